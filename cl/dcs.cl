@@ -24,6 +24,7 @@
 #endif
 #include "dialect.h"
 #include "sum.h"
+#include "placed.h"
 
 /* Where kernels stage their atoms, these come as a lattice cell and an offset within it:
  * subtracting cells is exact, so that an atom's distance from a tile of points is rounded by the
@@ -31,10 +32,7 @@
  * lattice origin. */
 #define PLACED LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
 #if PLACED
-typedef struct {
-    atom offset;
-    int4 cell;
-} stored_atom;
+typedef placed stored_atom;
 #else
 typedef atom stored_atom;
 #endif

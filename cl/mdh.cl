@@ -43,6 +43,7 @@
 #endif
 #include "dialect.h"
 #include "sum.h"
+#include "placed.h"
 
 /* Keeps 1/sqrt finite where a point and an atom coincide but for rounding, and its square. */
 #if LEY_FIELD
@@ -64,11 +65,6 @@ typedef real across; /* coordinates that a row's points share, where there are r
 typedef scalar across;
 #define ROWS LEY_UY
 #endif
-
-typedef struct {
-    atom offset;
-    int4 cell;
-} placed;
 
 /* What positions are relative to, how the axes lie, and which nodes of a face these are: columns
  * a, a + stride_a, ..., rows b, b + stride_b, ... */

@@ -76,7 +76,8 @@ LEY_FN void add_atom(reference_sum *sum, atom a, double R, double eps, atom poin
         const atom dual = gm_cell[2 * i + 1];
         const double at = dual.x * dx + dual.y * dy + dual.z * dz, width = fabs(dual.w) + 1e-9 * fabs(at);
         low[i] = dual.w > 0 ? ceil(at - width) : 0;
-        high[i] = dual.w > 0 ? floor(at + width) : fabs(at) > width ? -1 : 0;
+        /* Not -1, which compilers make of one bit: Oclgrind 21.10 takes that for 1. */
+        high[i] = dual.w > 0 ? floor(at + width) : fabs(at) > width ? -1.0 : 0.0;
         if (low[i] > high[i])
             return;
     }

@@ -8,11 +8,7 @@
  *                of each of `four` that becomes an integer
  *     gm_values  `one`; `four`; `many` */
 #include "dialect.h"
-
-typedef struct {
-    atom offset;
-    int4 cell;
-} placed;
+#include "placed.h"
 
 #define FIELD_OF_STRUCT(field) int field;
 typedef struct {

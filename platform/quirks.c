@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 typedef struct quirk {
     const char *platform, *vendor, *name; /* parts of the device's texts, case ignored; NULL: any */
@@ -154,7 +155,9 @@ const char *quirks_of_fft(const dev_info *info, const dev_fft_library *library, 
 
 typedef struct check_quirk {
     const char *platform, *name; /* parts of the device's texts; NULL: any */
+    const char *architecture;    /* a part of the host's, as uname says it; NULL: any */
     const char *check;           /* GROUP/NAME */
+    const char *variant;         /* NULL: any */
     const char *what;
 } check_quirk;
 
@@ -164,15 +167,35 @@ static const check_quirk checks_table[] = {
      .check = "launches/stamps",
      .what = "events have no time stamps: the host's clock is used "
              "(https://gitlab.freedesktop.org/mesa/mesa, src/gallium/frontends/rusticl)"},
+    {.platform = "rusticl",
+     .name = "llvmpipe",
+     .architecture = "ppc64",
+     .check = "specials/no-numbers",
+     .what = "fmax is the instruction vmaxfp, which keeps what is no number "
+             "(https://gitlab.freedesktop.org/mesa/mesa, src/gallium/auxiliary/gallivm/lp_bld_arit.c)"},
+    {.platform = "Intel(R) OpenCL",
+     .check = "transforms/even",
+     .variant = "clfft",
+     .what = "clfft writes a kernel that is not OpenCL C, a pointer to float4 made of one to float2, which this "
+             "compiler refuses: other libraries are used (https://github.com/clMathLibraries/clFFT)"},
 };
 
-const char *quirks_of_check(const dev_info *info, const char *group, const char *name)
+const char *quirks_of_check(const dev_info *info, const char *group, const char *name, const char *variant)
+{
+    struct utsname system;
+    return quirks_of_check_on_host(info, uname(&system) == 0 ? system.machine : "", group, name, variant);
+}
+
+const char *quirks_of_check_on_host(const dev_info *info, const char *architecture, const char *group, const char *name,
+                                    const char *variant)
 {
     char check[64];
     snprintf(check, sizeof check, "%s/%s", group, name);
     for (size_t i = 0; i < sizeof checks_table / sizeof *checks_table; i++) {
         const check_quirk *q = &checks_table[i];
-        if (part_of(info->platform, q->platform) && part_of(info->name, q->name) && strcmp(q->check, check) == 0)
+        if (part_of(info->platform, q->platform) && part_of(info->name, q->name) &&
+            part_of(architecture, q->architecture) && strcmp(q->check, check) == 0 &&
+            (q->variant == NULL || strcmp(q->variant, variant) == 0))
             return q->what;
     }
     return NULL;

@@ -16,8 +16,13 @@ const char *quirks_energy_library(const dev_info *info);
 /* What is known against transforms of this size by this library on this device; NULL: nothing. */
 const char *quirks_of_fft(const dev_info *info, const dev_fft_library *library, const size_t n[3]);
 
-/* What is known of this device that makes a check (leyden_check.h) fail; NULL: nothing. */
-const char *quirks_of_check(const dev_info *info, const char *group, const char *name);
+/* What is known of this device that makes a case of a check (leyden_check.h) fail; NULL:
+ * nothing. */
+const char *quirks_of_check(const dev_info *info, const char *group, const char *name, const char *variant);
+
+/* The same on a host of this architecture, as uname says it. */
+const char *quirks_of_check_on_host(const dev_info *info, const char *architecture, const char *group, const char *name,
+                                    const char *variant);
 
 /* What is known of a platform of this name that shows no device; NULL: nothing. */
 const char *quirks_of_empty(const char *platform);

@@ -206,6 +206,20 @@ run_all_of_test() {
     done
 }
 
+# The judge in double precision, whose self-tests are `leyden check`'s.
+run_judge() {
+    local own=$top/judge output code
+    output=$(watch "$own.log" "$leyden" check kernels/reference --device oclgrind 2>&1)
+    code=$?
+    if [ $code != 0 ] || [ -s "$own.log" ]; then
+        printf 'kernels/reference: FAILED, exit code %s\n%s\n' "$code" "$output"
+        head -40 "$own.log"
+        failed=$((failed + 1))
+    else
+        passed=$((passed + 1))
+    fi
+}
+
 # Does the watch see anything at all? A kernel with an access out of bounds must be reported.
 check_the_watch() {
     cp -r cl "$top/cl"
@@ -234,5 +248,6 @@ run_all_of_test test_transfer $transfers
 run_all_of_test test_epilogue $epilogues
 run_all_of_test test_solvers influence
 run_all_of_test test_device_long kernels
+run_judge
 echo "$passed kernels without an error, $failed with"
 [ $failed = 0 ] && [ $passed -gt 0 ]

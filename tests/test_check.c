@@ -84,7 +84,7 @@ static void test_names(void **state)
 {
     (void)state;
     cli("check --quick layout rsqrt functions/exp specials/infinities/float");
-    cli_expect(0, "5 passed, 0 failed, 0 skipped", "");
+    cli_expect(0, "6 passed, 0 failed, 0 skipped", "");
     const cli_result *r = cli("check functions/exp/double");
     cli_expect(0, "1 passed", "");
     assert_non_null(strstr(r->out, "functions/exp/double"));
@@ -105,13 +105,13 @@ static const char reports[] =
     "r = json.load(open('a.json'))\n"
     "assert r['command'] == 'check' and r['exit_code'] == 0 and r['status'] == 'LEY_OK', r\n"
     "d = r['devices'][0]\n"
-    "assert d['device']['name'] and d['passed'] == len(d['checks']) == 5 and d['failed'] == d['skipped'] == 0, d\n"
+    "assert d['device']['name'] and d['passed'] == len(d['checks']) == 6 and d['failed'] == d['skipped'] == 0, d\n"
     "f = [c for c in d['checks'] if c['group'] == 'functions'][0]\n"
     "assert f['outcome'] == 'passed' and 0 < f['error'] <= f['tolerance'] and 0 < f['ulps'] <= 2, f\n"
     "assert sum(f['ulp_counts']) == 4096, f\n"
     "assert all(c['elapsed_s'] >= 0 and c['smallest'] is None and c['reproducer'] is None for c in d['checks'])\n"
     "x = tree.parse('a.xml').getroot()\n"
-    "assert x.tag == 'testsuites' and x[0].get('tests') == '5' and x[0].get('failures') == '0'\n"
+    "assert x.tag == 'testsuites' and x[0].get('tests') == '6' and x[0].get('failures') == '0'\n"
     "assert sorted((c.get('classname'), c.get('name')) for c in x[0]) == sorted(\n"
     "    (c['group'], (c['name'] + ' ' + c['variant']).strip()) for c in d['checks'])\n";
 
@@ -119,7 +119,7 @@ static void test_files(void **state)
 {
     (void)state;
     cli("check --quick layout launches/order builds/options functions/rsqrt --json a.json --junit a.xml");
-    cli_expect(0, "5 passed", "");
+    cli_expect(0, "6 passed", "");
     cli_python(reports);
     cli_expect(0, NULL, NULL);
     const cli_result *r = cli("check --quick layout --json -");
@@ -219,10 +219,15 @@ static void test_known(void **state)
 {
     (void)state;
     const dev_info rusticl = {.platform = "rusticl", .name = "llvmpipe (LLVM 15.0.6, 256 bits)"},
+                   intel = {.platform = "Intel(R) OpenCL", .name = "cpu"},
                    other = {.platform = "Portable Computing Language", .name = "cpu"};
-    assert_non_null(quirks_of_check(&rusticl, "launches", "stamps"));
-    assert_null(quirks_of_check(&rusticl, "launches", "order"));
-    assert_null(quirks_of_check(&other, "launches", "stamps"));
+    assert_non_null(quirks_of_check(&rusticl, "launches", "stamps", ""));
+    assert_null(quirks_of_check(&rusticl, "launches", "order", ""));
+    assert_null(quirks_of_check(&other, "launches", "stamps", ""));
+    assert_non_null(quirks_of_check(&intel, "transforms", "even", "clfft"));
+    assert_null(quirks_of_check(&intel, "transforms", "even", "vkfft"));
+    assert_non_null(quirks_of_check_on_host(&rusticl, "ppc64le", "specials", "no-numbers", "float"));
+    assert_null(quirks_of_check_on_host(&rusticl, "x86_64", "specials", "no-numbers", "float"));
     set_fake_driver();
     setenv("FAKE_ICD", "fault=no-stamps", 1);
     const cli_result *r = cli("check --quick launches/stamps");
@@ -240,6 +245,35 @@ static void test_known(void **state)
         "checks = [c for d in json.load(open('k.json'))['devices'] for c in d['checks'] if c['outcome'] == 'failed']\n"
         "assert [c['known'][:26] for c in checks] == ['events have no time stamps'], checks\n");
     cli_expect(0, NULL, NULL);
+}
+
+/* Where values arrive before the write of them is complete, stamps are there all the same. */
+static void test_late_stamps(void **state)
+{
+    (void)state;
+    set_fake_driver();
+    setenv("FAKE_ICD", "fault=late-stamps", 1);
+    cli("check --quick launches/stamps");
+    cli_expect(0, "pass  launches/stamps", NULL);
+    unsetenv("FAKE_ICD");
+    unsetenv("OCL_ICD_VENDORS");
+}
+
+/* Compilers for Arm have vectors of doubles at multiples of 16 bytes, whatever their size. */
+static void test_alignment(void **state)
+{
+    (void)state;
+    set_fake_driver();
+    setenv("FAKE_ICD", "fault=rewrite", 1);
+    setenv("FAKE_ICD_FROM", "typedef LEY_PASTE(scalar, 4) atom;", 1);
+    setenv("FAKE_ICD_TO", "typedef LEY_PASTE(scalar, 4) atom __attribute__((aligned(16)));", 1);
+    cli("check layout/structs kernels/mdh/simple-list-none-double-standard");
+    cli_expect(0, "pass  layout/structs/double", NULL);
+    cli_expect(0, "pass  kernels/mdh/simple-list-none-double-standard", NULL);
+    unsetenv("FAKE_ICD");
+    unsetenv("FAKE_ICD_FROM");
+    unsetenv("FAKE_ICD_TO");
+    unsetenv("OCL_ICD_VENDORS");
 }
 
 /* ---- Signals --------------------------------------------------------------------------------- */
@@ -278,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_kernels),        cmocka_unit_test(test_list),      cmocka_unit_test(test_failures),
         cmocka_unit_test(test_names),          cmocka_unit_test(test_files),     cmocka_unit_test(test_reproducer),
         cmocka_unit_test(test_failed_reports), cmocka_unit_test(test_interrupt), cmocka_unit_test(test_known),
+        cmocka_unit_test(test_late_stamps),    cmocka_unit_test(test_alignment),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

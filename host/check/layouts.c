@@ -14,7 +14,7 @@ typedef struct host_placed {
 
 typedef struct host_placed_double {
     double offset[4];
-    int32_t cell[4];
+    int32_t cell[4], unused[4];
 } host_placed_double;
 
 #define FIELD_OF_STRUCT(field) int32_t field;
@@ -77,7 +77,7 @@ static void expect_sizes(const struct_case *c, expectation *e)
         {"int4", 16},
         {"float2", 8},
         {"float4", 16},
-        {"placed", c->is_double ? (int)(sizeof(host_placed_double) + 31) / 32 * 32 : (int)sizeof(host_placed)},
+        {"placed", c->is_double ? (int)sizeof(host_placed_double) : (int)sizeof(host_placed)},
         {"placed.cell", c->is_double ? (int)offsetof(host_placed_double, cell) : (int)offsetof(host_placed, cell)},
         {"segment", (int)sizeof(host_segment)},
         {"level", (int)sizeof(host_level)},
@@ -228,7 +228,7 @@ static void try_both(check_run *run, const check_row *row, struct_part part)
     struct_case c = {.part = part, .echo = 1};
     check_try(run, row, &(check_case){.variant = "float", .attempt = attempt, .context = &c});
     c.is_double = true;
-    if (!run->quick && run->device->info->has_double)
+    if (run->device->info->has_double && (!run->quick || part == PART_SIZES)) /* doubles are aligned otherwise */
         check_try(run, row, &(check_case){.variant = "double", .attempt = attempt, .context = &c});
 }
 

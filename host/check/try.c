@@ -145,7 +145,7 @@ static void fail_case(check_run *run, const check_row *row, const check_case *c,
     result->text = error->message;
     result->smallest = smallest[0] != '\0' ? smallest : NULL;
     result->reproducer = folder;
-    result->known = quirks_of_check(run->device->info, row->row.group, row->row.name);
+    result->known = quirks_of_check(run->device->info, row->row.group, row->row.name, c->variant);
     session_add(run->session, result);
     free(folder);
 }

@@ -23,6 +23,7 @@
  *              memory          allocation `at` and all later ones fail
  *              shifted-stamps  launches are stamped 10 s too late
  *              no-stamps       stamps are zero
+ *              late-stamps     writes are complete, and have stamps, 5 ms after they return
  *              dropped-waits   what is read does not wait for launches
  *              arguments       the first two of sixteen floats have changed places
  *              native          functions of the host leave a value that is wrong
@@ -43,6 +44,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_DEVICES = 64, MOST_NOTED = 4096 };
@@ -350,13 +352,41 @@ static cl_int fake_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kern
     return code;
 }
 
+static int64_t clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static _Atomic int64_t last_write_ns;
+
+static int is_unfinished(void)
+{
+    return is_fault("late-stamps") && clock_ns() < last_write_ns + 5000000;
+}
+
 static cl_int fake_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking, size_t offset,
                                         size_t size, const void *bytes, cl_uint count, const cl_event *after,
                                         cl_event *event)
 {
     if (is_fault("odd-offsets") && is_on(of_queue(queue)))
         offset = offset / 4 * 4;
-    return real.clEnqueueWriteBuffer(queue, memory, blocking, offset, size, bytes, count, after, event);
+    const cl_int code = real.clEnqueueWriteBuffer(queue, memory, blocking, offset, size, bytes, count, after, event);
+    if (is_fault("late-stamps"))
+        last_write_ns = clock_ns();
+    return code;
+}
+
+static cl_int fake_clGetEventInfo(cl_event event, cl_event_info what, size_t size, void *value, size_t *needed)
+{
+    const cl_int code = real.clGetEventInfo(event, what, size, value, needed);
+    cl_command_type type = 0;
+    real.clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL);
+    if (code == CL_SUCCESS && value != NULL && what == CL_EVENT_COMMAND_EXECUTION_STATUS &&
+        type == CL_COMMAND_WRITE_BUFFER && is_unfinished())
+        *(cl_int *)value = CL_RUNNING;
+    return code;
 }
 
 static cl_int fake_clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset,
@@ -429,6 +459,8 @@ static cl_int fake_clGetEventProfilingInfo(cl_event event, cl_profiling_info wha
     if (code != CL_SUCCESS || value == NULL || !is_on(of_event(event)))
         return code;
     real.clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL);
+    if (type == CL_COMMAND_WRITE_BUFFER && is_unfinished())
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
     if (is_fault("no-stamps"))
         *(cl_ulong *)value = 0;
     if (is_fault("shifted-stamps") && type == CL_COMMAND_NDRANGE_KERNEL)
@@ -459,6 +491,7 @@ static void replace(cl_icd_dispatch *table)
     REPLACE(clCreateBuffer);
     REPLACE(clEnqueueNDRangeKernel);
     REPLACE(clEnqueueWriteBuffer);
+    REPLACE(clGetEventInfo);
     REPLACE(clEnqueueCopyBuffer);
     REPLACE(clEnqueueFillBuffer);
     REPLACE(clEnqueueReadBuffer);
