@@ -18,6 +18,7 @@ LEY_KERNEL functions(LEY_PARAMETERS(LEY_FUNCTIONS_ARGUMENTS))
     case LEY_FUNCTION_PRODUCT: f = x * y; break;
     case LEY_FUNCTION_SUM: f = x + y; break;
     case LEY_FUNCTION_MAX: f = LEY_MAX(x, y); break;
+    case LEY_FUNCTION_MIN: f = LEY_MIN(x, y); break;
     case LEY_FUNCTION_ERF: f = erf(x); break;
     case LEY_FUNCTION_ERFC: f = erfc(x); break;
     case LEY_FUNCTION_SIN: f = sin(x); break;

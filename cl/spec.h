@@ -348,7 +348,8 @@
 #define LEY_FUNCTION_COS 19
 #define LEY_FUNCTION_TANH 20
 #define LEY_FUNCTION_POW 21
-#define LEY_FUNCTION_COUNT 22
+#define LEY_FUNCTION_MIN 22
+#define LEY_FUNCTION_COUNT 23
 
 /* structs.cl. LEY_ECHO is a number that comes back. */
 #define LEY_STRUCTS_KEYS(KEY) \

@@ -6,7 +6,8 @@
  *                the fields of these two lie; `number`; `ints`; the bits of *gm_row; what comes of
  *                each of `ints` and of `number` by the operations on integers that kernels use, and
  *                of each of `four` that becomes an integer
- *     gm_values  `one`; `four`; `many` */
+ *     gm_values  `one`; `four`; `many`; a float whose lowest bit was turned over; a number that is
+ *                rounded to a float */
 #include "dialect.h"
 #include "placed.h"
 
@@ -97,4 +98,6 @@ LEY_KERNEL structs(LEY_PARAMETERS(LEY_STRUCTS_ARGUMENTS))
     values[18] = many.sd;
     values[19] = many.se;
     values[20] = many.sf;
+    values[21] = LEY_AS_FLOAT(LEY_AS_INT(gm_row[0].y) ^ 1);
+    values[22] = (float)(one + (scalar)1.1175870895385742e-8f); /* three quarters of a float's last place */
 }

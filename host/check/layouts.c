@@ -35,7 +35,7 @@ typedef struct expected {
     int right;
 } expected;
 
-enum { VALUES = 21, INTS = 4, NUMBER = 1000003 };
+enum { ARGUMENTS = 21, VALUES = 23, INTS = 4, NUMBER = 1000003 };
 static const int32_t ints[INTS] = {-7, 1 << 30, 3, -2000000000};
 static const float vector_row[4] = {1.5f, -2.25f, 3.125f, 1e-20f};
 
@@ -153,10 +153,33 @@ static ley_status judge_sizes(const struct_case *c, const int32_t *found, check_
     return LEY_OK;
 }
 
+static double value_of(const struct_case *c, const void *found, size_t i)
+{
+    return c->is_double ? ((const double *)found)[i] : (double)((const float *)found)[i];
+}
+
+/* A float of bits, and one that a number is rounded to. */
+static ley_status judge_floats(const struct_case *c, const void *found, check_finding *f, ley_error *error)
+{
+    static const char *const names[] = {"a float whose lowest bit is turned over", "a number rounded to a float"};
+    uint32_t bits;
+    float right[2] = {0, (float)(value_at(0) + 0.75 * 0x1p-26)};
+    memcpy(&bits, &vector_row[1], sizeof bits);
+    bits ^= 1;
+    memcpy(&right[0], &bits, sizeof bits);
+    for (size_t i = ARGUMENTS; i < VALUES && c->part == PART_INTEGERS; i++) {
+        const double value = value_of(c, found, i);
+        if (value != (double)right[i - ARGUMENTS])
+            return check_wrong(f, value, (double)right[i - ARGUMENTS], error, "%s is %.9g, not %.9g",
+                               names[i - ARGUMENTS], value, (double)right[i - ARGUMENTS]);
+    }
+    return LEY_OK;
+}
+
 static ley_status judge_values(const struct_case *c, const void *found, check_finding *f, ley_error *error)
 {
-    for (size_t i = 0; i < VALUES && c->part == PART_ARGUMENTS; i++) {
-        const double value = c->is_double ? ((const double *)found)[i] : (double)((const float *)found)[i];
+    for (size_t i = 0; i < ARGUMENTS && c->part == PART_ARGUMENTS; i++) {
+        const double value = value_of(c, found, i);
         if (value != value_at(i))
             return check_wrong(f, value, value_at(i), error, "number %zu of %s arrives as %g, not %g",
                                i < 1   ? i
@@ -218,6 +241,8 @@ static ley_status attempt(check_run *run, void *context, size_t size, check_find
         status = judge_sizes(c, sizes.staging->bytes, f, error);
     if (status == LEY_OK)
         status = judge_values(c, values.staging->bytes, f, error);
+    if (status == LEY_OK)
+        status = judge_floats(c, values.staging->bytes, f, error);
     check_bench_end(&b);
     kernel_destroy(&kernel);
     return status;

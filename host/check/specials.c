@@ -29,7 +29,7 @@ static const special denormals[] = {
     {LEY_FUNCTION_PRODUCT, TINY / 8, 8, TINY},        {LEY_FUNCTION_SUM, TINY / 2, TINY / 4, 0.75 * TINY},
     {LEY_FUNCTION_SUM, TINY, -TINY / 4, 0.75 * TINY}, {LEY_FUNCTION_DIVIDE, TINY, 4, TINY / 4},
     {LEY_FUNCTION_SUM, 0x1p-149, 0x1p-149, 0x1p-148}, {LEY_FUNCTION_PRODUCT, -TINY / 2, 0.5, -TINY / 4},
-    {LEY_FUNCTION_MAX, TINY / 2, TINY / 4, TINY / 2},
+    {LEY_FUNCTION_MAX, TINY / 2, TINY / 4, TINY / 2}, {LEY_FUNCTION_MIN, TINY / 2, TINY / 4, TINY / 4},
 };
 
 static const special double_denormals[] = {
@@ -49,7 +49,8 @@ static const special infinities[] = {
     {LEY_FUNCTION_EXP, -INFINITY, 0, 0},         {LEY_FUNCTION_EXP2, INFINITY, 0, INFINITY},
     {LEY_FUNCTION_LOG, 0, 0, -INFINITY},         {LEY_FUNCTION_SUM, INFINITY, 1, INFINITY},
     {LEY_FUNCTION_SUM, -INFINITY, 1, -INFINITY}, {LEY_FUNCTION_PRODUCT, -INFINITY, 2, -INFINITY},
-    {LEY_FUNCTION_MAX, INFINITY, 1, INFINITY},
+    {LEY_FUNCTION_MAX, INFINITY, 1, INFINITY},   {LEY_FUNCTION_MIN, INFINITY, 1, 1},
+    {LEY_FUNCTION_MIN, 1, -INFINITY, -INFINITY},
 };
 
 static const special no_numbers[] = {
@@ -64,6 +65,8 @@ static const special no_numbers[] = {
     {LEY_FUNCTION_PRODUCT, NAN, 0, NAN},
     {LEY_FUNCTION_MAX, NAN, 1, 1},
     {LEY_FUNCTION_MAX, 1, NAN, 1},
+    {LEY_FUNCTION_MIN, NAN, 1, 1},
+    {LEY_FUNCTION_MIN, 1, NAN, 1},
     {LEY_FUNCTION_EXP, NAN, 0, NAN},
 };
 
@@ -83,6 +86,8 @@ static double compute(const special *s, double x, double y)
         return x + y;
     case LEY_FUNCTION_MAX:
         return fmax(x, y);
+    case LEY_FUNCTION_MIN:
+        return fmin(x, y);
     default:
         return x / y;
     }
@@ -108,7 +113,8 @@ static ley_status attempt(check_run *run, void *context, size_t size, check_find
     static const char *const names[LEY_FUNCTION_COUNT] = {
         [LEY_FUNCTION_RSQRT] = "rsqrt",     [LEY_FUNCTION_SQRT] = "sqrt", [LEY_FUNCTION_EXP] = "exp",
         [LEY_FUNCTION_EXP2] = "exp2",       [LEY_FUNCTION_LOG] = "log",   [LEY_FUNCTION_DIVIDE] = "division",
-        [LEY_FUNCTION_PRODUCT] = "product", [LEY_FUNCTION_SUM] = "sum",   [LEY_FUNCTION_MAX] = "fmax"};
+        [LEY_FUNCTION_PRODUCT] = "product", [LEY_FUNCTION_SUM] = "sum",   [LEY_FUNCTION_MAX] = "fmax",
+        [LEY_FUNCTION_MIN] = "fmin"};
     special_case *c = context;
     dev_kernel kernel = {.device = run->device};
     ley_status status = function_create(run, &c->type, &kernel, error);
