@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Do the programs of others find in our binary maps the points and the values that were put there?
 
-Readers: mrcfile and gemmi (MRC), numpy, each with a lattice along x, y and z and an oblique one. Each check is also shown files that are
+Readers: mrcfile and gemmi (MRC), numpy, ASE (cube files), each with a lattice along x, y and z and an oblique one. Each check is also shown files that are
 wrong and must refuse them; and files that these programs write are read back by ours. BUILD names the build directory. Exit code
 77: a reader is not installed.
 """
@@ -25,7 +25,7 @@ def module(name):
         return None
 
 
-numpy, mrcfile, gemmi = module("numpy"), module("mrcfile"), module("gemmi")
+numpy, mrcfile, gemmi, ase = module("numpy"), module("mrcfile"), module("gemmi"), module("ase.io.cube")
 
 # No two extents alike: a reader that mixes up the axes shows.
 COUNTS = (7, 5, 9)
@@ -220,10 +220,53 @@ def check_npy():
     return faults
 
 
+def check_ase(path, lattice):
+    """It reads the values as they are, hartree/e, and lengths in A; kT/e is at 298.15 K unless the map says more."""
+    kt_hartree = 1.380649e-23 * 298.15 / 4.3597447222071e-18
+    try:
+        with open(path) as file:
+            read = ase.read_cube(file)
+    except Exception as why:
+        return f"ASE: {why!r}"
+    data, cell = read["data"], read["atoms"].cell
+    if data.shape != COUNTS:
+        return f"ASE: shape {data.shape}"
+    if not is_near(read["origin"], lattice[0]):
+        return f"ASE: origin {read['origin']}"
+    if not all(is_near([length / COUNTS[m] for length in cell[m]], lattice[1][m]) for m in range(3)):
+        return f"ASE: cell {cell}"
+    for index in points():
+        expected = value(*index) * kt_hartree
+        if abs(data[index] - expected) > 1e-6 * abs(expected):
+            return f"ASE: {data[index]} at {index}, expected {expected}"
+    return None
+
+
+def check_cube():
+    if numpy is None or ase is None:
+        return []
+    faults = []
+    for lattice, name in ((STRAIGHT, "map.cube"), (OBLIQUE, "oblique.cub")):
+        write_dx("map.dx", lattice)
+        convert("map.dx", name)
+        faults.append(check_ase(name, lattice))
+    if check_ase("map.cube", OBLIQUE) is None:
+        faults.append("check_ase takes another lattice for right")
+    with open("map.cube") as file, open("wrong.cube", "w") as wrong:
+        wrong.write("".join(file.readlines()[:-1]) + "1.0 2.0 3.0\n")
+    if check_ase("wrong.cube", STRAIGHT) is None:
+        faults.append("check_ase takes wrong.cube for right")
+    atoms = importlib.import_module("ase").Atoms("OH2", [[0, 0, 0.1], [0, 0.7, -0.5], [0, -0.7, -0.5]], cell=[8, 9, 10])
+    with open("theirs.cube", "w") as file:
+        ase.write_cube(file, atoms, data=numpy.array([value(*index) for index in points()]).reshape(COUNTS))
+    faults.append(check_ours("theirs.cube"))
+    return faults
+
+
 def main():
     warnings.simplefilter("ignore")  # of files that are wrong on purpose
-    faults = [fault for fault in check_mrc() + check_npy() if fault is not None]
-    missing = [name for name, there in (("numpy", numpy), ("mrcfile", mrcfile), ("gemmi", gemmi)) if there is None]
+    faults = [fault for fault in check_mrc() + check_npy() + check_cube() if fault is not None]
+    missing = [name for name, there in (("numpy", numpy), ("mrcfile", mrcfile), ("gemmi", gemmi), ("ase", ase)) if there is None]
     print("\n".join(faults) or "others read the maps")
     if faults:
         return 1
