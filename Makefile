@@ -157,7 +157,7 @@ $(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=places_are_many
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
 
 # The command's options for short-range sums, with all that they need.
-$(BUILD)/tests/test_pairs: own_libs = $(tool_libs)
+$(BUILD)/tests/test_pairs $(BUILD)/tests/test_cli_batch: own_libs = $(tool_libs)
 $(BUILD)/tests/test_pairs: $(filter-out %/main.o,$(tool_objects))
 
 # The method that CONTRIBUTING.md makes.
@@ -209,7 +209,7 @@ $(BUILD)/tests/faulty_opencl/faulty_opencl.o: own_flags := -fno-sanitize=all
 $(BUILD)/tests/faulty_opencl/faulty_opencl.so: $(BUILD)/tests/faulty_opencl/faulty_opencl.o
 	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
 
-$(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+$(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 # An OpenCL driver that ends the process, for test_drivers; as above.
 $(BUILD)/tests/dying_driver/dying_driver.o: own_flags := -fno-sanitize=all
@@ -244,8 +244,12 @@ lint: $(BUILD)/complete
 check-all:
 	@MAKE='$(BUILD_ALL)' bash tests/check_all.sh
 
+both_sanitizers := BUILD=$(BUILD)/asan SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g -fno-omit-frame-pointer'
 sanitize:
-	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g -fno-omit-frame-pointer' TEST_LEVEL=quick check
+	@$(BUILD_ALL) $(both_sanitizers) TEST_LEVEL=quick check
+# What these tests look at, for scripts that run alone.
+sanitized:
+	@$(BUILD_ALL) $(both_sanitizers) all
 asan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O1 -g -fno-omit-frame-pointer' TEST_LEVEL=quick check
 ubsan:
@@ -344,7 +348,7 @@ comma    := ,
 install: all pages
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(doc_dir)
 	install -m 755 $(BUILD)/leyden $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 host/leyden.h host/leyden_long_range.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h host/leyden_compare.h platform/leyden_status.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 host/leyden.h host/leyden_long_range.h host/leyden_map_formats.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h host/leyden_compare.h platform/leyden_status.h $(DESTDIR)$(PREFIX)/include/
 	install -m 644 $(BUILD)/libleyden.a $(DESTDIR)$(PREFIX)/lib/
 	install -m 755 $(BUILD)/libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
 	ln -sf libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so.$(SOVERSION)
@@ -361,7 +365,7 @@ install: all pages
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(DESTDIR)$(PREFIX)/include/leyden.h $(DESTDIR)$(PREFIX)/include/leyden_status.h \
-	    $(DESTDIR)$(PREFIX)/include/leyden_long_range.h $(DESTDIR)$(PREFIX)/include/leyden_points.h $(DESTDIR)$(PREFIX)/include/leyden_forecast.h $(DESTDIR)$(PREFIX)/include/leyden_bench.h $(DESTDIR)$(PREFIX)/include/leyden_check.h $(DESTDIR)$(PREFIX)/include/leyden_compare.h $(DESTDIR)$(PREFIX)/lib/libleyden.a $(DESTDIR)$(PREFIX)/lib/libleyden.so* $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
+	    $(DESTDIR)$(PREFIX)/include/leyden_long_range.h $(DESTDIR)$(PREFIX)/include/leyden_map_formats.h $(DESTDIR)$(PREFIX)/include/leyden_points.h $(DESTDIR)$(PREFIX)/include/leyden_forecast.h $(DESTDIR)$(PREFIX)/include/leyden_bench.h $(DESTDIR)$(PREFIX)/include/leyden_check.h $(DESTDIR)$(PREFIX)/include/leyden_compare.h $(DESTDIR)$(PREFIX)/lib/libleyden.a $(DESTDIR)$(PREFIX)/lib/libleyden.so* $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
 	rm -rf $(DESTDIR)$(doc_dir)
 	rm -f $(DESTDIR)$(man_dir)/leyden.1 $(DESTDIR)$(man_dir)/leyden-*.1 $(DESTDIR)$(bash_dir)/leyden $(DESTDIR)$(zsh_dir)/_leyden
 
@@ -376,4 +380,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python power arm s390x matrix install uninstall deb clean
+.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python power arm s390x matrix install uninstall deb clean

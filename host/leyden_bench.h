@@ -164,6 +164,30 @@ LEY_API void ley_bench_destroy(ley_bench *bench);
 LEY_API size_t ley_bench_device_count(const ley_bench *bench);
 LEY_API const ley_bench_device *ley_bench_get(const ley_bench *bench, size_t i);
 
+/* What several devices gain over the fastest of them: whole jobs, from atoms to a map in the host's
+ * memory, whose slabs all devices share (data-parallel), and the same jobs on one device. */
+typedef struct ley_bench_gain {
+    const char *name;      /* "papers: data-parallel" */
+    size_t device_count;   /* of the benchmark; where it is 1, nothing is measured, and run_count is 0 */
+    size_t fastest;        /* of ley_bench_get(): whose row of whole jobs is the fastest; and of its jobs alone: */
+    double fastest_s;      /* median */
+    double fastest_spread; /* as of a row */
+    size_t fastest_runs;
+    double median_s, spread; /* of all devices together */
+    size_t run_count, runs_wanted;
+    const double *runs_s;  /* [run_count] seconds of each, in their order */
+    double gain;           /* fastest_s / median_s; not a number: not measured */
+    size_t devices_used;   /* that had a part in the last of these jobs */
+    ley_accuracy accuracy; /* of a map that all devices together have made */
+    ley_status status;
+    const char *failure;
+} ley_bench_gain;
+
+/* MSM, where the papers' choice, the default one or that by transforms is measured on one box; of
+ * others there are none. */
+LEY_API size_t ley_bench_gain_count(const ley_bench *bench);
+LEY_API const ley_bench_gain *ley_bench_gain_get(const ley_bench *bench, size_t i);
+
 /* The machine that leyden runs on. */
 typedef struct ley_host_info {
     char processor[256]; /* its name, as its maker has it; else its architecture */

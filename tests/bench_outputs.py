@@ -5,6 +5,7 @@ bench_outputs.py schema SCHEMA   is a.json what the schema says, and does the sc
 bench_outputs.py clpeak          is the limit of a.json no lower than what clpeak makes of the same device?
 bench_outputs.py csv             is a.csv a table of that run?
 bench_outputs.py curve SCHEMA    are c.json and c.csv a report of ever larger boxes, with every run of each?
+bench_outputs.py gains SCHEMA    is g.json a report of what two devices gain together, with every job?
 bench_outputs.py make            writes b.json, a report of two devices with every chart, whose names mean something to HTML
 bench_outputs.py page            is b.html a whole page of it, with nothing from outside?
 bench_outputs.py browser         draws b.html, dark and light: is it as wide as a phone or a screen, and no wider? Are the
@@ -97,6 +98,21 @@ def curve(path):
 
 
 # ---- A page --------------------------------------------------------------------------------------
+
+
+def gains(path):
+    report = read_report("g.json", read_schema(path))
+    table = report["tables"][0]
+    (gain,) = table["gains"]
+    assert gain["name"] == "papers: data-parallel" and gain["devices"] == len(table["devices"]) == 2, gain
+    assert gain["fastest"] in [d["device"]["name"] for d in table["devices"]] and gain["fastest_timed"] == 3, gain
+    assert gain["devices_used"] in (1, 2) and gain["accuracy"]["passed"] and gain["accuracy"]["points"] > 0, gain
+    assert gain["timed"] == len(gain["runs_s"]) == 3 and sorted(gain["runs_s"])[1] == gain["median_s"] > 0, gain
+    assert abs(gain["gain"] * gain["median_s"] / gain["fastest_s"] - 1) < 1e-12, gain
+    whole = [row["median_s"] for d in table["devices"] for row in d["rows"] if row["variant"] == "papers: atoms to map"]
+    assert min(whole) / 20 < gain["fastest_s"] < 20 * min(whole), (gain, whole)
+    papers = {f["row"]: f["value"] for f in table["papers"] if f["unit"] == "times"}
+    assert papers == {"task-parallel": 1.27, "task- and data-parallel": 2.33}, papers
 
 
 def row_of(name, **more):
@@ -228,5 +244,6 @@ def browser():
 
 
 if __name__ == "__main__":
-    {"schema": schema, "clpeak": clpeak, "csv": table_of_lines, "curve": curve, "make": make, "page": page, "browser": browser}[sys.argv[1]](*sys.argv[2:])
+    {"schema": schema, "clpeak": clpeak, "csv": table_of_lines, "curve": curve, "gains": gains, "make": make, "page": page,
+     "browser": browser}[sys.argv[1]](*sys.argv[2:])
     print("right")

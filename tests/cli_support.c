@@ -208,7 +208,7 @@ static pid_t start_line(const char *format, va_list values)
         else if (argument_count == 1 && word[0] != '-' && strchr(word, '=') != NULL)
             settings[setting_count++] = word;
         else
-            arguments[argument_count++] = word;
+            arguments[argument_count++] = strcmp(word, "\"\"") == 0 ? word + 2 : word;
     }
     arguments[argument_count] = NULL;
     make_environment(settings, setting_count, environment);

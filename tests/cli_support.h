@@ -15,8 +15,8 @@ typedef struct cli_result {
 
 /* Runs the command built beside this test, in the scratch directory. The line is words between
  * blanks: first NAME=value for its environment, then its arguments; a last word ">FILE" takes its
- * standard output. The build cache is "cache" in the scratch directory unless the line says
- * otherwise; only the default drivers are loaded unless it says so. */
+ * standard output, and "" is an empty one. The build cache is "cache" in the scratch directory
+ * unless the line says otherwise; only the default drivers are loaded unless it says so. */
 const cli_result *cli(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same in two steps, for runs that a signal shall meet. */

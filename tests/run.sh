@@ -43,7 +43,7 @@ esac
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share,
 # test_schedule and test_hanging share too. test_apbs and test_pqr have no threads and take minutes.
-with_drivers=" test_check test_check_faults test_forecast test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_long_faults test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_device_long test_door test_drivers test_cli test_cli_boundary test_cli_compare test_cli_cutoff test_cli_field test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_cli_slice test_plan test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
+with_drivers=" test_check test_check_faults test_forecast test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_long_faults test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_device_long test_door test_drivers test_cli test_cli_batch test_cli_boundary test_cli_compare test_cli_cutoff test_cli_field test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_cli_slice test_plan test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
 # These judge numbers and texts; what they call, other programs or fuzzers call under sanitizers,
 # too.
 numbers=" test_check_faults test_bench_lattice test_cli_msm_periodic test_cli_plan test_cli_points test_dialects test_epilogue test_lattice test_long_faults test_long_range test_msm_attack test_msm_budget test_msm_costs test_msm_devices test_msm_faults test_msm_limits test_pqr "
@@ -147,22 +147,8 @@ esac
 # full it launches what goes into the cache, as each later run of a user's does.
 [ "$TEST_LEVEL" = full ] || export POCL_WORK_GROUP_SPECIALIZATION=${POCL_WORK_GROUP_SPECIALIZATION:-0}
 
-# Loaders of drivers unload what they keep memory of; in reports of leaks it would have no name,
-# which tests/lsan.supp goes by. What the tests themselves load and unload lies elsewhere.
 if [ "$(basename "$BUILD")" = asan ]; then
-    cat >"$scratch/keep.c" <<'SOURCE'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <link.h>
-#include <string.h>
-int dlclose(void *handle)
-{
-    int (*own)(void *) = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
-    struct link_map *map;
-    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && strncmp(map->l_name, "/usr/", 5) != 0 ? own(handle) : 0;
-}
-SOURCE
-    $CC -shared -fPIC -o "$scratch/keep.so" "$scratch/keep.c" && preload+=:$scratch/keep.so
+    $CC -shared -fPIC -o "$scratch/keep.so" tests/keep_loaded/keep_loaded.c && preload+=:$scratch/keep.so
 fi
 
 # ---- What is to be run ---------------------------------------------------------------------------

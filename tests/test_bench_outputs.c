@@ -13,7 +13,7 @@ static char *schema, *checks; /* their paths */
 static void check(const char *what)
 {
     char script[4096];
-    const bool needs_schema = strcmp(what, "schema") == 0 || strcmp(what, "curve") == 0;
+    const bool needs_schema = strcmp(what, "schema") == 0 || strcmp(what, "curve") == 0 || strcmp(what, "gains") == 0;
     snprintf(script, sizeof script,
              "import runpy, sys\nsys.argv = ['', '%s'%s%s%s]\nrunpy.run_path('%s', run_name='__main__')\n", what,
              needs_schema ? ", '" : "", needs_schema ? schema : "", needs_schema ? "'" : "", checks);
@@ -62,6 +62,33 @@ static void test_tables(void **state)
     assert_non_null(strstr(markdown, "\n| tiled8 | "));
     assert_non_null(strstr(markdown, "bench --kernel dcs"));
     free(markdown);
+}
+
+/* Two devices, each of which PoCL makes of all cores: what they gain together is reported with each
+ * job, in all outputs, with the papers' own; of one device there is nothing to say but "-". */
+static void test_gains(void **state)
+{
+    (void)state;
+    static const char heading[] =
+        "| all devices together | devices | fastest alone, s | together, s | timed | spread % | gain |\n";
+    setenv("POCL_DEVICES", "pthread pthread", 1);
+    cli("LEYDEN_CACHE_DIR=%s bench --kernel msm --preset papers --atoms 1500 --repeats 3 --device all --json g.json "
+        "--markdown g.md --html g.html",
+        getenv("LEYDEN_CACHE_DIR"));
+    unsetenv("POCL_DEVICES");
+    cli_expect(0, "\npapers: data-parallel ", NULL);
+    check("gains");
+    char *markdown = cli_read("g.md", NULL), *page = cli_read("g.html", NULL);
+    assert_non_null(strstr(markdown, heading));
+    assert_non_null(strstr(markdown, "\n| papers: data-parallel | 2"));
+    assert_non_null(strstr(markdown, "\n| paper, task-parallel | two Tesla C870, a part each, as fast as one | - | - | "
+                                     "- | - | 1.27 |\n"));
+    assert_non_null(strstr(page, "<td>papers: data-parallel</td>"));
+    free(page);
+    free(markdown);
+    cli("LEYDEN_CACHE_DIR=%s bench --kernel msm --preset papers --atoms 1500 --repeats 1 --device 0 --markdown -",
+        getenv("LEYDEN_CACHE_DIR"));
+    cli_expect(0, "\n| papers: data-parallel | 1 | - | - | - | - | - |\n", NULL);
 }
 
 /* Ever larger boxes are reported like rows: each with its runs, in tables, beside each other. */
@@ -261,11 +288,12 @@ static int finish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schema),           cmocka_unit_test(test_clpeak),
-        cmocka_unit_test(test_tables),           cmocka_unit_test(test_page),
-        cmocka_unit_test(test_screenshot),       cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_compare_others),   cmocka_unit_test(test_curve),
-        cmocka_unit_test(test_compare_measured), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_schema),         cmocka_unit_test(test_clpeak),
+        cmocka_unit_test(test_tables),         cmocka_unit_test(test_page),
+        cmocka_unit_test(test_screenshot),     cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_compare_others), cmocka_unit_test(test_curve),
+        cmocka_unit_test(test_gains),          cmocka_unit_test(test_compare_measured),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("what the benchmark writes", tests, prepare, finish);
 }

@@ -123,7 +123,8 @@ static void test_wrong_options(void **state)
     static const cli_failing cases[] = {
         {"map", 1, "ATOMS is missing"},
         {"map ion.pqr", 1, "--output MAP is missing"},
-        {"map ion.pqr ion.pqr -o out/a.dx", 1, "'ion.pqr' is one argument too many"},
+        {"map ion.pqr ion.pqr -o out/a.dx", 1, "of 2 molecules each has a file of its own"},
+        {"map \"\" -o out/a.dx", 1, "ATOMS is empty: the molecule"},
         {MAP "--spcing 1", 1, "unknown option '--spcing' (did you mean '--spacing'?)"},
         {MAP "-x", 1, "unknown option '-x'"},
         {MAP "--spacing", 1, "--spacing lacks its value"},

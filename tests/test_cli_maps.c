@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -332,6 +333,28 @@ static void test_dry_run_of_too_much(void **state)
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 0);
 }
 
+/* A disk that is too small, as far as a process is told so: the file is named, once, and no device,
+ * however many of them had a part. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"--device 0", "--device all"};
+    static const char said[] = "leyden: out/a.raw: File too large\n";
+    const struct rlimit little = {4 << 20, RLIM_INFINITY}, much = {RLIM_INFINITY, RLIM_INFINITY};
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        signal(SIGXFSZ, SIG_IGN);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0); /* the command inherits both */
+        const cli_result *r = cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/a.raw --dims 128,128,128 --spacing 0.25 "
+                                  "--method dcs %s",
+                                  devices[i]);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &much), 0);
+        signal(SIGXFSZ, SIG_DFL);
+        assert_int_equal(r->code, 2);
+        assert_string_equal(r->err, said);
+        cli_assert_nothing_left();
+    }
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup(test, cli_empty)
@@ -345,6 +368,7 @@ int main(void)
                                        TEST(test_refusals),
                                        TEST(test_header_in_the_way),
                                        TEST(test_interrupted),
+                                       TEST(test_full_disk),
                                        TEST(test_dry_run),
                                        TEST(test_dry_run_on_several),
                                        TEST(test_dry_run_of_a_transform),

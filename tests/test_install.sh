@@ -15,11 +15,7 @@ root=$top/root
 fail() { echo "$*"; exit 1; }
 
 make -s --no-print-directory BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr install
-<<<<<<< HEAD
-for file in bin/leyden include/leyden.h include/leyden_long_range.h include/leyden_map_formats.h include/leyden_points.h include/leyden_forecast.h include/leyden_bench.h include/leyden_check.h include/leyden_status.h lib/libleyden.a lib/libleyden.so lib/pkgconfig/leyden.pc; do
-=======
-for file in bin/leyden include/leyden.h include/leyden_long_range.h include/leyden_points.h include/leyden_forecast.h include/leyden_bench.h include/leyden_check.h include/leyden_compare.h include/leyden_status.h lib/libleyden.a lib/libleyden.so lib/pkgconfig/leyden.pc; do
->>>>>>> main
+for file in bin/leyden include/leyden.h include/leyden_long_range.h include/leyden_map_formats.h include/leyden_points.h include/leyden_forecast.h include/leyden_bench.h include/leyden_check.h include/leyden_compare.h include/leyden_status.h lib/libleyden.a lib/libleyden.so lib/pkgconfig/leyden.pc; do
     [ -e "$root/usr/$file" ] || fail "not installed: $file"
 done
 "$root/usr/bin/leyden" --version | grep -q "^leyden $(sed -n 's/^#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)$" ||
@@ -117,11 +113,7 @@ foreign=$(nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '$2 != "A" && 
 nm -D --defined-only "$root/usr/lib/libleyden.so" | grep -q ' T ley_job_run' || fail "ley_job_run is not exported"
 
 # What the header declares, the library has.
-<<<<<<< HEAD
-sed 's|/\*.*\*/||; /^typedef/d' host/leyden.h host/leyden_long_range.h host/leyden_map_formats.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h platform/leyden_status.h | grep -o '\bley_[a-z0-9_A-Z]*(' | tr -d '(' | sort -u > "$top/declared"
-=======
-sed 's|/\*.*\*/||; /^typedef/d' host/leyden.h host/leyden_long_range.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h host/leyden_compare.h platform/leyden_status.h | grep -o '\bley_[a-z0-9_A-Z]*(' | tr -d '(' | sort -u > "$top/declared"
->>>>>>> main
+sed 's|/\*.*\*/||; /^typedef/d' host/leyden.h host/leyden_long_range.h host/leyden_map_formats.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h host/leyden_compare.h platform/leyden_status.h | grep -o '\bley_[a-z0-9_A-Z]*(' | tr -d '(' | sort -u > "$top/declared"
 nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '{print $3}' | sort -u > "$top/exported"
 missing=$(comm -23 "$top/declared" "$top/exported")
 [ -z "$missing" ] || fail "declared but not exported: $missing"

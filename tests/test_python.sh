@@ -1,10 +1,12 @@
 #!/bin/bash
 # Builds the Python package's wheel, installs it into an environment of its own and runs its tests:
 # those that are quick, or, as `test_python.sh extra`, those that take longer or need packages that
-# are heavy. Needs BUILD. Under the address sanitizer (BUILD=.../asan) the package has that library
-# in it, from level pairwise on. Exit code 77: a package is missing.
+# are heavy. `test_python.sh asan`, and the quick ones where BUILD=.../asan, have the address
+# sanitizer in library and extension, and end with a search for leaks, which must also find those of
+# python/tests/planted_leak.py. Needs BUILD. Exit code 77: a package is missing.
 set -eu
-BUILD=$(realpath -m "${BUILD:-build}") flavour=$(basename "${BUILD:-build}") marks=${1:-not extra}
+BUILD=$(realpath -m "${BUILD:-build}") marks='not extra'
+[ "${1-}" != extra ] || marks=extra
 python=/usr/bin/python3
 unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs this script
 
@@ -15,8 +17,12 @@ for module in cffi numpy pytest setuptools wheel ensurepip pip; do
 done
 include=$($python -c 'import sysconfig; print(sysconfig.get_path("include"))')
 [ -e "$include/Python.h" ] || skip "python3-dev is not installed"
+if [ "${1-}" = asan ] && [ "$(basename "$BUILD")" != asan ]; then
+    make --no-print-directory BUILD="$(realpath --relative-to=. "$BUILD")" sanitized
+    BUILD=$BUILD/asan
+fi
+flavour=$(basename "$BUILD")
 case $flavour in
-asan) [ "${TEST_LEVEL:-quick}" != quick ] || skip "under the address sanitizer from level pairwise on" ;;
 ubsan | tsan) skip "not under this sanitizer" ;;
 esac
 
@@ -24,7 +30,7 @@ top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1 PIP_NO_CACHE_DIR=1
 export LEYDEN_BUILD=$BUILD LEYDEN_SOURCES=$PWD LEYDEN_COMMAND=$BUILD/leyden
-[ "$flavour" != asan ] || export LEYDEN_SANITIZE=${SANITIZE:--fsanitize=address,undefined}
+[ "$flavour" != asan ] || export LEYDEN_SANITIZE=${SANITIZE:--fsanitize=address,undefined -fno-sanitize-recover=all}
 
 $python -m venv --system-site-packages "$top/venv"
 flock "$BUILD/complete" bash tests/build_python.sh "$top/venv/bin/python" "$top/wheel" >"$top/log" 2>&1 ||
@@ -33,12 +39,31 @@ flock "$BUILD/complete" bash tests/build_python.sh "$top/venv/bin/python" "$top/
 
 choice=()
 if [ "$flavour" = asan ]; then
-    # Python keeps memory to its end: what leaks is for test_nothing_is_left_behind to see, without
-    # a sanitizer. That and Ctrl-C are about amounts and times.
-    export ASAN_OPTIONS=detect_leaks=0:protect_shadow_gap=0:allocator_may_return_null=1:handle_segv=2:use_sigaltstack=0
+    # Leaks are looked for before the interpreter ends (conftest.py): afterwards much of its own
+    # looks lost. With PYTHONMALLOC=malloc the search sees what Python's objects hold. Those tests
+    # that are left out are about amounts of memory and times.
     choice=(-k 'not ctrl_c and not left_behind')
-    LD_PRELOAD="$(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libstdc++.so.6)"
+    cat tests/lsan.supp tests/lsan_python.supp >"$top/lsan.supp"
+    ${CC:-cc} -shared -fPIC -o "$top/keep.so" tests/keep_loaded/keep_loaded.c
+    options=detect_leaks=1:leak_check_at_exit=0:malloc_context_size=2
+    options+=:protect_shadow_gap=0:allocator_may_return_null=1:handle_segv=2:use_sigaltstack=0
+    export ASAN_OPTIONS=$options LSAN_OPTIONS=suppressions=$top/lsan.supp:print_suppressions=0
+    export UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc LEYDEN_LEAKS=yes
+    LD_PRELOAD="$(${CC:-cc} -print-file-name=libasan.so) $(${CC:-cc} -print-file-name=libstdc++.so.6) $top/keep.so"
     export LD_PRELOAD
 fi
 cd python
 "$top/venv/bin/python" -m pytest -q -rs -m "$marks" "${choice[@]}" --durations=5 tests
+[ "$flavour" = asan ] || exit 0
+
+# Both kinds of planted leaks are found, and each makes the run fail.
+for planted in "molecules ley_atoms_allocate" "progress pyley_progress_create"; do
+    read -r name function <<<"$planted"
+    if "$top/venv/bin/python" -m pytest -q -p no:cacheprovider -k "$name" tests/planted_leak.py >"$top/planted" 2>&1 ||
+        ! grep -q '^1 passed' "$top/planted" || ! grep -q " in [_a-z]*$function " "$top/planted"; then
+        cat "$top/planted"
+        echo "the search for leaks does not find the planted one of $function()"
+        exit 1
+    fi
+done
+echo "planted leaks are found"

@@ -268,6 +268,18 @@ static void print_papers(const json_t *made, size_t part, size_t device)
     }
 }
 
+/* What all devices gain together. */
+static void print_gains(const json_t *made, size_t part)
+{
+    text_table table = bench_view_gains(json_array_get(json_object_get(made, "tables"), part));
+    if (table.rows > 1) {
+        putchar('\n');
+        table_print(&table);
+    } else {
+        table_release(&table);
+    }
+}
+
 static void print_parts(const bench_results *results, const json_t *made)
 {
     for (size_t i = 0; i < results->count; i++) {
@@ -281,6 +293,7 @@ static void print_parts(const bench_results *results, const json_t *made)
             if (results->level != NULL)
                 print_papers(made, i, d);
         }
+        print_gains(made, i);
     }
     if (results->left_out[0] != '\0')
         printf("\nleft out, as the time was over: %s\n", results->left_out);

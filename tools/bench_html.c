@@ -289,6 +289,8 @@ static void put_part(text_file *to, const json_t *report, const json_t *table)
     put_curve(to, report, table);
     text_file_print(to, "</div>\n");
     JSON_EACH(json_object_get(table, "devices"), d, device) put_device(to, table, device);
+    text_table gains = bench_view_gains(table);
+    put_table(to, &gains);
     text_file_print(to, "</section>\n");
 }
 

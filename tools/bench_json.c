@@ -132,9 +132,31 @@ static json_t *json_of_bench_device(const bench_part *part, const ley_bench_devi
     return object;
 }
 
+static json_t *json_of_gain(const ley_bench *bench, const ley_bench_gain *g)
+{
+    json_t *object = json_object();
+    const bool is_alone = g->fastest_runs > 0, is_timed = g->run_count > 0;
+    json_put(object, "name", json_text(g->name));
+    json_put(object, "devices", json_count((int64_t)g->device_count));
+    json_put(object, "devices_used", json_count((int64_t)g->devices_used));
+    json_put(object, "fastest", is_alone ? json_text(ley_bench_get(bench, g->fastest)->device->name) : json_null());
+    json_put(object, "fastest_s", json_number(is_alone ? g->fastest_s : NAN));
+    json_put(object, "fastest_spread", json_number(is_alone ? g->fastest_spread : NAN));
+    json_put(object, "fastest_timed", json_count((int64_t)g->fastest_runs));
+    json_put(object, "timed", json_count((int64_t)g->run_count));
+    json_put(object, "wanted", json_count((int64_t)g->runs_wanted));
+    json_put(object, "median_s", json_number(is_timed ? g->median_s : NAN));
+    json_put(object, "spread", json_number(is_timed ? g->spread : NAN));
+    json_put(object, "runs_s", json_numbers(g->runs_s, g->run_count));
+    json_put(object, "gain", json_number(g->gain));
+    json_put(object, "accuracy", json_of_accuracy(&g->accuracy));
+    json_put_status(object, g->status, g->failure);
+    return object;
+}
+
 static json_t *json_of_part(const bench_part *part)
 {
-    json_t *object = json_object(), *devices = json_array();
+    json_t *object = json_object(), *devices = json_array(), *gains = json_array();
     json_put(object, "name", json_text(part->name));
     json_put(object, "title", json_text(part->title));
     json_put(object, "kernel", json_text(part->method->option.name));
@@ -142,6 +164,9 @@ static json_t *json_of_part(const bench_part *part)
     for (size_t d = 0; d < ley_bench_device_count(part->bench); d++)
         json_add(devices, json_of_bench_device(part, ley_bench_get(part->bench, d)));
     json_put(object, "devices", devices);
+    for (size_t i = 0; i < ley_bench_gain_count(part->bench); i++)
+        json_add(gains, json_of_gain(part->bench, ley_bench_gain_get(part->bench, i)));
+    json_put(object, "gains", gains);
     json_put(object, "papers", bench_papers_of(part->name));
     return object;
 }

@@ -67,6 +67,8 @@ int bench_markdown_write(const json_t *report, const char *path)
         put(&to, bench_text_at(table, "title"));
         text_file_print(&to, "\n\n");
         JSON_EACH(json_object_get(table, "devices"), d, device) put_device(&to, table, device);
+        text_table gains = bench_view_gains(table);
+        put_table(&to, &gains);
     }
     if (bench_text_at(report, "left_out")[0] != '\0')
         text_file_print(&to, "Left out, as the time was over: %s.\n\n", bench_text_at(report, "left_out"));

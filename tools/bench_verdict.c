@@ -49,6 +49,11 @@ ley_status bench_verdict(const ley_bench *bench)
         for (size_t i = 0; i < device->size_count; i++)
             wrong = wrong || !device->sizes[i].accuracy.passed;
     }
+    for (size_t i = 0; i < ley_bench_gain_count(bench); i++) {
+        const ley_bench_gain *g = ley_bench_gain_get(bench, i);
+        wrong = wrong || g->status == LEY_ERROR_WRONG_RESULT;
+        failed = failed || (g->status != LEY_OK && g->status != LEY_ERROR_NO_DEVICE);
+    }
     return wrong                                   ? LEY_ERROR_WRONG_RESULT
            : failed                                ? LEY_ERROR_DEVICE
            : bench_nothing_measured(bench) != NULL ? LEY_ERROR_NO_DEVICE

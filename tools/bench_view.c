@@ -279,6 +279,57 @@ text_table bench_view_papers(const json_t *of, const json_t *device)
     return table;
 }
 
+/* ---- Several devices ------------------------------------------------------------------------- */
+
+static void put_gain(text_table *table, const json_t *g)
+{
+    const double devices = bench_number_at(g, "devices"), used = bench_number_at(g, "devices_used"),
+                 spread = bench_number_at(g, "spread"), timed = bench_number_at(g, "timed");
+    const bool is_timed = timed > 0, is_wrong = strcmp(bench_text_at(g, "status"), "LEY_ERROR_WRONG_RESULT") == 0,
+               is_failed = bench_text_at(g, "failure")[0] != '\0';
+    table_row(table);
+    table_set(table, 0, "%s", bench_text_at(g, "name"));
+    if (is_timed && used < devices)
+        table_set(table, 1, "%.0f, of which %.0f had a part", devices, used);
+    else
+        table_set(table, 1, "%.0f", devices);
+    table_set(table, 2, "%s", bench_view_significant(bench_number_at(g, "fastest_s")).s);
+    table_set(table, 3, "%s", bench_view_significant(bench_number_at(g, "median_s")).s);
+    table_set(table, 4, is_timed ? "%.0f" : "-", timed);
+    table_set(table, 5, isfinite(spread) ? "%.1f" : "-", 100 * spread);
+    table_set(table, 6, "%s",
+              is_wrong    ? "WRONG"
+              : is_failed ? "failed"
+                          : bench_view_significant(bench_number_at(g, "gain")).s);
+}
+
+text_table bench_view_gains(const json_t *of)
+{
+    static const char *const headings[] = {
+        "all devices together", "devices", "fastest alone, s", "together, s", "timed", "spread %", "gain"};
+    const json_t *gain, *figure, *gains = json_object_get(of, "gains");
+    text_table table = table_begin("llrrrrr");
+    size_t i;
+    table_row(&table);
+    for (size_t c = 0; c < sizeof headings / sizeof *headings; c++)
+        table_set(&table, c, "%s", headings[c]);
+    JSON_EACH(gains, i, gain) put_gain(&table, gain);
+    if (json_array_size(gains) == 0)
+        return table;
+    JSON_EACH(json_object_get(of, "papers"), i, figure)
+    {
+        if (strcmp(bench_text_at(figure, "unit"), "times") != 0)
+            continue;
+        table_row(&table);
+        table_set(&table, 0, "paper, %s", bench_text_at(figure, "row"));
+        table_set(&table, 1, "%s", bench_text_at(figure, "hardware"));
+        for (size_t c = 2; c < 6; c++)
+            table_set(&table, c, "-");
+        table_set(&table, 6, "%s", bench_view_significant(bench_number_at(figure, "value")).s);
+    }
+    return table;
+}
+
 /* Whether an earlier figure has the same source. */
 static bool is_repeated(const json_t *tables, size_t t, size_t f, const char *paper)
 {

@@ -13,6 +13,10 @@ text_table bench_view_rows(const json_t *device);
 text_table bench_view_sizes(const json_t *device);
 text_table bench_view_papers(const json_t *table, const json_t *device);
 
+/* Of a table: what all devices gain together over the fastest one, and below what the papers' have;
+ * "-" stands where there is one device. To be released, as those above. */
+text_table bench_view_gains(const json_t *table);
+
 /* Sentences about a device: its problem, its limits, what speaks against them, the load. From
  * i = 0; empty behind the last. */
 short_text bench_view_fact(const json_t *device, size_t i);

@@ -4,6 +4,7 @@
 #include "json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -64,6 +65,72 @@ int files_check(const subcommand *command, const named_file *files, size_t n)
     for (size_t i = 0; i < n && code == 0; i++)
         if (files[i].option != NULL && files[i].path != NULL)
             code = check_output(command, files, n, i);
+    return code;
+}
+
+/* Files with different marks are different ones. */
+typedef struct file_mark {
+    uint64_t mark[2];
+    const named_file *file;
+} file_mark;
+
+static uint64_t hash_of(uint64_t hash, const char *text)
+{
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Of one that is there its number on its device; else that of its folder and its name. */
+static file_mark mark_of(const named_file *file)
+{
+    struct stat known;
+    file_mark mark = {.file = file};
+    if (stat(file->path, &known) != 0) {
+        const char *name = base_name(file->path);
+        char *folder = allocate((size_t)(name - file->path) + sizeof "./", 1);
+        memcpy(folder, file->path, (size_t)(name - file->path));
+        known = (struct stat){.st_dev = 0};
+        if (stat(name == file->path ? "." : folder, &known) == 0)
+            mark.mark[1] = hash_of(UINT64_C(0xcbf29ce484222325), name);
+        free(folder);
+    }
+    mark.mark[0] = (uint64_t)known.st_dev;
+    mark.mark[1] ^= (uint64_t)known.st_ino;
+    return mark;
+}
+
+static int compare_marks(const void *a, const void *b)
+{
+    const file_mark *x = a, *y = b;
+    for (int i = 0; i < 2; i++)
+        if (x->mark[i] != y->mark[i])
+            return x->mark[i] < y->mark[i] ? -1 : 1;
+    return x->file < y->file ? -1 : x->file > y->file;
+}
+
+static int check_pair(const subcommand *command, const named_file *a, const named_file *b)
+{
+    const named_file *output = b->option != NULL ? b : a, *other = output == b ? a : b;
+    if (output->option == NULL || !ley_file_is_same(a->path, b->path))
+        return 0;
+    return other->option == NULL ? fail_usage(command, "%s: '%s' is the file of the %s '%s'", output->option,
+                                              output->path, other->what, other->path)
+                                 : fail_usage(command, "%s: '%s' and '%s' are one file, and two results would go there",
+                                              output->option, other->path, output->path);
+}
+
+int files_check_apart(const subcommand *command, const named_file *files, size_t n)
+{
+    file_mark *marks = allocate(n, sizeof *marks);
+    int code = 0;
+    for (size_t i = 0; i < n; i++)
+        marks[i] = mark_of(&files[i]);
+    qsort(marks, n, sizeof *marks, compare_marks);
+    for (size_t i = 1; i < n && code == 0; i++)
+        if (memcmp(marks[i].mark, marks[i - 1].mark, sizeof marks->mark) == 0)
+            code = check_pair(command, marks[i - 1].file, marks[i].file);
+    free(marks);
     return code;
 }
 

@@ -27,6 +27,10 @@ typedef struct named_file {
  * computation. Prints errors; exit code. */
 int files_check(const subcommand *command, const named_file *files, size_t n);
 
+/* Of very many files, each of which has been checked with those beside it: whether no output is
+ * another output or an input. Prints errors; exit code. */
+int files_check_apart(const subcommand *command, const named_file *files, size_t n);
+
 uint64_t file_size(const char *path);                 /* 0 when there is none */
 bool ends_with(const char *path, const char *suffix); /* case ignored; something must stand before the suffix */
 

@@ -18,8 +18,9 @@ enum { NUMBERS = sizeof numbers / sizeof *numbers };
 static volatile bool stop;
 static atomic_bool deferred, held, suspended;
 static atomic_int caught, count, handlers_busy;
-static _Atomic(ley_job *) job_at_work;
-static bool changed[NUMBERS], ignored_file_size; /* by interrupt_install() */
+static _Atomic(ley_job *) jobs_at_work[INTERRUPT_JOBS];
+static _Thread_local _Atomic(ley_job *) *own_place; /* of this thread's job among them; NULL: it has none */
+static bool changed[NUMBERS], ignored_file_size;    /* by interrupt_install() */
 static sigset_t first_mask, former_mask;
 
 /* Read while a signal ends the process: no pointers that somebody may free. */
@@ -57,9 +58,11 @@ static void on_signal(int number)
         if (!held)
             end_now();
     __atomic_store_n(&stop, true, __ATOMIC_RELAXED); /* others read it, as `cancel` arguments are read */
-    ley_job *job = job_at_work;
-    if (job != NULL)
-        ley_job_cancel(job);
+    for (size_t i = 0; i < INTERRUPT_JOBS; i++) {
+        ley_job *job = jobs_at_work[i];
+        if (job != NULL)
+            ley_job_cancel(job);
+    }
     handlers_busy--;
     errno = reason;
 }
@@ -115,7 +118,15 @@ void interrupt_defer(void)
 
 void interrupt_cancels(ley_job *job)
 {
-    job_at_work = job;
+    for (size_t i = 0; i < INTERRUPT_JOBS && own_place == NULL; i++) {
+        ley_job *none = NULL;
+        if (job != NULL && atomic_compare_exchange_strong(&jobs_at_work[i], &none, job))
+            own_place = &jobs_at_work[i];
+    }
+    if (job == NULL && own_place != NULL) {
+        *own_place = NULL;
+        own_place = NULL;
+    }
     /* The signal may be under way on a driver's thread with the former job in its hands. */
     while (job == NULL && handlers_busy > 0)
         sched_yield();

@@ -14,8 +14,9 @@ void interrupt_install(void);
 /* From here on the first signal sets the flag only. */
 void interrupt_defer(void);
 
-/* A signal also cancels this job; NULL: no longer. Must be NULL again before the job is
- * destroyed. */
+/* A signal also cancels this job of the calling thread; NULL: no longer. Must be NULL again before
+ * the job is destroyed, and before the thread has another one. So many threads may have one. */
+enum { INTERRUPT_JOBS = 32 };
 void interrupt_cancels(ley_job *job);
 
 /* Whether a signal came; and that as what the library's `cancel` arguments take. */

@@ -21,21 +21,19 @@ static int begin_method(job_run *run)
     return code == 0 && method->begin != NULL ? method->begin(run->arguments, run->input) : code;
 }
 
-enum { MOST_OTHERS = 8 };
-
 static int check_files(const job_run *run)
 {
     const job_kind *kind = run->kind;
     const method_row *method = run->method;
     const named_file none = {NULL, NULL, NULL};
-    named_file files[7 + MOST_OTHERS] = {{run->arguments->operand, kind->operand, NULL},
-                                         kind->file != NULL ? kind->file(run) : none,
-                                         method->file != NULL ? method->file(run->input) : none,
-                                         {run->values->plan, "plan", NULL},
-                                         {run->output, kind->product, "--output"},
-                                         {run->header, "header", "--output"},
-                                         {run->values->json, "report", "--json"}};
-    for (size_t i = 0; i < MOST_OTHERS && i < run->other_count; i++)
+    named_file files[7 + JOB_MOST_OTHERS] = {{run->arguments->operand, kind->operand, NULL},
+                                             kind->file != NULL ? kind->file(run) : none,
+                                             method->file != NULL ? method->file(run->input) : none,
+                                             {run->values->plan, "plan", NULL},
+                                             {run->output, kind->product, "--output"},
+                                             {run->header, "header", "--output"},
+                                             {run->values->json, "report", "--json"}};
+    for (size_t i = 0; i < JOB_MOST_OTHERS && i < run->other_count; i++)
         files[7 + i] = (named_file){run->others[i], kind->product, "--output"};
     return files_check(run->arguments->command, files, sizeof files / sizeof *files);
 }
@@ -49,9 +47,10 @@ static int check_tolerance(job_run *run)
                : 0;
 }
 
-static int check(job_run *run)
+int job_frame_check(job_run *run)
 {
     const job_kind *kind = run->kind;
+    run->values = option_values(run->arguments, &job_options);
     int code = kind->check != NULL ? kind->check(run) : 0;
     if (code == 0)
         code = begin_method(run);
@@ -81,7 +80,7 @@ typedef struct opening {
     ley_error error;
 } opening;
 
-static bool wants_devices(const job_run *run)
+bool job_frame_wants_devices(const job_run *run)
 {
     return run->method->create != NULL || run->method->resolve != NULL;
 }
@@ -96,7 +95,7 @@ static void *open_engine(void *context)
 static void begin_opening(opening *o, job_run *run, ley_status before)
 {
     *o = (opening){.run = run};
-    if (before != LEY_OK || !wants_devices(run))
+    if (before != LEY_OK || !job_frame_wants_devices(run))
         return;
     o->is_running = pthread_create(&o->thread, NULL, open_engine, o) == 0;
     if (!o->is_running)
@@ -125,7 +124,7 @@ static ley_status create_job(job_run *run, ley_error *error)
     options.decision_count = run->plan.count;
     options.decisions = run->plan.decisions;
     ley_status status = LEY_OK;
-    if (!wants_devices(run))
+    if (!job_frame_wants_devices(run))
         return LEY_OK;
     if (run->method->resolve != NULL)
         status = run->method->resolve(run->problem, run->engine, &options, &run->method, error);
@@ -195,6 +194,26 @@ static ley_status compute(job_run *run, ley_error *error)
     return status;
 }
 
+ley_status job_frame_read(job_run *run, ley_error *error)
+{
+    double clock_s = run->phases.start_s = now_s();
+    ley_status status = read_plan(run, error);
+    if (status == LEY_OK)
+        status = run->kind->read(run, error);
+    run->phases.reading_s = lap_s(&clock_s);
+    return status;
+}
+
+ley_status job_frame_compute(job_run *run, ley_error *error)
+{
+    double clock_s = now_s();
+    ley_status status = run->kind->place != NULL ? run->kind->place(run, error) : LEY_OK;
+    if (status == LEY_OK)
+        status = create_job(run, error);
+    run->phases.preparing_s = lap_s(&clock_s);
+    return status == LEY_OK ? compute(run, error) : status;
+}
+
 /* In place of both. */
 static ley_status forecast(job_run *run, ley_error *error)
 {
@@ -252,6 +271,12 @@ static ley_status hold_tolerance(const job_run *run, ley_error *error)
     return fail_into(error, LEY_ERROR_WRONG_RESULT, "the %s is off by %s of its root mean square, and --tol is %g: %s",
                      run->kind->product, excess_text(a->relative_rms, run->tolerance).s, run->tolerance,
                      advice_for(run));
+}
+
+ley_status job_frame_write(job_run *run, ley_error *error)
+{
+    const ley_status status = write_file(run, error);
+    return status == LEY_OK ? hold_tolerance(run, error) : status;
 }
 
 /* ---- What is said of it ---------------------------------------------------------------------- */
@@ -345,10 +370,11 @@ static int conclude_dry(job_run *run, ley_error *error)
     return code != 0 ? code : written;
 }
 
-static int write_json(const job_run *run, const ley_error *outcome)
+void job_frame_put_json(const job_run *run, const ley_error *outcome, json_t *report)
 {
-    json_t *report = json_begin(run->arguments);
     json_put_outcome(report, outcome, ley_status_exit_code(outcome->status));
+    if (!run->computed && run->report == NULL)
+        return;
     if (run->kind->put_json != NULL)
         run->kind->put_json(run, report);
     put_sections(run, report);
@@ -357,6 +383,12 @@ static int write_json(const job_run *run, const ley_error *outcome)
     json_put(report, "seconds", json_of_phases(&run->phases));
     if (run->output != NULL)
         json_put(report, "bytes_written", run->is_written ? json_count((int64_t)file_size(run->output)) : json_null());
+}
+
+static int write_json(const job_run *run, const ley_error *outcome)
+{
+    json_t *report = json_begin(run->arguments);
+    job_frame_put_json(run, outcome, report);
     return json_finish(report, run->values->json);
 }
 
@@ -384,10 +416,11 @@ static int conclude(job_run *run, ley_error *error)
     return code != 0 ? code : written;
 }
 
-static void release(job_run *run)
+void job_frame_release(job_run *run)
 {
     ley_job_destroy(run->job);
-    ley_engine_destroy(run->engine);
+    if (!run->is_lent)
+        ley_engine_destroy(run->engine);
     if (run->kind->end != NULL)
         run->kind->end(run);
     if (run->method->end != NULL && run->input != NULL)
@@ -400,8 +433,7 @@ int job_frame_run(job_run *run)
 {
     ley_error error = {0};
     run->phases.start_s = now_s();
-    run->values = option_values(run->arguments, &job_options);
-    int code = check(run);
+    int code = job_frame_check(run);
     if (code == 0) {
         if (run->kind->warn != NULL && !run->values->quiet)
             run->kind->warn(run);
@@ -410,11 +442,9 @@ int job_frame_run(job_run *run)
         if (error.status == LEY_OK)
             error.status = run->is_dry ? forecast(run, &error) : compute(run, &error);
         if (error.status == LEY_OK && !run->is_dry)
-            error.status = write_file(run, &error);
-        if (error.status == LEY_OK)
-            error.status = hold_tolerance(run, &error);
+            error.status = job_frame_write(run, &error);
         code = conclude(run, &error);
     }
-    release(run);
+    job_frame_release(run);
     return code;
 }

@@ -11,6 +11,8 @@
 
 typedef struct job_run job_run;
 
+enum { JOB_MOST_OTHERS = 8 };
+
 /* Each function may be NULL. */
 typedef struct job_kind {
     const char *operand; /* what the operand holds: "atoms" */
@@ -42,7 +44,7 @@ struct job_run {
     const char *header;  /* a second one that is written with it, or NULL */
     bool is_streamed;    /* the file is float32 values, which never are in memory all at once, and: */
     int64_t front_bytes; /* that stand in front of them */
-    char *const *others; /* and more files like it, so many, of which each may be NULL */
+    char *const *others; /* and more files like it, at most JOB_MOST_OTHERS, of which each may be NULL */
     size_t other_count;
     void *problem; /* what the method is given */
     int64_t slab_planes;
@@ -54,6 +56,7 @@ struct job_run {
     plan_file plan;
     void *input; /* the method's, or NULL */
     ley_engine *engine;
+    bool is_lent; /* the engine is the caller's */
     ley_job *job;
     const ley_report *report;     /* of a job, once it ended */
     const ley_forecast *forecast; /* of a dry run; or NULL */
@@ -65,6 +68,17 @@ struct job_run {
 
 /* All of it; exit code. */
 int job_frame_run(job_run *run);
+
+/* The same in steps, for runs beside others (job_batch.h), which say nothing but what is wrong with
+ * options. The engine is lent. Whether all can begin, exit code; what is read; what devices do;
+ * the file, and whether the tolerance was kept. release() comes in any case. */
+int job_frame_check(job_run *run);
+bool job_frame_wants_devices(const job_run *run);
+ley_status job_frame_read(job_run *run, ley_error *error);
+ley_status job_frame_compute(job_run *run, ley_error *error);
+ley_status job_frame_write(job_run *run, ley_error *error);
+void job_frame_put_json(const job_run *run, const ley_error *outcome, json_t *report);
+void job_frame_release(job_run *run);
 
 /* Lines "math: ...", "device: ...", "accuracy: ..." of a header; NULL: none. */
 void put_work(FILE *to, const job_values *values, const ley_report *report);

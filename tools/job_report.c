@@ -45,7 +45,7 @@ void put_devices(FILE *to, const ley_report *report)
 }
 
 /* An error of values that are to be 0 is no share of them. */
-static short_text relative_text(double relative_rms)
+short_text relative_text(double relative_rms)
 {
     return isinf(relative_rms) ? text_of("of nothing (all right values are 0)") : text_of("%.2g", relative_rms);
 }
@@ -265,7 +265,8 @@ void print_failures(const ley_report *report, const ley_error *error)
 {
     for (size_t i = 0; i < report->device_count; i++) {
         const ley_device_report *device = &report->devices[i];
-        if (device->status != LEY_OK && device->status != LEY_CANCELLED)
+        const bool is_told = device->status == LEY_ERROR_FILE && error->status == LEY_ERROR_FILE; /* by the error */
+        if (device->status != LEY_OK && device->status != LEY_CANCELLED && !is_told)
             print_failure(device, error, report->device_count == 1);
     }
 }

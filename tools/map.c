@@ -2,6 +2,7 @@
 #include "console.h"
 #include "field_maps.h"
 #include "interrupt.h"
+#include "job_batch.h"
 #include "job_frame.h"
 #include "map_problem.h"
 #include "molecule.h"
@@ -15,7 +16,7 @@
 typedef struct map_values {
     const char *output, *points;
     int method, units;
-    int64_t dims[3], slab_planes;
+    int64_t dims[3], slab_planes, side_by_side;
     double spacing_A, origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
     bool field, dry_run;
 } map_values;
@@ -31,7 +32,8 @@ static const option_row map_options[] = {
                 .required = true,
                 .value = "MAP",
                 .offset = offsetof(map_values, output),
-                .help = "the map to write: %s; with --points lines of x,y,z,phi, and ex,ey,ez of --field: .csv",
+                .help = "the map to write: %s; {} stands for the name of the molecule's file; with --points lines of "
+                        "x,y,z,phi, and ex,ey,ez of --field: .csv",
                 .names = map_formats},
     [METHOD] = {.name = "method",
                 .kind = OPTION_METHOD,
@@ -120,6 +122,14 @@ static const option_row map_options[] = {
      .unset = "as memory and balance suggest",
      .help = "planes of the lattice in one piece of work, at most; cutoff and msm: in whole layers of 8 planes, at "
              "least one"},
+    {.name = "side-by-side",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(map_values, side_by_side),
+     .value = "N",
+     .low = 1,
+     .high = JOB_BATCH_MOST,
+     .help = "of several molecules: so many small ones at a time, of 4,194,304 points and atoms together at most; "
+             "larger ones have the devices for themselves"},
     {.name = "dry-run",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, dry_run),
@@ -148,6 +158,7 @@ static void set_defaults(void *to)
     values->r_min_A = direct.r_min_A;
     values->spacing_A = 0.5;
     values->padding_A = 10;
+    values->side_by_side = 4;
 }
 
 /* ---- Before the work ------------------------------------------------------------------------- */
@@ -429,6 +440,7 @@ static void print(const job_run *run)
                base_name(values_of(run)->points));
     else
         print_lattice(run, ley_map_lattice(problem->map));
+    printf("method: %s, %s\n", run->method->option.name, run->method->title); /* taken for --tol, or the caller's */
 }
 
 static void put_json(const job_run *run, json_t *report)
@@ -458,21 +470,59 @@ static const job_kind kind = {.operand = "atoms",
                               .print = print,
                               .put_json = put_json};
 
+static job_run *make_run(const parsed_arguments *arguments, const char *output)
+{
+    const map_values *values = arguments->values;
+    map_run *map = allocate(1, sizeof *map);
+    *map = (map_run){.run = {.kind = &kind,
+                             .arguments = arguments,
+                             .method = method_row_at(&map_command, (size_t)values->method),
+                             .output = output,
+                             .problem = &map->problem,
+                             .slab_planes = values->slab_planes,
+                             .is_dry = values->dry_run},
+                     .problem = {.units = (ley_units)values->units,
+                                 .dielectric = values->dielectric,
+                                 .temperature_K = values->temperature_K,
+                                 .r_min_A = values->r_min_A}};
+    return &map->run;
+}
+
+static int64_t size_of_run(const job_run *run)
+{
+    const map_run *map = (const map_run *)run;
+    ley_lattice lattice;
+    ley_error error = {0};
+    int64_t points = 0;
+    if (map->problem.points != NULL)
+        points = ley_points_count(map->problem.points);
+    else if (choose_lattice(map, &lattice, &error) == LEY_OK)
+        points = ley_lattice_points(&lattice);
+    ley_error_clear(&error); /* it is found again by whoever needs the lattice */
+    return points + (int64_t)ley_atoms_count(map->problem.atoms);
+}
+
+static int run_alone(const parsed_arguments *arguments)
+{
+    const map_values *values = arguments->values;
+    char *output = job_batch_output(values->output, arguments->operand);
+    job_run *run = make_run(arguments, output);
+    const int code = job_frame_run(run);
+    free(run);
+    free(output);
+    return code;
+}
+
 static int map_run_command(const parsed_arguments *arguments)
 {
     const map_values *values = arguments->values;
-    map_run map = {.run = {.kind = &kind,
-                           .arguments = arguments,
-                           .method = method_row_at(&map_command, (size_t)values->method),
-                           .output = values->output,
-                           .problem = &map.problem,
-                           .slab_planes = values->slab_planes,
-                           .is_dry = values->dry_run},
-                   .problem = {.units = (ley_units)values->units,
-                               .dielectric = values->dielectric,
-                               .temperature_K = values->temperature_K,
-                               .r_min_A = values->r_min_A}};
-    return job_frame_run(&map.run);
+    const job_batch batch = {.arguments = arguments,
+                             .output = values->output,
+                             .side_by_side = values->side_by_side,
+                             .refused = {"dry-run"},
+                             .make = make_run,
+                             .size = size_of_run};
+    return arguments->word_count > 0 ? job_batch_run(&batch) : run_alone(arguments);
 }
 
 static const option_method *method_at(size_t i)
@@ -487,12 +537,17 @@ const subcommand map_command = {
     .summary = "Computes the electrostatic potential of a molecule's charges on a regular lattice, or at given points.",
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
+    .words = "MORE",
+    .words_help = "more molecules: each has a map of its own, and MAP has a {} for the name of the molecule's file "
+                  "without folder and ending",
     .details = "The lattice is laid around the molecule with --padding on every side, or has --dims points about its "
                "middle; without --origin its first point is a multiple of the spacing, so that maps of one spacing "
                "share their points. A rectangular cell that is periodic along x, y and z is itself the lattice where "
                "neither is given: from --origin on, its edges in whole numbers of spacings, each next to --spacing, "
                "the far faces left out. With --points there is no lattice: the potentials at the points of a file are "
-               "written as a table.",
+               "written as a table. Several molecules are computed on devices that are opened once, small ones side by "
+               "side; one that fails is told by its name, the others are computed, and the exit code is the highest "
+               "one of all.",
     .options = OPTION_BLOCK(map_options, map_values, set_defaults),
     .method = method_at,
     .shared = shared,

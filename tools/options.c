@@ -525,6 +525,16 @@ static void fill_help(char *to, size_t size, const char *help, const char *(*lis
         snprintf(to, size, "%.*s%s%s", (int)(names - help), help, list(), names + strlen("%s"));
 }
 
+/* `what` was given as "". */
+static parse_result fail_empty(const subcommand *command, const char *what, const char *what_help,
+                               const char *(*names)(void))
+{
+    char help[MOST_HELP];
+    fill_help(help, sizeof help, what_help, names);
+    fail_usage(command, "%s is empty: %s", what, help);
+    return PARSE_WRONG;
+}
+
 static parse_result check_complete(const parsed_arguments *arguments)
 {
     const subcommand *command = arguments->command;
@@ -574,10 +584,15 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, par
             parse_result result = parse_option(argc, argv, &at, arguments);
             if (result != PARSE_RUN)
                 return result;
-        } else if (command->operand != NULL && arguments->operand == NULL && word[0] != '\0') {
+        } else if (command->operand != NULL && arguments->operand == NULL) {
+            if (word[0] == '\0')
+                return fail_empty(command, command->operand, command->operand_help, command->operand_names);
             arguments->operand = word;
-        } else if (command->words != NULL && word[0] != '\0' &&
-                   (command->words_wanted == 0 || arguments->word_count < command->words_wanted)) {
+        } else if (command->words != NULL && command->words_wanted == 0) {
+            arguments->words[arguments->word_count++] = word; /* the command knows which there are */
+        } else if (command->words != NULL && arguments->word_count < command->words_wanted) {
+            if (word[0] == '\0')
+                return fail_empty(command, command->words, command->words_help, NULL);
             arguments->words[arguments->word_count++] = word;
         } else {
             fail_usage(command, "'%s' is one argument too many", word);

@@ -24,7 +24,9 @@ struct ley_bench {
     const bench_subject *subject;
     pthread_mutex_t mutex; /* for: */
     const worker *turn;    /* whose turn it is: rates of devices must not disturb each other; NULL: the next one's */
-    bool has_left;         /* a device was left behind in its driver, which may still read what it was given */
+    size_t gain_count;
+    bench_gain gains[BENCH_MOST_GAINS];
+    bool has_left; /* a device was left behind in its driver, which may still read what it was given */
 };
 
 void ley_bench_options_default(ley_bench_options *options)
@@ -382,6 +384,17 @@ static ley_status check_options(const ley_engine *engine, const ley_bench_option
     return subject->check != NULL ? subject->check(engine, options, error) : LEY_OK;
 }
 
+static void put_gains(ley_engine *engine, ley_bench *b)
+{
+    b->gain_count = b->subject->together(engine, &b->options, b->devices, b->gains);
+    for (size_t i = 0; i < b->gain_count; i++) {
+        bench_gain *g = &b->gains[i];
+        g->gain.name = g->name;
+        g->gain.runs_s = g->runs_s;
+        g->gain.failure = g->gain.status != LEY_OK ? g->failure.message : NULL;
+    }
+}
+
 ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, ley_bench **bench, ley_error *error)
 {
     ley_bench_options taken;
@@ -404,6 +417,8 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
     pthread_mutex_init(&b->mutex, NULL);
     static const engine_task task = {.run = bench_task, .is_over = bench_is_over, .left = leave_bench};
     engine_run(engine, 0, &task, &(bench_context){b, engine});
+    if (subject->together != NULL && !taken.linear && !b->has_left && !bench_cancelled(&taken))
+        put_gains(engine, b);
     *bench = b;
     return LEY_OK;
 }
@@ -429,9 +444,21 @@ void ley_bench_destroy(ley_bench *bench)
         ley_error_clear(&bench->devices[d].failure);
         energy_close(bench->devices[d].energy);
     }
+    for (size_t i = 0; i < bench->gain_count; i++)
+        ley_error_clear(&bench->gains[i].failure);
     pthread_mutex_destroy(&bench->mutex);
     free(bench->devices);
     free(bench);
+}
+
+size_t ley_bench_gain_count(const ley_bench *bench)
+{
+    return bench->gain_count;
+}
+
+const ley_bench_gain *ley_bench_gain_get(const ley_bench *bench, size_t i)
+{
+    return &bench->gains[i].gain;
 }
 
 size_t ley_bench_device_count(const ley_bench *bench)

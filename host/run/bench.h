@@ -8,7 +8,7 @@
 #include "run/bench_statistics.h"
 #include "run/engine.h"
 
-enum { BENCH_MOST_VARIANTS = 32, BENCH_SAMPLE_POINTS = 500, BENCH_MOST_SIZES = 16 };
+enum { BENCH_MOST_VARIANTS = 32, BENCH_SAMPLE_POINTS = 500, BENCH_MOST_SIZES = 16, BENCH_MOST_GAINS = 4 };
 
 typedef struct bench_row {
     ley_bench_row row;
@@ -33,6 +33,13 @@ typedef struct bench_device {
     energy_counter *energy;
     ley_error failure;
 } bench_device;
+
+typedef struct bench_gain {
+    ley_bench_gain gain;
+    char name[32];
+    double runs_s[BENCH_MOST_REPEATS];
+    ley_error failure;
+} bench_gain;
 
 /* A method as the benchmark sees it. `problem` is what make() made of the device's sizes. */
 typedef struct bench_subject {
@@ -81,6 +88,11 @@ typedef struct bench_subject {
     /* A peer in plain C on the host's cores; NULL: none. */
     ley_status (*host_loop)(const ley_bench_options *options, const void *problem, ley_bench_device *device,
                             ley_error *error);
+
+    /* All devices at once, when each of them has been measured by itself; how many gains that are.
+     * NULL: none. */
+    size_t (*together)(ley_engine *engine, const ley_bench_options *options, const bench_device *devices,
+                       bench_gain gains[BENCH_MOST_GAINS]);
 } bench_subject;
 
 /* Of what is measured apart from a method; NULL behind the last: methods/benchmarks.c. */

@@ -359,13 +359,13 @@ static ley_status join(shift *s)
     return status;
 }
 
-/* Why the device's shift ended, under the device's name. */
+/* Why the device's shift ended, under its name; of a file that is the job's, under the file's. */
 static void conclude(shift *s, const worker *w, ley_status status)
 {
     ley_error *failure = &s->record->failure;
     if (status == LEY_CANCELLED) /* the job's end, not the device's fault */
         ley_error_clear(failure);
-    else if (status != LEY_OK)
+    else if (status != LEY_OK && status != LEY_ERROR_FILE)
         ley_error_prefix(failure, "%s", w->info->name);
     if (failure->status != LEY_OK)
         log_say(LEY_LOG_WARNING, "a device leaves the job: %s", failure->message);
@@ -522,9 +522,15 @@ static ley_status wait_host_stages(ley_job *job, host_stage *host, bool devices_
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 /* Why no device could finish the job: one line; the status says wrong results only if that is all
- * that went wrong. */
+ * that went wrong. A file that could not be written is the reason by itself: no device is to
+ * blame. */
 static ley_status no_device_left(ley_job *job, ley_error *error)
 {
+    for (size_t i = 0; i < job->engine->worker_count; i++)
+        if (job->records[i].failure.status == LEY_ERROR_FILE) {
+            ley_error_copy(error, &job->records[i].failure);
+            return LEY_ERROR_FILE;
+        }
     ley_status worst = LEY_OK;
     const char *log = NULL;
     ley_error reasons = {0};

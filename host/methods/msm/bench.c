@@ -6,6 +6,7 @@
 #include "judge/accuracy.h"
 #include "methods/cutoff/stages.h"
 #include "methods/msm/bench_box.h"
+#include "methods/msm/bench_gain.h"
 #include "methods/msm/core_loop.h"
 #include "methods/msm/lattice_tuning.h"
 #include "methods/msm/method.h"
@@ -391,6 +392,20 @@ static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device 
     return status;
 }
 
+/* ---- Several devices ------------------------------------------------------------------------- */
+
+static size_t together(ley_engine *engine, const ley_bench_options *o, const bench_device *devices,
+                       bench_gain gains[BENCH_MOST_GAINS])
+{
+    size_t count = 0;
+    for (int p = 0; p < PRESET_CHOSEN; p++) /* the chosen one is another one on each device */
+        if (is_wanted(o, (preset)p)) {
+            const ley_long_range range = range_of((preset)p, o);
+            msm_measure_gain(engine, o, devices, preset_names[p], &range, &gains[count++]);
+        }
+    return count;
+}
+
 const bench_subject bench_msm = {
     .makes_lattice = true,
     .check = check,
@@ -401,4 +416,5 @@ const bench_subject bench_msm = {
     .count = count,
     .measure = measure,
     .scale = scale,
+    .together = together,
 };

@@ -1,0 +1,299 @@
+/* Several molecules in one command: the files of as many commands, what fails is told by its name
+ * and keeps nobody else from his map, and what is stopped leaves whole files only. */
+#include "cli_support.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SMALL "--dims 21,22,23 --device 0 "
+
+enum { MOLECULES = 6 };
+
+/* Of several sizes, and one of another format. */
+static int prepare(void **state)
+{
+    char name[16];
+    for (unsigned i = 0; i < MOLECULES; i++) {
+        snprintf(name, sizeof name, "m%u.pqr", i);
+        cli_write_molecule(name, 60 + 30 * i, 9, i + 1);
+    }
+    cli_write_molecule("ion.pqr", 40, 9, 1); /* large maps are made of it */
+    cli_write_text("bad.pqr", "ATOM 1 C ALA 1 0 0 0 1 1\nATOM 2 C ALA 1 0 0 none 1 1\n");
+    cli("convert m5.pqr -o m5.atoms");
+    cli_expect(0, NULL, NULL);
+    const int code = cli_prepare(state);
+    return code != 0 ? code : mkdir(cli_path("single"), 0700) | mkdir(cli_path("sub"), 0700);
+}
+
+static const char *const files[MOLECULES] = {"m0.pqr", "m1.pqr", "m2.pqr", "m3.pqr", "m4.pqr", "m5.atoms"};
+#define ALL "m0.pqr m1.pqr m2.pqr m3.pqr m4.pqr m5.atoms "
+
+static json_t *read_json(const char *name)
+{
+    char *text = cli_read(name, NULL);
+    json_t *json = json_loads(text, 0, NULL);
+    free(text);
+    assert_non_null(json);
+    return json;
+}
+
+/* ---- The same bytes -------------------------------------------------------------------------- */
+
+/* What one command writes for all, and one for each. */
+static void check_same(const char *options, const char *const *endings)
+{
+    char made[64], single[64];
+    cli("map " ALL "-o out/{}%s %s", endings[0], options);
+    cli_expect(0, "molecules: 6 of 6 written in ", NULL);
+    for (int i = 0; i < MOLECULES; i++) {
+        cli("map %s -o single/m%d%s %s", files[i], i, endings[0], options);
+        cli_expect(0, NULL, NULL);
+        for (const char *const *ending = endings; *ending != NULL; ending++) {
+            snprintf(made, sizeof made, "out/m%d%s", i, *ending);
+            snprintf(single, sizeof single, "single/m%d%s", i, *ending);
+            cli_assert_same_files(made, single);
+        }
+    }
+    assert_int_equal(cli_each_file(CLI_OUT, NULL) % MOLECULES, 0);
+    cli_empty(NULL);
+}
+
+static void test_maps_are_those_of_single_commands(void **state)
+{
+    (void)state;
+    check_same(SMALL "--method dcs", (const char *[]){".mrc", NULL});
+    check_same(SMALL "--method dcs --side-by-side 1", (const char *[]){".raw", ".raw.json", NULL});
+    check_same("--spacing 1 --padding 4 --device 0 --method cutoff --cutoff 6", (const char *[]){".dx.gz", NULL});
+    check_same(SMALL "--method dcs --field", (const char *[]){".npy", "_Ex.npy", "_Ey.npy", "_Ez.npy", NULL});
+}
+
+static void test_a_plan_is_for_all(void **state)
+{
+    (void)state;
+    cli("map m0.pqr -o out/m0.mrc " SMALL "--json plan.json");
+    cli_expect(0, NULL, NULL);
+    cli_empty(NULL);
+    check_same(SMALL "--plan plan.json", (const char *[]){".mrc", NULL});
+}
+
+static void test_points_are_for_all(void **state)
+{
+    (void)state;
+    cli_write_text("points.txt", "1 2 3\n4 5 6\n-3 2 0.5\n");
+    check_same("--points points.txt --method dcs --device 0", (const char *[]){".csv", NULL});
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static void test_the_name_stands_wherever_it_is_asked_for(void **state)
+{
+    (void)state;
+    cli("convert m1.pqr -o sub/a.b.pqr.gz");
+    cli_write_molecule("sub/.pqr", 90, 9, 3);
+    cli("map sub/a.b.pqr.gz sub/.pqr -o out/{}-{}.mrc " SMALL);
+    cli_expect(0, "sub/a.b.pqr.gz: 90 atoms, 10,626 points, ", NULL);
+    assert_int_equal(access(cli_path("out/a.b-a.b.mrc"), F_OK), 0);
+    assert_int_equal(access(cli_path("out/.pqr-.pqr.mrc"), F_OK), 0);
+    cli("map m0.pqr -o out/{}.mrc " SMALL); /* what a shell's pattern is when it fits one file */
+    cli_expect(0, "written: out/m0.mrc", NULL);
+    assert_int_equal(access(cli_path("out/m0.mrc"), F_OK), 0);
+}
+
+static void test_what_several_cannot_have(void **state)
+{
+    (void)state;
+#define TWO "map m0.pqr m1.pqr "
+    cli("convert m1.pqr -o sub/m0.pqr");
+    if (access(cli_path("linked.mrc"), F_OK) != 0) {
+        assert_int_equal(symlink("other.mrc", cli_path("linked.mrc")), 0);
+        cli_write_text("other.mrc", "");
+    }
+    static const cli_failing cases[] = {
+        {TWO "-o out/a.mrc", 1, "--output: of 2 molecules each has a file of its own: 'out/a.mrc' needs a {}"},
+        {TWO "-o out/{}.mrc --dry-run", 1, "--dry-run is about one molecule, and there are 2"},
+        {TWO "-o out/{}.xyz", 1, "must end in"},
+        {TWO "-o none/{}.mrc", 2, "none"},
+        {TWO "/dev/stdin -o out/{}.mrc", 1, "'/dev/stdin': standard input can be one molecule alone, and there are 3"},
+        {TWO "- -o out/{}.mrc", 1, "'-': standard input can be one molecule alone"},
+        {TWO "-o out/{}.csv --points /dev/stdin", 1, "--points: standard input can be read once"},
+        {TWO "-o out/{}.mrc --plan /dev/stdin", 1, "--plan: standard input can be read once"},
+        {TWO "sub/m0.pqr -o out/{}.mrc", 1, "'out/m0.mrc' and 'out/m0.mrc' are one file, and two results would go"},
+        {TWO "m0.pqr -o out/{}.mrc", 1, "'out/m0.mrc' and 'out/m0.mrc' are one file, and two results would go there"},
+        {TWO "-o out/{}.mrc --json out/m1.mrc", 1, "--json: 'out/m1.mrc' is the file of the map"},
+        {"map m0.pqr linked.pqr other.pqr -o {}.mrc", 1, "are one file, and two results would go there"},
+        {TWO "-o out/{}.mrc --side-by-side 17", 1, "--side-by-side"},
+        {TWO "-o out/{}.mrc --spcing 1", 1, "unknown option '--spcing' (did you mean '--spacing'?)"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+/* ---- What fails ------------------------------------------------------------------------------ */
+
+static void expect_in(const char *text, const char *what)
+{
+    if (strstr(text, what) == NULL)
+        print_message("there is no '%s' in:\n%s\n", what, text);
+    assert_non_null(strstr(text, what));
+}
+
+static void test_the_others_are_computed(void **state)
+{
+    (void)state;
+    assert_int_equal(symlink("/dev/full", cli_path("out/m2.dx")), 0);
+    const cli_result *r =
+        cli("map m0.pqr bad.pqr m1.pqr missing.pqr m2.pqr m3.pqr -o out/{}.dx " SMALL "--json report.json");
+    assert_int_equal(r->code, 2);
+    expect_in(r->out, "molecules: 3 of 6 written in ");
+    expect_in(r->err, "leyden: bad.pqr:2: ");
+    expect_in(r->err, "leyden: missing.pqr: ");
+    expect_in(r->err, "leyden: m2.pqr: ");
+    expect_in(r->err, "No space left on device");
+    unlink(cli_path("out/m2.dx"));
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 3);
+
+    json_t *report = read_json("report.json"), *molecules = json_object_get(report, "molecules"), *one;
+    static const char *const statuses[] = {"LEY_OK",         "LEY_ERROR_INPUT", "LEY_OK",
+                                           "LEY_ERROR_FILE", "LEY_ERROR_FILE",  "LEY_OK"};
+    size_t i;
+    assert_int_equal(json_array_size(molecules), 6);
+    json_array_foreach(molecules, i, one)
+        assert_string_equal(json_string_value(json_object_get(one, "status")), statuses[i]);
+    one = json_array_get(molecules, 2);
+    assert_string_equal(json_string_value(json_object_get(one, "file")), "m1.pqr");
+    assert_string_equal(json_string_value(json_object_get(one, "output")), "out/m1.dx");
+    assert_true(json_integer_value(json_object_get(one, "bytes_written")) > 0);
+    assert_non_null(json_object_get(json_object_get(one, "plan"), "devices"));
+    assert_true(json_integer_value(json_object_get(json_object_get(one, "accuracy"), "points")) > 0);
+    assert_int_equal(json_integer_value(json_object_get(report, "exit_code")), 2);
+    assert_int_equal(json_integer_value(json_object_get(report, "written")), 3);
+    assert_true(json_number_value(json_object_get(report, "molecules_per_s")) > 0);
+    json_decref(report);
+}
+
+static void test_a_quiet_batch_says_what_fails(void **state)
+{
+    (void)state;
+    const cli_result *r = cli("map m0.pqr bad.pqr -o out/{}.mrc -q " SMALL);
+    assert_int_equal(r->code, 2);
+    assert_string_equal(r->out, "");
+    expect_in(r->err, "leyden: bad.pqr:2: ");
+    cli("map m0.pqr m1.pqr -o out/{}.mrc -q " SMALL);
+    cli_expect(0, "", "");
+}
+
+/* Far from a molecule whose charges cancel floats have too few digits for the tolerance. */
+static void test_each_is_held_to_the_tolerance(void **state)
+{
+    (void)state;
+    cli_write_text("far.csv", "10000 0 0\n9000 100 0\n11000 0 300\n12000 50 50\n8000 7 7\n9500 0 20\n10500 3 40\n");
+    cli_write_text("pair.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\nATOM 2 A UNK 1 1.5 0 0 -1 1\n");
+    cli_write_text("one.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\n");
+    cli("map one.pqr m1.pqr pair.pqr bad.pqr --points far.csv -o out/{}.csv --sum float --side-by-side 1");
+    cli_expect(5, "written: out/pair.csv", "leyden: pair.pqr: the map is off by ");
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 3);
+}
+
+static void test_a_device_that_fails_once_costs_one_molecule(void **state)
+{
+    (void)state;
+    cli("map " ALL "-o out/{}.mrc --method dcs --side-by-side 1 " SMALL); /* kernels are in the cache from here on */
+    cli_expect(0, NULL, NULL);
+    cli_empty(NULL);
+    const cli_result *r = cli("%smap " ALL "-o out/{}.mrc --method dcs --side-by-side 1 " SMALL,
+                              cli_faulty("call=clEnqueueReadBuffer,at=3,fault=nan"));
+    if (access(cli_path("struck"), F_OK) != 0)
+        skip();
+    assert_int_equal(r->code, 5);
+    expect_in(r->out, "molecules: 5 of 6 written in ");
+    expect_in(r->err, ".pqr: ");
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), 5);
+}
+
+static void test_without_devices(void **state)
+{
+    (void)state;
+    const cli_result *r = cli(CLI_NO_DEVICE "map m0.pqr m1.pqr -o out/{}.mrc --dims 9,9,9");
+    assert_int_equal(r->code, 3);
+    expect_in(r->out, "molecules: 0 of 2 written in ");
+    expect_in(r->err, "leyden: m1.pqr: ");
+    cli_assert_nothing_left();
+}
+
+/* ---- What is stopped ------------------------------------------------------------------------- */
+
+static int halves;
+
+static void check_whole(const char *path)
+{
+    struct stat known;
+    assert_int_equal(stat(path, &known), 0);
+    const int64_t small = 1024 + 4 * 21 * 22 * 23, large = 1024 + INT64_C(4) * 300 * 300 * 300;
+    halves += known.st_size != small && known.st_size != large;
+}
+
+static void test_a_signal_leaves_whole_files_only(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        pid_t child = cli_start("map " ALL "-o out/{}.mrc --dims 300,300,300 --method dcs --device 0");
+        cli_wait_for_work(child, 0.8);
+        kill(child, signals[i]);
+        cli_wait(child);
+        cli_expect(128 + signals[i], NULL, "leyden: cancelled: ");
+        halves = 0;
+        assert_true(cli_each_file(CLI_OUT, check_whole) < MOLECULES);
+        assert_int_equal(halves, 0);
+        assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 0);
+        cli_empty(NULL);
+    }
+}
+
+/* Side by side: all of them are cancelled, not only the latest. */
+static void test_a_signal_reaches_all_jobs(void **state)
+{
+    (void)state;
+    char line[256] = "map";
+    for (int i = 0; i < 5; i++)
+        snprintf(line + strlen(line), sizeof line - strlen(line), " big%d.pqr", i);
+    cli_write_molecule("first.pqr", 40, 9, 1);
+    for (unsigned i = 0; i < 5; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "big%u.pqr", i);
+        cli_write_molecule(name, 20000, 60, i + 1);
+    }
+    pid_t child = cli_start("map first.pqr%s -o out/{}.mrc --dims 150,150,150 --method dcs --device 0 --verify 0",
+                            line + strlen("map"));
+    cli_wait_for_work(child, 3);
+    kill(child, SIGINT);
+    const cli_result *r = cli_wait(child);
+    assert_int_equal(r->code, 128 + SIGINT);
+    assert_true(r->cpu_s < 15); /* four jobs take more than a minute */
+    expect_in(r->err, " of 6 molecules are written");
+    assert_true(cli_each_file(CLI_OUT, NULL) <= 1); /* the first one, which is small */
+    assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_maps_are_those_of_single_commands, cli_empty),
+        cmocka_unit_test_setup(test_a_plan_is_for_all, cli_empty),
+        cmocka_unit_test_setup(test_points_are_for_all, cli_empty),
+        cmocka_unit_test_setup(test_the_name_stands_wherever_it_is_asked_for, cli_empty),
+        cmocka_unit_test_setup(test_what_several_cannot_have, cli_empty),
+        cmocka_unit_test_setup(test_the_others_are_computed, cli_empty),
+        cmocka_unit_test_setup(test_a_quiet_batch_says_what_fails, cli_empty),
+        cmocka_unit_test_setup(test_each_is_held_to_the_tolerance, cli_empty),
+        cmocka_unit_test_setup(test_a_device_that_fails_once_costs_one_molecule, cli_empty),
+        cmocka_unit_test_setup(test_without_devices, cli_empty),
+        cmocka_unit_test_setup(test_a_signal_leaves_whole_files_only, cli_empty),
+        cmocka_unit_test_setup(test_a_signal_reaches_all_jobs, cli_empty),
+    };
+    return cmocka_run_group_tests_name("several molecules", tests, prepare, NULL);
+}
