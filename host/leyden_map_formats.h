@@ -15,7 +15,7 @@ typedef struct ley_map_format {
     const char *name;           /* "OpenDX" */
     const char *const *endings; /* of names, in any case: ".dx", ".dx.gz"; NULL behind the last */
     const char *beside;         /* what a second file beside it has behind its name: ".json"; NULL: there is none */
-    bool keeps_facts;           /* it has a place for the facts that ley_map_write() is given */
+    bool keeps_facts;           /* it has a place for facts that ley_map_write() is given, or makes use of some */
     bool is_streamed;           /* planes go to its file while they are computed: ley_map_create_file() */
     int64_t front_bytes;        /* of such a file, in front of its values, which are float32 */
 } ley_map_format;
@@ -29,6 +29,10 @@ LEY_API void ley_map_format_endings(char text[LEY_MAP_ENDINGS]);
 
 /* The one that a name's ending asks for, and the ending; NULL: none. `ending` may be NULL. */
 LEY_API const ley_map_format *ley_map_format_of(const char *path, const char **ending);
+
+/* The molecule that a map is of, for formats that hold one, as cube files do; NULL: none. It is not
+ * copied, and must be there until the map has been written. */
+LEY_API void ley_map_set_atoms(ley_map *map, const ley_atoms *atoms);
 
 /* Reads a map in the format that the name's ending asks for; a name with another ending is taken
  * for OpenDX. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file: what" or "file:line: what". */

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Do the programs of others find in our binary maps the points and the values that were put there?
+"""Do the programs of others find in our maps the points and the values that were put there?
 
-Readers: mrcfile and gemmi (MRC), numpy, each with a lattice along x, y and z and an oblique one. Each check is also shown files that are
-wrong and must refuse them; and files that these programs write are read back by ours. BUILD names the build directory. Exit code
-77: a reader is not installed.
+Readers: mrcfile and gemmi (MRC), numpy, ASE (cube files), GridDataFormats (MRC; read_back.py has OpenDX),
+PyMOL (OpenDX, MRC, cube files), each with a lattice along x, y and z and, where it knows them, an oblique one.
+Each check is also shown files that are wrong and must refuse them; and files that these programs write are read
+back by ours. BUILD names the build directory. Exit code 77: a reader is not installed.
 """
 import importlib
 import json
@@ -25,13 +26,15 @@ def module(name):
         return None
 
 
-numpy, mrcfile, gemmi = module("numpy"), module("mrcfile"), module("gemmi")
+READERS = ("numpy", "mrcfile", "gemmi", "ase.io.cube", "gridData", "pymol2")
+numpy, mrcfile, gemmi, ase, griddata, pymol = map(module, READERS)
 
 # No two extents alike: a reader that mixes up the axes shows.
 COUNTS = (7, 5, 9)
 STRAIGHT = ((-2.64, -0.99, 0.33), ((0.33, 0, 0), (0, 0.5, 0), (0, 0, 0.75)))
 OBLIQUE = ((-1.25, 2.25, 0.625), ((0.5, 0, 0), (-0.25, 0.75, 0), (0.125, 0.1, 0.625)))
 APART_A = 2e-5
+KT_HARTREE = 1.380649e-23 * 298.15 / 4.3597447222071e-18
 
 
 def value(i, j, k):
@@ -220,10 +223,124 @@ def check_npy():
     return faults
 
 
+def check_griddata(path, lattice):
+    """Lattices along x, y and z; places are float32."""
+    try:
+        grid = griddata.Grid(path)
+    except Exception as why:
+        return f"GridDataFormats: {why!r}"
+    if grid.grid.shape != COUNTS:
+        return f"GridDataFormats: shape {grid.grid.shape}"
+    if not is_near(grid.origin, lattice[0]) or not is_near(grid.delta, [lattice[1][m][m] for m in range(3)]):
+        return f"GridDataFormats: {grid.origin}, {grid.delta}"
+    if any(grid.grid[index] != numpy.float32(value(*index)) for index in points()):
+        return "GridDataFormats: other values"
+    return None
+
+
+def check_with_griddata():
+    if numpy is None or mrcfile is None or griddata is None:
+        return []
+    faults = []
+    write_dx("map.dx", STRAIGHT)
+    for name in ("map.mrc", "map.ccp4"):
+        convert("map.dx", name)
+        faults.append(check_griddata(name, STRAIGHT))
+    return faults + check_wrong_mrc(check_griddata, STRAIGHT)
+
+
+def check_ase(path, lattice):
+    """It reads the values as they are, hartree/e, and lengths in A; kT/e is at 298.15 K unless the map says more."""
+    try:
+        with open(path) as file:
+            read = ase.read_cube(file)
+    except Exception as why:
+        return f"ASE: {why!r}"
+    data, cell = read["data"], read["atoms"].cell
+    if data.shape != COUNTS:
+        return f"ASE: shape {data.shape}"
+    if not is_near(read["origin"], lattice[0]):
+        return f"ASE: origin {read['origin']}"
+    if not all(is_near([length / COUNTS[m] for length in cell[m]], lattice[1][m]) for m in range(3)):
+        return f"ASE: cell {cell}"
+    for index in points():
+        expected = value(*index) * KT_HARTREE
+        if abs(data[index] - expected) > 1e-6 * abs(expected):
+            return f"ASE: {data[index]} at {index}, expected {expected}"
+    return None
+
+
+def check_cube():
+    if numpy is None or ase is None:
+        return []
+    faults = []
+    for lattice, name in ((STRAIGHT, "map.cube"), (OBLIQUE, "oblique.cub")):
+        write_dx("map.dx", lattice)
+        convert("map.dx", name)
+        faults.append(check_ase(name, lattice))
+    if check_ase("map.cube", OBLIQUE) is None:
+        faults.append("check_ase takes another lattice for right")
+    with open("map.cube") as file, open("wrong.cube", "w") as wrong:
+        wrong.write("".join(file.readlines()[:-1]) + "1.0 2.0 3.0\n")
+    if check_ase("wrong.cube", STRAIGHT) is None:
+        faults.append("check_ase takes wrong.cube for right")
+    atoms = importlib.import_module("ase").Atoms("OH2", [[0, 0, 0.1], [0, 0.7, -0.5], [0, -0.7, -0.5]], cell=[8, 9, 10])
+    with open("theirs.cube", "w") as file:
+        ase.write_cube(file, atoms, data=numpy.array([value(*index) for index in points()]).reshape(COUNTS))
+    faults.append(check_ours("theirs.cube"))
+    return faults
+
+
+def check_pymol(session, path, lattice, scale=1, relative=0, apart_A=APART_A):
+    """PyMOL tells the places of the first point and of the last one. Of cube files it takes values for those of
+    boxes, and places them half a step off."""
+    session.cmd.delete("all")
+    try:
+        session.cmd.load(path, "map")
+        data = session.cmd.get_volume_field("map", 1, copy=1)
+    except Exception as why:
+        return f"PyMOL: {path}: {why!r}"
+    if data.shape != COUNTS:
+        return f"PyMOL: {path}: shape {data.shape}"
+    for found, index in zip(session.cmd.get_extent("map"), ((0, 0, 0), [n - 1 for n in COUNTS])):
+        if any(abs(a - b) > apart_A for a, b in zip(found, place(lattice, index))):
+            return f"PyMOL: {path}: {index} is at {found}, expected {place(lattice, index)}"
+    for index in points():
+        if abs(data[index] - scale * value(*index)) > relative * abs(scale * value(*index)):
+            return f"PyMOL: {path}: {data[index]} at {index}, expected {scale * value(*index)}"
+    return None
+
+
+def check_with_pymol():
+    """Without a window. A CCP4 file begins at NSTART there, and one named .mrc or .map at ORIGIN."""
+    if numpy is None or pymol is None:
+        return []
+    faults = []
+    whole = ((-0.66, 1.5, 2.25), STRAIGHT[1])
+    with pymol.PyMOL() as session:
+        session.cmd.feedback("disable", "all", "everything")
+        session.cmd.set("normalize_ccp4_maps", 0)
+        for lattice, names in ((STRAIGHT, ("map.dx", "map.mrc", "map.map")), (OBLIQUE, ("map.mrc", "map.map")),
+                               (whole, ("map.dx", "map.ccp4"))):
+            write_dx("given.dx", lattice)
+            for name in names:
+                convert("given.dx", name)
+                exact = 1e-6 if name.endswith(".dx") else 0
+                faults.append(check_pymol(session, name, lattice, relative=exact))
+                if check_pymol(session, name, STRAIGHT if lattice is not STRAIGHT else whole, relative=exact) is None:
+                    faults.append(f"check_pymol takes another lattice for that of {name}")
+        if check_pymol(session, changed("map.ccp4", "wrong.ccp4", 300, "f", 1e9), whole) is None:
+            faults.append("check_pymol takes wrong.ccp4 for right")
+        convert("given.dx", "map.cube")
+        faults.append(check_pymol(session, "map.cube", whole, KT_HARTREE, 1e-6, 0.5))
+    return faults
+
+
 def main():
     warnings.simplefilter("ignore")  # of files that are wrong on purpose
-    faults = [fault for fault in check_mrc() + check_npy() if fault is not None]
-    missing = [name for name, there in (("numpy", numpy), ("mrcfile", mrcfile), ("gemmi", gemmi)) if there is None]
+    checks = (check_mrc, check_npy, check_cube, check_with_griddata, check_with_pymol)
+    faults = [fault for check in checks for fault in check() if fault is not None]
+    missing = [name.split(".")[0] for name in READERS if module(name) is None]
     print("\n".join(faults) or "others read the maps")
     if faults:
         return 1

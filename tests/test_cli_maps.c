@@ -77,6 +77,34 @@ static void test_mrc(void **state)
     cli_expect(0, NULL, NULL);
 }
 
+/* A cube file has the molecule, and kT/e of the map's own temperature; so have those of a field. */
+static void test_cube(void **state)
+{
+    (void)state;
+    cli("map ion.pqr -o out/a.cube " SMALL "--temperature 400 -q");
+    cli("map ion.pqr -o out/a.dx " SMALL "--temperature 400 -q");
+    cli_expect(0, NULL, NULL);
+    ley_map *cube = cli_read_map("out/a.cube"), *dx = cli_read_map("out/a.dx");
+    assert_memory_equal(ley_map_lattice(cube), ley_map_lattice(dx), sizeof(ley_lattice));
+    assert_string_equal(ley_map_units(cube), "kT/e");
+    assert_true(support_difference(dx, cube) < 1.5e-6);
+    ley_map_destroy(cube);
+    ley_map_destroy(dx);
+    cli("compare out/a.cube out/a.dx --tol 1e-6 -q");
+    cli_expect(0, NULL, NULL);
+    char *text = cli_read("out/a.cube", NULL);
+    assert_non_null(strstr(text, " kT/e at 400 K\nmethod: dcs, direct Coulomb summation\n   40 "));
+    free(text);
+    cli("map ion.pqr -o out/a.cub --field -q " SMALL);
+    cli_expect(0, NULL, NULL);
+    text = cli_read("out/a_Ez.cub", NULL);
+    assert_non_null(strstr(text, ": POTENTIAL (kT/e/A)\nfield along z, "));
+    assert_non_null(strstr(text, "\n   40 "));
+    free(text);
+    cli("slice out/a.cub -o out/a.png -q");
+    cli_expect(0, NULL, NULL);
+}
+
 /* Killed while planes go to the file, no map is there under its name; the next run clears up. */
 static void test_killed(void **state)
 {
@@ -333,6 +361,7 @@ int main(void)
     support_leave_out_second_driver();
     const struct CMUnitTest tests[] = {TEST(test_raw),
                                        TEST(test_mrc),
+                                       TEST(test_cube),
                                        TEST(test_killed),
                                        TEST(test_header),
                                        TEST(test_readers),

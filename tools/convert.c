@@ -129,7 +129,8 @@ const subcommand convert_command = {
     .operand_names = map_formats,
     .details = "Numbers of atoms stay as they are, to the last bit, in every form. Names of atoms and residues get "
                "lost: a PQR file "
-               "that is written has X and UNK. Of a map the comments get lost; OpenDX has seven digits of each value.",
+               "that is written has X and UNK. Of a map the comments get lost; OpenDX and cube files have seven digits "
+               "of each value.",
     .options = OPTION_BLOCK(convert_options, convert_values, NULL),
     .shared = shared,
     .run = convert_run,

@@ -395,9 +395,11 @@ static ley_status write_file(job_run *run, ley_error *error)
 {
     const map_run *map = (const map_run *)run;
     char *comment = header_comment(map), *facts = keeps_facts(run->output) ? header_facts(map) : NULL;
+    if (map->problem.map != NULL)
+        ley_map_set_atoms(map->problem.map, map->problem.atoms);
     const ley_status status =
-        is_field_of_map(run) ? field_maps_write(map->problem.points, &map->lattice, run->output, &map->field, comment,
-                                                facts, interrupt_flag(), error)
+        is_field_of_map(run) ? field_maps_write(map->problem.points, &map->lattice, map->problem.atoms, run->output,
+                                                &map->field, comment, facts, interrupt_flag(), error)
         : map->problem.points != NULL
             ? ley_points_write_csv(map->problem.points, run->output, comment, interrupt_flag(), error)
             : ley_map_write(map->problem.map, run->output, comment, facts, interrupt_flag(), error);

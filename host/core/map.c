@@ -18,7 +18,8 @@ static const size_t worth_threads = 1 << 20;
 struct ley_map {
     ley_lattice lattice;
     char units[32];
-    float *values; /* NULL: in the store, or nowhere */
+    const ley_atoms *atoms; /* or NULL */
+    float *values;          /* NULL: in the store, or nowhere */
     map_store store;
     pthread_mutex_t mutex; /* of stored maps, for: */
     struct {
@@ -133,6 +134,16 @@ const char *ley_map_units(const ley_map *map)
 void ley_map_set_units(ley_map *map, const char *units)
 {
     snprintf(map->units, sizeof map->units, "%s", units);
+}
+
+void ley_map_set_atoms(ley_map *map, const ley_atoms *atoms)
+{
+    map->atoms = atoms;
+}
+
+const ley_atoms *map_atoms(const ley_map *map)
+{
+    return map->atoms;
 }
 
 const float *ley_map_read_values(const ley_map *map)

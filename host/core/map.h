@@ -18,6 +18,9 @@ const float *map_values_from(const ley_map *map, int64_t first, int64_t count, f
  * LEY_ERROR_USAGE when the values are not in memory. `path` begins the message. */
 ley_status map_check_values(const ley_map *map, const char *path, ley_error *error);
 
+/* What ley_map_set_atoms() was given. */
+const ley_atoms *map_atoms(const ley_map *map);
+
 /* ---- Planes ---------------------------------------------------------------------------------- */
 
 /* Where a map's values are instead of memory. Any threads call these at any time, of planes that no

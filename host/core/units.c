@@ -1,5 +1,9 @@
 /* Potentials and their units. Constants: CODATA 2018; e, k_B and N_A are exact. */
-#include "leyden.h"
+#include "core/units.h"
+
+#include <string.h>
+
+const double units_bohr_A = 0.529177210903;
 
 static const double elementary_charge_C = 1.602176634e-19;
 static const double boltzmann_J_K = 1.380649e-23;
@@ -29,4 +33,14 @@ const char *ley_units_name(ley_units units)
 {
     static const char *const names[] = {LEY_UNITS_TABLE(LEY_NAME)};
     return names[(unsigned)units < LEY_UNITS_COUNT ? units : LEY_UNITS_KT_E];
+}
+
+double units_per_hartree(const char *units, double temperature_K)
+{
+    if (strcmp(units, "hartree/e") == 0)
+        return 1;
+    for (int i = 0; i < LEY_UNITS_COUNT; i++)
+        if (strcmp(units, ley_units_name((ley_units)i)) == 0)
+            return ley_coulomb_constant((ley_units)i, 1, temperature_K) / units_bohr_A;
+    return 0;
 }

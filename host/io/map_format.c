@@ -2,6 +2,7 @@
 
 #include "core/number.h"
 #include "error.h"
+#include "io/cube.h"
 #include "io/dxbin.h"
 #include "io/mrc.h"
 #include "io/npy.h"
@@ -34,6 +35,8 @@ static const map_format formats[] = {
      .read = npy_read, .write = npy_write, .create = npy_create},
     {.about = {.name = "binary OpenDX", .endings = ENDINGS(".dxbin")},
      .read = dxbin_read, .write = dxbin_write},
+    {.about = {.name = "Gaussian cube", .endings = ENDINGS(".cube", ".cub"), .keeps_facts = true},
+     .read = cube_read, .write = cube_write},
 };
 /* clang-format on */
 

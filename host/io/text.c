@@ -25,10 +25,11 @@ struct ley_text {
     gzFile file;       /* NULL: a piece */
     int fd;            /* of a piece */
     int64_t read_to;   /* by a piece: the byte behind what is in the buffer */
-    int64_t line;      /* lines handed out, or 1 + line ends passed by words */
+    int64_t line;      /* of what was read last, from 1; 0: nothing was */
     double most_bytes; /* of text */
     size_t begin, end; /* what is still unread of the buffer */
     bool drained;      /* the file has no more than what is in the buffer */
+    bool begins_line;  /* what is unread is in the line behind the one that `line` counts */
     bool passes_mark;  /* of the first bytes, which are still unread */
     char buffer[BUFFER_BYTES + 1];
 };
@@ -62,6 +63,7 @@ ley_status ley_text_open(const char *path, ley_text **text, ley_error *error)
     t->line = 0;
     t->begin = t->end = 0;
     t->drained = t->passes_mark = false;
+    t->begins_line = true;
     *text = t;
     return LEY_OK;
 }
@@ -230,6 +232,7 @@ ley_status ley_text_line(ley_text *text, const char **line, size_t *length, ley_
         return LEY_OK;
     }
     text->line++;
+    text->begins_line = stop != NULL;
     char *start = text->buffer + text->begin;
     size_t n = stop != NULL ? (size_t)(stop - start) : seen;
     text->begin += stop != NULL ? n + 1 : n;
@@ -247,8 +250,8 @@ ley_status ley_text_line(ley_text *text, const char **line, size_t *length, ley_
 
 ley_status ley_text_word(ley_text *text, const char **word, size_t *length, ley_error *error)
 {
-    if (text->line == 0)
-        text->line = 1;
+    text->line += text->begins_line;
+    text->begins_line = false;
     size_t seen = 0; /* bytes of the word so far */
     for (;;) {
         const char *at = text->buffer + text->begin, *end = text->buffer + text->end;

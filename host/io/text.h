@@ -39,7 +39,8 @@ void ley_text_pass_mark(ley_text *text);
  * (LEY_ERROR_INPUT), LEY_ERROR_FILE. */
 ley_status ley_text_line(ley_text *text, const char **line, size_t *length, ley_error *error);
 
-/* The next word between white space, across lines, not terminated; NULL at the end. A '#' in front
+/* The next word between white space, across lines, not terminated; NULL at the end. Lines may have
+ * been read in front of it. A '#' in front
  * is a word of its own, so that comments may be of any length. Errors: as for lines, a word that is
  * too long. */
 ley_status ley_text_word(ley_text *text, const char **word, size_t *length, ley_error *error);

@@ -1,0 +1,411 @@
+#include "io/cube.h"
+
+#include "core/map.h"
+#include "core/units.h"
+#include "error.h"
+#include "io/comment_units.h"
+#include "io/json_text.h"
+#include "io/text_array.h"
+#include "parallel.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    VALUES_A_LINE = 6,
+    TITLE_BYTES = 80, /* of each of the two lines that are text */
+    ATOM_NUMBERS = 5  /* number of the element, charge, x, y, z */
+};
+
+static const double usual_temperature_K = 298.15;
+static const char atomic_unit[] = "hartree/e", conversion[] = "1 hartree/e = ";
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+typedef struct cube_writer {
+    ley_output output;
+    const ley_map *map;
+    text_layout layout;
+    ley_error *error;
+    ley_status status;
+} cube_writer;
+
+static void print(cube_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void print(cube_writer *w, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    const locale_t old = uselocale(ley_c_locale());
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    uselocale(old);
+    va_end(arguments);
+    if (w->status == LEY_OK)
+        w->status = ley_output_write(&w->output, text, (size_t)length, w->error);
+}
+
+/* The first line of the text, in what every reader takes for one. */
+static void print_title(cube_writer *w, const char *text)
+{
+    char title[2 * TITLE_BYTES];
+    const size_t line = strcspn(text, "\n"), length = line < sizeof title ? line : sizeof title - 1;
+    for (size_t i = 0; i < length; i++)
+        title[i] = text[i] >= ' ' && text[i] < 127 ? text[i] : (unsigned char)text[i] > 127 ? '?' : ' ';
+    title[length] = '\0';
+    print(w, "%s\n", title);
+}
+
+/* A count and a place or a step. */
+static void print_three(cube_writer *w, int64_t count, const double values_A[3])
+{
+    char text[3][LEY_JSON_NUMBER];
+    for (int axis = 0; axis < 3; axis++)
+        ley_json_number(values_A[axis] / units_bohr_A, text[axis]);
+    print(w, "%5lld %s %s %s\n", (long long)count, text[0], text[1], text[2]);
+}
+
+/* Elements are not kept in memory: all are number 0, which readers take for a point. A file without
+ * any atom is what some readers refuse. */
+static void print_atoms(cube_writer *w)
+{
+    const ley_atoms *atoms = map_atoms(w->map);
+    const size_t n = atoms != NULL ? ley_atoms_count(atoms) : 1;
+    for (size_t i = 0; i < n; i++) {
+        const double *at_A = atoms != NULL ? ley_atoms_positions_A(atoms) + 3 * i : ley_map_lattice(w->map)->origin_A;
+        print(w, "%5d %11.6f %11.6f %11.6f %11.6f\n", 0, atoms != NULL ? ley_atoms_charges_e(atoms)[i] : 0,
+              at_A[0] / units_bohr_A, at_A[1] / units_bohr_A, at_A[2] / units_bohr_A);
+    }
+}
+
+static void print_header(cube_writer *w, const char *comment, double per_hartree, double temperature_K)
+{
+    const ley_lattice *lattice = ley_map_lattice(w->map);
+    const ley_atoms *atoms = map_atoms(w->map);
+    const char *units = ley_map_units(w->map);
+    char title[2 * TITLE_BYTES], at[64] = "", number[LEY_JSON_NUMBER], kelvin[LEY_JSON_NUMBER];
+    if (strcmp(units, ley_units_name(LEY_UNITS_KT_E)) == 0)
+        snprintf(at, sizeof at, " at %s K", ley_json_number(temperature_K, kelvin));
+    if (per_hartree > 0 && strcmp(units, atomic_unit) != 0)
+        snprintf(title, sizeof title, "leyden %s: POTENTIAL (%s), %s%s %s%s", ley_version(), atomic_unit, conversion,
+                 ley_json_number(per_hartree, number), units, at);
+    else
+        snprintf(title, sizeof title, *units != '\0' ? "leyden %s: POTENTIAL (%s)" : "leyden %s: POTENTIAL",
+                 ley_version(), units);
+    print_title(w, title);
+    print_title(w, comment != NULL && *comment != '\0' ? comment : "OUTER LOOP: X, MIDDLE LOOP: Y, INNER LOOP: Z");
+    print_three(w, atoms != NULL ? (int64_t)ley_atoms_count(atoms) : 1, lattice->origin_A);
+    for (int m = 0; m < 3; m++)
+        print_three(w, lattice->n[m], lattice->step_A[m]);
+    print_atoms(w);
+}
+
+/* "temperature_K" of the facts; without it the value stays as it is. */
+static ley_status find_temperature(const char *facts, double *temperature_K, ley_error *error)
+{
+    ley_json json = {.path = "facts", .at = facts, .end = facts + strlen(facts), .line = 1};
+    char key[LEY_JSON_KEY];
+    bool is_first = true, is_there = true;
+    ley_status status = ley_json_enter(&json, '{', "facts", error);
+    while (status == LEY_OK && is_there) {
+        status = ley_json_member(&json, &is_first, key, &is_there, error);
+        if (status != LEY_OK || !is_there)
+            break;
+        status = strcmp(key, "temperature_K") == 0 ? ley_json_double(&json, key, temperature_K, error)
+                                                   : ley_json_skip(&json, error);
+    }
+    if (status == LEY_OK)
+        status = ley_json_end(&json, error);
+    if (status == LEY_OK && !(*temperature_K > 0))
+        status = ley_json_fail(&json, error, "temperature_K: %g is not positive", *temperature_K);
+    if (status != LEY_OK && error != NULL)
+        error->status = LEY_ERROR_USAGE;
+    return status == LEY_OK ? LEY_OK : LEY_ERROR_USAGE;
+}
+
+/* What values become by this factor must be floats, too. */
+static ley_status check_values(const ley_map *map, const char *path, double factor, ley_error *error)
+{
+    ley_status status = map_check_values(map, path, error);
+    const int64_t points = ley_lattice_points(ley_map_lattice(map));
+    for (int64_t i = 0; i < points && factor > 1 && status == LEY_OK; i++)
+        if (fabs((double)ley_map_read_values(map)[i]) * factor > (double)FLT_MAX)
+            status = ley_fail(error, LEY_ERROR_INPUT, "%s: %g %s is too large for a float in %s", path,
+                              (double)ley_map_read_values(map)[i], ley_map_units(map), atomic_unit);
+    return status;
+}
+
+ley_status cube_write(const ley_map *map, const char *path, const char *comment, const char *facts,
+                      const volatile bool *cancel, ley_error *error)
+{
+    double temperature_K = usual_temperature_K;
+    ley_status status = facts != NULL ? find_temperature(facts, &temperature_K, error) : LEY_OK;
+    const double per_hartree = units_per_hartree(ley_map_units(map), temperature_K);
+    cube_writer w = {.map = map, .error = error};
+    w.layout = (text_layout){
+        .values_a_line = VALUES_A_LINE, .ends_rows = true, .factor = per_hartree > 0 ? 1 / per_hartree : 1};
+    if (status == LEY_OK)
+        status = check_values(map, path, w.layout.factor, error);
+    if (status == LEY_OK)
+        status = ley_output_open(&w.output, path, false, cancel, error);
+    if (status != LEY_OK)
+        return status;
+    print_header(&w, comment, per_hartree, temperature_K);
+    if (w.status == LEY_OK)
+        w.status = text_array_write(&w.output, map, &w.layout, parallel_cores(), error);
+    if (w.status == LEY_OK)
+        return ley_output_commit(&w.output, error);
+    ley_output_abandon(&w.output);
+    return w.status;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+typedef struct cube_reader {
+    const char *path;
+    ley_text *text;
+    ley_lattice lattice;
+    int64_t atoms;     /* how many stand in the file */
+    bool has_orbitals; /* a line behind the atoms says which ones */
+    bool is_angstrom;
+    char units[COMMENT_UNITS];
+    double per_hartree; /* of what the file's values become; 1: they stay as they are */
+} cube_reader;
+
+static ley_status next_line(cube_reader *r, const char *what, const char **line, size_t *length, ley_error *error)
+{
+    const ley_status status = ley_text_line(r->text, line, length, error);
+    if (status == LEY_OK && *line == NULL)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s:%lld: the file ends where %s should be", r->path,
+                        (long long)ley_text_line_number(r->text) + 1, what);
+    return status;
+}
+
+static ley_status fail_number(const cube_reader *r, const char *what, const char *word, size_t length,
+                              const char *complaint, ley_error *error)
+{
+    char quote[LEY_TEXT_QUOTE];
+    return ley_text_fail(r->text, error, "%s: %s %s", what, ley_quote(word, length, quote), complaint);
+}
+
+/* The numbers of the next line: `least` of them at least, and the rest of `most` as 1, as which
+ * Gaussian leaves out the number of values at a point. */
+static ley_status read_numbers(cube_reader *r, const char *what, int least, int most, double *numbers, ley_error *error)
+{
+    const char *line;
+    size_t length;
+    int count = 0;
+    ley_status status = next_line(r, what, &line, &length, error);
+    if (status != LEY_OK)
+        return status;
+    for (const char *at = line, *end = line + length; at < end && count < most;) {
+        const char *word = at;
+        while (at < end && !ley_is_space(*at))
+            at++;
+        if (at > word) {
+            const ley_number kind = ley_parse_double(word, (size_t)(at - word), &numbers[count++]);
+            if (kind != LEY_NUMBER_FINE)
+                return fail_number(r, what, word, (size_t)(at - word), ley_number_complaint(kind), error);
+        }
+        at += at < end;
+    }
+    if (count < least)
+        return ley_text_fail(r->text, error, "%s: %d numbers, where %d should be", what, count, least);
+    while (count < most)
+        numbers[count++] = 1;
+    return LEY_OK;
+}
+
+static ley_status take_count(const cube_reader *r, const char *what, double number, int64_t *count, ley_error *error)
+{
+    if (number != floor(number) || fabs(number) > INT32_MAX)
+        return ley_text_fail(r->text, error, "%s: %g is not a whole number, or too large", what, number);
+    *count = (int64_t)number;
+    return LEY_OK;
+}
+
+/* "1 hartree/e = 627.5 kcal/mol/e", as our files say what unit their values had. */
+static void find_conversion(cube_reader *r, const char *title)
+{
+    const char *at = strstr(title, conversion);
+    double number;
+    if (at == NULL || strcmp(r->units, atomic_unit) != 0)
+        return;
+    at += sizeof conversion - 1;
+    const size_t digits = strcspn(at, " "), unit = strcspn(at + digits + (at[digits] == ' '), " ");
+    if (ley_parse_double(at, digits, &number) != LEY_NUMBER_FINE || !(number > 0) || unit == 0 || unit >= COMMENT_UNITS)
+        return;
+    r->per_hartree = number;
+    snprintf(r->units, sizeof r->units, "%.*s", (int)unit, at + digits + 1);
+}
+
+static ley_status read_titles(cube_reader *r, ley_error *error)
+{
+    for (int i = 0; i < 2; i++) {
+        const char *line;
+        size_t length;
+        const ley_status status = next_line(r, "a title", &line, &length, error);
+        if (status != LEY_OK)
+            return status;
+        if (r->units[0] == '\0')
+            comment_units_find(line, r->units);
+        find_conversion(r, line);
+    }
+    return LEY_OK;
+}
+
+/* The shortest decimal number that is so many bohr: the writer had no other one in mind. */
+static double length_A(const cube_reader *r, double number)
+{
+    double found = r->is_angstrom ? number : number * units_bohr_A;
+    const locale_t old = uselocale(ley_c_locale());
+    for (int digits = 6; digits <= 17 && !r->is_angstrom; digits++) {
+        char text[32];
+        snprintf(text, sizeof text, "%.*g", digits, number * units_bohr_A);
+        const double shorter = strtod(text, NULL);
+        if (shorter / units_bohr_A == number) {
+            found = shorter;
+            break;
+        }
+    }
+    uselocale(old);
+    return found + 0.0; /* never -0 */
+}
+
+/* Of atoms in front of an orbital the number is negative. */
+static ley_status read_first_point(cube_reader *r, double origin[3], ley_error *error)
+{
+    double numbers[ATOM_NUMBERS];
+    int64_t values = 0;
+    ley_status status = read_numbers(r, "atoms and origin", 4, ATOM_NUMBERS, numbers, error);
+    if (status == LEY_OK)
+        status = take_count(r, "atoms", numbers[0], &r->atoms, error);
+    if (status == LEY_OK)
+        status = take_count(r, "values at each point", numbers[4], &values, error);
+    if (status != LEY_OK)
+        return status;
+    if (values != 1)
+        return ley_text_fail(r->text, error, "%lld values at each point; only one can be read", (long long)values);
+    r->has_orbitals = r->atoms < 0;
+    r->atoms = llabs(r->atoms);
+    memcpy(origin, numbers + 1, 3 * sizeof *origin);
+    return LEY_OK;
+}
+
+/* Counts are negative where lengths are in Angstrom. */
+static ley_status read_axes(cube_reader *r, double steps[3][3], ley_error *error)
+{
+    static const char *const names[] = {"points and step along axis 1", "points and step along axis 2",
+                                        "points and step along axis 3"};
+    for (int m = 0; m < 3; m++) {
+        double numbers[4];
+        ley_status status = read_numbers(r, names[m], 4, 4, numbers, error);
+        if (status == LEY_OK)
+            status = take_count(r, names[m], numbers[0], &r->lattice.n[m], error);
+        if (status != LEY_OK)
+            return status;
+        if (r->lattice.n[m] == 0)
+            return ley_text_fail(r->text, error, "%s: no points", names[m]);
+        const bool is_negative = r->lattice.n[m] < 0;
+        if (m > 0 && is_negative != r->is_angstrom)
+            return ley_text_fail(r->text, error, "counts of both signs: are lengths in bohr or in Angstrom?");
+        r->is_angstrom = is_negative;
+        r->lattice.n[m] = llabs(r->lattice.n[m]);
+        memcpy(steps[m], numbers + 1, 3 * sizeof **steps);
+    }
+    return LEY_OK;
+}
+
+static ley_status read_lattice(cube_reader *r, ley_error *error)
+{
+    double origin[3], steps[3][3];
+    ley_status status = read_first_point(r, origin, error);
+    if (status == LEY_OK)
+        status = read_axes(r, steps, error);
+    if (status != LEY_OK)
+        return status;
+    for (int axis = 0; axis < 3; axis++) {
+        r->lattice.origin_A[axis] = length_A(r, origin[axis]);
+        for (int m = 0; m < 3; m++)
+            r->lattice.step_A[m][axis] = length_A(r, steps[m][axis]);
+    }
+    if ((status = ley_lattice_check(&r->lattice, error)) != LEY_OK)
+        ley_error_prefix(error, "%s:%lld", r->path, (long long)ley_text_line_number(r->text));
+    return status;
+}
+
+static ley_status next_value(void *context, const char **word, size_t *length, ley_error *error)
+{
+    const cube_reader *r = context;
+    return ley_text_word(r->text, word, length, error);
+}
+
+/* How many orbitals, and which: of one there is a value at each point. */
+static ley_status read_orbitals(cube_reader *r, ley_error *error)
+{
+    static const char what[] = "orbitals";
+    int64_t number = 0;
+    for (int i = 0; i < 2; i++) {
+        const char *word;
+        size_t length;
+        const ley_status status = next_value(r, &word, &length, error);
+        if (status != LEY_OK)
+            return status;
+        if (word == NULL)
+            return ley_text_fail(r->text, error, "the file ends where %s should be", what);
+        const ley_number kind = ley_parse_int64(word, length, &number);
+        if (kind != LEY_NUMBER_FINE)
+            return fail_number(r, what, word, length, ley_number_complaint(kind), error);
+        if (i == 0 && number != 1)
+            return ley_text_fail(r->text, error, "values of %lld orbitals; only those of one can be read",
+                                 (long long)number);
+    }
+    return LEY_OK;
+}
+
+static ley_status read_atoms(cube_reader *r, ley_error *error)
+{
+    double numbers[ATOM_NUMBERS];
+    ley_status status = LEY_OK;
+    for (int64_t i = 0; i < r->atoms && status == LEY_OK; i++)
+        status = read_numbers(r, "an atom", ATOM_NUMBERS, ATOM_NUMBERS, numbers, error);
+    return status == LEY_OK && r->has_orbitals ? read_orbitals(r, error) : status;
+}
+
+static ley_status read_end(cube_reader *r, ley_error *error)
+{
+    const char *word;
+    size_t length;
+    const ley_status status = next_value(r, &word, &length, error);
+    return status == LEY_OK && word != NULL
+               ? fail_number(r, "behind the last value", word, length, "does not belong there", error)
+               : status;
+}
+
+ley_status cube_read(const char *path, ley_map **map, ley_error *error)
+{
+    cube_reader r = {.path = path, .per_hartree = 1};
+    float *values = NULL;
+    ley_status status = ley_text_open(path, &r.text, error);
+    if (status != LEY_OK)
+        return status;
+    status = read_titles(&r, error);
+    if (status == LEY_OK)
+        status = read_lattice(&r, error);
+    if (status == LEY_OK)
+        status = read_atoms(&r, error);
+    const text_values from = {.text = r.text, .path = path, .context = &r, .next = next_value, .factor = r.per_hartree};
+    if (status == LEY_OK)
+        status = text_array_read(&from, &r.lattice, &values, error);
+    if (status == LEY_OK)
+        status = read_end(&r, error);
+    if (status == LEY_OK)
+        status = text_array_make_map(values, &r.lattice, r.units, map, error);
+    free(values);
+    ley_text_close(r.text);
+    return status;
+}
