@@ -17,7 +17,8 @@ typedef struct ley_bench_options {
                           between nodes of lattices as large as a box of water; or "fft": Fourier transforms of a
                           lattice, whose libraries are the variants; of MSM, each step of long-range potentials of a
                           box of water, whose steps are the rows; or "frontier": what a map of such a box takes by what
-                          it may be off by, each tolerance a row, and direct summation the last one */
+                          it may be off by, each tolerance a row, and direct summation the last one; or "io": files of
+                          atoms and maps, written and read, beside plain ones of the same disk, each a row */
     int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
     int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
@@ -46,6 +47,7 @@ typedef struct ley_bench_options {
     bool papers_size; /* MDH: 151 x 151 x 151 nodes and 5,877 atoms where n and atoms are 0, if kernels are compiled */
     const struct ley_bench *limits_of; /* of the same engine: whose limits count, unless it has none; or NULL */
     int limit_rounds;                  /* how often limits are measured, the best of which counts; 0: 3 */
+    const char *folder;                /* IO: where files are made, which do not stay; NULL: the current one */
 } ley_bench_options;
 
 LEY_API void ley_bench_options_default(ley_bench_options *options);
@@ -55,7 +57,7 @@ typedef struct ley_bench_row {
     const char *exp; /* 2^x recipe; NULL where none is needed */
     const char *specification;
     double evaluations_per_s; /* atom-point pairs per second, in the kernel; median; CUTOFF: pairs within the cutoff;
-                                 FFT: values of the lattice, there and back */
+                                 FFT: values of the lattice, there and back; IO: bytes */
     double spread;            /* (slowest - fastest) / median of the timed launches; not a number where there is one */
     double root_share;    /* of the rate at which the device computes the special functions of a pair: a root, or a root
                              and 2^x */
@@ -75,7 +77,7 @@ typedef struct ley_bench_row {
     int64_t launches;       /* MSM: of a step; 0: of the host; FRONTIER: of all. And what follows; 0 with other
                                methods: */
     double multiply_adds;   /* that a step takes, a pair within the cutoff as six; a launch's padding is left out */
-    double bytes;           /* that must move at least between the device's memory and its cores */
+    double bytes;           /* that must move at least between the device's memory and its cores; IO: of the file */
     ley_accuracy accuracy;  /* MSM, FRONTIER: of the map that is made */
     bool is_default;        /* what a job would take */
     ley_status status;
@@ -88,6 +90,7 @@ typedef struct ley_bench_row {
     const double *runs_s;          /* [run_count] seconds of each, in their order */
     double median_s;               /* of these */
     double joules;                 /* of one launch, by a counter of the device (energy_counter); not a number: none */
+    double plain_share; /* IO: of the rate of plain reads, or writes; 0 with other methods, and where that is unknown */
 } ley_bench_row;
 
 /* One of the boxes of ley_bench_options.linear. */

@@ -3,6 +3,7 @@
 
 bench_outputs.py schema SCHEMA   is a.json what the schema says, and does the schema refuse what is wrong?
 bench_outputs.py clpeak          is the limit of a.json no lower than what clpeak makes of the same device?
+bench_outputs.py files SCHEMA    are f.json, f.csv and f.html a report of files, each with its bytes and its part of the plain rate?
 bench_outputs.py csv             is a.csv a table of that run?
 bench_outputs.py curve SCHEMA    are c.json and c.csv a report of ever larger boxes, with every run of each?
 bench_outputs.py gains SCHEMA    is g.json a report of what two devices gain together, with every job?
@@ -95,6 +96,41 @@ def curve(path):
     assert all(float(line["median_s"]) > 0 and float(line["core_s"]) > 0 for line in lines), lines
     del sizes[0]["runs_s"]
     assert list(check.iter_errors(report)), "a box without its runs passes"
+
+
+def files(path):
+    check = read_schema(path)
+    report = read_report("f.json", check)
+    (table,) = report["tables"]
+    (device,) = table["devices"]
+    rows = {row["variant"]: row for row in device["rows"]}
+    endings = (".pqr", ".atoms", ".dx", ".dx.gz", ".raw", ".mrc", ".npy", ".dxbin", ".cube")
+    names = {f"{what}{ending}" for what in ("write", "read") for ending in endings}
+    plain = {"plain-write", "plain-read", "plain-write-synced", "plain-read-uncached"}
+    assert set(rows) == names | plain, set(rows) ^ (names | plain)
+    assert device["dims"] == [20, 30, 40] and device["atoms"] == 300, device
+    for name, row in rows.items():
+        if name == "plain-read-uncached" and row["status"] == "LEY_ERROR_NO_DEVICE":
+            continue  # the file system is in memory
+        runs_s = row["runs_s"]
+        assert row["status"] == "LEY_OK" and row["timed"] == len(runs_s) == 3, row
+        assert sorted(runs_s)[1] == row["median_s"] and row["spread"] > 0, row
+        assert abs(row["evaluations_per_s"] * row["median_s"] / row["file_bytes"] - 1) < 1e-9, row
+        same = rows["plain-read" if "read" in name else "plain-write"]
+        assert abs(row["plain_share"] * same["evaluations_per_s"] / row["evaluations_per_s"] - 1) < 1e-9, row
+        if name in names:
+            assert row["accuracy"]["passed"] and row["accuracy"]["points"] >= 1500, row
+    assert rows["write.mrc"]["file_bytes"] == 4 * 24000 + 1024 and rows["read.atoms"]["file_bytes"] == 32 + 40 * 300, rows
+    assert rows["write.raw"]["file_bytes"] > 4 * 24000, rows
+    with open("f.csv", encoding="utf-8", newline="") as file:
+        lines = {line["variant"]: line for line in csv.DictReader(file)}
+    assert float(lines["write.mrc"]["file_bytes"]) == 4 * 24000 + 1024 and float(lines["read.dx"]["plain_share"]) > 0, lines
+    with open("f.html", encoding="utf-8") as file:
+        text = file.read()
+    xml.dom.minidom.parseString(text.replace("<!DOCTYPE html>", ""))
+    assert "Billion bytes per second" in text and ">write.cube<" in text, text
+    rows["read.dx"]["file_bytes"] = -1
+    assert list(check.iter_errors(report)), "a file of less than nothing passes"
 
 
 # ---- A page --------------------------------------------------------------------------------------
@@ -244,6 +280,6 @@ def browser():
 
 
 if __name__ == "__main__":
-    {"schema": schema, "clpeak": clpeak, "csv": table_of_lines, "curve": curve, "gains": gains, "make": make, "page": page,
+    {"schema": schema, "clpeak": clpeak, "csv": table_of_lines, "curve": curve, "gains": gains, "files": files, "make": make, "page": page,
      "browser": browser}[sys.argv[1]](*sys.argv[2:])
     print("right")

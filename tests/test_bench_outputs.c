@@ -2,9 +2,12 @@
  * it says of two reports beside each other. */
 #include "cli_support.h"
 
+#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char *schema, *checks; /* their paths */
@@ -13,7 +16,8 @@ static char *schema, *checks; /* their paths */
 static void check(const char *what)
 {
     char script[4096];
-    const bool needs_schema = strcmp(what, "schema") == 0 || strcmp(what, "curve") == 0 || strcmp(what, "gains") == 0;
+    const bool needs_schema = strcmp(what, "schema") == 0 || strcmp(what, "curve") == 0 || strcmp(what, "gains") == 0 ||
+                              strcmp(what, "files") == 0;
     snprintf(script, sizeof script,
              "import runpy, sys\nsys.argv = ['', '%s'%s%s%s]\nrunpy.run_path('%s', run_name='__main__')\n", what,
              needs_schema ? ", '" : "", needs_schema ? schema : "", needs_schema ? "'" : "", checks);
@@ -106,6 +110,76 @@ static void test_curve(void **state)
     free(markdown);
     cli("bench c.json --compare c.json");
     cli_expect(0, "2 rows have not moved", NULL);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+#define FILES "bench --kernel io --folder out --device 0 "
+
+static void test_files(void **state)
+{
+    cli_empty(state);
+    cli(FILES "--dims 20,30,40 --atoms 302 --repeats 3 --json f.json --csv f.csv --html f.html --markdown f.md");
+    cli_expect(0, "what  ", NULL);
+    cli_expect(0, "\nwrite.cube ", NULL);
+    cli_assert_nothing_left();
+    check("files");
+    char *markdown = cli_read("f.md", NULL);
+    assert_non_null(strstr(markdown, "| MB | % of plain | relative RMS error |"));
+    assert_non_null(strstr(markdown, "\n| write.dx.gz | "));
+    free(markdown);
+    cli("bench f.json --compare f.json --fail");
+    cli_expect(0, "rows have not moved", NULL);
+    cli(FILES "--dims 20,20,20 --atoms 300 --repeats 1 --variant write.mrc --json -");
+    cli_expect(0, "\"plain_share\": 0.", NULL); /* the plain rate is measured for it alone */
+    cli_assert_nothing_left();
+}
+
+/* Files in the folders that are in out/. */
+static int count_inside(void)
+{
+    int count = 0;
+    DIR *out = opendir(cli_path(CLI_OUT));
+    assert_non_null(out);
+    for (const struct dirent *entry; (entry = readdir(out)) != NULL;) {
+        char name[512];
+        snprintf(name, sizeof name, CLI_OUT "/%s", entry->d_name);
+        count += entry->d_name[0] != '.' ? cli_each_file(name, NULL) : 0;
+    }
+    closedir(out);
+    return count;
+}
+
+/* At any moment, once or twice, a signal leaves nothing; what was killed goes with the next run. */
+static void test_files_go(void **state)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGKILL};
+    static const char line[] = FILES "--dims 90,90,90 --atoms 30000 --repeats 1000 --variant write%s";
+    static const char *const formats[] = {".raw", ".dx.gz", ".pqr"};
+    cli_empty(state);
+    for (int i = 0; i < (support_is_quick() ? 6 : 36); i++) {
+        const int number = signals[i % 3];
+        const pid_t child = cli_start(line, formats[(i + i / 3) % 3]);
+        bool is_there = false;
+        for (int ms = 0; ms < 60000 && !(is_there = count_inside() > 0); ms++)
+            usleep(1000);
+        assert_true(is_there);
+        usleep((useconds_t)(40000 * (i / 3 % 4)));
+        kill(child, number);
+        if (i % 2 != 0 && number != SIGKILL) /* another one: two of the same may come as one */
+            kill(child, number == SIGINT ? SIGTERM : SIGINT);
+        const int code = cli_wait(child)->code;
+        if (i % 2 != 0 && number != SIGKILL)
+            assert_true(code == 128 + SIGINT || code == 128 + SIGTERM); /* whichever is heard first */
+        else
+            assert_int_equal(code, number == SIGKILL ? -SIGKILL : 128 + number);
+        if (number == SIGKILL) {
+            assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
+            cli(FILES "--dims 9,9,9 --atoms 3 --repeats 1 --variant read.atoms -q");
+            cli_expect(0, NULL, NULL);
+        }
+        cli_assert_nothing_left();
+    }
 }
 
 /* ---- The page -------------------------------------------------------------------------------- */
@@ -261,6 +335,10 @@ static void test_refusals(void **state)
         {"bench none.json --device 0", 1, "--device is not for the report of an earlier run, 'none.json'"},
         {"bench none.json --kernel dcs", 1, "--kernel is not for the report of an earlier run"},
         {"bench --html none/a.html", 2, "none/a.html"},
+        {"bench --kernel io --folder none", 2, "a temporary folder in none: No such file or directory"},
+        {"bench --kernel dcs --folder .", 1, "--folder needs --kernel io or all"},
+        {"bench --kernel io --sum double", 1, "--sum is not for --kernel io: files have no sums"},
+        {"bench --kernel io --variant read.pdb", 1, "'read.pdb' is none of plain-write, plain-write-synced, "},
         {"bench --csv a --html a", 1, "'a' is the file of the table"},
     };
     cli_empty(state);
@@ -293,7 +371,8 @@ int main(void)
         cmocka_unit_test(test_screenshot),     cmocka_unit_test(test_compare),
         cmocka_unit_test(test_compare_others), cmocka_unit_test(test_curve),
         cmocka_unit_test(test_gains),          cmocka_unit_test(test_compare_measured),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_files),
+        cmocka_unit_test(test_files_go),
     };
     return cmocka_run_group_tests_name("what the benchmark writes", tests, prepare, finish);
 }

@@ -197,7 +197,7 @@ static ley_status make_folder(apbs_run *run, ley_error *error)
     if (run->values->keep != NULL) {
         status = make_kept_folder(run, error);
     } else {
-        status = private_folder_create(&run->temporary, error);
+        status = private_folder_create(&run->temporary, NULL, error);
         run->folder = run->temporary.path;
     }
     if (status != LEY_OK)

@@ -11,6 +11,7 @@
 #include "console.h"
 #include "file.h"
 #include "interrupt.h"
+#include "private_folder.h"
 #include "progress.h"
 #include "registry.h"
 #include "table.h"
@@ -229,12 +230,26 @@ static ley_status measure_one(const parsed_arguments *arguments, ley_engine *eng
     return status;
 }
 
-static ley_status measure(const parsed_arguments *arguments, row_counter *counter, ley_engine **engine,
-                          bench_results *results, ley_error *error)
+/* Where files are made. All the rest is measured without one, too. */
+static ley_status make_folder(const parsed_arguments *arguments, private_folder *folder, ley_error *error)
+{
+    const bench_row *method = bench_of(arguments);
+    if (!method->needs_folder)
+        return LEY_OK;
+    const ley_status status = private_folder_create(folder, bench_folder_of(arguments), error);
+    if (status == LEY_OK || method != &all_bench)
+        return status;
+    warn("files are not measured: %s", error->message);
+    ley_error_clear(error);
+    return LEY_OK;
+}
+
+static ley_status measure(const parsed_arguments *arguments, row_counter *counter, private_folder *folder,
+                          ley_engine **engine, bench_results *results, ley_error *error)
 {
     const bench_values *values = arguments->values;
     const report_values *how = option_values(arguments, &report_options);
-    const ley_bench_options options = options_of(arguments, counter);
+    ley_bench_options options = options_of(arguments, counter);
     progress_say(&counter->progress, "opening the devices");
     ley_status status = ley_engine_create(values->device, engine, error);
     if (status != LEY_OK)
@@ -247,6 +262,10 @@ static ley_status measure(const parsed_arguments *arguments, row_counter *counte
     }
     progress_say(&counter->progress, "measuring the limits");
     interrupt_defer();
+    status = make_folder(arguments, folder, error);
+    if (status != LEY_OK)
+        return status;
+    options.folder = folder->path;
     return bench_of(arguments) == &all_bench
                ? bench_all_run(*engine, &options, level, devices, part_begun, results, error)
                : measure_one(arguments, *engine, &options, results, error);
@@ -460,6 +479,7 @@ static int bench_run(const parsed_arguments *arguments)
     row_counter counter = {.rows = 0};
     ley_engine *engine = NULL;
     bench_results results = {.count = 0};
+    private_folder folder = {.path = NULL};
     ley_error error = {0};
     const report_values *how = option_values(arguments, &report_options);
     const bench_row *method = bench_of(arguments);
@@ -474,7 +494,8 @@ static int bench_run(const parsed_arguments *arguments)
     if (code != 0)
         return code;
     progress_start(&counter.progress, how->quiet);
-    ley_status status = measure(arguments, &counter, &engine, &results, &error);
+    ley_status status = measure(arguments, &counter, &folder, &engine, &results, &error);
+    private_folder_remove(&folder);
     progress_clear(&counter.progress);
     if (status == LEY_OK && interrupt_came())
         fail(status = LEY_CANCELLED, "cancelled");
@@ -512,7 +533,9 @@ const subcommand bench_command = {
         "Of frontier each tolerance is a row, with what is chosen for it, and direct summation is the last one: "
         "where it would take long, it is made of some of the map's planes, and its seconds are scaled (~). "
         "Of fft, rates are values of the lattice there and back per second; libraries are "
-        "prepared without what the build cache keeps of them, and again with it.",
+        "prepared without what the build cache keeps of them, and again with it. "
+        "Of io a row is a file, and rates are bytes of it per second: what was just written is read from the system's "
+        "memory; 'synced' and 'uncached' are plain files that have no help of it.",
     .options = OPTION_BLOCK(bench_options, bench_values, set_defaults),
     .method = method_at,
     .shared = shared,

@@ -39,7 +39,9 @@ bench_level bench_level_of(const parsed_arguments *arguments)
 const bench_row all_bench = {
     .option = {.name = "all",
                .says = "all of them, as the papers have measured these, with their figures beside",
-               .options = &options},
+               .options = &options,
+               .common = {&bench_folder}},
+    .needs_folder = true,
     .not_its = {{"dims", "it has problems of its own"},
                 {"atoms", "it has problems of its own"},
                 {"variant", "--quick measures those that a job takes"},
@@ -121,6 +123,12 @@ static const part parts[] = {
      .math = LEY_MATH_AUTO,
      .preset = "papers"},
     {.name = "fft", .title = "Fourier transforms", .kernel = "fft", .all_from = BENCH_DEFAULT, .math = LEY_MATH_AUTO},
+    {.name = "files",
+     .title = "Files, beside plain ones of the same disk",
+     .kernel = "io",
+     .from = BENCH_DEFAULT,
+     .all_from = BENCH_DEFAULT,
+     .math = LEY_MATH_AUTO},
     {.name = "frontier",
      .title = "Error against time",
      .kernel = "frontier",
@@ -181,7 +189,7 @@ ley_status bench_all_run(ley_engine *engine, const ley_bench_options *same, benc
     for (size_t i = 0; i < PARTS && status == LEY_OK; i++) {
         const part *p = &parts[i];
         bench_part *to = &results->parts[results->count];
-        if (level < p->from)
+        if (level < p->from || (same->folder == NULL && method_named(p->kernel)->needs_folder))
             continue;
         if (now_s() - start_s > most_s) {
             leave_out(results, p);

@@ -100,6 +100,7 @@ static void put_bars(text_file *to, const json_t *table)
     const json_t *device, *row, *devices = json_object_get(table, "devices");
     JSON_EACH(devices, d, device) all += json_array_size(json_object_get(device, "rows"));
     chart_bar *bars = allocate(all + 1, sizeof *bars);
+    const bool are_files = strcmp(bench_text_at(table, "kernel"), "io") == 0;
     const bool are_steps =
         isfinite(bench_number_at(json_array_get(json_object_get(json_array_get(devices, 0), "rows"), 0), "step_s"));
     JSON_EACH(devices, d, device)
@@ -117,7 +118,11 @@ static void put_bars(text_file *to, const json_t *table)
             snprintf(bar->figure, sizeof bar->figure, "%s", bench_view_significant(value / 1e9).s);
     }
     if (n > 0)
-        chart_put_bars(to, are_steps ? "Seconds of each step" : "Billion evaluations per second", bars, n);
+        chart_put_bars(to,
+                       are_steps   ? "Seconds of each step"
+                       : are_files ? "Billion bytes per second"
+                                   : "Billion evaluations per second",
+                       bars, n);
     free(bars);
     JSON_EACH(devices, d, device)
     {

@@ -9,7 +9,8 @@
 
 /* Columns of the table that not every method has figures for: of the seconds of a kernel, of the
  * cutoff, of sums of pairs that take roots, of transforms, of sums of pairs that take none, of
- * steps of a whole job in place of variants, of whole jobs for tolerances in place of variants. */
+ * steps of a whole job in place of variants, of whole jobs for tolerances in place of variants, of
+ * files in place of variants. */
 enum {
     BENCH_SECONDS = 1 << 0,
     BENCH_HITS = 1 << 1,
@@ -19,7 +20,8 @@ enum {
     BENCH_FMA = 1 << 5,
     BENCH_STEPS = 1 << 6,
     BENCH_TOLERANCES = 1 << 7,
-    BENCH_JOULES = 1 << 8 /* of devices with a counter */
+    BENCH_JOULES = 1 << 8, /* of devices with a counter */
+    BENCH_FILES = 1 << 9
 };
 
 /* An option of all kernels that means nothing to one of them, and why. */
@@ -34,6 +36,7 @@ struct bench_row {
     bench_refusal not_its[BENCH_MOST_REFUSALS]; /* NULL behind the last */
     const char *first_variant; /* that the others are compared with: the papers' first kernel; NULL: none */
     unsigned columns;          /* of those above */
+    bool needs_folder;         /* it makes files, in a folder that goes with the command */
     const char *sizes;         /* the name of its table of ever larger problems; NULL: it has none */
     int (*check)(const parsed_arguments *arguments); /* its own options: prints errors; exit code; or NULL */
     void (*set)(const parsed_arguments *arguments, ley_bench_options *options); /* the same; or NULL */
@@ -49,6 +52,10 @@ struct bench_row {
 const char *bench_fft_library(const parsed_arguments *arguments);
 double bench_cutoff_A(const parsed_arguments *arguments);
 extern const option_block bench_library, bench_distance;
+
+/* Of --folder: where files are made. */
+extern const option_block bench_folder;
+const char *bench_folder_of(const parsed_arguments *arguments);
 
 /* Of --tol: the tolerances that are given, which live as long as the arguments; n 0: none are. */
 extern const option_block bench_tolerances;

@@ -66,6 +66,7 @@ typedef enum bench_column {
     ROOTS,
     MULTIPLY_ADDS,
     LOCAL,
+    PLAIN,
     THERE,
     BACK,
     JOULES,
@@ -89,11 +90,12 @@ static const struct {
                [LAUNCHES] = {"launches", BENCH_STEPS | BENCH_TOLERANCES, 0},
                [TIMED] = {"timed", 0},
                [SPREAD] = {"spread %", 0},
-               [RATIO] = {"to", 0, BENCH_STEPS | BENCH_TOLERANCES},
+               [RATIO] = {"to", 0, BENCH_STEPS | BENCH_TOLERANCES | BENCH_FILES},
                [HITS] = {"hits %", BENCH_HITS},
                [ROOTS] = {"% of root limit", BENCH_PAIRS},
                [MULTIPLY_ADDS] = {"% of FMA limit", BENCH_PAIRS | BENCH_FMA | BENCH_STEPS | BENCH_TOLERANCES, 0},
                [LOCAL] = {"% of local memory", BENCH_LOCAL},
+               [PLAIN] = {"% of plain", BENCH_FILES},
                [THERE] = {"there s", BENCH_TRANSFORMS},
                [BACK] = {"back s", BENCH_TRANSFORMS},
                [JOULES] = {"joules", BENCH_JOULES, 0},
@@ -101,7 +103,7 @@ static const struct {
                [ERROR] = {"relative RMS", 0},
                [COLD] = {"prepared s", BENCH_TRANSFORMS},
                [WARM] = {"again s", BENCH_TRANSFORMS},
-               [PLAN] = {"what was taken", BENCH_TOLERANCES, 0}};
+               [PLAN] = {"what was taken", BENCH_TOLERANCES | BENCH_FILES, 0}};
 _Static_assert(sizeof columns / sizeof *columns == COLUMN_COUNT, "a heading for each column");
 
 /* A table of a device's variants, and where its columns are. */
@@ -130,6 +132,11 @@ static bool are_tolerances(const bench_row *method)
     return (method->columns & BENCH_TOLERANCES) != 0;
 }
 
+static bool are_files(const bench_row *method)
+{
+    return (method->columns & BENCH_FILES) != 0;
+}
+
 static short_text heading_text(const bench_table *table, bench_column c)
 {
     const bool has_exps = table->device->exps_per_s > 0;
@@ -139,6 +146,8 @@ static short_text heading_text(const bench_table *table, bench_column c)
         return text_of("%s", c == VARIANT ? "step" : c == SECONDS ? "seconds" : "% of arithmetic");
     if (are_tolerances(table->method) && (c == VARIANT || c == MULTIPLY_ADDS))
         return text_of("%s", c == VARIANT ? "tolerance" : "% of arithmetic");
+    if (are_files(table->method) && (c == VARIANT || c == SECONDS || c == RATE || c == PLAN))
+        return text_of("%s", c == VARIANT ? "what" : c == SECONDS ? "seconds" : c == RATE ? "GB/s" : "file");
     if (has_exps && c == RECIPE)
         return text_of("recipes");
     if (has_exps && c == ROOTS)
@@ -270,6 +279,7 @@ static void add_row(bench_table *table, const ley_bench_row *row, double first_r
     set(table, ROOTS, is_timed ? bench_percent_text(row->root_share).s : "-");
     const bool is_of_host = are_steps(table->method) && row->launches == 0;
     set(table, MULTIPLY_ADDS, is_of_host || !is_timed ? "-" : bench_percent_text(row->fma_share).s);
+    set(table, PLAIN, row->plain_share > 0 ? bench_percent_text(row->plain_share).s : "-");
     set(table, LOCAL, row->local_share > 0 ? bench_percent_text(row->local_share).s : "-");
     set(table, MEMORY, is_of_host || !is_timed ? "-" : bench_percent_text(row->memory_share).s);
     tell_doubts(table, row);
@@ -304,6 +314,8 @@ static void print_variants(const bench_row *method, const ley_bench_device *devi
     if (are_tolerances(method))
         puts("kernel s: all kernels; whole s: from atoms in memory to the map in the host's memory, whose spread is "
              "beside it");
+    else if (are_files(method))
+        puts("seconds and rates are medians of the times that were taken");
     else if (!are_steps(method))
         puts("* what a job takes; seconds and rates are medians of the launches that were timed");
     else if (!device->device->has_timestamps)

@@ -51,6 +51,11 @@ static short_text billions(double per_s)
     return text;
 }
 
+static short_text millions(double bytes)
+{
+    return bench_view_significant(bytes / 1e6);
+}
+
 /* Columns of rows, in their order; one without any figure is left out. */
 static const struct {
     const char *heading, *key;
@@ -65,6 +70,8 @@ static const struct {
                {"% of FMA limit", "fma_share", per_cent},
                {"% of local memory", "local_share", per_cent},
                {"% of memory", "memory_share", per_cent},
+               {"MB", "file_bytes", millions},
+               {"% of plain", "plain_share", per_cent},
                {"joules", "joules", bench_view_significant},
                {"papers' problem, s", "papers_s", bench_view_significant}};
 enum { COLUMNS = sizeof columns / sizeof *columns };
@@ -98,7 +105,7 @@ static void put_row(text_table *table, const json_t *rows, const json_t *row)
 
 text_table bench_view_rows(const json_t *device)
 {
-    static const char alignment[] = "lrrrrrrrrrrrrrr";
+    static const char alignment[] = "lrrrrrrrrrrrrrrrr";
     const json_t *rows = json_object_get(device, "rows"), *row;
     size_t count = 2, at = 1, i;
     for (size_t c = 0; c < COLUMNS; c++)

@@ -82,9 +82,10 @@ static bool hold(private_folder *folder)
     return false;
 }
 
-ley_status private_folder_create(private_folder *folder, ley_error *error)
+ley_status private_folder_create(private_folder *folder, const char *wanted, ley_error *error)
 {
-    const char *temporary = shell_temporary_folder(), *parent = temporary != NULL ? temporary : "/tmp";
+    const char *temporary = shell_temporary_folder();
+    const char *parent = wanted != NULL ? wanted : temporary != NULL ? temporary : "/tmp";
     const size_t size = strlen(parent) + sizeof "/" PREFIX + DIGITS;
     int reason = EEXIST;
     remove_leavings(parent);
@@ -101,10 +102,11 @@ ley_status private_folder_create(private_folder *folder, ley_error *error)
         if (reason == 0)
             reason = EEXIST;
     }
-    snprintf(error->message, sizeof error->message, "a temporary folder in %s (TMPDIR): %s", parent, strerror(reason));
+    snprintf(error->message, sizeof error->message, "a temporary folder in %s%s: %s", parent,
+             wanted == NULL ? " (TMPDIR)" : "", strerror(reason));
     free(folder->path);
     folder->path = NULL;
-    return LEY_ERROR_FILE;
+    return error->status = LEY_ERROR_FILE;
 }
 
 void private_folder_remove(private_folder *folder)

@@ -10,11 +10,12 @@ typedef struct private_folder {
     int lock;
 } private_folder;
 
-/* Makes one in TMPDIR or /tmp, and removes those of dead owners there. Goes with the command when a
- * signal ends it at once; its files must be noted for that (interrupt_removes()). */
-ley_status private_folder_create(private_folder *folder, ley_error *error);
+/* Makes one in this folder, NULL: TMPDIR or /tmp, and removes those of dead owners there. Goes with
+ * the command when a signal ends it at once; its files must be noted for that
+ * (interrupt_removes()), unless the library notes them. */
+ley_status private_folder_create(private_folder *folder, const char *parent, ley_error *error);
 
-/* Removes it with all that `leyden apbs` writes there. */
+/* Removes it with all that the command writes there. */
 void private_folder_remove(private_folder *folder);
 
 #endif

@@ -29,7 +29,7 @@
     METHOD(msm)
 
 /* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
-#define BENCHES(BENCH) BENCH(lattice) BENCH(fft) BENCH(frontier) BENCH(all)
+#define BENCHES(BENCH) BENCH(lattice) BENCH(fft) BENCH(frontier) BENCH(io) BENCH(all)
 
 #define DECLARE_BENCH(name) extern const bench_row name##_bench;
 #define DECLARE_COMMAND(name) extern const subcommand name##_command;

@@ -168,6 +168,15 @@ int ley_temporary_create(ley_temporary *temporary, const char *target, int *fd)
     return EEXIST;
 }
 
+int ley_temporary_note(ley_temporary *temporary, const char *path)
+{
+    *temporary = (ley_temporary){.path = strdup(path), .slot = -1};
+    if (temporary->path == NULL)
+        return ENOMEM;
+    temporary->slot = note(path);
+    return 0;
+}
+
 int ley_temporary_rename(ley_temporary *temporary, const char *target)
 {
     if (ending)

@@ -13,6 +13,10 @@ typedef struct ley_temporary {
  * the umask leaves. What dead writers of the same target left goes first. Returns 0 or an errno. */
 int ley_temporary_create(ley_temporary *temporary, const char *target, int *fd);
 
+/* Takes a file that is not to stay, and may not be there yet, for such a one: ley_files_abandon()
+ * and ley_temporary_remove() remove it. Returns 0 or an errno. */
+int ley_temporary_note(ley_temporary *temporary, const char *path);
+
 /* Renames it to its target; returns 0 or an errno, with which it is still there. */
 int ley_temporary_rename(ley_temporary *temporary, const char *target);
 

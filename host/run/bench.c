@@ -233,7 +233,7 @@ static ley_status bench_one(worker *w, const ley_bench *bench, bench_device *d, 
     const ley_bench_options *o = &own;
     const bench_subject *subject = bench->subject;
     const bool needs_facts = !subject->needs_no_facts;
-    if (w->device == NULL) {
+    if (w->device == NULL && !subject->is_of_host) {
         ley_error_copy(error, &w->open_error);
         return w->open_error.status;
     }
@@ -249,7 +249,7 @@ static ley_status bench_one(worker *w, const ley_bench *bench, bench_device *d, 
         return status;
     if (needs_facts)
         put_limits(d);
-    d->device.is_interpreter = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
+    d->device.is_interpreter = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0 && !subject->is_of_host;
     own.repeats = d->device.is_interpreter ? 1 : own.repeats;
     subject->choose(w, needs_facts ? &d->limits.facts : NULL, o, &d->device);
     status = o->linear ? subject->scale(w, o, &d->device, d->sizes, error) : bench_problem(w, subject, o, d, error);
@@ -294,7 +294,8 @@ static void bench_task(worker *w, void *context)
         return;
     machine_load before;
     machine_load_now(&before);
-    d->energy = (w->info->quirks & DEV_QUIRK_INTERPRETER) == 0 ? energy_open(w->info) : NULL;
+    const bool is_silent = (w->info->quirks & DEV_QUIRK_INTERPRETER) != 0 || c->bench->subject->is_of_host;
+    d->energy = is_silent ? NULL : energy_open(w->info);
     d->device.energy_counter = d->energy != NULL ? energy_name(d->energy) : NULL;
     d->device.status = bench_one(w, c->bench, d, &d->failure);
     put_load(&before, &d->device.load);
@@ -411,12 +412,16 @@ ley_status ley_bench_run(ley_engine *engine, const ley_bench_options *options, l
         free(b);
         return ley_fail_memory(error, engine->worker_count * sizeof *b->devices, "the benchmark");
     }
-    b->count = engine->worker_count;
+    b->count = subject->is_of_host ? 1 : engine->worker_count;
     b->options = taken;
     b->subject = subject;
     pthread_mutex_init(&b->mutex, NULL);
     static const engine_task task = {.run = bench_task, .is_over = bench_is_over, .left = leave_bench};
-    engine_run(engine, 0, &task, &(bench_context){b, engine});
+    bench_context context = {b, engine};
+    if (subject->is_of_host)
+        bench_task(&engine->workers[0], &context);
+    else
+        engine_run(engine, 0, &task, &context);
     if (subject->together != NULL && !taken.linear && !b->has_left && !bench_cancelled(&taken))
         put_gains(engine, b);
     *bench = b;

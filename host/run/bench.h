@@ -47,6 +47,7 @@ typedef struct bench_subject {
     bool makes_lattice;        /* it follows from the atoms, and is not the caller's */
     const kernel_kind *kernel; /* whose variants are measured; NULL: none */
     bool needs_no_facts;       /* of the calibration */
+    bool is_of_host;           /* no device takes part: it is measured once, as of the first one */
 
     /* Whether what is asked for can be measured at all, before any device is; NULL: it can. */
     ley_status (*check)(const ley_engine *engine, const ley_bench_options *options, ley_error *error);
@@ -106,6 +107,9 @@ const char *bench_variant(const bench_subject *subject, size_t i);
 
 /* Fourier transforms, bench_fft.c. */
 extern const bench_subject bench_fft;
+
+/* Files, bench_files.c. */
+extern const bench_subject bench_files;
 
 /* Whether the caller wants no more. */
 bool bench_cancelled(const ley_bench_options *options);
