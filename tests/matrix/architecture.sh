@@ -33,8 +33,8 @@ parts=${MATRIX_PARTS:-tests drivers}
 # Those of `device_tests` need a device.
 host_tests="test_host test_dx test_raw test_pqr test_points test_numerics test_expression test_expression_source test_coherence
     test_waterbox test_lattices test_short_range test_binning test_platform test_dialects test_planner
-    test_parallel test_pairwise test_outputs test_log test_drivers"
-device_tests="test_plan test_cli_generate"
+    test_mrc test_npy test_dxbin test_cube test_packer test_parallel test_pairwise test_outputs test_log test_drivers"
+device_tests="test_plan test_cli_generate test_cli_compare"
 
 fail() { echo "$row: $*" >&2 && exit 1; }
 
