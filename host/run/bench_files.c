@@ -396,15 +396,19 @@ static ley_status note_files(format_file *file, ley_error *error)
     return LEY_OK;
 }
 
+static void add_difference(ley_accuracy *a, double of, double read, double *sum, double *all)
+{
+    const double off = fabs(read - of);
+    *sum += off * off;
+    *all += of * of;
+    a->max_error = fmax(a->max_error, off);
+    a->points++;
+}
+
 static void add_differences(ley_accuracy *a, const double *of, const double *read, size_t n, double *sum, double *all)
 {
-    for (size_t i = 0; i < n; i++) {
-        const double off = fabs(read[i] - of[i]);
-        *sum += off * off;
-        *all += of[i] * of[i];
-        a->max_error = fmax(a->max_error, off);
-    }
-    a->points += n;
+    for (size_t i = 0; i < n; i++)
+        add_difference(a, of[i], read[i], sum, all);
 }
 
 /* Whether what was read is what was written. */
@@ -414,9 +418,9 @@ static void judge(const format_file *file, ley_accuracy *a)
     *a = (ley_accuracy){.tolerance = most_error};
     if (file->map != NULL) {
         const size_t n = (size_t)ley_lattice_points(ley_map_lattice(file->f->map));
+        const float *of = ley_map_read_values(file->f->map), *read = ley_map_read_values(file->map);
         for (size_t i = 0; i < n; i++)
-            add_differences(a, &(double){(double)ley_map_read_values(file->f->map)[i]},
-                            &(double){(double)ley_map_read_values(file->map)[i]}, 1, &sum, &all);
+            add_difference(a, of[i], read[i], &sum, &all);
     } else {
         const size_t n = ley_atoms_count(file->f->atoms);
         if (ley_atoms_count(file->atoms) != n)
