@@ -5,7 +5,7 @@ import json
 import os
 import threading
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -28,6 +28,15 @@ def own_map(pointer: Any) -> Any:
     return ffi.gc(pointer, lib.ley_map_destroy, 4 * lib.ley_lattice_points(lib.ley_map_lattice(pointer)))
 
 
+class Origin(NamedTuple):
+    """What a map was computed of: files of some formats hold it."""
+
+    atoms: Any
+    dielectric: float
+    temperature: float
+    r_min: float
+
+
 class Map:
     """A scalar field on a lattice: what `leyden.map()` returns.
 
@@ -36,9 +45,12 @@ class Map:
         field: the electric field, three Maps along x, y and z in the values' unit per A, or None.
     """
 
-    def __init__(self, pointer: Any, report: Optional[Dict[str, Any]] = None) -> None:
+    def __init__(self, pointer: Any, report: Optional[Dict[str, Any]] = None, origin: Optional[Origin] = None) -> None:
         self._pointer = pointer
         self._lock = threading.Lock()
+        self._origin = origin  # keeps the atoms
+        if origin is not None:
+            lib.ley_map_set_atoms(pointer, origin.atoms.pointer)
         self.report = report
         self.field: Optional[Tuple["Map", "Map", "Map"]] = None
 
@@ -104,8 +116,10 @@ class Map:
     def _facts(self) -> Dict[str, Any]:
         if self.report is None:
             return {}
-        accuracy = self.report["seeded_accuracy"]
-        return {"method": self.report["method"], "sum": self.report["sum"],
+        accuracy, of = self.report["seeded_accuracy"], self._origin
+        medium = {} if of is None else {"dielectric": of.dielectric, "temperature_K": of.temperature,
+                                        "r_min_A": of.r_min}
+        return {"method": self.report["method"], **medium, "sum": self.report["sum"],
                 "accuracy": None if accuracy is None else
                 {name: accuracy[name] for name in ("points", "compared", "max_error", "absolute_rms")}}
 
