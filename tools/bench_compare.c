@@ -9,11 +9,20 @@
 
 static const double least_noise = 0.03, spread_of_one = 0.5, most_share = 0.9;
 
-/* The fewer launches there are, the less of what they differ by do they show. */
+/* How far medians of so many launches lie apart by chance, at most, in halves of both spreads: the
+ * spread of more launches is larger, and their median nearer to what it would be of all. By these
+ * weights one row in a thousand that has not moved is said to, of two launches one in two
+ * hundred. */
+static double weight_of(double launches)
+{
+    static const double of_few[] = {12, 12, 12, 5, 2.4}, of_many = 8, least = 0.5;
+    enum { FEW = sizeof of_few / sizeof *of_few };
+    return launches >= FEW ? fmax(of_many / launches, least) : of_few[launches >= 0 ? (int)launches : 0];
+}
+
 static double spread_of(const bench_sample *s)
 {
-    const double factor = s->launches >= 5 ? 1 : s->launches >= 4 ? 1.5 : s->launches >= 3 ? 2 : 4;
-    return isfinite(s->spread) ? factor * s->spread : spread_of_one;
+    return isfinite(s->spread) ? weight_of(s->launches) * s->spread : spread_of_one;
 }
 
 double bench_noise(const bench_sample *a, const bench_sample *b)
@@ -195,9 +204,8 @@ int bench_compare(const char *old_path, const json_t *report, bool fails)
         table_print(&c.table);
     else
         table_release(&c.table);
-    printf("%zu rows have not moved by more than the noise: 3 %%, half of both spreads, or what others on the "
-           "processors can "
-           "lengthen\n",
+    printf("%zu rows have not moved by more than the noise: 3 %%, what both spreads make likely, or what others on the "
+           "processors can lengthen\n",
            c.same);
     if (c.other_problems > 0)
         printf("%zu rows are of problems of another size: their rates were compared\n", c.other_problems);
