@@ -287,6 +287,31 @@ static void test_compare(void **state)
     compare(&usual, &(made_row){"b", 9, 0.02, false, 0}, 1, 0, "in the new report only");
 }
 
+/* Of several cards of a kind each has its counterpart: the second one that of the second. */
+static void test_compare_cards(void **state)
+{
+    (void)state;
+    static const char card[] = "{\"device\": {\"name\": \"X\", \"path\": \"cuda\", \"class\": \"gpu\"}, \"atoms\": 1, "
+                               "\"points\": 1, \"rows\": [{\"variant\": \"a\", \"median_s\": %g, \"spread\": 0.01, "
+                               "\"timed\": 9, \"status\": \"LEY_OK\", \"accuracy\": {\"passed\": true}}]}";
+    static const double seconds[3][2] = {{1, 2}, {1.01, 2.01}, {1, 3}};
+    for (int i = 0; i < 3; i++) {
+        char cards[2][512], text[2048];
+        for (int k = 0; k < 2; k++)
+            snprintf(cards[k], sizeof cards[k], card, seconds[i][k]);
+        snprintf(text, sizeof text,
+                 "{\"command\": \"bench\", \"tables\": [{\"name\": \"dcs\", \"math\": \"auto\", "
+                 "\"devices\": [%s, %s]}]}",
+                 cards[0], cards[1]);
+        cli_write_text(i == 0 ? "old.json" : "new.json", text);
+        cli("bench new.json --compare old.json --fail");
+        if (i == 1)
+            cli_expect(0, "2 rows have not moved", NULL);
+        else if (i == 2)
+            cli_expect(5, "slower   1.50", NULL);
+    }
+}
+
 enum { ROWS = 400, MOST_LAUNCHES = 15 };
 
 static double normal(unsigned short state[3])
@@ -430,19 +455,13 @@ static int finish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schema),
-        cmocka_unit_test(test_clpeak),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_page),
-        cmocka_unit_test(test_screenshot),
-        cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_compare_others),
-        cmocka_unit_test(test_compare_by_chance),
-        cmocka_unit_test(test_curve),
-        cmocka_unit_test(test_gains),
-        cmocka_unit_test(test_compare_measured),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_schema),         cmocka_unit_test(test_clpeak),
+        cmocka_unit_test(test_tables),         cmocka_unit_test(test_page),
+        cmocka_unit_test(test_screenshot),     cmocka_unit_test(test_compare),
+        cmocka_unit_test(test_compare_others), cmocka_unit_test(test_compare_by_chance),
+        cmocka_unit_test(test_compare_cards),  cmocka_unit_test(test_curve),
+        cmocka_unit_test(test_gains),          cmocka_unit_test(test_compare_measured),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_files),
         cmocka_unit_test(test_files_go),
     };
     return cmocka_run_group_tests_name("what the benchmark writes", tests, prepare, finish);

@@ -52,16 +52,24 @@ static const json_t *find(const json_t *array, const json_t *like, const char *a
     return NULL;
 }
 
-/* The same device: its name and the path to it. */
-static const json_t *find_device(const json_t *devices, const json_t *like)
+static bool is_same_kind(const json_t *a, const json_t *b)
 {
-    const json_t *device, *of = json_object_get(like, "device");
-    size_t i;
-    JSON_EACH(devices, i, device)
+    const json_t *one = json_object_get(a, "device"), *other = json_object_get(b, "device");
+    return strcmp(bench_text_at(one, "name"), bench_text_at(other, "name")) == 0 &&
+           strcmp(bench_text_at(one, "path"), bench_text_at(other, "path")) == 0;
+}
+
+/* The same device as the one of `devices` that stands at this place: its name, the path to it, and
+ * how many of that name and path stand in front of it, as machines have several cards of a kind. */
+static const json_t *find_device(const json_t *in, const json_t *devices, size_t place)
+{
+    const json_t *device, *like = json_array_get(devices, place);
+    size_t i, before = 0;
+    for (i = 0; i < place; i++)
+        before += is_same_kind(json_array_get(devices, i), like);
+    JSON_EACH(in, i, device)
     {
-        const json_t *other = json_object_get(device, "device");
-        if (strcmp(bench_text_at(other, "name"), bench_text_at(of, "name")) == 0 &&
-            strcmp(bench_text_at(other, "path"), bench_text_at(of, "path")) == 0)
+        if (is_same_kind(device, like) && before-- == 0)
             return device;
     }
     return NULL;
@@ -171,9 +179,10 @@ static size_t compare_reports(comparison *c, const json_t *old, const json_t *no
     JSON_EACH(json_object_get(now, "tables"), t, table)
     {
         const json_t *before = find(json_object_get(old, "tables"), table, "name", "math");
-        JSON_EACH(json_object_get(table, "devices"), d, device)
+        const json_t *devices = json_object_get(table, "devices");
+        JSON_EACH(devices, d, device)
         {
-            const json_t *old_device = find_device(json_object_get(before, "devices"), device);
+            const json_t *old_device = find_device(json_object_get(before, "devices"), devices, d);
             common += old_device != NULL;
             if (old_device != NULL)
                 compare_device(c, table, old_device, device);
