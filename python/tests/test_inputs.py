@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import leyden
+from leyden._radii import radii_for
 
 
 def test_arrays_are_views_of_the_library(charges, atoms):
@@ -81,6 +82,15 @@ def test_maps_of_what_is_no_array(lattice):
             leyden.Map.from_array(values, lattice)
     with pytest.raises(leyden.UsageError, match="at: nan is out of range"):
         leyden.Map.from_array(np.zeros(lattice.shape), lattice).slice("z", at=float("nan"))
+
+
+@pytest.mark.parametrize("radii, words", [
+    ([1.5, 1.6], r"radii has the shape \(2,\), not \(3,\)"), (["a"] * 3, "^radii: "), ({"C": "x"}, "^radii: C: "),
+    ("wide", "radii: numbers"),
+])
+def test_radii_that_are_none(radii, words):
+    with pytest.raises(leyden.InputError, match=words):
+        radii_for(3, radii, None, ["C"] * 3, None, None)
 
 
 def test_a_line_that_is_wrong(tmp_path):
