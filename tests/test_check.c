@@ -243,9 +243,16 @@ static void test_known(void **state)
     assert_null(quirks_of_check(&intel, "transforms", "even", "vkfft"));
     assert_non_null(quirks_of_check_on_host(&rusticl, "ppc64le", "specials", "no-numbers", "float"));
     assert_null(quirks_of_check_on_host(&rusticl, "x86_64", "specials", "no-numbers", "float"));
+    assert_non_null(quirks_of_check(&other, "functions", "sin", "vectors"));
+    assert_null(quirks_of_check(&other, "functions", "sin", "float"));
+    const cli_result *r = cli("check functions/sin functions/cos");
+    if (strstr(r->out, "Portable Computing Language, driver 3.1") != NULL && strstr(r->out, "/vectors ") != NULL) {
+        assert_int_equal(r->code, 5); /* numbers are large and small, side by side */
+        assert_non_null(strstr(r->out, "      known: of numbers below 1e-2 that share a vector"));
+    }
     set_fake_driver();
     setenv("FAKE_ICD", "fault=no-stamps", 1);
-    const cli_result *r = cli("check --quick launches/stamps");
+    r = cli("check --quick launches/stamps");
     assert_int_equal(r->code, 5);
     assert_null(strstr(r->out, "known: "));
     unsetenv("FAKE_ICD");

@@ -171,8 +171,8 @@ static const function functions[LEY_FUNCTION_COUNT] = {
     [LEY_FUNCTION_FMA] = {LEY_FUNCTION_FMA, true, 1e-5, 1e5, 0.5001, 0.5001, false},
     [LEY_FUNCTION_ERF] = {LEY_FUNCTION_ERF, false, -4, 4, 16, 16, false},
     [LEY_FUNCTION_ERFC] = {LEY_FUNCTION_ERFC, false, -4, 9, 16, 16, false},
-    [LEY_FUNCTION_SIN] = {LEY_FUNCTION_SIN, false, -100, 100, 4, 4, false},
-    [LEY_FUNCTION_COS] = {LEY_FUNCTION_COS, false, -100, 100, 4, 4, false},
+    [LEY_FUNCTION_SIN] = {LEY_FUNCTION_SIN, true, 1e-8, 1e12, 4, 4, false},
+    [LEY_FUNCTION_COS] = {LEY_FUNCTION_COS, true, 1e-8, 1e12, 4, 4, false},
     [LEY_FUNCTION_TANH] = {LEY_FUNCTION_TANH, false, -9, 9, 5, 5, false},
     [LEY_FUNCTION_POW] = {LEY_FUNCTION_POW, true, 1e-5, 1e5, 16, 16, false},
     [LEY_FUNCTION_NATIVE_RSQRT] = {LEY_FUNCTION_NATIVE_RSQRT, true, 1e-30, 1e30, 0, 0, true},
@@ -191,7 +191,8 @@ static double number_at(const function *f, size_t i, int of)
                  x = f->is_even ? f->low * pow(f->high / f->low, t) : f->low + (f->high - f->low) * t;
     if (f->which == LEY_FUNCTION_POW && of > 0)
         return 12 * t - 6;
-    return f->which == LEY_FUNCTION_FMA && (i + (size_t)of) % 3 == 0 ? -x : x;
+    const bool has_signs = f->which == LEY_FUNCTION_FMA || f->which == LEY_FUNCTION_SIN || f->which == LEY_FUNCTION_COS;
+    return has_signs && (i + (size_t)of) % 3 == 0 ? -x : x;
 }
 
 /* How far two neighbours of this type are apart there. */
