@@ -27,7 +27,7 @@ class Lattice:
             raise UsageError("a lattice needs either step or spacing")
         self._c = ffi.new("ley_lattice *")
         steps = doubles(np.diag(np.broadcast_to(np.asarray(spacing, float), 3)) if step is None else step, "step", (3, 3))
-        if len(n) != 3 or any(int(m) != m for m in n):
+        if np.shape(n) != (3,) or any(int(m) != m for m in n):
             raise InputError(f"n: three whole numbers are needed, not {n!r}")
         self._c.origin_A = list(doubles(origin, "origin", (3,)))
         self._c.step_A = [list(row) for row in steps]
@@ -123,6 +123,13 @@ class Lattice:
     def __repr__(self) -> str:
         steps = f"spacing={self.spacing.tolist()}" if self.is_orthogonal else f"step={self.step.tolist()}"
         return f"leyden.Lattice(origin={self.origin.tolist()}, {steps}, n={self.n})"
+
+
+def lattice_of(lattice: Any) -> Lattice:
+    """The argument, if it is one."""
+    if not isinstance(lattice, Lattice):
+        raise UsageError(f"lattice: a leyden.Lattice is needed, not {type(lattice).__name__}")
+    return lattice
 
 
 def axis_number(axis: Union[int, str]) -> int:
