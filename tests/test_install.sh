@@ -27,6 +27,7 @@ share=$root/usr/share
 [ "$(wc -l < "$top/commands")" -ge 10 ] || fail "leyden help names few commands: $(cat "$top/commands")"
 for page in leyden $(sed 's/^/leyden-/' "$top/commands"); do
     [ -s "$share/man/man1/$page.1" ] || fail "no manual page $page"
+    ! grep -n '%s' "$share/man/man1/$page.1" || fail "the manual page $page has a place that nothing was put into"
     command -v man >/dev/null || continue
     said=$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$share/man/man1/$page.1" 2>&1 >/dev/null)
     [ -z "$said" ] || fail "the manual page $page: $said"

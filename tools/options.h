@@ -156,6 +156,10 @@ int check_method_options(const parsed_arguments *arguments, const option_method 
 /* Whether the option is one that the command's method, as it was given, takes. */
 bool option_is_meant(const parsed_arguments *arguments, size_t option);
 
+/* A help whose "%s" the list stands for, where there is one. */
+enum { OPTION_MOST_HELP = 1024 };
+void option_fill_help(char *to, size_t size, const char *help, const char *(*list)(void));
+
 /* Prints the help of a command to stdout, defaults included. */
 void options_print_help(const subcommand *command);
 
