@@ -196,8 +196,7 @@ int bench_compare(const char *old_path, const json_t *report, bool fails)
     else
         table_release(&c.table);
     printf("%zu rows have not moved by more than the noise: 3 %%, half of both spreads, or what others on the "
-           "processors can "
-           "lengthen\n",
+           "processors can have added\n",
            c.same);
     if (c.other_problems > 0)
         printf("%zu rows are of problems of another size: their rates were compared\n", c.other_problems);
