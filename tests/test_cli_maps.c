@@ -226,6 +226,19 @@ static void test_standard_output(void **state)
         snprintf(name, sizeof name, "out/copy.%s", format);
         cli_assert_same_files(name, "out/straight");
     }
+    cli("map - -o out/b.dx -q " SMALL "<%s", cli_path("ion.pqr"));
+    cli_expect(0, NULL, NULL);
+    cli("compare - out/a.dx --tol 0 -q <%s", cli_path("out/b.dx"));
+    cli_expect(0, NULL, NULL);
+    cli("slice - -o out/b.png --title t -q <%s", cli_path("out/b.dx"));
+    cli("slice out/a.dx -o out/a.png --title t -q");
+    cli_assert_same_files("out/a.png", "out/b.png");
+    cli("convert - -o out/b.raw -q <%s", cli_path("out/b.dx"));
+    cli("convert out/a.dx -o out/a.raw -q");
+    cli_assert_same_files("out/a.raw", "out/b.raw");
+    cli("convert - -o out/b.pqr -q <%s", cli_path("ion.pqr"));
+    cli("convert ion.pqr -o out/a.pqr -q");
+    cli_assert_same_files("out/a.pqr", "out/b.pqr");
     cli("map ion.pqr -o - " SMALL ">%s", cli_path("out/straight"));
     cli_assert_same_files("out/a.dx", "out/straight");
     cli("map ion.pqr -o out/named --format npy -q " SMALL);

@@ -439,7 +439,8 @@ const subcommand boundary_command = {
     .name = "boundary",
     .summary = "Computes the Dirichlet boundary values of a Poisson-Boltzmann problem, in kT/e, as APBS defines them.",
     .operand = "ATOMS",
-    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
+    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
+    .is_operand_file = true,
     .details =
         "mdh is phi(r) = C / sdie sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, computed "
         "on "

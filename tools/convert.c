@@ -175,8 +175,10 @@ const subcommand convert_command = {
     .name = "convert",
     .summary = "Copies atoms, or a map, into another form of file.",
     .operand = "IN",
-    .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map: %s",
+    .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map: %s; - is standard "
+                    "input, PQR or OpenDX, whichever is to be written",
     .operand_names = map_formats,
+    .is_operand_file = true,
     .details = "Numbers of atoms stay as they are, to the last bit, in every form. Names of atoms and residues get "
                "lost: a PQR file "
                "that is written has X and UNK. Of a map the comments get lost; OpenDX and cube files have seven digits "

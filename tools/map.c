@@ -566,7 +566,8 @@ const subcommand map_command = {
     .name = "map",
     .summary = "Computes the electrostatic potential of a molecule's charges on a regular lattice, or at given points.",
     .operand = "ATOMS",
-    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
+    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
+    .is_operand_file = true,
     .words = "MORE",
     .words_help = "more molecules: each has a map of its own, and MAP has a {} for the name of the molecule's file "
                   "without folder and ending",

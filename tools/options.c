@@ -585,7 +585,7 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, par
         } else if (command->operand != NULL && arguments->operand == NULL) {
             if (word[0] == '\0')
                 return fail_empty(command, command->operand, command->operand_help, command->operand_names);
-            arguments->operand = word;
+            arguments->operand = command->is_operand_file && strcmp(word, "-") == 0 ? "/dev/stdin" : word;
         } else if (command->words != NULL && command->words_wanted == 0) {
             arguments->words[arguments->word_count++] = word; /* the command knows which there are */
         } else if (command->words != NULL && arguments->word_count < command->words_wanted) {

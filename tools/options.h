@@ -83,6 +83,7 @@ typedef struct subcommand {
     const char *operand_help;
     const char *(*operand_names)(void); /* what stands for "%s" in that help, or NULL */
     bool is_operand_open;               /* it may be left out */
+    bool is_operand_file;               /* a file that is read once: "-" is standard input, "/dev/stdin" */
     const char *words;                  /* name of further operands, as many as are given; or NULL */
     const char *words_help;
     size_t words_wanted; /* there must be so many of them, no more and no less; 0: any number */
