@@ -21,8 +21,8 @@ done
 "$root/usr/bin/leyden" --version | grep -q "^leyden $(sed -n 's/^#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)$" ||
     fail "the installed command does not say its version"
 
-# The gallery goes elsewhere to work, and takes names from here: of its folder, and of a command that
-# makes nothing but its file.
+# The gallery goes elsewhere to work, and takes names from here: of its folder, and of a command
+# that makes nothing but its file.
 if [ -d /usr/share/apbs/examples ]; then
     printf '#!/bin/sh\nwhile [ "$#" -gt 0 ]; do [ "$1" != -o ] || : > "$2"; shift; done\n' > "$top/writes"
     chmod +x "$top/writes"
