@@ -5,9 +5,9 @@
 #     docs/gallery.sh [FOLDER]      LEYDEN=build/leyden unless set
 set -eu
 home=$(cd "$(dirname "$0")/.." && pwd)
-leyden=${LEYDEN:-$home/build/leyden}
+leyden=$(realpath "${LEYDEN:-$home/build/leyden}")
 examples=/usr/share/apbs/examples
-to=${1:-$home/docs/gallery}
+to=$(realpath -m "${1:-$home/docs/gallery}")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$to"

@@ -30,6 +30,9 @@ LEY_API void ley_map_format_endings(char text[LEY_MAP_ENDINGS]);
 /* The one that a name's ending asks for, and the ending; NULL: none. `ending` may be NULL. */
 LEY_API const ley_map_format *ley_map_format_of(const char *path, const char **ending);
 
+/* The one that has this ending, said without its point: "mrc"; NULL: none. */
+LEY_API const ley_map_format *ley_map_format_named(const char *word);
+
 /* The molecule that a map is of, for formats that hold one, as cube files do; NULL: none. It is not
  * copied, and must be there until the map has been written. */
 LEY_API void ley_map_set_atoms(ley_map *map, const ley_atoms *atoms);
@@ -45,6 +48,13 @@ LEY_API ley_status ley_map_read(const char *path, ley_map **map, ley_error *erro
  * number, or a lattice that the format cannot tell; LEY_ERROR_FILE; LEY_CANCELLED. */
 LEY_API ley_status ley_map_write(const ley_map *map, const char *path, const char *comment, const char *facts,
                                  const volatile bool *cancel, ley_error *error);
+
+/* The same in this format, whatever the name's ending: of a pipe or of /dev/stdout, say, into which
+ * go all formats that have no second file beside theirs. A map of ley_map_create_file() goes to the
+ * name and in the format that it was made for. */
+LEY_API ley_status ley_map_write_as(const ley_map *map, const ley_map_format *format, const char *path,
+                                    const char *comment, const char *facts, const volatile bool *cancel,
+                                    ley_error *error);
 
 /* A map to be filled by a job and then written under this name by ley_map_write(). Where the format
  * is streamed its planes go to the hidden file of the name, as those of ley_map_create_raw() do;

@@ -164,7 +164,7 @@ static void make_environment(char **settings, int count, char **environment)
     environment[used] = NULL;
 }
 
-static pid_t spawn(const char *program, char **arguments, char **environment, const char *out)
+static pid_t spawn(const char *program, char **arguments, char **environment, const char *in, const char *out)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -182,7 +182,7 @@ static pid_t spawn(const char *program, char **arguments, char **environment, co
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addchdir_np(&actions, support_directory());
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 0, in, O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     posix_spawn_file_actions_addopen(&actions, 2, cli_path("stderr"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     cli_write_text("stdout", "");
@@ -201,13 +201,15 @@ static pid_t start_line(const char *format, va_list values)
     char words[LONGEST_LINE], *environment[MAX_VARIABLES + MAX_WORDS], *settings[MAX_WORDS], *rest = NULL;
     char program[] = "leyden", *arguments[MAX_WORDS] = {program};
     int setting_count = 0, argument_count = 1;
-    const char *out = cli_path("stdout");
+    const char *in = "/dev/null", *out = cli_path("stdout");
     vsnprintf(last_line, sizeof last_line, format, values);
     memcpy(words, last_line, sizeof words);
     for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         assert_true(setting_count + argument_count < MAX_WORDS - 2);
         if (word[0] == '>')
             out = word + 1;
+        else if (word[0] == '<')
+            in = word + 1;
         else if (argument_count == 1 && word[0] != '-' && strchr(word, '=') != NULL)
             settings[setting_count++] = word;
         else
@@ -215,7 +217,7 @@ static pid_t start_line(const char *format, va_list values)
     }
     arguments[argument_count] = NULL;
     make_environment(settings, setting_count, environment);
-    return spawn(command_path(), arguments, environment, out);
+    return spawn(command_path(), arguments, environment, in, out);
 }
 
 pid_t cli_start(const char *format, ...)
@@ -310,7 +312,7 @@ const cli_result *cli_python(const char *script)
     }
     cli_write_text(name, script);
     snprintf(last_line, sizeof last_line, "%s", script);
-    return cli_wait(spawn(python, arguments, environ, cli_path("stdout")));
+    return cli_wait(spawn(python, arguments, environ, "/dev/null", cli_path("stdout")));
 }
 
 void cli_expect(int code, const char *out, const char *err)

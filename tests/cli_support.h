@@ -14,8 +14,8 @@ typedef struct cli_result {
 } cli_result;
 
 /* Runs the command built beside this test, in the scratch directory. The line is words between
- * blanks: first NAME=value for its environment, then its arguments; a last word ">FILE" takes its
- * standard output, and "" is an empty one. The build cache is "cache" in the scratch directory
+ * blanks: first NAME=value for its environment, then its arguments; words "<FILE" and ">FILE" are
+ * its standard input and output, and "" is an empty one. The build cache is "cache" in the folder
  * unless the line says otherwise; only the default drivers are loaded unless it says so. */
 const cli_result *cli(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define SMALL "--dims 20,9,5 --spacing 0.75 --device 0 "
+/* Whose last bits are no question of which variant is measured as the fastest. */
+#define DIRECT SMALL "--method dcs --variant tiled8 --math standard "
 
 static void test_raw(void **state)
 {
@@ -205,6 +207,70 @@ static void test_refusals(void **state)
     CLI_CHECK_FAILURES(cases);
 }
 
+/* Standard output, and names that say nothing of the format: the bytes that files have. */
+static void test_standard_output(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"dx", "mrc", "dxbin", "cube"};
+    char name[40];
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const char *format = formats[i];
+        snprintf(name, sizeof name, "out/a.%s", format);
+        cli("map ion.pqr -o %s -q " DIRECT, name);
+        cli("map ion.pqr -o - --format %s " DIRECT ">%s", format, cli_path("out/straight"));
+        cli_expect(0, NULL, NULL);
+        cli_assert_same_files(name, "out/straight");
+        cli("map ion.pqr -o out/named --format %s -q " DIRECT, format);
+        cli_assert_same_files(name, "out/named");
+        cli("convert out/a.dx -o out/copy.%s -q", format);
+        cli("convert /dev/stdin -o /dev/stdout --format %s <%s >%s", format, cli_path("out/a.dx"),
+            cli_path("out/straight"));
+        snprintf(name, sizeof name, "out/copy.%s", format);
+        cli_assert_same_files(name, "out/straight");
+    }
+    cli("map - -o out/b.dx -q " DIRECT "<%s", cli_path("ion.pqr"));
+    cli_expect(0, NULL, NULL);
+    cli("compare - out/a.dx --tol 0 -q <%s", cli_path("out/b.dx"));
+    cli_expect(0, NULL, NULL);
+    cli("slice - -o out/b.png --title t -q <%s", cli_path("out/b.dx"));
+    cli("slice out/a.dx -o out/a.png --title t -q");
+    cli_assert_same_files("out/a.png", "out/b.png");
+    cli("convert - -o out/b.raw -q <%s", cli_path("out/b.dx"));
+    cli("convert out/a.dx -o out/a.raw -q");
+    cli_assert_same_files("out/a.raw", "out/b.raw");
+    cli("convert - -o out/b.pqr -q <%s", cli_path("ion.pqr"));
+    cli("convert ion.pqr -o out/a.pqr -q");
+    cli_assert_same_files("out/a.pqr", "out/b.pqr");
+    cli("map ion.pqr -o - " DIRECT ">%s", cli_path("out/straight"));
+    cli_assert_same_files("out/a.dx", "out/straight");
+    cli("map ion.pqr -o out/named --format npy -q " DIRECT);
+    cli("map ion.pqr -o out/a.npy -q " DIRECT);
+    cli_assert_same_files("out/a.npy", "out/named");
+    cli_assert_same_files("out/a.npy.json", "out/named.json");
+    cli_write_text("p.csv", "1 2 3\n");
+    cli("map ion.pqr --points p.csv --method dcs --variant tiled8 --math standard -o out/p.csv -q");
+    cli("map ion.pqr --points p.csv --method dcs --variant tiled8 --math standard -o - >%s", cli_path("out/straight"));
+    cli_assert_same_files("out/p.csv", "out/straight");
+    cli("convert ion.pqr -o out/p.pqr -q");
+    cli("convert ion.pqr -o - >%s", cli_path("out/straight"));
+    cli_assert_same_files("out/p.pqr", "out/straight");
+    cli("boundary ion.pqr --dime 5,5,5 --glen 99,99,99 -o out/b.dx -q");
+    cli("boundary ion.pqr --dime 5,5,5 --glen 99,99,99 -o - >%s", cli_path("out/straight"));
+    cli_assert_same_files("out/b.dx", "out/straight");
+    cli_empty(NULL);
+    static const cli_failing cases[] = {
+        {"map ion.pqr -o - --format raw " SMALL, 1, "--format raw: its header is a second file"},
+        {"convert out/../map.dx -o - --format npy", 1, "--format npy: its header is a second file"},
+        {"map ion.pqr -o - --field " SMALL, 1, "--field writes four files, which are named after --output"},
+        {"map ion.pqr -o out/a.dx --format mrc --field " SMALL, 1, "--field writes four files"},
+        {"map ion.pqr ion.pqr -o - " SMALL, 1, "'-' needs a {}"},
+        {"map ion.pqr -o - --json - " SMALL, 1, "--json: '-' is the file of the map"},
+        {"map ion.pqr -o out/named " SMALL, 1, "or name its --format"},
+        {"map ion.pqr -o /dev/full --format mrc " SMALL, 2, "/dev/full: No space left on device"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
 /* A header that cannot be written is found before anything is computed. */
 static void test_header_in_the_way(void **state)
 {
@@ -366,6 +432,7 @@ int main(void)
                                        TEST(test_header),
                                        TEST(test_readers),
                                        TEST(test_refusals),
+                                       TEST(test_standard_output),
                                        TEST(test_header_in_the_way),
                                        TEST(test_interrupted),
                                        TEST(test_full_disk),

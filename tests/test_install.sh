@@ -21,12 +21,23 @@ done
 "$root/usr/bin/leyden" --version | grep -q "^leyden $(sed -n 's/^#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)$" ||
     fail "the installed command does not say its version"
 
+# The gallery goes elsewhere to work, and takes names from here: of its folder, and of a command
+# that makes nothing but its file.
+if [ -d /usr/share/apbs/examples ]; then
+    printf '#!/bin/sh\nwhile [ "$#" -gt 0 ]; do [ "$1" != -o ] || : > "$2"; shift; done\n' > "$top/writes"
+    chmod +x "$top/writes"
+    (cd "$top" && LEYDEN=./writes bash "$OLDPWD/docs/gallery.sh" pictures) > "$top/said" 2>&1 ||
+        fail "the gallery: $(tail -3 "$top/said")"
+    [ "$(find "$top/pictures" -name '*.png' | wc -l)" = 3 ] || fail "the gallery has other pictures than three"
+fi
+
 # Manual pages: one of each command, and nothing that the formatter complains of.
 share=$root/usr/share
 "$root/usr/bin/leyden" help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' > "$top/commands"
 [ "$(wc -l < "$top/commands")" -ge 10 ] || fail "leyden help names few commands: $(cat "$top/commands")"
 for page in leyden $(sed 's/^/leyden-/' "$top/commands"); do
     [ -s "$share/man/man1/$page.1" ] || fail "no manual page $page"
+    ! grep -n '%s' "$share/man/man1/$page.1" || fail "the manual page $page has a place that nothing was put into"
     command -v man >/dev/null || continue
     said=$(LC_ALL=C.UTF-8 MANROFFSEQ='' MANWIDTH=100 man --warnings -E UTF-8 -l -Tutf8 -Z "$share/man/man1/$page.1" 2>&1 >/dev/null)
     [ -z "$said" ] || fail "the manual page $page: $said"

@@ -34,7 +34,8 @@ static const option_row boundary_options[] = {
                 .offset = offsetof(boundary_values, output),
                 .help =
                     "the file to write: .dx is an OpenDX map of the faces, 0 inside; .bin or .raw the values alone, "
-                    "float64, face after face; .csv lines of x,y,z,phi"},
+                    "float64, face after face; .csv lines of x,y,z,phi; - is standard output, in place of the text, as "
+                    "OpenDX (of --points: .csv) or in the --format that is named"},
     [FORMAT] = {.name = "format",
                 .kind = OPTION_CHOICE,
                 .offset = offsetof(boundary_values, format),
@@ -179,6 +180,10 @@ static int choose_format(const parsed_arguments *arguments, file_format *format)
             *format = endings[i].format;
             return 0;
         }
+    if (output_takes_stdout(values->output)) {
+        *format = option_given(arguments, POINTS) ? FORMAT_CSV : FORMAT_DX;
+        return 0;
+    }
     return fail_usage(arguments->command, "--output: '%s' must end in .dx, .bin, .raw or .csv, or name its --format",
                       values->output);
 }
@@ -417,7 +422,7 @@ static int boundary_run_command(const parsed_arguments *arguments)
     boundary_run boundary = {.run = {.kind = &kind,
                                      .arguments = arguments,
                                      .method = method_row_at(&boundary_command, (size_t)values->method),
-                                     .output = values->output,
+                                     .output = output_path(values->output),
                                      .problem = &boundary.problem,
                                      .slab_planes = values->slab_rows}};
     return job_frame_run(&boundary.run);
@@ -434,7 +439,8 @@ const subcommand boundary_command = {
     .name = "boundary",
     .summary = "Computes the Dirichlet boundary values of a Poisson-Boltzmann problem, in kT/e, as APBS defines them.",
     .operand = "ATOMS",
-    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
+    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
+    .is_operand_file = true,
     .details =
         "mdh is phi(r) = C / sdie sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, computed "
         "on "

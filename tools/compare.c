@@ -170,7 +170,9 @@ const subcommand compare_command = {
     .name = "compare",
     .summary = "Says what two maps differ by: RMS, the largest difference and where it is, correlation.",
     .operand = "A",
-    .operand_help = "a map, in any form that 'leyden slice' reads; relative figures are relative to it",
+    .is_operand_file = true,
+    .operand_help = "a map, in any form that 'leyden slice' reads; relative figures are relative to it; - "
+                    "is OpenDX on standard input",
     .words = "B",
     .words_help = "another map",
     .words_wanted = 1,

@@ -8,44 +8,62 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct convert_values {
     const char *output;
+    int format;
 } convert_values;
 
 typedef struct speech_values {
     bool quiet;
 } speech_values;
 
+enum { OUTPUT, FORMAT };
+
 static const option_row convert_options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_TEXT,
-     .required = true,
-     .value = "OUT",
-     .offset = offsetof(convert_values, output),
-     .help = "the file to write: of atoms, PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms; of a map, "
-             "%s",
-     .names = map_formats},
+    [OUTPUT] = {.name = "output",
+                .letter = 'o',
+                .kind = OPTION_TEXT,
+                .required = true,
+                .value = "OUT",
+                .offset = offsetof(convert_values, output),
+                .help = "the file to write: of atoms, PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms; "
+                        "of a map, %s; - is standard output, in place of the text, as PQR or OpenDX or in the "
+                        "--format that is named, of which raw and npy need a file",
+                .names = map_formats},
+    [FORMAT] = {.name = "format",
+                .kind = OPTION_CHOICE,
+                .offset = offsetof(convert_values, format),
+                .value = "FORMAT",
+                .choices = map_format_words,
+                .unset = "by the ending of OUT",
+                .help = "of a map that is written, whatever its name"},
 };
 
 static const option_row speech_rows[] = {OPTION_ROW_QUIET(speech_values)};
 static const option_block speech_options = OPTION_BLOCK(speech_rows, speech_values, NULL);
 static const option_block *const shared[] = {&molecule_options, &speech_options, NULL};
 
-/* What is converted: atoms, or the map that the output's name asks for. */
+/* What is converted: atoms, or the map that the output asks for. */
 typedef struct content {
     ley_atoms *atoms;
     ley_map *map;
 } content;
 
-static int check_files(const parsed_arguments *arguments, const char *what)
+/* Where it goes. */
+typedef struct target {
+    const char *path;
+    const ley_map_format *format; /* NULL: atoms */
+} target;
+
+static int check_files(const parsed_arguments *arguments, const target *to)
 {
-    const convert_values *values = arguments->values;
-    char *read_header = map_header_path(arguments->operand), *written_header = map_header_path(values->output);
+    const char *what = to->format != NULL ? "map" : "atoms";
+    char *read_header = map_header_path(arguments->operand), *written_header = map_header_path_of(to->format, to->path);
     const named_file files[] = {{arguments->operand, what, NULL},
                                 {read_header, "map's header", NULL},
-                                {values->output, what, "--output"},
+                                {to->path, what, "--output"},
                                 {written_header, "header", "--output"}};
     const int code = files_check(arguments->command, files, sizeof files / sizeof *files);
     free(read_header);
@@ -53,31 +71,63 @@ static int check_files(const parsed_arguments *arguments, const char *what)
     return code;
 }
 
-static int check_arguments(const parsed_arguments *arguments)
+static bool is_atoms_name(const char *path)
 {
-    const convert_values *values = arguments->values;
-    const bool is_map = is_map_name(values->output);
-    if (!is_map && !ends_with(values->output, ".pqr") && !ends_with(values->output, ".pqr.gz") &&
-        !ends_with(values->output, ".atoms"))
-        return fail_usage(arguments->command, "--output: '%s' must end in .pqr, .pqr.gz or .atoms, or of a map in %s",
-                          values->output, map_endings());
-    if (is_map != is_map_name(arguments->operand))
-        return fail_usage(arguments->command, "--output: '%s' is to be %s, and '%s' is %s", values->output,
-                          is_map ? "a map" : "of atoms", arguments->operand, is_map ? "none" : "a map");
-    return check_files(arguments, is_map ? "map" : "atoms");
+    return ends_with(path, ".pqr") || ends_with(path, ".pqr.gz") || ends_with(path, ".atoms");
 }
 
-static ley_status read_content(const parsed_arguments *arguments, content *c, ley_error *error)
+/* The names of pipes say nothing: what comes from one is what is to be written. */
+static bool is_map_input(const char *path, const target *to)
 {
-    return is_map_name(arguments->operand) ? ley_map_read(arguments->operand, &c->map, error)
-                                           : molecule_read(arguments->operand, arguments, &c->atoms, error);
+    return is_map_name(path) || (to->format != NULL && strncmp(path, "/dev/", 5) == 0);
+}
+
+/* By the option, else by the ending; standard output by what is read. */
+static int choose_target(const parsed_arguments *arguments, target *to)
+{
+    const convert_values *values = arguments->values;
+    const bool is_stdout = output_takes_stdout(values->output);
+    *to = (target){output_path(values->output), ley_map_format_of(values->output, NULL)};
+    if (option_given(arguments, FORMAT))
+        to->format = ley_map_format_named(map_format_words[values->format]);
+    else if (is_stdout && is_map_name(arguments->operand))
+        to->format = ley_map_format_named("dx");
+    else if (to->format == NULL && !is_stdout && !is_atoms_name(values->output))
+        return fail_usage(arguments->command,
+                          "--output: '%s' must end in .pqr, .pqr.gz or .atoms, or of a map in %s, or name its --format",
+                          values->output, map_endings());
+    if (is_stdout && to->format != NULL && to->format->beside != NULL)
+        return fail_usage(arguments->command,
+                          "--format %s: its header is a second file, and standard output is only one",
+                          map_format_words[values->format]);
+    return 0;
+}
+
+static int check_arguments(const parsed_arguments *arguments, target *to)
+{
+    const int code = choose_target(arguments, to);
+    const bool is_map = to->format != NULL;
+    if (code != 0)
+        return code;
+    if (is_map != is_map_input(arguments->operand, to))
+        return fail_usage(arguments->command, "--output: '%s' is to be %s, and '%s' is %s", to->path,
+                          is_map ? "a map" : "of atoms", arguments->operand, is_map ? "none" : "a map");
+    return check_files(arguments, to);
+}
+
+static ley_status read_content(const parsed_arguments *arguments, const target *to, content *c, ley_error *error)
+{
+    return to->format != NULL ? ley_map_read(arguments->operand, &c->map, error)
+                              : molecule_read(arguments->operand, arguments, &c->atoms, error);
 }
 
 /* The comments of a map get lost, as atoms' names do. */
-static ley_status write_content(const content *c, const char *path, ley_error *error)
+static ley_status write_content(const content *c, const target *to, ley_error *error)
 {
-    return c->map != NULL ? ley_map_write(c->map, path, NULL, NULL, interrupt_flag(), error)
-                          : ley_atoms_write(c->atoms, path, interrupt_flag(), error);
+    if (c->map != NULL)
+        return ley_map_write_as(c->map, to->format, to->path, NULL, NULL, interrupt_flag(), error);
+    return output_takes_stdout(to->path) ? ley_atoms_write_pqr(c->atoms, to->path, interrupt_flag(), error)
+                                         : ley_atoms_write(c->atoms, to->path, interrupt_flag(), error);
 }
 
 static void print_content(const content *c, const char *path)
@@ -93,28 +143,28 @@ static void print_content(const content *c, const char *path)
 
 static int convert_run(const parsed_arguments *arguments)
 {
-    const convert_values *values = arguments->values;
     const speech_values *speech = option_values(arguments, &speech_options);
-    int code = check_arguments(arguments);
+    target to;
+    int code = check_arguments(arguments, &to);
     if (code != 0)
         return code;
     content c = {NULL, NULL};
     ley_error error = {0};
     double clock_s = now_s();
-    ley_status status = read_content(arguments, &c, &error);
+    ley_status status = read_content(arguments, &to, &c, &error);
     const double reading_s = lap_s(&clock_s);
     if (status == LEY_OK) {
         interrupt_defer();
-        status = write_content(&c, values->output, &error);
+        status = write_content(&c, &to, &error);
     }
     const double writing_s = lap_s(&clock_s);
     if (status != LEY_OK) {
         code = fail_with(&error);
         code = status == LEY_CANCELLED ? interrupt_exit_code() : code;
-    } else if (!speech->quiet) {
+    } else if (!speech->quiet && !output_takes_stdout(to.path)) {
         print_content(&c, arguments->operand);
         printf("time: reading %s, writing %s\n", seconds_text(reading_s).s, seconds_text(writing_s).s);
-        print_written(values->output, writing_s);
+        print_written(to.path, writing_s);
     }
     ley_atoms_destroy(c.atoms);
     ley_map_destroy(c.map);
@@ -125,8 +175,10 @@ const subcommand convert_command = {
     .name = "convert",
     .summary = "Copies atoms, or a map, into another form of file.",
     .operand = "IN",
-    .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map: %s",
+    .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map: %s; - is standard "
+                    "input, PQR or OpenDX, whichever is to be written",
     .operand_names = map_formats,
+    .is_operand_file = true,
     .details = "Numbers of atoms stay as they are, to the last bit, in every form. Names of atoms and residues get "
                "lost: a PQR file "
                "that is written has X and UNK. Of a map the comments get lost; OpenDX and cube files have seven digits "

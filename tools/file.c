@@ -153,9 +153,29 @@ bool is_map_name(const char *path)
     return ley_map_format_of(path, NULL) != NULL;
 }
 
+const char *output_path(const char *output)
+{
+    return strcmp(output, "-") == 0 ? "/dev/stdout" : output;
+}
+
+bool output_takes_stdout(const char *path)
+{
+    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(path, names[i]) == 0)
+            return true;
+    return false;
+}
+
+const char *const map_format_words[] = {"dx", "raw", "mrc", "npy", "dxbin", "cube", NULL};
+
 char *map_header_path(const char *path)
 {
-    const ley_map_format *format = ley_map_format_of(path, NULL);
+    return map_header_path_of(ley_map_format_of(path, NULL), path);
+}
+
+char *map_header_path_of(const ley_map_format *format, const char *path)
+{
     if (format == NULL || format->beside == NULL)
         return NULL;
     char *header = allocate(strlen(path) + strlen(format->beside) + 1, 1);

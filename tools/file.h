@@ -34,10 +34,19 @@ int files_check_apart(const subcommand *command, const named_file *files, size_t
 uint64_t file_size(const char *path);                 /* 0 when there is none */
 bool ends_with(const char *path, const char *suffix); /* case ignored; something must stand before the suffix */
 
+/* What an --output names: "-" is standard output, "/dev/stdout" for the library. And whether a name
+ * is one of those of standard output, which is no place for text as well, then. */
+const char *output_path(const char *output);
+bool output_takes_stdout(const char *path);
+
 /* Of maps: whether they can be written under this name; and the path of the header beside them,
  * from malloc, NULL where they have it in themselves. */
 bool is_map_name(const char *path);
 char *map_header_path(const char *path);
+char *map_header_path_of(const ley_map_format *format, const char *path); /* the same of a format, or NULL */
+
+/* Formats of maps, in the words of --format. */
+extern const char *const map_format_words[];
 
 /* Where a map's name ends and its ending begins. */
 size_t map_stem(const char *path);

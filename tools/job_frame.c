@@ -300,6 +300,12 @@ static double seconds_of_output(const job_run *run)
     return is_alone ? run->phases.writing_s : 0;
 }
 
+static bool is_silent(const job_run *run)
+{
+    return run->values->quiet || json_takes_stdout(run->values->json) ||
+           (run->output != NULL && output_takes_stdout(run->output));
+}
+
 static void print_report(const job_run *run)
 {
     if (run->kind->print != NULL)
@@ -409,7 +415,7 @@ static int conclude(job_run *run, ley_error *error)
         print_failures(run->report, error);
     if ((run->computed || run->report != NULL) && values->json != NULL)
         written = write_json(run, error);
-    if ((finished || run->is_written) && !values->quiet && !json_takes_stdout(values->json))
+    if ((finished || run->is_written) && !is_silent(run))
         print_report(run);
     if (!finished)
         code = fail_with(error);

@@ -15,7 +15,7 @@
 
 typedef struct map_values {
     const char *output, *points;
-    int method, units;
+    int format, method, units;
     int64_t dims[3], slab_planes, side_by_side;
     double spacing_A, origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
     bool field, dry_run;
@@ -23,7 +23,7 @@ typedef struct map_values {
 
 static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
 
-enum { OUTPUT, METHOD, SPACING, DIMS, ORIGIN, PADDING, POINTS };
+enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, ORIGIN, PADDING, POINTS };
 
 static const option_row map_options[] = {
     [OUTPUT] = {.name = "output",
@@ -33,8 +33,17 @@ static const option_row map_options[] = {
                 .value = "MAP",
                 .offset = offsetof(map_values, output),
                 .help = "the map to write: %s; {} stands for the name of the molecule's file; with --points lines of "
-                        "x,y,z,phi, and ex,ey,ez of --field: .csv",
+                        "x,y,z,phi, and ex,ey,ez of --field: .csv; - is standard output, in place of the text, "
+                        "as OpenDX (of --points: .csv) or in the --format that is named, of which raw and npy need a "
+                        "file",
                 .names = map_formats},
+    [FORMAT] = {.name = "format",
+                .kind = OPTION_CHOICE,
+                .offset = offsetof(map_values, format),
+                .value = "FORMAT",
+                .choices = map_format_words,
+                .unset = "by the ending of MAP",
+                .help = "of the map, whatever its name; without --points"},
     [METHOD] = {.name = "method",
                 .kind = OPTION_METHOD,
                 .offset = offsetof(map_values, method),
@@ -141,8 +150,9 @@ static const option_row map_options[] = {
 typedef struct map_run {
     job_run run;
     map_problem problem;
-    char *header;        /* the path of the map's header, where that is a file of its own */
-    ley_lattice lattice; /* with the field: whose points the problem has; and: */
+    const ley_map_format *format; /* of a map */
+    char *header;                 /* the path of the map's header, where that is a file of its own */
+    ley_lattice lattice;          /* with the field: whose points the problem has; and: */
     field_files field;
 } map_run;
 
@@ -179,7 +189,7 @@ static const map_values *values_of(const job_run *run)
 /* Of potentials at points: nothing that is about maps. */
 static int check_points(job_run *run)
 {
-    static const char *const of_maps[] = {"spacing",     "dims",    "origin",   "padding",
+    static const char *const of_maps[] = {"format",      "spacing", "dims",     "origin",       "padding",
                                           "slab-planes", "binning", "overflow", "transposition"};
     const parsed_arguments *arguments = run->arguments;
     for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
@@ -188,7 +198,7 @@ static int check_points(job_run *run)
     if (run->method->point_kernels == NULL)
         return fail_usage(arguments->command, "--points: method %s computes potentials on lattices only",
                           run->method->option.name);
-    if (!ends_with(run->output, ".csv"))
+    if (!ends_with(run->output, ".csv") && !output_takes_stdout(run->output))
         return fail_usage(arguments->command, "--output: '%s' must end in .csv, as --points is given", run->output);
     run->kernels = run->method->point_kernels;
     return 0;
@@ -212,6 +222,34 @@ static int check_field(job_run *run)
     return 0;
 }
 
+/* By the option, else by the ending; planes are streamed to files that are named as it is. */
+static int choose_format(map_run *map)
+{
+    job_run *run = &map->run;
+    const bool is_stdout = output_takes_stdout(run->output);
+    const ley_map_format *by_name = ley_map_format_of(run->output, NULL);
+    const char *word = option_given(run->arguments, FORMAT) ? map_format_words[values_of(run)->format]
+                       : is_stdout                          ? "dx"
+                                                            : NULL;
+    map->format = word != NULL ? ley_map_format_named(word) : by_name;
+    if (map->format == NULL)
+        return fail_usage(run->arguments->command, "--output: '%s' must end in %s, or name its --format", run->output,
+                          map_endings());
+    if (is_stdout && map->format->beside != NULL)
+        return fail_usage(run->arguments->command,
+                          "--format %s: its header is a second file, and standard output is only one", word);
+    if (values_of(run)->field && (is_stdout || map->format != by_name))
+        return fail_usage(run->arguments->command,
+                          "--field writes four files, which are named after --output: '%s' must end in %s", run->output,
+                          map_endings());
+    if (map->format == by_name) {
+        run->is_streamed = map->format->is_streamed;
+        run->front_bytes = map->format->front_bytes;
+    }
+    run->header = map->header = map_header_path_of(map->format, run->output);
+    return 0;
+}
+
 static bool is_field_of_map(const job_run *run)
 {
     return values_of(run)->field && values_of(run)->points == NULL;
@@ -223,17 +261,13 @@ static int check(job_run *run)
     int code = 0;
     if (option_given(arguments, POINTS))
         return check_points(run);
+    if ((code = choose_format((map_run *)run)) != 0)
+        return code;
     if (values_of(run)->field && (code = check_field(run)) != 0)
         return code;
     if (option_given(arguments, DIMS) && option_given(arguments, PADDING))
         return fail_usage(arguments->command,
                           "--dims and --padding exclude each other: both say how large the lattice is");
-    const ley_map_format *format = ley_map_format_of(run->output, NULL);
-    if (format == NULL)
-        return fail_usage(arguments->command, "--output: '%s' must end in %s", run->output, map_endings());
-    run->is_streamed = format->is_streamed;
-    run->front_bytes = format->front_bytes;
-    run->header = ((map_run *)run)->header = map_header_path(run->output);
     return 0;
 }
 
@@ -385,16 +419,12 @@ static char *header_facts(const map_run *map)
     return json_finish_text(facts);
 }
 
-static bool keeps_facts(const char *path)
-{
-    const ley_map_format *format = ley_map_format_of(path, NULL);
-    return format != NULL && format->keeps_facts;
-}
-
 static ley_status write_file(job_run *run, ley_error *error)
 {
     const map_run *map = (const map_run *)run;
-    char *comment = header_comment(map), *facts = keeps_facts(run->output) ? header_facts(map) : NULL;
+    char *comment = header_comment(map), *facts = NULL;
+    if (map->format != NULL && map->format->keeps_facts)
+        facts = header_facts(map);
     if (map->problem.map != NULL)
         ley_map_set_atoms(map->problem.map, map->problem.atoms);
     const ley_status status =
@@ -402,7 +432,7 @@ static ley_status write_file(job_run *run, ley_error *error)
                                                 &map->field, comment, facts, interrupt_flag(), error)
         : map->problem.points != NULL
             ? ley_points_write_csv(map->problem.points, run->output, comment, interrupt_flag(), error)
-            : ley_map_write(map->problem.map, run->output, comment, facts, interrupt_flag(), error);
+            : ley_map_write_as(map->problem.map, map->format, run->output, comment, facts, interrupt_flag(), error);
     free(facts);
     free(comment);
     return status;
@@ -477,7 +507,7 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
     *map = (map_run){.run = {.kind = &kind,
                              .arguments = arguments,
                              .method = method_row_at(&map_command, (size_t)values->method),
-                             .output = output,
+                             .output = output_path(output),
                              .problem = &map->problem,
                              .slab_planes = values->slab_planes,
                              .is_dry = values->dry_run},
@@ -536,7 +566,8 @@ const subcommand map_command = {
     .name = "map",
     .summary = "Computes the electrostatic potential of a molecule's charges on a regular lattice, or at given points.",
     .operand = "ATOMS",
-    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms)",
+    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
+    .is_operand_file = true,
     .words = "MORE",
     .words_help = "more molecules: each has a map of its own, and MAP has a {} for the name of the molecule's file "
                   "without folder and ending",

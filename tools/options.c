@@ -514,9 +514,7 @@ static parse_result take_method(const parsed_arguments *arguments, const option_
     return PARSE_RUN;
 }
 
-enum { MOST_HELP = 1024 };
-
-static void fill_help(char *to, size_t size, const char *help, const char *(*list)(void))
+void option_fill_help(char *to, size_t size, const char *help, const char *(*list)(void))
 {
     const char *names = list != NULL ? strstr(help, "%s") : NULL;
     if (names == NULL)
@@ -529,8 +527,8 @@ static void fill_help(char *to, size_t size, const char *help, const char *(*lis
 static parse_result fail_empty(const subcommand *command, const char *what, const char *what_help,
                                const char *(*names)(void))
 {
-    char help[MOST_HELP];
-    fill_help(help, sizeof help, what_help, names);
+    char help[OPTION_MOST_HELP];
+    option_fill_help(help, sizeof help, what_help, names);
     fail_usage(command, "%s is empty: %s", what, help);
     return PARSE_WRONG;
 }
@@ -539,8 +537,8 @@ static parse_result check_complete(const parsed_arguments *arguments)
 {
     const subcommand *command = arguments->command;
     if (command->operand != NULL && !command->is_operand_open && arguments->operand == NULL) {
-        char help[MOST_HELP];
-        fill_help(help, sizeof help, command->operand_help, command->operand_names);
+        char help[OPTION_MOST_HELP];
+        option_fill_help(help, sizeof help, command->operand_help, command->operand_names);
         fail_usage(command, "%s is missing: %s", command->operand, help);
         return PARSE_WRONG;
     }
@@ -551,8 +549,8 @@ static parse_result check_complete(const parsed_arguments *arguments)
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *option = arguments->options[i].row;
         if (option->required && !arguments->options[i].given) {
-            char help[MOST_HELP];
-            fill_help(help, sizeof help, option->help, option->names);
+            char help[OPTION_MOST_HELP];
+            option_fill_help(help, sizeof help, option->help, option->names);
             fail_usage(command, "--%s %s is missing: %s", option->name, option->value, help);
             return PARSE_WRONG;
         }
@@ -587,7 +585,7 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, par
         } else if (command->operand != NULL && arguments->operand == NULL) {
             if (word[0] == '\0')
                 return fail_empty(command, command->operand, command->operand_help, command->operand_names);
-            arguments->operand = word;
+            arguments->operand = command->is_operand_file && strcmp(word, "-") == 0 ? "/dev/stdin" : word;
         } else if (command->words != NULL && command->words_wanted == 0) {
             arguments->words[arguments->word_count++] = word; /* the command knows which there are */
         } else if (command->words != NULL && arguments->word_count < command->words_wanted) {
@@ -786,8 +784,8 @@ void options_print_help(const subcommand *command)
     print_details(command);
     putchar('\n');
     if (command->operand != NULL) {
-        char help[MOST_HELP];
-        fill_help(help, sizeof help, command->operand_help, command->operand_names);
+        char help[OPTION_MOST_HELP];
+        option_fill_help(help, sizeof help, command->operand_help, command->operand_names);
         int column = printf("  %s", command->operand);
         print_wrapped(help, column, help_column);
     }

@@ -83,6 +83,7 @@ typedef struct subcommand {
     const char *operand_help;
     const char *(*operand_names)(void); /* what stands for "%s" in that help, or NULL */
     bool is_operand_open;               /* it may be left out */
+    bool is_operand_file;               /* a file that is read once: "-" is standard input, "/dev/stdin" */
     const char *words;                  /* name of further operands, as many as are given; or NULL */
     const char *words_help;
     size_t words_wanted; /* there must be so many of them, no more and no less; 0: any number */
@@ -155,6 +156,10 @@ int check_method_options(const parsed_arguments *arguments, const option_method 
 
 /* Whether the option is one that the command's method, as it was given, takes. */
 bool option_is_meant(const parsed_arguments *arguments, size_t option);
+
+/* A help whose "%s" the list stands for, where there is one. */
+enum { OPTION_MOST_HELP = 1024 };
+void option_fill_help(char *to, size_t size, const char *help, const char *(*list)(void));
 
 /* Prints the help of a command to stdout, defaults included. */
 void options_print_help(const subcommand *command);

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* OpenDX has no place for facts. */
 static ley_status write_dx(const ley_map *map, const char *path, const char *comment, const char *facts,
@@ -71,6 +72,15 @@ const ley_map_format *ley_map_format_of(const char *path, const char **ending)
     return format != NULL ? &format->about : NULL;
 }
 
+const ley_map_format *ley_map_format_named(const char *word)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        for (const char *const *at = formats[i].about.endings; *at != NULL; at++)
+            if (strcasecmp(*at + 1, word) == 0)
+                return &formats[i].about;
+    return NULL;
+}
+
 void ley_map_format_endings(char text[LEY_MAP_ENDINGS])
 {
     const char *last = NULL;
@@ -101,6 +111,15 @@ ley_status ley_map_write(const ley_map *map, const char *path, const char *comme
 {
     const map_format *format = find(path, NULL);
     return format != NULL ? format->write(map, path, comment, facts, cancel, error) : fail_name(path, error);
+}
+
+ley_status ley_map_write_as(const ley_map *map, const ley_map_format *format, const char *path, const char *comment,
+                            const char *facts, const volatile bool *cancel, ley_error *error)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (format == &formats[i].about)
+            return formats[i].write(map, path, comment, facts, cancel, error);
+    return ley_fail(error, LEY_ERROR_USAGE, "%s: no format of this library", path);
 }
 
 ley_status ley_map_create_file(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error)

@@ -104,6 +104,17 @@ def test_a_line_that_is_wrong(tmp_path):
         leyden.Atoms.from_arrays([[0, 0, 0]], [1]).write(tmp_path / "a.xyz")
 
 
+def test_lattices_that_are_none(atoms, lattice):
+    for wrong in (lambda: leyden.map(atoms, (1, 2, 3)), lambda: leyden.map(atoms, lattice.points()),
+                  lambda: leyden.Map.from_array(np.zeros((3, 3, 3)), 3)):
+        with pytest.raises(leyden.UsageError, match="lattice: a leyden.Lattice is needed, not "):
+            wrong()
+    with pytest.raises(leyden.UsageError, match="spacing and padding are for jobs without it"):
+        leyden.map(atoms, lattice, spacing=1)
+    with pytest.raises(leyden.InputError, match="three whole numbers are needed, not 3"):
+        leyden.Lattice((0, 0, 0), spacing=1, n=3)
+
+
 def test_lattices(atoms, lattice):
     assert lattice.n == (17, 19, 23) and lattice.shape == (23, 19, 17) and lattice.size == 17 * 19 * 23
     points = lattice.points()

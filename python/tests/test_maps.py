@@ -106,13 +106,24 @@ def test_the_file_of_the_command(files, atoms, engine, command):
     assert body(files / "c.dx") == body(files / "p.dx")
 
 
-def test_the_plan_of_a_report(atoms, lattice, engine):
+def test_the_plan_of_a_report(files, atoms, lattice, engine, command):
     first = leyden.map(atoms, lattice, method="msm", slab_planes=1, engine=engine)
     assert first.report["plan"]["method"] == "msm"
     again = leyden.map(atoms, lattice, method="msm", slab_planes=1, plan=first.report, engine=engine)
     assert np.array_equal(first.values, again.values)
     with pytest.raises(leyden.UsageError, match="plan"):
         leyden.map(atoms, lattice, method="dcs", plan=first.report, engine=engine)
+    command("map", files / "a.pqr", "-o", files / "m.raw", "--method", "msm", "--slab-planes", 1, "--json",
+            files / "r.json", *on_the_lattice())
+    leyden.map(atoms, lattice, method="msm", tol=None, slab_planes=1, plan=files / "r.json",
+               engine=engine).save(files / "p.raw")
+    assert (files / "m.raw").read_bytes() == (files / "p.raw").read_bytes()
+    (files / "r.json").write_text("[]")
+    for plan, kind, words in [(files / "r.json", leyden.InputError, "r.json: no report"),
+                              (files / "a.pqr", leyden.InputError, "a.pqr: no JSON"),
+                              (files / "none", leyden.FileError, "none: No such file"), (3, leyden.UsageError, "not int")]:
+        with pytest.raises(kind, match=words):
+            leyden.map(atoms, lattice, plan=plan, engine=engine)
 
 
 def test_points_and_fields(files, charges, atoms, engine, command):
@@ -151,7 +162,7 @@ def test_boundaries(files, atoms, engine, command, method):
             "32,32,64", "--gcent", "0,0,0", "--ion", "0.15,1,2", "--ion", "0.15,-1,2",
             "--device", "cpu")
     found = leyden.boundary(atoms, leyden.Lattice((-16, -16, -32), spacing=2, n=(17, 17, 33)), method=method,
-                            ions=[(1, 0.15, 2), (-1, 0.15, 2)], engine=engine)
+                            ions=[(0.15, 1, 2), (0.15, -1, 2)], engine=engine)
     found.save(files / "p.raw")
     assert (files / "b.raw").read_bytes() == (files / "p.raw").read_bytes()
     assert found.kappa == pytest.approx(0.1273, rel=1e-3) and (found.report is None) == (method != "mdh")

@@ -87,10 +87,12 @@ static void put_option(FILE *file, char letter, const char *name, const char *va
     fputc('\n', file);
 }
 
-static void put_operand(FILE *file, const char *name, const char *text)
+static void put_operand(FILE *file, const char *name, const char *help, const char *(*names)(void))
 {
+    char text[OPTION_MOST_HELP];
     if (name == NULL)
         return;
+    option_fill_help(text, sizeof text, help, names);
     fputs(".TP\n\\fI", file);
     put_roff(file, name);
     fputs("\\fR\n", file);
@@ -152,9 +154,9 @@ static void write_command_page(const char *folder, const subcommand *command)
     if (command->details != NULL)
         put_paragraph(file, command->details);
     fputs(".SH OPTIONS\n", file);
-    put_operand(file, command->operand, command->operand_help);
-    put_operand(file, command->words, command->words_help);
-    put_operand(file, command->rest, command->rest_help);
+    put_operand(file, command->operand, command->operand_help, command->operand_names);
+    put_operand(file, command->words, command->words_help, NULL);
+    put_operand(file, command->rest, command->rest_help, NULL);
     for (size_t i = 0; i < arguments.option_count; i++) {
         const option_row *option = arguments.options[i].row;
         put_option(file, option->letter, option->name, option->kind != OPTION_FLAG ? option->value : NULL,

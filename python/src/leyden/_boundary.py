@@ -15,7 +15,7 @@ from ._compute import ProgressArgument, _call, run_job
 from ._engine import Engine, engine_or_default
 from ._errors import Status, UsageError, file_name
 from ._lattice import Lattice
-from ._options import RunOptions
+from ._options import PlanArgument, RunOptions
 from ._progress import Watcher
 
 FACES = ("x-", "x+", "y-", "y+", "z-", "z+")
@@ -98,7 +98,7 @@ class Boundary:
 def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", dielectric: float = 78.54,
              solute_dielectric: float = 2.0, temperature: float = 298.15, ions: Sequence[Sequence[float]] = (),
              sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
-             verify: Optional[int] = None, seed: Optional[int] = None, plan: Any = None,
+             verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
              engine: Optional[Engine] = None, progress: ProgressArgument = None) -> Boundary:
     """Debye-Hueckel potentials on the faces of a lattice or at points, in kT/e, as APBS defines them.
 
@@ -110,7 +110,8 @@ def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", d
         method: "mdh", every atom (`bcfl mdh`); "sdh", one multipole expansion (`bcfl sdh`); "zero".
         dielectric: of the solvent. `solute_dielectric`: of the molecule, matters to "sdh" only.
         temperature: K.
-        ions: charge (e), concentration (mol/l) and, if you like, radius (A) of each species.
+        ions: concentration (mol/l), charge (e) and, if you like, radius (A) of each species, in the
+            order of the command's --ion.
 
     The rest is as in `map()`. Errors: also InputError where a charge lies on a point.
     """
@@ -122,8 +123,8 @@ def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", d
     species = ffi.new("ley_ion[]", max(len(ions), 1))
     for i, ion in enumerate(ions):
         if len(ion) not in (2, 3):
-            raise UsageError("ions: each has a charge, a concentration and, if you like, a radius")
-        species[i].charge_e, species[i].concentration_M = ion[0], ion[1]
+            raise UsageError("ions: each has a concentration, a charge and, if you like, a radius")
+        species[i].concentration_M, species[i].charge_e = ion[0], ion[1]
         species[i].radius_A = ion[2] if len(ion) == 3 else 0
     solvent = ffi.new("ley_solvent *", {"dielectric": dielectric, "solute_dielectric": solute_dielectric,
                                         "temperature_K": temperature, "ion_count": len(ions), "ions": species})

@@ -13,9 +13,9 @@ from ._atoms import Atoms
 from ._c import ffi, lib
 from ._engine import Engine, engine_or_default
 from ._errors import Error, Status, ToleranceWarning, UsageError
-from ._lattice import Lattice
+from ._lattice import Lattice, lattice_of
 from ._maps import Map, Origin, Points, make_map, own_map
-from ._options import Cell, Medium, RunOptions, direct_of, long_range_of, short_range_of, units_of
+from ._options import Cell, Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of
 from ._progress import Progress, Watcher
 from ._report import report_of
 
@@ -233,14 +233,14 @@ def _call(work: Callable[[_task.Token], Any], watcher: Watcher) -> Any:
 
 
 def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto", tol: Optional[float] = 1e-4,
-        spacing: float = 0.5, padding: Optional[float] = None, cutoff: Optional[float] = None, pair: str = "taylor2",
+        spacing: Optional[float] = None, padding: Optional[float] = None, cutoff: Optional[float] = None, pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, probe: Optional[Sequence[float]] = None,
         well_depth: Any = None, steepness: Optional[float] = None, units: str = "kT/e", dielectric: float = 1.0,
         temperature: float = 298.15, r_min: float = 0.05, periodic: Union[None, bool, str, Sequence[bool]] = None,
         cell: Any = None, kappa: Optional[float] = None, lattice_spacing: Optional[float] = None,
         splitting: Optional[str] = None, window: Optional[str] = None, solver: Optional[str] = None,
         sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None, verify: Optional[int] = None,
-        seed: Optional[int] = None, plan: Optional[Mapping[str, Any]] = None, slab_planes: int = 0,
+        seed: Optional[int] = None, plan: PlanArgument = None, slab_planes: int = 0,
         engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False) -> Map:
     """The electrostatic potential of charges on a lattice.
 
@@ -256,8 +256,8 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         tol: of "auto" and "msm": the relative root mean square error that the map may have, 1e-6 to
             0.1. What reaches half of it soonest is taken. A map that is off by more comes with a
             ToleranceWarning. None, of "msm": lattices are what the arguments and their defaults say.
-        spacing: of neighbouring points, A. `padding`: least distance of the atoms from the lattice's
-            faces, A; None: 10.
+        spacing: of neighbouring points, A; None: 0.5. `padding`: least distance of the atoms from
+            the lattice's faces, A; None: 10. Where there is no `lattice`.
         cutoff: A; of "cutoff" 12 where it is None, of "msm" chosen by `tol`.
         pair: of "cutoff": "coulomb", "shifted", "taylor2", "yukawa", "lennard-jones", ..., or an
             expression of r, r2 and q, such as "q*exp(-r/8)/r", with `constants`, named numbers.
@@ -275,7 +275,8 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         variant: a kernel variant by name.
         verify: points that are recomputed in double precision, at most; 0: none. None: 1,000. `seed`
             chooses them.
-        plan: decide as a former job did, by its `report` or the command's: the same bytes.
+        plan: decide as a former job did, by its `report`, or by the file that the command's --json
+            wrote: the same bytes.
         slab_planes: planes of the lattice in one piece of work, at most; 0: as memory and balance
             suggest. What is cut into pieces in another way may differ in last digits: with 1 it is
             always cut in the same way.
@@ -298,7 +299,10 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     if not 0 <= slab_planes < 2 ** 31 or (slab_planes and field):
         raise UsageError(f"slab_planes: {slab_planes} is out of range, or field is asked for, whose points have no planes")
     wanted.options.c.slab_planes = slab_planes
-    where = lattice if lattice is not None else _lattice_for(atoms, wanted.cell, spacing, padding)
+    if lattice is not None and (spacing is not None or padding is not None):
+        raise UsageError("lattice says where the points are: spacing and padding are for jobs without it")
+    where = _lattice_for(atoms, wanted.cell, 0.5 if spacing is None else spacing, padding) if lattice is None else \
+        lattice_of(lattice)
     opened = engine_or_default(engine)
     origin = Origin(atoms, float(dielectric), float(temperature), float(r_min))
 
@@ -331,7 +335,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
            periodic: Union[None, bool, str, Sequence[bool]] = None, cell: Any = None, kappa: Optional[float] = None,
            lattice_spacing: Optional[float] = None, splitting: Optional[str] = None, window: Optional[str] = None,
            solver: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
-           verify: Optional[int] = None, seed: Optional[int] = None, plan: Optional[Mapping[str, Any]] = None,
+           verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
            engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False) -> Points:
     """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
 

@@ -137,6 +137,13 @@ def _counts(n: Any) -> List[int]:
     raise InputError(f"n: three whole numbers are needed, not {n!r}")
 
 
+def lattice_of(lattice: Any) -> Lattice:
+    """The argument, if it is one."""
+    if not isinstance(lattice, Lattice):
+        raise UsageError(f"lattice: a leyden.Lattice is needed, not {type(lattice).__name__}")
+    return lattice
+
+
 def axis_number(axis: Union[int, str]) -> int:
     """0 to 2, of such a number or of x, y or z."""
     if axis in (0, 1, 2):

@@ -12,7 +12,7 @@ from . import _task
 from ._arrays import numbers, view
 from ._c import ffi, lib
 from ._errors import InputError, Status, UsageError, file_name, text_of
-from ._lattice import Lattice, axis_number
+from ._lattice import Lattice, axis_number, lattice_of
 
 
 def make_map(lattice: Lattice) -> Any:
@@ -60,7 +60,7 @@ class Map:
         Errors: InputError for another shape.
         """
         array = numbers(values, "values", np.float32)
-        if array.shape != lattice.shape:
+        if array.shape != lattice_of(lattice).shape:
             raise InputError(f"values has the shape {array.shape}, and the lattice's is (nz, ny, nx) = {lattice.shape}")
         made = cls(make_map(lattice))
         made.values[...] = array

@@ -1,7 +1,9 @@
 """What a sum is asked to be, from Python's words to the library's structs."""
 from __future__ import annotations
 
+import json
 import math as mathematics
+import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -9,11 +11,14 @@ import numpy as np
 
 from ._arrays import doubles, pointer_to
 from ._c import ffi, lib
-from ._errors import UsageError, text_of
+from ._errors import FileError, InputError, UsageError, text_of
 from ._report import enum_value
 
 # Verified at least where there is a tolerance, as the command does it.
 POINTS_FOR_TOLERANCE = 256
+
+# A report, or the path of one that the command wrote.
+PlanArgument = Union[None, Mapping[str, Any], str, "os.PathLike[str]"]
 
 
 def enum_of(name: Any, kind: str, prefix: str, what: str) -> int:
@@ -212,6 +217,24 @@ def long_range_of(medium: Medium, cell: Cell, kappa: Optional[float], cutoff: Op
     return of, fixed
 
 
+def _plan_of(plan: PlanArgument) -> Mapping[str, Any]:
+    """A report, or the file of one."""
+    if isinstance(plan, Mapping):
+        return plan
+    if not isinstance(plan, (str, os.PathLike)):
+        raise UsageError(f"plan: a report, or the path of one, is needed, not {type(plan).__name__}")
+    try:
+        with open(plan, encoding="utf-8") as file:
+            report = json.load(file)
+    except OSError as error:
+        raise FileError(f"{os.fspath(plan)}: {error.strerror}") from None
+    except ValueError as error:
+        raise InputError(f"{os.fspath(plan)}: no JSON: {error}") from None
+    if not isinstance(report, dict):
+        raise InputError(f"{os.fspath(plan)}: no report: it is to be a JSON object")
+    return report
+
+
 def _decisions_of(plan: Mapping[str, Any]) -> List[Tuple[Optional[str], str, str]]:
     plan = plan.get("plan", plan)
     found = [(None, name, str(value)) for name, value in plan.items() if name != "devices"]
@@ -230,7 +253,7 @@ class RunOptions:
 
     @classmethod
     def of(cls, verify: Optional[int], seed: Optional[int], sum: Optional[str], math: str, variant: Optional[str],
-           plan: Optional[Mapping[str, Any]], tolerance: float, state: Any) -> "RunOptions":
+           plan: PlanArgument, tolerance: float, state: Any) -> "RunOptions":
         c, keep = ffi.new("ley_run_options *"), []
         lib.ley_run_options_default(c)
         c.math = enum_of(math, "ley_math", "LEY_MATH_", "math")
@@ -250,7 +273,7 @@ class RunOptions:
         if tolerance > 0:
             c.tolerance, c.verify_least = tolerance, POINTS_FOR_TOLERANCE
         if plan is not None:
-            rows = _decisions_of(plan)
+            rows = _decisions_of(_plan_of(plan))
             decisions = ffi.new("ley_decision[]", len(rows))
             keep.append(decisions)
             for decision, row in zip(decisions, rows):
