@@ -14,7 +14,7 @@ from ._c import ffi, lib
 from ._engine import Engine, engine_or_default
 from ._errors import Error, Status, ToleranceWarning, UsageError
 from ._lattice import Lattice, lattice_of
-from ._maps import Map, Points, make_map, own_map
+from ._maps import Map, Origin, Points, make_map, own_map
 from ._options import Cell, Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of
 from ._progress import Progress, Watcher
 from ._report import report_of
@@ -304,12 +304,13 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     where = _lattice_for(atoms, wanted.cell, 0.5 if spacing is None else spacing, padding) if lattice is None else \
         lattice_of(lattice)
     opened = engine_or_default(engine)
+    origin = Origin(atoms, float(dielectric), float(temperature), float(r_min))
 
     def work(token: _task.Token) -> Map:
         wanted.check_memory(where)
         if not field:
             wanted.map = make_map(where)
-            return Map(wanted.map, wanted.run(token, opened))
+            return Map(wanted.map, wanted.run(token, opened), origin)
         wanted.points = _points_pointer(
             lambda box, error: lib.ley_points_create_lattice(where.pointer, box, error), True)
         report = wanted.run(token, opened)
@@ -318,7 +319,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             box = ffi.new("ley_map **")
             with Status() as status:
                 status.check(lib.ley_points_to_map(wanted.points, where.pointer, axis, box, status.pointer))
-            maps.append(Map(own_map(box[0]), report))
+            maps.append(Map(own_map(box[0]), report, origin))
         maps[0].field = (maps[1], maps[2], maps[3])
         return maps[0]
 
