@@ -264,22 +264,22 @@ static void test_compare(void **state)
     (void)state;
     static const made_row usual = {"a", 1, 0.02, false, 0}, noisy = {"a", 1, 0.4, false, 0},
                           one = {"a", 1, -1, false, 0};
-    compare(&usual, &usual, 1, 0, "1 rows have not moved");
-    compare(&usual, &(made_row){"a", 1.025, 0.02, false, 0}, 1, 0, "1 rows have not moved"); /* less than 3 % */
+    compare(&usual, &usual, 1, 0, "1 row has not moved");
+    compare(&usual, &(made_row){"a", 1.025, 0.02, false, 0}, 1, 0, "1 row has not moved"); /* less than 3 % */
     compare(&usual, &(made_row){"a", 1.04, 0.02, false, 0}, 1, 5, "slower   1.04    3 %");
     compare(&usual, &(made_row){"a", 0.9, 0.02, false, 0}, 1, 0, "faster   1.11    3 %");
-    compare(&noisy, &(made_row){"a", 1.15, 0, false, 0}, 1, 0, "1 rows have not moved"); /* less than 23 % */
+    compare(&noisy, &(made_row){"a", 1.15, 0, false, 0}, 1, 0, "1 row has not moved"); /* less than 23 % */
     compare(&noisy, &(made_row){"a", 1.25, 0, false, 0}, 1, 5, "slower   1.25   23 %");
     compare(&(made_row){"a", 1, 0.4, false, 20}, &(made_row){"a", 1.12, 0, false, 20}, 1, 5, "slower   1.12   10 %");
-    compare(&one, &(made_row){"a", 1.45, -1, false, 0}, 1, 0, "1 rows have not moved"); /* of one launch */
+    compare(&one, &(made_row){"a", 1.45, -1, false, 0}, 1, 0, "1 row has not moved"); /* of one launch */
     compare(&one, &(made_row){"a", 1.6, -1, false, 0}, 1, 5, "slower   1.60   50 %");
     static const made_row two = {"a", 1, 0.02, false, 2}, three = {"a", 1, 0.02, false, 3};
-    compare(&two, &(made_row){"a", 1.23, 0.02, false, 2}, 1, 0, "1 rows have not moved"); /* less than 24 % */
+    compare(&two, &(made_row){"a", 1.23, 0.02, false, 2}, 1, 0, "1 row has not moved"); /* less than 24 % */
     compare(&two, &(made_row){"a", 1.25, 0.02, false, 2}, 1, 5, "slower   1.25   24 %");
     compare(&three, &(made_row){"a", 1.11, 0.02, false, 3}, 1, 5, "slower   1.11   10 %");
     compare(&(made_row){"a", 1, 0.02, false, 4}, &(made_row){"a", 1.06, 0.02, false, 4}, 1, 5, "slower   1.06    5 %");
     others = 1; /* half of all: twice as long is no wonder */
-    compare(&usual, &(made_row){"a", 1.9, 0.02, false, 0}, 1, 0, "1 rows have not moved");
+    compare(&usual, &(made_row){"a", 1.9, 0.02, false, 0}, 1, 0, "1 row has not moved");
     compare(&usual, &(made_row){"a", 2.1, 0.02, false, 0}, 1, 5, "slower   2.10");
     others = 0;
     compare(&usual, &(made_row){"a", 1, 0.02, true, 0}, 1, 5, "wrong, or failed");
@@ -379,7 +379,7 @@ static void test_compare_others(void **state)
     write_report("old.json", 100, &(made_row){"a", 1, 0.02, false, 0}, 1);
     write_report("new.json", 200, &(made_row){"a", 2, 0.02, false, 0}, 1);
     cli("bench new.json --compare old.json --fail");
-    cli_expect(0, "1 rows are of problems of another size", NULL);
+    cli_expect(0, "1 row is of problems of another size", NULL);
     write_report("new.json", 200, &(made_row){"a", 3, 0.02, false, 0}, 1);
     cli("bench new.json --compare old.json --fail");
     cli_expect(5, "slower", NULL);

@@ -213,10 +213,11 @@ int bench_compare(const char *old_path, const json_t *report, bool fails)
         table_print(&c.table);
     else
         table_release(&c.table);
-    printf("%zu rows have not moved by more than the noise: 3 %%, what both spreads make likely, or what others on the "
-           "processors can lengthen\n",
-           c.same);
+    printf("%zu row%s not moved by more than the noise: 3 %%, what both spreads make likely, or what others on the "
+           "processors can have added\n",
+           c.same, c.same == 1 ? " has" : "s have");
     if (c.other_problems > 0)
-        printf("%zu rows are of problems of another size: their rates were compared\n", c.other_problems);
+        printf("%zu row%s of problems of another size: rates were compared\n", c.other_problems,
+               c.other_problems == 1 ? " is" : "s are");
     return c.is_worse && fails ? fail(LEY_ERROR_WRONG_RESULT, "slower or wrong where it was not, beyond the noise") : 0;
 }

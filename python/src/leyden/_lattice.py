@@ -126,6 +126,13 @@ class Lattice:
         return f"leyden.Lattice(origin={self.origin.tolist()}, {steps}, n={self.n})"
 
 
+def lattice_of(lattice: Any) -> Lattice:
+    """The argument, if it is one."""
+    if not isinstance(lattice, Lattice):
+        raise UsageError(f"lattice: a leyden.Lattice is needed, not {type(lattice).__name__}")
+    return lattice
+
+
 def _counts(n: Any) -> List[int]:
     """Three whole numbers of 64 bits, of any type."""
     try:
@@ -135,13 +142,6 @@ def _counts(n: Any) -> List[int]:
     except (TypeError, ValueError, OverflowError):
         pass
     raise InputError(f"n: three whole numbers are needed, not {n!r}")
-
-
-def lattice_of(lattice: Any) -> Lattice:
-    """The argument, if it is one."""
-    if not isinstance(lattice, Lattice):
-        raise UsageError(f"lattice: a leyden.Lattice is needed, not {type(lattice).__name__}")
-    return lattice
 
 
 def axis_number(axis: Union[int, str]) -> int:
