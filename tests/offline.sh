@@ -5,7 +5,7 @@
 # when a kernel does not compile, or one that AMD's cards run by default spills registers to memory.
 # Needs $BUILD/tests/offline_specs and $BUILD/tests/offline_nvrtc.
 # OFFLINE_NO_TOOLKIT=1: as if no CUDA toolkit were installed. OFFLINE_CLANG: another clang, and
-# OFFLINE_NEW_CLANG for those of AMD's processors that it does not know.
+# OFFLINE_NEW_CLANG for those of AMD's processors that it does not know, or not well.
 # OFFLINE_FEW=1: each compiler has every kernel once, as its architectures share the list out, and
 # each of these has every source; of specifications that differ in numbers only the rest is parsed.
 set -u
@@ -189,10 +189,12 @@ undefined() {
 # parse COMPILER NAME COMMAND...: the compiler goes no further than to understand the kernel.
 parse() { one "$1" parsed "${@:2}" -fsyntax-only && echo "$1 parsed $2 - -"; }
 
-# The first of both that knows a processor; nothing where neither does.
+# The first of both that knows a processor; nothing where neither does. clang 15 knew gfx11 when it
+# was new, and gives a kernel half of the 256 registers there are, so that some spill.
 amd_clang() {
-    local compiler
-    for compiler in "$clang" "$new_clang"; do
+    local compiler old=$clang
+    [[ $1 != gfx11* ]] || old=
+    for compiler in "$old" "$new_clang"; do
         [ -z "$compiler" ] || ! "$compiler" -target amdgcn --print-supported-cpus 2>&1 | grep -qx "[[:space:]]*$1" || { echo "$compiler" && return; }
     done
 }
@@ -219,11 +221,10 @@ amd_half() {
     done <"$1"
 }
 
-# What AMD's cards run by default keeps its registers out of memory; but for gfx11, where seven of
-# them do not yet: the table tells of these.
+# What AMD's cards run by default keeps its registers out of memory.
 spills_in_defaults() {
     awk 'NR == FNR {usual[$2]; next}
-        $1 == "clang-amdgcn" && $5 > 0 && $2 !~ /^gfx11/ && $3 in usual {print "FAILED: " $3 " for " $2 " spills " $5 " bytes to memory, and is a default"}' \
+        $1 == "clang-amdgcn" && $5 > 0 && $3 in usual {print "FAILED: " $3 " for " $2 " spills " $5 " bytes to memory, and is a default"}' \
         <("$specs" gpu few) "$results"
 }
 
@@ -339,7 +340,7 @@ with_clang() {
             if [ -n "${compiler_of[$processor]}" ]; then
                 processors+=("$processor")
             else
-                skip "OpenCL for $processor: neither $clang nor ${new_clang:-a newer one} knows it"
+                skip "OpenCL for $processor: neither $clang nor ${new_clang:-a newer one} knows it well"
             fi
         done
         for processor in "${processors[@]}"; do

@@ -7,6 +7,7 @@
 #                 support.c reads it for the programs.
 #   TEST_AFTER    quick: that level has just run; at a higher one, only what has more cases there
 #   TEST_DRIVER   llvmpipe: all programs may use it, where there is no PoCL
+#   TEST_EMULATED any text: programs run under an emulator, whose memory counts as theirs
 #   TEST_REST     yes: level quick has just run; now only what it leaves out, with its cases, and
 #                 the solvers of long-range sums in pairs
 #   TEST_JOBS     how many programs at a time; when unset, one more than there are cores: some wait

@@ -3,6 +3,7 @@
 #include "cli_support.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,7 +224,8 @@ static double others; /* processors, of two, that they kept busy */
 
 static void write_report(const char *name, int64_t atoms, const made_row *rows, size_t n)
 {
-    char text[4096], spread[32];
+    static char text[1 << 17];
+    char spread[32];
     int used = snprintf(text, sizeof text,
                         "{\"program\": \"leyden\", \"command\": \"bench\", \"date\": \"2026-11-24T00:00:00Z\", "
                         "\"tables\": [{\"name\": \"dcs\", \"kernel\": \"dcs\", \"math\": \"auto\", \"devices\": "
@@ -266,14 +268,16 @@ static void test_compare(void **state)
     compare(&usual, &(made_row){"a", 1.025, 0.02, false, 0}, 1, 0, "1 rows have not moved"); /* less than 3 % */
     compare(&usual, &(made_row){"a", 1.04, 0.02, false, 0}, 1, 5, "slower   1.04    3 %");
     compare(&usual, &(made_row){"a", 0.9, 0.02, false, 0}, 1, 0, "faster   1.11    3 %");
-    compare(&noisy, &(made_row){"a", 1.15, 0, false, 0}, 1, 0, "1 rows have not moved"); /* less than 20 % */
-    compare(&noisy, &(made_row){"a", 1.25, 0, false, 0}, 1, 5, "slower   1.25   20 %");
+    compare(&noisy, &(made_row){"a", 1.15, 0, false, 0}, 1, 0, "1 rows have not moved"); /* less than 23 % */
+    compare(&noisy, &(made_row){"a", 1.25, 0, false, 0}, 1, 5, "slower   1.25   23 %");
+    compare(&(made_row){"a", 1, 0.4, false, 20}, &(made_row){"a", 1.12, 0, false, 20}, 1, 5, "slower   1.12   10 %");
     compare(&one, &(made_row){"a", 1.45, -1, false, 0}, 1, 0, "1 rows have not moved"); /* of one launch */
     compare(&one, &(made_row){"a", 1.6, -1, false, 0}, 1, 5, "slower   1.60   50 %");
     static const made_row two = {"a", 1, 0.02, false, 2}, three = {"a", 1, 0.02, false, 3};
-    compare(&two, &(made_row){"a", 1.07, 0.02, false, 2}, 1, 0, "1 rows have not moved"); /* less than 8 % */
-    compare(&two, &(made_row){"a", 1.09, 0.02, false, 2}, 1, 5, "slower   1.09    8 %");
-    compare(&three, &(made_row){"a", 1.05, 0.02, false, 3}, 1, 5, "slower   1.05    4 %");
+    compare(&two, &(made_row){"a", 1.23, 0.02, false, 2}, 1, 0, "1 rows have not moved"); /* less than 24 % */
+    compare(&two, &(made_row){"a", 1.25, 0.02, false, 2}, 1, 5, "slower   1.25   24 %");
+    compare(&three, &(made_row){"a", 1.11, 0.02, false, 3}, 1, 5, "slower   1.11   10 %");
+    compare(&(made_row){"a", 1, 0.02, false, 4}, &(made_row){"a", 1.06, 0.02, false, 4}, 1, 5, "slower   1.06    5 %");
     others = 1; /* half of all: twice as long is no wonder */
     compare(&usual, &(made_row){"a", 1.9, 0.02, false, 0}, 1, 0, "1 rows have not moved");
     compare(&usual, &(made_row){"a", 2.1, 0.02, false, 0}, 1, 5, "slower   2.10");
@@ -281,6 +285,91 @@ static void test_compare(void **state)
     compare(&usual, &(made_row){"a", 1, 0.02, true, 0}, 1, 5, "wrong, or failed");
     compare(&(made_row){"a", 1, 0.02, true, 0}, &usual, 1, 0, "right now");
     compare(&usual, &(made_row){"b", 9, 0.02, false, 0}, 1, 0, "in the new report only");
+}
+
+/* Of several cards of a kind each has its counterpart: the second one that of the second. */
+static void test_compare_cards(void **state)
+{
+    (void)state;
+    static const char card[] = "{\"device\": {\"name\": \"X\", \"path\": \"cuda\", \"class\": \"gpu\"}, \"atoms\": 1, "
+                               "\"points\": 1, \"rows\": [{\"variant\": \"a\", \"median_s\": %g, \"spread\": 0.01, "
+                               "\"timed\": 9, \"status\": \"LEY_OK\", \"accuracy\": {\"passed\": true}}]}";
+    static const double seconds[3][2] = {{1, 2}, {1.01, 2.01}, {1, 3}};
+    for (int i = 0; i < 3; i++) {
+        char cards[2][512], text[2048];
+        for (int k = 0; k < 2; k++)
+            snprintf(cards[k], sizeof cards[k], card, seconds[i][k]);
+        snprintf(text, sizeof text,
+                 "{\"command\": \"bench\", \"tables\": [{\"name\": \"dcs\", \"math\": \"auto\", "
+                 "\"devices\": [%s, %s]}]}",
+                 cards[0], cards[1]);
+        cli_write_text(i == 0 ? "old.json" : "new.json", text);
+        cli("bench new.json --compare old.json --fail");
+        if (i == 1)
+            cli_expect(0, "2 rows have not moved", NULL);
+        else if (i == 2)
+            cli_expect(5, "slower   1.50", NULL);
+    }
+}
+
+enum { ROWS = 400, MOST_LAUNCHES = 15 };
+
+static double normal(unsigned short state[3])
+{
+    const double u = 1 - erand48(state), v = erand48(state);
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+/* Rows of so many launches that scatter by 10 %. */
+static void scatter(made_row *rows, int launches, double mean_s, unsigned short state[3])
+{
+    static char names[ROWS][8];
+    for (int i = 0; i < ROWS; i++) {
+        double seconds[MOST_LAUNCHES], shortest = INFINITY, longest = 0;
+        for (int k = 0; k < launches; k++) {
+            const double time_s = mean_s * (1 + 0.1 * normal(state));
+            int at = k;
+            for (; at > 0 && seconds[at - 1] > time_s; at--)
+                seconds[at] = seconds[at - 1];
+            seconds[at] = time_s;
+            shortest = fmin(shortest, time_s);
+            longest = fmax(longest, time_s);
+        }
+        const double median_s = (seconds[(launches - 1) / 2] + seconds[launches / 2]) / 2;
+        snprintf(names[i], sizeof names[i], "%d", i);
+        rows[i] = (made_row){names[i], median_s, (longest - shortest) / median_s, false, launches};
+    }
+}
+
+/* How many of the rows have moved where the new report's mean is so many times the old one's. */
+static int count_moved(int launches, double times)
+{
+    static made_row old[ROWS], now[ROWS];
+    unsigned short state[3] = {1, 2, (unsigned short)launches};
+    int same = -1;
+    scatter(old, launches, 1, state);
+    scatter(now, launches, times, state);
+    write_report("old.json", 100, old, ROWS);
+    write_report("new.json", 100, now, ROWS);
+    const cli_result *result = cli("bench new.json --compare old.json");
+    assert_int_equal(result->code, 0);
+    const char *said = strstr(result->out, " rows have not moved");
+    assert_non_null(said);
+    while (said > result->out && said[-1] >= '0' && said[-1] <= '9')
+        said--;
+    assert_int_equal(sscanf(said, "%d", &same), 1);
+    return ROWS - same;
+}
+
+/* What nothing has happened to is left alone, however few launches there were; and the more there
+ * are, the less goes unnoticed. */
+static void test_compare_by_chance(void **state)
+{
+    (void)state;
+    assert_true(count_moved(3, 1) + count_moved(5, 1) + count_moved(15, 1) <= 3);
+    assert_true(count_moved(2, 1) <= 6);
+    assert_true(count_moved(15, 1.3) >= ROWS * 9 / 10);
+    assert_true(count_moved(5, 2) >= ROWS * 9 / 10);
 }
 
 /* Of problems of another size rates are compared; other devices have nothing in common. */
@@ -369,7 +458,8 @@ int main(void)
         cmocka_unit_test(test_schema),         cmocka_unit_test(test_clpeak),
         cmocka_unit_test(test_tables),         cmocka_unit_test(test_page),
         cmocka_unit_test(test_screenshot),     cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_compare_others), cmocka_unit_test(test_curve),
+        cmocka_unit_test(test_compare_others), cmocka_unit_test(test_compare_by_chance),
+        cmocka_unit_test(test_compare_cards),  cmocka_unit_test(test_curve),
         cmocka_unit_test(test_gains),          cmocka_unit_test(test_compare_measured),
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_files),
         cmocka_unit_test(test_files_go),

@@ -55,6 +55,12 @@ static double seven(const double r_A[3])
     return 7;
 }
 
+static double tenth(const double r_A[3])
+{
+    (void)r_A;
+    return 0.1;
+}
+
 static void write_map(const char *name, const ley_lattice *lattice, const char *units,
                       double (*value)(const double r_A[3]))
 {
@@ -177,6 +183,10 @@ static void test_constant(void **state)
     cli_expect(0, "units unknown\n", NULL);
     cli("compare a.raw b.raw --json -");
     cli_expect(0, "\"correlation\": null", NULL);
+    const ley_lattice other = {.origin_A = {0.1, 0.07, 0.03}, .step_A = LEY_STEPS(0.37, 0.37, 0.37), .n = {9, 9, 9}};
+    write_map("c.raw", &other, "", tenth); /* between points, too */
+    cli("compare a.raw c.raw --interpolate");
+    cli_expect(0, "correlation: none, as one of the maps is the same everywhere\n", NULL);
 }
 
 static void test_refusals(void **state)

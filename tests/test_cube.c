@@ -160,6 +160,21 @@ static void test_round_trip(void **state)
     }
 }
 
+/* Seven digits of a hartree/e make the largest of floats larger, which they must not be refused
+ * for. */
+static void test_largest(void **state)
+{
+    (void)state;
+    ley_map *map = make_small("kT/e");
+    ley_map_values(map)[0] = FLT_MAX;
+    ley_map_values(map)[13] = -FLT_MAX;
+    write_map(map, NULL, NULL);
+    ley_map *again = maps_read(NAME);
+    assert_true(ley_map_values(again)[0] == FLT_MAX && ley_map_values(again)[13] == -FLT_MAX);
+    ley_map_destroy(again);
+    ley_map_destroy(map);
+}
+
 static void write_text(const char *text)
 {
     maps_write_bytes(NAME, text, strlen(text));
@@ -186,6 +201,10 @@ static void test_others(void **state)
         {"potential (hartree/e)\n1 hartree/e = 27.5 V of mine\n0 1 2 3\n" AXES "1 -2", "V", a0, -55},
         {"potential (hartree/e)\n1 hartree/e = 27.5\n0 1 2 3\n" AXES "1 -2", "hartree/e", a0, -2},
         {"potential (hartree/e)\n1 hartree/e = -2 V\n0 1 2 3\n" AXES "1 -2", "hartree/e", a0, -2},
+        /* Exponents of three digits, by C and by Fortran. */
+        {HEAD "0 1 2 3\n" AXES "-1.23450E-102-2.00000E+000\n", "", a0, -2},
+        {HEAD "0 1 2 3\n" AXES " 1.23450E-102 1.23450-101\n", "", a0, 0},
+        {HEAD "0 1 2 3\n" AXES " 1.23450-102 -.02000+002\n", "", a0, -2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_text(cases[i].text);
@@ -231,6 +250,10 @@ static void test_bad_files(void **state)
         {HEAD "0 0 0 0\n" AXES "1 1e39\n", ":7: value 2 of 2: '1e39' is too large"},
         {"potential (hartree/e)\n1 hartree/e = 100 V\n0 0 0 0\n" AXES "1 1e37\n",
          ":7: value 2 of 2: '1e37' is too large"},
+        {HEAD "0 0 0 0\n" AXES "1 1.2345+101\n", ":7: value 2 of 2: '1.2345E+101' is too large"},
+        {HEAD "0 0 0 0\n" AXES "1 2.5-10\n", ":7: value 2 of 2: '2.5-10' is not a number"},
+        {HEAD "0 0 0 0\n" AXES "1E--1 2\n", ":7: value 1 of 2: '1E-' is not a number"},
+        {HEAD "0 0 0 0\n" AXES "1E-101-2E-101-3E-101\n", ":7: behind the last value: '-3E-101' does not belong there"},
         {HEAD "0 0 0 0\n" AXES "1 2\n3\n", ":8: behind the last value: '3' does not belong there"},
         {HEAD "0 0 0 0\n2000000000 1 0 0\n2000000000 0 1 0\n2000000000 0 0 1\n1\n", NULL},
     };
@@ -251,7 +274,7 @@ static void test_bad_files(void **state)
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup(test, maps_begin)
-    const struct CMUnitTest tests[] = {TEST(test_text), TEST(test_units), TEST(test_round_trip), TEST(test_others),
-                                       TEST(test_bad_files)};
+    const struct CMUnitTest tests[] = {TEST(test_text),    TEST(test_units),  TEST(test_round_trip),
+                                       TEST(test_largest), TEST(test_others), TEST(test_bad_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

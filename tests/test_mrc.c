@@ -143,6 +143,8 @@ static void test_round_trips(void **state)
           .n = {17, 5, 9}},
          1e-6},
         {{.step_A = LEY_STEPS(0.1, 0.2, 0.7), .n = {2, 200, 300}}, 1e-15},
+        /* Next to whole numbers of steps, by what float32 tells. */
+        {{.origin_A = {5000.001, -9999.999, 1000.0002}, .step_A = LEY_STEPS(0.5, 0.25, 0.5), .n = {3, 4, 2}}, 1e-15},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t size;

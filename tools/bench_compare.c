@@ -9,11 +9,20 @@
 
 static const double least_noise = 0.03, spread_of_one = 0.5, most_share = 0.9;
 
-/* The fewer launches there are, the less of what they differ by do they show. */
+/* How far medians of so many launches lie apart by chance, at most, in halves of both spreads: the
+ * spread of more launches is larger, and their median nearer to what it would be of all. By these
+ * weights one row in a thousand that has not moved is said to, of two launches one in two
+ * hundred. */
+static double weight_of(double launches)
+{
+    static const double of_few[] = {12, 12, 12, 5, 2.4}, of_many = 8, least = 0.5;
+    enum { FEW = sizeof of_few / sizeof *of_few };
+    return launches >= FEW ? fmax(of_many / launches, least) : of_few[launches >= 0 ? (int)launches : 0];
+}
+
 static double spread_of(const bench_sample *s)
 {
-    const double factor = s->launches >= 5 ? 1 : s->launches >= 4 ? 1.5 : s->launches >= 3 ? 2 : 4;
-    return isfinite(s->spread) ? factor * s->spread : spread_of_one;
+    return isfinite(s->spread) ? weight_of(s->launches) * s->spread : spread_of_one;
 }
 
 double bench_noise(const bench_sample *a, const bench_sample *b)
@@ -43,16 +52,24 @@ static const json_t *find(const json_t *array, const json_t *like, const char *a
     return NULL;
 }
 
-/* The same device: its name and the path to it. */
-static const json_t *find_device(const json_t *devices, const json_t *like)
+static bool is_same_kind(const json_t *a, const json_t *b)
 {
-    const json_t *device, *of = json_object_get(like, "device");
-    size_t i;
-    JSON_EACH(devices, i, device)
+    const json_t *one = json_object_get(a, "device"), *other = json_object_get(b, "device");
+    return strcmp(bench_text_at(one, "name"), bench_text_at(other, "name")) == 0 &&
+           strcmp(bench_text_at(one, "path"), bench_text_at(other, "path")) == 0;
+}
+
+/* The same device as the one of `devices` that stands at this place: its name, the path to it, and
+ * how many of that name and path stand in front of it, as machines have several cards of a kind. */
+static const json_t *find_device(const json_t *in, const json_t *devices, size_t place)
+{
+    const json_t *device, *like = json_array_get(devices, place);
+    size_t i, before = 0;
+    for (i = 0; i < place; i++)
+        before += is_same_kind(json_array_get(devices, i), like);
+    JSON_EACH(in, i, device)
     {
-        const json_t *other = json_object_get(device, "device");
-        if (strcmp(bench_text_at(other, "name"), bench_text_at(of, "name")) == 0 &&
-            strcmp(bench_text_at(other, "path"), bench_text_at(of, "path")) == 0)
+        if (is_same_kind(device, like) && before-- == 0)
             return device;
     }
     return NULL;
@@ -162,9 +179,10 @@ static size_t compare_reports(comparison *c, const json_t *old, const json_t *no
     JSON_EACH(json_object_get(now, "tables"), t, table)
     {
         const json_t *before = find(json_object_get(old, "tables"), table, "name", "math");
-        JSON_EACH(json_object_get(table, "devices"), d, device)
+        const json_t *devices = json_object_get(table, "devices");
+        JSON_EACH(devices, d, device)
         {
-            const json_t *old_device = find_device(json_object_get(before, "devices"), device);
+            const json_t *old_device = find_device(json_object_get(before, "devices"), devices, d);
             common += old_device != NULL;
             if (old_device != NULL)
                 compare_device(c, table, old_device, device);
@@ -195,9 +213,8 @@ int bench_compare(const char *old_path, const json_t *report, bool fails)
         table_print(&c.table);
     else
         table_release(&c.table);
-    printf("%zu rows have not moved by more than the noise: 3 %%, half of both spreads, or what others on the "
-           "processors can "
-           "lengthen\n",
+    printf("%zu rows have not moved by more than the noise: 3 %%, what both spreads make likely, or what others on the "
+           "processors can lengthen\n",
            c.same);
     if (c.other_problems > 0)
         printf("%zu rows are of problems of another size: their rates were compared\n", c.other_problems);

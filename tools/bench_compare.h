@@ -16,9 +16,9 @@ typedef struct bench_sample {
 } bench_sample;
 
 /* What a ratio of medians may be off by without anything having moved, the largest of: 3 %; half of
- * both spreads together, where those of four, three and two launches count one and a half times,
- * twice and four times, and of one launch as 50 %; and what others can have lengthened it by,
- * 1 / (1 - share) - 1. */
+ * both spreads together, each of them times 8 over the number of its launches, 0.5 at least, those
+ * of four, three and two launches times 2.4, 5 and 12, and of one launch as 50 %; and what others
+ * can have lengthened it by, 1 / (1 - share) - 1. */
 double bench_noise(const bench_sample *a, const bench_sample *b);
 
 #endif

@@ -107,44 +107,44 @@ ley_status function_compute(const dev_kernel *kernel, const function_type *type,
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-/* What is right, from numbers as the device has them; of doubles rounded once, where that is what
- * the standard asks for. */
-static double right_of(int which, double x, double y, double z)
+/* What is right, from numbers as the device has them, in more digits than a double has, so that it
+ * can be told what one is off by; rounded once, where that is what the standard asks for. */
+static long double right_of(int which, double x, double y, double z)
 {
     switch (which) {
     case LEY_FUNCTION_RSQRT:
     case LEY_FUNCTION_NATIVE_RSQRT:
-        return (double)(1 / sqrtl((long double)x));
+        return 1 / sqrtl((long double)x);
     case LEY_FUNCTION_SQRT:
     case LEY_FUNCTION_NATIVE_SQRT:
-        return sqrt(x);
+        return (long double)sqrt(x);
     case LEY_FUNCTION_EXP:
     case LEY_FUNCTION_NATIVE_EXP:
-        return (double)expl((long double)x);
+        return expl((long double)x);
     case LEY_FUNCTION_EXP2:
     case LEY_FUNCTION_NATIVE_EXP2:
-        return (double)exp2l((long double)x);
+        return exp2l((long double)x);
     case LEY_FUNCTION_LOG:
-        return (double)logl((long double)x);
+        return logl((long double)x);
     case LEY_FUNCTION_DIVIDE:
     case LEY_FUNCTION_NATIVE_DIVIDE:
-        return x / y;
+        return (long double)(x / y);
     case LEY_FUNCTION_ERF:
-        return (double)erfl((long double)x);
+        return erfl((long double)x);
     case LEY_FUNCTION_ERFC:
-        return (double)erfcl((long double)x);
+        return erfcl((long double)x);
     case LEY_FUNCTION_SIN:
-        return (double)sinl((long double)x);
+        return sinl((long double)x);
     case LEY_FUNCTION_COS:
-        return (double)cosl((long double)x);
+        return cosl((long double)x);
     case LEY_FUNCTION_TANH:
-        return (double)tanhl((long double)x);
+        return tanhl((long double)x);
     case LEY_FUNCTION_POW:
-        return (double)powl((long double)x, (long double)y);
+        return powl((long double)x, (long double)y);
     case LEY_FUNCTION_NATIVE_RECIP:
-        return (double)(1 / (long double)x);
+        return 1 / (long double)x;
     default:
-        return fma(x, y, z);
+        return (long double)fma(x, y, z);
     }
 }
 
@@ -170,9 +170,9 @@ static const function functions[LEY_FUNCTION_COUNT] = {
     [LEY_FUNCTION_DIVIDE] = {LEY_FUNCTION_DIVIDE, true, 1e-15, 1e15, 2.5, 0.5001, false},
     [LEY_FUNCTION_FMA] = {LEY_FUNCTION_FMA, true, 1e-5, 1e5, 0.5001, 0.5001, false},
     [LEY_FUNCTION_ERF] = {LEY_FUNCTION_ERF, false, -4, 4, 16, 16, false},
-    [LEY_FUNCTION_ERFC] = {LEY_FUNCTION_ERFC, false, -4, 4, 16, 16, false},
-    [LEY_FUNCTION_SIN] = {LEY_FUNCTION_SIN, false, -100, 100, 4, 4, false},
-    [LEY_FUNCTION_COS] = {LEY_FUNCTION_COS, false, -100, 100, 4, 4, false},
+    [LEY_FUNCTION_ERFC] = {LEY_FUNCTION_ERFC, false, -4, 9, 16, 16, false},
+    [LEY_FUNCTION_SIN] = {LEY_FUNCTION_SIN, true, 1e-8, 1e12, 4, 4, false},
+    [LEY_FUNCTION_COS] = {LEY_FUNCTION_COS, true, 1e-8, 1e12, 4, 4, false},
     [LEY_FUNCTION_TANH] = {LEY_FUNCTION_TANH, false, -9, 9, 5, 5, false},
     [LEY_FUNCTION_POW] = {LEY_FUNCTION_POW, true, 1e-5, 1e5, 16, 16, false},
     [LEY_FUNCTION_NATIVE_RSQRT] = {LEY_FUNCTION_NATIVE_RSQRT, true, 1e-30, 1e30, 0, 0, true},
@@ -191,7 +191,8 @@ static double number_at(const function *f, size_t i, int of)
                  x = f->is_even ? f->low * pow(f->high / f->low, t) : f->low + (f->high - f->low) * t;
     if (f->which == LEY_FUNCTION_POW && of > 0)
         return 12 * t - 6;
-    return f->which == LEY_FUNCTION_FMA && (i + (size_t)of) % 3 == 0 ? -x : x;
+    const bool has_signs = f->which == LEY_FUNCTION_FMA || f->which == LEY_FUNCTION_SIN || f->which == LEY_FUNCTION_COS;
+    return has_signs && (i + (size_t)of) % 3 == 0 ? -x : x;
 }
 
 /* How far two neighbours of this type are apart there. */
@@ -223,7 +224,8 @@ static ley_status judge(const function_case *c, size_t n, double *const in[3], c
     size_t worst = 0;
     double most = -1;
     for (size_t i = 0; i < n; i++) {
-        const double right = right_of(c->of->which, in[0][i], in[1][i], in[2][i]), off = fabs(out[i] - right),
+        const long double precise = right_of(c->of->which, in[0][i], in[1][i], in[2][i]);
+        const double right = (double)precise, off = (double)fabsl((long double)out[i] - precise),
                      ulps = off >= 0 ? off / ulp_at(right, is_double) : INFINITY,
                      relative = off >= 0 ? off / fabs(right) : INFINITY, limited = c->of->is_native ? relative : ulps;
         f->ulp_counts[bin_of(ulps)]++;
@@ -237,7 +239,7 @@ static ley_status judge(const function_case *c, size_t n, double *const in[3], c
     const double limit = c->of->is_native ? native_error
                          : is_double      ? c->of->double_ulps
                                           : c->of->ulps,
-                 right = right_of(c->of->which, in[0][worst], in[1][worst], in[2][worst]);
+                 right = (double)right_of(c->of->which, in[0][worst], in[1][worst], in[2][worst]);
     f->has_error = true;
     f->tolerance = c->of->is_native ? limit : limit * (is_double ? DBL_EPSILON : (double)FLT_EPSILON);
     f->allowed = c->of->is_native ? limit * fabs(right) : limit * ulp_at(right, is_double);

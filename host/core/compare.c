@@ -150,7 +150,7 @@ static bool value_between(const pair *p, const int64_t at[3], double *value)
         if (p->lattice_b->n[axis] == 1)
             stride[axis] = 0;
     }
-    double sum = 0;
+    double sum = 0, least = INFINITY, most = -INFINITY;
     for (int corner = 0; corner < 8; corner++) {
         double weight = 1;
         int64_t number = first;
@@ -160,8 +160,10 @@ static bool value_between(const pair *p, const int64_t at[3], double *value)
             number += is_upper ? stride[axis] : 0;
         }
         sum += weight * (double)p->b[number];
+        least = fmin(least, (double)p->b[number]);
+        most = fmax(most, (double)p->b[number]);
     }
-    *value = sum;
+    *value = fmin(fmax(sum, least), most); /* rounding makes nothing of a map that is the same everywhere */
     return true;
 }
 

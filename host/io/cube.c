@@ -174,6 +174,9 @@ typedef struct cube_reader {
     bool is_angstrom;
     char units[COMMENT_UNITS];
     double per_hartree; /* of what the file's values become; 1: they stay as they are */
+    const char *rest;   /* of a word of several numbers; and its length: */
+    size_t rest_length;
+    char number[LEY_TEXT_WORD_MAX + 1]; /* one that is not in the file in this form */
 } cube_reader;
 
 static ley_status next_line(cube_reader *r, const char *what, const char **line, size_t *length, ley_error *error)
@@ -338,10 +341,51 @@ static ley_status read_lattice(cube_reader *r, ley_error *error)
     return status;
 }
 
+/* How long the first number of a word is: C's %13.5E leaves no blank in front of a minus where the
+ * exponent has three digits, and so numbers grow together, each with its exponent. */
+static size_t first_number(const char *word, size_t length)
+{
+    size_t at = 0;
+    while (at < length && word[at] != 'E' && word[at] != 'e')
+        at++;
+    for (at += 2; at < length; at++)
+        if (word[at] == '-' || word[at] == '+')
+            return at;
+    return length;
+}
+
+/* Fortran's leaves out the E of such an exponent: "-1.23456-101". */
+static bool lacks_letter(const char *word, size_t length)
+{
+    enum { EXPONENT = 4 };
+    if (length < EXPONENT + 1 || memchr(word, 'E', length) != NULL || memchr(word, 'e', length) != NULL)
+        return false;
+    const char *sign = word + length - EXPONENT;
+    return (*sign == '-' || *sign == '+') && (ley_is_digit(sign[-1]) || sign[-1] == '.') && ley_is_digit(sign[1]) &&
+           ley_is_digit(sign[2]) && ley_is_digit(sign[3]);
+}
+
 static ley_status next_value(void *context, const char **word, size_t *length, ley_error *error)
 {
-    const cube_reader *r = context;
-    return ley_text_word(r->text, word, length, error);
+    cube_reader *r = context;
+    if (r->rest_length == 0) {
+        const ley_status status = ley_text_word(r->text, &r->rest, &r->rest_length, error);
+        if (status != LEY_OK || r->rest == NULL) {
+            *word = NULL;
+            return status;
+        }
+    }
+    *word = r->rest;
+    *length = first_number(r->rest, r->rest_length);
+    r->rest += *length;
+    r->rest_length -= *length;
+    if (*length < LEY_TEXT_WORD_MAX && lacks_letter(*word, *length)) {
+        const size_t digits = *length - 4;
+        snprintf(r->number, sizeof r->number, "%.*sE%.4s", (int)digits, *word, *word + digits);
+        *word = r->number;
+        *length += 1;
+    }
+    return LEY_OK;
 }
 
 /* How many orbitals, and which: of one there is a value at each point. */

@@ -40,6 +40,7 @@ enum {
 };
 
 static const unsigned char stamp_little[4] = {0x44, 0x44, 0, 0}, stamp_big[4] = {0x11, 0x11, 0, 0};
+static const double of_float32 = 0x1p-24, of_seven_digits = 0x1p-23; /* what is rounded to these is off by */
 static const double degrees = 180 / 3.14159265358979323846;
 
 /* ---- The cell -------------------------------------------------------------------------------- */
@@ -83,14 +84,19 @@ static void place_at(const ley_lattice *l, const int64_t start[3], double place_
     }
 }
 
-/* Whether the point that is so many steps from (0, 0, 0) is this one, as far as float32 tells. */
-static bool is_at(const ley_lattice *l, const int64_t start[3], const double place_A[3])
+/* Whether the point that is so many steps from (0, 0, 0) is this one, where it, and each way along
+ * an axis, may be off by this share of itself. */
+static bool is_at(const ley_lattice *l, const int64_t start[3], const double place_A[3], double off)
 {
     double at_A[3];
     place_at(l, start, at_A);
-    for (int axis = 0; axis < 3; axis++)
-        if (fabs(at_A[axis] - place_A[axis]) > 1e-6 * fabs(l->step_A[axis][axis]) + 0x1p-22 * fabs(place_A[axis]))
+    for (int axis = 0; axis < 3; axis++) {
+        double ways_A = fabs(place_A[axis]);
+        for (int m = 0; m < 3; m++)
+            ways_A += fabs((double)start[m] * l->step_A[m][axis]);
+        if (fabs(at_A[axis] - place_A[axis]) > 1e-6 * fabs(l->step_A[axis][axis]) + off * ways_A)
             return false;
+    }
     return true;
 }
 
@@ -108,7 +114,7 @@ static bool find_start(const ley_lattice *l, int64_t start[3])
         for (int axis = 0; axis < 3; axis++)
             rest_A[axis] -= steps * l->step_A[m][axis];
     }
-    return is_at(l, start, l->origin_A);
+    return is_at(l, start, l->origin_A, of_seven_digits);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -355,7 +361,7 @@ static void find_origin(mrc_header *h, const int64_t start[3])
     double origin_A[3];
     for (int axis = 0; axis < 3; axis++)
         origin_A[axis] = shortest_at(h, ORIGIN + axis, 1);
-    if ((origin_A[0] == 0 && origin_A[1] == 0 && origin_A[2] == 0) || is_at(&h->lattice, start, origin_A))
+    if ((origin_A[0] == 0 && origin_A[1] == 0 && origin_A[2] == 0) || is_at(&h->lattice, start, origin_A, of_float32))
         place_at(&h->lattice, start, origin_A);
     for (int axis = 0; axis < 3; axis++)
         h->lattice.origin_A[axis] = origin_A[axis] + 0.0;

@@ -213,6 +213,10 @@ static ley_status check_memory(const text_values *from, int64_t count, ley_error
     return status;
 }
 
+/* What seven digits may make larger: the largest float must come back where another unit stands in
+ * the file. */
+static const double seven_digits = 1 + 5.1e-7;
+
 static ley_number parse(const char *word, size_t length, double factor, float *value)
 {
     double number;
@@ -221,9 +225,9 @@ static ley_number parse(const char *word, size_t length, double factor, float *v
     const ley_number kind = ley_parse_double(word, length, &number);
     if (kind != LEY_NUMBER_FINE)
         return kind;
-    if (!(fabs(number * factor) <= (double)FLT_MAX))
+    if (!(fabs(number * factor) <= (double)FLT_MAX * seven_digits))
         return LEY_NUMBER_TOO_LARGE;
-    *value = (float)(number * factor);
+    *value = (float)fmin(fmax(number * factor, -(double)FLT_MAX), (double)FLT_MAX);
     return LEY_NUMBER_FINE;
 }
 

@@ -14,7 +14,9 @@ import leyden
     (dict(method="dcs", kappa=1), "dcs"), (dict(method="cutoff", pair="yukawa"), "needs kappa"),
     (dict(method="cutoff", pair="coulomb", probe=(1, 1)), "probe"), (dict(method="cutoff", pair="q*foo"), "foo"),
     (dict(method="dcs", variant="fastest"), "fastest"), (dict(cell=(1, 2)), "cell"), (dict(verify=-1), "verify"),
-    (dict(progress=3), "progress"), (dict(engine="cpu"), "engine"),
+    (dict(progress=3), "progress"), (dict(engine="cpu"), "engine"), (dict(seed=-1), "seed"),
+    (dict(seed=2 ** 64), "seed"), (dict(verify=2 ** 63), "verify"), (dict(verify=float("nan")), "verify"),
+    (dict(method="cutoff", pair="lennard-jones", probe=(1,)), "probe"),
 ])
 def test_wrong_usage(atoms, lattice, engine, arguments, words):
     with pytest.raises(leyden.Error, match=words) as caught:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import leyden
+from leyden._radii import radii_for
 
 
 def test_arrays_are_views_of_the_library(charges, atoms):
@@ -48,11 +49,48 @@ def test_pickles(atoms, lattice):
     (np.zeros((2, 3)), [1, np.nan], None, "atom 2"),
     (np.zeros((1, 3)), [1], [-1], "atom 1"),
     ([["a", "b", "c"]], [1], None, "x"),
+    ([[1, 2, 3]], [1 + 2j], None, "^q: real numbers"),
+    (np.ma.masked_less([[1.0, 2.0, 3.0]], 2), [1], None, "^x: real numbers are needed, and none that is masked"),
 ])
 def test_atoms_that_are_none(x, q, r, words):
     with pytest.raises(leyden.InputError, match=words) as caught:
         leyden.Atoms.from_arrays(x, q, r)
     assert caught.value.status == "LEY_ERROR_INPUT" and isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("words, n, spacing", [
+    ("n: three", (2, 2, 2 ** 70), 1), ("n: three", (2, 2, float("nan")), 1), ("n: three", None, 1),
+    ("n: three", (2, 2), 1), ("spacing", (2, 2, 2), "a"), ("spacing has the shape", (2, 2, 2), (1, 2)),
+])
+def test_lattices_that_are_none(words, n, spacing):
+    with pytest.raises(leyden.InputError, match=words):
+        leyden.Lattice((0, 0, 0), spacing=spacing, n=n)
+
+
+def test_a_name_is_not_cut(tmp_path, atoms, lattice):
+    """C takes what stands in front of a NUL for the whole name."""
+    for call in (atoms.write, leyden.Atoms.read, leyden.Map.read, leyden.Map.from_array(
+            np.zeros(lattice.shape), lattice).save):
+        with pytest.raises(leyden.UsageError, match="NUL"):
+            call(f"{tmp_path}/a.atoms\0.dx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_maps_of_what_is_no_array(lattice):
+    for values in ([["a"]], np.zeros(lattice.shape, complex)):
+        with pytest.raises(leyden.InputError, match="values"):
+            leyden.Map.from_array(values, lattice)
+    with pytest.raises(leyden.UsageError, match="at: nan is out of range"):
+        leyden.Map.from_array(np.zeros(lattice.shape), lattice).slice("z", at=float("nan"))
+
+
+@pytest.mark.parametrize("radii, words", [
+    ([1.5, 1.6], r"radii has the shape \(2,\), not \(3,\)"), (["a"] * 3, "^radii: "), ({"C": "x"}, "^radii: C: "),
+    ("wide", "radii: numbers"),
+])
+def test_radii_that_are_none(radii, words):
+    with pytest.raises(leyden.InputError, match=words):
+        radii_for(3, radii, None, ["C"] * 3, None, None)
 
 
 def test_a_line_that_is_wrong(tmp_path):

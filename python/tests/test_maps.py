@@ -51,6 +51,21 @@ def test_values_are_no_copy(made):
         leyden.Map.from_array(made.values.T, made.lattice)
 
 
+@pytest.mark.parametrize("field", [False, True])
+def test_cube_files_are_the_commands(tmp_path, files, atoms, lattice, engine, command, field):
+    """kT/e becomes hartree/e at the map's temperature, whoever writes it, and the molecule is in it."""
+    made = leyden.map(atoms, lattice, method="dcs", temperature=350, engine=engine, field=field)
+    made.save(tmp_path / "p.cube")
+    command("map", files / "a.pqr", "-o", tmp_path / "c.cube", *on_the_lattice("--method", "dcs"), "--temperature", 350,
+            *(["--field"] if field else []))
+    ours, theirs = ((tmp_path / name).read_text().split("\n") for name in ("p.cube", "c.cube"))
+    assert ours[0] == theirs[0] and ours[0].endswith(" kT/e at 350 K")
+    assert ours[2:] == theirs[2:] and len(ours) > 66  # the second line is the comment's first
+    made.save(tmp_path / "p.raw")
+    facts = json.loads((tmp_path / "p.raw.json").read_text())["facts"]
+    assert (facts["temperature_K"], facts["dielectric"], facts["r_min_A"]) == (350, 1, 0.05)
+
+
 @pytest.mark.parametrize("ending", [".dx", ".dx.gz", ".raw"])
 def test_files_of_maps(tmp_path, made, ending):
     made.save(tmp_path / f"m{ending}")

@@ -150,7 +150,7 @@ run_tests() {
         tests=$(printf '%s\n' $tests | grep -vxF "${device_tests// /$'\n'}")
     fi
     for name in $tests; do programs+=("build/tests/$name"); done
-    inside env TEST_LIMIT_S=3600 TEST_SCRIPTS= LEYDEN_CACHE_DIR=/leyden/build/cache-test TEST_DRIVER=$driver bash -c 'cd /leyden && exec bash tests/run.sh "$@"' - "${programs[@]}"
+    inside env TEST_EMULATED=yes TEST_LIMIT_S=3600 TEST_SCRIPTS= LEYDEN_CACHE_DIR=/leyden/build/cache-test TEST_DRIVER=$driver bash -c 'cd /leyden && exec bash tests/run.sh "$@"' - "${programs[@]}"
 }
 
 # leyden DRIVER ARGUMENTS...: the command on that driver alone.

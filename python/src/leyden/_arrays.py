@@ -23,12 +23,21 @@ def view(owner: Any, pointer: Any, shape: Tuple[int, ...], dtype: Any, readonly:
     return np.asarray(_Owner(owner, address, tuple(int(n) for n in shape), np.dtype(dtype), readonly))
 
 
+def numbers(values: Any, what: str, dtype: Any) -> np.ndarray:
+    """`values` as an array of this type; copied if need be. What NumPy would drop in silence is refused."""
+    try:
+        is_whole = not np.iscomplexobj(values) and not np.ma.is_masked(values)
+        array = np.asarray(values, dtype=dtype) if is_whole else None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what}: {error}") from None
+    if array is None:
+        raise InputError(f"{what}: real numbers are needed, and none that is masked")
+    return array
+
+
 def doubles(values: Any, what: str, shape: Tuple[int, ...]) -> np.ndarray:
     """`values` as a C array of float64 of this shape, in which -1 stands for any length; copied if need be."""
-    try:
-        array = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: {error}") from None
+    array = np.ascontiguousarray(numbers(values, what, np.float64))
     if array.ndim != len(shape) or any(want not in (-1, have) for want, have in zip(shape, array.shape)):
         wanted = ", ".join("n" if n < 0 else str(n) for n in shape)
         raise InputError(f"{what} has the shape {array.shape}, not ({wanted}{',' if len(shape) == 1 else ''})")

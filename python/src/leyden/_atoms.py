@@ -1,7 +1,6 @@
 """Point charges."""
 from __future__ import annotations
 
-import os
 from typing import Any, Optional
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from . import _task
 from ._arrays import doubles, pointer_to, view
 from ._c import ffi, lib
-from ._errors import InputError, Status
+from ._errors import InputError, Status, file_name
 from ._radii import radii_for
 
 
@@ -58,7 +57,7 @@ class Atoms:
 
         Errors: FileError; InputError with ``file:line: what``.
         """
-        name = os.fsencode(path)
+        name = file_name(path)
 
         def work(token: _task.Token) -> "Atoms":
             box = ffi.new("ley_atoms **")
@@ -113,7 +112,7 @@ class Atoms:
 
         Errors: UsageError for other names, FileError.
         """
-        name = os.fsencode(path)
+        name = file_name(path)
 
         def work(token: _task.Token) -> None:
             with Status() as status:

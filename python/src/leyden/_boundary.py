@@ -13,7 +13,7 @@ from ._atoms import Atoms
 from ._c import ffi, lib
 from ._compute import ProgressArgument, _call, run_job
 from ._engine import Engine, engine_or_default
-from ._errors import Status, UsageError
+from ._errors import Status, UsageError, file_name
 from ._lattice import Lattice
 from ._options import RunOptions
 from ._progress import Watcher
@@ -70,8 +70,8 @@ class Boundary:
 
         Errors: UsageError for another ending, FileError.
         """
-        name = os.fspath(path)
-        file = os.fsencode(path)
+        name = os.fsdecode(path)
+        file = file_name(path)
         if not name.endswith((".dx", ".csv", ".raw")) or (name.endswith(".dx") and self.lattice is None):
             raise UsageError(f"path: {name!r} must end in {'' if self.lattice is None else '.dx, '}.csv or .raw")
 

@@ -14,7 +14,7 @@ from ._c import ffi, lib
 from ._engine import Engine, engine_or_default
 from ._errors import Error, Status, ToleranceWarning, UsageError
 from ._lattice import Lattice
-from ._maps import Map, Points, make_map, own_map
+from ._maps import Map, Origin, Points, make_map, own_map
 from ._options import Cell, Medium, RunOptions, direct_of, long_range_of, short_range_of, units_of
 from ._progress import Progress, Watcher
 from ._report import report_of
@@ -263,7 +263,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             expression of r, r2 and q, such as "q*exp(-r/8)/r", with `constants`, named numbers.
         probe, well_depth, steepness: of pair functions that are energies, in kcal/mol: the probe's
             radius (A) and depth; the atoms' depths, one number or (n,); of Buckingham's exponential.
-        units: "kT/e", "V" or "kcal/mol/e".
+        units: "kT/e", "V", "kcal/mol/e" or "kJ/mol/e".
         dielectric: relative permittivity, the same everywhere. `temperature`: K, matters for kT/e.
         r_min: distances below count as this, A.
         cell, periodic: images of the atoms: three lengths (A), three lengths and three angles
@@ -300,12 +300,13 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     wanted.options.c.slab_planes = slab_planes
     where = lattice if lattice is not None else _lattice_for(atoms, wanted.cell, spacing, padding)
     opened = engine_or_default(engine)
+    origin = Origin(atoms, float(dielectric), float(temperature), float(r_min))
 
     def work(token: _task.Token) -> Map:
         wanted.check_memory(where)
         if not field:
             wanted.map = make_map(where)
-            return Map(wanted.map, wanted.run(token, opened))
+            return Map(wanted.map, wanted.run(token, opened), origin)
         wanted.points = _points_pointer(
             lambda box, error: lib.ley_points_create_lattice(where.pointer, box, error), True)
         report = wanted.run(token, opened)
@@ -314,7 +315,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             box = ffi.new("ley_map **")
             with Status() as status:
                 status.check(lib.ley_points_to_map(wanted.points, where.pointer, axis, box, status.pointer))
-            maps.append(Map(own_map(box[0]), report))
+            maps.append(Map(own_map(box[0]), report, origin))
         maps[0].field = (maps[1], maps[2], maps[3])
         return maps[0]
 

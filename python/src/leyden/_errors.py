@@ -1,7 +1,8 @@
 """Errors of the library as exceptions, and warnings of this package."""
 from __future__ import annotations
 
-from typing import Dict, Optional, Type
+import os
+from typing import Any, Dict, Optional, Type
 
 from ._c import ffi, lib
 
@@ -96,6 +97,14 @@ _classes: Dict[str, Type[Error]] = {c.status: c for c in Error.__subclasses__()}
 def text_of(chars) -> Optional[str]:
     """A C string, or None."""
     return None if chars == ffi.NULL else ffi.string(chars).decode("utf-8", "replace")
+
+
+def file_name(path: Any) -> bytes:
+    """A path as C takes it, which would end at a NUL: UsageError."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise UsageError(f"path: {path!r} has a NUL in it")
+    return name
 
 
 class Status:

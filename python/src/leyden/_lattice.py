@@ -1,7 +1,7 @@
 """Lattices: where the points of a map lie."""
 from __future__ import annotations
 
-from typing import Any, Sequence, Tuple, Union
+from typing import Any, List, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -26,12 +26,13 @@ class Lattice:
         if (step is None) == (spacing is None):
             raise UsageError("a lattice needs either step or spacing")
         self._c = ffi.new("ley_lattice *")
-        steps = doubles(np.diag(np.broadcast_to(np.asarray(spacing, float), 3)) if step is None else step, "step", (3, 3))
-        if len(n) != 3 or any(int(m) != m for m in n):
-            raise InputError(f"n: three whole numbers are needed, not {n!r}")
+        if step is None:
+            steps = np.diag(doubles([spacing] * 3 if np.ndim(spacing) == 0 else spacing, "spacing", (3,)))
+        else:
+            steps = doubles(step, "step", (3, 3))
         self._c.origin_A = list(doubles(origin, "origin", (3,)))
         self._c.step_A = [list(row) for row in steps]
-        self._c.n = [int(m) for m in n]
+        self._c.n = _counts(n)
         with Status() as status:
             status.check(lib.ley_lattice_check(self._c, status.pointer))
 
@@ -123,6 +124,17 @@ class Lattice:
     def __repr__(self) -> str:
         steps = f"spacing={self.spacing.tolist()}" if self.is_orthogonal else f"step={self.step.tolist()}"
         return f"leyden.Lattice(origin={self.origin.tolist()}, {steps}, n={self.n})"
+
+
+def _counts(n: Any) -> List[int]:
+    """Three whole numbers of 64 bits, of any type."""
+    try:
+        counts = [int(m) for m in n]
+        if len(counts) == 3 and all(count == m and abs(count) < 2 ** 63 for count, m in zip(counts, n)):
+            return counts
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InputError(f"n: three whole numbers are needed, not {n!r}")
 
 
 def axis_number(axis: Union[int, str]) -> int:

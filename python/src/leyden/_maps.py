@@ -2,17 +2,16 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _task
-from ._arrays import view
+from ._arrays import numbers, view
 from ._c import ffi, lib
-from ._errors import InputError, Status, UsageError, text_of
+from ._errors import InputError, Status, UsageError, file_name, text_of
 from ._lattice import Lattice, axis_number
 
 
@@ -28,6 +27,15 @@ def own_map(pointer: Any) -> Any:
     return ffi.gc(pointer, lib.ley_map_destroy, 4 * lib.ley_lattice_points(lib.ley_map_lattice(pointer)))
 
 
+class Origin(NamedTuple):
+    """What a map was computed of: files of some formats hold it."""
+
+    atoms: Any
+    dielectric: float
+    temperature: float
+    r_min: float
+
+
 class Map:
     """A scalar field on a lattice: what `leyden.map()` returns.
 
@@ -36,9 +44,12 @@ class Map:
         field: the electric field, three Maps along x, y and z in the values' unit per A, or None.
     """
 
-    def __init__(self, pointer: Any, report: Optional[Dict[str, Any]] = None) -> None:
+    def __init__(self, pointer: Any, report: Optional[Dict[str, Any]] = None, origin: Optional[Origin] = None) -> None:
         self._pointer = pointer
         self._lock = threading.Lock()
+        self._origin = origin  # keeps the atoms
+        if origin is not None:
+            lib.ley_map_set_atoms(pointer, origin.atoms.pointer)
         self.report = report
         self.field: Optional[Tuple["Map", "Map", "Map"]] = None
 
@@ -48,7 +59,7 @@ class Map:
 
         Errors: InputError for another shape.
         """
-        array = np.asarray(values, dtype=np.float32)
+        array = numbers(values, "values", np.float32)
         if array.shape != lattice.shape:
             raise InputError(f"values has the shape {array.shape}, and the lattice's is (nz, ny, nx) = {lattice.shape}")
         made = cls(make_map(lattice))
@@ -62,7 +73,7 @@ class Map:
 
         Errors: FileError; InputError with ``file:line: what``.
         """
-        name = os.fsencode(path)
+        name = file_name(path)
 
         def work(token: _task.Token) -> "Map":
             box = ffi.new("ley_map **")
@@ -79,7 +90,7 @@ class Map:
         ones. Errors: UsageError for an ending that is unknown, FileError, InputError for values
         that are not numbers.
         """
-        name = os.fsencode(path)
+        name = file_name(path)
         text = (self._comment() if comment is None else comment).encode()
         facts = json.dumps(self._facts()).encode()
 
@@ -104,8 +115,10 @@ class Map:
     def _facts(self) -> Dict[str, Any]:
         if self.report is None:
             return {}
-        accuracy = self.report["seeded_accuracy"]
-        return {"method": self.report["method"], "sum": self.report["sum"],
+        accuracy, of = self.report["seeded_accuracy"], self._origin
+        medium = {} if of is None else {"dielectric": of.dielectric, "temperature_K": of.temperature,
+                                        "r_min_A": of.r_min}
+        return {"method": self.report["method"], **medium, "sum": self.report["sum"],
                 "accuracy": None if accuracy is None else
                 {name: accuracy[name] for name in ("points", "compared", "max_error", "absolute_rms")}}
 
@@ -138,10 +151,11 @@ class Map:
         coordinates = [self.lattice.axis(m) for m in range(3)]
         along = coordinates[normal]
         spacing = self.lattice.spacing
-        index = len(along) // 2 if at is None else int(np.floor((at - along[0]) / spacing[normal] + 0.5))
-        if not 0 <= index < len(along):
+        nearest = len(along) // 2 if at is None else np.floor((at - along[0]) / spacing[normal] + 0.5)
+        if not 0 <= nearest < len(along):
             raise UsageError(f"at: {at:.10g} is out of range: the map reaches from {'xyz'[normal]} = "
                              f"{along[0]:.10g} to {along[-1]:.10g} A")
+        index = int(nearest)
         picked: Any = [np.s_[:]] * 3
         picked[2 - normal] = index
         return Slice(self.values[tuple(picked)], "xyz"[normal], float(along[index]), ("xyz"[across], "xyz"[up]),
@@ -252,7 +266,7 @@ class Points:
 
     def save(self, path: Any, comment: Optional[str] = None) -> None:
         """Writes lines x,y,z,phi, and ex,ey,ez of a field, below a header. Errors: FileError, InputError."""
-        name = os.fsencode(path)
+        name = file_name(path)
         text = ffi.NULL if comment is None else ffi.new("char[]", comment.encode())
 
         def work(token: _task.Token) -> None:

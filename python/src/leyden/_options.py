@@ -172,7 +172,7 @@ def short_range_of(medium: Medium, cell: Cell, pair: str, cutoff: Optional[float
             numbers[i].name, numbers[i].value = keep[-1], value
         of.numbers, of.number_count = numbers, len(constants)
     if probe is not None:
-        of.probe_radius_A, of.probe_depth_kcal_mol = probe
+        of.probe_radius_A, of.probe_depth_kcal_mol = doubles(probe, "probe", (2,))
     if steepness is not None:
         of.steepness = steepness
     if well_depth is not None and np.ndim(well_depth) > 0:
@@ -237,10 +237,12 @@ class RunOptions:
         if sum is not None:
             c.sum = enum_of(sum, "ley_sum", "LEY_SUM_", "sum")
         if verify is not None:
-            if int(verify) != verify or verify < 0:
+            if not 0 <= verify < 2 ** 63 or int(verify) != verify:
                 raise UsageError(f"verify: a number of points is needed, not {verify!r}")
             c.verify_points = int(verify)
         if seed is not None:
+            if not 0 <= seed < 2 ** 64:
+                raise UsageError(f"seed: a number of 64 bits is needed, not {seed!r}")
             c.verify_seed = seed
         if variant is not None:
             keep.append(ffi.new("char[]", variant.encode()))

@@ -6,6 +6,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
+from ._arrays import numbers
 from ._errors import InputError, RadiiWarning
 
 # Van der Waals radii, A. A. Bondi, J. Phys. Chem. 68, 441 (1964); those of B, Al and of the alkali
@@ -47,9 +48,13 @@ def radii_for(count: int, wanted: Any, found: Any, elements: Optional[Sequence[s
         return np.asarray(found, float)
     table = dict(VAN_DER_WAALS_A)
     if isinstance(wanted, Mapping):
-        table.update({str(element).capitalize(): float(radius) for element, radius in wanted.items()})
+        table.update({str(element).capitalize(): float(numbers(radius, f"radii: {element}", np.float64))
+                      for element, radius in wanted.items()})
     elif wanted is not None and not isinstance(wanted, str):
-        return np.broadcast_to(np.asarray(wanted, float), (count,))
+        given = numbers(wanted, "radii", np.float64)
+        if given.shape not in ((), (count,)):
+            raise InputError(f"radii has the shape {given.shape}, not ({count},)")
+        return np.broadcast_to(given, (count,))
     elif isinstance(wanted, str) and wanted != "element":
         raise InputError(f"radii: numbers, a dict or 'element' are needed, not {wanted!r}")
     guessed = 0
