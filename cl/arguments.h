@@ -295,6 +295,7 @@
 
 #define LEY_LOCAL_WORDS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, int, gm_in) \
+    NEXT(INT, int, turns) \
     NEXT(WRITE, int, gm_out)
 
 #define LEY_CONSTANT_WORDS_ARGUMENTS(FIRST, NEXT) \

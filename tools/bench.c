@@ -134,7 +134,7 @@ static const option_row report_rows[] = {
      .unset = "none",
      .help =
          "print what is faster or slower than in this report of an earlier run, by more than the noise: 3 %, half of "
-         "both spreads together (more of fewer than five launches; 50 % of one), or what others on the processors can "
+         "both spreads together (more of fewer than eight launches; 50 % of one), or what others on the processors can "
          "have lengthened it by"},
     {.name = "fail",
      .kind = OPTION_FLAG,

@@ -2,6 +2,7 @@
  * the largest one, and places beyond what 31 and 32 bits count. */
 #include "check/internal.h"
 
+#include "clock.h"
 #include "error.h"
 #include "memory.h"
 
@@ -16,11 +17,25 @@ static uint32_t word_at(size_t i)
 
 /* ---- Local memory ---------------------------------------------------------------------------- */
 
-enum { LOCAL_GROUPS = 3 };
+enum {
+    LOCAL_GROUPS = 3,
+    LEAST_TURNS = 99,
+    MOST_TURNS = 99999,
+    LEAST_BUSY_GROUPS = 64,
+    BUSY_GROUPS_OF_UNIT = 32,
+    MOST_BUSY_GROUPS = 8192
+};
+#define WHILE_S 0.05
 
-static ley_status judge_words(const uint32_t *found, size_t words, check_finding *f, ley_error *error)
+typedef struct local_case {
+    int items;
+    bool counts_groups; /* what grows is the number of groups, not their memory */
+    int turns;
+} local_case;
+
+static ley_status judge_words(const uint32_t *found, size_t groups, size_t words, check_finding *f, ley_error *error)
 {
-    for (size_t i = 0; i < LOCAL_GROUPS * words; i++) {
+    for (size_t i = 0; i < groups * words; i++) {
         const uint32_t right = word_at(i) + (uint32_t)(i % words);
         if (found[i] != right)
             return check_wrong(f, (double)(int32_t)found[i], (double)(int32_t)right, error,
@@ -30,15 +45,14 @@ static ley_status judge_words(const uint32_t *found, size_t words, check_finding
     return LEY_OK;
 }
 
-typedef struct local_case {
-    int items;
-} local_case;
-
-/* `size` bytes of each group. */
-static ley_status attempt_local(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
+/* `size` bytes of each of a few groups, or a few bytes of each of `size` groups. *elapsed_s: of the
+ * launch. */
+static ley_status attempt_turns(check_run *run, const local_case *c, size_t size, double *elapsed_s, check_finding *f,
+                                ley_error *error)
 {
-    const local_case *c = context;
-    const size_t words = size / sizeof(uint32_t) / 2 * 2, bytes = LOCAL_GROUPS * words * sizeof(uint32_t);
+    const size_t groups = c->counts_groups ? size : LOCAL_GROUPS;
+    const size_t words = c->counts_groups ? 2 * (size_t)c->items : size / sizeof(uint32_t) / 2 * 2;
+    const size_t bytes = groups * words * sizeof(uint32_t);
     const local_words_spec spec = {
         .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .wg = c->items, .words = (int)words};
     uint32_t *in = malloc(bytes);
@@ -57,14 +71,18 @@ static ley_status attempt_local(check_run *run, void *context, size_t size, chec
     if (status == LEY_OK)
         status = check_bench_results(&b, bytes, &out, error);
     if (status == LEY_OK) {
-        work_launch(&b.work, &kernel, (const size_t[]){LOCAL_GROUPS, 1, 1},
-                    KERNEL_ARGUMENTS(local_words, .gm_in = {buffer}, .gm_out = {out.buffer}), 0);
+        const double begin_s = ley_clock_s();
+        work_launch(&b.work, &kernel, (const size_t[]){groups, 1, 1},
+                    KERNEL_ARGUMENTS(local_words, .gm_in = {buffer}, .turns = c->turns, .gm_out = {out.buffer}), 0);
         work_read(&b.work, out.buffer, 0, out.staging, bytes);
         status = check_bench_finish(&b, error);
+        *elapsed_s = ley_clock_s() - begin_s;
     }
     if (status == LEY_OK)
-        status = judge_words(out.staging->bytes, words, f, error);
-    if (status == LEY_OK)
+        status = judge_words(out.staging->bytes, groups, words, f, error);
+    if (status == LEY_OK && c->counts_groups)
+        snprintf(f->text, sizeof f->text, "%zu groups", groups);
+    else if (status == LEY_OK)
         snprintf(f->text, sizeof f->text, "%s", ley_size((double)size).s);
     check_bench_end(&b);
     kernel_destroy(&kernel);
@@ -72,12 +90,34 @@ static ley_status attempt_local(check_run *run, void *context, size_t size, chec
     return status;
 }
 
-/* Half of it, and all; by a group of any size. */
+static ley_status attempt_local(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
+{
+    double elapsed_s = 0;
+    return attempt_turns(run, context, size, &elapsed_s, f, error);
+}
+
+/* As many turns as take a while, so that groups do run at a time however short they are. */
+static ley_status attempt_busy(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
+{
+    local_case c = *(const local_case *)context;
+    double elapsed_s = 0;
+    ley_status status = LEY_OK;
+    while (status == LEY_OK && elapsed_s < WHILE_S && c.turns <= MOST_TURNS) {
+        status = attempt_turns(run, &c, size, &elapsed_s, f, error);
+        c.turns *= 9; /* stays odd */
+    }
+    return status;
+}
+
+/* Half of it, and all; by a group of any size; and by so many groups that several run at a time,
+ * each of which must have its own. */
 void check_local_memory(check_run *run, const check_row *row)
 {
     const dev_info *info = run->device->info;
     const size_t most = info->local_bytes < (64 << 20) ? (size_t)info->local_bytes : 64 << 20;
-    local_case usual = {(int)check_kernels_group(info)}, odd = {usual.items > 37 ? 37 : 1};
+    local_case usual = {(int)check_kernels_group(info), false, 1}, odd = {usual.items > 37 ? 37 : 1, false, 1},
+               busy = {usual.items, true, LEAST_TURNS};
+    size_t groups = (size_t)info->compute_units * BUSY_GROUPS_OF_UNIT;
     if (most < 64) {
         check_skip(run, row, "", "the device has no local memory");
         return;
@@ -90,6 +130,10 @@ void check_local_memory(check_run *run, const check_row *row)
     c.context = &odd;
     if (!run->quick)
         check_try(run, row, &c);
+    groups = groups > MOST_BUSY_GROUPS ? MOST_BUSY_GROUPS : groups < LEAST_BUSY_GROUPS ? LEAST_BUSY_GROUPS : groups;
+    c = (check_case){
+        .variant = "groups", .size = groups, .least = 1, .unit = "groups", .attempt = attempt_busy, .context = &busy};
+    check_try(run, row, &c);
 }
 
 /* ---- Constant memory ------------------------------------------------------------------------- */
