@@ -126,8 +126,7 @@ static ley_status write_content(const content *c, const target *to, ley_error *e
 {
     if (c->map != NULL)
         return ley_map_write_as(c->map, to->format, to->path, NULL, NULL, interrupt_flag(), error);
-    return output_takes_stdout(to->path) ? ley_atoms_write_pqr(c->atoms, to->path, interrupt_flag(), error)
-                                         : ley_atoms_write(c->atoms, to->path, interrupt_flag(), error);
+    return ley_atoms_write(c->atoms, to->path, interrupt_flag(), error);
 }
 
 static void print_content(const content *c, const char *path)

@@ -21,7 +21,8 @@ static const option_row generate_options[] = {
      .required = true,
      .value = "ATOMS",
      .offset = offsetof(generate_values, output),
-     .help = "the file to write: PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms"},
+     .help = "the file to write: PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms; - is standard output, "
+             "PQR, in place of the text"},
     {.name = "atoms",
      .kind = OPTION_INTEGER,
      .offset = offsetof(generate_values, atoms),
@@ -69,10 +70,10 @@ static int check_arguments(const parsed_arguments *arguments)
     if (strcmp(kind, only) != 0)
         return fail_usage(arguments->command, "unknown kind of atoms '%s'%s; there is %s", kind,
                           suggest(kind, "", kind_name, NULL).s, only);
-    if (!ends_with(values->output, ".pqr") && !ends_with(values->output, ".pqr.gz") &&
-        !ends_with(values->output, ".atoms"))
+    if (!output_takes_stdout(values->output) && !ends_with(values->output, ".pqr") &&
+        !ends_with(values->output, ".pqr.gz") && !ends_with(values->output, ".atoms"))
         return fail_usage(arguments->command, "--output: '%s' must end in .pqr, .pqr.gz or .atoms", values->output);
-    return files_check(arguments->command, &(named_file){values->output, "atoms", "--output"}, 1);
+    return files_check(arguments->command, &(named_file){output_path(values->output), "atoms", "--output"}, 1);
 }
 
 static void print_report(const generate_values *values, double elapsed_s)
@@ -96,13 +97,13 @@ static int generate_run(const parsed_arguments *arguments)
     ley_error error = {0};
     const double start_s = now_s();
     interrupt_defer();
-    ley_status status = ley_waterbox_write(values->atoms, (uint64_t)values->seed, values->disorder_A, values->output,
-                                           interrupt_flag(), &error);
+    ley_status status = ley_waterbox_write(values->atoms, (uint64_t)values->seed, values->disorder_A,
+                                           output_path(values->output), interrupt_flag(), &error);
     if (status != LEY_OK) {
         code = fail_with(&error);
         return status == LEY_CANCELLED ? interrupt_exit_code() : code;
     }
-    if (!values->quiet)
+    if (!values->quiet && !output_takes_stdout(values->output))
         print_report(values, now_s() - start_s);
     return 0;
 }

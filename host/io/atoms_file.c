@@ -2,6 +2,7 @@
  * byte. */
 #include "io/atoms_file.h"
 #include "io/pqr.h"
+#include "io/target.h"
 
 #include "core/number.h"
 #include "error.h"
@@ -338,9 +339,11 @@ ley_status ley_atoms_read(const char *path, ley_atoms **atoms, ley_error *error)
 
 ley_atoms_form ley_atoms_form_of(const char *path)
 {
-    if (ley_ends_with(path, ".pqr") || ley_ends_with(path, ".pqr.gz"))
-        return LEY_ATOMS_FORM_PQR;
-    return ley_ends_with(path, ".atoms") ? LEY_ATOMS_FORM_BINARY : LEY_ATOMS_FORM_NONE;
+    if (ley_ends_with(path, ".atoms"))
+        return LEY_ATOMS_FORM_BINARY;
+    return ley_ends_with(path, ".pqr") || ley_ends_with(path, ".pqr.gz") || ley_target_is_descriptor(path)
+               ? LEY_ATOMS_FORM_PQR
+               : LEY_ATOMS_FORM_NONE;
 }
 
 ley_status ley_fail_atoms_form(const char *path, ley_error *error)

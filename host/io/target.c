@@ -15,8 +15,7 @@
 
 enum { LINKS_MOST = 40 }; /* as many as Linux follows */
 
-/* An open descriptor's name: to replace the file behind it would not be what the caller means. */
-static bool names_descriptor(const char *path)
+bool ley_target_is_descriptor(const char *path)
 {
     static const char *const prefixes[] = {"/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
@@ -89,7 +88,7 @@ int ley_target_find(const char *path, char **file)
         return errno;
     if (exists && S_ISDIR(known.st_mode))
         return EISDIR;
-    if (names_descriptor(path) || (exists && !S_ISREG(known.st_mode)))
+    if (ley_target_is_descriptor(path) || (exists && !S_ISREG(known.st_mode)))
         return 0;
     /* The folder's permissions alone would let a file be replaced that is marked as read-only. */
     if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
