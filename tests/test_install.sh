@@ -86,6 +86,13 @@ while read -r name; do
     [ -s "$share/doc/leyden/${name#docs/}" ] || fail "a help text names $name, which is not installed"
 done < "$top/named"
 
+# What is installed leads to nothing that is not.
+for page in "$share"/doc/leyden/*.md; do
+    while read -r name; do
+        [ -e "$share/doc/leyden/$name" ] || fail "$(basename "$page") leads to $name, which is not installed"
+    done < <(grep -o '](\(\.\./\)*[a-z][a-z0-9_/.-]*\.[a-z]*[)#]' "$page" | sed 's/^](//; s/[)#]$//')
+done
+
 # The example of the documentation, as it is installed.
 example=$root/usr/share/doc/leyden/example.c
 echo 'ATOM 1 NA ION A 1 1.0 2.0 3.0 1.0 1.8' > "$top/ion.pqr"

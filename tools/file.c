@@ -114,10 +114,11 @@ static int check_pair(const subcommand *command, const named_file *a, const name
     const named_file *output = b->option != NULL ? b : a, *other = output == b ? a : b;
     if (output->option == NULL || !ley_file_is_same(a->path, b->path))
         return 0;
-    return other->option == NULL ? fail_usage(command, "%s: '%s' is the file of the %s '%s'", output->option,
-                                              output->path, other->what, other->path)
-                                 : fail_usage(command, "%s: '%s' and '%s' are one file, and two results would go there",
-                                              output->option, other->path, output->path);
+    return other->option == NULL
+               ? fail_usage(command, "%s: '%s' is the file of the %s '%s'", output->option, output->path, other->what,
+                            other->path)
+               : fail_usage(command, "%s: '%s' (%s) and '%s' (%s) are one file, and two results would go there",
+                            output->option, other->path, other->what, output->path, output->what);
 }
 
 int files_check_apart(const subcommand *command, const named_file *files, size_t n)

@@ -19,7 +19,7 @@ int file_end(ley_file *file, ley_status status, ley_error *error);
 /* A file of a command. */
 typedef struct named_file {
     const char *path;   /* NULL: there is none */
-    const char *what;   /* "map": what it holds */
+    const char *what;   /* "map", or "map of a.pqr": what it holds */
     const char *option; /* "--output": a file that is to be written; NULL: one that is read */
 } named_file;
 

@@ -111,14 +111,23 @@ static int check_options(const job_batch *batch)
     return 0;
 }
 
+/* "map of a.pqr" */
+static char *what_of(const one *o, const char *product)
+{
+    const size_t size = strlen(product) + strlen(" of ") + strlen(o->arguments.operand) + 1;
+    char *what = allocate(size, 1);
+    snprintf(what, size, "%s of %s", product, o->arguments.operand);
+    return what;
+}
+
 /* Each molecule as if it were alone; and then all files together. */
 static int check(const job_batch *batch, bool *wants_devices)
 {
     const size_t n = molecule_count(batch);
     enum { MOST_FILES = 3 + JOB_MOST_OTHERS };
     named_file *files = allocate(n * MOST_FILES, sizeof *files);
-    char **paths = allocate(n * MOST_FILES, sizeof *paths);
-    size_t file_count = 0, path_count = 0;
+    char **texts = allocate(2 * n * MOST_FILES, sizeof *texts);
+    size_t file_count = 0, text_count = 0;
     int code = check_options(batch);
     for (size_t i = 0; i < n && code == 0; i++) {
         one o;
@@ -131,17 +140,17 @@ static int check(const job_batch *batch, bool *wants_devices)
         files[file_count++] = (named_file){o.arguments.operand, o.run->kind->operand, NULL};
         for (size_t k = 0; k < sizeof made / sizeof *made; k++)
             if (made[k] != NULL) {
-                paths[path_count] = strdup(made[k]);
-                files[file_count++] =
-                    (named_file){paths[path_count++], k == 1 ? "header" : o.run->kind->product, "--output"};
+                char *path = texts[text_count++] = strdup(made[k]);
+                char *what = texts[text_count++] = what_of(&o, k == 1 ? "header" : o.run->kind->product);
+                files[file_count++] = (named_file){path, what, "--output"};
             }
         one_end(&o);
     }
     if (code == 0)
         code = files_check_apart(batch->arguments->command, files, file_count);
-    for (size_t i = 0; i < path_count; i++)
-        free(paths[i]);
-    free(paths);
+    for (size_t i = 0; i < text_count; i++)
+        free(texts[i]);
+    free(texts);
     free(files);
     return code;
 }
