@@ -191,6 +191,25 @@ static void test_a_quiet_batch_says_what_fails(void **state)
     cli_expect(0, "", "");
 }
 
+static void test_what_is_for_all_fails_for_each_by_name(void **state)
+{
+    (void)state;
+    cli_write_text("bad.json", "{");
+    cli_write_text("bad.txt", "1 2 3\n4 5\n");
+    static const char *const cases[][2] = {{"-o out/{}.mrc --plan bad.json " SMALL, "bad.json:"},
+                                           {"-o out/{}.csv --points bad.txt --method dcs", "bad.txt:2:"},
+                                           {"-o out/{}.csv --points none.txt --method dcs", "none.txt: "}};
+    char expected[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const cli_result *r = cli("map m0.pqr m1.pqr %s", cases[i][0]);
+        assert_int_equal(r->code, 2);
+        for (int molecule = 0; molecule < 2; molecule++) {
+            snprintf(expected, sizeof expected, "leyden: m%d.pqr: %s", molecule, cases[i][1]);
+            expect_in(r->err, expected);
+        }
+    }
+}
+
 /* Far from a molecule whose charges cancel floats have too few digits for the tolerance. */
 static void test_each_is_held_to_the_tolerance(void **state)
 {
@@ -294,6 +313,7 @@ int main(void)
         cmocka_unit_test_setup(test_what_several_cannot_have, cli_empty),
         cmocka_unit_test_setup(test_the_others_are_computed, cli_empty),
         cmocka_unit_test_setup(test_a_quiet_batch_says_what_fails, cli_empty),
+        cmocka_unit_test_setup(test_what_is_for_all_fails_for_each_by_name, cli_empty),
         cmocka_unit_test_setup(test_each_is_held_to_the_tolerance, cli_empty),
         cmocka_unit_test_setup(test_a_device_that_fails_once_costs_one_molecule, cli_empty),
         cmocka_unit_test_setup(test_without_devices, cli_empty),

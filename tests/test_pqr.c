@@ -6,6 +6,7 @@
 #include <glob.h>
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -552,6 +553,76 @@ static void expect_same(const outcome *one, const outcome *other, int64_t piece_
 
 /* Cut anywhere, a file says what it says in one piece: its atoms, its first bad line, the line that
  * shows that it is a PDB file, where its first model ends. */
+/* ---- Files that become shorter --------------------------------------------------------------- */
+
+enum { SHORTENED = 200000, RECORD_BYTES = 40 };
+
+static void write_long(void)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < SHORTENED; i++)
+        assert_int_equal(fprintf(file, "ATOM %6d A UNK 1 %7.3f 1 2 0.5 1.5\n", i + 1, i * 0.001), RECORD_BYTES);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_text_that_becomes_shorter_is_refused(void **state)
+{
+    (void)state;
+    const char *line;
+    size_t length;
+    ley_text *text;
+    ley_error error = {0};
+    write_long();
+    assert_int_equal(ley_text_open(path, &text, NULL), LEY_OK);
+    assert_int_equal(ley_text_line(text, &line, &length, NULL), LEY_OK);
+    assert_int_equal(truncate(path, RECORD_BYTES * (SHORTENED / 2)), 0); /* where a record ends */
+    ley_status status = LEY_OK;
+    while (status == LEY_OK && line != NULL)
+        status = ley_text_line(text, &line, &length, &error);
+    assert_int_equal(status, LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, ": cut short while it was read"));
+    ley_error_clear(&error);
+    ley_text_close(text);
+}
+
+/* Shortens the file as soon as this process has opened it: by then its size is known. */
+static void *shorten(void *is_over)
+{
+    char link[64], target[sizeof path];
+    while (!__atomic_load_n((bool *)is_over, __ATOMIC_ACQUIRE))
+        for (int fd = 3; fd < 32; fd++) {
+            snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+            const ssize_t n = readlink(link, target, sizeof target);
+            if (n == (ssize_t)strlen(path) && memcmp(target, path, (size_t)n) == 0)
+                return truncate(path, RECORD_BYTES * (SHORTENED / 8)) == 0 ? NULL : is_over;
+        }
+    return NULL;
+}
+
+/* All of them where the file was read before the thread came. */
+static void atoms_of_a_file_that_becomes_shorter_are_not_fewer(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 6; round++) {
+        pthread_t thread;
+        bool is_over = false;
+        void *failure;
+        write_long();
+        assert_int_equal(pthread_create(&thread, NULL, shorten, &is_over), 0);
+        outcome o = read_by(2, 1 << 20);
+        __atomic_store_n(&is_over, true, __ATOMIC_RELEASE);
+        pthread_join(thread, &failure);
+        assert_null(failure);
+        if (o.status == LEY_OK)
+            assert_int_equal(ley_atoms_count(o.atoms), SHORTENED);
+        else
+            assert_non_null(strstr(o.error.message, "cut short while it was read"));
+        ley_atoms_destroy(o.atoms);
+        ley_error_clear(&o.error);
+    }
+}
+
 static void pieces_say_the_same(void **state)
 {
     (void)state;
@@ -634,6 +705,8 @@ int main(void)
         cmocka_unit_test(pqr_files_are_taken),
         cmocka_unit_test(apbs_examples_are_taken),
         cmocka_unit_test(many_atoms),
+        cmocka_unit_test(a_text_that_becomes_shorter_is_refused),
+        cmocka_unit_test(atoms_of_a_file_that_becomes_shorter_are_not_fewer),
         cmocka_unit_test(pieces_say_the_same),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -46,7 +46,6 @@ typedef struct one {
     parsed_arguments arguments; /* those of the command, with this molecule */
     char *output;
     job_run *run;
-    bool is_read;
     ley_error error;
 } one;
 
@@ -222,7 +221,6 @@ static ley_status run_one(work *w, one *o, ley_engine **engine)
 {
     job_run *run = o->run;
     ley_status status = job_frame_read(run, &o->error);
-    o->is_read = status == LEY_OK;
     if (status == LEY_OK && *engine == NULL && job_frame_wants_devices(run))
         status = ley_engine_create(run->values->device, engine, &o->error);
     if (status != LEY_OK)
@@ -251,10 +249,10 @@ static void print_one(const one *o)
     printf(" %s, written: %s\n", seconds_text(now_s() - run->phases.start_s).s, o->output);
 }
 
-/* With the molecule's name, which whatever cannot be read says by itself: a file is named there. */
+/* With the molecule's name, which a molecule that cannot be read has in its message already. */
 static int fail_one(one *o)
 {
-    if (!o->is_read)
+    if (o->run->is_told)
         return fail_with(&o->error);
     const char *why = o->error.message[0] != '\0' ? o->error.message : ley_status_text(o->error.status);
     const int code = fail(o->error.status, "%s: %s", o->arguments.operand, why);

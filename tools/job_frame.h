@@ -57,6 +57,7 @@ struct job_run {
     void *input; /* the method's, or NULL */
     ley_engine *engine;
     bool is_lent; /* the engine is the caller's */
+    bool is_told; /* what failed names the operand: it could not be read */
     ley_job *job;
     const ley_report *report;     /* of a job, once it ended */
     const ley_forecast *forecast; /* of a dry run; or NULL */

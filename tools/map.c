@@ -340,6 +340,7 @@ static ley_status read_input(job_run *run, ley_error *error)
     ley_status status = molecule_read(path, run->arguments, &map->problem.atoms, error);
     if (status == LEY_OK && run->method->read != NULL)
         status = run->method->read(run->input, map->problem.atoms, path, error);
+    run->is_told = status != LEY_OK;
     return status == LEY_OK && option_given(run->arguments, POINTS) ? read_points(map, error) : status;
 }
 

@@ -382,11 +382,10 @@ static bool put_piece(void *context, size_t i, size_t worker)
     return r->is_fine && !p->list.is_complete;
 }
 
-/* True: the list has all records. */
-static bool read_pieces(const char *path, int threads, int64_t piece_bytes, atom_list *list)
+/* True: the list has all records. `size`: of the file; a piece that finds it shorter cannot tell. */
+static bool read_pieces(const char *path, int64_t size, int threads, int64_t piece_bytes, atom_list *list)
 {
-    piece_reader r = {.path = path, .piece_bytes = piece_bytes, .list = list};
-    r.size = threads > 1 ? ley_text_plain_size(path) : -1;
+    piece_reader r = {.path = path, .size = size, .piece_bytes = piece_bytes, .list = list};
     if (r.size < 2 * piece_bytes)
         return false;
     const size_t pieces = (size_t)((r.size - 1) / piece_bytes + 1);
@@ -397,18 +396,21 @@ static bool read_pieces(const char *path, int threads, int64_t piece_bytes, atom
     for (size_t i = 0; r.pieces != NULL && i < workers; i++)
         free_list(&r.pieces[i].list);
     free(r.pieces);
+    r.is_fine = r.is_fine && ley_text_plain_size(path) >= size;
     if (!r.is_fine)
         free_list(list);
     return r.is_fine;
 }
 
-static ley_status read_file(const char *path, atom_list *list, ley_error *error)
+/* `size`: that the file had before; or -1. */
+static ley_status read_file(const char *path, int64_t size, atom_list *list, ley_error *error)
 {
     ley_text *text;
     ley_status status = ley_text_open(path, &text, error);
     if (status != LEY_OK)
         return status;
     ley_text_pass_mark(text);
+    ley_text_expect(text, size);
     status = read_records(text, INT64_MAX, list, error);
     ley_text_close(text);
     return status;
@@ -458,7 +460,9 @@ ley_status ley_pqr_read_pieces(const char *path, ley_pdb_policy policy, int thre
                                ley_pdb_finding *finding, ley_atoms **atoms, ley_error *error)
 {
     atom_list list = {0};
-    ley_status status = read_pieces(path, threads, piece_bytes, &list) ? LEY_OK : read_file(path, &list, error);
+    const int64_t size = threads > 1 ? ley_text_plain_size(path) : -1;
+    const bool is_read = read_pieces(path, size, threads, piece_bytes, &list);
+    ley_status status = is_read ? LEY_OK : read_file(path, size, &list, error);
     const bool found = ley_pdb_is_one(&list.signs, path, finding->reason, &finding->line);
     finding->is_pdb = found;
     if (found && policy == LEY_PDB_REFUSED && (status == LEY_OK || status == LEY_ERROR_INPUT))

@@ -24,7 +24,8 @@ struct ley_text {
     const char *path;
     gzFile file;       /* NULL: a piece */
     int fd;            /* of a piece */
-    int64_t read_to;   /* by a piece: the byte behind what is in the buffer */
+    int64_t read_to;   /* of the text: the byte behind what is in the buffer */
+    int64_t least;     /* bytes of plain text that the file had when it was opened, or earlier; 0: unknown */
     int64_t line;      /* of what was read last, from 1; 0: nothing was */
     double most_bytes; /* of text */
     size_t begin, end; /* what is still unread of the buffer */
@@ -58,8 +59,9 @@ ley_status ley_text_open(const char *path, ley_text **text, ley_error *error)
     t->file = file;
     t->fd = -1;
     t->read_to = 0;
-    t->most_bytes =
-        S_ISREG(status.st_mode) ? (double)status.st_size * (gzdirect(file) != 0 ? 1 : most_packed) : INFINITY;
+    const bool is_regular = S_ISREG(status.st_mode), is_plain = gzdirect(file) != 0;
+    t->most_bytes = is_regular ? (double)status.st_size * (is_plain ? 1 : most_packed) : INFINITY;
+    t->least = is_regular && is_plain ? (int64_t)status.st_size : 0;
     t->line = 0;
     t->begin = t->end = 0;
     t->drained = t->passes_mark = false;
@@ -103,6 +105,11 @@ ley_status ley_text_open_piece(const char *path, int64_t first, ley_text **text,
     else
         ley_text_close(t);
     return status;
+}
+
+void ley_text_expect(ley_text *text, int64_t bytes)
+{
+    text->least = bytes > text->least ? bytes : text->least;
 }
 
 int64_t ley_text_position(const ley_text *text)
@@ -203,9 +210,12 @@ static ley_status fill(ley_text *text, int64_t line, ley_error *error)
         return ley_fail(error, LEY_ERROR_FILE, "%s: %s", text->path, strerror(reason));
     if (code == Z_MEM_ERROR)
         return ley_fail_memory(error, ZLIB_BYTES, "unpacking a file");
-    if (code == Z_OK || code == Z_STREAM_END)
+    const bool is_whole = code == Z_OK || code == Z_STREAM_END;
+    if (is_whole && text->read_to >= text->least)
         return LEY_OK;
     text->line = line;
+    if (is_whole)
+        return ley_text_fail(text, error, "cut short while it was read");
     if (code == Z_BUF_ERROR)
         return ley_text_fail(text, error, "the gzip file is cut short");
     /* zlib puts its own name of the file in front, "<fd:3>: ". */

@@ -20,6 +20,11 @@ typedef struct ley_text ley_text;
 ley_status ley_text_open(const char *path, ley_text **text, ley_error *error);
 void ley_text_close(ley_text *text);
 
+/* Plain text of a regular file ends where it ended when the file was opened, or later; what ends
+ * earlier has become shorter meanwhile, and is refused. This tells of so many bytes that were there
+ * before it was opened. */
+void ley_text_expect(ley_text *text, int64_t bytes);
+
 /* The size of a regular file that is plain text or what else is no gzip file; else -1. */
 int64_t ley_text_plain_size(const char *path);
 
