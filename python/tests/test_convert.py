@@ -91,7 +91,24 @@ def test_the_program(tmp_path, atoms):
     assert done.returncode == 0 and "radii: the topology has no radii" in done.stdout, done.stderr
     assert leyden.Atoms.read(tmp_path / "m.pqr").r.tolist() == [1.70, 1.52]
     assert run("convert", tmp_path / "m.mol2", "-o", tmp_path / "m.xyz").returncode == 1
-    assert run("convert", tmp_path / "none.mol2", "-o", tmp_path / "n.pqr").returncode == 2
+
+    def refused(code, said, *words):
+        done = run("convert", *words, "-o", tmp_path / "n.pqr")
+        last = done.stderr.splitlines()[-1]  # a broken .dcd makes MDAnalysis's own code print before
+        assert done.returncode == code and last.startswith("leyden: ") and said in last, (said, done.stderr)
+        assert "Traceback" not in done.stderr, done.stderr
+
+    (tmp_path / "broken.prmtop").write_text("no topology")
+    (tmp_path / "no.dcd").write_text("no trajectory")
+    molecule = tmp_path / "m.mol2"
+    refused(2, "none.mol2: No such file or directory", tmp_path / "none.mol2")
+    refused(2, "none.dcd: No such file or directory", molecule, tmp_path / "none.dcd")
+    refused(2, "no.dcd: ", molecule, tmp_path / "no.dcd")
+    refused(2, "broken.prmtop: ", tmp_path / "broken.prmtop")
+    refused(1, "m.mol2 has the frames 0 to 0", molecule, "--frame", "9")
+    refused(1, "--select 'foo bar': ", molecule, "--select", "foo bar")
+    refused(1, "--select 'name X': there is no such atom", molecule, "--select", "name X")
+    assert run("convert", molecule).returncode == 1
 
 
 def test_the_program_without_packages():
