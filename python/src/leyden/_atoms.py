@@ -122,6 +122,7 @@ class Atoms:
 
     @property
     def pointer(self) -> Any:
+        """The ley_atoms."""
         return self._pointer
 
     @property
