@@ -7,8 +7,9 @@ import sys
 import warnings
 from typing import Any, Iterator, List, NoReturn, Optional
 
-from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
+import numpy as np
 
+from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
 
 @contextlib.contextmanager
 def _about(files: List[str]) -> Iterator[None]:
@@ -24,21 +25,27 @@ def _about(files: List[str]) -> Iterator[None]:
 
 
 def _read(arguments: argparse.Namespace) -> Atoms:
-    """By ParmEd where it is Amber's topology, whose radii MDAnalysis does not read; else by MDAnalysis."""
-    radii = "element" if arguments.radii == "element" else None
+    """By MDAnalysis; by ParmEd radii of Amber's topologies, which MDAnalysis does not read, and their coordinates."""
+    radii: Any = "element" if arguments.radii == "element" else None
+    topology_radii = None
     files = [arguments.topology] + ([arguments.coordinates] if arguments.coordinates else [])
     for name in files:
         with open(name, "rb"):  # says what is wrong in fewer words than the packages
             pass
-    is_amber = arguments.topology.endswith((".prmtop", ".parm7"))
-    if is_amber and arguments.select is None and arguments.frame is None:
+    if arguments.topology.endswith((".prmtop", ".parm7")):
         try:
             import parmed
         except ImportError:
             print("ParmEd is not installed: MDAnalysis reads the topology, without its radii")
         else:
-            with _about(files):
-                return Atoms.from_parmed(parmed.load_file(arguments.topology, xyz=arguments.coordinates), radii)
+            with _about(files[:1]):
+                structure = parmed.load_file(arguments.topology)
+            if arguments.select is None and arguments.frame is None:
+                unread = (TypeError, ValueError, IndexError, parmed.exceptions.FormatNotFound)  # of trajectories
+                with _about(files), contextlib.suppress(*unread if arguments.coordinates else ()):
+                    return Atoms.from_parmed(parmed.load_file(arguments.topology, xyz=arguments.coordinates), radii)
+            found = [getattr(a, "solvent_radius", None) for a in structure.atoms]
+            topology_radii = np.array(found, float) if radii is None and all(found) else None
     try:
         import MDAnalysis
     except ImportError:
@@ -53,7 +60,8 @@ def _read(arguments: argparse.Namespace) -> Atoms:
         except IndexError:
             count = len(universe.trajectory)
             raise UsageError(f"--frame {arguments.frame}: {files[-1]} has the frames 0 to {count - 1}") from None
-        return Atoms.from_mdanalysis(_selected(universe, arguments.select), radii)
+        group = _selected(universe, arguments.select)
+        return Atoms.from_mdanalysis(group, radii if topology_radii is None else topology_radii[group.atoms.indices])
 
 
 def _selected(universe: Any, words: Optional[str]) -> Any:
