@@ -43,6 +43,9 @@ def test_mdanalysis():
         assert leyden.Atoms.from_mdanalysis(made, radii=np.arange(6)).r.tolist() == list(range(6))
         made.add_TopologyAttr("radii", [1, 2, 3, 4, 5, 6])
         assert leyden.Atoms.from_mdanalysis(made).r.tolist() == [1, 2, 3, 4, 5, 6]
+    water = universe(names=["OW", "HW1", "HW2", "MW", "LP1", "EP"], masses=[16, 1, 1, 0, 0, 0], charges=charges)
+    with pytest.warns(leyden.RadiiWarning, match="which 3 of 6 atoms have by their names, and of 3 sites without mass"):
+        assert leyden.Atoms.from_mdanalysis(water).r.tolist() == [1.52, 1.2, 1.2, 0, 0, 0]
     with pytest.raises(leyden.InputError, match="no charges"):
         leyden.Atoms.from_mdanalysis(universe(names=NAMES))
     with pytest.raises(leyden.InputError, match="atom 1, XX: no radius is known"):
@@ -91,7 +94,41 @@ def test_the_program(tmp_path, atoms):
     assert done.returncode == 0 and "radii: the topology has no radii" in done.stdout, done.stderr
     assert leyden.Atoms.read(tmp_path / "m.pqr").r.tolist() == [1.70, 1.52]
     assert run("convert", tmp_path / "m.mol2", "-o", tmp_path / "m.xyz").returncode == 1
-    assert run("convert", tmp_path / "none.mol2", "-o", tmp_path / "n.pqr").returncode == 2
+
+    # Amber's radii of any frame.
+    import parmed
+    amber = structure()
+    amber.coordinates = np.zeros((6, 3))
+    for i, atom in enumerate(amber.atoms):
+        atom.solvent_radius, atom.mass, atom.type = 1 + i / 8, 12, "C"
+        atom.atom_type = parmed.AtomType("C", None, 12, 6)
+        atom.atom_type.set_lj_params(0.1, 1.7)
+    parmed.amber.AmberParm.from_structure(amber).write_parm(str(tmp_path / "a.prmtop"))
+    (tmp_path / "a.mdcrd").write_text("two frames\n" + "".join(
+        "".join(f"{frame + i / 8:8.3f}" + "\n" * (i in (9, 17)) for i in range(18)) for frame in (0, 100)))
+    for words, x in ((), 0), (("--frame", 1), 100):
+        done = run("convert", tmp_path / "a.prmtop", tmp_path / "a.mdcrd", "-o", tmp_path / "f.atoms", *words)
+        assert done.returncode == 0 and "radii: " not in done.stdout, done.stderr + done.stdout
+        again = leyden.Atoms.read(tmp_path / "f.atoms")
+        assert again.r.tolist() == [1 + i / 8 for i in range(6)] and again.x[0, 0] == x
+
+    def refused(code, said, *words):
+        done = run("convert", *words, "-o", tmp_path / "n.pqr")
+        last = done.stderr.splitlines()[-1]  # a broken .dcd makes MDAnalysis's own code print before
+        assert done.returncode == code and last.startswith("leyden: ") and said in last, (said, done.stderr)
+        assert "Traceback" not in done.stderr, done.stderr
+
+    (tmp_path / "broken.prmtop").write_text("no topology")
+    (tmp_path / "no.dcd").write_text("no trajectory")
+    molecule = tmp_path / "m.mol2"
+    refused(2, "none.mol2: No such file or directory", tmp_path / "none.mol2")
+    refused(2, "none.dcd: No such file or directory", molecule, tmp_path / "none.dcd")
+    refused(2, "no.dcd: ", molecule, tmp_path / "no.dcd")
+    refused(2, "broken.prmtop: ", tmp_path / "broken.prmtop")
+    refused(1, "m.mol2 has the frames 0 to 0", molecule, "--frame", "9")
+    refused(1, "--select 'foo bar': ", molecule, "--select", "foo bar")
+    refused(1, "--select 'name X': there is no such atom", molecule, "--select", "name X")
+    assert run("convert", molecule).returncode == 1
 
 
 def test_the_program_without_packages():

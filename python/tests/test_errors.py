@@ -14,6 +14,10 @@ import leyden
     (dict(method="dcs", kappa=1), "dcs"), (dict(method="cutoff", pair="yukawa"), "needs kappa"),
     (dict(method="cutoff", pair="coulomb", probe=(1, 1)), "probe"), (dict(method="cutoff", pair="q*foo"), "foo"),
     (dict(method="dcs", variant="fastest"), "fastest"), (dict(cell=(1, 2)), "cell"), (dict(verify=-1), "verify"),
+    (dict(method="msm", tol=None, preset="best"), "preset: 'best' is not papers"),
+    (dict(method="msm", preset="papers"), "preset needs tol=None"), (dict(levels=2), "levels is for method 'msm'"),
+    (dict(method="msm", tol=None, levels=2 ** 40), "levels"), (dict(method="msm", tol=None, levels=99), "levels"),
+    (dict(method="msm", tol=None, solver="fft", fft="best"), "best"),
     (dict(progress=3), "progress"), (dict(engine="cpu"), "engine"), (dict(seed=-1), "seed"),
     (dict(seed=2 ** 64), "seed"), (dict(verify=2 ** 63), "verify"), (dict(verify=float("nan")), "verify"),
     (dict(method="cutoff", pair="lennard-jones", probe=(1,)), "probe"),
@@ -100,3 +104,13 @@ def test_children_do_not_use_their_parents_engine(atoms, lattice, engine):
         finally:
             os._exit(3)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_whatever_is_public_says_what_it_is():
+    named = [(name, getattr(leyden, name)) for name in leyden.__all__]
+    of_classes = [(f"{name}.{part}", getattr(value, "__func__", value))
+                  for name, thing in named if isinstance(thing, type)
+                  for part, value in vars(thing).items() if not part.startswith("_")
+                  if isinstance(value, (property, classmethod, staticmethod)) or callable(value)]
+    assert not [name for name, thing in named + of_classes if callable(thing) or isinstance(thing, property)
+                if not thing.__doc__]

@@ -84,6 +84,8 @@ def test_files_of_maps(tmp_path, made, ending):
     ("msm", ("--tol", 1e-3), dict(tol=1e-3)),
     ("msm", ("--cutoff", 8, "--window", "nodal5", "--kappa", 0.1),
      dict(tol=None, cutoff=8, window="nodal5", kappa=0.1)),
+    ("msm", ("--preset", "papers"), dict(tol=None, preset="papers")),
+    ("msm", ("--solver", "fft", "--levels", 1, "--fft", "fftw"), dict(tol=None, solver="fft", levels=1, fft="fftw")),
     ("msm", ("--cell", "20,20,20", "--periodic", "xyz", "--tol", 1e-3), dict(cell=(20, 20, 20), tol=1e-3)),
     ("cutoff", ("--cutoff", 9, "--pair", "yukawa", "--kappa", 0.2), dict(cutoff=9, pair="yukawa", kappa=0.2)),
     ("cutoff", ("--pair", "q*exp(-r/l)/r", "--constants", "l=7"), dict(pair="q*exp(-r/l)/r", constants={"l": 7})),

@@ -2,32 +2,78 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import warnings
-from typing import List, Optional
+from typing import Any, Iterator, List, NoReturn, Optional
 
-from . import Atoms, Error, RadiiWarning, __version__, devices
+import numpy as np
+
+from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
+
+@contextlib.contextmanager
+def _about(files: List[str]) -> Iterator[None]:
+    """What other packages raise of files that they cannot read, in one line with the files' names."""
+    try:
+        yield
+    except (UsageError, MemoryError):
+        raise
+    except Exception as error:  # pylint: disable=broad-except
+        text = " ".join(str(error).split()) or type(error).__name__
+        named = any(name in text for name in files)
+        raise InputError(text if named else f"{' with '.join(files)}: {text}") from None
 
 
 def _read(arguments: argparse.Namespace) -> Atoms:
-    """By ParmEd where it is Amber's topology, whose radii MDAnalysis does not read; else by MDAnalysis."""
-    radii = "element" if arguments.radii == "element" else None
-    is_amber = arguments.topology.endswith((".prmtop", ".parm7"))
-    if is_amber and arguments.select is None and arguments.frame is None:
+    """By MDAnalysis; by ParmEd radii of Amber's topologies, which MDAnalysis does not read, and their coordinates."""
+    radii: Any = "element" if arguments.radii == "element" else None
+    topology_radii = None
+    files = [arguments.topology] + ([arguments.coordinates] if arguments.coordinates else [])
+    for name in files:
+        with open(name, "rb"):  # says what is wrong in fewer words than the packages
+            pass
+    if arguments.topology.endswith((".prmtop", ".parm7")):
         try:
             import parmed
         except ImportError:
             print("ParmEd is not installed: MDAnalysis reads the topology, without its radii")
         else:
-            return Atoms.from_parmed(parmed.load_file(arguments.topology, xyz=arguments.coordinates), radii)
+            with _about(files[:1]):
+                structure = parmed.load_file(arguments.topology)
+            if arguments.select is None and arguments.frame is None:
+                unread = (TypeError, ValueError, IndexError, parmed.exceptions.FormatNotFound)  # of trajectories
+                with _about(files), contextlib.suppress(*unread if arguments.coordinates else ()):
+                    return Atoms.from_parmed(parmed.load_file(arguments.topology, xyz=arguments.coordinates), radii)
+            found = [getattr(a, "solvent_radius", None) for a in structure.atoms]
+            topology_radii = np.array(found, float) if radii is None and all(found) else None
     try:
         import MDAnalysis
     except ImportError:
         sys.exit("leyden: MDAnalysis is not installed, which reads topologies: pip install MDAnalysis")
-    files = [arguments.topology] + ([arguments.coordinates] if arguments.coordinates else [])
-    universe = MDAnalysis.Universe(*files)
-    universe.trajectory[arguments.frame or 0]
-    return Atoms.from_mdanalysis(universe.select_atoms(arguments.select) if arguments.select else universe, radii)
+    sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
+    with _about(files):
+        universe = MDAnalysis.Universe(*files)
+        if not hasattr(universe, "trajectory"):
+            raise InputError("there are no coordinates: name a file that has them as COORDINATES")
+        try:
+            universe.trajectory[arguments.frame or 0]
+        except IndexError:
+            count = len(universe.trajectory)
+            raise UsageError(f"--frame {arguments.frame}: {files[-1]} has the frames 0 to {count - 1}") from None
+        group = _selected(universe, arguments.select)
+        return Atoms.from_mdanalysis(group, radii if topology_radii is None else topology_radii[group.atoms.indices])
+
+
+def _selected(universe: Any, words: Optional[str]) -> Any:
+    if words is None:
+        return universe
+    try:
+        group = universe.select_atoms(words)
+    except Exception as error:  # SelectionError, and whatever its parser stumbles over
+        raise UsageError(f"--select '{words}': {error}") from None
+    if len(group) == 0:
+        raise UsageError(f"--select '{words}': there is no such atom")
+    return group
 
 
 def _convert(arguments: argparse.Namespace) -> int:
@@ -49,8 +95,15 @@ def _devices(_: argparse.Namespace) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Exit code 1, as of the command."""
+        self.print_usage(sys.stderr)
+        self.exit(1, f"leyden: {message}\n")
+
+
 def main(words: Optional[List[str]] = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m leyden", description=__doc__)
+    parser = _Parser(prog="python -m leyden", description=__doc__)
     parser.add_argument("--version", action="version", version=f"leyden {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     convert = commands.add_parser("convert", help="a topology and coordinates as a file of atoms",
@@ -69,7 +122,10 @@ def main(words: Optional[List[str]] = None) -> int:
     try:
         return arguments.run(arguments)
     except (Error, OSError, ValueError) as error:
-        print(f"leyden: {error}", file=sys.stderr)
+        said = str(error)
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            said = f"{error.filename}: {error.strerror}"
+        print(f"leyden: {said}", file=sys.stderr)
         return {"UsageError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4}.get(
             type(error).__name__, 2)
 

@@ -84,8 +84,10 @@ class Atoms:
         except AttributeError as error:  # NoDataError is one
             raise InputError(f"the topology has no charges: {error}") from None
         found = getattr(group, "radii", None) if radii is None else None
-        elements, names, residues = (getattr(group, word, None) for word in ("elements", "names", "resnames"))
-        return cls.from_arrays(group.positions, charges, radii_for(len(group), radii, found, elements, names, residues))
+        elements, names, residues, masses = (getattr(group, word, None)
+                                             for word in ("elements", "names", "resnames", "masses"))
+        return cls.from_arrays(group.positions, charges,
+                               radii_for(len(group), radii, found, elements, names, residues, masses))
 
     @classmethod
     def from_parmed(cls, structure: Any, radii: Any = None) -> "Atoms":
@@ -105,7 +107,7 @@ class Atoms:
         elements = [a.element_name if getattr(a, "atomic_number", 0) > 0 else "" for a in atoms]
         return cls.from_arrays(structure.coordinates, [a.charge for a in atoms],
                                radii_for(len(atoms), radii, found, elements, [a.name for a in atoms],
-                                         [a.residue.name for a in atoms]))
+                                         [a.residue.name for a in atoms], [a.mass for a in atoms]))
 
     def write(self, path: Any) -> None:
         """Writes PQR for .pqr and .pqr.gz, leyden's binary form for .atoms; whole or not at all.
@@ -122,6 +124,7 @@ class Atoms:
 
     @property
     def pointer(self) -> Any:
+        """The ley_atoms."""
         return self._pointer
 
     @property

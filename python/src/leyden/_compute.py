@@ -160,13 +160,14 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
             temperature: float, r_min: float, periodic: Any, cell: Any, kappa: Optional[float], sum: Optional[str],
             math: str, variant: Optional[str], verify: Optional[int], seed: Optional[int], plan: Any,
             lattice_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
-            solver: Optional[str]) -> _Sum:
+            solver: Optional[str], preset: Optional[str], levels: Optional[int], fft: Optional[str]) -> _Sum:
     """What the arguments ask for, checked as far as no device is needed."""
     if not isinstance(atoms, Atoms):
         raise UsageError(f"atoms: leyden.Atoms are needed, not {type(atoms).__name__}")
     if method not in METHODS:
         raise UsageError(f"method: {method!r} is none of {', '.join(METHODS)}")
-    lattices = {"lattice_spacing": lattice_spacing, "splitting": splitting, "window": window, "solver": solver}
+    lattices = {"lattice_spacing": lattice_spacing, "splitting": splitting, "window": window, "solver": solver,
+                "preset": preset, "levels": levels, "fft": fft}
     for name, value in lattices.items():
         if value is not None and method != "msm":
             raise UsageError(f"{name} is for method 'msm'")
@@ -185,13 +186,16 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
         raise UsageError("tol: method 'auto' needs one")
     if method in ("auto", "msm") and tol is not None and not lib.LEY_LEAST_TOLERANCE <= tol <= lib.LEY_MOST_TOLERANCE:
         raise UsageError(f"tol: {tol!r} is not within {lib.LEY_LEAST_TOLERANCE:g} and {lib.LEY_MOST_TOLERANCE:g}")
+    if tol is not None and (preset is not None or levels is not None):
+        raise UsageError(f"{'levels' if preset is None else 'preset'} needs tol=None: a tolerance chooses the lattices")
     medium = Medium(units_of(units), dielectric, temperature, r_min)
     options = RunOptions.of(verify, seed, sum, math, variant, plan, tolerance, watcher.state)
     short, keep, long, fixed = None, None, None, 0
     if method == "cutoff":
         short, keep = short_range_of(medium, space, pair, cutoff, kappa, constants, probe, well_depth, steepness, atoms)
     else:
-        long, fixed = long_range_of(medium, space, kappa, cutoff, lattice_spacing, splitting, window, solver)
+        long, fixed, keep = long_range_of(medium, space, kappa, cutoff, lattice_spacing, splitting, window, solver,
+                                          preset, levels, fft)
     return _Sum(atoms, method, tolerance, medium, space, options, short, keep, long, fixed)
 
 
@@ -239,6 +243,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         temperature: float = 298.15, r_min: float = 0.05, periodic: Union[None, bool, str, Sequence[bool]] = None,
         cell: Any = None, kappa: Optional[float] = None, lattice_spacing: Optional[float] = None,
         splitting: Optional[str] = None, window: Optional[str] = None, solver: Optional[str] = None,
+        preset: Optional[str] = None, levels: Optional[int] = None, fft: Optional[str] = None,
         sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None, verify: Optional[int] = None,
         seed: Optional[int] = None, plan: PlanArgument = None, slab_planes: int = 0,
         engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False) -> Map:
@@ -271,6 +276,9 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             three switches, all where it is None.
         kappa: screening, 1/A: charges' potentials are times exp(-kappa r).
         lattice_spacing, splitting, window, solver: of "msm", what is not to be chosen.
+        preset: of "msm", "papers": cutoff and these as the papers have them, but for what is given.
+        levels: of "msm", lattices, each of twice the spacing of the one before; 0: as many as pay.
+        fft: of "msm", whose transforms: "fftw", "vkfft", "clfft", "cufft", or "auto".
         sum: "float", "compensated", "double" or "auto". `math`: "standard", "native" or "auto".
         variant: a kernel variant by name.
         verify: points that are recomputed in double precision, at most; 0: none. None: 1,000. `seed`
@@ -295,7 +303,8 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
                      well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,
                      temperature=temperature, r_min=r_min, periodic=periodic, cell=cell, kappa=kappa, sum=sum,
                      math=math, variant=variant, verify=verify, seed=seed, plan=plan, lattice_spacing=lattice_spacing,
-                     splitting=splitting, window=window, solver=solver)
+                     splitting=splitting, window=window, solver=solver, preset=preset, levels=levels,
+                     fft=fft)
     if not 0 <= slab_planes < 2 ** 31 or (slab_planes and field):
         raise UsageError(f"slab_planes: {slab_planes} is out of range, or field is asked for, whose points have no planes")
     wanted.options.c.slab_planes = slab_planes
@@ -334,7 +343,8 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
            units: str = "kT/e", dielectric: float = 1.0, temperature: float = 298.15, r_min: float = 0.05,
            periodic: Union[None, bool, str, Sequence[bool]] = None, cell: Any = None, kappa: Optional[float] = None,
            lattice_spacing: Optional[float] = None, splitting: Optional[str] = None, window: Optional[str] = None,
-           solver: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
+           solver: Optional[str] = None, preset: Optional[str] = None, levels: Optional[int] = None,
+           fft: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
            verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
            engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False) -> Points:
     """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
@@ -347,7 +357,8 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
                      well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,
                      temperature=temperature, r_min=r_min, periodic=periodic, cell=cell, kappa=kappa, sum=sum,
                      math=math, variant=variant, verify=verify, seed=seed, plan=plan, lattice_spacing=lattice_spacing,
-                     splitting=splitting, window=window, solver=solver)
+                     splitting=splitting, window=window, solver=solver, preset=preset, levels=levels,
+                     fft=fft)
     xyz = doubles(xyz, "xyz", (-1, 3))
     opened = engine_or_default(engine)
     wanted.points = _points_pointer(

@@ -57,6 +57,7 @@ class Lattice:
 
     @property
     def pointer(self) -> Any:
+        """The ley_lattice."""
         return self._c
 
     @property

@@ -129,6 +129,7 @@ class Map:
 
     @property
     def lattice(self) -> Lattice:
+        """Where the points lie."""
         return Lattice._of(lib.ley_map_lattice(self._pointer))
 
     @property
@@ -262,6 +263,7 @@ class Points:
 
     @property
     def units(self) -> str:
+        """Of the values, "kT/e" say; empty when unknown."""
         return text_of(lib.ley_points_units(self._pointer)) or ""
 
     def save(self, path: Any, comment: Optional[str] = None) -> None:

@@ -189,12 +189,20 @@ def short_range_of(medium: Medium, cell: Cell, pair: str, cutoff: Optional[float
     return of, keep
 
 
+FFT_LIBRARIES = ("auto", "fftw", "vkfft", "clfft", "cufft")
+
+
 def long_range_of(medium: Medium, cell: Cell, kappa: Optional[float], cutoff: Optional[float],
                   lattice_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
-                  solver: Optional[str]) -> Tuple[Any, int]:
-    """A ley_long_range, and which of its fields are not to be chosen."""
+                  solver: Optional[str], preset: Optional[str], levels: Optional[int],
+                  fft: Optional[str]) -> Tuple[Any, int, Any]:
+    """A ley_long_range, which of its fields are not to be chosen, and what it points to."""
     of = ffi.new("ley_long_range *")
     lib.ley_long_range_default(of)
+    if preset is not None:
+        if preset != "papers":
+            raise UsageError(f"preset: {preset!r} is not papers")
+        lib.ley_long_range_papers(of)
     medium.put(of)
     cell.put(of)
     of.kappa_per_A = kappa or 0
@@ -214,7 +222,16 @@ def long_range_of(medium: Medium, cell: Cell, kappa: Optional[float], cutoff: Op
     if solver is not None:
         of.solver = enum_of(solver, "ley_solver", "LEY_SOLVER_", "solver")
         fixed |= lib.LEY_FIX_SOLVER
-    return of, fixed
+    if levels is not None:
+        if not 0 <= levels < 2 ** 31:
+            raise UsageError(f"levels: {levels} is out of range")
+        of.levels = levels
+    keep = None
+    if fft not in (None, *FFT_LIBRARIES):
+        raise UsageError(f"fft: {fft!r} is none of {', '.join(FFT_LIBRARIES)}")
+    if fft not in (None, "auto"):
+        of.fft = keep = ffi.new("char[]", str(fft).encode())
+    return of, fixed, keep
 
 
 def _plan_of(plan: PlanArgument) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """Radii of atoms whose topology has none."""
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any, Mapping, Optional, Sequence
 
@@ -25,6 +26,9 @@ _IONS = {"SOD": "Na", "NA": "Na", "NA+": "Na", "CLA": "Cl", "CL": "Cl", "CL-": "
          "CAL": "Ca", "CA": "Ca", "CA2+": "Ca", "CES": "Cs", "CS": "Cs", "MG": "Mg", "MG2+": "Mg", "ZN": "Zn",
          "ZN2+": "Zn", "LIT": "Li", "LI": "Li", "RUB": "Rb", "RB": "Rb", "CAD": "Cd", "CD": "Cd", "FE": "Fe"}
 
+# Sites of water models and lone pairs, which have no mass: M of TIP4P, L or LP of TIP5P, EP of Amber.
+_SITE = re.compile(r"(M|MW|L|LP|EP|EPW|VS)\d*$")
+
 
 def element_of(name: str, residue: str = "") -> str:
     """The element that an atom's name stands for, "" where it says nothing.
@@ -41,9 +45,16 @@ def element_of(name: str, residue: str = "") -> str:
     return letters[:1].upper()
 
 
+def _is_site(i: int, names: Optional[Sequence[str]], masses: Optional[Sequence[float]]) -> bool:
+    return names is not None and masses is not None and masses[i] == 0 and _SITE.match(str(names[i])) is not None
+
+
 def radii_for(count: int, wanted: Any, found: Any, elements: Optional[Sequence[str]], names: Optional[Sequence[str]],
-              residues: Optional[Sequence[str]]) -> np.ndarray:
-    """Radii, (count,), A: those wanted, else those found, else the elements', with a warning."""
+              residues: Optional[Sequence[str]], masses: Optional[Sequence[float]] = None) -> np.ndarray:
+    """Radii, (count,), A: those wanted, else those found, else the elements', with a warning.
+
+    Sites that carry charge and are no atoms, without mass and named as water models do, have none.
+    """
     if wanted is None and found is not None and np.all(np.isfinite(found)) and np.any(np.asarray(found) > 0):
         return np.asarray(found, float)
     table = dict(VAN_DER_WAALS_A)
@@ -57,18 +68,26 @@ def radii_for(count: int, wanted: Any, found: Any, elements: Optional[Sequence[s
         return np.broadcast_to(given, (count,))
     elif isinstance(wanted, str) and wanted != "element":
         raise InputError(f"radii: numbers, a dict or 'element' are needed, not {wanted!r}")
-    guessed = 0
+    guessed, sites = 0, 0
     radii = np.empty(count)
     for i in range(count):
         element = str(elements[i]).strip().capitalize() if elements is not None else ""
+        named = False
         if not element and names is not None:
+            named = True
             element = element_of(names[i], residues[i] if residues is not None else "")
             guessed += 1
+        if element not in table and _is_site(i, names, masses):
+            radii[i] = 0
+            sites += 1
+            guessed -= named
+            continue
         if element not in table:
             who = f"atom {i + 1}" + (f", {names[i]}" if names is not None else "")
             raise InputError(f"radii: {who}: no radius is known for element {element!r}: give radii, or a dict with it")
         radii[i] = table[element]
     if wanted is None:
         how = "by element" if guessed == 0 else f"by element, which {guessed} of {count} atoms have by their names"
+        how += f", and of {sites} sites without mass 0" if sites else ""
         warnings.warn(f"the topology has no radii: van der Waals radii are taken {how}", RadiiWarning, stacklevel=4)
     return radii
