@@ -382,7 +382,7 @@ static bool put_piece(void *context, size_t i, size_t worker)
     return r->is_fine && !p->list.is_complete;
 }
 
-/* True: the list has all records. `size`: of the file; a piece that finds it shorter cannot tell. */
+/* True: the list has all records. `size`: of the file; a piece that finds it shorter cannot say. */
 static bool read_pieces(const char *path, int64_t size, int threads, int64_t piece_bytes, atom_list *list)
 {
     piece_reader r = {.path = path, .size = size, .piece_bytes = piece_bytes, .list = list};

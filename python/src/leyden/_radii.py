@@ -26,7 +26,7 @@ _IONS = {"SOD": "Na", "NA": "Na", "NA+": "Na", "CLA": "Cl", "CL": "Cl", "CL-": "
          "CAL": "Ca", "CA": "Ca", "CA2+": "Ca", "CES": "Cs", "CS": "Cs", "MG": "Mg", "MG2+": "Mg", "ZN": "Zn",
          "ZN2+": "Zn", "LIT": "Li", "LI": "Li", "RUB": "Rb", "RB": "Rb", "CAD": "Cd", "CD": "Cd", "FE": "Fe"}
 
-# Sites of water models and lone pairs, which have no mass: M of TIP4P, L or LP of TIP5P, EP of Amber.
+# Sites of water models and lone pairs, without mass: M of TIP4P, L or LP of TIP5P, EP of Amber.
 _SITE = re.compile(r"(M|MW|L|LP|EP|EPW|VS)\d*$")
 
 
