@@ -169,6 +169,19 @@ static void test_faults(void **state)
     assert_int_equal(wrong, 0);
 }
 
+/* Local memory that groups share strikes only where two of them run at the same time. */
+static void test_shared_local_memory(void **state)
+{
+    (void)state;
+    int wrong = 1;
+    for (int tries = 0; tries < 20 && wrong > 0; tries++)
+        wrong = run_fault("fault=rewrite,kernel=local_words", "LEY_LOCAL_VARIABLE int sm_words[LEY_WORDS];",
+                          "__global int *sm_words = gm_out + (LEY_GROUP_ID(0) < 3 ? LEY_GROUP_ID(0) : LEY_GROUPS(0) - "
+                          "1) * LEY_WORDS;",
+                          "memory/local", NULL);
+    assert_int_equal(wrong, 0);
+}
+
 /* Of kernels with variants, the source of the default one has one of several texts. */
 static void test_kernels(void **state)
 {
@@ -407,8 +420,10 @@ int main(void)
     setenv("POCL_DEVICES", "pthread", 1);
     setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),   cmocka_unit_test(test_none),    cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_hanging), cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_table),   cmocka_unit_test(test_none),
+        cmocka_unit_test(test_faults),  cmocka_unit_test(test_shared_local_memory),
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_hanging),
+        cmocka_unit_test(test_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

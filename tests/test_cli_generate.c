@@ -202,7 +202,8 @@ static void test_map_and_boundary_read_both_forms(void **state)
     cli_expect(0, NULL, NULL);
     for (int i = 0; i < 2; i++) {
         const char *input = i == 0 ? "ion.pqr" : "out/ion.atoms";
-        cli("map %s -o out/map%d.dx --dims 20,9,5 --spacing 0.75 --device 0", input, i);
+        cli("map %s -o out/map%d.dx --dims 20,9,5 --spacing 0.75 --device 0 --variant tiled8 --math standard", input,
+            i);
         cli_expect(0, "written: ", NULL);
         cli("boundary %s -o out/boundary%d.dx --dime 9,8,7 --glen 30,28,33 --bcfl sdh", input, i);
         cli_expect(0, "written: ", NULL);
