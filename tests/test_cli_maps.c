@@ -228,6 +228,10 @@ static void test_standard_output(void **state)
         snprintf(name, sizeof name, "out/copy.%s", format);
         cli_assert_same_files(name, "out/straight");
     }
+    for (size_t i = 0; ley_map_format_at(i) != NULL; i++) { /* --format has a word for each */
+        cli("convert out/a.dx -o out/named --format %s -q", ley_map_format_at(i)->endings[0] + 1);
+        cli_expect(0, NULL, NULL);
+    }
     cli("map - -o out/b.dx -q " DIRECT "<%s", cli_path("ion.pqr"));
     cli_expect(0, NULL, NULL);
     cli("compare - out/a.dx --tol 0 -q <%s", cli_path("out/b.dx"));

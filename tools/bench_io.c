@@ -29,8 +29,8 @@ static void print(const ley_bench_device *device)
 {
     (void)device;
     puts("files are the host's: no device takes part. Plain files are moved by pieces of 1 MiB, as dd does; % of plain "
-         "is "
-         "of the rate of plain writes, or reads, both by way of the system's memory, as files of atoms and maps are");
+         "is of the rate of plain writes, or reads, both by way of the system's memory, as files of atoms and maps "
+         "are");
 }
 
 static void put_json(json_t *object, const ley_bench_device *device)

@@ -71,11 +71,6 @@ static int check_files(const parsed_arguments *arguments, const target *to)
     return code;
 }
 
-static bool is_atoms_name(const char *path)
-{
-    return ends_with(path, ".pqr") || ends_with(path, ".pqr.gz") || ends_with(path, ".atoms");
-}
-
 /* The names of pipes say nothing: what comes from one is what is to be written. */
 static bool is_map_input(const char *path, const target *to)
 {
@@ -96,11 +91,9 @@ static int choose_target(const parsed_arguments *arguments, target *to)
         return fail_usage(arguments->command,
                           "--output: '%s' must end in .pqr, .pqr.gz or .atoms, or of a map in %s, or name its --format",
                           values->output, map_endings());
-    if (is_stdout && to->format != NULL && to->format->beside != NULL)
-        return fail_usage(arguments->command,
-                          "--format %s: its header is a second file, and standard output is only one",
-                          map_format_words[values->format]);
-    return 0;
+    return is_stdout && to->format != NULL
+               ? check_one_file(arguments->command, to->format, map_format_words[values->format])
+               : 0;
 }
 
 static int check_arguments(const parsed_arguments *arguments, target *to)

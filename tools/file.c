@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 ley_status file_begin(const char *path, ley_file **file, ley_error *error)
 {
@@ -159,16 +160,41 @@ const char *output_path(const char *output)
     return strcmp(output, "-") == 0 ? "/dev/stdout" : output;
 }
 
-bool output_takes_stdout(const char *path)
+static bool names_stream(const char *path, int stream)
 {
-    static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(path, names[i]) == 0)
+    static const char *const names[][4] = {
+        [STDIN_FILENO] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"},
+        [STDOUT_FILENO] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"},
+    };
+    for (size_t i = 0; i < sizeof names[stream] / sizeof *names[stream]; i++)
+        if (strcmp(path, names[stream][i]) == 0)
             return true;
     return false;
 }
 
+bool output_takes_stdout(const char *path)
+{
+    return names_stream(path, STDOUT_FILENO);
+}
+
+bool input_takes_stdin(const char *path)
+{
+    return names_stream(path, STDIN_FILENO);
+}
+
+bool is_atoms_name(const char *path)
+{
+    return ends_with(path, ".pqr") || ends_with(path, ".pqr.gz") || ends_with(path, ".atoms");
+}
+
 const char *const map_format_words[] = {"dx", "raw", "mrc", "npy", "dxbin", "cube", NULL};
+
+int check_one_file(const subcommand *command, const ley_map_format *format, const char *word)
+{
+    if (format->beside == NULL)
+        return 0;
+    return fail_usage(command, "--format %s: its header is a second file, and standard output is only one", word);
+}
 
 char *map_header_path(const char *path)
 {

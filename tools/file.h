@@ -35,18 +35,23 @@ uint64_t file_size(const char *path);                 /* 0 when there is none */
 bool ends_with(const char *path, const char *suffix); /* case ignored; something must stand before the suffix */
 
 /* What an --output names: "-" is standard output, "/dev/stdout" for the library. And whether a name
- * is one of those of standard output, which is no place for text as well, then. */
+ * is one of those of standard output, which is no place for text as well, then; or of standard
+ * input, which can be read once. */
 const char *output_path(const char *output);
 bool output_takes_stdout(const char *path);
+bool input_takes_stdin(const char *path);
 
 /* Of maps: whether they can be written under this name; and the path of the header beside them,
  * from malloc, NULL where they have it in themselves. */
 bool is_map_name(const char *path);
+bool is_atoms_name(const char *path); /* the same of atoms */
 char *map_header_path(const char *path);
 char *map_header_path_of(const ley_map_format *format, const char *path); /* the same of a format, or NULL */
 
-/* Formats of maps, in the words of --format. */
+/* Formats of maps, in the words of --format; and an error where one is to go to standard output and
+ * has a second file beside it. */
 extern const char *const map_format_words[];
+int check_one_file(const subcommand *command, const ley_map_format *format, const char *word);
 
 /* Where a map's name ends and its ending begins. */
 size_t map_stem(const char *path);

@@ -70,8 +70,7 @@ static int check_arguments(const parsed_arguments *arguments)
     if (strcmp(kind, only) != 0)
         return fail_usage(arguments->command, "unknown kind of atoms '%s'%s; there is %s", kind,
                           suggest(kind, "", kind_name, NULL).s, only);
-    if (!output_takes_stdout(values->output) && !ends_with(values->output, ".pqr") &&
-        !ends_with(values->output, ".pqr.gz") && !ends_with(values->output, ".atoms"))
+    if (!output_takes_stdout(values->output) && !is_atoms_name(values->output))
         return fail_usage(arguments->command, "--output: '%s' must end in .pqr, .pqr.gz or .atoms", values->output);
     return files_check(arguments->command, &(named_file){output_path(values->output), "atoms", "--output"}, 1);
 }

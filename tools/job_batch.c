@@ -78,12 +78,6 @@ static void one_end(one *o)
 
 /* ---- Before the work ------------------------------------------------------------------------- */
 
-static bool is_stdin(const char *path)
-{
-    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0 || strcmp(path, "/dev/fd/0") == 0 ||
-           strcmp(path, "/proc/self/fd/0") == 0;
-}
-
 static int check_options(const job_batch *batch)
 {
     const parsed_arguments *arguments = batch->arguments;
@@ -97,13 +91,13 @@ static int check_options(const job_batch *batch)
                           ", which stands for the molecule's name",
                           molecule_count(batch), batch->output);
     for (size_t i = 0; i < molecule_count(batch); i++)
-        if (is_stdin(molecule_at(batch, i)))
+        if (input_takes_stdin(molecule_at(batch, i)))
             return fail_usage(arguments->command, "'%s': standard input can be one molecule alone, and there are %zu",
                               molecule_at(batch, i), molecule_count(batch));
     for (size_t i = 0; i < arguments->option_count; i++) {
         const parsed_option *option = &arguments->options[i];
         if (option->given && option->row->kind == OPTION_TEXT && strcmp(option->row->name, "json") != 0 &&
-            is_stdin(*(const char *const *)option->value))
+            input_takes_stdin(*(const char *const *)option->value))
             return fail_usage(arguments->command, "--%s: standard input can be read once, and there are %zu molecules",
                               option->row->name, molecule_count(batch));
     }

@@ -235,9 +235,9 @@ static int choose_format(map_run *map)
     if (map->format == NULL)
         return fail_usage(run->arguments->command, "--output: '%s' must end in %s, or name its --format", run->output,
                           map_endings());
-    if (is_stdout && map->format->beside != NULL)
-        return fail_usage(run->arguments->command,
-                          "--format %s: its header is a second file, and standard output is only one", word);
+    const int code = is_stdout ? check_one_file(run->arguments->command, map->format, word) : 0;
+    if (code != 0)
+        return code;
     if (values_of(run)->field && (is_stdout || map->format != by_name))
         return fail_usage(run->arguments->command,
                           "--field writes four files, which are named after --output: '%s' must end in %s", run->output,

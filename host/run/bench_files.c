@@ -101,9 +101,14 @@ static const file_way *way_named(const char *name)
     return &ways[i];
 }
 
-static bool is_read(const file_way *w)
+static bool is_read(file_work work)
 {
-    return w->work == PLAIN_READ || w->work == PLAIN_UNCACHED || w->work == READ_ATOMS || w->work == READ_MAP;
+    return work == PLAIN_READ || work == PLAIN_UNCACHED || work == READ_ATOMS || work == READ_MAP;
+}
+
+static bool is_of_map(const file_way *w)
+{
+    return w->work == WRITE_MAP || w->work == READ_MAP;
 }
 
 /* ---- The problem ----------------------------------------------------------------------------- */
@@ -297,7 +302,7 @@ static ley_status read_plain(void *context, double *seconds, ley_error *error)
 static ley_status time_plain(const files *f, const ley_bench_options *o, file_work work, bench_row *r, ley_error *error)
 {
     plain_file p = {.f = f, .o = o, .work = work, .fd = -1};
-    const bool reads = work == PLAIN_READ || work == PLAIN_UNCACHED;
+    const bool reads = is_read(work);
     ley_status status = LEY_OK;
     if (reads) {
         status = begin_plain(&p, error);
@@ -354,10 +359,10 @@ static void forget_read(format_file *file)
 static ley_status write_file(void *context, double *seconds, ley_error *error)
 {
     const format_file *file = context;
-    const bool is_map = file->way->work == WRITE_MAP || file->way->work == READ_MAP;
     const double start_s = ley_clock_s();
-    const ley_status status = is_map ? ley_map_write(file->f->map, file->path, NULL, NULL, file->o->cancel, error)
-                                     : ley_atoms_write(file->f->atoms, file->path, file->o->cancel, error);
+    const ley_status status = is_of_map(file->way)
+                                  ? ley_map_write(file->f->map, file->path, NULL, NULL, file->o->cancel, error)
+                                  : ley_atoms_write(file->f->atoms, file->path, file->o->cancel, error);
     *seconds = ley_clock_s() - start_s;
     return status;
 }
@@ -365,13 +370,12 @@ static ley_status write_file(void *context, double *seconds, ley_error *error)
 static ley_status read_file(void *context, double *seconds, ley_error *error)
 {
     format_file *file = context;
-    const bool is_map = file->way->work == WRITE_MAP || file->way->work == READ_MAP;
     forget_read(file);
     if (bench_cancelled(file->o))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     const double start_s = ley_clock_s();
-    const ley_status status =
-        is_map ? ley_map_read(file->path, &file->map, error) : ley_atoms_read(file->path, &file->atoms, error);
+    const ley_status status = is_of_map(file->way) ? ley_map_read(file->path, &file->map, error)
+                                                   : ley_atoms_read(file->path, &file->atoms, error);
     *seconds = ley_clock_s() - start_s;
     return status;
 }
@@ -441,7 +445,7 @@ static void judge(const format_file *file, ley_accuracy *a)
 static ley_status time_format(format_file *file, bench_row *r, ley_error *error)
 {
     double seconds;
-    const bool reads = is_read(file->way);
+    const bool reads = is_read(file->way->work);
     ley_status status = note_files(file, error);
     if (status == LEY_OK && reads)
         status = write_file(file, &seconds, error);
@@ -476,7 +480,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     }
     if (status != LEY_OK)
         return status;
-    const double plain_per_s = plain_rate(f, o, is_read(way));
+    const double plain_per_s = plain_rate(f, o, is_read(way->work));
     r->row.plain_share = plain_per_s > 0 ? r->row.evaluations_per_s / plain_per_s : 0;
     snprintf(r->specification, sizeof r->specification, "%s", ley_size(r->row.bytes).s);
     return LEY_OK;

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
 
+
 @contextlib.contextmanager
 def _about(files: List[str]) -> Iterator[None]:
     """What other packages raise of files that they cannot read, in one line with the files' names."""
