@@ -236,7 +236,8 @@ LEY_API const ley_lattice *ley_map_lattice(const ley_map *map);
 LEY_API float *ley_map_values(ley_map *map);
 LEY_API const float *ley_map_read_values(const ley_map *map);
 
-/* Units of the values, as "kT/e"; empty when unknown. Set: copied, cut at 31 characters. */
+/* Units of the values, as "kT/e"; empty when unknown. Set: copied, at most 31 bytes of whole
+ * UTF-8 characters. */
 LEY_API const char *ley_map_units(const ley_map *map);
 LEY_API void ley_map_set_units(ley_map *map, const char *units);
 

@@ -610,6 +610,7 @@ static void say_there_is_none(const dev_info *info, const char *name, char *why,
 ley_status fft_create(dev *device, const fft_wish *wish, dev_fft *fft, ley_error *error)
 {
     choice all;
+    bool is_wrong = false;
     *fft = (dev_fft){.device = device};
     ley_status status = check_wish(device, wish, error);
     if (status != LEY_OK)
@@ -628,12 +629,13 @@ ley_status fft_create(dev *device, const fft_wish *wish, dev_fft *fft, ley_error
                     wish->n[1], wish->n[2], all.list[i].library.name, own.message);
         }
         ley_error_clear(&own);
+        is_wrong = is_wrong || status == LEY_ERROR_WRONG_RESULT;
         if (status == LEY_OK)
             memcpy(fft->passed_over, all.passed_over, sizeof fft->passed_over);
         if (status == LEY_OK || status == LEY_CANCELLED)
             return status;
     }
-    *fft = (dev_fft){.device = device};
+    *fft = (dev_fft){.device = device, .is_wrong = is_wrong};
     if (all.why_used == 0)
         say_there_is_none(device->info, wish->library, all.why, sizeof all.why);
     return ley_fail(error, LEY_ERROR_NO_DEVICE, "no transform of %zu x %zu x %zu: %s", wish->n[0], wish->n[1],

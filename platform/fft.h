@@ -64,6 +64,7 @@ typedef struct dev_fft {
     size_t zero_bytes; /* of the lattice, from its beginning: where what is not filled must be zero on the way there, in
                           planes that are not filled the ends of rows as well; others are not read */
     bool in_place, tables, from_cache;
+    bool is_wrong; /* there is none, and one was tried whose known answer is wrong, or off by more than wished for */
     char library[16], version[64];
     char passed_over[256];    /* libraries that were predicted faster and are wrong or failed, and why; empty: none */
     double error;             /* relative RMS of its known answer, the worse way */

@@ -898,6 +898,16 @@ static void test_bench_of_transforms(void **state)
     cli_expect(1, NULL, "unknown value 'fftz', it must be one of auto, fftw, vkfft, clfft, cufft");
 }
 
+/* On a device whose transforms are all wrong. */
+static void test_bench_of_wrong_transforms(void **state)
+{
+    (void)state;
+    cli("%sbench --kernel fft --fft vkfft --dims 16,12,10 --repeats 2 --device 0",
+        cli_faulty("call=clEnqueueReadBuffer,at=1,fault=slight,ever=1"));
+    cli_expect(5, "WRONG: no transform of 16 x 12 x 10: vkfft: of the known answer",
+               "a variant computes wrong results");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, cli_empty)
@@ -937,6 +947,7 @@ int main(void)
         TEST(test_verbose),
         TEST(test_bench),
         TEST(test_bench_of_transforms),
+        TEST(test_bench_of_wrong_transforms),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

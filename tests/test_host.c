@@ -460,6 +460,32 @@ static void test_packing(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* What a map says of its values is cut between characters. */
+static void test_units_of_a_map(void **state)
+{
+    (void)state;
+    static const char *const words[][2] = {
+        {"kT/e", "kT/e"},
+        {"", ""},
+        {"1234567890123456789012345678901", "1234567890123456789012345678901"},
+        {"12345678901234567890123456789012", "1234567890123456789012345678901"},
+        {"12345678901234567890123456789 \u00c5ngstr\u00f6m", "12345678901234567890123456789 "},
+        {"1234567890123456789012345678\u20ac\u20ac", "1234567890123456789012345678\u20ac"},
+        {"123456789012345678901234567890\u20ac", "123456789012345678901234567890"},
+    };
+    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {1, 1, 1}};
+    ley_map *map = NULL;
+    ley_error error = {0};
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        ley_map_set_units(map, words[i][0]);
+        assert_string_equal(ley_map_units(map), words[i][1]);
+        ley_map_set_units(map, ley_map_units(map));
+        assert_string_equal(ley_map_units(map), words[i][1]);
+    }
+    ley_map_destroy(map);
+}
+
 static void test_reference(void **state)
 {
     (void)state;
@@ -622,6 +648,7 @@ int main(void)
         cmocka_unit_test(test_atoms),
         cmocka_unit_test(test_padding),
         cmocka_unit_test(test_much_padding),
+        cmocka_unit_test(test_units_of_a_map),
         cmocka_unit_test(test_packing),
         cmocka_unit_test(test_reference),
         cmocka_unit_test(test_comparator),

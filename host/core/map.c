@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Buffers of planes on their way to a store, as many as threads have at a time. */
 enum { SPARE_BUFFERS = 8 };
@@ -133,7 +134,12 @@ const char *ley_map_units(const ley_map *map)
 
 void ley_map_set_units(ley_map *map, const char *units)
 {
-    snprintf(map->units, sizeof map->units, "%s", units);
+    size_t length = strnlen(units, sizeof map->units);
+    if (length == sizeof map->units) /* cut before the character that does not fit, not within it */
+        for (length--; length > 0 && ((unsigned char)units[length] & 0xc0) == 0x80;)
+            length--;
+    memmove(map->units, units, length); /* they may be its own */
+    map->units[length] = '\0';
 }
 
 void ley_map_set_atoms(ley_map *map, const ley_atoms *atoms)
