@@ -238,6 +238,31 @@ static void test_a_device_that_fails_once_costs_one_molecule(void **state)
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 5);
 }
 
+/* Nor would it for the next one: what is left is not begun. A device that has finished nothing of a
+ * job is given five minutes. */
+static void test_a_driver_that_does_not_return(void **state)
+{
+    (void)state;
+    if (support_is_quick())
+        skip();
+    cli("map " ALL "-o out/{}.mrc --method dcs --side-by-side 1 " SMALL);
+    cli_expect(0, NULL, NULL);
+    cli_empty(NULL);
+    const cli_result *r = cli("%smap " ALL "-o out/{}.mrc --method dcs --side-by-side 1 " SMALL,
+                              cli_faulty("call=clEnqueueReadBuffer,at=3,fault=hang,ever=1"));
+    if (access(cli_path("struck"), F_OK) != 0)
+        skip();
+    size_t written = 0, left = 0, all = 0;
+    assert_int_equal(r->code, 4);
+    const char *said = strstr(r->out, "molecules: "), *why = strstr(r->err, "the driver does not return: ");
+    assert_true(said != NULL && sscanf(said, "molecules: %zu of", &written) == 1);
+    assert_true(why != NULL && sscanf(why, "the driver does not return: %zu of %zu", &left, &all) == 2);
+    assert_int_equal(all, 6);
+    assert_true(left > 0);
+    assert_int_equal(written + 1 + left, all);
+    assert_int_equal(cli_each_file(CLI_OUT, NULL), written);
+}
+
 static void test_without_devices(void **state)
 {
     (void)state;
@@ -316,6 +341,7 @@ int main(void)
         cmocka_unit_test_setup(test_what_is_for_all_fails_for_each_by_name, cli_empty),
         cmocka_unit_test_setup(test_each_is_held_to_the_tolerance, cli_empty),
         cmocka_unit_test_setup(test_a_device_that_fails_once_costs_one_molecule, cli_empty),
+        cmocka_unit_test_setup(test_a_driver_that_does_not_return, cli_empty),
         cmocka_unit_test_setup(test_without_devices, cli_empty),
         cmocka_unit_test_setup(test_a_signal_leaves_whole_files_only, cli_empty),
         cmocka_unit_test_setup(test_a_signal_reaches_all_jobs, cli_empty),

@@ -169,6 +169,7 @@ typedef struct work {
     bool is_alone;                   /* the job at work lets none beside it */
     bool is_warm; /* one has computed: kernels are built and costs measured, for all to find in the cache */
     bool is_over, was_cancelled; /* nothing is left to take; one that was taken has not come to its end */
+    bool is_given_up;            /* since the driver does not return, which it would not for others either */
     size_t done, written;
     int code;
     progress_line progress;
@@ -209,6 +210,13 @@ static bool take(work *w, size_t *i)
         pthread_cond_broadcast(&w->changed);
     pthread_mutex_unlock(&w->mutex);
     return is_there;
+}
+
+static void give_up(work *w)
+{
+    pthread_mutex_lock(&w->mutex);
+    w->is_over = w->is_given_up = true;
+    pthread_mutex_unlock(&w->mutex);
 }
 
 static ley_status run_one(work *w, one *o, ley_engine **engine)
@@ -312,6 +320,8 @@ static void run_lane(work *w, ley_engine *engine)
             fail_into(&o.error, LEY_ERROR_FILE, "%s: its files are no longer what they were when the command began",
                       o.arguments.operand);
         const bool has_failed = is_of_devices(&o);
+        if (o.error.status == LEY_ERROR_DEVICE && ley_driver_is_stuck())
+            give_up(w);
         conclude_one(w, &o, i);
         one_end(&o);
         if (has_failed) {
@@ -376,10 +386,10 @@ static int write_report(const work *w, const job_values *values, double seconds)
 static int conclude(work *w, const job_values *values)
 {
     const double seconds = now_s() - w->start_s;
-    const size_t n = molecule_count(w->batch);
+    const size_t n = molecule_count(w->batch), left = n - w->next;
     int written = 0;
     progress_clear(&w->progress);
-    if (w->was_cancelled || w->next < n) {
+    if (w->was_cancelled || (left > 0 && !w->is_given_up)) {
         for (size_t i = 0; w->reports != NULL && i < n; i++)
             json_decref(w->reports[i]);
         fail(LEY_CANCELLED, "cancelled: %zu of %zu molecules are written", w->written, n);
@@ -390,6 +400,8 @@ static int conclude(work *w, const job_values *values)
     if (!w->is_silent)
         printf("molecules: %zu of %zu written in %s, %.3g per second\n", w->written, n, seconds_text(seconds).s,
                (double)w->written / seconds);
+    if (left > 0)
+        fail(LEY_ERROR_DEVICE, "the driver does not return: %zu of %zu molecules are not begun", left, n);
     return w->code > written ? w->code : written;
 }
 
