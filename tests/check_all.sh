@@ -1,8 +1,8 @@
 #!/bin/bash
 # All that can be checked without a card: lint, every program at TEST_LEVEL=pairwise with all
 # kernels under Oclgrind, the sanitizers, every kernel by every compiler, the fuzzers. MAKE=...
-# check_all.sh, from `make check-all`. Goes on after a part that fails; ends with a table of all of
-# them and exit code 1 when one failed.
+# check_all.sh, from `make check-all`. Goes on after a part that fails; ends with the last lines of
+# those, a table of all, and exit code 1 when one failed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 make=${MAKE:-make --no-print-directory -j$(nproc)}
@@ -17,10 +17,13 @@ part() {
     local name=$1 began=$SECONDS code
     shift
     echo "== part $((${#table[@]} + 1)): $name"
-    "$@"
-    code=$?
-    [ $code = 0 ] || failed=$((failed + 1))
-    table+=("$(printf '%-34s %5d s  %s' "$name" $((SECONDS - began)) "$([ $code = 0 ] && echo passed || echo "FAILED, exit code $code")")")
+    "$@" 2>&1 | tee "$scratch/part.log"
+    code=${PIPESTATUS[0]}
+    if [ "$code" != 0 ]; then
+        failed=$((failed + 1))
+        { printf '\n== the end of: %s\n' "$name" && tail -n 30 "$scratch/part.log"; } >>"$scratch/failures.log"
+    fi
+    table+=("$(printf '%-34s %5d s  %s' "$name" $((SECONDS - began)) "$([ "$code" = 0 ] && echo passed || echo "FAILED, exit code $code")")")
 }
 
 # The fuzzers run on one core, the compilers beside them on the other one.
@@ -47,6 +50,7 @@ fi
 part "address and undefined behaviour" $make sanitize
 part "threads" $make tsan
 part "other architectures, fuzzers" offline_and_fuzzers
+[ $failed = 0 ] || cat "$scratch/failures.log"
 printf '\n'
 printf '%s\n' "${table[@]}"
 echo "in all $(((SECONDS - start) / 60)) min $(((SECONDS - start) % 60)) s"
