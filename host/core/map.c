@@ -134,10 +134,9 @@ const char *ley_map_units(const ley_map *map)
 
 void ley_map_set_units(ley_map *map, const char *units)
 {
-    size_t length = strnlen(units, sizeof map->units);
-    if (length == sizeof map->units) /* cut before the character that does not fit, not within it */
-        for (length--; length > 0 && ((unsigned char)units[length] & 0xc0) == 0x80;)
-            length--;
+    size_t length = strnlen(units, sizeof map->units - 1);
+    while (length > 0 && ((unsigned char)units[length] & 0xc0) == 0x80) /* what follows is the rest of a character */
+        length--;
     memmove(map->units, units, length); /* they may be its own */
     map->units[length] = '\0';
 }
