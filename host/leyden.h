@@ -298,6 +298,10 @@ LEY_API double ley_ionic_strength_M(const ley_solvent *solvent);
  * without ions. */
 LEY_API double ley_screening_per_A(const ley_solvent *solvent);
 
+/* What is odd about the ions, as a sentence in text[size]: they are not neutral together, or a
+ * species has no charge and so no part in the screening. False, and an empty text: nothing is. */
+LEY_API bool ley_solvent_remark(const ley_solvent *solvent, char *text, size_t size);
+
 /* e^2 1e10 / (4 pi eps0 k_B T), in A, with APBS's constants: the potential, in kT/e, of one charge
  * at 1 A in vacuum. */
 LEY_API double ley_solvent_coulomb_constant(const ley_solvent *solvent);
