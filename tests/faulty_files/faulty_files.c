@@ -1,10 +1,9 @@
-/* Files with faults on demand, to be loaded before the C library (LD_PRELOAD): at the n-th call of a
- * function for a file whose path has a text in it, the call fails as FAULTY_FILES says:
+/* Files with faults on demand, to be loaded before the C library (LD_PRELOAD): at the n-th call of
+ * a function for a file whose path has a text in it, the call fails as FAULTY_FILES says:
  *
  *     call=write,path=.json,at=3,reason=28,ever=1
  *
- *     call    read (pread and readv count, too), write (and pwrite), close, flock, fcntl, rename, or
- *             open
+ *     call    read (pread counts, too), write (and pwrite), close, flock, fcntl, rename, or open
  *     path    the text that the file's path has in it
  *     at      which of these calls fails, from 1; with ever=1 all later ones do, too
  *     reason  the error number; 0: a read gets half of what it asks for, a write writes half
