@@ -157,7 +157,7 @@ $(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=places_are_many
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
 
 # The command's options for short-range sums, with all that they need.
-$(BUILD)/tests/test_pairs $(BUILD)/tests/test_cli_batch: own_libs = $(tool_libs)
+$(BUILD)/tests/test_pairs $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_files: own_libs = $(tool_libs)
 $(BUILD)/tests/test_pairs: $(filter-out %/main.o,$(tool_objects))
 
 # The method that CONTRIBUTING.md makes.
@@ -210,6 +210,13 @@ $(BUILD)/tests/faulty_opencl/faulty_opencl.so: $(BUILD)/tests/faulty_opencl/faul
 	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
 
 $(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+
+# The same of files.
+$(BUILD)/tests/faulty_files/faulty_files.o: own_flags := -fno-sanitize=all
+$(BUILD)/tests/faulty_files/faulty_files.so: $(BUILD)/tests/faulty_files/faulty_files.o
+	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl
+
+$(BUILD)/tests/test_cli_files: | $(BUILD)/tests/faulty_files/faulty_files.so
 
 # An OpenCL driver that ends the process, for test_drivers; as above.
 $(BUILD)/tests/dying_driver/dying_driver.o: own_flags := -fno-sanitize=all

@@ -55,6 +55,8 @@ typedef struct ley_file ley_file;
 /* Begins a file. `cancel`: stops the writing when it becomes true (LEY_CANCELLED), or NULL; it must
  * outlive the file. */
 LEY_API ley_status ley_file_create(const char *path, const volatile bool *cancel, ley_file **file, ley_error *error);
+/* Small parts wait for others, so that a write that fails may be told later; the first failure
+ * stays, and ley_file_commit() fails, too. */
 LEY_API ley_status ley_file_write(ley_file *file, const void *bytes, size_t size, ley_error *error);
 
 /* Puts the whole file under its name, or leaves nothing; either way `file` is gone. */

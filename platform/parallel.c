@@ -1,6 +1,5 @@
 #include "parallel.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +12,22 @@ int parallel_cores(void)
     cpu_set_t set;
     int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     return cores < 1 ? 1 : cores > MAX_THREADS ? MAX_THREADS : cores;
+}
+
+int parallel_start(pthread_t *thread, void *(*body)(void *context), void *context)
+{
+    const size_t least = (size_t)8 << 20; /* what Linux gives to a program's first thread */
+    pthread_attr_t attributes;
+    size_t size = 0;
+    int code = pthread_attr_init(&attributes);
+    if (code != 0)
+        return code;
+    pthread_attr_getstacksize(&attributes, &size);
+    if (size < least)
+        pthread_attr_setstacksize(&attributes, least);
+    code = pthread_create(thread, &attributes, body, context);
+    pthread_attr_destroy(&attributes);
+    return code;
 }
 
 /* ---- A thread each --------------------------------------------------------------------------- */
@@ -43,7 +58,7 @@ void parallel_each(size_t n, void (*body)(void *context, size_t i), void *contex
             continue;
         }
         all[i] = o;
-        all[i].is_running = pthread_create(&all[i].thread, NULL, run_one, &all[i]) == 0;
+        all[i].is_running = parallel_start(&all[i].thread, run_one, &all[i]) == 0;
         if (!all[i].is_running)
             body(context, i);
     }
@@ -220,20 +235,16 @@ static void *work(void *context)
  * mutex. */
 static void call_threads(size_t shares)
 {
-    pthread_attr_t detached;
     pthread_t thread;
     const int wanted = (int)shares, others = pool.threads - pool.busy, ready = others < wanted ? others : wanted;
     if (!pool.is_known_to_fork)
         pool.is_known_to_fork = pthread_atfork(NULL, NULL, forget_threads) == 0;
     for (int i = 0; i < ready; i++) /* those that have not come to wait yet see for themselves */
         pthread_cond_signal(&pool.wanted);
-    if (ready == wanted || pthread_attr_init(&detached) != 0)
-        return;
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    for (int i = ready; i < wanted && pool.threads < MAX_THREADS && pthread_create(&thread, &detached, work, NULL) == 0;
-         i++)
+    for (int i = ready; i < wanted && pool.threads < MAX_THREADS && parallel_start(&thread, work, NULL) == 0; i++) {
+        pthread_detach(thread);
         pool.threads++;
-    pthread_attr_destroy(&detached);
+    }
 }
 
 void parallel_ranges(size_t n, void (*body)(void *context, size_t first, size_t last), void *context)

@@ -2,8 +2,13 @@
 #ifndef LEY_PARALLEL_H
 #define LEY_PARALLEL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/* pthread_create() with a stack that is large enough for drivers and their compilers, whatever
+ * `ulimit -s` says, and no smaller than that. 0, or an error number. */
+int parallel_start(pthread_t *thread, void *(*body)(void *context), void *context);
 
 /* Cores this process may use. */
 int parallel_cores(void);

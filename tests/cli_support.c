@@ -229,7 +229,8 @@ pid_t cli_start(const char *format, ...)
     return child;
 }
 
-const char *cli_faulty(const char *faults)
+/* The library NAME stands before the real functions; `variable` has its faults. */
+static const char *faulty(const char *name, const char *variable, const char *faults)
 {
     static char words[1600];
     char shim[512];
@@ -237,10 +238,20 @@ const char *cli_faulty(const char *faults)
     const ssize_t length = readlink("/proc/self/exe", shim, sizeof shim - 64);
     assert_true(length > 0);
     shim[length] = '\0';
-    strcpy(strrchr(shim, '/'), "/faulty_opencl/faulty_opencl.so");
-    snprintf(words, sizeof words, "LD_PRELOAD=%s%s%s FAULTY_OPENCL=%s FAULTY_OPENCL_SAYS=%s ",
-             before != NULL ? before : "", before != NULL ? ":" : "", shim, faults, cli_path("struck"));
+    snprintf(strrchr(shim, '/'), 64, "/%s/%s.so", name, name);
+    snprintf(words, sizeof words, "LD_PRELOAD=%s%s%s %s=%s %s_SAYS=%s ", before != NULL ? before : "",
+             before != NULL ? ":" : "", shim, variable, faults, variable, cli_path("struck"));
     return words;
+}
+
+const char *cli_faulty(const char *faults)
+{
+    return faulty("faulty_opencl", "FAULTY_OPENCL", faults);
+}
+
+const char *cli_faulty_files(const char *faults)
+{
+    return faulty("faulty_files", "FAULTY_FILES", faults);
 }
 
 /* Processor time so far; negative when the process has ended. */

@@ -27,6 +27,9 @@ const cli_result *cli_wait(pid_t child);
  * (faulty_opencl/); when they have struck, the file "struck" is there. */
 const char *cli_faulty(const char *faults);
 
+/* The same of files (faulty_files/). */
+const char *cli_faulty_files(const char *faults);
+
 /* Waits until a run has computed for so much processor time: it is in the midst of its work,
  * however busy the machine is. Fails the test when it ends before. */
 void cli_wait_for_work(pid_t child, double cpu_s);

@@ -250,7 +250,8 @@ static void test_mean_of_a_charged_cell(void **state)
 }
 
 /* Whether a charge at r_min counts is up to the rounding of places, and only there: the judge lets
- * the field be with its term or without. What that is follows from fields just inside and outside. */
+ * the field have its term more or less. What that is follows from fields just inside and
+ * outside. */
 static void test_field_at_r_min(void **state)
 {
     (void)state;

@@ -1,11 +1,8 @@
 #include "check_report.h"
 
 #include "console.h"
-#include "file.h"
+#include "text_file.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const outcome_names[] = {
@@ -61,75 +58,52 @@ json_t *json_of_check_device(const ley_check_device *device)
 
 /* ---- JUnit ----------------------------------------------------------------------------------- */
 
-typedef struct xml {
-    ley_file *file;
-    ley_status status;
-    ley_error *error;
-} xml;
-
-static void put(xml *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(xml *x, const char *format, ...)
-{
-    char text[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    const int size = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    const size_t length = size < (int)sizeof text ? (size_t)size : sizeof text - 1;
-    if (x->status == LEY_OK)
-        x->status = ley_file_write(x->file, text, length, x->error);
-}
-
 /* As an attribute's value has it; what XML has no characters for becomes '?'. */
-static void put_attribute(xml *x, const char *name, const char *text)
+static void put_attribute(text_file *x, const char *name, const char *text)
 {
-    put(x, " %s=\"", name);
+    text_file_print(x, " %s=\"", name);
     for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
         if (strchr("<>&\"'", *c) != NULL)
-            put(x, "&#%d;", *c);
+            text_file_print(x, "&#%d;", *c);
         else
-            put(x, "%c", *c < ' ' || *c == 127 ? '?' : *c);
-    put(x, "\"");
+            text_file_print(x, "%c", *c < ' ' || *c == 127 ? '?' : *c);
+    text_file_print(x, "\"");
 }
 
-static void put_result(xml *x, const ley_check_result *r)
+static void put_result(text_file *x, const ley_check_result *r)
 {
-    put(x, "    <testcase");
+    text_file_print(x, "    <testcase");
     put_attribute(x, "classname", r->group);
     put_attribute(x, "name", text_of("%s%s%s", r->name, r->variant[0] != '\0' ? " " : "", r->variant).s);
-    put(x, " time=\"%.3f\"", r->elapsed_s);
+    text_file_print(x, " time=\"%.3f\"", r->elapsed_s);
     if (r->outcome == LEY_CHECK_PASSED) {
-        put(x, "/>\n");
+        text_file_print(x, "/>\n");
         return;
     }
-    put(x, ">\n      <%s", r->outcome == LEY_CHECK_FAILED ? "failure" : "skipped");
+    text_file_print(x, ">\n      <%s", r->outcome == LEY_CHECK_FAILED ? "failure" : "skipped");
     put_attribute(x, "message", r->text);
-    put(x, "/>\n    </testcase>\n");
+    text_file_print(x, "/>\n    </testcase>\n");
 }
 
-static void put_device(xml *x, const ley_check_device *d)
+static void put_device(text_file *x, const ley_check_device *d)
 {
-    put(x, "  <testsuite");
+    text_file_print(x, "  <testsuite");
     put_attribute(x, "name", d->info.name);
     put_attribute(x, "package", d->info.path);
-    put(x, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"%.3f\">\n", d->result_count,
-        d->outcomes[LEY_CHECK_FAILED], d->outcomes[LEY_CHECK_SKIPPED], d->elapsed_s);
+    text_file_print(x, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\" time=\"%.3f\">\n", d->result_count,
+                    d->outcomes[LEY_CHECK_FAILED], d->outcomes[LEY_CHECK_SKIPPED], d->elapsed_s);
     for (size_t i = 0; i < d->result_count; i++)
         put_result(x, &d->results[i]);
-    put(x, "  </testsuite>\n");
+    text_file_print(x, "  </testsuite>\n");
 }
 
 int check_write_junit(const ley_check *check, const char *path)
 {
-    ley_error error = {0};
-    xml x = {.error = &error};
-    x.status = file_begin(path, &x.file, &error);
-    if (x.status != LEY_OK)
-        return fail_with(&error);
-    put(&x, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+    text_file x;
+    text_file_begin(&x, path, false);
+    text_file_print(&x, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
     for (size_t i = 0; i < ley_check_device_count(check); i++)
         put_device(&x, ley_check_get(check, i));
-    put(&x, "</testsuites>\n");
-    return file_end(x.file, x.status, &error);
+    text_file_print(&x, "</testsuites>\n");
+    return text_file_end(&x);
 }

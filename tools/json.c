@@ -1,6 +1,6 @@
 #include "json.h"
 #include "console.h"
-#include "file.h"
+#include "text_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -164,57 +164,32 @@ void json_put_outcome(json_t *report, const ley_error *error, int exit_code)
     }
 }
 
-typedef struct json_target {
-    ley_file *file;
-    ley_status status;
-    ley_error *error;
-} json_target;
-
-static int write_part(const char *text, size_t size, void *context)
-{
-    json_target *to = context;
-    to->status = ley_file_write(to->file, text, size, to->error);
-    return to->status == LEY_OK ? 0 : -1;
-}
-
-static int write_to_file(const json_t *report, size_t flags, const char *path)
-{
-    ley_error error = {0};
-    json_target to = {.error = &error};
-    to.status = file_begin(path, &to.file, &error);
-    if (to.status == LEY_OK && json_dump_callback(report, write_part, &to, flags) != 0 && to.status == LEY_OK)
-        to.status = LEY_ERROR_MEMORY;
-    if (to.status == LEY_OK)
-        write_part("\n", 1, &to);
-    return file_end(to.file, to.status, &error);
-}
-
 /* 15 digits bring every decimal number back as it was typed: 298.15, not 298.14999999999998. */
 static const size_t digits = JSON_REAL_PRECISION(15);
 
-char *json_finish_text(json_t *report)
+static char *to_text(json_t *report, size_t flags)
 {
-    char *text = json_dumps(report, digits);
+    char *text = json_dumps(report, flags | digits);
     json_decref(report);
     if (text == NULL)
         exit(fail(LEY_ERROR_MEMORY, "out of memory for the report"));
     return text;
 }
 
+char *json_finish_text(json_t *report)
+{
+    return to_text(report, 0);
+}
+
+/* Jansson's own writers go on after a part that could not be written, so the text is made first. */
 int json_finish(json_t *report, const char *path)
 {
-    const size_t flags = JSON_INDENT(2) | digits;
-    int code = 0;
-    if (json_takes_stdout(path)) {
-        if (json_dumpf(report, stdout, flags) == 0)
-            putchar('\n');
-        else
-            code = fail(LEY_ERROR_FILE, "the report cannot be written to standard output");
-    } else {
-        code = write_to_file(report, flags, path);
-    }
-    json_decref(report);
-    return code;
+    char *text = to_text(report, JSON_INDENT(2));
+    text_file to;
+    text_file_begin(&to, path, true);
+    text_file_print(&to, "%s\n", text);
+    free(text);
+    return text_file_end(&to);
 }
 
 /* ---- What the library reports ---------------------------------------------------------------- */

@@ -56,16 +56,31 @@ static ley_status open_target(ley_output *output, ley_error *error)
     return reason == 0 ? LEY_OK : fail(output, reason, error);
 }
 
+/* Threads may write at places of their own. */
+static ley_status lose(ley_output *output, int reason, ley_error *error)
+{
+    int none = 0;
+    __atomic_compare_exchange_n(&output->lost, &none, reason, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return fail(output, reason, error);
+}
+
+static int lost(const ley_output *output)
+{
+    return __atomic_load_n(&output->lost, __ATOMIC_RELAXED);
+}
+
 static ley_status write_bytes(ley_output *output, const unsigned char *data, size_t size, ley_error *error)
 {
     while (size > 0) {
         if (cancelled(output))
             return fail_cancelled(output, error);
+        if (lost(output) != 0)
+            return fail(output, lost(output), error);
         ssize_t n = write(output->fd, data, size);
         if (n < 0 && errno == EAGAIN) /* a full pipe */
             poll(&(struct pollfd){.fd = output->fd, .events = POLLOUT}, 1, WAIT_MS);
         else if (n < 0 && errno != EINTR)
-            return fail(output, errno, error);
+            return lose(output, errno, error);
         data += n > 0 ? n : 0;
         size -= n > 0 ? (size_t)n : 0;
     }
@@ -126,7 +141,7 @@ ley_status ley_output_write_at(ley_output *output, const void *data, size_t size
     while (size > 0) {
         const ssize_t n = pwrite(output->fd, at, size, offset);
         if (n < 0 && errno != EINTR)
-            return fail(output, errno, error);
+            return lose(output, errno, error);
         at += n > 0 ? n : 0;
         offset += n > 0 ? n : 0;
         size -= n > 0 ? (size_t)n : 0;
@@ -162,6 +177,8 @@ static ley_status close_checked(ley_output *output, ley_error *error)
 ley_status ley_output_commit(ley_output *output, ley_error *error)
 {
     ley_status status = output->packer != NULL ? ley_packer_end(output->packer, error) : LEY_OK;
+    if (status == LEY_OK && lost(output) != 0)
+        status = fail(output, lost(output), error);
     if (status == LEY_OK)
         status = close_checked(output, error);
     if (status == LEY_OK && cancelled(output))
@@ -187,8 +204,13 @@ void ley_output_abandon(ley_output *output)
 
 /* ---- For callers of the library -------------------------------------------------------------- */
 
+enum { FILE_BUFFER = 1 << 16 };
+
+/* What comes in small parts is written in large ones. */
 struct ley_file {
     ley_output output;
+    size_t waiting; /* bytes in the buffer */
+    char buffer[FILE_BUFFER];
     char path[]; /* the caller's may be gone by the time it is needed */
 };
 
@@ -198,6 +220,7 @@ ley_status ley_file_create(const char *path, const volatile bool *cancel, ley_fi
     ley_file *made = malloc(sizeof *made + length);
     if (made == NULL)
         return ley_fail_memory(error, sizeof *made + length, "writing a file");
+    made->waiting = 0;
     memcpy(made->path, path, length);
     ley_status status = ley_output_open(&made->output, made->path, false, cancel, error);
     if (status == LEY_OK)
@@ -207,14 +230,34 @@ ley_status ley_file_create(const char *path, const volatile bool *cancel, ley_fi
     return status;
 }
 
+static ley_status write_waiting(ley_file *file, ley_error *error)
+{
+    const size_t size = file->waiting;
+    file->waiting = 0;
+    return ley_output_write(&file->output, file->buffer, size, error);
+}
+
 ley_status ley_file_write(ley_file *file, const void *bytes, size_t size, ley_error *error)
 {
-    return ley_output_write(&file->output, bytes, size, error);
+    ley_status status = cancelled(&file->output) ? fail_cancelled(&file->output, error) : LEY_OK;
+    if (status == LEY_OK && size > FILE_BUFFER - file->waiting)
+        status = write_waiting(file, error);
+    if (status == LEY_OK && size >= FILE_BUFFER)
+        return ley_output_write(&file->output, bytes, size, error);
+    if (status != LEY_OK)
+        return status;
+    memcpy(file->buffer + file->waiting, bytes, size);
+    file->waiting += size;
+    return LEY_OK;
 }
 
 ley_status ley_file_commit(ley_file *file, ley_error *error)
 {
-    ley_status status = ley_output_commit(&file->output, error);
+    ley_status status = write_waiting(file, error);
+    if (status == LEY_OK)
+        status = ley_output_commit(&file->output, error);
+    else
+        ley_output_abandon(&file->output);
     free(file);
     return status;
 }

@@ -19,6 +19,7 @@ typedef struct ley_output {
     ley_packer *packer;          /* NULL: plain */
     const volatile bool *cancel; /* or NULL */
     int fd;
+    int lost; /* why bytes could not be written, an error number: the first reason stays; 0: none */
 } ley_output;
 
 /* Starts a file; `path` and `cancel` must outlive it, and it stays where it is. On failure there is
@@ -27,7 +28,7 @@ ley_status ley_output_open(ley_output *output, const char *path, bool gzip, cons
                            ley_error *error);
 
 /* Errors: LEY_CANCELLED when *cancel has become true, LEY_ERROR_FILE; then the caller abandons the
- * output. */
+ * output. Bytes that were lost are not forgotten: all later calls fail, ley_output_commit() too. */
 ley_status ley_output_write(ley_output *output, const void *data, size_t size, ley_error *error);
 
 /* Of a gzip file, what a thread of the caller's has packed. Errors: as ley_output_write(). */

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "parallel.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -165,7 +166,7 @@ static ley_status start_helper(helper *h, const run *r, ley_error *error)
     for (size_t i = 0; i < r->method->stage_count; i++)
         if (r->method->stages[i].split == STAGE_HOST && is_wanted(r, i))
             h->stage = &r->method->stages[i];
-    if (h->stage == NULL || pthread_create(&h->thread, NULL, help, h) == 0)
+    if (h->stage == NULL || parallel_start(&h->thread, help, h) == 0)
         return LEY_OK;
     h->stage = NULL;
     return ley_fail(error, LEY_ERROR_MEMORY, "no thread for the host's part");

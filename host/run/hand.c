@@ -1,6 +1,7 @@
 #include "run/hand.h"
 
 #include "error.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -107,7 +108,7 @@ hand *hand_create(void)
     if (h == NULL)
         return NULL;
     watch_init(&h->watch);
-    if (pthread_create(&h->thread, NULL, hand_main, h) != 0) {
+    if (parallel_start(&h->thread, hand_main, h) != 0) {
         watch_destroy(&h->watch);
         free(h);
         return NULL;

@@ -5,6 +5,7 @@
 #include "costs.h"
 #include "error.h"
 #include "log.h"
+#include "parallel.h"
 #include "run/own_part.h"
 #include "run/shift.h"
 #include "run/upload.h"
@@ -488,7 +489,7 @@ static void start_host_stages(ley_job *job, host_stage *host)
         if (!job->stages[i].is_wanted || job->stages[i].stage->split != STAGE_HOST ||
             slab_queue_left(&job->stages[i].queue) == 0)
             continue;
-        host[i].is_running = pthread_create(&host[i].thread, NULL, run_host_stage, &host[i]) == 0;
+        host[i].is_running = parallel_start(&host[i].thread, run_host_stage, &host[i]) == 0;
         if (!host[i].is_running) {
             host[i].status = ley_fail(&host[i].error, LEY_ERROR_MEMORY, "no thread for %s", job->stages[i].stage->name);
             slab_queue_stop(&job->stages[i].queue);

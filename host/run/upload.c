@@ -100,7 +100,7 @@ static ley_status send_with_threads(upload *u, dev *device, dev_buffer *buffer, 
     pthread_t threads[MOST_THREADS];
     const int wanted = parallel_cores() < MOST_THREADS ? parallel_cores() : MOST_THREADS;
     int running = 0;
-    while (running < wanted && pthread_create(&threads[running], NULL, fill, u) == 0)
+    while (running < wanted && parallel_start(&threads[running], fill, u) == 0)
         running++;
     const ley_status status = running > 0 ? send_pieces(u, device, buffer, offset, error)
                                           : device->backend->write(device, buffer, offset, u->bytes, u->size, error);

@@ -4,6 +4,7 @@
 #include "device.h"
 #include "error.h"
 #include "numerics/expected_error.h"
+#include "parallel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static void *make_influence(void *context)
 /* Does it now, where there can be no thread. */
 static void begin(beside_thread *t, void *(*run)(void *), beside *b)
 {
-    t->is_running = pthread_create(&t->thread, NULL, run, b) == 0;
+    t->is_running = parallel_start(&t->thread, run, b) == 0;
     if (!t->is_running)
         run(b);
 }
