@@ -27,8 +27,10 @@ bool field_is_there(const ley_job *job, int64_t number)
 static void recompute(void *context, size_t first, size_t last)
 {
     const recomputed *r = context;
-    for (size_t i = first; i < last && !job_cancelled(r->job); i++)
-        reference_field(r->terms, r->points[i].place_A, r->right[i]);
+    for (size_t i = first; i < last && !job_cancelled(r->job); i++) {
+        const reference_terms terms = method_terms_at(r->job->method, r->job->task, r->terms, r->points[i].number);
+        reference_field(&terms, r->points[i].place_A, r->right[i]);
+    }
 }
 
 /* In place of a device. */

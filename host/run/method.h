@@ -91,6 +91,10 @@ typedef struct method {
     const double *(*field)(const void *task, int64_t number);
     bool field_is_allowed;
 
+    /* Atoms whose nearest image value() and field() do not have, ascending; of none *count is 0.
+     * NULL: they have all. */
+    const int64_t *(*excluded)(const void *task, int64_t number, size_t *count);
+
     /* What its steps make of the sum at some places if each of them is right, in double precision:
      * where that is beyond the limits, too, no device is to blame. NULL: what terms() says.
      * Errors: LEY_ERROR_MEMORY, and LEY_ERROR_USAGE where that took too long. */
@@ -107,6 +111,9 @@ typedef struct method {
     /* What the benchmark measures of it (run/bench.h); NULL: nothing. */
     const struct bench_subject *bench;
 } method;
+
+/* What a task sums at one of its values. */
+reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number);
 
 /* All of them, NULL behind the last: methods/registry.c. */
 extern const method *const method_registry[];

@@ -246,13 +246,37 @@ static ley_status order_points(sample *s, ley_error *error)
     return LEY_OK;
 }
 
+/* Then devices are no judges: theirs sum all atoms. */
+static bool excludes_atoms(const sample *s)
+{
+    const method *m = s->job->method;
+    size_t count = 0;
+    for (size_t i = 0; m->excluded != NULL && i < s->count && count == 0; i++)
+        m->excluded(s->job->task, s->points[i].number, &count);
+    return count > 0;
+}
+
 /* ---- On the host ----------------------------------------------------------------------------- */
+
+reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number)
+{
+    reference_terms at = *terms;
+    if (m->excluded != NULL)
+        at.excluded = m->excluded(task, number, &at.excluded_count);
+    return at;
+}
+
+static reference_value right_at(const sample *s, const sampled_point *p)
+{
+    const reference_terms terms = method_terms_at(s->job->method, s->job->task, &s->terms, p->number);
+    return reference_sum(&terms, p->place_A);
+}
 
 static void recompute(void *context, size_t first, size_t last)
 {
     sample *s = context;
     for (size_t i = s->now + first; i < s->now + last && !job_cancelled(s->job); i++) {
-        s->points[i].right = reference_sum(&s->terms, s->points[i].place_A);
+        s->points[i].right = right_at(s, &s->points[i]);
         s->points[i].judge = HOST;
     }
 }
@@ -471,7 +495,7 @@ static void recompute_on_devices(sample *s)
                                       .let_go = let_go,
                                       .left = leave_judge},
                              task = {.run = recompute_on_device, .only_idle = true, .left = leave};
-    s->judges = judges_create(s);
+    s->judges = excludes_atoms(s) ? NULL : judges_create(s);
     if (s->judges == NULL)
         return;
     engine_run(s->job->engine, 0, &build, s->judges);
@@ -562,7 +586,7 @@ static bool find_noise(sample *s)
 static bool is_confirmed(sample *s, size_t device, size_t worst)
 {
     const sampled_point p = s->points[worst];
-    const reference_value own = reference_sum(&s->terms, p.place_A);
+    const reference_value own = right_at(s, &p);
     if (p.judge == HOST || reference_agrees(&p.right, &own))
         return true;
     for (size_t i = 0; i < s->count; i++)
@@ -615,7 +639,10 @@ static bool is_methods_own(const sample *s, size_t device, const ley_accuracy *a
     for (size_t i = 0; i < n; i++) {
         values[i] = s->points[indices[i]].value;
         right[i] = s->points[indices[i]].right;
-        right[i].value = made[i];
+        if (excludes_atoms(s)) /* steps make the sum of all atoms */
+            right[i].value += made[i] - reference_sum(&s->terms, place_A[i]).value;
+        else
+            right[i].value = made[i];
     }
     accuracy_limits limits = s->limits;
     limits.tolerance = limits.rounding;

@@ -19,6 +19,10 @@ typedef struct cutoff_points_addition {
     ley_status (*submit)(void *state, int slot, work *w, slab piece, ley_error *error);
     ley_status (*collect)(void *state, int slot, slab piece, ley_error *error);
 
+    /* What is added of a unit charge, at this way from it: the value and less the gradient, without
+     * the constant. */
+    void (*of_charge)(const void *task, const double way_A[3], double *value, double field[3]);
+
     /* For forecasts: bytes of a device that a point of a slab takes. */
     double (*point_bytes)(const void *task);
 } cutoff_points_addition;
@@ -69,6 +73,7 @@ void cutoff_points_note(const void *context, notes *n);
 int64_t cutoff_points_point(const void *context, slab s, int64_t i);
 double cutoff_points_value(const void *context, int64_t number, double place_A[3]);
 const double *cutoff_points_field(const void *context, int64_t number);
+const int64_t *cutoff_points_excluded(const void *context, int64_t number, size_t *count);
 extern const kernel_kind point_pairs_kind; /* whose variants these methods have */
 
 /* Pairs within the cutoff per second that a device will reach there; `facts` NULL: it has not been

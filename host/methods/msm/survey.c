@@ -1,6 +1,7 @@
 #include "methods/msm/survey.h"
 
 #include "core/atoms.h"
+#include "core/points.h"
 #include "error.h"
 #include "judge/accuracy.h"
 #include "parallel.h"
@@ -188,6 +189,7 @@ typedef struct sampling {
     double moment[CUBES][4]; /* and theirs */
     double kappa_per_A, r_min_A;
     double point_A[POINTS][3], value_e_A[POINTS];
+    int64_t number[POINTS]; /* of points that are listed: which they are */
     size_t near_count[POINTS];
     uint32_t near_cube[POINTS][MOST_NEAR]; /* cubes whose atoms are summed one by one at a point */
     uint32_t first[CUBES + 1];             /* the same by cubes: their points, near_point[first[cube]] and on */
@@ -392,18 +394,33 @@ static double root_mean_square_of(const double value_e_A[POINTS], bool is_about_
 }
 
 /* Of the lattice, or of those that it is over. */
-static void draw_points(const ley_lattice *lattice, const ley_points *listed, double point_A[POINTS][3])
+static void draw_points(const ley_lattice *lattice, const ley_points *listed, sampling *of)
 {
     uint64_t random = 1;
-    for (size_t k = 0; k < POINTS && listed != NULL; k++)
-        memcpy(point_A[k],
-               ley_points_positions_A(listed) + 3 * (accuracy_random(&random) % (uint64_t)ley_points_count(listed)),
-               sizeof point_A[k]);
+    double(*point_A)[3] = of->point_A;
+    for (size_t k = 0; k < POINTS && listed != NULL; k++) {
+        of->number[k] = (int64_t)(accuracy_random(&random) % (uint64_t)ley_points_count(listed));
+        memcpy(point_A[k], ley_points_positions_A(listed) + 3 * of->number[k], sizeof point_A[k]);
+    }
     for (size_t k = 0; k < POINTS && listed == NULL; k++) {
         int64_t at[3];
         for (int axis = 0; axis < 3; axis++)
             at[axis] = (int64_t)(accuracy_random(&random) % (uint64_t)lattice->n[axis]);
         ley_lattice_point_A(lattice, at, point_A[k]);
+    }
+}
+
+/* Charges at a point are as large as thousands of others. */
+static void exclude(sampling *s, const ley_points *listed)
+{
+    for (size_t k = 0; k < POINTS; k++) {
+        size_t count;
+        const int64_t *atom = points_excluded(listed, s->number[k], &count);
+        for (size_t i = 0; i < count; i++) {
+            double d_A[3];
+            subtract(s->pass->cell, ley_atoms_positions_A(s->pass->atoms) + 3 * atom[i], s->point_A[k], d_A);
+            s->value_e_A[k] -= potential_of(s, ley_atoms_charges_e(s->pass->atoms)[atom[i]], d_A);
+        }
     }
 }
 
@@ -473,13 +490,15 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
     of->pass = p;
     of->kappa_per_A = range->kappa_per_A;
     of->r_min_A = range->r_min_A;
-    draw_points(lattice, listed, of->point_A);
+    draw_points(lattice, listed, of);
     if ((double)ley_atoms_count(p->atoms) * POINTS <= most_pairs || range->r_min_A > p->cubes.edge_A)
         parallel_ranges(POINTS, sum_points, of);
     else
         status = sum_by_cubes(of, error);
-    if (status == LEY_OK && listed != NULL)
+    if (status == LEY_OK && listed != NULL) {
+        exclude(of, listed);
         status = find_crowd(of, s, error);
+    }
     const bool is_about_mean = p->cell->dimensions > 0 && range->kappa_per_A == 0,
                are_many = listed == NULL || ley_points_count(listed) >= LEAST_ABOUT_MEAN;
     s->potential_e_A = root_mean_square_of(of->value_e_A, is_about_mean && are_many);
@@ -566,6 +585,8 @@ ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, 
     cell c;
     pass p = {.atoms = atoms, .cell = &c};
     ley_status status = cell_make(range->periodic, range->cell_A, &c, error);
+    if (status == LEY_OK && points != NULL)
+        status = points_check_excluded(points, atoms, error);
     if (status != LEY_OK)
         return status;
     find_bounds(lattice, &p, &s);
