@@ -532,7 +532,7 @@ static void test_kernels_are_tested_before_they_are_kept(void **state)
     kernel_kind kind = dcs_kind;
     dev_list list;
     dev *device = NULL;
-    dev_kernel kernel;
+    dev_kernel kernel, second;
     char *text = NULL, options[KERNEL_OPTIONS];
     kind.test = count_test;
     fake_devices_begin(&plan, 1);
@@ -553,6 +553,17 @@ static void test_kernels_are_tested_before_they_are_kept(void **state)
     assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error));
     assert_true(kernel.from_cache);
     assert_int_equal(tests_run, 2);
+    assert_int_equal(plan.live_programs, 1); /* the device had kept it */
+    assert_int_equal(kernel_create(device, &kind, &spec, NULL, NULL, &second, &error), LEY_OK);
+    assert_true(second.from_cache && second.program != kernel.program);
+    assert_int_equal(plan.live_programs, 2);
+    kernels_distrust(device); /* neither of them is used again, nor what is on disk */
+    kernel_destroy(&kernel);
+    kernel_destroy(&second);
+    assert_int_equal(plan.live_objects, 0);
+    assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error));
+    assert_false(kernel.from_cache);
+    kernels_distrust(device);
     kernel_destroy(&kernel);
     assert_ok(source_load("dcs", "cl", &text, &error)); /* a whole entry, but no binary of this driver */
     kernel_options(&kind, &spec, options, sizeof options);
@@ -569,6 +580,7 @@ static void test_kernels_are_tested_before_they_are_kept(void **state)
         kernel_destroy(&kernel);
     }
     assert_int_equal(plan.binaries, kept);
+    kernels_distrust(device);
     assert_int_equal(plan.live_objects, 0);
     free(text);
     device->backend->close(device);
