@@ -20,10 +20,18 @@ static void test_wrong_options(void **state)
 {
     (void)state;
     write_points();
+    cli_write_text("few.txt", "# none\n-\n");
+    cli_write_text("word.txt", "1,2\n3 0\n-\n-\n-\n");
+    cli_write_text("beyond.txt", "1 2\n\n-\n-\n-\n10 # of 3\n");
     static const cli_failing cases[] = {
         {AT "--dims 9,9,9", 1, "--points and --dims exclude each other"},
         {AT "--spacing 1", 1, "--points and --spacing exclude each other"},
         {AT "--padding 5", 1, "--points and --padding exclude each other"},
+        {AT "--like a.dx", 1, "--points and --like exclude each other"},
+        {AT "--exclude nosuch.txt", 2, "nosuch.txt: No such file or directory"},
+        {AT "--exclude few.txt", 2, "few.txt: 1 lines for 5 points: each has one, of none a -"},
+        {AT "--exclude word.txt", 2, "word.txt:2: '0' is no atom's number: they count from 1"},
+        {AT "--exclude beyond.txt", 2, "point 5 excludes atom number 9, counted from 0, and there are 3 atoms"},
         {AT "--origin 1,2,3", 1, "--points and --origin exclude each other"},
         {AT "--slab-planes 4", 1, "--points and --slab-planes exclude each other"},
         {AT "--method cutoff --binning host", 1, "--points and --binning exclude each other"},
@@ -46,6 +54,39 @@ static void test_wrong_options(void **state)
         {"map ion.pqr --points p.csv -o nodir/a.csv", 2, "nodir/a.csv: No such file or directory"},
     };
     CLI_CHECK_FAILURES(cases);
+}
+
+/* One charge and a point on it, beside one more: a warning, until it is excluded. */
+static void test_exclusions(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"dcs", "cutoff --pair coulomb --cutoff 9",
+                                          "msm --periodic xyz --cell 12,12,12 --cutoff 5 --lattice-spacing 1"};
+    static const double right[] = {-112.09, -112.09, -65.3};
+    cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
+    cli_write_text("on.csv", "1,1,1.005\n3.5,1,1\n");
+    cli_write_text("lists.txt", "1\n-\n");
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        cli("map two.pqr --points on.csv -o out/a.csv --json out/a.json --method %s", methods[i]);
+        cli_expect(0, NULL,
+                   "on.csv: 1 point is within 0.01 A of charges, whose own potential hides that of all others "
+                   "there, the first of them point 1, at (1, 1, 1.005) A, by atom 1: --exclude self");
+        cli_python("import json\nassert json.load(open('out/a.json'))['points_on_charges'] == 1\n"
+                   "assert float(open('out/a.csv').read().split()[-2].split(',')[3]) > 1e4\n");
+        cli_expect(0, NULL, NULL);
+        cli("map two.pqr --points on.csv -o out/self.csv --json out/a.json --exclude self --method %s", methods[i]);
+        cli_expect(0, NULL, "");
+        cli("map two.pqr --points on.csv -o out/file.csv --exclude lists.txt --method %s", methods[i]);
+        cli_expect(0, NULL, "");
+        char script[400];
+        snprintf(script, sizeof script,
+                 "import json\nassert json.load(open('out/a.json'))['points_on_charges'] == 0\n"
+                 "rows = [open('out/%%s.csv' %% w).read().split()[-2] for w in ('self', 'file')]\n"
+                 "assert rows[0] == rows[1] and abs(float(rows[0].split(',')[3]) - %g) < 0.2, rows\n",
+                 right[i]);
+        cli_python(script);
+        cli_expect(0, NULL, NULL);
+    }
 }
 
 /* Its plan is that of the run, and it writes nothing. */
@@ -362,6 +403,7 @@ int main(void)
 {
     support_pocl_alone("pthread pthread");
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
+                                       cmocka_unit_test_setup(test_exclusions, cli_empty),
                                        cmocka_unit_test_setup(test_dry_run, cli_empty),
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),

@@ -331,6 +331,9 @@ static bool parse_numbers(const subcommand *command, const option_row *option, c
     }
     if (is_list)
         ((option_reals *)to)->n = (size_t)found;
+    if (option->one_for_all && found == 1 && *rest == '\0')
+        for (; found < wanted; found++)
+            ((double *)to)[found] = ((double *)to)[0];
     const bool is_whole = found == wanted || (is_list && found > 0 && rest[-1] != ',');
     if (is_whole && *rest == '\0')
         return true;
@@ -409,11 +412,16 @@ static bool parse_value(const subcommand *command, const option_row *option, con
 
 /* ---- The command line ------------------------------------------------------------------------ */
 
+static bool is_word(const char *word, const char *name, size_t length)
+{
+    return word != NULL && strlen(word) == length && strncmp(word, name, length) == 0;
+}
+
 static size_t find_long(const parsed_arguments *arguments, const char *name, size_t length)
 {
     size_t i = 0;
-    while (i < arguments->option_count && !(strlen(arguments->options[i].row->name) == length &&
-                                            strncmp(arguments->options[i].row->name, name, length) == 0))
+    while (i < arguments->option_count && !is_word(arguments->options[i].row->name, name, length) &&
+           !is_word(arguments->options[i].row->alias, name, length))
         i++;
     return i;
 }
@@ -704,6 +712,8 @@ option_text option_describe(const subcommand *command, const parsed_option *pars
     const option_row *option = parsed->row;
     option_text line = {""};
     append_help(line.s, sizeof line.s, command, parsed);
+    if (option->alias != NULL)
+        append(line.s, sizeof line.s, "; also --%s", option->alias);
     const bool has_choice =
         (option->kind == OPTION_CHOICE || option->kind == OPTION_METHOD) && option_choice(command, option, 1) != NULL;
     for (size_t i = 0; has_choice && option_choice(command, option, i) != NULL; i++)

@@ -187,24 +187,24 @@ static ley_status read_exclusions(const ley_text *text, const char *line, size_t
     for (;; words++) {
         while (at < end && (*at == ',' || ley_is_space(*at)))
             at++;
-        const char *word = at;
+        const char *number_at = at;
         while (at < end && *at != ',' && !ley_is_space(*at))
             at++;
-        const size_t n = (size_t)(at - word);
+        const size_t n = (size_t)(at - number_at);
         double number;
         char quote[LEY_TEXT_QUOTE];
         if (n == 0)
             break;
         if (lists->n == lists->points)
             return ley_text_fail(text, error, "more lines than the %lld points", (long long)lists->points);
-        if (n == 1 && *word == '-')
+        if (n == 1 && *number_at == '-')
             continue;
-        if (ley_parse_double(word, n, &number) != LEY_NUMBER_FINE || number != floor(number) || number < 1 ||
+        if (ley_parse_double(number_at, n, &number) != LEY_NUMBER_FINE || number != floor(number) || number < 1 ||
             number > INT32_MAX)
             return ley_text_fail(text, error,
                                  "%s is no atom's number: they count from 1; a point that excludes none "
                                  "has a -",
-                                 ley_quote(word, n, quote));
+                                 ley_quote(number_at, n, quote));
         const ley_status status = append_atom(lists, (int64_t)number - 1, text, error);
         if (status != LEY_OK)
             return status;

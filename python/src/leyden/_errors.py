@@ -87,6 +87,14 @@ class RadiiWarning(UserWarning):
     """Radii were not in the topology, and were taken from a table."""
 
 
+class LatticeWarning(UserWarning):
+    """A lattice was made that maps are not computed on: its steps are oblique."""
+
+
+class PointsWarning(UserWarning):
+    """Points are on charges, which they do not exclude: each has the charge's own potential, C q / r_min."""
+
+
 class ToleranceWarning(UserWarning):
     """The values are off by more than the tolerance asked for; `report["accuracy"]` says by how much."""
 
