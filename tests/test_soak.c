@@ -9,7 +9,8 @@
 
 enum { KINDS = 4, MIB = 1 << 20 };
 
-/* Pages in memory, and what malloc() has given out: the former also counts what it keeps for itself. */
+/* Pages in memory, and what malloc() has given out: the former also counts what it keeps for
+ * itself. */
 typedef struct taken {
     double resident_MiB, allocated_MiB;
 } taken;
