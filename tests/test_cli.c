@@ -128,7 +128,7 @@ static void test_wrong_options(void **state)
         {MAP "--spcing 1", 1, "unknown option '--spcing' (did you mean '--spacing'?)"},
         {MAP "-x", 1, "unknown option '-x'"},
         {MAP "--spacing", 1, "--spacing lacks its value"},
-        {MAP "--spacing --quiet", 1, "--spacing lacks its value (A) before --quiet"},
+        {MAP "--spacing --quiet", 1, "--spacing lacks its value (H|HX,HY,HZ) before --quiet"},
         {MAP "--quiet=yes", 1, "--quiet takes no value"},
         {MAP "-qv", 1, "-q takes no value, 'v': letters of options stand apart, as -q -v"},
         {MAP "--spacing 1 --spacing 1", 1, "--spacing is given twice"},

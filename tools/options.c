@@ -676,7 +676,7 @@ static void append_default(char *to, size_t size, const subcommand *command, con
     else if (option->kind == OPTION_TRIPLES || option->kind == OPTION_REALS)
         append(to, size, "none");
     else
-        for (int i = 0; i < numbers_of(option); i++)
+        for (int i = 0; i < (option->one_for_all ? 1 : numbers_of(option)); i++)
             append(to, size, "%s%.15g", i > 0 ? "," : "",
                    option->kind == OPTION_REAL ? ((const double *)value)[i] : (double)((const int64_t *)value)[i]);
     append(to, size, ")");
