@@ -313,12 +313,49 @@ static void test_what_is_refused(void **state)
     assert_null(sum);
 }
 
+/* ---- Cells that look too small --------------------------------------------------------------- */
+
+/* 400 atoms in a box of 40 A, and one whose molecules stick out of it by up to 20 A. */
+static void test_cells_that_look_too_small(void **state)
+{
+    static const bool all[3] = {true, true, true}, none[3] = {false}, z_only[3] = {false, false, true};
+    static const struct {
+        const char *what;
+        const bool *periodic;
+        double cell_A[3][3];
+        const char *says; /* NULL: nothing */
+    } cases[] = {
+        {"its own", all, {{40, 0, 0}, {0, 40, 0}, {0, 0, 40}}, NULL},
+        {"molecules that stick out", all, {{27, 0, 0}, {0, 27, 0}, {0, 0, 21}}, NULL},
+        {"in nm", all, {{4, 0, 0}, {0, 4, 0}, {0, 0, 4}}, "if its lengths are in nm, give them in A"},
+        {"in nm, oblique", all, {{4, 0, 0}, {2, 3.5, 0}, {2, 1, 3.2}}, "in nm"},
+        {"too small along one axis", all, {{40, 0, 0}, {0, 12, 0}, {0, 0, 40}}, "edge b is 12 A, and the atoms reach"},
+        {"thin along axes that repeat nothing", z_only, {{1, 0, 0}, {0, 1, 0}, {0, 0, 40}}, NULL},
+        {"a wire in nm", z_only, {{0, 0, 0}, {0, 0, 0}, {0, 0, 4}}, "edge c is 4 A"},
+        {"open space", none, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, NULL},
+        {"no cell", all, {{1, 0, 0}, {1, 0, 0}, {0, 0, 1}}, NULL},
+    };
+    (void)state;
+    ley_atoms *atoms = support_atoms(400, 0, 40, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256] = "before";
+        const bool found = ley_atoms_cell_remark(atoms, cases[i].periodic, cases[i].cell_A, text, sizeof text);
+        if (found != (cases[i].says != NULL) || (found ? strstr(text, cases[i].says) == NULL : text[0] != '\0'))
+            fail_msg("%s: '%s'", cases[i].what, text);
+    }
+    ley_atoms_destroy(atoms);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),         cmocka_unit_test(test_weak_screening),
-        cmocka_unit_test(test_squares),        cmocka_unit_test(test_mean_of_a_charged_cell),
-        cmocka_unit_test(test_field_at_r_min), cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_weak_screening),
+        cmocka_unit_test(test_squares),
+        cmocka_unit_test(test_mean_of_a_charged_cell),
+        cmocka_unit_test(test_field_at_r_min),
+        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_cells_that_look_too_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
