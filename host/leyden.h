@@ -77,6 +77,12 @@ LEY_API bool ley_file_is_same(const char *a, const char *b);
  * process; no output is begun or finished after it. Async-signal-safe. */
 LEY_API void ley_files_abandon(void);
 
+/* The whole text of a file, plain or gzip, from malloc, with a NUL behind its *size bytes: without
+ * the byte order mark of UTF-8, and with an LF in place of each CR that ends a line alone. Errors:
+ * LEY_ERROR_FILE; LEY_ERROR_INPUT when it has more than `most_bytes`, is UTF-16 or a damaged gzip
+ * file; LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_file_read_text(const char *path, size_t most_bytes, char **text, size_t *size, ley_error *error);
+
 /* ---- Atoms ----------------------------------------------------------------------------------- */
 
 /* N point charges: positions (A), charges (e) and radii (A). Immutable once made. */

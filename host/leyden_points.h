@@ -45,8 +45,8 @@ LEY_API const double *ley_points_read_field(const ley_points *points);
  * A point on an atom feels that atom's own charge as well, C q / r_min, which is thousands of kT/e
  * and hides what all others do there. Atoms that a point excludes do not count there:
  *
- *     phi_i = sum over all j and images R of T_j(|r_i - r_j - R|) - sum over excluded j of T_j(d_ij),
- *     d_ij = min over R of |r_i - r_j - R|,
+ *     phi_i = sum over all j and images R of T_j(|r_i - r_j - R|)
+ *             - sum over excluded j of T_j(d_ij),    d_ij = min over R of |r_i - r_j - R|,
  *
  * T_j the term of atom j in the job's sum: C q_j / max(r, r_min), screened where the job is, or a
  * pair function within its cutoff. Of an excluded atom only the nearest image is left out, as of
@@ -66,8 +66,9 @@ LEY_API const double *ley_points_read_field(const ley_points *points);
 LEY_API ley_status ley_points_exclude(ley_points *points, const int64_t *first, const int64_t *atom, ley_error *error);
 
 /* Reads such lists: a line for each point, numbers of atoms from 1 in the molecule's order,
- * separated by spaces or commas; a hyphen where there is none; '#' begins a comment, and empty lines
- * do not count. Errors: LEY_ERROR_FILE, LEY_ERROR_INPUT with "file:line: what", LEY_ERROR_MEMORY. */
+ * separated by spaces or commas; a hyphen where there is none; '#' begins a comment, and empty
+ * lines do not count. Errors: LEY_ERROR_FILE, LEY_ERROR_INPUT with "file:line: what",
+ * LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_points_read_exclusions(ley_points *points, const char *path, ley_error *error);
 
 /* The same of what is at the points themselves: each excludes the atoms of which an image is within

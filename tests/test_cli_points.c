@@ -89,9 +89,9 @@ static void test_exclusions(void **state)
     }
 }
 
-/* Lattices by points and padding, by edges and centre, in the other command's words, of a cell and of
- * another map. */
-static void test_lattices(void **state)
+/* Lattices by points and padding, by edges and centre, in the other command's words, of a cell and
+ * of another map. */
+static void test_said_lattices(void **state)
 {
     (void)state;
     static const struct {
@@ -427,7 +427,7 @@ int main(void)
     support_pocl_alone("pthread pthread");
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
                                        cmocka_unit_test_setup(test_exclusions, cli_empty),
-                                       cmocka_unit_test_setup(test_lattices, cli_empty),
+                                       cmocka_unit_test_setup(test_said_lattices, cli_empty),
                                        cmocka_unit_test_setup(test_dry_run, cli_empty),
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),

@@ -342,8 +342,9 @@ static bool parse_numbers(const subcommand *command, const option_row *option, c
         fail_usage(command, "--%s takes numbers separated by commas (%s), %d at most, not '%s'", option->name,
                    option->value, wanted, value);
     else if (wanted > 1)
-        fail_usage(command, "--%s takes %d %ss separated by commas (%s)%s%s, not '%s'", option->name, wanted, what,
-                   option->value, option->word != NULL ? " or " : "", option->word != NULL ? option->word : "", value);
+        fail_usage(command, "--%s takes %s%d %ss separated by commas (%s)%s%s, not '%s'", option->name,
+                   option->one_for_all ? "one or " : "", wanted, what, option->value,
+                   option->word != NULL ? " or " : "", option->word != NULL ? option->word : "", value);
     else
         fail_usage(command, "--%s takes a %s (%s), not '%s'", option->name, what, option->value, value);
     return false;

@@ -1,4 +1,5 @@
-/* Lists of points, and of atoms that these exclude. docs/formats.md has the rules that are applied here. */
+/* Lists of points, and of atoms that these exclude. docs/formats.md has the rules that are applied
+ * here. */
 #include "core/points.h"
 #include "error.h"
 #include "io/text.h"
@@ -136,7 +137,6 @@ ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_e
     ley_status status = ley_text_open(path, &text, error);
     if (status != LEY_OK)
         return status;
-    ley_text_pass_mark(text);
     point_list list = {0};
     status = read_lines(text, &list, error);
     if (status == LEY_OK && list.n == 0)
@@ -220,7 +220,6 @@ ley_status ley_points_read_exclusions(ley_points *points, const char *path, ley_
     ley_status status = ley_text_open(path, &text, error);
     if (status != LEY_OK)
         return status;
-    ley_text_pass_mark(text);
     const int64_t n = ley_points_count(points);
     exclusion_lists lists = {.points = n, .first = calloc((size_t)n + 1, sizeof *lists.first)};
     if (lists.first == NULL)

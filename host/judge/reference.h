@@ -88,10 +88,8 @@ double reference_place(const reference_terms *terms);
 typedef void reference_pair(void *context, size_t atom, const double way_A[3], double r_A);
 bool reference_pairs(const reference_terms *terms, const double point_A[3], reference_pair *visit, void *context);
 
-/* What atom j does at a distance, of a pair function, without the constant; and less the
- * derivative of that. */
+/* What an atom does at a distance, of a pair function, without the constant. */
 ley_term reference_pair_term(const reference_terms *terms, size_t atom, double r_A);
-ley_term reference_slope_term(const reference_terms *terms, size_t atom, double r_A);
 
 /* Of a long-range sum, in units of the constant: takes the nearest images of excluded atoms from a
  * value and a field, which may be NULL; what that changes the squares by. */

@@ -75,7 +75,7 @@ static void wrap(const cell *c, const double x_A[3], double place_A[3], double a
     cell_components(c, place_A, at);
 }
 
-/* The atom in the cell, and its images beyond faces that it is next to, where points may be near. */
+/* The atom in the cell, and its images beyond faces that it is next to. */
 static bool add_atom(places *p, int32_t atom, const double x_A[3])
 {
     double place_A[3], at[3], low[3] = {0, 0, 0}, high[3] = {0, 0, 0};

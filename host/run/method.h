@@ -112,9 +112,6 @@ typedef struct method {
     const struct bench_subject *bench;
 } method;
 
-/* What a task sums at one of its values. */
-reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number);
-
 /* All of them, NULL behind the last: methods/registry.c. */
 extern const method *const method_registry[];
 

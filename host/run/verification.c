@@ -258,14 +258,6 @@ static bool excludes_atoms(const sample *s)
 
 /* ---- On the host ----------------------------------------------------------------------------- */
 
-reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number)
-{
-    reference_terms at = *terms;
-    if (m->excluded != NULL)
-        at.excluded = m->excluded(task, number, &at.excluded_count);
-    return at;
-}
-
 static reference_value right_at(const sample *s, const sampled_point *p)
 {
     const reference_terms terms = method_terms_at(s->job->method, s->job->task, &s->terms, p->number);

@@ -1,6 +1,6 @@
 #include "methods/cutoff/excluded.h"
 
-#include "core/points.h"
+#include "judge/reference_field.h"
 #include "numerics/cell.h"
 #include "parallel.h"
 
@@ -102,7 +102,7 @@ static void add_image(void *context, const double image_A[3])
 }
 
 /* But their other images. */
-static void add_images(pair_sum *s, const cutoff_points_addition *addition, const void *task, const double point_A[3])
+static void add_images(pair_sum *s, cutoff_of_charge *of_charge, const void *task, const double point_A[3])
 {
     for (size_t k = 0; k < s->terms.excluded_count; k++) {
         const double *atom_A = ley_atoms_positions_A(s->terms.atoms) + 3 * s->terms.excluded[k];
@@ -111,10 +111,10 @@ static void add_images(pair_sum *s, const cutoff_points_addition *addition, cons
         s->atom = (size_t)s->terms.excluded[k];
         s->nearest_A[0] = INFINITY;
         cell_images(&s->cell, x_A, s->problem->cutoff_A, add_image, s);
-        if (addition == NULL)
+        if (of_charge == NULL)
             continue;
         cell_nearest(&s->cell, x_A, nearest_A);
-        addition->of_charge(task, nearest_A, &value, field);
+        of_charge(task, nearest_A, &value, field);
         s->value -= ley_atoms_charges_e(s->terms.atoms)[s->atom] * value;
         for (int axis = 0; axis < 3; axis++)
             s->field[axis] -= ley_atoms_charges_e(s->terms.atoms)[s->atom] * field[axis];
@@ -124,7 +124,10 @@ static void add_images(pair_sum *s, const cutoff_points_addition *addition, cons
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 typedef struct piece_sum {
-    const cutoff_points_task *task;
+    const point_list *list;
+    ley_points *points;
+    cutoff_of_charge *of_charge;
+    const void *task;
     int64_t first;
     pair_sum begun;
 } piece_sum;
@@ -132,31 +135,33 @@ typedef struct piece_sum {
 static void set_points(void *context, size_t first, size_t last)
 {
     const piece_sum *p = context;
-    const point_list *list = &p->task->list;
-    ley_points *points = p->task->points;
+    ley_points *points = p->points;
     for (int64_t i = p->first + (int64_t)first; i < p->first + (int64_t)last; i++) {
-        const int64_t number = list->order[i];
+        const int64_t number = p->list->order[i];
         pair_sum s = p->begun;
         s.terms.excluded = points_excluded(points, number, &s.terms.excluded_count);
         if (s.terms.excluded_count == 0)
             continue;
-        if (i < list->inside)
-            add_bins(&s, list->place_A[i]);
-        add_images(&s, p->task->addition, p->task, ley_points_positions_A(points) + 3 * number);
+        if (i < p->list->inside)
+            add_bins(&s, p->list->place_A[i]);
+        add_images(&s, p->of_charge, p->task, ley_points_positions_A(points) + 3 * number);
         ley_points_values(points)[number] = s.terms.constant * s.value;
         for (int axis = 0; points->field != NULL && axis < 3; axis++)
             points->field[3 * number + axis] = s.terms.constant * s.field[axis];
     }
 }
 
-void cutoff_points_exclude(const cutoff_points_task *task, slab piece)
+void cutoff_points_exclude(const cutoff_problem *problem, const point_list *list, ley_points *points,
+                           cutoff_of_charge *of_charge, const void *task, int64_t first, int64_t count)
 {
-    const ley_short_range *range = &task->sums.range;
-    piece_sum p = {.task = task,
-                   .first = piece.first,
-                   .begun = {.terms = cutoff_problem_sum(task->sums.problem), .problem = task->sums.problem}};
-    if (task->points->excluded_first == NULL ||
-        cell_make(range->periodic, range->cell_A, &p.begun.cell, NULL) != LEY_OK)
+    const ley_short_range *range = problem->range;
+    piece_sum p = {.list = list,
+                   .points = points,
+                   .of_charge = of_charge,
+                   .task = task,
+                   .first = first,
+                   .begun = {.terms = cutoff_problem_sum(problem), .problem = problem}};
+    if (points->excluded_first == NULL || cell_make(range->periodic, range->cell_A, &p.begun.cell, NULL) != LEY_OK)
         return; /* of a degenerate cell there are no bins */
-    parallel_ranges((size_t)piece.count, set_points, &p);
+    parallel_ranges((size_t)count, set_points, &p);
 }

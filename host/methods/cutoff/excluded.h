@@ -3,11 +3,17 @@
 #ifndef LEY_CUTOFF_EXCLUDED_H
 #define LEY_CUTOFF_EXCLUDED_H
 
-#include "methods/cutoff/point_stages.h"
+#include "core/points.h"
+#include "methods/cutoff/point_list.h"
 
-/* Sets the values, and the field, of points [first, first + count) of the task's list that exclude
- * atoms: the sum over pairs without the nearest images of these, less what an addition brings of
- * them. The bins have the numbers of their atoms. */
-void cutoff_points_exclude(const cutoff_points_task *task, slab piece);
+/* What is added to short-range sums, of a unit charge at this way from it: the value and less the
+ * gradient, without the constant. */
+typedef void cutoff_of_charge(const void *task, const double way_A[3], double *value, double field[3]);
+
+/* Sets the values, and the field, of points [first, first + count) of a list that exclude atoms:
+ * the sum over pairs without the nearest images of these, less what an addition brings of them,
+ * where of_charge is not NULL. The bins have the numbers of their atoms. */
+void cutoff_points_exclude(const cutoff_problem *problem, const point_list *list, ley_points *points,
+                           cutoff_of_charge *of_charge, const void *task, int64_t first, int64_t count);
 
 #endif

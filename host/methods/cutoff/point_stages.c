@@ -3,7 +3,6 @@
 #include "clock.h"
 #include "core/points.h"
 #include "error.h"
-#include "methods/cutoff/excluded.h"
 #include "methods/cutoff/point_pairs_build.h"
 #include "methods/cutoff/step_costs.h"
 #include "run/forecast.h"
@@ -255,7 +254,9 @@ ley_status cutoff_points_collect(void *state, int slot, slab piece, slab_times *
     cutoff_points_task *task = s->task;
     ley_status status = point_pairs_run_finish(run, task->points->list->value, task->points->field, error);
     if (status == LEY_OK)
-        cutoff_points_exclude(task, piece);
+        cutoff_points_exclude(task->sums.problem, &task->list, task->points,
+                              task->addition != NULL ? task->addition->of_charge : NULL, task, piece.first,
+                              piece.count);
     if (status == LEY_OK && s->added != NULL)
         status = task->addition->collect(s->added, slot, piece, error);
     *times = run->work.times;

@@ -3,7 +3,7 @@
 #ifndef LEY_CUTOFF_POINT_STAGES_H
 #define LEY_CUTOFF_POINT_STAGES_H
 
-#include "methods/cutoff/point_list.h"
+#include "methods/cutoff/excluded.h"
 #include "methods/cutoff/stages.h"
 
 /* What is added to short-range sums at points. Slabs are of points: [first, first + count) of the
@@ -19,9 +19,7 @@ typedef struct cutoff_points_addition {
     ley_status (*submit)(void *state, int slot, work *w, slab piece, ley_error *error);
     ley_status (*collect)(void *state, int slot, slab piece, ley_error *error);
 
-    /* What is added of a unit charge, at this way from it: the value and less the gradient, without
-     * the constant. */
-    void (*of_charge)(const void *task, const double way_A[3], double *value, double field[3]);
+    cutoff_of_charge *of_charge; /* what is added of a unit charge */
 
     /* For forecasts: bytes of a device that a point of a slab takes. */
     double (*point_bytes)(const void *task);

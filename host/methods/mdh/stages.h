@@ -29,8 +29,8 @@ ley_status mdh_sums_prepare(mdh_sums *sums, const job_view *job, double coulomb_
 void mdh_sums_release(mdh_sums *sums);
 
 /* Where a list's points are so near to an atom that positions of a kernel have too few digits, or
- * exclude atoms, the values, and the field, are recomputed on the host, in double precision. Errors: LEY_CANCELLED,
- * LEY_ERROR_MEMORY. */
+ * exclude atoms, the values, and the field, are recomputed on the host, in double precision.
+ * Errors: LEY_CANCELLED, LEY_ERROR_MEMORY. */
 ley_status mdh_sums_recompute_near(const mdh_sums *sums, ley_error *error);
 
 /* Of a list's points: what it takes of the host's memory. */

@@ -12,10 +12,11 @@ from ._arrays import doubles, pointer_to
 from ._atoms import Atoms
 from ._c import ffi, lib
 from ._engine import Engine, engine_or_default
-from ._errors import Error, InputError, PointsWarning, Status, ToleranceWarning, UsageError
+from ._cell import Cell, Periodic
+from ._errors import CellWarning, Error, InputError, PointsWarning, Status, ToleranceWarning, UsageError
 from ._lattice import Lattice, counts_of as _counts, lattice_of
 from ._maps import Map, Origin, Points, make_map, own_map
-from ._options import Cell, Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of
+from ._options import Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of
 from ._progress import Progress, Watcher
 from ._report import report_of
 
@@ -24,6 +25,9 @@ METHODS = ("auto", "dcs", "msm", "cutoff")
 # Pairs of atoms and points that any device sums directly at once: nothing is chosen for them, as
 # the command does it.
 FEW_PAIRS = 1e6
+
+# What "auto" may be off by where nobody says, as the command's --tol.
+TOLERANCE_OF_AUTO = 1e-4
 
 ProgressArgument = Union[None, bool, Callable[[Progress], None]]
 
@@ -155,6 +159,20 @@ class _Sum:
             engine.lock.release()
 
 
+def _space_of(atoms: Atoms, method: str, periodic: Any, cell: Any) -> Cell:
+    """Images in the cell that is given, else in the one that the atoms carry; nothing is left aside in silence."""
+    own = atoms.cell
+    if method == "dcs" and own is not None and periodic is None and cell is None:
+        warnings.warn("the atoms carry a cell, and method 'dcs' has no images: the sum is that of open space, as "
+                      "periodic=False says without this warning; 'msm' sums all images", CellWarning, stacklevel=4)
+        own = None
+    space = Cell.of(periodic, cell, own)
+    text = ffi.new("char[256]")
+    if lib.ley_atoms_cell_remark(atoms.pointer, list(space.periodic), space.vectors.tolist(), text, 256):
+        warnings.warn(ffi.string(text).decode(), CellWarning, stacklevel=4)
+    return space
+
+
 def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float], cutoff: Optional[float], pair: str,
             constants: Any, probe: Any, well_depth: Any, steepness: Optional[float], units: str, dielectric: float,
             temperature: float, r_min: float, periodic: Any, cell: Any, kappa: Optional[float], sum: Optional[str],
@@ -178,16 +196,16 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
     if cutoff is not None and method not in ("cutoff", "msm"):
         raise UsageError("cutoff needs method 'cutoff' or 'msm': the one sums no further, the other leaves the rest to "
                          "lattices")
-    space = Cell.of(periodic, cell)
+    space = _space_of(atoms, method, periodic, cell)
     if method == "dcs" and (kappa or space.is_periodic):
         raise UsageError("method 'dcs' has neither images nor screening: 'msm' and 'cutoff' do")
-    tolerance = float(tol or 0) if method in ("auto", "msm") else 0.0
-    if method == "auto" and tol is None:
-        raise UsageError("tol: method 'auto' needs one")
-    if method in ("auto", "msm") and tol is not None and not lib.LEY_LEAST_TOLERANCE <= tol <= lib.LEY_MOST_TOLERANCE:
+    if tol is not None and method not in ("auto", "msm"):
+        raise UsageError("tol is for methods 'auto' and 'msm'")
+    if tol is not None and not lib.LEY_LEAST_TOLERANCE <= tol <= lib.LEY_MOST_TOLERANCE:
         raise UsageError(f"tol: {tol!r} is not within {lib.LEY_LEAST_TOLERANCE:g} and {lib.LEY_MOST_TOLERANCE:g}")
     if tol is not None and (preset is not None or levels is not None):
         raise UsageError(f"{'levels' if preset is None else 'preset'} needs tol=None: a tolerance chooses the lattices")
+    tolerance = float(tol) if tol is not None else TOLERANCE_OF_AUTO if method == "auto" else 0.0
     medium = Medium(units_of(units), dielectric, temperature, r_min)
     options = RunOptions.of(verify, seed, sum, math, variant, plan, tolerance, watcher.state)
     short, keep, long, fixed = None, None, None, 0
@@ -264,22 +282,21 @@ def _exclude_lists(points: Any, exclude: Any) -> None:
                                             ffi.from_buffer("int64_t[]", atoms), status.pointer))
 
 
-def _exclude(wanted: _Sum, exclude: Any, residues: Any) -> None:
+def _exclude(wanted: _Sum, exclude: Any) -> None:
     """Tells the points which atoms do not count there, and the caller of charges that do."""
     periodic, vectors = ffi.new("bool[3]", list(wanted.cell.periodic)), \
         ffi.new("double[3][3]", wanted.cell.vectors.tolist())
-    if (residues is None) == (isinstance(exclude, str) and exclude == "residue"):
-        raise UsageError("exclude='residue' and residues, a number for each atom, go together")
     if isinstance(exclude, str):
         if exclude not in ("self", "residue"):
             raise UsageError(f"exclude: {exclude!r} is neither 'self' nor 'residue', nor a list for each point")
-        group = ffi.NULL if residues is None else _whole(residues, "residues")
-        if residues is not None and len(group) != len(wanted.atoms):
-            raise UsageError(f"residues: {len(group)} numbers for {len(wanted.atoms)} atoms")
+        if exclude == "residue" and wanted.atoms.residues is None:
+            raise UsageError("exclude: 'residue' needs atoms with residues, as Atoms.from_mdanalysis() and "
+                             "from_arrays(..., residues=) make them")
+        residues = None if exclude == "self" else np.array(wanted.atoms.residues)
         with Status() as status:
             status.check(lib.ley_points_exclude_own(
-                wanted.points, wanted.atoms.pointer, group if residues is None else
-                ffi.from_buffer("int64_t[]", group), periodic, vectors, status.pointer))
+                wanted.points, wanted.atoms.pointer, ffi.NULL if residues is None else
+                ffi.from_buffer("int64_t[]", residues), periodic, vectors, status.pointer))
     elif exclude is not None:
         _exclude_lists(wanted.points, exclude)
     count, point, atom = (ffi.new("int64_t *") for _ in range(3))
@@ -302,11 +319,11 @@ def _call(work: Callable[[_task.Token], Any], watcher: Watcher) -> Any:
         watcher.close()
 
 
-def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto", tol: Optional[float] = 1e-4,
+def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto", tol: Optional[float] = None,
         spacing: Optional[float] = None, padding: Optional[float] = None, cutoff: Optional[float] = None, pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, probe: Optional[Sequence[float]] = None,
         well_depth: Any = None, steepness: Optional[float] = None, units: str = "kT/e", dielectric: float = 1.0,
-        temperature: float = 298.15, r_min: float = 0.05, periodic: Union[None, bool, str, Sequence[bool]] = None,
+        temperature: float = 298.15, r_min: float = 0.05, periodic: Periodic = None,
         cell: Any = None, kappa: Optional[float] = None, lattice_spacing: Optional[float] = None,
         splitting: Optional[str] = None, window: Optional[str] = None, solver: Optional[str] = None,
         preset: Optional[str] = None, levels: Optional[int] = None, fft: Optional[str] = None,
@@ -327,7 +344,8 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             of any pair function within a cutoff.
         tol: of "auto" and "msm": the relative root mean square error that the map may have, 1e-6 to
             0.1. What reaches half of it soonest is taken. A map that is off by more comes with a
-            ToleranceWarning. None, of "msm": lattices are what the arguments and their defaults say.
+            ToleranceWarning. None: 1e-4 of "auto"; of "msm" none, lattices are what the arguments
+            and their defaults say.
         spacing: of neighbouring points, A; None: 0.5. `padding`: least distance of the atoms from
             the lattice's faces, A; None: 10. Where there is no `lattice`.
         n: in place of `spacing`: so many points along x, y and z over the atoms and the padding, or
@@ -340,9 +358,12 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         units: "kT/e", "V", "kcal/mol/e" or "kJ/mol/e".
         dielectric: relative permittivity, the same everywhere. `temperature`: K, matters for kT/e.
         r_min: distances below count as this, A.
-        cell, periodic: images of the atoms: three lengths (A), three lengths and three angles
-            (degrees), or three vectors, (3, 3); along which of them: some of the letters "xyz", or
-            three switches, all where it is None.
+        cell, periodic: images of the atoms: in which cell, three lengths (A), three lengths and three
+            angles (degrees), or three vectors, (3, 3); None: the one that the atoms carry, if any. And
+            along which of its vectors: some of the letters "xyz", or three switches; True, and None
+            where there is a cell: along all that have a length; False: open space. A cell that looks
+            too small for the atoms, as one in nm, is a CellWarning, and so is one that the atoms
+            carry where "dcs" is asked for, which has no images.
         kappa: screening, 1/A: charges' potentials are times exp(-kappa r).
         lattice_spacing, splitting, window, solver: of "msm", what is not to be chosen.
         preset: of "msm", "papers": cutoff and these as the papers have them, but for what is given.
@@ -411,17 +432,17 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     return made
 
 
-def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float] = 1e-4,
+def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float] = None,
            cutoff: Optional[float] = None, pair: str = "taylor2", constants: Optional[Mapping[str, float]] = None,
            probe: Optional[Sequence[float]] = None, well_depth: Any = None, steepness: Optional[float] = None,
            units: str = "kT/e", dielectric: float = 1.0, temperature: float = 298.15, r_min: float = 0.05,
-           periodic: Union[None, bool, str, Sequence[bool]] = None, cell: Any = None, kappa: Optional[float] = None,
+           periodic: Periodic = None, cell: Any = None, kappa: Optional[float] = None,
            lattice_spacing: Optional[float] = None, splitting: Optional[str] = None, window: Optional[str] = None,
            solver: Optional[str] = None, preset: Optional[str] = None, levels: Optional[int] = None,
            fft: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
            verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
            engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False,
-           exclude: Any = None, residues: Any = None) -> Points:
+           exclude: Any = None) -> Points:
     """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
 
     phi_i = C sum over all j and images of q_j / max(r, r_min), less the terms of the atoms that
@@ -429,12 +450,10 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
 
     Args:
         exclude: "self": the atoms within 0.01 A of a point; "residue": these and all of their
-            residues; or for each point the numbers, from 0, of the atoms it excludes: (n,) whole
+            residues, `atoms.residues`; or for each point the numbers, from 0, of the atoms it excludes: (n,) whole
             numbers, of which a negative one is none, or n sequences of them. None: every atom
             counts, and points within 0.01 A of charges are a PointsWarning, as the charge's own
             potential, C q / r_min, hides all others there.
-        residues: with "residue": a number for each atom, equal within a residue, as MDAnalysis'
-            `resindices`.
 
     Methods, the other arguments and errors are those of `map()`; `tol` is relative to the
     potentials' root mean square at these points.
@@ -450,7 +469,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
     opened = engine_or_default(engine)
     wanted.points = _points_pointer(
         lambda box, error: lib.ley_points_create(len(xyz), pointer_to(xyz), box, error), field)
-    _exclude(wanted, exclude, residues)
+    _exclude(wanted, exclude)
     report = _call(lambda token: wanted.run(token, opened), watcher)
     _warn(report, wanted.tolerance)
     return Points(wanted.points, report)
