@@ -243,8 +243,8 @@ LEY_API const float *ley_map_read_values(const ley_map *map);
 LEY_API const char *ley_map_units(const ley_map *map);
 LEY_API void ley_map_set_units(ley_map *map, const char *units);
 
-/* Reads an OpenDX scalar map (plain or gzip) as APBS, VMD and PyMOL write it, its delta rows along
- * x, y and z or oblique; the last axis is fastest in the file. Errors: LEY_ERROR_FILE, or
+/* Reads an OpenDX scalar map (plain or gzip, of text or of APBS's binary values) as APBS, VMD and
+ * PyMOL write it, its delta rows along x, y and z or oblique; the last axis is fastest in the file. Errors: LEY_ERROR_FILE, or
  * LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error);
 
