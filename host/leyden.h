@@ -162,6 +162,13 @@ LEY_API double ley_atoms_total_charge_e(const ley_atoms *atoms);
 /* The smallest box around the centres. */
 LEY_API void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
 
+/* Whether a cell looks too small for the atoms that it repeats along those vectors cell_A[m] where
+ * periodic[m], as one whose lengths are in nm: they reach over more than twice an edge, further
+ * than molecules that are wrapped into it, or stick out of it whole. Then text[size] is a sentence
+ * that says so. False, and an empty text: it does not, or the vectors make no cell. */
+LEY_API bool ley_atoms_cell_remark(const ley_atoms *atoms, const bool periodic[3], const double cell_A[3][3],
+                                   char *text, size_t size);
+
 /* ---- Lattice and map ------------------------------------------------------------------------- */
 
 /* A regular lattice of n[0] x n[1] x n[2] points: point (i, j, k) lies at
@@ -299,6 +306,10 @@ LEY_API double ley_ionic_strength_M(const ley_solvent *solvent);
 /* kappa = sqrt(8 pi N_A e^2 I 1e-16 / (1000 eps_s k_B T)), in 1/A, with APBS's CGS constants; 0
  * without ions. */
 LEY_API double ley_screening_per_A(const ley_solvent *solvent);
+
+/* What is odd about the ions, as a sentence in text[size]: they are not neutral together, or a
+ * species has no charge and so no part in the screening. False, and an empty text: nothing is. */
+LEY_API bool ley_solvent_remark(const ley_solvent *solvent, char *text, size_t size);
 
 /* e^2 1e10 / (4 pi eps0 k_B T), in A, with APBS's constants: the potential, in kT/e, of one charge
  * at 1 A in vacuum. */

@@ -429,6 +429,11 @@ static void remarks_on_runs(void **state)
     assert_string_equal(ley_apbs_warning(input, 0),
                         "in.in:2: APBS leaves this section out unless it runs as 4 MPI processes or with `async`");
     ley_apbs_input_destroy(input);
+    input = apbs_run_read_text(READ "elec mg-manual dime 33 33 33 grid 1 1 1 gcent mol 1\n" PHYSICS
+                                    "ion 1 0.1 2 ion -1 0.1 2\nion 0 0.3 1\nend\n");
+    assert_int_equal(ley_apbs_warning_count(input), 1);
+    assert_non_null(strstr(ley_apbs_warning(input, 0), ": ion 3 has a charge of 0 and no part in the screening"));
+    ley_apbs_input_destroy(input);
     FILE *file = fopen("in.in", "wb");
     fputs(READ, file);
     for (int i = 0; i < 11; i++)

@@ -228,6 +228,12 @@ static void test_ions_that_are_not_neutral(void **state)
     (void)state;
     const cli_result *r = cli(ATOMS LATTICE " --bcfl sdh --ion 0.1,2,2 --ion 0.1,-1,2");
     cli_expect(0, "ionic strength 0.25 M", "warning: the ions are not neutral together: +0.1 mol/l");
+    cli(ATOMS LATTICE " --bcfl sdh --ion .1,1,2");
+    cli_expect(0, "ionic strength 0.05 M", "warning: the ions are not neutral together: +0.1 mol/l of charge; a salt");
+    cli(ATOMS LATTICE " --bcfl sdh --ion .1,1,2 --ion .1,-1,2 --ion .2,0,1");
+    cli_expect(0, "ionic strength 0.1 M", "warning: ion 3 has a charge of 0 and no part in the screening");
+    r = cli(ATOMS LATTICE " --bcfl sdh --ion .15,2,2 --ion .3,-1,2 --ion .1,1,1 --ion .1,-1,1");
+    assert_string_equal(r->err, "");
     r = cli(ATOMS LATTICE " --bcfl sdh --ion 0.1,2,2 --quiet");
     assert_string_equal(r->err, "");
     assert_string_equal(r->out, "");

@@ -249,6 +249,40 @@ static void test_mean_of_a_charged_cell(void **state)
     assert_true(fabs(mean) < 0.01); /* points are few next to charges; without a background 1e-1 */
 }
 
+/* Whether a charge at r_min counts is up to the rounding of places, and only there: the judge lets
+ * the field have its term more or less. What that is follows from fields just inside and
+ * outside. */
+static void test_field_at_r_min(void **state)
+{
+    (void)state;
+    static const double way[3] = {0.48, 0.6, -0.64}, kappas_per_A[] = {0, 0.1};
+    for (int boundary = 1; boundary < 8 + OBLIQUE; boundary += boundary == 7 ? 2 : 1)
+        for (int k = 0; k < 2; k++) {
+            const problem p = make_problem(boundary, kappas_per_A[k], 0);
+            periodic_sum *sum = sum_of(&p, 50, 9);
+            periodic_gradient at[5];
+            static const double off_A[5] = {-4e-6, -1e-7, 0, 1e-7, 4e-6};
+            for (int i = 0; i < 5; i++) {
+                double point_A[3];
+                for (int axis = 0; axis < 3; axis++)
+                    point_A[axis] = p.position_A[4][axis] + (r_min_A + off_A[i]) * way[axis] +
+                                    (p.cell.periodic[0] ? 2 * p.cell.vector_A[0][axis] : 0);
+                at[i] = periodic_sum_field(sum, point_A);
+            }
+            for (int axis = 0; axis < 3; axis++) {
+                const double step = at[4].field[axis] - at[0].field[axis];
+                assert_true(fabs(step) > 30 * fabs(p.charge_e[4]));
+                assert_true(at[0].lower[axis] == 0 && at[0].higher[axis] == 0);
+                assert_true(at[4].lower[axis] == 0 && at[4].higher[axis] == 0);
+                for (int i = 1; i < 4; i++) {
+                    assert_true(fabs(at[i].lower[axis] + fabs(step)) < 1e-3 * fabs(step));
+                    assert_true(fabs(at[i].higher[axis] - fabs(step)) < 1e-3 * fabs(step));
+                }
+            }
+            periodic_sum_destroy(sum);
+        }
+}
+
 static void test_what_is_refused(void **state)
 {
     (void)state;
@@ -280,12 +314,49 @@ static void test_what_is_refused(void **state)
     assert_null(sum);
 }
 
+/* ---- Cells that look too small --------------------------------------------------------------- */
+
+/* 400 atoms in a box of 40 A, and one whose molecules stick out of it by up to 20 A. */
+static void test_cells_that_look_too_small(void **state)
+{
+    static const bool all[3] = {true, true, true}, none[3] = {false}, z_only[3] = {false, false, true};
+    static const struct {
+        const char *what;
+        const bool *periodic;
+        double cell_A[3][3];
+        const char *says; /* NULL: nothing */
+    } cases[] = {
+        {"its own", all, {{40, 0, 0}, {0, 40, 0}, {0, 0, 40}}, NULL},
+        {"molecules that stick out", all, {{27, 0, 0}, {0, 27, 0}, {0, 0, 21}}, NULL},
+        {"in nm", all, {{4, 0, 0}, {0, 4, 0}, {0, 0, 4}}, "if its lengths are in nm, give them in A"},
+        {"in nm, oblique", all, {{4, 0, 0}, {2, 3.5, 0}, {2, 1, 3.2}}, "in nm"},
+        {"too small along one axis", all, {{40, 0, 0}, {0, 12, 0}, {0, 0, 40}}, "edge b is 12 A, and the atoms reach"},
+        {"thin along axes that repeat nothing", z_only, {{1, 0, 0}, {0, 1, 0}, {0, 0, 40}}, NULL},
+        {"a wire in nm", z_only, {{0, 0, 0}, {0, 0, 0}, {0, 0, 4}}, "edge c is 4 A"},
+        {"open space", none, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, NULL},
+        {"no cell", all, {{1, 0, 0}, {1, 0, 0}, {0, 0, 1}}, NULL},
+    };
+    (void)state;
+    ley_atoms *atoms = support_atoms(400, 0, 40, 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256] = "before";
+        const bool found = ley_atoms_cell_remark(atoms, cases[i].periodic, cases[i].cell_A, text, sizeof text);
+        if (found != (cases[i].says != NULL) || (found ? strstr(text, cases[i].says) == NULL : text[0] != '\0'))
+            fail_msg("%s: '%s'", cases[i].what, text);
+    }
+    ley_atoms_destroy(atoms);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),          cmocka_unit_test(test_weak_screening),
-        cmocka_unit_test(test_squares),         cmocka_unit_test(test_mean_of_a_charged_cell),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_weak_screening),
+        cmocka_unit_test(test_squares),
+        cmocka_unit_test(test_mean_of_a_charged_cell),
+        cmocka_unit_test(test_field_at_r_min),
         cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_cells_that_look_too_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

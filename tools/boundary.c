@@ -260,14 +260,11 @@ static int set_solvent(job_run *run)
     return 0;
 }
 
-static void warn_of_charge(const job_run *run)
+static void warn_of_ions(const job_run *run)
 {
-    const ley_solvent *solvent = &((const boundary_run *)run)->solvent;
-    double charge_M = 0;
-    for (size_t i = 0; i < solvent->ion_count; i++)
-        charge_M += solvent->ions[i].concentration_M * solvent->ions[i].charge_e;
-    if (fabs(charge_M) > 1e-9)
-        warn("the ions are not neutral together: %+g mol/l of charge", charge_M);
+    char text[256];
+    if (ley_solvent_remark(&((const boundary_run *)run)->solvent, text, sizeof text))
+        warn("%s", text);
 }
 
 /* ---- The work -------------------------------------------------------------------------------- */
@@ -408,7 +405,7 @@ static const job_kind kind = {.operand = "atoms",
                               .check = check,
                               .check_input = set_solvent,
                               .file = points_file,
-                              .warn = warn_of_charge,
+                              .warn = warn_of_ions,
                               .read = read_input,
                               .place = place,
                               .write = write_file,

@@ -257,6 +257,9 @@ ley_status ley_apbs_place(ley_apbs_input *input, ley_error *error)
                                           .temperature_K = facts->value[LEY_APBS_TEMP][0],
                                           .ion_count = facts->ion_count,
                                           .ions = facts->ion};
+            char remark[256];
+            if (ley_solvent_remark(&elec->solvent, remark, sizeof remark))
+                ley_apbs_warn(input, NULL, facts->value_line[LEY_APBS_ION], "%s", remark);
             ley_status status = place_lattice(input, facts, elec, error);
             if (status != LEY_OK)
                 return status;

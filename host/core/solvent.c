@@ -6,6 +6,7 @@
 #include "error.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static const double pi = 3.14159265358979323846;
 
@@ -26,6 +27,31 @@ double ley_screening_per_A(const ley_solvent *solvent)
     return sqrt(strength_M * 1.0e-16 *
                 ((8.0 * pi * avogadro_per_mol * charge_esu * charge_esu) /
                  (1000.0 * solvent->dielectric * boltzmann_erg_K * solvent->temperature_K)));
+}
+
+bool ley_solvent_remark(const ley_solvent *solvent, char *text, size_t size)
+{
+    const double rounding = 1e-6; /* of concentrations that are given in decimals */
+    double charge_M = 0, magnitude_M = 0;
+    size_t idle = 0;
+    for (size_t i = 0; i < solvent->ion_count; i++) {
+        const ley_ion *ion = &solvent->ions[i];
+        charge_M += ion->concentration_M * ion->charge_e;
+        magnitude_M += ion->concentration_M * fabs(ion->charge_e);
+        if (idle == 0 && ion->charge_e == 0 && ion->concentration_M > 0)
+            idle = i + 1;
+    }
+    const bool is_charged = fabs(charge_M) > rounding * magnitude_M;
+    int used = snprintf(text, size, "%s", "");
+    if (is_charged)
+        used = snprintf(text, size,
+                        "the ions are not neutral together: %+g mol/l of charge; a salt has ions of both signs, as 0.1 "
+                        "mol/l of +1 e and 0.1 mol/l of -1 e",
+                        charge_M);
+    if (idle > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "%sion %zu has a charge of 0 and no part in the screening",
+                 is_charged ? "; " : "", idle);
+    return is_charged || idle > 0;
 }
 
 double ley_solvent_coulomb_constant(const ley_solvent *solvent)

@@ -425,6 +425,21 @@ static double image_slope(const periodic_sum *s, double r_A)
     return beta * r_A < 1e-3 ? 0 : ewald_image_slope(r_A, kappa, beta) - ewald_image_slope(r_A, kappa, 0);
 }
 
+/* What places are off by as floats, in A, and of r_min. */
+static const double place_A = 1e-6, place_share = 1e-5;
+
+void periodic_allow_step(double charge_e, const double way_A[3], double r_A, double r_min_A, double kappa_per_A,
+                         periodic_gradient *sum)
+{
+    if (!(r_A > 0) || fabs(r_A - r_min_A) > place_share * r_min_A + place_A)
+        return;
+    const double slope = charge_e * ewald_image_slope(r_A, kappa_per_A, 0) / r_A;
+    for (int axis = 0; axis < 3; axis++) {
+        sum->lower[axis] -= fabs(slope * way_A[axis]);
+        sum->higher[axis] += fabs(slope * way_A[axis]);
+    }
+}
+
 static void add_image_slopes(const periodic_sum *s, const double point_A[3], periodic_gradient *sum)
 {
     const double near2 = s->o.near_A * s->o.near_A, reach2 = s->line != NULL ? 0 : s->reach_A * s->reach_A,
@@ -444,6 +459,7 @@ static void add_image_slopes(const periodic_sum *s, const double point_A[3], per
             const double slope = r2 < reach2 && r_A > 0 ? q_e * image_slope(s, r_A) / r_A : 0;
             for (int axis = 0; axis < 3; axis++)
                 sum->field[axis] += slope * way_A[axis];
+            periodic_allow_step(q_e, way_A, r_A, s->o.r_min_A, s->o.kappa_per_A, sum);
             squares += r2 < near2 ? square_of(s, r2) : 0;
             field_squares += r2 < near2 ? 1 / pow(fmax(r_A, s->o.r_min_A), 4) : 0;
         }

@@ -51,10 +51,16 @@ ley_status periodic_sum_create(const periodic_options *options, periodic_sum **m
 periodic_value periodic_sum_at(const periodic_sum *s, const double point_A[3]);
 
 /* Less the gradient; of `squares` those of potentials, and of the fields of charges, in 1/A^4.
- * Images nearer than r_min add nothing. */
+ * Images nearer than r_min add nothing; where rounding decides whether one is, each component may
+ * be lower by as much as `lower` (<= 0) and higher by as much as `higher` (>= 0). */
 typedef struct periodic_gradient {
-    double field[3], squares, field_squares;
+    double field[3], lower[3], higher[3], squares, field_squares;
 } periodic_gradient;
+
+/* Whether a charge at the end of a way counts or is nearer than r_min may be up to the rounding of
+ * places: lets the field have its term more or less, for sums may have it or not. */
+void periodic_allow_step(double charge_e, const double way_A[3], double r_A, double r_min_A, double kappa_per_A,
+                         periodic_gradient *sum);
 periodic_gradient periodic_sum_field(const periodic_sum *s, const double point_A[3]);
 void periodic_sum_destroy(periodic_sum *s);
 

@@ -23,8 +23,8 @@ static void add_way(const field_sum *s, const double way_A[3], double r_A, ley_t
     }
 }
 
-/* Whether it is rounding that decides if a distance counts as r_min: places are off by this many A.
- *  */
+/* Whether it is rounding that decides if a distance counts as r_min: places are off by this many
+ * A. */
 static bool is_at_r_min(const reference_terms *t, double r_A, double place_A)
 {
     return fabs(r_A - t->r_min_A) <= 1e-5 * t->r_min_A + place_A;
@@ -98,7 +98,7 @@ static void add_pair(void *context, size_t j, const double way_A[3], double r_A)
 
 /* ---- Long-range sums ------------------------------------------------------------------------- */
 
-static periodic_gradient open_gradient(const reference_terms *t, const double point_A[3], reference_value field[3])
+static periodic_gradient open_gradient(const reference_terms *t, const double point_A[3])
 {
     const double *position_A = ley_atoms_positions_A(t->atoms), *charge_e = ley_atoms_charges_e(t->atoms);
     periodic_gradient g = {.squares = 0};
@@ -114,21 +114,19 @@ static periodic_gradient open_gradient(const reference_terms *t, const double po
         for (int axis = 0; axis < 3 && r_A > 0; axis++) {
             const double along = charge_e[j] * exp(-kappa_r) * (1 + kappa_r) / r2 * way_A[axis] / r_A;
             g.field[axis] += r_A >= t->r_min_A ? along : 0;
-            if (is_at_r_min(t, r_A, 1e-6)) {
-                field[axis].lower -= fabs(t->constant * along);
-                field[axis].higher += fabs(t->constant * along);
-            }
         }
+        periodic_allow_step(charge_e[j], way_A, r_A, t->r_min_A, t->kappa_per_A, &g);
     }
     return g;
 }
 
 static void add_long_range(const reference_terms *t, const double point_A[3], reference_value field[3])
 {
-    const periodic_gradient g =
-        t->images != NULL ? periodic_sum_field(t->images, point_A) : open_gradient(t, point_A, field);
+    const periodic_gradient g = t->images != NULL ? periodic_sum_field(t->images, point_A) : open_gradient(t, point_A);
     for (int axis = 0; axis < 3; axis++) {
         field[axis].value = t->constant * g.field[axis];
+        field[axis].lower = t->constant * g.lower[axis];
+        field[axis].higher = t->constant * g.higher[axis];
         field[axis].absolute = fabs(t->constant) * (t->field_per_A * sqrt(g.squares) +
                                                     t->field_share * (sqrt(g.field_squares) + fabs(g.field[axis])));
     }

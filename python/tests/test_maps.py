@@ -183,6 +183,8 @@ def test_boundaries(files, atoms, engine, command, method):
     assert found.face("x+").shape == (33, 17) and np.shares_memory(found.face("z-"), found.values)
     with pytest.raises(leyden.UsageError):
         found.face("up")
+    with pytest.warns(UserWarning, match="not neutral together"):
+        leyden.boundary(atoms, [(30, 0, 0)], method=method, ions=[(0.1, 1, 2)], engine=engine)
 
 
 def test_slices(made):

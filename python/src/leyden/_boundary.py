@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from typing import Any, Dict, Optional, Sequence, Union
 
 import numpy as np
@@ -128,6 +129,9 @@ def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", d
         species[i].radius_A = ion[2] if len(ion) == 3 else 0
     solvent = ffi.new("ley_solvent *", {"dielectric": dielectric, "solute_dielectric": solute_dielectric,
                                         "temperature_K": temperature, "ion_count": len(ions), "ions": species})
+    remark = ffi.new("char[256]")
+    if lib.ley_solvent_remark(solvent, remark, 256):
+        warnings.warn(ffi.string(remark).decode(), stacklevel=2)
     lattice = where if isinstance(where, Lattice) else None
     box = ffi.new("ley_boundary **")
     with Status() as status:
