@@ -2,6 +2,7 @@
 #include "binary_maps.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,20 @@ static void test_bad_files(void **state)
     ley_map *map = maps_read(NAME);
     assert_true(ley_map_read_values(map)[0] == 1 && ley_map_read_values(map)[1] == -1);
     ley_map_destroy(map);
+    /* Bytes that end lines elsewhere are bytes of values, behind a line that ends in any way. */
+    static const char *const ends[] = {"binary data follows\n", "binary data follows\r\n", "binary data follows\r"};
+    static const char returns[17] = "\r1\r\r\n\r\xf0?\r\r\r\n\r\r\xf0?";
+    for (int i = 0; i < 3; i++) {
+        char head[512];
+        double doubles[2];
+        memcpy(doubles, returns, sizeof doubles);
+        snprintf(head, sizeof head, "%s%s", HEAD, ends[i]);
+        write_file(head, returns, 16);
+        map = maps_read(NAME);
+        assert_true(ley_map_read_values(map)[0] == (float)doubles[0]);
+        assert_true(ley_map_read_values(map)[1] == (float)doubles[1]);
+        ley_map_destroy(map);
+    }
     write_file(HEAD "binary data follows\n", values, 15);
     maps_expect_bad(NAME, ": cut short: 15 bytes of values, but 2 values are to be there");
     write_file("object 1 class gridpositions counts 1 1 2\norigin 0 0 0\ndelta 1 0 0\ndelta 0 1 0\ndelta 0 0 1\n"

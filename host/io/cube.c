@@ -455,10 +455,10 @@ bool cube_is(const unsigned char *bytes, size_t size)
     if (memchr(bytes, '\0', size) != NULL)
         return false;
     for (int line = 0; line < 6; line++) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        if (stop == NULL || (line >= 2 && !is_count_and_vector(at, (size_t)(stop - at))))
+        const char *stop = at + strcspn(at, "\r\n");
+        if (stop == end || (line >= 2 && !is_count_and_vector(at, (size_t)(stop - at))))
             return false;
-        at = stop + 1;
+        at = stop + (stop[0] == '\r' && stop[1] == '\n' ? 2 : 1);
     }
     return true;
 }

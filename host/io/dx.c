@@ -385,14 +385,17 @@ static ley_status read_text_values(dx_reader *reader, ley_map **map, ley_error *
 /* APBS writes its machine's order of bytes, and runs on little-endian ones. */
 static const binary_array doubles = {BINARY_FLOAT64, false, {2, 1, 0}};
 
-/* Values begin behind the line that announces them. */
+/* Values begin behind the line that announces them, however that ends. */
 static ley_status pass_line(ley_stream *stream, ley_error *error)
 {
-    unsigned char byte = 0;
+    unsigned char byte = 0, next = 0;
+    size_t there = 0;
     ley_status status = LEY_OK;
-    while (byte != '\n' && status == LEY_OK)
+    while (byte != '\n' && byte != '\r' && status == LEY_OK)
         status = binary_read(stream, &byte, 1, error);
-    return status;
+    if (status == LEY_OK && byte == '\r')
+        status = ley_stream_peek(stream, &next, 1, &there, error);
+    return status == LEY_OK && there > 0 && next == '\n' ? binary_read(stream, &next, 1, error) : status;
 }
 
 static ley_status read_binary_values(ley_stream *stream, const ley_lattice *lattice, const char *units, ley_map **map,
@@ -435,7 +438,9 @@ ley_status dx_read(ley_stream *stream, ley_map **map, ley_error *error)
     ley_status status = ley_text_open_stream(stream, &reader.text, error);
     if (status != LEY_OK)
         return status;
-    status = read_header(&reader, error);
+    status = ley_text_keep_bytes(reader.text, error);
+    if (status == LEY_OK)
+        status = read_header(&reader, error);
     if (status == LEY_OK && reader.is_binary)
         status = ley_text_unread(reader.text, error);
     if (status == LEY_OK && !reader.is_binary)

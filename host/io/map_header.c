@@ -7,6 +7,7 @@
 #include "io/binary.h"
 #include "io/json_text.h"
 #include "io/stored_map.h"
+#include "io/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -347,11 +348,15 @@ static ley_status read_text(const map_header_kind *kind, ley_stream *stream, map
     int64_t got = 1;
     for (; got > 0 && size <= MOST_HEADER_BYTES; size += got > 0 ? (size_t)got : 0)
         got = ley_stream_read(stream, text + size, MOST_HEADER_BYTES + 1 - size);
-    const ley_status status =
-        got < 0 ? ley_stream_fail(stream, path, error)
-        : size > MOST_HEADER_BYTES
-            ? ley_fail(error, LEY_ERROR_INPUT, "%s: larger than %d bytes: no map's header", path, MOST_HEADER_BYTES)
-            : map_header_parse(kind, path, text, size, header, error);
+    ley_status status = LEY_OK;
+    if (got < 0)
+        status = ley_stream_fail(stream, path, error);
+    else if (size > MOST_HEADER_BYTES)
+        status = ley_fail(error, LEY_ERROR_INPUT, "%s: larger than %d bytes: no map's header", path, MOST_HEADER_BYTES);
+    if (status == LEY_OK)
+        status = ley_text_clean(path, text, &size, error);
+    if (status == LEY_OK)
+        status = map_header_parse(kind, path, text, size, header, error);
     free(text);
     return status;
 }
