@@ -603,12 +603,18 @@ static ley_status make(periodic_sum *s, ley_error *error)
 
 ley_status periodic_sum_create(const periodic_options *options, periodic_sum **made, ley_error *error)
 {
+    const double neutral = 1e-14; /* what the rounding of doubles leaves has a mean, too, with next to no screening */
+    double magnitude_e = 0;
     periodic_sum *s = calloc(1, sizeof *s);
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a lattice sum");
     s->o = *options;
-    for (size_t j = 0; j < s->o.n; j++)
+    for (size_t j = 0; j < s->o.n; j++) {
         s->total_e += s->o.charge_e[j];
+        magnitude_e += fabs(s->o.charge_e[j]);
+    }
+    if (fabs(s->total_e) <= neutral * magnitude_e)
+        s->total_e = 0;
     const ley_status status = make(s, error);
     if (status == LEY_OK)
         *made = s;
