@@ -244,7 +244,8 @@ static void test_pdb_files(void **state)
     static const char complaint[] = "protein.pdb:2: this is a PDB file, not a PQR file: ";
     static const cli_failing cases[] = {
         {"map protein.pdb -o out/a.dx " SMALL, 2, complaint},
-        {"map protein.pdb -o out/a.dx " SMALL, 2, "pdb2pqr makes a PQR file of it; --pqr-anyway reads it as it is\n"},
+        {"map protein.pdb -o out/a.dx " SMALL, 2,
+         "pdb2pqr --ff AMBER 'protein.pdb' NEW.pqr makes a PQR file of it; --pqr-anyway reads it as it is\n"},
         {"boundary protein.pdb -o out/a.dx --dime 5,5,5 --glen 60,60,60", 2, complaint},
         {"convert protein.pdb -o out/a.atoms", 2, complaint},
     };

@@ -318,6 +318,19 @@ static int prepare(void **state)
     return code;
 }
 
+/* ---- Cells in nm ----------------------------------------------------------------------------- */
+
+static void test_a_cell_in_nm(void **state)
+{
+    (void)state;
+    const char *line = "map salt.pqr -o out/a.dx --method cutoff --cutoff 1 --periodic xyz --spacing 1 --cell";
+    cli("%s 2.4,2.4,2.4", line);
+    cli_expect(0, NULL, "leyden: warning: salt.pqr: the cell's edge ");
+    assert_has(cli("%s 2.4,2.4,2.4,60,60,90", line)->err, "if its lengths are in nm, give them in A");
+    assert_string_equal(cli("%s 2.4,2.4,2.4 -q", line)->err, "");
+    assert_string_equal(cli("%s 24,24,24", line)->err, "");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -328,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_strong_screening),
         cmocka_unit_test(test_field_at_r_min),
         cmocka_unit_test(test_field_of_a_weakly_screened_ion),
+        cmocka_unit_test(test_a_cell_in_nm),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);
 }

@@ -7,6 +7,7 @@
 #include "io/binary.h"
 #include "io/json_text.h"
 #include "io/stored_map.h"
+#include "io/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,8 +328,11 @@ static ley_status read_open_file(const map_header_kind *kind, const binary_file 
     if (text == NULL)
         return ley_fail_memory(error, MOST_HEADER_BYTES, "a map's header");
     ley_status status = binary_read(file, text, (size_t)file->bytes, error);
+    size_t size = (size_t)file->bytes;
     if (status == LEY_OK)
-        status = map_header_parse(kind, file->path, text, (size_t)file->bytes, header, error);
+        status = ley_text_clean(file->path, text, &size, error);
+    if (status == LEY_OK)
+        status = map_header_parse(kind, file->path, text, size, header, error);
     free(text);
     return status;
 }

@@ -35,11 +35,13 @@ ley_status ley_text_open_piece(const char *path, int64_t first, ley_text **text,
 /* Of a piece, the byte of the file at which the next line begins. */
 int64_t ley_text_position(const ley_text *text);
 
-/* Of a file of which nothing has been read: passes over the byte order mark of UTF-8, which some
- * editors put in front of all. */
-void ley_text_pass_mark(ley_text *text);
+/* One rule for all text: a line ends at LF, CR LF or a CR alone, of which an LF is made; the byte
+ * order mark of UTF-8 is passed over, and UTF-16 and UTF-32 are refused with what makes UTF-8 of
+ * them. The readers here do so by themselves; this does it for a text in memory, whose size may
+ * become smaller. Errors: LEY_ERROR_INPUT. */
+ley_status ley_text_clean(const char *path, char *text, size_t *size, ley_error *error);
 
-/* The next line without its end (LF, CR LF or the end of the file), NUL-terminated and valid until
+/* The next line without its end, NUL-terminated and valid until
  * the next call; NULL behind the last one. Errors: a line that is too long, a NUL byte, gzip damage
  * (LEY_ERROR_INPUT), LEY_ERROR_FILE. */
 ley_status ley_text_line(ley_text *text, const char **line, size_t *length, ley_error *error);
