@@ -102,7 +102,7 @@ static void sum_images(const problem *p, double right[POINTS])
             double x_A[3], sum[2] = {0, p->kappa_per_A};
             for (int axis = 0; axis < 3; axis++)
                 x_A[axis] = p->point_A[i][axis] - p->position_A[j][axis];
-            cell_images(&p->cell, x_A, 24 / p->kappa_per_A, add_image, sum);
+            cell_images(&p->cell, x_A, 34 / p->kappa_per_A, add_image, sum);
             right[i] += p->charge_e[j] * sum[0];
         }
     }
@@ -135,7 +135,7 @@ static void check_values(int boundary, double kappa_per_A, double net_e)
         for (int i = 0; i < POINTS; i++) {
             const double off = fabs(periodic_sum_at(sum, p.point_A[i]).value - right[i]) / (1 + fabs(right[i]));
             worst = fmax(worst, off);
-            if (!(off < 2e-9))
+            if (!(off < 1e-12))
                 fail_msg("boundary %d, kappa %g, net charge %g, point %d of %zu: off by %.3g of %.12g", boundary,
                          kappa_per_A, net_e, i, points[way], off, right[i]);
         }
@@ -216,14 +216,17 @@ static void test_squares(void **state)
 {
     (void)state;
     static const int boundaries[] = {7, OBLIQUE | 7, 3, OBLIQUE | 6, 1, UNEQUAL | 2};
-    static const double near_A[] = {0.5, 7, 25};
+    static const double near_A[] = {0.5, 7, 25.1};
     for (size_t i = 0; i < sizeof boundaries / sizeof *boundaries; i++)
         for (int k = 0; k < 3; k++) {
             const problem p = make_problem(boundaries[i], k == 1 ? 0.3 : 0, 0);
             periodic_sum *sum = sum_of(&p, 30, near_A[k]);
             for (int m = 0; m < POINTS; m++) {
                 const double right = right_squares(&p, p.point_A[m], near_A[k]);
-                assert_true(fabs(periodic_sum_at(sum, p.point_A[m]).squares - right) < 1e-9 * right);
+                const double squares = periodic_sum_at(sum, p.point_A[m]).squares;
+                if (!(fabs(squares - right) < 1e-12 * right))
+                    fail_msg("boundary %d, within %g A, point %d: %.15g, right is %.15g", boundaries[i], near_A[k], m,
+                             squares, right);
             }
             periodic_sum_destroy(sum);
         }
@@ -301,10 +304,6 @@ static void test_what_is_refused(void **state)
     assert_int_equal(periodic_sum_create(&o, &sum, &error), LEY_CANCELLED);
     ley_error_clear(&error);
     o.cancelled = NULL;
-    o.near_A = 1e5;
-    assert_int_equal(periodic_sum_create(&o, &sum, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "too many images"));
-    ley_error_clear(&error);
     p = make_problem(1, 0, 2);
     o.near_A = 1;
     o.cell = p.cell;

@@ -157,6 +157,12 @@ double ley_atoms_total_charge_e(const ley_atoms *atoms)
     return atoms->total_charge_e;
 }
 
+double ley_atoms_net_charge_e(const ley_atoms *atoms)
+{
+    const double rounding = 1e-14;
+    return fabs(atoms->total_charge_e) > rounding * atoms->charge_magnitude_e ? atoms->total_charge_e : 0;
+}
+
 double ley_atoms_charge_magnitude_e(const ley_atoms *atoms)
 {
     return atoms->charge_magnitude_e;
