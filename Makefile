@@ -1,9 +1,12 @@
 # leyden: `make demo` shows what it does, `make test` proves it. `make help` lists the rest.
 
 VERSION  := $(shell sed -n 's/^\#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)
-SOVERSION := 0
+# Before 1.0 a minor version may change the interface; programs that were linked with another one
+# do not find it.
+SOVERSION := $(if $(filter 0.%,$(VERSION)),$(basename $(VERSION)),$(firstword $(subst ., ,$(VERSION))))
 
 PREFIX   ?= /usr/local
+LIBDIR   ?= $(PREFIX)/lib
 DESTDIR  ?=
 # Each flavour (plain, asan, ...) has a directory of its own.
 BUILD    ?= build
@@ -15,6 +18,9 @@ CFLAGS   ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wpointer-arith
 SANITIZE ?=
 JOBS     := $(shell nproc)
+# A line for each file, "CC platform/error.c"; V=1: whole commands.
+Q        := $(if $(filter 1,$(V)),,@)
+say       = $(if $(Q),@printf '  %-4s %s\n' $(1) $(2))
 
 # Sub-makes use all cores.
 BUILD_ALL := $(MAKE) --no-print-directory -j$(JOBS)
@@ -41,7 +47,7 @@ test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*
 all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 
 help:
-	@echo "make           build the command and the libraries in $(BUILD)/"
+	@echo "make           build the command and the libraries in $(BUILD)/; V=1 shows whole commands"
 	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
 	@echo "make test      install what is missing (as root), build, run the tests: 5 minutes at most on two cores"
 	@echo "make check     the same without installing anything; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N"
@@ -49,8 +55,9 @@ help:
 	@echo "make lint      format, conversions and casts, cppcheck, widths of comments and prose: a minute"
 	@echo "make pages     manual pages and completions, from the command's tables of options, in $(BUILD)/pages"
 	@echo "make python    the wheel of the Python package in $(BUILD)/python"
-	@echo "make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR); make uninstall takes it away again"
-	@echo "make deb       a Debian package of the command, $(BUILD)/leyden_*.deb"
+	@echo "make sdist     the Python package's sources, and a wheel for other Linux systems, in $(BUILD)/dist"
+	@echo "make install   PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) DESTDIR=$(DESTDIR); make uninstall takes it away again"
+	@echo "make deb       Debian packages of the command and the library, $(BUILD)/*.deb"
 	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
 	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
 	@echo "make oclgrind  the kernels under Oclgrind"
@@ -82,17 +89,21 @@ $(BUILD)/complete: packages.txt tests/missing_packages.sh
 
 $(BUILD)/embed: platform/embed.c platform/flatten.c platform/flatten.h | $(BUILD)/complete
 	@mkdir -p $(@D)
-	$(CC_FOR_BUILD) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -o $@ platform/embed.c platform/flatten.c
+	$(call say,LINK,$@)
+	$(Q)$(CC_FOR_BUILD) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -o $@ platform/embed.c platform/flatten.c
 
 $(BUILD)/embedded.c: $(BUILD)/embed $(kernel_text)
-	$(BUILD)/embed cl,kernels_cuda $(kernels) > $@.new && mv $@.new $@
+	$(call say,GEN,$@)
+	$(Q)$(BUILD)/embed cl,kernels_cuda $(kernels) > $@.new && mv $@.new $@
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
-	$(CC) $(common) $(CFLAGS) -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(common) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/tools/%.o: tools/%.c | $(BUILD)/complete
 	@mkdir -p $(@D)
-	$(CC) $(common) $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(common) $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Copies that look at every value on the way: as fast as plain ones where they are vectors.
 $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O3
@@ -100,8 +111,8 @@ $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O
 $(BUILD)/host/numerics/cosines.o: own_flags := -O3
 # And rows of reciprocal roots, which set no errno.
 $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
-# The judge's square roots set no errno.
-$(BUILD)/host/judge/reference.o: own_flags := -fno-math-errno -fno-trapping-math
+# The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
+$(BUILD)/host/judge/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
 # It writes kernels' sources; optimised as much as the rest, or watched by sanitizers, it takes
 # several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O1 -fno-sanitize=all
@@ -113,41 +124,50 @@ $(BUILD)/host/methods/msm/lattice_host_loop.o: own_flags := -O3 -ffast-math
 
 $(BUILD)/%.o: %.c | $(BUILD)/complete
 	@mkdir -p $(@D)
-	$(CC) $(common) $(CFLAGS) $(own_flags) -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(CC) $(common) $(CFLAGS) $(own_flags) -MMD -MP -c -o $@ $<
 
 $(BUILD)/libleyden.a: $(lib_objects)
-	rm -f $@ && $(AR) rcs $@ $^
+	$(call say,AR,$@)
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/libleyden.so.$(VERSION): $(lib_objects)
-	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libleyden.so.$(SOVERSION) -Wl,--no-undefined -o $@ $^ $(lib_libs)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libleyden.so.$(SOVERSION) -Wl,--no-undefined -o $@ $^ $(lib_libs)
 
 $(BUILD)/leyden: $(tool_objects) $(BUILD)/libleyden.a
-	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
 
 # Manual pages and completions, from the command's own tables of options. What is built for another
 # architecture is run here for that: they are made where they are to be installed, and not by `all`.
 $(BUILD)/pages/pages: $(BUILD)/tools/pages/pages.o $(filter-out %/main.o,$(tool_objects)) $(BUILD)/libleyden.a
 	@mkdir -p $(@D)
-	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
 
 $(BUILD)/pages/leyden.1: $(BUILD)/pages/pages
-	$< $(@D)
+	$(call say,GEN,$(@D))
+	$(Q)$< $(@D)
 
 pages: $(BUILD)/pages/leyden.1
 
 # ---- Demo ----------------------------------------------------------------------------------------
 
-DEMO_MOLECULE ?= /usr/share/apbs/examples/misc/achbp.pqr
+# Barnase, an enzyme, in water.
+DEMO_MOLECULE := /usr/share/apbs/examples/pbsam-barn_bars/barnase.pqr
 
 demo: demo-deps
 	@$(BUILD_ALL) all
-	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/achbp.dx --spacing 0.5
-	$(BUILD)/leyden slice $(BUILD)/achbp.dx -o $(BUILD)/achbp.png
+	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/barnase.dx --dielectric 78.54
+	$(BUILD)/leyden slice $(BUILD)/barnase.dx -o $(BUILD)/barnase.png --limits 5 --contours --title "Barnase in water (dielectric 78.54)"
 
 # ---- Tests ---------------------------------------------------------------------------------------
 
 $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyden.a
-	$(CC) $(common) $(CFLAGS) $(link_flags) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs) $(own_libs)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) $(link_flags) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(lib_libs) $(own_libs)
 
 # Calls of these functions from one file of the library to another go through the test.
 wrapped_by = $(shell sed -n 's/^WRAPPED.[a-z_0-9]*, \([a-z_]*\),.*/\1/p' $(1))
@@ -167,7 +187,8 @@ $(BUILD)/tests/test_tenth_method: $(BUILD)/tests/tenth_method/method.o | $(BUILD
 # And the command that has it.
 $(BUILD)/tests/tenth_method/leyden: $(filter-out %/registry.o,$(tool_objects)) $(BUILD)/libleyden.a \
                                     $(patsubst %,$(BUILD)/tests/tenth_method/%.o,method command registry)
-	$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(lib_libs) $(tool_libs)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(lib_libs) $(tool_libs)
 
 # A CUDA driver and compiler without a card, for test_cuda, which opens them beside itself. What its
 # kernels compute takes half of the test's time.
@@ -176,16 +197,20 @@ fake_cuda := $(addprefix $(BUILD)/tests/fake_cuda/,libcuda.so.1 libnvrtc.so libc
 fake_nvml := $(BUILD)/tests/fake_cuda/libnvml.so
 
 $(BUILD)/tests/fake_cuda/libcuda.so.1: $(BUILD)/tests/fake_cuda/fake_cuda.o
-	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libcuda.so.1 -o $@ $< -lm -pthread
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libcuda.so.1 -o $@ $< -lm -pthread
 
 $(BUILD)/tests/fake_cuda/libnvrtc.so: $(BUILD)/tests/fake_cuda/fake_nvrtc.o
-	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libnvrtc.so -o $@ $<
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libnvrtc.so -o $@ $<
 
 $(BUILD)/tests/fake_cuda/libcufft.so: $(BUILD)/tests/fake_cuda/fake_cufft.o $(BUILD)/tests/plain_fft.o
-	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libcufft.so -o $@ $^ -lm
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libcufft.so -o $@ $^ -lm
 
 $(fake_nvml): $(BUILD)/tests/fake_cuda/fake_nvml.o
-	$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libnvml.so -o $@ $<
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libnvml.so -o $@ $<
 
 $(BUILD)/tests/test_cuda: | $(fake_cuda)
 $(BUILD)/tests/test_energy: | $(fake_nvml)
@@ -195,11 +220,12 @@ fake_icd := $(BUILD)/tests/fake_icd/vendors/fake.icd
 
 $(BUILD)/tests/fake_icd/fake_icd.o: own_flags := -fno-sanitize=all
 $(BUILD)/tests/fake_icd/libfake_icd.so: $(BUILD)/tests/fake_icd/fake_icd.o
-	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
 
 $(fake_icd): $(BUILD)/tests/fake_icd/libfake_icd.so
 	@mkdir -p $(@D)
-	echo $(abspath $<) > $@
+	@echo $(abspath $<) > $@
 
 $(BUILD)/tests/test_check $(BUILD)/tests/test_check_faults: | $(fake_icd)
 
@@ -207,21 +233,24 @@ $(BUILD)/tests/test_check $(BUILD)/tests/test_check_faults: | $(fake_icd)
 # Never a sanitizer in it: linkers that drivers start have it before them, too.
 $(BUILD)/tests/faulty_opencl/faulty_opencl.o: own_flags := -fno-sanitize=all
 $(BUILD)/tests/faulty_opencl/faulty_opencl.so: $(BUILD)/tests/faulty_opencl/faulty_opencl.o
-	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
 
 $(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 # The same of files.
 $(BUILD)/tests/faulty_files/faulty_files.o: own_flags := -fno-sanitize=all
 $(BUILD)/tests/faulty_files/faulty_files.so: $(BUILD)/tests/faulty_files/faulty_files.o
-	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl
 
 $(BUILD)/tests/test_cli_files: | $(BUILD)/tests/faulty_files/faulty_files.so
 
 # An OpenCL driver that ends the process, for test_drivers; as above.
 $(BUILD)/tests/dying_driver/dying_driver.o: own_flags := -fno-sanitize=all
 $(BUILD)/tests/dying_driver/dying_driver.so: $(BUILD)/tests/dying_driver/dying_driver.o
-	$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl
 
 $(BUILD)/tests/test_drivers: | $(BUILD)/tests/dying_driver/dying_driver.so
 
@@ -272,7 +301,8 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 offline_tools := $(BUILD)/tests/offline_nvrtc $(BUILD)/tests/offline_specs
 
 $(offline_tools): %: %.o $(BUILD)/libleyden.a
-	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
 
 offline: $(offline_tools)
 	@BUILD=$(BUILD) bash tests/offline.sh
@@ -287,10 +317,12 @@ fuzz_compiler := clang -std=c11 -D_GNU_SOURCE $(include_dirs) -g -O1 -fno-saniti
 
 $(BUILD)/fuzz/objects/%.o: %.c | fuzz-deps
 	@mkdir -p $(@D)
-	$(fuzz_compiler) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
+	$(call say,CC,$<)
+	$(Q)$(fuzz_compiler) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
 
 $(BUILD)/fuzz/%: tests/fuzz_%.c $(fuzz_objects) | fuzz-deps
-	$(fuzz_compiler) -fsanitize=fuzzer,address,undefined -o $@ $^ -lcrypto -lz -lm
+	$(call say,LINK,$@)
+	$(Q)$(fuzz_compiler) -fsanitize=fuzzer,address,undefined -o $@ $^ -lcrypto -lz -lm
 
 -include $(fuzz_objects:.o=.d)
 
@@ -317,11 +349,13 @@ bench: all
 
 # What a small launch costs, on all devices or on those that DEVICE selects.
 $(BUILD)/tests/bench_launches: $(BUILD)/tests/bench_launches.o $(BUILD)/libleyden.a
-	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
 
 # What lattices are off by, as plans read it: after a change to splittings or windows.
 $(BUILD)/tests/make_error_table: $(BUILD)/tests/make_error_table.o $(BUILD)/libleyden.a
-	$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
 
 error-table: $(BUILD)/tests/make_error_table
 	$< > host/numerics/error_table_values.h.new
@@ -345,38 +379,55 @@ doc_dir   = $(PREFIX)/share/doc/leyden
 man_dir   = $(PREFIX)/share/man/man1
 bash_dir  = $(PREFIX)/share/bash-completion/completions
 zsh_dir   = $(PREFIX)/share/zsh/site-functions
+cmake_dir = $(LIBDIR)/cmake/leyden
 # What users read, and what help texts name.
 user_docs := $(addprefix docs/,apbs.md check.md formats.md long-range.md plans.md short-range.md troubleshooting.md)
 # The loader knows these folders; programs that link with a library elsewhere must be told.
 rpath     = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
 comma    := ,
 
+# What programs are built with: all that leyden.h includes.
+headers  := $(sort $(wildcard host/leyden*.h)) platform/leyden_status.h
+
+# One object in which what is not public has no names: nothing of a program's own can meet it.
+objcopy   = $(shell $(CC) -print-prog-name=objcopy)
+$(BUILD)/installed/libleyden.a: $(lib_objects)
+	@mkdir -p $(@D)
+	$(call say,AR,$@)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE) -r -nostdlib -o $(@D)/leyden.o $^
+	$(Q)$(objcopy) --localize-hidden $(@D)/leyden.o
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(@D)/leyden.o
+
 # Installed in place, the library is made known to the loader, which finds no new one by itself.
-install: all pages
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(doc_dir)
+installed = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(rpath)|' \
+                -e 's|@SOVERSION@|$(SOVERSION)|' -e 's|@INCLUDE_FROM_LIB@|$(shell realpath -m --relative-to=$(LIBDIR) $(PREFIX)/include)|'
+install: all pages $(BUILD)/installed/libleyden.a
+	@for folder in $(PREFIX)/bin $(PREFIX)/include $(LIBDIR)/pkgconfig $(cmake_dir) $(doc_dir) $(man_dir) $(bash_dir) $(zsh_dir); do \
+	    install -d "$(DESTDIR)$$folder" || exit; done
 	install -m 755 $(BUILD)/leyden $(DESTDIR)$(PREFIX)/bin/
-	install -m 644 host/leyden.h host/leyden_long_range.h host/leyden_map_formats.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h host/leyden_compare.h platform/leyden_status.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 $(BUILD)/libleyden.a $(DESTDIR)$(PREFIX)/lib/
-	install -m 755 $(BUILD)/libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/
-	ln -sf libleyden.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so.$(SOVERSION)
-	ln -sf libleyden.so.$(SOVERSION) $(DESTDIR)$(PREFIX)/lib/libleyden.so
+	install -m 644 $(headers) $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(BUILD)/installed/libleyden.a $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(BUILD)/libleyden.so.$(VERSION) $(DESTDIR)$(LIBDIR)/
+	ln -sf libleyden.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libleyden.so.$(SOVERSION)
+	ln -sf libleyden.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libleyden.so
+	$(installed) packaging/leyden.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/leyden.pc
+	$(installed) packaging/leydenConfig.cmake.in > $(DESTDIR)$(cmake_dir)/leydenConfig.cmake
+	$(installed) packaging/leydenConfigVersion.cmake.in > $(DESTDIR)$(cmake_dir)/leydenConfigVersion.cmake
 	install -m 644 LICENSE docs/example.c $(user_docs) $(DESTDIR)$(doc_dir)/
-	install -d $(DESTDIR)$(man_dir) $(DESTDIR)$(bash_dir) $(DESTDIR)$(zsh_dir)
 	install -m 644 $(BUILD)/pages/*.1 $(DESTDIR)$(man_dir)/
 	install -m 644 $(BUILD)/pages/leyden.bash $(DESTDIR)$(bash_dir)/leyden
 	install -m 644 $(BUILD)/pages/_leyden $(DESTDIR)$(zsh_dir)/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(rpath)|' host/leyden.pc.in \
-	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
 	@if [ -n "$(DESTDIR)" ]; then :; elif [ -x "$(LDCONFIG)" ] && [ "$$(id -u)" = 0 ]; then $(LDCONFIG); \
 	elif [ -z "$(rpath)" ]; then echo "As root, run $(LDCONFIG): until then programs do not find libleyden.so."; fi
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(DESTDIR)$(PREFIX)/include/leyden.h $(DESTDIR)$(PREFIX)/include/leyden_status.h \
-	    $(DESTDIR)$(PREFIX)/include/leyden_long_range.h $(DESTDIR)$(PREFIX)/include/leyden_map_formats.h $(DESTDIR)$(PREFIX)/include/leyden_points.h $(DESTDIR)$(PREFIX)/include/leyden_forecast.h $(DESTDIR)$(PREFIX)/include/leyden_bench.h $(DESTDIR)$(PREFIX)/include/leyden_check.h $(DESTDIR)$(PREFIX)/include/leyden_compare.h $(DESTDIR)$(PREFIX)/lib/libleyden.a $(DESTDIR)$(PREFIX)/lib/libleyden.so* $(DESTDIR)$(PREFIX)/lib/pkgconfig/leyden.pc
-	rm -rf $(DESTDIR)$(doc_dir)
+	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(headers)))
+	rm -f $(DESTDIR)$(LIBDIR)/libleyden.a $(DESTDIR)$(LIBDIR)/libleyden.so* $(DESTDIR)$(LIBDIR)/pkgconfig/leyden.pc
+	rm -rf $(DESTDIR)$(cmake_dir) $(DESTDIR)$(doc_dir)
 	rm -f $(DESTDIR)$(man_dir)/leyden.1 $(DESTDIR)$(man_dir)/leyden-*.1 $(DESTDIR)$(bash_dir)/leyden $(DESTDIR)$(zsh_dir)/_leyden
 
-# A Debian package, $(BUILD)/leyden_*.deb.
+# Debian packages: $(BUILD)/leyden_*.deb, the command, and libleyden for programs.
 deb: all pages
 	@BUILD=$(BUILD) bash packaging/deb.sh
 

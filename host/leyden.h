@@ -77,6 +77,12 @@ LEY_API bool ley_file_is_same(const char *a, const char *b);
  * process; no output is begun or finished after it. Async-signal-safe. */
 LEY_API void ley_files_abandon(void);
 
+/* The whole text of a file, plain or gzip, from malloc, with a NUL behind its *size bytes: without
+ * the byte order mark of UTF-8, and with an LF in place of each CR that ends a line alone. Errors:
+ * LEY_ERROR_FILE; LEY_ERROR_INPUT when it has more than `most_bytes`, is UTF-16 or a damaged gzip
+ * file; LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_file_read_text(const char *path, size_t most_bytes, char **text, size_t *size, ley_error *error);
+
 /* ---- Atoms ----------------------------------------------------------------------------------- */
 
 /* N point charges: positions (A), charges (e) and radii (A). Immutable once made. */
@@ -162,6 +168,17 @@ LEY_API double ley_atoms_total_charge_e(const ley_atoms *atoms);
 /* The smallest box around the centres. */
 LEY_API void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
 
+/* Whether every charge is 0, as where charges were never assigned: the potential is 0 everywhere.
+ * Then text[size] is a sentence that says so. False, and an empty text: one is not. */
+LEY_API bool ley_atoms_charge_remark(const ley_atoms *atoms, char *text, size_t size);
+
+/* Whether a cell looks too small for the atoms that it repeats along those vectors cell_A[m] where
+ * periodic[m], as one whose lengths are in nm: they reach over more than twice an edge, further
+ * than molecules that are wrapped into it, or stick out of it whole. Then text[size] is a sentence
+ * that says so. False, and an empty text: it does not, or the vectors make no cell. */
+LEY_API bool ley_atoms_cell_remark(const ley_atoms *atoms, const bool periodic[3], const double cell_A[3][3],
+                                   char *text, size_t size);
+
 /* ---- Lattice and map ------------------------------------------------------------------------- */
 
 /* A regular lattice of n[0] x n[1] x n[2] points: point (i, j, k) lies at
@@ -243,9 +260,9 @@ LEY_API const float *ley_map_read_values(const ley_map *map);
 LEY_API const char *ley_map_units(const ley_map *map);
 LEY_API void ley_map_set_units(ley_map *map, const char *units);
 
-/* Reads an OpenDX scalar map (plain or gzip) as APBS, VMD and PyMOL write it, its delta rows along
- * x, y and z or oblique; the last axis is fastest in the file. Errors: LEY_ERROR_FILE, or
- * LEY_ERROR_INPUT with "file:line: what". */
+/* Reads an OpenDX scalar map (plain or gzip, of text or of APBS's binary values) as APBS, VMD and
+ * PyMOL write it, its delta rows along x, y and z or oblique; the last axis is fastest in the file.
+ * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error);
 
 /* Writes an OpenDX map as APBS lays it out, with as many digits of origin and steps as it takes to

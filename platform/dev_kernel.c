@@ -31,6 +31,15 @@ static dev_program *take_cached(dev *device, const dev_source *source, const cac
     return program;
 }
 
+/* The oldest program that the device has kept; false: it has none. */
+static bool drop_kept(dev *device)
+{
+    const kept_program old = kept_programs_drop(&device->programs);
+    if (old.program != NULL)
+        device->backend->program_destroy(device, old.program);
+    return old.program != NULL;
+}
+
 void kernels_distrust(dev *device)
 {
     const size_t count = device->cached_count < DEV_MOST_CACHED ? device->cached_count : DEV_MOST_CACHED;
@@ -39,6 +48,9 @@ void kernels_distrust(dev *device)
     if (count > 0)
         log_say(LEY_LOG_NOTE, "%s: its kernels from the cache are removed there", device->info->name);
     device->cached_count = 0;
+    device->distrusts++;
+    while (drop_kept(device))
+        ;
 }
 
 static void put_cached(dev *device, dev_program *program, const cache_key *key)
@@ -111,9 +123,11 @@ ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec,
     const bool cacheable = kind->test != NULL && !(device->info->quirks & DEV_QUIRK_NO_BINARY);
     const cache_key key = cache_key_make(device->info, "kernel", text, options);
     const double start_s = ley_clock_s();
-    k.program = cacheable ? take_cached(device, &source, &key) : NULL;
+    const kept_program kept = kept_programs_take(&device->programs, &key);
+    k.distrusts = device->distrusts;
+    k.program = kept.program != NULL ? kept.program : cacheable ? take_cached(device, &source, &key) : NULL;
     k.from_cache = k.program != NULL;
-    if (k.from_cache)
+    if (k.from_cache && kept.program == NULL)
         log_say(LEY_LOG_NOTE, "%s: took %s from the cache in %.3f s: %s", device->info->name, kind->name,
                 ley_clock_s() - start_s, options);
     if (!k.from_cache) {
@@ -121,6 +135,8 @@ ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec,
         if (status == LEY_OK && cacheable)
             put_cached(device, k.program, &key);
     }
+    if (status == LEY_OK && kind->test != NULL)
+        k.key = key;
     free(text);
     if (status == LEY_OK)
         *kernel = k;
@@ -208,8 +224,14 @@ void kernels_create(dev *device, kernel_order *orders, size_t count)
 
 void kernel_destroy(dev_kernel *k)
 {
-    if (k->program != NULL)
-        k->device->backend->program_destroy(k->device, k->program);
+    dev *device = k->device;
+    if (k->program != NULL && k->key.hex[0] != '\0' && k->distrusts == device->distrusts && !device->is_lost) {
+        if (device->programs.count == KEPT_PROGRAMS_MOST)
+            drop_kept(device);
+        kept_programs_put(&device->programs, (kept_program){k->key, k->program});
+    } else if (k->program != NULL) {
+        device->backend->program_destroy(device, k->program);
+    }
     *k = (dev_kernel){.device = k->device};
 }
 

@@ -13,11 +13,14 @@ typedef struct dev_kernel {
     size_t group_size[3];
     dev_program *program; /* NULL: there is none */
     bool from_cache;
+    cache_key key;      /* empty: it is not kept for later */
+    unsigned distrusts; /* of the device, when it was made */
 } dev_kernel;
 
-/* The kernel specialised by `spec`, with `prelude` (or NULL) before the first line of its source. A
- * cached one has passed its kind's test when it was built; a new one is built from source, tested
- * with `context`, and only then cached. On failure there is none. */
+/* The kernel specialised by `spec`, with `prelude` (or NULL) before the first line of its source:
+ * one that the device has kept, or one from the cache, which has passed its kind's test when it was
+ * built; else a new one is built from source, tested with `context`, and only then cached. On
+ * failure there is none. */
 ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec, const char *prelude, void *context,
                          dev_kernel *kernel, ley_error *error);
 
@@ -42,11 +45,13 @@ bool kernels_are_built_at_once(const dev_info *info);
 /* Builds all of them; each one's status says whether it is there. */
 void kernels_create(dev *device, kernel_order *orders, size_t count);
 
-/* What a device computed has proved wrong: its kernels that came from the cache go from there, to
- * be built and tested anew the next time. The device is idle. */
+/* What a device computed has proved wrong: its kernels that came from the cache go from there, and
+ * those that it keeps are not used again, to be built and tested anew the next time. The device is
+ * idle. */
 void kernels_distrust(dev *device);
 
-/* A zeroed kernel may be destroyed, too. */
+/* The device keeps its program for the next kernel like it, if it has one that was tested. A zeroed
+ * kernel may be destroyed, too. */
 void kernel_destroy(dev_kernel *kernel);
 
 /* Starts so many work-groups along x, y, z in the launch lane. `arguments` is a struct X_arguments:

@@ -7,6 +7,7 @@
 
 #include "calibration.h"
 #include "kept_buffers.h"
+#include "kept_programs.h"
 #include "leyden_status.h"
 #include "staging_pool.h"
 
@@ -57,12 +58,6 @@ typedef struct dev_list {
     bool afresh; /* drivers that died when they were tried are to be tried again */
 } dev_list;
 
-/* Name of an entry of the build cache: digest over the device, its driver and platform versions,
- * the format of these files, and texts. */
-typedef struct cache_key {
-    char hex[65];
-} cache_key;
-
 enum { DEV_MOST_CACHED = 32 };
 
 typedef struct dev {
@@ -73,11 +68,13 @@ typedef struct dev {
                      given: nothing of the device's is freed, and it is not to be used again */
     staging_pool spare;     /* back ends put staging there, and take it from there */
     kept_buffers kept;      /* of jobs; back ends destroy them when they close it */
+    kept_programs programs; /* the same of kernels' programs */
     char lost_by[DEV_TEXT]; /* the driver's call that said so, where no error of anybody's could */
     uint64_t asked;         /* of the facts that calibrate_get() gives: they stay as they are */
     calibration facts;
     size_t cached_count; /* kernels that came from the build cache, ever; and the last of them: */
     cache_key cached[DEV_MOST_CACHED];
+    unsigned distrusts; /* how often its kernels have proved wrong: none from before is used again */
 } dev;
 
 typedef struct dev_buffer dev_buffer;

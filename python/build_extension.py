@@ -5,6 +5,7 @@ differ. Beside it stand a few lines of C that threads of the library call while 
 them takes Python's lock.
 """
 import os
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -102,7 +103,9 @@ def declarations():
         command = [os.environ.get("CC", "cc"), "-E", "-P", "-nostdinc", f"-I{empty}",
                    *(f"-I{folder}" for folder in INCLUDED), str(ROOT / "host" / "leyden.h")]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return text.replace('__attribute__((visibility("default")))', "")
+    text = text.replace('__attribute__((visibility("default")))', "")
+    # cffi writes the type of a parameter `const double x[3][3]` as C does not take it.
+    return re.sub(r"const (double \w+\[\d+\]\[\d+\])", r"\1", text)
 
 
 make_library()

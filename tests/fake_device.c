@@ -151,6 +151,15 @@ static void count_objects(fake_plan *plan, int change)
     pthread_mutex_unlock(&mutex);
 }
 
+/* Programs are objects, too; the device may keep those that no job has any more. */
+static void count_programs(fake_plan *plan, int change)
+{
+    pthread_mutex_lock(&mutex);
+    plan->live_programs += (size_t)change;
+    pthread_mutex_unlock(&mutex);
+    count_objects(plan, change);
+}
+
 /* Whether a device is in the midst of its work, or has come to an end that it was made for. */
 static bool has_come(const fake_plan *p)
 {
@@ -164,7 +173,7 @@ static bool has_come(const fake_plan *p)
     const bool is_wrong = p->silent || p->wrong_by != 0;
     return shall_hang   ? p->hung > 0
            : shall_fail ? p->failed > 0
-           : is_wrong   ? p->builds > 0 && p->live_objects == 0
+           : is_wrong   ? p->builds > 0 && p->live_objects == p->live_programs
                         : p->launches > 0;
 }
 
@@ -253,6 +262,14 @@ static void fake_buffer_destroy(dev *device, dev_buffer *buffer)
     free(buffer);
 }
 
+static void fake_program_destroy(dev *device, dev_program *program)
+{
+    if (program == NULL)
+        return;
+    count_programs(plan_of(device), -1);
+    free(program);
+}
+
 static void fake_close(dev *device)
 {
     fake_plan *plan = plan_of(device);
@@ -262,6 +279,8 @@ static void fake_close(dev *device)
     hang(plan, closes, plan->hang_close);
     for (kept_buffer one; (one = kept_buffers_drop(&device->kept)).buffer != NULL;)
         fake_buffer_destroy(device, one.buffer);
+    for (kept_program one; (one = kept_programs_drop(&device->programs)).program != NULL;)
+        fake_program_destroy(device, one.program);
     if (device->is_lost)
         dev_keep(device);
     else
@@ -482,7 +501,7 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
         memcpy(&p->spec, source->spec, sizeof p->spec);
     if (p->kind == &cutoff_kind)
         memcpy(&p->cutoff, source->spec, sizeof p->cutoff);
-    count_objects(plan, 1);
+    count_programs(plan, 1);
     *program = p;
     return LEY_OK;
 }
@@ -497,14 +516,6 @@ static ley_status fake_program_binary(dev *device, dev_program *program, void **
     memcpy(*binary, "fake", 4);
     *size = 4;
     return LEY_OK;
-}
-
-static void fake_program_destroy(dev *device, dev_program *program)
-{
-    if (program == NULL)
-        return;
-    count_objects(plan_of(device), -1);
-    free(program);
 }
 
 /* Arithmetic, which is most of what tests with the thread sanitizer would take their time for: what

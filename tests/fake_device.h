@@ -60,6 +60,7 @@ typedef struct fake_plan {
     int measured_times[64];        /* by a fact's bit */
     int compiling, most_compiling; /* kernels of the calibration */
     size_t live_objects;           /* buffers, programs, staging and events not destroyed yet */
+    size_t live_programs;          /* of these, programs */
 } fake_plan;
 
 /* Replaces all back ends by these devices, until fake_devices_end(), which waits for late ones that

@@ -22,5 +22,31 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "installing:$missing"
 export DEBIAN_FRONTEND=noninteractive
+
+# What apt says of itself, as one line: over and over on a terminal, else a line for each tenth.
+show_progress() {
+    last=
+    while IFS=: read -r kind _ percent what; do
+        case $kind in
+        dlstatus) step=downloading ;;
+        pmstatus) step=installing ;;
+        *) continue ;;
+        esac
+        percent=${percent%%.*}
+        if [ -t 1 ]; then
+            printf '\r  %s %3d %%  %-48.48s' "$step" "$percent" "$what"
+        elif [ "$step $((percent / 10))" != "$last" ]; then
+            echo "  $step $percent %"
+        fi
+        last="$step $((percent / 10))"
+    done
+    [ ! -t 1 ] || [ -z "$last" ] || printf '\r%72s\r' ''
+}
+
+apt-get update -qq || exit
+# Its exit code is behind the pipe.
+status=$(mktemp)
+trap 'rm -f "$status"' EXIT
 # shellcheck disable=SC2086 # one word per package
-apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing >/dev/null
+{ apt-get install -y -qq --no-install-recommends -o APT::Status-Fd=3 $missing 3>&1 >/dev/null; echo $? >"$status"; } | show_progress
+exit "$(cat "$status")"

@@ -318,7 +318,7 @@ static void refused_files(void **state)
         fputs("#####\n", file);
     fclose(file);
     assert_int_equal(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "in.in:1: longer than 1048576 bytes: this is no APBS input file");
+    assert_string_equal(error.message, "in.in:1: longer than 1048576 bytes, which is more than such a file has");
     char long_path[2000];
     memset(long_path, 'a', sizeof long_path - 1);
     long_path[sizeof long_path - 1] = '\0';
@@ -390,7 +390,7 @@ static void remarks(void **state)
         {"ATOM      1  N   GLY A   1      -9.999  -9.999  -9.999  1.00  5.89           N  \n", "", "",
          "a.pqr:1: this is a PDB file, not a PQR file: an element's symbol stands in columns 77-78. APBS takes its "
          "occupancies "
-         "for charges and its B factors for radii; pdb2pqr makes a PQR file of it\n"},
+         "for charges and its B factors for radii; pdb2pqr --ff AMBER 'a.pqr' NEW.pqr makes a PQR file of it\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[1024], all[2048] = "";

@@ -244,7 +244,8 @@ static void test_pdb_files(void **state)
     static const char complaint[] = "protein.pdb:2: this is a PDB file, not a PQR file: ";
     static const cli_failing cases[] = {
         {"map protein.pdb -o out/a.dx " SMALL, 2, complaint},
-        {"map protein.pdb -o out/a.dx " SMALL, 2, "pdb2pqr makes a PQR file of it; --pqr-anyway reads it as it is\n"},
+        {"map protein.pdb -o out/a.dx " SMALL, 2,
+         "pdb2pqr --ff AMBER 'protein.pdb' NEW.pqr makes a PQR file of it; --pqr-anyway reads it as it is\n"},
         {"boundary protein.pdb -o out/a.dx --dime 5,5,5 --glen 60,60,60", 2, complaint},
         {"convert protein.pdb -o out/a.atoms", 2, complaint},
     };
@@ -255,6 +256,9 @@ static void test_pdb_files(void **state)
     cli_expect(0, "2 atoms", NULL);
     cli("convert protein.pdb --pqr-anyway -o out/a.atoms");
     cli_expect(0, "2 atoms", NULL);
+    cli_write_text("zero.pqr", "ATOM 1 N LYS 1 3.287 10.092 10.329 0.0000 0.0000\n");
+    cli("map zero.pqr -o out/a.dx " SMALL);
+    cli_expect(0, NULL, "warning: zero.pqr: every charge of its 1 atom is 0");
 }
 
 /* Atoms that come through a pipe and make no sense: it is not opened a second time to see whether

@@ -32,6 +32,7 @@ static void test_what_is_refused(void **state)
         {MAP "--method cutoff --tol 1e-3", 1, "--tol needs --method auto or msm"},
         {MAP "--method msm --tol 1e-3 --preset papers", 1, "--tol and --preset exclude each other"},
         {MAP "--method msm --tol 1e-3 --levels 2", 1, "--tol and --levels exclude each other"},
+        {MAP "--method msm --tol 1e-6 --cutoff 2 --lattice-spacing 1.9", 1, "with the choices that are given"},
         {MAP "--window nodal3", 1, "--window needs --method msm"},
         {MAP "--cutoff 9", 1, "--cutoff needs --method cutoff or msm"},
         {MAP "--variant halves16", 1, "--variant: 'halves16' is none of"},
@@ -240,8 +241,8 @@ static void test_nothing(void **state)
     cli_expect(0, "tolerance: values are what is left of terms that cancel: 1e-06 of ", NULL);
 }
 
-/* Far above a layer the potential is flat, and not nothing; in a cell of 30 degrees lattices are off
- * by more than those of cubes. Both are foreseen: neither is refused or missed. */
+/* Far above a layer the potential is flat, and not nothing; in a cell of 30 degrees lattices are
+ * off by more than those of cubes. Both are foreseen: neither is refused or missed. */
 static void test_cells(void **state)
 {
     (void)state;
@@ -254,12 +255,12 @@ static void test_cells(void **state)
     cli_expect(0, "method: msm", NULL);
 }
 
-/* What is fixed may leave nothing that is right: it is done, measured and told. Who does not want it
- * measured hears that. */
+/* What is fixed may leave nothing that is right: it is done, measured and told. Who does not want
+ * it measured hears that. */
 static void test_what_is_measured(void **state)
 {
     (void)state;
-    cli("map ion.pqr -o a.dx --spacing 2 --method msm --tol 1e-6 --cutoff 2 --lattice-spacing 1.9");
+    cli("map ion.pqr -o a.dx --spacing 2 --method msm --tol 1e-6 --cutoff 2 --lattice-spacing 1.3");
     cli_expect(5, "written: ", "and --tol is 1e-06");
     cli("map ion.pqr -o a.dx --spacing 2 --tol 1e-3 --verify 0");
     cli_expect(0, "accuracy: not measured, since --verify is 0", NULL);

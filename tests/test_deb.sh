@@ -30,10 +30,12 @@ trap clean EXIT
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s)
 export SOURCE_DATE_EPOCH
 BUILD=$BUILD bash packaging/deb.sh "$top" >/dev/null
-package=$(echo "$top"/leyden_*.deb)
-said=$(lintian --allow-root --fail-on error --tag-display-limit 0 "$package" 2>&1) || fail "lintian: $said"
 BUILD=$BUILD bash packaging/deb.sh "$top/again" >/dev/null
-cmp -s "$package" "$top/again/$(basename "$package")" || fail "the same build makes another package"
+[ "$(find "$top" -maxdepth 1 -name '*.deb' | wc -l)" = 3 ] || fail "other packages than three"
+for package in "$top"/*.deb; do
+    said=$(lintian --allow-root --fail-on error --tag-display-limit 0 "$package" 2>&1) || fail "lintian: $said"
+    cmp -s "$package" "$top/again/$(basename "$package")" || fail "the same build makes another package"
+done
 
 # shellcheck disable=SC2016 # apt's words
 mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME)' 2>/dev/null | awk -v suite=$suite '$2 == suite {print $1; exit}')
@@ -43,7 +45,7 @@ echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe" # it is thrown away
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
 mount --rbind /dev "$root/dev"
-cp "$package" "$root/tmp/"
+cp "$top"/*.deb docs/example.c "$root/tmp/"
 inside() { chroot "$root" env -i HOME=/root PATH=/usr/bin:/bin:/usr/sbin:/sbin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 inside apt-get update -qq >"$top/log" 2>&1 || fail "apt-get update: $(tail -5 "$top/log")"
 inside sh -c 'apt-get install -y -qq /tmp/leyden_*.deb' >"$top/log" 2>&1 || fail "apt-get install: $(tail -20 "$top/log")"
@@ -58,7 +60,9 @@ inside leyden slice /tmp/box.raw -o /tmp/box.png --atoms /tmp/box.pqr -q || fail
 [ -s "$root/usr/share/man/man1/leyden-map.1.gz" ] || fail "no manual page"
 [ -s "$root/usr/share/bash-completion/completions/leyden" ] || fail "no completion"
 inside sh -c '! ldd /usr/bin/leyden | grep -q "not found"' || fail "libraries are missing"
-inside apt-get purge -y -qq leyden >"$top/log" 2>&1 || fail "apt-get purge: $(tail -5 "$top/log")"
+inside sh -c 'apt-get install -y -qq --no-install-recommends /tmp/libleyden*.deb gcc libc6-dev pkg-config' >"$top/log" 2>&1 || fail "apt-get install: $(tail -20 "$top/log")"
+inside sh -c 'cc /tmp/example.c $(pkg-config --cflags --libs leyden) -o /tmp/example && /tmp/example /tmp/box.pqr /tmp/example.dx' || fail "a program with libleyden-dev"
+inside sh -c 'apt-get purge -y -qq leyden "libleyden*"' >"$top/log" 2>&1 || fail "apt-get purge: $(tail -5 "$top/log")"
 left=$(find "$root/usr" -name '*leyden*')
 [ -z "$left" ] || fail "left by the package: $left"
 echo "the package installs, works and goes"

@@ -15,10 +15,14 @@ root=$top/root
 fail() { echo "$*"; exit 1; }
 
 make -s --no-print-directory BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr install
-for file in bin/leyden include/leyden.h include/leyden_long_range.h include/leyden_map_formats.h include/leyden_points.h include/leyden_forecast.h include/leyden_bench.h include/leyden_check.h include/leyden_compare.h include/leyden_status.h lib/libleyden.a lib/libleyden.so lib/pkgconfig/leyden.pc; do
+version=$(sed -n 's/^#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)
+soname=libleyden.so.$(case $version in 0.*) echo "${version%.*}" ;; *) echo "${version%%.*}" ;; esac)
+headers=$(sed -n 's/^#include "\(leyden.*\)".*/include\/\1/p' host/leyden.h)
+# shellcheck disable=SC2086 # one word per header
+for file in bin/leyden include/leyden.h include/leyden_long_range.h $headers lib/libleyden.a lib/libleyden.so lib/$soname lib/libleyden.so.$version lib/pkgconfig/leyden.pc lib/cmake/leyden/leydenConfig.cmake; do
     [ -e "$root/usr/$file" ] || fail "not installed: $file"
 done
-"$root/usr/bin/leyden" --version | grep -q "^leyden $(sed -n 's/^#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)$" ||
+"$root/usr/bin/leyden" --version | grep -q "^leyden $version$" ||
     fail "the installed command does not say its version"
 
 # The gallery goes elsewhere to work, and takes names from here: of its folder, and of a command
@@ -128,10 +132,13 @@ if ldd "$top/use_static" | grep -q libleyden; then fail "the static example uses
 
 foreign=$(nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '$2 != "A" && $3 !~ /^ley_/ {print $3}')
 [ -z "$foreign" ] || fail "exported beside ley_*: $foreign"
+foreign=$(nm -g --defined-only "$root/usr/lib/libleyden.a" | awk 'NF == 3 && $3 !~ /^ley_/ {print $3}')
+[ -z "$foreign" ] || fail "the static library shows beside ley_*: $foreign"
+objdump -p "$root/usr/lib/libleyden.so" | grep -q "SONAME *$soname$" || fail "the shared library's name is not $soname"
 nm -D --defined-only "$root/usr/lib/libleyden.so" | grep -q ' T ley_job_run' || fail "ley_job_run is not exported"
 
 # What the header declares, the library has.
-sed 's|/\*.*\*/||; /^typedef/d' host/leyden.h host/leyden_long_range.h host/leyden_map_formats.h host/leyden_points.h host/leyden_forecast.h host/leyden_bench.h host/leyden_check.h host/leyden_compare.h platform/leyden_status.h | grep -o '\bley_[a-z0-9_A-Z]*(' | tr -d '(' | sort -u > "$top/declared"
+sed 's|/\*.*\*/||; /^typedef/d' host/leyden*.h platform/leyden_status.h | grep -o '\bley_[a-z0-9_A-Z]*(' | tr -d '(' | sort -u > "$top/declared"
 nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '{print $3}' | sort -u > "$top/exported"
 missing=$(comm -23 "$top/declared" "$top/exported")
 [ -z "$missing" ] || fail "declared but not exported: $missing"
@@ -152,19 +159,35 @@ left=$(find "$root" ! -type d)
 # In place, in a folder that the loader does not know: the command, and what pkg-config says, work
 # at once.
 unset PKG_CONFIG_SYSROOT_DIR
-own=$top/own
+own=$top/own machine=$($CC -dumpmachine)
 printf '#!/bin/sh\necho called >> "%s/ldconfig"\n' "$top" > "$top/ldconfig.sh"
 chmod +x "$top/ldconfig.sh"
 make -s --no-print-directory BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr LDCONFIG="$top/ldconfig.sh" install
 [ ! -e "$top/ldconfig" ] || fail "ldconfig is run for an installation elsewhere (DESTDIR)"
-make -s --no-print-directory BUILD="$BUILD" PREFIX="$own" LDCONFIG="$top/ldconfig.sh" install
+make -s --no-print-directory BUILD="$BUILD" PREFIX="$own" LIBDIR="$own/lib/$machine" LDCONFIG="$top/ldconfig.sh" install
 [ "$(id -u)" != 0 ] || [ -e "$top/ldconfig" ] || fail "make install does not make the library known to the loader"
 "$own/bin/leyden" --version >/dev/null || fail "the command does not run where it is installed"
-export PKG_CONFIG_PATH=$own/lib/pkgconfig
+export PKG_CONFIG_PATH=$own/lib/$machine/pkgconfig
 # shellcheck disable=SC2046
 $CC $(pkg-config --cflags leyden) "$own/share/doc/leyden/example.c" -o "$top/use_own" $(pkg-config --libs leyden) ||
     fail "the example does not build in $own"
 env -u LD_LIBRARY_PATH "$top/use_own" "$top/ion.pqr" "$top/own.dx" >/dev/null || fail "the example does not run in $own"
+if command -v cmake >/dev/null; then
+    mkdir -p "$top/project"
+    cp "$own/share/doc/leyden/example.c" "$top/project/"
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.16)' 'project(example C)' "find_package(leyden ${version%.*} REQUIRED)" \
+        'add_executable(shared example.c)' 'target_link_libraries(shared leyden::leyden)' \
+        'add_executable(static example.c)' 'target_link_libraries(static leyden::static)' > "$top/project/CMakeLists.txt"
+    cmake -S "$top/project" -B "$top/made" -DCMAKE_PREFIX_PATH="$own" -DCMAKE_C_COMPILER="${CC%% *}" > "$top/said" 2>&1 &&
+        cmake --build "$top/made" >> "$top/said" 2>&1 || fail "CMake: $(tail -20 "$top/said")"
+    for kind in shared static; do
+        "$top/made/$kind" "$top/ion.pqr" "$top/$kind.dx" >/dev/null || fail "the example made by CMake, $kind, does not run"
+    done
+    sed -i "s/leyden ${version%.*} /leyden 99.0 /" "$top/project/CMakeLists.txt"
+    if cmake -S "$top/project" -B "$top/other" -DCMAKE_PREFIX_PATH="$own" > "$top/said" 2>&1; then fail "CMake takes another version"; fi
+else
+    echo "cmake is not installed: find_package is not tried"
+fi
 cmp -s LICENSE "$own/share/doc/leyden/LICENSE" || fail "LICENSE is not installed"
 if grep -q rpath "$root/usr/lib/pkgconfig/leyden.pc"; then fail "an rpath to a folder that the loader knows"; fi
 

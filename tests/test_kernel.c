@@ -3,6 +3,7 @@
  * names it; what is swapped does not compile. */
 #include "support.h"
 
+#include "build_cache.h"
 #include "calibrate.h"
 #include "dev_kernel.h"
 #include "error.h"
@@ -13,6 +14,7 @@
 #include "methods/mdh/kernel.h"
 #include "methods/registry.h"
 #include "run/job.h"
+#include "source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -422,6 +424,84 @@ static void test_refined_roots(void **state)
         skip();
 }
 
+/* ---- Kept ------------------------------------------------------------------------------------ */
+
+static int tests_run;
+
+static ley_status count_test(const dev_kernel *built, void *context, ley_error *error)
+{
+    assert_non_null(built->program);
+    tests_run++;
+    return context != NULL ? ley_fail(error, LEY_ERROR_WRONG_RESULT, "wrong") : LEY_OK;
+}
+
+/* A kernel is tested once, when it is built; one that fails is neither used nor kept; a foreign
+ * binary is rebuilt; and what has no test is not kept. */
+static void test_kernels_are_tested_before_they_are_kept(void **state)
+{
+    (void)state;
+    support_fresh_cache();
+    static const dcs_spec spec = {.wg_x = 1, .wg_y = 1, .ux = 1};
+    fake_plan plan = {.name = "P"};
+    kernel_kind kind = dcs_kind;
+    dev_list list;
+    dev *device = NULL;
+    dev_kernel kernel, second;
+    char *text = NULL, options[KERNEL_OPTIONS];
+    kind.test = count_test;
+    fake_devices_begin(&plan, 1);
+    assert_int_equal(dev_list_create(&list, NULL), LEY_OK);
+    assert_int_equal(list.infos[0].backend->open(&list.infos[0], &device, NULL), LEY_OK);
+    tests_run = 0;
+    ley_error error = {0};
+    assert_int_equal(kernel_create(device, &kind, &spec, NULL, &plan, &kernel, &error), LEY_ERROR_WRONG_RESULT);
+    assert_string_equal(error.message, "self-test of dcs failed on P: wrong");
+    assert_null(kernel.program);
+    assert_int_equal(plan.live_objects, 0);
+    assert_int_equal(plan.binaries, 0);
+    assert_ok((ley_error_clear(&error), kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error)));
+    assert_false(kernel.from_cache);
+    assert_int_equal(tests_run, 2);
+    kernel_destroy(&kernel);
+    kernel_destroy(&kernel); /* nothing is left of it */
+    assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error));
+    assert_true(kernel.from_cache);
+    assert_int_equal(tests_run, 2);
+    assert_int_equal(plan.live_programs, 1); /* the device had kept it */
+    assert_int_equal(kernel_create(device, &kind, &spec, NULL, NULL, &second, &error), LEY_OK);
+    assert_true(second.from_cache && second.program != kernel.program);
+    assert_int_equal(plan.live_programs, 2);
+    kernels_distrust(device); /* neither of them is used again, nor what is on disk */
+    kernel_destroy(&kernel);
+    kernel_destroy(&second);
+    assert_int_equal(plan.live_objects, 0);
+    assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error));
+    assert_false(kernel.from_cache);
+    kernels_distrust(device);
+    kernel_destroy(&kernel);
+    assert_ok(source_load("dcs", "cl", &text, &error)); /* a whole entry, but no binary of this driver */
+    kernel_options(&kind, &spec, options, sizeof options);
+    const cache_key key = cache_key_make(device->info, "kernel", text, options);
+    cache_put(&key, "alien", 5);
+    assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error));
+    assert_false(kernel.from_cache);
+    kernel_destroy(&kernel);
+    const int kept = plan.binaries;
+    kind.test = NULL;
+    for (int i = 0; i < 2; i++) {
+        assert_ok(kernel_create(device, &kind, &spec, "/* other */", NULL, &kernel, &error));
+        assert_false(kernel.from_cache);
+        kernel_destroy(&kernel);
+    }
+    assert_int_equal(plan.binaries, kept);
+    kernels_distrust(device);
+    assert_int_equal(plan.live_objects, 0);
+    free(text);
+    device->backend->close(device);
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_specifications_come_once),
         cmocka_unit_test(test_a_specification_for_all),
         cmocka_unit_test(test_refined_roots),
+        cmocka_unit_test(test_kernels_are_tested_before_they_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -512,70 +512,6 @@ static void test_processes_share_a_small_cache(void **state)
     fake_devices_end();
 }
 
-static int tests_run;
-
-static ley_status count_test(const dev_kernel *built, void *context, ley_error *error)
-{
-    assert_non_null(built->program);
-    tests_run++;
-    return context != NULL ? ley_fail(error, LEY_ERROR_WRONG_RESULT, "wrong") : LEY_OK;
-}
-
-/* A kernel is tested once, when it is built; one that fails is neither used nor kept; a foreign
- * binary is rebuilt; and what has no test is not kept. */
-static void test_kernels_are_tested_before_they_are_kept(void **state)
-{
-    (void)state;
-    use_cache("programs");
-    static const dcs_spec spec = {.wg_x = 1, .wg_y = 1, .ux = 1};
-    fake_plan plan = {.name = "P"};
-    kernel_kind kind = dcs_kind;
-    dev_list list;
-    dev *device = NULL;
-    dev_kernel kernel;
-    char *text = NULL, options[KERNEL_OPTIONS];
-    kind.test = count_test;
-    fake_devices_begin(&plan, 1);
-    assert_int_equal(dev_list_create(&list, NULL), LEY_OK);
-    assert_int_equal(list.infos[0].backend->open(&list.infos[0], &device, NULL), LEY_OK);
-    tests_run = 0;
-    ley_error error = {0};
-    assert_int_equal(kernel_create(device, &kind, &spec, NULL, &plan, &kernel, &error), LEY_ERROR_WRONG_RESULT);
-    assert_string_equal(error.message, "self-test of dcs failed on P: wrong");
-    assert_null(kernel.program);
-    assert_int_equal(plan.live_objects, 0);
-    assert_int_equal(plan.binaries, 0);
-    assert_ok((ley_error_clear(&error), kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error)));
-    assert_false(kernel.from_cache);
-    assert_int_equal(tests_run, 2);
-    kernel_destroy(&kernel);
-    kernel_destroy(&kernel); /* nothing is left of it */
-    assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error));
-    assert_true(kernel.from_cache);
-    assert_int_equal(tests_run, 2);
-    kernel_destroy(&kernel);
-    assert_ok(source_load("dcs", "cl", &text, &error)); /* a whole entry, but no binary of this driver */
-    kernel_options(&kind, &spec, options, sizeof options);
-    const cache_key key = cache_key_make(device->info, "kernel", text, options);
-    cache_put(&key, "alien", 5);
-    assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error));
-    assert_false(kernel.from_cache);
-    kernel_destroy(&kernel);
-    const int kept = plan.binaries;
-    kind.test = NULL;
-    for (int i = 0; i < 2; i++) {
-        assert_ok(kernel_create(device, &kind, &spec, "/* other */", NULL, &kernel, &error));
-        assert_false(kernel.from_cache);
-        kernel_destroy(&kernel);
-    }
-    assert_int_equal(plan.binaries, kept);
-    assert_int_equal(plan.live_objects, 0);
-    free(text);
-    device->backend->close(device);
-    dev_list_clear(&list);
-    fake_devices_end();
-}
-
 static void test_flattening(void **state)
 {
     (void)state;
@@ -979,7 +915,6 @@ int main(void)
         cmocka_unit_test(test_the_cache_leaves_others_alone),
         cmocka_unit_test(test_a_strange_entry_is_a_miss),
         cmocka_unit_test(test_processes_share_a_small_cache),
-        cmocka_unit_test(test_kernels_are_tested_before_they_are_kept),
         cmocka_unit_test(test_flattening),
         cmocka_unit_test(test_includes_that_loop),
         cmocka_unit_test(test_quirks),

@@ -163,10 +163,15 @@ static void bad_records(void **state)
     expect_bad("ATOM 1 C ALA 1 1.0 2.0 nan 0.5 1", ":1: z 'nan' is not finite");
     expect_bad("ATOM 1 C ALA A 1 1.0 2.0 3.0 -Infinity 1", ":1: charge '-Infinity' is not finite");
     expect_bad("ATOM 1 C ALA 1 1e999 2.0 3.0 0.5 1", ":1: x '1e999' is too large");
-    expect_bad("ATOM 1 C ALA 1 1.0 2.0 3.0 0.5 -1", ":1: radius '-1' is negative");
+    expect_bad(
+        "ATOM 1 C ALA 1 1.0 2.0 3.0 0.5 -1",
+        ":1: radius '-1' is negative. If radii stand in front of charges: awk '/^(ATOM|HETATM)/ {t = $9; $9 = $10; "
+        "$10 = t} 1' FILE > NEW exchanges them");
+    expect_bad("ATOM 1 C ALA 1 1.0 2.0 3.0 -0.5 -1", ":1: radius '-1' is negative");
     expect_bad("ATOM 1 C ALA 1 1.0 2.0 3.0 0.5 1\nATOM 1 C ALA 1 1.0 2e9 3.0 0.5 1",
                ":2: atom 2: y = 2e+09 A is not within 1e8 A");
-    expect_bad("ATOM 1 C ALA one 1.0 2.0 3.0 0.5 1", ":1: truncated record: no radius");
+    expect_bad("ATOM 1 C ALA one 1.0 2.0 3.0 0.5 1",
+               ":1: 'one' is no residue number, so that the coordinates cannot be told");
     expect_bad("ATOM 1 C ALA A one 1.0 2.0 3.0 0.5 1",
                ":1: 'one' is no residue number, so that the coordinates cannot be told");
 }
@@ -380,7 +385,7 @@ static void check_file(const molecule_file *file)
     if (file->complaint != NULL) {
         snprintf(message, sizeof message, "%s:%s", path, file->complaint);
         assert_memory_equal(error.message, message, strlen(message));
-        assert_non_null(strstr(error.message, "pdb2pqr"));
+        assert_non_null(strstr(error.message, "pdb2pqr --ff AMBER"));
         assert_null(atoms);
         assert_int_equal(ley_atoms_read(path, &atoms, NULL), LEY_ERROR_INPUT);
         assert_int_equal(ley_atoms_read_unchecked(path, &atoms, NULL), LEY_OK);
@@ -483,6 +488,140 @@ static void pqr_files_are_taken(void **state)
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         check_file(&files[i]);
+}
+
+/* ---- Other kinds of files -------------------------------------------------------------------- */
+
+/* Each is named by what is in it, with what to type next; its name says nothing. */
+static void other_kinds_are_named(void **state)
+{
+    (void)state;
+#define CONVERT "python3 -m leyden convert "
+    static const struct {
+        const char *text, *kind, *next;
+    } files[] = {
+        {"PSF CMAP\n\n       1 !NTITLE\n REMARKS x\n\n       2 !NATOM\n", ":1: this is a PSF,",
+         CONVERT "'%s' COORDINATES "},
+        {"%VERSION  VERSION_STAMP = V0001.000  DATE = 05/22/06\n%FLAG TITLE\n", ":1: this is a topology of Amber",
+         CONVERT "'%s' COORDINATES "},
+        {"# x\n@<TRIPOS>MOLECULE\nLIG\n", ":2: this is a mol2 file", CONVERT "'%s' -o "},
+        {"data_X\nloop_\n_atom_site.group_PDB\n_atom_site.Cartn_x\nATOM 1 N N . MET A 1 1 ? 27.340 24.430 2.614 1.00 "
+         "9.67 ? 1 MET A N 1\n",
+         ":3: this is an mmCIF file", "pdb2pqr --ff AMBER '%s' NEW.pqr"},
+        /* A table whose records are those of a PQR file. */
+        {"loop_\n_atom_site.group_PDB\n_atom_site.id\nATOM 1 N MET 1 27.340 24.430 2.614 1.00 9.67\n",
+         ":2: this is an mmCIF file", "pdb2pqr --ff AMBER '%s' NEW.pqr"},
+        {"; x\n[ moleculetype ]\n", ":2: this is a topology of GROMACS", CONVERT "'%s' COORDINATES "},
+        {"LAMMPS data file: NaCl pair, atom_style full\n\n2 atoms\n2 atom types\n\n0.0 20.0 xlo xhi\n",
+         ":4: this is a data file of LAMMPS", CONVERT "'%s' -o "},
+        {"Water\n    3\n    1SOL     OW    1   0.230   0.628   0.113\n", ":3: this is a gro file",
+         CONVERT "TOPOLOGY.tpr '%s' -o "},
+        {"2\nwater\nO 0.0 0.0 0.0\nH 0.0 0.0 1.0\n", ":3: this is an XYZ file", CONVERT "TOPOLOGY '%s' -o "},
+        {"benzene\n  x\n\n  6  6  0  0  0  0  0  0  0  0999 V2000\n", ":4: this is an SDF or MOL file",
+         CONVERT "NEW.mol2 -o "},
+        {"# x\nobject 1 class gridpositions counts 2 2 2\n", ":2: this is an OpenDX map", "leyden slice '%s'"},
+        {"<!DOCTYPE html>\n<html>\n", ":1: this is a web page", "saved in place of"},
+        /* AutoDock's, with a tree and without one, as a receptor has none. */
+        {"REMARK  Name = lig\nROOT\n"
+         "ATOM      1  C   LIG A   1       1.000   2.000   3.000  1.00  0.00     0.123 A \n"
+         "ATOM      2  O   LIG A   1       2.000   2.000   3.000  1.00  0.00    -0.250 OA\nENDROOT\nTORSDOF 0\n",
+         ":2: this is a PDBQT file", CONVERT "'%s' -o "},
+        {"REMARK  Name = benzyl-ether\nROOT\n"
+         "ATOM      1  C   UNL     1       1.433   0.052   0.001  0.00  0.00    +0.003 A \nENDROOT\nTORSDOF 0\n",
+         ":2: this is a PDBQT file", CONVERT "'%s' -o "},
+        {"ATOM      1  N   MET A   1      27.340  24.430   2.614  1.00  9.67    -0.346 N \n"
+         "ATOM      2  HN  MET A   1      27.340  25.430   2.614  1.00 19.67     0.163 HD\n",
+         ":1: this is a PDBQT file of AutoDock, not a PQR file: charges and AutoDock's types", CONVERT "'%s' -o "},
+        /* Energies in place of occupancies, as AutoDock's results have them. */
+        {"ROOT\nATOM      1  C   LIG A   1       1.000   2.000   3.000 -0.25 +0.03     0.123 A \n",
+         ":1: this is a PDBQT file", CONVERT "'%s' -o "},
+        {"REMARK  atom radii in columns 55-62\nREMARK  atom charges in columns 63-70\n"
+         "ATOM      1  N   ALA     1       1.000   2.000   3.000  1.8240 -0.4157\n"
+         "ATOM      2  H   ALA     1       1.000   2.000   4.000  0.6000  0.2719\n",
+         ":1: this is a PQR file with radii in front of charges", "' > NEW.pqr exchanges them"},
+        {"ATOM\t1\tC1\tGLY\t1.000\t2.000\t3.000\t0.155\t1.85\n", ":1: no residue number between 'GLY' and x",
+         "awk '/^(ATOM|HETATM)/ {$4 = $4 \" 1\"} 1'"},
+        {"ATOM 1 C1 GLY A 1.000 2.000 3.000 0.155 1.85\n", ":1: no residue number between 'A' and x",
+         "awk '/^(ATOM|HETATM)/ {$5 = $5 \" 1\"} 1'"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char message[512], next[512];
+        ley_atoms *atoms = NULL;
+        ley_error error = {0};
+        write_bytes(files[i].text, strlen(files[i].text));
+        assert_int_equal(ley_atoms_read(path, &atoms, &error), LEY_ERROR_INPUT);
+        snprintf(message, sizeof message, "%s%s", path, files[i].kind);
+        const char *hole = strstr(files[i].next, "%s");
+        snprintf(next, sizeof next, "%.*s%s%s", hole != NULL ? (int)(hole - files[i].next) : 0, files[i].next,
+                 hole != NULL ? path : files[i].next, hole != NULL ? hole + 2 : "");
+        if (strncmp(error.message, message, strlen(message)) != 0 || strstr(error.message, next) == NULL)
+            fail_msg("\"%s\", not \"%s ... %s\"", error.message, message, next);
+        assert_int_equal(ley_atoms_read(path, &atoms, NULL), LEY_ERROR_INPUT);
+        ley_error_clear(&error);
+    }
+    static const char tpr[] = "\0\0\0\x0d\0\0\0\x0cVERSION 2021\0\0\0\4";
+    write_bytes(tpr, sizeof tpr);
+    ley_atoms *atoms = NULL;
+    ley_error error = {0};
+    assert_int_equal(ley_atoms_read(path, &atoms, &error), LEY_ERROR_INPUT);
+    assert_non_null(strstr(error.message, ": this is a run input file of GROMACS (tpr), not a PQR file: " CONVERT));
+    ley_error_clear(&error);
+}
+
+/* The commands that messages hold do what they say. */
+static void commands_of_messages_make_files_that_are_read(void **state)
+{
+    (void)state;
+    static const char missing[] = "ATOM 1 C1 GLY 1.0 2.0 3.0 0.155 1.85\n";
+    static const char swapped[] = "REMARK  atom radii in columns 55-62\nREMARK  atom charges in columns 63-70\n"
+                                  "ATOM      1  N   ALA     1       1.000   2.000   3.000  1.8500  0.1550      N\n";
+    static const char negative[] = "ATOM 1 N ALA 1 1.0 2.0 3.0 1.85 -0.155\n";
+    static const struct {
+        const char *text;
+        double charge;
+    } files[] = {{missing, 0.155}, {swapped, 0.155}, {negative, -0.155}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char command[1400], repaired[sizeof path + 8];
+        ley_atoms *atoms = NULL;
+        ley_error error = {0};
+        write_bytes(files[i].text, strlen(files[i].text));
+        assert_int_equal(ley_atoms_read(path, &atoms, &error), LEY_ERROR_INPUT);
+        const char *awk = strstr(error.message, "awk "), *end = strstr(error.message, " > NEW");
+        assert_true(awk != NULL && end > awk);
+        snprintf(command, sizeof command, "%.*s", (int)(end - awk), awk);
+        char *file = strstr(command, " FILE");
+        if (file != NULL)
+            *file = '\0';
+        snprintf(repaired, sizeof repaired, "%s.new", path);
+        snprintf(command + strlen(command), sizeof command - strlen(command), " %s > %s", file != NULL ? path : "",
+                 repaired);
+        assert_int_equal(system(command), 0);
+        assert_int_equal(rename(repaired, path), 0);
+        atoms = read_fine();
+        assert_true(ley_atoms_charges_e(atoms)[0] == files[i].charge && ley_atoms_radii_A(atoms)[0] == 1.85);
+        assert_true(ley_atoms_positions_A(atoms)[2] == 3);
+        ley_atoms_destroy(atoms);
+        ley_error_clear(&error);
+    }
+}
+
+static void files_without_charges_are_remarked_upon(void **state)
+{
+    (void)state;
+    static const char zero[] = "ATOM      1  N   MET A   1      27.340  24.430   2.614  0.0000 0.0000\n"
+                               "ATOM      2  C   MET A   1      27.340  25.430   2.614  0.0000 0.0000\n";
+    static const char charged[] = "ATOM 1 N MET 1 1.0 2.0 3.0 1 1\nATOM 2 N MET 1 1.0 2.0 3.0 -1 1\n";
+    char text[256];
+    write_bytes(zero, strlen(zero));
+    ley_atoms *atoms = read_fine();
+    assert_true(ley_atoms_charge_remark(atoms, text, sizeof text));
+    assert_non_null(strstr(text, "every charge of its 2 atoms is 0"));
+    ley_atoms_destroy(atoms);
+    write_bytes(charged, strlen(charged));
+    atoms = read_fine();
+    assert_false(ley_atoms_charge_remark(atoms, text, sizeof text));
+    assert_string_equal(text, "");
+    ley_atoms_destroy(atoms);
 }
 
 /* Every PQR file of APBS's examples. */
@@ -703,6 +842,9 @@ int main(void)
         cmocka_unit_test(other_locales),
         cmocka_unit_test(pdb_files_are_refused),
         cmocka_unit_test(pqr_files_are_taken),
+        cmocka_unit_test(other_kinds_are_named),
+        cmocka_unit_test(commands_of_messages_make_files_that_are_read),
+        cmocka_unit_test(files_without_charges_are_remarked_upon),
         cmocka_unit_test(apbs_examples_are_taken),
         cmocka_unit_test(many_atoms),
         cmocka_unit_test(a_text_that_becomes_shorter_is_refused),

@@ -295,6 +295,8 @@ def main():
             if why is not None:
                 misses += 1
                 print("system %d: %s\n    %s" % (i, why, json.dumps(system)), flush=True)
+            if i % 50 == 49:
+                print("%d of %d systems, %d missed" % (i + 1, count, misses), flush=True)
     print("%d systems, %d missed their tolerance" % (count, misses))
     return 1 if misses else 0
 

@@ -2,7 +2,6 @@
 #include "console.h"
 #include "text_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,24 +14,17 @@ bool json_takes_stdout(const char *path)
 
 json_t *json_read(const char *path, const char *wrong, ley_error *error)
 {
+    enum { MOST_BYTES = 1 << 28 };
     json_error_t place;
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
+    char *text = NULL;
+    size_t size = 0;
+    if (ley_file_read_text(path, MOST_BYTES, &text, &size, error) != LEY_OK)
         return NULL;
-    }
-    json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &place);
-    const bool is_unread = ferror(file) != 0;
-    const int why = errno;
-    fclose(file);
-    if (!is_unread && root == NULL)
+    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &place);
+    free(text);
+    if (root == NULL)
         fail_into(error, LEY_ERROR_INPUT, "%s:%d: %s: %s", path, place.line, wrong, place.text);
-    else if (is_unread)
-        fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(why));
-    if (!is_unread)
-        return root;
-    json_decref(root);
-    return NULL;
+    return root;
 }
 
 /* Jansson answers NULL when memory ends; a report with silent gaps would be worse than none. */

@@ -178,7 +178,7 @@ static bool lattice_is_cell(const map_run *map, double edge_A[3])
 {
     const method_row *method = map->run.method;
     return !option_given(map->run.arguments, DIMS) && !option_given(map->run.arguments, PADDING) &&
-           method->cell != NULL && method->cell(map->run.input, edge_A);
+           method->cell != NULL && cell_is_box(method->cell(map->run.input), edge_A);
 }
 
 static const map_values *values_of(const job_run *run)
@@ -321,6 +321,20 @@ static ley_status choose_lattice(const map_run *map, ley_lattice *lattice, ley_e
 
 /* ---- The work -------------------------------------------------------------------------------- */
 
+static void warn_of_molecule(job_run *run)
+{
+    char text[256];
+    const periodic_cell *cell = run->method->cell != NULL ? run->method->cell(run->input) : NULL;
+    const ley_atoms *atoms = ((map_run *)run)->problem.atoms;
+    if (run->values->quiet)
+        return;
+    progress_clear(&run->progress);
+    molecule_warn(run->arguments->operand, atoms);
+    if (cell != NULL &&
+        ley_atoms_cell_remark(atoms, cell->periodic, (const double(*)[3])cell->vector_A, text, sizeof text))
+        warn("%s: %s", base_name(run->arguments->operand), text);
+}
+
 static ley_status read_points(map_run *map, ley_error *error)
 {
     int64_t n;
@@ -340,6 +354,8 @@ static ley_status read_input(job_run *run, ley_error *error)
     ley_status status = molecule_read(path, run->arguments, &map->problem.atoms, error);
     if (status == LEY_OK && run->method->read != NULL)
         status = run->method->read(run->input, map->problem.atoms, path, error);
+    if (status == LEY_OK)
+        warn_of_molecule(run);
     run->is_told = status != LEY_OK;
     return status == LEY_OK && option_given(run->arguments, POINTS) ? read_points(map, error) : status;
 }

@@ -32,9 +32,9 @@ static named_file depths_file(const void *input)
     return (named_file){((const short_range_input *)input)->values->well_depths, "well depths", NULL};
 }
 
-static bool cell(const void *input, double edge_A[3])
+static const periodic_cell *cell(const void *input)
 {
-    return cell_is_box(&((const short_range_input *)input)->common.cell, edge_A);
+    return &((const short_range_input *)input)->common.cell;
 }
 
 static ley_status check_memory(const void *problem, const ley_lattice *lattice, ley_error *error)

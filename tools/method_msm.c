@@ -131,9 +131,9 @@ const char *msm_advice(const void *context)
     return is_least ? "another --lattice-spacing or --cutoff may come nearer" : "a smaller --tol comes nearer";
 }
 
-bool msm_cell(const void *input, double edge_A[3])
+const periodic_cell *msm_cell(const void *input)
 {
-    return cell_is_box(&((const msm_input *)input)->common.cell, edge_A);
+    return &((const msm_input *)input)->common.cell;
 }
 
 /* ---- The job --------------------------------------------------------------------------------- */

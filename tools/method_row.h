@@ -4,6 +4,7 @@
 #ifndef LEYDEN_METHOD_ROW_H
 #define LEYDEN_METHOD_ROW_H
 
+#include "cell.h"
 #include "file.h"
 #include "json.h"
 #include "options.h"
@@ -32,10 +33,10 @@ typedef struct method_row {
     void (*end)(void *input);
 
     /* Of maps. The library's method at the points of a list, whose variants can be named then;
-     * NULL: it fills lattices only. Whether all space repeats one box, with its edges; NULL: it
-     * does not. Whether there is memory for the map and the job. */
+     * NULL: it fills lattices only. The cell in which atoms may have images; NULL: they have none.
+     * Whether there is memory for the map and the job. */
     const char *point_kernels;
-    bool (*cell)(const void *input, double edge_A[3]);
+    const periodic_cell *(*cell)(const void *input);
     ley_status (*check_memory)(const void *problem, const ley_lattice *lattice, ley_error *error);
 
     /* The relative root mean square error that the values may have; 0: any. NULL: any. And where it

@@ -40,7 +40,7 @@ bool msm_can_be_direct(const ley_long_range *range);
 /* What may come nearer to a tolerance that was missed. */
 const char *msm_advice(const void *input);
 
-/* Whether all space repeats one box, with its edges. */
-bool msm_cell(const void *input, double edge_A[3]);
+/* Where atoms have images. */
+const periodic_cell *msm_cell(const void *input);
 
 #endif

@@ -3,7 +3,6 @@
 #include "pieces.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -352,47 +351,48 @@ static bool depth_on(char *line, double *depth_kcal_mol, short_text *wrong)
     return wrong->s[0] == '\0';
 }
 
-/* Number of depths in the file, of which the first `most` are kept. */
-static ley_status read_lines(FILE *file, const char *path, double *depths, size_t most, size_t *n, ley_error *error)
+/* Number of depths in the text, of which the first `most` are kept. */
+static ley_status read_lines(char *text, size_t size, const char *path, double *depths, size_t most, size_t *n,
+                             ley_error *error)
 {
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t length;
-    ley_status status = LEY_OK;
-    for (long number = 1; status == LEY_OK && (length = getline(&line, &size, file)) >= 0; number++) {
+    char *line = text, *const end = text + size;
+    for (long number = 1; line < end; number++) {
         short_text wrong;
         double depth_kcal_mol = 0;
-        if (memchr(line, '\0', (size_t)length) != NULL) {
-            status = fail_into(error, LEY_ERROR_INPUT, "%s:%ld: a NUL byte", path, number);
-        } else if (depth_on(line, &depth_kcal_mol, &wrong)) {
+        char *stop = memchr(line, '\n', (size_t)(end - line));
+        stop = stop != NULL ? stop : end;
+        *stop = '\0';
+        if (strlen(line) < (size_t)(stop - line))
+            return fail_into(error, LEY_ERROR_INPUT, "%s:%ld: a NUL byte", path, number);
+        if (depth_on(line, &depth_kcal_mol, &wrong)) {
             if (*n < most)
                 depths[*n] = depth_kcal_mol;
             ++*n;
         } else if (wrong.s[0] != '\0') {
-            status = fail_into(error, LEY_ERROR_INPUT, "%s:%ld: %s", path, number, wrong.s);
+            return fail_into(error, LEY_ERROR_INPUT, "%s:%ld: %s", path, number, wrong.s);
         }
+        line = stop + 1;
     }
-    if (status == LEY_OK && ferror(file))
-        status = fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
-    free(line);
-    return status;
+    return LEY_OK;
 }
 
 ley_status short_range_read_depths(void *own, const ley_atoms *atoms, const char *atoms_path, ley_error *error)
 {
+    enum { MOST_BYTES = 1 << 30 };
     short_range_input *input = own;
     const char *path = input->values->well_depths;
     const size_t wanted = ley_atoms_count(atoms);
-    size_t found = 0;
+    size_t found = 0, size = 0;
+    char *text = NULL;
     if (path == NULL || !info_of(&input->range)->takes_probe)
         return LEY_OK;
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return fail_into(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
+    ley_status status = ley_file_read_text(path, MOST_BYTES, &text, &size, error);
+    if (status != LEY_OK)
+        return status;
     input->depth_kcal_mol = allocate(wanted, sizeof *input->depth_kcal_mol);
     input->range.depth_kcal_mol = input->depth_kcal_mol;
-    ley_status status = read_lines(file, path, input->depth_kcal_mol, wanted, &found, error);
-    fclose(file);
+    status = read_lines(text, size, path, input->depth_kcal_mol, wanted, &found, error);
+    free(text);
     if (status == LEY_OK && found != wanted)
         status = fail_into(error, LEY_ERROR_INPUT, "%s: %zu well depths, and %s has %zu atoms", path, found,
                            base_name(atoms_path), wanted);

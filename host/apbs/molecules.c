@@ -172,11 +172,10 @@ ley_status ley_apbs_read_molecules(ley_apbs_input *input, ley_error *error)
         ley_pdb_finding finding;
         ley_status status = ley_pqr_read(molecule->path, LEY_PDB_TAKEN, &finding, &molecule->atoms, error);
         if (status == LEY_OK && finding.is_pdb)
-            ley_apbs_warn(
-                input, molecule->path, (int)finding.line,
-                "this is a PDB file, not a PQR file: %s. APBS takes its occupancies for charges and its B factors for "
-                "radii; pdb2pqr makes a PQR file of it",
-                finding.reason);
+            ley_apbs_warn(input, molecule->path, (int)finding.line,
+                          "this is %s: %s. APBS takes its %s for charges and its %s for radii; %s%s%s", finding.kind,
+                          finding.reason, finding.as_charges, finding.as_radii, finding.before, molecule->path,
+                          finding.behind);
         if (status == LEY_OK)
             status = compare(input, molecule, error);
         if (status != LEY_OK) {

@@ -1,6 +1,6 @@
-/* Signs that a file of atoms is a PDB file, not a PQR file: there an occupancy and a B factor stand
- * where a PQR file has charge and radius. docs/formats.md has the signs, and what they must not
- * mistake. */
+/* Signs that a file of atoms is a PDB, PDBQT or mmCIF file, not a PQR file: there an occupancy and
+ * a B factor stand where a PQR file has charge and radius; and of a PQR file with these two in the
+ * other order. docs/formats.md has the signs, and what they must not mistake. */
 #ifndef LEY_IO_PDB_SIGNS_H
 #define LEY_IO_PDB_SIGNS_H
 
@@ -20,7 +20,22 @@ typedef struct ley_pdb_signs {
     bool carbon, nitrogen, oxygen; /* names that begin so */
     int64_t record_line;           /* of the first record that only PDB files have; 0: none */
     char record[8];
+    int64_t docked;        /* atoms with a partial charge and AutoDock's type in PDBQT's columns */
+    int64_t docked_line;   /* of the first of these */
+    int64_t torsions_line; /* of the first record that only PDBQT files have; 0: none */
+    int64_t mmcif_line;    /* of the first item of mmCIF's table of atoms */
+    int64_t swapped_line;  /* of a remark that radii stand in front of charges */
 } ley_pdb_signs;
+
+/* What a file is in place of a PQR file. */
+typedef struct ley_pdb_finding {
+    bool is_pdb;
+    int64_t line; /* that shows it */
+    char reason[LEY_PDB_REASON];
+    const char *kind;                  /* "a PDB file, not a PQR file" */
+    const char *as_charges, *as_radii; /* what would be taken for these */
+    const char *before, *behind;       /* its path between these: how a PQR file comes of it */
+} ley_pdb_finding;
 
 /* A word of a line: charge, radius, the atom's name. */
 typedef struct ley_pdb_word {
@@ -39,8 +54,8 @@ void ley_pdb_see_atom(ley_pdb_signs *signs, const char *line, size_t length, int
 /* Adds what was seen in the next part of the file, in front of which there are so many lines. */
 void ley_pdb_add_signs(ley_pdb_signs *signs, const ley_pdb_signs *part, int64_t lines);
 
-/* Whether this is a PDB file; then why, in words, and the line that shows it. `path`: its name is a
+/* Whether this is such a file; then what, why, and the line that shows it. `path`: its name is a
  * sign, too. */
-bool ley_pdb_is_one(const ley_pdb_signs *signs, const char *path, char reason[LEY_PDB_REASON], int64_t *line_number);
+void ley_pdb_judge(const ley_pdb_signs *signs, const char *path, ley_pdb_finding *finding);
 
 #endif

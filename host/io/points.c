@@ -135,7 +135,6 @@ ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_e
     ley_status status = ley_text_open(path, &text, error);
     if (status != LEY_OK)
         return status;
-    ley_text_pass_mark(text);
     point_list list = {0};
     status = read_lines(text, &list, error);
     if (status == LEY_OK && list.n == 0)

@@ -2,7 +2,9 @@
 #include "io/pqr.h"
 #include "error.h"
 #include "io/digits.h"
+#include "io/molecule_kind.h"
 #include "io/pdb_signs.h"
+#include "io/pqr_record.h"
 #include "io/text.h"
 #include "memory.h"
 #include "parallel.h"
@@ -13,18 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FIELDS_MAX = 12, NUMBERS = LEY_ATOM_NUMBERS, PIECE_BYTES = 1 << 20 };
-
-static const char *const number_names[] = {"x", "y", "z", "charge", "radius"};
-_Static_assert(sizeof number_names / sizeof *number_names == NUMBERS, "a name for each number of an atom");
-
-typedef struct field {
-    const char *at;
-    size_t length;
-    bool parsed; /* what follows is known */
-    ley_number kind;
-    double value;
-} field;
+enum { NUMBERS = PQR_NUMBERS, PIECE_BYTES = 1 << 20 };
 
 typedef struct atom_list {
     size_t n, capacity;
@@ -81,182 +72,39 @@ static void free_list(atom_list *list)
     *list = (atom_list){.n = 0};
 }
 
-/* ---- What a field looks like ----------------------------------------------------------------- */
-
-/* Several rules ask; each field is parsed once. */
-static ley_number number_of(field *f)
-{
-    if (!f->parsed) {
-        f->kind = ley_parse_double(f->at, f->length, &f->value);
-        f->parsed = true;
-    }
-    return f->kind;
-}
-
-/* Meant as a number, be it a fine one or not. */
-static bool is_number(field *f)
-{
-    return number_of(f) != LEY_NUMBER_NONE;
-}
-
-/* A number written with a decimal point, as coordinates are and residue numbers are not. */
-static bool has_point(field *f)
-{
-    return is_number(f) && memchr(f->at, '.', f->length) != NULL;
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-/* Whether a residue number, with or without an insertion code, ends the field, and, when `whole`,
- * is all of it. */
-static bool is_residue_number(const field *f, bool whole)
-{
-    size_t end = f->length;
-    if (end > 1 && is_letter(f->at[end - 1]))
-        end--;
-    size_t start = end;
-    while (start > 0 && ley_is_digit(f->at[start - 1]))
-        start--;
-    size_t sign = start > 0 && (f->at[start - 1] == '-' || f->at[start - 1] == '+') ? 1 : 0;
-    return start < end && memchr(f->at, '.', f->length) == NULL && (!whole || start == sign);
-}
-
-/* ---- White space ----------------------------------------------------------------------------- */
-
-static bool are_numbers(field *fields, size_t n, size_t first)
-{
-    bool all = first + NUMBERS <= n;
-    for (size_t i = first; all && i < first + NUMBERS; i++)
-        all = is_number(&fields[i]);
-    return all;
-}
-
-static bool have_points(field *fields, size_t first)
-{
-    return has_point(&fields[first]) && has_point(&fields[first + 1]) && has_point(&fields[first + 2]);
-}
-
-/* Index of x among the fields behind the record's name; 0 when white space does not tell. */
-static size_t find_x(field *fields, size_t n)
-{
-    /* serial name residue chain number x: a chain that might itself be the residue number takes
-     * coordinates with points. */
-    if (are_numbers(fields, n, 5) && is_residue_number(&fields[4], true) &&
-        (!is_residue_number(&fields[3], false) || have_points(fields, 5)))
-        return 5;
-    /* serial name residue number x */
-    if (are_numbers(fields, n, 4) && is_residue_number(&fields[3], true))
-        return 4;
-    /* Fields grown together: with fewer of them only the points tell a coordinate from a residue
-     * number. */
-    for (size_t x = 4; x >= 2; x--)
-        if (are_numbers(fields, n, x) && is_residue_number(&fields[x - 1], false) && have_points(fields, x))
-            return x;
-    return 0;
-}
-
-static size_t split(const char *at, const char *end, field fields[FIELDS_MAX])
-{
-    size_t n = 0;
-    while (n < FIELDS_MAX) {
-        while (at < end && ley_is_space(*at))
-            at++;
-        if (at == end)
-            break;
-        fields[n].at = at;
-        fields[n].parsed = false;
-        while (at < end && !ley_is_space(*at))
-            at++;
-        fields[n].length = (size_t)(at - fields[n].at);
-        n++;
-    }
-    return n;
-}
-
-/* ---- Columns --------------------------------------------------------------------------------- */
-
-/* Columns first to last of the line, counted from 1, without the blanks around. */
-static field columns(const char *line, size_t length, size_t first, size_t last)
-{
-    size_t start = first - 1, end = last < length ? last : length;
-    while (start < end && ley_is_space(line[start]))
-        start++;
-    while (end > start && ley_is_space(line[end - 1]))
-        end--;
-    return (field){.at = line + start, .length = start < end ? end - start : 0};
-}
-
-/* PDB's columns. A blank before x and a point in every coordinate make sure that no number is cut
- * in two. */
-static bool find_columns(const char *line, size_t length, field numbers[NUMBERS])
-{
-    if (length < 55 || !ley_is_space(line[29]))
-        return false;
-    for (size_t axis = 0; axis < 3; axis++) {
-        numbers[axis] = columns(line, length, 31 + 8 * axis, 38 + 8 * axis);
-        if (!has_point(&numbers[axis]))
-            return false;
-    }
-    field rest[FIELDS_MAX];
-    size_t n = split(line + 54, line + length, rest);
-    bool apart = n >= 2 && is_number(&rest[0]) && is_number(&rest[1]);
-    numbers[3] = apart ? rest[0] : columns(line, length, 55, 62);
-    numbers[4] = apart ? rest[1] : columns(line, length, 63, 69);
-    return is_number(&numbers[3]) && is_number(&numbers[4]);
-}
-
 /* ---- Records --------------------------------------------------------------------------------- */
 
-static ley_status fail_number(const ley_text *text, size_t i, const field *f, const char *complaint, ley_error *error)
+static ley_status fail_negative(const ley_text *text, const char *line, const pqr_field *charge,
+                                const pqr_field *radius, ley_error *error)
 {
-    char quote[LEY_TEXT_QUOTE];
-    return ley_text_fail(text, error, "%s %s %s", number_names[i], ley_quote(f->at, f->length, quote), complaint);
-}
-
-/* Names what is wrong, taking the record for one in the usual order. */
-static ley_status fail_record(const ley_text *text, field *fields, size_t n, ley_error *error)
-{
-    bool chain = n > 4 && !is_number(&fields[3]) && !is_residue_number(&fields[3], false);
-    size_t x = chain ? 5 : 4;
-    if (n < x)
-        return ley_text_fail(text, error, "truncated record: %zu fields and no coordinates", n);
-    for (size_t i = 0; i < NUMBERS; i++) {
-        if (x + i >= n)
-            return ley_text_fail(text, error, "truncated record: no %s", number_names[i]);
-        if (!is_number(&fields[x + i]))
-            return fail_number(text, i, &fields[x + i], ley_number_complaint(LEY_NUMBER_NONE), error);
-    }
-    char quote[LEY_TEXT_QUOTE];
-    return ley_text_fail(text, error, "%s is no residue number, so that the coordinates cannot be told",
-                         ley_quote(fields[x - 1].at, fields[x - 1].length, quote));
+    const int words[] = {pqr_record_word(line, charge->at), pqr_record_word(line, radius->at)};
+    if (!(charge->value > 0) || words[0] == words[1])
+        return pqr_record_fail(text, 4, radius, "is negative", error);
+    char complaint[256];
+    snprintf(complaint, sizeof complaint,
+             "is negative. If radii stand in front of charges: awk '/^(ATOM|HETATM)/ {t = $%d; $%d = $%d; $%d = t} 1' "
+             "FILE > NEW exchanges them",
+             words[0], words[0], words[1], words[1]);
+    return pqr_record_fail(text, 4, radius, complaint, error);
 }
 
 /* `start`: behind the record's name. */
 static ley_status read_atom(const ley_text *text, const char *line, size_t length, const char *start, atom_list *list,
                             ley_error *error)
 {
-    field fields[FIELDS_MAX], numbers[NUMBERS];
-    size_t n = split(start, line + length, fields), x = find_x(fields, n);
-    if (x > 0)
-        memcpy(numbers, fields + x, sizeof numbers);
-    else if (!find_columns(line, length, numbers))
-        return fail_record(text, fields, n, error);
+    pqr_field name, numbers[NUMBERS];
+    ley_status status = pqr_record_read(text, line, length, start, &name, numbers, error);
+    if (status != LEY_OK)
+        return status;
     double values[NUMBERS];
-    for (size_t i = 0; i < NUMBERS; i++) {
-        ley_number kind = number_of(&numbers[i]);
-        if (kind != LEY_NUMBER_FINE)
-            return fail_number(text, i, &numbers[i], ley_number_complaint(kind), error);
+    for (size_t i = 0; i < NUMBERS; i++)
         values[i] = numbers[i].value;
-    }
-    const ley_pdb_word name = {n > 1 ? fields[1].at : "", n > 1 ? fields[1].length : 0, 0};
+    const ley_pdb_word word = {name.at, name.length, 0};
     const ley_pdb_word charge = {numbers[3].at, numbers[3].length, values[3]};
     const ley_pdb_word radius = {numbers[4].at, numbers[4].length, values[4]};
-    ley_pdb_see_atom(&list->signs, line, length, ley_text_line_number(text), &name, &charge, &radius);
+    ley_pdb_see_atom(&list->signs, line, length, ley_text_line_number(text), &word, &charge, &radius);
     if (values[4] < 0)
-        return fail_number(text, 4, &numbers[4], "is negative", error);
+        return fail_negative(text, line, &numbers[3], &numbers[4], error);
     return append(list, values, text, error);
 }
 
@@ -341,8 +189,6 @@ static void read_piece(parallel_order *order, void *context, size_t i, size_t wo
     p->is_fine = ley_text_open_piece(r->path, first, &text, NULL) == LEY_OK;
     if (!p->is_fine)
         return;
-    if (i == 0)
-        ley_text_pass_mark(text);
     p->is_fine = read_records(text, end, &p->list, NULL) == LEY_OK;
     p->lines = ley_text_line_number(text);
     ley_text_close(text);
@@ -409,7 +255,6 @@ static ley_status read_file(const char *path, int64_t size, atom_list *list, ley
     ley_status status = ley_text_open(path, &text, error);
     if (status != LEY_OK)
         return status;
-    ley_text_pass_mark(text);
     ley_text_expect(text, size);
     status = read_records(text, INT64_MAX, list, error);
     ley_text_close(text);
@@ -436,14 +281,12 @@ static void prefix_line(const char *path, const atom_list *list, ley_error *erro
 
 /* A PDB file that cannot be read as a PQR file is named for what it is, not for the number that
  * stopped it. */
-static ley_status refuse_pdb(const char *path, const char *reason, int64_t line, ley_error *error)
+static ley_status refuse(const char *path, const ley_pdb_finding *f, ley_error *error)
 {
     ley_error_clear(error);
-    return ley_fail(
-        error, LEY_ERROR_INPUT,
-        "%s:%lld: this is a PDB file, not a PQR file: %s. Its occupancies would be taken for charges, its B factors "
-        "for radii. pdb2pqr makes a PQR file of it",
-        path, (long long)line, reason);
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "%s:%lld: this is %s: %s. Its %s would be taken for charges, its %s for radii. %s%s%s", path,
+                    (long long)f->line, f->kind, f->reason, f->as_charges, f->as_radii, f->before, path, f->behind);
 }
 
 static ley_status make_atoms(const char *path, const atom_list *list, ley_atoms **atoms, ley_error *error)
@@ -463,12 +306,13 @@ ley_status ley_pqr_read_pieces(const char *path, ley_pdb_policy policy, int thre
     const int64_t size = threads > 1 ? ley_text_plain_size(path) : -1;
     const bool is_read = read_pieces(path, size, threads, piece_bytes, &list);
     ley_status status = is_read ? LEY_OK : read_file(path, size, &list, error);
-    const bool found = ley_pdb_is_one(&list.signs, path, finding->reason, &finding->line);
-    finding->is_pdb = found;
-    if (found && policy == LEY_PDB_REFUSED && (status == LEY_OK || status == LEY_ERROR_INPUT))
-        status = refuse_pdb(path, finding->reason, finding->line, error);
+    ley_pdb_judge(&list.signs, path, finding);
+    if (finding->is_pdb && policy == LEY_PDB_REFUSED && (status == LEY_OK || status == LEY_ERROR_INPUT))
+        status = refuse(path, finding, error);
     else if (status == LEY_OK)
         status = make_atoms(path, &list, atoms, error);
+    if (status == LEY_ERROR_INPUT && !finding->is_pdb)
+        molecule_kind_explain(path, error);
     free_list(&list);
     return status;
 }

@@ -6,15 +6,8 @@
 #include "io/output.h"
 #include "io/pdb_signs.h"
 
-/* What to do with a PDB file that passes for a PQR file. */
+/* What to do with a PDB file, or another one of ley_pdb_judge(), that passes for a PQR file. */
 typedef enum ley_pdb_policy { LEY_PDB_REFUSED, LEY_PDB_TAKEN } ley_pdb_policy;
-
-/* Whether it is one, the line that shows it, and why. */
-typedef struct ley_pdb_finding {
-    bool is_pdb;
-    int64_t line;
-    char reason[LEY_PDB_REASON];
-} ley_pdb_finding;
 
 /* As ley_atoms_read_pqr(), which refuses PDB files. */
 ley_status ley_pqr_read(const char *path, ley_pdb_policy policy, ley_pdb_finding *finding, ley_atoms **atoms,

@@ -3,6 +3,7 @@
 #define LEY_IO_TEXT_H
 
 #include "core/number.h"
+#include "io/stream.h"
 #include "leyden_status.h"
 
 #include <stdbool.h>
@@ -18,6 +19,9 @@ typedef struct ley_text ley_text;
 /* Errors: LEY_ERROR_FILE with the system's words, also for a directory. `path` must outlive the
  * reader. */
 ley_status ley_text_open(const char *path, ley_text **text, ley_error *error);
+
+/* The text that comes next in a stream, which stays its owner's and must outlive the reader. */
+ley_status ley_text_open_stream(ley_stream *stream, ley_text **text, ley_error *error);
 void ley_text_close(ley_text *text);
 
 /* Plain text of a regular file ends where it ended when the file was opened, or later; what ends
@@ -35,11 +39,13 @@ ley_status ley_text_open_piece(const char *path, int64_t first, ley_text **text,
 /* Of a piece, the byte of the file at which the next line begins. */
 int64_t ley_text_position(const ley_text *text);
 
-/* Of a file of which nothing has been read: passes over the byte order mark of UTF-8, which some
- * editors put in front of all. */
-void ley_text_pass_mark(ley_text *text);
+/* One rule for all text: a line ends at LF, CR LF or a CR alone, of which an LF is made; the byte
+ * order mark of UTF-8 is passed over, and UTF-16 and UTF-32 are refused with what makes UTF-8 of
+ * them. The readers here do so by themselves; this does it for a text in memory, whose size may
+ * become smaller. Errors: LEY_ERROR_INPUT. */
+ley_status ley_text_clean(const char *path, char *text, size_t *size, ley_error *error);
 
-/* The next line without its end (LF, CR LF or the end of the file), NUL-terminated and valid until
+/* The next line without its end, NUL-terminated and valid until
  * the next call; NULL behind the last one. Errors: a line that is too long, a NUL byte, gzip damage
  * (LEY_ERROR_INPUT), LEY_ERROR_FILE. */
 ley_status ley_text_line(ley_text *text, const char **line, size_t *length, ley_error *error);
@@ -58,8 +64,13 @@ ley_status ley_text_rest(ley_text *text, char *rest, size_t size, ley_error *err
 /* Number, from 1, of the line handed out last or of the word read last. */
 int64_t ley_text_line_number(const ley_text *text);
 
-/* How many bytes of the file have been handed out; -1 of one that is compressed. */
-int64_t ley_text_offset(const ley_text *text);
+/* Of a text that nothing was read of: binary data may follow it, which ley_text_unread() gives
+ * back. Errors: LEY_ERROR_MEMORY. */
+ley_status ley_text_keep_bytes(ley_text *text, ley_error *error);
+
+/* What was not handed out becomes what the stream has next, for another reader of it: the bytes as
+ * they are in the file. Errors: LEY_ERROR_MEMORY. */
+ley_status ley_text_unread(ley_text *text, ley_error *error);
 
 /* Whether the file, as long as it is, may hold so many bytes of text: what cannot be known, of
  * pipes, may. */

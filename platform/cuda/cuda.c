@@ -103,6 +103,14 @@ static void cuda_buffer_destroy(dev *device, dev_buffer *buffer)
     free(buffer);
 }
 
+static void cuda_program_destroy(dev *device, dev_program *program)
+{
+    if (settled(cuda_of(device)))
+        cuda_program_free(cuda_of(device), program);
+    else
+        dev_keep(program);
+}
+
 static void cuda_close(dev *device)
 {
     cuda_dev *d = cuda_of(device);
@@ -118,6 +126,8 @@ static void cuda_close(dev *device)
             free_staging(d, s);
         for (kept_buffer one; (one = kept_buffers_drop(&d->base.kept)).buffer != NULL;)
             cuda_buffer_destroy(device, one.buffer);
+        for (kept_program one; (one = kept_programs_drop(&d->base.programs)).program != NULL;)
+            cuda_program_destroy(device, one.program);
         free_spare(d);
         for (int lane = 0; lane < LANE_COUNT; lane++)
             if (d->streams[lane] != NULL)
@@ -534,14 +544,6 @@ static char *cuda_program_log(dev *device, dev_program *program)
 {
     (void)device;
     return program->log != NULL ? strdup(program->log) : NULL;
-}
-
-static void cuda_program_destroy(dev *device, dev_program *program)
-{
-    if (settled(cuda_of(device)))
-        cuda_program_free(cuda_of(device), program);
-    else
-        dev_keep(program);
 }
 
 static ley_status cuda_fft_plan(dev *device, size_t library, const dev_fft_shape *shape, const void *kept,

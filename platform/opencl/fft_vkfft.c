@@ -20,9 +20,9 @@ typedef struct shelf {
 } shelf;
 
 /* What stands before a program's binary among what is kept. */
-typedef struct kept_program {
+typedef struct saved_program {
     uint64_t text, size;
-} kept_program;
+} saved_program;
 
 static _Thread_local shelf *at_hand; /* of the plan that is being made */
 
@@ -37,7 +37,7 @@ static uint64_t hash(const char *text)
 /* The next program that is kept, if it was made of this text. */
 static const unsigned char *take_kept(shelf *s, uint64_t text, size_t *size)
 {
-    kept_program head;
+    saved_program head;
     if (s->kept == NULL || s->kept_size < sizeof head)
         return NULL;
     memcpy(&head, s->kept, sizeof head);
@@ -222,14 +222,14 @@ static ley_status binary_size(cl_program program, size_t *size, ley_error *error
 static ley_status keep(dev_fft_plan *plan, void **bytes, size_t *size, ley_error *error)
 {
     const shelf *s = &((const vkfft_plan *)plan)->shelf;
-    kept_program heads[MOST_PROGRAMS];
+    saved_program heads[MOST_PROGRAMS];
     size_t all = 0;
     for (size_t i = 0; i < s->count; i++) {
         size_t own = 0;
         const ley_status status = binary_size(s->programs[i], &own, error);
         if (status != LEY_OK)
             return status;
-        heads[i] = (kept_program){s->texts[i], own};
+        heads[i] = (saved_program){s->texts[i], own};
         all += sizeof heads[i] + own;
     }
     unsigned char *to = all > 0 && s->count < MOST_PROGRAMS ? malloc(all) : NULL;

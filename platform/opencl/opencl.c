@@ -153,6 +153,8 @@ static void cl_close(dev *device)
         free_staging(d, (cl_staging *)s);
     for (kept_buffer one; (one = kept_buffers_drop(&d->base.kept)).buffer != NULL;)
         cl_buffer_destroy(device, one.buffer);
+    for (kept_program one; (one = kept_programs_drop(&d->base.programs)).program != NULL;)
+        cl_program_destroy(device, one.program);
     for (int lane = 0; lane < LANE_COUNT; lane++)
         if (d->queues[lane] != NULL)
             clReleaseCommandQueue(d->queues[lane]);

@@ -1,0 +1,236 @@
+#include "io/molecule_kind.h"
+
+#include "error.h"
+#include "io/text.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINES = 200, COMMAND_BYTES = 700, START_BYTES = 64, GRO_NUMBERS = 20 };
+
+/* What has been seen of a file's lines up to now. */
+typedef struct seen {
+    int64_t line; /* of this line, from 1 */
+    const char *text;
+    size_t length;
+    int64_t atoms_line;     /* "N atoms", as LAMMPS writes it */
+    bool begins_with_count; /* the first line is a whole number and nothing else */
+    bool count_is_second;   /* the second one is */
+} seen;
+
+typedef bool kind_test(const seen *s);
+
+/* ---- Words of a line ------------------------------------------------------------------------- */
+
+static size_t word_at(const seen *s, size_t index, const char **word)
+{
+    const char *at = s->text, *const end = s->text + s->length;
+    for (size_t i = 0;; i++) {
+        while (at < end && ley_is_space(*at))
+            at++;
+        *word = at;
+        while (at < end && !ley_is_space(*at))
+            at++;
+        if (i == index || at == end)
+            return i == index ? (size_t)(at - *word) : 0;
+    }
+}
+
+static bool has_word(const seen *s, size_t index, const char *keyword)
+{
+    const char *word;
+    const size_t length = word_at(s, index, &word);
+    return length > 0 && ley_word_is(word, length, keyword);
+}
+
+static bool has_number(const seen *s, size_t index, bool whole)
+{
+    const char *word;
+    const size_t length = word_at(s, index, &word);
+    int64_t count;
+    double value;
+    return length > 0 &&
+           (whole ? ley_parse_int64(word, length, &count) : ley_parse_double(word, length, &value)) == LEY_NUMBER_FINE;
+}
+
+static bool has_words(const seen *s, size_t count)
+{
+    const char *word;
+    return word_at(s, count - 1, &word) > 0 && word_at(s, count, &word) == 0;
+}
+
+static bool begins(const seen *s, const char *text)
+{
+    return s->length >= strlen(text) && memcmp(s->text, text, strlen(text)) == 0;
+}
+
+/* ---- Signs of each kind ---------------------------------------------------------------------- */
+
+static bool is_psf(const seen *s)
+{
+    return (s->line == 1 && has_word(s, 0, "PSF")) || (has_number(s, 0, true) && has_word(s, 1, "!NATOM"));
+}
+
+static bool is_prmtop(const seen *s)
+{
+    return begins(s, "%VERSION ") || begins(s, "%FLAG ");
+}
+
+static bool is_mol2(const seen *s)
+{
+    return begins(s, "@<TRIPOS>");
+}
+
+static bool is_mmcif(const seen *s)
+{
+    return begins(s, "_atom_site.") || begins(s, "_entry.id");
+}
+
+static bool is_gromacs_topology(const seen *s)
+{
+    return has_word(s, 0, "[") && has_word(s, 2, "]") &&
+           (has_word(s, 1, "ATOMS") || has_word(s, 1, "MOLECULETYPE") || has_word(s, 1, "DEFAULTS"));
+}
+
+static bool is_sdf(const seen *s)
+{
+    const char *word;
+    const size_t length = s->line == 4 && s->length >= 39 ? word_at(s, 0, &word) : 0;
+    return length > 0 && (memcmp(s->text + 34, "V2000", 5) == 0 || memcmp(s->text + 34, "V3000", 5) == 0);
+}
+
+static bool is_lammps(const seen *s)
+{
+    return s->atoms_line > 0 && ((has_word(s, 2, "XLO") && has_word(s, 3, "XHI")) || has_word(s, 0, "MASSES") ||
+                                 (has_word(s, 1, "ATOM") && has_word(s, 2, "TYPES")));
+}
+
+/* A title, the number of atoms, and columns: residue's number and name, atom's name and number,
+ * three numbers. */
+static bool is_gro(const seen *s)
+{
+    double value;
+    if (s->line != 3 || !s->count_is_second || s->length < GRO_NUMBERS + 24)
+        return false;
+    const seen numbers = {.text = s->text + GRO_NUMBERS, .length = s->length - GRO_NUMBERS};
+    const char *word;
+    const size_t length = word_at(&numbers, 0, &word);
+    return ley_is_digit(s->text[4]) && ley_is_digit(s->text[GRO_NUMBERS - 1]) && length > 0 &&
+           ley_parse_double(word, length, &value) == LEY_NUMBER_FINE && has_number(&numbers, 1, false) &&
+           has_number(&numbers, 2, false);
+}
+
+/* The number of atoms, a title, and an element with three numbers. */
+static bool is_xyz(const seen *s)
+{
+    return s->line == 3 && s->begins_with_count && has_number(s, 1, false) && has_number(s, 2, false) &&
+           has_number(s, 3, false) && !has_word(s, 0, "ATOM") && !has_word(s, 0, "HETATM");
+}
+
+static bool is_opendx(const seen *s)
+{
+    return has_word(s, 0, "OBJECT") && has_word(s, 2, "CLASS") && has_word(s, 3, "GRIDPOSITIONS");
+}
+
+static bool is_web_page(const seen *s)
+{
+    return has_word(s, 0, "<!DOCTYPE") || has_word(s, 0, "<HTML") || has_word(s, 0, "<HTML>");
+}
+
+/* ---- Kinds ----------------------------------------------------------------------------------- */
+
+/* `remedy`: what follows "FILE: this is <name>, ", the file's name in place of %s. */
+typedef struct kind_row {
+    const char *name, *remedy;
+    kind_test *test;
+} kind_row;
+
+#define CONVERT "python3 -m leyden convert "
+#define MAKES " makes a PQR file of "
+
+static const kind_row kinds[] = {
+    {"a PSF, a topology without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both", is_psf},
+    {"a topology of Amber (prmtop), without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both",
+     is_prmtop},
+    {"a mol2 file", CONVERT "'%s' -o NEW.pqr" MAKES "it", is_mol2},
+    {"an mmCIF file, which has no charges", "pdb2pqr --ff AMBER '%s' NEW.pqr" MAKES "it", is_mmcif},
+    {"a topology of GROMACS, without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both",
+     is_gromacs_topology},
+    {"an SDF or MOL file, which has no partial charges",
+     "antechamber -i '%s' -fi sdf -o NEW.mol2 -fo mol2 -c bcc computes them, and " CONVERT "NEW.mol2 -o NEW.pqr" MAKES
+     "that",
+     is_sdf},
+    {"a data file of LAMMPS", CONVERT "'%s' -o NEW.pqr" MAKES "it", is_lammps},
+    {"a gro file, coordinates without charges", CONVERT "TOPOLOGY.tpr '%s' -o NEW.pqr" MAKES "both", is_gro},
+    {"an XYZ file, coordinates without charges", CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "both", is_xyz},
+    {"an OpenDX map", "leyden slice '%s' -o NEW.png draws it; a map is computed from a PQR file", is_opendx},
+    {"a web page", "it was saved in place of the file that was meant", is_web_page},
+};
+
+static const kind_row tpr = {"a run input file of GROMACS (tpr)",
+                             CONVERT "'%s' COORDINATES.gro -o NEW.pqr" MAKES "both", NULL};
+
+static bool explain(const kind_row *kind, const char *path, int64_t line, ley_error *error)
+{
+    char command[COMMAND_BYTES], place[32] = "";
+    const char *hole = strstr(kind->remedy, "%s");
+    const int front = hole != NULL ? (int)(hole - kind->remedy) : (int)strlen(kind->remedy);
+    snprintf(command, sizeof command, "%.*s%s%s", front, kind->remedy, hole != NULL ? path : "",
+             hole != NULL ? hole + 2 : "");
+    if (line > 0)
+        snprintf(place, sizeof place, ":%lld", (long long)line);
+    ley_error_clear(error);
+    ley_fail(error, LEY_ERROR_INPUT, "%s%s: this is %s, not a PQR file: %s", path, place, kind->name, command);
+    return true;
+}
+
+/* Portable binary: a length, the same again, and the words VERSION or the program's name. */
+static bool is_tpr(const char *path)
+{
+    unsigned char start[START_BYTES] = {0};
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is_there = fd >= 0 && pread(fd, start, sizeof start, 0) > 16;
+    if (fd >= 0)
+        close(fd);
+    return is_there && start[0] == 0 && start[1] == 0 && start[4] == 0 && start[5] == 0 &&
+           memcmp(start + 8, "VERSION ", 8) == 0;
+}
+
+static void look(seen *s)
+{
+    const bool is_count = has_words(s, 1) && has_number(s, 0, true);
+    s->begins_with_count = s->begins_with_count || (s->line == 1 && is_count);
+    s->count_is_second = s->count_is_second || (s->line == 2 && is_count);
+    if (s->atoms_line == 0 && has_words(s, 2) && has_number(s, 0, true) && has_word(s, 1, "ATOMS"))
+        s->atoms_line = s->line;
+}
+
+static const kind_row *kind_of_lines(ley_text *text, int64_t *line)
+{
+    seen s = {.line = 0};
+    while (s.line < LINES && ley_text_line(text, &s.text, &s.length, NULL) == LEY_OK && s.text != NULL) {
+        s.line++;
+        look(&s);
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (kinds[i].test(&s)) {
+                *line = s.line;
+                return &kinds[i];
+            }
+    }
+    return NULL;
+}
+
+bool molecule_kind_explain(const char *path, ley_error *error)
+{
+    struct stat known;
+    ley_text *text;
+    int64_t line = 0;
+    if (stat(path, &known) != 0 || !S_ISREG(known.st_mode) || ley_text_open(path, &text, NULL) != LEY_OK)
+        return false;
+    const kind_row *kind = is_tpr(path) ? &tpr : kind_of_lines(text, &line);
+    ley_text_close(text);
+    return kind != NULL && explain(kind, path, line, error);
+}

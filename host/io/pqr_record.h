@@ -1,0 +1,31 @@
+/* A record of a PQR file: where its numbers stand. docs/formats.md has the rules. */
+#ifndef LEY_IO_PQR_RECORD_H
+#define LEY_IO_PQR_RECORD_H
+
+#include "core/atoms.h"
+#include "io/text.h"
+
+enum { PQR_NUMBERS = LEY_ATOM_NUMBERS }; /* x, y, z, charge, radius */
+
+typedef struct pqr_field {
+    const char *at;
+    size_t length;
+    bool parsed; /* what follows is known */
+    ley_number kind;
+    double value;
+} pqr_field;
+
+/* The five numbers of the record in `line`, all of them finite, behind whose name (ATOM) `start`
+ * is; and the atom's name, of length 0 where there is none. Errors: LEY_ERROR_INPUT with
+ * "file:line: what", also where numbers touch so that they may be cut in more than one way. */
+ley_status pqr_record_read(const ley_text *text, const char *line, size_t length, const char *start, pqr_field *name,
+                           pqr_field numbers[PQR_NUMBERS], ley_error *error);
+
+/* The complaint about number i of a record: "radius '-1' is negative". */
+ley_status pqr_record_fail(const ley_text *text, size_t i, const pqr_field *number, const char *complaint,
+                           ley_error *error);
+
+/* Counted from 1, the word of the line that begins or goes on at `at`, as awk counts them. */
+int pqr_record_word(const char *line, const char *at);
+
+#endif
