@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import leyden
-from leyden._radii import radii_for
+from leyden._radii import Labels, radii_for
 
 
 def test_arrays_are_views_of_the_library(charges, atoms):
@@ -84,13 +84,43 @@ def test_maps_of_what_is_no_array(lattice):
         leyden.Map.from_array(np.zeros(lattice.shape), lattice).slice("z", at=float("nan"))
 
 
+BEADS = Labels(names=["BB", "SC1", "BB", "CA", "NA"], types=["P5", "C5", "P5", "CT1", "SOD"],
+               elements=["", "", "", "C", "Na"])
+
+
+@pytest.mark.parametrize("radii, expected", [
+    ({"BB": 2.35, "SC1": 2, "CA": 1.9, "NA": 2.2}, [2.35, 2, 2.35, 1.9, 2.2]),  # names
+    ({"P5": 2.35, "SC1": 2, "C5": 9, "C": 1.9, "SOD": 2.2}, [2.35, 2, 2.35, 1.9, 2.2]),  # before types, before elements
+    ({"BB": 1, "P5": 9, "C5": 2, "CT1": 3, "Na": 4}, [1, 2, 1, 3, 4]),
+    ({"BB": 1, "SC1": 2, "c": 3, "na": 4}, [1, 2, 1, 3, 4]),  # a symbol in other letters
+    (1.5, [1.5] * 5), (range(5), range(5)),
+])
+def test_radii_by_names_types_and_elements(radii, expected):
+    assert radii_for(5, radii, [9] * 5, BEADS).tolist() == list(expected)
+
+
 @pytest.mark.parametrize("radii, words", [
-    ([1.5, 1.6], r"radii has the shape \(2,\), not \(3,\)"), (["a"] * 3, "^radii: "), ({"C": "x"}, "^radii: C: "),
+    ([1.5, 1.6], r"radii has the shape \(2,\), not \(5,\)"), (["a"] * 5, "^radii: "), ({"C": "x"}, "^radii: C: "),
     ("wide", "radii: numbers"),
+    ({"BB": 1, "SC1": 2, "CA": 3, "NA": 4, "SC2": 5}, "no atom has the name, the type or the element 'SC2'"),
+    ({"BB": 1, "CA": 3, "NA": 4}, "atom 2 with the name SC1 and the type C5 and the element S: none of these has a"),
+    ({}, "atom 1 with the name BB"),
 ])
 def test_radii_that_are_none(radii, words):
     with pytest.raises(leyden.InputError, match=words):
-        radii_for(3, radii, None, ["C"] * 3, None, None)
+        radii_for(5, radii, None, BEADS)
+
+
+def test_radii_that_nobody_says():
+    with pytest.warns(leyden.RadiiWarning, match="all are 0, which changes no potential") as said:
+        assert radii_for(5, None, None, BEADS).tolist() == [0] * 5
+    assert len(said) == 1
+    assert radii_for(2, None, [0, 1.5], Labels()).tolist() == [0, 1.5]
+    water = Labels(names=["OW", "HW1", "MW"], masses=[16, 1, 0])
+    assert radii_for(3, "element", None, water).tolist() == [1.52, 1.2, 0]
+    assert radii_for(3, {"OW": 1.7, "H": 0}, None, water).tolist() == [1.7, 0, 0]
+    with pytest.raises(leyden.InputError, match="atom 1 with the name XX and the element X: no van der Waals radius"):
+        radii_for(1, "element", None, Labels(names=["XX"]))
 
 
 def test_a_line_that_is_wrong(tmp_path):

@@ -1,5 +1,7 @@
 """Maps, points and boundaries: against NumPy, and against the command, byte by byte."""
+import inspect
 import json
+import re
 
 import numpy as np
 import pytest
@@ -66,26 +68,40 @@ def test_cube_files_are_the_commands(tmp_path, files, atoms, lattice, engine, co
     assert (facts["temperature_K"], facts["dielectric"], facts["r_min_A"]) == (350, 1, 0.05)
 
 
-@pytest.mark.parametrize("ending", [".dx", ".dx.gz", ".raw"])
+@pytest.mark.parametrize("ending", [".dx", ".dx.gz", ".raw", ".raw.gz", ".mrc", ".map.gz", ".npy.gz", ".cube.gz",
+                                    ".dxbin.gz"])
 def test_files_of_maps(tmp_path, made, ending):
     made.save(tmp_path / f"m{ending}")
     again = leyden.Map.read(tmp_path / f"m{ending}")
     assert again.values.shape == made.values.shape and np.allclose(again.lattice.origin, made.lattice.origin)
     assert np.allclose(again.values, made.values, rtol=1e-6)
-    assert ending != ".raw" or (np.array_equal(again.values, made.values) and again.units == "kT/e")
+    assert "raw" not in ending or (np.array_equal(again.values, made.values) and again.units == "kT/e")
     with pytest.raises(leyden.UsageError):
         made.save(tmp_path / "m.nothing")
+
+
+def test_what_may_be_meant_otherwise(tmp_path, made):
+    """An MRC file whose ORIGIN and NSTART tell two places."""
+    made.save(tmp_path / "m.mrc")
+    content = bytearray((tmp_path / "m.mrc").read_bytes())
+    content[16:28] = np.array([1000, 1000, 1000], "<i4").tobytes()
+    (tmp_path / "other").write_bytes(content)
+    with pytest.warns(leyden.MapWarning, match="tell two places"):
+        again = leyden.Map.read(tmp_path / "other")
+    assert np.allclose(again.lattice.origin, made.lattice.origin) and np.array_equal(again.values, made.values)
 
 
 @pytest.mark.parametrize("method, words, arguments", [
     ("dcs", (), {}),
     ("dcs", ("--sum", "double", "--units", "V", "--dielectric", 4), dict(sum="double", units="V", dielectric=4)),
     ("auto", (), {}),
+    ("msm", (), {}),
+    ("cutoff", (), {}),
     ("msm", ("--tol", 1e-3), dict(tol=1e-3)),
     ("msm", ("--cutoff", 8, "--window", "nodal5", "--kappa", 0.1),
-     dict(tol=None, cutoff=8, window="nodal5", kappa=0.1)),
-    ("msm", ("--preset", "papers"), dict(tol=None, preset="papers")),
-    ("msm", ("--solver", "fft", "--levels", 1, "--fft", "fftw"), dict(tol=None, solver="fft", levels=1, fft="fftw")),
+     dict(cutoff=8, window="nodal5", kappa=0.1)),
+    ("msm", ("--preset", "papers"), dict(preset="papers")),
+    ("msm", ("--solver", "fft", "--levels", 1, "--fft", "fftw"), dict(solver="fft", levels=1, fft="fftw")),
     ("msm", ("--cell", "20,20,20", "--periodic", "xyz", "--tol", 1e-3), dict(cell=(20, 20, 20), tol=1e-3)),
     ("cutoff", ("--cutoff", 9, "--pair", "yukawa", "--kappa", 0.2), dict(cutoff=9, pair="yukawa", kappa=0.2)),
     ("cutoff", ("--pair", "q*exp(-r/l)/r", "--constants", "l=7"), dict(pair="q*exp(-r/l)/r", constants={"l": 7})),
@@ -99,6 +115,62 @@ def test_the_bytes_of_the_command(files, atoms, lattice, engine, command, method
                       plan=json.loads((files / "c.json").read_text()), **arguments)
     made.save(files / "p.raw")
     assert (files / "c.raw").read_bytes() == (files / "p.raw").read_bytes()
+
+
+def defaults_in(text):
+    """By the options' names, as their help says them."""
+    found = {}
+    for option in re.split(r"\n {2,6}(?:-\w, )?--", text)[1:]:
+        default = re.search(r"\(default:\s+([^()]*(?:\([^()]*\)[^()]*)*)\)\s*$", option.split("\n\n")[0])
+        found[option.split()[0].rstrip(",")] = default and " ".join(default.group(1).split())
+    return found
+
+
+def arguments_of(function):
+    return {name: p.default for name, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
+
+
+# Arguments that have no option, or another type than its: None is what the command does without.
+OTHERS = {"lattice", "constants", "probe", "steepness", "cell", "periodic", "preset", "variant", "plan", "slab_planes",
+          "engine", "progress", "field", "fft", "levels", "ions"}
+
+
+@pytest.mark.parametrize("function, of, names", [
+    (leyden.map, "map", {}), (leyden.points, "map", {}),
+    (leyden.boundary, "boundary", {"method": "bcfl", "dielectric": "sdie", "solute_dielectric": "pdie", "temperature": "temp"}),
+])
+def test_the_defaults_are_the_commands(command, function, of, names):
+    """An argument's own default is what the option's help says; None leaves it to the same library."""
+    options = defaults_in(command("help", of))
+    told = 0
+    for name, default in arguments_of(function).items():
+        said = options.get(names.get(name, name.replace("_", "-")))
+        if name in OTHERS or default is None:
+            continue
+        assert said is not None and (said == default if isinstance(default, str) else float(said) == default), name
+        told += 1
+    assert told >= 5
+    # What None stands for here, and is no default of the library's.
+    if of == "map":
+        assert options["tol"].startswith(f"{leyden._compute.TOLERANCE_OF_AUTO:g}; with --method msm none")
+        assert float(options["cutoff"]) == 12 and options["verify"] == "1000"
+        assert float(options["spacing"]) == 0.5 and float(options["padding"]) == 10 and options["seed"] == "0"
+        assert options["periodic"] == options["cell"] == "none" and float(options["kappa"]) == 0
+
+
+def test_tolerances_are_of_methods_that_choose(atoms, lattice, engine):
+    with pytest.raises(leyden.UsageError, match="tol is for methods 'auto' and 'msm'"):
+        leyden.map(atoms, lattice, method="dcs", tol=1e-3, engine=engine)
+
+
+def test_lattices_without_a_tolerance_are_the_commands(files, atoms, lattice, engine, command):
+    """Whatever was measured, and without its plan: 2e-4 off, not the 5e-5 that a tolerance of 1e-4 aims at."""
+    command("map", files / "a.pqr", "-o", files / "c.raw", *on_the_lattice("--method", "msm"))
+    right = leyden.Map.read(files / "c.raw").values
+    found = leyden.map(atoms, lattice, method="msm", engine=engine).values
+    chosen = leyden.map(atoms, lattice, method="msm", tol=1e-4, engine=engine).values
+    off, other = (np.sqrt(np.mean((v - right) ** 2) / np.mean(right ** 2)) for v in (found, chosen))
+    assert off < 1e-6 < 1e-5 < other
 
 
 def test_the_file_of_the_command(files, atoms, engine, command):

@@ -3,13 +3,17 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
+import os
 import sys
 import warnings
-from typing import Any, Iterator, List, NoReturn, Optional
+from typing import Any, Iterator, List, NoReturn, Optional, Tuple
 
 import numpy as np
 
 from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
+from ._cell import Cell
+from ._pdbqt import Model, is_pdbqt
 
 
 @contextlib.contextmanager
@@ -25,35 +29,90 @@ def _about(files: List[str]) -> Iterator[None]:
         raise InputError(text if named else f"{' with '.join(files)}: {text}") from None
 
 
-def _read(arguments: argparse.Namespace) -> Atoms:
-    """By MDAnalysis; by ParmEd radii of Amber's topologies, which MDAnalysis does not read, and their coordinates."""
-    radii: Any = "element" if arguments.radii == "element" else None
-    topology_radii = None
-    files = [arguments.topology] + ([arguments.coordinates] if arguments.coordinates else [])
-    for name in files:
-        with open(name, "rb"):  # says what is wrong in fewer words than the packages
-            pass
-    if arguments.topology.endswith((".prmtop", ".parm7")):
+def _radii_of(text: Optional[str]) -> Any:
+    """What --radii says, as Atoms take it: None, "element", a number for all, a dict, or numbers of a file."""
+    if text in (None, "auto"):
+        return None
+    if text == "element":
+        return text
+    with contextlib.suppress(ValueError):
+        return float(text)
+    if os.path.exists(text) or "=" not in text:
+        return _radii_in(text)
+    pieces = [piece.split("=") for piece in text.split(",")]
+    with contextlib.suppress(ValueError):
+        return {key.strip(): float(radius) for key, radius in pieces}
+    raise UsageError(f"--radii: '{text}' is no list of NAME=R, separated by commas")
+
+
+def _radii_in(path: str) -> Any:
+    """Lines of a radius each, or of a name, a type or an element and its radius each; '#' begins a comment."""
+    with open(path, encoding="utf-8-sig") as file:
+        rows = [(n, line.split("#")[0].split()) for n, line in enumerate(file, 1)]
+    rows = [(n, words) for n, words in rows if words]
+    counts = {len(words) for _, words in rows}
+    found = []
+    for n, words in rows:
         try:
-            import parmed
-        except ImportError:
-            print("ParmEd is not installed: MDAnalysis reads the topology, without its radii")
-        else:
-            with _about(files[:1]):
-                structure = parmed.load_file(arguments.topology)
-            if arguments.select is None and arguments.frame is None:
-                unread = (TypeError, ValueError, IndexError, parmed.exceptions.FormatNotFound)  # of trajectories
-                with _about(files), contextlib.suppress(*unread if arguments.coordinates else ()):
-                    return Atoms.from_parmed(parmed.load_file(arguments.topology, xyz=arguments.coordinates), radii)
-            found = [getattr(a, "solvent_radius", None) for a in structure.atoms]
-            topology_radii = np.array(found, float) if radii is None and all(found) else None
+            found.append((words[0], float(words[-1])))
+        except ValueError:
+            raise InputError(f"{path}:{n}: '{words[-1]}' is not a number") from None
+        if counts not in ({1}, {2}) and len(words) != len(rows[0][1]) or len(words) > 2:
+            raise InputError(f"{path}:{n}: {len(words)} words: each line has a radius, or each a name and a radius")
+    if not found:
+        raise InputError(f"{path}: no radii")
+    return [radius for _, radius in found] if counts == {1} else dict(found)
+
+
+def _read_amber(arguments: argparse.Namespace, files: List[str], radii: Any) -> Tuple[Optional[Atoms], Any]:
+    """By ParmEd: atoms, or where MDAnalysis has to find these, the topology's radii, if it has some."""
+    try:
+        import parmed
+    except ImportError:
+        print("ParmEd is not installed: MDAnalysis reads the topology, without its radii")
+        return None, None
+    with _about(files[:1]):
+        structure = parmed.load_file(arguments.topology)
+    if arguments.select is None and arguments.frame is None:
+        unread = (TypeError, ValueError, IndexError, parmed.exceptions.FormatNotFound)  # of trajectories
+        with _about(files), contextlib.suppress(*unread if arguments.coordinates else ()):
+            structure = parmed.load_file(arguments.topology, xyz=arguments.coordinates)
+            return Atoms.from_parmed(structure, radii), None
+    found = [getattr(a, "solvent_radius", None) for a in structure.atoms]
+    return None, np.array(found, float) if radii is None and all(found) else None
+
+
+def _import_mdanalysis() -> Any:
     try:
         import MDAnalysis
     except ImportError:
         sys.exit("leyden: MDAnalysis is not installed, which reads topologies: pip install MDAnalysis")
     sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
+    return MDAnalysis
+
+
+def _read(arguments: argparse.Namespace) -> Atoms:
+    """PDBQT files here; Amber's topologies by ParmEd, as MDAnalysis does not read their radii; others by MDAnalysis."""
+    radii, topology_radii = _radii_of(arguments.radii), None
+    files = [arguments.topology] + ([arguments.coordinates] if arguments.coordinates else [])
+    for name in files:
+        with open(name, "rb"):  # says what is wrong in fewer words than the packages
+            pass
+    if len(files) == 1 and is_pdbqt(arguments.topology):
+        model = Model(arguments.topology, arguments.frame or 0)
+        if arguments.select is None:
+            return model.atoms(radii)
+        mdanalysis = _import_mdanalysis()
+        with _about(files):
+            stream = mdanalysis.lib.util.NamedStream(io.StringIO(model.text), "model.pdbqt")
+            return model.atoms(radii, _selected(mdanalysis.Universe(stream), arguments.select).indices)
+    if arguments.topology.endswith((".prmtop", ".parm7")):
+        atoms, topology_radii = _read_amber(arguments, files, radii)
+        if atoms is not None:
+            return atoms
+    mdanalysis = _import_mdanalysis()
     with _about(files):
-        universe = MDAnalysis.Universe(*files)
+        universe = mdanalysis.Universe(*files)
         if not hasattr(universe, "trajectory"):
             raise InputError("there are no coordinates: name a file that has them as COORDINATES")
         try:
@@ -84,7 +143,9 @@ def _convert(arguments: argparse.Namespace) -> int:
         atoms = _read(arguments)
     for warning in said:
         if issubclass(warning.category, RadiiWarning):
-            print(f"radii: {warning.message}")
+            print(f"radii: {warning.message}; --radii gives some")
+    if atoms.cell is not None:
+        print(f"cell: the file that is written has none: leyden map takes it by {Cell.of(None, None, atoms.cell).options}")
     atoms.write(arguments.output)
     print(f"written: {arguments.output}, {len(atoms)} atoms, total charge {atoms.total_charge:+.4f} e")
     return 0
@@ -108,15 +169,18 @@ def main(words: Optional[List[str]] = None) -> int:
     parser.add_argument("--version", action="version", version=f"leyden {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     convert = commands.add_parser("convert", help="a topology and coordinates as a file of atoms",
-                                  description="Charges and coordinates by MDAnalysis, or by ParmEd of .prmtop and "
-                                              ".parm7; radii of the topology, else by element, which is then said.")
-    convert.add_argument("topology", metavar="TOPOLOGY", help="what MDAnalysis or ParmEd read")
+                                  description="Charges and coordinates by MDAnalysis, by ParmEd of .prmtop and .parm7, "
+                                              "and of .pdbqt without these; radii of the topology, else 0, which is "
+                                              "then said.")
+    convert.add_argument("topology", metavar="TOPOLOGY", help="what MDAnalysis or ParmEd read, or .pdbqt")
     convert.add_argument("coordinates", metavar="COORDINATES", nargs="?", help="coordinates or a trajectory")
     convert.add_argument("-o", "--output", required=True, metavar="FILE", help="to write: .pqr, .pqr.gz or .atoms")
     convert.add_argument("--select", metavar="WORDS", help="a selection in MDAnalysis's language")
     convert.add_argument("--frame", type=int, metavar="N", help="of a trajectory; the first one is 0")
-    convert.add_argument("--radii", choices=("auto", "element"), default="auto",
-                         help="auto: the topology's, if it has some")
+    convert.add_argument("--radii", metavar="RADII", default="auto",
+                         help="auto: the topology's, if it has some, else 0; element: van der Waals radii; NAME=R,... by "
+                              "names, types or elements, looked up in this order; a FILE of lines NAME R, or of a number "
+                              "for each atom; a number, 0 say, for all (default: auto)")
     convert.set_defaults(run=_convert)
     commands.add_parser("devices", help="what is there").set_defaults(run=_devices)
     arguments = parser.parse_args(words)

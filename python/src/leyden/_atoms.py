@@ -1,6 +1,7 @@
 """Point charges."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, Optional
 
 import numpy as np
@@ -8,17 +9,21 @@ import numpy as np
 from . import _task
 from ._arrays import doubles, pointer_to, view
 from ._c import ffi, lib
+from ._cell import cell_of_box, cell_vectors, lengths
 from ._errors import InputError, Status, file_name
-from ._radii import radii_for
+from ._radii import Labels, radii_for
 
 
 class Atoms:
     """N point charges: positions (A), charges (e) and radii (A). Immutable.
 
-    Made by `from_arrays`, `read`, `from_mdanalysis` and `from_parmed`. Threads may share them.
+    Made by `from_arrays`, `read`, `from_mdanalysis` and `from_parmed`. Threads may share them. Those
+    of a periodic system carry its cell, in which `map()` and `points()` sum all of their images.
     """
 
     _pointer: Any
+    _cell: Optional[np.ndarray] = None
+    _residues: Optional[np.ndarray] = None
 
     def __init__(self) -> None:
         raise TypeError("atoms are made by Atoms.from_arrays(), .read(), .from_mdanalysis() or .from_parmed()")
@@ -30,7 +35,7 @@ class Atoms:
         return self
 
     @classmethod
-    def from_arrays(cls, x: Any, q: Any, r: Any = None) -> "Atoms":
+    def from_arrays(cls, x: Any, q: Any, r: Any = None, *, cell: Any = None, residues: Any = None) -> "Atoms":
         """Copies arrays.
 
         Args:
@@ -38,9 +43,12 @@ class Atoms:
             q: charges, (n,), e.
             r: radii, (n,), A; None: all zero. They matter to boundaries and to pair functions that
                 are energies, not to the potential of charges.
+            cell: in which they have images: three lengths (A), three lengths and three angles
+                (degrees), or three vectors, (3, 3), of which one that is 0 repeats nothing.
+            residues: whole numbers, (n,), the same for the atoms of a residue.
 
         Errors: InputError for shapes that do not fit together, no atoms, and numbers that are not
-        finite or out of range, with the atom's number from 1.
+        finite or out of range, with the atom's number from 1; UsageError for no cell.
         """
         x = doubles(x, "x", (-1, 3))
         q = doubles(q, "q", (len(x),))
@@ -49,13 +57,17 @@ class Atoms:
         with Status() as status:
             status.check(lib.ley_atoms_create(len(x), pointer_to(x), pointer_to(q), ffi.NULL if r is None else
                                               pointer_to(r), box, status.pointer))
-        return cls._of(box[0])
+        self = cls._of(box[0])
+        self._cell = None if cell is None else _frozen(cell_vectors(cell))
+        self._residues = None if residues is None else _residues_of(residues, len(q))
+        return self
 
     @classmethod
     def read(cls, path: Any) -> "Atoms":
         """Reads a PQR file, plain or gzip, or atoms in leyden's binary form.
 
-        Errors: FileError; InputError with ``file:line: what``.
+        A file whose charges are all 0 is a warning. Errors: FileError; InputError with
+        ``file:line: what``.
         """
         name = file_name(path)
 
@@ -65,18 +77,25 @@ class Atoms:
                 status.check(lib.ley_atoms_read(name, box, status.pointer))
             return cls._of(box[0])
 
-        return _task.call(work)
+        atoms: "Atoms" = _task.call(work)
+        remark = ffi.new("char[256]")
+        if lib.ley_atoms_charge_remark(atoms.pointer, remark, 256):
+            warnings.warn(f"{path}: {ffi.string(remark).decode()}", stacklevel=2)
+        return atoms
 
     @classmethod
     def from_mdanalysis(cls, source: Any, radii: Any = None) -> "Atoms":
-        """Atoms of an MDAnalysis Universe or AtomGroup at its present frame.
+        """Atoms of an MDAnalysis Universe or AtomGroup at its present frame, with the cell of that.
 
         Args:
-            source: what has charges in its topology; positions in A.
-            radii: (n,) numbers, A; a dict from elements to radii; ``"element"``: the table of this
-                package; None: the topology's, and where it has none that table, with a RadiiWarning.
+            source: what has charges in its topology; positions in A. Its `dimensions` become the cell.
+            radii: (n,) numbers, A, or one for all; a dict to radii from names, types or elements, which
+                are looked up in this order and have to leave neither a key nor an atom over;
+                ``"element"``: van der Waals radii; None: the topology's, and where it has none 0, with
+                a RadiiWarning.
 
-        Errors: InputError where the topology has no charges.
+        Errors: InputError where the topology has no charges, and for a key or an atom that is left
+        over, which it names.
         """
         group = source.atoms
         try:
@@ -84,19 +103,19 @@ class Atoms:
         except AttributeError as error:  # NoDataError is one
             raise InputError(f"the topology has no charges: {error}") from None
         found = getattr(group, "radii", None) if radii is None else None
-        elements, names, residues, masses = (getattr(group, word, None)
-                                             for word in ("elements", "names", "resnames", "masses"))
-        return cls.from_arrays(group.positions, charges,
-                               radii_for(len(group), radii, found, elements, names, residues, masses))
+        labels = Labels(*(getattr(group, word, None) for word in ("names", "types", "elements", "resnames", "masses")))
+        return cls.from_arrays(group.positions, charges, radii_for(len(group), radii, found, labels),
+                               cell=cell_of_box(getattr(group, "dimensions", None)),
+                               residues=getattr(group, "resindices", None))
 
     @classmethod
     def from_parmed(cls, structure: Any, radii: Any = None) -> "Atoms":
-        """Atoms of a ParmEd Structure, with its coordinates.
+        """Atoms of a ParmEd Structure, with its coordinates and its box.
 
         Radii are those that `radii` says, as in `from_mdanalysis()`; None: the topology's solvent
-        radii, as prmtop files have them, else the table of this package, with a RadiiWarning.
+        radii, as prmtop files have them, and where it has none 0, with a RadiiWarning.
 
-        Errors: InputError where the structure has no coordinates.
+        Errors: InputError where the structure has no coordinates; those of `from_mdanalysis()`.
         """
         if structure.coordinates is None:
             raise InputError("the structure has no coordinates")
@@ -104,13 +123,17 @@ class Atoms:
         found = None
         if radii is None and atoms and all(getattr(a, "solvent_radius", None) for a in atoms):
             found = [a.solvent_radius for a in atoms]
-        elements = [a.element_name if getattr(a, "atomic_number", 0) > 0 else "" for a in atoms]
+        labels = Labels([a.name for a in atoms], [a.type for a in atoms],
+                        [a.element_name if getattr(a, "atomic_number", 0) > 0 else "" for a in atoms],
+                        [a.residue.name for a in atoms], [a.mass for a in atoms])
         return cls.from_arrays(structure.coordinates, [a.charge for a in atoms],
-                               radii_for(len(atoms), radii, found, elements, [a.name for a in atoms],
-                                         [a.residue.name for a in atoms], [a.mass for a in atoms]))
+                               radii_for(len(atoms), radii, found, labels), cell=cell_of_box(structure.box),
+                               residues=[a.residue.idx for a in atoms])
 
     def write(self, path: Any) -> None:
         """Writes PQR for .pqr and .pqr.gz, leyden's binary form for .atoms; whole or not at all.
+
+        Neither has the cell, nor the residues.
 
         Errors: UsageError for other names, FileError.
         """
@@ -143,6 +166,16 @@ class Atoms:
         return view(self, lib.ley_atoms_radii_A(self._pointer), (len(self),), np.float64, True)
 
     @property
+    def cell(self) -> Optional[np.ndarray]:
+        """The vectors of the cell that they carry, (3, 3) float64, A, read-only; None: they have none."""
+        return self._cell
+
+    @property
+    def residues(self) -> Optional[np.ndarray]:
+        """A number of the residue that each is of, (n,) int64, read-only; None: nobody has said."""
+        return self._residues
+
+    @property
     def total_charge(self) -> float:
         """Sum of the charges, e."""
         return lib.ley_atoms_total_charge_e(self._pointer)
@@ -158,7 +191,27 @@ class Atoms:
         return lib.ley_atoms_count(self._pointer)
 
     def __reduce__(self) -> Any:
-        return Atoms.from_arrays, (np.array(self.x), np.array(self.q), np.array(self.r))
+        return _restored, (np.array(self.x), np.array(self.q), np.array(self.r), self._cell, self._residues)
 
     def __repr__(self) -> str:
-        return f"<leyden.Atoms: {len(self)} atoms, total charge {self.total_charge:+.6g} e>"
+        cell = "" if self._cell is None else f", cell of {' x '.join(f'{a:.6g}' for a in lengths(self._cell))} A"
+        return f"<leyden.Atoms: {len(self)} atoms, total charge {self.total_charge:+.6g} e{cell}>"
+
+
+def _restored(x: Any, q: Any, r: Any, cell: Any, residues: Any) -> Atoms:
+    """What was pickled."""
+    return Atoms.from_arrays(x, q, r, cell=cell, residues=residues)
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    """A copy that nobody can write to."""
+    copy = np.array(array)
+    copy.flags.writeable = False
+    return copy
+
+
+def _residues_of(residues: Any, count: int) -> np.ndarray:
+    found = np.asarray(residues)
+    if found.shape != (count,) or not np.issubdtype(found.dtype, np.integer):
+        raise InputError(f"residues: {count} whole numbers are needed, not {found.dtype} of the shape {found.shape}")
+    return _frozen(found.astype(np.int64))

@@ -12,10 +12,11 @@ from ._arrays import doubles, pointer_to
 from ._atoms import Atoms
 from ._c import ffi, lib
 from ._engine import Engine, engine_or_default
-from ._errors import Error, Status, ToleranceWarning, UsageError
+from ._cell import Cell, Periodic
+from ._errors import CellWarning, Error, Status, ToleranceWarning, UsageError
 from ._lattice import Lattice, lattice_of
 from ._maps import Map, Origin, Points, make_map, own_map
-from ._options import Cell, Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of
+from ._options import Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of
 from ._progress import Progress, Watcher
 from ._report import report_of
 
@@ -24,6 +25,9 @@ METHODS = ("auto", "dcs", "msm", "cutoff")
 # Pairs of atoms and points that any device sums directly at once: nothing is chosen for them, as
 # the command does it.
 FEW_PAIRS = 1e6
+
+# What "auto" may be off by where nobody says, as the command's --tol.
+TOLERANCE_OF_AUTO = 1e-4
 
 ProgressArgument = Union[None, bool, Callable[[Progress], None]]
 
@@ -155,6 +159,20 @@ class _Sum:
             engine.lock.release()
 
 
+def _space_of(atoms: Atoms, method: str, periodic: Any, cell: Any) -> Cell:
+    """Images in the cell that is given, else in the one that the atoms carry; nothing is left aside in silence."""
+    own = atoms.cell
+    if method == "dcs" and own is not None and periodic is None and cell is None:
+        warnings.warn("the atoms carry a cell, and method 'dcs' has no images: the sum is that of open space, as "
+                      "periodic=False says without this warning; 'msm' sums all images", CellWarning, stacklevel=4)
+        own = None
+    space = Cell.of(periodic, cell, own)
+    text = ffi.new("char[256]")
+    if lib.ley_atoms_cell_remark(atoms.pointer, list(space.periodic), space.vectors.tolist(), text, 256):
+        warnings.warn(ffi.string(text).decode(), CellWarning, stacklevel=4)
+    return space
+
+
 def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float], cutoff: Optional[float], pair: str,
             constants: Any, probe: Any, well_depth: Any, steepness: Optional[float], units: str, dielectric: float,
             temperature: float, r_min: float, periodic: Any, cell: Any, kappa: Optional[float], sum: Optional[str],
@@ -178,16 +196,16 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
     if cutoff is not None and method not in ("cutoff", "msm"):
         raise UsageError("cutoff needs method 'cutoff' or 'msm': the one sums no further, the other leaves the rest to "
                          "lattices")
-    space = Cell.of(periodic, cell)
+    space = _space_of(atoms, method, periodic, cell)
     if method == "dcs" and (kappa or space.is_periodic):
         raise UsageError("method 'dcs' has neither images nor screening: 'msm' and 'cutoff' do")
-    tolerance = float(tol or 0) if method in ("auto", "msm") else 0.0
-    if method == "auto" and tol is None:
-        raise UsageError("tol: method 'auto' needs one")
-    if method in ("auto", "msm") and tol is not None and not lib.LEY_LEAST_TOLERANCE <= tol <= lib.LEY_MOST_TOLERANCE:
+    if tol is not None and method not in ("auto", "msm"):
+        raise UsageError("tol is for methods 'auto' and 'msm'")
+    if tol is not None and not lib.LEY_LEAST_TOLERANCE <= tol <= lib.LEY_MOST_TOLERANCE:
         raise UsageError(f"tol: {tol!r} is not within {lib.LEY_LEAST_TOLERANCE:g} and {lib.LEY_MOST_TOLERANCE:g}")
     if tol is not None and (preset is not None or levels is not None):
         raise UsageError(f"{'levels' if preset is None else 'preset'} needs tol=None: a tolerance chooses the lattices")
+    tolerance = float(tol) if tol is not None else TOLERANCE_OF_AUTO if method == "auto" else 0.0
     medium = Medium(units_of(units), dielectric, temperature, r_min)
     options = RunOptions.of(verify, seed, sum, math, variant, plan, tolerance, watcher.state)
     short, keep, long, fixed = None, None, None, 0
@@ -236,11 +254,11 @@ def _call(work: Callable[[_task.Token], Any], watcher: Watcher) -> Any:
         watcher.close()
 
 
-def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto", tol: Optional[float] = 1e-4,
+def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto", tol: Optional[float] = None,
         spacing: Optional[float] = None, padding: Optional[float] = None, cutoff: Optional[float] = None, pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, probe: Optional[Sequence[float]] = None,
         well_depth: Any = None, steepness: Optional[float] = None, units: str = "kT/e", dielectric: float = 1.0,
-        temperature: float = 298.15, r_min: float = 0.05, periodic: Union[None, bool, str, Sequence[bool]] = None,
+        temperature: float = 298.15, r_min: float = 0.05, periodic: Periodic = None,
         cell: Any = None, kappa: Optional[float] = None, lattice_spacing: Optional[float] = None,
         splitting: Optional[str] = None, window: Optional[str] = None, solver: Optional[str] = None,
         preset: Optional[str] = None, levels: Optional[int] = None, fft: Optional[str] = None,
@@ -260,7 +278,8 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             of any pair function within a cutoff.
         tol: of "auto" and "msm": the relative root mean square error that the map may have, 1e-6 to
             0.1. What reaches half of it soonest is taken. A map that is off by more comes with a
-            ToleranceWarning. None, of "msm": lattices are what the arguments and their defaults say.
+            ToleranceWarning. None: 1e-4 of "auto"; of "msm" none, lattices are what the arguments
+            and their defaults say.
         spacing: of neighbouring points, A; None: 0.5. `padding`: least distance of the atoms from
             the lattice's faces, A; None: 10. Where there is no `lattice`.
         cutoff: A; of "cutoff" 12 where it is None, of "msm" chosen by `tol`.
@@ -271,9 +290,12 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         units: "kT/e", "V", "kcal/mol/e" or "kJ/mol/e".
         dielectric: relative permittivity, the same everywhere. `temperature`: K, matters for kT/e.
         r_min: distances below count as this, A.
-        cell, periodic: images of the atoms: three lengths (A), three lengths and three angles
-            (degrees), or three vectors, (3, 3); along which of them: some of the letters "xyz", or
-            three switches, all where it is None.
+        cell, periodic: images of the atoms: in which cell, three lengths (A), three lengths and three
+            angles (degrees), or three vectors, (3, 3); None: the one that the atoms carry, if any. And
+            along which of its vectors: some of the letters "xyz", or three switches; True, and None
+            where there is a cell: along all that have a length; False: open space. A cell that looks
+            too small for the atoms, as one in nm, is a CellWarning, and so is one that the atoms
+            carry where "dcs" is asked for, which has no images.
         kappa: screening, 1/A: charges' potentials are times exp(-kappa r).
         lattice_spacing, splitting, window, solver: of "msm", what is not to be chosen.
         preset: of "msm", "papers": cutoff and these as the papers have them, but for what is given.
@@ -337,11 +359,11 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     return made
 
 
-def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float] = 1e-4,
+def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float] = None,
            cutoff: Optional[float] = None, pair: str = "taylor2", constants: Optional[Mapping[str, float]] = None,
            probe: Optional[Sequence[float]] = None, well_depth: Any = None, steepness: Optional[float] = None,
            units: str = "kT/e", dielectric: float = 1.0, temperature: float = 298.15, r_min: float = 0.05,
-           periodic: Union[None, bool, str, Sequence[bool]] = None, cell: Any = None, kappa: Optional[float] = None,
+           periodic: Periodic = None, cell: Any = None, kappa: Optional[float] = None,
            lattice_spacing: Optional[float] = None, splitting: Optional[str] = None, window: Optional[str] = None,
            solver: Optional[str] = None, preset: Optional[str] = None, levels: Optional[int] = None,
            fft: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,

@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional, Type
 from ._c import ffi, lib
 
 __all__ = ["Error", "UsageError", "InputError", "FileError", "NoDeviceError", "DeviceError", "OutOfMemoryError",
-           "WrongResult", "Cancelled", "RadiiWarning", "ToleranceWarning"]
+           "WrongResult", "Cancelled", "CellWarning", "RadiiWarning", "ToleranceWarning"]
 
 
 class Error(Exception):
@@ -83,8 +83,16 @@ class Cancelled(Error):
     status = "LEY_CANCELLED"
 
 
+class CellWarning(UserWarning):
+    """A cell looks too small for its atoms, or was left aside by a sum that has no images."""
+
+
 class RadiiWarning(UserWarning):
-    """Radii were not in the topology, and were taken from a table."""
+    """Radii were not in the topology, nor given: they are 0."""
+
+
+class MapWarning(UserWarning):
+    """Something in a map's file may be meant otherwise; the message says how it was taken."""
 
 
 class ToleranceWarning(UserWarning):

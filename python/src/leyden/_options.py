@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import math as mathematics
 import os
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
@@ -11,6 +10,7 @@ import numpy as np
 
 from ._arrays import doubles, pointer_to
 from ._c import ffi, lib
+from ._cell import Cell
 from ._errors import FileError, InputError, UsageError, text_of
 from ._report import enum_value
 
@@ -47,74 +47,6 @@ def pairs() -> Dict[str, Any]:
             found[text_of(info.name) or ""] = (i, info)
         i += 1
     return found
-
-
-# ---- Cells ---------------------------------------------------------------------------------------
-
-
-def _triclinic(a: float, b: float, c: float, *angles: float) -> np.ndarray:
-    """Vectors of lengths and angles, degrees: a along x, b in the xy plane, as in PDB files."""
-    if not all(0 < angle < 180 for angle in angles):
-        raise UsageError(f"cell: angles are between 0 and 180 degrees, not {angles}")
-    exact = {90.0: 0.0, 60.0: 0.5, 120.0: -0.5}
-    cos_a, cos_b, cos_c = (exact.get(float(t), mathematics.cos(t * mathematics.acos(-1) / 180)) for t in angles)
-    sin_c = mathematics.sqrt(1 - cos_c * cos_c)
-    along_b = (cos_a - cos_b * cos_c) / sin_c
-    height2 = 1 - cos_b * cos_b - along_b * along_b
-    if not height2 > 1e-12:
-        raise UsageError(f"cell: no cell has the angles {angles}")
-    return np.array([[a, 0, 0], [b * cos_c, b * sin_c, 0],
-                     [c * cos_b, c * along_b, c * mathematics.sqrt(height2)]], float)
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Images of atoms: along which vectors of which cell."""
-
-    periodic: Tuple[bool, bool, bool]
-    vectors: np.ndarray
-
-    @classmethod
-    def of(cls, periodic: Union[None, bool, str, Sequence[bool]], cell: Any) -> "Cell":
-        if cell is None:
-            if periodic is not None and any(periodic if not isinstance(periodic, bool) else (periodic,)):
-                raise UsageError("periodic needs a cell")
-            return cls((False, False, False), np.zeros((3, 3)))
-        numbers = np.asarray(cell, float)
-        if numbers.shape == (3,):
-            vectors = np.diag(numbers)
-        elif numbers.shape == (6,):
-            vectors = _triclinic(*numbers.tolist())
-        else:
-            vectors = doubles(numbers, "cell", (3, 3))
-        if numbers.ndim == 1 and not np.all(numbers[:3] > 0):
-            raise UsageError("cell: lengths are above 0")
-        if periodic is None or periodic is True:
-            axes = (True, True, True)
-        elif isinstance(periodic, str):
-            if not periodic or set(periodic) - set("xyz"):
-                raise UsageError(f"periodic: some of the letters x, y and z are needed, not {periodic!r}")
-            axes = tuple(letter in periodic for letter in "xyz")  # type: ignore[assignment]
-        else:
-            axes = tuple(map(bool, periodic or (False,) * 3))  # type: ignore[assignment]
-            if len(axes) != 3:
-                raise UsageError("periodic: three switches are needed")
-        return cls(axes, vectors)
-
-    @property
-    def is_periodic(self) -> bool:
-        return any(self.periodic)
-
-    @property
-    def box(self) -> Optional[np.ndarray]:
-        """Edges, A, where all space is that of one box with faces along x, y and z; else None."""
-        edges = np.diag(self.vectors)
-        is_box = all(self.periodic) and np.all(edges > 0) and not np.any(self.vectors - np.diag(edges))
-        return edges if is_box else None
-
-    def put(self, to: Any) -> None:
-        to.periodic = list(self.periodic)
-        to.cell_A = self.vectors.tolist()
 
 
 # ---- Structs -------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""Radii of atoms whose topology has none."""
+"""Radii of atoms whose topology has none, or others than are wanted."""
 from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import dataclass
 from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
@@ -45,49 +46,99 @@ def element_of(name: str, residue: str = "") -> str:
     return letters[:1].upper()
 
 
-def _is_site(i: int, names: Optional[Sequence[str]], masses: Optional[Sequence[float]]) -> bool:
-    return names is not None and masses is not None and masses[i] == 0 and _SITE.match(str(names[i])) is not None
+@dataclass(frozen=True)
+class Labels:
+    """What a topology says of its atoms, (count,) each, or None where it says nothing.
 
-
-def radii_for(count: int, wanted: Any, found: Any, elements: Optional[Sequence[str]], names: Optional[Sequence[str]],
-              residues: Optional[Sequence[str]], masses: Optional[Sequence[float]] = None) -> np.ndarray:
-    """Radii, (count,), A: those wanted, else those found, else the elements', with a warning.
-
-    Sites that carry charge and are no atoms, without mass and named as water models do, have none.
+    `residues` are the names of the residues that the atoms are of, `masses` in u.
     """
-    if wanted is None and found is not None and np.all(np.isfinite(found)) and np.any(np.asarray(found) > 0):
-        return np.asarray(found, float)
-    table = dict(VAN_DER_WAALS_A)
+
+    names: Optional[Sequence[Any]] = None
+    types: Optional[Sequence[Any]] = None
+    elements: Optional[Sequence[Any]] = None
+    residues: Optional[Sequence[Any]] = None
+    masses: Optional[Sequence[float]] = None
+
+    def element(self, i: int) -> str:
+        """As the topology has it, else as the atom's name says, "" where neither does."""
+        return _word(self.elements, i).capitalize() or element_of(_word(self.names, i), _word(self.residues, i))
+
+    def is_site(self, i: int) -> bool:
+        """Whether it carries charge and is no atom: without mass, and named as water models do."""
+        return (self.names is not None and self.masses is not None and self.masses[i] == 0 and
+                _SITE.match(str(self.names[i])) is not None)
+
+    def describe(self, i: int) -> str:
+        """For messages: "atom 2 with the name SC1 and the type SP5", say."""
+        found = (("name", _word(self.names, i)), ("type", _word(self.types, i)), ("element", self.element(i)))
+        said = [f"the {what} {word}" for what, word in found if word]
+        return f"atom {i + 1}{' with ' if said else ''}{' and '.join(said)}"
+
+
+def _word(column: Optional[Sequence[Any]], i: int) -> str:
+    return "" if column is None else str(column[i]).strip()
+
+
+def _by_keys(count: int, wanted: Mapping[Any, Any], labels: Labels) -> np.ndarray:
+    """Of each atom what stands under its name, else under its type, else under its element."""
+    table = {str(key): float(numbers(radius, f"radii: {key}", np.float64)) for key, radius in wanted.items()}
+    radii, unused = np.full(count, np.nan), set(table)
+    elements = [labels.element(i) for i in range(count)]
+    for column in (labels.names, labels.types, elements):
+        words = np.array([] if column is None else [str(word).strip() for word in column], dtype=object)
+        for key in table if len(words) else ():
+            is_it = words == key
+            radii[is_it & np.isnan(radii)] = table[key]
+            if np.any(is_it):
+                unused.discard(key)
+    for key in sorted(unused):  # an element's symbol in other letters, if anything
+        is_it = np.array(elements, dtype=object) == key.capitalize()
+        if not np.any(is_it):
+            raise InputError(f"radii: no atom has the name, the type or the element {key!r}")
+        radii[is_it & np.isnan(radii)] = table[key]
+    for i in np.flatnonzero(np.isnan(radii)):
+        if not labels.is_site(i):
+            raise InputError(f"radii: {labels.describe(i)}: none of these has a radius: give one of them, too")
+        radii[i] = 0
+    return radii
+
+
+def _by_element(count: int, labels: Labels) -> np.ndarray:
+    radii = np.zeros(count)
+    for i in range(count):
+        element = labels.element(i)
+        if element in VAN_DER_WAALS_A:
+            radii[i] = VAN_DER_WAALS_A[element]
+        elif not labels.is_site(i):
+            raise InputError(f"radii: {labels.describe(i)}: no van der Waals radius is known for it: give radii, numbers "
+                             "or a dict from names, types or elements to numbers")
+    return radii
+
+
+def radii_for(count: int, wanted: Any, found: Any, labels: Labels) -> np.ndarray:
+    """Radii, (count,), A: those wanted, else those found, else 0, with a RadiiWarning.
+
+    Args:
+        wanted: None; (count,) numbers, or one for all; a dict from names, types or elements, in this
+            order, to radii; or "element", the table of this module. Of a dict and of the table sites
+            that carry charge and are no atoms, without mass and named as water models do, have 0.
+        found: what the topology has, or None.
+
+    Errors: InputError for a key that no atom has, and for an atom that is left over, with their names.
+    """
     if isinstance(wanted, Mapping):
-        table.update({str(element).capitalize(): float(numbers(radius, f"radii: {element}", np.float64))
-                      for element, radius in wanted.items()})
-    elif wanted is not None and not isinstance(wanted, str):
+        return _by_keys(count, wanted, labels)
+    if isinstance(wanted, str):
+        if wanted != "element":
+            raise InputError(f"radii: numbers, a dict or 'element' are needed, not {wanted!r}")
+        return _by_element(count, labels)
+    if wanted is not None:
         given = numbers(wanted, "radii", np.float64)
         if given.shape not in ((), (count,)):
             raise InputError(f"radii has the shape {given.shape}, not ({count},)")
         return np.broadcast_to(given, (count,))
-    elif isinstance(wanted, str) and wanted != "element":
-        raise InputError(f"radii: numbers, a dict or 'element' are needed, not {wanted!r}")
-    guessed, sites = 0, 0
-    radii = np.empty(count)
-    for i in range(count):
-        element = str(elements[i]).strip().capitalize() if elements is not None else ""
-        named = False
-        if not element and names is not None:
-            named = True
-            element = element_of(names[i], residues[i] if residues is not None else "")
-            guessed += 1
-        if element not in table and _is_site(i, names, masses):
-            radii[i] = 0
-            sites += 1
-            guessed -= named
-            continue
-        if element not in table:
-            who = f"atom {i + 1}" + (f", {names[i]}" if names is not None else "")
-            raise InputError(f"radii: {who}: no radius is known for element {element!r}: give radii, or a dict with it")
-        radii[i] = table[element]
-    if wanted is None:
-        how = "by element" if guessed == 0 else f"by element, which {guessed} of {count} atoms have by their names"
-        how += f", and of {sites} sites without mass 0" if sites else ""
-        warnings.warn(f"the topology has no radii: van der Waals radii are taken {how}", RadiiWarning, stacklevel=4)
-    return radii
+    if found is not None and np.all(np.isfinite(found)) and np.any(np.asarray(found) > 0):
+        return np.asarray(found, float)
+    warnings.warn("there are no radii: all are 0, which changes no potential of charges, but boundaries and "
+                  "pair functions that are energies", RadiiWarning, stacklevel=3)
+    return np.zeros(count)

@@ -1,0 +1,115 @@
+"""Periodic cells."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from ._arrays import doubles
+from ._errors import UsageError
+
+# Along which of a cell's vectors atoms have images.
+Periodic = Union[None, bool, str, Sequence[bool]]
+
+
+def _triclinic(a: float, b: float, c: float, *angles: float) -> np.ndarray:
+    """Vectors of lengths and angles, degrees: a along x, b in the xy plane, as in PDB files."""
+    if not all(0 < angle < 180 for angle in angles):
+        raise UsageError(f"cell: angles are between 0 and 180 degrees, not {angles}")
+    exact = {90.0: 0.0, 60.0: 0.5, 120.0: -0.5}
+    cos_a, cos_b, cos_c = (exact.get(float(t), math.cos(t * math.acos(-1) / 180)) for t in angles)
+    sin_c = math.sqrt(1 - cos_c * cos_c)
+    along_b = (cos_a - cos_b * cos_c) / sin_c
+    height2 = 1 - cos_b * cos_b - along_b * along_b
+    if not height2 > 1e-12:
+        raise UsageError(f"cell: no cell has the angles {angles}")
+    return np.array([[a, 0, 0], [b * cos_c, b * sin_c, 0],
+                     [c * cos_b, c * along_b, c * math.sqrt(height2)]], float)
+
+
+def cell_vectors(cell: Any) -> np.ndarray:
+    """(3, 3), A, of three lengths, of three lengths and three angles, or of three vectors."""
+    numbers = np.asarray(cell, float)
+    if numbers.ndim == 1 and not np.all(numbers[:3] > 0):
+        raise UsageError("cell: lengths are above 0")
+    if numbers.shape == (3,):
+        return np.diag(numbers)
+    if numbers.shape == (6,):
+        return _triclinic(*numbers.tolist())
+    return doubles(numbers, "cell", (3, 3))
+
+
+def lengths(vectors: np.ndarray) -> np.ndarray:
+    """(3,), A."""
+    return np.sqrt((vectors * vectors).sum(axis=1))
+
+
+def cell_of_box(box: Any) -> Optional[np.ndarray]:
+    """Vectors of the box of another package, three lengths (A) and angles (degrees), or None.
+
+    Vectors whose lengths are 0 repeat nothing, as MDAnalysis has it of slabs.
+    """
+    if box is None or not np.any(np.asarray(box, float)[:3]):
+        return None
+    numbers = doubles(box, "the box", (6,))
+    is_there = numbers[:3] > 0
+    return cell_vectors([*np.where(is_there, numbers[:3], 1), *numbers[3:]]) * is_there[:, None]
+
+
+def _axes_of(periodic: Any, vectors: np.ndarray) -> Tuple[bool, bool, bool]:
+    if periodic is None or isinstance(periodic, (bool, np.bool_)):
+        is_on = periodic is None or bool(periodic)
+        return tuple(is_on and bool(np.any(vector)) for vector in vectors)  # type: ignore[return-value]
+    if isinstance(periodic, str):
+        if not periodic or set(periodic) - set("xyz"):
+            raise UsageError(f"periodic: some of the letters x, y and z are needed, not {periodic!r}")
+        return tuple(letter in periodic for letter in "xyz")  # type: ignore[return-value]
+    axes = tuple(bool(axis) for axis in periodic)
+    if len(axes) != 3:
+        raise UsageError("periodic: three switches are needed")
+    return axes  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Images of atoms: along which vectors of which cell."""
+
+    periodic: Tuple[bool, bool, bool]
+    vectors: np.ndarray
+
+    @classmethod
+    def of(cls, periodic: Periodic, cell: Any, own: Optional[np.ndarray]) -> "Cell":
+        """What `periodic` and `cell` ask for, where the atoms' own cell is `own`.
+
+        True, and None where there is a cell: along all vectors that have a length.
+        """
+        vectors = own if cell is None else cell_vectors(cell)
+        if vectors is not None:
+            return cls(_axes_of(periodic, vectors), vectors)
+        if periodic is not None and any(_axes_of(periodic, np.eye(3))):
+            raise UsageError("periodic needs a cell: cell=(a, b, c), A, or atoms that carry one")
+        return cls((False, False, False), np.zeros((3, 3)))
+
+    @property
+    def is_periodic(self) -> bool:
+        return any(self.periodic)
+
+    @property
+    def box(self) -> Optional[np.ndarray]:
+        """Edges, A, where all space is that of one box with faces along x, y and z; else None."""
+        edges = np.diag(self.vectors)
+        is_box = all(self.periodic) and np.all(edges > 0) and not np.any(self.vectors - np.diag(edges))
+        return edges if is_box else None
+
+    @property
+    def options(self) -> str:
+        """What the command calls it."""
+        axes = "".join(letter for letter, is_on in zip("xyz", self.periodic) if is_on)
+        numbers = self.vectors.ravel() if self.box is None else self.box
+        return f"--periodic {axes} --cell={','.join(f'{number:.9g}' for number in numbers)}"
+
+    def put(self, to: Any) -> None:
+        to.periodic = list(self.periodic)
+        to.cell_A = self.vectors.tolist()
