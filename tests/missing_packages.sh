@@ -1,5 +1,6 @@
 #!/bin/sh
-# Says what the build lacks, and which Debian packages have it. Exit code 1 when anything is missing.
+# Says what the build lacks, and which Debian packages have it. Exit code 1 when anything is
+# missing.
 #
 # Use: CC=cc missing_packages.sh LIST [PURPOSE...], by default all that `make` builds.
 list=$1
