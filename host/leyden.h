@@ -168,6 +168,10 @@ LEY_API double ley_atoms_total_charge_e(const ley_atoms *atoms);
 /* The smallest box around the centres. */
 LEY_API void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
 
+/* Whether every charge is 0, as where charges were never assigned: the potential is 0 everywhere.
+ * Then text[size] is a sentence that says so. False, and an empty text: one is not. */
+LEY_API bool ley_atoms_charge_remark(const ley_atoms *atoms, char *text, size_t size);
+
 /* Whether a cell looks too small for the atoms that it repeats along those vectors cell_A[m] where
  * periodic[m], as one whose lengths are in nm: they reach over more than twice an edge, further
  * than molecules that are wrapped into it, or stick out of it whole. Then text[size] is a sentence
@@ -256,9 +260,9 @@ LEY_API const float *ley_map_read_values(const ley_map *map);
 LEY_API const char *ley_map_units(const ley_map *map);
 LEY_API void ley_map_set_units(ley_map *map, const char *units);
 
-/* Reads an OpenDX scalar map (plain or gzip) as APBS, VMD and PyMOL write it, its delta rows along
- * x, y and z or oblique; the last axis is fastest in the file. Errors: LEY_ERROR_FILE, or
- * LEY_ERROR_INPUT with "file:line: what". */
+/* Reads an OpenDX scalar map (plain or gzip, of text or of APBS's binary values) as APBS, VMD and
+ * PyMOL write it, its delta rows along x, y and z or oblique; the last axis is fastest in the file.
+ * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error);
 
 /* Writes an OpenDX map as APBS lays it out, with as many digits of origin and steps as it takes to

@@ -333,7 +333,7 @@ static void put_sections(const job_run *run, json_t *report)
                      method == run->method ? method->json(run->problem, run->report) : json_null());
 }
 
-/* Of a file that is values, and little else. */
+/* Of a file that is values, and little else, before it is packed. */
 static uint64_t float_bytes(const job_run *run)
 {
     return (uint64_t)run->front_bytes + (uint64_t)run->report->points * sizeof(float);
@@ -344,11 +344,12 @@ static void print_dry(const job_run *run)
     if (run->kind->print != NULL)
         run->kind->print(run);
     print_forecast(run->forecast);
+    const char *packed = run->output != NULL && ends_with(run->output, ".gz") ? " before it is packed" : "";
     if (run->is_streamed)
-        printf("file: %s, %s\n", run->output, bytes_text(float_bytes(run)).s);
+        printf("file: %s, %s%s\n", run->output, bytes_text(float_bytes(run)).s, packed);
     for (size_t i = 0; i < run->other_count; i++)
         if (run->others[i] != NULL && run->is_streamed && is_map_name(run->others[i]))
-            printf("file: %s, %s\n", run->others[i], bytes_text(float_bytes(run)).s);
+            printf("file: %s, %s%s\n", run->others[i], bytes_text(float_bytes(run)).s, packed);
 }
 
 /* Also of what is too large to be done. */
@@ -362,7 +363,9 @@ static int conclude_dry(job_run *run, ley_error *error)
         if (run->kind->put_json != NULL)
             run->kind->put_json(run, report);
         json_put(report, "forecast", json_of_forecast(run->forecast));
-        json_put(report, "file_bytes", run->is_streamed ? json_count((int64_t)float_bytes(run)) : json_null());
+        json_put(report, "file_bytes",
+                 run->is_streamed && !ends_with(run->output, ".gz") ? json_count((int64_t)float_bytes(run))
+                                                                    : json_null());
         json_put(report, "plan", json_of_plan(run->report));
         json_put(report, "seconds", json_of_phases(&run->phases));
         written = json_finish(report, values->json);

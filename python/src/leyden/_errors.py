@@ -91,6 +91,10 @@ class RadiiWarning(UserWarning):
     """Radii were not in the topology, nor given: they are 0."""
 
 
+class MapWarning(UserWarning):
+    """Something in a map's file may be meant otherwise; the message says how it was taken."""
+
+
 class ToleranceWarning(UserWarning):
     """The values are off by more than the tolerance asked for; `report["accuracy"]` says by how much."""
 
