@@ -4,7 +4,7 @@
 # in a Python environment. Prints how long each took, and writes that to RESULT. As root, from
 # `make bare`; ten minutes or more.
 #
-#     tests/bare.sh [RESULT]        default: docs/runs/bare.md; exit code 77: a tool or a right is missing
+#     tests/bare.sh [RESULT]    default: docs/runs/bare.md; exit code 77: a tool or right is missing
 set -eu
 cd "$(dirname "$0")/.."
 result=$(realpath -m "${1:-docs/runs/bare.md}")

@@ -330,8 +330,8 @@ static void test_interrupt(void **state)
         fail_msg("it took %g s", took_s);
 }
 
-/* What PoCL's compiler prints of the kernel that is broken on purpose does not come through; what the
- * command says after it does. */
+/* What PoCL's compiler prints of the kernel that is broken on purpose does not come through; what
+ * the command says after it does. */
 static void test_silent_compilers(void **state)
 {
     (void)state;

@@ -20,8 +20,8 @@ static structs_spec spec_of(int echo)
 
 static const char nobody[] = "leyden_knows_nobody_of_this_name";
 
-/* Some compilers also print how many errors there were, on standard error. What they say of a kernel
- * that is broken on purpose is nothing for whoever looks at the checks. */
+/* Some compilers also print how many errors there were, on standard error. What they say of a
+ * kernel that is broken on purpose is nothing for whoever looks at the checks. */
 static struct {
     pthread_mutex_t mutex;
     int kept; /* the real standard error; -1: it is where it belongs */
