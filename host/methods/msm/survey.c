@@ -1,6 +1,7 @@
 #include "methods/msm/survey.h"
 
 #include "core/atoms.h"
+#include "core/points.h"
 #include "error.h"
 #include "judge/accuracy.h"
 #include "judge/periodic.h"
@@ -466,6 +467,17 @@ static ley_status mend_mean(sampling *s, ley_error *error)
     return LEY_OK;
 }
 
+/* A field has nothing of the mean, which may be thousands of times the rest, as of a net charge
+ * with weak screening: where it is asked for, lattices are to be right for what is left. */
+static void take_mean(sampling *s)
+{
+    double mean_e_A = 0;
+    for (size_t k = 0; k < s->points; k++)
+        mean_e_A += s->value_e_A[k] / (double)s->points;
+    for (size_t k = 0; k < s->points; k++)
+        s->value_e_A[k] -= mean_e_A;
+}
+
 /* ---- Where ----------------------------------------------------------------------------------- */
 
 /* Of the lattice, or of those that it is over: all of them where they are few. */
@@ -566,6 +578,8 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
         squares_e2_A2 += of->square_e2_A2[k] / (double)of->points;
     if (status == LEY_OK && !sum_exactly(of))
         status = mend_mean(of, error);
+    if (p->cell->dimensions > 0 && listed != NULL && listed->field != NULL)
+        take_mean(of);
     s->potential_e_A = root_mean_square(of, of->value_e_A);
     s->terms_e_A = sqrt(squares_e2_A2);
     free(of);
