@@ -168,6 +168,10 @@ LEY_API double ley_atoms_total_charge_e(const ley_atoms *atoms);
 /* The smallest box around the centres. */
 LEY_API void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
 
+/* Whether every charge is 0, as where charges were never assigned: the potential is 0 everywhere.
+ * Then text[size] is a sentence that says so. False, and an empty text: one is not. */
+LEY_API bool ley_atoms_charge_remark(const ley_atoms *atoms, char *text, size_t size);
+
 /* Whether a cell looks too small for the atoms that it repeats along those vectors cell_A[m] where
  * periodic[m], as one whose lengths are in nm: they reach over more than twice an edge, further
  * than molecules that are wrapped into it, or stick out of it whole. Then text[size] is a sentence
@@ -256,9 +260,9 @@ LEY_API const float *ley_map_read_values(const ley_map *map);
 LEY_API const char *ley_map_units(const ley_map *map);
 LEY_API void ley_map_set_units(ley_map *map, const char *units);
 
-/* Reads an OpenDX scalar map (plain or gzip) as APBS, VMD and PyMOL write it, its delta rows along
- * x, y and z or oblique; the last axis is fastest in the file. Errors: LEY_ERROR_FILE, or
- * LEY_ERROR_INPUT with "file:line: what". */
+/* Reads an OpenDX scalar map (plain or gzip, of text or of APBS's binary values) as APBS, VMD and
+ * PyMOL write it, its delta rows along x, y and z or oblique; the last axis is fastest in the file.
+ * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error);
 
 /* Writes an OpenDX map as APBS lays it out, with as many digits of origin and steps as it takes to
@@ -632,6 +636,7 @@ typedef struct ley_run_options {
     size_t verify_least; /* points recomputed however long it takes; 0: 50 */
     double tolerance;    /* the relative RMS error that is wished, or 0: LEY_SUM_AUTO goes by it, and it is measured by
                             strata: a quarter of the verify_least points, at most, are those with the largest values */
+    double aim;          /* the share of the tolerance that ley_long_range_choose() aims at; 0: half of it */
 } ley_run_options;
 
 /* Math auto, sum float, verification of up to 1,000 points. */
@@ -755,7 +760,19 @@ typedef struct ley_report {
                                       to it; points = 0: there is no field, or nothing was verified */
     size_t stage_count;
     const struct ley_stage_report *stages; /* who did what when: leyden_forecast.h */
+    double tolerance_share;                /* how much of the options' tolerance is used up: above 1 it is missed; 0:
+                                              there is none, or nobody measured */
+    double tolerance_floor;                /* what it is a share of, in the results' unit, by LEY_TOLERANCE_FLOOR; 0:
+                                              the values' root mean square */
 } ley_report;
+
+/* A potential that is nothing but what is left of terms that cancel has no more digits than these
+ * have. With S the root mean square, over the points, of sqrt(sum_j (C q_j exp(-kappa d_j) /
+ * d_j)^2), d_j = max(r_min, distance to the nearest image of j), a tolerance T is a share of the
+ * root mean square of the values, or, if that is more, of S times LEY_TOLERANCE_FLOOR, or times
+ * LEY_TOLERANCE_DIGITS / T: no map need be nearer than LEY_TOLERANCE_DIGITS of S. */
+#define LEY_TOLERANCE_DIGITS 5e-8
+#define LEY_TOLERANCE_FLOOR 0.01
 
 /* The note of this name, or NULL. */
 LEY_API const ley_note *ley_report_note(const ley_report *report, const char *name);

@@ -13,7 +13,8 @@ extern "C" {
 /* A format of map files. */
 typedef struct ley_map_format {
     const char *name;           /* "OpenDX" */
-    const char *const *endings; /* of names, in any case: ".dx", ".dx.gz"; NULL behind the last */
+    const char *const *endings; /* of names, in any case: ".mrc"; NULL behind the last. With ".gz" behind
+                                 * it the file is packed by gzip */
     const char *beside;         /* what a second file beside it has behind its name: ".json"; NULL: there is none */
     bool keeps_facts;           /* it has a place for facts that ley_map_write() is given, or makes use of some */
     bool is_streamed;           /* planes go to its file while they are computed: ley_map_create_file() */
@@ -23,12 +24,17 @@ typedef struct ley_map_format {
 /* The formats, i from 0; NULL behind the last. */
 LEY_API const ley_map_format *ley_map_format_at(size_t i);
 
-/* All their endings, in words: ".dx, .dx.gz or .raw". */
+/* All their endings, in words: ".dx, .raw or .mrc, with or without .gz". */
 #define LEY_MAP_ENDINGS 128
 LEY_API void ley_map_format_endings(char text[LEY_MAP_ENDINGS]);
 
-/* The one that a name's ending asks for, and the ending; NULL: none. `ending` may be NULL. */
+/* The one that a name's ending asks for, packed or not, and where in `path` the ending begins;
+ * NULL: none. `ending` may be NULL. */
 LEY_API const ley_map_format *ley_map_format_of(const char *path, const char **ending);
+
+/* The one of a file that is there, as ley_map_read() finds it; of a pipe, or of what cannot be
+ * read, by its name. NULL: it is no map. */
+LEY_API const ley_map_format *ley_map_format_found(const char *path);
 
 /* The one that has this ending, said without its point: "mrc"; NULL: none. */
 LEY_API const ley_map_format *ley_map_format_named(const char *word);
@@ -37,9 +43,15 @@ LEY_API const ley_map_format *ley_map_format_named(const char *word);
  * copied, and must be there until the map has been written. */
 LEY_API void ley_map_set_atoms(ley_map *map, const ley_atoms *atoms);
 
-/* Reads a map in the format that the name's ending asks for; a name with another ending is taken
- * for OpenDX. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file: what" or "file:line: what". */
+/* Reads a map, plain or packed by gzip, of a file, a pipe or standard input. Its content says which
+ * format it has; where that says nothing, as of raw maps, the ending of the name does, and a text
+ * of an unknown ending is taken for OpenDX. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:
+ * what" or "file:line: what". */
 LEY_API ley_status ley_map_read(const char *path, ley_map **map, ley_error *error);
+
+/* What may be meant otherwise in the file that a map was read from, and how it was taken, as "file:
+ * what"; NULL: nothing. */
+LEY_API const char *ley_map_remark(const ley_map *map);
 
 /* Writes a map in the format that the name's ending asks for. `comment`: lines, or NULL; `facts`:
  * the text of a JSON object, or NULL. Formats keep as much of the comment as they have room for,

@@ -104,7 +104,7 @@ def files(path):
     (table,) = report["tables"]
     (device,) = table["devices"]
     rows = {row["variant"]: row for row in device["rows"]}
-    endings = (".pqr", ".atoms", ".dx", ".dx.gz", ".raw", ".mrc", ".npy", ".dxbin", ".cube")
+    endings = (".pqr", ".atoms", ".dx", ".dx.gz", ".raw", ".mrc", ".ccp4", ".npy", ".dxbin", ".cube")
     names = {f"{what}{ending}" for what in ("write", "read") for ending in endings}
     plain = {"plain-write", "plain-read", "plain-write-synced", "plain-read-uncached"}
     assert set(rows) == names | plain, set(rows) ^ (names | plain)

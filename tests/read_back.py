@@ -229,6 +229,22 @@ def check_apbs_binary():
     return faults
 
 
+def check_default(path, dims):
+    """The lattice that is laid around atoms, a whole number of steps from (0, 0, 0): as in OpenDX, so in MRC maps."""
+    origin = read_grid(path).origin
+    faults = []
+    for name in ("default.mrc", "default.ccp4"):
+        subprocess.run([LEYDEN, "convert", path, "-o", name, "--quiet"], check=True)
+        try:
+            grid = read_grid(name)
+        except ImportError:
+            print("skipped: python3-mrcfile is not installed")
+            return faults
+        if grid.grid.shape != dims or any(abs(a - b) > 1e-6 for a, b in zip(grid.origin, origin)):
+            faults.append(f"GridDataFormats: {name} begins at {grid.origin}, and {path} at {origin}")
+    return faults
+
+
 def write_wrong_maps(path):
     """Maps that a check must refuse: cut short, a keyword misspelt, every value 1 % too large."""
     with open(path) as file:
@@ -252,6 +268,14 @@ def main():
     compute_map("packed.dx.gz", SMALL_DIMS)
     faults = [check_grid_data("map.dx", atoms, DIMS), check_grid_data("small.dx", atoms, SMALL_DIMS),
               check_grid_data("packed.dx.gz", atoms, SMALL_DIMS)]
+    with open("bead.pqr", "w") as file:
+        file.write("ATOM 1 CG ALA A 1 0.0 0.0 0.0 0.0 4.5\nATOM 2 CG LYS A 2 3.8 0.0 0.0 1.0 5.5\n"
+                   "ATOM 3 CG ASP A 3 7.6 0.0 0.0 -1.0 5.0\n")
+    subprocess.run([LEYDEN, "map", "bead.pqr", "-o", "default.dx", "--spacing", "1", "--padding", "6", "--quiet"],
+                   check=True)
+    if tuple(read_grid("default.dx").origin) != (-6, -6, -6):
+        faults.append(f"default.dx begins at {read_grid('default.dx').origin}")
+    faults += check_default("default.dx", read_grid("default.dx").grid.shape)
     checks = [check_grid_data]
     if has_apbs:
         faults += [check_apbs_tool("map.dx", atoms, DIMS), check_apbs_tool("small.dx", atoms, SMALL_DIMS),

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Do the programs of others find in our maps the points and the values that were put there?
 
-Readers: mrcfile and gemmi (MRC), numpy, ASE (cube files), GridDataFormats (MRC; read_back.py has OpenDX),
-PyMOL (OpenDX, MRC, cube files), each with a lattice along x, y and z and, where it knows them, an oblique one.
+Readers: mrcfile and gemmi (MRC), numpy, ASE (cube files), GridDataFormats and MDAnalysis, which reads maps by it
+(MRC; read_back.py has OpenDX), PyMOL (OpenDX, MRC, cube files), each with a lattice along x, y and z and, where it knows them, an oblique one.
 Each check is also shown files that are wrong and must refuse them; and files that these programs write are read
 back by ours. BUILD names the build directory. Exit code 77: a reader is not installed.
 """
@@ -28,10 +28,12 @@ def module(name):
 
 READERS = ("numpy", "mrcfile", "gemmi", "ase.io.cube", "gridData", "pymol2")
 numpy, mrcfile, gemmi, ase, griddata, pymol = map(module, READERS)
+density = module("MDAnalysis.analysis.density")  # heavy: where it is installed
 
 # No two extents alike: a reader that mixes up the axes shows.
 COUNTS = (7, 5, 9)
 STRAIGHT = ((-2.64, -0.99, 0.33), ((0.33, 0, 0), (0, 0.5, 0), (0, 0, 0.75)))
+WHOLE = ((-0.66, 1.5, 2.25), STRAIGHT[1])  # begins a whole number of steps from (0, 0, 0)
 OBLIQUE = ((-1.25, 2.25, 0.625), ((0.5, 0, 0), (-0.25, 0.75, 0), (0.125, 0.1, 0.625)))
 APART_A = 2e-5
 KT_HARTREE = 1.380649e-23 * 298.15 / 4.3597447222071e-18
@@ -71,6 +73,7 @@ def is_near(found, expected):
 # Each check returns what is wrong, or None.
 
 def check_mrcfile(path, lattice):
+    """It tells ORIGIN and NSTART apart: together they are the place, and one of them is 0."""
     try:
         with mrcfile.open(path) as file:
             data, header = file.data, file.header
@@ -80,7 +83,11 @@ def check_mrcfile(path, lattice):
         return f"mrcfile: {path} is not valid"
     if data.shape != COUNTS[::-1]:
         return f"mrcfile: shape {data.shape}"
-    if not is_near((header.origin.x, header.origin.y, header.origin.z), lattice[0]):
+    by_start = [int(start) * lattice[1][m][m] for m, start in enumerate((header.nxstart, header.nystart, header.nzstart))]
+    by_origin = [float(header.origin[axis]) for axis in "xyz"]
+    if any(by_start) and any(by_origin) or any(by_start) != (path.startswith("whole.") and ".mrc" not in path):
+        return f"mrcfile: origin {by_origin}, start {by_start}"
+    if not is_near(by_start if any(by_start) else by_origin, lattice[0]):
         return f"mrcfile: origin {header.origin}"
     if any(data[k, j, i] != numpy.float32(value(i, j, k)) for i, j, k in points()):
         return "mrcfile: other values"
@@ -108,11 +115,16 @@ def check_gemmi(path, lattice):
 
 
 def check_start(path, lattice):
-    """Where the first point is a whole number of steps, NSTART tells the same place as ORIGIN."""
+    """By crystallography's rule: values lie in the cell by NSTART, whatever ORIGIN says."""
     ccp4 = gemmi.read_ccp4_map(path)
-    start = [ccp4.header_i32(word) for word in (5, 6, 7)]
-    at = ccp4.grid.unit_cell.orthogonalize(gemmi.Fractional(*(s / n for s, n in zip(start, COUNTS)))).tolist()
-    return None if is_near(at, lattice[0]) else f"gemmi: NSTART {start} is {at}, not {lattice[0]}"
+    ccp4.setup(float("nan"))
+    cell = ccp4.grid.unit_cell
+    for index in points():
+        at = cell.fractionalize(gemmi.Position(*place(lattice, index)))
+        found = ccp4.grid.get_value(*(round(f * n) for f, n in zip((at.x, at.y, at.z), COUNTS)))
+        if found != value(*index):
+            return f"gemmi: {path}: {found} at {place(lattice, index)}, expected {value(*index)}"
+    return None
 
 
 def changed(path, name, word, kind, number):
@@ -134,11 +146,14 @@ def check_wrong_mrc(check, lattice):
     return [f"{check.__name__} takes {name} for right" for name in wrong if check(name, lattice) is None]
 
 
-def check_ours(path):
-    """What they wrote, as we read it: the values, by way of OpenDX."""
+def check_ours(path, lattice=None):
+    """What they wrote, as we read it: the values, and where it is known the first point, by way of OpenDX."""
     convert(path, "back.dx")
     with open("back.dx") as file:
         text = file.read()
+    origin = [float(word) for word in text.split("origin ")[1].split()[:3]]
+    if lattice is not None and not is_near(origin, lattice[0]):
+        return f"{path}: begins at {origin}, expected {lattice[0]}"
     words = text.split("follows")[1].split("attribute")[0].split()
     expected = [value(*index) for index in points()]
     if len(words) != len(expected) or any(abs(float(a) - b) > 1e-5 * abs(b) for a, b in zip(words, expected)):
@@ -176,10 +191,12 @@ def check_mrc():
         faults.append(check_ours("theirs.mrc"))
     if gemmi is not None:
         faults += check_wrong_mrc(check_gemmi, STRAIGHT)
-        whole = ((-0.66, 1.5, 2.25), STRAIGHT[1])
-        write_dx("map.dx", whole)
-        convert("map.dx", "whole.map")
-        faults.append(check_start("whole.map", whole))
+        write_dx("map.dx", WHOLE)
+        for name in ("whole.ccp4", "whole.map", "whole.map.gz"):
+            convert("map.dx", name)
+            faults.append(check_start(name, WHOLE))
+        if check_start("whole.map", STRAIGHT) is None:
+            faults.append("check_start takes another lattice for right")
         write_with_gemmi("theirs.ccp4")
         faults.append(check_ours("theirs.ccp4"))
     return faults
@@ -226,7 +243,7 @@ def check_npy():
 def check_griddata(path, lattice):
     """Lattices along x, y and z; places are float32."""
     try:
-        grid = griddata.Grid(path)
+        grid = griddata.Grid(path, file_format="MRC")  # it does not know .map
     except Exception as why:
         return f"GridDataFormats: {why!r}"
     if grid.grid.shape != COUNTS:
@@ -242,10 +259,23 @@ def check_with_griddata():
     if numpy is None or mrcfile is None or griddata is None:
         return []
     faults = []
-    write_dx("map.dx", STRAIGHT)
-    for name in ("map.mrc", "map.ccp4"):
-        convert("map.dx", name)
-        faults.append(check_griddata(name, STRAIGHT))
+    for lattice, stem in ((WHOLE, "whole"), (STRAIGHT, "map")):
+        write_dx("map.dx", lattice)
+        for ending in (".mrc", ".ccp4", ".map", ".mrc.gz", ".map.gz"):
+            convert("map.dx", stem + ending)
+            faults.append(check_griddata(stem + ending, lattice))
+            if mrcfile is not None:
+                faults.append(check_mrcfile(stem + ending, lattice))
+    for name, lattice in (("whole.mrc", WHOLE), ("whole.ccp4", WHOLE), ("map.mrc", STRAIGHT)) if density else ():
+        if not is_near(density.Density(name).origin, lattice[0]):
+            faults.append(f"MDAnalysis: {name} begins at {density.Density(name).origin}")
+    # As our files once were, with both fields: what adds them up must be seen here.
+    both = "whole.mrc"
+    for axis in range(3):
+        both = changed(both, f"both{axis}.mrc", 5 + axis, "i", round(WHOLE[0][axis] / WHOLE[1][axis][axis]))
+    if check_griddata(both, WHOLE) is None:
+        faults.append("check_griddata takes a map with ORIGIN and NSTART for right")
+    faults.append(check_ours(both, WHOLE))
     return faults + check_wrong_mrc(check_griddata, STRAIGHT)
 
 
@@ -312,27 +342,27 @@ def check_pymol(session, path, lattice, scale=1, relative=0, apart_A=APART_A):
 
 
 def check_with_pymol():
-    """Without a window. A CCP4 file begins at NSTART there, and one named .mrc or .map at ORIGIN."""
+    """Without a window. A file named .ccp4 begins at NSTART there, one named .mrc at ORIGIN, and one named .map at
+    either."""
     if numpy is None or pymol is None:
         return []
     faults = []
-    whole = ((-0.66, 1.5, 2.25), STRAIGHT[1])
     with pymol.PyMOL() as session:
         session.cmd.feedback("disable", "all", "everything")
         session.cmd.set("normalize_ccp4_maps", 0)
         for lattice, names in ((STRAIGHT, ("map.dx", "map.mrc", "map.map")), (OBLIQUE, ("map.mrc", "map.map")),
-                               (whole, ("map.dx", "map.ccp4"))):
+                               (WHOLE, ("map.dx", "map.mrc", "map.ccp4", "map.map", "map.mrc.gz", "map.map.gz", "map.ccp4.gz"))):
             write_dx("given.dx", lattice)
             for name in names:
                 convert("given.dx", name)
                 exact = 1e-6 if name.endswith(".dx") else 0
                 faults.append(check_pymol(session, name, lattice, relative=exact))
-                if check_pymol(session, name, STRAIGHT if lattice is not STRAIGHT else whole, relative=exact) is None:
+                if check_pymol(session, name, STRAIGHT if lattice is not STRAIGHT else WHOLE, relative=exact) is None:
                     faults.append(f"check_pymol takes another lattice for that of {name}")
-        if check_pymol(session, changed("map.ccp4", "wrong.ccp4", 300, "f", 1e9), whole) is None:
+        if check_pymol(session, changed("map.ccp4", "wrong.ccp4", 300, "f", 1e9), WHOLE) is None:
             faults.append("check_pymol takes wrong.ccp4 for right")
         convert("given.dx", "map.cube")
-        faults.append(check_pymol(session, "map.cube", whole, KT_HARTREE, 1e-6, 0.5))
+        faults.append(check_pymol(session, "map.cube", WHOLE, KT_HARTREE, 1e-6, 0.5))
     return faults
 
 

@@ -261,6 +261,9 @@ static void test_pdb_files(void **state)
     cli_expect(0, "2 atoms", NULL);
     cli("convert protein.pdb --pqr-anyway -o out/a.atoms");
     cli_expect(0, "2 atoms", NULL);
+    cli_write_text("zero.pqr", "ATOM 1 N LYS 1 3.287 10.092 10.329 0.0000 0.0000\n");
+    cli("map zero.pqr -o out/a.dx " SMALL);
+    cli_expect(0, NULL, "warning: zero.pqr: every charge of its 1 atom is 0");
 }
 
 /* Atoms that come through a pipe and make no sense: it is not opened a second time to see whether

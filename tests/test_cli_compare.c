@@ -222,7 +222,7 @@ static void test_refusals(void **state)
         {"compare a.raw volt.raw", 2, "a.raw is in kT/e, and volt.raw in V"},
         {"compare a.raw zero.raw", 2, "zero.raw is 0 at all 1836 points"},
         {"compare zero.raw a.raw", 2, "zero.raw is 0 at all 1836 points"},
-        {"compare a.raw none.raw", 2, "none.raw.json: No such file"},
+        {"compare a.raw none.raw", 2, "none.raw: No such file"},
         {"compare a.raw volt.raw --json volt.raw", 1, "--json: 'volt.raw' is the file of the map B"},
         {"compare a.raw volt.raw --json a.raw.json", 1, "--json: 'a.raw.json' is the file of the header of map A"},
         {"compare a.raw volt.raw --tol -1", 1, "--tol: -1 is out of range"},

@@ -21,7 +21,7 @@ static void test_wrong_options(void **state)
         {MAP "--method cutoff --transposition host", 1, "--field and --transposition exclude each other"},
         {MAP "--method cutoff --variant halves16", 1, "--variant: 'halves16' is none of group64"},
         {MAP "--json out/a_Ey.dx", 1, "--output: 'out/a_Ey.dx' is the file of the report"},
-        {"map ion.pqr -o out/a.csv --field", 1, "'out/a.csv' must end in .dx, .dx.gz"},
+        {"map ion.pqr -o out/a.csv --field", 1, "'out/a.csv' must end in .dx, .raw"},
         {"map ion.pqr -o nodir/a.dx --field", 2, "nodir/a.dx: No such file or directory"},
         {"map ion.pqr -o out/a.dx --field --dims 2000,2000,2000", 2, "8000000000 points, and the field is there at "},
     };

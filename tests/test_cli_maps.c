@@ -80,6 +80,65 @@ static void test_mrc(void **state)
 }
 
 /* A cube file has the molecule, and kT/e of the map's own temperature; so have those of a field. */
+/* Streamed maps that are packed when all planes are there hold the bytes of those that are not; one
+ * that is read is found by its content. */
+static void test_packed(void **state)
+{
+    (void)state;
+    static const char *const endings[] = {".mrc", ".ccp4", ".raw", ".npy", ".dx", ".dxbin", ".cube"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        cli("map ion.pqr -o out/a%s -q " SMALL, endings[i]);
+        cli("map ion.pqr -o out/b%s.gz -q " SMALL, endings[i]);
+        cli_expect(0, NULL, NULL);
+    }
+    cli_python(
+        "import gzip\n"
+        "for e in '.mrc', '.ccp4', '.raw', '.npy', '.dx', '.dxbin', '.cube':\n"
+        "    assert gzip.open('out/b' + e + '.gz').read() == open('out/a' + e, 'rb').read(), e\nprint('fine')\n");
+    cli_expect(0, "fine", NULL);
+    cli("convert - -o out/c.dx -q <%s", cli_path("out/b.mrc.gz"));
+    cli("convert out/b.cube.gz -o - >%s", cli_path("out/d.dx"));
+    cli("compare out/c.dx out/b.dxbin.gz --tol 1e-6 -q");
+    cli_expect(0, NULL, NULL);
+    cli("compare out/c.dx out/d.dx --tol 1e-6 -q");
+    cli_expect(0, NULL, NULL);
+    rename(cli_path("out/b.ccp4.gz"), cli_path("out/nothing"));
+    cli("slice out/nothing -o out/a.png --title t -q");
+    cli("slice out/a.mrc -o out/b.png --title t -q");
+    cli_assert_same_files("out/a.png", "out/b.png");
+    cli("convert out/nothing -o out/e.mrc -q");
+    cli("compare out/e.mrc out/a.mrc --tol 0 -q");
+    cli_expect(0, NULL, NULL);
+    cli("map ion.pqr -o out/f.mrc.gz --dry-run --json out/dry.json " SMALL);
+    cli_expect(0, "\nfile: out/f.mrc.gz, 4.5 KiB before it is packed\n", NULL);
+    cli_python("import json\nassert json.load(open('out/dry.json'))['file_bytes'] is None\nprint('fine')\n");
+    cli_expect(0, "fine", NULL);
+    cli("map ion.pqr -o out/f.mrc.gz --field -q " SMALL);
+    cli("compare out/f_Ez.mrc.gz out/f_Ez.mrc.gz --tol 0 -q");
+    cli_expect(0, NULL, NULL);
+}
+
+/* What may be meant otherwise in a file is said, once, and not where it shall be quiet. */
+static void test_remarks(void **state)
+{
+    (void)state;
+    size_t size;
+    cli("map ion.pqr -o out/a.mrc -q " SMALL);
+    char *bytes = cli_read("out/a.mrc", &size);
+    bytes[16] = 99;
+    cli_write("two.mrc", bytes, size);
+    free(bytes);
+    cli("convert two.mrc -o out/b.mrc");
+    cli_expect(0, NULL,
+               "leyden: warning: two.mrc: ORIGIN (words 50 to 52) and NSTART (words 5 to 7) tell two places, ");
+    cli("compare out/a.mrc two.mrc --tol 0");
+    cli_expect(0, NULL, "leyden: warning: two.mrc: ORIGIN");
+    cli("slice two.mrc -o out/a.png --title t -q");
+    cli_expect(0, NULL, "leyden: warning: two.mrc: ORIGIN");
+    const cli_result *quiet = cli("convert two.mrc -o out/b.mrc -q");
+    assert_string_equal(quiet->err, "");
+}
+
 static void test_cube(void **state)
 {
     (void)state;
@@ -166,6 +225,9 @@ static void test_readers(void **state)
     ley_map_destroy(a);
     ley_map_destroy(c);
     ley_map_destroy(d);
+    cli("convert out/a.raw -o out/a.raw.gz -q"); /* header and all beside the plain one */
+    cli("compare out/a.raw.gz out/a.raw --tol 0 -q");
+    cli_expect(0, NULL, NULL);
     cli("slice out/c.raw -o out/c.png --title t -q");
     cli_expect(0, NULL, NULL);
     cli("slice out/d.dx -o out/d.png --title t -q");
@@ -189,7 +251,7 @@ static void test_refusals(void **state)
     rmdir(cli_path("out/full.raw.json"));
     cli_empty(NULL);
     static const cli_failing cases[] = {
-        {"map ion.pqr -o out/a.raw.gz " SMALL, 1, "--output: 'out/a.raw.gz' must end in .dx, .dx.gz"},
+        {"map ion.pqr -o out/a.raw.zip " SMALL, 1, "--output: 'out/a.raw.zip' must end in .dx, .raw"},
         {"map ion.pqr -o out/a.raw --json out/a.raw.json " SMALL, 1,
          "--json: 'out/a.raw.json' is the file of the header"},
         {"map ion.pqr -o none/a.raw " SMALL, 2, "none/a.raw: No such file or directory"},
@@ -434,6 +496,8 @@ int main(void)
     support_leave_out_second_driver();
     const struct CMUnitTest tests[] = {TEST(test_raw),
                                        TEST(test_mrc),
+                                       TEST(test_packed),
+                                       TEST(test_remarks),
                                        TEST(test_cube),
                                        TEST(test_killed),
                                        TEST(test_header),

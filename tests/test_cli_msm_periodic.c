@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MSM "map salt.pqr -o out/a.dx --method msm "
 
@@ -240,6 +241,108 @@ static void test_strong_screening(void **state)
     ley_map_destroy(b);
 }
 
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+/* The field of a.dx at node (i, j, k), in kT/e/A. */
+static void read_field(const int64_t at[3], double field[3])
+{
+    static const char *const paths[3] = {"a_Ex.dx", "a_Ey.dx", "a_Ez.dx"};
+    for (int axis = 0; axis < 3; axis++) {
+        ley_map *map = cli_read_map(paths[axis]);
+        const int64_t *n = ley_map_lattice(map)->n;
+        field[axis] = (double)ley_map_read_values(map)[(at[2] * n[1] + at[1]) * n[0] + at[0]];
+        ley_map_destroy(map);
+    }
+}
+
+static void expect_field(const int64_t at[3], const double right[3], double share)
+{
+    double field[3], size = 0;
+    read_field(at, field);
+    for (int axis = 0; axis < 3; axis++)
+        size = fmax(size, fabs(right[axis]));
+    for (int axis = 0; axis < 3; axis++)
+        if (!(fabs(field[axis] - right[axis]) <= share * size))
+            fail_msg("at (%d, %d, %d) along %c: %.9g, right is %.9g", (int)at[0], (int)at[1], (int)at[2], 'x' + axis,
+                     field[axis], right[axis]);
+}
+
+/* A point that is r_min from an ion, of which rounding decides whether it counts. Numbers are of an
+ * Ewald sum in NumPy's doubles, waves up to exp(-39), kT/e/A. */
+static void test_field_at_r_min(void **state)
+{
+    (void)state;
+    static const double without[3] = {0.0146730629, 0, 0}, beside[3] = {620.726908, 0, 0},
+                        above[3] = {-27.9036979, 558.068522, 0};
+    static const double step = -224181.84;
+    double field[3];
+    cli_write_text("one.pqr", "ATOM 1 X UNK 1 5.05 5 5 1 1.5\n");
+    cli("map one.pqr -o a.dx --field --periodic xyz --cell 20,20,20 --dims 11,11,11 --spacing 1 --origin=0,0,0");
+    cli_expect(0, "accuracy of the field", NULL);
+    read_field((const int64_t[3]){5, 5, 5}, field);
+    const double left = fabs(field[0]) > 1 ? field[0] - step : field[0];
+    assert_true(fabs(left - without[0]) < (fabs(field[0]) > 1 ? 1 : 0.005));
+    assert_true(fabs(field[1]) < 0.005 && fabs(field[2]) < 0.005);
+    expect_field((const int64_t[3]){6, 5, 5}, beside, 1e-5);
+    expect_field((const int64_t[3]){5, 6, 5}, above, 1e-5);
+}
+
+/* The mean of an ion that is hardly screened is 3e7 kT/e, and its field some kT/e/A, by any solver;
+ * right is what the same sum says. */
+static void test_field_of_a_weakly_screened_ion(void **state)
+{
+    (void)state;
+    static const char *const solvers[] = {"", " --method msm --solver direct",
+                                          " --method msm --solver fft --window bspline6 --splitting taylor5"};
+    static const double right[3] = {3.67316806, 12.17098853, -10.27139251};
+    cli_write_text("one.pqr", "ATOM 1 X UNK 1 0.7 0.9 1.1 1 1.5\n");
+    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+        char line[320];
+        snprintf(line, sizeof line,
+                 "map one.pqr -o a.dx --cell 6,6,6 --kappa .001 --dims 5,5,5 --spacing 1.1 --origin .2,.3,.4 "
+                 "--periodic xyz --field%s",
+                 solvers[i]);
+        cli("%s", line);
+        cli_expect(0, "accuracy of the field", NULL);
+        expect_field((const int64_t[3]){3, 2, 4}, right, i == 2 ? 1e-3 : 6e-3); /* --tol is of potentials */
+        ley_map *map = cli_read_map("a.dx");
+        const double value = (double)ley_map_read_values(map)[(4 * 5 + 2) * 5 + 3];
+        ley_map_destroy(map);
+        assert_true(fabs(value - 32606139.788) < 5); /* half a float's last digit is 1 */
+    }
+}
+
+/* ---- A thin layer ---------------------------------------------------------------------------- */
+
+/* Twenty charges of up to 2.9 e that cancel, in a layer of 35 A^2, screened: the coarsest level has
+ * a node to each cell, and 140 A away the potential is a 20,000th of its largest. Right values are
+ * of Parry's sum in NumPy's doubles, kT/e. */
+static void test_a_thin_layer(void **state)
+{
+    (void)state;
+    static const struct {
+        int node;
+        double right;
+    } some[] = {{0, 95.942205920}, {2, -476.294878193}, {10, -39.942974149}, {30, -1.511106385}};
+    char line[640], here[256];
+    assert_non_null(getcwd(here, sizeof here));
+    snprintf(line, sizeof line,
+             "map %s/tests/data/thin_layer.pqr -o a.dx --periodic yz "
+             "--cell=-0.828484783,3.03694749,-5.60387641,-4.34391299,-4.40445432,-1.74472632,-4.66442931,3.56238684,"
+             "2.62018456 --kappa 0.06731 --method msm --solver direct --splitting taylor5 --window nodal7 --cutoff 7.5 "
+             "--lattice-spacing 0.9 --levels 4 --dims 1,1,55 --spacing 2.79 --origin=-5.61921709,-1.65802852,"
+             "-8.49908273",
+             here);
+    cli("%s", line);
+    cli_expect(0, "lattices: 154 x 8 x 8, 84 x 4 x 4, 49 x 2 x 2, 31 x 1 x 1", NULL);
+    ley_map *map = cli_read_map("a.dx");
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        if (!(fabs((double)ley_map_read_values(map)[some[i].node] - some[i].right) < 0.01))
+            fail_msg("node %d: %.9g, right is %.9g", some[i].node, (double)ley_map_read_values(map)[some[i].node],
+                     some[i].right);
+    ley_map_destroy(map);
+}
+
 static int prepare(void **state)
 {
     const int code = cli_prepare(state);
@@ -268,6 +371,9 @@ int main(void)
         cmocka_unit_test(test_against_exact_sums),
         cmocka_unit_test(test_header_and_report),
         cmocka_unit_test(test_strong_screening),
+        cmocka_unit_test(test_field_at_r_min),
+        cmocka_unit_test(test_field_of_a_weakly_screened_ion),
+        cmocka_unit_test(test_a_thin_layer),
         cmocka_unit_test(test_a_cell_in_nm),
     };
     return cmocka_run_group_tests(tests, prepare, NULL);

@@ -47,7 +47,7 @@ static void test_wrong_options(void **state)
         {"map ion.pqr --points p.csv -o out/a.dx", 1, "--output: 'out/a.dx' must end in .csv, as --points is given"},
         {"map ion.pqr --points p.csv", 1, "--output MAP is missing"},
         {"map ion.pqr --points -o out/a.csv", 1, ""},
-        {"map ion.pqr -o out/a.csv", 1, "'out/a.csv' must end in .dx, .dx.gz"},
+        {"map ion.pqr -o out/a.csv", 1, "'out/a.csv' must end in .dx, .raw"},
         {"map ion.pqr --points p.csv -o p.csv", 1, "--output: 'p.csv' is the file of the points"},
         {"map ion.pqr --points ion.pqr -o out/a.csv", 2, "ion.pqr:1:"},
         {"map ion.pqr --points nosuch.csv -o out/a.csv", 2, "nosuch.csv: No such file or directory"},

@@ -536,11 +536,11 @@ static void bad_headers(void **state)
     expect_bad(POSITIONS "1 1 1\n" AXES "object 2 class gridconnections counts 1 1 2\n",
                "6: connections and positions have different counts");
     expect_bad(POSITIONS "1 1 1\n" AXES "object 3 class array type double rank 0 items 1 ieee data follows\n1",
-               "6: binary values are not supported");
+               "6: binary values of other kinds than APBS writes are not supported");
     expect_bad(POSITIONS "1 1 1\n" AXES "object 3 class array type double rank 1 shape 3 items 1 data follows\n1",
                "6: array: '3' is no rank or shape of a scalar map");
     expect_bad(POSITIONS "1 1 1\n" AXES ARRAY "1 data file x\n",
-               "6: the word follows (values elsewhere or binary are not supported): 'file' is not it");
+               "6: the word follows (values elsewhere are not supported): 'file' is not it");
     expect_bad(POSITIONS "1 1 1\norigin 0 0 0\ndelta 0 0 0\ndelta 0 1 0\ndelta 0 0 1\n" ARRAY "1 data follows\n1",
                "6: lattice: spacing 0 A along x, must be 1e-6 to 1e8");
     expect_bad(POSITIONS "1 1 1\norigin 0 0 0\ndelta 1 0 0\ndelta 1 2 0\ndelta 0 2 0\n" ARRAY "1 data follows\n1",

@@ -30,14 +30,15 @@ static size_t all_names(named_format names[ENDINGS_MAX])
     size_t n = 0;
     const ley_map_format *format;
     for (size_t i = 0; (format = ley_map_format_at(i)) != NULL; i++)
-        for (const char *const *ending = format->endings; *ending != NULL; ending++, n++) {
-            assert_true(n < ENDINGS_MAX);
-            names[n].format = format;
-            snprintf(names[n].path, NAME_BYTES, "map%s", *ending);
-            names[n].beside[0] = '\0';
-            if (format->beside != NULL)
-                snprintf(names[n].beside, NAME_BYTES, "map%s%s", *ending, format->beside);
-        }
+        for (const char *const *ending = format->endings; *ending != NULL; ending++)
+            for (int packed = 0; packed < 2; packed++, n++) {
+                assert_true(n < ENDINGS_MAX);
+                names[n].format = format;
+                snprintf(names[n].path, NAME_BYTES, "map%s%s", *ending, packed ? ".gz" : "");
+                names[n].beside[0] = '\0';
+                if (format->beside != NULL)
+                    snprintf(names[n].beside, NAME_BYTES, "%s%s", names[n].path, format->beside);
+            }
     assert_true(n > 5);
     return n;
 }

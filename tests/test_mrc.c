@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define NAME "a.mrc"
 
@@ -83,7 +84,7 @@ static double float_at(const char *bytes, int word)
 static void test_header(void **state)
 {
     (void)state;
-    static const int words[][2] = {{1, 5},  {2, 4},  {3, 3},  {4, 2},  {5, -8}, {6, -3}, {7, 1},      {8, 5}, {9, 4},
+    static const int words[][2] = {{1, 5},  {2, 4},  {3, 3},  {4, 2},  {5, 0},  {6, 0},  {7, 0},      {8, 5}, {9, 4},
                                    {10, 3}, {17, 1}, {18, 2}, {19, 3}, {23, 1}, {24, 0}, {28, 20141}, {56, 4}};
     ley_map *map = maps_make(&box);
     size_t size;
@@ -186,6 +187,44 @@ static void test_not_written(void **state)
     assert_int_equal(maps_count_files(), 0);
 }
 
+/* Where a map begins is told once: some readers add ORIGIN and NSTART up. */
+static void test_one_place(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.mrc", "a.ccp4", "a.map", "a.MAP.gz"};
+    static const struct {
+        double origin_A[3];
+        int start[3]; /* of crystallography's files; all 0: by ORIGIN */
+    } cases[] = {{{-6, -6, -6}, {-12, -8, -6}},
+                 {{-2.5, 3.75, 1}, {-5, 5, 1}},
+                 {{0, 0, 0}, {0, 0, 0}},
+                 {{0.1, 3.75, 1}, {0, 0, 0}},
+                 {{-1234.5, 0, 0}, {-2469, 0, 0}}};
+    for (size_t i = 0; i < 4 * sizeof cases / sizeof *cases; i++) {
+        const char *name = names[i % 4];
+        ley_lattice l = {.step_A = LEY_STEPS(0.5, 0.75, 1), .n = {3, 4, 2}};
+        memcpy(l.origin_A, cases[i / 4].origin_A, sizeof l.origin_A);
+        const int *start = cases[i / 4].start;
+        const bool by_start = i % 4 > 0 && (start[0] != 0 || start[1] != 0 || start[2] != 0);
+        ley_map *map = maps_make(&l);
+        size_t size;
+        free(maps_write_both_ways(map, name, NULL, &size));
+        gzFile file = gzopen(name, "rb");
+        char bytes[HEADER];
+        assert_int_equal(gzread(file, bytes, HEADER), HEADER);
+        gzclose(file);
+        for (int axis = 0; axis < 3; axis++) {
+            assert_int_equal(word_at(bytes, 5 + axis), by_start ? start[axis] : 0);
+            assert_true(float_at(bytes, 50 + axis) == (by_start ? 0 : (double)(float)l.origin_A[axis]));
+        }
+        ley_map *again = maps_read(name);
+        maps_assert_same_lattices(map, again, 0);
+        assert_null(ley_map_remark(again));
+        ley_map_destroy(again);
+        ley_map_destroy(map);
+    }
+}
+
 /* ---- What is read ---------------------------------------------------------------------------- */
 
 /* In every mode and order of bytes, behind another header, with columns along z. */
@@ -243,6 +282,133 @@ static void test_what_is_taken(void **state)
     ley_map_destroy(map);
 }
 
+/* Either of ORIGIN and NSTART, and both where they are one place, as all of our files were once.
+ * Where they are two it is ORIGIN, and the map says so. */
+static void test_which_place(void **state)
+{
+    (void)state;
+    static const struct {
+        int start[3];
+        float origin_A[3];
+        double expected_A[3];
+        const char *says; /* NULL: nothing; "!...": it is refused with this */
+    } cases[] = {
+        {{-2, 0, 7}, {0, 0, 0}, {-3, 0, 3.5}, NULL},
+        {{0, 0, 0}, {1.25f, 0, -7.1f}, {1.25, 0, -7.1}, NULL},
+        {{-2, 1, 7}, {-3, 0.75f, 3.5f}, {-3, 0.75, 3.5}, NULL},
+        {{-2, 0, 7},
+         {1, 2, 3},
+         {1, 2, 3},
+         "a.mrc: ORIGIN (words 50 to 52) and NSTART (words 5 to 7) tell two places, "
+         "(1, 2, 3) and (-3, 0, 3.5) A: ORIGIN was taken"},
+        {{-2, 0, 7}, {NAN, 0, 0}, {-3, 0, 3.5}, "a.mrc: ORIGIN (words 50 to 52) is (nan, 0, 0) and was not taken"},
+        {{0, 0, 0}, {0, INFINITY, 0}, {0}, "!: ORIGIN (words 50 to 52) is (0, inf, 0) A, which is no place; write"},
+        {{0, 0, 0}, {NAN, 0, 0}, {0}, "!: ORIGIN (words 50 to 52) is (nan, 0, 0) A, which is no place; write there"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        static const int fastest[3] = {2, 0, 1}; /* the axes of columns, rows and sections */
+        other_file f = begin_other(i % 2 == 1, 0);
+        f.size = HEADER + 60;
+        for (int k = 0; k < 3; k++) {
+            put_int(&f, 5 + k, cases[i].start[fastest[k]]);
+            put_float(&f, 50 + k, cases[i].origin_A[k]);
+        }
+        write_other(&f);
+        if (cases[i].says != NULL && cases[i].says[0] == '!') {
+            ley_map *none = NULL;
+            ley_error error = {0};
+            assert_int_equal(ley_map_read(NAME, &none, &error), LEY_ERROR_INPUT);
+            assert_non_null(strstr(error.message, cases[i].says + 1));
+            continue;
+        }
+        ley_map *map = maps_read(NAME);
+        for (int axis = 0; axis < 3; axis++)
+            assert_true(ley_map_lattice(map)->origin_A[axis] == cases[i].expected_A[axis]);
+        if (cases[i].says == NULL)
+            assert_null(ley_map_remark(map));
+        else
+            assert_non_null(strstr(ley_map_remark(map), cases[i].says));
+        ley_map_destroy(map);
+    }
+}
+
+/* What is left out, or wrong, where one meaning is left. */
+static void test_one_meaning(void **state)
+{
+    (void)state;
+    static const struct {
+        bool is_big;
+        int words[4][2]; /* that are changed; a number of 0 ends them */
+        const char *says;
+        const char *refused;
+    } cases[] = {
+        {false, {{54, 0x1111}}, "the machine stamp (word 54) says big-endian, but the axes (MAPC", NULL},
+        {true, {{54, 0x44440000}}, "the machine stamp (word 54) says little-endian, but the axes (MAPC", NULL},
+        {false, {{54, 0}}, NULL, NULL},
+        {true, {{54, 0}}, NULL, NULL},
+        {false, {{53, 0}}, "the word MAP (word 53) is missing", NULL},
+        {true, {{53, 0}, {54, 0}}, "the word MAP (word 53) is missing", NULL},
+        {false, {{53, 0}, {28, 20140}, {50, 0x3f800000}}, "from before 2000; ORIGIN (words 50 to 52) and NSTART", NULL},
+        {false,
+         {{53, 0}, {6, 0}, {5, 0}, {50, 0x3f800000}},
+         NULL,
+         ": ORIGIN (words 50 to 52) is (1, 0, 0) A, if that is what it is: the word MAP (word 53), with which it would "
+         "be, is missing; write there"},
+        {false,
+         {{53, 0}, {17, 0}, {18, 0}, {19, 0}},
+         NULL,
+         ": no MRC map: neither is the word MAP (word 53) where it should be, nor are axes (MAPC, MAPR, MAPS, words 17 "
+         "to 19)"},
+        {false, {{17, 0}}, NULL, ": the axes of columns, rows and sections (MAPC, MAPR, MAPS, words 17 to 19) are 0"},
+        {false, {{23, 0}}, NULL, NULL},
+        {false,
+         {{23, 0}, {10, 1}},
+         NULL,
+         ": 5 pictures and no volume, as ISPG (word 23) is 0 and MZ (word 10) is 1; of"},
+        {false, {{23, 401}, {10, 1}}, NULL, ": 5 sections of volumes of 1 each, as ISPG (word 23) is 401; only one"},
+        {false, {{23, 401}, {10, 5}}, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ley_map *map = NULL;
+        ley_error error = {0};
+        other_file f = begin_other(cases[i].is_big, 0);
+        f.size = HEADER + 60;
+        for (int k = 0; k < 4 && cases[i].words[k][0] != 0; k++)
+            put_int(&f, cases[i].words[k][0], cases[i].words[k][1]);
+        write_other(&f);
+        const ley_status status = ley_map_read(NAME, &map, &error);
+        if (cases[i].refused != NULL) {
+            assert_int_equal(status, LEY_ERROR_INPUT);
+            if (strstr(error.message, cases[i].refused) == NULL)
+                fail_msg("%s: not '%s'", error.message, cases[i].refused);
+            continue;
+        }
+        assert_ok(status);
+        assert_true(ley_map_lattice(map)->n[0] == 4 && ley_map_lattice(map)->step_A[0][0] == 1.5);
+        if (cases[i].says == NULL ? ley_map_remark(map) != NULL
+                                  : ley_map_remark(map) == NULL || strstr(ley_map_remark(map), cases[i].says) == NULL)
+            fail_msg("case %zu: '%s', not '%s'", i, ley_map_remark(map), cases[i].says);
+        ley_map_destroy(map);
+    }
+}
+
+/* All axes 0: x is fastest. */
+static void test_no_axes(void **state)
+{
+    (void)state;
+    other_file f = begin_other(true, 0);
+    f.size = HEADER + 60;
+    f.bytes[212] = f.bytes[213] = 0;
+    for (int word = 17; word <= 19; word++)
+        put_int(&f, word, 0);
+    write_other(&f);
+    ley_map *map = maps_read(NAME);
+    const int64_t *n = ley_map_lattice(map)->n;
+    assert_true(n[0] == 3 && n[1] == 4 && n[2] == 5);
+    assert_non_null(strstr(ley_map_remark(map), NAME ": the axes (MAPC, MAPR, MAPS, words 17 to 19) are 0: columns"));
+    ley_map_destroy(map);
+}
+
 static void test_bad_files(void **state)
 {
     (void)state;
@@ -250,16 +416,24 @@ static void test_bad_files(void **state)
         int word, value;
         const char *message;
     } cases[] = {
-        {53, 0, ": no MRC map: the word MAP is not where it should be"},
-        {17, 2, ": the axes of columns, rows and sections (MAPC, MAPR, MAPS) are 2, 1, 2"},
-        {4, 4, ": values of mode 4; only 0, 1, 2, 6 and 12 can be read"},
-        {2, 0, ": 0 rows"},
-        {3, -1, ": -1 sections"},
-        {8, 0, ": the cell's edge a is 15 A in 0 steps"},
-        {12, 0, ": the cell's edge b is 0 A in 20 steps"},
-        {14, 0x43340000, ": the cell's angles are 180, 90 and 90 degrees"},
+        {14, 0x7fc00000, ": the cell's angles (CELLB, words 14 to 16) are nan, 90 and 90 degrees"},
+        {17, 2,
+         ": the axes of columns, rows and sections (MAPC, MAPR, MAPS, words 17 to 19) are 2, 1, 2; they must be 1, 2 "
+         "and "
+         "3 in some order, 1, 2, 3 where x is fastest"},
+        {4, 4, ": values of mode 4 (MODE, word 4); only 0, 1, 2, 6 and 12 can be read"},
+        {2, 0, ": 0 rows (NY, word 2)"},
+        {3, -1, ": -1 sections (NZ, word 3)"},
+        {8, 0,
+         ": MX (word 8), in how many steps the cell's edge a of 15 A is divided, is 0: write that number there, 4 "
+         "where "
+         "the edge is that of the map"},
+        {12, 0,
+         ": the cell's edge b (CELLA, word 12) is 0 A in 20 steps: write there how long it is, the step's length times "
+         "MY"},
+        {14, 0x43340000, ": the cell's angles (CELLB, words 14 to 16) are 180, 90 and 90 degrees"},
         {14, 0x3727c5ac, ": lattice: its three steps lie in a plane, or two of them on a line"},
-        {24, -1, ": an extended header of -1 bytes"},
+        {24, -1, ": an extended header of -1 bytes (NSYMBT, word 24)"},
         {24, 1000000000, ": cut short: 1084 bytes, but headers of 1000001024 and 60 points of 1 bytes are to be there"},
         {1, 2000000000, ": lattice: 2000000000 points along z, must be 1 to 1073741824"},
         {1, 1000000000,
@@ -291,7 +465,9 @@ static void test_bad_files(void **state)
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup(test, maps_begin)
-    const struct CMUnitTest tests[] = {TEST(test_header),          TEST(test_round_trips),   TEST(test_not_written),
-                                       TEST(test_files_of_others), TEST(test_what_is_taken), TEST(test_bad_files)};
+    const struct CMUnitTest tests[] = {TEST(test_header),    TEST(test_round_trips),     TEST(test_not_written),
+                                       TEST(test_one_place), TEST(test_which_place),     TEST(test_one_meaning),
+                                       TEST(test_no_axes),   TEST(test_files_of_others), TEST(test_what_is_taken),
+                                       TEST(test_bad_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

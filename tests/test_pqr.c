@@ -605,6 +605,25 @@ static void commands_of_messages_make_files_that_are_read(void **state)
     }
 }
 
+static void files_without_charges_are_remarked_upon(void **state)
+{
+    (void)state;
+    static const char zero[] = "ATOM      1  N   MET A   1      27.340  24.430   2.614  0.0000 0.0000\n"
+                               "ATOM      2  C   MET A   1      27.340  25.430   2.614  0.0000 0.0000\n";
+    static const char charged[] = "ATOM 1 N MET 1 1.0 2.0 3.0 1 1\nATOM 2 N MET 1 1.0 2.0 3.0 -1 1\n";
+    char text[256];
+    write_bytes(zero, strlen(zero));
+    ley_atoms *atoms = read_fine();
+    assert_true(ley_atoms_charge_remark(atoms, text, sizeof text));
+    assert_non_null(strstr(text, "every charge of its 2 atoms is 0"));
+    ley_atoms_destroy(atoms);
+    write_bytes(charged, strlen(charged));
+    atoms = read_fine();
+    assert_false(ley_atoms_charge_remark(atoms, text, sizeof text));
+    assert_string_equal(text, "");
+    ley_atoms_destroy(atoms);
+}
+
 /* Every PQR file of APBS's examples. */
 static void apbs_examples_are_taken(void **state)
 {
@@ -825,6 +844,7 @@ int main(void)
         cmocka_unit_test(pqr_files_are_taken),
         cmocka_unit_test(other_kinds_are_named),
         cmocka_unit_test(commands_of_messages_make_files_that_are_read),
+        cmocka_unit_test(files_without_charges_are_remarked_upon),
         cmocka_unit_test(apbs_examples_are_taken),
         cmocka_unit_test(many_atoms),
         cmocka_unit_test(a_text_that_becomes_shorter_is_refused),

@@ -97,10 +97,12 @@ static void test_names_and_facts(void **state)
     ley_error error = {0};
     const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 2, 2}};
     ley_map *map = maps_make(&lattice);
-    static const char *const refused[] = {"a.raws", ".raw", "a.raw.gz", "raw", "./.raw"};
+    static const char *const refused[] = {"a.raws", ".raw", "a.raw.zip", ".gz", "raw", "./.raw"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         assert_int_equal(ley_map_write(map, refused[i], NULL, NULL, NULL, &error), LEY_ERROR_USAGE);
-        assert_non_null(strstr(error.message, ": must end in .dx, .dx.gz"));
+        assert_non_null(
+            strstr(error.message,
+                   ": must end in .dx, .raw, .mrc, .ccp4, .map, .npy, .dxbin, .cube or .cub, with or without .gz"));
     }
     static const char *const no_facts[][2] = {{"", "facts:1: facts: the file ends where an object should be"},
                                               {"[1]", "facts:1: facts: '[' where an object should be"},
@@ -269,7 +271,9 @@ static void test_bad_values(void **state)
     assert_string_equal(error.message, NAME ": No such file or directory");
     assert_int_equal(mkfifo(NAME, 0600), 0); /* which nobody writes to */
     assert_int_equal(ley_map_read(NAME, &map, &error), LEY_ERROR_FILE);
-    assert_string_equal(error.message, NAME ": no regular file, as a raw map must be");
+    assert_string_equal(error.message, NAME ": no regular file, as a map with a header beside it must be");
+    assert_int_equal(unlink(NAME), 0);
+    maps_write_bytes(NAME, "1234", 4);
     assert_int_equal(unlink(NAME ".json"), 0);
     assert_int_equal(ley_map_read(NAME, &map, &error), LEY_ERROR_FILE);
     assert_string_equal(error.message, NAME ".json: No such file or directory");

@@ -306,6 +306,10 @@ static ley_status read_input(job_run *run, ley_error *error)
     boundary_run *boundary = (boundary_run *)run;
     ley_status status = molecule_read(run->arguments->operand, run->arguments, &boundary->atoms, error);
     boundary->problem.atoms = boundary->atoms;
+    if (status == LEY_OK && !run->values->quiet) {
+        progress_clear(&run->progress);
+        molecule_warn(run->arguments->operand, boundary->atoms);
+    }
     if (status == LEY_OK)
         status = values_of(run)->points != NULL ? make_points(boundary, error) : make_lattice(boundary, error);
     return status;

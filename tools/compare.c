@@ -155,9 +155,9 @@ static int compare_run(const parsed_arguments *arguments)
     options.any_units = values->any_units;
     options.name_a = arguments->operand;
     options.name_b = arguments->words[0];
-    ley_status status = ley_map_read(options.name_a, &a, &error);
+    ley_status status = map_read(options.name_a, values->quiet, &a, &error);
     if (status == LEY_OK)
-        status = ley_map_read(options.name_b, &b, &error);
+        status = map_read(options.name_b, values->quiet, &b, &error);
     if (status == LEY_OK)
         status = ley_map_compare(a, b, &options, &comparison, &error);
     code = status == LEY_OK ? conclude(arguments, (const ley_map *const[2]){a, b}, &comparison) : fail_with(&error);
@@ -172,7 +172,7 @@ const subcommand compare_command = {
     .operand = "A",
     .is_operand_file = true,
     .operand_help = "a map, in any form that 'leyden slice' reads; relative figures are relative to it; - "
-                    "is OpenDX on standard input",
+                    "is standard input",
     .words = "B",
     .words_help = "another map",
     .words_wanted = 1,

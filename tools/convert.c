@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct convert_values {
     const char *output;
@@ -71,10 +72,12 @@ static int check_files(const parsed_arguments *arguments, const target *to)
     return code;
 }
 
-/* The names of pipes say nothing: what comes from one is what is to be written. */
+/* Pipes say nothing before they are read: what comes from one is what is to be written. */
 static bool is_map_input(const char *path, const target *to)
 {
-    return is_map_name(path) || (to->format != NULL && strncmp(path, "/dev/", 5) == 0);
+    struct stat known;
+    const bool is_pipe = stat(path, &known) == 0 && S_ISFIFO(known.st_mode);
+    return ley_map_format_found(path) != NULL || (to->format != NULL && (is_pipe || strncmp(path, "/dev/", 5) == 0));
 }
 
 /* By the option, else by the ending; standard output by what is read. */
@@ -85,7 +88,7 @@ static int choose_target(const parsed_arguments *arguments, target *to)
     *to = (target){output_path(values->output), ley_map_format_of(values->output, NULL)};
     if (option_given(arguments, FORMAT))
         to->format = ley_map_format_named(map_format_words[values->format]);
-    else if (is_stdout && is_map_name(arguments->operand))
+    else if (is_stdout && ley_map_format_found(arguments->operand) != NULL)
         to->format = ley_map_format_named("dx");
     else if (to->format == NULL && !is_stdout && !is_atoms_name(values->output))
         return fail_usage(arguments->command,
@@ -110,7 +113,8 @@ static int check_arguments(const parsed_arguments *arguments, target *to)
 
 static ley_status read_content(const parsed_arguments *arguments, const target *to, content *c, ley_error *error)
 {
-    return to->format != NULL ? ley_map_read(arguments->operand, &c->map, error)
+    const speech_values *speech = option_values(arguments, &speech_options);
+    return to->format != NULL ? map_read(arguments->operand, speech->quiet, &c->map, error)
                               : molecule_read(arguments->operand, arguments, &c->atoms, error);
 }
 
@@ -168,7 +172,7 @@ const subcommand convert_command = {
     .summary = "Copies atoms, or a map, into another form of file.",
     .operand = "IN",
     .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map: %s; - is standard "
-                    "input, PQR or OpenDX, whichever is to be written",
+                    "input, atoms or a map, whichever is to be written",
     .operand_names = map_formats,
     .is_operand_file = true,
     .details = "Numbers of atoms stay as they are, to the last bit, in every form. Names of atoms and residues get "

@@ -187,7 +187,15 @@ bool is_atoms_name(const char *path)
     return ends_with(path, ".pqr") || ends_with(path, ".pqr.gz") || ends_with(path, ".atoms");
 }
 
-const char *const map_format_words[] = {"dx", "raw", "mrc", "npy", "dxbin", "cube", NULL};
+ley_status map_read(const char *path, bool is_quiet, ley_map **map, ley_error *error)
+{
+    const ley_status status = ley_map_read(path, map, error);
+    if (status == LEY_OK && !is_quiet && ley_map_remark(*map) != NULL)
+        warn("%s", ley_map_remark(*map));
+    return status;
+}
+
+const char *const map_format_words[] = {"dx", "raw", "mrc", "ccp4", "npy", "dxbin", "cube", NULL};
 
 int check_one_file(const subcommand *command, const ley_map_format *format, const char *word)
 {
@@ -240,5 +248,7 @@ const char *map_formats(void)
         if (length < sizeof text)
             length += (size_t)snprintf(text + length, sizeof text - length, ")");
     }
+    if (length < sizeof text)
+        snprintf(text + length, sizeof text - length, ", each of them with .gz behind it where it is packed");
     return text;
 }

@@ -48,6 +48,9 @@ bool is_atoms_name(const char *path); /* the same of atoms */
 char *map_header_path(const char *path);
 char *map_header_path_of(const ley_map_format *format, const char *path); /* the same of a format, or NULL */
 
+/* ley_map_read(), which says on stderr, unless it shall be quiet, what may be meant otherwise. */
+ley_status map_read(const char *path, bool is_quiet, ley_map **map, ley_error *error);
+
 /* Formats of maps, in the words of --format; and an error where one is to go to standard output and
  * has a second file beside it. */
 extern const char *const map_format_words[];
@@ -56,7 +59,7 @@ int check_one_file(const subcommand *command, const ley_map_format *format, cons
 /* Where a map's name ends and its ending begins. */
 size_t map_stem(const char *path);
 
-/* For texts: ".dx, .dx.gz or .raw"; "OpenDX (.dx, .dx.gz), ...". */
+/* For texts: ".dx, .raw or .mrc, with or without .gz"; "OpenDX (.dx), CCP4 (.ccp4, .map), ...". */
 const char *map_endings(void);
 const char *map_formats(void);
 

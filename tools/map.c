@@ -449,16 +449,18 @@ static ley_status choose_lattice(const map_run *map, ley_lattice *lattice, ley_e
 
 /* ---- The work -------------------------------------------------------------------------------- */
 
-static void warn_of_cell(job_run *run)
+static void warn_of_molecule(job_run *run)
 {
     char text[256];
     const periodic_cell *cell = run->method->cell != NULL ? run->method->cell(run->input) : NULL;
-    if (run->values->quiet || cell == NULL ||
-        !ley_atoms_cell_remark(((map_run *)run)->problem.atoms, cell->periodic, (const double(*)[3])cell->vector_A,
-                               text, sizeof text))
+    const ley_atoms *atoms = ((map_run *)run)->problem.atoms;
+    if (run->values->quiet)
         return;
     progress_clear(&run->progress);
-    warn("%s: %s", base_name(run->arguments->operand), text);
+    molecule_warn(run->arguments->operand, atoms);
+    if (cell != NULL &&
+        ley_atoms_cell_remark(atoms, cell->periodic, (const double(*)[3])cell->vector_A, text, sizeof text))
+        warn("%s: %s", base_name(run->arguments->operand), text);
 }
 
 /* By the cell that the method repeats. */
@@ -519,7 +521,7 @@ static ley_status read_input(job_run *run, ley_error *error)
     if (status == LEY_OK && run->method->read != NULL)
         status = run->method->read(run->input, map->problem.atoms, path, error);
     if (status == LEY_OK)
-        warn_of_cell(run);
+        warn_of_molecule(run);
     run->is_told = status != LEY_OK;
     return status == LEY_OK && option_given(run->arguments, POINTS) ? read_points(map, error) : status;
 }
@@ -557,7 +559,8 @@ static char *header_comment(const map_run *map)
     if (run->method->put_header != NULL)
         run->method->put_header(&map->problem, run->report, comment.stream);
     if (run->tolerance > 0)
-        fprintf(comment.stream, "tolerance: %g of the root mean square\n", run->tolerance);
+        fprintf(comment.stream, "tolerance: %g of the root mean square%s\n", run->tolerance,
+                run->report != NULL && run->report->seeded_accuracy.points == 0 ? ", not measured" : "");
     put_work(comment.stream, run->values, run->report);
     return comment_end(&comment);
 }

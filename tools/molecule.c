@@ -1,4 +1,5 @@
 #include "molecule.h"
+#include "console.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,4 +36,11 @@ ley_status molecule_read(const char *path, const parsed_arguments *arguments, le
     }
     ley_atoms_destroy(anyway);
     return status;
+}
+
+void molecule_warn(const char *path, const ley_atoms *atoms)
+{
+    char text[256];
+    if (ley_atoms_charge_remark(atoms, text, sizeof text))
+        warn("%s: %s", base_name(path), text);
 }

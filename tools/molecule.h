@@ -16,4 +16,7 @@ extern const option_block molecule_options;
  * the option that takes it. */
 ley_status molecule_read(const char *path, const parsed_arguments *arguments, ley_atoms **atoms, ley_error *error);
 
+/* Warns of a molecule without any charge. */
+void molecule_warn(const char *path, const ley_atoms *atoms);
+
 #endif

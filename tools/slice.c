@@ -368,13 +368,13 @@ static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
 static ley_status read_subject(const parsed_arguments *arguments, subject *drawn, ley_error *error)
 {
     const slice_values *values = arguments->values;
-    ley_status status = ley_map_read(arguments->operand, &drawn->map, error);
+    ley_status status = map_read(arguments->operand, false, &drawn->map, error);
     if (status == LEY_OK && values->difference != NULL) {
         ley_compare_options options;
         ley_compare_options_default(&options);
         options.name_a = arguments->operand;
         options.name_b = values->difference;
-        status = ley_map_read(values->difference, &drawn->other, error);
+        status = map_read(values->difference, false, &drawn->other, error);
         if (status == LEY_OK)
             status = ley_map_check_alike(drawn->map, drawn->other, &options, error);
     }
@@ -403,7 +403,7 @@ const subcommand slice_command = {
     .name = "slice",
     .summary = "Draws one plane of a map, or of the difference of two: red is negative, white zero, blue positive.",
     .operand = "MAP",
-    .operand_help = "the map: %s; - is OpenDX on standard input",
+    .operand_help = "the map: %s; - is standard input",
     .operand_names = map_formats,
     .is_operand_file = true,
     .options = OPTION_BLOCK(slice_options, slice_values, set_defaults),

@@ -3,6 +3,7 @@
 #include "memory.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,12 @@ double ley_atoms_total_charge_e(const ley_atoms *atoms)
     return atoms->total_charge_e;
 }
 
+double ley_atoms_net_charge_e(const ley_atoms *atoms)
+{
+    const double rounding = 1e-14;
+    return fabs(atoms->total_charge_e) > rounding * atoms->charge_magnitude_e ? atoms->total_charge_e : 0;
+}
+
 double ley_atoms_charge_magnitude_e(const ley_atoms *atoms)
 {
     return atoms->charge_magnitude_e;
@@ -176,4 +183,15 @@ void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3
 {
     memcpy(low_A, atoms->low_A, sizeof atoms->low_A);
     memcpy(high_A, atoms->high_A, sizeof atoms->high_A);
+}
+
+bool ley_atoms_charge_remark(const ley_atoms *atoms, char *text, size_t size)
+{
+    snprintf(text, size, "%s", "");
+    if (atoms->charge_magnitude_e > 0)
+        return false;
+    snprintf(text, size,
+             "every charge of its %zu atom%s is 0, and so is the potential that they make: were charges assigned?",
+             atoms->n, atoms->n == 1 ? "" : "s");
+    return true;
 }

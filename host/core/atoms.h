@@ -24,6 +24,10 @@ ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error);
 double ley_atoms_charge_magnitude_e(const ley_atoms *atoms);
 double ley_atoms_largest_charge_e(const ley_atoms *atoms);
 
+/* The sum of all charges, or 0 where it is no more than the rounding of doubles leaves of neutral
+ * ones. */
+double ley_atoms_net_charge_e(const ley_atoms *atoms);
+
 /* Bounds of the atoms that have a charge; low_A[0] > high_A[0] where none has. */
 void ley_atoms_charged_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
 

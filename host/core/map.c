@@ -19,6 +19,7 @@ static const size_t worth_threads = 1 << 20;
 struct ley_map {
     ley_lattice lattice;
     char units[32];
+    char *remark;           /* or NULL */
     const ley_atoms *atoms; /* or NULL */
     float *values;          /* NULL: in the store, or nowhere */
     map_store store;
@@ -113,8 +114,20 @@ void ley_map_destroy(ley_map *map)
         return;
     if (map_get_store(map) != NULL)
         end_store(map);
+    free(map->remark);
     free(map->values);
     free(map);
+}
+
+const char *ley_map_remark(const ley_map *map)
+{
+    return map->remark;
+}
+
+void map_set_remark(ley_map *map, const char *remark)
+{
+    free(map->remark);
+    map->remark = remark != NULL ? strdup(remark) : NULL;
 }
 
 const ley_lattice *ley_map_lattice(const ley_map *map)

@@ -21,6 +21,9 @@ ley_status map_check_values(const ley_map *map, const char *path, ley_error *err
 /* What ley_map_set_atoms() was given. */
 const ley_atoms *map_atoms(const ley_map *map);
 
+/* What ley_map_remark() says: a copy of the text; NULL: nothing. */
+void map_set_remark(ley_map *map, const char *remark);
+
 /* ---- Planes ---------------------------------------------------------------------------------- */
 
 /* Where a map's values are instead of memory. Any threads call these at any time, of planes that no

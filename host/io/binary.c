@@ -4,59 +4,59 @@
 #include "error.h"
 #include "memory.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { BLOCK_VALUES = 128 * 1024, MOST_BYTES_EACH = 8 };
 
-static ley_status fail_file(const char *path, int reason, ley_error *error)
-{
-    return ley_fail(error, LEY_ERROR_FILE, "%s: %s", path, strerror(reason));
-}
-
-ley_status binary_open(binary_file *file, const char *path, const char *what, ley_error *error)
-{
-    struct stat known;
-    *file = (binary_file){.path = path, .fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
-    if (file->fd < 0)
-        return fail_file(path, errno, error);
-    if (fstat(file->fd, &known) == 0 && S_ISREG(known.st_mode)) {
-        file->bytes = known.st_size;
-        return LEY_OK;
-    }
-    binary_close(file);
-    return ley_fail(error, LEY_ERROR_FILE, "%s: no regular file, as %s must be", path, what);
-}
-
-void binary_close(binary_file *file)
-{
-    close(file->fd);
-    file->fd = -1;
-}
-
-ley_status binary_read(const binary_file *file, void *to, size_t size, ley_error *error)
+ley_status binary_read(ley_stream *stream, void *to, size_t size, ley_error *error)
 {
     unsigned char *at = to;
     while (size > 0) {
-        const ssize_t n = read(file->fd, at, size);
-        if (n < 0 && errno != EINTR)
-            return fail_file(file->path, errno, error);
+        const int64_t n = ley_stream_read(stream, at, size);
+        if (n < 0)
+            return ley_stream_fail(stream, ley_stream_path(stream), error);
         if (n == 0)
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: cut short while it was read", file->path);
-        at += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: cut short: it ends after %lld bytes%s",
+                            ley_stream_path(stream), (long long)ley_stream_position(stream),
+                            ley_stream_is_packed(stream) ? ", unpacked" : "");
+        at += n;
+        size -= (size_t)n;
     }
     return LEY_OK;
 }
 
-ley_status binary_seek(const binary_file *file, int64_t offset, ley_error *error)
+ley_status binary_pass(ley_stream *stream, int64_t bytes, ley_error *error)
 {
-    return lseek(file->fd, offset, SEEK_SET) == offset ? LEY_OK : fail_file(file->path, errno, error);
+    unsigned char block[4096];
+    ley_status status = LEY_OK;
+    for (int64_t part; bytes > 0 && status == LEY_OK; bytes -= part) {
+        part = bytes < (int64_t)sizeof block ? bytes : (int64_t)sizeof block;
+        status = binary_read(stream, block, (size_t)part, error);
+    }
+    return status;
+}
+
+/* Of a packed file, whose damage shows at its end. */
+static ley_status pass_rest(ley_stream *stream, ley_error *error)
+{
+    unsigned char block[4096];
+    int64_t n = ley_stream_is_packed(stream) ? 1 : 0;
+    while (n > 0)
+        n = ley_stream_read(stream, block, sizeof block);
+    return n < 0 ? ley_stream_fail(stream, ley_stream_path(stream), error) : LEY_OK;
+}
+
+static ley_status expect_end(ley_stream *stream, ley_error *error)
+{
+    unsigned char byte;
+    const int64_t n = ley_stream_read(stream, &byte, 1);
+    if (n < 0)
+        return ley_stream_fail(stream, ley_stream_path(stream), error);
+    return n == 0 ? LEY_OK
+                  : ley_fail(error, LEY_ERROR_INPUT, "%s: too long: it goes on behind its %lld bytes",
+                             ley_stream_path(stream), (long long)ley_stream_position(stream) - 1);
 }
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
@@ -174,14 +174,14 @@ static void scatter(const float *from, size_t count, size_t number, const binary
     }
 }
 
-static ley_status read_blocks(const binary_file *file, const binary_array *array, ley_map *map, unsigned char *block,
+static ley_status read_blocks(ley_stream *stream, const binary_array *array, ley_map *map, unsigned char *block,
                               float *values, ley_error *error)
 {
     const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map)), each = (size_t)binary_type_bytes(array->type);
     const bool is_in_place = array->axis[0] == 0 && array->axis[1] == 1;
     for (size_t i = 0, part; i < n; i += part) {
         part = n - i < BLOCK_VALUES ? n - i : BLOCK_VALUES;
-        const ley_status status = binary_read(file, block, part * each, error);
+        const ley_status status = binary_read(stream, block, part * each, error);
         if (status != LEY_OK)
             return status;
         if (binary_is_other(array->is_big_endian))
@@ -190,32 +190,37 @@ static ley_status read_blocks(const binary_file *file, const binary_array *array
         if (!is_in_place)
             scatter(values, part, i, array, map);
     }
-    return map_check_values(map, file->path, error);
+    return map_check_values(map, ley_stream_path(stream), error);
 }
 
-static ley_status read_map(const binary_file *file, const binary_array *array, ley_map *map, ley_error *error)
+static ley_status read_map(ley_stream *stream, const binary_array *array, ley_map *map, ley_error *error)
 {
     const size_t bytes = (size_t)BLOCK_VALUES * (MOST_BYTES_EACH + sizeof(float));
     unsigned char *block = malloc((size_t)BLOCK_VALUES * MOST_BYTES_EACH);
     float *values = malloc(BLOCK_VALUES * sizeof *values);
-    const ley_status status = block != NULL && values != NULL ? read_blocks(file, array, map, block, values, error)
+    const ley_status status = block != NULL && values != NULL ? read_blocks(stream, array, map, block, values, error)
                                                               : ley_fail_memory(error, bytes, "reading a map");
     free(values);
     free(block);
     return status;
 }
 
-ley_status binary_make_map(const binary_file *file, const binary_array *array, const ley_lattice *lattice,
-                           const char *units, ley_map **map, ley_error *error)
+ley_status binary_make_map(ley_stream *stream, const binary_array *array, const ley_lattice *lattice, const char *units,
+                           binary_end end, ley_map **map, ley_error *error)
 {
     ley_map *made = NULL;
     ley_status status = ley_map_create(lattice, &made, error);
-    if (status != LEY_OK)
-        ley_error_prefix(error, "%s", file->path);
-    else if ((status = read_map(file, array, made, error)) != LEY_OK)
-        ley_map_destroy(made);
-    if (status != LEY_OK)
+    if (status != LEY_OK) {
+        ley_error_prefix(error, "%s", ley_stream_path(stream));
         return status;
+    }
+    status = read_map(stream, array, made, error);
+    if (status == LEY_OK)
+        status = end == BINARY_ENDS ? expect_end(stream, error) : pass_rest(stream, error);
+    if (status != LEY_OK) {
+        ley_map_destroy(made);
+        return status;
+    }
     ley_map_set_units(made, units);
     *map = made;
     return LEY_OK;

@@ -2,27 +2,17 @@
 #ifndef LEY_IO_BINARY_H
 #define LEY_IO_BINARY_H
 
+#include "io/stream.h"
 #include "leyden.h"
 
 #include <stddef.h>
 
-/* A file that is read: a regular one, so that its size is known before anything is believed. */
-typedef struct binary_file {
-    const char *path;
-    int fd;
-    int64_t bytes;
-} binary_file;
+/* The next bytes, all of them. Errors: those of ley_stream_fail(); LEY_ERROR_INPUT where there are
+ * fewer. */
+ley_status binary_read(ley_stream *stream, void *to, size_t size, ley_error *error);
 
-/* `what`: "a raw map". On failure there is nothing to close. Errors: LEY_ERROR_FILE. */
-ley_status binary_open(binary_file *file, const char *path, const char *what, ley_error *error);
-void binary_close(binary_file *file);
-
-/* The next bytes, all of them. Errors: LEY_ERROR_FILE; LEY_ERROR_INPUT where the file has become
- * shorter. */
-ley_status binary_read(const binary_file *file, void *to, size_t size, ley_error *error);
-
-/* What comes next is at this place. */
-ley_status binary_seek(const binary_file *file, int64_t offset, ley_error *error);
+/* Passes over so many. */
+ley_status binary_pass(ley_stream *stream, int64_t bytes, ley_error *error);
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
@@ -49,9 +39,13 @@ int64_t binary_type_bytes(binary_type type);
 void binary_swap(void *numbers, size_t count, size_t bytes_each);
 bool binary_is_other(bool is_big_endian);
 
-/* A map of what comes next; the file's size has been checked. Errors: those of binary_read() and
- * ley_map_create(); LEY_ERROR_INPUT for a value that is no number, or too large for a float. */
-ley_status binary_make_map(const binary_file *file, const binary_array *array, const ley_lattice *lattice,
-                           const char *units, ley_map **map, ley_error *error);
+/* What may be behind the values. */
+typedef enum binary_end { BINARY_ENDS, BINARY_GOES_ON } binary_end;
+
+/* A map of what comes next, of which the stream may hold as much. Errors: those of binary_read()
+ * and ley_map_create(); LEY_ERROR_INPUT for a value that is no number, or too large for a float,
+ * and for bytes behind the last value where the file should end. */
+ley_status binary_make_map(ley_stream *stream, const binary_array *array, const ley_lattice *lattice, const char *units,
+                           binary_end end, ley_map **map, ley_error *error);
 
 #endif

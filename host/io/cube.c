@@ -151,7 +151,7 @@ ley_status cube_write(const ley_map *map, const char *path, const char *comment,
     if (status == LEY_OK)
         status = check_values(map, path, w.layout.factor, error);
     if (status == LEY_OK)
-        status = ley_output_open(&w.output, path, false, cancel, error);
+        status = ley_output_open(&w.output, path, ley_output_is_packed(path), cancel, error);
     if (status != LEY_OK)
         return status;
     print_header(&w, comment, per_hartree, temperature_K);
@@ -430,11 +430,45 @@ static ley_status read_end(cube_reader *r, ley_error *error)
                : status;
 }
 
-ley_status cube_read(const char *path, ley_map **map, ley_error *error)
+/* A whole number and three others. */
+static bool is_count_and_vector(const char *line, size_t length)
 {
+    int count = 0;
+    for (const char *at = line, *end = line + length; at < end && count < 4; count++) {
+        double number;
+        while (at < end && ley_is_space(*at))
+            at++;
+        const char *word = at;
+        while (at < end && !ley_is_space(*at))
+            at++;
+        if (ley_parse_double(word, (size_t)(at - word), &number) != LEY_NUMBER_FINE ||
+            (count == 0 && number != floor(number)))
+            return false;
+    }
+    return count == 4;
+}
+
+/* Behind two lines of text are four of counts and vectors. */
+bool cube_is(const unsigned char *bytes, size_t size)
+{
+    const char *at = (const char *)bytes, *end = at + size;
+    if (memchr(bytes, '\0', size) != NULL)
+        return false;
+    for (int line = 0; line < 6; line++) {
+        const char *stop = at + strcspn(at, "\r\n");
+        if (stop == end || (line >= 2 && !is_count_and_vector(at, (size_t)(stop - at))))
+            return false;
+        at = stop + (stop[0] == '\r' && stop[1] == '\n' ? 2 : 1);
+    }
+    return true;
+}
+
+ley_status cube_read(ley_stream *stream, ley_map **map, ley_error *error)
+{
+    const char *path = ley_stream_path(stream);
     cube_reader r = {.path = path, .per_hartree = 1};
     float *values = NULL;
-    ley_status status = ley_text_open(path, &r.text, error);
+    ley_status status = ley_text_open_stream(stream, &r.text, error);
     if (status != LEY_OK)
         return status;
     status = read_titles(&r, error);

@@ -3,6 +3,7 @@
 
 #include "core/map.h"
 #include "error.h"
+#include "io/binary.h"
 #include "io/comment_units.h"
 #include "io/text.h"
 #include "io/text_array.h"
@@ -115,19 +116,13 @@ ley_status ley_dx_write_footer(ley_output *output, ley_error *error)
 
 static const text_layout layout = {.values_a_line = LEY_DX_VALUES_A_LINE, .factor = 1};
 
-static bool ends_in_gz(const char *path)
-{
-    size_t length = strlen(path);
-    return length >= 3 && ley_word_is(path + length - 3, 3, ".GZ");
-}
-
 ley_status ley_dx_write_map(const ley_map *map, const char *path, const char *comment, int threads,
                             const volatile bool *cancel, ley_error *error)
 {
     ley_output output;
     ley_status status = map_check_values(map, path, error);
     if (status == LEY_OK)
-        status = ley_output_open(&output, path, ends_in_gz(path), cancel, error);
+        status = ley_output_open(&output, path, ley_output_is_packed(path), cancel, error);
     if (status != LEY_OK)
         return status;
     status = ley_dx_write_header(&output, ley_map_lattice(map), ley_map_units(map), comment, false, error);
@@ -154,7 +149,7 @@ typedef struct dx_reader {
     ley_text *text;
     ley_lattice lattice;
     bool has_counts, has_origin;
-    bool takes_binary, is_binary; /* values that are doubles: may they be, and are they */
+    bool is_double, is_binary; /* as the values are announced */
     int deltas;
     char units[COMMENT_UNITS];
     const char *word; /* the current one; NULL at the end of the file */
@@ -255,14 +250,16 @@ static ley_status read_array_header(dx_reader *reader, int64_t *items, ley_error
         if (is(reader, "DATA"))
             break;
         bool counted = is(reader, "ITEMS") || is(reader, "RANK") || is(reader, "SHAPE");
-        if (reader->takes_binary && is(reader, "BINARY")) {
+        if (is(reader, "BINARY")) {
             reader->is_binary = true;
             continue;
         }
         bool is_items = is(reader, "ITEMS"), is_rank = is(reader, "RANK");
-        if (is(reader, "BINARY") || is(reader, "IEEE") || is(reader, "LSB") || is(reader, "MSB") || is(reader, "XDR"))
-            return ley_text_fail(reader->text, error, "binary values are not supported");
-        if (!counted && !is(reader, "TYPE"))
+        if (is(reader, "IEEE") || is(reader, "LSB") || is(reader, "MSB") || is(reader, "XDR"))
+            return ley_text_fail(reader->text, error,
+                                 "binary values of other kinds than APBS writes are not supported");
+        bool is_type = is(reader, "TYPE");
+        if (!counted && !is_type)
             return fail_word(reader, "array", "is unknown here", error);
         status = next(reader, error);
         int64_t value = 0;
@@ -277,8 +274,12 @@ static ley_status read_array_header(dx_reader *reader, int64_t *items, ley_error
             return status;
         if (is_items)
             *items = value;
+        is_type = is_type && is(reader, "DOUBLE");
+        reader->is_double = reader->is_double || is_type;
     }
-    return expect(reader, "FOLLOWS", "the word follows (values elsewhere or binary are not supported)", error);
+    if (reader->is_binary && !reader->is_double)
+        return ley_text_fail(reader->text, error, "binary values of another type than double are not supported");
+    return expect(reader, "FOLLOWS", "the word follows (values elsewhere are not supported)", error);
 }
 
 static ley_status check_header(dx_reader *reader, int64_t items, ley_error *error)
@@ -367,43 +368,84 @@ static ley_status next_value(void *context, const char **word, size_t *length, l
     return status;
 }
 
-ley_status ley_map_read_dx(const char *path, ley_map **map, ley_error *error)
+static ley_status read_text_values(dx_reader *reader, ley_map **map, ley_error *error)
 {
-    dx_reader reader = {.path = path};
-    ley_status status = ley_text_open(path, &reader.text, error);
-    if (status != LEY_OK)
-        return status;
     float *values = NULL;
-    const text_values from = {.text = reader.text, .path = path, .context = &reader, .next = next_value, .factor = 1};
-    status = read_header(&reader, error);
+    const text_values from = {
+        .text = reader->text, .path = reader->path, .context = reader, .next = next_value, .factor = 1};
+    ley_status status = text_array_read(&from, &reader->lattice, &values, error);
     if (status == LEY_OK)
-        status = text_array_read(&from, &reader.lattice, &values, error);
+        status = read_footer(reader, error);
     if (status == LEY_OK)
-        status = read_footer(&reader, error);
-    if (status == LEY_OK)
-        status = text_array_make_map(values, &reader.lattice, reader.units, map, error);
+        status = text_array_make_map(values, &reader->lattice, reader->units, map, error);
     free(values);
-    ley_text_close(reader.text);
     return status;
 }
 
-ley_status ley_dx_read_binary_header(const char *path, ley_lattice *lattice, char units[LEY_DX_UNITS], int64_t *offset,
+/* APBS writes its machine's order of bytes, and runs on little-endian ones. */
+static const binary_array doubles = {BINARY_FLOAT64, false, {2, 1, 0}};
+
+/* Values begin behind the line that announces them, however that ends. */
+static ley_status pass_line(ley_stream *stream, ley_error *error)
+{
+    unsigned char byte = 0, next = 0;
+    size_t there = 0;
+    ley_status status = LEY_OK;
+    while (byte != '\n' && byte != '\r' && status == LEY_OK)
+        status = binary_read(stream, &byte, 1, error);
+    if (status == LEY_OK && byte == '\r')
+        status = ley_stream_peek(stream, &next, 1, &there, error);
+    return status == LEY_OK && there > 0 && next == '\n' ? binary_read(stream, &next, 1, error) : status;
+}
+
+static ley_status read_binary_values(ley_stream *stream, const ley_lattice *lattice, const char *units, ley_map **map,
                                      ley_error *error)
 {
-    dx_reader reader = {.path = path, .takes_binary = true};
-    ley_status status = ley_text_open(path, &reader.text, error);
+    const int64_t points = ley_lattice_points(lattice), each = binary_type_bytes(doubles.type);
+    const ley_status status = pass_line(stream, error);
+    const int64_t size = ley_stream_size(stream), rest = size - ley_stream_position(stream);
     if (status != LEY_OK)
         return status;
-    status = read_header(&reader, error);
-    if (status == LEY_OK && !reader.is_binary)
-        status = ley_text_fail(reader.text, error, "values that are text, where binary ones should be");
+    if (size < 0 ? !ley_stream_may_hold(stream, (double)points * (double)each) : rest / each < points)
+        return size < 0 ? ley_fail(error, LEY_ERROR_INPUT, "%s: cut short: %lld values are to be there",
+                                   ley_stream_path(stream), (long long)points)
+                        : ley_fail(error, LEY_ERROR_INPUT,
+                                   "%s: cut short: %lld bytes of values, but %lld values are to be there",
+                                   ley_stream_path(stream), (long long)rest, (long long)points);
+    return binary_make_map(stream, &doubles, lattice, units, BINARY_GOES_ON, map, error);
+}
+
+/* Its first word, behind a byte order mark and comments, is one of a header's. */
+bool dx_is(const unsigned char *bytes, size_t size)
+{
+    static const char *const words[] = {"OBJECT", "ORIGIN", "DELTA", "ATTRIBUTE"};
+    const char *at = (const char *)bytes, *end = at + size;
+    at += strncmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    for (bool is_comment = false; at < end && (is_comment || ley_is_space(*at) || *at == '#'); at++)
+        is_comment = (is_comment || *at == '#') && *at != '\n' && *at != '\r';
+    const char *stop = at;
+    while (stop < end && !ley_is_space(*stop) && *stop != '\0')
+        stop++;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (ley_word_is(at, (size_t)(stop - at), words[i]))
+            return true;
+    return false;
+}
+
+ley_status dx_read(ley_stream *stream, ley_map **map, ley_error *error)
+{
+    dx_reader reader = {.path = ley_stream_path(stream)};
+    ley_status status = ley_text_open_stream(stream, &reader.text, error);
+    if (status != LEY_OK)
+        return status;
+    status = ley_text_keep_bytes(reader.text, error);
     if (status == LEY_OK)
-        status = ley_text_rest(reader.text, NULL, 0, error);
-    *offset = ley_text_offset(reader.text) + 1;
-    if (status == LEY_OK && *offset == 0)
-        status = ley_text_fail(reader.text, error, "the file is compressed: only maps of text may be");
-    *lattice = reader.lattice;
-    memcpy(units, reader.units, LEY_DX_UNITS);
+        status = read_header(&reader, error);
+    if (status == LEY_OK && reader.is_binary)
+        status = ley_text_unread(reader.text, error);
+    if (status == LEY_OK && !reader.is_binary)
+        status = read_text_values(&reader, map, error);
     ley_text_close(reader.text);
-    return status;
+    return status == LEY_OK && reader.is_binary ? read_binary_values(stream, &reader.lattice, reader.units, map, error)
+                                                : status;
 }

@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* APBS writes its machine's order of bytes, and runs on little-endian ones. */
-static const binary_array layout = {BINARY_FLOAT64, false, {2, 1, 0}};
-
 /* Memory holds x next to each other, the file z: a few x are turned around together. */
 enum { COLUMNS = 16 };
 
@@ -34,7 +31,7 @@ static ley_status write_values(ley_output *output, const ley_map *map, int64_t c
         const int64_t there = n[0] - x < columns ? n[0] - x : columns;
         for (int64_t y = 0; y < n[1]; y++)
             turn(map, x, y, there, block + y * n[2]);
-        if (binary_is_other(layout.is_big_endian))
+        if (binary_is_other(false))
             binary_swap(block, (size_t)(there * plane), sizeof *block);
         status = ley_output_write(output, block, (size_t)(there * plane) * sizeof *block, error);
     }
@@ -62,7 +59,7 @@ ley_status dxbin_write(const ley_map *map, const char *path, const char *comment
     (void)facts;
     ley_status status = map_check_values(map, path, error);
     if (status == LEY_OK)
-        status = ley_output_open(&output, path, false, cancel, error);
+        status = ley_output_open(&output, path, ley_output_is_packed(path), cancel, error);
     if (status != LEY_OK)
         return status;
     status = ley_dx_write_header(&output, ley_map_lattice(map), ley_map_units(map), comment, true, error);
@@ -75,29 +72,5 @@ ley_status dxbin_write(const ley_map *map, const char *path, const char *comment
     if (status == LEY_OK)
         return ley_output_commit(&output, error);
     ley_output_abandon(&output);
-    return status;
-}
-
-/* ---- Reading --------------------------------------------------------------------------------- */
-
-ley_status dxbin_read(const char *path, ley_map **map, ley_error *error)
-{
-    ley_lattice lattice;
-    char units[LEY_DX_UNITS];
-    int64_t offset = 0;
-    binary_file file;
-    ley_status status = binary_open(&file, path, "a binary map", error);
-    if (status != LEY_OK)
-        return status;
-    status = ley_dx_read_binary_header(path, &lattice, units, &offset, error);
-    if (status == LEY_OK && (file.bytes - offset) / binary_type_bytes(layout.type) < ley_lattice_points(&lattice))
-        status =
-            ley_fail(error, LEY_ERROR_INPUT, "%s: cut short: %lld bytes of values, but %lld values are to be there",
-                     path, (long long)(file.bytes - offset), (long long)ley_lattice_points(&lattice));
-    if (status == LEY_OK)
-        status = binary_seek(&file, offset, error);
-    if (status == LEY_OK)
-        status = binary_make_map(&file, &layout, &lattice, units, map, error);
-    binary_close(&file);
     return status;
 }

@@ -5,9 +5,6 @@
 
 #include "leyden.h"
 
-/* Errors: as ley_map_read_dx(). */
-ley_status dxbin_read(const char *path, ley_map **map, ley_error *error);
-
 /* As ley_map_write(). There is no place for facts. */
 ley_status dxbin_write(const ley_map *map, const char *path, const char *comment, const char *facts,
                        const volatile bool *cancel, ley_error *error);

@@ -2,11 +2,17 @@
 #ifndef LEY_IO_MAP_FORMAT_H
 #define LEY_IO_MAP_FORMAT_H
 
+#include "io/stream.h"
 #include "leyden.h"
 
 typedef struct map_format {
     ley_map_format about;
-    ley_status (*read)(const char *path, ley_map **map, ley_error *error);
+    const char *const *also_read; /* endings of names that others give to such files; NULL: none */
+
+    /* Whether a file that begins like this is one; behind the bytes is a NUL. NULL: nobody can
+     * tell. */
+    bool (*is)(const unsigned char *bytes, size_t size);
+    ley_status (*read)(ley_stream *stream, ley_map **map, ley_error *error);
     ley_status (*write)(const ley_map *map, const char *path, const char *comment, const char *facts,
                         const volatile bool *cancel, ley_error *error);
 
@@ -14,6 +20,9 @@ typedef struct map_format {
      * the file does not allow that. */
     ley_status (*create)(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error);
 } map_format;
+
+/* Reads a file in this format, whatever it is named and holds. Errors: as ley_map_read(). */
+ley_status map_format_read(const map_format *format, const char *path, ley_map **map, ley_error *error);
 
 /* The table, for those who go through all of it; NULL behind the last. */
 const map_format *map_format_at(size_t i);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { VERSION = 1, MOST_HEADER_BYTES = 1 << 20 };
 
@@ -23,6 +24,24 @@ char *map_header_file(const char *path)
 {
     char *header;
     return asprintf(&header, "%s.json", path) >= 0 ? header : NULL;
+}
+
+/* Whoever packs a map, or unpacks one, leaves its header as it was named. */
+char *map_header_find(const char *path)
+{
+    char *header = map_header_file(path), *other = NULL;
+    const size_t length = strlen(path), gz = strlen(".gz");
+    if (header == NULL || access(header, F_OK) == 0)
+        return header;
+    const int made = ley_ends_with(path, ".gz") ? asprintf(&other, "%.*s.json", (int)(length - gz), path)
+                                                : asprintf(&other, "%s.gz.json", path);
+    if (made < 0 || access(other, F_OK) != 0) {
+        if (made >= 0)
+            free(other);
+        return header;
+    }
+    free(header);
+    return other;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -318,32 +337,37 @@ ley_status map_header_parse(const map_header_kind *kind, const char *path, const
     return status;
 }
 
-static ley_status read_open_file(const map_header_kind *kind, const binary_file *file, map_header *header,
-                                 ley_error *error)
+/* With a byte more than a header may have. */
+static ley_status read_text(const map_header_kind *kind, ley_stream *stream, map_header *header, ley_error *error)
 {
-    if (file->bytes > MOST_HEADER_BYTES)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: larger than %d bytes: no map's header", file->path,
-                        MOST_HEADER_BYTES);
-    char *text = malloc((size_t)file->bytes + 1);
+    const char *path = ley_stream_path(stream);
+    size_t size = 0;
+    char *text = malloc(MOST_HEADER_BYTES + 1);
     if (text == NULL)
         return ley_fail_memory(error, MOST_HEADER_BYTES, "a map's header");
-    ley_status status = binary_read(file, text, (size_t)file->bytes, error);
-    size_t size = (size_t)file->bytes;
+    int64_t got = 1;
+    for (; got > 0 && size <= MOST_HEADER_BYTES; size += got > 0 ? (size_t)got : 0)
+        got = ley_stream_read(stream, text + size, MOST_HEADER_BYTES + 1 - size);
+    ley_status status = LEY_OK;
+    if (got < 0)
+        status = ley_stream_fail(stream, path, error);
+    else if (size > MOST_HEADER_BYTES)
+        status = ley_fail(error, LEY_ERROR_INPUT, "%s: larger than %d bytes: no map's header", path, MOST_HEADER_BYTES);
     if (status == LEY_OK)
-        status = ley_text_clean(file->path, text, &size, error);
+        status = ley_text_clean(path, text, &size, error);
     if (status == LEY_OK)
-        status = map_header_parse(kind, file->path, text, size, header, error);
+        status = map_header_parse(kind, path, text, size, header, error);
     free(text);
     return status;
 }
 
 ley_status map_header_read(const map_header_kind *kind, const char *header_path, map_header *header, ley_error *error)
 {
-    binary_file file;
-    ley_status status = binary_open(&file, header_path, "a map's header", error);
+    ley_stream *stream;
+    ley_status status = ley_stream_open(header_path, &stream, error);
     if (status != LEY_OK)
         return status;
-    status = read_open_file(kind, &file, header, error);
-    binary_close(&file);
+    status = read_text(kind, stream, header, error);
+    ley_stream_close(stream);
     return status;
 }

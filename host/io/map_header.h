@@ -24,6 +24,11 @@ typedef struct map_header {
 /* The name of the header that belongs to the map `path`, from malloc; NULL: no memory. */
 char *map_header_file(const char *path);
 
+/* The name of the header that a map of this path is read with, from malloc: that, or where it is
+ * not there and another one is, the one that the map had before it was packed by gzip, or unpacked.
+ * NULL: no memory. */
+char *map_header_find(const char *path);
+
 /* The header's text, from malloc; NULL: no memory. `comment` and `facts` as ley_map_write_raw()
  * takes them. */
 char *map_header_text(const map_header_kind *kind, const ley_map *map, const char *comment, const char *facts);

@@ -1,5 +1,6 @@
 #include "io/mrc.h"
 
+#include "core/map.h"
 #include "core/number.h"
 #include "error.h"
 #include "io/binary.h"
@@ -7,6 +8,7 @@
 #include "io/stored_map.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,19 +140,18 @@ static void put_float(unsigned char *header, int word, double value)
     put_bits(header, word, bits);
 }
 
-static void put_cell(unsigned char *header, const ley_lattice *l)
+static void put_cell(unsigned char *header, const ley_lattice *l, bool by_start)
 {
-    int64_t start[3] = {0, 0, 0};
-    if (!find_start(l, start))
-        memset(start, 0, sizeof start);
+    int64_t start[3];
+    by_start = by_start && find_start(l, start);
     for (int m = 0; m < 3; m++) {
         put_int(header, N + m, l->n[m]);
-        put_int(header, START + m, start[m]);
+        put_int(header, START + m, by_start ? start[m] : 0);
         put_int(header, CELL_N + m, l->n[m]);
         put_int(header, AXES + m, m + 1);
         put_float(header, CELL_A + m, sqrt(dot(l->step_A[m], l->step_A[m])) * (double)l->n[m]);
         put_float(header, CELL_A + 3 + m, angle_degrees(l->step_A[(m + 1) % 3], l->step_A[(m + 2) % 3]));
-        put_float(header, ORIGIN + m, l->origin_A[m]);
+        put_float(header, ORIGIN + m, by_start ? 0 : l->origin_A[m]);
     }
 }
 
@@ -174,10 +175,10 @@ static void put_labels(unsigned char *header, const char *units, const char *com
 }
 
 static void make_header(unsigned char header[MRC_HEADER_BYTES], const ley_map *map, const value_range *range,
-                        const char *comment)
+                        const char *comment, bool by_start)
 {
     memset(header, 0, MRC_HEADER_BYTES);
-    put_cell(header, ley_map_lattice(map));
+    put_cell(header, ley_map_lattice(map), by_start);
     put_int(header, MODE, VALUES_MODE);
     put_float(header, RANGE, range->least);
     put_float(header, RANGE + 1, range->most);
@@ -190,13 +191,12 @@ static void make_header(unsigned char header[MRC_HEADER_BYTES], const ley_map *m
     put_labels(header, ley_map_units(map), comment);
 }
 
-ley_status mrc_write(const ley_map *map, const char *path, const char *comment, const char *facts,
-                     const volatile bool *cancel, ley_error *error)
+static ley_status write_map(const ley_map *map, const char *path, const char *comment, bool by_start,
+                            const volatile bool *cancel, ley_error *error)
 {
     unsigned char header[MRC_HEADER_BYTES];
     value_range range;
     values_file file;
-    (void)facts;
     ley_status status = check_lattice(ley_map_lattice(map), path, error);
     if (status == LEY_OK)
         status = values_file_check(map, path, error);
@@ -204,9 +204,23 @@ ley_status mrc_write(const ley_map *map, const char *path, const char *comment, 
         status = values_file_measure(map, path, &range, error);
     if (status != LEY_OK)
         return status;
-    make_header(header, map, &range, comment);
+    make_header(header, map, &range, comment, by_start);
     status = values_file_open(&file, map, path, header, sizeof header, cancel, error);
     return status == LEY_OK ? values_file_commit(&file, error) : status;
+}
+
+ley_status mrc_write(const ley_map *map, const char *path, const char *comment, const char *facts,
+                     const volatile bool *cancel, ley_error *error)
+{
+    (void)facts;
+    return write_map(map, path, comment, false, cancel, error);
+}
+
+ley_status ccp4_write(const ley_map *map, const char *path, const char *comment, const char *facts,
+                      const volatile bool *cancel, ley_error *error)
+{
+    (void)facts;
+    return write_map(map, path, comment, true, cancel, error);
 }
 
 ley_status mrc_create(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error)
@@ -222,6 +236,7 @@ ley_status mrc_create(const ley_lattice *lattice, const char *path, ley_map **ma
 typedef struct mrc_header {
     const char *path;
     unsigned char bytes[MRC_HEADER_BYTES]; /* as they are in the file */
+    char remark[512];                      /* what may be meant otherwise; empty: nothing */
     binary_array array;
     ley_lattice lattice;
     int64_t offset; /* of the values */
@@ -265,9 +280,23 @@ static double shortest_at(const mrc_header *h, int word, double per)
     return found;
 }
 
-static bool is_axes(const mrc_header *h)
+static void remark(mrc_header *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void remark(mrc_header *h, const char *format, ...)
+{
+    const size_t used = strlen(h->remark);
+    va_list arguments;
+    va_start(arguments, format);
+    snprintf(h->remark + used, sizeof h->remark - used, "%s", used > 0 ? "; " : "");
+    vsnprintf(h->remark + strlen(h->remark), sizeof h->remark - strlen(h->remark), format, arguments);
+    va_end(arguments);
+}
+
+/* The axes of columns, rows and sections, in this order of bytes. */
+static bool is_axes(mrc_header *h, bool is_big_endian)
 {
     int seen = 0;
+    h->array.is_big_endian = is_big_endian;
     for (int i = 0; i < 3; i++) {
         const int32_t axis = int_at(h, AXES + i);
         seen |= axis >= 1 && axis <= 3 ? 1 << axis : 0;
@@ -275,20 +304,66 @@ static bool is_axes(const mrc_header *h)
     return seen == 14;
 }
 
-/* By the stamp; where that says nothing, as some programs' do not, by the axes. */
-static ley_status find_order(mrc_header *h, ley_error *error)
+static bool has_no_axes(const mrc_header *h)
 {
-    if (memcmp(h->bytes + 4 * TAG, "MAP", 3) != 0)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: no MRC map: the word MAP is not where it should be", h->path);
+    return int_at(h, AXES) == 0 && int_at(h, AXES + 1) == 0 && int_at(h, AXES + 2) == 0;
+}
+
+static bool has_tag(const mrc_header *h)
+{
+    return memcmp(h->bytes + 4 * TAG, "MAP", 3) == 0;
+}
+
+static bool is_known_mode(int32_t mode)
+{
+    return (mode >= 0 && mode <= 6) || mode == 12 || mode == 101;
+}
+
+/* Axes make sense in one order of bytes only, and so decide; without them the machine stamp does,
+ * and without that the number of columns, which is small. Some programs leave the stamp out, or
+ * keep that of a file whose bytes they have turned around. Whether there are axes. */
+static bool find_order(mrc_header *h)
+{
     const unsigned char *stamp = h->bytes + 4 * STAMP;
-    h->array.is_big_endian = stamp[0] == stamp_big[0];
-    if (stamp[0] != stamp_big[0] && stamp[0] != stamp_little[0] && !is_axes(h))
+    const bool is_stamped = stamp[0] == stamp_big[0] || stamp[0] == stamp_little[0];
+    const bool is_big = is_axes(h, true), is_little = is_axes(h, false);
+    const bool is_big_by_stamp = stamp[0] == stamp_big[0];
+    bool decides = is_big != is_little;
+    h->array.is_big_endian = decides ? is_big : is_big_by_stamp;
+    if (!decides && !is_stamped) {
         h->array.is_big_endian = true;
-    if (is_axes(h))
-        return LEY_OK;
-    return ley_fail(error, LEY_ERROR_INPUT,
-                    "%s: the axes of columns, rows and sections (MAPC, MAPR, MAPS) are %d, %d, %d", h->path,
-                    int_at(h, AXES), int_at(h, AXES + 1), int_at(h, AXES + 2));
+        const uint32_t columns = (uint32_t)int_at(h, N);
+        h->array.is_big_endian = false;
+        h->array.is_big_endian = columns < (uint32_t)int_at(h, N);
+    }
+    if (decides && is_stamped && is_big != is_big_by_stamp)
+        remark(h,
+               "the machine stamp (word 54) says %s-endian, but the axes (MAPC, MAPR, MAPS, words 17 to 19) are in "
+               "the other order of bytes, which was taken",
+               is_big_by_stamp ? "big" : "little");
+    return decides;
+}
+
+/* A header without its axes has columns along x, rows along y and sections along z; one without the
+ * word MAP, as files from before 2000, must have axes. */
+static ley_status check_tag(mrc_header *h, bool has_axes, ley_error *error)
+{
+    if (!has_axes && !(has_tag(h) && has_no_axes(h)))
+        return has_tag(h)
+                   ? ley_fail(error, LEY_ERROR_INPUT,
+                              "%s: the axes of columns, rows and sections (MAPC, MAPR, MAPS, words 17 to 19) are "
+                              "%d, %d, %d; they must be 1, 2 and 3 in some order, 1, 2, 3 where x is fastest",
+                              h->path, int_at(h, AXES), int_at(h, AXES + 1), int_at(h, AXES + 2))
+                   : ley_fail(error, LEY_ERROR_INPUT,
+                              "%s: no MRC map: neither is the word MAP (word 53) where it should be, nor are "
+                              "axes (MAPC, MAPR, MAPS, words 17 to 19)",
+                              h->path);
+    if (!has_axes)
+        remark(h, "the axes (MAPC, MAPR, MAPS, words 17 to 19) are 0: columns were taken for x, rows for y and "
+                  "sections for z");
+    if (!has_tag(h))
+        remark(h, "the word MAP (word 53) is missing, as in files from before 2000");
+    return LEY_OK;
 }
 
 static ley_status find_type(mrc_header *h, ley_error *error)
@@ -303,23 +378,59 @@ static ley_status find_type(mrc_header *h, ley_error *error)
             h->array.type = modes[i].type;
             return LEY_OK;
         }
-    return ley_fail(error, LEY_ERROR_INPUT, "%s: values of mode %d; only 0, 1, 2, 6 and 12 can be read", h->path, mode);
+    return ley_fail(error, LEY_ERROR_INPUT, "%s: values of mode %d (MODE, word 4); only 0, 1, 2, 6 and 12 can be read",
+                    h->path, mode);
 }
 
 static ley_status find_extent(mrc_header *h, int64_t start[3], ley_error *error)
 {
+    static const char *const names[] = {"columns (NX, word 1)", "rows (NY, word 2)", "sections (NZ, word 3)"};
+    const bool has_axes = !has_no_axes(h);
     for (int i = 0; i < 3; i++) {
-        const int axis = int_at(h, AXES + i) - 1, n = int_at(h, N + i);
+        const int axis = has_axes ? int_at(h, AXES + i) - 1 : i, n = int_at(h, N + i);
         if (n < 1)
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: %d %s", h->path, n,
-                            i == 0   ? "columns"
-                            : i == 1 ? "rows"
-                                     : "sections");
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: %d %s", h->path, n, names[i]);
         h->array.axis[i] = axis;
         h->lattice.n[axis] = n;
         start[axis] = int_at(h, START + i);
     }
     return LEY_OK;
+}
+
+/* Pictures and several volumes are no map in space. */
+static ley_status check_kind(const mrc_header *h, ley_error *error)
+{
+    enum { VOLUMES = 401, LAST_GROUP = 630 };
+    const int32_t group = int_at(h, SPACE_GROUP), sections = int_at(h, N + 2), each = int_at(h, CELL_N + 2);
+    if (group == 0 && each == 1 && sections > 1)
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: %d pictures and no volume, as ISPG (word 23) is 0 and MZ (word 10) is 1; of a volume they "
+                        "must be 1 and %d, and CELLA (word 13) as many times as large",
+                        h->path, sections, sections);
+    if (group >= VOLUMES && group <= LAST_GROUP && each > 0 && sections != each)
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: %d sections of volumes of %d each, as ISPG (word 23) is %d; only one volume can be read: "
+                        "save each in a file of its own",
+                        h->path, sections, each, group);
+    return LEY_OK;
+}
+
+/* Without a number of steps some programs divide the edge by the number of points, and others take
+ * 1 A for a step. */
+static ley_status fail_edge(const mrc_header *h, int m, ley_error *error)
+{
+    const float edge_A = float_at(h, CELL_A + m);
+    const int32_t per = int_at(h, CELL_N + m);
+    char name = "XYZ"[m];
+    if (per < 1)
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: M%c (word %d), in how many steps the cell's edge %c of %g A is divided, is %d: write that "
+                        "number there, %lld where the edge is that of the map",
+                        h->path, name, CELL_N + m + 1, "abc"[m], (double)edge_A, per, (long long)h -> lattice.n[m]);
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "%s: the cell's edge %c (CELLA, word %d) is %g A in %d steps: write there how long it is, the "
+                    "step's length times M%c",
+                    h->path, "abc"[m], CELL_A + m + 1, (double)edge_A, per, name);
 }
 
 static double cosine(double angle)
@@ -334,8 +445,7 @@ static ley_status find_steps(mrc_header *h, ley_error *error)
     for (int m = 0; m < 3; m++) {
         const int32_t per = int_at(h, CELL_N + m);
         if (!(float_at(h, CELL_A + m) > 0) || per < 1)
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: the cell's edge %c is %g A in %d steps", h->path, "abc"[m],
-                            (double)float_at(h, CELL_A + m), per);
+            return fail_edge(h, m, error);
         length_A[m] = shortest_at(h, CELL_A + m, per);
         angle[m] = shortest_at(h, CELL_A + 3 + m, 1);
     }
@@ -343,7 +453,8 @@ static ley_status find_steps(mrc_header *h, ley_error *error)
     for (int m = 0; m < 3; m++) {
         angle[m] = is_right ? 90 : angle[m];
         if (!(angle[m] > 0 && angle[m] < 180))
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: the cell's angles are %g, %g and %g degrees", h->path,
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "%s: the cell's angles (CELLB, words 14 to 16) are %g, %g and %g degrees", h->path,
                             angle[0], angle[1], angle[2]);
     }
     const double cos_a = cosine(angle[0]), cos_b = cosine(angle[1]), cos_c = cosine(angle[2]);
@@ -355,16 +466,56 @@ static ley_status find_steps(mrc_header *h, ley_error *error)
     return LEY_OK;
 }
 
-/* ORIGIN, where there is one; the same point told in whole steps is exact. */
-static void find_origin(mrc_header *h, const int64_t start[3])
+static bool is_zero(const double a[3])
 {
-    double origin_A[3];
+    return a[0] == 0 && a[1] == 0 && a[2] == 0;
+}
+
+/* Of a file without the word MAP words 50 to 52 may be something else, unless a version that knows
+ * ORIGIN is told. */
+static bool has_origin(const mrc_header *h)
+{
+    const int32_t version = int_at(h, VERSION);
+    return has_tag(h) || (version >= MRC2014 - 1 && version < MRC2014 + 9);
+}
+
+static ley_status fail_origin(const mrc_header *h, const double origin_A[3], const char *why, ley_error *error)
+{
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "%s: ORIGIN (words 50 to 52) is (%g, %g, %g) A%s; write there where the first point is, or 0 and "
+                    "in NXSTART, NYSTART and NZSTART (words 5 to 7) how many steps it is from (0, 0, 0)",
+                    h->path, origin_A[0], origin_A[1], origin_A[2], why);
+}
+
+/* ORIGIN or NSTART, whichever is not 0; where both tell the same point it is that, told in whole
+ * steps, which is exact. Where they differ it is ORIGIN, as programs of electron microscopy have
+ * it, which are those that set both. */
+static ley_status find_origin(mrc_header *h, const int64_t start[3], ley_error *error)
+{
+    double origin_A[3], start_A[3];
+    place_at(&h->lattice, start, start_A);
     for (int axis = 0; axis < 3; axis++)
         origin_A[axis] = shortest_at(h, ORIGIN + axis, 1);
-    if ((origin_A[0] == 0 && origin_A[1] == 0 && origin_A[2] == 0) || is_at(&h->lattice, start, origin_A, of_float32))
-        place_at(&h->lattice, start, origin_A);
+    const bool is_number = isfinite(origin_A[0]) && isfinite(origin_A[1]) && isfinite(origin_A[2]);
+    const bool is_there = has_origin(h) || (is_number && is_zero(origin_A)), is_started = !is_zero(start_A);
+    if (!is_started && !is_number)
+        return fail_origin(h, origin_A, ", which is no place", error);
+    if (!is_started && !is_there)
+        return fail_origin(
+            h, origin_A, ", if that is what it is: the word MAP (word 53), with which it would be, is missing", error);
+    if (!is_number || !is_there)
+        remark(h, "ORIGIN (words 50 to 52) is (%g, %g, %g) and was not taken: the map begins at NSTART (words 5 to 7)",
+               origin_A[0], origin_A[1], origin_A[2]);
+    const bool by_start = !is_number || !is_there || is_zero(origin_A);
+    const bool is_same = !by_start && is_at(&h->lattice, start, origin_A, of_float32);
+    if (is_started && !by_start && !is_same)
+        remark(h,
+               "ORIGIN (words 50 to 52) and NSTART (words 5 to 7) tell two places, (%g, %g, %g) and (%g, %g, %g) A: "
+               "ORIGIN was taken, as programs of electron microscopy do",
+               origin_A[0], origin_A[1], origin_A[2], start_A[0], start_A[1], start_A[2]);
     for (int axis = 0; axis < 3; axis++)
-        h->lattice.origin_A[axis] = origin_A[axis] + 0.0;
+        h->lattice.origin_A[axis] = (by_start || is_same ? start_A[axis] : origin_A[axis]) + 0.0;
+    return LEY_OK;
 }
 
 static void find_units(mrc_header *h)
@@ -377,57 +528,83 @@ static void find_units(mrc_header *h)
     }
 }
 
-static ley_status parse_header(mrc_header *h, int64_t file_bytes, ley_error *error)
+static ley_status find_lattice(mrc_header *h, ley_error *error)
 {
     int64_t start[3] = {0, 0, 0};
-    ley_status status = find_order(h, error);
+    ley_status status = check_tag(h, find_order(h), error);
     if (status == LEY_OK)
         status = find_type(h, error);
     if (status == LEY_OK)
         status = find_extent(h, start, error);
     if (status == LEY_OK)
+        status = check_kind(h, error);
+    if (status == LEY_OK)
         status = find_steps(h, error);
-    if (status != LEY_OK)
-        return status;
-    find_origin(h, start);
-    find_units(h);
-    if ((status = ley_lattice_check(&h->lattice, error)) != LEY_OK) {
+    if (status == LEY_OK)
+        status = find_origin(h, start, error);
+    if (status == LEY_OK && (status = ley_lattice_check(&h->lattice, error)) != LEY_OK)
         ley_error_prefix(error, "%s", h->path);
-        return status;
-    }
+    return status;
+}
+
+/* Where the values begin, and whether the file may hold them. */
+static ley_status find_values(mrc_header *h, const ley_stream *stream, ley_error *error)
+{
     const int32_t extended = int_at(h, EXTENDED);
     if (extended < 0)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: an extended header of %d bytes", h->path, extended);
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: an extended header of %d bytes (NSYMBT, word 24)", h->path,
+                        extended);
     const int64_t points = ley_lattice_points(&h->lattice), each = binary_type_bytes(h->array.type);
+    const int64_t size = ley_stream_size(stream);
     h->offset = MRC_HEADER_BYTES + (int64_t)extended;
-    if ((file_bytes - h->offset) / each >= points)
+    if (size < 0 ? ley_stream_may_hold(stream, (double)h->offset + (double)points * (double)each)
+                 : (size - h->offset) / each >= points)
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_INPUT,
-                    "%s: cut short: %lld bytes, but headers of %lld and %lld points of %lld bytes are to be there",
-                    h->path, (long long)file_bytes, (long long)h->offset, (long long)points, (long long)each);
+                    "%s: cut short: %s%lld bytes, but headers of %lld and %lld points of %lld bytes are to be there",
+                    h->path, size < 0 ? "packed, less than " : "", (long long)(size < 0 ? h->offset : size),
+                    (long long)h->offset, (long long)points, (long long)each);
 }
 
-static ley_status read_open_file(const binary_file *file, ley_map **map, ley_error *error)
+static ley_status make_map(mrc_header *h, ley_stream *stream, ley_map **map, ley_error *error)
 {
-    mrc_header h = {.path = file->path};
-    if (file->bytes < MRC_HEADER_BYTES)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: cut short: %lld bytes, but a header takes %d", file->path,
-                        (long long)file->bytes, MRC_HEADER_BYTES);
-    ley_status status = binary_read(file, h.bytes, sizeof h.bytes, error);
+    char text[sizeof h->remark + 256];
+    ley_status status = binary_pass(stream, h->offset - MRC_HEADER_BYTES, error);
     if (status == LEY_OK)
-        status = parse_header(&h, file->bytes, error);
-    if (status == LEY_OK)
-        status = binary_seek(file, h.offset, error);
-    return status == LEY_OK ? binary_make_map(file, &h.array, &h.lattice, h.units, map, error) : status;
+        status = binary_make_map(stream, &h->array, &h->lattice, h->units, BINARY_GOES_ON, map, error);
+    if (status == LEY_OK && h->remark[0] != '\0') {
+        snprintf(text, sizeof text, "%s: %s", h->path, h->remark);
+        map_set_remark(*map, text);
+    }
+    return status;
 }
 
-ley_status mrc_read(const char *path, ley_map **map, ley_error *error)
+ley_status mrc_read(ley_stream *stream, ley_map **map, ley_error *error)
 {
-    binary_file file;
-    ley_status status = binary_open(&file, path, "an MRC map", error);
+    mrc_header h = {.path = ley_stream_path(stream)};
+    const int64_t size = ley_stream_size(stream);
+    if (size >= 0 && size < MRC_HEADER_BYTES)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: cut short: %lld bytes, but a header takes %d", h.path,
+                        (long long)size, MRC_HEADER_BYTES);
+    ley_status status = binary_read(stream, h.bytes, sizeof h.bytes, error);
+    if (status == LEY_OK)
+        status = find_lattice(&h, error);
+    if (status == LEY_OK)
+        status = find_values(&h, stream, error);
     if (status != LEY_OK)
         return status;
-    status = read_open_file(&file, map, error);
-    binary_close(&file);
-    return status;
+    find_units(&h);
+    return make_map(&h, stream, map, error);
+}
+
+/* No text is: its first words would be huge numbers. */
+bool mrc_is(const unsigned char *bytes, size_t size)
+{
+    mrc_header h = {.path = ""};
+    if (size < MRC_HEADER_BYTES)
+        return false;
+    memcpy(h.bytes, bytes, sizeof h.bytes);
+    const bool has_axes = find_order(&h);
+    const int32_t mode = int_at(&h, MODE);
+    return is_known_mode(mode) && (has_axes || has_tag(&h));
 }

@@ -193,78 +193,95 @@ ley_status npy_parse(const char *path, const char *text, size_t length, binary_a
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 /* Versions differ in how many bytes the length of the text has: two, from 2.0 on four. */
-static ley_status read_header(const binary_file *file, binary_array *array, int64_t n[3], int64_t *offset,
-                              ley_error *error)
+static ley_status read_length(ley_stream *stream, int64_t *bytes, ley_error *error)
 {
-    unsigned char front[sizeof magic + VERSION_BYTES + 4] = {0};
-    const size_t least = sizeof magic + VERSION_BYTES + 2;
-    if (file->bytes < (int64_t)sizeof front)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: no array of NumPy's: %lld bytes", file->path,
-                        (long long)file->bytes);
-    ley_status status = binary_read(file, front, sizeof front, error);
+    const char *path = ley_stream_path(stream);
+    unsigned char front[sizeof magic + VERSION_BYTES] = {0}, length[4] = {0};
+    const int64_t size = ley_stream_size(stream);
+    if (size >= 0 && size < (int64_t)(sizeof front + sizeof length))
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: no array of NumPy's: %lld bytes", path, (long long)size);
+    ley_status status = binary_read(stream, front, sizeof front, error);
     if (status != LEY_OK)
         return status;
     const int version = front[sizeof magic];
     if (memcmp(front, magic, sizeof magic) != 0)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: no array of NumPy's, by its first bytes", file->path);
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: no array of NumPy's, by its first bytes", path);
     if (version < 1 || version > 3)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: version %d of the format; only 1 to 3 can be read", file->path,
-                        version);
-    const unsigned char *length = front + sizeof magic + VERSION_BYTES;
-    const int64_t begin = (int64_t)(version == 1 ? least : sizeof front);
-    const int64_t bytes = length[0] + 256 * (int64_t)length[1] +
-                          (version == 1 ? 0 : 65536 * (int64_t)length[2] + 16777216 * (int64_t)length[3]);
-    *offset = begin + bytes;
-    if (bytes > MOST_TEXT_BYTES || *offset > file->bytes)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: a header of %lld bytes in a file of %lld", file->path,
-                        (long long)bytes, (long long)file->bytes);
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: version %d of the format; only 1 to 3 can be read", path, version);
+    status = binary_read(stream, length, version == 1 ? 2 : 4, error);
+    *bytes = length[0] + 256 * (int64_t)length[1] + 65536 * (int64_t)length[2] + 16777216 * (int64_t)length[3];
+    if (status == LEY_OK && (*bytes > MOST_TEXT_BYTES || (size >= 0 && ley_stream_position(stream) + *bytes > size)))
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: a header of %lld bytes in a file of %lld", path, (long long)*bytes,
+                        (long long)size);
+    return status;
+}
+
+static ley_status read_header(ley_stream *stream, binary_array *array, int64_t n[3], ley_error *error)
+{
+    int64_t bytes = 0;
+    ley_status status = read_length(stream, &bytes, error);
+    if (status != LEY_OK)
+        return status;
     char *text = malloc((size_t)bytes + 1);
     if (text == NULL)
         return ley_fail_memory(error, (size_t)bytes + 1, "an array's header");
-    status = binary_seek(file, begin, error);
+    status = binary_read(stream, text, (size_t)bytes, error);
     if (status == LEY_OK)
-        status = binary_read(file, text, (size_t)bytes, error);
-    if (status == LEY_OK)
-        status = npy_parse(file->path, text, (size_t)bytes, array, n, error);
+        status = npy_parse(ley_stream_path(stream), text, (size_t)bytes, array, n, error);
     free(text);
     return status;
 }
 
-static ley_status read_open_file(const binary_file *file, const char *header_path, const map_header *header,
-                                 ley_map **map, ley_error *error)
+static ley_status check_size(const ley_stream *stream, const binary_array *array, const ley_lattice *l,
+                             ley_error *error)
+{
+    const char *path = ley_stream_path(stream);
+    const int64_t each = binary_type_bytes(array->type), points = ley_lattice_points(l),
+                  rest = ley_stream_size(stream) - ley_stream_position(stream);
+    if (ley_stream_size(stream) < 0) {
+        if (ley_stream_may_hold(stream, (double)points * (double)each))
+            return LEY_OK;
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: cut short: %lld values of %lld bytes are to be there", path,
+                        (long long)points, (long long)each);
+    }
+    if (rest % each == 0 && rest / each == points)
+        return LEY_OK;
+    return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: %lld bytes of values, but %lld of %lld bytes are to be there",
+                    path, rest / each < points ? "cut short" : "too long", (long long)rest, (long long)points,
+                    (long long)each);
+}
+
+static ley_status read_values(ley_stream *stream, const char *header_path, const map_header *header, ley_map **map,
+                              ley_error *error)
 {
     binary_array array;
-    int64_t n[3], offset = 0;
+    int64_t n[3];
     const ley_lattice *l = &header->lattice;
-    ley_status status = read_header(file, &array, n, &offset, error);
+    ley_status status = read_header(stream, &array, n, error);
     if (status != LEY_OK)
         return status;
     if (memcmp(n, l->n, sizeof n) != 0)
         return ley_fail(error, LEY_ERROR_INPUT,
                         "%s: an array of %lld x %lld x %lld values along x, y and z, but %s says %lld x %lld x %lld",
-                        file->path, (long long)n[0], (long long)n[1], (long long)n[2], header_path, (long long)l->n[0],
-                        (long long)l->n[1], (long long)l->n[2]);
-    const int64_t each = binary_type_bytes(array.type), rest = file->bytes - offset;
-    if (rest % each != 0 || rest / each != ley_lattice_points(l))
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: %lld bytes of values, but %lld of %lld bytes are to be there",
-                        file->path, rest / each < ley_lattice_points(l) ? "cut short" : "too long", (long long)rest,
-                        (long long)ley_lattice_points(l), (long long)each);
-    return binary_make_map(file, &array, l, header->units, map, error);
+                        ley_stream_path(stream), (long long)n[0], (long long)n[1], (long long)n[2], header_path,
+                        (long long)l->n[0], (long long)l->n[1], (long long)l->n[2]);
+    status = check_size(stream, &array, l, error);
+    return status == LEY_OK ? binary_make_map(stream, &array, l, header->units, BINARY_ENDS, map, error) : status;
 }
 
-ley_status npy_read(const char *path, ley_map **map, ley_error *error)
+bool npy_is(const unsigned char *bytes, size_t size)
+{
+    return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+ley_status npy_read(ley_stream *stream, ley_map **map, ley_error *error)
 {
     map_header header;
-    binary_file file;
-    char *header_path = map_header_file(path);
+    char *header_path = map_header_find(ley_stream_path(stream));
     ley_status status = header_path != NULL ? map_header_read(&map_header_npy, header_path, &header, error)
-                                            : ley_fail_memory(error, strlen(path), "a map's header");
+                                            : ley_fail_memory(error, strlen(ley_stream_path(stream)), "a map's header");
     if (status == LEY_OK)
-        status = binary_open(&file, path, "an array", error);
-    if (status == LEY_OK) {
-        status = read_open_file(&file, header_path, &header, map, error);
-        binary_close(&file);
-    }
+        status = read_values(stream, header_path, &header, map, error);
     free(header_path);
     return status;
 }

@@ -10,7 +10,10 @@ enum { NPY_HEADER_BYTES = 128 }; /* of every file that is written */
 
 /* Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "path: what", of the header beside it
  * "path:line: member: what". */
-ley_status npy_read(const char *path, ley_map **map, ley_error *error);
+ley_status npy_read(ley_stream *stream, ley_map **map, ley_error *error);
+
+/* Whether a file that begins like this is an array. */
+bool npy_is(const unsigned char *bytes, size_t size);
 
 /* As ley_map_write() and ley_map_create_file(). */
 ley_status npy_write(const ley_map *map, const char *path, const char *comment, const char *facts,

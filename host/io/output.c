@@ -2,6 +2,7 @@
 
 #include "leyden.h"
 
+#include "core/number.h"
 #include "error.h"
 #include "io/target.h"
 #include "parallel.h"
@@ -90,6 +91,11 @@ static ley_status write_bytes(ley_output *output, const unsigned char *data, siz
 static ley_status write_packed(void *output, const void *bytes, size_t size, ley_error *error)
 {
     return write_bytes(output, bytes, size, error);
+}
+
+bool ley_output_is_packed(const char *path)
+{
+    return ley_ends_with(path, ".gz");
 }
 
 ley_status ley_output_open(ley_output *output, const char *path, bool gzip, const volatile bool *cancel,

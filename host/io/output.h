@@ -22,6 +22,9 @@ typedef struct ley_output {
     int lost; /* why bytes could not be written, an error number: the first reason stays; 0: none */
 } ley_output;
 
+/* Whether a file of this name is one that is packed by gzip: it ends in ".gz". */
+bool ley_output_is_packed(const char *path);
+
 /* Starts a file; `path` and `cancel` must outlive it, and it stays where it is. On failure there is
  * nothing to end. */
 ley_status ley_output_open(ley_output *output, const char *path, bool gzip, const volatile bool *cancel,

@@ -1,4 +1,6 @@
 /* Maps as plain numbers, with a header in a file of its own. docs/formats.md has the layout. */
+#include "io/raw.h"
+
 #include "error.h"
 #include "io/binary.h"
 #include "io/map_header.h"
@@ -21,38 +23,38 @@ ley_status ley_map_write_raw(const ley_map *map, const char *path, const char *c
     return map_header_write(&map_header_raw, map, path, &nothing, comment, facts, cancel, error);
 }
 
-static ley_status check_size(const binary_file *file, const char *header_path, const ley_lattice *lattice,
-                             ley_error *error)
+/* What is packed, or comes through a pipe, is too long or too short when its end is there. */
+static ley_status check_size(ley_stream *stream, const char *header_path, const ley_lattice *lattice, ley_error *error)
 {
     const int64_t points = ley_lattice_points(lattice), expected = points * binary_type_bytes(layout.type);
-    if (file->bytes == expected)
-        return LEY_OK;
+    const ley_status status = ley_stream_expect_plain(stream, expected, error);
+    const int64_t size = ley_stream_size(stream);
+    if (status != LEY_OK || size == expected || (size < 0 && ley_stream_may_hold(stream, (double)expected)))
+        return status;
+    if (size < 0)
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: cut short: the %lld points that %s says take %lld bytes, unpacked",
+                        ley_stream_path(stream), (long long)points, header_path, (long long)expected);
     return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: %lld bytes, but the %lld points that %s says take %lld",
-                    file->path, file->bytes < expected ? "cut short" : "too long", (long long)file->bytes,
+                    ley_stream_path(stream), size < expected ? "cut short" : "too long", (long long)size,
                     (long long)points, header_path, (long long)expected);
 }
 
-static ley_status read_map(const char *path, const char *header_path, ley_map **map, ley_error *error)
+static ley_status read_values(ley_stream *stream, const char *header_path, ley_map **map, ley_error *error)
 {
     map_header header;
-    binary_file file;
     ley_status status = map_header_read(&map_header_raw, header_path, &header, error);
     if (status == LEY_OK)
-        status = binary_open(&file, path, "a raw map", error);
-    if (status != LEY_OK)
-        return status;
-    status = check_size(&file, header_path, &header.lattice, error);
-    if (status == LEY_OK)
-        status = binary_make_map(&file, &layout, &header.lattice, header.units, map, error);
-    binary_close(&file);
-    return status;
+        status = check_size(stream, header_path, &header.lattice, error);
+    return status == LEY_OK ? binary_make_map(stream, &layout, &header.lattice, header.units, BINARY_ENDS, map, error)
+                            : status;
 }
 
-ley_status ley_map_read_raw(const char *path, ley_map **map, ley_error *error)
+ley_status raw_read(ley_stream *stream, ley_map **map, ley_error *error)
 {
-    char *header_path = map_header_file(path);
-    const ley_status status = header_path != NULL ? read_map(path, header_path, map, error)
-                                                  : ley_fail_memory(error, strlen(path), "a map's header");
+    char *header_path = map_header_find(ley_stream_path(stream));
+    const ley_status status = header_path != NULL
+                                  ? read_values(stream, header_path, map, error)
+                                  : ley_fail_memory(error, strlen(ley_stream_path(stream)), "a map's header");
     free(header_path);
     return status;
 }

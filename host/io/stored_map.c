@@ -87,7 +87,8 @@ static value_range put_together(const plane_range *planes, int64_t count, int64_
 
 /* ---- Maps that are files from the beginning -------------------------------------------------- */
 
-/* The file is begun with the first planes: before, nothing is on the disk. */
+/* The file is begun with the first planes: before, nothing is on the disk. One that is to be packed
+ * is packed when all planes are there: until then they are in a hidden file as they are. */
 typedef struct file_store {
     ley_output output;
     ley_lattice lattice;
@@ -266,22 +267,41 @@ static ley_status write_values(ley_output *output, const ley_map *map, ley_error
     return LEY_OK;
 }
 
+/* From the hidden file into one that is packed. */
+static ley_status pack_stored(ley_output *output, file_store *s, ley_error *error)
+{
+    enum { BLOCK = 1 << 20 };
+    const int64_t end = s->offset + ley_lattice_points(&s->lattice) * (int64_t)sizeof(float);
+    unsigned char *block = malloc(BLOCK);
+    ley_status status = block != NULL ? LEY_OK : ley_fail_memory(error, BLOCK, "packing a map");
+    for (int64_t at = s->offset, part; at < end && status == LEY_OK; at += part) {
+        part = end - at < BLOCK ? end - at : BLOCK;
+        status = ley_output_read_at(&s->output, block, (size_t)part, at, error);
+        if (status == LEY_OK)
+            status = ley_output_write(output, block, (size_t)part, error);
+    }
+    free(block);
+    return status;
+}
+
 ley_status values_file_open(values_file *file, const ley_map *map, const char *path, const void *front,
                             size_t front_bytes, const volatile bool *cancel, ley_error *error)
 {
+    const bool is_packed = ley_output_is_packed(path);
     *file = (values_file){.map = map, .store = store_of(map, path), .own = {.fd = -1}};
-    if (file->store != NULL) {
-        if (file->store->offset != (int64_t)front_bytes)
-            return ley_fail(error, LEY_ERROR_USAGE, "%s: the map's file was begun in another format", path);
+    if (file->store != NULL && file->store->offset != (int64_t)front_bytes)
+        return ley_fail(error, LEY_ERROR_USAGE, "%s: the map's file was begun in another format", path);
+    if (file->store != NULL && !is_packed) {
         file->store->output.cancel = cancel;
         return ley_output_write_at(&file->store->output, front, front_bytes, 0, error);
     }
-    ley_status status = ley_output_open(&file->own, path, false, cancel, error);
+    ley_status status = ley_output_open(&file->own, path, is_packed, cancel, error);
     if (status != LEY_OK)
         return status;
     status = ley_output_write(&file->own, front, front_bytes, error);
     if (status == LEY_OK)
-        status = write_values(&file->own, map, error);
+        status =
+            file->store != NULL ? pack_stored(&file->own, file->store, error) : write_values(&file->own, map, error);
     if (status != LEY_OK)
         ley_output_abandon(&file->own);
     return status;
@@ -292,11 +312,8 @@ ley_status values_file_commit(values_file *file, ley_error *error)
     if (file->store == NULL)
         return ley_output_commit(&file->own, error);
     file->store->is_begun = false; /* it ends with its commit */
-    return ley_output_commit(&file->store->output, error);
-}
-
-void values_file_abandon(values_file *file)
-{
-    if (file->store == NULL)
-        ley_output_abandon(&file->own);
+    if (file->own.fd < 0)
+        return ley_output_commit(&file->store->output, error);
+    ley_output_abandon(&file->store->output);
+    return ley_output_commit(&file->own, error);
 }

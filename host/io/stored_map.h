@@ -8,8 +8,9 @@
 
 #include <stddef.h>
 
-/* A map whose planes go to the hidden file of `path`, from this offset on; in memory, where the
- * path is no regular file's. `is_measured`: values_file_measure() will be asked. Errors: those of
+/* A map whose planes go to the hidden file of `path`, from this offset on, or where the file is to
+ * be packed, to one that is packed when all of them are there; in memory, where the path is no
+ * regular file's. `is_measured`: values_file_measure() will be asked. Errors: those of
  * ley_map_create_raw(). */
 ley_status stored_map_create(const ley_lattice *lattice, const char *path, int64_t offset, bool is_measured,
                              ley_map **map, ley_error *error);
@@ -37,12 +38,10 @@ typedef struct value_range {
  * plane holds a value that is no number. */
 ley_status values_file_measure(const ley_map *map, const char *path, value_range *range, ley_error *error);
 
-/* All of the file: `front`, then the values. It is to be committed or abandoned; of a stored map
- * the latter leaves the planes where they are. Errors: those of ley_output_open() and
- * ley_output_write(); then there is nothing to end. */
+/* All of the file: `front`, then the values. It is to be committed. Errors: those of
+ * ley_output_open() and ley_output_write(); then there is nothing to end. */
 ley_status values_file_open(values_file *file, const ley_map *map, const char *path, const void *front,
                             size_t front_bytes, const volatile bool *cancel, ley_error *error);
 ley_status values_file_commit(values_file *file, ley_error *error);
-void values_file_abandon(values_file *file);
 
 #endif

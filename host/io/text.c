@@ -6,29 +6,28 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
-static const double most_packed = 1040; /* bytes that deflate makes of one: 1032, and a little more */
-
-enum { BUFFER_BYTES = 256 * 1024, ZLIB_BYTES = 128 * 1024 };
+enum { BUFFER_BYTES = 256 * 1024 };
 
 _Static_assert(BUFFER_BYTES > LEY_TEXT_LINE_MAX + 2, "a line and its end fit into the buffer");
 
 struct ley_text {
     const char *path;
-    gzFile file;       /* NULL: a piece */
+    ley_stream *stream; /* NULL: a piece */
+    bool owns_stream;
+    char *raw; /* what was read last, as it is in the file; NULL: nobody wants it back */
+    size_t raw_size;
     int fd;            /* of a piece */
     int64_t read_to;   /* of the text: the byte behind what is in the buffer */
     int64_t least;     /* bytes of plain text that the file had when it was opened, or earlier; 0: unknown */
     int64_t line;      /* of what was read last, from 1; 0: nothing was */
-    double most_bytes; /* of text */
     size_t begin, end; /* what is still unread of the buffer */
     bool drained;      /* the file has no more than what is in the buffer */
     bool begins_line;  /* what is unread is in the line behind the one that `line` counts */
@@ -37,39 +36,40 @@ struct ley_text {
     char buffer[BUFFER_BYTES + 1];
 };
 
-ley_status ley_text_open(const char *path, ley_text **text, ley_error *error)
+ley_status ley_text_open_stream(ley_stream *stream, ley_text **text, ley_error *error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0 || (S_ISDIR(status.st_mode) && (errno = EISDIR))) {
-        int reason = errno;
-        if (fd >= 0)
-            close(fd);
-        return ley_fail(error, LEY_ERROR_FILE, "%s: %s", path, strerror(reason));
-    }
     ley_text *t = malloc(sizeof *t);
-    gzFile file = t != NULL ? gzdopen(fd, "rb") : NULL;
-    if (file == NULL || gzbuffer(file, ZLIB_BYTES) != 0) {
-        if (file != NULL)
-            gzclose(file);
-        else
-            close(fd);
-        free(t);
-        return ley_fail_memory(error, sizeof *t + ZLIB_BYTES, "reading a file");
-    }
-    t->path = path;
-    t->file = file;
+    if (t == NULL)
+        return ley_fail_memory(error, sizeof *t, "reading a file");
+    const int64_t size = ley_stream_size(stream);
+    t->path = ley_stream_path(stream);
+    t->stream = stream;
+    t->owns_stream = false;
+    t->raw = NULL;
+    t->raw_size = 0;
     t->fd = -1;
-    t->read_to = 0;
-    const bool is_regular = S_ISREG(status.st_mode), is_plain = gzdirect(file) != 0;
-    t->most_bytes = is_regular ? (double)status.st_size * (is_plain ? 1 : most_packed) : INFINITY;
-    t->least = is_regular && is_plain ? (int64_t)status.st_size : 0;
+    t->read_to = ley_stream_position(stream);
+    t->least = size > 0 ? size : 0;
     t->line = 0;
     t->begin = t->end = 0;
     t->drained = t->holds_back = false;
     t->begins_line = t->at_start = true;
     *text = t;
     return LEY_OK;
+}
+
+ley_status ley_text_open(const char *path, ley_text **text, ley_error *error)
+{
+    ley_stream *stream;
+    ley_status status = ley_stream_open(path, &stream, error);
+    if (status != LEY_OK)
+        return status;
+    status = ley_text_open_stream(stream, text, error);
+    if (status == LEY_OK)
+        (*text)->owns_stream = true;
+    else
+        ley_stream_close(stream);
+    return status;
 }
 
 int64_t ley_text_plain_size(const char *path)
@@ -93,7 +93,6 @@ ley_status ley_text_open_piece(const char *path, int64_t first, ley_text **text,
         return ley_fail_memory(error, sizeof *t, "reading a file");
     t->path = path;
     t->read_to = first > 0 ? first - 1 : 0;
-    t->most_bytes = INFINITY;
     t->at_start = first == 0;
     t->fd = open(path, O_RDONLY | O_CLOEXEC);
     ley_status status = t->fd >= 0 ? LEY_OK : ley_fail(error, LEY_ERROR_FILE, "%s: %s", path, strerror(errno));
@@ -124,16 +123,23 @@ void ley_text_close(ley_text *text)
 {
     if (text == NULL)
         return;
-    if (text->file != NULL)
-        gzclose(text->file);
-    else if (text->fd >= 0)
+    if (text->owns_stream)
+        ley_stream_close(text->stream);
+    if (text->fd >= 0)
         close(text->fd);
+    free(text->raw);
     free(text);
+}
+
+ley_status ley_text_keep_bytes(ley_text *text, ley_error *error)
+{
+    text->raw = malloc(BUFFER_BYTES);
+    return text->raw != NULL ? LEY_OK : ley_fail_memory(error, BUFFER_BYTES, "reading a file");
 }
 
 bool ley_text_may_hold(const ley_text *text, double bytes)
 {
-    return bytes <= text->most_bytes;
+    return text->stream == NULL || ley_stream_may_hold(text->stream, bytes);
 }
 
 size_t ley_text_room(size_t items)
@@ -147,11 +153,17 @@ int64_t ley_text_line_number(const ley_text *text)
     return text->line;
 }
 
-int64_t ley_text_offset(const ley_text *text)
+ley_status ley_text_unread(ley_text *text, ley_error *error)
 {
-    return gzdirect(text->file) != 0
-               ? (int64_t)gztell(text->file) - (int64_t)(text->end - text->begin + text->holds_back)
-               : -1;
+    const size_t unread = text->end - text->begin + text->holds_back;
+    const size_t held = unread > text->raw_size ? unread - text->raw_size : 0; /* of what was read before it */
+    ley_status status =
+        ley_stream_unread(text->stream, text->raw + text->raw_size - (unread - held), unread - held, error);
+    if (status == LEY_OK && held > 0)
+        status = ley_stream_unread(text->stream, "\r", held, error);
+    text->begin = text->end;
+    text->holds_back = false;
+    return status;
 }
 
 ley_status ley_text_fail(const ley_text *text, ley_error *error, const char *format, ...)
@@ -171,10 +183,10 @@ ley_status ley_text_check_growth(const ley_text *text, const char *what, double 
     ley_status status = memory_check_growth(what, from_bytes, to_bytes, advice, error);
     if (status == LEY_OK)
         return LEY_OK;
-    const double packed = text->file != NULL ? (double)gzoffset(text->file) : -1; /* below 0 of a pipe */
-    if (packed >= 0 && gzdirect(text->file) == 0)
+    const double packed = text->stream != NULL ? (double)ley_stream_packed_position(text->stream) : -1;
+    if (packed >= 0)
         ley_error_prefix(error, "%s:%lld: %.3g MiB of the gzip file unpack to %.3g MiB so far", text->path,
-                         (long long)text->line, packed / mib, (double)gztell(text->file) / mib);
+                         (long long)text->line, packed / mib, (double)ley_stream_position(text->stream) / mib);
     else
         ley_error_prefix(error, "%s:%lld", text->path, (long long)text->line);
     return status;
@@ -261,7 +273,7 @@ static ley_status take_in(ley_text *text, size_t got, ley_error *error)
     text->end += text->holds_back + got;
     text->read_to += (int64_t)got;
     if (text->at_start) {
-        const bool is_packed = text->file != NULL && gzdirect(text->file) == 0;
+        const bool is_packed = text->stream != NULL && ley_stream_is_packed(text->stream);
         const ley_status status = pass_mark(text->path, is_packed, text->buffer, got, &passed, error);
         if (status != LEY_OK)
             return status;
@@ -273,26 +285,19 @@ static ley_status take_in(ley_text *text, size_t got, ley_error *error)
     return LEY_OK;
 }
 
-/* What the system or zlib has to say where no more bytes come. `line`: where a fault lies. */
+/* What there is to say where no more bytes come. `line`: where a fault lies. */
 static ley_status judge_end(ley_text *text, bool has_failed, int reason, int64_t line, ley_error *error)
 {
-    int code = has_failed ? Z_ERRNO : Z_OK;
-    const char *words = text->file != NULL ? gzerror(text->file, &code) : "";
-    if (code == Z_ERRNO)
+    if (has_failed && text->stream == NULL)
         return ley_fail(error, LEY_ERROR_FILE, "%s: %s", text->path, strerror(reason));
-    if (code == Z_MEM_ERROR)
-        return ley_fail_memory(error, ZLIB_BYTES, "unpacking a file");
-    const bool is_whole = code == Z_OK || code == Z_STREAM_END;
-    if (is_whole && text->read_to >= text->least)
+    if (!has_failed && text->read_to >= text->least)
         return LEY_OK;
     text->line = line;
-    if (is_whole)
+    if (!has_failed)
         return ley_text_fail(text, error, "cut short while it was read");
-    if (code == Z_BUF_ERROR)
-        return ley_text_fail(text, error, "the gzip file is cut short");
-    /* zlib puts its own name of the file in front, "<fd:3>: ". */
-    const char *behind_name = strstr(words, ">: ");
-    return ley_text_fail(text, error, "the gzip file is damaged: %s", behind_name != NULL ? behind_name + 3 : words);
+    char place[PATH_MAX + 32];
+    snprintf(place, sizeof place, "%s:%lld", text->path, (long long)line);
+    return ley_stream_fail(text->stream, place, error);
 }
 
 /* Moves what is unread to the front and reads on behind it. `line`: where a fault lies. */
@@ -304,11 +309,13 @@ static ley_status fill(ley_text *text, int64_t line, ley_error *error)
     text->begin = 0;
     char *const behind = text->buffer + kept;
     const size_t room = BUFFER_BYTES - kept;
-    ssize_t got;
+    int64_t got;
     do
-        got = text->file != NULL ? gzread(text->file, behind, (unsigned)room)
-                                 : pread(text->fd, behind, room, (off_t)text->read_to);
-    while (got < 0 && text->file == NULL && errno == EINTR);
+        got = text->stream != NULL ? ley_stream_read(text->stream, behind, room)
+                                   : pread(text->fd, behind, room, (off_t)text->read_to);
+    while (got < 0 && text->stream == NULL && errno == EINTR);
+    if (got > 0 && text->raw != NULL)
+        memcpy(text->raw, behind, text->raw_size = (size_t)got);
     if (got > 0)
         return take_in(text, (size_t)got, error);
     const int reason = errno;

@@ -3,6 +3,7 @@
 #define LEY_IO_TEXT_H
 
 #include "core/number.h"
+#include "io/stream.h"
 #include "leyden_status.h"
 
 #include <stdbool.h>
@@ -18,6 +19,9 @@ typedef struct ley_text ley_text;
 /* Errors: LEY_ERROR_FILE with the system's words, also for a directory. `path` must outlive the
  * reader. */
 ley_status ley_text_open(const char *path, ley_text **text, ley_error *error);
+
+/* The text that comes next in a stream, which stays its owner's and must outlive the reader. */
+ley_status ley_text_open_stream(ley_stream *stream, ley_text **text, ley_error *error);
 void ley_text_close(ley_text *text);
 
 /* Plain text of a regular file ends where it ended when the file was opened, or later; what ends
@@ -60,8 +64,13 @@ ley_status ley_text_rest(ley_text *text, char *rest, size_t size, ley_error *err
 /* Number, from 1, of the line handed out last or of the word read last. */
 int64_t ley_text_line_number(const ley_text *text);
 
-/* How many bytes of the file have been handed out; -1 of one that is compressed. */
-int64_t ley_text_offset(const ley_text *text);
+/* Of a text that nothing was read of: binary data may follow it, which ley_text_unread() gives
+ * back. Errors: LEY_ERROR_MEMORY. */
+ley_status ley_text_keep_bytes(ley_text *text, ley_error *error);
+
+/* What was not handed out becomes what the stream has next, for another reader of it: the bytes as
+ * they are in the file. Errors: LEY_ERROR_MEMORY. */
+ley_status ley_text_unread(ley_text *text, ley_error *error);
 
 /* Whether the file, as long as it is, may hold so many bytes of text: what cannot be known, of
  * pipes, may. */

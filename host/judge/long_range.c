@@ -286,8 +286,11 @@ ley_status long_range_top(const hierarchy *h, const double *charge, double *pote
     const int level = h->levels - 1;
     const hierarchy_level *top = &h->level[level];
     const double origin_A[3] = {0}, unit = 1;
-    const lattice_sum_options options = {
-        .cell = h->cell, .kappa_per_A = h->kappa_per_A, .far = &top->split, .cutoff_A = top->cutoff_A};
+    const lattice_sum_options options = {.cell = h->cell,
+                                         .kappa_per_A = h->kappa_per_A,
+                                         .far = &top->split,
+                                         .cutoff_A = top->cutoff_A,
+                                         .without_mean = h->mean_per_A > 0};
     lattice_sum *sum = NULL;
     stencil s = {.reach = {top->n[0] - 1, top->n[1] - 1, top->n[2] - 1}};
     ley_status status = lattice_sum_create(&options, 1, origin_A, &unit, &sum, error);
@@ -481,7 +484,7 @@ static ley_status far_potential(const hierarchy *h, size_t n, const double *posi
                                 size_t points, const double *point_A, double *far, ley_error *error)
 {
     const size_t nodes = (size_t)hierarchy_nodes(&h->level[0]);
-    double *charge = calloc(nodes, sizeof *charge), *potential = calloc(nodes, sizeof *potential);
+    double *charge = calloc(nodes, sizeof *charge), *potential = calloc(nodes, sizeof *potential), total_e = 0;
     ley_status status = LEY_OK;
     if (charge == NULL || potential == NULL)
         status = ley_fail_memory(error, 2 * nodes * sizeof *charge, "a lattice");
@@ -489,8 +492,10 @@ static ley_status far_potential(const hierarchy *h, size_t n, const double *posi
         long_range_anterpolate(h, n, position_A, charge_e, charge);
         status = long_range_solve(h, charge, potential, error);
     }
+    for (size_t j = 0; j < n; j++)
+        total_e += charge_e[j];
     for (size_t i = 0; i < points && status == LEY_OK; i++)
-        far[i] = long_range_interpolate(h, potential, point_A + 3 * i);
+        far[i] = long_range_interpolate(h, potential, point_A + 3 * i) + total_e * h->mean_per_A;
     free(charge);
     free(potential);
     return status;

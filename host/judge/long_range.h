@@ -24,7 +24,8 @@ void long_range_restrict(const hierarchy *h, int fine, const double *fine_charge
 ley_status long_range_cutoff(const hierarchy *h, int level, const double *charge, double *potential, ley_error *error);
 
 /* Equation 15: sets the potential at the nodes of the top level: the sum over all nodes, and all of
- * their images. Errors: LEY_ERROR_MEMORY, those of lattice_sum_create(). */
+ * their images, without the hierarchy's mean. Errors: LEY_ERROR_MEMORY, those of
+ * lattice_sum_create(). */
 ley_status long_range_top(const hierarchy *h, const double *charge, double *potential, ley_error *error);
 
 /* Equation 16: adds what the nodes of level `fine` + 1 bring to those of level `fine`. */

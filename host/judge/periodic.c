@@ -517,10 +517,14 @@ static ley_status make_ewald(periodic_sum *s, ley_error *error)
 
 static ley_status make(periodic_sum *s, ley_error *error)
 {
+    const double neutral = 1e-14; /* what doubles leave of a sum that is 0 has a mean, too, with next to no screening */
+    double magnitude_e = 0;
     for (size_t j = 0; j < s->o.n; j++) {
         s->total_e += s->o.charge_e[j];
         s->squares_e2 += s->o.charge_e[j] * s->o.charge_e[j];
+        magnitude_e += fabs(s->o.charge_e[j]);
     }
+    s->total_e = fabs(s->total_e) > neutral * magnitude_e ? s->total_e : 0;
     ley_status status = reduce(&s->o.cell, &s->cell, error);
     if (status == LEY_OK)
         status = check_charge(s, error);

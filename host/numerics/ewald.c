@@ -40,6 +40,11 @@ double ewald_mean(double kappa, double beta)
     return kappa == 0 ? -M_PI / (beta * beta) : ewald_wave(0, kappa, beta);
 }
 
+double ewald_mean_rest(double kappa, double beta)
+{
+    return kappa == 0 ? -M_PI / (beta * beta) : 4 * M_PI / (kappa * kappa) * expm1(-kappa * kappa / (4 * beta * beta));
+}
+
 /* exp(y) erfc(x), where exp(y) may be too large a number and erfc(x) too small a one: beyond 5 by a
  * continued fraction of exp(x^2) erfc(x). */
 static double scaled_erfc(double y, double x)
@@ -56,4 +61,16 @@ double ewald_plane(double q, double beta, double z_A)
 {
     const double half = q / (2 * beta), z = fabs(z_A);
     return M_PI / q * (scaled_erfc(q * z, half + beta * z) + scaled_erfc(-q * z, half - beta * z));
+}
+
+/* erf(x + h) - erf(x - h), whose digits small h leaves. */
+static double erf_difference(double x, double h)
+{
+    return h < 1e-3 ? 4 * h / sqrt(M_PI) * exp(-x * x) * (1 + h * h * (2 * x * x - 1) / 3) : erf(x + h) - erf(x - h);
+}
+
+double ewald_plane_rest(double q, double beta, double z_A)
+{
+    const double half = q / (2 * beta), z = fabs(z_A), x = beta * z;
+    return M_PI / q * (expm1(q * z) * erfc(half + x) + expm1(-q * z) * erfc(half - x) - erf_difference(x, half));
 }

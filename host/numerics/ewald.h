@@ -21,4 +21,9 @@ double ewald_mean(double kappa_per_A, double beta_per_A);
 /* Of a wave along a plane at a distance from it, q^2 = k^2 + kappa^2 above 0, over the area. */
 double ewald_plane(double q_per_A, double beta_per_A, double z_A);
 
+/* The last two without what they are without waves: 4 pi / kappa^2, and 2 pi / q at a plane, which
+ * are far larger where kappa and q are small. */
+double ewald_mean_rest(double kappa_per_A, double beta_per_A);
+double ewald_plane_rest(double q_per_A, double beta_per_A, double z_A);
+
 #endif

@@ -3,6 +3,7 @@
 #include "core/sizes.h"
 #include "error.h"
 #include "fft.h"
+#include "numerics/lattice_sum.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -207,6 +208,20 @@ static int halvings_of(const hierarchy_options *o, const cell *c)
     return halvings;
 }
 
+/* What is left of a charge's potential at the far end of a period L, beside its mean, is (kappa
+ * L/2) / sinh(kappa L/2), and exp(-kappa L) across an open axis: a seventh or more. */
+static double mean_to_leave_out(const hierarchy *h)
+{
+    const double most_period = 8, most_across = 2, kappa = h->kappa_per_A;
+    for (int m = 0; m < 3; m++) {
+        const double length_A = h->cell.periodic[m] ? cell_length(h->cell.vector_A[m])
+                                                    : (double)h->level[0].n[m] * cell_length(h->step_A[m]);
+        if (kappa * length_A > (h->cell.periodic[m] ? most_period : most_across))
+            return 0;
+    }
+    return lattice_sum_mean(&h->cell, kappa);
+}
+
 ley_status hierarchy_make(const hierarchy_options *options, const double low[3], const double high[3], hierarchy *made,
                           ley_error *error)
 {
@@ -223,6 +238,8 @@ ley_status hierarchy_make(const hierarchy_options *options, const double low[3],
         status = reach_box(&h, low, high, options->spacing_A, error);
     if (status == LEY_OK)
         status = add_levels(options, &h, error);
+    if (status == LEY_OK)
+        h.mean_per_A = mean_to_leave_out(&h);
     if (status == LEY_OK)
         *made = h;
     return status;

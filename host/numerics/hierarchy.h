@@ -53,6 +53,8 @@ typedef struct hierarchy {
     hierarchy_solver solver;
     double kappa_per_A;
     double long_waves_per_A; /* as the options have it */
+    double mean_per_A; /* of a unit charge and its images (lattice_sum_mean()), which the levels leave out, since floats
+                          would have no digits left for the rest: it is added to values by itself. 0: they have it */
     double origin_A[3];
     double step_A[3][3];        /* of the finest level */
     double inverse_per_A[3][3]; /* inverse[m] . (r - origin) is a place's index along axis m */

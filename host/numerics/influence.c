@@ -110,13 +110,26 @@ static double plane_term(const void *context, double rho)
     return short_share(c->s, rho) * j0(c->ka * sqrt(fmax(rho * rho - c->rho * c->rho, 0)));
 }
 
-double influence_plane(const splitting *s, double cutoff_A, double k_per_A, double z_A)
+static double plane_kernel(const splitting *s, double cutoff_A, double k_per_A, double z, double whole)
 {
-    const double q = hypot(k_per_A, s->kappa_a / cutoff_A), z = fabs(z_A);
-    const double whole = q > 0 ? 2 * M_PI / q * exp(-q * z) : -2 * M_PI * z;
     const kernel_context context = {s, k_per_A * cutoff_A, z / cutoff_A};
     return z >= cutoff_A ? whole
                          : whole - 2 * M_PI * cutoff_A * quadrature(plane_term, &context, context.rho, 1, context.ka);
+}
+
+double influence_plane(const splitting *s, double cutoff_A, double k_per_A, double z_A)
+{
+    const double q = hypot(k_per_A, s->kappa_a / cutoff_A), z = fabs(z_A);
+    return plane_kernel(s, cutoff_A, k_per_A, z, q > 0 ? 2 * M_PI / q * exp(-q * z) : -2 * M_PI * z);
+}
+
+/* Of wave 0, without hierarchy's mean: what is left of it does not grow as kappa becomes small. */
+static double kernel_of_mean(const hierarchy *h, double r_A)
+{
+    const hierarchy_level *level = &h->level[0];
+    const double a_A = level->cutoff_A, kappa = h->kappa_per_A;
+    return h->cell.dimensions == 3 ? -a_A * a_A * splitting_short_integral(&level->split)
+                                   : plane_kernel(&level->split, a_A, 0, r_A, 2 * M_PI / kappa * expm1(-kappa * r_A));
 }
 
 /* K_0(x): the integral of exp(-x cosh t), by the trapezoidal rule, which is exact to rounding for
@@ -197,6 +210,8 @@ static double kernel_of_wave(const influence_table *waves, const hierarchy *h, c
         if (h->cell.periodic[axis])
             nodes *= (double)n[axis];
     const double k = cell_length(k_per_A), r_A = open_distance_A(h, n, m), scale = nodes / h->cell.measure;
+    if (h->mean_per_A > 0 && k == 0)
+        return scale * kernel_of_mean(h, r_A);
     switch (h->cell.dimensions) {
     case 0:
         return hierarchy_weight(h, 0, r_A);

@@ -66,6 +66,13 @@ static double near_images(const lattice_sum *s, const double x_A[3])
     return sum.value;
 }
 
+double lattice_sum_mean(const cell *c, double kappa_per_A)
+{
+    if (kappa_per_A == 0 || c->dimensions < 2)
+        return 0;
+    return (c->dimensions == 3 ? 4 * M_PI / (kappa_per_A * kappa_per_A) : 2 * M_PI / kappa_per_A) / c->measure;
+}
+
 /* ---- Waves: 3-D ------------------------------------------------------------------------------ */
 
 static double phase(const wave *w, const double x_A[3])
@@ -75,7 +82,9 @@ static double phase(const wave *w, const double x_A[3])
 
 static double volume_waves(const lattice_sum *s, const double point_A[3])
 {
-    double sum = s->total_e * ewald_mean(s->o.kappa_per_A, s->beta_per_A) / s->o.cell.measure;
+    const double mean = s->o.without_mean ? ewald_mean_rest(s->o.kappa_per_A, s->beta_per_A)
+                                          : ewald_mean(s->o.kappa_per_A, s->beta_per_A);
+    double sum = s->total_e * mean / s->o.cell.measure;
     for (size_t i = 0; i < s->waves; i++) {
         const wave *w = &s->wave[i];
         sum += w->weight * (w->real * cos(phase(w, point_A)) + w->imaginary * sin(phase(w, point_A)));
@@ -97,7 +106,7 @@ static void sum_charges(lattice_sum *s)
 static double plane_waves(const lattice_sum *s, const double x_A[3], double z_A)
 {
     const double kappa = s->o.kappa_per_A, beta = s->beta_per_A, z = fabs(z_A);
-    double sum = kappa > 0 ? ewald_plane(kappa, beta, z)
+    double sum = kappa > 0 ? (s->o.without_mean ? ewald_plane_rest : ewald_plane)(kappa, beta, z)
                            : -2 * sqrt(M_PI) * (exp(-beta * beta * z * z) / beta + sqrt(M_PI) * z * erf(beta * z));
     for (size_t i = 0; i < s->waves; i++) {
         const wave *w = &s->wave[i];
@@ -195,7 +204,9 @@ static double one_charge(const lattice_sum *s, const double x_A[3])
     const cell *c = &s->o.cell;
     if (c->dimensions == 1 && s->o.kappa_per_A == 0)
         return line_images(s, x_A, periodic_axis(c, true));
-    const double near = near_images(s, x_A);
+    double near = near_images(s, x_A);
+    if (s->o.without_mean && s->beta_per_A == 0) /* no wave has it */
+        near -= lattice_sum_mean(c, s->o.kappa_per_A);
     if (c->dimensions != 2 || s->beta_per_A == 0)
         return near;
     return near + plane_waves(s, x_A, cell_dot(c->vector_A[periodic_axis(c, false)], x_A));

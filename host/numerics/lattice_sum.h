@@ -22,11 +22,16 @@
 
 typedef struct lattice_sum lattice_sum;
 
+/* The mean over space of a unit charge and its images, screened, in 3-D: 4 pi / (kappa^2 volume);
+ * and of a plane of them at the plane, 2-D: 2 pi / (kappa area). 0: there is none. */
+double lattice_sum_mean(const cell *c, double kappa_per_A);
+
 typedef struct lattice_sum_options {
     cell cell;
     double kappa_per_A;
     const splitting *far; /* what is smooth of it alone, with this cutoff; NULL: all of it */
     double cutoff_A;
+    bool without_mean; /* less lattice_sum_mean() of each e */
     double beta; /* how Ewald's sums are divided, in units of what is best; 0 is 1. It changes nothing but the time */
     double r_min_A; /* distances below count as this; must be above 0 unless `far` is given */
 } lattice_sum_options;

@@ -60,7 +60,7 @@ static void add_way(file_work work, const char *says, const char *ending)
     snprintf(w->ending, sizeof w->ending, "%s", ending);
 }
 
-/* Of several names of one format the first, and that of packed files. */
+/* Of several names of one format the first; of packed files OpenDX, whose text they make small. */
 static void list_ways(void)
 {
     const ley_map_format *format;
@@ -73,11 +73,12 @@ static void list_ways(void)
         add_way(READ_ATOMS, "read", *ending);
     }
     for (size_t i = 0; (format = ley_map_format_at(i)) != NULL; i++)
-        for (const char *const *ending = format->endings; *ending != NULL; ending++)
-            if (ending == format->endings || strstr(*ending, ".gz") != NULL) {
-                add_way(WRITE_MAP, "write", *ending);
-                add_way(READ_MAP, "read", *ending);
-            }
+        for (int packed = 0; packed < (i == 0 ? 2 : 1); packed++) {
+            char ending[NAME_BYTES / 2];
+            snprintf(ending, sizeof ending, "%s%s", *format->endings, packed ? ".gz" : "");
+            add_way(WRITE_MAP, "write", ending);
+            add_way(READ_MAP, "read", ending);
+        }
 }
 
 static const char *named(size_t i)

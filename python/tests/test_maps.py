@@ -68,15 +68,27 @@ def test_cube_files_are_the_commands(tmp_path, files, atoms, lattice, engine, co
     assert (facts["temperature_K"], facts["dielectric"], facts["r_min_A"]) == (350, 1, 0.05)
 
 
-@pytest.mark.parametrize("ending", [".dx", ".dx.gz", ".raw"])
+@pytest.mark.parametrize("ending", [".dx", ".dx.gz", ".raw", ".raw.gz", ".mrc", ".map.gz", ".npy.gz", ".cube.gz",
+                                    ".dxbin.gz"])
 def test_files_of_maps(tmp_path, made, ending):
     made.save(tmp_path / f"m{ending}")
     again = leyden.Map.read(tmp_path / f"m{ending}")
     assert again.values.shape == made.values.shape and np.allclose(again.lattice.origin, made.lattice.origin)
     assert np.allclose(again.values, made.values, rtol=1e-6)
-    assert ending != ".raw" or (np.array_equal(again.values, made.values) and again.units == "kT/e")
+    assert "raw" not in ending or (np.array_equal(again.values, made.values) and again.units == "kT/e")
     with pytest.raises(leyden.UsageError):
         made.save(tmp_path / "m.nothing")
+
+
+def test_what_may_be_meant_otherwise(tmp_path, made):
+    """An MRC file whose ORIGIN and NSTART tell two places."""
+    made.save(tmp_path / "m.mrc")
+    content = bytearray((tmp_path / "m.mrc").read_bytes())
+    content[16:28] = np.array([1000, 1000, 1000], "<i4").tobytes()
+    (tmp_path / "other").write_bytes(content)
+    with pytest.warns(leyden.MapWarning, match="tell two places"):
+        again = leyden.Map.read(tmp_path / "other")
+    assert np.allclose(again.lattice.origin, made.lattice.origin) and np.array_equal(again.values, made.values)
 
 
 @pytest.mark.parametrize("method, words, arguments", [

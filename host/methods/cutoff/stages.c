@@ -637,6 +637,13 @@ ley_status cutoff_sum_submit(void *state, int slot, slab piece, ley_error *error
     return cutoff_run_begin(&s->slots[slot], piece.first, piece.count, s->task->job->cancelled, error);
 }
 
+static void add_offset(const cutoff_task *task, int64_t planes, float *values)
+{
+    const int64_t *n = ley_map_lattice(task->map)->n, count = n[0] * n[1] * planes;
+    for (int64_t i = 0; i < count && task->offset != 0; i++)
+        values[i] = (float)((double)values[i] + task->offset);
+}
+
 ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
 {
     cutoff_state *s = state;
@@ -649,6 +656,8 @@ ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *tim
         return status;
     memset(task->has_overflow + piece.first, 0, (size_t)piece.count * sizeof *task->has_overflow);
     status = cutoff_run_finish(run, planes, &store_s, error);
+    if (status == LEY_OK)
+        add_offset(task, run->planes, planes);
     const ley_status given = map_planes_give(task->map, run->first, run->planes, planes, status == LEY_OK, error);
     status = status == LEY_OK ? given : status;
     *times = run->work.times;

@@ -41,6 +41,7 @@ typedef struct cutoff_task {
     const cutoff_addition *addition; /* NULL: none */
     bool keeps_atoms;                /* devices that bin them have them for later stages */
     bool even_bins;                  /* for the last digits: cutoff_problem_even_bins() */
+    double offset;                   /* added to every value of a map by the host, for float sums would lose it */
 
     /* From prepare() to release(): */
     double planned_s; /* what planning the bins took */

@@ -164,7 +164,6 @@ typedef struct weighing {
     int level;
     int64_t reach[3];
     const lattice_sum *images; /* of all images of a charge: at the top, where it is periodic; */
-    double mean;               /* without this much */
     lattice_weights weights;
     double *values;
     const atomic_bool *cancelled;
@@ -184,8 +183,8 @@ static double weigh(const weighing *w, const int64_t d[3])
             share /= 2;
     }
     hierarchy_displacement(w->h, w->level, at, d_A);
-    return share * (w->images != NULL ? lattice_sum_at(w->images, d_A) - w->mean
-                                      : hierarchy_weight(w->h, w->level, cell_length(d_A)));
+    return share *
+           (w->images != NULL ? lattice_sum_at(w->images, d_A) : hierarchy_weight(w->h, w->level, cell_length(d_A)));
 }
 
 static void weigh_some(void *context, size_t first, size_t last)
@@ -205,8 +204,11 @@ static ley_status make_images(const hierarchy *h, lattice_sum **made, ley_error 
 {
     static const double origin_A[3] = {0}, unit = 1;
     const hierarchy_level *top = &h->level[h->levels - 1];
-    const lattice_sum_options options = {
-        .cell = h->cell, .kappa_per_A = h->kappa_per_A, .far = &top->split, .cutoff_A = top->cutoff_A};
+    const lattice_sum_options options = {.cell = h->cell,
+                                         .kappa_per_A = h->kappa_per_A,
+                                         .far = &top->split,
+                                         .cutoff_A = top->cutoff_A,
+                                         .without_mean = h->mean_per_A > 0};
     *made = NULL;
     return h->cell.dimensions > 0 ? lattice_sum_create(&options, 1, origin_A, &unit, made, error) : LEY_OK;
 }
@@ -232,11 +234,8 @@ static ley_status make_weights(cycle *c, int level, ley_error *error)
     const hierarchy *h = c->hierarchy;
     const bool is_top = level == h->levels - 1;
     lattice_sum *images = NULL;
-    weighing w = {.h = h,
-                  .level = level,
-                  .mean = c->mean,
-                  .weights = {.mirrored = hierarchy_is_rectangular(h)},
-                  .cancelled = c->cancelled};
+    weighing w = {
+        .h = h, .level = level, .weights = {.mirrored = hierarchy_is_rectangular(h)}, .cancelled = c->cancelled};
     find_reach(h, is_top, w.reach);
     ley_status status = find_radius(h, is_top, w.weights.radius, error);
     if (status == LEY_OK && is_top)
@@ -246,21 +245,6 @@ static ley_status make_weights(cycle *c, int level, ley_error *error)
         status = upload_weights(c, &w, is_top ? &c->top : &c->cutoff, error);
     lattice_sum_destroy(images);
     return status;
-}
-
-double cycle_mean(const hierarchy *h)
-{
-    const double kappa = h->kappa_per_A;
-    if (kappa == 0 || h->cell.dimensions < 2)
-        return 0;
-    return (h->cell.dimensions == 3 ? 4 * M_PI / (kappa * kappa) : 2 * M_PI / kappa) / h->cell.measure;
-}
-
-bool cycle_has_mean(const hierarchy *h, size_t n, double total_e, double square_e2)
-{
-    const double rounding_e = 1e-14 * sqrt((double)n * square_e2),
-                 nothing = 1e-8 * sqrt(square_e2) / h->level[0].cutoff_A;
-    return fabs(total_e) > rounding_e && fabs(total_e) * cycle_mean(h) > nothing;
 }
 
 /* Of the top level, but where it is done by transforms; and of the first one for all others, or of
@@ -347,7 +331,6 @@ ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
     const hierarchy *h = c->hierarchy;
     lattice_layout layout;
     ley_status status = make_layout(h, c->by_level, &layout, error);
-    c->mean = c->is_mixed || cycle_has_mean(h, atoms->atoms, atoms->total_e, atoms->square_e2) ? 0 : cycle_mean(h);
     if (status != LEY_OK)
         return status;
     for (int k = 0; k < layout.count; k++)

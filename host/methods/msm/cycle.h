@@ -39,7 +39,6 @@ typedef struct cycle {
     buffer_of_float weights[HIERARCHY_MOST_LEVELS]; /* of level 0 for all but the top one, or of each */
     buffer_of_float charges, potentials;
     size_t bytes; /* of charges, and of potentials, without a top level that is done by transforms */
-    double mean;  /* of the potential of a charge and all its images, left out of the weights, in 1/A */
 } cycle;
 
 /* Whether kernels can number all nodes of all levels. */
@@ -51,15 +50,6 @@ bool cycle_can_number(const hierarchy *h);
  * more; with HIERARCHY_MIXED also those of spectral_ready(). */
 ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
                        const fft_wish *fft, bool foreseen, ley_error *error);
-
-/* Weakly screened charges that are repeated along three or two axes have a mean potential, 4 pi /
- * (kappa^2 volume) or 2 pi / (kappa area) of each e, so large that floats would have no digits left
- * for the rest: in 1/A; 0: there is none. */
-double cycle_mean(const hierarchy *h);
-
-/* Whether the mean adds something: charges that sum to 0, but for rounding, have none. Weights then
- * go without it. */
-bool cycle_has_mean(const hierarchy *h, size_t n, double total_e, double square_e2);
 
 /* Lattices, weights and atoms go to the device: charges that have a potential
  * (hierarchy_check_charge()). Errors: those of lattice_sum_create(). */

@@ -134,8 +134,12 @@ static ley_status collect_addition(void *state, int slot, slab piece, ley_error 
 {
     added *a = state;
     const cutoff_points_task *listed = &a->task->listed;
-    return far_points_add(&a->far, &a->slots[slot], a->task->constant, listed->list.order + piece.first,
-                          listed->points->list->value, listed->points->field, error);
+    double *value = listed->points->list->value;
+    const ley_status status = far_points_add(&a->far, &a->slots[slot], a->task->constant,
+                                             listed->list.order + piece.first, value, listed->points->field, error);
+    for (int64_t i = 0; i < piece.count && status == LEY_OK; i++)
+        value[listed->list.order[piece.first + i]] += msm_mean(a->task);
+    return status;
 }
 
 /* The smooth part: gamma(r/a)/a, and beyond the cutoff the whole. */

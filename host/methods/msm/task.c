@@ -14,6 +14,7 @@
 #include "methods/msm/problem.h"
 #include "numerics/expected_error.h"
 #include "numerics/influence.h"
+#include "numerics/lattice_sum.h"
 #include "numerics/spectrum.h"
 #include "parallel.h"
 #include "run/job_memory.h"
@@ -46,22 +47,22 @@ static void put_extents(msm_task *task)
                                  (long long)h->level[k].n[2]);
 }
 
+double msm_mean(const msm_task *task)
+{
+    return task->constant * ley_atoms_net_charge_e(task->near.atoms) * task->lattices.mean_per_A;
+}
+
 ley_status msm_check_mean(const hierarchy *h, const ley_atoms *atoms, ley_error *error)
 {
-    const double most = 50, mean = cycle_mean(h), total_e = ley_atoms_total_charge_e(atoms),
-                 *charge_e = ley_atoms_charges_e(atoms);
-    double square_e2 = 0;
-    if (h->levels == 0 || h->solver != HIERARCHY_DIRECT || mean * h->level[0].cutoff_A <= most)
-        return LEY_OK;
-    for (size_t i = 0; i < ley_atoms_count(atoms); i++)
-        square_e2 += charge_e[i] * charge_e[i];
-    return !cycle_has_mean(h, ley_atoms_count(atoms), total_e, square_e2)
+    const double largest_e_A = 1e30, net_e = ley_atoms_net_charge_e(atoms),
+                 mean_e_A = net_e * (h->levels > 0 ? lattice_sum_mean(&h->cell, h->kappa_per_A) : 0);
+    return net_e == 0 || fabs(mean_e_A) <= largest_e_A
                ? LEY_OK
                : ley_fail(error, LEY_ERROR_INPUT,
-                          "a net charge of %g e, repeated along %s axes and screened as weakly as this, has so large a "
-                          "mean potential that solver direct has no digits left for the rest: --solver fft has, and so "
-                          "has direct where charges sum to 0",
-                          total_e, h->cell.dimensions == 3 ? "three" : "two");
+                          "a net charge of %g e, repeated along %s axes, has a mean potential of %g e/A with kappa %g "
+                          "/ A, more than floats hold: take a larger kappa%s",
+                          net_e, h->cell.dimensions == 3 ? "three" : "two", mean_e_A, h->kappa_per_A,
+                          h->cell.dimensions == 3 ? ", or 0, with which a uniform background neutralises it" : "");
 }
 
 static ley_status init_task(msm_task *task, const ley_atoms *atoms, ley_map *map, const ley_lattice *points,
@@ -192,6 +193,8 @@ static ley_status check_libraries(const msm_task *task, const job_plan *given, l
 ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
 {
     const hierarchy *h = &task->lattices;
+    if (task->near.map != NULL)
+        task->near.offset = msm_mean(task);
     memset(task->step_s, 0, sizeof task->step_s);
     memset(task->near.step_s, 0, sizeof task->near.step_s);
     task->lattices_s = task->spread_s = task->long_s = task->long_wait_s = 0;
@@ -398,6 +401,26 @@ static double left_out(const msm_task *task)
                                            exp(-task->options.kappa_per_A * a_A) / a_A;
 }
 
+/* In layers and wires a coarse level has all charges of a cell in a few nodes, whose weights are
+ * those of wave 0: what neutral charges cancel to is off by the rounding of all of them. Transforms
+ * have that wave in double precision. */
+static double coarse_rounding(const msm_task *task)
+{
+    const hierarchy *h = &task->lattices;
+    double across_A = 0, weight_per_A = 0;
+    if (h->levels == 0 || h->solver != HIERARCHY_DIRECT || h->cell.dimensions % 3 == 0)
+        return 0;
+    for (int m = 0; m < 3; m++)
+        if (!h->cell.periodic[m])
+            across_A = fmax(across_A, (double)h->level[0].n[m] * cell_length(h->step_A[m]));
+    const double mean_per_A = lattice_sum_mean(&h->cell, h->kappa_per_A);
+    if (h->cell.dimensions == 1)
+        weight_per_A = 2 * log(1 + across_A / h->cell.measure) / h->cell.measure;
+    else
+        weight_per_A = mean_per_A > 0 && h->mean_per_A == 0 ? mean_per_A : 2 * M_PI * across_A / h->cell.measure;
+    return 0x1p-24 * fabs(task->constant) * ley_atoms_charge_magnitude_e(task->near.atoms) * weight_per_A;
+}
+
 /* Errors are as large as expected_error() says where charges are independent of each other: of some
  * thousand points the worst is off by four to five times that, with every window and splitting.
  * Molecules, crystals and charges of one sign are off by less (tests/test_msm.c), but for heaps of
@@ -412,6 +435,7 @@ accuracy_limits msm_limits(const void *context)
     return (accuracy_limits){.tolerance = own_error(task) + rounding,
                              .nothing = ACCURACY_NOTHING,
                              .left_out = left_out(task),
+                             .noise = coarse_rounding(task),
                              .share = task->options.solver != LEY_SOLVER_DIRECT ? transforms : 0,
                              .rounding = rounding};
 }

@@ -45,9 +45,11 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
                          ley_error *error);
 void msm_task_end(void *task);
 
-/* LEY_ERROR_INPUT: with multilevel summation the mean potential of a screened net charge is so
- * large that floats have no digits left for the rest. Anterpolated charges do not sum to what atoms
- * do, by the digits of floats, and the mean has that in full. */
+/* What the lattices leave out of every value, in its unit: the mean potential of a screened net
+ * charge and its images (numerics/hierarchy.h). */
+double msm_mean(const msm_task *task);
+
+/* LEY_ERROR_INPUT: that is more than floats hold. */
 ley_status msm_check_mean(const hierarchy *lattices, const ley_atoms *atoms, ley_error *error);
 
 /* The sum over pairs that goes with lattices; an expression's text is the formula's. */

@@ -1,6 +1,7 @@
 """Point charges."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, Optional
 
 import numpy as np
@@ -65,7 +66,8 @@ class Atoms:
     def read(cls, path: Any) -> "Atoms":
         """Reads a PQR file, plain or gzip, or atoms in leyden's binary form.
 
-        Errors: FileError; InputError with ``file:line: what``.
+        A file whose charges are all 0 is a warning. Errors: FileError; InputError with
+        ``file:line: what``.
         """
         name = file_name(path)
 
@@ -75,7 +77,11 @@ class Atoms:
                 status.check(lib.ley_atoms_read(name, box, status.pointer))
             return cls._of(box[0])
 
-        return _task.call(work)
+        atoms: "Atoms" = _task.call(work)
+        remark = ffi.new("char[256]")
+        if lib.ley_atoms_charge_remark(atoms.pointer, remark, 256):
+            warnings.warn(f"{path}: {ffi.string(remark).decode()}", stacklevel=2)
+        return atoms
 
     @classmethod
     def from_mdanalysis(cls, source: Any, radii: Any = None) -> "Atoms":

@@ -99,6 +99,10 @@ class PointsWarning(UserWarning):
     """Points are on charges, which they do not exclude: each has the charge's own potential, C q / r_min."""
 
 
+class MapWarning(UserWarning):
+    """Something in a map's file may be meant otherwise; the message says how it was taken."""
+
+
 class ToleranceWarning(UserWarning):
     """The values are off by more than the tolerance asked for; `report["accuracy"]` says by how much."""
 

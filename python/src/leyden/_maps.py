@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import threading
+import warnings
 from dataclasses import dataclass
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
@@ -11,7 +12,7 @@ import numpy as np
 from . import _task
 from ._arrays import numbers, view
 from ._c import ffi, lib
-from ._errors import InputError, Status, UsageError, file_name, text_of
+from ._errors import InputError, MapWarning, Status, UsageError, file_name, text_of
 from ._lattice import Lattice, axis_number, lattice_of
 
 
@@ -69,9 +70,10 @@ class Map:
 
     @classmethod
     def read(cls, path: Any) -> "Map":
-        """Reads a map, by its name's ending: whatever the library reads, OpenDX for one.
+        """Reads a map, plain or packed by gzip, in whatever format its content is: OpenDX, MRC, cube, ...
 
-        Errors: FileError; InputError with ``file:line: what``.
+        What may be meant otherwise in the file is a MapWarning. Errors: FileError; InputError with
+        ``file:line: what``.
         """
         name = file_name(path)
 
@@ -81,10 +83,15 @@ class Map:
                 status.check(lib.ley_map_read(name, box, status.pointer))
             return cls(own_map(box[0]))
 
-        return _task.call(work)
+        read = _task.call(work)
+        remark = text_of(lib.ley_map_remark(read._pointer))
+        if remark is not None:
+            warnings.warn(remark, MapWarning, stacklevel=2)
+        return read
 
     def save(self, path: Any, comment: Optional[str] = None) -> None:
-        """Writes the map in the form that the name's ending asks for (.dx, .dx.gz, .raw, ...).
+        """Writes the map in the form that the name's ending asks for (.dx, .mrc, .ccp4, ...),
+        packed by gzip where .gz stands behind it.
 
         The file appears whole or not at all. `comment`: lines for its header in place of the usual
         ones. Errors: UsageError for an ending that is unknown, FileError, InputError for values
