@@ -63,6 +63,7 @@ help:
 	@echo "make oclgrind  the kernels under Oclgrind"
 	@echo "make matrix    every driver and architecture that can be had here: maps, checks, a page of the results"
 	@echo "make power arm s390x   as root: build and tests on another architecture, under QEMU"
+	@echo "make bare      as root: the README's commands in a bare Debian 12, some minutes"
 	@echo "make golden    are maps, boundaries and reports the bytes that are kept in tests/data/golden?"
 	@echo "make offline   compile every kernel for every architecture at hand, without a card"
 	@echo "make examples  APBS's own examples, with boundaries by leyden and by APBS"
@@ -73,16 +74,16 @@ help:
 # ---- Packages ------------------------------------------------------------------------------------
 
 deps:
-	@sh tests/install_packages.sh packages.txt build device test demo $(EXTRA)
+	@sh tests/install_packages.sh packages.txt build command device test demo $(EXTRA)
 
 # What the demo needs, and none of the tests' packages.
 demo-deps:
-	@sh tests/install_packages.sh packages.txt build device demo
+	@sh tests/install_packages.sh packages.txt build command device demo
 
 # Says which packages the build lacks before a compiler stumbles over it; asked until nothing is
-# missing.
+# missing. PURPOSES=build: what the library alone needs.
 $(BUILD)/complete: packages.txt tests/missing_packages.sh
-	@CC='$(CC)' sh tests/missing_packages.sh packages.txt
+	@CC='$(CC)' sh tests/missing_packages.sh packages.txt $(PURPOSES)
 	@mkdir -p $(@D) && touch $@
 
 # ---- Build ---------------------------------------------------------------------------------------
@@ -269,6 +270,10 @@ check: all $(checked)
 power arm s390x:
 	@bash tests/matrix/architecture.sh $(subst power,ppc64el,$(subst arm,arm64,$@))
 
+# The README's commands in a bare Debian.
+bare:
+	@bash tests/bare.sh
+
 matrix: all
 	@BUILD=$(BUILD) bash tests/matrix/matrix.sh
 
@@ -372,6 +377,10 @@ PYTHON ?= /usr/bin/python3
 python: $(BUILD)/libleyden.a
 	@CC='$(CC)' LEYDEN_BUILD='$(abspath $(BUILD))' bash tests/build_python.sh $(PYTHON) $(BUILD)/python
 
+# Asks PyPI for what builds and looks at packages.
+sdist:
+	@bash packaging/sdist.sh $(PYTHON) $(BUILD)/dist
+
 # ---- Installation --------------------------------------------------------------------------------
 
 LDCONFIG ?= /sbin/ldconfig
@@ -438,4 +447,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python power arm s390x matrix install uninstall deb clean
+.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean

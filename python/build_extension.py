@@ -91,7 +91,8 @@ def make_library():
     if SANITIZE:
         return  # whoever chose these flags has built it
     folder = os.path.relpath(BUILD, ROOT)
-    command = ["make", "-C", str(ROOT), f"-j{os.cpu_count() or 1}", f"BUILD={folder}", f"{folder}/libleyden.a"]
+    command = ["make", "-C", str(ROOT), f"-j{os.cpu_count() or 1}", f"BUILD={folder}", "PURPOSES=build",
+               f"{folder}/libleyden.a"]
     subprocess.run(command, check=True, env=environment)
 
 

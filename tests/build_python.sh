@@ -4,5 +4,5 @@
 set -eu
 python=$1 folder=$2
 unset MAKEFLAGS MFLAGS MAKELEVEL
-"$python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "$folder" ./python
+"$python" -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir "$folder" .
 ls "$folder"/leyden-*.whl

@@ -1,7 +1,12 @@
 #!/bin/sh
-# Says what the build lacks, and which Debian packages have it. Use: CC=cc missing_packages.sh LIST.
-# Exit code 1 when anything is missing.
+# Says what the build lacks, and which Debian packages have it. Exit code 1 when anything is
+# missing.
+#
+# Use: CC=cc missing_packages.sh LIST [PURPOSE...], by default all that `make` builds.
 list=$1
+shift
+[ $# -gt 0 ] || set -- build command
+purposes=$*
 CC=${CC:-cc}
 missing= words=
 scratch=$(mktemp) || exit 1
@@ -21,7 +26,7 @@ has() {
 }
 
 while read -r package purpose sign; do
-    [ "$purpose" = build ] || continue
+    case " $purposes " in *" $purpose "*) ;; *) continue ;; esac
     has "$sign" && continue
     missing="$missing $package"
     words="$words

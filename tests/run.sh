@@ -60,7 +60,7 @@ second_driver() { if has_two_drivers "$1" || [ "${TEST_DRIVER-}" = llvmpipe ]; t
 # tolerances and files. Those among them that are about memory and threads run under sanitizers,
 # which are at level quick, too.
 from_pairwise=" test_self_test test_epilogue test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier test_tolerance_maps test_cli_field"
-from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others python_extra "
+from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others python_extra sdist "
 sanitized=" test_msm_cancelling test_msm_devices test_mdh_lists "
 
 # Every choice of a long-range sum with every other one, in the double reference and on a driver,
@@ -69,7 +69,7 @@ in_pairs=" test_long_range test_solvers "
 level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
 
 # Those that look at the product from outside: not under a sanitizer.
-outer=" oclgrind read_back read_formats golden check_golden check_rates check_others check_commands test_install python_extra "
+outer=" oclgrind read_back read_formats golden check_golden check_rates check_others check_commands test_install python_extra sdist "
 
 # has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
 has_levels() {
@@ -202,13 +202,14 @@ declare -A scripts=(
     [test_install]='bash tests/test_install.sh'
     [test_deb]='bash tests/test_deb.sh'
     [test_python]='bash tests/test_python.sh'
+    [sdist]='folder=$(mktemp -d); CFLAGS=-O0 bash packaging/sdist.sh /usr/bin/python3 "$folder"; code=$?; rm -rf "$folder"; exit $code'
     [python_extra]='bash tests/test_python.sh extra'
 )
 for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
-every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_python python_extra'
+every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_python python_extra sdist'
 if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb'; fi # makes a Debian: minutes
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }

@@ -401,6 +401,26 @@ static double left_out(const msm_task *task)
                                            exp(-task->options.kappa_per_A * a_A) / a_A;
 }
 
+/* In layers and wires a coarse level has all charges of a cell in a few nodes, whose weights are
+ * those of wave 0: what neutral charges cancel to is off by the rounding of all of them. Transforms
+ * have that wave in double precision. */
+static double coarse_rounding(const msm_task *task)
+{
+    const hierarchy *h = &task->lattices;
+    double across_A = 0, weight_per_A = 0;
+    if (h->levels == 0 || h->solver != HIERARCHY_DIRECT || h->cell.dimensions % 3 == 0)
+        return 0;
+    for (int m = 0; m < 3; m++)
+        if (!h->cell.periodic[m])
+            across_A = fmax(across_A, (double)h->level[0].n[m] * cell_length(h->step_A[m]));
+    const double mean_per_A = lattice_sum_mean(&h->cell, h->kappa_per_A);
+    if (h->cell.dimensions == 1)
+        weight_per_A = 2 * log(1 + across_A / h->cell.measure) / h->cell.measure;
+    else
+        weight_per_A = mean_per_A > 0 && h->mean_per_A == 0 ? mean_per_A : 2 * M_PI * across_A / h->cell.measure;
+    return 0x1p-24 * fabs(task->constant) * ley_atoms_charge_magnitude_e(task->near.atoms) * weight_per_A;
+}
+
 /* Errors are as large as expected_error() says where charges are independent of each other: of some
  * thousand points the worst is off by four to five times that, with every window and splitting.
  * Molecules, crystals and charges of one sign are off by less (tests/test_msm.c), but for heaps of
@@ -415,6 +435,7 @@ accuracy_limits msm_limits(const void *context)
     return (accuracy_limits){.tolerance = own_error(task) + rounding,
                              .nothing = ACCURACY_NOTHING,
                              .left_out = left_out(task),
+                             .noise = coarse_rounding(task),
                              .share = task->options.solver != LEY_SOLVER_DIRECT ? transforms : 0,
                              .rounding = rounding};
 }

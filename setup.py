@@ -1,18 +1,15 @@
-"""Builds the package `leyden`: `pip install ./python` at the root of the sources.
+"""Builds the Python package `leyden`: `pip install .` at the root of the sources.
 
-The extension contains libleyden.a, which `make` of the tree around this folder builds first.
-LEYDEN_BUILD names another build folder than `build`, relative to the root: that of a sanitizer, say.
+The extension contains libleyden.a, which `make` builds first. LEYDEN_BUILD names another build
+folder than `build`, relative to the root: that of a sanitizer, say.
 """
 import os
 import re
-import sys
 from pathlib import Path
 
 from setuptools import setup
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent
-sys.path.insert(0, str(HERE))
+ROOT = Path(__file__).resolve().parent
 
 VERSION = re.search(r'#define LEY_VERSION "(.*)"', (ROOT / "host" / "leyden.h").read_text()).group(1)
 
@@ -20,5 +17,5 @@ VERSION = re.search(r'#define LEY_VERSION "(.*)"', (ROOT / "host" / "leyden.h").
 OBJECTS = ROOT / os.environ.get("LEYDEN_BUILD", "build") / "python" / "objects"
 OBJECTS.mkdir(parents=True, exist_ok=True)
 
-setup(version=VERSION, cffi_modules=["build_extension.py:ffi"],
+setup(version=VERSION, cffi_modules=["python/build_extension.py:ffi"],
       options={"build": {"build_base": str(OBJECTS)}, "egg_info": {"egg_base": str(OBJECTS)}})
