@@ -65,10 +65,17 @@ static double relative(const survey *s, double error2)
     return s->potential_e_A > 0 ? sqrt(error2 / (s->potential_e_A * s->potential_e_A) + rounding * rounding) : rounding;
 }
 
+/* Of lattices in an oblique cell, the error is a multiple of what the table has of cubes. */
+static double excess_of(const survey *s, const ley_long_range *r)
+{
+    const double excess = s->excess[r->splitting][r->window];
+    return excess > 0 ? excess : 1;
+}
+
 double choice_error(const survey *s, const ley_long_range *r)
 {
-    const double epsilon =
-        error_table_at((splitting_kind)r->splitting, (window_kind)r->window, r->cutoff_A / r->spacing_A);
+    const double epsilon = excess_of(s, r) * error_table_at((splitting_kind)r->splitting, (window_kind)r->window,
+                                                            r->cutoff_A / r->spacing_A);
     return relative(s, epsilon * epsilon * unit_error2(s, r, r->spacing_A));
 }
 
@@ -160,17 +167,18 @@ static double contact_error(double aim)
  * potential, any spacing will do. */
 static double widest_spacing_A(const survey *s, const ley_long_range *r, double aim)
 {
-    const double lattices2 = aim * aim - rounding * rounding;
+    const double lattices2 = fmax(aim * aim - rounding * rounding, 0.25 * aim * aim);
     double spacing_A = r->cutoff_A / 4;
-    for (int i = 0; i < 4 && lattices2 > 0; i++) {
+    for (int i = 0; i < 4; i++) {
         const double unit2 = unit_error2(s, r, spacing_A);
         const double epsilon = unit2 > 0 && s->potential_e_A > 0 ? s->potential_e_A * sqrt(lattices2 / unit2) : 1;
-        const double ratio = error_table_ratio((splitting_kind)r->splitting, (window_kind)r->window, epsilon);
+        const double ratio =
+            error_table_ratio((splitting_kind)r->splitting, (window_kind)r->window, epsilon / excess_of(s, r));
         if (ratio == 0)
             return 0;
         spacing_A = r->cutoff_A / ratio;
     }
-    return lattices2 > 0 ? floor(spacing_A * 1000) / 1000 : 0;
+    return floor(spacing_A * 1000) / 1000;
 }
 
 /* ---- Devices --------------------------------------------------------------------------------- */
