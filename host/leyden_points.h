@@ -65,11 +65,11 @@ LEY_API const double *ley_points_read_field(const ley_points *points);
  * lists that do not follow each other; LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_points_exclude(ley_points *points, const int64_t *first, const int64_t *atom, ley_error *error);
 
-/* Reads such lists: a line for each point, numbers of atoms from 1 in the molecule's order,
- * separated by spaces or commas; a hyphen where there is none; '#' begins a comment, and empty
- * lines do not count. Errors: LEY_ERROR_FILE, LEY_ERROR_INPUT with "file:line: what",
- * LEY_ERROR_MEMORY. */
-LEY_API ley_status ley_points_read_exclusions(ley_points *points, const char *path, ley_error *error);
+/* Reads such lists: a line for each point, numbers of `atoms` from 1 in their order, separated by
+ * spaces or commas; a hyphen where there is none; '#' begins a comment, and empty lines do not
+ * count. Errors: LEY_ERROR_FILE, LEY_ERROR_INPUT with "file:line: what", LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_points_read_exclusions(ley_points *points, const ley_atoms *atoms, const char *path,
+                                              ley_error *error);
 
 /* The same of what is at the points themselves: each excludes the atoms of which an image is within
  * LEY_OWN_A of it; and where `group` is not NULL, [atoms], all atoms with the same number in it, as

@@ -29,9 +29,10 @@ static void test_wrong_options(void **state)
         {AT "--padding 5", 1, "--points and --padding exclude each other"},
         {AT "--like a.dx", 1, "--points and --like exclude each other"},
         {AT "--exclude nosuch.txt", 2, "nosuch.txt: No such file or directory"},
-        {AT "--exclude few.txt", 2, "few.txt: 1 lines for 5 points: each has one, of none a -"},
+        {AT "--exclude few.txt", 2,
+         "few.txt: 1 lines for 5 points: each point has a line, a - where it excludes no atom"},
         {AT "--exclude word.txt", 2, "word.txt:2: '0' is no atom's number: they count from 1"},
-        {AT "--exclude beyond.txt", 2, "point 5 excludes atom number 49, counted from 0, and there are 40 atoms"},
+        {AT "--exclude beyond.txt", 2, "beyond.txt:6: there is no atom number '50': the molecule has 40 atoms"},
         {AT "--origin 1,2,3", 1, "--points and --origin exclude each other"},
         {AT "--slab-planes 4", 1, "--points and --slab-planes exclude each other"},
         {AT "--method cutoff --binning host", 1, "--points and --binning exclude each other"},
@@ -78,10 +79,11 @@ static void test_exclusions(void **state)
         cli_expect(0, NULL, "");
         cli("map two.pqr --points on.csv -o out/file.csv --exclude lists.txt --method %s", methods[i]);
         cli_expect(0, NULL, "");
-        char script[400];
+        char script[500];
         snprintf(script, sizeof script,
                  "import json\nassert json.load(open('out/a.json'))['points_on_charges'] == 0\n"
                  "rows = [open('out/%%s.csv' %% w).read().split()[-2] for w in ('self', 'file')]\n"
+                 "assert '# excluded: the atoms at each point\\n' in open('out/self.csv').read()\n"
                  "assert rows[0] == rows[1] and abs(float(rows[0].split(',')[3]) - %g) < 0.2, rows\n",
                  right[i]);
         cli_python(script);

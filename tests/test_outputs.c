@@ -323,10 +323,29 @@ static void test_writers_of_one_file(void **state)
     assert_text("deep/a", "last");
 }
 
+/* A file that a shell has opened gets what several programs write, one after the other. */
+static void test_shared_place(void **state)
+{
+    (void)state;
+    char path[32];
+    ley_error error = {0};
+    const int fd = open("shared.txt", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "before ", 7), 7);
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, i == 0 ? "/dev/fd/%d" : "/proc/self/fd/%d", fd);
+        assert_int_equal(write_text(path, "ours ", &error), LEY_OK);
+    }
+    assert_int_equal(write(fd, "after", 5), 5);
+    close(fd);
+    assert_text("shared.txt", "before ours ours after");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, begin)
     const struct CMUnitTest tests[] = {
+        TEST(test_shared_place),
         TEST(test_whole_or_nothing),
         TEST(test_links_are_followed),
         TEST(test_what_cannot_be_written),

@@ -471,7 +471,7 @@ static ley_status exclude_atoms(map_run *map, ley_error *error)
     if (what == NULL)
         return LEY_OK;
     if (strcmp(what, "self") != 0)
-        return ley_points_read_exclusions(map->problem.points, what, error);
+        return ley_points_read_exclusions(map->problem.points, map->problem.atoms, what, error);
     return ley_points_exclude_own(map->problem.points, map->problem.atoms, NULL, cell != NULL ? cell->periodic : NULL,
                                   cell != NULL ? (const double(*)[3])cell->vector_A : NULL, error);
 }
@@ -558,6 +558,10 @@ static char *header_comment(const map_run *map)
     put_molecule(comment.stream, run->arguments->operand, map->problem.atoms);
     if (run->method->put_header != NULL)
         run->method->put_header(&map->problem, run->report, comment.stream);
+    const char *exclude = ((const map_values *)run->arguments->values)->exclude;
+    if (exclude != NULL)
+        fprintf(comment.stream, "excluded: %s\n",
+                strcmp(exclude, "self") == 0 ? "the atoms at each point" : "the atoms listed for each point");
     if (run->tolerance > 0)
         fprintf(comment.stream, "tolerance: %g of the root mean square%s\n", run->tolerance,
                 run->report != NULL && run->report->seeded_accuracy.points == 0 ? ", not measured" : "");

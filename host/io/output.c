@@ -32,10 +32,24 @@ static ley_status fail_cancelled(const ley_output *output, ley_error *error)
     return ley_fail(error, LEY_CANCELLED, "%s: cancelled", output->path);
 }
 
+/* A file behind a descriptor of ours has a place where writing goes on, which we share with whoever
+ * opened it: a shell whose next command would else write over what we wrote. -1 where there is no
+ * such file: a pipe is opened anew, as it must not block. */
+static int share_file(const char *path)
+{
+    const int given = ley_target_descriptor(path);
+    const int mode = given >= 0 ? fcntl(given, F_GETFL) : -1;
+    struct stat known;
+    if (mode < 0 || (mode & O_ACCMODE) == O_RDONLY || fstat(given, &known) != 0 || !S_ISREG(known.st_mode))
+        return -1;
+    return fcntl(given, F_DUPFD_CLOEXEC, 0);
+}
+
 /* A pipe waits for its reader here, and a cancel must end that. */
 static ley_status open_straight(ley_output *output, ley_error *error)
 {
-    while ((output->fd = open(output->path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC)) < 0) {
+    output->fd = share_file(output->path);
+    while (output->fd < 0 && (output->fd = open(output->path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC)) < 0) {
         struct stat known;
         const int reason = errno;
         if (reason != EINTR && (reason != ENXIO || stat(output->path, &known) != 0 || !S_ISFIFO(known.st_mode)))

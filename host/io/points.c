@@ -155,6 +155,7 @@ ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_e
 
 typedef struct exclusion_lists {
     int64_t points, n; /* lines so far */
+    int64_t atoms;
     int64_t *first;
     int64_t count, capacity;
     int64_t *atom;
@@ -199,12 +200,14 @@ static ley_status read_exclusions(const ley_text *text, const char *line, size_t
             return ley_text_fail(text, error, "more lines than the %lld points", (long long)lists->points);
         if (n == 1 && *number_at == '-')
             continue;
-        if (ley_parse_double(number_at, n, &number) != LEY_NUMBER_FINE || number != floor(number) || number < 1 ||
-            number > INT32_MAX)
+        if (ley_parse_double(number_at, n, &number) != LEY_NUMBER_FINE || number != floor(number) || number < 1)
             return ley_text_fail(text, error,
                                  "%s is no atom's number: they count from 1; a point that excludes none "
                                  "has a -",
                                  ley_quote(number_at, n, quote));
+        if (number > (double)lists->atoms)
+            return ley_text_fail(text, error, "there is no atom number %s: the molecule has %lld atoms",
+                                 ley_quote(number_at, n, quote), (long long)lists->atoms);
         const ley_status status = append_atom(lists, (int64_t)number - 1, text, error);
         if (status != LEY_OK)
             return status;
@@ -214,14 +217,15 @@ static ley_status read_exclusions(const ley_text *text, const char *line, size_t
     return LEY_OK;
 }
 
-ley_status ley_points_read_exclusions(ley_points *points, const char *path, ley_error *error)
+ley_status ley_points_read_exclusions(ley_points *points, const ley_atoms *atoms, const char *path, ley_error *error)
 {
     ley_text *text;
     ley_status status = ley_text_open(path, &text, error);
     if (status != LEY_OK)
         return status;
     const int64_t n = ley_points_count(points);
-    exclusion_lists lists = {.points = n, .first = calloc((size_t)n + 1, sizeof *lists.first)};
+    exclusion_lists lists = {
+        .points = n, .atoms = (int64_t)ley_atoms_count(atoms), .first = calloc((size_t)n + 1, sizeof *lists.first)};
     if (lists.first == NULL)
         status = ley_fail_memory(error, (size_t)n * sizeof *lists.first, "the lists of atoms to exclude");
     const char *line = "";
@@ -232,7 +236,8 @@ ley_status ley_points_read_exclusions(ley_points *points, const char *path, ley_
             status = read_exclusions(text, line, length, &lists, error);
     }
     if (status == LEY_OK && lists.n < n)
-        status = ley_fail(error, LEY_ERROR_INPUT, "%s: %lld lines for %lld points: each has one, of none a -", path,
+        status = ley_fail(error, LEY_ERROR_INPUT,
+                          "%s: %lld lines for %lld points: each point has a line, a - where it excludes no atom", path,
                           (long long)lists.n, (long long)n);
     ley_text_close(text);
     if (status == LEY_OK)

@@ -24,6 +24,24 @@ bool ley_target_is_descriptor(const char *path)
     return false;
 }
 
+int ley_target_descriptor(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const size_t length = strlen(folders[i]);
+        char *end;
+        if (strncmp(path, folders[i], length) != 0 || path[length] < '0' || path[length] > '9')
+            continue;
+        const long number = strtol(path + length, &end, 10);
+        return *end == '\0' && number <= INT_MAX ? (int)number : -1;
+    }
+    return -1;
+}
+
 /* "folder/name" with the folder's real path; 0 or an errno. */
 static int in_real_folder(const char *path, char **file)
 {

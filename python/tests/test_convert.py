@@ -120,6 +120,16 @@ def test_the_program(tmp_path, atoms):
     assert done.returncode == 0 and "written: " in done.stdout and "radii: " not in done.stdout, done.stderr
     again = leyden.Atoms.read(tmp_path / "b.atoms")
     assert np.allclose(again.x, atoms.x, atol=1e-3) and np.allclose(again.r, atoms.r) and len(again) == 60
+    # PQR files are read as everywhere, numbers that touch and refusals included.
+    (tmp_path / "t.pqr").write_text("ATOM      1  BB  BEA A   1    -1000.500-1002.250-1003.125 -0.5000 1.0000\n")
+    done = run("convert", tmp_path / "t.pqr", "-o", tmp_path / "b.atoms")
+    assert done.returncode == 0, done.stderr
+    assert leyden.Atoms.read(tmp_path / "b.atoms").x.tolist() == [[-1000.5, -1002.25, -1003.125]]
+    (tmp_path / "t.pqr").write_text("ATOM 1 N MET A 1 1 2 3 0 1.5\n")
+    assert "charges: every charge of its 1 atoms is 0" in run("convert", tmp_path / "t.pqr", "-o", tmp_path / "b.atoms").stdout
+    (tmp_path / "m.cif").write_text("data_X\nloop_\n_atom_site.group_PDB\n_atom_site.Cartn_x\nATOM 1.0\n")
+    done = run("convert", tmp_path / "m.cif", "-o", tmp_path / "b.atoms")
+    assert done.returncode == 2 and "this is an mmCIF file" in done.stderr and "Universe(" not in done.stderr
     (tmp_path / "m.mol2").write_text("@<TRIPOS>MOLECULE\nm\n 2 1 1\nSMALL\nUSER_CHARGES\n\n@<TRIPOS>ATOM\n"
                                      " 1 C1 0.0 0.0 0.0 C.3 1 MOL 0.25\n 2 O1 1.2 0.0 0.0 O.2 1 MOL -0.25\n"
                                      "@<TRIPOS>BOND\n 1 1 2 2\n")

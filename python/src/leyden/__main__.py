@@ -12,6 +12,7 @@ from typing import Any, Iterator, List, NoReturn, Optional, Tuple
 import numpy as np
 
 from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
+from ._atoms import charge_remark
 from ._cell import Cell
 from ._pdbqt import Model, is_pdbqt
 
@@ -25,6 +26,7 @@ def _about(files: List[str]) -> Iterator[None]:
         raise
     except Exception as error:  # pylint: disable=broad-except
         text = " ".join(str(error).split()) or type(error).__name__
+        text = text.split(" You can use 'Universe(")[0]  # what follows is for programs that call MDAnalysis
         named = any(name in text for name in files)
         raise InputError(text if named else f"{' with '.join(files)}: {text}") from None
 
@@ -92,12 +94,16 @@ def _import_mdanalysis() -> Any:
 
 
 def _read(arguments: argparse.Namespace) -> Atoms:
-    """PDBQT files here; Amber's topologies by ParmEd, as MDAnalysis does not read their radii; others by MDAnalysis."""
+    """PDBQT files here, PQR files and atoms by the library, which MDAnalysis does without where they touch; Amber's
+    topologies by ParmEd, as MDAnalysis does not read their radii; others by MDAnalysis."""
     radii, topology_radii = _radii_of(arguments.radii), None
     files = [arguments.topology] + ([arguments.coordinates] if arguments.coordinates else [])
     for name in files:
         with open(name, "rb"):  # says what is wrong in fewer words than the packages
             pass
+    as_it_is = len(files) == 1 and arguments.select is None and not arguments.frame
+    if as_it_is and radii is None and arguments.topology.endswith((".pqr", ".pqr.gz", ".atoms", ".cif", ".mmcif")):
+        return Atoms.read(arguments.topology)  # mmCIF files have no charges, and its error says where these come from
     if len(files) == 1 and is_pdbqt(arguments.topology):
         model = Model(arguments.topology, arguments.frame or 0)
         if arguments.select is None:
@@ -144,6 +150,8 @@ def _convert(arguments: argparse.Namespace) -> int:
     for warning in said:
         if issubclass(warning.category, RadiiWarning):
             print(f"radii: {warning.message}; --radii gives some")
+    if charge_remark(atoms):
+        print(f"charges: {charge_remark(atoms)}")
     if atoms.cell is not None:
         print(f"cell: the file that is written has none: leyden map takes it by {Cell.of(None, None, atoms.cell).options}")
     atoms.write(arguments.output)

@@ -78,9 +78,9 @@ class Atoms:
             return cls._of(box[0])
 
         atoms: "Atoms" = _task.call(work)
-        remark = ffi.new("char[256]")
-        if lib.ley_atoms_charge_remark(atoms.pointer, remark, 256):
-            warnings.warn(f"{path}: {ffi.string(remark).decode()}", stacklevel=2)
+        remark = charge_remark(atoms)
+        if remark:
+            warnings.warn(f"{path}: {remark}", stacklevel=2)
         return atoms
 
     @classmethod
@@ -196,6 +196,12 @@ class Atoms:
     def __repr__(self) -> str:
         cell = "" if self._cell is None else f", cell of {' x '.join(f'{a:.6g}' for a in lengths(self._cell))} A"
         return f"<leyden.Atoms: {len(self)} atoms, total charge {self.total_charge:+.6g} e{cell}>"
+
+
+def charge_remark(atoms: Atoms) -> str:
+    """What is worth a warning about their charges, "" where nothing is."""
+    remark = ffi.new("char[256]")
+    return ffi.string(remark).decode() if lib.ley_atoms_charge_remark(atoms.pointer, remark, 256) else ""
 
 
 def _restored(x: Any, q: Any, r: Any, cell: Any, residues: Any) -> Atoms:
