@@ -63,6 +63,7 @@ help:
 	@echo "make oclgrind  the kernels under Oclgrind"
 	@echo "make matrix    every driver and architecture that can be had here: maps, checks, a page of the results"
 	@echo "make power arm s390x   as root: build and tests on another architecture, under QEMU"
+	@echo "make bare      as root: the README's commands in a bare Debian 12, some minutes"
 	@echo "make golden    are maps, boundaries and reports the bytes that are kept in tests/data/golden?"
 	@echo "make offline   compile every kernel for every architecture at hand, without a card"
 	@echo "make examples  APBS's own examples, with boundaries by leyden and by APBS"
@@ -269,6 +270,10 @@ check: all $(checked)
 power arm s390x:
 	@bash tests/matrix/architecture.sh $(subst power,ppc64el,$(subst arm,arm64,$@))
 
+# The README's commands in a bare Debian.
+bare:
+	@bash tests/bare.sh
+
 matrix: all
 	@BUILD=$(BUILD) bash tests/matrix/matrix.sh
 
@@ -442,4 +447,4 @@ clean:
 .SECONDARY:
 .DELETE_ON_ERROR:
 
-.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python sdist power arm s390x matrix install uninstall deb clean
+.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean

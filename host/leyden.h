@@ -636,6 +636,7 @@ typedef struct ley_run_options {
     size_t verify_least; /* points recomputed however long it takes; 0: 50 */
     double tolerance;    /* the relative RMS error that is wished, or 0: LEY_SUM_AUTO goes by it, and it is measured by
                             strata: a quarter of the verify_least points, at most, are those with the largest values */
+    double aim;          /* the share of the tolerance that ley_long_range_choose() aims at; 0: half of it */
 } ley_run_options;
 
 /* Math auto, sum float, verification of up to 1,000 points. */
@@ -759,7 +760,19 @@ typedef struct ley_report {
                                       to it; points = 0: there is no field, or nothing was verified */
     size_t stage_count;
     const struct ley_stage_report *stages; /* who did what when: leyden_forecast.h */
+    double tolerance_share;                /* how much of the options' tolerance is used up: above 1 it is missed; 0:
+                                              there is none, or nobody measured */
+    double tolerance_floor;                /* what it is a share of, in the results' unit, by LEY_TOLERANCE_FLOOR; 0:
+                                              the values' root mean square */
 } ley_report;
+
+/* A potential that is nothing but what is left of terms that cancel has no more digits than these
+ * have. With S the root mean square, over the points, of sqrt(sum_j (C q_j exp(-kappa d_j) /
+ * d_j)^2), d_j = max(r_min, distance to the nearest image of j), a tolerance T is a share of the
+ * root mean square of the values, or, if that is more, of S times LEY_TOLERANCE_FLOOR, or times
+ * LEY_TOLERANCE_DIGITS / T: no map need be nearer than LEY_TOLERANCE_DIGITS of S. */
+#define LEY_TOLERANCE_DIGITS 5e-8
+#define LEY_TOLERANCE_FLOOR 0.01
 
 /* The note of this name, or NULL. */
 LEY_API const ley_note *ley_report_note(const ley_report *report, const char *name);

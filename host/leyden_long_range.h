@@ -92,7 +92,8 @@ enum { LEY_FIX_CUTOFF = 1, LEY_FIX_SPACING = 2, LEY_FIX_SPLITTING = 4, LEY_FIX_W
 /* What a choice is expected to come to. */
 typedef struct ley_choice {
     double seconds;      /* kernels */
-    double relative_rms; /* of the map: of lattices at most half the tolerance, of floats three quarters */
+    double relative_rms; /* of the map, expected: of lattices at most half the tolerance, of floats three quarters, or
+                            what comes nearest, which may be more than the tolerance */
     double direct_s;     /* kernels of direct summation in its place; of LEY_SUM_AUTO in doubles, too, where floats are
                             expected to miss the tolerance */
     double building_s;   /* what should be saved: lattices have more kernels to build where the cache has none */
@@ -104,14 +105,15 @@ typedef struct ley_choice {
 
 /* Chooses cutoff_A, spacing_A, splitting, window, solver, long_waves_per_A and contact_error of the
  * options, but for what is `fixed`, so that the relative root mean square error of the map, against
- * exact sums, is expected to be half the tolerance, in the least time that is predicted for the
+ * exact sums, is expected to be half the tolerance (the options' `aim`), or as near to that as
+ * anything is expected to come, which choice.relative_rms says, in the least time predicted for the
  * engine's devices. The other fields are taken as they are; levels becomes 0. What the map is off
  * by follows from the squares of the charges, from how these cancel, and from the potential at 512
  * points, which is summed by cubes where atoms are many and far: it is an expectation, which
  * ley_report.accuracy.relative_rms has to confirm. Where the options of the run have LEY_SUM_AUTO,
  * `choice` has compensated sums where float ones would leave too much, and else float ones. Errors:
- * LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where nothing is expected to reach
- * it. */
+ * LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where what is fixed makes no
+ * lattices. */
 LEY_API ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
                                          double tolerance, unsigned fixed, const ley_run_options *options,
                                          ley_long_range *range, ley_choice *choice, ley_error *error);

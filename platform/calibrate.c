@@ -185,6 +185,26 @@ static calibration assumed(void)
     return c;
 }
 
+/* What is usual of processors, for jobs that are done before anything could be measured: the
+ * standard's recipes, and what is known to be right and faster on such ones. */
+static calibration usual_facts(const dev_info *info)
+{
+    const double roots_per_s = 5e9, fma_per_s = 6e10, faster = 2;
+    const int root = calibrate_likely_root(info), exp = calibrate_likely_exp(info);
+    calibration c = assumed();
+    c.roots_per_s[LEY_ROOT_STANDARD] = c.exps_per_s[LEY_EXP_STANDARD] = roots_per_s;
+    c.fma_per_s = fma_per_s;
+    if (root == LEY_ROOT_AVX512) {
+        c.root_error[root] = c.root_error[LEY_ROOT_STANDARD];
+        c.roots_per_s[root] = faster * roots_per_s;
+    }
+    if (exp == LEY_EXP_POLYNOMIAL) {
+        c.exp_error[exp] = c.exp_error[LEY_EXP_STANDARD];
+        c.exps_per_s[exp] = faster * roots_per_s;
+    }
+    return c;
+}
+
 /* What of these facts can be measured here; with the standard's root, which every device has to get
  * right. */
 static uint64_t possible_of(const dev_info *info, uint64_t facts)
@@ -640,8 +660,33 @@ static ley_status get_new(dev *device, uint64_t wanted, ley_error *error)
     return LEY_OK;
 }
 
+/* Kernels that measure take two seconds to compile where each waits for the last one; the best
+ * recipe saves half of a job's pairs at most. */
+static const double few_pairs = 1e10;
+
+/* Whether the job at hand gets usual facts. */
+static bool takes_usual(dev *device, uint64_t facts)
+{
+    const dev_info *info = device->info;
+    calibration known;
+    if (!(device->pairs > 0 && device->pairs < few_pairs) || info->device_class != DEV_CPU ||
+        (info->quirks & DEV_QUIRK_ONE_COMPILER) == 0)
+        return false;
+    if (!device->has_usual && !calibrate_known(device, info, facts, &known)) {
+        device->usual = usual_facts(info);
+        device->has_usual = true;
+        log_say(LEY_LOG_DETAIL, "%s: a job of %.2g pairs is not worth measuring its recipes: usual ones are taken",
+                info->name, device->pairs);
+    }
+    return device->has_usual;
+}
+
 ley_status calibrate_get(dev *device, uint64_t facts, calibration *result, ley_error *error)
 {
+    if (takes_usual(device, facts)) {
+        *result = device->usual;
+        return LEY_OK;
+    }
     const uint64_t wanted = possible_of(device->info, facts) & ~device->asked;
     ley_status status = LEY_OK;
     if (device->info->quirks & DEV_QUIRK_INTERPRETER) {

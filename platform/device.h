@@ -72,6 +72,9 @@ typedef struct dev {
     char lost_by[DEV_TEXT]; /* the driver's call that said so, where no error of anybody's could */
     uint64_t asked;         /* of the facts that calibrate_get() gives: they stay as they are */
     calibration facts;
+    double pairs;   /* that the job at hand computes; 0: not known, and as good as many */
+    bool has_usual; /* jobs of few pairs were given facts that are usual and not measured: they stay as well */
+    calibration usual;
     size_t cached_count; /* kernels that came from the build cache, ever; and the last of them: */
     cache_key cached[DEV_MOST_CACHED];
     unsigned distrusts; /* how often its kernels have proved wrong: none from before is used again */

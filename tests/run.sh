@@ -69,7 +69,7 @@ in_pairs=" test_long_range test_solvers "
 level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
 
 # Those that look at the product from outside: not under a sanitizer.
-outer=" oclgrind read_back read_formats golden check_golden check_rates check_others check_commands test_install python_extra sdist "
+outer=" oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install python_extra sdist "
 
 # has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
 has_levels() {
@@ -199,6 +199,7 @@ declare -A scripts=(
     [check_rates]="$with_python tests/compare_rates.py --self-test"
     [check_others]="$with_python tests/compare_others.py --self-test"
     [check_commands]="$with_python tests/compare_commands.py --self-test $BUILD/leyden"
+    [tolerances]="python3 tests/tolerance_campaign.py $BUILD/leyden 2000"
     [test_install]='bash tests/test_install.sh'
     [test_deb]='bash tests/test_deb.sh'
     [test_python]='bash tests/test_python.sh'
@@ -210,7 +211,7 @@ for program in "$@"; do
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
 every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_python python_extra sdist'
-if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb'; fi # makes a Debian: minutes
+if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb tolerances'; fi # makes a Debian: minutes; 2,000 systems: hours
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
     wanted "$name" && add script "$name" env RUSTICL_ENABLE="$(second_driver "$name")" bash -c "${scripts[$name]}"

@@ -412,6 +412,28 @@ static void test_kernels_are_built_at_once(void **state)
     assert_int_equal(single.most_compiling, 1);
 }
 
+/* Few pairs are not worth kernels that are compiled one at a time: nothing is built, and such jobs
+ * get the same facts before and after others have measured. */
+static void test_few_pairs_are_not_worth_measuring(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    calibration few, many, again;
+    fake_plan plan = {.name = "A", .device_class = DEV_CPU, .quirks = DEV_QUIRK_ONE_COMPILER};
+    support_fresh_cache();
+    opened o = open_fake(&plan);
+    o.device->pairs = 1e8;
+    assert_ok(calibrate_get(o.device, CALIBRATE_ROOTS | CALIBRATE_MULTIPLY_ADDS, &few, &error));
+    assert_int_equal(plan.measured, 0);
+    o.device->pairs = 1e12;
+    assert_ok(calibrate_get(o.device, CALIBRATE_ROOTS | CALIBRATE_MULTIPLY_ADDS, &many, &error));
+    assert_true((plan.measured & CALIBRATE_MULTIPLY_ADDS) != 0);
+    o.device->pairs = 1e8;
+    assert_ok(calibrate_get(o.device, CALIBRATE_ROOTS | CALIBRATE_MULTIPLY_ADDS, &again, &error));
+    assert_memory_equal(&again, &few, sizeof few);
+    close_fake(&o);
+}
+
 /* However long each launch lasts. What there was no time for is measured another time. */
 static void test_slow_devices_take_a_bounded_time(void **state)
 {
@@ -573,6 +595,7 @@ int main(void)
         cmocka_unit_test(test_a_recipe_that_fails),
         cmocka_unit_test(test_kernels_are_built_at_once),
         cmocka_unit_test(test_slow_devices_take_a_bounded_time),
+        cmocka_unit_test(test_few_pairs_are_not_worth_measuring),
         cmocka_unit_test(test_slow_compilers_take_a_bounded_time),
         cmocka_unit_test(test_rounds_end_when_the_order_is_clear),
         cmocka_unit_test(test_a_calibration_can_be_cancelled),

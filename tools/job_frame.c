@@ -38,15 +38,6 @@ static int check_files(const job_run *run)
     return files_check(run->arguments->command, files, sizeof files / sizeof *files);
 }
 
-/* What nobody measures, nobody can promise. */
-static int check_tolerance(job_run *run)
-{
-    run->tolerance = run->method->tolerance != NULL ? run->method->tolerance(run->input) : 0;
-    return run->tolerance > 0 && run->values->verify == 0 && option_named_given(run->arguments, "tol")
-               ? fail_usage(run->arguments->command, "--tol needs --verify: what is not measured cannot be held to it")
-               : 0;
-}
-
 int job_frame_check(job_run *run)
 {
     const job_kind *kind = run->kind;
@@ -56,8 +47,8 @@ int job_frame_check(job_run *run)
         code = begin_method(run);
     if (code == 0 && kind->check_input != NULL)
         code = kind->check_input(run);
-    if (code == 0)
-        code = check_tolerance(run);
+    if (code == 0 && run->method->tolerance != NULL)
+        run->tolerance = run->method->tolerance(run->input);
     if (code == 0)
         code = check_variant(run->arguments->command, run->kernels != NULL ? run->kernels : run->method->kernels,
                              run->values->variant);
@@ -120,12 +111,15 @@ static ley_status create_job(job_run *run, ley_error *error)
     ley_run_options options = job_options_of(run->values, &run->progress);
     options.verify_least = run->tolerance > 0 ? POINTS_FOR_TOLERANCE : 0;
     options.tolerance = run->tolerance;
+    options.aim = run->aim;
     options.slab_planes = run->slab_planes;
     options.decision_count = run->plan.count;
     options.decisions = run->plan.decisions;
     ley_status status = LEY_OK;
     if (!job_frame_wants_devices(run))
         return LEY_OK;
+    run->asked = run->asked != NULL ? run->asked : run->method;
+    run->method = run->asked;
     if (run->method->resolve != NULL)
         status = run->method->resolve(run->problem, run->engine, &options, &run->method, error);
     if (status == LEY_OK)
@@ -176,7 +170,7 @@ static ley_status prepare(job_run *run, ley_error *error)
     return status;
 }
 
-static ley_status compute(job_run *run, ley_error *error)
+static ley_status compute_once(job_run *run, ley_error *error)
 {
     double clock_s = now_s();
     run->progress.last = run->values->verify > 0 ? "verifying" : NULL;
@@ -189,8 +183,59 @@ static ley_status compute(job_run *run, ley_error *error)
         return status;
     run->report = ley_job_report(run->job);
     run->phases.preparing_s += run->report->prepare_s;
-    run->phases.computing_s = run->report->compute_s;
-    run->phases.verifying_s = run->report->verify_s;
+    run->phases.computing_s = run->earlier.computing_s + run->report->compute_s;
+    run->phases.verifying_s = run->earlier.verifying_s + run->report->verify_s;
+    return status;
+}
+
+/* Whether a run is off by more than its tolerance, and a plan may be stricter. */
+static bool is_missed(const job_run *run)
+{
+    return run->report != NULL && run->report->tolerance_share > 1 && isfinite(run->report->tolerance_share) &&
+           run->missed < JOB_MOST_TRIES && run->method->can_be_stricter && run->plan.count == 0;
+}
+
+/* The share that is aimed at next: less than what was missed by, and no less than floats have
+ * digits for. */
+static double next_aim(const job_run *run)
+{
+    const double usual = 0.5, less = 0.6, least = 0.02, before = run->aim > 0 ? run->aim : usual;
+    return fmax(before * fmin(less, less / run->report->tolerance_share), least * usual);
+}
+
+/* A job by a stricter plan in place of the one that missed the tolerance; false: there is none. */
+static bool begin_again(job_run *run, ley_error *error)
+{
+    ley_job *before = run->job;
+    const method_row *method = run->method;
+    const double aim = run->aim;
+    if (next_aim(run) >= (aim > 0 ? aim : 1))
+        return false;
+    const double missed_rms = run->report->accuracy.relative_rms;
+    run->aim = next_aim(run);
+    run->job = NULL;
+    if (create_job(run, error) != LEY_OK || run->job == NULL) {
+        ley_error_clear(error);
+        run->job = before;
+        run->method = method;
+        run->aim = aim;
+        return false;
+    }
+    run->missed_rms[run->missed++] = missed_rms;
+    run->earlier = run->phases;
+    run->report = NULL;
+    ley_job_destroy(before);
+    return true;
+}
+
+/* Nothing is handed out that a stricter plan makes right. */
+static ley_status compute(job_run *run, ley_error *error)
+{
+    ley_status status = compute_once(run, error);
+    while (status == LEY_OK && is_missed(run) && begin_again(run, error)) {
+        progress_say(&run->progress, "computing again, by a stricter plan");
+        status = compute_once(run, error);
+    }
     return status;
 }
 
@@ -262,12 +307,14 @@ static const char *advice_for(const job_run *run)
 static ley_status hold_tolerance(const job_run *run, ley_error *error)
 {
     const ley_accuracy *a = run->report != NULL ? &run->report->accuracy : NULL;
-    if (a == NULL || !(run->tolerance > 0) || a->points == 0 || a->relative_rms <= run->tolerance)
+    if (a == NULL || !(run->report->tolerance_share > 1))
         return LEY_OK;
-    if (!isfinite(a->relative_rms) && isfinite(a->absolute_rms))
+    if (run->report->tolerance_floor > 0 && isfinite(a->absolute_rms))
         return fail_into(error, LEY_ERROR_WRONG_RESULT,
-                         "all right values of the %s are 0, those that it has are %.2g in root mean square: %s",
-                         run->kind->product, a->absolute_rms, advice_for(run));
+                         "the values of the %s are what is left of terms that cancel; they are off by %.3g in root "
+                         "mean square, and --tol %g allows %.3g: %s",
+                         run->kind->product, a->absolute_rms, run->tolerance,
+                         run->tolerance * run->report->tolerance_floor, advice_for(run));
     return fail_into(error, LEY_ERROR_WRONG_RESULT, "the %s is off by %s of its root mean square, and --tol is %g: %s",
                      run->kind->product, excess_text(a->relative_rms, run->tolerance).s, run->tolerance,
                      advice_for(run));
@@ -306,6 +353,21 @@ static bool is_silent(const job_run *run)
            (run->output != NULL && output_takes_stdout(run->output));
 }
 
+/* Only what is out of the ordinary. */
+static void print_tolerance(const job_run *run)
+{
+    if (run->report == NULL || !(run->tolerance > 0))
+        return;
+    if (run->report->accuracy.points == 0)
+        printf("accuracy: not measured, since --verify is 0\n");
+    if (run->report->tolerance_floor > 0)
+        printf("tolerance: values are what is left of terms that cancel: %g of %.3g, a share of these terms\n",
+               run->tolerance, run->report->tolerance_floor);
+    for (int i = 0; i < run->missed; i++)
+        printf("%s%.2g%s", i == 0 ? "computed again by a stricter plan: relative RMS before " : ", then ",
+               run->missed_rms[i], i + 1 == run->missed ? "\n" : "");
+}
+
 static void print_report(const job_run *run)
 {
     if (run->kind->print != NULL)
@@ -316,6 +378,7 @@ static void print_report(const job_run *run)
     print_times(&run->phases);
     print_predictions(run->report);
     print_accuracy(run->report);
+    print_tolerance(run);
     if (run->output != NULL)
         print_written(run->output, seconds_of_output(run));
     for (size_t i = 0; i < run->other_count; i++)
@@ -388,6 +451,9 @@ void job_frame_put_json(const job_run *run, const ley_error *outcome, json_t *re
         run->kind->put_json(run, report);
     put_sections(run, report);
     json_put(report, "tolerance", run->tolerance > 0 ? json_number(run->tolerance) : json_null());
+    const bool has_floor = run->report != NULL && run->report->tolerance_floor > 0;
+    json_put(report, "tolerance_floor", has_floor ? json_number(run->report->tolerance_floor) : json_null());
+    json_put(report, "missed_rms", json_numbers(run->missed_rms, (size_t)run->missed));
     json_put_work(report, run->report);
     json_put(report, "seconds", json_of_phases(&run->phases));
     if (run->output != NULL)

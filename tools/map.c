@@ -393,7 +393,8 @@ static char *header_comment(const map_run *map)
     if (run->method->put_header != NULL)
         run->method->put_header(&map->problem, run->report, comment.stream);
     if (run->tolerance > 0)
-        fprintf(comment.stream, "tolerance: %g of the root mean square\n", run->tolerance);
+        fprintf(comment.stream, "tolerance: %g of the root mean square%s\n", run->tolerance,
+                run->report != NULL && run->report->seeded_accuracy.points == 0 ? ", not measured" : "");
     put_work(comment.stream, run->values, run->report);
     return comment_end(&comment);
 }

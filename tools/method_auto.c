@@ -73,7 +73,9 @@ static ley_status choose_method(const map_problem *map, ley_engine *engine, ley_
     if (direct && (planned != NULL ? strcmp(planned, lattices) != 0 : options->variant != NULL || pairs <= few_pairs))
         return LEY_OK;
     const ley_status status = msm_choose(map, engine, options, &choice, error);
-    if (status == LEY_OK && (planned != NULL || !direct || choice.seconds + choice.building_s < choice.direct_s))
+    const bool is_sooner = status == LEY_OK && choice.seconds + choice.building_s < choice.direct_s &&
+                           choice.relative_rms <= input->tolerance;
+    if (status == LEY_OK && (planned != NULL || !direct || is_sooner))
         *taken = &msm_row;
     if (*taken == &msm_row)
         msm_take_sum(input, &choice, options);

@@ -154,6 +154,16 @@ void msm_take_sum(const msm_input *input, const ley_choice *choice, ley_run_opti
         options->sum = choice->sum;
 }
 
+/* Whether a choice is the one that there is already. */
+static bool is_same(const msm_input *input, const ley_long_range *range, ley_sum sum)
+{
+    const ley_long_range *own = &input->range;
+    return own->cutoff_A == range->cutoff_A && own->spacing_A == range->spacing_A &&
+           own->splitting == range->splitting && own->window == range->window && own->solver == range->solver &&
+           own->long_waves_per_A == range->long_waves_per_A && own->contact_error == range->contact_error &&
+           input->sum == sum;
+}
+
 ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_options *options, ley_choice *forecast,
                       ley_error *error)
 {
@@ -172,11 +182,14 @@ ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_
                                                            input->fixed, &open, &range, forecast, error)
                             : ley_long_range_choose(engine, map->atoms, ley_map_lattice(map->map), input->tolerance,
                                                     input->fixed, &open, &range, forecast, error);
-    if (status == LEY_OK) {
-        input->range = range;
-        input->is_chosen = true;
-    }
-    return status;
+    if (status != LEY_OK)
+        return status;
+    if (options->aim > 0 && input->is_chosen && is_same(input, &range, forecast->sum))
+        return fail_into(error, LEY_ERROR_USAGE, "there is no stricter plan");
+    input->range = range;
+    input->sum = forecast->sum;
+    input->is_chosen = true;
+    return LEY_OK;
 }
 
 /* Sums of pairs are compensated where the tolerance asks for it, unless --sum or a plan says what
@@ -366,6 +379,7 @@ const method_row msm_row = {
     .begin = begin,
     .tolerance = tolerance,
     .advice = msm_advice,
+    .can_be_stricter = true,
     .cell = msm_cell,
     .check_memory = check_memory,
     .resolve = resolve,

@@ -43,6 +43,7 @@ typedef struct method_row {
      * was missed, what may bring them nearer, as the end of a sentence. */
     double (*tolerance)(const void *input);
     const char *(*advice)(const void *input);
+    bool can_be_stricter; /* by the options' aim: what its plans, or those of the method that it came from, go by */
 
     /* Which method it comes to, once the devices are known: that one goes on with the problem, and
      * with the input if it has one, whose type is then the same; and with the options, which it may

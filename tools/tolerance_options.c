@@ -20,7 +20,9 @@ static const option_row rows[] = {
      .high = LEY_MOST_TOLERANCE,
      .help = "the relative root mean square error that the map may have: what reaches half of it soonest is chosen, "
              "sums of pairs compensated where it takes that and --sum is not given; --verify recomputes at least 256 "
-             "points then, and where they are off by more, the map is written all the same, with exit code 5"},
+             "points then, and where they are off by more, the map is computed again by a stricter plan before it is "
+             "written; where no plan reaches it, it is written all the same, with exit code 5; with --verify 0 nobody "
+             "measures"},
 };
 
 const option_block tolerance_options = OPTION_BLOCK(rows, tolerance_values, set_defaults);

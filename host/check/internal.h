@@ -25,6 +25,10 @@ typedef struct check_run {
     double root_error[LEY_ROOT_COUNT]; /* of recipes, as kernels' limits need them; 0: not measured yet */
 } check_run;
 
+/* Standard error is where it belongs again, also where a driver does not return that was
+ * silenced. */
+void check_let_speak(void);
+
 typedef struct check_row {
     ley_check_row row;
     unsigned needs; /* bits of CHECK_NEEDS_... */

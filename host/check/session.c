@@ -167,6 +167,7 @@ static void skip_behind(check_session *s, const check_row *row, const char *why)
 
 void session_give_up(check_session *s, const char *why)
 {
+    check_let_speak();
     pthread_mutex_lock(&s->mutex);
     const check_row *row = s->row != NULL ? s->row : check_table;
     const ley_check_result result = result_of(row, s->variant, LEY_CHECK_FAILED, why);

@@ -104,6 +104,17 @@ void cell_components(const cell *c, const double x_A[3], double component[3])
         component[i] = cell_dot(c->dual_per_A[i], x_A);
 }
 
+void cell_bring_near(const cell *c, double d_A[3])
+{
+    double component[3];
+    if (c->dimensions == 0)
+        return;
+    cell_components(c, d_A, component);
+    for (int i = 0; i < 3; i++)
+        for (int axis = 0; axis < 3 && c->periodic[i]; axis++)
+            d_A[axis] -= round(component[i]) * c->vector_A[i][axis];
+}
+
 void cell_reach(const cell *c, const double x_A[3], double reach_A, int64_t low[3], int64_t high[3])
 {
     double at[3];

@@ -22,6 +22,9 @@ ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *
 /* Components of x along the vectors. */
 void cell_components(const cell *c, const double x_A[3], double component[3]);
 
+/* From a way to that of an image which is no longer than half of each periodic vector along it. */
+void cell_bring_near(const cell *c, double d_A[3]);
+
 double cell_dot(const double a[3], const double b[3]);
 double cell_length(const double v[3]);
 

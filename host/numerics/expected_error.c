@@ -136,9 +136,21 @@ typedef struct kernel_table {
 static double kernel_at(const kernel_table *t, double k_per_A, double cutoff_A)
 {
     const double at = k_per_A * cutoff_A / t->step;
-    const int below = (int)at;
+    const int below = (int)fmin(at, LENGTHS + 1);
+    if (below > LENGTHS)
+        return 0; /* a wave of an oblique lattice that next to nothing is left of */
     const double sigma = t->sigma[below] + (at - below) * (t->sigma[below + 1] - t->sigma[below]);
     return 4 * M_PI * sigma / (k_per_A * k_per_A);
+}
+
+/* The squared length of the wave of these radians per node. */
+static double wave_square_per_A2(const hierarchy *h, const double theta[3])
+{
+    double k_per_A[3] = {0, 0, 0};
+    for (int m = 0; m < 3; m++)
+        for (int axis = 0; axis < 3; axis++)
+            k_per_A[axis] += theta[m] * h->inverse_per_A[m][axis];
+    return cell_dot(k_per_A, k_per_A);
 }
 
 /* The squared error of the wave of these radians per node; or of a component of its gradient, in
@@ -151,14 +163,14 @@ static double wave_error(const hierarchy *h, const kernel_table *t, const double
         all *= window_aliases(h->window, theta[axis]);
     for (int i = 0; i < ALIASES; i++) {
         const int alias[3] = {(i + 1) % 3 - 1, (i / 3 + 1) % 3 - 1, (i / 9 + 1) % 3 - 1}; /* 0: the wave itself */
-        double k2_per_A2 = 0;
+        double own[3];
         window2[i] = 1;
         for (int axis = 0; axis < 3; axis++) {
-            const double own = theta[axis] + 2 * M_PI * alias[axis], k = own / cell_length(h->step_A[axis]);
-            const double w = window_transform(h->window, own);
-            k2_per_A2 += k * k;
+            own[axis] = theta[axis] + 2 * M_PI * alias[axis];
+            const double w = window_transform(h->window, own[axis]);
             window2[i] *= w * w;
         }
+        const double k2_per_A2 = wave_square_per_A2(h, own);
         counts[i] = of_field ? k2_per_A2 / 3 : 1;
         kernel[i] = kernel_at(t, sqrt(k2_per_A2), h->level[0].cutoff_A);
         of_all += kernel[i];
@@ -173,24 +185,34 @@ static double wave_error(const hierarchy *h, const kernel_table *t, const double
     return sum + influence * influence * fmax(others, 0);
 }
 
+static double step_volume_A3(const hierarchy *h)
+{
+    const double(*s)[3] = h->step_A;
+    const double normal[3] = {s[1][1] * s[2][2] - s[1][2] * s[2][1], s[1][2] * s[2][0] - s[1][0] * s[2][2],
+                              s[1][0] * s[2][1] - s[1][1] * s[2][0]};
+    return fabs(cell_dot(s[0], normal));
+}
+
+/* Where axes are normal to each other, waves of one octant stand for all; else those of four. */
 static double spline_error(const hierarchy *h, bool of_field)
 {
     const double a_A = h->level[0].cutoff_A;
+    const int octants = hierarchy_is_rectangular(h) ? 1 : 4;
     kernel_table t = {.step = 0};
-    double sum = 0, volume = 1;
+    double sum = 0;
     for (int axis = 0; axis < 3; axis++)
         t.step += pow(3 * M_PI * a_A / cell_length(h->step_A[axis]) / LENGTHS, 2);
     t.step = sqrt(t.step);
     for (int i = 0; i < LENGTHS + 2; i++)
         t.sigma[i] = splitting_sigma(&h->level[0].split, i * t.step);
-    for (int i = 0; i < WAVES * WAVES * WAVES; i++) {
-        const double theta[3] = {M_PI * (i % WAVES + 0.5) / WAVES, M_PI * (i / WAVES % WAVES + 0.5) / WAVES,
-                                 M_PI * (i / WAVES / WAVES + 0.5) / WAVES};
+    for (int i = 0; i < octants * WAVES * WAVES * WAVES; i++) {
+        const int octant = i / (WAVES * WAVES * WAVES);
+        const double theta[3] = {M_PI * (i % WAVES + 0.5) / WAVES * (octant & 1 ? -1 : 1),
+                                 M_PI * (i / WAVES % WAVES + 0.5) / WAVES * (octant & 2 ? -1 : 1),
+                                 M_PI * (i / WAVES / WAVES % WAVES + 0.5) / WAVES};
         sum += wave_error(h, &t, theta, of_field);
     }
-    for (int axis = 0; axis < 3; axis++)
-        volume *= cell_length(h->step_A[axis]) * WAVES;
-    return sqrt(sum / volume / (8 * M_PI * a_A));
+    return sqrt(sum / octants / (step_volume_A3(h) * WAVES * WAVES * WAVES) / (8 * M_PI * a_A));
 }
 
 double expected_error(const hierarchy *h)

@@ -60,6 +60,7 @@ static ley_status make_ready(run *r, ley_error *error)
 {
     const double start_s = ley_clock_s();
     ley_status status = LEY_OK;
+    r->worker->device->pairs = 0; /* benchmarks are of what devices can do */
     for (size_t i = 0; i < r->method->stage_count && status == LEY_OK; i++) {
         const stage *s = &r->method->stages[i];
         if (s->ready == NULL || !is_wanted(r, i))

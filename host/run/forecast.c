@@ -104,6 +104,7 @@ static ley_status ready_all(job_forecast *f, part *p, dev *device, void **states
 {
     const method *m = f->job->method;
     ley_status status = LEY_OK;
+    device->pairs = f->job->report.evaluations;
     for (size_t i = 0; status == LEY_OK && i < m->stage_count; i++)
         if (f->is_wanted[i] && m->stages[i].ready != NULL)
             status = m->stages[i].ready(device, f->wishes[i], &p->kernel, &states[i], &p->failure);

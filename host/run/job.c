@@ -53,6 +53,8 @@ static ley_status check_options(const ley_run_options *o, const method *m, ley_e
                         "the sum's type is to follow from the error, and verification, which measures it, is off");
     if (!(o->tolerance >= 0 && isfinite(o->tolerance)))
         return ley_fail(error, LEY_ERROR_USAGE, "a tolerance of %g, must not be negative", o->tolerance);
+    if (!(o->aim >= 0 && o->aim <= 1))
+        return ley_fail(error, LEY_ERROR_USAGE, "an aim of %g of the tolerance, must be 0 to 1", o->aim);
     if (o->slab_planes < 0)
         return ley_fail(error, LEY_ERROR_USAGE, "slab planes %lld, must not be negative", (long long)o->slab_planes);
     if (o->variant != NULL && own_variant(m, o->variant) == NULL)

@@ -291,6 +291,7 @@ static ley_status ready(shift *s)
     const pass *p = s->pass;
     ley_status status = LEY_OK;
     watch_expect(0);
+    s->worker->device->pairs = p->pairs;
     for (size_t i = 0; status == LEY_OK && i < p->method->stage_count; i++)
         if (p->is_wanted[i] && p->method->stages[i].ready != NULL)
             status = p->method->stages[i].ready(s->worker->device, p->wishes[i], &s->notes, &s->states[i], &s->failure);
@@ -622,6 +623,7 @@ static ley_status pass_create(ley_job *job, pass **made, ley_error *error)
     if (p == NULL)
         return ley_fail_memory(error, count * sizeof p->shifts[0], "the devices' shifts");
     p->method = job->method;
+    p->pairs = job->report.evaluations;
     atomic_init(&p->holders, 1);
     pthread_mutex_init(&p->mutex, NULL);
     for (size_t i = 0; i < count; i++) {

@@ -54,6 +54,7 @@ typedef struct pass {
     const method *method;
     bool is_wanted[MOST_STAGES];
     void *wishes[MOST_STAGES]; /* of stages: what devices are readied by */
+    double pairs;              /* of the job */
     atomic_int holders;        /* the job, and devices that were given their shift: the last one frees it */
     pthread_mutex_t mutex;     /* for phases, who was let go, and: */
     void *lent;                /* what a device has made for itself, on the host for others; NULL: nothing yet */

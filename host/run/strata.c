@@ -424,7 +424,11 @@ double strata_absolute_rms(const strata *s, double weighted_error2)
     return s->count > 0 ? sqrt(weighted_error2 / (double)s->count) : 0;
 }
 
-double strata_relative_rms(const strata *s, double weighted_error2)
+/* Values that are nearly right have the mean square of right ones; of others the chosen ones say by
+ * how much they are too large, unless that is most of them. */
+double strata_relative_rms(const strata *s, double weighted_error2, double weighted_beyond2, double weighted_right2)
 {
-    return s->squares > 0 ? sqrt(weighted_error2 / s->squares) : weighted_error2 > 0 ? INFINITY : 0;
+    const double little = 0.02, much = 0.5, share = s->squares > 0 ? fabs(weighted_beyond2) / s->squares : 1;
+    const double square = share < little ? s->squares : share < much ? s->squares - weighted_beyond2 : weighted_right2;
+    return square > 0 ? sqrt(weighted_error2 / square) : weighted_error2 > 0 ? INFINITY : 0;
 }

@@ -56,9 +56,10 @@ static inline int64_t strata_point(const strata *s, int64_t k)
     return s->sampled != NULL ? s->sampled[k] : k;
 }
 
-/* sqrt(sum of weight e^2 / count), and the same relative to all values; error2: of each chosen
- * point. */
+/* sqrt(sum of weight e^2 / count), and the same relative to the right values of all points, which
+ * are known as far as values are right. Of each chosen point, by its weight: error2; beyond2, the
+ * value's square less the right one's; right2, that one. */
 double strata_absolute_rms(const strata *s, double weighted_error2);
-double strata_relative_rms(const strata *s, double weighted_error2);
+double strata_relative_rms(const strata *s, double weighted_error2, double weighted_beyond2, double weighted_right2);
 
 #endif

@@ -10,6 +10,7 @@
 #include "run/method.h"
 #include "run/reference_kernel.h"
 #include "run/strata.h"
+#include "run/tolerance_floor.h"
 #include "watch.h"
 
 #include <math.h>
@@ -680,14 +681,18 @@ static bool look_closer(sample *s)
 /* Of all values, as far as the strata tell; that of values which should be 0 stays what it is. */
 static void measure_by_strata(const sample *s, ley_accuracy *a)
 {
-    double error2 = 0;
+    double error2 = 0, beyond2 = 0, right2 = 0;
     if (s->strata.count == 0 || a->relative_rms == 0 || !isfinite(a->relative_rms) || !isfinite(a->absolute_rms))
         return;
     for (size_t i = 0; i < s->count; i++)
-        if (is_among(&s->points[i], FIXED_POINTS))
-            error2 += s->points[i].weight * pow(accuracy_difference(s->points[i].value, &s->points[i].right), 2);
+        if (is_among(&s->points[i], FIXED_POINTS)) {
+            const sampled_point *p = &s->points[i];
+            error2 += p->weight * pow(accuracy_difference(p->value, &p->right), 2);
+            right2 += p->weight * p->right.value * p->right.value;
+            beyond2 += p->weight * (p->value * p->value - p->right.value * p->right.value);
+        }
     a->absolute_rms = strata_absolute_rms(&s->strata, error2);
-    a->relative_rms = strata_relative_rms(&s->strata, error2);
+    a->relative_rms = strata_relative_rms(&s->strata, error2, beyond2, right2);
 }
 
 static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
@@ -728,6 +733,35 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
     free(right);
     free(indices);
     return status;
+}
+
+/* How much of the tolerance is used up. The floor takes as long as the points did, and is asked for
+ * where the values' own root mean square does not do. */
+static ley_status measure_tolerance(const sample *s, ley_error *error)
+{
+    ley_report *r = &s->job->report;
+    const double tolerance = s->job->options.tolerance;
+    size_t n = 0;
+    r->tolerance_floor = 0;
+    r->tolerance_share = tolerance_share(&r->accuracy, tolerance, 0);
+    if (!(r->tolerance_share > 1) || s->terms.atoms == NULL)
+        return LEY_OK;
+    tolerance_place *places = malloc((s->count + 1) * sizeof *places);
+    if (places == NULL)
+        return ley_fail_memory(error, s->count * sizeof *places, "the verification");
+    for (size_t i = 0; i < s->count; i++)
+        if (s->points[i].is_fixed && s->points[i].judge != NOBODY) {
+            places[n].weight = s->points[i].weight > 0 ? s->points[i].weight : 1;
+            memcpy(places[n++].place_A, s->points[i].place_A, sizeof places->place_A);
+        }
+    const double floor_rms = tolerance_floor(&s->terms, tolerance, n, places),
+                 share = tolerance_share(&r->accuracy, tolerance, floor_rms);
+    free(places);
+    if (share < r->tolerance_share) {
+        r->tolerance_share = share;
+        r->tolerance_floor = floor_rms;
+    }
+    return LEY_OK;
 }
 
 /* ---- Its field ------------------------------------------------------------------------------- */
@@ -825,6 +859,8 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
         status = job_cancelled(job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : judge_all(&s, wrong, error);
         if (status == LEY_OK)
             status = judge_field(&s, wrong, error);
+        if (status == LEY_OK && *wrong == 0 && !s.is_wider)
+            status = measure_tolerance(&s, error);
         reference_end(&s.terms);
     }
     *is_wider = s.is_wider;

@@ -65,10 +65,17 @@ static double relative(const survey *s, double error2)
     return s->potential_e_A > 0 ? sqrt(error2 / (s->potential_e_A * s->potential_e_A) + rounding * rounding) : rounding;
 }
 
+/* Of lattices in an oblique cell, the error is a multiple of what the table has of cubes. */
+static double excess_of(const survey *s, const ley_long_range *r)
+{
+    const double excess = s->excess[r->splitting][r->window];
+    return excess > 0 ? excess : 1;
+}
+
 double choice_error(const survey *s, const ley_long_range *r)
 {
-    const double epsilon =
-        error_table_at((splitting_kind)r->splitting, (window_kind)r->window, r->cutoff_A / r->spacing_A);
+    const double epsilon = excess_of(s, r) * error_table_at((splitting_kind)r->splitting, (window_kind)r->window,
+                                                            r->cutoff_A / r->spacing_A);
     return relative(s, epsilon * epsilon * unit_error2(s, r, r->spacing_A));
 }
 
@@ -160,17 +167,18 @@ static double contact_error(double aim)
  * potential, any spacing will do. */
 static double widest_spacing_A(const survey *s, const ley_long_range *r, double aim)
 {
-    const double lattices2 = aim * aim - rounding * rounding;
+    const double lattices2 = fmax(aim * aim - rounding * rounding, 0.25 * aim * aim);
     double spacing_A = r->cutoff_A / 4;
-    for (int i = 0; i < 4 && lattices2 > 0; i++) {
+    for (int i = 0; i < 4; i++) {
         const double unit2 = unit_error2(s, r, spacing_A);
         const double epsilon = unit2 > 0 && s->potential_e_A > 0 ? s->potential_e_A * sqrt(lattices2 / unit2) : 1;
-        const double ratio = error_table_ratio((splitting_kind)r->splitting, (window_kind)r->window, epsilon);
+        const double ratio =
+            error_table_ratio((splitting_kind)r->splitting, (window_kind)r->window, epsilon / excess_of(s, r));
         if (ratio == 0)
             return 0;
         spacing_A = r->cutoff_A / ratio;
     }
-    return lattices2 > 0 ? floor(spacing_A * 1000) / 1000 : 0;
+    return floor(spacing_A * 1000) / 1000;
 }
 
 /* ---- Devices --------------------------------------------------------------------------------- */
@@ -187,14 +195,26 @@ static double transform_byte_s(const dev_info *info)
                : INFINITY;
 }
 
-static void look_at_window(const dev_info *info, int number, choice_device *d)
+/* Kernels of a window that the device has not been used with yet have to be built: by compilers
+ * that run on the host's processor for a processor, and by those for a card. Measured with PoCL 3.1
+ * and NVRTC. A window that is faster by less than that is not worth it, so that what the first run
+ * has measured does not lead the second to other kernels. */
+static const double building_on_cpu_s = 1.5, building_s = 0.3;
+
+/* Of a device whose rates are not known nothing that was learnt in passing counts either: costs of
+ * both kinds do not go together, and the same job is planned alike run after run. */
+static void look_at_window(const dev_info *info, bool is_known, int number, choice_device *d)
 {
     const int64_t node[3] = {1, 1, 1};
     dev device = {.info = info};
     transfer_kernels t = {
         .device = &device, .facts.fma_per_s = d->fma_per_s, .window = window_get((window_kind)number)};
     t.anterpolate.group_size[0] = d->is_cpu ? 1 : 64;
-    transfer_look_up_costs(&t);
+    if (is_known)
+        transfer_look_up_costs(&t);
+    else
+        transfer_take_usual_costs(&t);
+    d->window[number].building_s = transfer_was_used(&t) ? 0 : d->is_cpu ? building_on_cpu_s : building_s;
     d->window[number].anterpolation_s = transfer_anterpolation_s(&t, 1);
     d->window[number].restriction_s = transfer_restriction_s(&t, node);
     d->window[number].prolongation_s = transfer_prolongation_s(&t, node);
@@ -215,7 +235,7 @@ void choice_look_at(const dev_info *info, const calibration *facts, const double
                    : d->is_cpu                           ? unknown_cpu_fma_per_s
                                                          : unknown_gpu_fma_per_s;
     for (int number = 0; number < LEY_WINDOW_COUNT; number++)
-        look_at_window(info, number, d);
+        look_at_window(info, facts != NULL, number, d);
 }
 
 /* ---- What it takes --------------------------------------------------------------------------- */
@@ -447,10 +467,20 @@ typedef struct search {
     unsigned fixed;
     ley_sum sum;
     ley_long_range best;
-    choice_figures figures; /* seconds: infinite, nothing was found */
-    bool lacks_room;        /* for a transform that was looked at */
-    bool lacks_digits;      /* floats left too much of something that was looked at */
+    double best_s; /* with the building of its kernels; infinite: nothing was found */
+    choice_figures figures;
+    bool lacks_room;   /* for a transform that was looked at */
+    bool lacks_digits; /* floats left too much of something that was looked at */
 } search;
+
+/* Devices build at the same time. */
+static double longest_building_s(size_t count, const choice_device *devices, const ley_long_range *r)
+{
+    double longest_s = 0;
+    for (size_t i = 0; i < count; i++)
+        longest_s = fmax(longest_s, devices[i].window[r->window].building_s);
+    return longest_s;
+}
 
 /* With long waves where floats leave too much of what is aimed at, or without them, the lattices
  * being better by as much. Seconds; infinite: it cannot be had, or is what it is with them. */
@@ -473,10 +503,12 @@ static double try_rounded(search *f, ley_long_range r, bool with_long)
     if (!is_settled)
         return INFINITY;
     r.contact_error = contact_error(f->aim);
-    const double seconds = choice_seconds(s, f->count, f->devices, &r);
+    const double seconds = choice_seconds(s, f->count, f->devices, &r),
+                 with_building_s = seconds + longest_building_s(f->count, f->devices, &r);
     f->lacks_room = f->lacks_room || (r.solver == LEY_SOLVER_FFT && seconds == INFINITY);
-    if (seconds < f->figures.seconds) {
+    if (with_building_s < f->best_s) {
         f->best = r;
+        f->best_s = with_building_s;
         own.seconds = seconds;
         own.relative_rms = choice_error(s, &r);
         f->figures = own;
@@ -566,9 +598,9 @@ ley_status choice_make(const survey *s, size_t device_count, const choice_device
                        ley_sum sum, ley_long_range *range, choice_figures *figures, ley_error *error)
 {
     search f = {.survey = s, .count = device_count, .devices = devices, .aim = aim, .fixed = fixed, .sum = sum};
-    f.figures.seconds = INFINITY;
+    f.best_s = INFINITY;
     search_all(&f, range);
-    if (!(f.figures.seconds < INFINITY))
+    if (!(f.best_s < INFINITY))
         return ley_fail(error, LEY_ERROR_USAGE,
                         "no lattices%s are expected to be off by half the tolerance, %.2g of the potential's root mean "
                         "square, %.3g e/A, or less%s",

@@ -24,6 +24,7 @@ typedef struct choice_device {
     double long_wave_s;                 /* an atom for long waves; 0: the host does it */
     double transform_byte_s;            /* one way, a byte of fft_least_bytes(); infinite: it has no transforms */
     struct {
+        double building_s;                    /* of kernels that have to be built first */
         double anterpolation_s;               /* an atom */
         double restriction_s, prolongation_s; /* a node that is written */
     } window[LEY_WINDOW_COUNT];

@@ -1,8 +1,10 @@
 #include "methods/msm/survey.h"
 
 #include "core/atoms.h"
+#include "core/points.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "judge/periodic.h"
 #include "parallel.h"
 #include "run/strong_charges.h"
 
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EDGE = 1 << (SURVEY_BLOCKS - 1), CUBES = EDGE * EDGE * EDGE, POINTS = 512, MOST_NEAR = 64 };
+enum { EDGE = 1 << (SURVEY_BLOCKS - 1), CUBES = EDGE * EDGE * EDGE, POINTS = 512, MOST_RARE = 2, MOST_NEAR = 64 };
 
 /* Pairs of atoms and points up to which all are summed; of more atoms those that are far from a
  * point are summed as charges and dipoles of cubes. */
@@ -75,18 +77,6 @@ static void add_moment(const cubes *c, const double r_A[3], double q_e, double m
         moment[cube][1 + axis] += q_e * (r_A[axis] - middle_A[axis]);
 }
 
-/* From a point to its nearest image, along the cell's vectors. */
-static void bring_near(const cell *c, double d_A[3])
-{
-    double component[3];
-    if (c->dimensions == 0)
-        return;
-    cell_components(c, d_A, component);
-    for (int i = 0; i < 3; i++)
-        for (int axis = 0; axis < 3 && c->periodic[i]; axis++)
-            d_A[axis] -= round(component[i]) * c->vector_A[i][axis];
-}
-
 /* Itself or an image of it: in the map or no farther from it than that. */
 static bool is_at_map(const pass *p, const double r_A[3], double beyond_A)
 {
@@ -94,7 +84,7 @@ static bool is_at_map(const pass *p, const double r_A[3], double beyond_A)
     bool is = true;
     for (int axis = 0; axis < 3; axis++)
         d_A[axis] = r_A[axis] - 0.5 * (p->map_low_A[axis] + p->map_high_A[axis]);
-    bring_near(p->cell, d_A);
+    cell_bring_near(p->cell, d_A);
     for (int axis = 0; axis < 3; axis++)
         is = is && fabs(d_A[axis]) <= 0.5 * (p->map_high_A[axis] - p->map_low_A[axis]) + beyond_A;
     return is;
@@ -187,7 +177,10 @@ typedef struct sampling {
     cubes cubes;             /* as large as leave few atoms near a point, */
     double moment[CUBES][4]; /* and theirs */
     double kappa_per_A, r_min_A;
-    double point_A[POINTS][3], value_e_A[POINTS];
+    size_t points;                                                      /* how many are looked at */
+    bool are_all;                                                       /* of the map's */
+    double point_A[POINTS][3], value_e_A[POINTS], square_e2_A2[POINTS]; /* squares: of the terms, where atoms are few */
+    const periodic_sum *images;                                         /* exact sums over all images, or NULL */
     size_t near_count[POINTS];
     uint32_t near_cube[POINTS][MOST_NEAR]; /* cubes whose atoms are summed one by one at a point */
     uint32_t first[CUBES + 1];             /* the same by cubes: their points, near_point[first[cube]] and on */
@@ -199,7 +192,7 @@ static void subtract(const cell *c, const double to_A[3], const double from_A[3]
 {
     for (int axis = 0; axis < 3; axis++)
         d_A[axis] = to_A[axis] - from_A[axis];
-    bring_near(c, d_A);
+    cell_bring_near(c, d_A);
 }
 
 static double potential_of(const sampling *s, double q_e, const double d_A[3])
@@ -219,8 +212,17 @@ static void sum_points(void *context, size_t first, size_t last)
     for (size_t k = first; k < last; k++)
         for (size_t i = 0; i < n; i++) {
             subtract(s->pass->cell, position_A + 3 * i, s->point_A[k], d_A);
-            s->value_e_A[k] += potential_of(s, charge_e[i], d_A);
+            const double term = potential_of(s, charge_e[i], d_A);
+            s->value_e_A[k] += term;
+            s->square_e2_A2[k] += term * term;
         }
+}
+
+static void sum_images(void *context, size_t first, size_t last)
+{
+    sampling *s = context;
+    for (size_t k = first; k < last; k++)
+        s->value_e_A[k] = periodic_sum_at(s->images, s->point_A[k]).value;
 }
 
 /* A charge and a dipole p at d: q/r - p d/r^3, each screened. */
@@ -259,17 +261,17 @@ static void sum_cubes(void *context, size_t first, size_t last)
 /* The points of each cube, of the cubes of each point. */
 static void list_by_cubes(sampling *s)
 {
-    for (size_t k = 0; k < POINTS; k++)
+    for (size_t k = 0; k < s->points; k++)
         for (size_t i = 0; i < s->near_count[k]; i++)
             s->first[s->near_cube[k][i] + 1]++;
     for (size_t cube = 0; cube < CUBES; cube++)
         s->first[cube + 1] += s->first[cube];
-    for (size_t k = POINTS; k-- > 0;) /* from behind: each list's end moves to its beginning */
+    for (size_t k = s->points; k-- > 0;) /* from behind: each list's end moves to its beginning */
         for (size_t i = 0; i < s->near_count[k]; i++)
             s->near_point[--s->first[s->near_cube[k][i] + 1]] = (uint32_t)k;
     memmove(s->first, s->first + 1, CUBES * sizeof *s->first);
     s->first[CUBES] = 0;
-    for (size_t k = 0; k < POINTS; k++)
+    for (size_t k = 0; k < s->points; k++)
         s->first[CUBES] += (uint32_t)s->near_count[k];
 }
 
@@ -325,20 +327,14 @@ static ley_status sum_by_cubes(sampling *s, ley_error *error)
     s->near_e_A = calloc(1, bytes);
     if (s->near_e_A == NULL)
         return ley_fail_memory(error, bytes, "looking at the atoms");
-    parallel_ranges(POINTS, sum_cubes, s);
+    parallel_ranges(s->points, sum_cubes, s);
     list_by_cubes(s);
     parallel_ranges(stretches, sum_near, s);
     for (size_t stretch = 0; stretch < stretches; stretch++)
-        for (size_t k = 0; k < POINTS; k++)
+        for (size_t k = 0; k < s->points; k++)
             s->value_e_A[k] += s->near_e_A[stretch][k];
     free(s->near_e_A);
     return LEY_OK;
-}
-
-static int compare_values(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static int compare_sizes(const void *a, const void *b)
@@ -347,68 +343,165 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Over nearest images the mean is not that of all, which is zero where it is anything: it is taken
- * away. Where charges are of one sign, it is what all points have, and no outlier is. */
-static void centre(size_t count, double *value_e_A)
+/* Plain, of all values of the map. Of a sample of them the two largest count as the third, for a
+ * sample cannot say how many points are as near to an atom as that. */
+static double root_mean_square(const sampling *of, const double *value_e_A)
 {
-    qsort(value_e_A, count, sizeof *value_e_A, compare_values);
-    const size_t cut = count / 50;
-    double sum = 0;
-    for (size_t k = cut; k < count - cut; k++)
-        sum += value_e_A[k];
-    for (size_t k = 0; k < count; k++)
-        value_e_A[k] -= sum / (double)(count - 2 * cut);
+    double sorted[POINTS], square = 0;
+    const size_t kept = of->are_all || of->points < POINTS ? of->points : of->points - MOST_RARE;
+    memcpy(sorted, value_e_A, of->points * sizeof *sorted);
+    qsort(sorted, of->points, sizeof *sorted, compare_sizes);
+    for (size_t k = 0; k < of->points; k++)
+        square += pow(sorted[k < kept ? k : kept - 1], 2);
+    return sqrt(square / (double)of->points);
 }
 
-/* Points that happen to be next to an atom would decide alone: two of a hundred make half of the
- * mean square. A run is judged by a sample of as few as 50 points, which may have none of them, and
- * is to be within its tolerance then, too: the largest values count as the one before them. */
-static double root_mean_square(size_t count, double *value_e_A, bool is_about_mean)
+/* ---- Of all images --------------------------------------------------------------------------- */
+
+/* Few atoms: exact sums are done at once. With more of them, or in a cell that is much longer than
+ * it is wide, the potential is that of each charge's nearest image, but for its mean. */
+enum { FEW_ATOMS = 1024, LEAST_POINTS = 64, FEW_ATOMS_OF_WIRE = 256 };
+static const double most_aspect = 20, least_screening = 0.1, exact_pairs = 65536, wire_pairs = 16384;
+
+static bool can_be_exact(const pass *p, double kappa_per_A)
 {
-    const size_t kept = count - 1 - count / 50;
-    double square = 0;
-    if (is_about_mean)
-        centre(count, value_e_A);
-    qsort(value_e_A, count, sizeof *value_e_A, compare_sizes);
-    for (size_t k = 0; k < kept; k++)
-        square += value_e_A[k] * value_e_A[k];
-    square += (double)(count - kept) * value_e_A[kept - 1] * value_e_A[kept - 1];
-    return sqrt(square / (double)count);
+    const cell *c = p->cell;
+    const size_t most = c->dimensions == 1 ? FEW_ATOMS_OF_WIRE : FEW_ATOMS;
+    double longest_A = 0, thinnest_A = INFINITY;
+    for (int i = 0; i < 3; i++)
+        if (c->periodic[i]) {
+            longest_A = fmax(longest_A, cell_length(c->vector_A[i]));
+            thinnest_A = fmin(thinnest_A, 1 / cell_length(c->dual_per_A[i]));
+        }
+    return c->dimensions > 0 && ley_atoms_count(p->atoms) <= most && longest_A <= most_aspect * thinnest_A &&
+           (c->dimensions > 1 || kappa_per_A == 0 || kappa_per_A * longest_A >= least_screening);
 }
 
-/* About the mean, but where points are all at one place, as in a map of a single one: there is
- * nothing about it. */
-static double root_mean_square_of(const double value_e_A[POINTS], bool is_about_mean)
+static bool sum_exactly(sampling *s)
 {
-    const double alike = 1e-6;
-    double value[POINTS];
-    memcpy(value, value_e_A, sizeof value);
-    const double all_e_A = root_mean_square(POINTS, value, false);
-    if (!is_about_mean)
-        return all_e_A;
-    memcpy(value, value_e_A, sizeof value);
-    const double rest_e_A = root_mean_square(POINTS, value, true);
-    return rest_e_A > alike * all_e_A ? rest_e_A : all_e_A;
+    const pass *p = s->pass;
+    const size_t n = ley_atoms_count(p->atoms);
+    const double most = (p->cell->dimensions == 1 ? wire_pairs : exact_pairs) / (double)n;
+    const size_t points = (size_t)fmin(fmax(most, LEAST_POINTS), (double)s->points);
+    const periodic_options o = {.cell = *p->cell,
+                                .kappa_per_A = s->kappa_per_A,
+                                .r_min_A = s->r_min_A,
+                                .n = n,
+                                .position_A = ley_atoms_positions_A(p->atoms),
+                                .charge_e = ley_atoms_charges_e(p->atoms),
+                                .points = points};
+    periodic_sum *images;
+    if (!can_be_exact(p, s->kappa_per_A) || periodic_sum_create(&o, &images, NULL) != LEY_OK)
+        return false;
+    s->are_all = s->are_all && points == s->points;
+    s->points = points;
+    s->images = images;
+    parallel_ranges(points, sum_images, s);
+    s->images = NULL;
+    periodic_sum_destroy(images);
+    return true;
 }
 
-/* Of the lattice, or of those that it is over. */
-static void draw_points(const ley_lattice *lattice, const ley_points *listed, double point_A[POINTS][3])
+/* What the potential of a charge is in the mean over the vectors along which it has images, at a
+ * point of so much height above it: of layers; of a cell the same everywhere. */
+static double mean_of_images(const sampling *s, const double d_A[3])
+{
+    const cell *c = s->pass->cell;
+    const double kappa_per_A = s->kappa_per_A;
+    double height_A = 0;
+    for (int i = 0; i < 3; i++)
+        height_A += c->periodic[i] ? 0 : fabs(cell_dot(c->dual_per_A[i], d_A));
+    if (c->dimensions == 3)
+        return kappa_per_A > 0 ? 4 * M_PI / (kappa_per_A * kappa_per_A * c->measure) : 0;
+    return kappa_per_A > 0 ? 2 * M_PI / (kappa_per_A * c->measure) * exp(-kappa_per_A * height_A)
+                           : -2 * M_PI / c->measure * height_A;
+}
+
+typedef struct mean_sum {
+    const sampling *of;
+    double sum_e_A[POINTS];
+} mean_sum;
+
+static void sum_means(void *context, size_t first, size_t last)
+{
+    mean_sum *m = context;
+    const ley_atoms *atoms = m->of->pass->atoms;
+    const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
+    for (size_t k = first; k < last; k++)
+        for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
+            const double *from_A = position_A + 3 * i, *to_A = m->of->point_A[k];
+            const double d_A[3] = {to_A[0] - from_A[0], to_A[1] - from_A[1], to_A[2] - from_A[2]};
+            m->sum_e_A[k] += charge_e[i] * mean_of_images(m->of, d_A);
+        }
+}
+
+/* Nearest images have a mean of their own in place of that of all, which follows from how high
+ * points are above the charges. Of wires it is not looked for, and of strong screening the nearest
+ * images are all that counts: those are left as they are. */
+static ley_status mend_mean(sampling *s, ley_error *error)
+{
+    enum { LEAST_MEANS = 8 };
+    const cell *c = s->pass->cell;
+    const double all_screened = 6, most = 2e7 / (double)ley_atoms_count(s->pass->atoms);
+    const size_t points = (size_t)fmin(fmax(most, LEAST_MEANS), (double)s->points);
+    double mean_e_A = 0, own_e_A = 0, shortest_A = INFINITY;
+    for (int i = 0; i < 3; i++)
+        if (c->periodic[i])
+            shortest_A = fmin(shortest_A, cell_length(c->vector_A[i]));
+    if (c->dimensions == 0 || s->kappa_per_A * shortest_A > all_screened || (c->dimensions == 1 && s->kappa_per_A > 0))
+        return LEY_OK;
+    if (c->dimensions > 1) {
+        mean_sum *m = calloc(1, sizeof *m);
+        if (m == NULL)
+            return ley_fail_memory(error, sizeof *m, "looking at the atoms");
+        m->of = s;
+        parallel_ranges(points, sum_means, m);
+        for (size_t k = 0; k < points; k++)
+            mean_e_A += m->sum_e_A[k] / (double)points;
+        free(m);
+    }
+    for (size_t k = 0; k < s->points; k++)
+        own_e_A += s->value_e_A[k] / (double)s->points;
+    for (size_t k = 0; k < s->points; k++)
+        s->value_e_A[k] += mean_e_A - own_e_A;
+    return LEY_OK;
+}
+
+/* A field has nothing of the mean, which may be thousands of times the rest, as of a net charge
+ * with weak screening: where it is asked for, lattices are to be right for what is left. */
+static void take_mean(sampling *s)
+{
+    double mean_e_A = 0;
+    for (size_t k = 0; k < s->points; k++)
+        mean_e_A += s->value_e_A[k] / (double)s->points;
+    for (size_t k = 0; k < s->points; k++)
+        s->value_e_A[k] -= mean_e_A;
+}
+
+/* ---- Where ----------------------------------------------------------------------------------- */
+
+/* Of the lattice, or of those that it is over: all of them where they are few. */
+static void draw_points(const ley_lattice *lattice, const ley_points *listed, sampling *s)
 {
     uint64_t random = 1;
-    for (size_t k = 0; k < POINTS && listed != NULL; k++)
-        memcpy(point_A[k],
-               ley_points_positions_A(listed) + 3 * (accuracy_random(&random) % (uint64_t)ley_points_count(listed)),
-               sizeof point_A[k]);
-    for (size_t k = 0; k < POINTS && listed == NULL; k++) {
-        int64_t at[3];
-        for (int axis = 0; axis < 3; axis++)
-            at[axis] = (int64_t)(accuracy_random(&random) % (uint64_t)lattice->n[axis]);
-        ley_lattice_point_A(lattice, at, point_A[k]);
+    const int64_t total = listed != NULL ? ley_points_count(listed) : ley_lattice_points(lattice);
+    s->are_all = total <= POINTS;
+    s->points = s->are_all ? (size_t)total : POINTS;
+    for (size_t k = 0; k < s->points && listed != NULL; k++) {
+        const uint64_t at = s->are_all ? k : accuracy_random(&random) % (uint64_t)total;
+        memcpy(s->point_A[k], ley_points_positions_A(listed) + 3 * at, sizeof s->point_A[k]);
+    }
+    for (size_t k = 0; k < s->points && listed == NULL; k++) {
+        int64_t at[3], number = (int64_t)k;
+        for (int axis = 0; axis < 3; number /= lattice->n[axis++])
+            at[axis] = s->are_all ? number % lattice->n[axis]
+                                  : (int64_t)(accuracy_random(&random) % (uint64_t)lattice->n[axis]);
+        ley_lattice_point_A(lattice, at, s->point_A[k]);
     }
 }
 
 /* Errors of lattices are those of charges up to two cutoffs away, which may be so far. */
-enum { REACHES = 3, LEAST_ABOUT_MEAN = 50 /* points: a few have no mean worth the name */ };
+enum { REACHES = 3 };
 static const double reach_A[REACHES] = {8, 20, 50};
 
 /* What points see of charges within reach: the sum of (q/r)^2, of some of the atoms for all. */
@@ -446,13 +539,13 @@ static ley_status find_crowd(const sampling *of, survey *s, ley_error *error)
         return ley_fail_memory(error, sizeof *c, "looking at the atoms");
     c->of = of;
     c->every = (size_t)fmax(ceil((double)ley_atoms_count(of->pass->atoms) * POINTS / most_pairs), 1);
-    parallel_ranges(POINTS, sum_crowd, c);
+    parallel_ranges(of->points, sum_crowd, c);
     for (int reach = 0; reach < REACHES; reach++) {
         double sum = 0;
-        for (size_t k = 0; k < POINTS; k++)
+        for (size_t k = 0; k < of->points; k++)
             sum += c->near_e2_A2[k][reach];
         if (sum > 0)
-            least_A3 = fmin(least_A3, 4 * M_PI * reach_A[reach] * s->square_e2 * POINTS / sum);
+            least_A3 = fmin(least_A3, 4 * M_PI * reach_A[reach] * s->square_e2 * (double)of->points / sum);
     }
     free(c);
     if (of->pass->cell->dimensions > 0 && much_denser * least_A3 > s->charged_A3)
@@ -468,21 +561,27 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
 {
     sampling *of = calloc(1, sizeof *of);
     ley_status status = LEY_OK;
+    double squares_e2_A2 = 0;
     if (of == NULL)
         return ley_fail_memory(error, sizeof *of, "looking at the atoms");
     of->pass = p;
     of->kappa_per_A = range->kappa_per_A;
     of->r_min_A = range->r_min_A;
-    draw_points(lattice, listed, of->point_A);
+    draw_points(lattice, listed, of);
     if ((double)ley_atoms_count(p->atoms) * POINTS <= most_pairs || range->r_min_A > p->cubes.edge_A)
-        parallel_ranges(POINTS, sum_points, of);
+        parallel_ranges(of->points, sum_points, of);
     else
         status = sum_by_cubes(of, error);
     if (status == LEY_OK && listed != NULL)
         status = find_crowd(of, s, error);
-    const bool is_about_mean = p->cell->dimensions > 0 && range->kappa_per_A == 0,
-               are_many = listed == NULL || ley_points_count(listed) >= LEAST_ABOUT_MEAN;
-    s->potential_e_A = root_mean_square_of(of->value_e_A, is_about_mean && are_many);
+    for (size_t k = 0; k < of->points; k++)
+        squares_e2_A2 += of->square_e2_A2[k] / (double)of->points;
+    if (status == LEY_OK && !sum_exactly(of))
+        status = mend_mean(of, error);
+    if (p->cell->dimensions > 0 && listed != NULL && listed->field != NULL)
+        take_mean(of);
+    s->potential_e_A = root_mean_square(of, of->value_e_A);
+    s->terms_e_A = sqrt(squares_e2_A2);
     free(of);
     return status;
 }

@@ -24,6 +24,9 @@ typedef struct survey {
     double strong_e2;               /* of q^2 in the map, those of charges that are far larger than the others */
     double strong_near_A;           /* how near to them points of the map count */
     double potential_e_A;           /* root mean square at points of the map, e/A */
+    double terms_e_A;               /* of the roots of the squared terms there, where atoms are few; else 0 */
+    double excess[LEY_SPLITTING_COUNT][LEY_WINDOW_COUNT]; /* the error of lattices of this cell's shape, of that of
+                                                             cubes; 0: not known, which counts as 1 */
 } survey;
 
 /* Looks at all atoms, on all cores. The potential is that of exp(-kappa d)/d, d = max(r, r_min), at

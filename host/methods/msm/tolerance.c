@@ -11,14 +11,17 @@
 #include "methods/msm/points.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/task.h"
+#include "numerics/error_table.h"
+#include "numerics/expected_error.h"
 #include "run/engine.h"
+#include "run/tolerance_floor.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Of the tolerance: errors are random, and what is expected is half of what is allowed. */
-static const double aim = 0.5;
+static const double usual_aim = 0.5;
 
 /* What direct summation makes of a device's roots: on maps, whose points share differences, at
  * points, and with the field there; and a root's error that it takes. */
@@ -208,6 +211,61 @@ static ley_status choose(size_t count, const worker *workers, const survey *s, c
     return LEY_OK;
 }
 
+/* By how much the lattices of these options are off more than those of cubes, which the table has:
+ * in an oblique cell; or 0, where the table is right, or there are none. */
+static double excess_of(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *lattice)
+{
+    hierarchy h;
+    if (msm_lattices(r, atoms, lattice, &h, NULL) != LEY_OK || h.levels == 0 || hierarchy_is_rectangular(&h))
+        return 0;
+    h.levels = 1;
+    return expected_error(&h) /
+           error_table_at((splitting_kind)r->splitting, (window_kind)r->window, r->cutoff_A / r->spacing_A);
+}
+
+/* The same with lattices of the cell's own shape: what is chosen is looked at, and chosen again
+ * where it is off by more than was thought. */
+static ley_status choose_shape(size_t count, const worker *workers, survey *s, const choice_device *devices,
+                               const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
+                               ley_sum sum, ley_long_range *range, choice_figures *figures, ley_error *error)
+{
+    enum { MOST_TRIES = 24 };
+    static const double near = 1.1;
+    const ley_long_range asked = *range;
+    for (int i = 0; i < MOST_TRIES; i++) {
+        *range = asked;
+        const ley_status status =
+            choose(count, workers, s, devices, atoms, lattice, relative_rms, fixed, sum, range, figures, error);
+        if (status != LEY_OK)
+            return status;
+        double *known = &s->excess[range->splitting][range->window];
+        const double excess = excess_of(range, atoms, lattice);
+        if (excess <= near * (*known > 0 ? *known : 1))
+            return LEY_OK;
+        *known = excess;
+    }
+    return LEY_OK;
+}
+
+/* What is expected is no more than that: where nothing is expected to be as near as is aimed at,
+ * what comes nearest is taken, and measured. */
+static ley_status choose_nearest(size_t count, const worker *workers, survey *s, const choice_device *devices,
+                                 const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms,
+                                 unsigned fixed, ley_sum sum, ley_long_range *range, choice_figures *figures,
+                                 ley_error *error)
+{
+    static const double wider = 1.4, widest = 1e9;
+    const ley_long_range asked = *range;
+    for (double by = 1; by < widest; by *= wider) {
+        *range = asked;
+        if (choose_shape(count, workers, s, devices, atoms, lattice, by * relative_rms, fixed, sum, range, figures,
+                         NULL) == LEY_OK)
+            return LEY_OK;
+    }
+    *range = asked;
+    return choose_shape(count, workers, s, devices, atoms, lattice, relative_rms, fixed, sum, range, figures, error);
+}
+
 /* Compilers that run on the host's processor for a processor take longest. */
 static double building_s(size_t count, const worker *workers)
 {
@@ -336,6 +394,7 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     ley_status status = survey_make_points(atoms, points, lattice, &r, &s, error);
     if (status != LEY_OK)
         return status;
+    s.potential_e_A = fmax(s.potential_e_A, tolerance_floor_share(tolerance) * s.terms_e_A);
     choice_device *devices = calloc(count + 1, sizeof *devices);
     if (devices == NULL)
         return ley_fail_memory(error, sizeof *devices, "a plan");
@@ -347,7 +406,8 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     }
     choice_figures figures;
     r.levels = 0;
-    status = choose(count, workers, &s, devices, atoms, lattice, aim * tolerance, fixed, o->sum, &r, &figures, error);
+    status = choose_nearest(count, workers, &s, devices, atoms, lattice, (o->aim > 0 ? o->aim : usual_aim) * tolerance,
+                            fixed, o->sum, &r, &figures, error);
     free(devices);
     if (status != LEY_OK)
         return status;

@@ -256,11 +256,22 @@ static double seconds(const transfer_kernels *k, share of, double multiply_adds)
 
 static const char *const step_names[TRANSFER_LEARNT] = {"anterpolation", "restriction", "prolongation"};
 
+void transfer_take_usual_costs(transfer_kernels *k)
+{
+    for (int i = 0; i < TRANSFER_LEARNT; i++)
+        k->unit_s[i] = usual_unit_s(k, i == TRANSFER_ANTERPOLATION ? anterpolation_share : node_share);
+}
+
 void transfer_look_up_costs(transfer_kernels *k)
 {
     for (int i = 0; i < TRANSFER_LEARNT; i++)
         k->unit_s[i] = step_cost(k->device->info, step_names[i], k->window->name,
                                  usual_unit_s(k, i == TRANSFER_ANTERPOLATION ? anterpolation_share : node_share));
+}
+
+bool transfer_was_used(const transfer_kernels *k)
+{
+    return step_cost(k->device->info, step_names[TRANSFER_ANTERPOLATION], k->window->name, 0) > 0;
 }
 
 void transfer_learn(const transfer_kernels *k, int step, double predicted_s, double took_s)

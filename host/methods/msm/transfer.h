@@ -75,6 +75,8 @@ void transfer_kernels_destroy(transfer_kernels *kernels);
 /* Looks up what steps cost on the device. And learns from what one was predicted to take, and
  * took. */
 void transfer_look_up_costs(transfer_kernels *kernels);
+void transfer_take_usual_costs(transfer_kernels *kernels); /* in place of that: by multiply-adds alone */
+bool transfer_was_used(const transfer_kernels *kernels);   /* whether a job has shown it, with this window */
 void transfer_learn(const transfer_kernels *kernels, int step, double predicted_s, double took_s);
 
 /* How long steps are predicted to take, of so many atoms, or of a lattice of so many nodes that is

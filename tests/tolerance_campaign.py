@@ -1,0 +1,305 @@
+"""Holds --tol to its word: random systems, an independent sum in double precision, and no miss.
+
+    python3 tests/tolerance_campaign.py BINARY [COUNT [SEED]]
+
+Each system has a boundary (open, periodic along one, two or three axes), a cell with angles of 10
+to 170 degrees, charges that are neutral, net, coincident or far from the map, screening or none,
+and a tolerance of 1e-2 to 1e-6. The reference is Ewald's sum (three axes, with screening or not),
+Parry's (two axes), images with the integral of the others (one axis), or the plain sum; none of it
+is leyden's. A map passes where it is off, in root mean square over all of its values, by no more
+than its tolerance allows (docs/long-range.md), and exit code and figure agree with that. Prints a
+line for each that does not pass, and how many there were.
+"""
+
+import array
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+FLOOR, DIGITS = 0.01, 5e-8  # of the root of the squared terms
+# e^2 / (4 pi eps_0 k 298.15 K), in A
+CONSTANT = 1.602176634e-19 ** 2 / (4 * math.pi * 8.8541878128e-12 * 1.380649e-23 * 298.15) * 1e10
+R_MIN = 0.05
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def cross(a, b):
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def length(a):
+    return math.sqrt(dot(a, a))
+
+
+def plus(a, b, by=1.0):
+    return tuple(x + by * y for x, y in zip(a, b))
+
+
+def duals(vectors):
+    volume = dot(vectors[0], cross(vectors[1], vectors[2]))
+    return [tuple(x / volume for x in cross(vectors[(i + 1) % 3], vectors[(i + 2) % 3])) for i in range(3)], abs(volume)
+
+
+class Reference:
+    """Potentials of all images of unit charges, in 1/A."""
+
+    def __init__(self, vectors, periodic, kappa):
+        self.kappa, self.axes = kappa, [i for i in range(3) if periodic[i]]
+        own = [vectors[i] for i in self.axes]
+        # Any completion that is normal to what is periodic: it is never repeated.
+        if len(own) == 2:
+            normal = cross(own[0], own[1])
+            own.append(tuple(x / length(normal) for x in normal))
+        elif len(own) == 1:
+            other = (1, 0, 0) if abs(own[0][0]) < 0.8 * length(own[0]) else (0, 1, 0)
+            second = cross(own[0], other)
+            second = tuple(x / length(second) for x in second)
+            third = cross(own[0], second)
+            own += [second, tuple(x / length(third) for x in third)]
+        self.vectors, self.dimensions = own, len(self.axes)
+        if self.dimensions:
+            self.dual, self.volume = duals(own)
+            self.prepare()
+
+    def multiples(self, dual, reach):
+        """Of the periodic vectors, whole numbers of them, that may come within reach of anything in the cell."""
+        n = [math.ceil(reach * length(dual[i]) + 1) if i < self.dimensions else 0 for i in range(3)]
+        return [(i, j, k) for i in range(-n[0], n[0] + 1) for j in range(-n[1], n[1] + 1)
+                for k in range(-n[2], n[2] + 1)]
+
+    def prepare(self):
+        kappa, d = self.kappa, self.dimensions
+        # Balanced by the volume, area or length of what is repeated.
+        self.beta = math.sqrt(math.pi) / self.volume ** (1 / max(d, 1)) * 1.0 if d > 1 else 0
+        digits = 6.2
+        if d == 1 or (kappa > 0 and d < 3):
+            self.reach = 36 / kappa if kappa > 0 else 0
+        else:
+            self.reach = digits / self.beta
+        self.images = self.multiples(self.dual, self.reach)
+        self.waves = []
+        if d == 3 or (d == 2 and kappa == 0):
+            most = 2 * self.beta * digits
+            ranges = [math.ceil(most * length(self.vectors[i]) / (2 * math.pi)) if i < d else 0 for i in range(3)]
+            for i in range(-ranges[0], ranges[0] + 1):
+                for j in range(-ranges[1], ranges[1] + 1):
+                    for k in range(-ranges[2], ranges[2] + 1):
+                        wave = (0.0, 0.0, 0.0)
+                        for n, axis in zip((i, j, k), range(3)):
+                            wave = plus(wave, self.dual[axis], 2 * math.pi * n)
+                        if length(wave) <= most and (i, j, k) > (0, 0, 0):  # each for itself and its opposite
+                            self.waves.append((wave, length(wave)))
+
+    def screened(self, r):
+        """What a charge does at r beside Ewald's waves."""
+        b, k = self.beta, self.kappa
+        if k == 0:
+            return math.erfc(b * r) / r
+        return (math.erfc(b * r + k / (2 * b)) * math.exp(k * r) + math.erfc(b * r - k / (2 * b)) * math.exp(-k * r)) / (2 * r)
+
+    def one(self, d):
+        """Of a unit charge, at d from it; of unscreened wires and layers up to what neutral ones do not have."""
+        k = self.kappa
+        if self.dimensions == 0:
+            r = max(length(d), R_MIN)
+            return math.exp(-k * r) / r
+        component = [dot(self.dual[i], d) for i in range(3)]
+        for i in range(self.dimensions):
+            d = plus(d, self.vectors[i], -round(component[i]))
+        if self.dimensions == 1 and k == 0:
+            return self.wire(d)
+        value = 0.0
+        for n in self.images:
+            at = d
+            for i in range(self.dimensions):
+                at = plus(at, self.vectors[i], n[i])
+            r = length(at)
+            if r > self.reach:
+                continue
+            r = max(r, R_MIN)
+            value += self.screened(r) if self.waves else math.exp(-k * r) / r
+        if self.dimensions == 3:
+            value += self.waves_of_cell(d)
+        elif k == 0:
+            value += self.waves_of_layer(d)
+        return value
+
+    def waves_of_cell(self, d):
+        b, k = self.beta, self.kappa
+        sum_ = math.exp(-k * k / (4 * b * b)) / (k * k) if k > 0 else -1 / (4 * b * b)
+        for wave, size in self.waves:
+            square = size * size + k * k
+            sum_ += 2 * math.cos(dot(wave, d)) * math.exp(-square / (4 * b * b)) / square
+        return 4 * math.pi / self.volume * sum_
+
+    def waves_of_layer(self, d):
+        b, z = self.beta, dot(self.vectors[2], d)
+        sum_ = 0.0
+        for wave, size in self.waves:
+            for sign in (1, -1):
+                far = math.erfc(size / (2 * b) + sign * b * z)
+                sum_ += 2 * math.cos(dot(wave, d)) / size * (math.exp(sign * size * z) * far if far > 0 else 0)
+        flat = 2 * math.sqrt(math.pi) * (math.exp(-(b * z) ** 2) / b + math.sqrt(math.pi) * z * math.erf(b * z))
+        return (math.pi * sum_ - flat) / self.volume
+
+    def wire(self, d):
+        period = length(self.vectors[0])
+        along = dot(self.vectors[0], d) / period
+        off2 = max(dot(d, d) - along * along, 0.0)
+        most = 60 + math.ceil(4 * math.sqrt(off2) / period)
+        value = 0.0
+        for n in range(-most, most + 1):
+            value += 1 / max(math.sqrt(off2 + (along - n * period) ** 2), R_MIN)
+        for sign in (1, -1):  # the others, as an integral, and how that differs from their sum
+            end = (most + 0.5) * period - sign * along
+            root = math.sqrt(off2 + end * end)
+            value -= math.log(end + root) / period
+            value -= end / root ** 3 * period / 24
+        return value
+
+    def at(self, point, atoms):
+        return sum(q * self.one(plus(point, place, -1)) for place, q in atoms)
+
+    def squares(self, point, atoms):
+        sum_ = 0.0
+        for place, q in atoms:
+            d = plus(point, place, -1)
+            if self.dimensions:
+                component = [dot(self.dual[i], d) for i in range(3)]
+                for i in range(self.dimensions):
+                    d = plus(d, self.vectors[i], -round(component[i]))
+            r = max(length(d), R_MIN)
+            sum_ += (q * math.exp(-self.kappa * r) / r) ** 2
+        return sum_
+
+
+def random_cell(dice):
+    """Edges and angles, degrees, of a cell that has a volume."""
+    while True:
+        edges = [dice.uniform(6, 24) for _ in range(3)]
+        angles = [dice.choice((90.0, round(dice.uniform(10, 170), 1))) for _ in range(3)]
+        a, b, c = (math.cos(math.radians(x)) for x in angles)
+        square = 1 - a * a - b * b - c * c + 2 * a * b * c
+        if square < 2e-4:
+            continue
+        sine = math.sin(math.radians(angles[2]))
+        x, y = b, (a - b * c) / sine
+        vectors = [(edges[0], 0.0, 0.0), (edges[1] * c, edges[1] * sine, 0.0),
+                   (edges[2] * x, edges[2] * y, edges[2] * math.sqrt(square) / sine)]
+        if math.sqrt(square) * edges[0] * edges[1] * edges[2] > 30:
+            return edges, angles, vectors
+
+
+def random_system(dice):
+    periodic = dice.choice(("", "x", "xy", "xyz", "xyz"))
+    edges, angles, vectors = random_cell(dice)
+    if len(periodic) < 3 or dice.random() < 0.2:
+        angles = [90.0, 90.0, 90.0]
+        vectors = [(edges[0], 0.0, 0.0), (0.0, edges[1], 0.0), (0.0, 0.0, edges[2])]
+    kappa = dice.choice((0, 0, round(dice.uniform(0.05, 0.5), 3)))
+    if periodic in ("x", "xy") and kappa > 0:
+        kappa = max(kappa, round(3 / min(edges), 3))
+    count = dice.choice((1, 2, 2, 4, 8))
+    atoms = []
+    for i in range(count):
+        share = [dice.random() for _ in range(3)]
+        place = (0.0, 0.0, 0.0)
+        for s, vector in zip(share, vectors):
+            place = plus(place, vector, s)
+        atoms.append((tuple(round(x, 3) for x in place), round(dice.uniform(-1, 1), 3)))
+    must = periodic in ("x", "xy") and kappa == 0
+    if must and count == 1:
+        atoms.append((tuple(round(x + 1.5, 3) for x in atoms[0][0]), 0.0))
+    if must or dice.random() < 0.6:
+        total = sum(q for _, q in atoms[:-1])
+        atoms[-1] = (atoms[-1][0], round(-total, 3))
+    if dice.random() < 0.05:  # nothing is left of them
+        atoms = [atoms[0], (atoms[0][0], -atoms[0][1])]
+    n, spacing = dice.choice((3, 4, 5)), round(dice.uniform(0.5, 2), 3)
+    origin = tuple(round(dice.uniform(-3, 10), 3) for _ in range(3))
+    if periodic == "xy" and dice.random() < 0.2:
+        origin = (origin[0], origin[1], 60.0)
+    return {"periodic": periodic, "edges": [round(x, 3) for x in edges], "angles": angles, "kappa": kappa,
+            "atoms": atoms, "n": n, "spacing": spacing, "origin": origin,
+            "tolerance": dice.choice((1e-2, 1e-3, 1e-4, 1e-5, 1e-6)),
+            "method": dice.choice(("auto", "msm"))}
+
+
+def vectors_of(system):
+    e, (alpha, beta, gamma) = system["edges"], (math.radians(x) for x in system["angles"])
+    a, b, c = math.cos(alpha), math.cos(beta), math.cos(gamma)
+    sine = math.sin(gamma)
+    y = (a - b * c) / sine
+    return [(e[0], 0.0, 0.0), (e[1] * c, e[1] * sine, 0.0), (e[2] * b, e[2] * y, e[2] * math.sqrt(1 - b * b - y * y))]
+
+
+def command_of(binary, system, folder):
+    command = [binary, "map", os.path.join(folder, "a.pqr"), "-o", os.path.join(folder, "a.raw"), "-q",
+               "--json", os.path.join(folder, "a.json"), "--method", system["method"],
+               "--tol", repr(system["tolerance"]), "--dims", ",".join([str(system["n"])] * 3),
+               "--spacing", repr(system["spacing"]), "--origin=" + ",".join(repr(x) for x in system["origin"])]
+    if system["kappa"] > 0:
+        command += ["--kappa", repr(system["kappa"])]
+    if system["periodic"]:
+        command += ["--periodic", system["periodic"], "--cell",
+                    ",".join(repr(x) for x in system["edges"] + system["angles"])]
+    return command
+
+
+def wrong(binary, system, folder):
+    """What is wrong with leyden's map of it; None: nothing."""
+    with open(os.path.join(folder, "a.pqr"), "w", encoding="ascii") as file:
+        for i, (place, q) in enumerate(system["atoms"]):
+            file.write("ATOM %d X UNK %d %.3f %.3f %.3f %.3f 1.5\n" % (i + 1, i + 1, *place, q))
+    made = subprocess.run(command_of(binary, system, folder), capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        return "exit code %d: %s" % (made.returncode, made.stderr.strip())
+    values = array.array("f")
+    with open(os.path.join(folder, "a.raw"), "rb") as file:
+        values.frombytes(file.read())
+    with open(os.path.join(folder, "a.json"), encoding="utf-8") as file:
+        told = json.load(file)["accuracy"]["relative_rms"]
+    reference = Reference(vectors_of(system), [a in system["periodic"] for a in "xyz"], system["kappa"])
+    n, error2, value2, terms2 = system["n"], 0.0, 0.0, 0.0
+    if len(values) != n ** 3:
+        return "%d values" % len(values)
+    for k, value in enumerate(values):
+        at = (k % n, k // n % n, k // n // n)
+        point = tuple(o + system["spacing"] * i for o, i in zip(system["origin"], at))
+        right = CONSTANT * reference.at(point, system["atoms"])
+        error2 += (value - right) ** 2
+        value2 += right * right
+        terms2 += CONSTANT ** 2 * reference.squares(point, system["atoms"])
+    tolerance = system["tolerance"]
+    allowed2 = tolerance ** 2 * max(value2, max(FLOOR, DIGITS / tolerance) ** 2 * terms2)
+    if error2 > 1.0001 * allowed2:
+        return "off by %.3g of its tolerance; leyden says %s of the values" % (math.sqrt(error2 / allowed2), told)
+    return None
+
+
+def main():
+    binary, count = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 2000
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    misses = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for i in range(count):
+            system = random_system(random.Random(seed * 1000003 + i))
+            why = wrong(binary, system, folder)
+            if why is not None:
+                misses += 1
+                print("system %d: %s\n    %s" % (i, why, json.dumps(system)), flush=True)
+            if i % 50 == 49:
+                print("%d of %d systems, %d missed" % (i + 1, count, misses), flush=True)
+    print("%d systems, %d missed their tolerance" % (count, misses))
+    return 1 if misses else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
