@@ -19,8 +19,9 @@ typedef struct dev_kernel {
 
 /* The kernel specialised by `spec`, with `prelude` (or NULL) before the first line of its source:
  * one that the device has kept, or one from the cache, which has passed its kind's test when it was
- * built, and once more with `context` where it is suspect since (kernels_distrust()); else a new one
- * is built from source, tested with `context`, and only then cached. On failure there is none. */
+ * built, and once more with `context` where it is suspect since (kernels_distrust()); else a new
+ * one is built from source, tested with `context`, and only then cached. On failure there is
+ * none. */
 ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec, const char *prelude, void *context,
                          dev_kernel *kernel, ley_error *error);
 
