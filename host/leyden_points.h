@@ -40,6 +40,51 @@ LEY_API ley_status ley_points_add_field(ley_points *points, ley_error *error);
 LEY_API double *ley_points_field(ley_points *points);
 LEY_API const double *ley_points_read_field(const ley_points *points);
 
+/* ---- Charges that a point does not feel ----
+ *
+ * A point on an atom feels that atom's own charge as well, C q / r_min, which is thousands of kT/e
+ * and hides what all others do there. Atoms that a point excludes do not count there:
+ *
+ *     phi_i = sum over all j and images R of T_j(|r_i - r_j - R|)
+ *             - sum over excluded j of T_j(d_ij),    d_ij = min over R of |r_i - r_j - R|,
+ *
+ * T_j the term of atom j in the job's sum: C q_j / max(r, r_min), screened where the job is, or a
+ * pair function within its cutoff. Of an excluded atom only the nearest image is left out, as of
+ * excluded pairs in particle-mesh programs: in periodic space its other images count, and so do the
+ * mean or the background that go with it. The field leaves out the same terms, E_i as below, less
+ * their gradients. The sums over pairs are made on the host in double precision at such points, so
+ * that values keep the digits that jobs promise of the terms that are left; verification judges
+ * them by these. */
+
+/* Atoms within this of a point are its own. */
+#define LEY_OWN_A 0.01
+
+/* Lists for each point: atom[first[i]] to before atom[first[i + 1]], numbers from 0, in any order;
+ * first is [n + 1] and begins with 0. They are copied, and replace former ones. Jobs refuse atoms
+ * that they do not have with LEY_ERROR_INPUT. Errors: LEY_ERROR_INPUT for a negative number or
+ * lists that do not follow each other; LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_points_exclude(ley_points *points, const int64_t *first, const int64_t *atom, ley_error *error);
+
+/* Reads such lists: a line for each point, numbers of atoms from 1 in the molecule's order,
+ * separated by spaces or commas; a hyphen where there is none; '#' begins a comment, and empty
+ * lines do not count. Errors: LEY_ERROR_FILE, LEY_ERROR_INPUT with "file:line: what",
+ * LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_points_read_exclusions(ley_points *points, const char *path, ley_error *error);
+
+/* The same of what is at the points themselves: each excludes the atoms of which an image is within
+ * LEY_OWN_A of it; and where `group` is not NULL, [atoms], all atoms with the same number in it, as
+ * those of its residue. Vectors of `cell_A` along which `periodic` is true repeat the atoms; both
+ * may be NULL: open space. Errors: LEY_ERROR_INPUT for a degenerate cell; LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_points_exclude_own(ley_points *points, const ley_atoms *atoms, const int64_t *group,
+                                          const bool periodic[3], const double cell_A[3][3], ley_error *error);
+
+/* How many points are within LEY_OWN_A of a charge, or its image, that they do not exclude; and the
+ * first of them and a charge that is there (-1 where there is none), which may be NULL. Errors: the
+ * same. */
+LEY_API ley_status ley_points_on_charges(const ley_points *points, const ley_atoms *atoms, const bool periodic[3],
+                                         const double cell_A[3][3], int64_t *count, int64_t *point, int64_t *atom,
+                                         ley_error *error);
+
 /* A map of the values of a lattice's points, or of their field along an axis, 0 to 2, in its unit;
  * axis -1: of the values. Errors: LEY_ERROR_USAGE where the points are not as many, or have no
  * field; those of ley_map_create(). */

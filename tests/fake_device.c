@@ -207,7 +207,8 @@ static ley_status fake_probe(dev_list *list, ley_error *error)
         const fake_plan *p = &all_plans[i];
         info->handle = &all_plans[i];
         info->device_class = p->device_class;
-        info->compute_units = 1;
+        info->compute_units = p->compute_units > 0 ? p->compute_units : 1;
+        info->clock_MHz = p->clock_MHz;
         info->vector_width = 1;
         info->max_work_group = 1024;
         for (int axis = 0; axis < 3; axis++)

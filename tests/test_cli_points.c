@@ -20,10 +20,18 @@ static void test_wrong_options(void **state)
 {
     (void)state;
     write_points();
+    cli_write_text("few.txt", "# none\n-\n");
+    cli_write_text("word.txt", "1,2\n3 0\n-\n-\n-\n");
+    cli_write_text("beyond.txt", "1 2\n\n-\n-\n-\n50 # of 40\n");
     static const cli_failing cases[] = {
         {AT "--dims 9,9,9", 1, "--points and --dims exclude each other"},
         {AT "--spacing 1", 1, "--points and --spacing exclude each other"},
         {AT "--padding 5", 1, "--points and --padding exclude each other"},
+        {AT "--like a.dx", 1, "--points and --like exclude each other"},
+        {AT "--exclude nosuch.txt", 2, "nosuch.txt: No such file or directory"},
+        {AT "--exclude few.txt", 2, "few.txt: 1 lines for 5 points: each has one, of none a -"},
+        {AT "--exclude word.txt", 2, "word.txt:2: '0' is no atom's number: they count from 1"},
+        {AT "--exclude beyond.txt", 2, "point 5 excludes atom number 49, counted from 0, and there are 40 atoms"},
         {AT "--origin 1,2,3", 1, "--points and --origin exclude each other"},
         {AT "--slab-planes 4", 1, "--points and --slab-planes exclude each other"},
         {AT "--method cutoff --binning host", 1, "--points and --binning exclude each other"},
@@ -46,6 +54,62 @@ static void test_wrong_options(void **state)
         {"map ion.pqr --points p.csv -o nodir/a.csv", 2, "nodir/a.csv: No such file or directory"},
     };
     CLI_CHECK_FAILURES(cases);
+}
+
+/* One charge and a point on it, beside one more: a warning, until it is excluded. */
+static void test_exclusions(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"dcs", "cutoff --pair coulomb --cutoff 9",
+                                          "msm --periodic xyz --cell 12,12,12 --cutoff 5 --lattice-spacing 1"};
+    static const double right[] = {-112.09, -112.09, -133.74};
+    cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
+    cli_write_text("on.csv", "1,1,1.005\n3.5,1,1\n");
+    cli_write_text("lists.txt", "1\n-\n");
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        cli("map two.pqr --points on.csv -o out/a.csv --json out/a.json --method %s", methods[i]);
+        cli_expect(0, NULL,
+                   "on.csv: 1 point is within 0.01 A of charges, whose own potential hides that of all others "
+                   "there, the first of them point 1, at (1, 1, 1.005) A, by atom 1: --exclude self");
+        cli_python("import json\nassert json.load(open('out/a.json'))['points_on_charges'] == 1\n"
+                   "assert float(open('out/a.csv').read().split()[-2].split(',')[3]) > 1e4\n");
+        cli_expect(0, NULL, NULL);
+        cli("map two.pqr --points on.csv -o out/self.csv --json out/a.json --exclude self --method %s", methods[i]);
+        cli_expect(0, NULL, "");
+        cli("map two.pqr --points on.csv -o out/file.csv --exclude lists.txt --method %s", methods[i]);
+        cli_expect(0, NULL, "");
+        char script[400];
+        snprintf(script, sizeof script,
+                 "import json\nassert json.load(open('out/a.json'))['points_on_charges'] == 0\n"
+                 "rows = [open('out/%%s.csv' %% w).read().split()[-2] for w in ('self', 'file')]\n"
+                 "assert rows[0] == rows[1] and abs(float(rows[0].split(',')[3]) - %g) < 0.2, rows\n",
+                 right[i]);
+        cli_python(script);
+        cli_expect(0, NULL, NULL);
+    }
+}
+
+/* Lattices by points and padding, by edges and centre, in the other command's words, of a cell and
+ * of another map. */
+static void test_said_lattices(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *says;
+    } cases[] = {
+        {"--dims 6,5,5 --padding 4", "spacing (2.6, 2, 2) A, box 13 x 8 x 8 A from (-3, -3, -3)"},
+        {"--dime 5,5,3 --glen 8,8,8 --gcent 1,2,3", "spacing (2, 2, 4) A, box 8 x 8 x 8 A from (-3, -2, -1)"},
+        {"--dims 3,3,3 --grid 2 --fgcent mol", "spacing 2 A, box 4 x 4 x 4 A from (1.5, -1, -1)"},
+        {"--dims 4,5,8 --method cutoff --periodic xyz --cell 20,20,20", "spacing (5, 4, 2.5) A"},
+        {"--like out/first.dx", "6 x 5 x 5 = 150 points, spacing (2.6, 2, 2) A, box 13 x 8 x 8 A from (-3, -3, -3)"},
+    };
+    cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli("map two.pqr -o out/%s.dx %s", i == 0 ? "first" : "a", cases[i].options);
+        cli_expect(0, cases[i].says, NULL);
+    }
+    cli("map two.pqr -o out/a.dx --dims 4,5,8 --method cutoff --periodic xyz --cell 20,20,20,70,80,90");
+    cli_expect(1, NULL, "points along x, y and z cannot fill a cell whose vectors are not along these: give --spacing");
 }
 
 /* Its plan is that of the run, and it writes nothing. */
@@ -362,6 +426,8 @@ int main(void)
 {
     support_pocl_alone("pthread pthread");
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
+                                       cmocka_unit_test_setup(test_exclusions, cli_empty),
+                                       cmocka_unit_test_setup(test_said_lattices, cli_empty),
                                        cmocka_unit_test_setup(test_dry_run, cli_empty),
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),

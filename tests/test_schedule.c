@@ -212,6 +212,32 @@ static void test_the_default_device(void **state)
     watch_patience_replace(NULL);
 }
 
+/* A processor beside a card that is clearly faster by what drivers say is not measured; where the
+ * card fails, it is used. */
+static void test_processors_beside_a_card(void **state)
+{
+    (void)state;
+    watch_patience_replace(&fake_job_patient);
+    for (int is_small = 0; is_small < 2; is_small++)
+        for (int fails = 0; fails < 2; fails++) {
+            fake_plan plans[] = {
+                {.name = "processor", .device_class = DEV_CPU, .speed = 1000, .compute_units = 16, .clock_MHz = 3000},
+                {.name = "card", .device_class = DEV_GPU, .compute_units = is_small ? 8 : 100, .clock_MHz = 2000},
+            };
+            plans[1].fail_launch = fails ? 8 : 0;
+            support_job o = fake_job_run(plans, 2, NULL, NULL);
+            assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+            fake_job_assert_right(&o);
+            const ley_report *r = ley_job_report(o.job);
+            assert_string_equal(r->devices[0].device->name, is_small ? "processor" : "card");
+            assert_int_equal(r->device_count, !is_small && fails ? 2 : 1);
+            if (!is_small && !fails)
+                assert_int_equal(plans[0].measured, 0);
+            fake_job_end(&o);
+        }
+    watch_patience_replace(NULL);
+}
+
 static void many_planes(support_options *options)
 {
     options->slab_planes = 0;
@@ -594,6 +620,7 @@ int main(void)
         cmocka_unit_test(test_progress_and_cancel),
         cmocka_unit_test(test_cancel_within_a_slab),
         cmocka_unit_test(test_reasons_of_a_failover),
+        cmocka_unit_test(test_processors_beside_a_card),
         cmocka_unit_test(test_selectors),
         cmocka_unit_test(test_two_paths_to_one_card),
         cmocka_unit_test(test_bad_options),

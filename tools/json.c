@@ -98,6 +98,15 @@ static json_t *json_triples(const option_triples *triples)
     return array;
 }
 
+/* One number, of an option whose default is one number for all. */
+static bool is_one_number(const option_row *option, const double *value)
+{
+    bool alike = option->one_for_all && option->unset == NULL;
+    for (int i = 1; i < option->count; i++)
+        alike = alike && value[i] == value[0];
+    return alike;
+}
+
 static json_t *option_value(const parsed_arguments *arguments, size_t i)
 {
     const option_row *option = arguments->options[i].row;
@@ -121,7 +130,8 @@ static json_t *option_value(const parsed_arguments *arguments, size_t i)
     case OPTION_REAL:
         if (option->word != NULL && isnan(*(const double *)value))
             return json_text(option->word);
-        return option->count > 1 ? json_numbers(value, (size_t)option->count) : json_number(*(const double *)value);
+        return option->count > 1 && !is_one_number(option, value) ? json_numbers(value, (size_t)option->count)
+                                                                  : json_number(*(const double *)value);
     }
     return json_null();
 }

@@ -14,16 +14,16 @@
 #include <string.h>
 
 typedef struct map_values {
-    const char *output, *points;
+    const char *output, *points, *exclude, *like;
     int format, method, units;
     int64_t dims[3], slab_planes, side_by_side;
-    double spacing_A, origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
+    double spacing_A[3], length_A[3], centre_A[3], origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
     bool field, dry_run;
 } map_values;
 
 static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
 
-enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, ORIGIN, PADDING, POINTS };
+enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE };
 
 static const option_row map_options[] = {
     [OUTPUT] = {.name = "output",
@@ -51,13 +51,39 @@ static const option_row map_options[] = {
                 .between = "; ",
                 .help = "how to sum: %s"},
     [SPACING] = {.name = "spacing",
+                 .alias = "grid",
                  .kind = OPTION_REAL,
                  .offset = offsetof(map_values, spacing_A),
-                 .value = "A",
+                 .count = 3,
+                 .one_for_all = true,
+                 .value = "H|HX,HY,HZ",
                  .low = 1e-6,
                  .high = 1e8,
-                 .help = "distance of neighbouring points, in Angstrom"},
+                 .help = "distance of neighbouring points, in Angstrom; three numbers with --dims"},
+    [LENGTH] = {.name = "glen",
+                .alias = "fglen",
+                .kind = OPTION_REAL,
+                .offset = offsetof(map_values, length_A),
+                .count = 3,
+                .value = "X,Y,Z",
+                .low = 0,
+                .above_low = true,
+                .high = 1e9,
+                .unset = "by --spacing",
+                .help = "edges of the lattice in Angstrom, from its first point to its last, with --dims"},
+    [CENTRE] = {.name = "gcent",
+                .alias = "fgcent",
+                .kind = OPTION_REAL,
+                .offset = offsetof(map_values, centre_A),
+                .count = 3,
+                .value = "X,Y,Z",
+                .low = -1e9,
+                .high = 1e9,
+                .word = "mol",
+                .unset = "next to mol, so that the origin is a multiple of the spacing",
+                .help = "centre of the lattice in Angstrom, with --dims; mol is the centre of the atoms' bounding box"},
     [DIMS] = {.name = "dims",
+              .alias = "dime",
               .kind = OPTION_INTEGER,
               .offset = offsetof(map_values, dims),
               .count = 3,
@@ -65,7 +91,8 @@ static const option_row map_options[] = {
               .low = 1,
               .high = INT32_MAX,
               .unset = "what the padding or the cell asks for",
-              .help = "points along x, y, z"},
+              .help = "points along x, y, z; with --padding over the molecule and so much more, with --cell alone over "
+                      "the cell, else --spacing apart"},
     [ORIGIN] = {.name = "origin",
                 .kind = OPTION_REAL,
                 .offset = offsetof(map_values, origin_A),
@@ -81,13 +108,26 @@ static const option_row map_options[] = {
                  .value = "A",
                  .low = 0,
                  .high = 1e8,
-                 .help = "least distance of the atoms' centres from the lattice's faces; without --dims"},
+                 .help = "least distance of the atoms' centres from the lattice's faces"},
+    [LIKE] = {.name = "like",
+              .kind = OPTION_TEXT,
+              .offset = offsetof(map_values, like),
+              .value = "MAP",
+              .unset = "a lattice of its own",
+              .help = "the lattice of another map, in any format that is read"},
     [POINTS] = {.name = "points",
                 .kind = OPTION_TEXT,
                 .offset = offsetof(map_values, points),
                 .value = "FILE",
                 .unset = "the lattice's",
                 .help = "potentials at the points of FILE, x y z in a line each, in place of a lattice"},
+    [EXCLUDE] = {.name = "exclude",
+                 .kind = OPTION_TEXT,
+                 .offset = offsetof(map_values, exclude),
+                 .value = "self|FILE",
+                 .unset = "every atom counts",
+                 .help = "with --points: atoms whose nearest image does not count at a point: self, those within "
+                         "0.01 A of it; or a line for each point in FILE, numbers of atoms from 1, or a -"},
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
@@ -154,6 +194,7 @@ typedef struct map_run {
     char *header;                 /* the path of the map's header, where that is a file of its own */
     ley_lattice lattice;          /* with the field: whose points the problem has; and: */
     field_files field;
+    int64_t on_charges; /* points that are on charges which they do not exclude */
 } map_run;
 
 static void set_defaults(void *to)
@@ -166,19 +207,26 @@ static void set_defaults(void *to)
     values->dielectric = direct.dielectric;
     values->temperature_K = direct.temperature_K;
     values->r_min_A = direct.r_min_A;
-    values->spacing_A = 0.5;
+    for (int axis = 0; axis < 3; axis++)
+        values->spacing_A[axis] = 0.5;
     values->padding_A = 10;
     values->side_by_side = 4;
 }
 
 /* ---- Before the work ------------------------------------------------------------------------- */
 
-/* The lattice of a periodic box is the box itself, unless something else is asked for. */
+/* The lattice of a periodic box is the box itself, unless something else is asked for; with --dims
+ * alone so many points fill it. */
 static bool lattice_is_cell(const map_run *map, double edge_A[3])
 {
     const method_row *method = map->run.method;
-    return !option_given(map->run.arguments, DIMS) && !option_given(map->run.arguments, PADDING) &&
-           method->cell != NULL && cell_is_box(method->cell(map->run.input), edge_A);
+    const parsed_arguments *arguments = map->run.arguments;
+    static const size_t elsewhere[] = {LENGTH, CENTRE, PADDING, LIKE};
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (option_given(arguments, elsewhere[i]))
+            return false;
+    return !(option_given(arguments, DIMS) && option_given(arguments, SPACING)) && method->cell != NULL &&
+           cell_is_box(method->cell(map->run.input), edge_A);
 }
 
 static const map_values *values_of(const job_run *run)
@@ -189,8 +237,8 @@ static const map_values *values_of(const job_run *run)
 /* Of potentials at points: nothing that is about maps. */
 static int check_points(job_run *run)
 {
-    static const char *const of_maps[] = {"format",      "spacing", "dims",     "origin",       "padding",
-                                          "slab-planes", "binning", "overflow", "transposition"};
+    static const char *const of_maps[] = {"format", "spacing", "dims",        "origin",  "padding",  "glen",
+                                          "gcent",  "like",    "slab-planes", "binning", "overflow", "transposition"};
     const parsed_arguments *arguments = run->arguments;
     for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
         if (option_named_given(arguments, of_maps[i]))
@@ -255,6 +303,29 @@ static bool is_field_of_map(const job_run *run)
     return values_of(run)->field && values_of(run)->points == NULL;
 }
 
+/* Each pair says the same thing twice, or what the other cannot have. */
+static int check_lattice(const parsed_arguments *arguments)
+{
+    static const size_t pairs[][2] = {{LIKE, DIMS},      {LIKE, SPACING},  {LIKE, LENGTH},    {LIKE, CENTRE},
+                                      {LIKE, ORIGIN},    {LIKE, PADDING},  {LENGTH, SPACING}, {LENGTH, PADDING},
+                                      {CENTRE, PADDING}, {CENTRE, ORIGIN}, {PADDING, ORIGIN}};
+    const map_values *values = arguments->values;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (option_given(arguments, pairs[i][0]) && option_given(arguments, pairs[i][1]))
+            return fail_usage(arguments->command, "--%s and --%s exclude each other", map_options[pairs[i][0]].name,
+                              map_options[pairs[i][1]].name);
+    const bool has_dims = option_given(arguments, DIMS);
+    if (has_dims && option_given(arguments, PADDING) && option_given(arguments, SPACING))
+        return fail_usage(arguments->command,
+                          "--dims, --padding and --spacing: two of them say what the third is, so leave one out");
+    if (!has_dims && (option_given(arguments, LENGTH) || option_given(arguments, CENTRE)))
+        return fail_usage(arguments->command, "--%s needs --dims: how many points the lattice has",
+                          option_given(arguments, LENGTH) ? "glen" : "gcent");
+    if (!has_dims && (values->spacing_A[0] != values->spacing_A[1] || values->spacing_A[0] != values->spacing_A[2]))
+        return fail_usage(arguments->command, "--spacing: three different numbers need --dims");
+    return 0;
+}
+
 static int check(job_run *run)
 {
     const parsed_arguments *arguments = run->arguments;
@@ -265,15 +336,17 @@ static int check(job_run *run)
         return code;
     if (values_of(run)->field && (code = check_field(run)) != 0)
         return code;
-    if (option_given(arguments, DIMS) && option_given(arguments, PADDING))
-        return fail_usage(arguments->command,
-                          "--dims and --padding exclude each other: both say how large the lattice is");
-    return 0;
+    if (option_given(arguments, EXCLUDE))
+        return fail_usage(arguments->command, "--exclude needs --points: it says which atoms do not count at these");
+    return check_lattice(arguments);
 }
 
+/* Points and a map whose lattice is taken exclude each other. */
 static named_file points_file(const job_run *run)
 {
-    return (named_file){values_of(run)->points, "points", NULL};
+    const map_values *values = values_of(run);
+    return values->like != NULL ? (named_file){values->like, "map of --like", NULL}
+                                : (named_file){values->points, "points", NULL};
 }
 
 static int check_input(job_run *run)
@@ -288,33 +361,88 @@ static int check_input(job_run *run)
     return 0;
 }
 
+/* So many points, or as many as are next to --spacing apart: the far face is the near one again. */
+static void fill_cell(const map_run *map, const double edge_A[3], ley_lattice *lattice)
+{
+    const map_values *values = values_of(&map->run);
+    int64_t n[3];
+    double spacing_A[3];
+    for (int axis = 0; axis < 3; axis++) {
+        const double count = fmin(fmax(round(edge_A[axis] / values->spacing_A[axis]), 1), LEY_MAX_EXTENT + 1.0);
+        n[axis] = option_given(map->run.arguments, DIMS) ? values->dims[axis] : (int64_t)count;
+        spacing_A[axis] = edge_A[axis] / (double)n[axis];
+    }
+    *lattice = ley_lattice_orthogonal(values->origin_A, spacing_A, n);
+}
+
+/* So many points along an axis on which the atoms are: of the spacing, the edge, the centre and the
+ * padding what is given. */
+static void place_axis(const map_run *map, int axis, const double bounds_A[2], double *origin_A, double *spacing_A)
+{
+    const parsed_arguments *arguments = map->run.arguments;
+    const map_values *values = arguments->values;
+    const double steps = (double)(values->dims[axis] - 1), padded_A = bounds_A[1] - bounds_A[0] + 2 * values->padding_A,
+                 edge_A = option_given(arguments, LENGTH) ? values->length_A[axis] : padded_A;
+    const bool has_centre = option_given(arguments, CENTRE) && !isnan(values->centre_A[0]),
+               has_edge = option_given(arguments, LENGTH) || option_given(arguments, PADDING);
+    const double centre_A = has_centre ? values->centre_A[axis] : 0.5 * (bounds_A[0] + bounds_A[1]);
+    *spacing_A = has_edge && steps > 0 && edge_A > 0 ? edge_A / steps : values->spacing_A[axis];
+    *origin_A = centre_A - 0.5 * steps * *spacing_A;
+    if (option_given(arguments, ORIGIN))
+        *origin_A = values->origin_A[axis];
+    else if (!option_given(arguments, CENTRE) && !has_edge)
+        *origin_A = *spacing_A * round(*origin_A / *spacing_A);
+}
+
+static ley_status take_lattice_of(const char *path, ley_lattice *lattice, ley_error *error)
+{
+    ley_map *like = NULL;
+    const ley_status status = ley_map_read(path, &like, error);
+    if (status != LEY_OK)
+        return status;
+    *lattice = *ley_map_lattice(like);
+    ley_map_destroy(like);
+    if (!ley_lattice_is_orthogonal(lattice))
+        return fail_into(
+            error, LEY_ERROR_INPUT,
+            "--like: the lattice of %s is oblique, and maps are computed along x, y and z only; potentials "
+            "at its points can be had with --points",
+            path);
+    return LEY_OK;
+}
+
+/* --dims of a cell that is no box: they cannot fill it. */
+static bool fills_no_box(const map_run *map)
+{
+    const parsed_arguments *arguments = map->run.arguments;
+    static const size_t others[] = {SPACING, LENGTH, PADDING};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(arguments, others[i]))
+            return false;
+    const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
+    return option_given(arguments, DIMS) && cell != NULL && cell->periodic[0] && cell->periodic[1] && cell->periodic[2];
+}
+
 static ley_status choose_lattice(const map_run *map, ley_lattice *lattice, ley_error *error)
 {
     const parsed_arguments *arguments = map->run.arguments;
     const map_values *values = arguments->values;
     double low_A[3], high_A[3], edge_A[3], origin_A[3], spacing_A[3];
-    int64_t n[3];
+    if (values->like != NULL)
+        return take_lattice_of(values->like, lattice, error);
     if (lattice_is_cell(map, edge_A)) {
-        for (int axis = 0; axis < 3; axis++) {
-            /* A whole number of spacings an edge: the far face is the near one again. */
-            double count = fmin(fmax(round(edge_A[axis] / values->spacing_A), 1), LEY_MAX_EXTENT + 1.0);
-            n[axis] = (int64_t)count;
-            spacing_A[axis] = edge_A[axis] / count;
-        }
-        *lattice = ley_lattice_orthogonal(values->origin_A, spacing_A, n);
+        fill_cell(map, edge_A, lattice);
         return ley_lattice_check(lattice, error);
     }
+    if (fills_no_box(map))
+        return fail_into(error, LEY_ERROR_USAGE,
+                         "--dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
+                         "--spacing, --glen or --padding, too, for a lattice about the molecule");
     if (!option_given(arguments, DIMS))
-        return ley_lattice_around(map->problem.atoms, values->spacing_A, values->padding_A, lattice, error);
+        return ley_lattice_around(map->problem.atoms, values->spacing_A[0], values->padding_A, lattice, error);
     ley_atoms_bounds_A(map->problem.atoms, low_A, high_A);
-    for (int axis = 0; axis < 3; axis++) {
-        double length_A = (double)(values->dims[axis] - 1) * values->spacing_A;
-        spacing_A[axis] = values->spacing_A;
-        origin_A[axis] =
-            option_given(arguments, ORIGIN)
-                ? values->origin_A[axis]
-                : values->spacing_A * round((0.5 * (low_A[axis] + high_A[axis]) - 0.5 * length_A) / values->spacing_A);
-    }
+    for (int axis = 0; axis < 3; axis++)
+        place_axis(map, axis, (const double[]){low_A[axis], high_A[axis]}, &origin_A[axis], &spacing_A[axis]);
     *lattice = ley_lattice_orthogonal(origin_A, spacing_A, values->dims);
     return ley_lattice_check(lattice, error);
 }
@@ -335,6 +463,40 @@ static void warn_of_molecule(job_run *run)
         warn("%s: %s", base_name(run->arguments->operand), text);
 }
 
+/* By the cell that the method repeats. */
+static ley_status exclude_atoms(map_run *map, ley_error *error)
+{
+    const char *what = values_of(&map->run)->exclude;
+    const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
+    if (what == NULL)
+        return LEY_OK;
+    if (strcmp(what, "self") != 0)
+        return ley_points_read_exclusions(map->problem.points, what, error);
+    return ley_points_exclude_own(map->problem.points, map->problem.atoms, NULL, cell != NULL ? cell->periodic : NULL,
+                                  cell != NULL ? (const double(*)[3])cell->vector_A : NULL, error);
+}
+
+/* A charge's own potential hides all others. */
+static ley_status look_for_charges(map_run *map, ley_error *error)
+{
+    const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
+    int64_t point, atom;
+    const ley_status status = ley_points_on_charges(
+        map->problem.points, map->problem.atoms, cell != NULL ? cell->periodic : NULL,
+        cell != NULL ? (const double(*)[3])cell->vector_A : NULL, &map->on_charges, &point, &atom, error);
+    if (status != LEY_OK || map->on_charges == 0 || map->run.values->quiet)
+        return status;
+    const double *at_A = ley_points_positions_A(map->problem.points) + 3 * point;
+    progress_clear(&map->run.progress);
+    warn(
+        "%s: %s %s within %g A of charges, whose own potential hides that of all others there, the first of them point "
+        "%lld, at (%.9g, %.9g, %.9g) A, by atom %lld: --exclude self leaves it out",
+        base_name(values_of(&map->run)->points), count_text(map->on_charges).s,
+        map->on_charges == 1 ? "point is" : "points are", LEY_OWN_A, (long long)point + 1, at_A[0], at_A[1], at_A[2],
+        (long long)atom + 1);
+    return LEY_OK;
+}
+
 static ley_status read_points(map_run *map, ley_error *error)
 {
     int64_t n;
@@ -344,7 +506,11 @@ static ley_status read_points(map_run *map, ley_error *error)
         return status;
     status = ley_points_create(n, point_A, &map->problem.points, error);
     free(point_A);
-    return status == LEY_OK && values_of(&map->run)->field ? ley_points_add_field(map->problem.points, error) : status;
+    if (status == LEY_OK && values_of(&map->run)->field)
+        status = ley_points_add_field(map->problem.points, error);
+    if (status == LEY_OK)
+        status = exclude_atoms(map, error);
+    return status == LEY_OK ? look_for_charges(map, error) : status;
 }
 
 static ley_status read_input(job_run *run, ley_error *error)
@@ -502,6 +668,8 @@ static void put_json(const job_run *run, json_t *report)
     json_put(report, "lattice", lattice != NULL ? json_of_lattice(lattice) : json_null());
     json_put(report, "points",
              problem->points != NULL && !is_field ? json_count(ley_points_count(problem->points)) : json_null());
+    json_put(report, "points_on_charges",
+             problem->points != NULL && !is_field ? json_count(((const map_run *)run)->on_charges) : json_null());
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
@@ -591,9 +759,11 @@ const subcommand map_command = {
                   "without folder and ending",
     .details = "The lattice is laid around the molecule with --padding on every side, or has --dims points about its "
                "middle; without --origin its first point is a multiple of the spacing, so that maps of one spacing "
-               "share their points. A rectangular cell that is periodic along x, y and z is itself the lattice where "
-               "neither is given: from --origin on, its edges in whole numbers of spacings, each next to --spacing, "
-               "the far faces left out. With --points there is no lattice: the potentials at the points of a file are "
+               "share their points. --dims with --padding is so many points over just that, and --dims with --glen and "
+               "--gcent is the lattice of APBS's inputs. A rectangular cell that is periodic along x, y and z is "
+               "itself the lattice where none of these is given: from --origin on, its edges in whole numbers of "
+               "spacings, each next to --spacing, or in --dims parts, the far faces left out. With --points there is "
+               "no lattice: the potentials at the points of a file are "
                "written as a table. Several molecules are computed on devices that are opened once, small ones side by "
                "side; one that fails is told by its name, the others are computed, and the exit code is the highest "
                "one of all.",

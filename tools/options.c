@@ -331,6 +331,9 @@ static bool parse_numbers(const subcommand *command, const option_row *option, c
     }
     if (is_list)
         ((option_reals *)to)->n = (size_t)found;
+    if (option->one_for_all && found == 1 && *rest == '\0')
+        for (; found < wanted; found++)
+            ((double *)to)[found] = ((double *)to)[0];
     const bool is_whole = found == wanted || (is_list && found > 0 && rest[-1] != ',');
     if (is_whole && *rest == '\0')
         return true;
@@ -339,8 +342,9 @@ static bool parse_numbers(const subcommand *command, const option_row *option, c
         fail_usage(command, "--%s takes numbers separated by commas (%s), %d at most, not '%s'", option->name,
                    option->value, wanted, value);
     else if (wanted > 1)
-        fail_usage(command, "--%s takes %d %ss separated by commas (%s)%s%s, not '%s'", option->name, wanted, what,
-                   option->value, option->word != NULL ? " or " : "", option->word != NULL ? option->word : "", value);
+        fail_usage(command, "--%s takes %s%d %ss separated by commas (%s)%s%s, not '%s'", option->name,
+                   option->one_for_all ? "one or " : "", wanted, what, option->value,
+                   option->word != NULL ? " or " : "", option->word != NULL ? option->word : "", value);
     else
         fail_usage(command, "--%s takes a %s (%s), not '%s'", option->name, what, option->value, value);
     return false;
@@ -409,11 +413,16 @@ static bool parse_value(const subcommand *command, const option_row *option, con
 
 /* ---- The command line ------------------------------------------------------------------------ */
 
+static bool is_word(const char *word, const char *name, size_t length)
+{
+    return word != NULL && strlen(word) == length && strncmp(word, name, length) == 0;
+}
+
 static size_t find_long(const parsed_arguments *arguments, const char *name, size_t length)
 {
     size_t i = 0;
-    while (i < arguments->option_count && !(strlen(arguments->options[i].row->name) == length &&
-                                            strncmp(arguments->options[i].row->name, name, length) == 0))
+    while (i < arguments->option_count && !is_word(arguments->options[i].row->name, name, length) &&
+           !is_word(arguments->options[i].row->alias, name, length))
         i++;
     return i;
 }
@@ -668,7 +677,7 @@ static void append_default(char *to, size_t size, const subcommand *command, con
     else if (option->kind == OPTION_TRIPLES || option->kind == OPTION_REALS)
         append(to, size, "none");
     else
-        for (int i = 0; i < numbers_of(option); i++)
+        for (int i = 0; i < (option->one_for_all ? 1 : numbers_of(option)); i++)
             append(to, size, "%s%.15g", i > 0 ? "," : "",
                    option->kind == OPTION_REAL ? ((const double *)value)[i] : (double)((const int64_t *)value)[i]);
     append(to, size, ")");
@@ -704,6 +713,8 @@ option_text option_describe(const subcommand *command, const parsed_option *pars
     const option_row *option = parsed->row;
     option_text line = {""};
     append_help(line.s, sizeof line.s, command, parsed);
+    if (option->alias != NULL)
+        append(line.s, sizeof line.s, "; also --%s", option->alias);
     const bool has_choice =
         (option->kind == OPTION_CHOICE || option->kind == OPTION_METHOD) && option_choice(command, option, 1) != NULL;
     for (size_t i = 0; has_choice && option_choice(command, option, i) != NULL; i++)

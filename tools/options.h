@@ -35,8 +35,9 @@ typedef struct option_reals {
 } option_reals;
 
 typedef struct option_row {
-    const char *name; /* long name, without the dashes */
-    char letter;      /* short name, or 0 */
+    const char *name;  /* long name, without the dashes */
+    const char *alias; /* another word for it, as other programs have it; or NULL */
+    char letter;       /* short name, or 0 */
     option_kind kind;
     bool required;
     size_t offset;     /* of the value in the block's struct of values */
@@ -47,6 +48,7 @@ typedef struct option_row {
     const char *unset;          /* what holds when the option is not given; NULL: the value set as the default */
     const char *const *choices; /* ends with NULL */
     int count;                  /* numbers separated by commas; 0 counts as 1 */
+    bool one_for_all;           /* one number stands for so many */
     double low, high;           /* what numbers are allowed, both included ... */
     bool above_low;             /* ... or `low` itself is not */
     const char *method;         /* of OPTION_FLAG: it stands for the OPTION_METHOD of this name; or NULL */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 ley_status ley_points_create(int64_t n, const double *point_A, ley_points **points, ley_error *error)
 {
@@ -70,6 +71,8 @@ void ley_points_destroy(ley_points *points)
         return;
     ley_boundary_destroy(points->list);
     free(points->field);
+    free(points->excluded_first);
+    free(points->excluded);
     free(points);
 }
 
@@ -118,6 +121,101 @@ double *ley_points_field(ley_points *points)
 const double *ley_points_read_field(const ley_points *points)
 {
     return points->field;
+}
+
+/* ---- Atoms that are left out ----------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* Ascending, each once. */
+static void tidy(int64_t n, int64_t *first, int64_t *atom)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t from = first[i], end = first[i + 1];
+        first[i] = kept;
+        qsort(atom + from, (size_t)(end - from), sizeof *atom, by_number);
+        for (int64_t k = from; k < end; k++)
+            if (k == from || atom[k] != atom[k - 1])
+                atom[kept++] = atom[k];
+    }
+    first[n] = kept;
+}
+
+ley_status points_take_excluded(ley_points *points, int64_t *first, int64_t *atom, ley_error *error)
+{
+    const int64_t n = points->list->n;
+    free(points->excluded_first);
+    free(points->excluded);
+    points->excluded_first = first;
+    points->excluded = atom;
+    ley_status status = LEY_OK;
+    for (int64_t i = 0; i < n && status == LEY_OK; i++)
+        for (int64_t k = first[i]; status == LEY_OK && k < first[i + 1]; k++)
+            if (atom[k] < 0 || atom[k] > INT32_MAX)
+                status = ley_fail(error, LEY_ERROR_INPUT, "point %lld excludes atom number %lld: atoms count from 0",
+                                  (long long)i + 1, (long long)atom[k]);
+    if (status == LEY_OK) {
+        tidy(n, first, atom);
+        return LEY_OK;
+    }
+    free(first);
+    free(atom);
+    points->excluded_first = points->excluded = NULL;
+    return status;
+}
+
+ley_status ley_points_exclude(ley_points *points, const int64_t *first, const int64_t *atom, ley_error *error)
+{
+    const size_t n = (size_t)points->list->n;
+    for (size_t i = 0; i < n; i++)
+        if (first[0] != 0 || first[i + 1] < first[i])
+            return ley_fail(
+                error, LEY_ERROR_INPUT,
+                "the lists of atoms to exclude begin with 0 and follow each other, but that of point %zu is "
+                "from %lld to before %lld",
+                i + 1, (long long)first[i], (long long)first[i + 1]);
+    const size_t listed = (size_t)first[n];
+    const double bytes = (double)(n + 2 + listed) * sizeof(int64_t);
+    const ley_status status = memory_check_one("the lists of atoms to exclude", bytes, "fewer atoms in them", error);
+    if (status != LEY_OK)
+        return status;
+    int64_t *own_first = malloc((n + 1) * sizeof *own_first), *own = malloc((listed + 1) * sizeof *own);
+    if (own_first == NULL || own == NULL) {
+        free(own_first);
+        free(own);
+        return ley_fail_memory(error, (size_t)bytes, "the lists of atoms to exclude");
+    }
+    memcpy(own_first, first, (n + 1) * sizeof *first);
+    if (listed > 0)
+        memcpy(own, atom, listed * sizeof *atom);
+    return points_take_excluded(points, own_first, own, error);
+}
+
+const int64_t *points_excluded(const ley_points *points, int64_t i, size_t *count)
+{
+    *count = 0;
+    if (points == NULL || points->excluded_first == NULL)
+        return NULL;
+    *count = (size_t)(points->excluded_first[i + 1] - points->excluded_first[i]);
+    return points->excluded + points->excluded_first[i];
+}
+
+ley_status points_check_excluded(const ley_points *points, const ley_atoms *atoms, ley_error *error)
+{
+    const int64_t n = points->list->n, most = (int64_t)ley_atoms_count(atoms);
+    for (int64_t i = 0; points->excluded_first != NULL && i < n; i++) {
+        const int64_t begin = points->excluded_first[i], end = points->excluded_first[i + 1];
+        if (end > begin && points->excluded[end - 1] >= most)
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "point %lld excludes atom number %lld, counted from 0, and there are %lld atoms",
+                            (long long)i + 1, (long long)points->excluded[end - 1], (long long)most);
+    }
+    return LEY_OK;
 }
 
 const char *ley_points_units(const ley_points *points)

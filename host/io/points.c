@@ -1,4 +1,6 @@
-/* Lists of points. docs/formats.md has the rules that are applied here. */
+/* Lists of points, and of atoms that these exclude. docs/formats.md has the rules that are applied
+ * here. */
+#include "core/points.h"
 #include "error.h"
 #include "io/text.h"
 #include "leyden.h"
@@ -147,4 +149,95 @@ ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_e
     *n = list.n;
     *point_A = list.point_A;
     return LEY_OK;
+}
+
+/* ---- Atoms that points exclude --------------------------------------------------------------- */
+
+typedef struct exclusion_lists {
+    int64_t points, n; /* lines so far */
+    int64_t *first;
+    int64_t count, capacity;
+    int64_t *atom;
+} exclusion_lists;
+
+static ley_status append_atom(exclusion_lists *lists, int64_t atom, const ley_text *text, ley_error *error)
+{
+    if (lists->count == lists->capacity) {
+        const int64_t more = (int64_t)ley_text_room((size_t)lists->capacity);
+        const size_t bytes = (size_t)more * sizeof *lists->atom;
+        const ley_status status =
+            ley_text_check_growth(text, "reading the atoms to exclude", (double)lists->capacity * sizeof *lists->atom,
+                                  (double)bytes, "fewer atoms in them", error);
+        int64_t *larger = status == LEY_OK ? realloc(lists->atom, bytes) : NULL;
+        if (larger == NULL)
+            return status != LEY_OK ? status : ley_fail_memory(error, bytes, "the lists of atoms to exclude");
+        lists->atom = larger;
+        lists->capacity = more;
+    }
+    lists->atom[lists->count++] = atom;
+    return LEY_OK;
+}
+
+/* One point's: numbers from 1, or a hyphen. */
+static ley_status read_exclusions(const ley_text *text, const char *line, size_t length, exclusion_lists *lists,
+                                  ley_error *error)
+{
+    const char *comment = memchr(line, '#', length), *end = comment != NULL ? comment : line + length, *at = line;
+    size_t words = 0;
+    for (;; words++) {
+        while (at < end && (*at == ',' || ley_is_space(*at)))
+            at++;
+        const char *number_at = at;
+        while (at < end && *at != ',' && !ley_is_space(*at))
+            at++;
+        const size_t n = (size_t)(at - number_at);
+        double number;
+        char quote[LEY_TEXT_QUOTE];
+        if (n == 0)
+            break;
+        if (lists->n == lists->points)
+            return ley_text_fail(text, error, "more lines than the %lld points", (long long)lists->points);
+        if (n == 1 && *number_at == '-')
+            continue;
+        if (ley_parse_double(number_at, n, &number) != LEY_NUMBER_FINE || number != floor(number) || number < 1 ||
+            number > INT32_MAX)
+            return ley_text_fail(text, error,
+                                 "%s is no atom's number: they count from 1; a point that excludes none "
+                                 "has a -",
+                                 ley_quote(number_at, n, quote));
+        const ley_status status = append_atom(lists, (int64_t)number - 1, text, error);
+        if (status != LEY_OK)
+            return status;
+    }
+    if (words > 0)
+        lists->first[++lists->n] = lists->count;
+    return LEY_OK;
+}
+
+ley_status ley_points_read_exclusions(ley_points *points, const char *path, ley_error *error)
+{
+    ley_text *text;
+    ley_status status = ley_text_open(path, &text, error);
+    if (status != LEY_OK)
+        return status;
+    const int64_t n = ley_points_count(points);
+    exclusion_lists lists = {.points = n, .first = calloc((size_t)n + 1, sizeof *lists.first)};
+    if (lists.first == NULL)
+        status = ley_fail_memory(error, (size_t)n * sizeof *lists.first, "the lists of atoms to exclude");
+    const char *line = "";
+    while (status == LEY_OK && line != NULL) {
+        size_t length;
+        status = ley_text_line(text, &line, &length, error);
+        if (status == LEY_OK && line != NULL)
+            status = read_exclusions(text, line, length, &lists, error);
+    }
+    if (status == LEY_OK && lists.n < n)
+        status = ley_fail(error, LEY_ERROR_INPUT, "%s: %lld lines for %lld points: each has one, of none a -", path,
+                          (long long)lists.n, (long long)n);
+    ley_text_close(text);
+    if (status == LEY_OK)
+        return points_take_excluded(points, lists.first, lists.atom, error);
+    free(lists.first);
+    free(lists.atom);
+    return status;
 }

@@ -3,11 +3,20 @@
 #include "core/expression_check.h"
 
 #include <math.h>
+#include <string.h>
 
 static void add_term(reference_value *sum, double constant, ley_term term)
 {
     sum->value += constant * term.value;
     sum->absolute += fabs(constant) * term.absolute;
+}
+
+bool reference_excludes(const reference_terms *t, size_t atom)
+{
+    for (size_t k = 0; k < t->excluded_count; k++)
+        if (t->excluded[k] == (int64_t)atom)
+            return true;
+    return false;
 }
 
 reference_value reference_dcs(const ley_atoms *atoms, const double point_A[3], double coulomb_constant, double r_min_A)
@@ -23,6 +32,22 @@ reference_value reference_dcs(const ley_atoms *atoms, const double point_A[3], d
     return sum;
 }
 
+/* But for atoms that do not count. */
+static reference_value dcs_sum(const reference_terms *t, const double point_A[3])
+{
+    if (t->excluded_count == 0)
+        return reference_dcs(t->atoms, point_A, t->constant, t->r_min_A);
+    reference_value sum = {0};
+    for (size_t j = 0; j < ley_atoms_count(t->atoms); j++) {
+        const double *atom_A = ley_atoms_positions_A(t->atoms) + 3 * j, dx = point_A[0] - atom_A[0],
+                     dy = point_A[1] - atom_A[1], dz = point_A[2] - atom_A[2];
+        if (!reference_excludes(t, j))
+            add_term(&sum, t->constant,
+                     ley_dcs_term(ley_atoms_charges_e(t->atoms)[j], sqrt(dx * dx + dy * dy + dz * dz), t->r_min_A));
+    }
+    return sum;
+}
+
 double reference_scale(const reference_terms *t, double value, double absolute)
 {
     return t->term == LEY_TERM_LONG_RANGE ? sqrt(absolute) + fabs(value) : absolute;
@@ -34,10 +59,45 @@ static reference_value long_range_value(const reference_terms *t, double value, 
                              .absolute = fabs(t->constant) * reference_scale(t, value, squares)};
 }
 
+/* Of the nearest image of an atom; its way to the point. */
+static ley_term nearest_term(const reference_terms *t, size_t j, const double point_A[3], double way_A[3], double *r_A)
+{
+    const double *atom_A = ley_atoms_positions_A(t->atoms) + 3 * j;
+    const double x_A[3] = {point_A[0] - atom_A[0], point_A[1] - atom_A[1], point_A[2] - atom_A[2]};
+    *r_A = cell_nearest(t->cell, x_A, way_A);
+    return ley_long_range_term(ley_atoms_charges_e(t->atoms)[j], *r_A, t->r_min_A, t->kappa_per_A, t->shares);
+}
+
+/* Lattices have brought the smooth part of an excluded atom all the same, and it is off as that of
+ * others is: it is allowed as much as one that is half a cutoff away. */
+static double excluded_squares(const reference_terms *t, size_t j, double r_A)
+{
+    const double smooth_A = fmax(r_A, t->near_A / 4);
+    return pow(t->shares.lattice * ley_atoms_charges_e(t->atoms)[j] / smooth_A, 2);
+}
+
+double reference_exclude(const reference_terms *t, const double point_A[3], double *value, double field[3])
+{
+    double squares = 0;
+    for (size_t k = 0; k < t->excluded_count; k++) {
+        const size_t j = (size_t)t->excluded[k];
+        double way_A[3], r_A;
+        const ley_term term = nearest_term(t, j, point_A, way_A, &r_A);
+        const double kappa_r = t->kappa_per_A * r_A,
+                     slope = ley_atoms_charges_e(t->atoms)[j] * exp(-kappa_r) * (1 + kappa_r) / (r_A * r_A * r_A);
+        *value -= term.value;
+        squares += excluded_squares(t, j, r_A) - term.absolute;
+        for (int axis = 0; field != NULL && axis < 3 && r_A >= t->r_min_A; axis++)
+            field[axis] -= slope * way_A[axis];
+    }
+    return squares;
+}
+
 static reference_value long_range_sum(const reference_terms *t, const double point_A[3])
 {
     if (t->images != NULL) {
-        const periodic_value all = periodic_sum_at(t->images, point_A);
+        periodic_value all = periodic_sum_at(t->images, point_A);
+        all.squares = fmax(0, all.squares + reference_exclude(t, point_A, &all.value, NULL));
         return long_range_value(t, all.value, all.squares);
     }
     const size_t n = ley_atoms_count(t->atoms);
@@ -46,8 +106,12 @@ static reference_value long_range_sum(const reference_terms *t, const double poi
     for (size_t j = 0; j < n; j++) {
         const double dx = point_A[0] - position_A[3 * j], dy = point_A[1] - position_A[3 * j + 1],
                      dz = point_A[2] - position_A[3 * j + 2];
-        const ley_term term =
-            ley_long_range_term(charge_e[j], sqrt(dx * dx + dy * dy + dz * dz), t->r_min_A, t->kappa_per_A, t->shares);
+        const double r_A = sqrt(dx * dx + dy * dy + dz * dz);
+        if (t->excluded_count > 0 && reference_excludes(t, j)) {
+            sum.absolute += excluded_squares(t, j, r_A);
+            continue;
+        }
+        const ley_term term = ley_long_range_term(charge_e[j], r_A, t->r_min_A, t->kappa_per_A, t->shares);
         sum.value += term.value;
         sum.absolute += term.absolute;
     }
@@ -157,13 +221,12 @@ double reference_parameter(const ley_short_range *s)
     return LEY_TRAITS_OF(s->pair) & LEY_TAKES_KAPPA ? s->kappa_per_A : s->steepness;
 }
 
-/* What atom j does at distance r. */
-static ley_term pair_term(const ley_atoms *atoms, const ley_short_range *s, const expression *e, size_t j, double r_A)
+ley_term reference_pair_term(const reference_terms *t, size_t j, double r_A)
 {
-    const double q_e = ley_atoms_charges_e(atoms)[j];
+    const ley_short_range *s = t->range;
+    const double q_e = ley_atoms_charges_e(t->atoms)[j], R_A = ley_atoms_radii_A(t->atoms)[j] + s->probe_radius_A;
     if (s->pair == LEY_PAIR_EXPRESSION)
-        return expression_term(e, r_A, q_e);
-    const double R_A = ley_atoms_radii_A(atoms)[j] + s->probe_radius_A;
+        return expression_term(t->formula, r_A, q_e);
     return ley_pair_term((int)s->pair, r_A, s->cutoff_A, q_e, R_A, reference_eps(s, j), reference_parameter(s));
 }
 
@@ -306,6 +369,25 @@ static void add_pair(reference_value *sum, const reference_terms *t, double q_e,
         sum->absolute += fabs(constant) * term.absolute;
 }
 
+/* The nearest image of an atom that does not count, so far. */
+typedef struct held_pair {
+    double way_A[3], r_A;
+} held_pair;
+
+/* Takes a pair in place of the one that is held where it is nearer, and gives that one back; true:
+ * there is none to give back. */
+static bool hold(held_pair *held, double way_A[3], double *r_A)
+{
+    if (*r_A >= held->r_A)
+        return false;
+    const held_pair before = *held;
+    memcpy(held->way_A, way_A, sizeof held->way_A);
+    held->r_A = *r_A;
+    memcpy(way_A, before.way_A, sizeof before.way_A);
+    *r_A = before.r_A;
+    return isinf(before.r_A);
+}
+
 bool reference_pairs(const reference_terms *t, const double point_A[3], reference_pair *visit, void *context)
 {
     const ley_short_range *s = t->range;
@@ -323,14 +405,16 @@ bool reference_pairs(const reference_terms *t, const double point_A[3], referenc
         double low[3], high[3];
         if ((open && fabs(d_A[0]) >= reach_A) || !image_range(&im, d_A, low, high))
             continue;
+        const bool is_excluded = t->excluded_count > 0 && reference_excludes(t, j);
+        held_pair held = {.r_A = INFINITY};
         for (double i = low[0]; i <= high[0]; i++)
             for (double k = low[1]; k <= high[1]; k++)
                 for (double l = low[2]; l <= high[2]; l++) {
                     double x_A[3];
                     for (int axis = 0; axis < 3; axis++)
                         x_A[axis] = d_A[axis] - (i * v[0][axis] + k * v[1][axis] + l * v[2][axis]);
-                    const double r_A = sqrt(dot(x_A, x_A));
-                    if (r_A < reach_A)
+                    double r_A = sqrt(dot(x_A, x_A));
+                    if (r_A < reach_A && !(is_excluded && hold(&held, x_A, &r_A)))
                         visit(context, j, x_A, r_A);
                 }
     }
@@ -348,7 +432,7 @@ static void add_atom(void *context, size_t j, const double way_A[3], double r_A)
     const reference_terms *t = s->terms;
     (void)way_A;
     add_pair(&s->sum, t, ley_atoms_charges_e(t->atoms)[j], r_A,
-             pair_term(t->atoms, t->range, t->formula, j, r_A < t->r_min_A ? t->r_min_A : r_A));
+             reference_pair_term(t, j, r_A < t->r_min_A ? t->r_min_A : r_A));
 }
 
 static reference_value short_range_sum(const reference_terms *t, const double point_A[3])
@@ -370,7 +454,7 @@ reference_value reference_short_range(const ley_atoms *atoms, const ley_short_ra
 reference_value reference_sum(const reference_terms *t, const double point_A[3])
 {
     if (t->term == LEY_TERM_DCS)
-        return reference_dcs(t->atoms, point_A, t->constant, t->r_min_A);
+        return dcs_sum(t, point_A);
     if (t->term == LEY_TERM_LONG_RANGE)
         return long_range_sum(t, point_A);
     if (t->term == LEY_TERM_MDH)

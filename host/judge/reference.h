@@ -62,6 +62,8 @@ typedef struct reference_terms {
     double field_per_A;           /* and of the field: what a charge's may be off by, of q/r; */
     double field_share;           /* of q/r^2, and of the field itself */
     periodic_sum *images;         /* made by reference_begin() */
+    const int64_t *excluded;      /* atoms whose nearest image does not count at the place at hand, ascending, */
+    size_t excluded_count;        /* so many */
 } reference_terms;
 
 /* Before the first sum, and after the last one: makes what sums over all images take, for about so
@@ -85,6 +87,16 @@ double reference_place(const reference_terms *terms);
  * is. False: the cell has no volume. */
 typedef void reference_pair(void *context, size_t atom, const double way_A[3], double r_A);
 bool reference_pairs(const reference_terms *terms, const double point_A[3], reference_pair *visit, void *context);
+
+/* What an atom does at a distance, of a pair function, without the constant. */
+ley_term reference_pair_term(const reference_terms *terms, size_t atom, double r_A);
+
+/* Of a long-range sum, in units of the constant: takes the nearest images of excluded atoms from a
+ * value and a field, which may be NULL; what that changes the squares by. */
+double reference_exclude(const reference_terms *terms, const double point_A[3], double *value, double field[3]);
+
+/* Whether the nearest image of an atom does not count. */
+bool reference_excludes(const reference_terms *terms, size_t atom);
 
 /* eps of atom j beside the probe, kcal/mol. */
 double reference_eps(const ley_short_range *s, size_t j);

@@ -40,7 +40,7 @@ static void add_direct(const field_sum *s, const double point_A[3])
         const double way_A[3] = {point_A[0] - atom_A[0], point_A[1] - atom_A[1], point_A[2] - atom_A[2]};
         const double r_A = sqrt(way_A[0] * way_A[0] + way_A[1] * way_A[1] + way_A[2] * way_A[2]);
         const bool counts = r_A >= t->r_min_A, is_edge = is_at_r_min(t, r_A, 0);
-        if (r_A > 0 && (counts || is_edge))
+        if (r_A > 0 && (counts || is_edge) && !(t->excluded_count > 0 && reference_excludes(t, j)))
             add_way(s, way_A, r_A, ley_single_term(ley_atoms_charges_e(t->atoms)[j] / (r_A * r_A)), counts, is_edge);
     }
 }
@@ -58,7 +58,7 @@ static ley_term expression_slope_term(const reference_terms *t, double r_A, doub
     return term;
 }
 
-static ley_term slope_term(const reference_terms *t, size_t j, double r_A)
+ley_term reference_slope_term(const reference_terms *t, size_t j, double r_A)
 {
     const ley_short_range *s = t->range;
     const double q_e = ley_atoms_charges_e(t->atoms)[j], R_A = ley_atoms_radii_A(t->atoms)[j] + s->probe_radius_A;
@@ -72,9 +72,10 @@ static ley_term slope_term(const reference_terms *t, size_t j, double r_A)
 static void allow_place(const field_sum *s, size_t j, const double way_A[3], double r_A, double place)
 {
     const reference_terms *t = s->terms;
-    const double a_A = t->range->cutoff_A, here = r_A < a_A ? slope_term(t, j, r_A).value : 0;
+    const double a_A = t->range->cutoff_A, here = r_A < a_A ? reference_slope_term(t, j, r_A).value : 0;
     for (int side = -1; side <= 1; side += 2) {
-        const double there_A = r_A * (1 + side * place), there = there_A < a_A ? slope_term(t, j, there_A).value : 0;
+        const double there_A = r_A * (1 + side * place),
+                     there = there_A < a_A ? reference_slope_term(t, j, there_A).value : 0;
         for (int axis = 0; axis < 3; axis++) {
             const double change = t->constant * (there - here) * way_A[axis] / r_A;
             *(change < 0 ? &s->field[axis].lower : &s->field[axis].higher) += change;
@@ -91,7 +92,7 @@ static void add_pair(void *context, size_t j, const double way_A[3], double r_A)
                is_edge = (is_at_cutoff && !vanishes) || is_at_r_min(t, r_A, 5 * place * a_A),
                counts = r_A < a_A && r_A >= t->r_min_A;
     if (r_A > 0 && (counts || is_edge))
-        add_way(s, way_A, r_A, slope_term(t, j, r_A), counts, is_edge);
+        add_way(s, way_A, r_A, reference_slope_term(t, j, r_A), counts, is_edge);
     if (vanishes && ley_is_next_to_cutoff(r_A, a_A, place))
         allow_place(s, j, way_A, r_A, place);
 }
@@ -120,9 +121,26 @@ static periodic_gradient open_gradient(const reference_terms *t, const double po
     return g;
 }
 
+/* Of the nearest images of excluded atoms. */
+static double excluded_field_squares(const reference_terms *t, const double point_A[3])
+{
+    double squares = 0;
+    for (size_t k = 0; k < t->excluded_count; k++) {
+        const double *atom_A = ley_atoms_positions_A(t->atoms) + 3 * t->excluded[k];
+        const double x_A[3] = {point_A[0] - atom_A[0], point_A[1] - atom_A[1], point_A[2] - atom_A[2]};
+        double way_A[3];
+        const double r_A = cell_nearest(t->cell, x_A, way_A), safe_A = fmax(r_A, t->r_min_A);
+        squares += pow(ley_atoms_charges_e(t->atoms)[t->excluded[k]] / (safe_A * safe_A), 2);
+    }
+    return squares;
+}
+
 static void add_long_range(const reference_terms *t, const double point_A[3], reference_value field[3])
 {
-    const periodic_gradient g = t->images != NULL ? periodic_sum_field(t->images, point_A) : open_gradient(t, point_A);
+    periodic_gradient g = t->images != NULL ? periodic_sum_field(t->images, point_A) : open_gradient(t, point_A);
+    double value = 0;
+    g.squares = fmax(0, g.squares + reference_exclude(t, point_A, &value, g.field));
+    g.field_squares = fmax(0, g.field_squares - excluded_field_squares(t, point_A));
     for (int axis = 0; axis < 3; axis++) {
         field[axis].value = t->constant * g.field[axis];
         field[axis].lower = t->constant * g.lower[axis];

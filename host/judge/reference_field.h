@@ -14,4 +14,8 @@
  * number. */
 void reference_field(const reference_terms *terms, const double point_A[3], reference_value field[3]);
 
+/* Less the derivative of what an atom does at a distance, of a pair function, without the
+ * constant. */
+ley_term reference_slope_term(const reference_terms *terms, size_t atom, double r_A);
+
 #endif

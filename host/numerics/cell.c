@@ -141,3 +141,25 @@ void cell_images(const cell *c, const double x_A[3], double reach_A, cell_each *
                     each(context, image_A);
             }
 }
+
+static void take_shorter(void *context, const double image_A[3])
+{
+    double *nearest_A = context;
+    if (cell_dot(image_A, image_A) < cell_dot(nearest_A, nearest_A))
+        memcpy(nearest_A, image_A, 3 * sizeof *nearest_A);
+}
+
+/* What components round to is near; whatever is nearer is among the images within its reach. */
+double cell_nearest(const cell *c, const double x_A[3], double image_A[3])
+{
+    double at[3], near_A[3];
+    cell_components(c, x_A, at);
+    memcpy(near_A, x_A, sizeof near_A);
+    for (int i = 0; i < 3; i++)
+        for (int axis = 0; c->periodic[i] && axis < 3; axis++)
+            near_A[axis] -= rint(at[i]) * c->vector_A[i][axis];
+    memcpy(image_A, near_A, sizeof near_A);
+    if (c->dimensions > 0)
+        cell_images(c, near_A, cell_length(near_A), take_shorter, image_A);
+    return cell_length(image_A);
+}

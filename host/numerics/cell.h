@@ -35,4 +35,7 @@ void cell_reach(const cell *c, const double x_A[3], double reach_A, int64_t low[
 typedef void cell_each(void *context, const double image_A[3]);
 void cell_images(const cell *c, const double x_A[3], double reach_A, cell_each *each, void *context);
 
+/* The shortest x - R of all multiples R of the periodic vectors; its length. */
+double cell_nearest(const cell *c, const double x_A[3], double image_A[3]);
+
 #endif

@@ -48,6 +48,17 @@ double splitting_gamma(const splitting *s, double rho)
     return rho < 1 ? polynomial(s->c, s->degree, (rho - 1) * (rho + 1)) : splitting_whole(s, rho);
 }
 
+double splitting_gamma_slope(const splitting *s, double rho)
+{
+    const double u = (rho - 1) * (rho + 1);
+    double slope = 0;
+    if (rho >= 1)
+        return -(1 + s->kappa_a * rho) * splitting_whole(s, rho) / rho;
+    for (int k = s->degree; k > 0; k--)
+        slope = slope * u + k * s->c[k];
+    return 2 * rho * slope;
+}
+
 /* ---- Taylor's -------------------------------------------------------------------------------- */
 
 /* c_n = (-1/2)^n h_n / n!, h_n = K^(n+1) k_n(K) of the modified spherical Bessel functions, since

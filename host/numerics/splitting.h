@@ -91,6 +91,9 @@ double splitting_whole(const splitting *s, double rho);
 /* gamma, for any rho >= 0. */
 double splitting_gamma(const splitting *s, double rho);
 
+/* Its derivative; at 1 that from beyond. */
+double splitting_gamma_slope(const splitting *s, double rho);
+
 /* What pswf and ewald approximate by their polynomials, rho <= 1; of the others gamma itself. */
 double splitting_exact(const splitting *s, double rho);
 

@@ -24,11 +24,21 @@ bool field_is_there(const ley_job *job, int64_t number)
     return job->method->field != NULL && job->method->field(job->task, number) != NULL;
 }
 
+reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number)
+{
+    reference_terms at = *terms;
+    if (m->excluded != NULL)
+        at.excluded = m->excluded(task, number, &at.excluded_count);
+    return at;
+}
+
 static void recompute(void *context, size_t first, size_t last)
 {
     const recomputed *r = context;
-    for (size_t i = first; i < last && !job_cancelled(r->job); i++)
-        reference_field(r->terms, r->points[i].place_A, r->right[i]);
+    for (size_t i = first; i < last && !job_cancelled(r->job); i++) {
+        const reference_terms terms = method_terms_at(r->job->method, r->job->task, r->terms, r->points[i].number);
+        reference_field(&terms, r->points[i].place_A, r->right[i]);
+    }
 }
 
 /* In place of a device. */

@@ -91,6 +91,10 @@ typedef struct method {
     const double *(*field)(const void *task, int64_t number);
     bool field_is_allowed;
 
+    /* Atoms whose nearest image value() and field() do not have, ascending; of none *count is 0.
+     * NULL: they have all. */
+    const int64_t *(*excluded)(const void *task, int64_t number, size_t *count);
+
     /* What its steps make of the sum at some places if each of them is right, in double precision:
      * where that is beyond the limits, too, no device is to blame. NULL: what terms() says.
      * Errors: LEY_ERROR_MEMORY, and LEY_ERROR_USAGE where that took too long. */

@@ -5,6 +5,7 @@
 #include "run/discovery.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,38 @@ static double rank_of(const dev_list *list, size_t device, double speed, size_t 
     return device == fastest ? 2 * largest : speed;
 }
 
+/* About how many values a device computes at once, times its clock, by what its driver says: enough
+ * to tell a card from the processor beside it. 0: it says too little. */
+static double width_MHz(const dev_info *info)
+{
+    const int lanes = info->device_class == DEV_GPU ? 64 : 16;
+    return (double)info->compute_units * lanes * info->clock_MHz;
+}
+
+/* Moves processors to the end that are not worth being measured, which takes seconds the first
+ * time: some card is clearly faster. They are used where no card works. Returns how many are
+ * left. */
+static size_t leave_out_processors(const dev_list *list, size_t *chosen, size_t count)
+{
+    const double clearly = 4;
+    double widest_MHz = 0;
+    size_t left = 0;
+    for (size_t k = 0; k < count; k++)
+        if (list->infos[chosen[k]].device_class == DEV_GPU)
+            widest_MHz = fmax(widest_MHz, width_MHz(&list->infos[chosen[k]]));
+    for (size_t k = 0; k < count; k++) {
+        const size_t device = chosen[k];
+        const dev_info *info = &list->infos[device];
+        const bool is_slow =
+            info->device_class == DEV_CPU && width_MHz(info) > 0 && widest_MHz > clearly * width_MHz(info);
+        if (is_slow)
+            continue;
+        memmove(&chosen[left + 1], &chosen[left], (k - left) * sizeof *chosen);
+        chosen[left++] = device;
+    }
+    return left;
+}
+
 /* How many devices behind the first are to join it. */
 static size_t sort_by_speed(const dev_list *list, size_t *chosen, size_t count, discovered *opened)
 {
@@ -175,7 +208,8 @@ ley_status selector_choose(const dev_list *list, const char *selector, size_t *c
             chosen[(*count)++] = i;
     if (*count == 0)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s", list->infos[0].name, list->infos[0].unusable);
-    if (*count > 1)
-        *joining = sort_by_speed(list, chosen, *count, first);
+    const size_t measured = leave_out_processors(list, chosen, *count);
+    if (measured > 1)
+        *joining = sort_by_speed(list, chosen, measured, first);
     return LEY_OK;
 }

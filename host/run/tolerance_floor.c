@@ -24,8 +24,10 @@ static double squares_at(const reference_terms *t, const double place_A[3])
     double sum = 0;
     for (size_t j = 0; j < atoms; j++) {
         double d_A[3];
+        if (t->excluded_count > 0 && reference_excludes(t, j))
+            continue;
         for (int axis = 0; axis < 3; axis++)
-            d_A[axis] = place_A[axis] - position_A[3 * j + axis];
+            d_A[axis] = place_A[axis] - position_A[3 * j + (size_t)axis];
         if (t->cell != NULL)
             cell_bring_near(t->cell, d_A);
         const double r_A = fmax(cell_length(d_A), t->r_min_A),
@@ -41,7 +43,10 @@ static void sum_parts(void *context, size_t first, size_t last)
     floor_sum *f = context;
     for (size_t part = first; part < last; part++)
         for (size_t i = parallel_first(f->n, PARTS, part); i < parallel_first(f->n, PARTS, part + 1); i++) {
-            f->squares[part] += f->places[i].weight * squares_at(f->terms, f->places[i].place_A);
+            reference_terms terms = *f->terms;
+            terms.excluded = f->places[i].excluded;
+            terms.excluded_count = f->places[i].excluded_count;
+            f->squares[part] += f->places[i].weight * squares_at(&terms, f->places[i].place_A);
             f->weights[part] += f->places[i].weight;
         }
 }

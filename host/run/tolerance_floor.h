@@ -7,9 +7,11 @@
 
 #include <stdbool.h>
 
-/* A place and for how many points it stands. */
+/* A place, for how many points it stands, and the atoms that do not count there. */
 typedef struct tolerance_place {
     double place_A[3], weight;
+    const int64_t *excluded;
+    size_t excluded_count;
 } tolerance_place;
 
 /* How much of S (leyden.h) a tolerance is a share of at least. */

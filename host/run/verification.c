@@ -247,13 +247,29 @@ static ley_status order_points(sample *s, ley_error *error)
     return LEY_OK;
 }
 
+/* Then devices are no judges: theirs sum all atoms. */
+static bool excludes_atoms(const sample *s)
+{
+    const method *m = s->job->method;
+    size_t count = 0;
+    for (size_t i = 0; m->excluded != NULL && i < s->count && count == 0; i++)
+        m->excluded(s->job->task, s->points[i].number, &count);
+    return count > 0;
+}
+
 /* ---- On the host ----------------------------------------------------------------------------- */
+
+static reference_value right_at(const sample *s, const sampled_point *p)
+{
+    const reference_terms terms = method_terms_at(s->job->method, s->job->task, &s->terms, p->number);
+    return reference_sum(&terms, p->place_A);
+}
 
 static void recompute(void *context, size_t first, size_t last)
 {
     sample *s = context;
     for (size_t i = s->now + first; i < s->now + last && !job_cancelled(s->job); i++) {
-        s->points[i].right = reference_sum(&s->terms, s->points[i].place_A);
+        s->points[i].right = right_at(s, &s->points[i]);
         s->points[i].judge = HOST;
     }
 }
@@ -472,7 +488,7 @@ static void recompute_on_devices(sample *s)
                                       .let_go = let_go,
                                       .left = leave_judge},
                              task = {.run = recompute_on_device, .only_idle = true, .left = leave};
-    s->judges = judges_create(s);
+    s->judges = excludes_atoms(s) ? NULL : judges_create(s);
     if (s->judges == NULL)
         return;
     engine_run(s->job->engine, 0, &build, s->judges);
@@ -563,7 +579,7 @@ static bool find_noise(sample *s)
 static bool is_confirmed(sample *s, size_t device, size_t worst)
 {
     const sampled_point p = s->points[worst];
-    const reference_value own = reference_sum(&s->terms, p.place_A);
+    const reference_value own = right_at(s, &p);
     if (p.judge == HOST || reference_agrees(&p.right, &own))
         return true;
     for (size_t i = 0; i < s->count; i++)
@@ -616,7 +632,10 @@ static bool is_methods_own(const sample *s, size_t device, const ley_accuracy *a
     for (size_t i = 0; i < n; i++) {
         values[i] = s->points[indices[i]].value;
         right[i] = s->points[indices[i]].right;
-        right[i].value = made[i];
+        if (excludes_atoms(s)) /* steps make the sum of all atoms */
+            right[i].value += made[i] - reference_sum(&s->terms, place_A[i]).value;
+        else
+            right[i].value = made[i];
     }
     accuracy_limits limits = s->limits;
     limits.tolerance = limits.rounding;
@@ -751,7 +770,10 @@ static ley_status measure_tolerance(const sample *s, ley_error *error)
         return ley_fail_memory(error, s->count * sizeof *places, "the verification");
     for (size_t i = 0; i < s->count; i++)
         if (s->points[i].is_fixed && s->points[i].judge != NOBODY) {
+            const reference_terms at = method_terms_at(s->job->method, s->job->task, &s->terms, s->points[i].number);
             places[n].weight = s->points[i].weight > 0 ? s->points[i].weight : 1;
+            places[n].excluded = at.excluded;
+            places[n].excluded_count = at.excluded_count;
             memcpy(places[n++].place_A, s->points[i].place_A, sizeof places->place_A);
         }
     const double floor_rms = tolerance_floor(&s->terms, tolerance, n, places),

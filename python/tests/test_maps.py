@@ -282,3 +282,39 @@ def test_a_tolerance_that_is_missed(charges, lattice, engine):
         missed = leyden.map(near, lattice, tol=1e-6, sum="float", engine=engine)
     assert missed.report["accuracy"]["relative_rms"] > 1e-6 and missed.report["sum"] == "float"
     assert leyden.map(near, lattice, tol=1e-6, engine=engine).report["sum"] == "double"
+
+
+def test_points_that_exclude_atoms(charges, atoms, engine):
+    x, q, _ = charges
+    distance = np.linalg.norm(x[:, None] - x[None], axis=2)
+    with pytest.warns(leyden.PointsWarning, match="60 of the points are within 0.01 A of charges"):
+        leyden.points(atoms, x, engine=engine)
+    residues = np.arange(len(q)) // 5
+    for exclude, more, out in (("self", {}, np.eye(len(q), dtype=bool)),
+                               (range(len(q)), {}, np.eye(len(q), dtype=bool)),
+                               ([[i, 0] for i in range(len(q))], {}, np.eye(len(q), dtype=bool) |
+                                (np.arange(len(q)) == 0)),
+                               ("residue", {"residues": residues}, residues[:, None] == residues)):
+        found = leyden.points(leyden.Atoms.from_arrays(x, q, **more), x, method="dcs", exclude=exclude, engine=engine)
+        terms = np.where(out, 0, q / np.where(out, 1, np.maximum(distance, 0.05)))
+        unit = leyden.points(leyden.Atoms.from_arrays([[0, 0, 0]], [1]), [[1, 0, 0]], engine=engine).values[0]
+        assert np.allclose(found.values, unit * terms.sum(axis=1), rtol=0, atol=1e-5 * unit)
+    for wrong in ([0], "all", "residue", [0.5] * 60):
+        with pytest.raises(leyden.UsageError, match="exclude"):
+            leyden.points(atoms, x, exclude=wrong, engine=engine)
+    with pytest.raises(leyden.InputError, match="point 1 excludes atom number 60"):
+        leyden.points(atoms, x, exclude=[60] * 60, engine=engine)
+
+
+def test_points_over_padding_and_box(atoms, engine):
+    found = leyden.map(atoms, n=(5, 6, 7), padding=3, engine=engine)
+    ends = found.lattice.points()[[0, -1]]
+    assert found.lattice.n == (5, 6, 7)
+    assert np.allclose(ends[0], atoms.bounds[0] - 3) and np.allclose(ends[1], atoms.bounds[1] + 3)
+    assert leyden.map(atoms, found, engine=engine).lattice == found.lattice
+    box = leyden.map(atoms, n=(4, 5, 8), cell=(40, 40, 40), method="cutoff", engine=engine).lattice
+    assert np.allclose(box.spacing, [10, 8, 5]) and np.allclose(box.origin, 0)
+    with pytest.raises(leyden.UsageError, match="spacing and n say the same twice"):
+        leyden.map(atoms, n=(2, 2, 2), spacing=1, engine=engine)
+    with pytest.raises(leyden.UsageError, match="cannot fill a cell"):
+        leyden.map(atoms, n=(4, 5, 8), cell=(40, 40, 40, 70, 80, 90), method="cutoff", engine=engine)

@@ -218,6 +218,8 @@ static void put_names(FILE *file, const parsed_arguments *arguments)
         if (option->letter != 0)
             fprintf(file, "-%c ", option->letter);
         fprintf(file, "--%s ", option->name);
+        if (option->alias != NULL)
+            fprintf(file, "--%s ", option->alias);
     }
     fputs("-v --verbose -h --help", file);
 }
@@ -228,6 +230,8 @@ static void put_pattern(FILE *file, const option_row *option)
     if (option->letter != 0)
         fprintf(file, "-%c|", option->letter);
     fprintf(file, "--%s", option->name);
+    if (option->alias != NULL)
+        fprintf(file, "|--%s", option->alias);
 }
 
 static void put_bash_command(FILE *file, const subcommand *command)
@@ -313,6 +317,8 @@ static void put_zsh_option(FILE *file, const subcommand *command, const parsed_o
     fputs(" \\\n            ", file);
     if (option->letter != 0)
         fprintf(file, "'(-%c --%s)'{-%c+,--%s=}'[", option->letter, option->name, option->letter, option->name);
+    else if (option->alias != NULL)
+        fprintf(file, "'(--%s --%s)'{--%s=,--%s=}'[", option->name, option->alias, option->name, option->alias);
     else
         fprintf(file, "'--%s%s[", option->name, option->kind != OPTION_FLAG ? "=" : "");
     put_zsh_text(file, option_describe(command, parsed).s);

@@ -48,6 +48,8 @@ static ley_status make_bins(cutoff_points_task *task, const ley_lattice *lattice
     if (status != LEY_OK)
         return status;
     sums->problem->plan.options.cancelled = sums->job->cancelled;
+    if (task->points->excluded_first != NULL)
+        sums->problem->plan.options.with_index = true;
     if (task->points->field != NULL)
         status = cutoff_problem_add_field(sums->problem, error);
     if (status != LEY_OK || sums->job->only_plans)
@@ -251,6 +253,10 @@ ley_status cutoff_points_collect(void *state, int slot, slab piece, slab_times *
     point_pairs_run *run = &s->slots[slot];
     cutoff_points_task *task = s->task;
     ley_status status = point_pairs_run_finish(run, task->points->list->value, task->points->field, error);
+    if (status == LEY_OK)
+        cutoff_points_exclude(task->sums.problem, &task->list, task->points,
+                              task->addition != NULL ? task->addition->of_charge : NULL, task, piece.first,
+                              piece.count);
     if (status == LEY_OK && s->added != NULL)
         status = task->addition->collect(s->added, slot, piece, error);
     *times = run->work.times;
@@ -286,6 +292,11 @@ const double *cutoff_points_field(const void *context, int64_t number)
 {
     const double *all = ((const cutoff_points_task *)context)->points->field;
     return all != NULL ? all + 3 * number : NULL;
+}
+
+const int64_t *cutoff_points_excluded(const void *context, int64_t number, size_t *count)
+{
+    return points_excluded(((const cutoff_points_task *)context)->points, number, count);
 }
 
 double cutoff_points_pairs(const void *context)

@@ -3,7 +3,7 @@
 #ifndef LEY_CUTOFF_POINT_STAGES_H
 #define LEY_CUTOFF_POINT_STAGES_H
 
-#include "methods/cutoff/point_list.h"
+#include "methods/cutoff/excluded.h"
 #include "methods/cutoff/stages.h"
 
 /* What is added to short-range sums at points. Slabs are of points: [first, first + count) of the
@@ -18,6 +18,8 @@ typedef struct cutoff_points_addition {
      * place, when that has ended. */
     ley_status (*submit)(void *state, int slot, work *w, slab piece, ley_error *error);
     ley_status (*collect)(void *state, int slot, slab piece, ley_error *error);
+
+    cutoff_of_charge *of_charge; /* what is added of a unit charge */
 
     /* For forecasts: bytes of a device that a point of a slab takes. */
     double (*point_bytes)(const void *task);
@@ -69,6 +71,7 @@ void cutoff_points_note(const void *context, notes *n);
 int64_t cutoff_points_point(const void *context, slab s, int64_t i);
 double cutoff_points_value(const void *context, int64_t number, double place_A[3]);
 const double *cutoff_points_field(const void *context, int64_t number);
+const int64_t *cutoff_points_excluded(const void *context, int64_t number, size_t *count);
 extern const kernel_kind point_pairs_kind; /* whose variants these methods have */
 
 /* Pairs within the cutoff per second that a device will reach there; `facts` NULL: it has not been

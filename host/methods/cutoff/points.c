@@ -35,6 +35,8 @@ ley_status ley_job_create_short_range_points(ley_engine *engine, const ley_atoms
         status = short_range_check(&r, error);
     if (status == LEY_OK)
         status = cutoff_points_check(&r, error);
+    if (status == LEY_OK)
+        status = points_check_excluded(points, atoms, error);
     if (status != LEY_OK)
         return status;
     cutoff_points_task *task = calloc(1, sizeof *task);
@@ -111,4 +113,5 @@ const method method_cutoff_points = {
     .point = cutoff_points_point,
     .value = cutoff_points_value,
     .field = cutoff_points_field,
+    .excluded = cutoff_points_excluded,
 };

@@ -25,13 +25,16 @@ ley_status ley_job_create_direct_points(ley_engine *engine, const ley_atoms *ato
     ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, &d, direct, error);
     if (status == LEY_OK)
         status = options_check_medium(d.units, d.dielectric, d.temperature_K, d.r_min_A, error);
+    if (status == LEY_OK)
+        status = points_check_excluded(points, atoms, error);
     if (status != LEY_OK)
         return status;
     points_task *task = calloc(1, sizeof *task);
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
-    *task = (points_task){
-        .sums = {.atoms = atoms, .boundary = points->list, .field = points->field}, .points = points, .options = d};
+    *task = (points_task){.sums = {.atoms = atoms, .boundary = points->list, .field = points->field, .points = points},
+                          .points = points,
+                          .options = d};
     return job_create(engine, &method_dcs_points, task, atoms, options, job, error);
 }
 
@@ -74,5 +77,6 @@ const method method_dcs_points = {
     .point = mdh_sums_point,
     .value = mdh_sums_value,
     .field = mdh_sums_field,
+    .excluded = mdh_sums_excluded,
     .double_has_more_digits = true,
 };

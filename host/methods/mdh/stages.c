@@ -1,5 +1,6 @@
 #include "methods/mdh/stages.h"
 
+#include "core/points.h"
 #include "error.h"
 #include "judge/accuracy.h"
 #include "judge/reference_field.h"
@@ -244,10 +245,11 @@ typedef struct recomputation {
     reference_value *values;
 } recomputation;
 
-static void recompute_field(const recomputation *r, int64_t index, const double point_A[3])
+static void recompute_field(const recomputation *r, const reference_terms *terms, int64_t index,
+                            const double point_A[3])
 {
     reference_value right[3];
-    reference_field(&r->terms, point_A, right);
+    reference_field(terms, point_A, right);
     for (int axis = 0; axis < 3; axis++)
         r->task->field[3 * index + axis] = right[axis].value;
 }
@@ -257,10 +259,12 @@ static void recompute(void *context, size_t first, size_t last)
     const recomputation *r = context;
     for (size_t i = first; i < last && !job_view_cancelled(r->task->job); i++) {
         double point_A[3];
+        reference_terms terms = r->terms;
+        terms.excluded = mdh_sums_excluded(r->task, r->indices[i], &terms.excluded_count);
         ley_boundary_point_A(r->task->boundary, r->indices[i], point_A);
-        r->values[i] = reference_sum(&r->terms, point_A);
+        r->values[i] = reference_sum(&terms, point_A);
         if (r->task->field != NULL)
-            recompute_field(r, r->indices[i], point_A);
+            recompute_field(r, &terms, r->indices[i], point_A);
     }
 }
 
@@ -292,14 +296,28 @@ static bool add_near(void *context, size_t atom, int64_t i)
     return true;
 }
 
+static ley_status add_excluding(recomputation *r, ley_error *error)
+{
+    const int64_t n = ley_boundary_points(r->task->boundary);
+    size_t count = 0;
+    for (int64_t i = 0; i < n && r->task->points != NULL; i++) {
+        mdh_sums_excluded(r->task, i, &count);
+        if (count > 0 && !add_near(r, 0, i))
+            return ley_fail_memory(error, (size_t)n * sizeof *r->indices, "points that exclude atoms");
+    }
+    return LEY_OK;
+}
+
 ley_status mdh_sums_recompute_near(const mdh_sums *task, ley_error *error)
 {
     double *values = ley_boundary_values(task->boundary);
     recomputation near = {.task = task};
-    if (ley_boundary_lattice(task->boundary) != NULL || task->problem.r_min_A >= near_A)
+    if (ley_boundary_lattice(task->boundary) != NULL)
         return LEY_OK;
     mdh_problem_terms(&task->problem, &near.terms);
-    ley_status status = boundary_find_near(task->boundary, task->atoms, near_A, add_near, &near, error);
+    ley_status status = add_excluding(&near, error);
+    if (status == LEY_OK && task->problem.r_min_A < near_A)
+        status = boundary_find_near(task->boundary, task->atoms, near_A, add_near, &near, error);
     if (status == LEY_OK && near.count > 0)
         status = run_recomputation(&near, error);
     for (size_t i = 0; status == LEY_OK && i < near.count; i++)
@@ -338,6 +356,11 @@ const double *mdh_sums_field(const void *context, int64_t number)
 {
     const mdh_sums *task = context;
     return task->field != NULL ? task->field + 3 * number : NULL;
+}
+
+const int64_t *mdh_sums_excluded(const void *context, int64_t number, size_t *count)
+{
+    return points_excluded(((const mdh_sums *)context)->points, number, count);
 }
 
 const stage mdh_stages[MDH_STAGE_COUNT] = {{.name = "sum",

@@ -10,8 +10,9 @@
 /* What the task of such a method begins with. */
 typedef struct mdh_sums {
     const ley_atoms *atoms;
-    ley_boundary *boundary; /* whose values are computed, */
-    double *field;          /* and of a list without screening the field, [n][3]; or NULL */
+    ley_boundary *boundary;   /* whose values are computed, */
+    double *field;            /* and of a list without screening the field, [n][3]; or NULL */
+    const ley_points *points; /* whose list that is, where they may exclude atoms; or NULL */
     const job_view *job;
     bool is_prepared;
     mdh_problem problem;
@@ -27,9 +28,9 @@ ley_status mdh_sums_prepare(mdh_sums *sums, const job_view *job, double coulomb_
                             double r_min_A, ley_error *error);
 void mdh_sums_release(mdh_sums *sums);
 
-/* Where a list's points are so near to an atom that positions of a kernel have too few digits, the
- * values, and the field, are recomputed on the host, in double precision. Errors: LEY_CANCELLED,
- * LEY_ERROR_MEMORY. */
+/* Where a list's points are so near to an atom that positions of a kernel have too few digits, or
+ * exclude atoms, the values, and the field, are recomputed on the host, in double precision.
+ * Errors: LEY_CANCELLED, LEY_ERROR_MEMORY. */
 ley_status mdh_sums_recompute_near(const mdh_sums *sums, ley_error *error);
 
 /* Of a list's points: what it takes of the host's memory. */
@@ -42,5 +43,6 @@ accuracy_limits mdh_sums_limits(const void *sums);
 int64_t mdh_sums_point(const void *sums, slab s, int64_t i);
 double mdh_sums_value(const void *sums, int64_t number, double place_A[3]);
 const double *mdh_sums_field(const void *sums, int64_t number);
+const int64_t *mdh_sums_excluded(const void *sums, int64_t number, size_t *count);
 
 #endif

@@ -86,8 +86,8 @@ double choice_error(const survey *s, const ley_long_range *r)
  * atoms (docs/long-range.md). */
 static const double leaning_per_A = 3e-8, short_wave_rounding = 4e-8;
 
-/* Nodes' potentials that are summed one by one, of single charges, are floats: a share of the terms,
- * however much of these cancels. Pairs in wires, layers and cells have shown 0.8e-7 to 1.2e-7. */
+/* Potentials of nodes that are summed one by one are floats: off by a share of the terms, however
+ * much of these cancels. Few charges in wires and cells have shown 0.8e-7 to 1.2e-7. */
 static const double node_rounding = 1.2e-7;
 
 /* Of each root of the density of squared charges; a float sum is as long as its cutoff is wide, in

@@ -46,6 +46,8 @@ ley_status ley_job_create_long_range_points(ley_engine *engine, const ley_atoms 
     ley_long_range r;
     const ley_lattice lattice = msm_points_lattice(points);
     ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
+    if (status == LEY_OK)
+        status = points_check_excluded(points, atoms, error);
     if (status != LEY_OK)
         return status;
     msm_task *task = calloc(1, sizeof *task);
@@ -140,6 +142,17 @@ static ley_status collect_addition(void *state, int slot, slab piece, ley_error 
     return status;
 }
 
+/* The smooth part: gamma(r/a)/a, and beyond the cutoff the whole. */
+static void of_charge(const void *context, const double way_A[3], double *value, double field[3])
+{
+    const splitting *s = &((const msm_task *)context)->lattices.level[0].split;
+    const double a_A = ((const msm_task *)context)->lattices.level[0].cutoff_A, rho = cell_length(way_A) / a_A,
+                 slope = splitting_gamma_slope(s, rho);
+    *value = splitting_gamma(s, rho) / a_A;
+    for (int axis = 0; axis < 3; axis++)
+        field[axis] = rho > 0 ? -slope / (a_A * a_A) * way_A[axis] / (rho * a_A) : 0;
+}
+
 static double point_bytes(const void *context)
 {
     return far_points_bytes(((const msm_task *)context)->listed.points->field != NULL);
@@ -149,6 +162,7 @@ static const cutoff_points_addition addition = {.begin = begin_addition,
                                                 .end = free,
                                                 .submit = submit_addition,
                                                 .collect = collect_addition,
+                                                .of_charge = of_charge,
                                                 .point_bytes = point_bytes};
 
 /* ---- The method ------------------------------------------------------------------------------ */
@@ -196,6 +210,7 @@ const method method_msm_points = {
     .point = cutoff_points_point,
     .value = cutoff_points_value,
     .field = cutoff_points_field,
+    .excluded = cutoff_points_excluded,
     .field_is_allowed = true,
     .by_steps = msm_by_steps,
     .distrust = msm_distrust,

@@ -180,6 +180,7 @@ typedef struct sampling {
     size_t points;                                                      /* how many are looked at */
     bool are_all;                                                       /* of the map's */
     double point_A[POINTS][3], value_e_A[POINTS], square_e2_A2[POINTS]; /* squares: of the terms, where atoms are few */
+    int64_t number[POINTS];                                             /* of points that are listed: which they are */
     const periodic_sum *images;                                         /* exact sums over all images, or NULL */
     size_t near_count[POINTS];
     uint32_t near_cube[POINTS][MOST_NEAR]; /* cubes whose atoms are summed one by one at a point */
@@ -489,6 +490,7 @@ static void draw_points(const ley_lattice *lattice, const ley_points *listed, sa
     s->points = s->are_all ? (size_t)total : POINTS;
     for (size_t k = 0; k < s->points && listed != NULL; k++) {
         const uint64_t at = s->are_all ? k : accuracy_random(&random) % (uint64_t)total;
+        s->number[k] = (int64_t)at;
         memcpy(s->point_A[k], ley_points_positions_A(listed) + 3 * at, sizeof s->point_A[k]);
     }
     for (size_t k = 0; k < s->points && listed == NULL; k++) {
@@ -497,6 +499,42 @@ static void draw_points(const ley_lattice *lattice, const ley_points *listed, sa
             at[axis] = s->are_all ? number % lattice->n[axis]
                                   : (int64_t)(accuracy_random(&random) % (uint64_t)lattice->n[axis]);
         ley_lattice_point_A(lattice, at, s->point_A[k]);
+    }
+}
+
+/* The terms of atoms that a point excludes, which may be thousands of times all others; of each the
+ * nearest image. */
+static double excluded(const sampling *s, const ley_points *listed, size_t k, double *squares_e2_A2)
+{
+    double sum_e_A = 0;
+    size_t count;
+    const int64_t *atom = points_excluded(listed, s->number[k], &count);
+    *squares_e2_A2 = 0;
+    for (size_t i = 0; i < count; i++) {
+        double d_A[3], nearest_A[3];
+        subtract(s->pass->cell, ley_atoms_positions_A(s->pass->atoms) + 3 * atom[i], s->point_A[k], d_A);
+        cell_nearest(s->pass->cell, d_A, nearest_A);
+        const double term_e_A = potential_of(s, ley_atoms_charges_e(s->pass->atoms)[atom[i]], nearest_A);
+        sum_e_A += term_e_A;
+        *squares_e2_A2 += term_e_A * term_e_A;
+    }
+    return sum_e_A;
+}
+
+static void exclude_squares(sampling *s, const ley_points *listed)
+{
+    for (size_t k = 0; k < s->points; k++) {
+        double squares_e2_A2;
+        excluded(s, listed, k, &squares_e2_A2);
+        s->square_e2_A2[k] = fmax(0, s->square_e2_A2[k] - squares_e2_A2);
+    }
+}
+
+static void exclude_values(sampling *s, const ley_points *listed)
+{
+    for (size_t k = 0; k < s->points; k++) {
+        double squares_e2_A2;
+        s->value_e_A[k] -= excluded(s, listed, k, &squares_e2_A2);
     }
 }
 
@@ -574,10 +612,14 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
         status = sum_by_cubes(of, error);
     if (status == LEY_OK && listed != NULL)
         status = find_crowd(of, s, error);
+    if (listed != NULL)
+        exclude_squares(of, listed);
     for (size_t k = 0; k < of->points; k++)
         squares_e2_A2 += of->square_e2_A2[k] / (double)of->points;
     if (status == LEY_OK && !sum_exactly(of))
         status = mend_mean(of, error);
+    if (listed != NULL)
+        exclude_values(of, listed);
     if (p->cell->dimensions > 0 && listed != NULL && listed->field != NULL)
         take_mean(of);
     s->potential_e_A = root_mean_square(of, of->value_e_A);
@@ -665,6 +707,8 @@ ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, 
     cell c;
     pass p = {.atoms = atoms, .cell = &c};
     ley_status status = cell_make(range->periodic, range->cell_A, &c, error);
+    if (status == LEY_OK && points != NULL)
+        status = points_check_excluded(points, atoms, error);
     if (status != LEY_OK)
         return status;
     find_bounds(lattice, &p, &s);

@@ -14,8 +14,9 @@ from ._boundary import Boundary, boundary
 from ._c import ffi as _ffi, lib as _lib
 from ._compute import map, points  # pylint: disable=redefined-builtin
 from ._engine import Device, Engine, devices
-from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, InputError, MapWarning, NoDeviceError,
-                      OutOfMemoryError, RadiiWarning, ToleranceWarning, UsageError, WrongResult)
+from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, InputError, LatticeWarning, MapWarning,
+                      NoDeviceError, OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError,
+                      WrongResult)
 from ._lattice import Lattice
 from ._maps import Map, Points, Slice
 from ._progress import Progress
@@ -23,6 +24,6 @@ from ._progress import Progress
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error", "FileError",
-           "InputError", "Lattice", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError", "Points", "Progress",
-           "RadiiWarning", "Slice", "ToleranceWarning", "UsageError", "WrongResult", "__version__", "boundary", "devices",
-           "map", "points"]
+           "InputError", "Lattice", "LatticeWarning", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
+           "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "ToleranceWarning", "UsageError",
+           "WrongResult", "__version__", "boundary", "devices", "map", "points"]

@@ -13,8 +13,8 @@ from ._atoms import Atoms
 from ._c import ffi, lib
 from ._engine import Engine, engine_or_default
 from ._cell import Cell, Periodic
-from ._errors import CellWarning, Error, Status, ToleranceWarning, UsageError
-from ._lattice import Lattice, lattice_of
+from ._errors import CellWarning, Error, InputError, PointsWarning, Status, ToleranceWarning, UsageError
+from ._lattice import Lattice, counts_of as _counts, lattice_of
 from ._maps import Map, Origin, Points, make_map, own_map
 from ._options import Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of
 from ._progress import Progress, Watcher
@@ -217,14 +217,28 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
     return _Sum(atoms, method, tolerance, medium, space, options, short, keep, long, fixed)
 
 
-def _lattice_for(atoms: Atoms, space: Cell, spacing: float, padding: Optional[float]) -> Lattice:
+def _lattice_for(atoms: Atoms, space: Cell, spacing: Optional[float], padding: Optional[float],
+                 n: Optional[Sequence[int]]) -> Lattice:
     """The box itself where all space is periodic and nobody asks for another one, else around the atoms."""
     edges = space.box
+    if padding is None and n is not None and edges is None and all(space.periodic):
+        raise UsageError("n: points along x, y and z cannot fill a cell whose vectors are not along these: give "
+                         "padding, too, for a lattice around the atoms")
     if edges is None or padding is not None:
-        return Lattice.around(atoms, spacing, 10.0 if padding is None else padding)
+        padding = 10.0 if padding is None else padding
+        if n is None:
+            return Lattice.around(atoms, 0.5 if spacing is None else spacing, padding)
+        steps = np.maximum(np.asarray(_counts(n)) - 1, 1)
+        low, high = atoms.bounds[0] - padding, atoms.bounds[1] + padding
+        where = np.where(np.asarray(n) > 1, low, (low + high) / 2)
+        lengths = np.where(high > low, high - low, steps * 0.5)
+        return Lattice(where, spacing=lengths / steps, n=n)
     # A whole number of spacings along an edge: the far face is the near one again.
-    n = np.maximum(np.floor(edges / spacing + 0.5), 1).astype(np.int64)
-    return Lattice((0, 0, 0), spacing=edges / n, n=n.tolist())
+    counts = np.asarray(_counts(n)) if n is not None else \
+        np.maximum(np.floor(edges / (0.5 if spacing is None else spacing) + 0.5), 1).astype(np.int64)
+    if np.any(counts < 1):
+        raise UsageError(f"n: one point at least along each axis, not {n!r}")
+    return Lattice((0, 0, 0), spacing=edges / counts, n=counts.tolist())
 
 
 def _warn(report: Dict[str, Any], tolerance: float) -> None:
@@ -242,6 +256,57 @@ def _points_pointer(create: Callable[[Any, Any], int], field: bool) -> Any:
         if field:
             status.check(lib.ley_points_add_field(pointer, status.pointer))
     return pointer
+
+
+def _whole(values: Any, what: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.size == 0:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise UsageError(f"{what}: whole numbers are needed, in one row, not {values!r:.60}")
+    return np.ascontiguousarray(array, np.int64)
+
+
+def _exclude_lists(points: Any, exclude: Any) -> None:
+    """For each point a number or a sequence of them."""
+    count = lib.ley_points_count(points)
+    lists = list(exclude)
+    if len(lists) != count:
+        raise UsageError(f"exclude: {len(lists)} lists of atoms for {count} points")
+    rows = [_whole([entry] if int(entry) >= 0 else [], f"exclude[{i}]") if np.ndim(entry) == 0 else
+            _whole(entry, f"exclude[{i}]") for i, entry in enumerate(lists)]
+    first = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    atoms = np.concatenate(rows + [np.zeros(1, np.int64)])
+    with Status() as status:
+        status.check(lib.ley_points_exclude(points, ffi.from_buffer("int64_t[]", first),
+                                            ffi.from_buffer("int64_t[]", atoms), status.pointer))
+
+
+def _exclude(wanted: _Sum, exclude: Any) -> None:
+    """Tells the points which atoms do not count there, and the caller of charges that do."""
+    periodic, vectors = ffi.new("bool[3]", list(wanted.cell.periodic)), \
+        ffi.new("double[3][3]", wanted.cell.vectors.tolist())
+    if isinstance(exclude, str):
+        if exclude not in ("self", "residue"):
+            raise UsageError(f"exclude: {exclude!r} is neither 'self' nor 'residue', nor a list for each point")
+        if exclude == "residue" and wanted.atoms.residues is None:
+            raise UsageError("exclude: 'residue' needs atoms with residues, as Atoms.from_mdanalysis() and "
+                             "from_arrays(..., residues=) make them")
+        residues = None if exclude == "self" else np.array(wanted.atoms.residues)
+        with Status() as status:
+            status.check(lib.ley_points_exclude_own(
+                wanted.points, wanted.atoms.pointer, ffi.NULL if residues is None else
+                ffi.from_buffer("int64_t[]", residues), periodic, vectors, status.pointer))
+    elif exclude is not None:
+        _exclude_lists(wanted.points, exclude)
+    count, point, atom = (ffi.new("int64_t *") for _ in range(3))
+    with Status() as status:
+        status.check(lib.ley_points_on_charges(wanted.points, wanted.atoms.pointer, periodic, vectors, count, point,
+                                               atom, status.pointer))
+    if count[0] > 0:
+        warnings.warn(f"{count[0]} of the points are within {lib.LEY_OWN_A:g} A of charges, whose own potential hides "
+                      f"that of all others there, the first of them points[{point[0]}], by atom {atom[0]}: "
+                      "exclude='self' leaves it out", PointsWarning, stacklevel=3)
 
 
 def _call(work: Callable[[_task.Token], Any], watcher: Watcher) -> Any:
@@ -264,15 +329,16 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         preset: Optional[str] = None, levels: Optional[int] = None, fft: Optional[str] = None,
         sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None, verify: Optional[int] = None,
         seed: Optional[int] = None, plan: PlanArgument = None, slab_planes: int = 0,
-        engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False) -> Map:
+        engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False,
+        n: Optional[Sequence[int]] = None) -> Map:
     """The electrostatic potential of charges on a lattice.
 
     phi(r) = C sum_j q_j / max(|r - r_j|, r_min), C = e / (4 pi eps0 dielectric), in `units`.
 
     Args:
         atoms: the charges.
-        lattice: where the points lie. None: as `spacing` and `padding` say, around the atoms; of a
-            box that is periodic along all axes the box itself.
+        lattice: where the points lie; or a Map, whose lattice is taken. None: as `spacing`, `n` and
+            `padding` say, around the atoms; of a box that is periodic along all axes the box itself.
         method: "dcs", direct summation, every atom at every point; "msm", the same by lattices, in
             time linear in the atoms; "auto", whichever of these reaches `tol` sooner; "cutoff", a sum
             of any pair function within a cutoff.
@@ -282,6 +348,8 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             and their defaults say.
         spacing: of neighbouring points, A; None: 0.5. `padding`: least distance of the atoms from
             the lattice's faces, A; None: 10. Where there is no `lattice`.
+        n: in place of `spacing`: so many points along x, y and z over the atoms and the padding, or
+            where there is no padding over the box, whose far faces are left out.
         cutoff: A; of "cutoff" 12 where it is None, of "msm" chosen by `tol`.
         pair: of "cutoff": "coulomb", "shifted", "taylor2", "yukawa", "lennard-jones", ..., or an
             expression of r, r2 and q, such as "q*exp(-r/8)/r", with `constants`, named numbers.
@@ -330,10 +398,15 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     if not 0 <= slab_planes < 2 ** 31 or (slab_planes and field):
         raise UsageError(f"slab_planes: {slab_planes} is out of range, or field is asked for, whose points have no planes")
     wanted.options.c.slab_planes = slab_planes
-    if lattice is not None and (spacing is not None or padding is not None):
-        raise UsageError("lattice says where the points are: spacing and padding are for jobs without it")
-    where = _lattice_for(atoms, wanted.cell, 0.5 if spacing is None else spacing, padding) if lattice is None else \
-        lattice_of(lattice)
+    if lattice is not None and (spacing is not None or padding is not None or n is not None):
+        raise UsageError("lattice says where the points are: spacing and padding are for jobs without it, and so is n")
+    if spacing is not None and n is not None:
+        raise UsageError("spacing and n say the same twice: leave one of them out")
+    where = _lattice_for(atoms, wanted.cell, spacing, padding, n) if lattice is None else \
+        lattice.lattice if isinstance(lattice, Map) else lattice_of(lattice)
+    if not where.is_orthogonal and not field:
+        raise InputError("lattice: its steps are oblique, and maps are computed along x, y and z only: "
+                         "points(atoms, lattice.points()) has the potential at its points")
     opened = engine_or_default(engine)
     origin = Origin(atoms, float(dielectric), float(temperature), float(r_min))
 
@@ -368,11 +441,22 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
            solver: Optional[str] = None, preset: Optional[str] = None, levels: Optional[int] = None,
            fft: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
            verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
-           engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False) -> Points:
+           engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False,
+           exclude: Any = None) -> Points:
     """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
 
-    Methods, arguments and errors are those of `map()`; `tol` is relative to the potentials' root
-    mean square at these points.
+    phi_i = C sum over all j and images of q_j / max(r, r_min), less the terms of the atoms that
+    point i excludes, each at the distance of its nearest image. Other images of these count.
+
+    Args:
+        exclude: "self": the atoms within 0.01 A of a point; "residue": these and all of their
+            residues, `atoms.residues`; or for each point the numbers, from 0, of the atoms it excludes: (n,) whole
+            numbers, of which a negative one is none, or n sequences of them. None: every atom
+            counts, and points within 0.01 A of charges are a PointsWarning, as the charge's own
+            potential, C q / r_min, hides all others there.
+
+    Methods, the other arguments and errors are those of `map()`; `tol` is relative to the
+    potentials' root mean square at these points.
     """
     watcher = Watcher(progress)
     wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
@@ -385,6 +469,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
     opened = engine_or_default(engine)
     wanted.points = _points_pointer(
         lambda box, error: lib.ley_points_create(len(xyz), pointer_to(xyz), box, error), field)
+    _exclude(wanted, exclude)
     report = _call(lambda token: wanted.run(token, opened), watcher)
     _warn(report, wanted.tolerance)
     return Points(wanted.points, report)

@@ -91,6 +91,14 @@ class RadiiWarning(UserWarning):
     """Radii were not in the topology, nor given: they are 0."""
 
 
+class LatticeWarning(UserWarning):
+    """A lattice was made that maps are not computed on: its steps are oblique."""
+
+
+class PointsWarning(UserWarning):
+    """Points are on charges, which they do not exclude: each has the charge's own potential, C q / r_min."""
+
+
 class MapWarning(UserWarning):
     """Something in a map's file may be meant otherwise; the message says how it was taken."""
 

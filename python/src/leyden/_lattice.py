@@ -1,13 +1,14 @@
 """Lattices: where the points of a map lie."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, List, Sequence, Tuple, Union
 
 import numpy as np
 
 from ._arrays import doubles, pointer_to
 from ._c import ffi, lib
-from ._errors import InputError, Status, UsageError
+from ._errors import InputError, LatticeWarning, Status, UsageError
 
 
 class Lattice:
@@ -19,7 +20,9 @@ class Lattice:
         spacing: one number or three, A, for axes along x, y and z.
         n: points along each axis, three whole numbers.
 
-    Immutable. Errors: UsageError, InputError where the library takes no such lattice.
+    Immutable. Of steps that are not along +x, +y and +z a LatticeWarning says that `map()` refuses
+    them: `points()` at the lattice's `points()` does not. Errors: UsageError, InputError where the
+    library takes no such lattice.
     """
 
     def __init__(self, origin: Sequence[float], step: Any = None, n: Sequence[int] = (), *, spacing: Any = None) -> None:
@@ -32,9 +35,12 @@ class Lattice:
             steps = doubles(step, "step", (3, 3))
         self._c.origin_A = list(doubles(origin, "origin", (3,)))
         self._c.step_A = [list(row) for row in steps]
-        self._c.n = _counts(n)
+        self._c.n = counts_of(n)
         with Status() as status:
             status.check(lib.ley_lattice_check(self._c, status.pointer))
+        if not self.is_orthogonal:
+            warnings.warn("this lattice is oblique: map() computes on lattices along x, y and z only, and refuses it; "
+                          "points(atoms, lattice.points()) has the potential at its points", LatticeWarning, stacklevel=2)
 
     @classmethod
     def _of(cls, lattice: Any) -> "Lattice":
@@ -134,7 +140,7 @@ def lattice_of(lattice: Any) -> Lattice:
     return lattice
 
 
-def _counts(n: Any) -> List[int]:
+def counts_of(n: Any) -> List[int]:
     """Three whole numbers of 64 bits, of any type."""
     try:
         counts = [int(m) for m in n]
