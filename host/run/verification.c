@@ -1,6 +1,7 @@
 #include "run/verification.h"
 
 #include "clock.h"
+#include "core/map.h"
 #include "dev_kernel.h"
 #include "error.h"
 #include "judge/accuracy.h"
@@ -858,6 +859,13 @@ static ley_status judge_field(sample *s, size_t *wrong, ley_error *error)
     return status;
 }
 
+/* No device is to blame for values that the map's file has lost. */
+static ley_status check_store(const ley_job *job, ley_error *error)
+{
+    const ley_map *map = job->method->map != NULL ? job->method->map(job->task) : NULL;
+    return map != NULL ? map_check_store(map, error) : LEY_OK;
+}
+
 static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error *error)
 {
     const int64_t total = job->report.points;
@@ -874,6 +882,8 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
     ley_status status = choose_points(&s, wanted, total, &random, error);
     if (status == LEY_OK)
         status = order_points(&s, error);
+    if (status == LEY_OK)
+        status = check_store(job, error);
     if (status == LEY_OK)
         status = reference_begin(&s.terms, s.least, &job->cancelled, error);
     if (status == LEY_OK) {
