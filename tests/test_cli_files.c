@@ -140,6 +140,12 @@ static void test_reading_back(void **state)
     static const fault faults[] = {{"read", "out/", EIO, NEVER_HARMLESS}};
     TRY_ALL(&map, faults);
     TRY_ALL(&packed, faults);
+    for (int at = 1; at <= 4; at++) { /* points are chosen by values that cannot be read a second time */
+        char lost[64];
+        snprintf(lost, sizeof lost, "call=read,path=out/,reason=%d,at=%d,ever=1", EIO, at);
+        cli("%smap ion.pqr -o out/a.mrc --dims 9,9,9 --spacing 0.75 --device 0", cli_faulty_files(lost));
+        cli_expect(2, NULL, "out/a.mrc: Input/output error");
+    }
 }
 
 /* Drivers and their compilers get the stack that they need, however little the command has. */
