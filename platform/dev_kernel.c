@@ -10,6 +10,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An entry beside a kernel's own says that what it computed has proved wrong, so that it is to be
+ * tested before it is used again. */
+static cache_key suspicion_of(const cache_key *key)
+{
+    return cache_key_of_host(key->hex, "suspect kernel", "", "");
+}
+
+static bool is_suspect(const cache_key *key)
+{
+    const cache_key suspicion = suspicion_of(key);
+    size_t size = 0;
+    void *mark = cache_get(&suspicion, &size);
+    free(mark);
+    return mark != NULL;
+}
+
+static void suspect(const cache_key *key)
+{
+    const cache_key suspicion = suspicion_of(key);
+    cache_put(&suspicion, "suspect", sizeof "suspect");
+    if (!is_suspect(key)) /* it could not be stored */
+        cache_remove(key);
+}
+
+static void clear_suspicion(const cache_key *key)
+{
+    const cache_key suspicion = suspicion_of(key);
+    cache_remove(&suspicion);
+}
+
 static dev_program *take_cached(dev *device, const dev_source *source, const cache_key *key)
 {
     size_t size = 0;
@@ -44,9 +74,10 @@ void kernels_distrust(dev *device)
 {
     const size_t count = device->cached_count < DEV_MOST_CACHED ? device->cached_count : DEV_MOST_CACHED;
     for (size_t i = 0; i < count; i++)
-        cache_remove(&device->cached[i]);
+        suspect(&device->cached[i]);
     if (count > 0)
-        log_say(LEY_LOG_NOTE, "%s: its kernels from the cache are removed there", device->info->name);
+        log_say(LEY_LOG_NOTE, "%s: its kernels from the cache are tested before they are used again",
+                device->info->name);
     device->cached_count = 0;
     device->distrusts++;
     while (drop_kept(device))
@@ -81,6 +112,35 @@ static ley_status build_and_test(dev_kernel *k, const dev_source *source, bool i
     if (status != LEY_OK)
         kernel_destroy(k);
     return status;
+}
+
+/* One from the cache that is suspect is put to its kind's test; where it fails, it goes from there
+ * and the kernel has no program. Errors: LEY_CANCELLED, and those of a lost device. */
+static ley_status test_suspect(dev_kernel *k, const cache_key *key, void *context, ley_error *error)
+{
+    ley_error why = {0};
+    if (!is_suspect(key))
+        return LEY_OK;
+    const ley_status status = k->kind->test(k, context, &why);
+    const bool is_undecided = status == LEY_CANCELLED || k->device->is_lost;
+    if (!is_undecided)
+        clear_suspicion(key);
+    if (status == LEY_OK) {
+        log_say(LEY_LOG_NOTE, "%s: %s from the cache was suspect and has passed its test", k->device->info->name,
+                k->kind->name);
+        return LEY_OK;
+    }
+    k->device->backend->program_destroy(k->device, k->program);
+    k->program = NULL;
+    if (is_undecided) {
+        ley_error_copy(error, &why);
+        ley_error_clear(&why);
+        return status;
+    }
+    cache_remove(key);
+    log_say(LEY_LOG_NOTE, "%s: %s from the cache is built anew: %s", k->device->info->name, k->kind->name, why.message);
+    ley_error_clear(&why);
+    return LEY_OK;
 }
 
 static ley_status load_source(dev *device, const char *kernel, const char *prelude, char **text, ley_error *error)
@@ -126,11 +186,13 @@ ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec,
     const kept_program kept = kept_programs_take(&device->programs, &key);
     k.distrusts = device->distrusts;
     k.program = kept.program != NULL ? kept.program : cacheable ? take_cached(device, &source, &key) : NULL;
+    if (k.program != NULL && kept.program == NULL)
+        status = test_suspect(&k, &key, context, error);
     k.from_cache = k.program != NULL;
     if (k.from_cache && kept.program == NULL)
         log_say(LEY_LOG_NOTE, "%s: took %s from the cache in %.3f s: %s", device->info->name, kind->name,
                 ley_clock_s() - start_s, options);
-    if (!k.from_cache) {
+    if (status == LEY_OK && !k.from_cache) {
         status = build_and_test(&k, &source, kind->test != NULL, context, error);
         if (status == LEY_OK && cacheable)
             put_cached(device, k.program, &key);

@@ -19,8 +19,9 @@ typedef struct dev_kernel {
 
 /* The kernel specialised by `spec`, with `prelude` (or NULL) before the first line of its source:
  * one that the device has kept, or one from the cache, which has passed its kind's test when it was
- * built; else a new one is built from source, tested with `context`, and only then cached. On
- * failure there is none. */
+ * built, and once more with `context` where it is suspect since (kernels_distrust()); else a new
+ * one is built from source, tested with `context`, and only then cached. On failure there is
+ * none. */
 ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec, const char *prelude, void *context,
                          dev_kernel *kernel, ley_error *error);
 
@@ -45,9 +46,9 @@ bool kernels_are_built_at_once(const dev_info *info);
 /* Builds all of them; each one's status says whether it is there. */
 void kernels_create(dev *device, kernel_order *orders, size_t count);
 
-/* What a device computed has proved wrong: its kernels that came from the cache go from there, and
- * those that it keeps are not used again, to be built and tested anew the next time. The device is
- * idle. */
+/* What a device computed has proved wrong: its kernels that came from the cache become suspect
+ * there, to be tested before they are used again and built anew only where they fail; those that it
+ * keeps in memory are not used again. The device is idle. */
 void kernels_distrust(dev *device);
 
 /* The device keeps its program for the next kernel like it, if it has one that was tested. A zeroed

@@ -426,17 +426,19 @@ static void test_refined_roots(void **state)
 
 /* ---- Kept ------------------------------------------------------------------------------------ */
 
-static int tests_run;
+static int tests_run, failing_tests;
 
 static ley_status count_test(const dev_kernel *built, void *context, ley_error *error)
 {
     assert_non_null(built->program);
     tests_run++;
-    return context != NULL ? ley_fail(error, LEY_ERROR_WRONG_RESULT, "wrong") : LEY_OK;
+    return context != NULL || (failing_tests > 0 && failing_tests-- > 0)
+               ? ley_fail(error, LEY_ERROR_WRONG_RESULT, "wrong")
+               : LEY_OK;
 }
 
 /* A kernel is tested once, when it is built; one that fails is neither used nor kept; a foreign
- * binary is rebuilt; and what has no test is not kept. */
+ * binary is rebuilt; one that is distrusted is tested again; and what has no test is not kept. */
 static void test_kernels_are_tested_before_they_are_kept(void **state)
 {
     (void)state;
@@ -471,11 +473,33 @@ static void test_kernels_are_tested_before_they_are_kept(void **state)
     assert_int_equal(kernel_create(device, &kind, &spec, NULL, NULL, &second, &error), LEY_OK);
     assert_true(second.from_cache && second.program != kernel.program);
     assert_int_equal(plan.live_programs, 2);
-    kernels_distrust(device); /* neither of them is used again, nor what is on disk */
+    kernels_distrust(device); /* neither of them is used again; what is on disk is tested before */
     kernel_destroy(&kernel);
     kernel_destroy(&second);
     assert_int_equal(plan.live_objects, 0);
+    tests_run = 0;
     assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error));
+    assert_true(kernel.from_cache);
+    assert_int_equal(tests_run, 1);
+    assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &second, &error)); /* it is suspect no more */
+    assert_true(second.from_cache);
+    assert_int_equal(tests_run, 1);
+    kernels_distrust(device);
+    kernel_destroy(&kernel);
+    kernel_destroy(&second);
+    failing_tests = 1; /* now it fails its test: a new one is built, which passes */
+    assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error));
+    assert_false(kernel.from_cache);
+    assert_int_equal(tests_run, 3);
+    assert_ok(kernel_create(device, &kind, &spec, NULL, NULL, &second, &error)); /* and takes its place */
+    assert_true(second.from_cache);
+    assert_int_equal(tests_run, 3);
+    kernels_distrust(device);
+    kernel_destroy(&kernel);
+    kernel_destroy(&second);
+    failing_tests = 2; /* a device that has gone wrong fails the new one's test, too */
+    assert_int_equal(kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error), LEY_ERROR_WRONG_RESULT);
+    assert_ok((ley_error_clear(&error), kernel_create(device, &kind, &spec, NULL, NULL, &kernel, &error)));
     assert_false(kernel.from_cache);
     kernels_distrust(device);
     kernel_destroy(&kernel);

@@ -458,6 +458,86 @@ static void test_points_on_atoms(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+static uint64_t drawn;
+
+static double draw_between(double low, double high)
+{
+    drawn = drawn * 6364136223846793005u + 1442695040888963407u;
+    return low + (high - low) * (double)(drawn >> 11) / 9007199254740992.0;
+}
+
+/* Charges that cancel in a cell whose edges differ by up to hundreds of times, periodic along some
+ * of them, upright or not. */
+static void draw_cell(unsigned seed)
+{
+    begin();
+    drawn = 0x9e3779b97f4a7c15u * (seed + 1);
+    for (int i = 0; i < 5; i++)
+        draw_between(0, 1);
+    const double size_A = pow(10, draw_between(0.3, 1.8));
+    const int axes = 1 + (int)draw_between(0, 7);
+    for (int axis = 0; axis < 3; axis++) {
+        p.range.periodic[axis] = (axes >> axis & 1) != 0;
+        p.range.cell_A[axis][axis] = size_A * pow(10, draw_between(-0.7, 0.7));
+        for (int other = 0; other < axis && seed % 3 == 0; other++)
+            p.range.cell_A[axis][other] = draw_between(-0.4, 0.4) * p.range.cell_A[other][other];
+    }
+    for (int i = 0; i < 6; i++)
+        put(draw_between(0, p.range.cell_A[0][0]), draw_between(0, p.range.cell_A[1][1]),
+            draw_between(0, p.range.cell_A[2][2]), i % 2 == 0 ? 1 : -1);
+    const double origin_A[3] = {draw_between(-5, 5), draw_between(-5, 5), draw_between(-5, 5)};
+    put_points(origin_A, draw_between(0.5, 3), 1 + (int)draw_between(0, 30), 1 + (int)draw_between(0, 30),
+               1 + (int)draw_between(0, 30));
+    p.range.kappa_per_A = seed % 4 == 0 ? pow(10, draw_between(-2, 0)) : 0;
+}
+
+/* Whether a plan for the tolerance makes a job; a tolerance that nothing is expected to reach is
+ * refused when the plan is made. */
+static bool is_planned_and_had(unsigned seed, double tolerance, unsigned fixed)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    ley_choice forecast;
+    ley_run_options options;
+    ley_run_options_default(&options);
+    assert_ok(ley_atoms_create(p.n, p.place_A[0], p.charge_e, NULL, &atoms, &error));
+    assert_ok(ley_map_create(&p.points, &map, &error));
+    const ley_status planned =
+        ley_long_range_choose(engine, atoms, &p.points, tolerance, fixed, &options, &p.range, &forecast, &error);
+    const ley_status made =
+        planned == LEY_OK ? ley_job_create_long_range(engine, atoms, map, &p.range, &options, &job, &error) : planned;
+    if (made != LEY_OK && strstr(error.message, "no lattices") == NULL)
+        fail_msg("cell %u, a tolerance of %g, solver %d: %s", seed, tolerance, (int)p.range.solver, error.message);
+    ley_error_clear(&error);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    return made == LEY_OK;
+}
+
+/* What the levels' periods and reach do not let be had is not chosen, whichever solver is asked
+ * for: there may be other lattices as good. */
+static void test_chosen_lattices_can_be_had(void **state)
+{
+    (void)state;
+    static const ley_solver solvers[] = {LEY_SOLVER_DIRECT, LEY_SOLVER_AUTO, LEY_SOLVER_MIXED, LEY_SOLVER_FFT};
+    const unsigned first = getenv("TEST_FIRST") != NULL ? (unsigned)atoi(getenv("TEST_FIRST")) : 0;
+    const unsigned count = support_get_level() == SUPPORT_QUICK ? 60 : 2000;
+    unsigned had = 0;
+    for (unsigned seed = first; seed < first + count; seed++) {
+        draw_cell(seed);
+        p.range.solver = solvers[seed % 5 % 4];
+        had += is_planned_and_had(seed, pow(10, -2 - (int)(seed / 4 % 5)),
+                                  p.range.solver != LEY_SOLVER_AUTO ? LEY_FIX_SOLVER : 0);
+    }
+    print_message("of %u plans %u are had, for the others no lattices are expected to do\n", count, had);
+    assert_true(had > count / 2);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_layers),
@@ -469,6 +549,7 @@ int main(void)
                                               cmocka_unit_test(test_r_min),
                                               cmocka_unit_test(test_points_on_atoms),
                                               cmocka_unit_test(test_strong_screening),
-                                              cmocka_unit_test(test_left_out)};
+                                              cmocka_unit_test(test_left_out),
+                                              cmocka_unit_test(test_chosen_lattices_can_be_had)};
     return cmocka_run_group_tests_name("limits", tests, open_device, close_device);
 }

@@ -43,11 +43,13 @@ static bool add_image(places *p, int32_t atom, const double place_A[3])
     if (p->count == p->capacity) {
         const size_t capacity = 2 * p->capacity + 256;
         double *image_A = realloc(p->image_A, 3 * capacity * sizeof *image_A);
-        p->image_A = image_A != NULL ? image_A : p->image_A;
-        int32_t *numbers = image_A != NULL ? realloc(p->atom, capacity * sizeof *numbers) : NULL;
-        p->atom = numbers != NULL ? numbers : p->atom;
+        if (image_A == NULL)
+            return false;
+        p->image_A = image_A;
+        int32_t *numbers = realloc(p->atom, capacity * sizeof *numbers);
         if (numbers == NULL)
             return false;
+        p->atom = numbers;
         p->capacity = capacity;
     }
     memcpy(p->image_A + 3 * p->count, place_A, 3 * sizeof *place_A);

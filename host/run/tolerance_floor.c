@@ -27,7 +27,7 @@ static double squares_at(const reference_terms *t, const double place_A[3])
         if (t->excluded_count > 0 && reference_excludes(t, j))
             continue;
         for (int axis = 0; axis < 3; axis++)
-            d_A[axis] = place_A[axis] - position_A[3 * j + axis];
+            d_A[axis] = place_A[axis] - position_A[3 * j + (size_t)axis];
         if (t->cell != NULL)
             cell_bring_near(t->cell, d_A);
         const double r_A = fmax(cell_length(d_A), t->r_min_A),

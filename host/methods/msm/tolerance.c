@@ -101,32 +101,113 @@ static bool has_lattices(size_t count, const worker *workers, const ley_long_ran
            (r->solver != LEY_SOLVER_FFT || h.levels == 0 || fit_any(count, workers, &h));
 }
 
-/* Some that are fine by their figures cannot be had: periods that cannot be halved, transforms that
- * are too large, a mean potential that floats cannot carry. Then there may be others. */
+/* What choose() chooses from. */
+typedef struct candidates {
+    size_t count;
+    const worker *workers;
+    const survey *survey;
+    const choice_device *devices;
+    const ley_atoms *atoms;
+    const ley_lattice *lattice;
+    double aim;
+    unsigned fixed;
+    ley_sum sum;
+    ley_long_range asked, best;
+    choice_figures figures; /* seconds: infinite, there is none that can be had */
+} candidates;
+
+/* The best one with so much fixed, if it can be had and is faster than those before. */
+static void try_candidate(candidates *c, const ley_long_range *asked, unsigned fixed)
+{
+    choice_figures own;
+    ley_long_range r = *asked;
+    if (choice_make(c->survey, c->count, c->devices, c->aim, fixed, c->sum, &r, &own, NULL) == LEY_OK &&
+        own.seconds < c->figures.seconds && has_lattices(c->count, c->workers, &r, c->atoms, c->lattice)) {
+        c->best = r;
+        c->figures = own;
+    }
+}
+
+/* Cutoff by cutoff, where it is open, and window by window. */
+static void try_each(candidates *c, const ley_long_range *asked, unsigned fixed)
+{
+    static const double shortest_A = 2, longest_A = 48, longer = 1.2;
+    ley_long_range r = *asked;
+    for (double a_A = shortest_A; a_A <= longest_A; a_A *= longer) {
+        r.cutoff_A = fixed & LEY_FIX_CUTOFF ? asked->cutoff_A : a_A;
+        for (int w = 0; w < LEY_WINDOW_COUNT; w++) {
+            r.window = (ley_window)w;
+            if (!(fixed & LEY_FIX_WINDOW) || r.window == asked->window)
+                try_candidate(c, &r, fixed | LEY_FIX_CUTOFF | LEY_FIX_WINDOW);
+        }
+        if (fixed & LEY_FIX_CUTOFF)
+            return;
+    }
+}
+
+/* With other solvers than the one that cannot be had, and where these cannot either, of any
+ * solver what is not the fastest by its figures. */
+static void try_others(candidates *c, ley_solver refused)
+{
+    static const ley_solver solvers[] = {LEY_SOLVER_FFT, LEY_SOLVER_MIXED, LEY_SOLVER_DIRECT};
+    const bool is_open = !(c->fixed & LEY_FIX_SOLVER) || c->asked.solver == LEY_SOLVER_AUTO;
+    for (int is_closer = 0; is_closer < 2 && !(c->figures.seconds < INFINITY); is_closer++)
+        for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+            ley_long_range other = c->asked;
+            other.solver = solvers[i];
+            if (is_closer && (is_open || solvers[i] == refused))
+                try_each(c, &other, c->fixed | LEY_FIX_SOLVER);
+            else if (!is_closer && is_open && solvers[i] != refused)
+                try_candidate(c, &other, c->fixed | LEY_FIX_SOLVER);
+        }
+}
+
+/* Of a solver that was asked for: none can be had, though the problem has lattices that transforms
+ * do. Anything else is refused by the job's creator, which says why. */
+static ley_status refuse(const candidates *c, const ley_long_range *chosen, ley_error *error)
+{
+    ley_error why = {0};
+    ley_long_range other = *chosen;
+    other.solver = LEY_SOLVER_FFT;
+    if (chosen->solver == LEY_SOLVER_FFT || !has_lattices(0, NULL, &other, c->atoms, c->lattice))
+        return LEY_OK;
+    hierarchy h;
+    if (msm_lattices(chosen, c->atoms, c->lattice, &h, &why) == LEY_OK)
+        return LEY_OK;
+    const ley_status status = ley_fail(error, LEY_ERROR_USAGE,
+                                       "no lattices of the %s solver that are expected to reach the tolerance can be "
+                                       "had; of the fastest by their figures %s",
+                                       msm_solver_words[chosen->solver], why.message);
+    ley_error_clear(&why);
+    return status;
+}
+
+/* Some that are fine by their figures cannot be had: periods that cannot be halved, lattices that
+ * reach too far for kernels, transforms that are too large, a mean potential that floats cannot
+ * carry. Then there may be others. */
 static ley_status choose(size_t count, const worker *workers, const survey *s, const choice_device *devices,
                          const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
                          ley_sum sum, ley_long_range *range, choice_figures *figures, ley_error *error)
 {
-    static const ley_solver solvers[] = {LEY_SOLVER_FFT, LEY_SOLVER_MIXED, LEY_SOLVER_DIRECT};
-    const ley_long_range asked = *range;
-    ley_status status = choice_make(s, count, devices, relative_rms, fixed, sum, range, figures, error);
-    if (status != LEY_OK || has_lattices(count, workers, range, atoms, lattice) || (fixed & LEY_FIX_SOLVER) != 0)
+    candidates c = {.count = count,
+                    .workers = workers,
+                    .survey = s,
+                    .devices = devices,
+                    .atoms = atoms,
+                    .lattice = lattice,
+                    .aim = relative_rms,
+                    .fixed = fixed,
+                    .sum = sum,
+                    .asked = *range,
+                    .figures = {.seconds = INFINITY}};
+    const ley_status status = choice_make(s, count, devices, relative_rms, fixed, sum, range, figures, error);
+    if (status != LEY_OK || has_lattices(count, workers, range, atoms, lattice))
         return status;
-    const ley_solver first = range->solver;
-    double least_s = INFINITY;
-    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
-        choice_figures own;
-        ley_long_range other = asked;
-        other.solver = solvers[i];
-        if (solvers[i] == first ||
-            choice_make(s, count, devices, relative_rms, fixed | LEY_FIX_SOLVER, sum, &other, &own, NULL) != LEY_OK)
-            continue;
-        if (own.seconds < least_s && has_lattices(count, workers, &other, atoms, lattice)) {
-            *range = other;
-            *figures = own;
-            least_s = own.seconds;
-        }
-    }
+    try_others(&c, range->solver);
+    if (!(c.figures.seconds < INFINITY))
+        return refuse(&c, range, error);
+    *range = c.best;
+    *figures = c.figures;
     return LEY_OK;
 }
 
