@@ -191,6 +191,13 @@ $(BUILD)/tests/tenth_method/leyden: $(filter-out %/registry.o,$(tool_objects)) $
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(lib_libs) $(tool_libs)
 
+# A command whose first plans miss their tolerance.
+$(BUILD)/tests/test_cli_redo: | $(BUILD)/tests/loose_plans/leyden
+$(BUILD)/tests/loose_plans/leyden: $(tool_objects) $(BUILD)/libleyden.a $(BUILD)/tests/loose_plans/choose.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(common) $(CFLAGS) -Wl,--wrap=ley_long_range_choose -Wl,--wrap=ley_long_range_choose_points -o $@ \
+		$(filter %.o,$^) $(filter %.a,$^) $(lib_libs) $(tool_libs)
+
 # A CUDA driver and compiler without a card, for test_cuda, which opens them beside itself. What its
 # kernels compute takes half of the test's time.
 $(BUILD)/tests/fake_cuda/fake_cuda.o: own_flags := -O3 -ffast-math

@@ -121,16 +121,18 @@ void cli_write_molecule(const char *name, size_t n, double high_A, unsigned seed
 
 /* ---- Processes ------------------------------------------------------------------------------- */
 
+const char *cli_command;
+
 /* The command of the same build: this program is BUILD/tests/test_x, the command BUILD/leyden. */
 static const char *command_path(void)
 {
     static char path[4096];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 16);
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
     assert_true(length > 0);
     path[length] = '\0';
     for (int up = 0; up < 2; up++)
         *strrchr(path, '/') = '\0';
-    strcat(path, "/leyden");
+    snprintf(path + strlen(path), 64, "/%s", cli_command != NULL ? cli_command : "leyden");
     return path;
 }
 

@@ -19,6 +19,9 @@ typedef struct cli_result {
  * unless the line says otherwise; only the default drivers are loaded unless it says so. */
 const cli_result *cli(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* In the folder of the build, the command that is run; NULL: leyden. */
+extern const char *cli_command;
+
 /* The same in two steps, for runs that a signal shall meet. */
 pid_t cli_start(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const cli_result *cli_wait(pid_t child);

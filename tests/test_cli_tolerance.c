@@ -255,6 +255,21 @@ static void test_cells(void **state)
     cli_expect(0, "method: msm", NULL);
 }
 
+/* Two charges in a wire cancel to a twelfth: lattices of floats whose nodes are summed one by one
+ * have too few digits for 1e-6, which is foreseen. */
+static void test_wire(void **state)
+{
+    (void)state;
+    cli_write_text("wire.pqr", "ATOM 1 X UNK 1 13.057 5.298 7.921 -0.816 1.5\n"
+                               "ATOM 2 X UNK 2 14.557 6.798 9.421 0.816 1.5\n");
+    cli("map wire.pqr -o a.dx --json a.json --tol 1e-6 --dims 3,3,3 --spacing 1.622 --origin=4.629,1.944,8.936 "
+        "--periodic x --cell 13.603,8.724,16.817");
+    cli_expect(0, "method: msm", NULL);
+    char *report = cli_read("a.json", NULL);
+    assert_has(report, "\"solver\": \"fft\"");
+    free(report);
+}
+
 /* What is fixed may leave nothing that is right: it is done, measured and told. Who does not want
  * it measured hears that. */
 static void test_what_is_measured(void **state)
@@ -324,6 +339,7 @@ int main(void)
         cmocka_unit_test_setup(test_missed, cli_empty),
         cmocka_unit_test_setup(test_nothing, cli_empty),
         cmocka_unit_test_setup(test_cells, cli_empty),
+        cmocka_unit_test_setup(test_wire, cli_empty),
         cmocka_unit_test_setup(test_what_is_measured, cli_empty),
         cmocka_unit_test_setup(test_one_place, cli_empty),
         cmocka_unit_test_setup(test_plan_of_another_method, cli_empty),

@@ -101,7 +101,7 @@ ley_status job_create(ley_engine *engine, const method *m, void *task, const ley
                       const ley_run_options *options, ley_job **job, ley_error *error)
 {
     ley_run_options taken;
-    ley_status status = OPTIONS_TAKE(ley_run_options, tolerance, &taken, options, error);
+    ley_status status = OPTIONS_TAKE(ley_run_options, aim, &taken, options, error);
     if (status == LEY_OK)
         status = check_options(&taken, m, error);
     job_plan *given = NULL;

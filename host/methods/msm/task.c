@@ -98,7 +98,7 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
     ley_status status =
         options_check_medium(range->units, range->dielectric, range->temperature_K, range->r_min_A, error);
     if (status == LEY_OK && engine != NULL)
-        status = OPTIONS_TAKE(ley_run_options, decisions, &run, options, error);
+        status = OPTIONS_TAKE(ley_run_options, aim, &run, options, error);
     if (status == LEY_OK && run.decision_count > 0)
         status = plan_of_list(run.decisions, run.decision_count, &given, error);
     if (status == LEY_OK && isfinite(plan_real(given, "long_waves")))

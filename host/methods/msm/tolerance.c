@@ -449,7 +449,7 @@ static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const 
     bool is_whole;
     ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
     if (status == LEY_OK)
-        status = OPTIONS_TAKE(ley_run_options, decisions, &o, options, error);
+        status = OPTIONS_TAKE(ley_run_options, aim, &o, options, error);
     if (status == LEY_OK)
         status = check(tolerance, lattice, error);
     if (status == LEY_OK)
