@@ -13,6 +13,7 @@
 
 #define BOUNDARY "boundary ion.pqr -o out/a.dx --dime 9,8,7 --glen 30,28,33 --bcfl sdh"
 #define MAP "map ion.pqr -o out/a.mrc --dims 20,9,5 --spacing 0.75 --device 0"
+#define FEW(map) "map ion.pqr -o out/" map " --dims 4,2,2 --spacing 0.75 --device 0"
 
 /* At times: where the first bytes tell one format from others, and where the last descriptor of a
  * file is closed that is whole by then. */
@@ -129,6 +130,24 @@ static void test_maps(void **state)
     TRY_ALL(&map, faults);
 }
 
+/* A map that is a file from the beginning is read from there when it is judged: what the file has
+ * lost is said to be lost, and no device is blamed for it. */
+static void test_reading_back(void **state)
+{
+    (void)state;
+    static const job map = {FEW("a.mrc"), "out/a.mrc", "out/a.json"},
+                     packed = {FEW("a.mrc.gz"), "out/a.mrc.gz", "out/a.json"};
+    static const fault faults[] = {{"read", "out/", EIO, NEVER_HARMLESS}};
+    TRY_ALL(&map, faults);
+    TRY_ALL(&packed, faults);
+    for (int at = 1; at <= 4; at++) { /* points are chosen by values that cannot be read a second time */
+        char lost[64];
+        snprintf(lost, sizeof lost, "call=read,path=out/,reason=%d,at=%d,ever=1", EIO, at);
+        cli("%smap ion.pqr -o out/a.mrc --dims 9,9,9 --spacing 0.75 --device 0", cli_faulty_files(lost));
+        cli_expect(2, NULL, "out/a.mrc: Input/output error");
+    }
+}
+
 /* Drivers and their compilers get the stack that they need, however little the command has. */
 static void test_small_stack(void **state)
 {
@@ -147,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reports),
         cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_reading_back),
         cmocka_unit_test(test_small_stack),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);

@@ -103,6 +103,52 @@ static void test_cells(void **state)
     assert_int_equal(cell_make(all_periodic, none_A, &c, &error), LEY_ERROR_INPUT);
 }
 
+/* Of all images of short vectors; the cell is told of the same lattice by long ones. */
+static double shortest_A(const double vector_A[3][3], int dimensions, const double x_A[3])
+{
+    enum { FAR = 4 };
+    double shortest = INFINITY;
+    for (int i = -FAR; i <= FAR; i++)
+        for (int k = dimensions > 1 ? -FAR : 0; k <= (dimensions > 1 ? FAR : 0); k++)
+            for (int l = dimensions > 2 ? -FAR : 0; l <= (dimensions > 2 ? FAR : 0); l++) {
+                double image_A[3];
+                for (int axis = 0; axis < 3; axis++)
+                    image_A[axis] = x_A[axis] + i * vector_A[0][axis] + k * vector_A[1][axis] + l * vector_A[2][axis];
+                shortest = fmin(shortest, cell_length(image_A));
+            }
+    return shortest;
+}
+
+static void test_nearest_images(void **state)
+{
+    (void)state;
+    static const double face_centred_A[3][3] = {{0, 4, 4}, {4, 0, 4}, {4, 4, 0}};
+    static const double(*const lattices_A[])[3] = {orthogonal_A, oblique_A, face_centred_A};
+    uint64_t seed = 7;
+    for (int of = 0; of < 3; of++)
+        for (int dimensions = 1; dimensions <= 3; dimensions++) {
+            const double(*v)[3] = lattices_A[of];
+            const bool periodic[3] = {true, dimensions > 1, dimensions > 2};
+            double long_A[3][3];
+            for (int axis = 0; axis < 3; axis++) {
+                long_A[0][axis] = v[0][axis] + (dimensions > 1 ? 3 * v[1][axis] : 0);
+                long_A[1][axis] = v[1][axis] + 2 * long_A[0][axis];
+                long_A[2][axis] = v[2][axis] + 5 * v[0][axis] - 4 * v[1][axis];
+            }
+            const cell c = cell_of(periodic, (const double(*)[3])long_A);
+            for (int i = 0; i < 200; i++) {
+                double x_A[3], far_A[3], image_A[3];
+                for (int axis = 0; axis < 3; axis++) {
+                    x_A[axis] = 12 * random_number(&seed) - 6;
+                    far_A[axis] = x_A[axis] + 7 * long_A[0][axis];
+                }
+                assert_near(cell_nearest(&c, far_A, image_A), shortest_A(v, dimensions, x_A), 1e-12);
+                cell_bring_near(&c, far_A);
+                assert_near(cell_length(far_A), cell_length(image_A), 1e-12);
+            }
+        }
+}
+
 /* Ewald's sums do not depend on how they are divided, nor on the cell that the lattice is described
  * by. */
 static void test_sums_do_not_depend_on_their_division(void **state)
@@ -745,6 +791,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_nearest_images),
         cmocka_unit_test(test_sums_do_not_depend_on_their_division),
         cmocka_unit_test(test_direct_sums_converge_to_these),
         cmocka_unit_test(test_madelung_constants),

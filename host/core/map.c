@@ -190,6 +190,11 @@ const float *map_values_from(const ley_map *map, int64_t first, int64_t count, f
     return buffer;
 }
 
+ley_status map_check_store(const ley_map *map, ley_error *error)
+{
+    return map->store.check != NULL ? map->store.check(map->store.context, error) : LEY_OK;
+}
+
 ley_status map_check_values(const ley_map *map, const char *path, ley_error *error)
 {
     const int64_t *n = ley_map_lattice(map)->n, points = ley_lattice_points(ley_map_lattice(map));

@@ -14,6 +14,10 @@ double map_value(const ley_map *map, int64_t number, double place_A[3]);
  * not-a-numbers where the map's store cannot read them. */
 const float *map_values_from(const ley_map *map, int64_t first, int64_t count, float *buffer);
 
+/* Whether the map's store could read and write all that it was asked for so far. Errors: the first
+ * one of the store. */
+ley_status map_check_store(const ley_map *map, ley_error *error);
+
 /* Errors: LEY_ERROR_INPUT when a value is not a number, or infinite, with its point;
  * LEY_ERROR_USAGE when the values are not in memory. `path` begins the message. */
 ley_status map_check_values(const ley_map *map, const char *path, ley_error *error);
@@ -32,6 +36,7 @@ typedef struct map_store {
     void *context;
     ley_status (*write)(void *context, int64_t first_plane, int64_t planes, const float *values, ley_error *error);
     ley_status (*read)(void *context, int64_t first_value, int64_t count, float *values, ley_error *error);
+    ley_status (*check)(void *context, ley_error *error); /* why values could not be read or written so far */
     void (*end)(void *context);
 } map_store;
 

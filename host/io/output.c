@@ -84,6 +84,11 @@ static int lost(const ley_output *output)
     return __atomic_load_n(&output->lost, __ATOMIC_RELAXED);
 }
 
+ley_status ley_output_check(const ley_output *output, ley_error *error)
+{
+    return lost(output) != 0 ? fail(output, lost(output), error) : LEY_OK;
+}
+
 static ley_status write_bytes(ley_output *output, const unsigned char *data, size_t size, ley_error *error)
 {
     while (size > 0) {
@@ -169,13 +174,13 @@ ley_status ley_output_write_at(ley_output *output, const void *data, size_t size
     return LEY_OK;
 }
 
-ley_status ley_output_read_at(const ley_output *output, void *data, size_t size, int64_t offset, ley_error *error)
+ley_status ley_output_read_at(ley_output *output, void *data, size_t size, int64_t offset, ley_error *error)
 {
     unsigned char *at = data;
     while (size > 0) {
         const ssize_t n = pread(output->fd, at, size, offset);
         if (n == 0 || (n < 0 && errno != EINTR))
-            return fail(output, n == 0 ? EIO : errno, error);
+            return lose(output, n == 0 ? EIO : errno, error);
         at += n > 0 ? n : 0;
         offset += n > 0 ? n : 0;
         size -= n > 0 ? (size_t)n : 0;
@@ -197,8 +202,8 @@ static ley_status close_checked(ley_output *output, ley_error *error)
 ley_status ley_output_commit(ley_output *output, ley_error *error)
 {
     ley_status status = output->packer != NULL ? ley_packer_end(output->packer, error) : LEY_OK;
-    if (status == LEY_OK && lost(output) != 0)
-        status = fail(output, lost(output), error);
+    if (status == LEY_OK)
+        status = ley_output_check(output, error);
     if (status == LEY_OK)
         status = close_checked(output, error);
     if (status == LEY_OK && cancelled(output))

@@ -19,7 +19,7 @@ typedef struct ley_output {
     ley_packer *packer;          /* NULL: plain */
     const volatile bool *cancel; /* or NULL */
     int fd;
-    int lost; /* why bytes could not be written, an error number: the first reason stays; 0: none */
+    int lost; /* why bytes could not be written or read back, an error number: the first reason stays; 0: none */
 } ley_output;
 
 /* Whether a file of this name is one that is packed by gzip: it ends in ".gz". */
@@ -41,7 +41,10 @@ ley_status ley_output_write_packed(ley_output *output, const ley_packed *packed,
  * is there; the size is set before. Errors: LEY_ERROR_FILE. */
 ley_status ley_output_reserve(ley_output *output, int64_t size, ley_error *error);
 ley_status ley_output_write_at(ley_output *output, const void *data, size_t size, int64_t offset, ley_error *error);
-ley_status ley_output_read_at(const ley_output *output, void *data, size_t size, int64_t offset, ley_error *error);
+ley_status ley_output_read_at(ley_output *output, void *data, size_t size, int64_t offset, ley_error *error);
+
+/* Whether nothing was lost so far. Errors: LEY_ERROR_FILE. */
+ley_status ley_output_check(const ley_output *output, ley_error *error);
 
 /* Puts the finished file under its name. Ends the output, whatever it returns. */
 ley_status ley_output_commit(ley_output *output, ley_error *error);

@@ -150,6 +150,12 @@ static ley_status read_stored(void *context, int64_t first, int64_t count, float
     return status;
 }
 
+static ley_status check_stored(void *context, ley_error *error)
+{
+    const file_store *s = context;
+    return s->is_begun ? ley_output_check(&s->output, error) : LEY_OK;
+}
+
 static void free_store(file_store *s)
 {
     if (s == NULL)
@@ -201,7 +207,8 @@ ley_status stored_map_create(const ley_lattice *lattice, const char *path, int64
     s->lattice = *lattice;
     s->offset = offset;
     pthread_mutex_init(&s->mutex, NULL);
-    const map_store store = {.context = s, .write = store_planes, .read = read_stored, .end = end_store};
+    const map_store store = {
+        .context = s, .write = store_planes, .read = read_stored, .check = check_stored, .end = end_store};
     return map_create_stored(lattice, &store, map, error);
 }
 

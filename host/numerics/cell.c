@@ -70,6 +70,61 @@ static void complete(cell *c)
     }
 }
 
+/* Takes the multiple of the step from d that leaves least of it; whether d became shorter by more
+ * than rounding, which would never end. */
+static bool shorten(double d_A[3], const double step_A[3])
+{
+    const double times = cell_dot(d_A, step_A) / cell_dot(step_A, step_A);
+    if (!(fabs(times) > 0.5 + 1e-9))
+        return false;
+    for (int axis = 0; axis < 3; axis++)
+        d_A[axis] -= round(times) * step_A[axis];
+    return true;
+}
+
+/* Sums and differences of the periodic vectors v, each once of the two signs that it has. */
+static void combine(cell *c, int n, const double v[3][3])
+{
+    static const int times[13][3] = {{1, 0, 0}, {0, 1, 0},  {1, 1, 0}, {1, -1, 0}, {0, 0, 1},  {1, 0, 1},  {1, 0, -1},
+                                     {0, 1, 1}, {0, 1, -1}, {1, 1, 1}, {1, 1, -1}, {1, -1, 1}, {1, -1, -1}};
+    c->steps = n == 3 ? 13 : n == 2 ? 4 : 1;
+    for (int k = 0; k < c->steps; k++)
+        for (int axis = 0; axis < 3; axis++)
+            for (int i = 0; i < n; i++)
+                c->step_A[k][axis] += times[k][i] * v[i][axis];
+}
+
+/* Of reduced vectors, none of which a sum or difference of the others shortens, the steps hold all
+ * faces of the cell of what is nearest to 0 (Conway and Sloane). In a rectangular cell rounding
+ * does. */
+static void find_steps(cell *c)
+{
+    double v[3][3];
+    int n = 0;
+    bool is_oblique = false, is_shorter = true;
+    for (int i = 0; i < 3; i++)
+        if (c->periodic[i])
+            memcpy(v[n++], c->vector_A[i], sizeof v[0]);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < i; k++)
+            is_oblique = is_oblique || fabs(cell_dot(v[i], v[k])) > 1e-12 * cell_length(v[i]) * cell_length(v[k]);
+    while (is_oblique && is_shorter) {
+        is_shorter = false;
+        for (int i = 0; i < n; i++)
+            for (int k = 1; k < n; k++)
+                is_shorter = shorten(v[i], v[(i + k) % n]) || is_shorter;
+        for (int sign = -1; n == 3 && sign <= 1; sign += 2)
+            for (int i = 0; i < 3; i++) {
+                double sum_A[3];
+                for (int axis = 0; axis < 3; axis++)
+                    sum_A[axis] = v[i][axis] + sign * v[(i + 1) % 3][axis];
+                is_shorter = shorten(v[(i + 2) % 3], sum_A) || is_shorter;
+            }
+    }
+    if (is_oblique)
+        combine(c, n, (const double(*)[3])v);
+}
+
 ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *made, ley_error *error)
 {
     cell c = {.measure = 1};
@@ -94,6 +149,7 @@ ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *
             c.dual_per_A[i][k] /= volume;
         c.measure = fabs(volume);
     }
+    find_steps(&c);
     *made = c;
     return LEY_OK;
 }
@@ -107,12 +163,18 @@ void cell_components(const cell *c, const double x_A[3], double component[3])
 void cell_bring_near(const cell *c, double d_A[3])
 {
     double component[3];
+    bool is_shorter = c->steps > 0;
     if (c->dimensions == 0)
         return;
     cell_components(c, d_A, component);
     for (int i = 0; i < 3; i++)
         for (int axis = 0; axis < 3 && c->periodic[i]; axis++)
             d_A[axis] -= round(component[i]) * c->vector_A[i][axis];
+    while (is_shorter) {
+        is_shorter = false;
+        for (int k = 0; k < c->steps; k++)
+            is_shorter = shorten(d_A, c->step_A[k]) || is_shorter;
+    }
 }
 
 void cell_reach(const cell *c, const double x_A[3], double reach_A, int64_t low[3], int64_t high[3])
@@ -142,24 +204,9 @@ void cell_images(const cell *c, const double x_A[3], double reach_A, cell_each *
             }
 }
 
-static void take_shorter(void *context, const double image_A[3])
-{
-    double *nearest_A = context;
-    if (cell_dot(image_A, image_A) < cell_dot(nearest_A, nearest_A))
-        memcpy(nearest_A, image_A, 3 * sizeof *nearest_A);
-}
-
-/* What components round to is near; whatever is nearer is among the images within its reach. */
 double cell_nearest(const cell *c, const double x_A[3], double image_A[3])
 {
-    double at[3], near_A[3];
-    cell_components(c, x_A, at);
-    memcpy(near_A, x_A, sizeof near_A);
-    for (int i = 0; i < 3; i++)
-        for (int axis = 0; c->periodic[i] && axis < 3; axis++)
-            near_A[axis] -= rint(at[i]) * c->vector_A[i][axis];
-    memcpy(image_A, near_A, sizeof near_A);
-    if (c->dimensions > 0)
-        cell_images(c, near_A, cell_length(near_A), take_shorter, image_A);
+    memcpy(image_A, x_A, 3 * sizeof *image_A);
+    cell_bring_near(c, image_A);
     return cell_length(image_A);
 }

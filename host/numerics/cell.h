@@ -13,6 +13,8 @@ typedef struct cell {
     double vector_A[3][3];   /* where it is not periodic: of length 1, normal to those where it is and to each other */
     double dual_per_A[3][3]; /* dual[i] . vector[j] is 1 where i = j, else 0 */
     double measure;          /* volume, area or length of what is repeated, in A^3, A^2 or A; 1 when nothing is */
+    int steps;               /* of an oblique cell: short multiples of the periodic vectors, in A; */
+    double step_A[13][3];    /* where none of them shortens a way, nothing does */
 } cell;
 
 /* Vectors along which it is not periodic are not looked at: x, y and z in this order where that
@@ -22,7 +24,7 @@ ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *
 /* Components of x along the vectors. */
 void cell_components(const cell *c, const double x_A[3], double component[3]);
 
-/* From a way to that of an image which is no longer than half of each periodic vector along it. */
+/* From a way to the shortest one of an image. */
 void cell_bring_near(const cell *c, double d_A[3]);
 
 double cell_dot(const double a[3], const double b[3]);

@@ -1,6 +1,7 @@
 #include "run/verification.h"
 
 #include "clock.h"
+#include "core/map.h"
 #include "dev_kernel.h"
 #include "error.h"
 #include "judge/accuracy.h"
@@ -152,6 +153,13 @@ static ley_status add_others(sample *s, int64_t total, ley_error *error)
     return LEY_OK;
 }
 
+/* No device is to blame for values that the map's file has lost. */
+static ley_status check_store(const ley_job *job, ley_error *error)
+{
+    const ley_map *map = job->method->map != NULL ? job->method->map(job->task) : NULL;
+    return map != NULL ? map_check_store(map, error) : LEY_OK;
+}
+
 /* The same for a tolerance, by strata; the largest values come last, for the first points are the
  * host's alone. Those of a map are numbered in the order of its slabs. */
 static ley_status choose_strata(sample *s, size_t wanted, size_t fixed, int64_t total, uint64_t *random,
@@ -170,6 +178,8 @@ static ley_status choose_strata(sample *s, size_t wanted, size_t fixed, int64_t 
     if (status == LEY_OK)
         status = strata_make(&source, fixed, random, &s->strata, error);
     free(strong);
+    if (status == LEY_OK) /* values that were lost in between are no longer of their strata */
+        status = check_store(s->job, error);
     if (status != LEY_OK)
         return status;
     const strata *from = &s->strata;
@@ -874,6 +884,8 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
     ley_status status = choose_points(&s, wanted, total, &random, error);
     if (status == LEY_OK)
         status = order_points(&s, error);
+    if (status == LEY_OK)
+        status = check_store(job, error);
     if (status == LEY_OK)
         status = reference_begin(&s.terms, s.least, &job->cancelled, error);
     if (status == LEY_OK) {

@@ -2,6 +2,7 @@
 import inspect
 import json
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -318,3 +319,51 @@ def test_points_over_padding_and_box(atoms, engine):
         leyden.map(atoms, n=(2, 2, 2), spacing=1, engine=engine)
     with pytest.raises(leyden.UsageError, match="cannot fill a cell"):
         leyden.map(atoms, n=(4, 5, 8), cell=(40, 40, 40, 70, 80, 90), method="cutoff", engine=engine)
+
+
+@pytest.mark.parametrize("of_points", [False, True])
+def test_what_misses_is_computed_again(charges, lattice, engine, monkeypatch, of_points):
+    """First plans that are 100 times too loose."""
+    from leyden._compute import _Sum
+    choose = _Sum._choose
+
+    def loose(self, of):
+        before = self.options.c.aim
+        self.options.c.aim = before or 50
+        try:
+            return choose(self, of)
+        finally:
+            self.options.c.aim = before
+
+    monkeypatch.setattr(_Sum, "_choose", loose)
+    x, q, _ = charges
+    atoms = leyden.Atoms.from_arrays(x, q - q.mean())
+    wanted = {"cell": (40, 40, 40), "method": "msm", "engine": engine}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", leyden.ToleranceWarning)
+        made = leyden.points(atoms, x[:50] + 1, tol=1e-4, **wanted) if of_points else \
+            leyden.map(atoms, lattice, tol=1e-4, **wanted)
+    assert made.report["missed_rms"][0] > 1e-4 >= made.report["accuracy"]["relative_rms"]
+    if of_points:
+        return
+    with pytest.warns(leyden.ToleranceWarning, match="and tol is 1e-06"):  # a window that does not reach it
+        made = leyden.map(atoms, lattice, tol=1e-6, window="nodal3", solver="direct", **wanted)
+    assert made.report["missed_rms"] and made.report["accuracy"]["relative_rms"] > 1e-6
+
+
+def test_auto_takes_no_lattices_that_miss(charges, lattice, engine, monkeypatch):
+    """However soon they are done."""
+    from leyden import _compute
+    choose = _compute._Sum._choose
+
+    def worse(self, of):
+        choice = choose(self, of)
+        choice.seconds = choice.building_s = 0
+        choice.direct_s, choice.relative_rms = 1e9, 1.1 * self.tolerance
+        return choice
+
+    monkeypatch.setattr(_compute, "FEW_PAIRS", 0)
+    monkeypatch.setattr(_compute._Sum, "_choose", worse)
+    x, q, _ = charges
+    made = leyden.map(leyden.Atoms.from_arrays(x, q), lattice, tol=1e-4, engine=engine)
+    assert made.report["method"] == "dcs"
