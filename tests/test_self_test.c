@@ -640,8 +640,10 @@ static int find_fault(const subject *s, made *m, size_t number, bool cuda, const
             other.point_pairs.device = NULL;
         define_fault(top, true, fault_in_force);
     }
-    if (is_of_several(s)) /* one of its kernels may be right, and would be tested no more */
+    if (is_of_several(s)) { /* one of its kernels may be right, and would be tested no more */
+        kernels_distrust(device);
         support_fresh_cache();
+    }
     ley_status status = cuda ? create(s, &other, &error) : test(s, m, &error);
     const char *by = ""; /* or what brings results home finds that they are no numbers */
     if (f->by_verification && status == LEY_OK) {
