@@ -435,7 +435,7 @@ static void test_dumped_kernels(void **state)
     cli("LEYDEN_DUMP=%s LEYDEN_CACHE_DIR=%s " MAP SMALL " --device 0", cli_path("dump"), cli_path("dump_cache"));
     cli_expect(0, NULL, NULL);
     const int files = cli_each_file("dump", NULL);
-    assert_true(files >= 3 * 4); /* dcs, and some of calibration */
+    assert_true(files >= 3); /* dcs; so few pairs measure nothing of the device */
     cli("LEYDEN_DUMP=%s LEYDEN_CACHE_DIR=%s " MAP SMALL " --device 0 --verify 0", cli_path("again"),
         cli_path("dump_cache")); /* a judge's kernel is built where there is time */
     cli_expect(0, "(kernel from the cache)", NULL);

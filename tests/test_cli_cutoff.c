@@ -118,7 +118,7 @@ static void test_values(void **state)
         {CUTOFF "--periodic x --cell 20,20,20,30,30,90", 1, "--cell: no cell has the angles 30, 30 and 90 degrees"},
         {CUTOFF "--periodic xy --cell 1,0,0,2,0,0,0,0,1", 2, "cell"},
         {CUTOFF "--origin 0,0,0", 1, "--origin needs --dims"},
-        {CUTOFF "--origin 0,0,0 --padding 3 " CUBE, 1, "--origin needs --dims"},
+        {CUTOFF "--origin 0,0,0 --padding 3 " CUBE, 1, "--padding and --origin exclude each other"},
         {CUTOFF "--origin 0,0,0 --periodic xy --cell 20,20,20", 1, "--origin needs --dims"},
         {CUTOFF "--spacing 1e-6 --periodic xyz --cell 1e8,1e8,1e8", 2, "points along x"},
         {CUTOFF "--bin-depth 129", 1, "--bin-depth: 129 is out of range"},

@@ -94,7 +94,8 @@ static void test_what_is_refused(void **state)
         {MSM "--periodic xyz --cell 300,20,3", 2, "take a wider lattice spacing, or the fft solver"},
         {MSM "--periodic xyz --cell 110,110,110 --cutoff 32", 1, "kernels hold those of at most 31"},
         {MSM "--periodic xyz --cell 20,20,20 --window bspline6", 1, "the direct solver takes nodal windows"},
-        {MSM "--periodic xyz --cell 20,20,20 --origin 1,2,3 --padding 4", 1, "--origin needs --dims"},
+        {MSM "--periodic xyz --cell 20,20,20 --origin 1,2,3 --padding 4", 1,
+         "--padding and --origin exclude each other"},
     };
     CLI_CHECK_FAILURES(cases);
 }
