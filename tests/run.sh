@@ -60,7 +60,7 @@ second_driver() { if has_two_drivers "$1" || [ "${TEST_DRIVER-}" = llvmpipe ]; t
 # tolerances and files. Those among them that are about memory and threads run under sanitizers,
 # which are at level quick, too.
 from_pairwise=" test_self_test test_epilogue test_cutoff_digits test_cutoff_maps test_mdh_lists test_bench_cutoff test_bench_msm test_bench_frontier test_tolerance_maps test_cli_field"
-from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others python_extra sdist "
+from_pairwise+=" test_msm_periodic test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults oclgrind check_golden check_rates check_others python_extra "
 sanitized=" test_msm_cancelling test_msm_devices test_mdh_lists "
 
 # Every choice of a long-range sum with every other one, in the double reference and on a driver,
@@ -210,8 +210,8 @@ for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
-every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_python python_extra sdist'
-if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb tolerances'; fi # makes a Debian: minutes; 2,000 systems: hours
+every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_python python_extra'
+if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb tolerances sdist'; fi # systems and environments of their own: minutes; 2,000 systems: hours
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }
     wanted "$name" && add script "$name" env RUSTICL_ENABLE="$(second_driver "$name")" bash -c "${scripts[$name]}"

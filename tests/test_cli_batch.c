@@ -70,7 +70,7 @@ static void test_maps_are_those_of_single_commands(void **state)
     (void)state;
     check_same(DIRECT, (const char *[]){".mrc", NULL});
     check_same(DIRECT "--side-by-side 1", (const char *[]){".raw", ".raw.json", NULL});
-    check_same("--spacing 1 --padding 4 --device 0 --method cutoff --cutoff 6 --variant regions8 --math standard",
+    check_same("--spacing 1 --padding 4 --device 0 --method cutoff --cutoff 6 --variant vector4 --math standard",
                (const char *[]){".dx.gz", NULL});
     check_same(DIRECT "--field", (const char *[]){".npy", "_Ex.npy", "_Ey.npy", "_Ez.npy", NULL});
 }

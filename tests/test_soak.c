@@ -80,7 +80,7 @@ static void compute(ley_engine *engine, int i)
 static void test_maps(void **state)
 {
     (void)state;
-    const int first = 60, maps = support_get_level() == SUPPORT_FULL ? 5000 : 200;
+    const int first = 60, maps = support_get_level() == SUPPORT_FULL ? 5000 : 100;
     ley_engine *engine = NULL;
     assert_true(support_open_default(&engine));
     for (int i = 0; i < first; i++)
