@@ -37,8 +37,7 @@ mount --rbind /sys "$root/sys"
 mount --rbind /dev "$root/dev"
 git clone -q --bare . "$root/srv/leyden.git"
 
-# The README's first two shell blocks, as continuous integration reads them.
-mapfile -t commands < <(awk '/^```sh$/ {inside = 1; next} /^```$/ {if (inside && ++blocks == 2) exit; inside = 0} inside {sub(/ *#.*/, ""); print}' README.md)
+mapfile -t commands < <(sh tests/readme_commands.sh)
 clone="git clone -q /srv/leyden.git leyden"
 lines=()
 # step NAME COMMAND: in the bare system, in the clone once it is there.
