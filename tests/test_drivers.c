@@ -166,6 +166,21 @@ static void test_a_driver_that_hangs(void **state)
     assert_string_equal(result.words, "Topology became empty");
 }
 
+/* As a child does that was begun while a thread held a lock: the second child is asked, too. */
+static void test_a_child_that_hangs(void **state)
+{
+    (void)state;
+    make_folder("once", false);
+    const char *library = cli_path("vendors/once.so");
+    setenv("DYING_DRIVER_SAYS", cli_path("says"), 1);
+    unlink(cli_path("says"));
+    trial_result result;
+    trial_run(&library, 1, 6, &result);
+    unsetenv("DYING_DRIVER_SAYS");
+    assert_int_equal(result.end, TRIAL_LIVES);
+    assert_int_equal(loads(), 2);
+}
+
 /* QEMU knows the limit and does not heed it. */
 static bool is_heeded(void)
 {
@@ -281,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_vectors_of_the_host),
         cmocka_unit_test(test_drivers_are_found_as_the_loader_finds_them),
         cmocka_unit_test(test_a_driver_that_hangs),
+        cmocka_unit_test(test_a_child_that_hangs),
         cmocka_unit_test(test_a_driver_with_too_little_memory),
         cmocka_unit_test(test_a_dying_driver_is_left_out),
         cmocka_unit_test(test_other_drivers_work_beside_it),

@@ -1,6 +1,7 @@
 /* An OpenCL driver without devices that ends the process, or does not return, when it is asked for
- * them. Its file's name says how: "abort.so", "segfault.so", "exit.so", "hang.so", or
- * "constructor.so", which aborts as soon as it is loaded; any other lives. Each time that it is
+ * them. Its file's name says how: "abort.so", "segfault.so", "exit.so", "hang.so", "once.so", which
+ * does not return the first time, or "constructor.so", which aborts as soon as it is loaded; any
+ * other lives. Each time that it is
  * loaded, it adds a line to the file that DYING_DRIVER_SAYS names. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SEEN __attribute__((visibility("default")))
@@ -30,6 +32,8 @@ static int has_fate(const char *fate)
     return slash != NULL && strncmp(slash + 1, fate, strlen(fate)) == 0;
 }
 
+static const char arrival[] = "loaded\n";
+
 static void die(void)
 {
     fprintf(stderr, "\nTopology became empty\n");
@@ -39,7 +43,10 @@ static void die(void)
         raise(SIGSEGV);
     if (has_fate("exit"))
         _exit(3);
-    while (has_fate("hang"))
+    const char *path = getenv("DYING_DRIVER_SAYS");
+    struct stat says;
+    const int is_first = path != NULL && stat(path, &says) == 0 && says.st_size == sizeof arrival - 1;
+    while (has_fate("hang") || (has_fate("once") && is_first))
         pause();
 }
 
@@ -98,7 +105,7 @@ __attribute__((constructor)) static void arrive(void)
 {
     const char *path = getenv("DYING_DRIVER_SAYS");
     const int file = path != NULL ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
-    if (file >= 0 && write(file, "loaded\n", 7) == 7)
+    if (file >= 0 && write(file, arrival, sizeof arrival - 1) > 0)
         close(file);
     if (has_fate("constructor"))
         abort();
