@@ -5,6 +5,7 @@
 #include "judge/flat.h"
 #include "judge/neighbours.h"
 #include "judge/piecewise.h"
+#include "judge/structure.h"
 #include "judge/waves.h"
 #include "judge/wide.h"
 #include "numerics/ewald.h"
@@ -18,14 +19,23 @@
 static const double gaussian_end = 5.5;
 /* Layers and lines are flat to each other to exp(-this). */
 static const double flat = 30;
-/* Nanoseconds for a pair; for a pair looked at in vain; for a wave of a charge, and at a point. */
-static const double pair_cost = 6, look_cost = 2, wave_cost = 0.3, point_cost = 1;
+/* Nanoseconds for a pair; for a pair looked at in vain; for a wave at a point. */
+static const double pair_cost = 6, look_cost = 2, point_cost = 1;
+/* Bins of charges, of the distance that images count at. */
+static const double bin_share = 0.2;
 /* Images of a charge of which squares are summed one by one. */
 static const double most_squares = 4000;
 /* Vectors of the lattice that kernels look at for each charge, at most. */
 static const double most_vectors = 2e6;
 
-enum { PIECES = 128, MOST_WAYS = 13 };
+enum { PIECES = 128, MOST_WAYS = 13, BLOCK = 64 };
+
+/* Bins whose charges are looked at as one from afar: at the middle of their squares, the root of
+ * the sum of these. */
+typedef struct bin_charges {
+    size_t n, *bin;                /* [n]: none without charges; n = 0: each charge is looked at */
+    double *place_A[3], *charge_e; /* [n], and BLOCK more */
+} bin_charges;
 
 struct periodic_sum {
     periodic_options o;
@@ -35,8 +45,10 @@ struct periodic_sum {
     double beta_per_A; /* 0: no waves */
     double reach_A;    /* of images whose value counts */
     double near_A;     /* of images whose squares are summed one by one */
-    bool has_far;      /* charges may have no image within o.near_A */
-    int ways;          /* to the images of a place that may be nearer than the one within the cell */
+    double far_A;      /* from here on squares are those of nearest images */
+    bool has_far;      /* charges may have no image within far_A */
+    bin_charges far;
+    int ways; /* to the images of a place that may be nearer than the one within the cell */
     double way_A[MOST_WAYS][3], way2_A2[MOST_WAYS];
     piecewise image, slope; /* r times an image's value; r^2 times less its derivative */
     waves *waves;
@@ -150,55 +162,98 @@ static void add_stretch_slopes(void *context, size_t first, size_t last, const d
 
 /* ---- Charges without an image nearby --------------------------------------------------------- */
 
-enum { BLOCK = 64 };
-
-/* Squares of charges to their nearest image, of those where that is no nearer than near_A: sums[0],
- * and sums[1] of fields. */
-static WIDE_INLINE void add_far(const periodic_sum *s, const double point_A[3], double sums[2])
+/* The squared ways to the nearest images of `count` charges; -1 where there is none. */
+static WIDE_INLINE void find_nearest(const periodic_sum *s, double *const from_A[3], size_t first, size_t count,
+                                     const double point_A[3], double r2[BLOCK])
 {
     static const double digits = 0x1.8p52; /* added to a number it leaves no digits for a fraction */
-    const double near2 = s->o.near_A * s->o.near_A, kappa = s->o.kappa_per_A, lattice = s->o.shares.lattice;
-    double dual[3][3], v[3][3], all[2][BLOCK] = {{0}};
+    const double *px = from_A[0] + first, *py = from_A[1] + first, *pz = from_A[2] + first;
+    double dual[3][3], v[3][3], x[BLOCK], y[BLOCK], z[BLOCK];
     for (int i = 0; i < 3; i++)
         for (int axis = 0; axis < 3; axis++) {
             dual[i][axis] = s->cell.periodic[i] ? s->cell.dual_per_A[i][axis] : 0;
             v[i][axis] = s->cell.vector_A[i][axis];
         }
-    for (size_t first = 0; first < s->charges.n; first += BLOCK) {
-        const double *px = s->charges.place_A[0] + first, *py = s->charges.place_A[1] + first,
-                     *pz = s->charges.place_A[2] + first, *q = s->charges.charge_e + first;
-        double x[BLOCK], y[BLOCK], z[BLOCK], r2[BLOCK];
-        for (int j = 0; j < BLOCK; j++) {
-            const double a = point_A[0] - px[j], b = point_A[1] - py[j], c = point_A[2] - pz[j];
-            const double t0 = (dual[0][0] * a + dual[0][1] * b + dual[0][2] * c + digits) - digits,
-                         t1 = (dual[1][0] * a + dual[1][1] * b + dual[1][2] * c + digits) - digits,
-                         t2 = (dual[2][0] * a + dual[2][1] * b + dual[2][2] * c + digits) - digits;
-            x[j] = a - t0 * v[0][0] - t1 * v[1][0] - t2 * v[2][0];
-            y[j] = b - t0 * v[0][1] - t1 * v[1][1] - t2 * v[2][1];
-            z[j] = c - t0 * v[0][2] - t1 * v[1][2] - t2 * v[2][2];
-            r2[j] = x[j] * x[j] + y[j] * y[j] + z[j] * z[j];
-        }
-        if (s->ways > 0)
-            for (int j = 0; j < BLOCK; j++) {
-                double change = 0;
-                for (int w = 0; w < s->ways; w++) {
-                    const double along = x[j] * s->way_A[w][0] + y[j] * s->way_A[w][1] + z[j] * s->way_A[w][2],
-                                 nearer = s->way2_A2[w] - 2 * fabs(along);
-                    change = nearer < change ? nearer : change;
-                }
-                r2[j] += change;
-            }
-        if (kappa > 0)
-            for (int j = 0; j < BLOCK; j++) {
-                const double allowed = lattice + (1 - lattice) * wide_exp(-kappa * sqrt(r2[j]));
-                x[j] = allowed * allowed;
-            }
-        for (int j = 0; j < BLOCK; j++) {
-            const double square = r2[j] >= near2 ? q[j] * q[j] / r2[j] : 0;
-            all[0][j] += kappa > 0 ? square * x[j] : square;
-            all[1][j] += r2[j] >= near2 ? square / r2[j] : 0;
-        }
+    for (int j = 0; j < BLOCK; j++) {
+        const double a = point_A[0] - px[j], b = point_A[1] - py[j], c = point_A[2] - pz[j];
+        const double t0 = (dual[0][0] * a + dual[0][1] * b + dual[0][2] * c + digits) - digits,
+                     t1 = (dual[1][0] * a + dual[1][1] * b + dual[1][2] * c + digits) - digits,
+                     t2 = (dual[2][0] * a + dual[2][1] * b + dual[2][2] * c + digits) - digits;
+        x[j] = a - t0 * v[0][0] - t1 * v[1][0] - t2 * v[2][0];
+        y[j] = b - t0 * v[0][1] - t1 * v[1][1] - t2 * v[2][1];
+        z[j] = c - t0 * v[0][2] - t1 * v[1][2] - t2 * v[2][2];
+        r2[j] = x[j] * x[j] + y[j] * y[j] + z[j] * z[j];
     }
+    if (s->ways > 0)
+        for (int j = 0; j < BLOCK; j++) {
+            double change = 0;
+            for (int w = 0; w < s->ways; w++) {
+                const double along = x[j] * s->way_A[w][0] + y[j] * s->way_A[w][1] + z[j] * s->way_A[w][2],
+                             nearer = s->way2_A2[w] - 2 * fabs(along);
+                change = nearer < change ? nearer : change;
+            }
+            r2[j] += change;
+        }
+    for (size_t j = count; j < BLOCK; j++)
+        r2[j] = -1;
+}
+
+/* Squares of those that are no nearer than the root of least2, and of their fields. */
+static WIDE_INLINE void add_nearest(const periodic_sum *s, const double *q, double least2, const double r2[BLOCK],
+                                    double all[2][BLOCK])
+{
+    const double kappa = s->o.kappa_per_A, lattice = s->o.shares.lattice;
+    double share[BLOCK];
+    for (int j = 0; j < BLOCK; j++)
+        share[j] = 1;
+    if (kappa > 0)
+        for (int j = 0; j < BLOCK; j++) {
+            const double allowed = lattice + (1 - lattice) * wide_exp(-kappa * sqrt(r2[j] > 0 ? r2[j] : 0));
+            share[j] = allowed * allowed;
+        }
+    for (int j = 0; j < BLOCK; j++) {
+        const double square = r2[j] >= least2 ? q[j] * q[j] / r2[j] : 0;
+        all[0][j] += square * share[j];
+        all[1][j] += r2[j] >= least2 ? square / r2[j] : 0;
+    }
+}
+
+static WIDE_INLINE void add_charges(const periodic_sum *s, size_t first, size_t last, const double point_A[3],
+                                    double all[2][BLOCK])
+{
+    double r2[BLOCK];
+    for (; first < last; first += BLOCK) {
+        find_nearest(s, s->charges.place_A, first, last - first, point_A, r2);
+        add_nearest(s, s->charges.charge_e + first, s->far_A * s->far_A, r2, all);
+    }
+}
+
+/* Those of bins that lie beyond far_A with all of their charges, and are small from there; of bins
+ * that do with some, of each charge. */
+static WIDE_INLINE void add_bins(const periodic_sum *s, const double point_A[3], double all[2][BLOCK])
+{
+    const double within_A = fmax(s->far_A - s->charges.radius_A, 0),
+                 beyond_A = fmax(s->far_A + s->charges.radius_A, 4 * s->charges.radius_A);
+    const size_t *first_of = s->charges.first;
+    double r2[BLOCK];
+    for (size_t first = 0; first < s->far.n; first += BLOCK) {
+        find_nearest(s, s->far.place_A, first, s->far.n - first, point_A, r2);
+        add_nearest(s, s->far.charge_e + first, beyond_A * beyond_A, r2, all);
+        for (size_t j = 0; j < BLOCK && first + j < s->far.n; j++)
+            if (r2[j] < beyond_A * beyond_A && r2[j] >= within_A * within_A)
+                add_charges(s, first_of[s->far.bin[first + j]], first_of[s->far.bin[first + j] + 1], point_A, all);
+    }
+}
+
+/* Squares of charges to their nearest image, of those where that is no nearer than far_A: sums[0],
+ * and sums[1] of fields. */
+static WIDE_INLINE void add_far(const periodic_sum *s, const double point_A[3], double sums[2])
+{
+    double all[2][BLOCK] = {{0}};
+    if (s->far.n > 0)
+        add_bins(s, point_A, all);
+    else
+        add_charges(s, 0, s->charges.n, point_A, all);
     for (int j = 0; j < BLOCK; j++) {
         sums[0] += all[0][j];
         sums[1] += all[1][j];
@@ -360,15 +415,56 @@ static void find_ways(periodic_sum *s)
     }
 }
 
-/* How far squares go one by one, and whether that leaves charges out. */
+/* How far squares go one by one, and whether that leaves charges out. Images that count are squared
+ * on the way, as long as they are no more than one of each charge. */
 static void find_near(periodic_sum *s)
 {
     const cell *c = &s->cell;
     const double most_A = c->dimensions == 3   ? cbrt(most_squares * c->measure / (4 * M_PI / 3))
                           : c->dimensions == 2 ? sqrt(most_squares * c->measure / M_PI)
                                                : INFINITY;
+    double single_A = INFINITY;
+    for (int i = 0; i < 3; i++)
+        if (c->periodic[i])
+            single_A = fmin(single_A, 0.5 / cell_length(c->dual_per_A[i]));
     s->near_A = fmin(s->o.near_A, fmax(most_A, 2 * half_of(c)));
-    s->has_far = c->dimensions < 3 || half_of(c) > s->o.near_A;
+    s->far_A = s->o.near_A;
+    if (s->reach_A > s->o.near_A && s->reach_A <= single_A)
+        s->near_A = s->far_A = s->reach_A;
+    s->has_far = c->dimensions < 3 || half_of(c) > s->far_A;
+}
+
+/* Many charges in each bin are one from afar. */
+static ley_status gather_bins(periodic_sum *s, ley_error *error)
+{
+    enum { LEAST_CHARGES = 8 };
+    const neighbours *charges = &s->charges;
+    const size_t bins = (size_t)(charges->bins[0] * charges->bins[1] * charges->bins[2]), room = bins + BLOCK;
+    if (!s->has_far || charges->n < LEAST_CHARGES * bins || charges->n < LEAST_CHARGES * BLOCK)
+        return LEY_OK;
+    s->far.bin = malloc(room * sizeof *s->far.bin);
+    s->far.charge_e = calloc(4 * room, sizeof *s->far.charge_e);
+    if (s->far.bin == NULL || s->far.charge_e == NULL)
+        return ley_fail_memory(error, 5 * room * sizeof *s->far.charge_e, "a lattice sum");
+    for (size_t axis = 0; axis < 3; axis++)
+        s->far.place_A[axis] = s->far.charge_e + (axis + 1) * room;
+    for (size_t i = 0; i < bins; i++) {
+        double squares_e2 = 0, sum[3] = {0};
+        for (size_t j = charges->first[i]; j < charges->first[i + 1]; j++) {
+            const double square_e2 = charges->charge_e[j] * charges->charge_e[j];
+            squares_e2 += square_e2;
+            for (int axis = 0; axis < 3; axis++)
+                sum[axis] += square_e2 * charges->place_A[axis][j];
+        }
+        if (!(squares_e2 > 0))
+            continue;
+        s->far.bin[s->far.n] = i;
+        s->far.charge_e[s->far.n] = sqrt(squares_e2);
+        for (int axis = 0; axis < 3; axis++)
+            s->far.place_A[axis][s->far.n] = sum[axis] / squares_e2;
+        s->far.n++;
+    }
+    return LEY_OK;
 }
 
 /* ---- Making it ------------------------------------------------------------------------------- */
@@ -390,8 +486,11 @@ static double images_within(const periodic_sum *s, double reach_A)
 static double image_time(const periodic_sum *s, double reach_A)
 {
     const double pairs = (double)s->o.n * (double)s->o.points;
-    return pairs *
-           (images_within(s, reach_A) * pair_cost + images_within(s, reach_A + 2 * s->charges.radius_A) * look_cost);
+    double volume_A3 = s->cell.measure;
+    for (int i = 0; i < 3; i++)
+        volume_A3 *= s->cell.periodic[i] ? 1 : fmax(s->charges.width[i], 1e-3);
+    const double bin_A = fmax(bin_share * reach_A, cbrt(4 * volume_A3 / fmax((double)s->o.n, 1)));
+    return pairs * (images_within(s, reach_A) * pair_cost + images_within(s, reach_A + bin_A) * look_cost);
 }
 
 /* How far apart layers, or lines, are that are flat to each other: their longest waves are as long
@@ -423,10 +522,12 @@ static void divide(periodic_sum *s, const cell *raised, double gap_A)
 {
     const double longest = 2 * gaussian_end * gaussian_end, kappa = s->o.kappa_per_A, n = (double)s->o.n,
                  points = (double)s->o.points, start_A = cbrt(raised->measure / fmax(n, 1)) / 4;
+    int64_t most[3];
     double best = INFINITY;
     for (double reach_A = fmin(start_A, gap_A); reach_A <= gap_A; reach_A *= 1.1) {
+        waves_most(raised, longest / reach_A, most);
         const double count = raised->measure * pow(longest / reach_A, 3) / (12 * M_PI * M_PI),
-                     time = image_time(s, reach_A) + count * (n * wave_cost + points * point_cost);
+                     time = image_time(s, reach_A) + structure_time(most, n) + count * points * point_cost;
         if (time < best) {
             best = time;
             s->reach_A = reach_A;
@@ -460,9 +561,7 @@ static ley_status make_waves(periodic_sum *s, const cell *raised, ley_error *err
                                    .least_axis = line,
                                    .weight = wave_weight,
                                    .context = s,
-                                   .n = s->o.n,
-                                   .position_A = s->o.position_A,
-                                   .charge_e = s->o.charge_e,
+                                   .charges = &s->charges,
                                    .cancelled = s->o.cancelled};
     return waves_create(&options, &s->waves, error);
 }
@@ -494,25 +593,39 @@ static ley_status check_charge(const periodic_sum *s, ley_error *error)
                     "a net charge of %g e that is repeated along one axis has no potential: it must be 0", s->total_e);
 }
 
-static ley_status make_ewald(periodic_sum *s, ley_error *error)
+/* What is summed by waves; `raised`: their cell. */
+static ley_status make_smooth(periodic_sum *s, const cell *raised, double gap_A, ley_error *error)
 {
-    const double gap_A = s->cell.dimensions < 3 ? flat_gap(&s->cell) : INFINITY;
-    cell raised = s->cell;
-    ley_status status = s->cell.dimensions < 3 ? raise_cell(s, gap_A, &raised, error) : LEY_OK;
-    if (status != LEY_OK)
-        return status;
-    divide(s, &raised, gap_A);
+    ley_status status = LEY_OK;
     if (s->beta_per_A == 0)
         return LEY_OK;
     if (s->cell.dimensions == 3)
-        s->mean = s->total_e * ewald_mean(s->o.kappa_per_A, s->beta_per_A) / raised.measure;
+        s->mean = s->total_e * ewald_mean(s->o.kappa_per_A, s->beta_per_A) / raised->measure;
     else
         status = make_flat(s, gap_A, error);
     if (status == LEY_OK)
         status = piecewise_make(0, s->reach_A, PIECES, scaled_image, s, &s->image, error);
     if (status == LEY_OK)
         status = piecewise_make(0, s->reach_A, PIECES, scaled_slope, s, &s->slope, error);
-    return status == LEY_OK ? make_waves(s, &raised, error) : status;
+    return status == LEY_OK ? make_waves(s, raised, error) : status;
+}
+
+static ley_status make_ewald(periodic_sum *s, ley_error *error)
+{
+    const periodic_options *o = &s->o;
+    const double gap_A = s->cell.dimensions < 3 ? flat_gap(&s->cell) : INFINITY;
+    cell raised = s->cell;
+    neighbours_extent(&s->cell, o->n, o->position_A, s->charges.low, s->charges.width);
+    ley_status status = s->cell.dimensions < 3 ? raise_cell(s, gap_A, &raised, error) : LEY_OK;
+    if (status != LEY_OK)
+        return status;
+    divide(s, &raised, gap_A);
+    find_ways(s);
+    find_near(s);
+    status = neighbours_make(&s->cell, o->n, o->position_A, o->charge_e, bin_share * s->reach_A, &s->charges, error);
+    if (status == LEY_OK)
+        status = gather_bins(s, error);
+    return status == LEY_OK ? make_smooth(s, &raised, gap_A, error) : status;
 }
 
 static ley_status make(periodic_sum *s, ley_error *error)
@@ -529,12 +642,7 @@ static ley_status make(periodic_sum *s, ley_error *error)
     if (status == LEY_OK)
         status = check_charge(s, error);
     if (status == LEY_OK)
-        status = neighbours_make(&s->cell, s->o.n, s->o.position_A, s->o.charge_e, &s->charges, error);
-    if (status != LEY_OK)
-        return status;
-    find_ways(s);
-    find_near(s);
-    status = make_ewald(s, error);
+        status = make_ewald(s, error);
     return status == LEY_OK && cancel_is_asked(s->o.cancelled) ? ley_fail(error, LEY_CANCELLED, "cancelled") : status;
 }
 
@@ -557,6 +665,8 @@ void periodic_sum_destroy(periodic_sum *s)
     if (s == NULL)
         return;
     neighbours_clear(&s->charges);
+    free(s->far.bin);
+    free(s->far.charge_e);
     piecewise_clear(&s->image);
     piecewise_clear(&s->slope);
     waves_destroy(s->waves);
