@@ -1,6 +1,7 @@
 #include "judge/neighbours.h"
 
 #include "error.h"
+#include "judge/wide.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -10,14 +11,14 @@ static const double per_bin = 4;
 enum { MOST_BINS = 512, PADDING = 64, LEAST_PART = 4096 };
 
 /* The place within the cell, and its components, from 0 to 1 where it is periodic. */
-static void wrap(const cell *c, const double x_A[3], double place_A[3], double component[3])
+static WIDE_INLINE void wrap(const cell *c, const double x_A[3], double place_A[3], double component[3])
 {
-    cell_components(c, x_A, component);
     for (int axis = 0; axis < 3; axis++)
         place_A[axis] = x_A[axis];
     for (int i = 0; i < 3; i++) {
-        const double turns = c->periodic[i] ? floor(component[i]) : 0;
-        component[i] -= turns;
+        const double *dual = c->dual_per_A[i], along = dual[0] * x_A[0] + dual[1] * x_A[1] + dual[2] * x_A[2],
+                     turns = c->periodic[i] ? floor(along) : 0;
+        component[i] = along - turns;
         for (int axis = 0; axis < 3; axis++)
             place_A[axis] -= turns * c->vector_A[i][axis];
     }
@@ -50,7 +51,7 @@ static void find_bins(neighbours *b, double least_A)
     }
 }
 
-static size_t bin_of(const neighbours *b, const double component[3])
+static WIDE_INLINE size_t bin_of(const neighbours *b, const double component[3])
 {
     int64_t at[3];
     for (int i = 0; i < 3; i++) {
@@ -88,30 +89,38 @@ typedef struct sorting {
     size_t *bin, *next, parts, bins; /* [n]; [parts][bins]: how many, and then where the next one goes */
 } sorting;
 
+/* The first time they are counted. */
+static WIDE_INLINE void sort_part(const sorting *s, size_t part, bool again)
+{
+    const neighbours *b = s->b;
+    size_t *next = s->next + part * s->bins;
+    double place_A[3], component[3];
+    for (size_t j = parallel_first(b->n, s->parts, part); j < parallel_first(b->n, s->parts, part + 1); j++) {
+        wrap(&b->cell, s->position_A + 3 * j, place_A, component);
+        if (!again) {
+            s->bin[j] = bin_of(b, component);
+            next[s->bin[j]]++;
+            continue;
+        }
+        const size_t at = next[s->bin[j]]++;
+        b->charge_e[at] = s->charge_e[j];
+        for (int axis = 0; axis < 3; axis++)
+            b->place_A[axis][at] = place_A[axis];
+    }
+}
+
+WIDE_VERSIONS(sort_part, (const sorting *s, size_t part, bool again), (s, part, again))
+
 static void count_parts(void *context, size_t first, size_t last)
 {
-    const sorting *s = context;
-    double place_A[3], component[3];
     for (size_t part = first; part < last; part++)
-        for (size_t j = parallel_first(s->b->n, s->parts, part); j < parallel_first(s->b->n, s->parts, part + 1); j++) {
-            wrap(&s->b->cell, s->position_A + 3 * j, place_A, component);
-            s->bin[j] = bin_of(s->b, component);
-            s->next[part * s->bins + s->bin[j]]++;
-        }
+        sort_part_wide(context, part, false);
 }
 
 static void sort_parts(void *context, size_t first, size_t last)
 {
-    const sorting *s = context;
-    double place_A[3], component[3];
     for (size_t part = first; part < last; part++)
-        for (size_t j = parallel_first(s->b->n, s->parts, part); j < parallel_first(s->b->n, s->parts, part + 1); j++) {
-            const size_t at = s->next[part * s->bins + s->bin[j]]++;
-            wrap(&s->b->cell, s->position_A + 3 * j, place_A, component);
-            s->b->charge_e[at] = s->charge_e[j];
-            for (int axis = 0; axis < 3; axis++)
-                s->b->place_A[axis][at] = place_A[axis];
-        }
+        sort_part_wide(context, part, true);
 }
 
 static void sort_charges(sorting *s)

@@ -9,6 +9,7 @@
 #include "judge/waves.h"
 #include "judge/wide.h"
 #include "numerics/ewald.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -28,7 +29,7 @@ static const double most_squares = 4000;
 /* Vectors of the lattice that kernels look at for each charge, at most. */
 static const double most_vectors = 2e6;
 
-enum { PIECES = 128, MOST_WAYS = 13, BLOCK = 64 };
+enum { PIECES = 128, MOST_WAYS = 13, BLOCK = 64, LANES = 4 };
 
 /* Bins whose charges are looked at as one from afar: at the middle of their squares, the root of
  * the sum of these. */
@@ -96,34 +97,6 @@ static double square_of(const periodic_sum *s, double r2)
                : 1 / safe2;
 }
 
-/* Sums over the images near a point. */
-typedef struct near_sum {
-    const periodic_sum *s;
-    double value;
-    periodic_gradient of;
-} near_sum;
-
-static void add_stretch(void *context, size_t first, size_t last, const double from_A[3])
-{
-    near_sum *sum = context;
-    const periodic_sum *s = sum->s;
-    const double *const *place_A = (const double *const *)s->charges.place_A, *charge_e = s->charges.charge_e;
-    const double near2 = s->near_A * s->near_A, reach2 = s->reach_A * s->reach_A, least2 = s->o.r_min_A * s->o.r_min_A;
-    const bool is_plain = s->o.kappa_per_A == 0;
-    double value = 0, squares = 0;
-    for (size_t j = first; j < last; j++) {
-        const double x = from_A[0] - place_A[0][j], y = from_A[1] - place_A[1][j], z = from_A[2] - place_A[2][j],
-                     q_e = charge_e[j], r2 = x * x + y * y + z * z;
-        if (r2 < reach2)
-            value += q_e * image_value(s, sqrt(r2));
-        if (r2 < near2)
-            squares +=
-                q_e * q_e * (is_plain && r2 > fmax(LEY_CONTACT * LEY_CONTACT, least2) ? 1 / r2 : square_of(s, r2));
-    }
-    sum->value += value;
-    sum->of.squares += squares;
-}
-
 /* What places are off by as floats, in A, and of r_min. */
 static const double place_A = 1e-6, place_share = 1e-5;
 
@@ -139,25 +112,138 @@ void periodic_allow_step(double charge_e, const double way_A[3], double r_A, dou
     }
 }
 
-static void add_stretch_slopes(void *context, size_t first, size_t last, const double from_A[3])
+/* Sums over the images near a point. */
+typedef struct near_sum {
+    const periodic_sum *s;
+    double value;
+    periodic_gradient of;
+} near_sum;
+
+/* Charges that are near a point: which, their ways and the inverses of these, and what screening
+ * leaves. */
+typedef struct near_charges {
+    size_t n;
+    int32_t which[BLOCK + LANES];
+    double r2[BLOCK + LANES], r_A[BLOCK + LANES], inverse_per_A[BLOCK + LANES], screening[BLOCK + LANES];
+} near_charges;
+
+static WIDE_INLINE void find_within(const periodic_sum *s, size_t first, size_t count, const double from_A[3],
+                                    near_charges *near)
 {
-    near_sum *sum = context;
+    const double *px = s->charges.place_A[0] + first, *py = s->charges.place_A[1] + first,
+                 *pz = s->charges.place_A[2] + first, kappa = s->o.kappa_per_A,
+                 within2 = pow(fmax(s->reach_A, s->near_A), 2);
+    double r2[BLOCK];
+    for (int j = 0; j < BLOCK; j++) {
+        const double x = from_A[0] - px[j], y = from_A[1] - py[j], z = from_A[2] - pz[j];
+        r2[j] = x * x + y * y + z * z;
+    }
+    near->n = 0;
+    for (size_t j = 0; j < count; j++) { /* without branches, which nobody could foretell */
+        near->r2[near->n] = r2[j];
+        near->which[near->n] = (int32_t)j;
+        near->n += r2[j] < within2;
+    }
+    for (size_t i = 0; i < LANES; i++)
+        near->r2[near->n + i] = 1;
+    for (size_t k = 0; k < near->n; k += LANES)
+        for (size_t i = k; i < k + LANES; i++) {
+            near->r_A[i] = sqrt(near->r2[i]);
+            near->inverse_per_A[i] = 1 / near->r_A[i];
+        }
+    for (size_t k = 0; k < near->n && kappa > 0; k += LANES)
+        for (size_t i = k; i < k + LANES; i++)
+            near->screening[i] = wide_exp(-kappa * near->r_A[i]);
+}
+
+/* A charge as close as r_min, or as the rounding of places shows at. */
+static void add_close(near_sum *sum, size_t j, const double from_A[3], bool slopes)
+{
     const periodic_sum *s = sum->s;
-    const double near2 = s->near_A * s->near_A, reach2 = s->reach_A * s->reach_A;
-    for (size_t j = first; j < last; j++) {
-        double way_A[3];
-        for (int axis = 0; axis < 3; axis++)
-            way_A[axis] = from_A[axis] - s->charges.place_A[axis][j];
-        const double q_e = s->charges.charge_e[j], r2 = cell_dot(way_A, way_A), r_A = sqrt(r2);
-        const double slope = r2 < reach2 && r_A > 0 && q_e != 0 ? q_e * image_slope(s, r_A) / r_A : 0;
-        for (int axis = 0; axis < 3; axis++)
-            sum->of.field[axis] += slope * way_A[axis];
+    const double q_e = s->charges.charge_e[j];
+    double way_A[3];
+    for (int axis = 0; axis < 3; axis++)
+        way_A[axis] = from_A[axis] - s->charges.place_A[axis][j];
+    const double r2 = cell_dot(way_A, way_A), r_A = sqrt(r2);
+    const double slope = slopes && r_A < s->reach_A && r_A > 0 && q_e != 0 ? q_e * image_slope(s, r_A) / r_A : 0;
+    if (!slopes && r_A < s->reach_A)
+        sum->value += q_e * image_value(s, r_A);
+    for (int axis = 0; axis < 3; axis++)
+        sum->of.field[axis] += slope * way_A[axis];
+    if (slopes)
         periodic_allow_step(q_e, way_A, r_A, s->o.r_min_A, s->o.kappa_per_A, &sum->of);
-        if (r2 < near2) {
-            sum->of.squares += q_e * q_e * square_of(s, r2);
-            sum->of.field_squares += q_e * q_e / pow(fmax(r_A, s->o.r_min_A), 4);
+    if (r_A < s->near_A) {
+        sum->of.squares += q_e * q_e * square_of(s, r2);
+        sum->of.field_squares += q_e * q_e / pow(fmax(r_A, s->o.r_min_A), 4);
+    }
+}
+
+/* Values, or less their slopes, times the distance, or its square. */
+static WIDE_INLINE double scaled_at(const periodic_sum *s, const near_charges *near, size_t k, bool slopes)
+{
+    if (s->beta_per_A > 0)
+        return piecewise_at(slopes ? &s->slope : &s->image, near->r_A[k]);
+    return near->screening[k] * (slopes ? 1 + s->o.kappa_per_A * near->r_A[k] : 1);
+}
+
+static WIDE_INLINE void add_near(near_sum *sum, size_t first, size_t last, const double from_A[3], bool slopes)
+{
+    const periodic_sum *s = sum->s;
+    const double near2 = s->near_A * s->near_A, reach2 = s->reach_A * s->reach_A, lattice = s->o.shares.lattice,
+                 close2 = pow(fmax(LEY_CONTACT, s->o.r_min_A + 2 * (place_share * s->o.r_min_A + place_A)), 2);
+    double sums[6] = {0};
+    near_charges near;
+    for (; first < last; first += BLOCK) {
+        find_within(s, first, last - first < BLOCK ? last - first : BLOCK, from_A, &near);
+        for (size_t k = 0; k < near.n; k++) {
+            const size_t j = first + (size_t)near.which[k];
+            if (near.r2[k] < close2) {
+                add_close(sum, j, from_A, slopes);
+                continue;
+            }
+            const double inverse = near.inverse_per_A[k], inverse2 = inverse * inverse, q_e = s->charges.charge_e[j],
+                         share = s->o.kappa_per_A > 0 ? lattice + (1 - lattice) * near.screening[k] : 1,
+                         term = (near.r2[k] < reach2 ? q_e : 0) * scaled_at(s, &near, k, slopes) * inverse,
+                         square = (near.r2[k] < near2 ? q_e * q_e : 0) * inverse2;
+            sums[0] += square * share * share;
+            if (slopes) {
+                sums[1] += square * inverse2;
+                for (int axis = 0; axis < 3; axis++)
+                    sums[3 + axis] += term * inverse2 * (from_A[axis] - s->charges.place_A[axis][j]);
+            } else
+                sums[2] += term;
         }
     }
+    sum->of.squares += sums[0];
+    sum->of.field_squares += sums[1];
+    sum->value += sums[2];
+    for (int axis = 0; axis < 3; axis++)
+        sum->of.field[axis] += sums[3 + axis];
+}
+
+static WIDE_INLINE void add_values(near_sum *sum, size_t first, size_t last, const double from_A[3])
+{
+    add_near(sum, first, last, from_A, false);
+}
+
+static WIDE_INLINE void add_slopes(near_sum *sum, size_t first, size_t last, const double from_A[3])
+{
+    add_near(sum, first, last, from_A, true);
+}
+
+WIDE_VERSIONS(add_values, (near_sum * sum, size_t first, size_t last, const double from_A[3]),
+              (sum, first, last, from_A))
+WIDE_VERSIONS(add_slopes, (near_sum * sum, size_t first, size_t last, const double from_A[3]),
+              (sum, first, last, from_A))
+
+static void add_stretch(void *context, size_t first, size_t last, const double from_A[3])
+{
+    add_values_wide(context, first, last, from_A);
+}
+
+static void add_stretch_slopes(void *context, size_t first, size_t last, const double from_A[3])
+{
+    add_slopes_wide(context, first, last, from_A);
 }
 
 /* ---- Charges without an image nearby --------------------------------------------------------- */
@@ -235,14 +321,23 @@ static WIDE_INLINE void add_bins(const periodic_sum *s, const double point_A[3],
     const double within_A = fmax(s->far_A - s->charges.radius_A, 0),
                  beyond_A = fmax(s->far_A + s->charges.radius_A, 4 * s->charges.radius_A);
     const size_t *first_of = s->charges.first;
+    size_t low = 0, high = 0; /* charges of bins that follow each other */
     double r2[BLOCK];
     for (size_t first = 0; first < s->far.n; first += BLOCK) {
         find_nearest(s, s->far.place_A, first, s->far.n - first, point_A, r2);
         add_nearest(s, s->far.charge_e + first, beyond_A * beyond_A, r2, all);
-        for (size_t j = 0; j < BLOCK && first + j < s->far.n; j++)
-            if (r2[j] < beyond_A * beyond_A && r2[j] >= within_A * within_A)
-                add_charges(s, first_of[s->far.bin[first + j]], first_of[s->far.bin[first + j] + 1], point_A, all);
+        for (size_t j = 0; j < BLOCK && first + j < s->far.n; j++) {
+            const size_t bin = s->far.bin[first + j];
+            if (!(r2[j] < beyond_A * beyond_A && r2[j] >= within_A * within_A))
+                continue;
+            if (high != first_of[bin]) {
+                add_charges(s, low, high, point_A, all);
+                low = first_of[bin];
+            }
+            high = first_of[bin + 1];
+        }
     }
+    add_charges(s, low, high, point_A, all);
 }
 
 /* Squares of charges to their nearest image, of those where that is no nearer than far_A: sums[0],
@@ -434,10 +529,28 @@ static void find_near(periodic_sum *s)
     s->has_far = c->dimensions < 3 || half_of(c) > s->far_A;
 }
 
+static void sum_bins(void *context, size_t first, size_t last)
+{
+    periodic_sum *s = context;
+    const neighbours *charges = &s->charges;
+    for (size_t i = first; i < last; i++) {
+        double squares_e2 = 0, sum[3] = {0};
+        for (size_t j = charges->first[i]; j < charges->first[i + 1]; j++) {
+            const double square_e2 = charges->charge_e[j] * charges->charge_e[j];
+            squares_e2 += square_e2;
+            for (int axis = 0; axis < 3; axis++)
+                sum[axis] += square_e2 * charges->place_A[axis][j];
+        }
+        s->far.charge_e[i] = sqrt(squares_e2);
+        for (int axis = 0; axis < 3 && squares_e2 > 0; axis++)
+            s->far.place_A[axis][i] = sum[axis] / squares_e2;
+    }
+}
+
 /* Many charges in each bin are one from afar. */
 static ley_status gather_bins(periodic_sum *s, ley_error *error)
 {
-    enum { LEAST_CHARGES = 8 };
+    enum { LEAST_CHARGES = 4 };
     const neighbours *charges = &s->charges;
     const size_t bins = (size_t)(charges->bins[0] * charges->bins[1] * charges->bins[2]), room = bins + BLOCK;
     if (!s->has_far || charges->n < LEAST_CHARGES * bins || charges->n < LEAST_CHARGES * BLOCK)
@@ -448,22 +561,15 @@ static ley_status gather_bins(periodic_sum *s, ley_error *error)
         return ley_fail_memory(error, 5 * room * sizeof *s->far.charge_e, "a lattice sum");
     for (size_t axis = 0; axis < 3; axis++)
         s->far.place_A[axis] = s->far.charge_e + (axis + 1) * room;
-    for (size_t i = 0; i < bins; i++) {
-        double squares_e2 = 0, sum[3] = {0};
-        for (size_t j = charges->first[i]; j < charges->first[i + 1]; j++) {
-            const double square_e2 = charges->charge_e[j] * charges->charge_e[j];
-            squares_e2 += square_e2;
+    parallel_ranges(bins, sum_bins, s);
+    for (size_t i = 0; i < bins; i++)
+        if (s->far.charge_e[i] > 0) {
+            const size_t at = s->far.n++;
+            s->far.bin[at] = i;
+            s->far.charge_e[at] = s->far.charge_e[i];
             for (int axis = 0; axis < 3; axis++)
-                sum[axis] += square_e2 * charges->place_A[axis][j];
+                s->far.place_A[axis][at] = s->far.place_A[axis][i];
         }
-        if (!(squares_e2 > 0))
-            continue;
-        s->far.bin[s->far.n] = i;
-        s->far.charge_e[s->far.n] = sqrt(squares_e2);
-        for (int axis = 0; axis < 3; axis++)
-            s->far.place_A[axis][s->far.n] = sum[axis] / squares_e2;
-        s->far.n++;
-    }
     return LEY_OK;
 }
 
@@ -582,17 +688,6 @@ static ley_status make_flat(periodic_sum *s, double gap_A, ley_error *error)
     return flat_create(&o, &s->flat, error);
 }
 
-static ley_status check_charge(const periodic_sum *s, ley_error *error)
-{
-    double magnitude_e = 0;
-    for (size_t j = 0; j < s->o.n; j++)
-        magnitude_e += fabs(s->o.charge_e[j]);
-    if (s->cell.dimensions != 1 || s->o.kappa_per_A > 0 || !(fabs(s->total_e) > 1e-9 * magnitude_e))
-        return LEY_OK;
-    return ley_fail(error, LEY_ERROR_INPUT,
-                    "a net charge of %g e that is repeated along one axis has no potential: it must be 0", s->total_e);
-}
-
 /* What is summed by waves; `raised`: their cell. */
 static ley_status make_smooth(periodic_sum *s, const cell *raised, double gap_A, ley_error *error)
 {
@@ -630,7 +725,8 @@ static ley_status make_ewald(periodic_sum *s, ley_error *error)
 
 static ley_status make(periodic_sum *s, ley_error *error)
 {
-    const double neutral = 1e-14; /* what doubles leave of a sum that is 0 has a mean, too, with next to no screening */
+    const double next_to_neutral = 1e-9,
+                 neutral = 1e-14; /* what doubles leave of a sum that is 0 has a mean, too, with next to no screening */
     double magnitude_e = 0;
     for (size_t j = 0; j < s->o.n; j++) {
         s->total_e += s->o.charge_e[j];
@@ -639,8 +735,11 @@ static ley_status make(periodic_sum *s, ley_error *error)
     }
     s->total_e = fabs(s->total_e) > neutral * magnitude_e ? s->total_e : 0;
     ley_status status = reduce(&s->o.cell, &s->cell, error);
-    if (status == LEY_OK)
-        status = check_charge(s, error);
+    if (status == LEY_OK && s->cell.dimensions == 1 && s->o.kappa_per_A == 0 &&
+        fabs(s->total_e) > next_to_neutral * magnitude_e)
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "a net charge of %g e that is repeated along one axis has no potential: it must be 0",
+                        s->total_e);
     if (status == LEY_OK)
         status = make_ewald(s, error);
     return status == LEY_OK && cancel_is_asked(s->o.cancelled) ? ley_fail(error, LEY_CANCELLED, "cancelled") : status;

@@ -35,9 +35,11 @@ static double wave_length2(const waves *w, int64_t i, int64_t k, int64_t l)
 {
     const double(*d)[3] = w->cell.dual_per_A;
     double sum = 0;
-    for (int axis = 0; axis < 3; axis++)
-        sum += pow(2 * M_PI * ((double)i * d[0][axis] + (double)k * d[1][axis] + (double)l * d[2][axis]), 2);
-    return sum;
+    for (int axis = 0; axis < 3; axis++) {
+        const double component = (double)i * d[0][axis] + (double)k * d[1][axis] + (double)l * d[2][axis];
+        sum += component * component;
+    }
+    return 4 * M_PI * M_PI * sum;
 }
 
 static bool is_left_out(const waves *w, int64_t i, int64_t k, int64_t l)
@@ -225,9 +227,9 @@ static WIDE_INLINE void phase_of_row(const point_phases *p, const wave_row *r, d
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8)));
 
-static WIDE_INLINE double sum_of(lanes a)
+static WIDE_INLINE double sum_of(const lanes *a)
 {
-    return (a[0] + a[1]) + (a[2] + a[3]);
+    return ((*a)[0] + (*a)[1]) + ((*a)[2] + (*a)[3]);
 }
 
 /* Of all waves w of conj(S) exp(i k x), real and imaginary; and times i, k, l: sums[1] to [3],
@@ -254,7 +256,7 @@ static WIDE_INLINE void add_rows(const waves *w, const point_phases *p, bool mom
         }
         phase_of_row(p, row, across);
         for (int part = 0; part < 2; part++) {
-            const double u = sum_of(along[2 * part]), v = sum_of(along[2 * part + 1]),
+            const double u = sum_of(&along[2 * part]), v = sum_of(&along[2 * part + 1]),
                          of[2] = {across[0] * u - across[1] * v, across[0] * v + across[1] * u};
             for (int k = 0; k < 2; k++)
                 if (part > 0)
