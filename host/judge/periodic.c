@@ -40,7 +40,10 @@ typedef struct bin_charges {
 
 struct periodic_sum {
     periodic_options o;
-    cell cell; /* with the shortest vectors that its lattice has */
+    cell cell;   /* with the shortest vectors that its lattice has */
+    cell raised; /* that of waves: along open axes it has a gap on each side of the charges */
+    double gap_A;
+    double time_ns; /* that it takes, about */
     double total_e, squares_e2;
     neighbours charges;
     double beta_per_A; /* 0: no waves */
@@ -510,23 +513,28 @@ static void find_ways(periodic_sum *s)
     }
 }
 
-/* How far squares go one by one, and whether that leaves charges out. Images that count are squared
- * on the way, as long as they are no more than one of each charge. */
+/* How far squares go one by one. */
 static void find_near(periodic_sum *s)
 {
     const cell *c = &s->cell;
     const double most_A = c->dimensions == 3   ? cbrt(most_squares * c->measure / (4 * M_PI / 3))
                           : c->dimensions == 2 ? sqrt(most_squares * c->measure / M_PI)
                                                : INFINITY;
+    s->near_A = fmin(s->o.near_A, fmax(most_A, 2 * half_of(c)));
+}
+
+/* Whether that leaves charges out. Images that count are squared on the way, as long as they are no
+ * more than one of each charge. */
+static void find_far(periodic_sum *s)
+{
     double single_A = INFINITY;
     for (int i = 0; i < 3; i++)
-        if (c->periodic[i])
-            single_A = fmin(single_A, 0.5 / cell_length(c->dual_per_A[i]));
-    s->near_A = fmin(s->o.near_A, fmax(most_A, 2 * half_of(c)));
+        if (s->cell.periodic[i])
+            single_A = fmin(single_A, 0.5 / cell_length(s->cell.dual_per_A[i]));
     s->far_A = s->o.near_A;
     if (s->reach_A > s->o.near_A && s->reach_A <= single_A)
         s->near_A = s->far_A = s->reach_A;
-    s->has_far = c->dimensions < 3 || half_of(c) > s->far_A;
+    s->has_far = s->cell.dimensions < 3 || half_of(&s->cell) > s->far_A;
 }
 
 static void sum_bins(void *context, size_t first, size_t last)
@@ -611,31 +619,34 @@ static double flat_gap(const cell *c)
 }
 
 /* The cell whose waves are summed: open axes have the charges and a gap on each side. */
-static ley_status raise_cell(const periodic_sum *s, double gap_A, cell *raised, ley_error *error)
+static ley_status raise_cell(periodic_sum *s, ley_error *error)
 {
     static const bool all[3] = {true, true, true};
     double v[3][3];
     for (int i = 0; i < 3; i++)
         for (int axis = 0; axis < 3; axis++)
-            v[i][axis] = s->cell.vector_A[i][axis] * (s->cell.periodic[i] ? 1 : s->charges.width[i] + 2 * gap_A);
-    return cell_make(all, (const double(*)[3])v, raised, error);
+            v[i][axis] = s->cell.vector_A[i][axis] * (s->cell.periodic[i] ? 1 : s->charges.width[i] + 2 * s->gap_A);
+    return cell_make(all, (const double(*)[3])v, &s->raised, error);
 }
 
 /* The reach of images that is done soonest, waves the rest. Images alone go as far as they count:
  * what a value may be off by is a share of its screened terms, and images that bring the terms
  * bring their values, too, however small these are. */
-static void divide(periodic_sum *s, const cell *raised, double gap_A)
+static void divide(periodic_sum *s)
 {
+    const cell *raised = &s->raised;
+    const double gap_A = s->gap_A;
     const double longest = 2 * gaussian_end * gaussian_end, kappa = s->o.kappa_per_A, n = (double)s->o.n,
                  points = (double)s->o.points, start_A = cbrt(raised->measure / fmax(n, 1)) / 4;
     int64_t most[3];
-    double best = INFINITY;
+    s->time_ns = INFINITY;
     for (double reach_A = fmin(start_A, gap_A); reach_A <= gap_A; reach_A *= 1.1) {
         waves_most(raised, longest / reach_A, most);
         const double count = raised->measure * pow(longest / reach_A, 3) / (12 * M_PI * M_PI),
-                     time = image_time(s, reach_A) + structure_time(most, n) + count * points * point_cost;
-        if (time < best) {
-            best = time;
+                     time = image_time(s, fmax(reach_A, s->near_A)) + structure_time(most, n) +
+                            count * points * point_cost;
+        if (time < s->time_ns) {
+            s->time_ns = time;
             s->reach_A = reach_A;
         }
         if (count < 1)
@@ -643,10 +654,12 @@ static void divide(periodic_sum *s, const cell *raised, double gap_A)
     }
     s->beta_per_A = gaussian_end / s->reach_A;
     if (kappa > 0) {
-        const double end_A = gaussian_end * gaussian_end / kappa, reach_A = fmax(end_A, s->o.near_A);
-        if (end_A <= s->o.near_A || image_time(s, reach_A) < 2 * best) {
+        const double end_A = gaussian_end * gaussian_end / kappa, reach_A = fmax(end_A, s->o.near_A),
+                     time = image_time(s, reach_A);
+        if (end_A <= s->o.near_A || time < 2 * s->time_ns) {
             s->beta_per_A = 0;
             s->reach_A = reach_A;
+            s->time_ns = time;
         }
     }
 }
@@ -657,12 +670,12 @@ static double wave_weight(const void *context, double k2)
     return 2 * ewald_wave(k2, s->o.kappa_per_A, s->beta_per_A);
 }
 
-static ley_status make_waves(periodic_sum *s, const cell *raised, ley_error *error)
+static ley_status make_waves(periodic_sum *s, ley_error *error)
 {
     int line = -1;
     for (int i = 0; i < 3 && s->cell.dimensions == 1; i++)
         line = s->cell.periodic[i] ? i : line;
-    const waves_options options = {.cell = *raised,
+    const waves_options options = {.cell = s->raised,
                                    .longest_per_A = 2 * s->beta_per_A * gaussian_end,
                                    .least_axis = line,
                                    .weight = wave_weight,
@@ -672,12 +685,12 @@ static ley_status make_waves(periodic_sum *s, const cell *raised, ley_error *err
     return waves_create(&options, &s->waves, error);
 }
 
-static ley_status make_flat(periodic_sum *s, double gap_A, ley_error *error)
+static ley_status make_flat(periodic_sum *s, ley_error *error)
 {
     flat_options o = {.cell = s->cell,
                       .kappa_per_A = s->o.kappa_per_A,
                       .beta_per_A = s->beta_per_A,
-                      .gap_A = gap_A,
+                      .gap_A = s->gap_A,
                       .n = s->o.n,
                       .position_A = s->o.position_A,
                       .charge_e = s->o.charge_e};
@@ -688,42 +701,25 @@ static ley_status make_flat(periodic_sum *s, double gap_A, ley_error *error)
     return flat_create(&o, &s->flat, error);
 }
 
-/* What is summed by waves; `raised`: their cell. */
-static ley_status make_smooth(periodic_sum *s, const cell *raised, double gap_A, ley_error *error)
+/* What is summed by waves. */
+static ley_status make_smooth(periodic_sum *s, ley_error *error)
 {
     ley_status status = LEY_OK;
     if (s->beta_per_A == 0)
         return LEY_OK;
     if (s->cell.dimensions == 3)
-        s->mean = s->total_e * ewald_mean(s->o.kappa_per_A, s->beta_per_A) / raised->measure;
+        s->mean = s->total_e * ewald_mean(s->o.kappa_per_A, s->beta_per_A) / s->cell.measure;
     else
-        status = make_flat(s, gap_A, error);
+        status = make_flat(s, error);
     if (status == LEY_OK)
         status = piecewise_make(0, s->reach_A, PIECES, scaled_image, s, &s->image, error);
     if (status == LEY_OK)
         status = piecewise_make(0, s->reach_A, PIECES, scaled_slope, s, &s->slope, error);
-    return status == LEY_OK ? make_waves(s, raised, error) : status;
+    return status == LEY_OK ? make_waves(s, error) : status;
 }
 
-static ley_status make_ewald(periodic_sum *s, ley_error *error)
-{
-    const periodic_options *o = &s->o;
-    const double gap_A = s->cell.dimensions < 3 ? flat_gap(&s->cell) : INFINITY;
-    cell raised = s->cell;
-    neighbours_extent(&s->cell, o->n, o->position_A, s->charges.low, s->charges.width);
-    ley_status status = s->cell.dimensions < 3 ? raise_cell(s, gap_A, &raised, error) : LEY_OK;
-    if (status != LEY_OK)
-        return status;
-    divide(s, &raised, gap_A);
-    find_ways(s);
-    find_near(s);
-    status = neighbours_make(&s->cell, o->n, o->position_A, o->charge_e, bin_share * s->reach_A, &s->charges, error);
-    if (status == LEY_OK)
-        status = gather_bins(s, error);
-    return status == LEY_OK ? make_smooth(s, &raised, gap_A, error) : status;
-}
-
-static ley_status make(periodic_sum *s, ley_error *error)
+/* How it is to be made. */
+static ley_status plan(periodic_sum *s, ley_error *error)
 {
     const double next_to_neutral = 1e-9,
                  neutral = 1e-14; /* what doubles leave of a sum that is 0 has a mean, too, with next to no screening */
@@ -740,9 +736,39 @@ static ley_status make(periodic_sum *s, ley_error *error)
         return ley_fail(error, LEY_ERROR_INPUT,
                         "a net charge of %g e that is repeated along one axis has no potential: it must be 0",
                         s->total_e);
+    if (status != LEY_OK)
+        return status;
+    neighbours_extent(&s->cell, s->o.n, s->o.position_A, s->charges.low, s->charges.width);
+    s->gap_A = s->cell.dimensions < 3 ? flat_gap(&s->cell) : INFINITY;
+    s->raised = s->cell;
+    status = s->cell.dimensions < 3 ? raise_cell(s, error) : LEY_OK;
+    find_near(s);
     if (status == LEY_OK)
-        status = make_ewald(s, error);
-    return status == LEY_OK && cancel_is_asked(s->o.cancelled) ? ley_fail(error, LEY_CANCELLED, "cancelled") : status;
+        divide(s);
+    return status;
+}
+
+double periodic_sum_seconds(const periodic_options *options)
+{
+    const double setup_s = 2e-3;
+    periodic_sum s = {.o = *options};
+    return plan(&s, NULL) == LEY_OK ? setup_s + 1e-9 * s.time_ns : INFINITY;
+}
+
+static ley_status make(periodic_sum *s, ley_error *error)
+{
+    const periodic_options *o = &s->o;
+    ley_status status = plan(s, error);
+    if (status != LEY_OK)
+        return status;
+    find_ways(s);
+    find_far(s);
+    status = neighbours_make(&s->cell, o->n, o->position_A, o->charge_e, bin_share * s->reach_A, &s->charges, error);
+    if (status == LEY_OK)
+        status = gather_bins(s, error);
+    if (status == LEY_OK)
+        status = make_smooth(s, error);
+    return status == LEY_OK && cancel_is_asked(o->cancelled) ? ley_fail(error, LEY_CANCELLED, "cancelled") : status;
 }
 
 ley_status periodic_sum_create(const periodic_options *options, periodic_sum **made, ley_error *error)
