@@ -734,6 +734,9 @@ typedef struct ley_note {
     const char *text; /* of LEY_NOTE_TEXT */
 } ley_note;
 
+/* How often a job that misses its tolerance is done again at most, by ever stricter plans. */
+enum { LEY_MOST_TRIES = 4 };
+
 typedef struct ley_report {
     int64_t atoms, points;
     double evaluations; /* atoms x points; of a short-range job an estimate of the pairs within the cutoff */
@@ -764,6 +767,8 @@ typedef struct ley_report {
                                               there is none, or nobody measured */
     double tolerance_floor;                /* what it is a share of, in the results' unit, by LEY_TOLERANCE_FLOOR; 0:
                                               the values' root mean square */
+    size_t missed_count;                   /* runs before this one that missed the tolerance, or were further off, */
+    double missed_rms[1 + LEY_MOST_TRIES]; /* and what they were off by: accuracy.relative_rms */
 } ley_report;
 
 /* A potential that is nothing but what is left of terms that cancel has no more digits than these
@@ -814,9 +819,11 @@ LEY_API ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *
                                            ley_error *error);
 
 /* Runs it, once, on all the engine's devices. A device that fails gives its slab back and the
- * others go on. Errors: LEY_CANCELLED; LEY_ERROR_DEVICE when no device is left
- * (LEY_ERROR_WRONG_RESULT when all that are able are wrong, LEY_ERROR_NO_DEVICE when none is able
- * to do what the options ask); LEY_ERROR_WRONG_RESULT when the verification fails. */
+ * others go on. A long-range job whose options were chosen for a tolerance (ley_long_range.chosen)
+ * and that misses it is computed again by stricter plans; what is left is the nearest of these.
+ * Errors: LEY_CANCELLED; LEY_ERROR_DEVICE when no device is left (LEY_ERROR_WRONG_RESULT when all
+ * that are able are wrong, LEY_ERROR_NO_DEVICE when none is able to do what the options ask);
+ * LEY_ERROR_WRONG_RESULT when the verification fails. */
 LEY_API ley_status ley_job_run(ley_job *job, ley_error *error);
 
 /* Asks a running job to stop soon. Async-signal-safe. */

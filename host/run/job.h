@@ -69,6 +69,10 @@ struct ley_job {
 ley_status job_create(ley_engine *engine, const method *method, void *task, const ley_atoms *atoms,
                       const ley_run_options *options, ley_job **job, ley_error *error);
 
+/* Goes on with another task, which may be another method's; nothing of it is done yet. The former
+ * one is the caller's. */
+void job_take(ley_job *job, const method *method, void *task);
+
 /* Of how many pieces a stage is: one where it is not cut into slabs, none where each device does it
  * for itself. */
 int64_t job_pieces(const ley_job *job, const stage *s);

@@ -456,6 +456,8 @@ static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const 
         status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
     if (status != LEY_OK)
         return status;
+    r.chosen = ~fixed & (all_of_a_plan | LEY_FIX_METHOD | (o.sum == LEY_SUM_AUTO ? LEY_FIX_SUM : 0u));
+    fixed &= all_of_a_plan;
     status = take_plan(&o, &fixed, &r, &is_whole, error);
     if (status != LEY_OK)
         return status;
