@@ -772,12 +772,15 @@ typedef struct ley_report {
 } ley_report;
 
 /* A potential that is nothing but what is left of terms that cancel has no more digits than these
- * have. With S the root mean square, over the points, of sqrt(sum_j (C q_j exp(-kappa d_j) /
- * d_j)^2), d_j = max(r_min, distance to the nearest image of j), a tolerance T is a share of the
- * root mean square of the values, or, if that is more, of S times LEY_TOLERANCE_FLOOR, or times
- * LEY_TOLERANCE_DIGITS / T: no map need be nearer than LEY_TOLERANCE_DIGITS of S. */
-#define LEY_TOLERANCE_DIGITS 5e-8
+ * have. S is the root mean square, over the points, of sqrt(sum (C q exp(-kappa d) / d)^2), d =
+ * max(r_min, distance), summed over all images within LEY_TOLERANCE_NEAR_A, and of charges that
+ * have none there over the nearest; S0 is the same without screening. A tolerance T is a share of
+ * the root mean square of the values, or, if that is more, of S times LEY_TOLERANCE_FLOOR. No map
+ * need be nearer than LEY_TOLERANCE_DIGITS of S0, which is what floats leave: plans aim at half of
+ * that of S, and what no plan comes nearer to is within its tolerance there. */
+#define LEY_TOLERANCE_DIGITS 1e-7
 #define LEY_TOLERANCE_FLOOR 0.01
+#define LEY_TOLERANCE_NEAR_A 12.0
 
 /* The note of this name, or NULL. */
 LEY_API const ley_note *ley_report_note(const ley_report *report, const char *name);

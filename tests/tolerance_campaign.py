@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-FLOOR, DIGITS = 0.01, 5e-8  # of the root of the squared terms
+FLOOR, DIGITS, NEAR = 0.01, 1e-7, 12.0  # of the root of the squared terms, and how far images count
 # e^2 / (4 pi eps_0 k 298.15 K), in A
 CONSTANT = 1.602176634e-19 ** 2 / (4 * math.pi * 8.8541878128e-12 * 1.380649e-23 * 298.15) * 1e10
 R_MIN = 0.05
@@ -81,10 +81,11 @@ class Reference:
             second = tuple(x / length(second) for x in second)
             third = cross(own[0], second)
             own += [second, tuple(x / length(third) for x in third)]
-        self.vectors = own
+        self.vectors, self.shifts = own, [(0.0, 0.0, 0.0)]
         if self.dimensions:
             self.dual, self.volume = duals(own)
             self.prepare()
+            self.shifts = self.multiples(NEAR)
 
     def prepare(self):
         kappa, d = self.kappa, self.dimensions
@@ -95,15 +96,7 @@ class Reference:
             self.reach = 36 / kappa if kappa > 0 else 0
         else:
             self.reach = digits / self.beta
-        half = sum(length(v) for v in self.vectors[:d]) / 2
-        n = [math.ceil(self.reach * length(self.dual[i]) + 1) if i < d else 0 for i in range(3)]
-        self.images = []
-        for i in range(-n[0], n[0] + 1):
-            for j in range(-n[1], n[1] + 1):
-                for k in range(-n[2], n[2] + 1):
-                    at = tuple(i * a + j * b + k * c for a, b, c in zip(*self.vectors))
-                    if length(at) <= self.reach + half:
-                        self.images.append(at)
+        self.images = self.multiples(self.reach)
         self.waves = []
         if d == 3 or (d == 2 and kappa == 0):
             most = 2 * self.beta * digits
@@ -200,12 +193,26 @@ class Reference:
         return value + (self.waves_of_cell(point) if self.dimensions == 3 else 0)
 
     def squares(self, point):
-        sum_ = 0.0
+        """Of the terms at a point, with screening and without: of all images that are near, or of the nearest."""
+        screened, unscreened = 0.0, 0.0
         for place, q in self.atoms:
             d = plus(point, place, -1)
-            r = max(length(self.near(d) if self.dimensions else d), R_MIN)
-            sum_ += (q * math.exp(-self.kappa * r) / r) ** 2
-        return sum_
+            d = self.near(d) if self.dimensions else d
+            all_of_them = [length(plus(d, shift)) for shift in self.shifts]
+            for r in [r for r in all_of_them if r < NEAR] or [min(all_of_them)]:
+                term = q / max(r, R_MIN)
+                unscreened += term ** 2
+                screened += (term * math.exp(-self.kappa * max(r, R_MIN))) ** 2
+        return screened, unscreened
+
+    def multiples(self, reach):
+        """Whole numbers of the periodic vectors, as far as anything in the cell may be within reach of another."""
+        d = self.dimensions
+        half = sum(length(v) for v in self.vectors[:d]) / 2
+        n = [math.ceil(reach * length(self.dual[i]) + 1) if i < d else 0 for i in range(3)]
+        return [at for at in (tuple(i * a + j * b + k * c for a, b, c in zip(*self.vectors))
+                              for i in range(-n[0], n[0] + 1) for j in range(-n[1], n[1] + 1)
+                              for k in range(-n[2], n[2] + 1)) if length(at) <= reach + half]
 
 
 def random_cell(dice):
@@ -285,15 +292,17 @@ def share_of(system, values):
     """By how much a map uses up its tolerance; and its error, of the root mean square of exact values."""
     reference = Reference(vectors_of(system), [a in system["periodic"] for a in "xyz"], system["kappa"],
                           system["atoms"])
-    n, error2, value2, terms2 = system["n"], 0.0, 0.0, 0.0
+    n, error2, value2, terms2, unscreened2 = system["n"], 0.0, 0.0, 0.0, 0.0
     for k, value in enumerate(values):
         at = (k % n, k // n % n, k // n // n)
         point = tuple(o + system["spacing"] * i for o, i in zip(system["origin"], at))
         right = CONSTANT * reference.at(point)
         error2 += (value - right) ** 2
         value2 += right * right
-        terms2 += CONSTANT ** 2 * reference.squares(point)
-    allowed2 = system["tolerance"] ** 2 * max(value2, max(FLOOR, DIGITS / system["tolerance"]) ** 2 * terms2)
+        squares = reference.squares(point)
+        terms2 += CONSTANT ** 2 * squares[0]
+        unscreened2 += CONSTANT ** 2 * squares[1]
+    allowed2 = max(system["tolerance"] ** 2 * max(value2, FLOOR ** 2 * terms2), DIGITS ** 2 * unscreened2)
     return (math.sqrt(error2 / allowed2) if allowed2 > 0 else 0 if error2 == 0 else math.inf,
             math.sqrt(error2 / value2) if value2 > 0 else math.inf)
 

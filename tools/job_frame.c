@@ -270,11 +270,12 @@ static ley_status hold_tolerance(const job_run *run, ley_error *error)
     if (a == NULL || !(run->report->tolerance_share > 1))
         return LEY_OK;
     if (run->report->tolerance_floor > 0 && isfinite(a->absolute_rms))
-        return fail_into(error, LEY_ERROR_WRONG_RESULT,
-                         "the values of the %s are what is left of terms that cancel; they are off by %.3g in root "
-                         "mean square, and --tol %g allows %.3g: %s",
-                         run->kind->product, a->absolute_rms, run->tolerance,
-                         run->tolerance * run->report->tolerance_floor, advice_for(run));
+        return fail_into(
+            error, LEY_ERROR_WRONG_RESULT,
+            "the values of the %s are what cancelling or screening leaves of terms; they are off by %.3g in root "
+            "mean square, and --tol %g allows %.3g: %s",
+            run->kind->product, a->absolute_rms, run->tolerance, run->tolerance * run->report->tolerance_floor,
+            advice_for(run));
     return fail_into(error, LEY_ERROR_WRONG_RESULT, "the %s is off by %s of its root mean square, and --tol is %g: %s",
                      run->kind->product, excess_text(a->relative_rms, run->tolerance).s, run->tolerance,
                      advice_for(run));
@@ -321,7 +322,7 @@ static void print_tolerance(const job_run *run)
     if (run->report->accuracy.points == 0)
         printf("accuracy: not measured, since --verify is 0\n");
     if (run->report->tolerance_floor > 0)
-        printf("tolerance: values are what is left of terms that cancel: %g of %.3g, a share of these terms\n",
+        printf("tolerance: values are what cancelling or screening leaves of terms: %g of %.3g, a share of these\n",
                run->tolerance, run->report->tolerance_floor);
     for (size_t i = 0; i < run->report->missed_count; i++)
         printf("%s%.2g%s", i == 0 ? "computed again by a stricter plan: relative RMS before " : ", then ",

@@ -125,10 +125,11 @@ bool msm_can_be_direct(const ley_long_range *range)
 const char *msm_advice(const void *context)
 {
     const msm_input *input = context;
-    const bool is_least = input->tolerance <= LEY_LEAST_TOLERANCE;
     if (msm_can_be_direct(&input->range))
-        return is_least ? "--method dcs --sum auto comes nearer" : "a smaller --tol, or --method dcs, comes nearer";
-    return is_least ? "another --lattice-spacing or --cutoff may come nearer" : "a smaller --tol comes nearer";
+        return "--method dcs --sum auto comes nearer";
+    return (input->fixed & ~(unsigned)LEY_FIX_METHOD) != 0 || input->has_sum
+               ? "it may come nearer where more is left to be chosen: cutoff, lattices, solver, sum"
+               : "no plan comes nearer";
 }
 
 const periodic_cell *msm_cell(const void *input)

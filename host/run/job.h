@@ -7,6 +7,7 @@
 #include "run/method.h"
 #include "run/notes.h"
 #include "run/slab_queue.h"
+#include "run/tolerance_floor.h"
 
 #include <stdatomic.h>
 
@@ -52,6 +53,7 @@ struct ley_job {
     pthread_mutex_t mutex; /* for what follows */
     int64_t points_done;
     ley_report report;
+    tolerance_terms terms; /* where the values' own root mean square does not do; else 0 */
     notes notes;
     job_plan *made;         /* the report's */
     device_record *records; /* one per worker */

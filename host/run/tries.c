@@ -153,6 +153,18 @@ static ley_status run(ley_job *job, ley_error *error)
     return status;
 }
 
+/* Of what nothing has come nearer than, the last floor counts. */
+static void judge_last(ley_job *job)
+{
+    ley_report *r = &job->report;
+    const double floor_rms = tolerance_last_floor(&job->terms, job->options.tolerance),
+                 share = tolerance_share(&r->accuracy, job->options.tolerance, floor_rms);
+    if (r->tolerance_share > 1 && floor_rms > 0 && share < r->tolerance_share) {
+        r->tolerance_share = share;
+        r->tolerance_floor = floor_rms;
+    }
+}
+
 ley_status ley_job_run(ley_job *job, ley_error *error)
 {
     if (job->has_begun)
@@ -161,6 +173,8 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
     job->start_s = ley_clock_s();
     job_begin_plan(job);
     const ley_status status = run(job, error);
+    if (status == LEY_OK)
+        judge_last(job);
     job->report.sum = job->options.sum;
     job->report.double_has_more_digits = job->method->double_has_more_digits;
     job_complete_report(job);

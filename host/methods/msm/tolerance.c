@@ -395,6 +395,8 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     if (status != LEY_OK)
         return status;
     s.potential_e_A = fmax(s.potential_e_A, tolerance_floor_share(tolerance) * s.terms_e_A);
+    if (s.radius_A > 0) /* of what screening leaves nothing of */
+        s.potential_e_A = fmax(s.potential_e_A, LEY_TOLERANCE_DIGITS * sqrt(s.square_e2) / s.radius_A);
     choice_device *devices = calloc(count + 1, sizeof *devices);
     if (devices == NULL)
         return ley_fail_memory(error, sizeof *devices, "a plan");
