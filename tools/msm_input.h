@@ -13,8 +13,7 @@ typedef struct msm_input {
     double tolerance; /* what is not `fixed` of the range is chosen for it; 0: nothing is */
     unsigned fixed;   /* LEY_FIX_... */
     bool has_sum;     /* --sum was given */
-    bool is_chosen;   /* the range has been, */
-    ley_sum sum;      /* and the sum that goes with it */
+    bool is_chosen;   /* the range has been */
 } msm_input;
 
 /* --tol, or what holds where it is not given. */
