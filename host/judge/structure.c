@@ -41,11 +41,12 @@ static int64_t nodes_of(int64_t most)
     return n > WIDTH ? n : WIDTH;
 }
 
-double structure_time(const int64_t most[3], double charges)
+double structure_time(const int64_t most[3], const double share[3], double charges)
 {
     double n[3], m[3];
     for (int i = 0; i < 3; i++) {
         n[i] = (double)nodes_of(most[i]);
+        n[i] = i > 0 ? fmin(n[i], n[i] * share[i] + WIDTH) : n[i];
         m[i] = (double)most[i] + 1;
     }
     return charges * charge_cost + n[0] * n[1] * n[2] * node_cost +
