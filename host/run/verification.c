@@ -516,9 +516,9 @@ static void recompute_all(sample *s)
         return;
     recompute_on_devices(s);
     known = known_first(s, &must);
-    while (known < s->count && (known < wanted || known < must || left_s(s) > each_s * (double)cores) &&
-           !job_cancelled(s->job)) {
-        const size_t end = known + cores < s->count ? known + cores : s->count;
+    const size_t least = must > wanted ? must : wanted;
+    while (known < s->count && (known < least || left_s(s) > each_s * (double)cores) && !job_cancelled(s->job)) {
+        const size_t next = known < least ? least : known + cores, end = next < s->count ? next : s->count;
         recompute_on_host(s, known, end);
         known = end;
     }

@@ -451,7 +451,11 @@ static ley_status mend_mean(sampling *s, ley_error *error)
             shortest_A = fmin(shortest_A, cell_length(c->vector_A[i]));
     if (c->dimensions == 0 || s->kappa_per_A * shortest_A > all_screened || (c->dimensions == 1 && s->kappa_per_A > 0))
         return LEY_OK;
-    if (c->dimensions > 1) {
+    if (c->dimensions == 3) { /* the same at all points */
+        const double anywhere_A[3] = {0}, each = mean_of_images(s, anywhere_A);
+        for (size_t i = 0; each != 0 && i < ley_atoms_count(s->pass->atoms); i++)
+            mean_e_A += ley_atoms_charges_e(s->pass->atoms)[i] * each;
+    } else if (c->dimensions == 2) {
         mean_sum *m = calloc(1, sizeof *m);
         if (m == NULL)
             return ley_fail_memory(error, sizeof *m, "looking at the atoms");
