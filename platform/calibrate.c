@@ -185,16 +185,20 @@ static calibration assumed(void)
     return c;
 }
 
-/* What is usual of processors, for jobs that are done before anything could be measured: the
- * standard's recipes, and what is known to be right and faster on such ones. */
+/* What is usual, for jobs that are done before anything could be measured: the standard's recipes,
+ * and what is known to be right and faster on such devices. NVIDIA's PTX promises 2^-22.9 of
+ * rsqrt.approx, from a sixteenth of all lanes
+ * (https://docs.nvidia.com/cuda/parallel-thread-execution/). */
 static calibration usual_facts(const dev_info *info)
 {
-    const double roots_per_s = 5e9, fma_per_s = 6e10, faster = 2;
+    const bool is_card = info->device_class == DEV_GPU;
+    const double lanes_per_s = 1e6 * 128 * info->compute_units * info->clock_MHz;
+    const double roots_per_s = is_card ? lanes_per_s / 8 : 5e9, fma_per_s = is_card ? lanes_per_s : 6e10, faster = 2;
     const int root = calibrate_likely_root(info), exp = calibrate_likely_exp(info);
     calibration c = assumed();
     c.roots_per_s[LEY_ROOT_STANDARD] = c.exps_per_s[LEY_EXP_STANDARD] = roots_per_s;
     c.fma_per_s = fma_per_s;
-    if (root == LEY_ROOT_AVX512) {
+    if (root == LEY_ROOT_AVX512 || root == LEY_ROOT_PTX) {
         c.root_error[root] = c.root_error[LEY_ROOT_STANDARD];
         c.roots_per_s[root] = faster * roots_per_s;
     }
@@ -660,17 +664,24 @@ static ley_status get_new(dev *device, uint64_t wanted, ley_error *error)
     return LEY_OK;
 }
 
-/* Kernels that measure take two seconds to compile where each waits for the last one; the best
- * recipe saves half of a job's pairs at most. */
-static const double few_pairs = 1e10;
+/* Kernels that measure take two seconds to compile on processors whose driver compiles one at a
+ * time, and up to a second on NVIDIA's cards, which would sum a trillion pairs in a third of one;
+ * the best recipe saves half of a job's pairs at most. 0: such devices are always measured. Nothing
+ * is promised of exponentials by PTX that would be near enough. */
+static double few_pairs(const dev_info *info, uint64_t facts)
+{
+    if (info->device_class == DEV_CPU)
+        return info->quirks & DEV_QUIRK_ONE_COMPILER ? 1e10 : 0;
+    const bool is_usual = (info->quirks & DEV_QUIRK_PTX) != 0 && info->clock_MHz > 0;
+    return is_usual && (facts & CALIBRATE_EXP(LEY_EXP_PTX)) == 0 ? 1e12 : 0;
+}
 
 /* Whether the job at hand gets usual facts. */
 static bool takes_usual(dev *device, uint64_t facts)
 {
     const dev_info *info = device->info;
     calibration known;
-    if (!(device->pairs > 0 && device->pairs < few_pairs) || info->device_class != DEV_CPU ||
-        (info->quirks & DEV_QUIRK_ONE_COMPILER) == 0)
+    if (!(device->pairs > 0 && device->pairs < few_pairs(info, facts)))
         return false;
     if (!device->has_usual && !calibrate_known(device, info, facts, &known)) {
         device->usual = usual_facts(info);

@@ -167,6 +167,7 @@ typedef struct dev_backend {
     const char *name;
     const char *source_suffix;  /* of its kernels' files: "cl", "cu" */
     const char *common_options; /* what every build adds to dev_source.options; part of the cache's keys */
+    bool is_vendors;            /* made by the cards' vendor for them alone: of two paths to a card the default */
     bool builds_at_once;        /* build() may be called from several threads, for the same device */
 
     /* Appends what it finds to the list. Finding nothing is no error. */

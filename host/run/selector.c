@@ -132,10 +132,24 @@ static double width_MHz(const dev_info *info)
     return (double)info->compute_units * lanes * info->clock_MHz;
 }
 
-/* Moves processors to the end that are not worth being measured, which takes seconds the first
- * time: some card is clearly faster. They are used where no card works. Returns how many are
- * left. */
-static size_t leave_out_processors(const dev_list *list, size_t *chosen, size_t count)
+/* The card's vendor has a path of its own to it. Rates of both are within a few per cent of each
+ * other; transforms of the vendor's need not be compiled, which takes two seconds the first time. */
+static bool is_second_path(const dev_list *list, const size_t *chosen, size_t count, size_t device)
+{
+    if (list->infos[device].backend->is_vendors)
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        const dev_info *info = &list->infos[chosen[k]];
+        if (info->backend->is_vendors && info->index == list->infos[device].index)
+            return true;
+    }
+    return false;
+}
+
+/* Moves to the end what is not worth being measured, which takes a second or more the first time:
+ * processors where some card is clearly faster, and second paths to cards. They are used where the
+ * others do not work. Returns how many are left. */
+static size_t leave_out(const dev_list *list, size_t *chosen, size_t count)
 {
     const double clearly = 4;
     double widest_MHz = 0;
@@ -148,7 +162,7 @@ static size_t leave_out_processors(const dev_list *list, size_t *chosen, size_t 
         const dev_info *info = &list->infos[device];
         const bool is_slow =
             info->device_class == DEV_CPU && width_MHz(info) > 0 && widest_MHz > clearly * width_MHz(info);
-        if (is_slow)
+        if (is_slow || is_second_path(list, chosen, count, device))
             continue;
         memmove(&chosen[left + 1], &chosen[left], (k - left) * sizeof *chosen);
         chosen[left++] = device;
@@ -208,7 +222,7 @@ ley_status selector_choose(const dev_list *list, const char *selector, size_t *c
             chosen[(*count)++] = i;
     if (*count == 0)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: %s", list->infos[0].name, list->infos[0].unusable);
-    const size_t measured = leave_out_processors(list, chosen, *count);
+    const size_t measured = leave_out(list, chosen, *count);
     if (measured > 1)
         *joining = sort_by_speed(list, chosen, measured, first);
     return LEY_OK;

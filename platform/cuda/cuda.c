@@ -595,6 +595,7 @@ static void cuda_fft_end(dev *device, dev_fft_plan *plan)
 
 const dev_backend dev_cuda = {
     .name = "cuda",
+    .is_vendors = true,
     .source_suffix = "cu",
     .common_options = "",
     .probe = cuda_probe,
