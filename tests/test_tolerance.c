@@ -469,8 +469,14 @@ static void test_rounding(void **state)
     const survey small = water(40);
     r.kappa_per_A = 0;
     assert_true(choice_lattice_rounding(&small, &r) < 0.2 * plain);
+    s.net_per_A3 = 0.233 / 500; /* such a cell was off by 1.3e-6 to 2.5e-6 with 22 A, by half of that with 16 A */
+    s.potential_e_A = 0.028;
+    r.cutoff_A = 22;
+    assert_true(choice_net_rounding(&s, &r) > 8e-7 && choice_net_rounding(&s, &r) < 2.5e-6);
+    r.cutoff_A = 8;
+    assert_true(choice_net_rounding(&s, &r) < 2.5e-7);
     s.potential_e_A = 0;
-    assert_true(choice_lattice_rounding(&s, &r) == 0);
+    assert_true(choice_lattice_rounding(&s, &r) == 0 && choice_net_rounding(&s, &r) == 0);
 }
 
 /* A pair of charges that cancel, far larger than the others: what places in floats make of it is

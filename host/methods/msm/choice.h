@@ -59,6 +59,7 @@ ley_status choice_make(const survey *s, size_t device_count, const choice_device
  * and transforms of lattices, and in the sums of pairs. */
 double choice_lattice_rounding(const survey *s, const ley_long_range *range);
 double choice_place_rounding(const survey *s);
+double choice_net_rounding(const survey *s, const ley_long_range *range);
 double choice_pair_rounding(const survey *s, const ley_long_range *range, ley_sum sum);
 
 /* What one choice is expected to come to, on one device. */
