@@ -192,8 +192,8 @@ void costs_keep(const costs_kind *kind, const dev_info *info, const double *seco
 /* What is known and what was found, as one. */
 static double learned(double known_s, double found_s)
 {
-    const double much = 2;
-    return found_s < known_s ? found_s : found_s > much * known_s ? sqrt(found_s * known_s) : known_s;
+    const double much = 2, little = 0.9;
+    return found_s < little * known_s ? found_s : found_s > much * known_s ? sqrt(found_s * known_s) : known_s;
 }
 
 void costs_learn(const costs_kind *kind, const dev_info *info, const double *seconds)

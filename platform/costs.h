@@ -39,7 +39,8 @@ void costs_keep(const costs_kind *kind, const dev_info *info, const double *seco
 
 /* Costs that were found while others used the machine, too, perhaps: the least of all that was
  * found counts, for a busy machine makes some longer, none shorter; but half-way, by powers, to
- * what is more than twice as long. */
+ * what is more than twice as long. What is less by no more than a tenth changes nothing, so that
+ * the next plan is the same. */
 void costs_learn(const costs_kind *kind, const dev_info *info, const double *seconds);
 
 /* Of the host's memory, by one core: to touch a byte for the first time. */

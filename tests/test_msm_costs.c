@@ -28,6 +28,7 @@ static void test_learning(void **state)
     step_cost_learn(device(), step, "x", 2e-9, 0.2, 0.1); /* the least counts */
     assert_true(fabs(step_cost(device(), step, "x", 0) / 1e-9 - 1) < 1e-12);
     step_cost_learn(device(), step, "x", 1e-9, 0.1, 0.19);
+    step_cost_learn(device(), step, "x", 1e-9, 0.1, 0.091); /* too little to change plans */
     assert_true(fabs(step_cost(device(), step, "x", 0) / 1e-9 - 1) < 1e-12);
     step_cost_learn(device(), step, "x", 1e-9, 0.1, 0.9); /* but half-way to what is much longer */
     assert_true(fabs(step_cost(device(), step, "x", 0) / 3e-9 - 1) < 1e-12);
