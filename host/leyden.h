@@ -186,7 +186,9 @@ LEY_API bool ley_atoms_cell_remark(const ley_atoms *atoms, const bool periodic[3
  *     origin_A + i step_A[0] + j step_A[1] + k step_A[2],
  *
  * where step_A[m] = {x, y, z} leads from a point to the next one along the lattice's axis m. The
- * steps may be oblique, as those of a triclinic cell, in any order and of either handedness. */
+ * steps may be oblique, as those of a triclinic cell, in any order and of either handedness: such
+ * lattices are read, written and compared, but maps are not computed on them
+ * (ley_lattice_is_orthogonal()); ley_points_create_lattice() has their points. */
 typedef struct ley_lattice {
     double origin_A[3];
     double step_A[3][3];
@@ -208,7 +210,8 @@ LEY_API ley_lattice ley_lattice_orthogonal(const double origin_A[3], const doubl
 LEY_API bool ley_lattice_is_orthogonal(const ley_lattice *lattice);
 
 /* Errors: LEY_ERROR_INPUT when the lattice is not orthogonal in this sense, with the step that is
- * not along its axis; `whose` begins the message: a file's name, say. */
+ * not along its axis, and how potentials at its points can be had all the same; `whose` begins the
+ * message: a file's name, say. */
 LEY_API ley_status ley_lattice_check_orthogonal(const ley_lattice *lattice, const char *whose, ley_error *error);
 
 /* Lengths of the steps. */
@@ -230,7 +233,9 @@ LEY_API ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, 
 /* Errors: LEY_ERROR_INPUT when an extent is below 1 or above LEY_MAX_EXTENT, the number of points
  * times 4 bytes overflows 63 bits, a step's length is not within 1e-6 and 1e8 A, the origin not
  * within 1e9 A, a side longer than 1e9 A, or a number not finite; or when the steps lie in a plane:
- * the volume that they span is less than 1e-6 of the product of their lengths. */
+ * the volume that they span is less than 1e-6 of the product of their lengths. An oblique lattice
+ * passes, for files may hold one; ley_lattice_check_orthogonal() says before a job is created
+ * whether a map can be computed on it, and what can be done where it cannot. */
 LEY_API ley_status ley_lattice_check(const ley_lattice *lattice, ley_error *error);
 
 /* Number of points, n[0] n[1] n[2]. The lattice must have passed the check. */

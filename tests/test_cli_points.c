@@ -30,7 +30,7 @@ static void test_wrong_options(void **state)
         {AT "--like a.dx", 1, "--points and --like exclude each other"},
         {AT "--exclude nosuch.txt", 2, "nosuch.txt: No such file or directory"},
         {AT "--exclude few.txt", 2,
-         "few.txt: 1 lines for 5 points: each point has a line, a - where it excludes no atom"},
+         "few.txt: 1 line for 5 points: each point has a line, a - where it excludes no atom"},
         {AT "--exclude word.txt", 2, "word.txt:2: '0' is no atom's number: they count from 1"},
         {AT "--exclude beyond.txt", 2, "beyond.txt:6: there is no atom number '50': the molecule has 40 atoms"},
         {AT "--origin 1,2,3", 1, "--points and --origin exclude each other"},
@@ -103,6 +103,7 @@ static void test_said_lattices(void **state)
         {"--dime 5,5,3 --glen 8,8,8 --gcent 1,2,3", "spacing (2, 2, 4) A, box 8 x 8 x 8 A from (-3, -2, -1)"},
         {"--dims 3,3,3 --grid 2 --fgcent mol", "spacing 2 A, box 4 x 4 x 4 A from (1.5, -1, -1)"},
         {"--dims 4,5,8 --method cutoff --periodic xyz --cell 20,20,20", "spacing (5, 4, 2.5) A"},
+        {"--dims 1,1,1 --origin=-0,-0.0,0", "1 x 1 x 1 = 1 point, spacing 0.5 A, box 0 x 0 x 0 A from (0, 0, 0)\n"},
         {"--like out/first.dx", "6 x 5 x 5 = 150 points, spacing (2.6, 2, 2) A, box 13 x 8 x 8 A from (-3, -3, -3)"},
     };
     cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
@@ -111,7 +112,10 @@ static void test_said_lattices(void **state)
         cli_expect(0, cases[i].says, NULL);
     }
     cli("map two.pqr -o out/a.dx --dims 4,5,8 --method cutoff --periodic xyz --cell 20,20,20,70,80,90");
-    cli_expect(1, NULL, "points along x, y and z cannot fill a cell whose vectors are not along these: give --spacing");
+    cli_expect(
+        1, NULL,
+        "leyden: map: --dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
+        "--spacing, --glen or --padding, too, for a lattice about the molecule\nTry 'leyden map --help'.\n");
 }
 
 /* Its plan is that of the run, and it writes nothing. */

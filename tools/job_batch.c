@@ -242,7 +242,7 @@ static void print_one(const one *o)
     printf("%s:", o->arguments.operand);
     if (run->report != NULL) {
         const ley_accuracy *a = &run->report->accuracy;
-        printf(" %s atoms, %s points, %s", count_text(run->report->atoms).s, count_text(run->report->points).s,
+        printf(" %s, %s, %s", counted_text(run->report->atoms, "atom").s, counted_text(run->report->points, "point").s,
                run->method->option.name);
         if (a->compared > 0)
             printf(", relative RMS %s", relative_text(a->relative_rms).s);

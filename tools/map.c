@@ -349,6 +349,18 @@ static named_file points_file(const job_run *run)
                                 : (named_file){values->points, "points", NULL};
 }
 
+/* --dims of a cell that is no box: they cannot fill it. */
+static bool fills_no_box(const map_run *map)
+{
+    const parsed_arguments *arguments = map->run.arguments;
+    static const size_t others[] = {SPACING, LENGTH, PADDING};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(arguments, others[i]))
+            return false;
+    const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
+    return option_given(arguments, DIMS) && cell != NULL && cell->periodic[0] && cell->periodic[1] && cell->periodic[2];
+}
+
 static int check_input(job_run *run)
 {
     const parsed_arguments *arguments = run->arguments;
@@ -358,6 +370,10 @@ static int check_input(job_run *run)
     if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS) && !lattice_is_cell(map, edge_A))
         return fail_usage(arguments->command,
                           "--origin needs --dims: without it the lattice is laid around the molecule");
+    if (!option_given(arguments, POINTS) && !lattice_is_cell(map, edge_A) && fills_no_box(map))
+        return fail_usage(arguments->command,
+                          "--dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
+                          "--spacing, --glen or --padding, too, for a lattice about the molecule");
     return 0;
 }
 
@@ -405,22 +421,10 @@ static ley_status take_lattice_of(const char *path, ley_lattice *lattice, ley_er
     if (!ley_lattice_is_orthogonal(lattice))
         return fail_into(
             error, LEY_ERROR_INPUT,
-            "--like: the lattice of %s is oblique, and maps are computed along x, y and z only; potentials "
-            "at its points can be had with --points",
+            "%s: the lattice is oblique, and --like takes lattices along x, y and z only, on which maps are computed; "
+            "potentials at its points can be had with --points",
             path);
     return LEY_OK;
-}
-
-/* --dims of a cell that is no box: they cannot fill it. */
-static bool fills_no_box(const map_run *map)
-{
-    const parsed_arguments *arguments = map->run.arguments;
-    static const size_t others[] = {SPACING, LENGTH, PADDING};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (option_given(arguments, others[i]))
-            return false;
-    const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
-    return option_given(arguments, DIMS) && cell != NULL && cell->periodic[0] && cell->periodic[1] && cell->periodic[2];
 }
 
 static ley_status choose_lattice(const map_run *map, ley_lattice *lattice, ley_error *error)
@@ -434,10 +438,6 @@ static ley_status choose_lattice(const map_run *map, ley_lattice *lattice, ley_e
         fill_cell(map, edge_A, lattice);
         return ley_lattice_check(lattice, error);
     }
-    if (fills_no_box(map))
-        return fail_into(error, LEY_ERROR_USAGE,
-                         "--dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
-                         "--spacing, --glen or --padding, too, for a lattice about the molecule");
     if (!option_given(arguments, DIMS))
         return ley_lattice_around(map->problem.atoms, values->spacing_A[0], values->padding_A, lattice, error);
     ley_atoms_bounds_A(map->problem.atoms, low_A, high_A);
@@ -492,8 +492,8 @@ static ley_status look_for_charges(map_run *map, ley_error *error)
         "%s: %s %s within %g A of charges, whose own potential hides that of all others there, the first of them point "
         "%lld, at (%.9g, %.9g, %.9g) A, by atom %lld: --exclude self leaves it out",
         base_name(values_of(&map->run)->points), count_text(map->on_charges).s,
-        map->on_charges == 1 ? "point is" : "points are", LEY_OWN_A, (long long)point + 1, at_A[0], at_A[1], at_A[2],
-        (long long)atom + 1);
+        map->on_charges == 1 ? "point is" : "points are", LEY_OWN_A, (long long)point + 1, at_A[0] + 0.0, at_A[1] + 0.0,
+        at_A[2] + 0.0, (long long)atom + 1);
     return LEY_OK;
 }
 
@@ -643,8 +643,9 @@ static void print_lattice(const job_run *run, const ley_lattice *lattice)
     double h_A[3];
     ley_lattice_spacing_A(lattice, h_A);
     short_text spacing = h_A[0] == h_A[1] && h_A[1] == h_A[2] ? text_of("%.6g", h_A[0]) : triple_text(h_A);
-    printf("lattice: %s = %s points, spacing %s A, box %s from %s\n", lattice_text(lattice->n).s,
-           count_text(run->report->points).s, spacing.s, box_text(lattice).s, triple_text(lattice->origin_A).s);
+    printf("lattice: %s = %s, spacing %s A, box %s from %s\n", lattice_text(lattice->n).s,
+           counted_text(run->report->points, "point").s, spacing.s, box_text(lattice).s,
+           triple_text(lattice->origin_A).s);
 }
 
 static void print(const job_run *run)
@@ -755,6 +756,7 @@ static const option_block *const shared[] = {&molecule_options, &job_options, NU
 const subcommand map_command = {
     .name = "map",
     .summary = "Computes the electrostatic potential of a molecule's charges on a regular lattice, or at given points.",
+    .example = "leyden map MOLECULE.pqr -o NEW.dx",
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
     .is_operand_file = true,

@@ -129,8 +129,8 @@ static void print_pairs(const ley_short_range *range, const ley_report *report)
     const bool cubic = side_A[0] == side_A[1] && side_A[1] == side_A[2];
     put_name(stdout, "pairs: ", short_range_pair_text(range));
     printf(", cutoff %.15g A, %.4g within it\n", range->cutoff_A, report->evaluations);
-    printf("bins: %s of %lld atoms, side ", count_text(note_of(report, "bins")->count).s,
-           (long long)note_of(report, "bin_depth")->count);
+    printf("bins: %s of %s, side ", count_text(note_of(report, "bins")->count).s,
+           counted_text(note_of(report, "bin_depth")->count, "atom").s);
     if (cubic)
         printf("%.3g A", side_A[0]);
     else

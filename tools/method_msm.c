@@ -266,7 +266,7 @@ static void put_header(const void *problem, const ley_report *report, FILE *to)
     const ley_long_range range = msm_range_of(problem);
     put_plan(to, &range, report);
     if (range.levels > 0)
-        fprintf(to, ", %d levels", range.levels);
+        fprintf(to, ", %d level%s", range.levels, range.levels == 1 ? "" : "s");
     fputc('\n', to);
     cell_put(to, &common_of(problem)->cell);
     put_background(to, problem, &range);

@@ -2,6 +2,7 @@
 #include "io/pqr.h"
 #include "error.h"
 #include "io/digits.h"
+#include "io/map_format.h"
 #include "io/molecule_kind.h"
 #include "io/pdb_signs.h"
 #include "io/pqr_record.h"
@@ -80,11 +81,11 @@ static ley_status fail_negative(const ley_text *text, const char *line, const pq
     const int words[] = {pqr_record_word(line, charge->at), pqr_record_word(line, radius->at)};
     if (!(charge->value > 0) || words[0] == words[1])
         return pqr_record_fail(text, 4, radius, "is negative", error);
-    char complaint[256];
-    snprintf(complaint, sizeof complaint,
-             "is negative. If radii stand in front of charges: awk '/^(ATOM|HETATM)/ {t = $%d; $%d = $%d; $%d = t} 1' "
-             "FILE > NEW exchanges them",
-             words[0], words[0], words[1], words[1]);
+    char program[128], complaint[sizeof(pqr_remedy) + 96];
+    snprintf(program, sizeof program, "/^(ATOM|HETATM)/ {t = $%d; $%d = $%d; $%d = t} 1", words[0], words[0], words[1],
+             words[1]);
+    snprintf(complaint, sizeof complaint, "is negative. If radii stand in front of charges: %s exchanges them",
+             pqr_record_remedy(text, program).s);
     return pqr_record_fail(text, 4, radius, complaint, error);
 }
 
@@ -311,8 +312,8 @@ ley_status ley_pqr_read_pieces(const char *path, ley_pdb_policy policy, int thre
         status = refuse(path, finding, error);
     else if (status == LEY_OK)
         status = make_atoms(path, &list, atoms, error);
-    if (status == LEY_ERROR_INPUT && !finding->is_pdb)
-        molecule_kind_explain(path, error);
+    if (status == LEY_ERROR_INPUT && !finding->is_pdb && !molecule_kind_explain(path, MOLECULE_WANTED, error))
+        map_format_explain(path, error);
     free_list(&list);
     return status;
 }

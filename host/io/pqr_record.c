@@ -3,6 +3,7 @@
 
 #include "error.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { FIELDS_MAX = 12, SPLIT_MAX = 32 };
@@ -318,6 +319,16 @@ ley_status pqr_record_fail(const ley_text *text, size_t i, const field *f, const
     return ley_text_fail(text, error, "%s %s %s", number_names[i], ley_quote(f->at, f->length, quote), complaint);
 }
 
+pqr_remedy pqr_record_remedy(const ley_text *text, const char *program)
+{
+    pqr_remedy remedy;
+    if (ley_text_is_packed(text))
+        snprintf(remedy.s, sizeof remedy.s, "gzip -dc '%s' | awk '%s' > NEW.pqr", ley_text_path(text), program);
+    else
+        snprintf(remedy.s, sizeof remedy.s, "awk '%s' '%s' > NEW.pqr", program, ley_text_path(text));
+    return remedy;
+}
+
 int pqr_record_word(const char *line, const char *at)
 {
     int words = 0;
@@ -363,11 +374,11 @@ static ley_status fail_record(const ley_text *text, const char *line, field *fie
     }
     if (bare > 0) {
         const int word = pqr_record_word(line, fields[bare - 1].at);
-        return ley_text_fail(
-            text, error,
-            "no residue number between %s and x: awk '/^(ATOM|HETATM)/ {$%d = $%d \" 1\"} 1' FILE > NEW "
-            "puts a 1 there",
-            ley_quote(fields[bare - 1].at, fields[bare - 1].length, quote), word, word);
+        char program[96];
+        snprintf(program, sizeof program, "/^(ATOM|HETATM)/ {$%d = $%d \" 1\"} 1", word, word);
+        return ley_text_fail(text, error, "no residue number between %s and x: %s puts a 1 there",
+                             ley_quote(fields[bare - 1].at, fields[bare - 1].length, quote),
+                             pqr_record_remedy(text, program).s);
     }
     bool chain = n > 4 && !is_number(&fields[3]) && !is_residue_number(&fields[3], false) &&
                  !(are_numbers(fields, n, 4) && have_points(fields, 4));

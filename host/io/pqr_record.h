@@ -25,6 +25,14 @@ ley_status pqr_record_read(const ley_text *text, const char *line, size_t length
 ley_status pqr_record_fail(const ley_text *text, size_t i, const pqr_field *number, const char *complaint,
                            ley_error *error);
 
+/* What to type for a file that awk makes right: "awk 'program' 'file' > NEW.pqr", of one that is
+ * packed behind gzip. */
+typedef struct pqr_remedy {
+    char s[640];
+} pqr_remedy;
+
+pqr_remedy pqr_record_remedy(const ley_text *text, const char *program);
+
 /* Counted from 1, the word of the line that begins or goes on at `at`, as awk counts them. */
 int pqr_record_word(const char *line, const char *at);
 

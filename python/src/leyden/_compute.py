@@ -350,7 +350,7 @@ def _exclude(wanted: _Sum, exclude: Any) -> None:
                                                atom, status.pointer))
     if count[0] > 0:
         warnings.warn(f"{count[0]} of the points are within {lib.LEY_OWN_A:g} A of charges, whose own potential hides "
-                      f"that of all others there, the first of them points[{point[0]}], by atom {atom[0]}: "
+                      f"that of all others there, the first of them points[{point[0]}], by atom {atom[0]}, counted from 0: "
                       "exclude='self' leaves it out", PointsWarning, stacklevel=3)
 
 
