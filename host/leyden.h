@@ -769,6 +769,11 @@ typedef struct ley_report {
                                               there is none, or nobody measured */
     double tolerance_floor;                /* what it is a share of, in the results' unit, by LEY_TOLERANCE_FLOOR; 0:
                                               the values' root mean square */
+    const char *host;                      /* how the host did it alone, in double precision on its threads: "direct
+                                              summation", "Ewald's summation"; there are no devices then. NULL: devices
+                                              did it */
+    const char *host_check;                /* what its values were held against; NULL: nothing was verified, or devices
+                                              did it */
 } ley_report;
 
 /* A potential that is nothing but what is left of terms that cancel has no more digits than these
@@ -796,7 +801,25 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
 
 /* Each kind of problem has its creator. Engine, atoms and what is to be filled must outlive the
  * job; options are copied. Errors: LEY_ERROR_USAGE for an option out of range, an unknown variant,
- * or a struct of options whose size no version of this library has given it. */
+ * or a struct of options whose size no version of this library has given it.
+ *
+ * The engine may be NULL. Then the host does the job alone, in double precision on its threads,
+ * where that is predicted to be sooner than finding and opening a device and building what the
+ * build cache lacks of the method's kernels; no driver is loaded. Else the creator returns
+ * LEY_ERROR_NO_DEVICE, and the caller creates an engine and the job with it:
+ *
+ *     status = ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error);
+ *     if (status == LEY_ERROR_NO_DEVICE) {
+ *         ley_error_clear(&error);
+ *         status = ley_engine_create(NULL, &engine, &error);
+ *         if (status == LEY_OK)
+ *             status = ley_job_create_direct(engine, atoms, map, &direct, &options, &job, &error);
+ *     }
+ *
+ * What asks for a device's own ways goes to devices: a variant, a plan, recipes of roots, slabs of
+ * so many planes, compensated sums, places of bins, user's functions of pairs. A long-range sum is
+ * made without lattices then, as direct summation or Ewald's. The report says so (`host`), and what
+ * the values were verified by (`host_check`), which is another way than the one that made them. */
 
 /* Prepares a job that fills `map` by direct Coulomb summation, method "dcs". */
 LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map,

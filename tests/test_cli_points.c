@@ -118,6 +118,48 @@ static void test_said_lattices(void **state)
         "--spacing, --glen or --padding, too, for a lattice about the molecule\nTry 'leyden map --help'.\n");
 }
 
+/* The host does small sums alone, and says so, unless a device is named. */
+static void test_by_host(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *how;
+    } cases[] = {
+        {"--points on.csv -o out/a.csv", "direct summation"},
+        {"--points on.csv -o out/a.csv --exclude self --field", "direct summation"},
+        {"--spacing 2 --padding 4 -o out/a.dx", "direct summation"},
+        {"--spacing 2 --padding 4 -o out/a.raw --method cutoff --periodic x --cell 15,15,15", "direct summation"},
+        {"--dims 5,5,5 -o out/a.mrc --periodic xyz --cell 15,15,15", "Ewald's summation"},
+    };
+    cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
+    cli_write_text("on.csv", "1,1,1.005\n3.4,1,1\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char said[200];
+        snprintf(said, sizeof said, "computed by: the host, %s in double precision", cases[i].how);
+        cli("LEYDEN_KERNEL_DIR= LEYDEN_CACHE_DIR=nothing map two.pqr --json out/host.json %s", cases[i].options);
+        cli_expect(0, said, NULL);
+        cli_python("import json\nreport = json.load(open('out/host.json'))\n"
+                   "assert report['host'] and report['host_check'] and report['devices'] == [], report\n"
+                   "assert report['sum'] == 'double' and 0 < report['accuracy']['compared'], report\n"
+                   "import os\nassert not any(files for _, _, files in os.walk('nothing'))\n");
+        cli_expect(0, NULL, NULL);
+        cli("map two.pqr --json out/device.json %s", cases[i].options); /* by kernels that are tried */
+        cli_expect(0, "device 0: ", NULL);
+    }
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --exclude self");
+    cli_expect(0, NULL, "");
+    cli_python("text = open('out/a.csv').read()\n"
+               "assert '# computed by: the host, direct summation in double precision\\n' in text, text\n"
+               "assert '# accuracy against: the formula once more' in text, text\n"
+               "first, second = [float(row.split(',')[3]) for row in text.split()[-2:]]\n"
+               "assert abs(first / second - (-1 / (25 + .005 ** 2) ** .5) / (1 / 2.4 - 1 / 2.6)) < 1e-12\n");
+    cli_expect(0, NULL, NULL);
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --device 0 --exclude self");
+    cli_expect(0, "device 0: ", "");
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --verify 0 --exclude self");
+    cli_expect(0, "computed by: the host", "");
+}
+
 /* Its plan is that of the run, and it writes nothing. */
 static void test_dry_run(void **state)
 {
@@ -434,6 +476,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
                                        cmocka_unit_test_setup(test_exclusions, cli_empty),
                                        cmocka_unit_test_setup(test_said_lattices, cli_empty),
+                                       cmocka_unit_test_setup(test_by_host, cli_empty),
                                        cmocka_unit_test_setup(test_dry_run, cli_empty),
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),

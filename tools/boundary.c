@@ -452,7 +452,8 @@ const subcommand boundary_command = {
         "mdh is phi(r) = C / sdie sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, computed "
         "on "
         "the devices; sdh and zero are computed on the host. The points are the nodes on the six faces of a lattice of "
-        "--dime nodes, with --glen or --grid and --gcent as in APBS, or those of a file (--points).",
+        "--dime nodes, with --glen or --grid and --gcent as in APBS, or those of a file (--points). Small sums are "
+        "done by the host alone, in double precision, where that is sooner than opening a device.",
     .options = OPTION_BLOCK(boundary_options, boundary_values, set_defaults),
     .method = method_at,
     .shared = shared,

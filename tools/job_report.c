@@ -32,6 +32,8 @@ void put_molecule(FILE *to, const char *path, const ley_atoms *atoms)
 
 void put_devices(FILE *to, const ley_report *report)
 {
+    if (report->host != NULL)
+        fprintf(to, "computed by: the host, %s in double precision\n", report->host);
     for (size_t i = 0; i < report->device_count; i++) {
         const ley_device_report *device = &report->devices[i];
         if (device->points == 0 || device->variant == NULL)
@@ -61,6 +63,8 @@ void put_accuracy(FILE *to, const ley_report *report)
     else if (a->points > 0)
         fprintf(to, "accuracy: error at most %.2g of %s at %s, relative RMS %s, absolute RMS %.2g\n", a->max_error,
                 report->error_scale, points.s, relative_text(a->relative_rms).s, a->absolute_rms);
+    if (report->host_check != NULL)
+        fprintf(to, "accuracy against: %s\n", report->host_check);
     a = &report->field_accuracy;
     if (a->points > 0)
         fprintf(to, "accuracy of the field: relative RMS %s, absolute RMS %.2g at %zu point%s\n",
@@ -198,6 +202,8 @@ void print_work(const ley_report *report, const char *what)
 {
     for (size_t i = 0; report != NULL && i < report->device_count; i++)
         print_device(&report->devices[i]);
+    if (report != NULL && report->host != NULL)
+        printf("computed by: the host, %s in double precision: sooner than opening a device\n", report->host);
     if (report != NULL)
         print_schedule(report);
     if (report != NULL)
@@ -236,6 +242,8 @@ void print_accuracy(const ley_report *report)
                "RMS %s, absolute RMS %.2g\n",
                a->max_error, counted_text((int64_t)a->points, "point").s, a->tolerance,
                relative_text(a->relative_rms).s, a->absolute_rms);
+    if (report->host_check != NULL)
+        printf("accuracy against: %s\n", report->host_check);
     if (report->float_relative_rms > 0)
         printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n",
                report->float_relative_rms);
@@ -303,6 +311,8 @@ json_t *json_of_phases(const phase_times *phases)
 void json_put_work(json_t *object, const ley_report *report)
 {
     json_put(object, "devices", report != NULL ? json_of_device_reports(report) : json_array());
+    json_put(object, "host", json_text(report != NULL ? report->host : NULL));
+    json_put(object, "host_check", json_text(report != NULL ? report->host_check : NULL));
     json_put(object, "evaluations", report != NULL ? json_number(report->evaluations) : json_null());
     json_put(object, "evaluations_per_s", report != NULL ? json_number(report->evaluations_per_s) : json_null());
     json_put(object, "sum", json_text(report != NULL ? sum_names[report->sum] : NULL));

@@ -554,7 +554,7 @@ static char *header_comment(const map_run *map)
     const job_run *run = &map->run;
     comment_text comment;
     comment_begin(&comment);
-    fprintf(comment.stream, "method: %s, %s\n", run->method->option.name, run->method->title);
+    fprintf(comment.stream, "method: %s, %s\n", run->method->option.name, method_row_title(run->method, run->report));
     put_molecule(comment.stream, run->arguments->operand, map->problem.atoms);
     if (run->method->put_header != NULL)
         run->method->put_header(&map->problem, run->report, comment.stream);
@@ -597,7 +597,7 @@ static char *header_facts(const map_run *map)
     const map_values *values = run->arguments->values;
     json_t *facts = json_object();
     json_put(facts, "method", json_text(run->method->option.name));
-    json_put(facts, "title", json_text(run->method->title));
+    json_put(facts, "title", json_text(method_row_title(run->method, run->report)));
     json_put(facts, "molecule", json_of_molecule(base_name(run->arguments->operand), map->problem.atoms));
     json_put(facts, "dielectric", json_number(values->dielectric));
     json_put(facts, "temperature_K", json_number(values->temperature_K));
@@ -659,7 +659,8 @@ static void print(const job_run *run)
                base_name(values_of(run)->points));
     else
         print_lattice(run, ley_map_lattice(problem->map));
-    printf("method: %s, %s\n", run->method->option.name, run->method->title); /* taken for --tol, or the caller's */
+    printf("method: %s, %s\n", run->method->option.name,
+           method_row_title(run->method, run->report)); /* taken for --tol, or the caller's */
 }
 
 static void put_json(const job_run *run, json_t *report)
@@ -772,7 +773,8 @@ const subcommand map_command = {
                "no lattice: the potentials at the points of a file are "
                "written as a table. Several molecules are computed on devices that are opened once, small ones side by "
                "side; one that fails is told by its name, the others are computed, and the exit code is the highest "
-               "one of all.",
+               "one of all. Small sums are done by the host alone, in double precision, where that is sooner than "
+               "opening a device; --device asks for one.",
     .options = OPTION_BLOCK(map_options, map_values, set_defaults),
     .method = method_at,
     .shared = shared,

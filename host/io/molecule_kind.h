@@ -7,10 +7,10 @@
 
 typedef enum molecule_wanted { MOLECULE_WANTED, MAP_WANTED } molecule_wanted;
 
-/* Looks at the first bytes and lines of a file that could not be read as what was wanted, a PQR file
- * or a map. True: it is of another known kind, and `error` names it, the line that shows it, and what
- * to type next. A pipe, which cannot be read again, is not looked at. Maps are not among the kinds:
- * map_format_explain() knows these. */
+/* Looks at the first bytes and lines of a file that could not be read as what was wanted, a PQR
+ * file or a map. True: it is of another known kind, and `error` names it, the line that shows it,
+ * and what to type next. A pipe, which cannot be read again, is not looked at. Maps are not among
+ * the kinds: map_format_explain() knows these. */
 bool molecule_kind_explain(const char *path, molecule_wanted wanted, ley_error *error);
 
 #endif

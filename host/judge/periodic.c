@@ -538,6 +538,41 @@ static ley_status make(periodic_sum *s, ley_error *error)
     return status == LEY_OK && cancel_is_asked(s->o.cancelled) ? ley_fail(error, LEY_CANCELLED, "cancelled") : status;
 }
 
+static ley_status look_ahead(periodic_sum *s, double *seconds, ley_error *error)
+{
+    const double setup_s = 3e-3;
+    cell raised;
+    ley_status status = reduce(&s->o.cell, &s->cell, error);
+    for (size_t j = 0; j < s->o.n; j++)
+        s->total_e += s->o.charge_e[j];
+    if (status == LEY_OK)
+        status = check_charge(s, error);
+    if (status == LEY_OK)
+        status = neighbours_make(&s->cell, s->o.n, s->o.position_A, s->o.charge_e, &s->charges, error);
+    if (status != LEY_OK)
+        return status;
+    find_near(s);
+    const double gap_A = s->cell.dimensions < 3 ? flat_gap(&s->cell) : INFINITY;
+    raised = s->cell;
+    status = s->cell.dimensions < 3 ? raise_cell(s, gap_A, &raised, error) : LEY_OK;
+    if (status == LEY_OK)
+        divide(s, &raised, gap_A);
+    const double longest = 2 * gaussian_end * gaussian_end, n = (double)s->o.n, points = (double)s->o.points,
+                 count = s->beta_per_A > 0 ? raised.measure * pow(longest / s->reach_A, 3) / (12 * M_PI * M_PI) : 0;
+    *seconds =
+        setup_s + 1e-9 * (image_time(s, fmax(s->reach_A, s->near_A)) + count * (n * wave_cost + points * point_cost));
+    return status;
+}
+
+double periodic_sum_seconds(const periodic_options *options)
+{
+    periodic_sum s = {.o = *options};
+    double seconds = INFINITY;
+    const ley_status status = look_ahead(&s, &seconds, NULL);
+    neighbours_clear(&s.charges);
+    return status == LEY_OK && isfinite(seconds) ? seconds : INFINITY;
+}
+
 ley_status periodic_sum_create(const periodic_options *options, periodic_sum **made, ley_error *error)
 {
     periodic_sum *s = calloc(1, sizeof *s);

@@ -45,6 +45,10 @@ typedef struct periodic_value {
  * one axis as far as screening lets them count. */
 bool periodic_can_be_summed(const cell *c, double kappa_per_A, double near_A);
 
+/* About how long a core takes to make the sum and to take it at all points, in s; infinite for what
+ * periodic_sum_create() refuses. */
+double periodic_sum_seconds(const periodic_options *options);
+
 /* On all cores. Errors: those of lattice_sum_create(); LEY_CANCELLED soon after *cancelled turns
  * true. */
 ley_status periodic_sum_create(const periodic_options *options, periodic_sum **made, ley_error *error);

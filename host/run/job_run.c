@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "error.h"
 #include "log.h"
+#include "run/host_job.h"
 #include "run/schedule.h"
 #include "run/verification.h"
 
@@ -312,10 +313,14 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
     job->has_begun = true;
     job->start_s = ley_clock_s();
+    if (job->is_by_host)
+        return host_job_run(job, error);
     job_begin_plan(job);
     ley_status status = job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : run_as_can(job, error);
     job->report.sum = job->options.sum;
     job->report.double_has_more_digits = job->method->double_has_more_digits;
     complete_report(job);
+    if (status == LEY_OK)
+        host_sum_note_built(job->method);
     return status;
 }
