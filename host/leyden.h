@@ -165,6 +165,11 @@ LEY_API const double *ley_atoms_charges_e(const ley_atoms *atoms);   /* [n] */
 LEY_API const double *ley_atoms_radii_A(const ley_atoms *atoms);     /* [n] */
 LEY_API double ley_atoms_total_charge_e(const ley_atoms *atoms);
 
+/* [n]: for each atom a number that is the same for the same chain, residue number and insertion
+ * code, in this file and in others. Of atoms from PQR files whose chains have one letter, or none,
+ * and whose residue numbers are within 524,288; else NULL. */
+LEY_API const int32_t *ley_atoms_residues(const ley_atoms *atoms);
+
 /* The smallest box around the centres. */
 LEY_API void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
 

@@ -50,7 +50,7 @@ static void test_wrong_options(void **state)
         {"map ion.pqr --points -o out/a.csv", 1, ""},
         {"map ion.pqr -o out/a.csv", 1, "'out/a.csv' must end in .dx, .raw"},
         {"map ion.pqr --points p.csv -o p.csv", 1, "--output: 'p.csv' is the file of the points"},
-        {"map ion.pqr --points ion.pqr -o out/a.csv", 2, "ion.pqr:1:"},
+        {"map ion.pqr --points ion.pqr -o out/a.csv --exclude nosuch", 2, "nosuch: No such file or directory"},
         {"map ion.pqr --points nosuch.csv -o out/a.csv", 2, "nosuch.csv: No such file or directory"},
         {"map ion.pqr --points p.csv -o nodir/a.csv", 2, "nodir/a.csv: No such file or directory"},
     };
@@ -89,6 +89,44 @@ static void test_exclusions(void **state)
         cli_python(script);
         cli_expect(0, NULL, NULL);
     }
+}
+
+/* Points that are atoms, of the same molecule and of another one with the same residues. */
+static void test_residues(void **state)
+{
+    (void)state;
+    cli_write_text("res.pqr", "ATOM 1 N ALA A 1 0 0 0 0.5 1.5\nATOM 2 C ALA A 1 1.5 0 0 -0.2 1.5\n"
+                              "ATOM 3 N GLY A 1B 5 0 0 1 1.5\nATOM 4 N GLY B 1 0 6 0 -1 1.5\n");
+    cli_write_text("beside.pqr", "ATOM 1 X ALA A 1 0 0 2 0 0\nATOM 2 X XXX C 7 0 0 2 0 0\n");
+    cli_write_text("list.csv", "1.5,0,0.001\n9,9,9\n");
+    cli_write_text("none.pqr", "ATOM 1 X XXX C 7 0 0 2 0 0\n");
+    static const struct {
+        const char *points, *right; /* sums of q/r of the atoms that are left */
+    } cases[] = {
+        {"res.pqr", "[1/5 - 1/6, 1/3.5 - 1/38.25**.5, .5/5 - .2/3.5 - 1/61**.5, .5/6 - .2/38.25**.5 + 1/61**.5]"},
+        {"beside.pqr", "[1/29**.5 - 1/40**.5, .5/2 - .2/6.25**.5 + 1/29**.5 - 1/40**.5]"},
+        {"list.csv", "[1/(3.5**2 + 1e-6)**.5 - 1/(38.25 + 1e-6)**.5, .5/243**.5 - .2/(7.5**2 + 162)**.5 + 1/178**.5 "
+                     "- 1/171**.5]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char script[900];
+        cli("map res.pqr --points %s --exclude residue -o out/a.csv", cases[i].points);
+        cli_expect(0, NULL, "");
+        snprintf(script, sizeof script,
+                 "text = open('out/a.csv').read()\nassert '# excluded: the atoms of each point' in text\n"
+                 "rows = [float(row.split(',')[3]) for row in text.split('phi\\n')[1].split()]\n"
+                 "right = %s\nassert len(rows) == len(right)\n"
+                 "assert all(abs(a / rows[0] - b / right[0]) < 2e-5 for a, b in zip(rows, right)), (rows, right)\n",
+                 cases[i].right);
+        cli_python(script);
+        cli_expect(0, NULL, NULL);
+    }
+    cli("map res.pqr --points none.pqr --exclude residue -o out/a.csv");
+    cli_expect(2, NULL, "--exclude residue: no residue of the points is among those of the atoms");
+    cli("convert res.pqr -o res.atoms");
+    cli_expect(0, NULL, NULL);
+    cli("map res.atoms --points res.pqr --exclude residue -o out/a.csv");
+    cli_expect(2, NULL, "--exclude residue: the atoms' residues are unknown");
 }
 
 /* Lattices by points and padding, by edges and centre, in the other command's words, of a cell and
@@ -475,6 +513,7 @@ int main(void)
     support_pocl_alone("pthread pthread");
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
                                        cmocka_unit_test_setup(test_exclusions, cli_empty),
+                                       cmocka_unit_test_setup(test_residues, cli_empty),
                                        cmocka_unit_test_setup(test_said_lattices, cli_empty),
                                        cmocka_unit_test_setup(test_by_host, cli_empty),
                                        cmocka_unit_test_setup(test_dry_run, cli_empty),

@@ -120,14 +120,19 @@ static const option_row map_options[] = {
                 .offset = offsetof(map_values, points),
                 .value = "FILE",
                 .unset = "the lattice's",
-                .help = "potentials at the points of FILE, x y z in a line each, in place of a lattice"},
+                .help =
+                    "potentials at the points of FILE, x y z in a line each, in place of a lattice; or at the atoms "
+                    "of a molecule, .pqr, .pqr.gz or .atoms"},
     [EXCLUDE] = {.name = "exclude",
                  .kind = OPTION_TEXT,
                  .offset = offsetof(map_values, exclude),
-                 .value = "self|FILE",
+                 .value = "self|residue|FILE",
                  .unset = "every atom counts",
-                 .help = "with --points: atoms whose nearest image does not count at a point: self, those within "
-                         "0.01 A of it; or a line for each point in FILE, numbers of atoms from 1, or a -"},
+                 .help =
+                     "with --points: atoms whose nearest image does not count at a point: self, those within "
+                     "0.01 A of it; residue, those of the point's residue, as --points of a molecule has them, else "
+                     "of the residue of the atom within 0.01 A; or a line for each point in FILE, numbers of atoms "
+                     "from 1, or a -"},
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
@@ -464,16 +469,26 @@ static void warn_of_molecule(job_run *run)
 }
 
 /* By the cell that the method repeats. */
-static ley_status exclude_atoms(map_run *map, ley_error *error)
+static ley_status exclude_atoms(map_run *map, const int32_t *residue, ley_error *error)
 {
     const char *what = values_of(&map->run)->exclude;
     const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
+    const bool *periodic = cell != NULL ? cell->periodic : NULL;
+    const double(*cell_A)[3] = cell != NULL ? (const double(*)[3])cell->vector_A : NULL;
+    ley_points *points = map->problem.points;
     if (what == NULL)
         return LEY_OK;
-    if (strcmp(what, "self") != 0)
-        return ley_points_read_exclusions(map->problem.points, map->problem.atoms, what, error);
-    return ley_points_exclude_own(map->problem.points, map->problem.atoms, NULL, cell != NULL ? cell->periodic : NULL,
-                                  cell != NULL ? (const double(*)[3])cell->vector_A : NULL, error);
+    if (strcmp(what, "self") == 0)
+        return ley_points_exclude_own(points, map->problem.atoms, NULL, periodic, cell_A, error);
+    if (strcmp(what, "residue") != 0)
+        return ley_points_read_exclusions(points, map->problem.atoms, what, error);
+    const ley_status status = ley_points_exclude_residues(points, map->problem.atoms, residue, periodic, cell_A, error);
+    if (status == LEY_ERROR_INPUT) {
+        char why[sizeof error->message];
+        snprintf(why, sizeof why, "%s", error->message);
+        fail_into(error, status, "--exclude residue: %.900s", why);
+    }
+    return status;
 }
 
 /* A charge's own potential hides all others. */
@@ -497,19 +512,37 @@ static ley_status look_for_charges(map_run *map, ley_error *error)
     return LEY_OK;
 }
 
-static ley_status read_points(map_run *map, ley_error *error)
+/* The points of a list, or the atoms of a molecule, which the caller keeps as long as the points'
+ * residues are wanted. */
+static ley_status make_points(map_run *map, ley_atoms **molecule, ley_error *error)
 {
+    const char *path = values_of(&map->run)->points;
     int64_t n;
     double *point_A;
-    ley_status status = ley_points_read(values_of(&map->run)->points, &n, &point_A, error);
+    ley_status status = LEY_OK;
+    if (is_atoms_name(path)) {
+        status = ley_atoms_read(path, molecule, error);
+        return status != LEY_OK ? status
+                                : ley_points_create((int64_t)ley_atoms_count(*molecule),
+                                                    ley_atoms_positions_A(*molecule), &map->problem.points, error);
+    }
+    status = ley_points_read(path, &n, &point_A, error);
     if (status != LEY_OK)
         return status;
     status = ley_points_create(n, point_A, &map->problem.points, error);
     free(point_A);
+    return status;
+}
+
+static ley_status read_points(map_run *map, ley_error *error)
+{
+    ley_atoms *molecule = NULL;
+    ley_status status = make_points(map, &molecule, error);
     if (status == LEY_OK && values_of(&map->run)->field)
         status = ley_points_add_field(map->problem.points, error);
     if (status == LEY_OK)
-        status = exclude_atoms(map, error);
+        status = exclude_atoms(map, molecule != NULL ? ley_atoms_residues(molecule) : NULL, error);
+    ley_atoms_destroy(molecule);
     return status == LEY_OK ? look_for_charges(map, error) : status;
 }
 
@@ -561,7 +594,9 @@ static char *header_comment(const map_run *map)
     const char *exclude = ((const map_values *)run->arguments->values)->exclude;
     if (exclude != NULL)
         fprintf(comment.stream, "excluded: %s\n",
-                strcmp(exclude, "self") == 0 ? "the atoms at each point" : "the atoms listed for each point");
+                strcmp(exclude, "self") == 0      ? "the atoms at each point"
+                : strcmp(exclude, "residue") == 0 ? "the atoms of each point's residue"
+                                                  : "the atoms listed for each point");
     if (run->tolerance > 0)
         fprintf(comment.stream, "tolerance: %g of the root mean square%s\n", run->tolerance,
                 run->report != NULL && run->report->seeded_accuracy.points == 0 ? ", not measured" : "");

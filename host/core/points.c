@@ -178,9 +178,9 @@ ley_status ley_points_exclude(ley_points *points, const int64_t *first, const in
         if (first[0] != 0 || first[i + 1] < first[i])
             return ley_fail(
                 error, LEY_ERROR_INPUT,
-                "the lists of atoms to exclude begin with 0 and follow each other, but that of point %zu is "
-                "from %lld to before %lld",
-                i + 1, (long long)first[i], (long long)first[i + 1]);
+                "the lists of atoms to exclude begin with 0 and follow each other, but that of point %zu, counted "
+                "from 0, is from %lld to before %lld",
+                i, (long long)first[i], (long long)first[i + 1]);
     const size_t listed = (size_t)first[n];
     const double bytes = (double)(n + 2 + listed) * sizeof(int64_t);
     const ley_status status = memory_check_one("the lists of atoms to exclude", bytes, "fewer atoms in them", error);

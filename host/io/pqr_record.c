@@ -416,10 +416,30 @@ static ley_status find_in_touching(const ley_text *text, const char *line, field
     return fail_record(text, line, fields, n, error);
 }
 
-ley_status pqr_record_read(const ley_text *text, const char *line, size_t length, const char *start, field *name,
+/* The word in front of x is the residue's number, with an insertion code or not; a chain stands in
+ * front of that, as a word of its own where x is the sixth word, or grown to it. */
+static void find_residue(const field *before, const field *chain, pqr_words *words)
+{
+    size_t end = before->length, first;
+    int64_t number = 0;
+    const char code = end > 1 && is_letter(before->at[end - 1]) ? before->at[--end] : '\0';
+    for (first = end; first > 0 && ley_is_digit(before->at[first - 1]);)
+        first--;
+    if (first > 0 && (before->at[first - 1] == '-' || before->at[first - 1] == '+'))
+        first--;
+    const field grown = {.at = before->at, .length = first};
+    if (chain == NULL && first > 0)
+        chain = &grown;
+    words->has_residue = first < end && (chain == NULL || chain->length == 1) &&
+                         ley_parse_int64(before->at + first, end - first, &number) == LEY_NUMBER_FINE &&
+                         residue_pack(chain != NULL ? chain->at[0] : '\0', number, code, &words->residue);
+}
+
+ley_status pqr_record_read(const ley_text *text, const char *line, size_t length, const char *start, pqr_words *words,
                            field numbers[PQR_NUMBERS], ley_error *error)
 {
     field fields[FIELDS_MAX];
+    *words = (pqr_words){.name = {.at = ""}};
     const size_t n = split(start, line + length, fields), x = find_x(fields, n);
     if (x > 0) {
         memcpy(numbers, fields + x, PQR_NUMBERS * sizeof *numbers);
@@ -433,6 +453,13 @@ ley_status pqr_record_read(const ley_text *text, const char *line, size_t length
         if (kind != LEY_NUMBER_FINE)
             return pqr_record_fail(text, i, &numbers[i], ley_number_complaint(kind), error);
     }
-    *name = n > 1 ? fields[1] : (field){.at = ""};
+    if (n > 1)
+        words->name = fields[1];
+    size_t number = 1; /* the word in front of the one in which x is */
+    while (number < n &&
+           !(numbers[0].at >= fields[number].at && numbers[0].at < fields[number].at + fields[number].length))
+        number++;
+    if (number < n)
+        find_residue(&fields[number - 1], number == 5 ? &fields[3] : NULL, words);
     return LEY_OK;
 }

@@ -354,8 +354,8 @@ def _exclude(wanted: _Sum, exclude: Any) -> None:
         if exclude not in ("self", "residue"):
             raise UsageError(f"exclude: {exclude!r} is neither 'self' nor 'residue', nor a list for each point")
         if exclude == "residue" and wanted.atoms.residues is None:
-            raise UsageError("exclude: 'residue' needs atoms with residues, as Atoms.from_mdanalysis() and "
-                             "from_arrays(..., residues=) make them")
+            raise UsageError("exclude: 'residue' needs atoms with residues, as Atoms.read() of PQR files, "
+                             "Atoms.from_mdanalysis() and from_arrays(..., residues=) make them")
         residues = None if exclude == "self" else np.array(wanted.atoms.residues)
         with Status() as status:
             status.check(lib.ley_points_exclude_own(
