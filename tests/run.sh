@@ -47,7 +47,7 @@ esac
 with_drivers=" test_check test_check_faults test_forecast test_host_jobs test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_long_faults test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_device_long test_door test_drivers test_cli test_cli_batch test_cli_boundary test_cli_compare test_cli_cutoff test_cli_field test_cli_files test_soak test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_cli_redo test_cli_slice test_plan test_point_exclusions test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
 # These judge numbers and texts; what they call, other programs or fuzzers call under sanitizers,
 # too.
-numbers=" test_soak test_check_faults test_bench_lattice test_cli_msm_periodic test_cli_plan test_cli_points test_cli_redo test_dialects test_epilogue test_lattice test_long_faults test_long_range test_msm_attack test_msm_budget test_msm_costs test_msm_devices test_msm_faults test_msm_limits test_pqr "
+numbers=" test_soak test_check_faults test_bench_lattice test_cli_msm_periodic test_cli_plan test_cli_points test_cli_redo test_cli_tolerance test_dialects test_epilogue test_lattice test_long_faults test_long_range test_msm_attack test_msm_budget test_msm_costs test_msm_devices test_msm_faults test_msm_limits test_pqr "
 
 # A second vendor's driver, which is slow and compiles each kernel once more; what it computes does
 # not depend on how the host was compiled. At level quick these have it alone.
@@ -133,6 +133,9 @@ asan)
     options+=:handle_segv=2 # cmocka would catch it and say nothing
     options+=:use_sigaltstack=0 # compilers in drivers put a stack of their own in its place, in whatever thread calls them
     export ASAN_OPTIONS=${ASAN_OPTIONS:-$options}
+    # Mesa's drivers leave memory behind: to see that it is theirs, the sanitizer reads all that
+    # debuggers know, at the end of each command, which takes longer than the command.
+    [ ! -e /etc/OpenCL/vendors/pocl.icd ] || export OCL_ICD_VENDORS=${OCL_ICD_VENDORS:-pocl.icd}
     export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/lsan.supp:print_suppressions=0}
     ;;
 ubsan)
