@@ -80,9 +80,9 @@ LEY_API ley_status ley_points_exclude_own(ley_points *points, const ley_atoms *a
 
 /* The same of residues, as ley_atoms_residues() knows those of `atoms`: a stretch of neighbouring
  * atoms with one number is one. `residue`: [points], the numbers of a molecule whose atoms the
- * points are: each point excludes all atoms of the residue of that number, if there is one; where several
- * stretches have it, as without chains, the one of which an atom is at the point. NULL: each point
- * excludes the residue of the atom that is within LEY_OWN_A of it. Errors: those of
+ * points are: each point excludes all atoms of the residue of that number, if there is one; where
+ * several stretches have it, as without chains, the one of which an atom is at the point. NULL:
+ * each point excludes the residue of the atom that is within LEY_OWN_A of it. Errors: those of
  * ley_points_exclude_own(); LEY_ERROR_INPUT where residues are unknown, where it cannot be told
  * which one is meant, and where `residue` is given and none of these is there. */
 LEY_API ley_status ley_points_exclude_residues(ley_points *points, const ley_atoms *atoms, const int32_t *residue,

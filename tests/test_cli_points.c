@@ -194,6 +194,8 @@ static void test_by_host(void **state)
     cli_expect(0, NULL, NULL);
     cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --device 0 --exclude self");
     cli_expect(0, "device 0: ", "");
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --dry-run --json out/dry.json");
+    cli_expect(0, "\nthe host alone: sooner than opening a device, of which the above is", NULL);
     cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --verify 0 --exclude self");
     cli_expect(0, "computed by: the host", "");
 }

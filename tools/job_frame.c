@@ -126,13 +126,19 @@ static bool create_by_host(job_run *run)
     const ley_run_options options = run_options_of(run);
     const method_row *method = run->method;
     ley_error error = {0};
-    if (run->values->device != NULL || run->is_dry || !job_frame_wants_devices(run))
+    if (run->values->device != NULL || !job_frame_wants_devices(run))
         return false;
     if (method->by_host != NULL)
         method = method->by_host(run->problem);
     if (method == NULL || method->create(run->problem, NULL, &options, &run->job, &error) != LEY_OK) {
         ley_error_clear(&error);
         run->job = NULL;
+        return false;
+    }
+    if (run->is_dry) { /* it says this, and what a device would take */
+        ley_job_destroy(run->job);
+        run->job = NULL;
+        run->would_be_by_host = true;
         return false;
     }
     run->method = method;
@@ -178,7 +184,7 @@ static ley_status read_plan(job_run *run, ley_error *error)
 static bool opens_at_once(const job_run *run)
 {
     const bool has_points = run->kind->file != NULL && run->kind->file(run).path != NULL;
-    return run->values->device != NULL || run->is_dry ||
+    return run->values->device != NULL ||
            file_size(run->arguments->operand) >= (has_points ? LARGE_INPUT_OF_POINTS_BYTES : LARGE_INPUT_BYTES);
 }
 
@@ -450,6 +456,8 @@ static void print_dry(const job_run *run)
     if (run->kind->print != NULL)
         run->kind->print(run);
     print_forecast(run->forecast);
+    if (run->would_be_by_host)
+        printf("the host alone: sooner than opening a device, of which the above is; --device asks for one\n");
     const char *packed = run->output != NULL && ends_with(run->output, ".gz") ? " before it is packed" : "";
     if (run->is_streamed)
         printf("file: %s, %s%s\n", run->output, bytes_text(float_bytes(run)).s, packed);
@@ -469,6 +477,7 @@ static int conclude_dry(job_run *run, ley_error *error)
         if (run->kind->put_json != NULL)
             run->kind->put_json(run, report);
         json_put(report, "forecast", json_of_forecast(run->forecast));
+        json_put(report, "by_host", json_boolean(run->would_be_by_host));
         json_put(report, "file_bytes",
                  run->is_streamed && !ends_with(run->output, ".gz") ? json_count((int64_t)float_bytes(run))
                                                                     : json_null());

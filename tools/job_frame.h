@@ -67,6 +67,7 @@ struct job_run {
     double missed_rms[JOB_MOST_TRIES]; /* what the runs before this one were off by, each with a stricter plan, */
     int missed;                        /* and how many these were */
     bool computed, is_written;
+    bool would_be_by_host; /* of a dry run: the host would do it alone */
     phase_times phases, earlier; /* earlier: those of runs that missed the tolerance */
     progress_line progress;
 };

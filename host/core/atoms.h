@@ -21,8 +21,8 @@ void *ley_atoms_keep(ley_atoms *atoms);
 ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error);
 
 /* Whether chain (0: none), number and insertion code (0: none) of a residue fit a number of 4
- * bytes, by which residues are the same or not: chains of one letter, numbers within 524,288. And that in
- * words, "A 27B". */
+ * bytes, by which residues are the same or not: chains of one letter, numbers within 524,288. And
+ * that in words, "A 27B". */
 enum { RESIDUE_TEXT = 32 };
 bool residue_pack(char chain, int64_t number, char code, int32_t *residue);
 const char *residue_text(int32_t residue, char text[RESIDUE_TEXT]);

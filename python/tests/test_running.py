@@ -142,7 +142,7 @@ def test_nothing_is_left_behind(atoms, lattice, engine, tmp_path):
 
 SMALL = """
 import numpy as np, leyden
-atoms = leyden.Atoms.from_arrays([[0, 0, 0], [3, 0, 0]], [1, -1], 1.5)
+atoms = leyden.Atoms.from_arrays([[0, 0, 0], [3, 0, 0]], [1, -1], [1.5, 1.5])
 made = [leyden.points(atoms, [[1, 1, 1], [2, 3, 4]], field=True), leyden.map(atoms, spacing=2, padding=3),
         leyden.map(atoms, n=(5, 5, 5), cell=(12, 12, 12)), leyden.map(atoms, spacing=3, method="cutoff", field=True),
         leyden.boundary(atoms, [[9, 9, 9]])]
