@@ -126,6 +126,10 @@ static void test_direct_map(void **state)
     options.progress_context = &watch;
     ley_job *job;
     assert_ok(ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error));
+    const ley_forecast *forecast;
+    assert_int_equal(ley_job_forecast(job, &forecast, &error), LEY_ERROR_USAGE);
+    assert_string_equal(error.message, "the host does it alone: forecasts are of devices");
+    ley_error_clear(&error);
     run(job);
     assert_int_equal(watch.done, 7 * 5 * 6);
     for (int64_t i = 0; i < 7 * 5 * 6; i++) {

@@ -308,8 +308,8 @@ static ley_status make_atoms(const char *path, atom_list *list, ley_atoms **atom
     if (status == LEY_ERROR_INPUT)
         prefix_line(path, list, error);
     if (status == LEY_OK && !list->lacks_residues) { /* in no more memory than they take */
-        int32_t *residue = realloc(list->residue, list->n * sizeof *residue);
-        ley_atoms_take_residues(*atoms, residue != NULL ? residue : list->residue);
+        grow(&list->residue, list->n, sizeof(int32_t));
+        ley_atoms_take_residues(*atoms, list->residue);
         list->residue = NULL;
     }
     return status;
