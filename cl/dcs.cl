@@ -125,6 +125,19 @@ LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
     }
 }
 
+/* Loops over all of a work-item's points. One that is alone has their sums in memory, not in
+ * registers: its loops need not be unrolled, and a processor's compiler takes a third of the
+ * time. */
+#if LEY_ATOMS == LEY_ATOMS_ROWS
+#define FOR_ALL_ROWS(v) for (int v = 0; v < LEY_UY; v++)
+#define FOR_ALL_COLUMNS(u) for (int u = 0; u < LEY_UX; u++)
+#define FOR_ALL_POINTS(k) for (int k = 0; k < POINTS; k++)
+#else
+#define FOR_ALL_ROWS(v) FOR_ROWS(v)
+#define FOR_ALL_COLUMNS(u) FOR_COLUMNS(u)
+#define FOR_ALL_POINTS(k) UNROLL for (int k = 0; k < POINTS; k++)
+#endif
+
 #if SORTED
 #include "dcs_near.h"
 #endif
@@ -141,7 +154,7 @@ LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
 /* Adds the sums to what memory holds of them, or puts them there. */
 LEY_FN void store(points *p, LEY_GLOBAL real *gm_sum, LEY_GLOBAL real *gm_carry, size_t row_vectors, bool accumulate)
 {
-    FOR_ROWS(v) FOR_COLUMNS(u) {
+    FOR_ALL_ROWS(v) FOR_ALL_COLUMNS(u) {
         const int k = v * LEY_UX + u;
         const size_t at = v * LEY_WG_Y * row_vectors + u * LEY_WG_X;
         if (accumulate) {
@@ -179,7 +192,7 @@ LEY_KERNEL_OF(LEY_WG_X, LEY_WG_Y, 1) dcs(LEY_PARAMETERS(LEY_DCS_ARGUMENTS))
     LEY_LOCAL_VARIABLE unsigned sm_near[(LEY_TILE + 31) / 32];
 #endif
     for (int block = 0; block < n_atoms; block += BLOCK) {
-        UNROLL for (int k = 0; k < POINTS; k++) {
+        FOR_ALL_POINTS(k) {
             p.sum[k] = 0;
             p.carry[k * CARRIES] = 0;
         }

@@ -29,7 +29,7 @@ LEY_FN void add_near(points *p, stored_atom s)
 {
     const atom a = relative(p, s);
     const scalar dz = p->z - a.z;
-    FOR_ROWS(v) {
+    FOR_ALL_ROWS(v) {
 #if IN_CELLS
         const scalar dy = (p->y[v] - (s.cell.y - p->base.y)) * p->step.y - s.offset.y;
 #elif PLACED
@@ -37,7 +37,7 @@ LEY_FN void add_near(points *p, stored_atom s)
 #else
         const scalar dy = p->y[v] - a.y;
 #endif
-        FOR_COLUMNS(u) {
+        FOR_ALL_COLUMNS(u) {
 #if IN_CELLS
             const real dx = (p->x[u] - (s.cell.x - p->base.x)) * p->step.x - s.offset.x;
 #elif PLACED

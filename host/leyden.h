@@ -744,6 +744,9 @@ typedef struct ley_note {
     const char *text; /* of LEY_NOTE_TEXT */
 } ley_note;
 
+/* How often a job that misses its tolerance is done again at most, by ever stricter plans. */
+enum { LEY_MOST_TRIES = 4 };
+
 typedef struct ley_report {
     int64_t atoms, points;
     double evaluations; /* atoms x points; of a short-range job an estimate of the pairs within the cutoff */
@@ -774,6 +777,8 @@ typedef struct ley_report {
                                               there is none, or nobody measured */
     double tolerance_floor;                /* what it is a share of, in the results' unit, by LEY_TOLERANCE_FLOOR; 0:
                                               the values' root mean square */
+    size_t missed_count;                   /* runs before this one that missed the tolerance, or were further off, */
+    double missed_rms[1 + LEY_MOST_TRIES]; /* and what they were off by: accuracy.relative_rms */
     const char *host;                      /* how the host did it alone, in double precision on its threads: "direct
                                               summation", "Ewald's summation"; there are no devices then. NULL: devices
                                               did it */
@@ -782,12 +787,15 @@ typedef struct ley_report {
 } ley_report;
 
 /* A potential that is nothing but what is left of terms that cancel has no more digits than these
- * have. With S the root mean square, over the points, of sqrt(sum_j (C q_j exp(-kappa d_j) /
- * d_j)^2), d_j = max(r_min, distance to the nearest image of j), a tolerance T is a share of the
- * root mean square of the values, or, if that is more, of S times LEY_TOLERANCE_FLOOR, or times
- * LEY_TOLERANCE_DIGITS / T: no map need be nearer than LEY_TOLERANCE_DIGITS of S. */
-#define LEY_TOLERANCE_DIGITS 5e-8
+ * have. S is the root mean square, over the points, of sqrt(sum (C q exp(-kappa d) / d)^2), d =
+ * max(r_min, distance), summed over all images within LEY_TOLERANCE_NEAR_A, and of charges that
+ * have none there over the nearest; S0 is the same without screening. A tolerance T is a share of
+ * the root mean square of the values, or, if that is more, of S times LEY_TOLERANCE_FLOOR. No map
+ * need be nearer than LEY_TOLERANCE_DIGITS of S0, which is what floats leave: plans aim at half of
+ * that of S, and what no plan comes nearer to is within its tolerance there. */
+#define LEY_TOLERANCE_DIGITS 1e-7
 #define LEY_TOLERANCE_FLOOR 0.01
+#define LEY_TOLERANCE_NEAR_A 12.0
 
 /* The note of this name, or NULL. */
 LEY_API const ley_note *ley_report_note(const ley_report *report, const char *name);
@@ -847,9 +855,11 @@ LEY_API ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *
                                            ley_error *error);
 
 /* Runs it, once, on all the engine's devices. A device that fails gives its slab back and the
- * others go on. Errors: LEY_CANCELLED; LEY_ERROR_DEVICE when no device is left
- * (LEY_ERROR_WRONG_RESULT when all that are able are wrong, LEY_ERROR_NO_DEVICE when none is able
- * to do what the options ask); LEY_ERROR_WRONG_RESULT when the verification fails. */
+ * others go on. A long-range job whose options were chosen for a tolerance (ley_long_range.chosen)
+ * and that misses it is computed again by stricter plans; what is left is the nearest of these.
+ * Errors: LEY_CANCELLED; LEY_ERROR_DEVICE when no device is left (LEY_ERROR_WRONG_RESULT when all
+ * that are able are wrong, LEY_ERROR_NO_DEVICE when none is able to do what the options ask);
+ * LEY_ERROR_WRONG_RESULT when the verification fails. */
 LEY_API ley_status ley_job_run(ley_job *job, ley_error *error);
 
 /* Asks a running job to stop soon. Async-signal-safe. */

@@ -76,6 +76,8 @@ typedef struct ley_long_range {
     double contact_error; /* what points nearer to a charge than r_min_A may be off by, as a share of 1/r_min, [0, 1]:
                              as long as it is less, pairs take r_min_A for the distance in all that they sum, which
                              is soonest; 0: 3e-5 */
+    unsigned chosen; /* LEY_FIX_... of what ley_long_range_choose() has chosen: a run that misses its tolerance chooses
+                        it again, more strictly; 0: nothing, the run is what it is */
 } ley_long_range;
 
 /* taylor4 and nodal7 with a = 12 A and h = 2 A, off by 2e-4 to 4e-4 of the potential in water;
@@ -86,8 +88,19 @@ LEY_API void ley_long_range_default(ley_long_range *range);
  * nodal3 with a = 12 A and h = 2 A, direct, off by 2e-3 to 3e-3 of the potential. */
 LEY_API void ley_long_range_papers(ley_long_range *range);
 
-/* What is not to be chosen by ley_long_range_choose(), but as the options have it. */
-enum { LEY_FIX_CUTOFF = 1, LEY_FIX_SPACING = 2, LEY_FIX_SPLITTING = 4, LEY_FIX_WINDOW = 8, LEY_FIX_SOLVER = 16 };
+/* What is not to be chosen by ley_long_range_choose(), but as the options have it. LEY_FIX_METHOD:
+ * a run that misses its tolerance stays one by lattices; else, where there are neither images nor
+ * screening, direct summation takes their place when no lattices are strict enough. LEY_FIX_SUM is
+ * said by the run's options: any sum but LEY_SUM_AUTO. */
+enum {
+    LEY_FIX_CUTOFF = 1,
+    LEY_FIX_SPACING = 2,
+    LEY_FIX_SPLITTING = 4,
+    LEY_FIX_WINDOW = 8,
+    LEY_FIX_SOLVER = 16,
+    LEY_FIX_METHOD = 32,
+    LEY_FIX_SUM = 64
+};
 
 /* What a choice is expected to come to. */
 typedef struct ley_choice {
@@ -103,17 +116,19 @@ typedef struct ley_choice {
 #define LEY_LEAST_TOLERANCE 1e-6
 #define LEY_MOST_TOLERANCE 1e-1
 
-/* Chooses cutoff_A, spacing_A, splitting, window, solver, long_waves_per_A and contact_error of the
- * options, but for what is `fixed`, so that the relative root mean square error of the map, against
- * exact sums, is expected to be half the tolerance (the options' `aim`), or as near to that as
- * anything is expected to come, which choice.relative_rms says, in the least time predicted for the
- * engine's devices. The other fields are taken as they are; levels becomes 0. What the map is off
- * by follows from the squares of the charges, from how these cancel, and from the potential at 512
- * points, which is summed by cubes where atoms are many and far: it is an expectation, which
- * ley_report.accuracy.relative_rms has to confirm. Where the options of the run have LEY_SUM_AUTO,
- * `choice` has compensated sums where float ones would leave too much, and else float ones. Errors:
- * LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where what is fixed makes no
- * lattices. */
+/* Chooses cutoff_A, spacing_A, splitting, window, solver, long_waves_per_A and contact_error of
+ * the options, which `chosen` then says, but for what is `fixed`, so that the relative root mean
+ * square error of the map, against exact sums, is expected to be half the tolerance (the options'
+ * `aim`), or as near to that as anything is expected to come, which choice.relative_rms says, in
+ * the least time predicted for the engine's devices. The other fields are taken as they are;
+ * levels becomes 0. What the map is off by follows from the squares of the charges, from how these
+ * cancel, and from the potential at 512 points, which is summed by cubes where atoms are many and
+ * far: it is an expectation. A job of these options measures itself and, where it misses the
+ * `tolerance` of its run's options, is done again by stricter choices, up to LEY_MOST_TRIES times;
+ * the nearest of all is what is left (ley_report.missed_rms). Where the options of the run have
+ * LEY_SUM_AUTO, `choice` has compensated sums where float ones would leave too much, and else
+ * float ones. Errors: LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where what is fixed
+ * makes no lattices. */
 LEY_API ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
                                          double tolerance, unsigned fixed, const ley_run_options *options,
                                          ley_long_range *range, ley_choice *choice, ley_error *error);
@@ -134,6 +149,10 @@ LEY_API ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley
 LEY_API ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
                                              const ley_long_range *range, const ley_run_options *options, ley_job **job,
                                              ley_error *error);
+
+/* The options by which such a job was done in the end, where it was done again, too. False, and
+ * nothing: it is no long-range job, or has come to direct summation. `fft` is the job's. */
+LEY_API bool ley_job_long_range(const ley_job *job, ley_long_range *range);
 
 #ifdef __cplusplus
 }

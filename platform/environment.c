@@ -73,6 +73,11 @@ const char *environment_of(const char *name)
     return value_of(name);
 }
 
+void environment_set_unless_there(const char *name, const char *value)
+{
+    setenv(name, value, 0);
+}
+
 char *environment_replace(const char *name, const char *value)
 {
     const char *before = getenv(name);

@@ -34,6 +34,9 @@ uint64_t environment_cache_bytes(void);
 /* A variable of OpenCL's loader or of drivers; NULL where it is empty or not set. */
 const char *environment_of(const char *name);
 
+/* Sets a variable that the user has not set, under the same condition as the next function. */
+void environment_set_unless_there(const char *name, const char *value);
+
 /* Sets a variable, or with NULL takes it away; returns what it was, from malloc, or NULL. Nobody
  * else of the process should read the environment at that time. */
 char *environment_replace(const char *name, const char *value);

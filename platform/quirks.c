@@ -115,6 +115,11 @@ const char *const quirks_driver_variables[] = {
     "LIBGL_ALWAYS_SOFTWARE", "CUDA_VISIBLE_DEVICES", "CL_CONFIG_CPU_TARGET_ARCH",
     "LD_LIBRARY_PATH",       "LD_PRELOAD",           NULL};
 
+/* PoCL compiles a kernel for its first launch, specialised for the size of the work-group, and once
+ * more in general when it is asked for the program's binary: as long again, for code that is no
+ * faster (https://github.com/pocl/pocl/blob/release_3_1/lib/CL/pocl_binary.c). */
+const quirk_variable quirks_driver_settings[] = {{"POCL_WORK_GROUP_SPECIALIZATION", "0"}, {NULL, NULL}};
+
 /* Both paths to these cards. */
 const char *quirks_energy_library(const dev_info *info)
 {

@@ -30,4 +30,11 @@ const char *quirks_of_empty(const char *platform);
 /* Variables by which drivers choose their devices; the last one is NULL. */
 extern const char *const quirks_driver_variables[];
 
+/* Variables that drivers are to find in the environment where the user has not set them; the last
+ * name is NULL. */
+typedef struct quirk_variable {
+    const char *name, *value;
+} quirk_variable;
+extern const quirk_variable quirks_driver_settings[];
+
 #endif

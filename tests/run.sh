@@ -147,10 +147,6 @@ tsan)
     ;;
 esac
 
-# PoCL compiles a kernel once for its first launch and once more for the build cache. But at level
-# full it launches what goes into the cache, as each later run of a user's does.
-[ "$TEST_LEVEL" = full ] || export POCL_WORK_GROUP_SPECIALIZATION=${POCL_WORK_GROUP_SPECIALIZATION:-0}
-
 if [ "$(basename "$BUILD")" = asan ]; then
     $CC -shared -fPIC -o "$scratch/keep.so" tests/keep_loaded/keep_loaded.c && preload+=:$scratch/keep.so
 fi

@@ -2,6 +2,7 @@
  * that does not: what the command says, does and remembers. */
 #include "cli_support.h"
 
+#include "environment.h"
 #include "methods/dcs/kernel.h"
 #include "methods/dcs/tuning.h"
 #include "opencl/drivers.h"
@@ -124,6 +125,47 @@ static void test_other_drivers_work_beside_it(void **state)
     cli("%s map ion.pqr -o out/a.dx --dims 9,9,9 --spacing 0.5", with_folder());
     cli_expect(0, "written: ", "an OpenCL driver is left out: ");
     cli_expect(0, NULL, "dying.icd: ends the process by signal 6 (SIGABRT) in clGetDeviceIDs");
+}
+
+/* How many of PoCL's compiled files are below "pocl", for work-groups of these kinds, of more bytes
+ * than these. */
+static int count_compiled(const char *kind, int bytes)
+{
+    char command[9000], number[16] = "";
+    snprintf(command, sizeof command, "find '%s' -path '*/%s/*.so' -size +%dc | wc -l", cli_path("pocl"), kind, bytes);
+    FILE *pipe = popen(command, "r");
+    assert_non_null(pipe);
+    assert_non_null(fgets(number, sizeof number, pipe));
+    assert_int_equal(pclose(pipe), 0);
+    return atoi(number);
+}
+
+static void test_a_kernel_is_compiled_once(void **state)
+{
+    (void)state;
+    char caches[9000];
+    snprintf(caches, sizeof caches, "POCL_CACHE_DIR=%s LEYDEN_CACHE_DIR=%s", cli_path("pocl"), cli_path("own-cache"));
+    mkdir(cli_path("pocl"), 0700);
+    cli_each_file("own-cache/leyden", remove_file);
+    unsetenv(quirks_driver_settings[0].name);
+    if (cli("%s map ion.pqr -o out/a.dx --dims 9,9,9 --spacing 0.5 --device pthread", caches)->code == 3)
+        skip(); /* PoCL is not there */
+    cli_expect(0, "written: ", NULL);
+    assert_int_equal(count_compiled("0-0-0*", 0), 1);
+    assert_int_equal(count_compiled("*", 0), 1);
+    assert_int_equal(count_compiled("*", 48 << 10), 0); /* what is unrolled takes compilers long */
+}
+
+static void test_a_setting_of_the_users_own_stays(void **state)
+{
+    (void)state;
+    const char *name = quirks_driver_settings[0].name;
+    setenv(name, "1", 1);
+    environment_set_unless_there(name, quirks_driver_settings[0].value);
+    assert_string_equal(getenv(name), "1");
+    unsetenv(name);
+    environment_set_unless_there(name, quirks_driver_settings[0].value);
+    assert_string_equal(getenv(name), "0");
 }
 
 /* Jobs do not ask again what has died, lists do; a driver that lives is asked once, and each time
@@ -301,6 +343,8 @@ int main(void)
         cmocka_unit_test(test_a_dying_driver_is_left_out),
         cmocka_unit_test(test_other_drivers_work_beside_it),
         cmocka_unit_test(test_what_came_of_it_is_remembered),
+        cmocka_unit_test(test_a_kernel_is_compiled_once),
+        cmocka_unit_test(test_a_setting_of_the_users_own_stays),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

@@ -286,6 +286,100 @@ static void test_field_at_r_min(void **state)
         }
 }
 
+/* ---- Many charges ---------------------------------------------------------------------------- */
+
+enum { MANY = 4200, LOOKED_AT = 2 };
+
+typedef struct many {
+    cell cell;
+    double *position_A, *charge_e, point_A[LOOKED_AT][3];
+} many;
+
+static many make_many(const bool periodic[3], const double vector_A[3][3])
+{
+    many m = {.position_A = calloc(3 * MANY, sizeof(double)), .charge_e = malloc(MANY * sizeof(double))};
+    uint64_t seed = 11;
+    ley_error error = {0};
+    assert_ok(cell_make(periodic, vector_A, &m.cell, &error));
+    for (int j = 0; j < MANY + LOOKED_AT; j++) {
+        double *place_A = j < MANY ? m.position_A + 3 * j : m.point_A[j - MANY];
+        for (int i = 0; i < 3; i++) {
+            const double share = fraction(&seed) * (i == 2 && !periodic[2] ? 0.5 : 1);
+            for (int axis = 0; axis < 3; axis++)
+                place_A[axis] += share * vector_A[i][axis];
+        }
+        if (j < MANY)
+            m.charge_e[j] = j % 3 == 0 ? -0.8 : 0.4;
+    }
+    return m;
+}
+
+static double nearest_squares(const many *m, const double point_A[3])
+{
+    double sum = 0;
+    for (size_t j = 0; j < MANY; j++) {
+        const double *at_A = m->position_A + 3 * j;
+        const double x_A[3] = {point_A[0] - at_A[0], point_A[1] - at_A[1], point_A[2] - at_A[2]};
+        double way_A[3];
+        const double r_A = fmax(cell_nearest(&m->cell, x_A, way_A), r_min_A);
+        sum += pow(m->charge_e[j] / r_A, 2);
+    }
+    return sum;
+}
+
+/* Less the slope, from values to either side. */
+static double slope_of(const periodic_sum *sum, const double point_A[3], int axis)
+{
+    const double step_A = 1e-4;
+    double at_A[3] = {point_A[0], point_A[1], point_A[2]};
+    at_A[axis] = point_A[axis] - step_A;
+    const double below = periodic_sum_at(sum, at_A).value;
+    at_A[axis] = point_A[axis] + step_A;
+    return (below - periodic_sum_at(sum, at_A).value) / (2 * step_A);
+}
+
+/* Charges on a mesh by blocks, and those of whole bins as one from afar: the former is as exact as
+ * with few charges, the latter to a percent. */
+static void test_many_charges(void **state)
+{
+    static const double vectors_A[2][3][3] = {{{45, 0, 0}, {0, 40, 0}, {0, 0, 42}},
+                                              {{42, 0, 0}, {15, 38, 0}, {-9, 12, 40}}};
+    static const bool all[3] = {true, true, true}, layer[3] = {true, true, false};
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        const many m = make_many(way < 2 ? all : layer, vectors_A[way % 2]);
+        const periodic_options options = {.cell = m.cell,
+                                          .r_min_A = r_min_A,
+                                          .shares = {.lattice = 1},
+                                          .near_A = 5,
+                                          .n = MANY,
+                                          .position_A = m.position_A,
+                                          .charge_e = m.charge_e,
+                                          .points = way == 0 ? 300 : 20};
+        const lattice_sum_options exact = {.cell = m.cell, .r_min_A = r_min_A};
+        periodic_sum *sum;
+        lattice_sum *right;
+        ley_error error = {0};
+        assert_ok(periodic_sum_create(&options, &sum, &error));
+        assert_ok(lattice_sum_create(&exact, MANY, m.position_A, m.charge_e, &right, &error));
+        for (int i = 0; i < LOOKED_AT; i++) {
+            const periodic_value at = periodic_sum_at(sum, m.point_A[i]);
+            const periodic_gradient of = periodic_sum_field(sum, m.point_A[i]);
+            const double value = lattice_sum_at(right, m.point_A[i]), squares = nearest_squares(&m, m.point_A[i]);
+            print_message("value %.12g, off by %.2g; squares %.6g, off by %.2g\n", value, at.value - value, squares,
+                          at.squares / squares - 1);
+            assert_true(fabs(at.value - value) < 1e-12 * sqrt(squares));
+            assert_true(fabs(at.squares - squares) < 0.01 * squares && fabs(of.squares - at.squares) < 1e-12 * squares);
+            for (int axis = 0; axis < 3; axis++)
+                assert_true(fabs(of.field[axis] - slope_of(sum, m.point_A[i], axis)) < 1e-5 * sqrt(of.field_squares));
+        }
+        lattice_sum_destroy(right);
+        periodic_sum_destroy(sum);
+        free(m.position_A);
+        free(m.charge_e);
+    }
+}
+
 static void test_what_is_refused(void **state)
 {
     (void)state;
@@ -349,13 +443,10 @@ static void test_cells_that_look_too_small(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_weak_screening),
-        cmocka_unit_test(test_squares),
-        cmocka_unit_test(test_mean_of_a_charged_cell),
-        cmocka_unit_test(test_field_at_r_min),
-        cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_cells_that_look_too_small),
+        cmocka_unit_test(test_values),          cmocka_unit_test(test_weak_screening),
+        cmocka_unit_test(test_squares),         cmocka_unit_test(test_mean_of_a_charged_cell),
+        cmocka_unit_test(test_field_at_r_min),  cmocka_unit_test(test_many_charges),
+        cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_cells_that_look_too_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

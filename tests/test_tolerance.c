@@ -8,6 +8,7 @@
 #include "numerics/error_table.h"
 #include "numerics/expected_error.h"
 #include "parallel.h"
+#include "run/tolerance_floor.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -563,6 +564,80 @@ static void test_fixed(void **state)
 
 /* ---- What is refused ------------------------------------------------------------------------- */
 
+/* ---- The floor ------------------------------------------------------------------------------- */
+
+/* Squared terms at some places, of all images within 12 A, or of the nearest one where none is. */
+static tolerance_terms brute_terms(const ley_atoms *atoms, const double cell_A[3][3], const bool periodic[3],
+                                   double kappa_per_A, size_t n, const tolerance_place *places)
+{
+    double screened = 0, unscreened = 0, weights = 0;
+    int most[3];
+    for (int m = 0; m < 3; m++)
+        most[m] = periodic[m] ? 30 : 0;
+    for (size_t i = 0; i < n; weights += places[i++].weight)
+        for (size_t j = 0; j < ley_atoms_count(atoms); j++) {
+            const double q_e = ley_atoms_charges_e(atoms)[j];
+            double nearest_A = INFINITY, squares[2] = {0, 0};
+            for (int a = -most[0]; a <= most[0]; a++)
+                for (int b = -most[1]; b <= most[1]; b++)
+                    for (int c = -most[2]; c <= most[2]; c++) {
+                        double d2 = 0;
+                        for (int x = 0; x < 3; x++)
+                            d2 += pow(places[i].place_A[x] - ley_atoms_positions_A(atoms)[3 * j + (size_t)x] -
+                                          a * cell_A[0][x] - b * cell_A[1][x] - c * cell_A[2][x],
+                                      2);
+                        const double d_A = sqrt(d2);
+                        nearest_A = fmin(nearest_A, d_A);
+                        if (d_A < LEY_TOLERANCE_NEAR_A) {
+                            squares[0] += pow(q_e * exp(-kappa_per_A * d_A) / d_A, 2);
+                            squares[1] += pow(q_e / d_A, 2);
+                        }
+                    }
+            if (nearest_A >= LEY_TOLERANCE_NEAR_A) {
+                squares[0] = pow(q_e * exp(-kappa_per_A * nearest_A) / nearest_A, 2);
+                squares[1] = pow(q_e / nearest_A, 2);
+            }
+            screened += places[i].weight * squares[0];
+            unscreened += places[i].weight * squares[1];
+        }
+    return (tolerance_terms){2 * sqrt(screened / weights), 2 * sqrt(unscreened / weights)};
+}
+
+/* In open space, in cells that are thin, thick and oblique, near charges and far from them. */
+static void test_terms_of_the_floor(void **state)
+{
+    (void)state;
+    static const struct {
+        bool periodic[3];
+        double cell_A[3][3];
+    } cells[] = {{{false, false, false}, {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
+                 {{true, true, true}, {{40, 0, 0}, {0, 40, 0}, {0, 0, 40}}},
+                 {{true, true, false}, {{3, 0, 0}, {0, 3.5, 0}, {0, 0, 1}}},
+                 {{true, true, true}, {{13, 0, 0}, {11, 4, 0}, {2, 1, 30}}}};
+    const double position_A[] = {0.1, 0.2, 0.3, 1.7, 2.9, 1.1}, charge_e[] = {1, -0.7};
+    const tolerance_place places[] = {{.place_A = {1, 1, 1}, .weight = 1},
+                                      {.place_A = {2.2, -4, 7.9}, .weight = 3},
+                                      {.place_A = {5, 6, 31}, .weight = 2}};
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        cell c;
+        assert_ok(cell_make(cells[i].periodic, cells[i].cell_A, &c, &error));
+        const reference_terms terms = {
+            .constant = -2, .atoms = atoms, .r_min_A = 0.05, .kappa_per_A = 0.3, .cell = i > 0 ? &c : NULL};
+        const tolerance_terms made = tolerance_terms_at(&terms, 3, places),
+                              right = brute_terms(atoms, cells[i].cell_A, cells[i].periodic, 0.3, 3, places);
+        if (!(fabs(made.rms - right.rms) < 1e-9 * right.rms) ||
+            !(fabs(made.unscreened_rms - right.unscreened_rms) < 1e-9 * right.unscreened_rms))
+            fail_msg("cell %zu: %.9g and %.9g, not %.9g and %.9g", i, made.rms, made.unscreened_rms, right.rms,
+                     right.unscreened_rms);
+        assert_true(tolerance_floor(&made, 1e-3) == LEY_TOLERANCE_FLOOR * made.rms);
+        assert_true(tolerance_last_floor(&made, 1e-6) >= 0.1 * made.unscreened_rms);
+    }
+    ley_atoms_destroy(atoms);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -605,7 +680,8 @@ int main(void)
         cmocka_unit_test(test_narrow_cells), cmocka_unit_test(test_strictness),
         cmocka_unit_test(test_rounding),     cmocka_unit_test(test_strong_charges),
         cmocka_unit_test(test_digits),       cmocka_unit_test(test_two_devices),
-        cmocka_unit_test(test_fixed),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_fixed),        cmocka_unit_test(test_terms_of_the_floor),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -271,6 +271,31 @@ static void test_short_vectors(void **state)
     }
 }
 
+/* What is between points and nodes depends on tolerances and grids: kernels of processors do not. */
+static void test_other_spacings_build_nothing(void **state)
+{
+    static const double apart[][3] = {{0.4, 0.6, 0.5}, {0.21, 0.25, 0.3}, {0.5, 0.7, 0.4}, {0.9, 0.75, 1}};
+    transfer_kernels first = {.device = NULL};
+    ley_error error = {0};
+    (void)state;
+    if (calibrate_width(device->info) == 1)
+        skip();
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
+        transfer_wish wish = {.window = window_get(WINDOW_NODAL3), .along_axes = true, .width = 8};
+        transfer_kernels next;
+        memcpy(wish.nodes_per_point, apart[i], sizeof apart[i]);
+        assert_ok(transfer_kernels_create(device, &wish, &next, &error));
+        if (i == 0) {
+            first = next;
+            continue;
+        }
+        assert_memory_equal(&next.blocks, &first.blocks, sizeof first.blocks);
+        assert_true(next.interpolation.from_cache);
+        transfer_kernels_destroy(&next);
+    }
+    transfer_kernels_destroy(&first);
+}
+
 /* Sums over atoms on a CPU device that has no doubles. */
 static void test_without_doubles(void **state)
 {
@@ -498,11 +523,14 @@ static void test_neutral_matter(void **state)
 /* At level quick further devices get the cycle alone. */
 static int run(const char *selector, const ley_device_info *info)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_cycle),        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_neutral_matter), cmocka_unit_test(test_every_window),
-        cmocka_unit_test(test_work_groups),    cmocka_unit_test(test_short_vectors),
-        cmocka_unit_test(test_without_doubles)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_cycle),
+                                              cmocka_unit_test(test_pieces),
+                                              cmocka_unit_test(test_neutral_matter),
+                                              cmocka_unit_test(test_every_window),
+                                              cmocka_unit_test(test_work_groups),
+                                              cmocka_unit_test(test_short_vectors),
+                                              cmocka_unit_test(test_other_spacings_build_nothing),
+                                              cmocka_unit_test(test_without_doubles)};
     if (!support_open(selector, info->name, &engine))
         return 1;
     device = engine->workers[0].device;

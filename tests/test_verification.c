@@ -2,6 +2,7 @@
  * judge's kernel says what the host says; sums of doubles where floats have too few digits. */
 #include "support.h"
 
+#include "error.h"
 #include "fake_device.h"
 #include "methods/dcs/method.h"
 #include "parallel.h"
@@ -33,8 +34,8 @@ static size_t verify_least; /* of jobs from now on */
 static const method *of;    /* NULL: the one that they have */
 
 /* A job on fake devices, whose kernels come from the cache: their self-tests are behind them. */
-static support_job run_on(const ley_lattice *points, uint64_t seed, fake_plan *plans, size_t count,
-                          const char *selector, wishes w)
+static support_job make_job(const ley_lattice *points, uint64_t seed, fake_plan *plans, size_t count,
+                            const char *selector, wishes w)
 {
     support_job o = {.status = LEY_OK};
     ley_error error = {0};
@@ -50,6 +51,13 @@ static support_job run_on(const ley_lattice *points, uint64_t seed, fake_plan *p
     assert_ok(ley_map_create(points, &o.map, &error));
     assert_ok(ley_engine_create(selector, &o.engine, &error));
     assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
+    return o;
+}
+
+static support_job run_on(const ley_lattice *points, uint64_t seed, fake_plan *plans, size_t count,
+                          const char *selector, wishes w)
+{
+    support_job o = make_job(points, seed, plans, count, selector, w);
     if (of != NULL)
         o.job->method = of;
     o.status = ley_job_run(o.job, &o.error);
@@ -700,11 +708,136 @@ static void test_who_looks_closer(void **state)
     }
 }
 
+/* ---- Done again ------------------------------------------------------------------------------ */
+
+/* Tasks of direct sums whose values are off by so much each; 0: they cannot be prepared. */
+enum { MOST_TASKS = 8 };
+static const double *offs;
+static void *made_tasks[MOST_TASKS];
+static int made_count, ended, runs[2 * MOST_TASKS], run_count;
+static const ley_atoms *tried_atoms;
+static ley_map *tried_map;
+static method tried;
+
+static int number_of_task(const void *task)
+{
+    int i = 0;
+    while (i < made_count && made_tasks[i] != task)
+        i++;
+    return i; /* one that nobody has seen is the first one */
+}
+
+static ley_status prepare_tried(void *task, const job_view *view, ley_error *error)
+{
+    if (made_count == 0)
+        made_tasks[made_count++] = task;
+    const int i = runs[run_count++] = number_of_task(task);
+    return offs[i] > 0 ? method_dcs.prepare(task, view, error)
+                       : ley_fail(error, LEY_ERROR_MEMORY, "no memory for task %d", i);
+}
+
+static double value_tried(const void *task, int64_t number, double place_A[3])
+{
+    const double off = offs[number_of_task(task)];
+    return method_dcs.value(task, number, place_A) * (number % 2 ? 1 + off : 1 - off);
+}
+
+static ley_status make_stricter(const void *task, ley_engine *engine, const ley_run_options *options, const method **m,
+                                void **made, ley_sum *sum, ley_error *error)
+{
+    (void)engine;
+    assert_true(options->aim > 0 && options->aim <= 0.3 && *m == &tried && *sum == LEY_SUM_FLOAT);
+    assert_int_equal(number_of_task(task), made_count - 1);
+    if (offs[made_count] < 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "there is none");
+    ley_direct direct;
+    ley_direct_default(&direct);
+    const ley_status status = dcs_task_create(tried_atoms, tried_map, &direct, made, error);
+    made_tasks[made_count++] = *made;
+    return status;
+}
+
+static void end_tried(void *task)
+{
+    ended++;
+    method_dcs.end(task);
+}
+
+static accuracy_limits tried_limits(const void *task)
+{
+    accuracy_limits limits = method_dcs.limits(task);
+    limits.tolerance = 1e-3;
+    return limits;
+}
+
+/* A run that misses is done again, and the best of all is what is left: done once more where a
+ * later one was worse, or failed. */
+static void test_the_best_try_is_left(void **state)
+{
+    (void)state;
+    static const struct {
+        double off[MOST_TASKS]; /* -1: there is no stricter plan */
+        int runs[MOST_TASKS], run_count;
+        double missed[MOST_TASKS], left;
+        int missed_count;
+    } cases[] = {
+        {{4e-5, -1}, {0}, 1, {0}, 4e-5, 0},
+        {{3e-4, 5e-5, -1}, {0, 1}, 2, {3e-4}, 5e-5, 1},
+        {{3e-4, -1}, {0}, 1, {0}, 3e-4, 0},
+        {{3e-4, 2e-4, 5e-4, -1}, {0, 1, 2, 1}, 4, {3e-4, 2e-4, 5e-4}, 2e-4, 3},
+        {{2e-4, 3e-4, -1}, {0, 1, 0}, 3, {2e-4, 3e-4}, 2e-4, 2},
+        {{3e-4, 0, -1}, {0, 1, 0}, 3, {3e-4}, 3e-4, 1},
+        {{1.5e-4, 1.4e-4, 1.3e-4, 1.2e-4, 1.1e-4, 1e-6},
+         {0, 1, 2, 3, 4},
+         5,
+         {1.5e-4, 1.4e-4, 1.3e-4, 1.2e-4},
+         1.1e-4,
+         4},
+        {{1.1e-4, 1.6e-4, 1.5e-4, 1.4e-4, 1.3e-4, -1},
+         {0, 1, 2, 3, 4, 0},
+         6,
+         {1.1e-4, 1.6e-4, 1.5e-4, 1.4e-4, 1.3e-4},
+         1.1e-4,
+         5},
+    };
+    tried = method_dcs;
+    tried.prepare = prepare_tried;
+    tried.value = value_tried;
+    tried.stricter = make_stricter;
+    tried.limits = tried_limits;
+    tried.end = end_tried;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fill_cache("A");
+        fake_plan plan = {.name = "A", .has_double = true};
+        offs = cases[i].off;
+        made_count = ended = run_count = 0;
+        support_job o = make_job(&lattice, 0, &plan, 1, "0", (wishes){40, 100, 2, LEY_SUM_FLOAT, NULL});
+        o.job->method = &tried;
+        o.job->options.tolerance = 1e-4;
+        tried_atoms = o.atoms;
+        tried_map = o.map;
+        o.status = ley_job_run(o.job, &o.error);
+        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+        const ley_report *r = ley_job_report(o.job);
+        assert_int_equal(run_count, cases[i].run_count);
+        assert_memory_equal(runs, cases[i].runs, (size_t)run_count * sizeof *runs);
+        assert_int_equal(r->missed_count, cases[i].missed_count);
+        for (size_t k = 0; k < r->missed_count; k++)
+            assert_true(fabs(r->missed_rms[k] / cases[i].missed[k] - 1) < 0.05);
+        if (!(fabs(r->accuracy.relative_rms / cases[i].left - 1) < 0.05) || r->slab_count != 12)
+            fail_msg("case %zu: off by %.3g in %zu slabs", i, r->accuracy.relative_rms, r->slab_count);
+        assert_int_equal(ended, made_count - 1); /* the one that was done last is the job's */
+        end(&o);
+        assert_int_equal(ended, made_count);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_liar_alone),
         cmocka_unit_test(test_who_looks_closer),
+        cmocka_unit_test(test_the_best_try_is_left),
         cmocka_unit_test(test_wrong_kernels_are_tested_again),
         cmocka_unit_test(test_a_liar_beside_another),
         cmocka_unit_test(test_a_liar_where_terms_cancel),

@@ -112,7 +112,6 @@ static ley_run_options run_options_of(job_run *run)
     ley_run_options options = job_options_of(run->values, &run->progress);
     options.verify_least = run->tolerance > 0 ? POINTS_FOR_TOLERANCE : 0;
     options.tolerance = run->tolerance;
-    options.aim = run->aim;
     options.slab_planes = run->slab_planes;
     options.decision_count = run->plan.count;
     options.decisions = run->plan.decisions;
@@ -151,8 +150,6 @@ static ley_status create_job(job_run *run, ley_error *error)
     ley_status status = LEY_OK;
     if (!job_frame_wants_devices(run))
         return LEY_OK;
-    run->asked = run->asked != NULL ? run->asked : run->method;
-    run->method = run->asked;
     if (run->method->resolve != NULL)
         status = run->method->resolve(run->problem, run->engine, &options, &run->method, error);
     if (status == LEY_OK)
@@ -214,7 +211,20 @@ static ley_status prepare(job_run *run, ley_error *error)
     return status;
 }
 
-static ley_status compute_once(job_run *run, ley_error *error)
+/* A run that missed its tolerance may have come to other lattices, or to another method. */
+static void take_what_was_done(job_run *run)
+{
+    const method_row *row = run->method;
+    const char *name = run->report->method;
+    for (size_t i = 0; !method_row_makes(row, name) && (row = method_row_at(run->arguments->command, i)) != NULL; i++)
+        ;
+    if (row != NULL)
+        run->method = row;
+    if (run->method->done != NULL)
+        run->method->done(run->problem, run->job);
+}
+
+static ley_status compute(job_run *run, ley_error *error)
 {
     double clock_s = now_s();
     run->progress.last = run->values->verify > 0 ? "verifying" : NULL;
@@ -226,61 +236,10 @@ static ley_status compute_once(job_run *run, ley_error *error)
     if (run->job == NULL)
         return status;
     run->report = ley_job_report(run->job);
+    take_what_was_done(run);
     run->phases.preparing_s += run->report->prepare_s;
-    run->phases.computing_s = run->earlier.computing_s + run->report->compute_s;
-    run->phases.verifying_s = run->earlier.verifying_s + run->report->verify_s;
-    return status;
-}
-
-/* Whether a run is off by more than its tolerance, and a plan may be stricter. */
-static bool is_missed(const job_run *run)
-{
-    return run->report != NULL && run->report->host == NULL && run->report->tolerance_share > 1 &&
-           isfinite(run->report->tolerance_share) && run->missed < JOB_MOST_TRIES && run->method->can_be_stricter &&
-           run->plan.count == 0;
-}
-
-/* The share that is aimed at next: less than what was missed by, and no less than floats have
- * digits for. */
-static double next_aim(const job_run *run)
-{
-    const double usual = 0.5, less = 0.6, least = 0.02, before = run->aim > 0 ? run->aim : usual;
-    return fmax(before * fmin(less, less / run->report->tolerance_share), least * usual);
-}
-
-/* A job by a stricter plan in place of the one that missed the tolerance; false: there is none. */
-static bool begin_again(job_run *run, ley_error *error)
-{
-    ley_job *before = run->job;
-    const method_row *method = run->method;
-    const double aim = run->aim;
-    if (next_aim(run) >= (aim > 0 ? aim : 1))
-        return false;
-    const double missed_rms = run->report->accuracy.relative_rms;
-    run->aim = next_aim(run);
-    run->job = NULL;
-    if (create_job(run, error) != LEY_OK || run->job == NULL) {
-        ley_error_clear(error);
-        run->job = before;
-        run->method = method;
-        run->aim = aim;
-        return false;
-    }
-    run->missed_rms[run->missed++] = missed_rms;
-    run->earlier = run->phases;
-    run->report = NULL;
-    ley_job_destroy(before);
-    return true;
-}
-
-/* Nothing is handed out that a stricter plan makes right. */
-static ley_status compute(job_run *run, ley_error *error)
-{
-    ley_status status = compute_once(run, error);
-    while (status == LEY_OK && is_missed(run) && begin_again(run, error)) {
-        progress_say(&run->progress, "computing again, by a stricter plan");
-        status = compute_once(run, error);
-    }
+    run->phases.computing_s = run->report->compute_s;
+    run->phases.verifying_s = run->report->verify_s;
     return status;
 }
 
@@ -359,11 +318,12 @@ static ley_status hold_tolerance(const job_run *run, ley_error *error)
     if (a == NULL || !(run->report->tolerance_share > 1))
         return LEY_OK;
     if (run->report->tolerance_floor > 0 && isfinite(a->absolute_rms))
-        return fail_into(error, LEY_ERROR_WRONG_RESULT,
-                         "the values of the %s are what is left of terms that cancel; they are off by %.3g in root "
-                         "mean square, and --tol %g allows %.3g: %s",
-                         run->kind->product, a->absolute_rms, run->tolerance,
-                         run->tolerance * run->report->tolerance_floor, advice_for(run));
+        return fail_into(
+            error, LEY_ERROR_WRONG_RESULT,
+            "the values of the %s are what cancelling or screening leaves of terms; they are off by %.3g in root "
+            "mean square, and --tol %g allows %.3g: %s",
+            run->kind->product, a->absolute_rms, run->tolerance, run->tolerance * run->report->tolerance_floor,
+            advice_for(run));
     return fail_into(error, LEY_ERROR_WRONG_RESULT, "the %s is off by %s of its root mean square, and --tol is %g: %s",
                      run->kind->product, excess_text(a->relative_rms, run->tolerance).s, run->tolerance,
                      advice_for(run));
@@ -410,11 +370,11 @@ static void print_tolerance(const job_run *run)
     if (run->report->accuracy.points == 0)
         printf("accuracy: not measured, since --verify is 0\n");
     if (run->report->tolerance_floor > 0)
-        printf("tolerance: values are what is left of terms that cancel: %g of %.3g, a share of these terms\n",
+        printf("tolerance: values are what cancelling or screening leaves of terms: %g of %.3g, a share of these\n",
                run->tolerance, run->report->tolerance_floor);
-    for (int i = 0; i < run->missed; i++)
+    for (size_t i = 0; i < run->report->missed_count; i++)
         printf("%s%.2g%s", i == 0 ? "computed again by a stricter plan: relative RMS before " : ", then ",
-               run->missed_rms[i], i + 1 == run->missed ? "\n" : "");
+               run->report->missed_rms[i], i + 1 == run->report->missed_count ? "\n" : "");
 }
 
 static void print_report(const job_run *run)
@@ -505,7 +465,8 @@ void job_frame_put_json(const job_run *run, const ley_error *outcome, json_t *re
     json_put(report, "tolerance", run->tolerance > 0 ? json_number(run->tolerance) : json_null());
     const bool has_floor = run->report != NULL && run->report->tolerance_floor > 0;
     json_put(report, "tolerance_floor", has_floor ? json_number(run->report->tolerance_floor) : json_null());
-    json_put(report, "missed_rms", json_numbers(run->missed_rms, (size_t)run->missed));
+    json_put(report, "missed_rms",
+             run->report != NULL ? json_numbers(run->report->missed_rms, run->report->missed_count) : json_array());
     json_put_work(report, run->report);
     json_put(report, "seconds", json_of_phases(&run->phases));
     if (run->output != NULL)

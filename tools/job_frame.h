@@ -11,7 +11,7 @@
 
 typedef struct job_run job_run;
 
-enum { JOB_MOST_OTHERS = 8, JOB_MOST_TRIES = 4 };
+enum { JOB_MOST_OTHERS = 8 };
 
 /* Each function may be NULL. */
 typedef struct job_kind {
@@ -62,13 +62,9 @@ struct job_run {
     const ley_report *report;     /* of a job, once it ended */
     const ley_forecast *forecast; /* of a dry run; or NULL */
     double tolerance;             /* relative root mean square error that the method may have; 0: any */
-    const method_row *asked;      /* the method before it came to another one */
-    double aim; /* the share of the tolerance that is aimed at, once it was missed; 0: the usual one */
-    double missed_rms[JOB_MOST_TRIES]; /* what the runs before this one were off by, each with a stricter plan, */
-    int missed;                        /* and how many these were */
     bool computed, is_written;
     bool would_be_by_host; /* of a dry run: the host would do it alone */
-    phase_times phases, earlier; /* earlier: those of runs that missed the tolerance */
+    phase_times phases;
     progress_line progress;
 };
 

@@ -100,7 +100,7 @@ static int begin(const parsed_arguments *arguments, void *to)
         range->cutoff_A = input->common.cutoff_A;
     const unsigned given = lattice_options_take(arguments, range) |
                            (option_named_given(arguments, "cutoff") ? (unsigned)LEY_FIX_CUTOFF : 0);
-    input->fixed = input->tolerance > 0 ? given : 0;
+    input->fixed = input->tolerance > 0 ? given | LEY_FIX_METHOD : 0;
     input->has_sum = option_named_given(arguments, "sum");
     input->asks_for_lattices = given != 0 || option_named_given(arguments, "preset") ||
                                option_named_given(arguments, "levels") || option_named_given(arguments, "fft");
@@ -127,10 +127,11 @@ bool msm_can_be_direct(const ley_long_range *range)
 const char *msm_advice(const void *context)
 {
     const msm_input *input = context;
-    const bool is_least = input->tolerance <= LEY_LEAST_TOLERANCE;
     if (msm_can_be_direct(&input->range))
-        return is_least ? "--method dcs --sum auto comes nearer" : "a smaller --tol, or --method dcs, comes nearer";
-    return is_least ? "another --lattice-spacing or --cutoff may come nearer" : "a smaller --tol comes nearer";
+        return "--method dcs --sum auto comes nearer";
+    return (input->fixed & ~(unsigned)LEY_FIX_METHOD) != 0 || input->has_sum
+               ? "it may come nearer where more is left to be chosen: cutoff, lattices, solver, sum"
+               : "no plan comes nearer";
 }
 
 const periodic_cell *msm_cell(const void *input)
@@ -156,16 +157,6 @@ void msm_take_sum(const msm_input *input, const ley_choice *choice, ley_run_opti
         options->sum = choice->sum;
 }
 
-/* Whether a choice is the one that there is already. */
-static bool is_same(const msm_input *input, const ley_long_range *range, ley_sum sum)
-{
-    const ley_long_range *own = &input->range;
-    return own->cutoff_A == range->cutoff_A && own->spacing_A == range->spacing_A &&
-           own->splitting == range->splitting && own->window == range->window && own->solver == range->solver &&
-           own->long_waves_per_A == range->long_waves_per_A && own->contact_error == range->contact_error &&
-           input->sum == sum;
-}
-
 ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_options *options, ley_choice *forecast,
                       ley_error *error)
 {
@@ -186,10 +177,7 @@ ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_
                                                     input->fixed, &open, &range, forecast, error);
     if (status != LEY_OK)
         return status;
-    if (options->aim > 0 && input->is_chosen && is_same(input, &range, forecast->sum))
-        return fail_into(error, LEY_ERROR_USAGE, "there is no stricter plan");
     input->range = range;
-    input->sum = forecast->sum;
     input->is_chosen = true;
     return LEY_OK;
 }
@@ -229,6 +217,14 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
     return map->points != NULL
                ? ley_job_create_long_range_points(engine, map->atoms, map->points, &range, options, job, error)
                : ley_job_create_long_range(engine, map->atoms, map->map, &range, options, job, error);
+}
+
+static void done(const void *problem, const ley_job *job)
+{
+    msm_input *input = ((const map_problem *)problem)->input;
+    const char *fft = input->range.fft; /* outlives the job */
+    if (ley_job_long_range(job, &input->range))
+        input->range.fft = fft;
 }
 
 /* ---- What is said of it ---------------------------------------------------------------------- */
@@ -412,12 +408,12 @@ const method_row msm_row = {
     .begin = begin,
     .tolerance = tolerance,
     .advice = msm_advice,
-    .can_be_stricter = true,
     .cell = msm_cell,
     .check_memory = check_memory,
     .resolve = resolve,
     .by_host = by_host,
     .create = create,
+    .done = done,
     .put_header = put_header,
     .print = print,
     .rate = "pairs/s within the cutoff",

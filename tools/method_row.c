@@ -2,12 +2,20 @@
 #include "interrupt.h"
 #include "registry.h"
 
+#include <string.h>
+
 const method_row *method_row_at(const subcommand *command, size_t i)
 {
     const method_row *const *row = method_table;
     while (*row != NULL && ((*row)->command != command || i-- > 0))
         row++;
     return *row;
+}
+
+bool method_row_makes(const method_row *row, const char *name)
+{
+    return row->create != NULL && ((row->kernels != NULL && strcmp(row->kernels, name) == 0) ||
+                                   (row->point_kernels != NULL && strcmp(row->point_kernels, name) == 0));
 }
 
 const option_method *method_option_at(const subcommand *command, size_t i)

@@ -43,7 +43,6 @@ typedef struct method_row {
      * was missed, what may bring them nearer, as the end of a sentence. */
     double (*tolerance)(const void *input);
     const char *(*advice)(const void *input);
-    bool can_be_stricter; /* by the options' aim: what its plans, or those of the method that it came from, go by */
 
     /* Which method it comes to, once the devices are known: that one goes on with the problem, and
      * with the input if it has one, whose type is then the same; and with the options, which it may
@@ -61,6 +60,9 @@ typedef struct method_row {
                          ley_error *error);
     ley_status (*compute)(const void *problem, ley_error *error);
 
+    /* How the job was done in the end is taken into the input. NULL: as it was created. */
+    void (*done)(const void *problem, const ley_job *job);
+
     /* Lines of the file's header, lines of the text, and a section of the report, which is null
      * with the sub-command's other methods. Each may be NULL. */
     void (*put_header)(const void *problem, const ley_report *report, FILE *to);
@@ -77,6 +79,9 @@ const method_row *method_row_at(const subcommand *command, size_t i);
 
 /* The same, as the parser of options wants it. */
 const option_method *method_option_at(const subcommand *command, size_t i);
+
+/* Whether its jobs are the library's method of this name. */
+bool method_row_makes(const method_row *row, const char *name);
 
 /* Number of the one that is taken where none is named. */
 int method_row_usual(const subcommand *command);

@@ -1,30 +1,32 @@
 #include "judge/neighbours.h"
 
 #include "error.h"
+#include "judge/wide.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const double per_bin = 4;
-enum { MOST_BINS = 512, PADDING = 64 };
+enum { MOST_BINS = 512, PADDING = 64, LEAST_PART = 4096 };
 
 /* The place within the cell, and its components, from 0 to 1 where it is periodic. */
-static void wrap(const cell *c, const double x_A[3], double place_A[3], double component[3])
+static WIDE_INLINE void wrap(const cell *c, const double x_A[3], double place_A[3], double component[3])
 {
-    cell_components(c, x_A, component);
     for (int axis = 0; axis < 3; axis++)
         place_A[axis] = x_A[axis];
     for (int i = 0; i < 3; i++) {
-        const double turns = c->periodic[i] ? floor(component[i]) : 0;
-        component[i] -= turns;
+        const double *dual = c->dual_per_A[i], along = dual[0] * x_A[0] + dual[1] * x_A[1] + dual[2] * x_A[2],
+                     turns = c->periodic[i] ? floor(along) : 0;
+        component[i] = along - turns;
         for (int axis = 0; axis < 3; axis++)
             place_A[axis] -= turns * c->vector_A[i][axis];
     }
 }
 
-/* Bins about as long as wide, with a few charges each; what is thinner than a bin leaves more of
- * them to the other axes. */
-static void find_bins(neighbours *b)
+/* Bins about as long as wide, with a few charges each, or as long as is wanted; what is thinner
+ * than a bin leaves more of them to the other axes. */
+static void find_bins(neighbours *b, double least_A)
 {
     enum { TURNS = 12 };
     double extent_A[3], edge_A = 0;
@@ -34,7 +36,7 @@ static void find_bins(neighbours *b)
         double volume = 1;
         for (int i = 0; i < 3; i++)
             volume *= fmax(extent_A[i], edge_A);
-        edge_A = cbrt(volume * per_bin / fmax((double)b->n, 1));
+        edge_A = fmax(cbrt(volume * per_bin / fmax((double)b->n, 1)), least_A);
     }
     for (int i = 0; i < 3; i++)
         b->bins[i] = (int64_t)fmin(fmax(floor(extent_A[i] / edge_A), 1), MOST_BINS);
@@ -49,7 +51,7 @@ static void find_bins(neighbours *b)
     }
 }
 
-static size_t bin_of(const neighbours *b, const double component[3])
+static WIDE_INLINE size_t bin_of(const neighbours *b, const double component[3])
 {
     int64_t at[3];
     for (int i = 0; i < 3; i++) {
@@ -59,82 +61,120 @@ static size_t bin_of(const neighbours *b, const double component[3])
     return (size_t)((at[2] * b->bins[1] + at[1]) * b->bins[0] + at[0]);
 }
 
-static void find_extent(neighbours *b, const double *position_A)
+void neighbours_extent(const cell *c, size_t n, const double *position_A, double low[3], double width[3])
 {
     double high[3];
     for (int i = 0; i < 3; i++) {
-        b->low[i] = b->cell.periodic[i] ? 0 : INFINITY;
-        high[i] = b->cell.periodic[i] ? 1 : -INFINITY;
+        low[i] = c->periodic[i] ? 0 : INFINITY;
+        high[i] = c->periodic[i] ? 1 : -INFINITY;
     }
-    for (size_t j = 0; j < b->n; j++) {
+    for (size_t j = 0; j < n && c->dimensions < 3; j++) {
         double component[3];
-        cell_components(&b->cell, position_A + 3 * j, component);
+        cell_components(c, position_A + 3 * j, component);
         for (int i = 0; i < 3; i++)
-            if (!b->cell.periodic[i]) {
-                b->low[i] = fmin(b->low[i], component[i]);
+            if (!c->periodic[i]) {
+                low[i] = fmin(low[i], component[i]);
                 high[i] = fmax(high[i], component[i]);
             }
     }
     for (int i = 0; i < 3; i++)
-        b->width[i] = b->n > 0 ? high[i] - b->low[i] : 0;
+        width[i] = n > 0 ? high[i] - low[i] : 0;
 }
 
-static void sort_charges(neighbours *b, const double *position_A, const double *charge_e, size_t *bin)
+/* Charges are counted and sorted in parts, a thread each; those of a bin stay in the order that is
+ * given. */
+typedef struct sorting {
+    neighbours *b;
+    const double *position_A, *charge_e;
+    size_t *bin, *next, parts, bins; /* [n]; [parts][bins]: how many, and then where the next one goes */
+} sorting;
+
+/* The first time they are counted. */
+static WIDE_INLINE void sort_part(const sorting *s, size_t part, bool again)
 {
-    const size_t bins = (size_t)(b->bins[0] * b->bins[1] * b->bins[2]);
+    const neighbours *b = s->b;
+    size_t *next = s->next + part * s->bins;
     double place_A[3], component[3];
-    for (size_t j = 0; j < b->n; j++) {
-        wrap(&b->cell, position_A + 3 * j, place_A, component);
-        bin[j] = bin_of(b, component);
-        b->first[bin[j] + 1]++;
-    }
-    for (size_t i = 0; i < bins; i++)
-        b->first[i + 1] += b->first[i];
-    for (size_t j = 0; j < b->n; j++) {
-        const size_t at = b->first[bin[j]]++;
-        wrap(&b->cell, position_A + 3 * j, place_A, component);
-        b->number[at] = j;
-        b->charge_e[at] = charge_e[j];
+    for (size_t j = parallel_first(b->n, s->parts, part); j < parallel_first(b->n, s->parts, part + 1); j++) {
+        wrap(&b->cell, s->position_A + 3 * j, place_A, component);
+        if (!again) {
+            s->bin[j] = bin_of(b, component);
+            next[s->bin[j]]++;
+            continue;
+        }
+        const size_t at = next[s->bin[j]]++;
+        b->charge_e[at] = s->charge_e[j];
         for (int axis = 0; axis < 3; axis++)
             b->place_A[axis][at] = place_A[axis];
     }
-    for (size_t i = bins; i > 0; i--)
-        b->first[i] = b->first[i - 1];
-    b->first[0] = 0;
 }
 
-ley_status neighbours_make(const cell *c, size_t n, const double *position_A, const double *charge_e, neighbours *made,
-                           ley_error *error)
+WIDE_VERSIONS(sort_part, (const sorting *s, size_t part, bool again), (s, part, again))
+
+static void count_parts(void *context, size_t first, size_t last)
+{
+    for (size_t part = first; part < last; part++)
+        sort_part_wide(context, part, false);
+}
+
+static void sort_parts(void *context, size_t first, size_t last)
+{
+    for (size_t part = first; part < last; part++)
+        sort_part_wide(context, part, true);
+}
+
+static void sort_charges(sorting *s)
+{
+    size_t at = 0;
+    parallel_ranges(s->parts, count_parts, s);
+    for (size_t i = 0; i < s->bins; i++) {
+        s->b->first[i] = at;
+        for (size_t part = 0; part < s->parts; part++) {
+            const size_t count = s->next[part * s->bins + i];
+            s->next[part * s->bins + i] = at;
+            at += count;
+        }
+    }
+    s->b->first[s->bins] = at;
+    parallel_ranges(s->parts, sort_parts, s);
+}
+
+ley_status neighbours_make(const cell *c, size_t n, const double *position_A, const double *charge_e, double least_A,
+                           neighbours *made, ley_error *error)
 {
     neighbours b = {.cell = *c, .n = n, .capacity = n + PADDING};
-    find_extent(&b, position_A);
-    find_bins(&b);
-    const size_t bins = (size_t)(b.bins[0] * b.bins[1] * b.bins[2]);
-    size_t *bin = malloc((n + 1) * sizeof *bin);
+    neighbours_extent(c, n, position_A, b.low, b.width);
+    find_bins(&b, least_A);
+    sorting s = {.b = &b,
+                 .position_A = position_A,
+                 .charge_e = charge_e,
+                 .bins = (size_t)(b.bins[0] * b.bins[1] * b.bins[2]),
+                 .parts = n / LEAST_PART + 1};
+    s.parts = s.parts < (size_t)parallel_cores() ? s.parts : (size_t)parallel_cores();
+    s.bin = malloc((n + 1) * sizeof *s.bin);
+    s.next = calloc(s.parts * s.bins, sizeof *s.next);
     double *room = calloc(4 * b.capacity, sizeof *room);
-    b.number = malloc((n + 1) * sizeof *b.number);
-    b.first = calloc(bins + 2, sizeof *b.first);
+    b.first = malloc((s.bins + 1) * sizeof *b.first);
     for (size_t axis = 0; axis < 3 && room != NULL; axis++)
         b.place_A[axis] = room + axis * b.capacity;
     b.charge_e = room != NULL ? room + 3 * b.capacity : NULL;
     ley_status status = LEY_OK;
-    if (bin == NULL || room == NULL || b.number == NULL || b.first == NULL) {
+    if (s.bin == NULL || s.next == NULL || room == NULL || b.first == NULL) {
         status = ley_fail_memory(error, (n + PADDING) * 6 * sizeof *room, "the verification");
         free(room);
-        free(b.number);
         free(b.first);
     } else {
-        sort_charges(&b, position_A, charge_e, bin);
+        sort_charges(&s);
         *made = b;
     }
-    free(bin);
+    free(s.bin);
+    free(s.next);
     return status;
 }
 
 void neighbours_clear(neighbours *n)
 {
     free(n->place_A[0]);
-    free(n->number);
     free(n->first);
     *n = (neighbours){.n = 0};
 }

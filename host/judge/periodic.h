@@ -1,9 +1,9 @@
 /* The judge of sums over many charges and all of their periodic images, at some points: Ewald's
- * sum, divided between images and waves as suits the numbers of charges and points, to ten digits.
- * What it is surrounded by, and which charges have no potential, is as numerics/lattice_sum.h says;
- * that sums each charge by itself.
+ * sum, divided between images and waves as suits the numbers of charges and points, to twelve
+ * digits. What it is surrounded by, and which charges have no potential, is as
+ * numerics/lattice_sum.h says; that sums each charge by itself.
  *
- *   3-D  images one by one, and waves whose structure factors are made once
+ *   3-D  images one by one, and waves whose structure factors are made once, on a mesh
  *   2-D  the same in a cell so high that layers of images above and below are flat to each other:
  *        then they differ from a single layer by a sum without waves, which is taken off
  *   1-D  lattice_sum; and, as everywhere with strong screening, images one by one */
@@ -38,15 +38,15 @@ typedef struct periodic_options {
 typedef struct periodic_value {
     double value;
     double squares; /* sum of (q/r)^2, each as it is allowed, in 1/A^2, over the images within near_A, or the nearest
-                       one of each charge */
+                       one of each charge; to a percent where charges are many */
 } periodic_value;
 
 /* Whether images are no more than can be looked at one by one: all of them within near_A, and along
  * one axis as far as screening lets them count. */
 bool periodic_can_be_summed(const cell *c, double kappa_per_A, double near_A);
 
-/* About how long a core takes to make the sum and to take it at all points, in s; infinite for what
- * periodic_sum_create() refuses. */
+/* About how long one core takes to make the sum and to take it at all points, in s; infinite for
+ * what periodic_sum_create() refuses. */
 double periodic_sum_seconds(const periodic_options *options);
 
 /* On all cores. Errors: those of lattice_sum_create(); LEY_CANCELLED soon after *cancelled turns

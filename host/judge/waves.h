@@ -7,11 +7,10 @@
 #ifndef LEY_WAVES_H
 #define LEY_WAVES_H
 
-#include "leyden_status.h"
-#include "numerics/cell.h"
+#include "judge/neighbours.h"
 
 #include <stdatomic.h>
-#include <stddef.h>
+#include <stdint.h>
 
 typedef struct waves waves;
 
@@ -19,15 +18,17 @@ typedef struct waves waves;
 typedef double waves_weight(const void *context, double k2_per_A2);
 
 typedef struct waves_options {
-    cell cell; /* of three dimensions */
+    cell cell; /* of three dimensions, as structure.h wants it beside the charges' own */
     double longest_per_A;
     int least_axis; /* waves that do not change along this vector of the cell are left out; negative: none is */
     waves_weight *weight;
     const void *context;
-    size_t n;
-    const double *position_A, *charge_e; /* they are not kept */
-    const atomic_bool *cancelled;        /* may be NULL */
+    const neighbours *charges;    /* not kept */
+    const atomic_bool *cancelled; /* may be NULL */
 } waves_options;
+
+/* The largest numbers of waves along each of the cell's vectors. */
+void waves_most(const cell *c, double longest_per_A, int64_t most[3]);
 
 /* Errors: LEY_ERROR_INPUT for a cell so oblique that there are too many, LEY_ERROR_MEMORY,
  * LEY_CANCELLED. */

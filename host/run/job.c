@@ -75,26 +75,58 @@ slab_queue *job_result_queue(ley_job *job)
     return &job->stages[job->method->result].queue;
 }
 
+/* Room for the stages of any method that the job may come to. */
+static size_t most_stages(const method *m)
+{
+    size_t most = m->stage_count;
+    for (size_t k = 0; method_registry[k] != NULL; k++)
+        most = method_registry[k]->stage_count > most ? method_registry[k]->stage_count : most;
+    return most;
+}
+
+static void begin_stages(ley_job *j)
+{
+    const method *m = j->method;
+    for (size_t i = 0; i < m->stage_count; i++) {
+        j->stages[i] = (stage_run){.stage = &m->stages[i]};
+        slab_queue_init(&j->stages[i].queue, job_pieces(j, &m->stages[i]));
+    }
+    j->report.method = m->name;
+    j->report.error_scale = m->error_scale != NULL ? m->error_scale : "the absolute terms";
+    j->report.points = m->points(j->task, (slab){0, m->stages[m->result].count(j->task)});
+    j->report.evaluations = (double)j->report.atoms * (double)j->report.points;
+}
+
+static void end_stages(ley_job *j)
+{
+    for (size_t i = 0; j->stages != NULL && i < j->method->stage_count; i++) {
+        if (j->stages[i].stage != NULL)
+            slab_queue_destroy(&j->stages[i].queue);
+        free(j->stages[i].made);
+    }
+}
+
+void job_take(ley_job *job, const method *m, void *task)
+{
+    end_stages(job);
+    job->method = m;
+    job->task = task;
+    begin_stages(job);
+}
+
 static ley_status create_into(ley_job *j, ley_error *error)
 {
     const method *m = j->method;
     const size_t devices = j->engine->candidate_count;
     j->records = calloc(devices + 1, sizeof *j->records);
     j->device_reports = calloc(devices + 1, sizeof *j->device_reports);
-    j->stages = calloc(m->stage_count, sizeof *j->stages);
+    j->stages = calloc(most_stages(m), sizeof *j->stages);
     if (j->records == NULL || j->device_reports == NULL || j->stages == NULL)
         return ley_fail_memory(error, devices * sizeof *j->records, "the job");
     if (j->options.variant != NULL)
         j->options.variant = own_variant(m, j->options.variant);
-    for (size_t i = 0; i < m->stage_count; i++) {
-        j->stages[i].stage = &m->stages[i];
-        slab_queue_init(&j->stages[i].queue, job_pieces(j, &m->stages[i]));
-    }
-    j->report.method = m->name;
-    j->report.error_scale = m->error_scale != NULL ? m->error_scale : "the absolute terms";
     j->report.atoms = j->atoms != NULL ? (int64_t)ley_atoms_count(j->atoms) : 0;
-    j->report.points = m->points(j->task, (slab){0, m->stages[m->result].count(j->task)});
-    j->report.evaluations = (double)j->report.atoms * (double)j->report.points;
+    begin_stages(j);
     return LEY_OK;
 }
 
@@ -157,11 +189,7 @@ void ley_job_destroy(ley_job *job)
     if (job->records != NULL)
         for (size_t i = 0; i < job->engine->candidate_count; i++)
             ley_error_clear(&job->records[i].failure);
-    for (size_t i = 0; job->stages != NULL && i < job->method->stage_count; i++) {
-        if (job->stages[i].stage != NULL)
-            slab_queue_destroy(&job->stages[i].queue);
-        free(job->stages[i].made);
-    }
+    end_stages(job);
     pthread_mutex_destroy(&job->mutex);
     job->method->end(job->task);
     plan_destroy(job->given);

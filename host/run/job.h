@@ -7,6 +7,7 @@
 #include "run/method.h"
 #include "run/notes.h"
 #include "run/slab_queue.h"
+#include "run/tolerance_floor.h"
 
 #include <stdatomic.h>
 
@@ -52,6 +53,7 @@ struct ley_job {
     pthread_mutex_t mutex; /* for what follows */
     int64_t points_done;
     ley_report report;
+    tolerance_terms terms; /* where the values' own root mean square does not do; else 0 */
     notes notes;
     job_plan *made;         /* the report's */
     device_record *records; /* one per worker */
@@ -69,6 +71,10 @@ struct ley_job {
  * this fails. Options are copied. Errors: LEY_ERROR_USAGE, LEY_ERROR_MEMORY. */
 ley_status job_create(ley_engine *engine, const method *method, void *task, const ley_atoms *atoms,
                       const ley_run_options *options, ley_job **job, ley_error *error);
+
+/* Goes on with another task, which may be another method's; nothing of it is done yet. The former
+ * one is the caller's. */
+void job_take(ley_job *job, const method *method, void *task);
 
 /* Of how many pieces a stage is: one where it is not cut into slabs, none where each device does it
  * for itself. */

@@ -3,7 +3,6 @@
 #include "clock.h"
 #include "error.h"
 #include "log.h"
-#include "run/host_job.h"
 #include "run/schedule.h"
 #include "run/verification.h"
 
@@ -80,7 +79,7 @@ void job_put_decisions(ley_job *job)
     job->report.decisions = made->list;
 }
 
-static void complete_report(ley_job *job)
+void job_complete_report(ley_job *job)
 {
     ley_report *r = &job->report;
     r->device_count = job->engine->worker_count;
@@ -237,7 +236,7 @@ static bool asks_for_double(const ley_job *job)
 }
 
 /* Nothing is done yet, but for devices that have failed. */
-static void start_again(ley_job *job)
+void job_begin_again(ley_job *job)
 {
     for (size_t i = 0; i < job->engine->worker_count; i++)
         if (job->records[i].failure.status == LEY_OK) {
@@ -273,7 +272,7 @@ static ley_status run_as_can(ley_job *job, ley_error *error)
         if (job->records[i].failure.status == LEY_ERROR_NO_DEVICE &&
             (job->given == NULL || plan_has(job->given, job->engine->workers[i].info)))
             ley_error_clear(&job->records[i].failure);
-    start_again(job);
+    job_begin_again(job);
     return prepare_and_compute(job, error);
 }
 
@@ -289,8 +288,13 @@ static ley_status run_auto(ley_job *job, ley_error *error)
     job->options.sum = LEY_SUM_DOUBLE;
     log_say(LEY_LOG_NOTE, "float sums are off by a relative RMS of %.3g, more than %.3g: all over again in double",
             r->float_relative_rms, most_value_rms(job));
-    start_again(job);
+    job_begin_again(job);
     return prepare_and_compute(job, error);
+}
+
+ley_status job_run_task(ley_job *job, ley_error *error)
+{
+    return job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : run_as_can(job, error);
 }
 
 /* Which sum and roots these are stands in the plan; devices that it does not name are left out. */
@@ -305,22 +309,4 @@ void job_begin_plan(ley_job *job)
         if (!plan_has(job->given, job->engine->workers[i].info))
             ley_fail(&job->records[i].failure, LEY_ERROR_NO_DEVICE, "%s: the plan has no part for it",
                      job->engine->workers[i].info->name);
-}
-
-ley_status ley_job_run(ley_job *job, ley_error *error)
-{
-    if (job->has_begun)
-        return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
-    job->has_begun = true;
-    job->start_s = ley_clock_s();
-    if (job->is_by_host)
-        return host_job_run(job, error);
-    job_begin_plan(job);
-    ley_status status = job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : run_as_can(job, error);
-    job->report.sum = job->options.sum;
-    job->report.double_has_more_digits = job->method->double_has_more_digits;
-    complete_report(job);
-    if (status == LEY_OK)
-        host_sum_note_built(job->method);
-    return status;
 }

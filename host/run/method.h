@@ -15,6 +15,15 @@
 struct job_needs; /* run/job_memory.h */
 struct host_sum;  /* run/host_sum.h */
 
+/* Charges in open space, in a medium of one permittivity, and where their potential is wanted: in a
+ * map or at points. */
+typedef struct coulomb_problem {
+    const ley_atoms *atoms;
+    ley_map *map;
+    ley_points *points;
+    ley_direct medium;
+} coulomb_problem;
+
 typedef struct method {
     const char *name;
 
@@ -33,6 +42,17 @@ typedef struct method {
     /* No device can do it, and why: whether the task is from now on to be done otherwise, from
      * prepare() on, and by devices that could not. NULL: it never is. */
     bool (*otherwise)(void *task, const char *why);
+
+    /* A plan whose values are expected to be off by no more than the options' aim of the tolerance,
+     * in place of the task's, which missed it: a task of *m, and the sum of the options that goes
+     * with it. The task stays what it is. NULL: nothing of it is planned for a tolerance. Errors:
+     * LEY_ERROR_USAGE, there is no other plan that is as strict. */
+    ley_status (*stricter)(const void *task, ley_engine *engine, const ley_run_options *options,
+                           const struct method **m, void **made, ley_sum *sum, ley_error *error);
+
+    /* It sums charges' potentials term by term: a task of this problem. NULL: it is no such method.
+     * Errors: LEY_ERROR_USAGE where values are wanted that it does not make. */
+    ley_status (*take_direct)(const coulomb_problem *p, void **made, ley_error *error);
 
     /* For forecasts: what it is going to take of the host's memory; how it is going to be done; and
      * seconds of the host in which no device can begin. Each may be NULL: nothing. */
@@ -116,6 +136,9 @@ typedef struct method {
     /* What the benchmark measures of it (run/bench.h); NULL: nothing. */
     const struct bench_subject *bench;
 } method;
+
+/* The method that sums it term by term, and its task. Errors: LEY_ERROR_USAGE, there is none. */
+ley_status method_take_direct(const coulomb_problem *p, const method **m, void **made, ley_error *error);
 
 /* All of them, NULL behind the last: methods/registry.c. */
 extern const method *const method_registry[];

@@ -9,33 +9,57 @@
 /* However many cores there are, the sum is the same. */
 enum { PARTS = 64 };
 
+typedef struct squares {
+    double screened, unscreened;
+} squares;
+
 typedef struct floor_sum {
     const reference_terms *terms;
+    bool is_thin; /* several images of a charge may be near */
     size_t n;
     const tolerance_place *places;
-    double squares[PARTS], weights[PARTS];
+    squares squares[PARTS];
+    double weights[PARTS];
 } floor_sum;
 
+/* Of a charge: of its images that are near, or of the nearest one. */
+typedef struct term_squares {
+    const reference_terms *terms;
+    double charge_e;
+    squares *sum;
+    int count;
+} term_squares;
+
+static void add_image(void *context, const double d_A[3])
+{
+    term_squares *t = context;
+    const double kappa = t->terms->kappa_per_A, r_A = fmax(cell_length(d_A), t->terms->r_min_A),
+                 term = t->charge_e / r_A, screened = kappa > 0 ? term * exp(-kappa * r_A) : term;
+    t->sum->unscreened += term * term;
+    t->sum->screened += screened * screened;
+    t->count++;
+}
+
 /* Of the squared terms at one place, without the constant. */
-static double squares_at(const reference_terms *t, const double place_A[3])
+static void add_squares_at(const reference_terms *t, bool is_thin, const double place_A[3], squares *sum)
 {
     const size_t atoms = ley_atoms_count(t->atoms);
     const double *position_A = ley_atoms_positions_A(t->atoms), *charge_e = ley_atoms_charges_e(t->atoms);
-    double sum = 0;
     for (size_t j = 0; j < atoms; j++) {
+        term_squares own = {.terms = t, .charge_e = charge_e[j], .sum = sum};
         double d_A[3];
         if (t->excluded_count > 0 && reference_excludes(t, j))
             continue;
         for (int axis = 0; axis < 3; axis++)
             d_A[axis] = place_A[axis] - position_A[3 * j + (size_t)axis];
+        if (is_thin)
+            cell_images(t->cell, d_A, LEY_TOLERANCE_NEAR_A, add_image, &own);
+        if (own.count > 0)
+            continue;
         if (t->cell != NULL)
             cell_bring_near(t->cell, d_A);
-        const double r_A = fmax(cell_length(d_A), t->r_min_A),
-                     screened = t->kappa_per_A > 0 ? exp(-t->kappa_per_A * r_A) : 1,
-                     term = charge_e[j] * screened / r_A;
-        sum += term * term;
+        add_image(&own, d_A);
     }
-    return sum;
 }
 
 static void sum_parts(void *context, size_t first, size_t last)
@@ -44,28 +68,59 @@ static void sum_parts(void *context, size_t first, size_t last)
     for (size_t part = first; part < last; part++)
         for (size_t i = parallel_first(f->n, PARTS, part); i < parallel_first(f->n, PARTS, part + 1); i++) {
             reference_terms terms = *f->terms;
+            squares here = {0, 0};
             terms.excluded = f->places[i].excluded;
             terms.excluded_count = f->places[i].excluded_count;
-            f->squares[part] += f->places[i].weight * squares_at(&terms, f->places[i].place_A);
+            add_squares_at(&terms, f->is_thin, f->places[i].place_A, &here);
+            f->squares[part].screened += f->places[i].weight * here.screened;
+            f->squares[part].unscreened += f->places[i].weight * here.unscreened;
             f->weights[part] += f->places[i].weight;
         }
 }
 
-double tolerance_floor_share(double tolerance)
+/* Two images can be near one place only where a multiple of the vectors is that short. */
+static bool is_thin(const cell *c)
 {
-    return fmax(LEY_TOLERANCE_FLOOR, LEY_TOLERANCE_DIGITS / tolerance);
+    double shortest_A = INFINITY;
+    for (int m = 0; c != NULL && m < 3; m++)
+        if (c->periodic[m])
+            shortest_A = fmin(shortest_A, cell_length(c->vector_A[m]));
+    for (int i = 0; c != NULL && i < c->steps; i++)
+        shortest_A = fmin(shortest_A, cell_length(c->step_A[i]));
+    return shortest_A < 2 * LEY_TOLERANCE_NEAR_A;
 }
 
-double tolerance_floor(const reference_terms *terms, double tolerance, size_t n, const tolerance_place *places)
+tolerance_terms tolerance_terms_at(const reference_terms *terms, size_t n, const tolerance_place *places)
 {
-    floor_sum f = {.terms = terms, .n = n, .places = places};
-    double squares = 0, weights = 0;
+    floor_sum f = {.terms = terms, .is_thin = is_thin(terms->cell), .n = n, .places = places};
+    squares sum = {0, 0};
+    double weights = 0;
     parallel_ranges(PARTS, sum_parts, &f);
     for (size_t part = 0; part < PARTS; part++) {
-        squares += f.squares[part];
+        sum.screened += f.squares[part].screened;
+        sum.unscreened += f.squares[part].unscreened;
         weights += f.weights[part];
     }
-    return weights > 0 ? tolerance_floor_share(tolerance) * terms->constant * sqrt(squares / weights) : 0;
+    if (!(weights > 0))
+        return (tolerance_terms){0, 0};
+    const double constant = fabs(terms->constant);
+    return (tolerance_terms){constant * sqrt(sum.screened / weights), constant * sqrt(sum.unscreened / weights)};
+}
+
+/* What plans and first runs go by: with half of what no map need be nearer than. */
+double tolerance_floor_share(double tolerance)
+{
+    return fmax(LEY_TOLERANCE_FLOOR, 0.5 * LEY_TOLERANCE_DIGITS / tolerance);
+}
+
+double tolerance_floor(const tolerance_terms *terms, double tolerance)
+{
+    return tolerance_floor_share(tolerance) * terms->rms;
+}
+
+double tolerance_last_floor(const tolerance_terms *terms, double tolerance)
+{
+    return fmax(LEY_TOLERANCE_FLOOR * terms->rms, LEY_TOLERANCE_DIGITS / tolerance * terms->unscreened_rms);
 }
 
 double tolerance_share(const ley_accuracy *a, double tolerance, double floor_rms)

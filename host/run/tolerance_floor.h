@@ -14,12 +14,21 @@ typedef struct tolerance_place {
     size_t excluded_count;
 } tolerance_place;
 
-/* How much of S (leyden.h) a tolerance is a share of at least. */
-double tolerance_floor_share(double tolerance);
+/* S and S0 (leyden.h), in the unit of the terms. */
+typedef struct tolerance_terms {
+    double rms, unscreened_rms;
+} tolerance_terms;
 
-/* The same in the unit of the terms, of S over these places; of oblique cells the images are those
- * that are nearest along the cell's vectors. On all host cores: n times the atoms. */
-double tolerance_floor(const reference_terms *terms, double tolerance, size_t n, const tolerance_place *places);
+/* Over these places. On all host cores: n times the atoms, and in thin cells times the images. */
+tolerance_terms tolerance_terms_at(const reference_terms *terms, size_t n, const tolerance_place *places);
+
+/* How much of S a tolerance is a share of at least, as plans have it and as runs are judged while
+ * there may be a nearer one; and the floor in the unit of the terms. */
+double tolerance_floor_share(double tolerance);
+double tolerance_floor(const tolerance_terms *terms, double tolerance);
+
+/* The floor for what nothing has come nearer than. */
+double tolerance_last_floor(const tolerance_terms *terms, double tolerance);
 
 /* By how much the tolerance is used up: the error, as a share of what the tolerance allows; above 1
  * it is missed. */

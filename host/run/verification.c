@@ -772,6 +772,7 @@ static ley_status measure_tolerance(const sample *s, ley_error *error)
     const double tolerance = s->job->options.tolerance;
     size_t n = 0;
     r->tolerance_floor = 0;
+    s->job->terms = (tolerance_terms){0, 0};
     r->tolerance_share = tolerance_share(&r->accuracy, tolerance, 0);
     if (!(r->tolerance_share > 1) || s->terms.atoms == NULL)
         return LEY_OK;
@@ -786,7 +787,8 @@ static ley_status measure_tolerance(const sample *s, ley_error *error)
             places[n].excluded_count = at.excluded_count;
             memcpy(places[n++].place_A, s->points[i].place_A, sizeof places->place_A);
         }
-    const double floor_rms = tolerance_floor(&s->terms, tolerance, n, places),
+    s->job->terms = tolerance_terms_at(&s->terms, n, places);
+    const double floor_rms = tolerance_floor(&s->job->terms, tolerance),
                  share = tolerance_share(&r->accuracy, tolerance, floor_rms);
     free(places);
     if (share < r->tolerance_share) {

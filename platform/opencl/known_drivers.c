@@ -201,6 +201,8 @@ static void load_living(bool afresh)
     trial_result *results = calloc(count + 1, sizeof *results);
     const char **libraries = calloc(count + 1, sizeof *libraries);
     loaded.any = true;
+    for (const quirk_variable *v = quirks_driver_settings; v->name != NULL; v++)
+        environment_set_unless_there(v->name, v->value);
     if (results != NULL && libraries != NULL) {
         try_new(drivers, count, afresh, results);
         for (size_t i = 0; i < count; i++)

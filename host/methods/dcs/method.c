@@ -110,6 +110,12 @@ ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley
     return status == LEY_OK ? job_create(engine, &method_dcs, task, atoms, options, job, error) : status;
 }
 
+static ley_status take_direct(const coulomb_problem *p, void **made, ley_error *error)
+{
+    return p->map != NULL ? dcs_task_create(p->atoms, p->map, &p->medium, made, error)
+                          : ley_fail(error, LEY_ERROR_USAGE, "method dcs fills maps");
+}
+
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     dcs_task *task = context;
@@ -378,6 +384,7 @@ const method method_dcs = {
     .name = "dcs",
     .kernel = &dcs_kind,
     .prepare = prepare,
+    .take_direct = take_direct,
     .release = release,
     .host_needs = host_needs,
     .end = free,

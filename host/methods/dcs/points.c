@@ -18,25 +18,36 @@ typedef struct points_task {
     ley_direct options;
 } points_task;
 
+static ley_status take_direct(const coulomb_problem *p, void **made, ley_error *error)
+{
+    if (p->points == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "method dcs_points fills lists of points");
+    points_task *task = calloc(1, sizeof *task);
+    if (task == NULL)
+        return ley_fail_memory(error, sizeof *task, "the job");
+    *task = (points_task){
+        .sums = {.atoms = p->atoms, .boundary = p->points->list, .field = p->points->field, .points = p->points},
+        .points = p->points,
+        .options = p->medium};
+    *made = task;
+    return LEY_OK;
+}
+
 ley_status ley_job_create_direct_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
                                         const ley_direct *direct, const ley_run_options *options, ley_job **job,
                                         ley_error *error)
 {
-    ley_direct d;
-    ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, &d, direct, error);
+    coulomb_problem p = {.atoms = atoms, .points = points};
+    ley_direct *d = &p.medium;
+    void *task;
+    ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, d, direct, error);
     if (status == LEY_OK)
-        status = options_check_medium(d.units, d.dielectric, d.temperature_K, d.r_min_A, error);
+        status = options_check_medium(d->units, d->dielectric, d->temperature_K, d->r_min_A, error);
     if (status == LEY_OK)
         status = points_check_excluded(points, atoms, error);
-    if (status != LEY_OK)
-        return status;
-    points_task *task = calloc(1, sizeof *task);
-    if (task == NULL)
-        return ley_fail_memory(error, sizeof *task, "the job");
-    *task = (points_task){.sums = {.atoms = atoms, .boundary = points->list, .field = points->field, .points = points},
-                          .points = points,
-                          .options = d};
-    return job_create(engine, &method_dcs_points, task, atoms, options, job, error);
+    if (status == LEY_OK)
+        status = take_direct(&p, &task, error);
+    return status == LEY_OK ? job_create(engine, &method_dcs_points, task, atoms, options, job, error) : status;
 }
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
@@ -80,6 +91,7 @@ const method method_dcs_points = {
     .name = "dcs_points",
     .kernel = &mdh_kind,
     .prepare = prepare,
+    .take_direct = take_direct,
     .release = release,
     .host_needs = mdh_sums_host_needs,
     .end = free,

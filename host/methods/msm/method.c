@@ -25,8 +25,10 @@
 #include "methods/msm/fit.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/pairs.h"
+#include "methods/msm/points.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/solver.h"
+#include "methods/msm/stricter.h"
 #include "methods/msm/task.h"
 #include "methods/msm/transfer_build.h"
 #include "numerics/influence.h"
@@ -124,6 +126,28 @@ ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms,
     void *task;
     const ley_status status = create(engine, atoms, map, range, options, &task, error);
     return status == LEY_OK ? job_create(engine, &method_msm, task, atoms, options, job, error) : status;
+}
+
+bool ley_job_long_range(const ley_job *job, ley_long_range *range)
+{
+    const msm_task *task = job->task;
+    if (job->method != &method_msm && job->method != &method_msm_points)
+        return false;
+    *range = task->asked;
+    range->fft = task->library[0] != '\0' ? task->library : NULL;
+    return true;
+}
+
+static ley_status stricter(const void *context, ley_engine *engine, const ley_run_options *options, const method **m,
+                           void **made, ley_sum *sum, ley_error *error)
+{
+    const msm_task *task = context;
+    const coulomb_problem where = {.atoms = task->near.atoms, .map = task->near.map};
+    ley_long_range r;
+    const ley_status status = msm_choose_stricter(task, engine, &where, options, &r, sum, error);
+    if (status != LEY_OK)
+        return msm_take_direct(task, &where, options, m, made, sum, error);
+    return create(engine, where.atoms, where.map, &r, options, made, error);
 }
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
@@ -256,6 +280,7 @@ const method method_msm = {
     .kernel = &cutoff_kind,
     .needs = cutoff_needs,
     .prepare = prepare,
+    .stricter = stricter,
     .otherwise = msm_task_otherwise,
     .release = release,
     .host_needs = host_needs,

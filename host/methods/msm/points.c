@@ -10,6 +10,7 @@
 #include "methods/msm/far_points.h"
 #include "methods/msm/field.h"
 #include "methods/msm/problem.h"
+#include "methods/msm/stricter.h"
 #include "methods/msm/task.h"
 #include "run/job.h"
 #include "run/job_memory.h"
@@ -39,9 +40,8 @@ ley_lattice msm_points_lattice(const ley_points *points)
 
 static const cutoff_points_addition addition;
 
-ley_status ley_job_create_long_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
-                                            const ley_long_range *range, const ley_run_options *options, ley_job **job,
-                                            ley_error *error)
+static ley_status create(ley_engine *engine, const ley_atoms *atoms, ley_points *points, const ley_long_range *range,
+                         const ley_run_options *options, void **made, ley_error *error)
 {
     ley_long_range r;
     const ley_lattice lattice = msm_points_lattice(points);
@@ -60,7 +60,29 @@ ley_status ley_job_create_long_range_points(ley_engine *engine, const ley_atoms 
         return status;
     }
     task->listed.addition = task->lattices.levels > 0 ? &addition : NULL;
-    return job_create(engine, &method_msm_points, task, atoms, options, job, error);
+    *made = task;
+    return LEY_OK;
+}
+
+ley_status ley_job_create_long_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
+                                            const ley_long_range *range, const ley_run_options *options, ley_job **job,
+                                            ley_error *error)
+{
+    void *task;
+    const ley_status status = create(engine, atoms, points, range, options, &task, error);
+    return status == LEY_OK ? job_create(engine, &method_msm_points, task, atoms, options, job, error) : status;
+}
+
+static ley_status stricter(const void *context, ley_engine *engine, const ley_run_options *options, const method **m,
+                           void **made, ley_sum *sum, ley_error *error)
+{
+    const msm_task *task = context;
+    const coulomb_problem where = {.atoms = task->near.atoms, .points = task->listed.points};
+    ley_long_range r;
+    const ley_status status = msm_choose_stricter(task, engine, &where, options, &r, sum, error);
+    if (status != LEY_OK)
+        return msm_take_direct(task, &where, options, m, made, sum, error);
+    return create(engine, where.atoms, where.points, &r, options, made, error);
 }
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
@@ -187,6 +209,7 @@ const method method_msm_points = {
     .kernel = &point_pairs_kind,
     .needs = cutoff_needs,
     .prepare = prepare,
+    .stricter = stricter,
     .otherwise = msm_task_otherwise,
     .release = release,
     .host_needs = host_needs,

@@ -93,7 +93,8 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
                          const ley_lattice *points, const ley_long_range *range, const ley_run_options *options,
                          ley_error *error)
 {
-    ley_long_range fitted = *range;
+    ley_long_range fitted = task->asked = *range;
+    task->asked.fft = NULL;
     job_plan *given = NULL;
     ley_run_options run = {.decision_count = 0};
     ley_status status =

@@ -31,6 +31,7 @@ typedef struct msm_task {
     ley_place long_place;       /* who puts charges into the lattice of long waves; LEY_PLACE_AUTO: nobody */
     double long_s, long_wait_s; /* how long a device took for that, and how long it waited for the waves */
 
+    ley_long_range asked; /* as the job was created with, but for `fft` */
     ley_long_range other; /* in place of the options, where no device has transforms; and why that was taken: */
     bool has_other;
     char why[MSM_WHY_SIZE]; /* empty: it was not */

@@ -395,6 +395,8 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     if (status != LEY_OK)
         return status;
     s.potential_e_A = fmax(s.potential_e_A, tolerance_floor_share(tolerance) * s.terms_e_A);
+    if (s.radius_A > 0) /* of what screening leaves nothing of */
+        s.potential_e_A = fmax(s.potential_e_A, LEY_TOLERANCE_DIGITS * sqrt(s.square_e2) / s.radius_A);
     choice_device *devices = calloc(count + 1, sizeof *devices);
     if (devices == NULL)
         return ley_fail_memory(error, sizeof *devices, "a plan");
@@ -456,6 +458,8 @@ static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const 
         status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
     if (status != LEY_OK)
         return status;
+    r.chosen = ~fixed & (all_of_a_plan | LEY_FIX_METHOD | (o.sum == LEY_SUM_AUTO ? LEY_FIX_SUM : 0u));
+    fixed &= all_of_a_plan;
     status = take_plan(&o, &fixed, &r, &is_whole, error);
     if (status != LEY_OK)
         return status;

@@ -307,18 +307,19 @@ double transfer_prolongation_s(const transfer_kernels *k, const int64_t n[3])
 }
 
 double transfer_block_s(const dev_info *info, const calibration *facts, const interpolation_spec *s,
-                        double nodes_per_point_z)
+                        const double nodes_per_point[3])
 {
-    const double nodes_z = (s->block_z - 1) * nodes_per_point_z + s->window, rows = s->nodes_y * nodes_z,
+    const double nodes_x = transfer_block_nodes(s->block_x, nodes_per_point[0], s->window),
+                 nodes_y = transfer_block_nodes(s->block_y, nodes_per_point[1], s->window),
+                 nodes_z = (s->block_z - 1) * nodes_per_point[2] + s->window, rows = nodes_y * nodes_z,
                  planes = s->block_y * nodes_z, columns = (double)s->block_y * s->block_z;
-    return unit_s_of(info, facts, block_share) *
-           (rows * s->nodes_x + s->window * s->block_x * (rows + planes + columns));
+    return unit_s_of(info, facts, block_share) * (rows * nodes_x + s->window * s->block_x * (rows + planes + columns));
 }
 
 static double blocks_seconds(const transfer_kernels *k, const size_t groups[3])
 {
     return (double)groups[0] * (double)groups[1] * (double)groups[2] *
-           transfer_block_s(k->device->info, &k->facts, &k->blocks, k->nodes_per_point[2]);
+           transfer_block_s(k->device->info, &k->facts, &k->blocks, k->nodes_per_point);
 }
 
 /* Of `count` planes or tiles: what one launch takes, a multiple of `step` but at the end. */

@@ -86,9 +86,13 @@ double transfer_restriction_s(const transfer_kernels *kernels, const int64_t n[3
 double transfer_prolongation_s(const transfer_kernels *kernels, const int64_t n[3]);
 double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n[3]);
 
-/* The same of a block of points, that are so many nodes apart along z. */
+/* Nodes along an axis that have a part in a block of so many points, so many nodes apart, for a
+ * window of so many points; rounded up to whole fours. */
+int transfer_block_nodes(int block, double nodes_per_point, int points);
+
+/* Seconds of a block of points, that are so many nodes apart along x, y, z. */
 double transfer_block_s(const dev_info *info, const calibration *facts, const interpolation_spec *block,
-                        double nodes_per_point_z);
+                        const double nodes_per_point[3]);
 
 /* ---- What they read -------------------------------------------------------------------------- */
 

@@ -101,19 +101,27 @@ static interpolation_list_spec list_spec(int points, bool field, bool by_plane)
                                      .by_plane = by_plane};
 }
 
-/* Nodes that a block of points has a part of, at most. */
-enum { MOST_NODES = 1000, NODES_STEP = 4 };
-_Static_assert(NODES_STEP % LEY_INTERPOLATION_ROWS == 0, "there is room for whole rounds of rows");
+/* Nodes that a block of points has a part of, at most; and what their room is rounded up to, so that
+ * maps and lattices of many spacings share a kernel. A work-item that is alone reads no more than
+ * there are, and takes steps that hardly any tolerance or grid leads out of; each item of a group
+ * has registers for its share of all. */
+enum { MOST_NODES = 1000, NODES_STEP = 4, NODES_STEP_ALONE = 32 };
+_Static_assert(NODES_STEP % LEY_INTERPOLATION_ROWS == 0 && NODES_STEP_ALONE % LEY_INTERPOLATION_ROWS == 0,
+               "there is room for whole rounds of rows");
 static int most_nodes_of(int block, double nodes_per_point, int points)
 {
     const double nodes = ceil((block - 1) * nodes_per_point) + points + 1;
     return nodes < MOST_NODES ? (int)nodes : MOST_NODES;
 }
 
-/* The same, rounded up so that maps of similar spacings share a kernel. */
-static int nodes_of(int block, double nodes_per_point, int points)
+int transfer_block_nodes(int block, double nodes_per_point, int points)
 {
     return (int)ley_round_up(most_nodes_of(block, nodes_per_point, points), NODES_STEP);
+}
+
+static int room_of(int block, double nodes_per_point, int points, bool alone)
+{
+    return (int)ley_round_up(most_nodes_of(block, nodes_per_point, points), alone ? NODES_STEP_ALONE : NODES_STEP);
 }
 
 static interpolation_spec spec_of_block(const int block[3], int points, int width, const double nodes_per_point[3])
@@ -125,8 +133,8 @@ static interpolation_spec spec_of_block(const int block[3], int points, int widt
                                 .block_x = block[0],
                                 .block_y = block[1],
                                 .block_z = block[2],
-                                .nodes_x = nodes_of(block[0], nodes_per_point[0], points),
-                                .nodes_y = nodes_of(block[1], nodes_per_point[1], points)};
+                                .nodes_x = room_of(block[0], nodes_per_point[0], points, width > 1),
+                                .nodes_y = room_of(block[1], nodes_per_point[1], points, width > 1)};
 }
 
 /* The largest block whose nodes local memory has room for; a window of 0: none. */
@@ -284,7 +292,7 @@ static double pass_s(const dev_info *info, const calibration *facts, const cutof
     if (s.window == 0)
         return 0;
     return (is_known ? bytes_per_point * byte_s : 0) +
-           transfer_block_s(info, facts, &s, wish->nodes_per_point[2]) / ((double)s.block_x * s.block_y * s.block_z);
+           transfer_block_s(info, facts, &s, wish->nodes_per_point) / ((double)s.block_x * s.block_y * s.block_z);
 }
 
 cutoff_epilogue transfer_epilogue(const transfer_wish *wish)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -28,10 +28,6 @@ FEW_PAIRS = 1e6
 
 # What "auto" may be off by where nobody says, as the command's --tol.
 TOLERANCE_OF_AUTO = 1e-4
-
-# Runs that miss their tolerance are made again so often at most, each aiming at less than the one
-# before missed by, and the first one at half of the tolerance, as the command does it.
-MOST_TRIES, USUAL_AIM, LESS, LEAST_AIM = 4, 0.5, 0.6, 0.01
 
 ProgressArgument = Union[None, bool, Callable[[Progress], None]]
 
@@ -147,11 +143,6 @@ class _Sum:
             self._take_sum(self._choose(engine))
         return self.method
 
-    def _plan(self) -> Tuple[Any, ...]:
-        r = self.long_range
-        return (r.cutoff_A, r.spacing_A, r.splitting, r.window, r.solver, r.long_waves_per_A, r.contact_error,
-                self.options.c.sum)
-
     def _run_once(self, token: _task.Token, pointer: Any, method: str) -> Dict[str, Any]:
         create, of = {
             ("dcs", False): (lib.ley_job_create_direct, direct_of(self.medium)),
@@ -164,25 +155,6 @@ class _Sum:
         filled = self.map if self.points is None else self.points
         return run_job(token, lambda box, error: create(pointer, self.atoms.pointer, filled, of, self.options.c, box,
                                                         error))
-
-    def _again(self, token: _task.Token, pointer: Any, report: Dict[str, Any]) -> Optional[Tuple[str, Dict[str, Any]]]:
-        """The method and the report of a stricter plan in place of one that missed; None: there is none."""
-        c = self.options.c
-        before, plan = c.aim or USUAL_AIM, self._plan()
-        aim = max(before * min(LESS, LESS / report["tolerance_share"]), LEAST_AIM)
-        if aim >= before:
-            return None
-        c.aim = aim
-        try:
-            method = self._resolve(pointer)
-            if method == "msm" and self._plan() == plan:
-                return ("dcs", self._run_once(token, pointer, "dcs")) if self._can_be_direct() else None
-            token.check()
-            return method, self._run_once(token, pointer, method)
-        except Error as error:
-            if hasattr(error, "report"):  # it began, and what there was is lost
-                raise
-            return None
 
     def _run_by_host(self, token: _task.Token) -> Optional[Dict[str, Any]]:
         """The report of the sum by the host alone; None: a device is sooner, or has to say what is wrong."""
@@ -197,7 +169,7 @@ class _Sum:
             return None
 
     def run(self, token: _task.Token, engine: Optional[Engine]) -> Optional[Dict[str, Any]]:
-        """The report of the sum; one that misses the tolerance is made again by stricter plans.
+        """The report of the sum; one that misses the tolerance has been made again by stricter plans.
 
         Without an engine by the host, or None.
         """
@@ -207,17 +179,7 @@ class _Sum:
         try:
             method = self._resolve(engine.pointer)
             token.check()
-            report = self._run_once(token, engine.pointer, method)
-            missed: List[float] = []
-            while method == "msm" and 1 < report["tolerance_share"] < float("inf") and len(missed) < MOST_TRIES and \
-                    self.options.c.decision_count == 0:
-                again = self._again(token, engine.pointer, report)
-                if again is None:
-                    break
-                missed.append(report["accuracy"]["relative_rms"])
-                method, report = again
-            report["missed_rms"] = missed
-            return report
+            return self._run_once(token, engine.pointer, method)
         finally:
             engine.lock.release()
 
@@ -277,6 +239,7 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
     else:
         long, fixed, keep = long_range_of(medium, space, kappa, cutoff, lattice_spacing, splitting, window, solver,
                                           preset, levels, fft)
+        fixed |= lib.LEY_FIX_METHOD if method == "msm" else 0
     asks = cutoff is not None or any(value is not None for value in lattices.values())
     return _Sum(atoms, method, tolerance, medium, space, options, short, keep, long, fixed, asks)
 

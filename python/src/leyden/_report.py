@@ -69,7 +69,7 @@ def _accuracy(accuracy: Any) -> Any:
 def report_of(report: Any) -> Dict[str, Any]:
     """A ley_report as dictionaries and lists, with the names that it has in C."""
     result = _plain(report)
-    for count in ("device_count", "slab_count", "note_count", "decision_count", "stage_count"):
+    for count in ("device_count", "slab_count", "note_count", "decision_count", "stage_count", "missed_count"):
         result.pop(count)
     result["sum"] = enum_name(report.sum, "ley_sum", "LEY_SUM_")
     devices: List[Dict[str, Any]] = []
@@ -84,6 +84,7 @@ def report_of(report: Any) -> Dict[str, Any]:
                         for s in (report.stages[i] for i in range(report.stage_count))]
     for name in ("accuracy", "seeded_accuracy", "field_accuracy"):
         result[name] = _accuracy(getattr(report, name))
+    result["missed_rms"] = list(report.missed_rms)[:report.missed_count]
     result["notes"] = _notes(report)
     result["plan"] = plan_of(report)
     return result
