@@ -125,19 +125,6 @@ LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
     }
 }
 
-/* Loops over all of a work-item's points. One that is alone has their sums in memory, not in
- * registers: its loops need not be unrolled, and a processor's compiler takes a third of the
- * time. */
-#if LEY_ATOMS == LEY_ATOMS_ROWS
-#define FOR_ALL_ROWS(v) for (int v = 0; v < LEY_UY; v++)
-#define FOR_ALL_COLUMNS(u) for (int u = 0; u < LEY_UX; u++)
-#define FOR_ALL_POINTS(k) for (int k = 0; k < POINTS; k++)
-#else
-#define FOR_ALL_ROWS(v) FOR_ROWS(v)
-#define FOR_ALL_COLUMNS(u) FOR_COLUMNS(u)
-#define FOR_ALL_POINTS(k) UNROLL for (int k = 0; k < POINTS; k++)
-#endif
-
 #if SORTED
 #include "dcs_near.h"
 #endif

@@ -235,7 +235,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) mdh(LEY_PARAMETERS(LEY_MDH_ARGUMENTS))
     FOR_ROWS(v)
         p.y[v] = from_base(f.b + v * f.stride_b - middle_b, 0, DOWN(&f, step), DOWN(&f, step_low));
 #endif
-    UNROLL for (int k = 0; k < SUMS; k++) {
+    UNROLL for (int k = 0; k < SUMS; k++) { /* in registers, of a list */
         p.sum[k] = 0;
         p.carry[k * CARRIES] = 0;
     }
@@ -269,7 +269,7 @@ LEY_KERNEL_OF(LEY_WG, 1, 1) mdh(LEY_PARAMETERS(LEY_MDH_ARGUMENTS))
 #endif
     }
 #else
-    FOR_ROWS(v) FOR_COLUMNS(u) {
+    FOR_ALL_ROWS(v) FOR_ALL_COLUMNS(u) {
         const int a = (i + u * s.columns) * LEY_WIDTH, b = j + v * rows;
         const size_t at = (s.first_value + (size_t)b * s.pitch + a) / LEY_WIDTH;
         if (j < rows && a < s.n_a && b < s.n_b)

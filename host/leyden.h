@@ -669,7 +669,10 @@ typedef struct ley_accuracy {
     size_t host_points;  /* of these, recomputed on the host; the others by a device in double precision */
     size_t compared;     /* of these, where terms are large enough to compare (above 1e-30; of double values 1e-280) */
     double max_error;    /* the largest error at a point */
-    double relative_rms; /* sqrt(sum (v - ref)^2 / sum ref^2), by strata if there are; infinite where only ref are 0 */
+    double relative_rms; /* sqrt(sum (v - ref)^2 / sum ref^2) over all values. Of a map the second sum is that of all
+                            of its values, and the first follows from the points, each for as many as it stands for;
+                            of lists, and of fewer than 32 points, both are those of the points. Infinite where only
+                            ref are 0 */
     double absolute_rms; /* sqrt(sum (v - ref)^2 / points), in the results' unit; the same */
     double tolerance;    /* of max_error */
     bool passed;         /* max_error is within it, and every value is a number */

@@ -2,6 +2,7 @@
 
 #include "build_cache.h"
 #include "clock.h"
+#include "costs.h"
 #include "error.h"
 #include "log.h"
 #include "source.h"
@@ -143,6 +144,40 @@ static ley_status test_suspect(dev_kernel *k, const cache_key *key, void *contex
     return LEY_OK;
 }
 
+/* ---- What building takes --------------------------------------------------------------------- */
+
+typedef struct build_cost {
+    char name[80];
+    costs_kind kind;
+} build_cost;
+
+/* Compilers that run on the host's processor for a processor take longest: PoCL 3.1, and NVRTC. */
+static void make_build_cost(build_cost *c, const dev_info *info, const kernel_kind *kind)
+{
+    const double usual_s = info->device_class == DEV_CPU ? 0.75 : 0.15;
+    snprintf(c->name, sizeof c->name, "build %s", kind->name);
+    c->kind = (costs_kind){.name = c->name, .count = 1, .bounds = {{1e-3, usual_s, 60}}};
+}
+
+double kernel_build_s(const dev_info *info, const kernel_kind *kind)
+{
+    double seconds[COSTS_MOST];
+    build_cost c;
+    make_build_cost(&c, info, kind);
+    costs_known(&c.kind, info, seconds);
+    return seconds[0];
+}
+
+static void learn_build_s(const dev_info *info, const kernel_kind *kind, double took_s)
+{
+    build_cost c;
+    make_build_cost(&c, info, kind);
+    if ((info->quirks & DEV_QUIRK_INTERPRETER) == 0)
+        costs_learn(&c.kind, info, &took_s);
+}
+
+/* ---- Building -------------------------------------------------------------------------------- */
+
 static ley_status load_source(dev *device, const char *kernel, const char *prelude, char **text, ley_error *error)
 {
     char *own = NULL, *whole;
@@ -194,8 +229,10 @@ ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec,
                 ley_clock_s() - start_s, options);
     if (status == LEY_OK && !k.from_cache) {
         status = build_and_test(&k, &source, kind->test != NULL, context, error);
-        if (status == LEY_OK && cacheable)
+        if (status == LEY_OK && cacheable) {
             put_cached(device, k.program, &key);
+            learn_build_s(device->info, kind, ley_clock_s() - start_s);
+        }
     }
     if (status == LEY_OK && kind->test != NULL)
         k.key = key;

@@ -30,6 +30,10 @@ ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec,
 ley_status kernel_create_anew(dev *device, const kernel_kind *kind, const void *spec, bool is_tested, void *context,
                               dev_kernel *kernel, ley_error *error);
 
+/* Seconds that building a kernel of this kind and putting it to its test took at least on such a
+ * device, as was found in passing and kept (costs.h); where none was built yet, what is usual. */
+double kernel_build_s(const dev_info *info, const kernel_kind *kind);
+
 /* One of several kernels that are wanted at once, and what came of it. */
 typedef struct kernel_order {
     const kernel_kind *kind; /* one that has no test: it is not cached either */

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "core/atoms.h"
+#include "methods/msm/choice.h"
 #include "methods/msm/step_costs.h"
 #include "run/engine.h"
 
@@ -64,13 +65,32 @@ static void run(ley_solver solver, double *predicted_s, double *took_s)
     ley_atoms_destroy(atoms);
 }
 
+/* Of how many pair kernels a plan counts the building, and with how many seconds each. */
+static int count_unbuilt(double *each_s)
+{
+    const double pairs_per_s[CHOICE_REACHES] = {1, 1, 1, 1, 1, 1, 1, 1};
+    choice_device d;
+    int count = 0;
+    choice_look_at(device(), NULL, pairs_per_s, &d);
+    for (int k = 0; k < PAIRS_KERNELS; k++)
+        if (d.pairs_building_s[k] > 0) {
+            count++;
+            *each_s = d.pairs_building_s[k];
+        }
+    return count;
+}
+
+/* And plans know then which kernels are there, and what building others takes. */
 static void test_the_first_job_has_predictions(void **state)
 {
     (void)state;
-    double predicted_s, took_s;
+    double predicted_s, took_s, usual_s, measured_s;
     support_fresh_cache();
+    assert_int_equal(count_unbuilt(&usual_s), PAIRS_KERNELS);
     run(LEY_SOLVER_DIRECT, &predicted_s, &took_s);
     assert_true(predicted_s > 0 && took_s > 0);
+    assert_int_equal(count_unbuilt(&measured_s), PAIRS_KERNELS - 1);
+    assert_true(measured_s > 0 && measured_s != usual_s);
     run(LEY_SOLVER_FFT, &predicted_s, &took_s);
     assert_true(predicted_s > 0 && took_s > 0);
 }

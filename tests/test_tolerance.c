@@ -279,6 +279,44 @@ static void test_odd_rates(void **state)
     assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_DIRECT);
 }
 
+static int kernel_of(const ley_long_range *r)
+{
+    const splitting_kind kind = (splitting_kind)r->splitting;
+    const double ratio = r->cutoff_A / r->spacing_A;
+    const int points = window_get((window_kind)r->window)->points;
+    ley_error error = {0};
+    splitting s;
+    const int degree = splitting_degree(kind, ratio, points);
+    assert_ok(splitting_make(kind, degree, splitting_band(kind, ratio, points), 0, &s, &error));
+    return pairs_kernel(r, &s, true);
+}
+
+/* Kernels that are there are taken, unless others save more than their building takes. */
+static void test_kernels_that_are_there(void **state)
+{
+    (void)state;
+    const survey s = water(100);
+    choice_device d = usual_device();
+    choice_figures figures;
+    ley_long_range first = choose(&s, &d, 5e-5, &figures);
+    for (int k = 0; k < PAIRS_KERNELS; k++)
+        d.pairs_building_s[k] = 1;
+    const double best_s = figures.seconds;
+    for (int degree = 4; degree <= 6; degree++) {
+        const int there = PAIRS_DEGREES + degree; /* optimal's, which knows no r_min */
+        d.pairs_building_s[there] = 0;
+        const ley_long_range r = choose(&s, &d, 5e-5, &figures);
+        assert_int_equal(kernel_of(&r), there);
+        assert_true(figures.seconds >= best_s);
+        d.pairs_building_s[there] = 1;
+    }
+    for (int k = 0; k < PAIRS_KERNELS; k++)
+        d.pairs_building_s[k] = k == PAIRS_DEGREES + 4 ? 0 : 1e-9;
+    const ley_long_range again = choose(&s, &d, 5e-5, &figures);
+    assert_true(again.splitting == first.splitting && again.window == first.window);
+    assert_true(again.cutoff_A == first.cutoff_A && again.spacing_A == first.spacing_A);
+}
+
 /* Where there is no room for the whole lattice's transform, a coarser one's is taken where that
  * pays, and never where there is. */
 static void test_little_memory(void **state)
@@ -431,8 +469,14 @@ static void test_rounding(void **state)
     const survey small = water(40);
     r.kappa_per_A = 0;
     assert_true(choice_lattice_rounding(&small, &r) < 0.2 * plain);
+    s.net_per_A3 = 0.233 / 500; /* such a cell was off by 1.3e-6 to 2.5e-6 with 22 A, by half of that with 16 A */
+    s.potential_e_A = 0.028;
+    r.cutoff_A = 22;
+    assert_true(choice_net_rounding(&s, &r) > 8e-7 && choice_net_rounding(&s, &r) < 2.5e-6);
+    r.cutoff_A = 8;
+    assert_true(choice_net_rounding(&s, &r) < 2.5e-7);
     s.potential_e_A = 0;
-    assert_true(choice_lattice_rounding(&s, &r) == 0);
+    assert_true(choice_lattice_rounding(&s, &r) == 0 && choice_net_rounding(&s, &r) == 0);
 }
 
 /* A pair of charges that cancel, far larger than the others: what places in floats make of it is
@@ -673,14 +717,23 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),        cmocka_unit_test(test_between_columns),
-        cmocka_unit_test(test_survey),       cmocka_unit_test(test_far_points),
-        cmocka_unit_test(test_odd_rates),    cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_many_nodes),   cmocka_unit_test(test_wide_planes),
-        cmocka_unit_test(test_narrow_cells), cmocka_unit_test(test_strictness),
-        cmocka_unit_test(test_rounding),     cmocka_unit_test(test_strong_charges),
-        cmocka_unit_test(test_digits),       cmocka_unit_test(test_two_devices),
-        cmocka_unit_test(test_fixed),        cmocka_unit_test(test_terms_of_the_floor),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_between_columns),
+        cmocka_unit_test(test_survey),
+        cmocka_unit_test(test_far_points),
+        cmocka_unit_test(test_kernels_that_are_there),
+        cmocka_unit_test(test_odd_rates),
+        cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_many_nodes),
+        cmocka_unit_test(test_wide_planes),
+        cmocka_unit_test(test_narrow_cells),
+        cmocka_unit_test(test_strictness),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_strong_charges),
+        cmocka_unit_test(test_digits),
+        cmocka_unit_test(test_two_devices),
+        cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_terms_of_the_floor),
         cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

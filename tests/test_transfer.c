@@ -271,7 +271,7 @@ static void test_short_vectors(void **state)
     }
 }
 
-/* What is between points and nodes depends on tolerances and grids: kernels of processors do not. */
+/* Spacings depend on tolerances and grids: kernels of processors do not. */
 static void test_other_spacings_build_nothing(void **state)
 {
     static const double apart[][3] = {{0.4, 0.6, 0.5}, {0.21, 0.25, 0.3}, {0.5, 0.7, 0.4}, {0.9, 0.75, 1}};

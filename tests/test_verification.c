@@ -2,6 +2,7 @@
  * judge's kernel says what the host says; sums of doubles where floats have too few digits. */
 #include "support.h"
 
+#include "core/map.h"
 #include "error.h"
 #include "fake_device.h"
 #include "methods/dcs/method.h"
@@ -254,7 +255,7 @@ static void test_a_wrong_column(void **state)
 {
     (void)state;
     static const ley_lattice unlucky = {.step_A = LEY_STEPS(0.05, 0.1, 0.3), .n = {160, 73, 26}};
-    for (uint64_t seed = 0; seed < 4; seed++) {
+    for (uint64_t seed = 0; seed < 2; seed++) {
         fill_cache("A");
         fake_plan plan = {.name = "A", .has_double = true, .wrong_column = 17};
         support_job o = run_on(&unlucky, seed, &plan, 1, "0", (wishes){3, 1000, 26, LEY_SUM_FLOAT, NULL});
@@ -523,6 +524,73 @@ static void test_sum_auto(void **state)
     assert_ok(ley_job_run(o.job, &error));
     assert_true(ley_job_report(o.job)->sum == LEY_SUM_FLOAT && ley_job_report(o.job)->float_relative_rms == 0);
     end(&o);
+}
+
+/* ---- Relative to all values ------------------------------------------------------------------ */
+
+/* Four charges that cancel but next to them, where a few points have most of the mean square. */
+static const double close_A[4][3] = {{5.02, 5.21, 5.13}, {5.25, 5.03, 5.07}, {5.11, 5.09, 5.28}, {5.19, 5.27, 5.01}};
+static const double close_e[] = {1, -1, 1, -1};
+
+/* Of all values: sqrt(sum (v - right)^2 / sum v^2), by brute force. */
+static double true_rms(const ley_map *map, double constant)
+{
+    double error2 = 0, squares = 0;
+    for (int64_t i = 0; i < ley_lattice_points(ley_map_lattice(map)); i++) {
+        double place_A[3], right = 0;
+        const double value = map_value(map, i, place_A);
+        for (int k = 0; k < 4; k++)
+            right += constant * close_e[k] /
+                     fmax(0.05, sqrt(pow(place_A[0] - close_A[k][0], 2) + pow(place_A[1] - close_A[k][1], 2) +
+                                     pow(place_A[2] - close_A[k][2], 2)));
+        error2 += pow(value - right, 2);
+        squares += value * value;
+    }
+    return sqrt(error2 / squares);
+}
+
+/* What is reported of the map's relative RMS, as a multiple of what it is. */
+static double reported_rms(ley_engine *engine, int64_t edge, double step_A, bool is_streamed, uint64_t seed)
+{
+    const ley_lattice l = {
+        .origin_A = {0.03, 0.02, 0.01}, .step_A = LEY_STEPS(step_A, step_A, step_A), .n = {edge, edge, edge}};
+    char path[512];
+    ley_error error = {0};
+    support_job o = {.engine = engine};
+    snprintf(path, sizeof path, "%s/close.raw", support_directory());
+    support_options_default(&o.options);
+    o.options.sum = LEY_SUM_FLOAT;
+    o.options.verify_seed = seed;
+    o.options.verify_points = o.options.verify_least = 1000;
+    assert_ok(ley_atoms_create(4, close_A[0], close_e, NULL, &o.atoms, &error));
+    assert_ok(is_streamed ? ley_map_create_raw(&l, path, &o.map, &error) : ley_map_create(&l, &o.map, &error));
+    assert_true((map_get_store(o.map) != NULL) == is_streamed);
+    assert_ok(support_job_create(engine, o.atoms, o.map, &o.options, &o.job, &error));
+    assert_ok(ley_job_run(o.job, &error));
+    const double constant = ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15),
+                 reported = ley_job_report(o.job)->accuracy.relative_rms / true_rms(o.map, constant);
+    o.engine = NULL;
+    support_job_end(&o);
+    return reported;
+}
+
+/* A sample would have the large values or not: 0.5 to 3 times what is right was reported. */
+static void test_rms_of_all_values(void **state)
+{
+    (void)state;
+    ley_engine *engine = NULL;
+    if (!support_open("cpu", "relative RMS", &engine))
+        skip();
+    for (uint64_t seed = 0; seed < 2; seed++)
+        for (int is_streamed = 0; is_streamed < 2; is_streamed++)
+            for (int is_large = 0; is_large < 2; is_large++) {
+                const double of_right =
+                    reported_rms(engine, is_large ? 65 : 24, is_large ? 0.16 : 0.43, is_streamed, seed);
+                print_message("%s, %s: %.3f of what is right\n", is_streamed ? "streamed" : "in memory",
+                              is_large ? "large" : "small", of_right);
+                assert_true(of_right > 0.85 && of_right < 1.15);
+            }
+    ley_engine_destroy(engine);
 }
 
 /* ---- The judge's kernel ---------------------------------------------------------------------- */
@@ -850,6 +918,7 @@ int main(void)
         cmocka_unit_test(test_no_verification),
         cmocka_unit_test(test_nothing_to_compare),
         cmocka_unit_test(test_sum_auto),
+        cmocka_unit_test(test_rms_of_all_values),
         cmocka_unit_test(test_the_judges_kernel),
         cmocka_unit_test(test_a_wrong_judge),
         cmocka_unit_test(test_a_judge_that_turns_wrong),

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ struct ley_map {
         float *values;
         size_t count;
     } spare[SPARE_BUFFERS];
+    _Atomic(double *)
+        sums; /* of squares, of blocks of rows; or NULL: nobody has given planes back, or these are small */
 };
 
 static void fill_unknown(void *context, size_t first, size_t last)
@@ -114,6 +117,7 @@ void ley_map_destroy(ley_map *map)
         return;
     if (map_get_store(map) != NULL)
         end_store(map);
+    free(atomic_load(&map->sums));
     free(map->remark);
     free(map->values);
     free(map);
@@ -265,8 +269,81 @@ ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with
     return status;
 }
 
+/* Values of a block at least, and of a plane whose values are summed at all. */
+enum { BLOCK_VALUES = 4096, LEAST_PLANE = 64 };
+
+static int64_t rows_of_block(const ley_map *map)
+{
+    const int64_t *n = map->lattice.n, rows = (BLOCK_VALUES + n[0] - 1) / n[0];
+    return rows < n[1] ? rows : n[1];
+}
+
+static int64_t blocks_of_plane(const ley_map *map)
+{
+    const int64_t rows = rows_of_block(map);
+    return (map->lattice.n[1] + rows - 1) / rows;
+}
+
+int64_t map_block_first(const ley_map *map, int64_t block)
+{
+    const int64_t *n = map->lattice.n, blocks = blocks_of_plane(map);
+    return (block / blocks * n[1] + block % blocks * rows_of_block(map)) * n[0];
+}
+
+/* In an order that is the same on all machines, which vectors can follow. */
+static double square_sum(const float *values, int64_t count)
+{
+    enum { LANES = 16 };
+    double lane[LANES] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            lane[k] += (double)values[i + k] * (double)values[i + k];
+    for (; i < count; i++)
+        sum += (double)values[i] * (double)values[i];
+    for (int k = 0; k < LANES; k++)
+        sum += lane[k];
+    return sum;
+}
+
+/* The map's sums, made when the first planes come; those that nobody has made are no numbers. NULL:
+ * no memory. */
+static double *make_sums(ley_map *map)
+{
+    const size_t count = (size_t)(blocks_of_plane(map) * map->lattice.n[2]);
+    double *sums = atomic_load(&map->sums), *made = sums == NULL ? malloc(count * sizeof *made) : NULL;
+    if (made == NULL)
+        return sums;
+    for (size_t i = 0; i < count; i++)
+        made[i] = NAN;
+    if (atomic_compare_exchange_strong(&map->sums, &sums, made))
+        return made;
+    free(made);
+    return sums;
+}
+
+static void sum_planes(ley_map *map, int64_t first, int64_t count, const float *planes)
+{
+    const int64_t plane = map->lattice.n[0] * map->lattice.n[1], blocks = blocks_of_plane(map), start = first * plane;
+    double *sums = plane >= LEAST_PLANE ? make_sums(map) : NULL;
+    for (int64_t b = first * blocks; sums != NULL && b < (first + count) * blocks; b++) {
+        const int64_t from = map_block_first(map, b);
+        sums[b] = square_sum(planes + (from - start), map_block_first(map, b + 1) - from);
+    }
+}
+
+bool map_get_squares(const ley_map *map, map_squares *made)
+{
+    *made = (map_squares){.count = blocks_of_plane(map) * map->lattice.n[2], .sums = atomic_load(&map->sums)};
+    for (int64_t b = 0; made->sums != NULL && b < made->count; b++)
+        made->all += made->sums[b];
+    return made->sums != NULL && isfinite(made->all);
+}
+
 ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error)
 {
+    if (is_done)
+        sum_planes(map, first, count, planes);
     if (map->values != NULL)
         return LEY_OK;
     const ley_status status = is_done ? map->store.write(map->store.context, first, count, planes, error) : LEY_OK;

@@ -59,4 +59,20 @@ ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with
                            ley_error *error);
 ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error);
 
+/* ---- Squares --------------------------------------------------------------------------------- */
+
+/* What planes come to is summed as they are given back, block by block: whole rows of one plane, as
+ * many as have some thousand values. */
+typedef struct map_squares {
+    int64_t count;      /* blocks, in the order of the values */
+    const double *sums; /* of the squares of each */
+    double all;         /* of these */
+} map_squares;
+
+/* False: planes are too small to be summed, not all of them are there, or some are no numbers. */
+bool map_get_squares(const ley_map *map, map_squares *made);
+
+/* The first value of a block; of the one behind the last, how many values there are. */
+int64_t map_block_first(const ley_map *map, int64_t block);
+
 #endif

@@ -21,7 +21,7 @@ static const double gaussian_end = 5.5;
 /* Layers and lines are flat to each other to exp(-this). */
 static const double flat = 30;
 /* Nanoseconds for a pair; for a pair looked at in vain; for a wave at a point. */
-static const double pair_cost = 6, look_cost = 2, point_cost = 1;
+static const double pair_cost = 12, look_cost = 3, point_cost = 1;
 /* Bins of charges, of the distance that images count at. */
 static const double bin_share = 0.2;
 /* Images of a charge of which squares are summed one by one. */
@@ -638,12 +638,17 @@ static void divide(periodic_sum *s)
     const double gap_A = s->gap_A;
     const double longest = 2 * gaussian_end * gaussian_end, kappa = s->o.kappa_per_A, n = (double)s->o.n,
                  points = (double)s->o.points, start_A = cbrt(raised->measure / fmax(n, 1)) / 4;
+    double share[3];
     int64_t most[3];
+    for (int i = 0; i < 3; i++)
+        share[i] = s->cell.periodic[i]
+                       ? 1
+                       : s->charges.width[i] * cell_length(s->cell.vector_A[i]) / cell_length(raised->vector_A[i]);
     s->time_ns = INFINITY;
     for (double reach_A = fmin(start_A, gap_A); reach_A <= gap_A; reach_A *= 1.1) {
         waves_most(raised, longest / reach_A, most);
         const double count = raised->measure * pow(longest / reach_A, 3) / (12 * M_PI * M_PI),
-                     time = image_time(s, fmax(reach_A, s->near_A)) + structure_time(most, n) +
+                     time = image_time(s, fmax(reach_A, s->near_A)) + structure_time(most, share, n) +
                             count * points * point_cost;
         if (time < s->time_ns) {
             s->time_ns = time;

@@ -23,7 +23,8 @@ static const double charge_cost = 350, node_cost = 2, wave_cost = 0.5;
 typedef struct structure {
     const structure_options *o;
     int64_t n[3], blocks[3];
-    size_t stride;                               /* of the mesh's rows: the first nodes come again at their ends */
+    int64_t first[3], count[3]; /* nodes that charges reach, along open axes but the first one; else all */
+    size_t stride;              /* of the mesh's rows: the first nodes come again at their ends */
     double window[FINE][PIECEWISE_TERMS][WIDTH]; /* by powers of a share of a piece */
     double *turn[3][2];                          /* [n]: cosines and sines of 2 pi m / n */
     double *factor[3];                           /* [most + 1]: over the window's transform */
@@ -40,11 +41,12 @@ static int64_t nodes_of(int64_t most)
     return n > WIDTH ? n : WIDTH;
 }
 
-double structure_time(const int64_t most[3], double charges)
+double structure_time(const int64_t most[3], const double share[3], double charges)
 {
     double n[3], m[3];
     for (int i = 0; i < 3; i++) {
         n[i] = (double)nodes_of(most[i]);
+        n[i] = i > 0 ? fmin(n[i], n[i] * share[i] + WIDTH) : n[i];
         m[i] = (double)most[i] + 1;
     }
     return charges * charge_cost + n[0] * n[1] * n[2] * node_cost +
@@ -143,6 +145,27 @@ static WIDE_INLINE void spread_charges(structure *s, size_t first, size_t last)
 
 WIDE_VERSIONS(spread_charges, (structure * s, size_t first, size_t last), (s, first, last))
 
+/* Along an axis that is open nodes far from all charges are left out. */
+static void find_span(structure *s, int axis)
+{
+    const neighbours *charges = s->o->charges;
+    const double nodes = cell_length(charges->cell.vector_A[axis]) / cell_length(s->o->cell.vector_A[axis]) *
+                         (double)s->n[axis],
+                 first = floor(charges->low[axis] * nodes) - WIDTH / 2,
+                 count = ceil(charges->width[axis] * nodes) + WIDTH + 2;
+    s->first[axis] = 0;
+    s->count[axis] = s->n[axis];
+    if (axis == 0 || charges->cell.periodic[axis] || !(count < (double)s->n[axis]))
+        return;
+    s->first[axis] = (int64_t)(first - floor(first / (double)s->n[axis]) * (double)s->n[axis]) % s->n[axis];
+    s->count[axis] = (int64_t)count;
+}
+
+static int64_t node_of(const structure *s, int axis, int64_t i)
+{
+    return (s->first[axis] + i) % s->n[axis];
+}
+
 /* Blocks of bins: along each axis the windows of every other block have no node in common. */
 static void find_blocks(structure *s)
 {
@@ -212,9 +235,9 @@ static WIDE_INLINE void transform(const structure *s, int axis, const double *co
 {
     const double *cosine = s->turn[axis][0], *sine = s->turn[axis][1];
     const int64_t n = s->n[axis];
-    int64_t i = 0, k = 0;
+    int64_t i = m * s->first[axis] % n, k = (m + 1) * s->first[axis] % n;
     four own[8] = {{0}};
-    for (int64_t node = 0; node < n; node++, columns += COLUMNS) {
+    for (int64_t node = 0; node < s->count[axis]; node++, columns += COLUMNS) {
         const four a = *(const four *)columns, b = *(const four *)(columns + 4);
         own[0] += a * cosine[i];
         own[1] += a * sine[i];
@@ -237,13 +260,15 @@ static WIDE_INLINE void transform_last(structure *s, int64_t y, double *columns)
 {
     const size_t wide = (size_t)s->n[0], plane = (size_t)s->n[1] * s->stride, half = (size_t)s->n[1] * wide;
     double *row = s->mesh + (size_t)y * s->stride;
-    for (int64_t z = 0; z < s->n[2]; z++)
+    for (int64_t z = 0; z < s->count[2]; z++) {
+        double *at = row + (size_t)node_of(s, 2, z) * plane;
         for (size_t i = 0; i < WIDTH; i++)
-            row[(size_t)z * plane + i] += row[(size_t)z * plane + wide + i];
+            at[i] += at[wide + i];
+    }
     for (size_t x = 0; x < wide; x += COLUMNS) {
         const size_t count = wide - x < COLUMNS ? wide - x : COLUMNS;
-        for (int64_t z = 0; z < s->n[2]; z++)
-            memcpy(columns + z * COLUMNS, row + (size_t)z * plane + x, COLUMNS * sizeof *columns);
+        for (int64_t z = 0; z < s->count[2]; z++)
+            memcpy(columns + z * COLUMNS, row + (size_t)node_of(s, 2, z) * plane + x, COLUMNS * sizeof *columns);
         for (int64_t m = 0; m <= s->o->most[2]; m += 2) {
             double sum[8][4];
             transform(s, 2, columns, m, (four *)sum);
@@ -266,7 +291,7 @@ static void transform_rows(void *context, size_t first, size_t last)
     if (columns == NULL)
         atomic_store(&s->lacks_memory, true);
     for (size_t y = first; y < last && columns != NULL && !cancel_is_asked(s->o->cancelled); y++)
-        transform_last_wide(s, (int64_t)y, columns);
+        transform_last_wide(s, node_of(s, 1, (int64_t)y), columns);
     free(columns);
 }
 
@@ -283,9 +308,9 @@ static WIDE_INLINE void transform_second(structure *s, int64_t l, int64_t most, 
     const int64_t *n = s->n;
     const double *real = s->half + (size_t)(2 * l * n[1] * n[0]), *imaginary = real + n[1] * n[0];
     for (int64_t x = 0; x < n[0]; x += 4) {
-        for (int64_t y = 0; y < n[1]; y++)
+        for (int64_t y = 0; y < s->count[1]; y++)
             for (int64_t lane = 0; lane < 4; lane++) {
-                const int64_t at = y * n[0] + (x + lane < n[0] ? x + lane : x);
+                const int64_t at = node_of(s, 1, y) * n[0] + (x + lane < n[0] ? x + lane : x);
                 columns[y * COLUMNS + lane] = real[at];
                 columns[y * COLUMNS + 4 + lane] = imaginary[at];
             }
@@ -406,9 +431,11 @@ ley_status structure_sum(const structure_options *options, ley_error *error)
     s->o = options;
     ley_status status = make_room(s, error);
     if (status == LEY_OK) {
+        for (int axis = 0; axis < 3; axis++)
+            find_span(s, axis);
         find_blocks(s);
         spread_all(s);
-        parallel_ranges((size_t)s->n[1], transform_rows, s);
+        parallel_ranges((size_t)s->count[1], transform_rows, s);
         take_all(s, transform_planes);
     }
     if (status == LEY_OK && atomic_load(&s->lacks_memory))

@@ -31,7 +31,8 @@ typedef struct structure_options {
 /* Errors: LEY_ERROR_MEMORY, LEY_CANCELLED. */
 ley_status structure_sum(const structure_options *options, ley_error *error);
 
-/* Nanoseconds of one core that it takes, about, for so many charges. */
-double structure_time(const int64_t most[3], double charges);
+/* Nanoseconds of one core that it takes, about, for so many charges that take so large a share of
+ * the cell along each axis. */
+double structure_time(const int64_t most[3], const double share[3], double charges);
 
 #endif

@@ -10,6 +10,7 @@
 #include "run/field_verification.h"
 #include "run/method.h"
 #include "run/reference_kernel.h"
+#include "run/squares.h"
 #include "run/strata.h"
 #include "run/tolerance_floor.h"
 #include "watch.h"
@@ -46,7 +47,8 @@ typedef struct sampled_point {
     size_t device;  /* that computed it: its worker's index */
     double place_A[3], value;
     uint64_t rank; /* its place in the random order */
-    double weight; /* of a stratum's: for how many points it stands */
+    double weight; /* for how many points it stands, as one of a stratum's, or as it was drawn */
+    bool is_drawn_by_square;
     bool is_fixed; /* one of those that the seed alone decides */
     bool is_for_host;
     judge judge; /* who has recomputed it */
@@ -61,6 +63,7 @@ typedef struct sample {
     size_t count;
     sampled_point *points; /* in random order, those that the host must recompute first */
     strata strata;         /* for a tolerance: where the fixed ones come from */
+    double squares;        /* without one: of all values of the map; 0: they are not known */
     size_t host_count;     /* of these */
     size_t now;            /* where host threads begin */
     struct judges *judges; /* the devices', while they are asked */
@@ -116,6 +119,29 @@ static sampled_point point_number(const sample *s, int64_t t)
 static double within_stretch(uint64_t *random, double stretch)
 {
     return stretch * ((double)random_below(random, 1 << 20) / (1 << 20));
+}
+
+/* In place of some of the fixed points, one in BY_SQUARE: a few large values may have most of the
+ * error. Of fewer points there is none to spare for them. */
+enum { BY_SQUARE = 2, LEAST_FOR_SQUARES = 32 };
+
+static ley_status draw_some_by_square(sample *s, uint64_t *random, ley_error *error)
+{
+    const ley_map *map = s->job->method->map != NULL ? s->job->method->map(s->job->task) : NULL;
+    int64_t *drawn = malloc((s->count + 1) * sizeof *drawn);
+    const size_t n = s->count / BY_SQUARE;
+    ley_status status = drawn == NULL ? ley_fail_memory(error, s->count * sizeof *drawn, "the verification") : LEY_OK;
+    if (status == LEY_OK && map != NULL && s->count >= LEAST_FOR_SQUARES)
+        status = squares_draw(map, n, random, drawn, &s->squares, error);
+    for (size_t i = 0; status == LEY_OK && i < n && s->squares > 0; i++) {
+        const size_t k = BY_SQUARE * i + BY_SQUARE - 1;
+        const uint64_t rank = s->points[k].rank;
+        s->points[k] = point_number(s, drawn[i]);
+        s->points[k].rank = rank;
+        s->points[k].is_fixed = s->points[k].is_drawn_by_square = true;
+    }
+    free(drawn);
+    return status;
 }
 
 /* Those that depend on the seed alone; or all. */
@@ -203,8 +229,12 @@ static ley_status choose_points(sample *s, size_t wanted, int64_t total, uint64_
         const ley_status status = choose_strata(s, wanted, fixed, total, random, error);
         if (status != LEY_OK)
             return status;
-    } else
+    } else {
         choose_fixed(s, wanted, fixed, total, random);
+        const ley_status status = (int64_t)wanted < total ? draw_some_by_square(s, random, error) : LEY_OK;
+        if (status != LEY_OK)
+            return status;
+    }
     if ((int64_t)wanted == total || left == 0)
         return LEY_OK;
     const size_t each = slabs <= left ? 1 : 0;
@@ -516,9 +546,9 @@ static void recompute_all(sample *s)
         return;
     recompute_on_devices(s);
     known = known_first(s, &must);
-    while (known < s->count && (known < wanted || known < must || left_s(s) > each_s * (double)cores) &&
-           !job_cancelled(s->job)) {
-        const size_t end = known + cores < s->count ? known + cores : s->count;
+    const size_t least = must > wanted ? must : wanted;
+    while (known < s->count && (known < least || left_s(s) > each_s * (double)cores) && !job_cancelled(s->job)) {
+        const size_t next = known < least ? least : known + cores, end = next < s->count ? next : s->count;
         recompute_on_host(s, known, end);
         known = end;
     }
@@ -707,21 +737,43 @@ static bool look_closer(sample *s)
     return s->is_wider;
 }
 
-/* Of all values, as far as the strata tell; that of values which should be 0 stays what it is. */
-static void measure_by_strata(const sample *s, ley_accuracy *a)
+/* For how many points each stands that was drawn from all alike or by its square: by how often both
+ * together are expected to draw it. */
+static void weigh_drawn(sample *s, int64_t group)
+{
+    double alike = 0, by_square = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (is_among(&s->points[i], group))
+            *(s->points[i].is_drawn_by_square ? &by_square : &alike) += 1;
+    for (size_t i = 0; i < s->count; i++) {
+        const double square = s->points[i].value * s->points[i].value;
+        s->points[i].weight = 1 / (alike / (double)s->job->report.points + by_square * square / s->squares);
+    }
+}
+
+/* Of all values, as far as strata or draws tell, the others beside the group; that of values which
+ * should be 0 stays what it is. */
+static void measure_all_values(sample *s, int64_t group, ley_accuracy *a)
 {
     double error2 = 0, beyond2 = 0, right2 = 0;
-    if (s->strata.count == 0 || a->relative_rms == 0 || !isfinite(a->relative_rms) || !isfinite(a->absolute_rms))
+    strata of = s->strata;
+    const bool is_drawn = of.count == 0 && s->squares > 0;
+    if ((of.count == 0 && !is_drawn) || a->relative_rms == 0 || !isfinite(a->relative_rms) ||
+        !isfinite(a->absolute_rms))
         return;
+    if (is_drawn) {
+        weigh_drawn(s, group);
+        of = (strata){.count = s->job->report.points, .squares = s->squares};
+    }
     for (size_t i = 0; i < s->count; i++)
-        if (is_among(&s->points[i], FIXED_POINTS)) {
+        if (is_among(&s->points[i], is_drawn ? group : FIXED_POINTS)) {
             const sampled_point *p = &s->points[i];
             error2 += p->weight * pow(accuracy_difference(p->value, &p->right), 2);
             right2 += p->weight * p->right.value * p->right.value;
             beyond2 += p->weight * (p->value * p->value - p->right.value * p->right.value);
         }
-    a->absolute_rms = strata_absolute_rms(&s->strata, error2);
-    a->relative_rms = strata_relative_rms(&s->strata, error2, beyond2, right2);
+    a->absolute_rms = strata_absolute_rms(&of, error2);
+    a->relative_rms = strata_relative_rms(&of, error2, beyond2, right2);
 }
 
 static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
@@ -755,8 +807,8 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
     if (status == LEY_OK && !s->is_wider) {
         s->job->report.seeded_accuracy = judge_points(s, FIXED_POINTS, values, right, indices, &worst, &multiple);
         s->job->report.accuracy = judge_points(s, ALL_POINTS, values, right, indices, &worst, &multiple);
-        measure_by_strata(s, &s->job->report.seeded_accuracy);
-        measure_by_strata(s, &s->job->report.accuracy);
+        measure_all_values(s, FIXED_POINTS, &s->job->report.seeded_accuracy);
+        measure_all_values(s, ALL_POINTS, &s->job->report.accuracy);
     }
     free(values);
     free(right);

@@ -8,11 +8,13 @@
 #include "methods/msm/fit.h"
 #include "methods/msm/pairs.h"
 #include "methods/msm/places.h"
+#include "methods/msm/step_costs.h"
 #include "methods/msm/transfer.h"
 #include "numerics/error_table.h"
 #include "parallel.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 const double choice_reaches[CHOICE_REACHES] = {4, 6, 8, 10, 12, 16, 24, 48};
@@ -144,6 +146,16 @@ double choice_place_rounding(const survey *s)
                : 0;
 }
 
+/* In cells that repeat a net charge, sums of pairs are as large as the charge within the cutoff,
+ * and lattices take most of it away again: floats leave a share of that, whatever the sums. A cell
+ * of 500 A^3 with 0.23 e has shown 1.1e-7 to 1.5e-7, with cutoffs of 12 to 22 A. */
+static const double net_rounding = 1.3e-7;
+
+double choice_net_rounding(const survey *s, const ley_long_range *r)
+{
+    return s->potential_e_A > 0 ? net_rounding * s->net_per_A3 * r->cutoff_A * r->cutoff_A / s->potential_e_A : 0;
+}
+
 /* What is done about it: few waves in double precision, if the host may make them, and compensated
  * sums, which cost nothing that was measured. False: too much is left. */
 static bool settle_rounding(const survey *s, double aim, ley_sum asked, bool with_long, ley_long_range *r,
@@ -156,8 +168,8 @@ static bool settle_rounding(const survey *s, double aim, ley_sum asked, bool wit
         r->long_waves_per_A = long_per_A;
     if (asked == LEY_SUM_AUTO && choice_pair_rounding(s, r, LEY_SUM_FLOAT) > least_rounding * aim)
         made->sum = LEY_SUM_COMPENSATED;
-    const double left =
-        hypot(hypot(choice_lattice_rounding(s, r), choice_pair_rounding(s, r, made->sum)), choice_place_rounding(s));
+    const double left = hypot(hypot(choice_lattice_rounding(s, r), choice_pair_rounding(s, r, made->sum)),
+                              hypot(choice_place_rounding(s), choice_net_rounding(s, r)));
     made->rounding = left > least_rounding * aim ? left : 0;
     return left <= most_rounding * aim;
 }
@@ -205,11 +217,31 @@ static double transform_byte_s(const dev_info *info)
                : INFINITY;
 }
 
-/* Kernels of a window that the device has not been used with yet have to be built: by compilers
- * that run on the host's processor for a processor, and by those for a card. Measured with PoCL 3.1
- * and NVRTC. A window that is faster by less than that is not worth it, so that what the first run
- * has measured does not lead the second to other kernels. */
-static const double building_on_cpu_s = 1.5, building_s = 0.3;
+/* Kernels that the device has not been used with yet, of a window or of pairs, have to be built.
+ * What is faster by less than that is not worth it, so that a new tolerance is reached with kernels
+ * that are there, and what the first run has measured does not lead the second to others. */
+static double building_s(const dev_info *info, const transfer_kernels *t)
+{
+    return transfer_was_used(t) ? 0
+                                : kernel_build_s(info, &anterpolate_kind) + kernel_build_s(info, &interpolation_kind);
+}
+
+static const char pairs_step[] = "pairs";
+typedef struct pairs_name {
+    char s[16];
+} pairs_name;
+
+static pairs_name name_of_pairs(int kernel)
+{
+    pairs_name name;
+    snprintf(name.s, sizeof name.s, "%d", kernel);
+    return name;
+}
+
+void choice_note_pairs(const dev_info *info, const ley_long_range *range, const splitting *lattices, ley_sum sum)
+{
+    step_note_done(info, pairs_step, name_of_pairs(pairs_kernel(range, lattices, sum == LEY_SUM_FLOAT)).s);
+}
 
 /* Of a device whose rates are not known nothing that was learnt in passing counts either: costs of
  * both kinds do not go together, and the same job is planned alike run after run. */
@@ -224,7 +256,7 @@ static void look_at_window(const dev_info *info, bool is_known, int number, choi
         transfer_look_up_costs(&t);
     else
         transfer_take_usual_costs(&t);
-    d->window[number].building_s = transfer_was_used(&t) ? 0 : d->is_cpu ? building_on_cpu_s : building_s;
+    d->window[number].building_s = building_s(info, &t);
     d->window[number].anterpolation_s = transfer_anterpolation_s(&t, 1);
     d->window[number].restriction_s = transfer_restriction_s(&t, node);
     d->window[number].prolongation_s = transfer_prolongation_s(&t, node);
@@ -246,6 +278,9 @@ void choice_look_at(const dev_info *info, const calibration *facts, const double
                                                          : unknown_gpu_fma_per_s;
     for (int number = 0; number < LEY_WINDOW_COUNT; number++)
         look_at_window(info, facts != NULL, number, d);
+    for (int k = 0; k < PAIRS_KERNELS; k++)
+        d->pairs_building_s[k] =
+            step_was_done(info, pairs_step, name_of_pairs(k).s) ? 0 : kernel_build_s(info, &cutoff_kind);
 }
 
 /* ---- What it takes --------------------------------------------------------------------------- */
@@ -264,14 +299,19 @@ static bool is_expression(const ley_long_range *r)
     return splitting_make((splitting_kind)r->splitting, 0, 0, 0, &s, NULL) != LEY_OK || !pairs_are_named(r, &s);
 }
 
+static int degree_of(const ley_long_range *r)
+{
+    return splitting_degree((splitting_kind)r->splitting, r->cutoff_A / r->spacing_A,
+                            window_get((window_kind)r->window)->points);
+}
+
 /* How much longer a pair takes than one of taylor2, for which devices have rates: each degree is a
  * multiply-add. A pair has some instructions besides; on GPUs all of them are free as long as a
  * root takes. Of CPUs it was measured with PoCL. Exponentials cost both more. */
 static double pair_factor(const choice_device *d, const ley_long_range *r)
 {
     const double root_instructions = 7.6, other_instructions = is_expression(r) ? 6 : 5, degree_of_cpu = 0.09;
-    const int degree = splitting_degree((splitting_kind)r->splitting, r->cutoff_A / r->spacing_A,
-                                        window_get((window_kind)r->window)->points);
+    const int degree = degree_of(r);
     if (r->kappa_per_A > 0)
         return 2;
     if (d->is_cpu)
@@ -484,11 +524,18 @@ typedef struct search {
 } search;
 
 /* Devices build at the same time. */
-static double longest_building_s(size_t count, const choice_device *devices, const ley_long_range *r)
+static double longest_building_s(size_t count, const choice_device *devices, const ley_long_range *r, ley_sum sum)
 {
+    const double ratio = r->cutoff_A / r->spacing_A;
+    const splitting_kind kind = (splitting_kind)r->splitting;
     double longest_s = 0;
+    splitting s;
+    if (splitting_make(kind, degree_of(r), splitting_band(kind, ratio, window_get((window_kind)r->window)->points),
+                       r->kappa_per_A * r->cutoff_A, &s, NULL) != LEY_OK)
+        return 0;
+    const int pairs = pairs_kernel(r, &s, sum == LEY_SUM_FLOAT);
     for (size_t i = 0; i < count; i++)
-        longest_s = fmax(longest_s, devices[i].window[r->window].building_s);
+        longest_s = fmax(longest_s, devices[i].window[r->window].building_s + devices[i].pairs_building_s[pairs]);
     return longest_s;
 }
 
@@ -514,7 +561,8 @@ static double try_rounded(search *f, ley_long_range r, bool with_long)
         return INFINITY;
     r.contact_error = contact_error(f->aim);
     const double seconds = choice_seconds(s, f->count, f->devices, &r),
-                 with_building_s = seconds + longest_building_s(f->count, f->devices, &r);
+                 with_building_s =
+                     seconds < f->best_s ? seconds + longest_building_s(f->count, f->devices, &r, own.sum) : seconds;
     f->lacks_room = f->lacks_room || (r.solver == LEY_SOLVER_FFT && seconds == INFINITY);
     if (with_building_s < f->best_s) {
         f->best = r;

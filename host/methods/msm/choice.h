@@ -6,6 +6,7 @@
 
 #include "calibration.h"
 #include "device.h"
+#include "methods/msm/pairs.h"
 #include "methods/msm/survey.h"
 
 /* Cutoffs, in distances of the map's points, for which it is known how many pairs a second devices
@@ -24,15 +25,19 @@ typedef struct choice_device {
     double long_wave_s;                 /* an atom for long waves; 0: the host does it */
     double transform_byte_s;            /* one way, a byte of fft_least_bytes(); infinite: it has no transforms */
     struct {
-        double building_s;                    /* of kernels that have to be built first */
+        double building_s;                    /* of its kernels, where these have to be built first */
         double anterpolation_s;               /* an atom */
         double restriction_s, prolongation_s; /* a node that is written */
     } window[LEY_WINDOW_COUNT];
+    double pairs_building_s[PAIRS_KERNELS]; /* the same of the pairs' kernel, by pairs_kernel() */
 } choice_device;
 
 /* What is known of a device, or usual; `facts` NULL: nothing has been measured. */
 void choice_look_at(const dev_info *info, const calibration *facts, const double pairs_per_s[CHOICE_REACHES],
                     choice_device *device);
+
+/* A job has had the pairs that go with these lattices on a map: their kernel is there now. */
+void choice_note_pairs(const dev_info *info, const ley_long_range *range, const splitting *lattices, ley_sum sum);
 
 typedef struct choice_figures {
     double seconds;      /* kernels of lattices and pairs, on all devices */
@@ -54,6 +59,7 @@ ley_status choice_make(const survey *s, size_t device_count, const choice_device
  * and transforms of lattices, and in the sums of pairs. */
 double choice_lattice_rounding(const survey *s, const ley_long_range *range);
 double choice_place_rounding(const survey *s);
+double choice_net_rounding(const survey *s, const ley_long_range *range);
 double choice_pair_rounding(const survey *s, const ley_long_range *range, ley_sum sum);
 
 /* What one choice is expected to come to, on one device. */

@@ -4,6 +4,7 @@
 #include "core/points.h"
 #include "error.h"
 #include "log.h"
+#include "methods/msm/choice.h"
 #include "methods/msm/device_long.h"
 #include "methods/msm/device_spread.h"
 #include "methods/msm/far_points.h"
@@ -413,6 +414,9 @@ ley_status msm_field_collect(void *state, int slot, slab piece, slab_times *time
     *times = f->work.times;
     if (status == LEY_OK)
         solver_learn(&f->solver, times);
+    if (status == LEY_OK && task->near.map != NULL)
+        choice_note_pairs(f->flight.device->info, &task->options, &f->lattices.level[0].split,
+                          task->near.job->options->sum);
     pthread_mutex_lock(&task->near.mutex);
     const spectral *by = solver_spectral(&f->solver);
     if (by != NULL && status == LEY_OK)

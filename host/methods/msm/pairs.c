@@ -28,6 +28,13 @@ bool pairs_are_named(const ley_long_range *r, const splitting *s)
     return r->splitting <= LEY_SPLITTING_TAYLOR4 && r->kappa_per_A == 0 && is_far_from_contact(r, s);
 }
 
+int pairs_kernel(const ley_long_range *r, const splitting *s, bool is_float)
+{
+    const bool is_screened = r->kappa_per_A > 0, is_far = is_far_from_contact(r, s);
+    const int kind = pairs_are_named(r, s) ? 0 : 1 + (is_screened ? 2 : 0) + (is_far ? 0 : 1);
+    return (kind + (is_float ? 0 : 5)) * PAIRS_DEGREES + (s->degree < PAIRS_DEGREES ? s->degree : PAIRS_DEGREES - 1);
+}
+
 /* exp(-kappa r)/r - gamma(r/a)/a by Horner's scheme in u = r^2/a^2 - 1, of numbers c0, c1, ...; the
  * one behind the last is 1/a^2, and then comes r_min, or 1/r_min without screening, if the formula
  * is the one to know it: kernels have 1/r as a root, which a division by max(r, r_min) would round

@@ -22,6 +22,12 @@ ley_short_range pairs_of(const ley_long_range *r, const splitting *lattices, pai
 /* Whether that is one of the pair functions that the kernel has. */
 bool pairs_are_named(const ley_long_range *r, const splitting *lattices);
 
+/* The number of the kernel that does the sum, for plans. Kernels differ by degree, by whether there
+ * is screening, whether the formula knows r_min, and whether sums are plain floats. All degrees
+ * behind those that plans take have one number together. */
+enum { PAIRS_DEGREES = 10, PAIRS_KERNELS = 2 * 5 * PAIRS_DEGREES };
+int pairs_kernel(const ley_long_range *r, const splitting *lattices, bool is_float);
+
 /* Which is allowed where the options say nothing of it: what floats are off by anyway. */
 #define PAIRS_CONTACT_ERROR 3e-5
 

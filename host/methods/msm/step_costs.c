@@ -23,6 +23,19 @@ double step_cost(const dev_info *info, const char *step, const char *kind, doubl
     return costs_known(&c.kind, info, seconds) ? seconds[0] : usual_s;
 }
 
+bool step_was_done(const dev_info *info, const char *step, const char *kind)
+{
+    return step_cost(info, step, kind, 0) > 0;
+}
+
+void step_note_done(const dev_info *info, const char *step, const char *kind)
+{
+    one_cost c;
+    make_cost(&c, step, kind);
+    if (!step_was_done(info, step, kind))
+        costs_keep(&c.kind, info, (const double[]){1});
+}
+
 void step_cost_learn(const dev_info *info, const char *step, const char *kind, double unit_s, double predicted_s,
                      double took_s)
 {

@@ -16,4 +16,8 @@ double step_cost(const dev_info *info, const char *step, const char *kind, doubl
 void step_cost_learn(const dev_info *info, const char *step, const char *kind, double unit_s, double predicted_s,
                      double took_s);
 
+/* Whether jobs have had a kernel of this kind for the step, which is then in the build cache. */
+bool step_was_done(const dev_info *info, const char *step, const char *kind);
+void step_note_done(const dev_info *info, const char *step, const char *kind);
+
 #endif

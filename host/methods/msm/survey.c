@@ -451,7 +451,11 @@ static ley_status mend_mean(sampling *s, ley_error *error)
             shortest_A = fmin(shortest_A, cell_length(c->vector_A[i]));
     if (c->dimensions == 0 || s->kappa_per_A * shortest_A > all_screened || (c->dimensions == 1 && s->kappa_per_A > 0))
         return LEY_OK;
-    if (c->dimensions > 1) {
+    if (c->dimensions == 3) { /* the same at all points */
+        const double anywhere_A[3] = {0}, each = mean_of_images(s, anywhere_A);
+        for (size_t i = 0; each != 0 && i < ley_atoms_count(s->pass->atoms); i++)
+            mean_e_A += ley_atoms_charges_e(s->pass->atoms)[i] * each;
+    } else if (c->dimensions == 2) {
         mean_sum *m = calloc(1, sizeof *m);
         if (m == NULL)
             return ley_fail_memory(error, sizeof *m, "looking at the atoms");
@@ -660,17 +664,19 @@ static void find_bounds(const ley_lattice *lattice, pass *p, survey *s)
     p->cubes.per_A = 1 / p->cubes.edge_A;
 }
 
-static void take_cell(const cell *c, survey *s)
+static void take_cell(const cell *c, double net_e, survey *s)
 {
-    double measure_A3 = 1;
+    double measure_A3 = c->measure;
     for (int i = 0; i < 3; i++) {
         s->periodic[i] = c->periodic[i];
         if (c->periodic[i])
             s->extent_A[i] = cell_length(c->vector_A[i]);
-        measure_A3 *= s->extent_A[i];
+        else
+            measure_A3 *= s->extent_A[i];
     }
     if (c->dimensions == 0)
         return;
+    s->net_per_A3 = c->dimensions == 3 ? fabs(net_e) / c->measure : 0;
     s->pairs_per_A3 = s->atoms * s->volume_A3 / measure_A3; /* wherever the map is, it sees images */
     s->charged_A3 = measure_A3;
 }
@@ -714,7 +720,7 @@ ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, 
     find_bounds(lattice, &p, &s);
     status = pass_atoms(&p, &s, error);
     if (status == LEY_OK) {
-        take_cell(&c, &s);
+        take_cell(&c, ley_atoms_net_charge_e(atoms), &s);
         look_at_map(&p, &s);
         s.pairs_per_A3 *= s.points / s.volume_A3;
         if (points == NULL)

@@ -18,6 +18,7 @@ typedef struct survey {
     double volume_A3, charged_A3;   /* of the map; over which charges are spread, which is no less */
     double radius_A;                /* no charge is farther from a point of the map, roughly */
     double square_e2;               /* the sum of q^2 */
+    double net_per_A3;              /* of cells that are periodic along three axes: their net charge's size */
     double rounded_e;               /* what all charges as floats sum to beyond what they sum to */
     double block_A[SURVEY_BLOCKS];  /* edges of cubes, ascending, and */
     double block_e2[SURVEY_BLOCKS]; /* the sums of the squares of their charges */

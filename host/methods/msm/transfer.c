@@ -306,11 +306,23 @@ double transfer_prolongation_s(const transfer_kernels *k, const int64_t n[3])
     return k->unit_s[TRANSFER_PROLONGATION] * count_shares(n, 0.5 * (k->window->points + 1));
 }
 
+int transfer_block_nodes(int block, double nodes_per_point, int points)
+{
+    enum { MOST_NODES = 1000 };
+    const double nodes = ceil((block - 1) * nodes_per_point) + points + 1;
+    return nodes < MOST_NODES ? (int)nodes : MOST_NODES;
+}
+
+static double rounded_nodes(int block, double nodes_per_point, int points)
+{
+    return (double)ley_round_up(transfer_block_nodes(block, nodes_per_point, points), LEY_INTERPOLATION_ROWS);
+}
+
 double transfer_block_s(const dev_info *info, const calibration *facts, const interpolation_spec *s,
                         const double nodes_per_point[3])
 {
-    const double nodes_x = transfer_block_nodes(s->block_x, nodes_per_point[0], s->window),
-                 nodes_y = transfer_block_nodes(s->block_y, nodes_per_point[1], s->window),
+    const double nodes_x = rounded_nodes(s->block_x, nodes_per_point[0], s->window),
+                 nodes_y = rounded_nodes(s->block_y, nodes_per_point[1], s->window),
                  nodes_z = (s->block_z - 1) * nodes_per_point[2] + s->window, rows = nodes_y * nodes_z,
                  planes = s->block_y * nodes_z, columns = (double)s->block_y * s->block_z;
     return unit_s_of(info, facts, block_share) * (rows * nodes_x + s->window * s->block_x * (rows + planes + columns));

@@ -87,7 +87,7 @@ double transfer_prolongation_s(const transfer_kernels *kernels, const int64_t n[
 double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n[3]);
 
 /* Nodes along an axis that have a part in a block of so many points, so many nodes apart, for a
- * window of so many points; rounded up to whole fours. */
+ * window of so many points: at most. */
 int transfer_block_nodes(int block, double nodes_per_point, int points);
 
 /* Seconds of a block of points, that are so many nodes apart along x, y, z. */

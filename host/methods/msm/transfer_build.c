@@ -101,27 +101,17 @@ static interpolation_list_spec list_spec(int points, bool field, bool by_plane)
                                      .by_plane = by_plane};
 }
 
-/* Nodes that a block of points has a part of, at most; and what their room is rounded up to, so that
- * maps and lattices of many spacings share a kernel. A work-item that is alone reads no more than
- * there are, and takes steps that hardly any tolerance or grid leads out of; each item of a group
- * has registers for its share of all. */
-enum { MOST_NODES = 1000, NODES_STEP = 4, NODES_STEP_ALONE = 32 };
+/* What the room for a block's nodes is rounded up to, so that maps and lattices of many spacings
+ * share a kernel. A work-item that is alone reads no more than there are, and takes steps that
+ * hardly any tolerance or grid leads out of; each item of a group has registers for its share of
+ * all. */
+enum { NODES_STEP = 4, NODES_STEP_ALONE = 32 };
 _Static_assert(NODES_STEP % LEY_INTERPOLATION_ROWS == 0 && NODES_STEP_ALONE % LEY_INTERPOLATION_ROWS == 0,
                "there is room for whole rounds of rows");
-static int most_nodes_of(int block, double nodes_per_point, int points)
-{
-    const double nodes = ceil((block - 1) * nodes_per_point) + points + 1;
-    return nodes < MOST_NODES ? (int)nodes : MOST_NODES;
-}
-
-int transfer_block_nodes(int block, double nodes_per_point, int points)
-{
-    return (int)ley_round_up(most_nodes_of(block, nodes_per_point, points), NODES_STEP);
-}
-
 static int room_of(int block, double nodes_per_point, int points, bool alone)
 {
-    return (int)ley_round_up(most_nodes_of(block, nodes_per_point, points), alone ? NODES_STEP_ALONE : NODES_STEP);
+    return (int)ley_round_up(transfer_block_nodes(block, nodes_per_point, points),
+                             alone ? NODES_STEP_ALONE : NODES_STEP);
 }
 
 static interpolation_spec spec_of_block(const int block[3], int points, int width, const double nodes_per_point[3])
@@ -300,7 +290,7 @@ cutoff_epilogue transfer_epilogue(const transfer_wish *wish)
     cutoff_epilogue made = {.window = wish->window->points, .by_plane = wish->by_plane, .pass_s = pass_s};
     memcpy(made.nodes_per_point, wish->nodes_per_point, sizeof made.nodes_per_point);
     for (int axis = 0; axis < 3; axis++) {
-        const int nodes = most_nodes_of(CUTOFF_LAYER, wish->nodes_per_point[axis], wish->window->points);
+        const int nodes = transfer_block_nodes(CUTOFF_LAYER, wish->nodes_per_point[axis], wish->window->points);
         made.nodes = nodes > made.nodes ? nodes : made.nodes;
     }
     return made;
