@@ -165,6 +165,11 @@ LEY_API const double *ley_atoms_charges_e(const ley_atoms *atoms);   /* [n] */
 LEY_API const double *ley_atoms_radii_A(const ley_atoms *atoms);     /* [n] */
 LEY_API double ley_atoms_total_charge_e(const ley_atoms *atoms);
 
+/* [n]: for each atom a number that is the same for the same chain, residue number and insertion
+ * code, in this file and in others. Of atoms from PQR files whose chains have one letter, or none,
+ * and whose residue numbers are within 524,288; else NULL. */
+LEY_API const int32_t *ley_atoms_residues(const ley_atoms *atoms);
+
 /* The smallest box around the centres. */
 LEY_API void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
 
@@ -186,7 +191,9 @@ LEY_API bool ley_atoms_cell_remark(const ley_atoms *atoms, const bool periodic[3
  *     origin_A + i step_A[0] + j step_A[1] + k step_A[2],
  *
  * where step_A[m] = {x, y, z} leads from a point to the next one along the lattice's axis m. The
- * steps may be oblique, as those of a triclinic cell, in any order and of either handedness. */
+ * steps may be oblique, as those of a triclinic cell, in any order and of either handedness: such
+ * lattices are read, written and compared, but maps are not computed on them
+ * (ley_lattice_is_orthogonal()); ley_points_create_lattice() has their points. */
 typedef struct ley_lattice {
     double origin_A[3];
     double step_A[3][3];
@@ -208,7 +215,8 @@ LEY_API ley_lattice ley_lattice_orthogonal(const double origin_A[3], const doubl
 LEY_API bool ley_lattice_is_orthogonal(const ley_lattice *lattice);
 
 /* Errors: LEY_ERROR_INPUT when the lattice is not orthogonal in this sense, with the step that is
- * not along its axis; `whose` begins the message: a file's name, say. */
+ * not along its axis, and how potentials at its points can be had all the same; `whose` begins the
+ * message: a file's name, say. */
 LEY_API ley_status ley_lattice_check_orthogonal(const ley_lattice *lattice, const char *whose, ley_error *error);
 
 /* Lengths of the steps. */
@@ -230,7 +238,9 @@ LEY_API ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, 
 /* Errors: LEY_ERROR_INPUT when an extent is below 1 or above LEY_MAX_EXTENT, the number of points
  * times 4 bytes overflows 63 bits, a step's length is not within 1e-6 and 1e8 A, the origin not
  * within 1e9 A, a side longer than 1e9 A, or a number not finite; or when the steps lie in a plane:
- * the volume that they span is less than 1e-6 of the product of their lengths. */
+ * the volume that they span is less than 1e-6 of the product of their lengths. An oblique lattice
+ * passes, for files may hold one; ley_lattice_check_orthogonal() says before a job is created
+ * whether a map can be computed on it, and what can be done where it cannot. */
 LEY_API ley_status ley_lattice_check(const ley_lattice *lattice, ley_error *error);
 
 /* Number of points, n[0] n[1] n[2]. The lattice must have passed the check. */
@@ -772,6 +782,11 @@ typedef struct ley_report {
                                               the values' root mean square */
     size_t missed_count;                   /* runs before this one that missed the tolerance, or were further off, */
     double missed_rms[1 + LEY_MOST_TRIES]; /* and what they were off by: accuracy.relative_rms */
+    const char *host;                      /* how the host did it alone, in double precision on its threads: "direct
+                                              summation", "Ewald's summation"; there are no devices then. NULL: devices
+                                              did it */
+    const char *host_check;                /* what its values were held against; NULL: nothing was verified, or devices
+                                              did it */
 } ley_report;
 
 /* A potential that is nothing but what is left of terms that cancel has no more digits than these
@@ -802,7 +817,25 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
 
 /* Each kind of problem has its creator. Engine, atoms and what is to be filled must outlive the
  * job; options are copied. Errors: LEY_ERROR_USAGE for an option out of range, an unknown variant,
- * or a struct of options whose size no version of this library has given it. */
+ * or a struct of options whose size no version of this library has given it.
+ *
+ * The engine may be NULL. Then the host does the job alone, in double precision on its threads,
+ * where that is predicted to be sooner than finding and opening a device and building what the
+ * build cache lacks of the method's kernels; no driver is loaded. Else the creator returns
+ * LEY_ERROR_NO_DEVICE, and the caller creates an engine and the job with it:
+ *
+ *     status = ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error);
+ *     if (status == LEY_ERROR_NO_DEVICE) {
+ *         ley_error_clear(&error);
+ *         status = ley_engine_create(NULL, &engine, &error);
+ *         if (status == LEY_OK)
+ *             status = ley_job_create_direct(engine, atoms, map, &direct, &options, &job, &error);
+ *     }
+ *
+ * What asks for a device's own ways goes to devices: a variant, a plan, recipes of roots, slabs of
+ * so many planes, compensated sums, places of bins, user's functions of pairs. A long-range sum is
+ * made without lattices then, as direct summation or Ewald's. The report says so (`host`), and what
+ * the values were verified by (`host_check`), which is another way than the one that made them. */
 
 /* Prepares a job that fills `map` by direct Coulomb summation, method "dcs". */
 LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map,

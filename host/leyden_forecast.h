@@ -70,7 +70,7 @@ typedef struct ley_stage_report {
  * values; of a list the points are put in order. The forecast lives as long as the job, and is
  * there also where it says why the job cannot be done: LEY_ERROR_MEMORY where the host has no room
  * for it, else why no device can do it, as ley_job_run() would say. Where *forecast is left alone
- * there is none: LEY_ERROR_USAGE for boundaries. */
+ * there is none: LEY_ERROR_USAGE for boundaries, and for jobs without an engine. */
 LEY_API ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_error *error);
 
 /* LEY_ERROR_MEMORY when a job whose map is not in memory, of ley_map_create_raw() or

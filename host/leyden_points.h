@@ -78,6 +78,16 @@ LEY_API ley_status ley_points_read_exclusions(ley_points *points, const ley_atom
 LEY_API ley_status ley_points_exclude_own(ley_points *points, const ley_atoms *atoms, const int64_t *group,
                                           const bool periodic[3], const double cell_A[3][3], ley_error *error);
 
+/* The same of residues, as ley_atoms_residues() knows those of `atoms`: a stretch of neighbouring
+ * atoms with one number is one. `residue`: [points], the numbers of a molecule whose atoms the
+ * points are: each point excludes all atoms of the residue of that number, if there is one; where
+ * several stretches have it, as without chains, the one of which an atom is at the point. NULL:
+ * each point excludes the residue of the atom that is within LEY_OWN_A of it. Errors: those of
+ * ley_points_exclude_own(); LEY_ERROR_INPUT where residues are unknown, where it cannot be told
+ * which one is meant, and where `residue` is given and none of these is there. */
+LEY_API ley_status ley_points_exclude_residues(ley_points *points, const ley_atoms *atoms, const int32_t *residue,
+                                               const bool periodic[3], const double cell_A[3][3], ley_error *error);
+
 /* How many points are within LEY_OWN_A of a charge, or its image, that they do not exclude; and the
  * first of them and a charge that is there (-1 where there is none), which may be NULL. Errors: the
  * same. */

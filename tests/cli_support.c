@@ -138,11 +138,12 @@ static const char *command_path(void)
 
 /* Our environment without what would change the command's ways, and with the line's own settings.
  * Where llvmpipe is the tests' only driver, it is the command's. The build cache is ours, so that
- * what one program has built others have, or this program's. */
+ * what one program has built others have, or this program's. Kernels are named, the same that the
+ * command has in it: so small jobs go to devices, too, unless the line has LEYDEN_KERNEL_DIR= */
 static void make_environment(char **settings, int count, char **environment)
 {
     static const char *const dropped[] = {"RUSTICL_ENABLE=", "LEYDEN_KERNEL_DIR="};
-    static char cache[512];
+    static char cache[512], kernels[4200];
     const char *driver = getenv("TEST_DRIVER");
     const size_t first_dropped = driver != NULL && strcmp(driver, "llvmpipe") == 0;
     int used = 0;
@@ -156,13 +157,19 @@ static void make_environment(char **settings, int count, char **environment)
             environment[used++] = *e;
     }
     snprintf(cache, sizeof cache, "LEYDEN_CACHE_DIR=%s", cli_path("cache"));
-    bool has_cache = getenv("LEYDEN_CACHE_DIR") != NULL;
+    bool has_cache = getenv("LEYDEN_CACHE_DIR") != NULL, has_kernels = false;
     for (int i = 0; i < count; i++) {
         has_cache = has_cache || strncmp(settings[i], cache, strcspn(cache, "=") + 1) == 0;
+        has_kernels = has_kernels || strncmp(settings[i], "LEYDEN_KERNEL_DIR=", strlen("LEYDEN_KERNEL_DIR=")) == 0;
         environment[used++] = settings[i];
     }
     if (!has_cache)
         environment[used++] = cache;
+    char here[4096];
+    if (!has_kernels && getcwd(here, sizeof here) != NULL) {
+        snprintf(kernels, sizeof kernels, "LEYDEN_KERNEL_DIR=%s/cl", here);
+        environment[used++] = kernels;
+    }
     environment[used] = NULL;
 }
 

@@ -121,8 +121,9 @@ static void test_wrong_options(void **state)
     (void)state;
 #define MAP "map ion.pqr -o out/a.dx "
     static const cli_failing cases[] = {
-        {"map", 1, "ATOMS is missing"},
-        {"map ion.pqr", 1, "--output MAP is missing"},
+        {"map", 1, "ATOMS is missing, as in: leyden map MOLECULE.pqr -o NEW.dx\nTry 'leyden map --help'.\n"},
+        {"map ion.pqr", 1,
+         "--output MAP is missing, as in: leyden map MOLECULE.pqr -o NEW.dx\nTry 'leyden map --help'.\n"},
         {"map ion.pqr ion.pqr -o out/a.dx", 1, "of 2 molecules each has a file of its own"},
         {"map \"\" -o out/a.dx", 1, "ATOMS is empty: the molecule"},
         {MAP "--spcing 1", 1, "unknown option '--spcing' (did you mean '--spacing'?)"},

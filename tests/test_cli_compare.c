@@ -202,6 +202,8 @@ static void test_refusals(void **state)
     write_map("not.raw", &nearly, "kT/e", waves);
     write_map("far.raw", &far, "kT/e", waves);
     write_map("fewer.raw", &fewer, "kT/e", waves);
+    write_map("a.mrc", &small, "kT/e", waves);
+    write_map("a.mrc.gz", &small, "kT/e", waves);
     write_map("volt.raw", &small, "V", waves);
     write_map("zero.raw", &small, "kT/e", zero);
     cli("compare a.raw nearly.raw -q");
@@ -209,8 +211,20 @@ static void test_refusals(void **state)
     cli("compare a.raw volt.raw --any-units");
     cli_expect(0, "relative RMS 0,", NULL);
     static const cli_failing cases[] = {
-        {"compare", 1, "A is missing: a map"},
-        {"compare a.raw", 1, "B is missing: another map"},
+        {"compare ion.pqr a.raw", 2,
+         "ion.pqr:1: this is a molecule, not a map: leyden map 'ion.pqr' -o NEW.dx computes one of it"},
+        {"slice ion.pqr -o out/a.png", 2, "ion.pqr:1: this is a molecule, not a map"},
+        {"map ion.pqr --like ion.pqr -o out/a.dx", 2, "ion.pqr:1: this is a molecule, not a map"},
+        {"map a.raw -o out/a.dx", 2,
+         "a.raw: this is a map (raw float32), not a PQR file: leyden slice 'a.raw' -o NEW.png draws it"},
+        {"map a.mrc.gz -o out/a.dx", 2, "a.mrc.gz: this is a map (MRC), not a PQR file"},
+        {"boundary a.mrc -o out/a.dx --dime 9,9,9 --glen 8,8,8", 2, "a.mrc: this is a map (MRC), not a PQR file"},
+        {"convert ion.pqr -o out/a.dx", 1,
+         "'ion.pqr' is none: leyden map 'ion.pqr' -o 'out/a.dx' computes one of a molecule"},
+        {"convert a.raw -o out/a.pqr", 1,
+         "'a.raw' is a map, which holds none: leyden slice 'a.raw' -o NEW.png draws it"},
+        {"compare", 1, "A is missing, as in: leyden compare A.dx B.dx"},
+        {"compare a.raw", 1, "B is missing, as in: leyden compare A.dx B.dx"},
         {"compare a.raw far.raw nearly.raw", 1, "'nearly.raw' is one argument too many"},
         {"compare a.raw \"\"", 1, "B is empty: another map"},
         {"compare a.raw not.raw", 2, "are on different lattices: steps along axis 3 (0, 0, 1) and (0, 0, 1.0002) A"},

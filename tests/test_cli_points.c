@@ -30,7 +30,7 @@ static void test_wrong_options(void **state)
         {AT "--like a.dx", 1, "--points and --like exclude each other"},
         {AT "--exclude nosuch.txt", 2, "nosuch.txt: No such file or directory"},
         {AT "--exclude few.txt", 2,
-         "few.txt: 1 lines for 5 points: each point has a line, a - where it excludes no atom"},
+         "few.txt: 1 line for 5 points: each point has a line, a - where it excludes no atom"},
         {AT "--exclude word.txt", 2, "word.txt:2: '0' is no atom's number: they count from 1"},
         {AT "--exclude beyond.txt", 2, "beyond.txt:6: there is no atom number '50': the molecule has 40 atoms"},
         {AT "--origin 1,2,3", 1, "--points and --origin exclude each other"},
@@ -50,7 +50,7 @@ static void test_wrong_options(void **state)
         {"map ion.pqr --points -o out/a.csv", 1, ""},
         {"map ion.pqr -o out/a.csv", 1, "'out/a.csv' must end in .dx, .raw"},
         {"map ion.pqr --points p.csv -o p.csv", 1, "--output: 'p.csv' is the file of the points"},
-        {"map ion.pqr --points ion.pqr -o out/a.csv", 2, "ion.pqr:1:"},
+        {"map ion.pqr --points ion.pqr -o out/a.csv --exclude nosuch", 2, "nosuch: No such file or directory"},
         {"map ion.pqr --points nosuch.csv -o out/a.csv", 2, "nosuch.csv: No such file or directory"},
         {"map ion.pqr --points p.csv -o nodir/a.csv", 2, "nodir/a.csv: No such file or directory"},
     };
@@ -91,6 +91,44 @@ static void test_exclusions(void **state)
     }
 }
 
+/* Points that are atoms, of the same molecule and of another one with the same residues. */
+static void test_residues(void **state)
+{
+    (void)state;
+    cli_write_text("res.pqr", "ATOM 1 N ALA A 1 0 0 0 0.5 1.5\nATOM 2 C ALA A 1 1.5 0 0 -0.2 1.5\n"
+                              "ATOM 3 N GLY A 1B 5 0 0 1 1.5\nATOM 4 N GLY B 1 0 6 0 -1 1.5\n");
+    cli_write_text("beside.pqr", "ATOM 1 X ALA A 1 0 0 2 0 0\nATOM 2 X XXX C 7 0 0 2 0 0\n");
+    cli_write_text("list.csv", "1.5,0,0.001\n9,9,9\n");
+    cli_write_text("none.pqr", "ATOM 1 X XXX C 7 0 0 2 0 0\n");
+    static const struct {
+        const char *points, *right; /* sums of q/r of the atoms that are left */
+    } cases[] = {
+        {"res.pqr", "[1/5 - 1/6, 1/3.5 - 1/38.25**.5, .5/5 - .2/3.5 - 1/61**.5, .5/6 - .2/38.25**.5 + 1/61**.5]"},
+        {"beside.pqr", "[1/29**.5 - 1/40**.5, .5/2 - .2/6.25**.5 + 1/29**.5 - 1/40**.5]"},
+        {"list.csv", "[1/(3.5**2 + 1e-6)**.5 - 1/(38.25 + 1e-6)**.5, .5/243**.5 - .2/(7.5**2 + 162)**.5 + 1/178**.5 "
+                     "- 1/171**.5]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char script[900];
+        cli("map res.pqr --points %s --exclude residue -o out/a.csv", cases[i].points);
+        cli_expect(0, NULL, "");
+        snprintf(script, sizeof script,
+                 "text = open('out/a.csv').read()\nassert '# excluded: the atoms of each point' in text\n"
+                 "rows = [float(row.split(',')[3]) for row in text.split('phi\\n')[1].split()]\n"
+                 "right = %s\nassert len(rows) == len(right)\n"
+                 "assert all(abs(a / rows[0] - b / right[0]) < 2e-5 for a, b in zip(rows, right)), (rows, right)\n",
+                 cases[i].right);
+        cli_python(script);
+        cli_expect(0, NULL, NULL);
+    }
+    cli("map res.pqr --points none.pqr --exclude residue -o out/a.csv");
+    cli_expect(2, NULL, "--exclude residue: no residue of the points is among those of the atoms");
+    cli("convert res.pqr -o res.atoms");
+    cli_expect(0, NULL, NULL);
+    cli("map res.atoms --points res.pqr --exclude residue -o out/a.csv");
+    cli_expect(2, NULL, "--exclude residue: the atoms' residues are unknown");
+}
+
 /* Lattices by points and padding, by edges and centre, in the other command's words, of a cell and
  * of another map. */
 static void test_said_lattices(void **state)
@@ -103,6 +141,7 @@ static void test_said_lattices(void **state)
         {"--dime 5,5,3 --glen 8,8,8 --gcent 1,2,3", "spacing (2, 2, 4) A, box 8 x 8 x 8 A from (-3, -2, -1)"},
         {"--dims 3,3,3 --grid 2 --fgcent mol", "spacing 2 A, box 4 x 4 x 4 A from (1.5, -1, -1)"},
         {"--dims 4,5,8 --method cutoff --periodic xyz --cell 20,20,20", "spacing (5, 4, 2.5) A"},
+        {"--dims 1,1,1 --origin=-0,-0.0,0", "1 x 1 x 1 = 1 point, spacing 0.5 A, box 0 x 0 x 0 A from (0, 0, 0)\n"},
         {"--like out/first.dx", "6 x 5 x 5 = 150 points, spacing (2.6, 2, 2) A, box 13 x 8 x 8 A from (-3, -3, -3)"},
     };
     cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
@@ -111,7 +150,54 @@ static void test_said_lattices(void **state)
         cli_expect(0, cases[i].says, NULL);
     }
     cli("map two.pqr -o out/a.dx --dims 4,5,8 --method cutoff --periodic xyz --cell 20,20,20,70,80,90");
-    cli_expect(1, NULL, "points along x, y and z cannot fill a cell whose vectors are not along these: give --spacing");
+    cli_expect(
+        1, NULL,
+        "leyden: map: --dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
+        "--spacing, --glen or --padding, too, for a lattice about the molecule\nTry 'leyden map --help'.\n");
+}
+
+/* The host does small sums alone, and says so, unless a device is named. */
+static void test_by_host(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *how;
+    } cases[] = {
+        {"--points on.csv -o out/a.csv", "direct summation"},
+        {"--points on.csv -o out/a.csv --exclude self --field", "direct summation"},
+        {"--spacing 2 --padding 4 -o out/a.dx", "direct summation"},
+        {"--spacing 2 --padding 4 -o out/a.raw --method cutoff --periodic x --cell 15,15,15", "direct summation"},
+        {"--dims 5,5,5 -o out/a.mrc --periodic xyz --cell 15,15,15", "Ewald's summation"},
+    };
+    cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
+    cli_write_text("on.csv", "1,1,1.005\n3.4,1,1\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char said[200];
+        snprintf(said, sizeof said, "computed by: the host, %s in double precision", cases[i].how);
+        cli("LEYDEN_KERNEL_DIR= LEYDEN_CACHE_DIR=nothing map two.pqr --json out/host.json %s", cases[i].options);
+        cli_expect(0, said, NULL);
+        cli_python("import json\nreport = json.load(open('out/host.json'))\n"
+                   "assert report['host'] and report['host_check'] and report['devices'] == [], report\n"
+                   "assert report['sum'] == 'double' and 0 < report['accuracy']['compared'], report\n"
+                   "import os\nassert not any(files for _, _, files in os.walk('nothing'))\n");
+        cli_expect(0, NULL, NULL);
+        cli("map two.pqr --json out/device.json %s", cases[i].options); /* by kernels that are tried */
+        cli_expect(0, "device 0: ", NULL);
+    }
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --exclude self");
+    cli_expect(0, NULL, "");
+    cli_python("text = open('out/a.csv').read()\n"
+               "assert '# computed by: the host, direct summation in double precision\\n' in text, text\n"
+               "assert '# accuracy against: the formula once more' in text, text\n"
+               "first, second = [float(row.split(',')[3]) for row in text.split()[-2:]]\n"
+               "assert abs(first / second - (-1 / (25 + .005 ** 2) ** .5) / (1 / 2.4 - 1 / 2.6)) < 1e-12\n");
+    cli_expect(0, NULL, NULL);
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --device 0 --exclude self");
+    cli_expect(0, "device 0: ", "");
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --dry-run --json out/dry.json");
+    cli_expect(0, "\nthe host alone: sooner than opening a device, of which the above is", NULL);
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --verify 0 --exclude self");
+    cli_expect(0, "computed by: the host", "");
 }
 
 /* Its plan is that of the run, and it writes nothing. */
@@ -343,7 +429,7 @@ static void test_tolerance(void **state)
     cli_write_text("far.csv", "10000 0 0\n9000 100 0\n11000 0 300\n12000 50 50\n8000 7 7\n9500 0 20\n10500 3 40\n");
     cli_write_text("pair.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\nATOM 2 A UNK 1 1.5 0 0 -1 1\n");
     cli("map pair.pqr --points far.csv -o out/a.csv --sum float"); /* no worse than its terms allow */
-    cli_expect(0, "values are what is left of terms that cancel", NULL);
+    cli_expect(0, "values are what cancelling or screening leaves of terms", NULL);
     cli("map pair.pqr --points far.csv -o out/a.csv"); /* which is what auto takes */
     cli_expect(0, "sum: double, since terms nearly cancel", NULL);
     cli("map pair.pqr --points far.csv -o out/a.csv --periodic xyz --cell 9,9,9");
@@ -429,7 +515,9 @@ int main(void)
     support_pocl_alone("pthread pthread");
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
                                        cmocka_unit_test_setup(test_exclusions, cli_empty),
+                                       cmocka_unit_test_setup(test_residues, cli_empty),
                                        cmocka_unit_test_setup(test_said_lattices, cli_empty),
+                                       cmocka_unit_test_setup(test_by_host, cli_empty),
                                        cmocka_unit_test_setup(test_dry_run, cli_empty),
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),

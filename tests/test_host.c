@@ -210,7 +210,7 @@ static void test_degenerate_steps(void **state)
 
 static void assert_not_orthogonal(const double step_A[3][3], const char *complaint)
 {
-    char message[256];
+    char message[320];
     ley_lattice l = {.n = {2, 3, 4}};
     memcpy(l.step_A, step_A, sizeof l.step_A);
     ley_error error = {0};
@@ -218,7 +218,8 @@ static void assert_not_orthogonal(const double step_A[3][3], const char *complai
     assert_false(ley_lattice_is_orthogonal(&l));
     assert_int_equal(ley_lattice_check_orthogonal(&l, "a.dx", &error), LEY_ERROR_INPUT);
     snprintf(message, sizeof message,
-             "a.dx: the lattice's axes must be along x, y and z, in this order: the step from point to point along %s",
+             "a.dx: the lattice's axes must be along x, y and z, in this order: the step from point to point along %s"
+             "; potentials at its points can be had as those of a list of points",
              complaint);
     assert_string_equal(error.message, message);
 }

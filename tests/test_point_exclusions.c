@@ -430,15 +430,15 @@ static void test_errors(void **state)
     const int64_t backwards[3] = {0, 2, 1}, first[3] = {0, 1, 2}, negative[2] = {0, -1}, beyond[2] = {0, ATOMS};
     assert_ok(ley_points_create(2, p->point_A[0], &points, &error));
     assert_int_equal(ley_points_exclude(points, backwards, first, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "point 2 is from 2 to before 1"));
+    assert_non_null(strstr(error.message, "point 1, counted from 0, is from 2 to before 1"));
     ley_error_clear(&error);
     assert_int_equal(ley_points_exclude(points, first, negative, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "point 2 excludes atom number -1"));
+    assert_non_null(strstr(error.message, "point 1 excludes atom -1, both counted from 0"));
     ley_error_clear(&error);
     assert_ok(ley_points_exclude(points, first, beyond, &error));
     assert_int_equal(ley_job_create_direct_points(engine, p->atoms, points, &direct, NULL, &job, &error),
                      LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "point 2 excludes atom number 48, counted from 0, and there are 48 atoms"));
+    assert_non_null(strstr(error.message, "point 1 excludes atom 48, both counted from 0, and there are 48 atoms"));
     ley_error_clear(&error);
     ley_points_destroy(points);
     end_problem(p);

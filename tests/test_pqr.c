@@ -163,10 +163,12 @@ static void bad_records(void **state)
     expect_bad("ATOM 1 C ALA 1 1.0 2.0 nan 0.5 1", ":1: z 'nan' is not finite");
     expect_bad("ATOM 1 C ALA A 1 1.0 2.0 3.0 -Infinity 1", ":1: charge '-Infinity' is not finite");
     expect_bad("ATOM 1 C ALA 1 1e999 2.0 3.0 0.5 1", ":1: x '1e999' is too large");
-    expect_bad(
-        "ATOM 1 C ALA 1 1.0 2.0 3.0 0.5 -1",
-        ":1: radius '-1' is negative. If radii stand in front of charges: awk '/^(ATOM|HETATM)/ {t = $9; $9 = $10; "
-        "$10 = t} 1' FILE > NEW exchanges them");
+    char remedy[400];
+    snprintf(remedy, sizeof remedy,
+             ":1: radius '-1' is negative. If radii stand in front of charges: awk '/^(ATOM|HETATM)/ {t = $9; $9 = "
+             "$10; $10 = t} 1' '%s' > NEW.pqr exchanges them",
+             path);
+    expect_bad("ATOM 1 C ALA 1 1.0 2.0 3.0 0.5 -1", remedy);
     expect_bad("ATOM 1 C ALA 1 1.0 2.0 3.0 -0.5 -1", ":1: radius '-1' is negative");
     expect_bad("ATOM 1 C ALA 1 1.0 2.0 3.0 0.5 1\nATOM 1 C ALA 1 1.0 2e9 3.0 0.5 1",
                ":2: atom 2: y = 2e+09 A is not within 1e8 A");
@@ -519,7 +521,8 @@ static void other_kinds_are_named(void **state)
         {"2\nwater\nO 0.0 0.0 0.0\nH 0.0 0.0 1.0\n", ":3: this is an XYZ file", CONVERT "TOPOLOGY '%s' -o "},
         {"benzene\n  x\n\n  6  6  0  0  0  0  0  0  0  0999 V2000\n", ":4: this is an SDF or MOL file",
          CONVERT "NEW.mol2 -o "},
-        {"# x\nobject 1 class gridpositions counts 2 2 2\n", ":2: this is an OpenDX map", "leyden slice '%s'"},
+        {"# x\nobject 1 class gridpositions counts 2 2 2\n", ": this is a map (OpenDX), not a PQR file",
+         "leyden slice '%s'"},
         {"<!DOCTYPE html>\n<html>\n", ":1: this is a web page", "saved in place of"},
         /* AutoDock's, with a tree and without one, as a receptor has none. */
         {"REMARK  Name = lig\nROOT\n"
@@ -540,9 +543,9 @@ static void other_kinds_are_named(void **state)
          "ATOM      2  H   ALA     1       1.000   2.000   4.000  0.6000  0.2719\n",
          ":1: this is a PQR file with radii in front of charges", "' > NEW.pqr exchanges them"},
         {"ATOM\t1\tC1\tGLY\t1.000\t2.000\t3.000\t0.155\t1.85\n", ":1: no residue number between 'GLY' and x",
-         "awk '/^(ATOM|HETATM)/ {$4 = $4 \" 1\"} 1'"},
+         "awk '/^(ATOM|HETATM)/ {$4 = $4 \" 1\"} 1' '%s' > NEW.pqr puts"},
         {"ATOM 1 C1 GLY A 1.000 2.000 3.000 0.155 1.85\n", ":1: no residue number between 'A' and x",
-         "awk '/^(ATOM|HETATM)/ {$5 = $5 \" 1\"} 1'"},
+         "awk '/^(ATOM|HETATM)/ {$5 = $5 \" 1\"} 1' '%s' > NEW.pqr puts"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char message[512], next[512];

@@ -30,6 +30,7 @@ top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1 PIP_NO_CACHE_DIR=1
 export LEYDEN_BUILD=$BUILD LEYDEN_SOURCES=$PWD LEYDEN_COMMAND=$BUILD/leyden
+export LEYDEN_KERNEL_DIR=$PWD/cl # what is tried there goes to devices, but for tests of what the host does
 [ "$flavour" != asan ] || export LEYDEN_SANITIZE=${SANITIZE:--fsanitize=address,undefined -fno-sanitize-recover=all}
 
 $python -m venv --system-site-packages "$top/venv"

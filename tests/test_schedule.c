@@ -452,8 +452,10 @@ static void test_oblique_lattices_are_refused(void **state)
     (void)state;
     fake_plan plans[] = {{.name = "A"}};
     support_job o = fake_job_run(plans, 1, "all", NULL);
-    static const char complaint[] = ": the lattice's axes must be along x, y and z, in this order: the step from point "
-                                    "to point along axis 1 is (0, 0.5, 0) A, not along +x";
+    static const char complaint[] =
+        ": the lattice's axes must be along x, y and z, in this order: the step from point "
+        "to point along axis 1 is (0, 0.5, 0) A, not along +x; potentials at its points can be "
+        "had as those of a list of points";
     const ley_lattice turned = {.step_A = {{0, 0.5, 0}, {0.5, 0, 0}, {0, 0, 0.5}}, .n = {20, 10, 24}};
     static const support_method methods[] = {SUPPORT_DCS, SUPPORT_CUTOFF};
     static const char *const names[] = {"method dcs", "method cutoff"};
@@ -461,7 +463,7 @@ static void test_oblique_lattices_are_refused(void **state)
     ley_error error = {0};
     assert_ok(ley_map_create(&turned, &map, &error));
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
-        char message[256];
+        char message[320];
         ley_job *job = NULL;
         support_options options;
         support_options_default(&options);

@@ -501,6 +501,7 @@ const subcommand apbs_command = {
     .name = "apbs",
     .summary =
         "Runs APBS with the mdh and sdh boundaries of its input computed on the devices, wherever that is faster.",
+    .example = "leyden apbs INPUT.in",
     .operand = "INPUT",
     .operand_help = "an APBS input file; paths in it are relative to the working directory, as for APBS",
     .rest = "ARGUMENTS",

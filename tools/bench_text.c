@@ -361,7 +361,7 @@ static void print_load(const ley_bench_load *load)
 static void print_problem(const bench_row *method, const ley_bench_device *device)
 {
     if (device->n[0] == 0)
-        printf("problem: a list of %s points, ", count_text(device->points).s);
+        printf("problem: a list of %s, ", counted_text(device->points, "point").s);
     else if (device->points == device->n[0] * device->n[1] * device->n[2])
         printf("problem: %s points, ", lattice_text(device->n).s);
     else
@@ -369,7 +369,7 @@ static void print_problem(const bench_row *method, const ley_bench_device *devic
     if ((method->columns & BENCH_TRANSFORMS) != 0)
         printf("transformed in place, there and back");
     else
-        printf("%s atoms", count_text(device->atoms).s);
+        printf("%s", counted_text(device->atoms, "atom").s);
     if (device->cutoff_A > 0)
         printf(", cutoff %g A, %.4g pairs within it", device->cutoff_A, device->pairs);
     printf("\n\n");

@@ -380,15 +380,15 @@ static void print(const job_run *run)
 {
     const boundary_run *boundary = (const boundary_run *)run;
     const ley_lattice *lattice = ley_boundary_lattice(boundary->problem.boundary);
-    short_text points = count_text(ley_boundary_points(boundary->problem.boundary));
+    short_text points = counted_text(ley_boundary_points(boundary->problem.boundary), "point");
     print_molecule(run->arguments->operand, boundary->atoms);
     put_solvent(stdout, &boundary->solvent);
     printf("boundary: %s, %s, ", run->method->option.name, run->method->title);
     if (lattice != NULL)
-        printf("%s points on the faces of %s, spacing %s A, box %s from %s\n", points.s, lattice_text(lattice->n).s,
+        printf("%s on the faces of %s, spacing %s A, box %s from %s\n", points.s, lattice_text(lattice->n).s,
                spacing_text(lattice).s, box_text(lattice).s, triple_text(lattice->origin_A).s);
     else
-        printf("%s points of %s\n", points.s, base_name(values_of(run)->points));
+        printf("%s of %s\n", points.s, base_name(values_of(run)->points));
     if (boundary->stride > 1)
         printf("stride: %d, off by %.2g of the largest value at most\n", boundary->stride, boundary->stride_error);
 }
@@ -444,6 +444,7 @@ static const option_block *const shared[] = {&molecule_options, &job_options, NU
 const subcommand boundary_command = {
     .name = "boundary",
     .summary = "Computes the Dirichlet boundary values of a Poisson-Boltzmann problem, in kT/e, as APBS defines them.",
+    .example = "leyden boundary MOLECULE.pqr -o NEW.dx --dime 65,65,65 --glen 64,64,64",
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
     .is_operand_file = true,
@@ -451,7 +452,8 @@ const subcommand boundary_command = {
         "mdh is phi(r) = C / sdie sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, computed "
         "on "
         "the devices; sdh and zero are computed on the host. The points are the nodes on the six faces of a lattice of "
-        "--dime nodes, with --glen or --grid and --gcent as in APBS, or those of a file (--points).",
+        "--dime nodes, with --glen or --grid and --gcent as in APBS, or those of a file (--points). Small sums are "
+        "done by the host alone, in double precision, where that is sooner than opening a device.",
     .options = OPTION_BLOCK(boundary_options, boundary_values, set_defaults),
     .method = method_at,
     .shared = shared,

@@ -49,8 +49,8 @@ static short_text unit_text(const ley_map *map)
 static void print_map(const char *letter, const char *path, const ley_map *map)
 {
     const ley_lattice *lattice = ley_map_lattice(map);
-    printf("%s: %s, %s = %s points, spacing %s A, %s\n", letter, base_name(path), lattice_text(lattice->n).s,
-           count_text(ley_lattice_points(lattice)).s, spacing_text(lattice).s,
+    printf("%s: %s, %s = %s, spacing %s A, %s\n", letter, base_name(path), lattice_text(lattice->n).s,
+           counted_text(ley_lattice_points(lattice), "point").s, spacing_text(lattice).s,
            ley_map_units(map)[0] != '\0' ? ley_map_units(map) : "units unknown");
 }
 
@@ -60,9 +60,10 @@ static void print_comparison(const parsed_arguments *arguments, const ley_map *c
     const short_text unit = unit_text(map[0]);
     print_map("A", arguments->operand, map[0]);
     print_map("B", arguments->words[0], map[1]);
-    printf("compared: %s points%s", count_text(c->points).s, values->interpolate ? ", B interpolated" : "");
+    printf("compared: %s%s", counted_text(c->points, "point").s, values->interpolate ? ", B interpolated" : "");
     if (c->left_out > 0)
-        printf("; %s points of A outside B are left out", count_text(c->left_out).s);
+        printf("; %s of A outside B %s left out", counted_text(c->left_out, "point").s,
+               c->left_out == 1 ? "is" : "are");
     printf("\nRMS: A %.6g, B %.6g%s\n", c->rms_a, c->rms_b, unit.s);
     printf("difference A - B: RMS %.6g%s, relative RMS %.6g, mean %.6g\n", c->rms, unit.s, c->relative_rms, c->mean);
     printf("largest difference: %.6g%s at %s A, point (%lld, %lld, %lld): A %.9g, B %.9g\n", c->largest, unit.s,
@@ -169,6 +170,7 @@ static int compare_run(const parsed_arguments *arguments)
 const subcommand compare_command = {
     .name = "compare",
     .summary = "Says what two maps differ by: RMS, the largest difference and where it is, correlation.",
+    .example = "leyden compare A.dx B.dx",
     .operand = "A",
     .is_operand_file = true,
     .operand_help = "a map, in any form that 'leyden slice' reads; relative figures are relative to it; - "

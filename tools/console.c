@@ -36,6 +36,11 @@ short_text count_text(int64_t count)
     return result;
 }
 
+short_text counted_text(int64_t count, const char *noun)
+{
+    return text_of("%s %s%s", count_text(count).s, noun, count == 1 ? "" : "s");
+}
+
 short_text billions_text(double per_s)
 {
     double billions = per_s / 1e9;
@@ -86,7 +91,7 @@ short_text lattice_text(const int64_t n[3])
 
 short_text triple_text(const double value[3])
 {
-    return text_of("(%.8g, %.8g, %.8g)", value[0], value[1], value[2]);
+    return text_of("(%.8g, %.8g, %.8g)", value[0] + 0.0, value[1] + 0.0, value[2] + 0.0);
 }
 
 int text_columns(const char *utf8)

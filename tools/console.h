@@ -14,13 +14,14 @@ typedef struct short_text {
 /* printf into a text; what does not fit is cut. */
 short_text text_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-short_text count_text(int64_t count);          /* "1,234,567" */
-short_text billions_text(double per_s);        /* "1,235 billion", "12.3 billion", "0.0123 billion" */
-short_text bytes_text(uint64_t bytes);         /* "25.6 MiB" */
-short_text seconds_text(double seconds);       /* "3.21 s" */
-short_text clock_text(double seconds);         /* "0:07", "1:02:33" */
-short_text lattice_text(const int64_t n[3]);   /* "129 x 129 x 65" */
-short_text triple_text(const double value[3]); /* "(-32, -32, 0.5)" */
+short_text count_text(int64_t count);                     /* "1,234,567" */
+short_text counted_text(int64_t count, const char *noun); /* "1,234 atoms", "1 atom" */
+short_text billions_text(double per_s);                   /* "1,235 billion", "12.3 billion", "0.0123 billion" */
+short_text bytes_text(uint64_t bytes);                    /* "25.6 MiB" */
+short_text seconds_text(double seconds);                  /* "3.21 s" */
+short_text clock_text(double seconds);                    /* "0:07", "1:02:33" */
+short_text lattice_text(const int64_t n[3]);              /* "129 x 129 x 65" */
+short_text triple_text(const double value[3]);            /* "(-32, -32, 0.5)"; 0 has no sign */
 
 /* Columns that a UTF-8 text takes on a terminal. */
 int text_columns(const char *utf8);

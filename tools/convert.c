@@ -105,9 +105,16 @@ static int check_arguments(const parsed_arguments *arguments, target *to)
     const bool is_map = to->format != NULL;
     if (code != 0)
         return code;
-    if (is_map != is_map_input(arguments->operand, to))
-        return fail_usage(arguments->command, "--output: '%s' is to be %s, and '%s' is %s", to->path,
-                          is_map ? "a map" : "of atoms", arguments->operand, is_map ? "none" : "a map");
+    if (is_map && !is_map_input(arguments->operand, to))
+        return fail_usage(arguments->command,
+                          "--output: '%s' is to be a map, and '%s' is none: leyden map '%s' -o '%s' computes one of a "
+                          "molecule",
+                          to->path, arguments->operand, arguments->operand, to->path);
+    if (!is_map && is_map_input(arguments->operand, to))
+        return fail_usage(arguments->command,
+                          "--output: '%s' is to be of atoms, and '%s' is a map, which holds none: leyden slice '%s' -o "
+                          "NEW.png draws it",
+                          to->path, arguments->operand, arguments->operand);
     return check_files(arguments, to);
 }
 
@@ -133,8 +140,8 @@ static void print_content(const content *c, const char *path)
         return;
     }
     const ley_lattice *lattice = ley_map_lattice(c->map);
-    printf("map: %s, %s = %s points, spacing %s A\n", base_name(path), lattice_text(lattice->n).s,
-           count_text(ley_lattice_points(lattice)).s, spacing_text(lattice).s);
+    printf("map: %s, %s = %s, spacing %s A\n", base_name(path), lattice_text(lattice->n).s,
+           counted_text(ley_lattice_points(lattice), "point").s, spacing_text(lattice).s);
 }
 
 static int convert_run(const parsed_arguments *arguments)
@@ -170,6 +177,7 @@ static int convert_run(const parsed_arguments *arguments)
 const subcommand convert_command = {
     .name = "convert",
     .summary = "Copies atoms, or a map, into another form of file.",
+    .example = "leyden convert MOLECULE.pqr -o MOLECULE.atoms",
     .operand = "IN",
     .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map: %s; - is standard "
                     "input, atoms or a map, whichever is to be written",

@@ -78,10 +78,11 @@ static int check_arguments(const parsed_arguments *arguments)
 static void print_report(const generate_values *values, double elapsed_s)
 {
     const int64_t atoms = values->atoms / 3 * 3;
-    printf("box: %s atoms of water, side %.4f A, seed %lld\n", count_text(atoms).s, ley_waterbox_side_A(atoms),
+    printf("box: %s of water, side %.4f A, seed %lld\n", counted_text(atoms, "atom").s, ley_waterbox_side_A(atoms),
            (long long)values->seed);
     if (atoms != values->atoms)
-        printf("rounded down: %s atoms are no whole molecules\n", count_text(values->atoms).s);
+        printf("rounded down: %s %s no whole molecules\n", counted_text(values->atoms, "atom").s,
+               values->atoms == 1 ? "is" : "are");
     printf("time: %s, %s atoms/s\n", seconds_text(elapsed_s).s,
            count_text((int64_t)((double)atoms / (elapsed_s > 1e-6 ? elapsed_s : 1e-6))).s);
     printf("written: %s, %s\n", values->output, bytes_text(file_size(values->output)).s);
@@ -110,6 +111,7 @@ static int generate_run(const parsed_arguments *arguments)
 const subcommand generate_command = {
     .name = "generate",
     .summary = "Writes atoms to measure with: a box of water.",
+    .example = "leyden generate waterbox -o WATER.pqr",
     .operand = "KIND",
     .operand_help = "what to make: waterbox",
     .details = "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in "

@@ -65,7 +65,6 @@ static void one_begin(one *o, const job_batch *batch, size_t i)
     o->arguments.operand = molecule_at(batch, i);
     o->output = job_batch_output(batch->output, o->arguments.operand);
     o->run = batch->make(&o->arguments, o->output);
-    o->run->is_lent = true;
 }
 
 static void one_end(one *o)
@@ -167,7 +166,7 @@ typedef struct work {
     pthread_cond_t changed;
     size_t next, computing, waiting; /* molecules taken; jobs at work; jobs that wait to be alone */
     bool is_alone;                   /* the job at work lets none beside it */
-    bool is_warm; /* one has computed: kernels are built and costs measured, for all to find in the cache */
+    bool is_warm; /* a device has computed one: kernels are built and costs measured, for all to find in the cache */
     bool is_over, was_cancelled; /* nothing is left to take; one that was taken has not come to its end */
     bool is_given_up;            /* since the driver does not return, which it would not for others either */
     size_t done, written;
@@ -223,14 +222,12 @@ static ley_status run_one(work *w, one *o, ley_engine **engine)
 {
     job_run *run = o->run;
     ley_status status = job_frame_read(run, &o->error);
-    if (status == LEY_OK && *engine == NULL && job_frame_wants_devices(run))
-        status = ley_engine_create(run->values->device, engine, &o->error);
     if (status != LEY_OK)
         return status;
-    run->engine = *engine;
+    run->lent = engine;
     enter(w, w->batch->size(run) > most_beside);
     status = job_frame_compute(run, &o->error);
-    leave(w, status == LEY_OK);
+    leave(w, status == LEY_OK && (run->report == NULL || run->report->host == NULL));
     return status == LEY_OK ? job_frame_write(run, &o->error) : status;
 }
 
@@ -242,7 +239,7 @@ static void print_one(const one *o)
     printf("%s:", o->arguments.operand);
     if (run->report != NULL) {
         const ley_accuracy *a = &run->report->accuracy;
-        printf(" %s atoms, %s points, %s", count_text(run->report->atoms).s, count_text(run->report->points).s,
+        printf(" %s, %s, %s", counted_text(run->report->atoms, "atom").s, counted_text(run->report->points, "point").s,
                run->method->option.name);
         if (a->compared > 0)
             printf(", relative RMS %s", relative_text(a->relative_rms).s);

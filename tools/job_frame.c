@@ -61,8 +61,9 @@ int job_frame_check(job_run *run)
  * of two, as few of them lie where the errors are large. */
 enum { POINTS_FOR_TOLERANCE = 256 };
 
-/* Devices are opened while the input is read and there is made what they are to fill: all of this
- * takes long. */
+/* Devices are opened while the input is read and there is made what they are to fill, where that
+ * takes long; else they are opened once it is known that the host is not sooner. */
+enum { LARGE_INPUT_BYTES = 4 << 20, LARGE_INPUT_OF_POINTS_BYTES = 64 << 20 };
 typedef struct opening {
     job_run *run;
     pthread_t thread;
@@ -106,7 +107,7 @@ static ley_status end_opening(opening *o, ley_status before, ley_error *error)
     return before;
 }
 
-static ley_status create_job(job_run *run, ley_error *error)
+static ley_run_options run_options_of(job_run *run)
 {
     ley_run_options options = job_options_of(run->values, &run->progress);
     options.verify_least = run->tolerance > 0 ? POINTS_FOR_TOLERANCE : 0;
@@ -114,6 +115,38 @@ static ley_status create_job(job_run *run, ley_error *error)
     options.slab_planes = run->slab_planes;
     options.decision_count = run->plan.count;
     options.decisions = run->plan.decisions;
+    return options;
+}
+
+/* Whether the host does the job alone, as that is sooner than with a device, of which none is
+ * named. What is wrong with the job is found again on the way to the devices. */
+static bool create_by_host(job_run *run)
+{
+    const ley_run_options options = run_options_of(run);
+    const method_row *method = run->method;
+    ley_error error = {0};
+    if (run->values->device != NULL || !job_frame_wants_devices(run))
+        return false;
+    if (method->by_host != NULL)
+        method = method->by_host(run->problem);
+    if (method == NULL || method->create(run->problem, NULL, &options, &run->job, &error) != LEY_OK) {
+        ley_error_clear(&error);
+        run->job = NULL;
+        return false;
+    }
+    if (run->is_dry) { /* it says this, and what a device would take */
+        ley_job_destroy(run->job);
+        run->job = NULL;
+        run->would_be_by_host = true;
+        return false;
+    }
+    run->method = method;
+    return true;
+}
+
+static ley_status create_job(job_run *run, ley_error *error)
+{
+    ley_run_options options = run_options_of(run);
     ley_status status = LEY_OK;
     if (!job_frame_wants_devices(run))
         return LEY_OK;
@@ -145,13 +178,21 @@ static ley_status read_plan(job_run *run, ley_error *error)
     return status;
 }
 
+static bool opens_at_once(const job_run *run)
+{
+    const bool has_points = run->kind->file != NULL && run->kind->file(run).path != NULL;
+    return run->values->device != NULL ||
+           file_size(run->arguments->operand) >= (has_points ? LARGE_INPUT_OF_POINTS_BYTES : LARGE_INPUT_BYTES);
+}
+
 static ley_status prepare(job_run *run, ley_error *error)
 {
-    opening devices;
+    opening devices = {.run = run};
     double clock_s = run->phases.start_s;
     progress_say(&run->progress, text_of("reading the %s", run->kind->operand).s);
     ley_status status = read_plan(run, error);
-    begin_opening(&devices, run, status);
+    if (opens_at_once(run))
+        begin_opening(&devices, run, status);
     if (status == LEY_OK)
         status = run->kind->read(run, error);
     run->phases.reading_s = lap_s(&clock_s);
@@ -159,9 +200,12 @@ static ley_status prepare(job_run *run, ley_error *error)
         progress_say(&run->progress, "opening the devices");
     if (status == LEY_OK && run->kind->place != NULL)
         status = run->kind->place(run, error);
+    const bool is_by_host = status == LEY_OK && !opens_at_once(run) && create_by_host(run);
+    if (!opens_at_once(run) && !is_by_host)
+        begin_opening(&devices, run, status);
     status = end_opening(&devices, status, error);
     plan_file_explain(run->values->plan, error);
-    if (status == LEY_OK)
+    if (status == LEY_OK && !is_by_host)
         status = create_job(run, error);
     run->phases.preparing_s = lap_s(&clock_s);
     return status;
@@ -213,7 +257,11 @@ ley_status job_frame_compute(job_run *run, ley_error *error)
 {
     double clock_s = now_s();
     ley_status status = run->kind->place != NULL ? run->kind->place(run, error) : LEY_OK;
-    if (status == LEY_OK)
+    const bool is_by_host = status == LEY_OK && create_by_host(run);
+    if (status == LEY_OK && !is_by_host && *run->lent == NULL && job_frame_wants_devices(run))
+        status = ley_engine_create(run->values->device, run->lent, error);
+    run->engine = *run->lent;
+    if (status == LEY_OK && !is_by_host)
         status = create_job(run, error);
     run->phases.preparing_s = lap_s(&clock_s);
     return status == LEY_OK ? compute(run, error) : status;
@@ -335,7 +383,7 @@ static void print_report(const job_run *run)
         run->kind->print(run);
     if (run->method->print != NULL)
         run->method->print(run->problem, run->report);
-    print_work(run->report, run->method->rate);
+    print_work(run->report, run->report != NULL && run->report->host != NULL ? NULL : run->method->rate);
     print_times(&run->phases);
     print_predictions(run->report);
     print_accuracy(run->report);
@@ -368,6 +416,8 @@ static void print_dry(const job_run *run)
     if (run->kind->print != NULL)
         run->kind->print(run);
     print_forecast(run->forecast);
+    if (run->would_be_by_host)
+        printf("the host alone: sooner than opening a device, of which the above is; --device asks for one\n");
     const char *packed = run->output != NULL && ends_with(run->output, ".gz") ? " before it is packed" : "";
     if (run->is_streamed)
         printf("file: %s, %s%s\n", run->output, bytes_text(float_bytes(run)).s, packed);
@@ -387,6 +437,7 @@ static int conclude_dry(job_run *run, ley_error *error)
         if (run->kind->put_json != NULL)
             run->kind->put_json(run, report);
         json_put(report, "forecast", json_of_forecast(run->forecast));
+        json_put(report, "by_host", json_boolean(run->would_be_by_host));
         json_put(report, "file_bytes",
                  run->is_streamed && !ends_with(run->output, ".gz") ? json_count((int64_t)float_bytes(run))
                                                                     : json_null());
@@ -456,7 +507,7 @@ static int conclude(job_run *run, ley_error *error)
 void job_frame_release(job_run *run)
 {
     ley_job_destroy(run->job);
-    if (!run->is_lent)
+    if (run->lent == NULL)
         ley_engine_destroy(run->engine);
     if (run->kind->end != NULL)
         run->kind->end(run);

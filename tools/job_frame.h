@@ -56,13 +56,14 @@ struct job_run {
     plan_file plan;
     void *input; /* the method's, or NULL */
     ley_engine *engine;
-    bool is_lent; /* the engine is the caller's */
-    bool is_told; /* what failed names the operand: it could not be read */
+    ley_engine **lent; /* the engine is the caller's, where it opens as soon as somebody wants it; or NULL */
+    bool is_told;      /* what failed names the operand: it could not be read */
     ley_job *job;
     const ley_report *report;     /* of a job, once it ended */
     const ley_forecast *forecast; /* of a dry run; or NULL */
     double tolerance;             /* relative root mean square error that the method may have; 0: any */
     bool computed, is_written;
+    bool would_be_by_host; /* of a dry run: the host would do it alone */
     phase_times phases;
     progress_line progress;
 };
@@ -71,8 +72,9 @@ struct job_run {
 int job_frame_run(job_run *run);
 
 /* The same in steps, for runs beside others (job_batch.h), which say nothing but what is wrong with
- * options. The engine is lent. Whether all can begin, exit code; what is read; what devices do;
- * the file, and whether the tolerance was kept. release() comes in any case. */
+ * options. The engine is lent, and opened by who wants it first. Whether all can begin, exit code;
+ * what is read; what devices do, or the host; the file, and whether the tolerance was kept.
+ * release() comes in any case. */
 int job_frame_check(job_run *run);
 bool job_frame_wants_devices(const job_run *run);
 ley_status job_frame_read(job_run *run, ley_error *error);

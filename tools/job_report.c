@@ -26,11 +26,14 @@ void put_name(FILE *to, const char *before, const char *name)
 void put_molecule(FILE *to, const char *path, const ley_atoms *atoms)
 {
     put_name(to, "molecule: ", base_name(path));
-    fprintf(to, ", %zu atoms, total charge %.6g e\n", ley_atoms_count(atoms), ley_atoms_total_charge_e(atoms));
+    const size_t n = ley_atoms_count(atoms);
+    fprintf(to, ", %zu atom%s, total charge %.6g e\n", n, n == 1 ? "" : "s", ley_atoms_total_charge_e(atoms));
 }
 
 void put_devices(FILE *to, const ley_report *report)
 {
+    if (report->host != NULL)
+        fprintf(to, "computed by: the host, %s in double precision\n", report->host);
     for (size_t i = 0; i < report->device_count; i++) {
         const ley_device_report *device = &report->devices[i];
         if (device->points == 0 || device->variant == NULL)
@@ -54,15 +57,18 @@ short_text relative_text(double relative_rms)
 void put_accuracy(FILE *to, const ley_report *report)
 {
     const ley_accuracy *a = &report->seeded_accuracy;
+    const short_text points = text_of("%zu point%s", a->points, a->points == 1 ? "" : "s");
     if (a->points > 0 && a->compared == 0)
-        fprintf(to, "accuracy: nothing to compare at %zu points: their terms are too small\n", a->points);
+        fprintf(to, "accuracy: nothing to compare at %s: their terms are too small\n", points.s);
     else if (a->points > 0)
-        fprintf(to, "accuracy: error at most %.2g of %s at %zu points, relative RMS %s, absolute RMS %.2g\n",
-                a->max_error, report->error_scale, a->points, relative_text(a->relative_rms).s, a->absolute_rms);
+        fprintf(to, "accuracy: error at most %.2g of %s at %s, relative RMS %s, absolute RMS %.2g\n", a->max_error,
+                report->error_scale, points.s, relative_text(a->relative_rms).s, a->absolute_rms);
+    if (report->host_check != NULL)
+        fprintf(to, "accuracy against: %s\n", report->host_check);
     a = &report->field_accuracy;
     if (a->points > 0)
-        fprintf(to, "accuracy of the field: relative RMS %s, absolute RMS %.2g at %zu points\n",
-                relative_text(a->relative_rms).s, a->absolute_rms, a->points);
+        fprintf(to, "accuracy of the field: relative RMS %s, absolute RMS %.2g at %zu point%s\n",
+                relative_text(a->relative_rms).s, a->absolute_rms, a->points, a->points == 1 ? "" : "s");
 }
 
 void comment_begin(comment_text *comment)
@@ -85,8 +91,8 @@ char *comment_end(comment_text *comment)
 
 void print_molecule(const char *path, const ley_atoms *atoms)
 {
-    printf("molecule: %s, %s atoms, total charge %+.4f e\n", base_name(path),
-           count_text((int64_t)ley_atoms_count(atoms)).s, ley_atoms_total_charge_e(atoms));
+    printf("molecule: %s, %s, total charge %+.4f e\n", base_name(path),
+           counted_text((int64_t)ley_atoms_count(atoms), "atom").s, ley_atoms_total_charge_e(atoms));
 }
 
 short_text spacing_text(const ley_lattice *lattice)
@@ -196,6 +202,8 @@ void print_work(const ley_report *report, const char *what)
 {
     for (size_t i = 0; report != NULL && i < report->device_count; i++)
         print_device(&report->devices[i]);
+    if (report != NULL && report->host != NULL)
+        printf("computed by: the host, %s in double precision: sooner than opening a device\n", report->host);
     if (report != NULL)
         print_schedule(report);
     if (report != NULL)
@@ -219,21 +227,23 @@ void print_accuracy(const ley_report *report)
     if (report == NULL || report->accuracy.points == 0)
         return;
     const ley_accuracy *a = &report->accuracy;
-    const short_text points = count_text((int64_t)a->points), on_host = count_text((int64_t)a->host_points);
+    const short_text points = counted_text((int64_t)a->points, "point"), on_host = count_text((int64_t)a->host_points);
     if (a->compared == 0) {
-        printf("accuracy: nothing to compare: at all %s points the terms are too small\n", points.s);
+        printf("accuracy: nothing to compare: the terms are too small at all of %s\n", points.s);
         return;
     }
-    printf("accuracy: error at most %.2g of %s at %s points, %s of them on the host (limit %.2g); relative RMS %s, "
+    printf("accuracy: error at most %.2g of %s at %s, %s of them on the host (limit %.2g); relative RMS %s, "
            "absolute RMS %.2g\n",
            a->max_error, report->error_scale, points.s, a->host_points == a->points ? "all" : on_host.s, a->tolerance,
            relative_text(a->relative_rms).s, a->absolute_rms);
     a = &report->field_accuracy;
     if (a->points > 0)
-        printf("accuracy of the field: error at most %.2g at %s points, all of them on the host (limit %.2g); relative "
+        printf("accuracy of the field: error at most %.2g at %s, all of them on the host (limit %.2g); relative "
                "RMS %s, absolute RMS %.2g\n",
-               a->max_error, count_text((int64_t)a->points).s, a->tolerance, relative_text(a->relative_rms).s,
-               a->absolute_rms);
+               a->max_error, counted_text((int64_t)a->points, "point").s, a->tolerance,
+               relative_text(a->relative_rms).s, a->absolute_rms);
+    if (report->host_check != NULL)
+        printf("accuracy against: %s\n", report->host_check);
     if (report->float_relative_rms > 0)
         printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n",
                report->float_relative_rms);
@@ -301,12 +311,15 @@ json_t *json_of_phases(const phase_times *phases)
 void json_put_work(json_t *object, const ley_report *report)
 {
     json_put(object, "devices", report != NULL ? json_of_device_reports(report) : json_array());
+    json_put(object, "host", json_text(report != NULL ? report->host : NULL));
+    json_put(object, "host_check", json_text(report != NULL ? report->host_check : NULL));
     json_put(object, "evaluations", report != NULL ? json_number(report->evaluations) : json_null());
     json_put(object, "evaluations_per_s", report != NULL ? json_number(report->evaluations_per_s) : json_null());
     json_put(object, "sum", json_text(report != NULL ? sum_names[report->sum] : NULL));
     json_put(object, "float_relative_rms",
              report != NULL && report->float_relative_rms > 0 ? json_number(report->float_relative_rms) : json_null());
     json_put(object, "accuracy", report != NULL ? json_of_accuracy(&report->accuracy) : json_null());
+    json_put(object, "seeded_accuracy", report != NULL ? json_of_accuracy(&report->seeded_accuracy) : json_null());
     json_put(object, "field_accuracy", report != NULL ? json_of_accuracy(&report->field_accuracy) : json_null());
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
     json_put(object, "schedule", report != NULL ? json_of_schedule(report) : json_array());

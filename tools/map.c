@@ -120,14 +120,19 @@ static const option_row map_options[] = {
                 .offset = offsetof(map_values, points),
                 .value = "FILE",
                 .unset = "the lattice's",
-                .help = "potentials at the points of FILE, x y z in a line each, in place of a lattice"},
+                .help =
+                    "potentials at the points of FILE, x y z in a line each, in place of a lattice; or at the atoms "
+                    "of a molecule, .pqr, .pqr.gz or .atoms"},
     [EXCLUDE] = {.name = "exclude",
                  .kind = OPTION_TEXT,
                  .offset = offsetof(map_values, exclude),
-                 .value = "self|FILE",
+                 .value = "self|residue|FILE",
                  .unset = "every atom counts",
-                 .help = "with --points: atoms whose nearest image does not count at a point: self, those within "
-                         "0.01 A of it; or a line for each point in FILE, numbers of atoms from 1, or a -"},
+                 .help =
+                     "with --points: atoms whose nearest image does not count at a point: self, those within "
+                     "0.01 A of it; residue, those of the point's residue, as --points of a molecule has them, else "
+                     "of the residue of the atom within 0.01 A; or a line for each point in FILE, numbers of atoms "
+                     "from 1, or a -"},
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
@@ -349,6 +354,18 @@ static named_file points_file(const job_run *run)
                                 : (named_file){values->points, "points", NULL};
 }
 
+/* --dims of a cell that is no box: they cannot fill it. */
+static bool fills_no_box(const map_run *map)
+{
+    const parsed_arguments *arguments = map->run.arguments;
+    static const size_t others[] = {SPACING, LENGTH, PADDING};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (option_given(arguments, others[i]))
+            return false;
+    const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
+    return option_given(arguments, DIMS) && cell != NULL && cell->periodic[0] && cell->periodic[1] && cell->periodic[2];
+}
+
 static int check_input(job_run *run)
 {
     const parsed_arguments *arguments = run->arguments;
@@ -358,6 +375,10 @@ static int check_input(job_run *run)
     if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS) && !lattice_is_cell(map, edge_A))
         return fail_usage(arguments->command,
                           "--origin needs --dims: without it the lattice is laid around the molecule");
+    if (!option_given(arguments, POINTS) && !lattice_is_cell(map, edge_A) && fills_no_box(map))
+        return fail_usage(arguments->command,
+                          "--dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
+                          "--spacing, --glen or --padding, too, for a lattice about the molecule");
     return 0;
 }
 
@@ -405,22 +426,10 @@ static ley_status take_lattice_of(const char *path, ley_lattice *lattice, ley_er
     if (!ley_lattice_is_orthogonal(lattice))
         return fail_into(
             error, LEY_ERROR_INPUT,
-            "--like: the lattice of %s is oblique, and maps are computed along x, y and z only; potentials "
-            "at its points can be had with --points",
+            "%s: the lattice is oblique, and --like takes lattices along x, y and z only, on which maps are computed; "
+            "potentials at its points can be had with --points",
             path);
     return LEY_OK;
-}
-
-/* --dims of a cell that is no box: they cannot fill it. */
-static bool fills_no_box(const map_run *map)
-{
-    const parsed_arguments *arguments = map->run.arguments;
-    static const size_t others[] = {SPACING, LENGTH, PADDING};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (option_given(arguments, others[i]))
-            return false;
-    const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
-    return option_given(arguments, DIMS) && cell != NULL && cell->periodic[0] && cell->periodic[1] && cell->periodic[2];
 }
 
 static ley_status choose_lattice(const map_run *map, ley_lattice *lattice, ley_error *error)
@@ -434,10 +443,6 @@ static ley_status choose_lattice(const map_run *map, ley_lattice *lattice, ley_e
         fill_cell(map, edge_A, lattice);
         return ley_lattice_check(lattice, error);
     }
-    if (fills_no_box(map))
-        return fail_into(error, LEY_ERROR_USAGE,
-                         "--dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
-                         "--spacing, --glen or --padding, too, for a lattice about the molecule");
     if (!option_given(arguments, DIMS))
         return ley_lattice_around(map->problem.atoms, values->spacing_A[0], values->padding_A, lattice, error);
     ley_atoms_bounds_A(map->problem.atoms, low_A, high_A);
@@ -464,16 +469,26 @@ static void warn_of_molecule(job_run *run)
 }
 
 /* By the cell that the method repeats. */
-static ley_status exclude_atoms(map_run *map, ley_error *error)
+static ley_status exclude_atoms(map_run *map, const int32_t *residue, ley_error *error)
 {
     const char *what = values_of(&map->run)->exclude;
     const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
+    const bool *periodic = cell != NULL ? cell->periodic : NULL;
+    const double(*cell_A)[3] = cell != NULL ? (const double(*)[3])cell->vector_A : NULL;
+    ley_points *points = map->problem.points;
     if (what == NULL)
         return LEY_OK;
-    if (strcmp(what, "self") != 0)
-        return ley_points_read_exclusions(map->problem.points, map->problem.atoms, what, error);
-    return ley_points_exclude_own(map->problem.points, map->problem.atoms, NULL, cell != NULL ? cell->periodic : NULL,
-                                  cell != NULL ? (const double(*)[3])cell->vector_A : NULL, error);
+    if (strcmp(what, "self") == 0)
+        return ley_points_exclude_own(points, map->problem.atoms, NULL, periodic, cell_A, error);
+    if (strcmp(what, "residue") != 0)
+        return ley_points_read_exclusions(points, map->problem.atoms, what, error);
+    const ley_status status = ley_points_exclude_residues(points, map->problem.atoms, residue, periodic, cell_A, error);
+    if (status == LEY_ERROR_INPUT) {
+        char why[sizeof error->message];
+        snprintf(why, sizeof why, "%s", error->message);
+        fail_into(error, status, "--exclude residue: %.900s", why);
+    }
+    return status;
 }
 
 /* A charge's own potential hides all others. */
@@ -492,24 +507,42 @@ static ley_status look_for_charges(map_run *map, ley_error *error)
         "%s: %s %s within %g A of charges, whose own potential hides that of all others there, the first of them point "
         "%lld, at (%.9g, %.9g, %.9g) A, by atom %lld: --exclude self leaves it out",
         base_name(values_of(&map->run)->points), count_text(map->on_charges).s,
-        map->on_charges == 1 ? "point is" : "points are", LEY_OWN_A, (long long)point + 1, at_A[0], at_A[1], at_A[2],
-        (long long)atom + 1);
+        map->on_charges == 1 ? "point is" : "points are", LEY_OWN_A, (long long)point + 1, at_A[0] + 0.0, at_A[1] + 0.0,
+        at_A[2] + 0.0, (long long)atom + 1);
     return LEY_OK;
 }
 
-static ley_status read_points(map_run *map, ley_error *error)
+/* The points of a list, or the atoms of a molecule, which the caller keeps as long as the points'
+ * residues are wanted. */
+static ley_status make_points(map_run *map, ley_atoms **molecule, ley_error *error)
 {
+    const char *path = values_of(&map->run)->points;
     int64_t n;
     double *point_A;
-    ley_status status = ley_points_read(values_of(&map->run)->points, &n, &point_A, error);
+    ley_status status = LEY_OK;
+    if (is_atoms_name(path)) {
+        status = ley_atoms_read(path, molecule, error);
+        return status != LEY_OK ? status
+                                : ley_points_create((int64_t)ley_atoms_count(*molecule),
+                                                    ley_atoms_positions_A(*molecule), &map->problem.points, error);
+    }
+    status = ley_points_read(path, &n, &point_A, error);
     if (status != LEY_OK)
         return status;
     status = ley_points_create(n, point_A, &map->problem.points, error);
     free(point_A);
+    return status;
+}
+
+static ley_status read_points(map_run *map, ley_error *error)
+{
+    ley_atoms *molecule = NULL;
+    ley_status status = make_points(map, &molecule, error);
     if (status == LEY_OK && values_of(&map->run)->field)
         status = ley_points_add_field(map->problem.points, error);
     if (status == LEY_OK)
-        status = exclude_atoms(map, error);
+        status = exclude_atoms(map, molecule != NULL ? ley_atoms_residues(molecule) : NULL, error);
+    ley_atoms_destroy(molecule);
     return status == LEY_OK ? look_for_charges(map, error) : status;
 }
 
@@ -554,14 +587,16 @@ static char *header_comment(const map_run *map)
     const job_run *run = &map->run;
     comment_text comment;
     comment_begin(&comment);
-    fprintf(comment.stream, "method: %s, %s\n", run->method->option.name, run->method->title);
+    fprintf(comment.stream, "method: %s, %s\n", run->method->option.name, method_row_title(run->method, run->report));
     put_molecule(comment.stream, run->arguments->operand, map->problem.atoms);
     if (run->method->put_header != NULL)
         run->method->put_header(&map->problem, run->report, comment.stream);
     const char *exclude = ((const map_values *)run->arguments->values)->exclude;
     if (exclude != NULL)
         fprintf(comment.stream, "excluded: %s\n",
-                strcmp(exclude, "self") == 0 ? "the atoms at each point" : "the atoms listed for each point");
+                strcmp(exclude, "self") == 0      ? "the atoms at each point"
+                : strcmp(exclude, "residue") == 0 ? "the atoms of each point's residue"
+                                                  : "the atoms listed for each point");
     if (run->tolerance > 0)
         fprintf(comment.stream, "tolerance: %g of the root mean square%s\n", run->tolerance,
                 run->report != NULL && run->report->seeded_accuracy.points == 0 ? ", not measured" : "");
@@ -597,7 +632,7 @@ static char *header_facts(const map_run *map)
     const map_values *values = run->arguments->values;
     json_t *facts = json_object();
     json_put(facts, "method", json_text(run->method->option.name));
-    json_put(facts, "title", json_text(run->method->title));
+    json_put(facts, "title", json_text(method_row_title(run->method, run->report)));
     json_put(facts, "molecule", json_of_molecule(base_name(run->arguments->operand), map->problem.atoms));
     json_put(facts, "dielectric", json_number(values->dielectric));
     json_put(facts, "temperature_K", json_number(values->temperature_K));
@@ -643,8 +678,9 @@ static void print_lattice(const job_run *run, const ley_lattice *lattice)
     double h_A[3];
     ley_lattice_spacing_A(lattice, h_A);
     short_text spacing = h_A[0] == h_A[1] && h_A[1] == h_A[2] ? text_of("%.6g", h_A[0]) : triple_text(h_A);
-    printf("lattice: %s = %s points, spacing %s A, box %s from %s\n", lattice_text(lattice->n).s,
-           count_text(run->report->points).s, spacing.s, box_text(lattice).s, triple_text(lattice->origin_A).s);
+    printf("lattice: %s = %s, spacing %s A, box %s from %s\n", lattice_text(lattice->n).s,
+           counted_text(run->report->points, "point").s, spacing.s, box_text(lattice).s,
+           triple_text(lattice->origin_A).s);
 }
 
 static void print(const job_run *run)
@@ -658,7 +694,8 @@ static void print(const job_run *run)
                base_name(values_of(run)->points));
     else
         print_lattice(run, ley_map_lattice(problem->map));
-    printf("method: %s, %s\n", run->method->option.name, run->method->title); /* taken for --tol, or the caller's */
+    printf("method: %s, %s\n", run->method->option.name,
+           method_row_title(run->method, run->report)); /* taken for --tol, or the caller's */
 }
 
 static void put_json(const job_run *run, json_t *report)
@@ -755,6 +792,7 @@ static const option_block *const shared[] = {&molecule_options, &job_options, NU
 const subcommand map_command = {
     .name = "map",
     .summary = "Computes the electrostatic potential of a molecule's charges on a regular lattice, or at given points.",
+    .example = "leyden map MOLECULE.pqr -o NEW.dx",
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
     .is_operand_file = true,
@@ -770,7 +808,8 @@ const subcommand map_command = {
                "no lattice: the potentials at the points of a file are "
                "written as a table. Several molecules are computed on devices that are opened once, small ones side by "
                "side; one that fails is told by its name, the others are computed, and the exit code is the highest "
-               "one of all.",
+               "one of all. Small sums are done by the host alone, in double precision, where that is sooner than "
+               "opening a device; --device asks for one.",
     .options = OPTION_BLOCK(map_options, map_values, set_defaults),
     .method = method_at,
     .shared = shared,

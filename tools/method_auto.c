@@ -98,6 +98,13 @@ static ley_status resolve(const void *problem, ley_engine *engine, ley_run_optio
     return status;
 }
 
+/* No lattices are needed. */
+static const method_row *by_host(const void *problem)
+{
+    const map_problem *map = problem;
+    return msm_can_be_direct(&((const msm_input *)map->input)->range) ? &dcs_row : &msm_row;
+}
+
 const method_row auto_row = {
     .option = {.name = "auto",
                .says = "auto is dcs or msm, whichever is predicted to reach --tol sooner",
@@ -115,4 +122,5 @@ const method_row auto_row = {
     .cell = msm_cell,
     .check_memory = check_memory,
     .resolve = resolve,
+    .by_host = by_host,
 };

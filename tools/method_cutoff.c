@@ -128,9 +128,14 @@ static void print_pairs(const ley_short_range *range, const ley_report *report)
     const int64_t overflow = note_of(report, "overflow")->count, binned = note_of(report, "binned")->count;
     const bool cubic = side_A[0] == side_A[1] && side_A[1] == side_A[2];
     put_name(stdout, "pairs: ", short_range_pair_text(range));
-    printf(", cutoff %.15g A, %.4g within it\n", range->cutoff_A, report->evaluations);
-    printf("bins: %s of %lld atoms, side ", count_text(note_of(report, "bins")->count).s,
-           (long long)note_of(report, "bin_depth")->count);
+    printf(", cutoff %.15g A", range->cutoff_A);
+    if (report->host != NULL) { /* which has no bins */
+        putchar('\n');
+        return;
+    }
+    printf(", %.4g within it\n", report->evaluations);
+    printf("bins: %s of %s, side ", count_text(note_of(report, "bins")->count).s,
+           counted_text(note_of(report, "bin_depth")->count, "atom").s);
     if (cubic)
         printf("%.3g A", side_A[0]);
     else

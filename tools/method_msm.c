@@ -102,6 +102,8 @@ static int begin(const parsed_arguments *arguments, void *to)
                            (option_named_given(arguments, "cutoff") ? (unsigned)LEY_FIX_CUTOFF : 0);
     input->fixed = input->tolerance > 0 ? given | LEY_FIX_METHOD : 0;
     input->has_sum = option_named_given(arguments, "sum");
+    input->asks_for_lattices = given != 0 || option_named_given(arguments, "preset") ||
+                               option_named_given(arguments, "levels") || option_named_given(arguments, "fft");
     range->levels = (int)values->levels;
     range->fft = values->fft > 0 ? library_names[values->fft] : NULL;
     msm_take_space(input);
@@ -207,7 +209,8 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
     const map_problem *map = problem;
     const msm_input *input = map->input;
     ley_choice forecast;
-    const ley_status status = input->is_chosen ? LEY_OK : msm_choose(map, engine, options, &forecast, error);
+    const bool is_known = input->is_chosen || engine == NULL;
+    const ley_status status = is_known ? LEY_OK : msm_choose(map, engine, options, &forecast, error);
     if (status != LEY_OK)
         return status;
     const ley_long_range range = msm_range_of(map);
@@ -257,13 +260,27 @@ static void put_background(FILE *to, const map_problem *map, const ley_long_rang
         fprintf(to, "background: %.6g e in each cell, uniform, which makes it neutral\n", background_e);
 }
 
+static void put_lattices(FILE *to, const ley_long_range *range, const ley_report *report)
+{
+    put_plan(to, range, report);
+    if (range->levels > 0)
+        fprintf(to, ", %d level%s", range->levels, range->levels == 1 ? "" : "s");
+    fputc('\n', to);
+}
+
+/* The host has no lattices. */
+static bool is_by_host(const ley_report *report)
+{
+    return report != NULL && report->host != NULL;
+}
+
 static void put_header(const void *problem, const ley_report *report, FILE *to)
 {
     const ley_long_range range = msm_range_of(problem);
-    put_plan(to, &range, report);
-    if (range.levels > 0)
-        fprintf(to, ", %d levels", range.levels);
-    fputc('\n', to);
+    if (!is_by_host(report))
+        put_lattices(to, &range, report);
+    else if (range.kappa_per_A > 0)
+        fprintf(to, "kappa %.15g / A\n", range.kappa_per_A);
     cell_put(to, &common_of(problem)->cell);
     put_background(to, problem, &range);
     put_units(to, problem, true);
@@ -319,10 +336,17 @@ static void print(const void *problem, const ley_report *report)
     const ley_long_range range = msm_range_of(problem);
     const ley_note *lattices = ley_report_note(report, "lattices");
     print_uniform(problem);
-    put_plan(stdout, &range, report);
-    printf("; lattices: %s\n", lattices != NULL ? lattices->text : "none, screening leaves nothing beyond the cutoff");
+    if (!is_by_host(report)) {
+        put_plan(stdout, &range, report);
+        printf("; lattices: %s\n",
+               lattices != NULL ? lattices->text : "none, screening leaves nothing beyond the cutoff");
+    } else if (range.kappa_per_A > 0) {
+        printf("kappa %.15g / A\n", range.kappa_per_A);
+    }
     cell_put(stdout, &common_of(problem)->cell);
     put_background(stdout, problem, &range);
+    if (is_by_host(report))
+        return;
     print_otherwise(report);
     print_transforms(report);
     print_steps(report);
@@ -332,12 +356,13 @@ static json_t *json(const void *problem, const ley_report *report)
 {
     const ley_long_range range = msm_range_of(problem);
     json_t *object = json_object();
-    json_put(object, "splitting", json_text(splitting_names[range.splitting]));
-    json_put(object, "window", json_text(window_names[range.window]));
-    json_put(object, "solver", json_text(solver_names[range.solver]));
+    const bool has_lattices = !is_by_host(report);
+    json_put(object, "splitting", json_text(has_lattices ? splitting_names[range.splitting] : NULL));
+    json_put(object, "window", json_text(has_lattices ? window_names[range.window] : NULL));
+    json_put(object, "solver", json_text(has_lattices ? solver_names[range.solver] : NULL));
     json_put(object, "fft", json_text(range.fft));
-    json_put(object, "cutoff_A", json_number(range.cutoff_A));
-    json_put(object, "lattice_spacing_A", json_number(range.spacing_A));
+    json_put(object, "cutoff_A", has_lattices ? json_number(range.cutoff_A) : json_null());
+    json_put(object, "lattice_spacing_A", has_lattices ? json_number(range.spacing_A) : json_null());
     json_put(object, "levels", json_count(range.levels));
     json_put(object, "kappa_per_A", json_number(range.kappa_per_A));
     json_put(object, "periodic", json_text(common_of(problem)->periodic));
@@ -345,6 +370,13 @@ static json_t *json(const void *problem, const ley_report *report)
              common_of(problem)->periodic != NULL ? cell_json(&common_of(problem)->cell) : json_null());
     json_put(object, "report", json_of_notes(report));
     return object;
+}
+
+/* Who says what lattices are to be gets lattices. */
+static const method_row *by_host(const void *problem)
+{
+    const map_problem *map = problem;
+    return ((const msm_input *)map->input)->asks_for_lattices ? NULL : &msm_row;
 }
 
 const method_row msm_row = {
@@ -368,6 +400,7 @@ const method_row msm_row = {
          .options = &msm_options,
          .common = {&cutoff_options, &tolerance_options, &lattice_options}},
     .title = "multilevel summation",
+    .title_by_host = "sum of all pairs and images",
     .command = &map_command,
     .kernels = "msm",
     .point_kernels = "msm_points",
@@ -378,6 +411,7 @@ const method_row msm_row = {
     .cell = msm_cell,
     .check_memory = check_memory,
     .resolve = resolve,
+    .by_host = by_host,
     .create = create,
     .done = done,
     .put_header = put_header,

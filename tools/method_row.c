@@ -54,3 +54,9 @@ ley_status method_row_run(const method_row *method, const void *problem, ley_job
     interrupt_cancels(NULL);
     return status;
 }
+
+const char *method_row_title(const method_row *method, const ley_report *report)
+{
+    return report != NULL && report->host != NULL && method->title_by_host != NULL ? method->title_by_host
+                                                                                   : method->title;
+}

@@ -50,7 +50,12 @@ typedef struct method_row {
     ley_status (*resolve)(const void *problem, ley_engine *engine, ley_run_options *options,
                           const struct method_row **taken, ley_error *error);
 
-    /* Its job; or, of what needs no device, its values. */
+    /* Which method the host does in its place, where that is sooner than with a device; NULL: none.
+     * The member NULL: it is done by the host as it is. */
+    const struct method_row *(*by_host)(const void *problem);
+    const char *title_by_host; /* what it is then; NULL: the same */
+
+    /* Its job, without an engine by the host; or, of what needs no device, its values. */
     ley_status (*create)(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
                          ley_error *error);
     ley_status (*compute)(const void *problem, ley_error *error);
@@ -83,6 +88,9 @@ int method_row_usual(const subcommand *command);
 
 /* The method that an APBS input asks for; NULL where there is none. */
 const method_row *method_row_of_bcfl(ley_boundary_kind kind);
+
+/* What it is, by the host or not. */
+const char *method_row_title(const method_row *method, const ley_report *report);
 
 /* Runs the job, or computes on the host where there is none. Signals are deferred from here on, or
  * from when the host is done. */

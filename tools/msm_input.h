@@ -14,6 +14,7 @@ typedef struct msm_input {
     unsigned fixed;   /* LEY_FIX_... */
     bool has_sum;     /* --sum was given */
     bool is_chosen;   /* the range has been */
+    bool asks_for_lattices; /* some option says what they are */
 } msm_input;
 
 /* --tol, or what holds where it is not given. */

@@ -542,27 +542,24 @@ static parse_result fail_empty(const subcommand *command, const char *what, cons
     return PARSE_WRONG;
 }
 
+static parse_result fail_missing(const subcommand *command, const char *name, const char *value)
+{
+    fail_usage(command, "%s%s%s is missing, as in: %s", name, value != NULL ? " " : "", value != NULL ? value : "",
+               command->example);
+    return PARSE_WRONG;
+}
+
 static parse_result check_complete(const parsed_arguments *arguments)
 {
     const subcommand *command = arguments->command;
-    if (command->operand != NULL && !command->is_operand_open && arguments->operand == NULL) {
-        char help[OPTION_MOST_HELP];
-        option_fill_help(help, sizeof help, command->operand_help, command->operand_names);
-        fail_usage(command, "%s is missing: %s", command->operand, help);
-        return PARSE_WRONG;
-    }
-    if (arguments->word_count < command->words_wanted) {
-        fail_usage(command, "%s is missing: %s", command->words, command->words_help);
-        return PARSE_WRONG;
-    }
+    if (command->operand != NULL && !command->is_operand_open && arguments->operand == NULL)
+        return fail_missing(command, command->operand, NULL);
+    if (arguments->word_count < command->words_wanted)
+        return fail_missing(command, command->words, NULL);
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *option = arguments->options[i].row;
-        if (option->required && !arguments->options[i].given) {
-            char help[OPTION_MOST_HELP];
-            option_fill_help(help, sizeof help, option->help, option->names);
-            fail_usage(command, "--%s %s is missing: %s", option->name, option->value, help);
-            return PARSE_WRONG;
-        }
+        if (option->required && !arguments->options[i].given)
+            return fail_missing(command, text_of("--%s", option->name).s, option->value);
         if (option->method != NULL && arguments->options[i].given && take_method(arguments, option) != PARSE_RUN)
             return PARSE_WRONG;
     }

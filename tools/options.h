@@ -81,6 +81,7 @@ typedef struct parsed_arguments parsed_arguments;
 
 typedef struct subcommand {
     const char *name, *summary;
+    const char *example; /* a command line, for those who left out what it needs */
     const char *operand; /* name of the one operand, or NULL when there is none */
     const char *operand_help;
     const char *(*operand_names)(void); /* what stands for "%s" in that help, or NULL */

@@ -402,6 +402,7 @@ static const option_block *const shared[] = {&molecule_options, NULL};
 const subcommand slice_command = {
     .name = "slice",
     .summary = "Draws one plane of a map, or of the difference of two: red is negative, white zero, blue positive.",
+    .example = "leyden slice MAP.dx -o NEW.png",
     .operand = "MAP",
     .operand_help = "the map: %s; - is standard input",
     .operand_names = map_formats,

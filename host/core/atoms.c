@@ -14,7 +14,8 @@ struct ley_atoms {
     double *position_A, *charge_e, *radius_A; /* one block, in this order */
     double low_A[3], high_A[3], charged_low_A[3], charged_high_A[3];
     double total_charge_e, charge_magnitude_e, largest_charge_e;
-    bool is_kept; /* a driver may still read the numbers */
+    int32_t *residue; /* [n]; NULL: unknown */
+    bool is_kept;     /* a driver may still read the numbers */
 };
 
 static ley_status check_atom(size_t i, const double *position_A, double charge_e, double radius_A, ley_error *error)
@@ -123,7 +124,42 @@ void ley_atoms_destroy(ley_atoms *atoms)
         return;
     if (!atoms->is_kept)
         free(atoms->position_A);
+    free(atoms->residue);
     free(atoms);
+}
+
+const int32_t *ley_atoms_residues(const ley_atoms *atoms)
+{
+    return atoms->residue;
+}
+
+void ley_atoms_take_residues(ley_atoms *atoms, int32_t *residue)
+{
+    free(atoms->residue);
+    atoms->residue = residue;
+}
+
+/* In 4 bytes: 20 bits of the number, 7 of the chain, 5 of the insertion code. */
+enum { NUMBER_BITS = 20, CHAIN_BITS = 7, CODE_BITS = 5 };
+
+bool residue_pack(char chain, int64_t number, char code, int32_t *residue)
+{
+    const int64_t half = INT64_C(1) << (NUMBER_BITS - 1), first = 1 + (code >= 'a' ? code - 'a' : code - 'A');
+    const unsigned letter = code == '\0' ? 0 : (unsigned)first;
+    if (number < -half || number >= half || (chain & 0x80) != 0 || letter >= 1u << CODE_BITS)
+        return false;
+    *residue = (int32_t)((uint32_t)(number + half) << (CHAIN_BITS + CODE_BITS) | (uint32_t)chain << CODE_BITS | letter);
+    return true;
+}
+
+const char *residue_text(int32_t residue, char text[RESIDUE_TEXT])
+{
+    const uint32_t bits = (uint32_t)residue, code = bits & ((1u << CODE_BITS) - 1),
+                   chain = bits >> CODE_BITS & ((1u << CHAIN_BITS) - 1);
+    const int64_t number = (int64_t)(bits >> (CHAIN_BITS + CODE_BITS)) - (INT64_C(1) << (NUMBER_BITS - 1));
+    snprintf(text, RESIDUE_TEXT, "%.*s%s%lld%.*s", chain != 0, (const char[]){(char)chain, '\0'}, chain != 0 ? " " : "",
+             (long long)number, code != 0, (const char[]){(char)('A' + (int)code - 1), '\0'});
+    return text;
 }
 
 void *ley_atoms_keep(ley_atoms *atoms)

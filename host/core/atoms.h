@@ -20,6 +20,16 @@ void *ley_atoms_keep(ley_atoms *atoms);
 /* Checks the numbers as ley_atoms_create() does and takes bounds and sums of charges. */
 ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error);
 
+/* Whether chain (0: none), number and insertion code (0: none) of a residue fit a number of 4
+ * bytes, by which residues are the same or not: chains of one letter, numbers within 524,288. And
+ * that in words, "A 27B". */
+enum { RESIDUE_TEXT = 32 };
+bool residue_pack(char chain, int64_t number, char code, int32_t *residue);
+const char *residue_text(int32_t residue, char text[RESIDUE_TEXT]);
+
+/* The atoms' residues, [n], from malloc, are theirs from now on. NULL: they are unknown. */
+void ley_atoms_take_residues(ley_atoms *atoms, int32_t *residue);
+
 /* The sum of |q|, and the largest |q|, in e. */
 double ley_atoms_charge_magnitude_e(const ley_atoms *atoms);
 double ley_atoms_largest_charge_e(const ley_atoms *atoms);

@@ -26,7 +26,7 @@ static double relative_volume(const ley_lattice *lattice)
 
 ley_lattice ley_lattice_orthogonal(const double origin_A[3], const double spacing_A[3], const int64_t n[3])
 {
-    return (ley_lattice){.origin_A = {origin_A[0], origin_A[1], origin_A[2]},
+    return (ley_lattice){.origin_A = {origin_A[0] + 0.0, origin_A[1] + 0.0, origin_A[2] + 0.0}, /* 0 has no sign */
                          .step_A = LEY_STEPS(spacing_A[0], spacing_A[1], spacing_A[2]),
                          .n = {n[0], n[1], n[2]}};
 }
@@ -46,10 +46,12 @@ ley_status ley_lattice_check_orthogonal(const ley_lattice *lattice, const char *
     for (int axis = 0; axis < 3; axis++) {
         const double *step_A = lattice->step_A[axis];
         if (!is_along(step_A, axis))
-            return ley_fail(error, LEY_ERROR_INPUT,
-                            "%s: the lattice's axes must be along x, y and z, in this order: the step from point to "
-                            "point along axis %d is (%g, %g, %g) A, not along +%c",
-                            whose, axis + 1, step_A[0], step_A[1], step_A[2], 'x' + axis);
+            return ley_fail(
+                error, LEY_ERROR_INPUT,
+                "%s: the lattice's axes must be along x, y and z, in this order: the step from point to "
+                "point along axis %d is (%g, %g, %g) A, not along +%c; potentials at its points can be had as "
+                "those of a list of points",
+                whose, axis + 1, step_A[0] + 0.0, step_A[1] + 0.0, step_A[2] + 0.0, 'x' + axis);
     }
     return LEY_OK;
 }
@@ -122,7 +124,7 @@ ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, double p
             return ley_fail(error, LEY_ERROR_INPUT, "lattice: spacing %g A makes %.3g points along %c", spacing_A,
                             intervals + 1, 'x' + axis);
         result.n[axis] = (int64_t)intervals + 1;
-        result.origin_A[axis] = first * spacing_A;
+        result.origin_A[axis] = first * spacing_A + 0.0; /* 0 has no sign */
     }
     ley_status status = ley_lattice_check(&result, error);
     if (status == LEY_OK)

@@ -157,8 +157,10 @@ ley_status points_take_excluded(ley_points *points, int64_t *first, int64_t *ato
     for (int64_t i = 0; i < n && status == LEY_OK; i++)
         for (int64_t k = first[i]; status == LEY_OK && k < first[i + 1]; k++)
             if (atom[k] < 0 || atom[k] > INT32_MAX)
-                status = ley_fail(error, LEY_ERROR_INPUT, "point %lld excludes atom number %lld: atoms count from 0",
-                                  (long long)i + 1, (long long)atom[k]);
+                status =
+                    ley_fail(error, LEY_ERROR_INPUT,
+                             "point %lld excludes atom %lld, both counted from 0: it must be 0 or more, and below 2^31",
+                             (long long)i, (long long)atom[k]);
     if (status == LEY_OK) {
         tidy(n, first, atom);
         return LEY_OK;
@@ -176,9 +178,9 @@ ley_status ley_points_exclude(ley_points *points, const int64_t *first, const in
         if (first[0] != 0 || first[i + 1] < first[i])
             return ley_fail(
                 error, LEY_ERROR_INPUT,
-                "the lists of atoms to exclude begin with 0 and follow each other, but that of point %zu is "
-                "from %lld to before %lld",
-                i + 1, (long long)first[i], (long long)first[i + 1]);
+                "the lists of atoms to exclude begin with 0 and follow each other, but that of point %zu, counted "
+                "from 0, is from %lld to before %lld",
+                i, (long long)first[i], (long long)first[i + 1]);
     const size_t listed = (size_t)first[n];
     const double bytes = (double)(n + 2 + listed) * sizeof(int64_t);
     const ley_status status = memory_check_one("the lists of atoms to exclude", bytes, "fewer atoms in them", error);
@@ -212,8 +214,9 @@ ley_status points_check_excluded(const ley_points *points, const ley_atoms *atom
         const int64_t begin = points->excluded_first[i], end = points->excluded_first[i + 1];
         if (end > begin && points->excluded[end - 1] >= most)
             return ley_fail(error, LEY_ERROR_INPUT,
-                            "point %lld excludes atom number %lld, counted from 0, and there are %lld atoms",
-                            (long long)i + 1, (long long)points->excluded[end - 1], (long long)most);
+                            "point %lld excludes atom %lld, both counted from 0, and there %s %lld atom%s",
+                            (long long)i, (long long)points->excluded[end - 1], most == 1 ? "is" : "are",
+                            (long long)most, most == 1 ? "" : "s");
     }
     return LEY_OK;
 }

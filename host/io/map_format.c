@@ -6,6 +6,7 @@
 #include "io/dx.h"
 #include "io/dxbin.h"
 #include "io/map_header.h"
+#include "io/molecule_kind.h"
 #include "io/mrc.h"
 #include "io/npy.h"
 #include "io/raw.h"
@@ -166,6 +167,14 @@ static const map_format *find_by_content(const char *path, const unsigned char *
     return (named == NULL || named->about.beside == NULL) && has_header_beside(path) ? raw : named;
 }
 
+/* Whether the content, and not the name alone, says that it is of this format; of raw maps the name
+ * and the header do. */
+static bool is_by_content(const map_format *format, const char *path, const unsigned char *bytes, size_t size)
+{
+    return format != NULL &&
+           (format->is != NULL ? format->is(bytes, size) : format == find_read(path) && has_header_beside(path));
+}
+
 /* The first bytes, from malloc; NULL: no memory. */
 static unsigned char *peek(ley_stream *stream, size_t *size, ley_error *error)
 {
@@ -199,16 +208,20 @@ static ley_status read_stream(ley_stream *stream, const char *path, ley_map **ma
     if (bytes == NULL)
         return LEY_ERROR_MEMORY;
     const map_format *format = find_by_content(path, bytes, size);
-    const bool is_text = memchr(bytes, '\0', size) == NULL;
+    const bool is_text = memchr(bytes, '\0', size) == NULL, is_sure = is_by_content(format, path, bytes, size);
     free(bytes);
     if (format != NULL && format->about.beside != NULL && is_no_regular_file(path))
         return fail_pipe(path, error);
-    if (format == NULL && !is_text)
-        return ley_fail(error, LEY_ERROR_INPUT,
-                        "%s: no map that can be read, by its first bytes: neither OpenDX, MRC, an array of NumPy's nor "
-                        "a cube file, and the header of a raw map, %s.json, is not there",
-                        path, path);
-    return (format != NULL ? format : formats)->read(stream, map, error);
+    ley_status status =
+        format == NULL && !is_text
+            ? ley_fail(error, LEY_ERROR_INPUT,
+                       "%s: no map that can be read, by its first bytes: neither OpenDX, MRC, an array of NumPy's nor "
+                       "a cube file, and the header of a raw map, %s.json, is not there",
+                       path, path)
+            : (format != NULL ? format : formats)->read(stream, map, error);
+    if (status != LEY_OK && !is_sure && molecule_kind_explain(path, MAP_WANTED, error))
+        status = LEY_ERROR_INPUT;
+    return status;
 }
 
 ley_status ley_map_read(const char *path, ley_map **map, ley_error *error)
@@ -266,6 +279,27 @@ const ley_map_format *ley_map_format_found(const char *path)
     free(bytes);
     ley_stream_close(stream);
     return format != NULL ? &format->about : NULL;
+}
+
+bool map_format_explain(const char *path, ley_error *error)
+{
+    ley_stream *stream;
+    size_t size = 0;
+    if (is_no_regular_file(path) || ley_stream_open(path, &stream, NULL) != LEY_OK)
+        return false;
+    unsigned char *bytes = peek(stream, &size, NULL);
+    const map_format *format = bytes != NULL ? find_by_content(path, bytes, size) : NULL;
+    const bool is_map = is_by_content(format, path, bytes, size);
+    free(bytes);
+    ley_stream_close(stream);
+    if (!is_map)
+        return false;
+    ley_error_clear(error);
+    ley_fail(error, LEY_ERROR_INPUT,
+             "%s: this is a map (%s), not a PQR file: leyden slice '%s' -o NEW.png draws it; a map is computed from a "
+             "PQR file",
+             path, format->about.name, path);
+    return true;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

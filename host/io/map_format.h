@@ -21,6 +21,10 @@ typedef struct map_format {
     ley_status (*create)(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error);
 } map_format;
 
+/* Of a file that could not be read as a molecule. True: it is a map, and `error` says so and what
+ * to type next. */
+bool map_format_explain(const char *path, ley_error *error);
+
 /* Reads a file in this format, whatever it is named and holds. Errors: as ley_map_read(). */
 ley_status map_format_read(const map_format *format, const char *path, ley_map **map, ley_error *error);
 

@@ -1,13 +1,12 @@
 #include "io/molecule_kind.h"
 
 #include "error.h"
+#include "io/stream.h"
 #include "io/text.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { LINES = 200, COMMAND_BYTES = 700, START_BYTES = 64, GRO_NUMBERS = 20 };
 
@@ -130,50 +129,89 @@ static bool is_xyz(const seen *s)
            has_number(s, 3, false) && !has_word(s, 0, "ATOM") && !has_word(s, 0, "HETATM");
 }
 
-static bool is_opendx(const seen *s)
-{
-    return has_word(s, 0, "OBJECT") && has_word(s, 2, "CLASS") && has_word(s, 3, "GRIDPOSITIONS");
-}
-
 static bool is_web_page(const seen *s)
 {
     return has_word(s, 0, "<!DOCTYPE") || has_word(s, 0, "<HTML") || has_word(s, 0, "<HTML>");
 }
 
+/* As a PQR file has them, and a PDB file. */
+static bool is_record_of_atom(const seen *s)
+{
+    return begins(s, "ATOM ") || begins(s, "HETATM");
+}
+
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* `remedy`: what follows "FILE: this is <name>, ", the file's name in place of %s. */
+/* `remedy`: what follows "FILE: this is <name>, not ...: ", the file's name in place of %s. */
 typedef struct kind_row {
     const char *name, *remedy;
     kind_test *test;
+    bool is_no_molecule;
 } kind_row;
 
 #define CONVERT "python3 -m leyden convert "
 #define MAKES " makes a PQR file of "
 
 static const kind_row kinds[] = {
-    {"a PSF, a topology without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both", is_psf},
-    {"a topology of Amber (prmtop), without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both",
-     is_prmtop},
-    {"a mol2 file", CONVERT "'%s' -o NEW.pqr" MAKES "it", is_mol2},
-    {"an mmCIF file, which has no charges", "pdb2pqr --ff AMBER '%s' NEW.pqr" MAKES "it", is_mmcif},
+    {"a PSF, a topology without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both", is_psf, false},
+    {"a topology of Amber (prmtop), without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both", is_prmtop,
+     false},
+    {"a mol2 file", CONVERT "'%s' -o NEW.pqr" MAKES "it", is_mol2, false},
+    {"an mmCIF file, which has no charges", "pdb2pqr --ff AMBER '%s' NEW.pqr" MAKES "it", is_mmcif, false},
     {"a topology of GROMACS, without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both",
-     is_gromacs_topology},
+     is_gromacs_topology, false},
     {"an SDF or MOL file, which has no partial charges",
      "antechamber -i '%s' -fi sdf -o NEW.mol2 -fo mol2 -c bcc computes them, and " CONVERT "NEW.mol2 -o NEW.pqr" MAKES
      "that",
-     is_sdf},
-    {"a data file of LAMMPS", CONVERT "'%s' -o NEW.pqr" MAKES "it", is_lammps},
-    {"a gro file, coordinates without charges", CONVERT "TOPOLOGY.tpr '%s' -o NEW.pqr" MAKES "both", is_gro},
-    {"an XYZ file, coordinates without charges", CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "both", is_xyz},
-    {"an OpenDX map", "leyden slice '%s' -o NEW.png draws it; a map is computed from a PQR file", is_opendx},
-    {"a web page", "it was saved in place of the file that was meant", is_web_page},
+     is_sdf, false},
+    {"a data file of LAMMPS", CONVERT "'%s' -o NEW.pqr" MAKES "it", is_lammps, false},
+    {"a gro file, coordinates without charges", CONVERT "TOPOLOGY.tpr '%s' -o NEW.pqr" MAKES "both", is_gro, false},
+    {"an XYZ file, coordinates without charges", CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "both", is_xyz, false},
+    {"a web page", "it was saved in place of the file that was meant", is_web_page, true},
 };
 
-static const kind_row tpr = {"a run input file of GROMACS (tpr)",
-                             CONVERT "'%s' COORDINATES.gro -o NEW.pqr" MAKES "both", NULL};
+/* Where a map is wanted. */
+static const kind_row molecule = {"a molecule", "leyden map '%s' -o NEW.dx computes one of it", is_record_of_atom,
+                                  true};
 
-static bool explain(const kind_row *kind, const char *path, int64_t line, ley_error *error)
+#define TRAJECTORY CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "its first frame"
+
+/* Files of other bytes than text: what they hold at a place. */
+static const struct {
+    size_t at;
+    const char *bytes;
+    size_t length;
+    kind_row kind;
+    bool is_atoms; /* the library's own, which are a molecule */
+} binary_kinds[] = {
+    {0,
+     "\x89LEY\r\n\x1a\n",
+     8,
+     {"a molecule (.atoms)", "leyden map '%s' -o NEW.dx computes one of it", NULL, true},
+     true},
+    {8,
+     "VERSION ",
+     8,
+     {"a run input file of GROMACS (tpr)", CONVERT "'%s' COORDINATES.gro -o NEW.pqr" MAKES "both", NULL, false},
+     false},
+    {4, "CORD", 4, {"a trajectory (DCD)", TRAJECTORY, NULL, false}, false},
+    {0, "\0\0\x07\xcb", 4, {"a trajectory (XTC)", TRAJECTORY, NULL, false}, false},
+    {0, "\0\0\x07\xc9", 4, {"a trajectory (TRR)", TRAJECTORY, NULL, false}, false},
+    {0, "CDF", 3, {"a trajectory (NetCDF)", TRAJECTORY, NULL, false}, false},
+    {0, "\x89HDF\r\n", 6, {"a file of HDF5", "leyden reads none", NULL, true}, false},
+    {0, "\x89PNG\r\n", 6, {"a picture", "it shows what another file holds", NULL, true}, false},
+    {0, "BZh", 3, {"packed by bzip2", "bunzip2 -k '%s' unpacks it", NULL, true}, false},
+    {0,
+     "\xfd"
+     "7zXZ",
+     5,
+     {"packed by xz", "unxz -k '%s' unpacks it", NULL, true},
+     false},
+    {0, "\x28\xb5\x2f\xfd", 4, {"packed by zstd", "unzstd '%s' unpacks it", NULL, true}, false},
+    {0, "PK\x03\x04", 4, {"packed by zip", "unzip '%s' unpacks it", NULL, true}, false},
+};
+
+static bool explain(const kind_row *kind, const char *path, int64_t line, molecule_wanted wanted, ley_error *error)
 {
     char command[COMMAND_BYTES], place[32] = "";
     const char *hole = strstr(kind->remedy, "%s");
@@ -183,20 +221,28 @@ static bool explain(const kind_row *kind, const char *path, int64_t line, ley_er
     if (line > 0)
         snprintf(place, sizeof place, ":%lld", (long long)line);
     ley_error_clear(error);
-    ley_fail(error, LEY_ERROR_INPUT, "%s%s: this is %s, not a PQR file: %s", path, place, kind->name, command);
+    ley_fail(error, LEY_ERROR_INPUT, "%s%s: this is %s, not %s: %s%s", path, place, kind->name,
+             wanted == MOLECULE_WANTED ? "a PQR file" : "a map", command,
+             wanted == MAP_WANTED && !kind->is_no_molecule ? ", of which leyden map computes a map" : "");
     return true;
 }
 
-/* Portable binary: a length, the same again, and the words VERSION or the program's name. */
-static bool is_tpr(const char *path)
+/* By its first bytes, once they are unpacked; NULL: they say nothing. */
+static const kind_row *kind_of_bytes(const char *path, molecule_wanted wanted)
 {
-    unsigned char start[START_BYTES] = {0};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const bool is_there = fd >= 0 && pread(fd, start, sizeof start, 0) > 16;
-    if (fd >= 0)
-        close(fd);
-    return is_there && start[0] == 0 && start[1] == 0 && start[4] == 0 && start[5] == 0 &&
-           memcmp(start + 8, "VERSION ", 8) == 0;
+    char start[START_BYTES] = {0};
+    size_t size = 0;
+    ley_stream *stream;
+    if (ley_stream_open(path, &stream, NULL) != LEY_OK)
+        return NULL;
+    if (ley_stream_peek(stream, start, sizeof start, &size, NULL) != LEY_OK)
+        size = 0;
+    ley_stream_close(stream);
+    for (size_t i = 0; i < sizeof binary_kinds / sizeof *binary_kinds; i++)
+        if (binary_kinds[i].at + binary_kinds[i].length <= size &&
+            memcmp(start + binary_kinds[i].at, binary_kinds[i].bytes, binary_kinds[i].length) == 0)
+            return binary_kinds[i].is_atoms && wanted == MOLECULE_WANTED ? NULL : &binary_kinds[i].kind;
+    return NULL;
 }
 
 static void look(seen *s)
@@ -208,7 +254,7 @@ static void look(seen *s)
         s->atoms_line = s->line;
 }
 
-static const kind_row *kind_of_lines(ley_text *text, int64_t *line)
+static const kind_row *kind_of_lines(ley_text *text, molecule_wanted wanted, int64_t *line)
 {
     seen s = {.line = 0};
     while (s.line < LINES && ley_text_line(text, &s.text, &s.length, NULL) == LEY_OK && s.text != NULL) {
@@ -219,18 +265,25 @@ static const kind_row *kind_of_lines(ley_text *text, int64_t *line)
                 *line = s.line;
                 return &kinds[i];
             }
+        if (wanted == MAP_WANTED && molecule.test(&s)) {
+            *line = s.line;
+            return &molecule;
+        }
     }
     return NULL;
 }
 
-bool molecule_kind_explain(const char *path, ley_error *error)
+bool molecule_kind_explain(const char *path, molecule_wanted wanted, ley_error *error)
 {
     struct stat known;
     ley_text *text;
     int64_t line = 0;
-    if (stat(path, &known) != 0 || !S_ISREG(known.st_mode) || ley_text_open(path, &text, NULL) != LEY_OK)
+    if (stat(path, &known) != 0 || !S_ISREG(known.st_mode))
         return false;
-    const kind_row *kind = is_tpr(path) ? &tpr : kind_of_lines(text, &line);
-    ley_text_close(text);
-    return kind != NULL && explain(kind, path, line, error);
+    const kind_row *kind = kind_of_bytes(path, wanted);
+    if (kind == NULL && ley_text_open(path, &text, NULL) == LEY_OK) {
+        kind = kind_of_lines(text, wanted, &line);
+        ley_text_close(text);
+    }
+    return kind != NULL && explain(kind, path, line, wanted, error);
 }

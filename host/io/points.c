@@ -197,7 +197,8 @@ static ley_status read_exclusions(const ley_text *text, const char *line, size_t
         if (n == 0)
             break;
         if (lists->n == lists->points)
-            return ley_text_fail(text, error, "more lines than the %lld points", (long long)lists->points);
+            return ley_text_fail(text, error, "more lines than points, of which there %s %lld",
+                                 lists->points == 1 ? "is" : "are", (long long)lists->points);
         if (n == 1 && *number_at == '-')
             continue;
         if (ley_parse_double(number_at, n, &number) != LEY_NUMBER_FINE || number != floor(number) || number < 1)
@@ -206,8 +207,8 @@ static ley_status read_exclusions(const ley_text *text, const char *line, size_t
                                  "has a -",
                                  ley_quote(number_at, n, quote));
         if (number > (double)lists->atoms)
-            return ley_text_fail(text, error, "there is no atom number %s: the molecule has %lld atoms",
-                                 ley_quote(number_at, n, quote), (long long)lists->atoms);
+            return ley_text_fail(text, error, "there is no atom number %s: the molecule has %lld atom%s",
+                                 ley_quote(number_at, n, quote), (long long)lists->atoms, lists->atoms == 1 ? "" : "s");
         const ley_status status = append_atom(lists, (int64_t)number - 1, text, error);
         if (status != LEY_OK)
             return status;
@@ -237,8 +238,8 @@ ley_status ley_points_read_exclusions(ley_points *points, const ley_atoms *atoms
     }
     if (status == LEY_OK && lists.n < n)
         status = ley_fail(error, LEY_ERROR_INPUT,
-                          "%s: %lld lines for %lld points: each point has a line, a - where it excludes no atom", path,
-                          (long long)lists.n, (long long)n);
+                          "%s: %lld line%s for %lld point%s: each point has a line, a - where it excludes no atom",
+                          path, (long long)lists.n, lists.n == 1 ? "" : "s", (long long)n, n == 1 ? "" : "s");
     ley_text_close(text);
     if (status == LEY_OK)
         return points_take_excluded(points, lists.first, lists.atom, error);

@@ -2,6 +2,7 @@
 #include "io/pqr.h"
 #include "error.h"
 #include "io/digits.h"
+#include "io/map_format.h"
 #include "io/molecule_kind.h"
 #include "io/pdb_signs.h"
 #include "io/pqr_record.h"
@@ -20,7 +21,9 @@ enum { NUMBERS = PQR_NUMBERS, PIECE_BYTES = 1 << 20 };
 typedef struct atom_list {
     size_t n, capacity;
     double *position_A, *charge_e, *radius_A;
-    int64_t *line; /* where each was read, for complaints about it */
+    int64_t *line;    /* where each was read, for complaints about it */
+    int32_t *residue; /* residue_pack() of each, unless: */
+    bool lacks_residues;
     ley_pdb_signs signs;
     bool may_follow;  /* atoms in front of this piece of a file */
     bool is_complete; /* a model has ended, where there were atoms in front of that */
@@ -37,15 +40,17 @@ static bool grow(void *array, size_t items, size_t item_bytes)
 static bool reserve(atom_list *list, size_t atoms)
 {
     if (!grow(&list->position_A, atoms, 3 * sizeof(double)) || !grow(&list->charge_e, atoms, sizeof(double)) ||
-        !grow(&list->radius_A, atoms, sizeof(double)) || !grow(&list->line, atoms, sizeof(int64_t)))
+        !grow(&list->radius_A, atoms, sizeof(double)) || !grow(&list->line, atoms, sizeof(int64_t)) ||
+        !grow(&list->residue, atoms, sizeof(int32_t)))
         return false;
     list->capacity = atoms;
     return true;
 }
 
-enum { ATOM_BYTES = NUMBERS * sizeof(double) + sizeof(int64_t) };
+enum { ATOM_BYTES = NUMBERS * sizeof(double) + sizeof(int64_t) + sizeof(int32_t) };
 
-static ley_status append(atom_list *list, const double numbers[NUMBERS], const ley_text *text, ley_error *error)
+static ley_status append(atom_list *list, const double numbers[NUMBERS], const pqr_words *words, const ley_text *text,
+                         ley_error *error)
 {
     if (list->n == list->capacity) {
         const size_t more = ley_text_room(list->capacity);
@@ -59,6 +64,8 @@ static ley_status append(atom_list *list, const double numbers[NUMBERS], const l
     memcpy(list->position_A + 3 * list->n, numbers, 3 * sizeof(double));
     list->charge_e[list->n] = numbers[3];
     list->radius_A[list->n] = numbers[4];
+    list->residue[list->n] = words->residue;
+    list->lacks_residues = list->lacks_residues || !words->has_residue;
     list->line[list->n++] = ley_text_line_number(text);
     return LEY_OK;
 }
@@ -69,6 +76,7 @@ static void free_list(atom_list *list)
     free(list->charge_e);
     free(list->radius_A);
     free(list->line);
+    free(list->residue);
     *list = (atom_list){.n = 0};
 }
 
@@ -80,11 +88,11 @@ static ley_status fail_negative(const ley_text *text, const char *line, const pq
     const int words[] = {pqr_record_word(line, charge->at), pqr_record_word(line, radius->at)};
     if (!(charge->value > 0) || words[0] == words[1])
         return pqr_record_fail(text, 4, radius, "is negative", error);
-    char complaint[256];
-    snprintf(complaint, sizeof complaint,
-             "is negative. If radii stand in front of charges: awk '/^(ATOM|HETATM)/ {t = $%d; $%d = $%d; $%d = t} 1' "
-             "FILE > NEW exchanges them",
-             words[0], words[0], words[1], words[1]);
+    char program[128], complaint[sizeof(pqr_remedy) + 96];
+    snprintf(program, sizeof program, "/^(ATOM|HETATM)/ {t = $%d; $%d = $%d; $%d = t} 1", words[0], words[0], words[1],
+             words[1]);
+    snprintf(complaint, sizeof complaint, "is negative. If radii stand in front of charges: %s exchanges them",
+             pqr_record_remedy(text, program).s);
     return pqr_record_fail(text, 4, radius, complaint, error);
 }
 
@@ -92,20 +100,21 @@ static ley_status fail_negative(const ley_text *text, const char *line, const pq
 static ley_status read_atom(const ley_text *text, const char *line, size_t length, const char *start, atom_list *list,
                             ley_error *error)
 {
-    pqr_field name, numbers[NUMBERS];
-    ley_status status = pqr_record_read(text, line, length, start, &name, numbers, error);
+    pqr_words words;
+    pqr_field numbers[NUMBERS];
+    ley_status status = pqr_record_read(text, line, length, start, &words, numbers, error);
     if (status != LEY_OK)
         return status;
     double values[NUMBERS];
     for (size_t i = 0; i < NUMBERS; i++)
         values[i] = numbers[i].value;
-    const ley_pdb_word word = {name.at, name.length, 0};
+    const ley_pdb_word word = {words.name.at, words.name.length, 0};
     const ley_pdb_word charge = {numbers[3].at, numbers[3].length, values[3]};
     const ley_pdb_word radius = {numbers[4].at, numbers[4].length, values[4]};
     ley_pdb_see_atom(&list->signs, line, length, ley_text_line_number(text), &word, &charge, &radius);
     if (values[4] < 0)
         return fail_negative(text, line, &numbers[3], &numbers[4], error);
-    return append(list, values, text, error);
+    return append(list, values, &words, text, error);
 }
 
 /* Where the record's name ends when it is ATOM or HETATM, a serial number grown to it or not; else
@@ -209,10 +218,12 @@ static bool add_piece(piece_reader *r, const atom_list *part)
         memcpy(list->position_A + 3 * list->n, part->position_A, part->n * 3 * sizeof(double));
         memcpy(list->charge_e + list->n, part->charge_e, part->n * sizeof(double));
         memcpy(list->radius_A + list->n, part->radius_A, part->n * sizeof(double));
+        memcpy(list->residue + list->n, part->residue, part->n * sizeof(int32_t));
     }
     for (size_t i = 0; i < part->n; i++)
         list->line[list->n + i] = part->line[i] + r->lines;
     list->n = n;
+    list->lacks_residues = list->lacks_residues || part->lacks_residues;
     ley_pdb_add_signs(&list->signs, &part->signs, r->lines);
     return true;
 }
@@ -289,13 +300,18 @@ static ley_status refuse(const char *path, const ley_pdb_finding *f, ley_error *
                     (long long)f->line, f->kind, f->reason, f->as_charges, f->as_radii, f->before, path, f->behind);
 }
 
-static ley_status make_atoms(const char *path, const atom_list *list, ley_atoms **atoms, ley_error *error)
+static ley_status make_atoms(const char *path, atom_list *list, ley_atoms **atoms, ley_error *error)
 {
     if (list->n == 0)
         return ley_fail(error, LEY_ERROR_INPUT, "%s: no ATOM or HETATM record", path);
     ley_status status = ley_atoms_create(list->n, list->position_A, list->charge_e, list->radius_A, atoms, error);
     if (status == LEY_ERROR_INPUT)
         prefix_line(path, list, error);
+    if (status == LEY_OK && !list->lacks_residues) { /* in no more memory than they take */
+        grow(&list->residue, list->n, sizeof(int32_t));
+        ley_atoms_take_residues(*atoms, list->residue);
+        list->residue = NULL;
+    }
     return status;
 }
 
@@ -311,8 +327,8 @@ ley_status ley_pqr_read_pieces(const char *path, ley_pdb_policy policy, int thre
         status = refuse(path, finding, error);
     else if (status == LEY_OK)
         status = make_atoms(path, &list, atoms, error);
-    if (status == LEY_ERROR_INPUT && !finding->is_pdb)
-        molecule_kind_explain(path, error);
+    if (status == LEY_ERROR_INPUT && !finding->is_pdb && !molecule_kind_explain(path, MOLECULE_WANTED, error))
+        map_format_explain(path, error);
     free_list(&list);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "error.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { FIELDS_MAX = 12, SPLIT_MAX = 32 };
@@ -318,6 +319,16 @@ ley_status pqr_record_fail(const ley_text *text, size_t i, const field *f, const
     return ley_text_fail(text, error, "%s %s %s", number_names[i], ley_quote(f->at, f->length, quote), complaint);
 }
 
+pqr_remedy pqr_record_remedy(const ley_text *text, const char *program)
+{
+    pqr_remedy remedy;
+    if (ley_text_is_packed(text))
+        snprintf(remedy.s, sizeof remedy.s, "gzip -dc '%s' | awk '%s' > NEW.pqr", ley_text_path(text), program);
+    else
+        snprintf(remedy.s, sizeof remedy.s, "awk '%s' '%s' > NEW.pqr", program, ley_text_path(text));
+    return remedy;
+}
+
 int pqr_record_word(const char *line, const char *at)
 {
     int words = 0;
@@ -363,11 +374,11 @@ static ley_status fail_record(const ley_text *text, const char *line, field *fie
     }
     if (bare > 0) {
         const int word = pqr_record_word(line, fields[bare - 1].at);
-        return ley_text_fail(
-            text, error,
-            "no residue number between %s and x: awk '/^(ATOM|HETATM)/ {$%d = $%d \" 1\"} 1' FILE > NEW "
-            "puts a 1 there",
-            ley_quote(fields[bare - 1].at, fields[bare - 1].length, quote), word, word);
+        char program[96];
+        snprintf(program, sizeof program, "/^(ATOM|HETATM)/ {$%d = $%d \" 1\"} 1", word, word);
+        return ley_text_fail(text, error, "no residue number between %s and x: %s puts a 1 there",
+                             ley_quote(fields[bare - 1].at, fields[bare - 1].length, quote),
+                             pqr_record_remedy(text, program).s);
     }
     bool chain = n > 4 && !is_number(&fields[3]) && !is_residue_number(&fields[3], false) &&
                  !(are_numbers(fields, n, 4) && have_points(fields, 4));
@@ -405,10 +416,30 @@ static ley_status find_in_touching(const ley_text *text, const char *line, field
     return fail_record(text, line, fields, n, error);
 }
 
-ley_status pqr_record_read(const ley_text *text, const char *line, size_t length, const char *start, field *name,
+/* The word in front of x is the residue's number, with an insertion code or not; a chain stands in
+ * front of that, as a word of its own where x is the sixth word, or grown to it. */
+static void find_residue(const field *before, const field *chain, pqr_words *words)
+{
+    size_t end = before->length, first;
+    int64_t number = 0;
+    const char code = end > 1 && is_letter(before->at[end - 1]) ? before->at[--end] : '\0';
+    for (first = end; first > 0 && ley_is_digit(before->at[first - 1]);)
+        first--;
+    if (first > 0 && (before->at[first - 1] == '-' || before->at[first - 1] == '+'))
+        first--;
+    const field grown = {.at = before->at, .length = first};
+    if (chain == NULL && first > 0)
+        chain = &grown;
+    words->has_residue = first < end && (chain == NULL || chain->length == 1) &&
+                         ley_parse_int64(before->at + first, end - first, &number) == LEY_NUMBER_FINE &&
+                         residue_pack(chain != NULL ? chain->at[0] : '\0', number, code, &words->residue);
+}
+
+ley_status pqr_record_read(const ley_text *text, const char *line, size_t length, const char *start, pqr_words *words,
                            field numbers[PQR_NUMBERS], ley_error *error)
 {
     field fields[FIELDS_MAX];
+    *words = (pqr_words){.name = {.at = ""}};
     const size_t n = split(start, line + length, fields), x = find_x(fields, n);
     if (x > 0) {
         memcpy(numbers, fields + x, PQR_NUMBERS * sizeof *numbers);
@@ -422,6 +453,13 @@ ley_status pqr_record_read(const ley_text *text, const char *line, size_t length
         if (kind != LEY_NUMBER_FINE)
             return pqr_record_fail(text, i, &numbers[i], ley_number_complaint(kind), error);
     }
-    *name = n > 1 ? fields[1] : (field){.at = ""};
+    if (n > 1)
+        words->name = fields[1];
+    size_t number = 1; /* the word in front of the one in which x is */
+    while (number < n &&
+           !(numbers[0].at >= fields[number].at && numbers[0].at < fields[number].at + fields[number].length))
+        number++;
+    if (number < n)
+        find_residue(&fields[number - 1], number == 5 ? &fields[3] : NULL, words);
     return LEY_OK;
 }

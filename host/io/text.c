@@ -72,6 +72,16 @@ ley_status ley_text_open(const char *path, ley_text **text, ley_error *error)
     return status;
 }
 
+const char *ley_text_path(const ley_text *text)
+{
+    return text->path;
+}
+
+bool ley_text_is_packed(const ley_text *text)
+{
+    return text->stream != NULL && ley_stream_is_packed(text->stream);
+}
+
 int64_t ley_text_plain_size(const char *path)
 {
     unsigned char start[2] = {0, 0};
@@ -273,7 +283,7 @@ static ley_status take_in(ley_text *text, size_t got, ley_error *error)
     text->end += text->holds_back + got;
     text->read_to += (int64_t)got;
     if (text->at_start) {
-        const bool is_packed = text->stream != NULL && ley_stream_is_packed(text->stream);
+        const bool is_packed = ley_text_is_packed(text);
         const ley_status status = pass_mark(text->path, is_packed, text->buffer, got, &passed, error);
         if (status != LEY_OK)
             return status;

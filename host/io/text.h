@@ -32,6 +32,10 @@ void ley_text_expect(ley_text *text, int64_t bytes);
 /* The size of a regular file that is plain text or what else is no gzip file; else -1. */
 int64_t ley_text_plain_size(const char *path);
 
+/* The file's name, and whether it is unpacked while it is read. */
+const char *ley_text_path(const ley_text *text);
+bool ley_text_is_packed(const ley_text *text);
+
 /* Such a file from a byte on, as ley_text_open(): from 0 on at its first line, else at the first
  * one that begins there or behind it. That line has the number 1. */
 ley_status ley_text_open_piece(const char *path, int64_t first, ley_text **text, ley_error *error);

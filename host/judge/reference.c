@@ -462,20 +462,31 @@ reference_value reference_sum(const reference_terms *t, const double point_A[3])
     return short_range_sum(t, point_A);
 }
 
+static periodic_options images_of_all(const reference_terms *t, size_t points, const atomic_bool *cancelled)
+{
+    return (periodic_options){.cell = *t->cell,
+                              .kappa_per_A = t->kappa_per_A,
+                              .r_min_A = t->r_min_A,
+                              .shares = t->shares,
+                              .near_A = t->near_A,
+                              .n = ley_atoms_count(t->atoms),
+                              .position_A = ley_atoms_positions_A(t->atoms),
+                              .charge_e = ley_atoms_charges_e(t->atoms),
+                              .points = points,
+                              .cancelled = cancelled};
+}
+
+double reference_images_seconds(const reference_terms *t, size_t points)
+{
+    const periodic_options options = images_of_all(t, points, NULL);
+    return periodic_sum_seconds(&options);
+}
+
 ley_status reference_begin(reference_terms *t, size_t points, const atomic_bool *cancelled, ley_error *error)
 {
     if (t->cell == NULL || t->cell->dimensions == 0)
         return LEY_OK;
-    const periodic_options options = {.cell = *t->cell,
-                                      .kappa_per_A = t->kappa_per_A,
-                                      .r_min_A = t->r_min_A,
-                                      .shares = t->shares,
-                                      .near_A = t->near_A,
-                                      .n = ley_atoms_count(t->atoms),
-                                      .position_A = ley_atoms_positions_A(t->atoms),
-                                      .charge_e = ley_atoms_charges_e(t->atoms),
-                                      .points = points,
-                                      .cancelled = cancelled};
+    const periodic_options options = images_of_all(t, points, cancelled);
     return periodic_sum_create(&options, &t->images, error);
 }
 

@@ -71,6 +71,9 @@ typedef struct reference_terms {
 ley_status reference_begin(reference_terms *terms, size_t points, const atomic_bool *cancelled, ley_error *error);
 void reference_end(reference_terms *terms);
 
+/* About how long a core takes for so many points of a sum over all images, in s. */
+double reference_images_seconds(const reference_terms *terms, size_t points);
+
 /* The sum at a point. */
 reference_value reference_sum(const reference_terms *terms, const double point_A[3]);
 

@@ -262,6 +262,167 @@ ley_status ley_points_exclude_own(ley_points *points, const ley_atoms *atoms, co
     return status;
 }
 
+/* ---- Residues -------------------------------------------------------------------------------- */
+
+/* Neighbouring atoms of one residue: [first, end). */
+typedef struct stretch {
+    int32_t residue, first, end;
+} stretch;
+
+static int by_residue(const void *a, const void *b)
+{
+    const stretch *p = a, *q = b;
+    return p->residue != q->residue ? (p->residue > q->residue) - (p->residue < q->residue)
+                                    : (p->first > q->first) - (p->first < q->first);
+}
+
+/* Sorted by residue; NULL: no memory. */
+static stretch *find_stretches(const ley_atoms *atoms, size_t *count)
+{
+    const size_t n = ley_atoms_count(atoms);
+    const int32_t *residue = ley_atoms_residues(atoms);
+    stretch *list = malloc(n * sizeof *list);
+    *count = 0;
+    for (size_t j = 0; list != NULL && j < n; j++) {
+        if (j == 0 || residue[j] != residue[j - 1])
+            list[(*count)++] = (stretch){residue[j], (int32_t)j, (int32_t)j};
+        list[*count - 1].end = (int32_t)j + 1;
+    }
+    if (list != NULL)
+        qsort(list, *count, sizeof *list, by_residue);
+    return list;
+}
+
+/* Of a residue: so many, from here on. */
+static const stretch *stretches_of(const stretch *list, size_t count, int32_t residue, size_t *found)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (list[middle].residue < residue)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (*found = 0; low + *found < count && list[low + *found].residue == residue;)
+        ++*found;
+    return list + low;
+}
+
+/* The one of several that has an atom at the point; NULL: none, or more than one. */
+static const stretch *stretch_at(const stretch *some, size_t count, int64_t point, const pairs *found)
+{
+    const stretch *at = NULL;
+    size_t first = 0, end = found->count; /* in their order */
+    while (first < end) {
+        const size_t middle = (first + end) / 2;
+        if (found->list[middle].point < point)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (size_t k = first; k < found->count && found->list[k].point == point; k++)
+        for (size_t s = 0; s < count; s++)
+            if (found->list[k].atom >= some[s].first && found->list[k].atom < some[s].end) {
+                if (at != NULL && at != &some[s])
+                    return NULL;
+                at = &some[s];
+            }
+    return at;
+}
+
+/* Which stretch each point excludes: [points], NULL for none. */
+static ley_status choose_stretches(const ley_points *points, const int32_t *residue, const stretch *list, size_t count,
+                                   const pairs *at, const stretch **chosen, ley_error *error)
+{
+    bool is_any = false;
+    for (int64_t i = 0; i < ley_points_count(points); i++) {
+        size_t found;
+        char text[RESIDUE_TEXT];
+        const stretch *some = stretches_of(list, count, residue[i], &found);
+        chosen[i] = found == 0 ? NULL : found == 1 ? some : stretch_at(some, found, i, at);
+        is_any = is_any || found > 0;
+        if (found > 1 && chosen[i] == NULL)
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "point %lld, counted from 0: there are %zu residues %s among the atoms, and no atom at the "
+                            "point tells which one is meant: chains in the file would",
+                            (long long)i, found, residue_text(residue[i], text));
+    }
+    return is_any ? LEY_OK
+                  : ley_fail(error, LEY_ERROR_INPUT,
+                             "no residue of the points is among those of the atoms: chain, "
+                             "number and insertion code must be the same");
+}
+
+static ley_status exclude_stretches(ley_points *points, const stretch *const *chosen, ley_error *error)
+{
+    const int64_t n = ley_points_count(points);
+    int64_t total = 0, *first = malloc(((size_t)n + 1) * sizeof *first);
+    for (int64_t i = 0; i < n; i++)
+        total += chosen[i] != NULL ? chosen[i]->end - chosen[i]->first : 0;
+    int64_t *atom = malloc(((size_t)total + 1) * sizeof *atom), at = 0;
+    if (first == NULL || atom == NULL) {
+        free(first);
+        free(atom);
+        return ley_fail_memory(error, (size_t)(total + n) * sizeof *atom, "the lists of atoms to exclude");
+    }
+    for (int64_t i = 0; i < n; i++) {
+        first[i] = at;
+        for (int32_t j = chosen[i] != NULL ? chosen[i]->first : 0; chosen[i] != NULL && j < chosen[i]->end; j++)
+            atom[at++] = j;
+    }
+    first[n] = at;
+    return points_take_excluded(points, first, atom, error);
+}
+
+static ley_status exclude_named(ley_points *points, const ley_atoms *atoms, const int32_t *residue, const pairs *found,
+                                ley_error *error)
+{
+    size_t count;
+    stretch *list = find_stretches(atoms, &count);
+    const stretch **chosen = malloc((size_t)ley_points_count(points) * sizeof *chosen);
+    ley_status status = list == NULL || chosen == NULL
+                            ? ley_fail_memory(error, ley_atoms_count(atoms) * sizeof *list, "the residues")
+                            : choose_stretches(points, residue, list, count, found, chosen, error);
+    if (status == LEY_OK)
+        status = exclude_stretches(points, chosen, error);
+    free(list);
+    free(chosen);
+    return status;
+}
+
+/* Those of the atoms at the points. */
+static ley_status exclude_at(ley_points *points, const ley_atoms *atoms, const pairs *found, ley_error *error)
+{
+    const int32_t *residue = ley_atoms_residues(atoms);
+    const size_t n = ley_atoms_count(atoms);
+    int64_t *group = malloc(n * sizeof *group);
+    if (group == NULL)
+        return ley_fail_memory(error, n * sizeof *group, "the residues");
+    group[0] = 0;
+    for (size_t j = 1; j < n; j++)
+        group[j] = group[j - 1] + (residue[j] != residue[j - 1]);
+    const ley_status status = exclude(points, atoms, group, found, error);
+    free(group);
+    return status;
+}
+
+ley_status ley_points_exclude_residues(ley_points *points, const ley_atoms *atoms, const int32_t *residue,
+                                       const bool periodic[3], const double cell_A[3][3], ley_error *error)
+{
+    pairs found;
+    if (ley_atoms_residues(atoms) == NULL)
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "the atoms' residues are unknown: PQR files have them, with chains of one letter or none and "
+                        "numbers within 524,288");
+    ley_status status = find_pairs(points, atoms, false, periodic, cell_A, &found, error);
+    if (status == LEY_OK)
+        status = residue != NULL ? exclude_named(points, atoms, residue, &found, error)
+                                 : exclude_at(points, atoms, &found, error);
+    free(found.list);
+    return status;
+}
+
 static bool excludes(const ley_points *points, const pair *p)
 {
     size_t count;

@@ -361,6 +361,8 @@ ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_err
 {
     if (job->has_begun)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
+    if (job->is_by_host)
+        return ley_fail(error, LEY_ERROR_USAGE, "the host does it alone: forecasts are of devices");
     if (job->method->host_needs == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "method %s: there are no forecasts of it", job->method->name);
     job->has_begun = true;

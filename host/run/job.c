@@ -4,6 +4,7 @@
 #include "error.h"
 #include "run/bench.h"
 #include "run/given_plan.h"
+#include "run/host_sum.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,8 +118,8 @@ static ley_status create_into(ley_job *j, ley_error *error)
 {
     const method *m = j->method;
     const size_t devices = j->engine->candidate_count;
-    j->records = calloc(devices, sizeof *j->records);
-    j->device_reports = calloc(devices, sizeof *j->device_reports);
+    j->records = calloc(devices + 1, sizeof *j->records);
+    j->device_reports = calloc(devices + 1, sizeof *j->device_reports);
     j->stages = calloc(most_stages(m), sizeof *j->stages);
     if (j->records == NULL || j->device_reports == NULL || j->stages == NULL)
         return ley_fail_memory(error, devices * sizeof *j->records, "the job");
@@ -127,6 +128,20 @@ static ley_status create_into(ley_job *j, ley_error *error)
     j->report.atoms = j->atoms != NULL ? (int64_t)ley_atoms_count(j->atoms) : 0;
     begin_stages(j);
     return LEY_OK;
+}
+
+/* In place of an engine: none of its devices is there. */
+static ley_engine nobody;
+
+/* What the devices would be sooner for is not the host's. */
+static ley_status take_engine(ley_engine *engine, const method *m, const void *task, const ley_run_options *options,
+                              ley_engine **taken, ley_error *error)
+{
+    *taken = engine != NULL ? engine : &nobody;
+    if (engine != NULL || host_sum_is_sooner(m, task, options))
+        return LEY_OK;
+    return ley_fail(error, LEY_ERROR_NO_DEVICE,
+                    "method %s: no engine was given, and the host would not be sooner than a device", m->name);
 }
 
 ley_status job_create(ley_engine *engine, const method *m, void *task, const ley_atoms *atoms,
@@ -138,6 +153,8 @@ ley_status job_create(ley_engine *engine, const method *m, void *task, const ley
         status = check_options(&taken, m, error);
     job_plan *given = NULL;
     if (status == LEY_OK)
+        status = take_engine(engine, m, task, &taken, &engine, error);
+    if (status == LEY_OK)
         status = plan_take(&taken, m, &given, error);
     taken.decision_count = 0; /* the caller's: the job has its own */
     taken.decisions = NULL;
@@ -148,6 +165,7 @@ ley_status job_create(ley_engine *engine, const method *m, void *task, const ley
         return status != LEY_OK ? status : ley_fail_memory(error, sizeof *j, "the job");
     }
     j->engine = engine;
+    j->is_by_host = engine == &nobody;
     j->method = m;
     j->task = task;
     j->atoms = atoms;

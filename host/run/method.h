@@ -13,6 +13,7 @@
 #include "run/stage.h"
 
 struct job_needs; /* run/job_memory.h */
+struct host_sum;  /* run/host_sum.h */
 
 /* Charges in open space, in a medium of one permittivity, and where their potential is wanted: in a
  * map or at points. */
@@ -127,6 +128,10 @@ typedef struct method {
     /* Whether a double sum has more digits where charges nearly cancel: not where its terms are
      * floats all the same. */
     bool double_has_more_digits;
+
+    /* What the host is to do where that is sooner, without prepare(). False: this task needs
+     * devices. NULL: each does. */
+    bool (*by_host)(const void *task, struct host_sum *sum);
 
     /* What the benchmark measures of it (run/bench.h); NULL: nothing. */
     const struct bench_subject *bench;

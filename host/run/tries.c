@@ -4,6 +4,7 @@
 #include "core/map.h"
 #include "error.h"
 #include "log.h"
+#include "run/host_job.h"
 #include "run/job_memory.h"
 #include "run/job_run.h"
 
@@ -171,6 +172,8 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
     job->has_begun = true;
     job->start_s = ley_clock_s();
+    if (job->is_by_host)
+        return host_job_run(job, error);
     job_begin_plan(job);
     const ley_status status = run(job, error);
     if (status == LEY_OK)
@@ -178,5 +181,7 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
     job->report.sum = job->options.sum;
     job->report.double_has_more_digits = job->method->double_has_more_digits;
     job_complete_report(job);
+    if (status == LEY_OK)
+        host_sum_note_built(job->method);
     return status;
 }

@@ -138,3 +138,28 @@ def test_nothing_is_left_behind(atoms, lattice, engine, tmp_path):
     # 200 maps would be 6 MB, and 200 jobs 3.5 MB; what is seen where nothing leaks is up to 1 MB.
     assert grown < 2.5e6, grown
     assert len(os.listdir("/proc/self/fd")) <= files and threading.active_count() <= threads
+
+
+SMALL = """
+import numpy as np, leyden
+atoms = leyden.Atoms.from_arrays([[0, 0, 0], [3, 0, 0]], [1, -1], [1.5, 1.5])
+made = [leyden.points(atoms, [[1, 1, 1], [2, 3, 4]], field=True), leyden.map(atoms, spacing=2, padding=3),
+        leyden.map(atoms, n=(5, 5, 5), cell=(12, 12, 12)), leyden.map(atoms, spacing=3, method="cutoff", field=True),
+        leyden.boundary(atoms, [[9, 9, 9]])]
+assert all(m.report["host"] and m.report["host_check"] and not m.report["devices"] for m in made)
+assert all(m.report["accuracy"]["compared"] > 0 for m in made)
+right = [1 / 3 ** .5 - 1 / 6 ** .5, 1 / 29 ** .5 - 1 / 26 ** .5]
+assert np.allclose(made[0].values / made[0].values[0], np.array(right) / right[0], rtol=1e-12)
+assert leyden._engine._default is None
+mapped = open("/proc/self/maps").read()
+assert not any(name in mapped for name in ("libpocl", "libLLVM", "Rusticl", "libcuda"))
+"""
+
+
+def test_small_sums_are_the_hosts(tmp_path):
+    """At once, without a driver, and with nothing built."""
+    environment = {**os.environ, "LEYDEN_CACHE_DIR": str(tmp_path)}
+    environment.pop("LEYDEN_KERNEL_DIR", None)
+    done = subprocess.run([sys.executable, "-c", SMALL], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not any(files for _, _, files in os.walk(tmp_path))

@@ -85,6 +85,7 @@ static const option_block *const shared[] = {&job_options, NULL};
 const subcommand squares_command = {
     .name = "squares",
     .summary = "Sums the squares of a map's values.",
+    .example = "leyden squares MAP.dx",
     .operand = "MAP",
     .operand_help = "the map, OpenDX",
     .method = method_at,

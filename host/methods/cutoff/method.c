@@ -8,6 +8,7 @@
 #include "core/options.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "methods/cutoff/by_host.h"
 #include "methods/cutoff/short_range.h"
 #include "methods/cutoff/stages.h"
 #include "run/job.h"
@@ -82,6 +83,11 @@ static accuracy_limits limits(const void *context)
                              .nothing = ACCURACY_NOTHING};
 }
 
+static bool by_host(const void *context, host_sum *sum)
+{
+    return cutoff_by_host(context, sum);
+}
+
 static const product *const made_by_bins[] = {&cutoff_product_bins, NULL};
 
 enum { BINS, OVERFLOW, SUM };
@@ -118,5 +124,6 @@ const method method_cutoff = {
     .point = cutoff_point,
     .value = cutoff_value,
     .map = cutoff_map,
+    .by_host = by_host,
     .bench = &bench_cutoff,
 };

@@ -8,6 +8,7 @@
 #include "core/points.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "methods/cutoff/by_host.h"
 #include "methods/cutoff/point_stages.h"
 #include "methods/cutoff/short_range.h"
 #include "run/job.h"
@@ -84,6 +85,16 @@ static accuracy_limits limits(const void *context)
                              .nothing = ACCURACY_NOTHING};
 }
 
+static bool by_host(const void *context, host_sum *sum)
+{
+    const cutoff_points_task *task = context;
+    if (!cutoff_by_host(&task->sums, sum))
+        return false;
+    sum->list = task->points->list;
+    sum->points = task->points;
+    return true;
+}
+
 static uint64_t needs(const void *context, const ley_run_options *options)
 {
     return cutoff_needs(context, options);
@@ -114,4 +125,5 @@ const method method_cutoff_points = {
     .value = cutoff_points_value,
     .field = cutoff_points_field,
     .excluded = cutoff_points_excluded,
+    .by_host = by_host,
 };

@@ -12,6 +12,7 @@
 #include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"
 #include "run/forecast.h"
+#include "run/host_sum.h"
 #include "run/job.h"
 #include "run/job_memory.h"
 #include "run/slab_size.h"
@@ -356,6 +357,15 @@ static const ley_map *map(const void *context)
     return ((const dcs_task *)context)->map;
 }
 
+static bool by_host(const void *context, host_sum *sum)
+{
+    const dcs_task *task = context;
+    *sum = (host_sum){
+        .map = task->map, .units = ley_units_name(task->options.units), .how = "direct summation", .builds_s = 3};
+    terms(task, &sum->terms);
+    return true;
+}
+
 static const stage stages[] = {{.name = "sum",
                                 .split = STAGE_SLABS,
                                 .count = count_planes,
@@ -388,6 +398,7 @@ const method method_dcs = {
     .point = point,
     .value = value,
     .map = map,
+    .by_host = by_host,
     .bench = &bench_dcs,
     .double_has_more_digits = true,
 };

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/stages.h"
+#include "run/host_sum.h"
 #include "run/job.h"
 
 #include <stdlib.h>
@@ -70,6 +71,22 @@ static ley_status finish(void *context, ley_error *error)
     return mdh_sums_recompute_near(&task->sums, error);
 }
 
+static bool by_host(const void *context, host_sum *sum)
+{
+    const points_task *task = context;
+    const ley_direct *d = &task->options;
+    *sum = (host_sum){.terms = {.term = LEY_TERM_DCS,
+                                .constant = ley_coulomb_constant(d->units, d->dielectric, d->temperature_K),
+                                .atoms = task->sums.atoms,
+                                .r_min_A = d->r_min_A},
+                      .list = task->points->list,
+                      .points = task->points,
+                      .units = ley_units_name(d->units),
+                      .how = "direct summation",
+                      .builds_s = 3};
+    return true;
+}
+
 const method method_dcs_points = {
     .name = "dcs_points",
     .kernel = &mdh_kind,
@@ -90,5 +107,6 @@ const method method_dcs_points = {
     .value = mdh_sums_value,
     .field = mdh_sums_field,
     .excluded = mdh_sums_excluded,
+    .by_host = by_host,
     .double_has_more_digits = true,
 };

@@ -12,6 +12,7 @@
 #include "layout/patches.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/stages.h"
+#include "run/host_sum.h"
 #include "run/job.h"
 
 #include <math.h>
@@ -80,7 +81,7 @@ static void release(void *context, bool is_kept)
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
-static ley_status check_values(const mdh_sums *task, ley_error *error)
+static ley_status check_values(const mdh_sums *task, bool is_double, ley_error *error)
 {
     const double *values = ley_boundary_read_values(task->boundary);
     for (int64_t i = 0; i < ley_boundary_points(task->boundary); i++)
@@ -89,8 +90,7 @@ static ley_status check_values(const mdh_sums *task, ley_error *error)
             return ley_fail(error, LEY_ERROR_INPUT,
                             "the potential on %s of the boundary, deep within an atom's radius, is beyond %s",
                             boundary_place(task->boundary, i, place),
-                            task->job->options->sum == LEY_SUM_DOUBLE ? "1e308 kT/e"
-                                                                      : "3e38 kT/e: a double sum is needed");
+                            is_double ? "1e308 kT/e" : "3e38 kT/e: a double sum is needed");
         }
     return LEY_OK;
 }
@@ -101,7 +101,26 @@ static ley_status finish(void *context, ley_error *error)
     ley_status status = mdh_sums_recompute_near(task, error);
     if (status == LEY_OK && ley_boundary_lattice(task->boundary) != NULL)
         patches_share_edges(task->boundary);
-    return status == LEY_OK ? check_values(task, error) : status;
+    return status == LEY_OK ? check_values(task, task->job->options->sum == LEY_SUM_DOUBLE, error) : status;
+}
+
+static ley_status check_doubles(const void *context, ley_error *error)
+{
+    return check_values(&((const mdh_task *)context)->sums, true, error);
+}
+
+static bool by_host(const void *context, host_sum *sum)
+{
+    const mdh_task *task = context;
+    *sum = (host_sum){.terms = {.term = LEY_TERM_MDH,
+                                .constant = ley_solvent_coulomb_constant(&task->solvent) / task->solvent.dielectric,
+                                .atoms = task->sums.atoms,
+                                .kappa_per_A = ley_screening_per_A(&task->solvent)},
+                      .list = task->sums.boundary,
+                      .how = "direct summation",
+                      .builds_s = 3,
+                      .check = check_doubles};
+    return true;
 }
 
 const method method_mdh = {
@@ -120,6 +139,7 @@ const method method_mdh = {
     .limits = mdh_sums_limits,
     .point = mdh_sums_point,
     .value = mdh_sums_value,
+    .by_host = by_host,
     .bench = &bench_mdh,
     .double_has_more_digits = true,
 };

@@ -305,6 +305,7 @@ const method method_msm = {
     .point = cutoff_point,
     .value = cutoff_value,
     .map = cutoff_map,
+    .by_host = msm_by_host,
     .by_steps = msm_by_steps,
     .distrust = msm_distrust,
     .bench = &bench_msm,

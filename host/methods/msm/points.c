@@ -235,6 +235,7 @@ const method method_msm_points = {
     .field = cutoff_points_field,
     .excluded = cutoff_points_excluded,
     .field_is_allowed = true,
+    .by_host = msm_by_host,
     .by_steps = msm_by_steps,
     .distrust = msm_distrust,
 };

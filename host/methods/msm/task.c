@@ -17,6 +17,7 @@
 #include "numerics/lattice_sum.h"
 #include "numerics/spectrum.h"
 #include "parallel.h"
+#include "run/host_sum.h"
 #include "run/job_memory.h"
 
 #include <math.h>
@@ -486,6 +487,29 @@ void msm_terms(const void *context, reference_terms *t)
                            .near_A = 2 * task->options.cutoff_A,
                            .field_per_A = field_error_per_A(task),
                            .field_share = 3 * all.rounding};
+}
+
+/* The sum itself, of which lattices are no part. */
+bool msm_by_host(const void *context, host_sum *sum)
+{
+    const msm_task *task = context;
+    const bool is_list = task->near.map == NULL;
+    *sum = (host_sum){.terms = {.term = LEY_TERM_LONG_RANGE,
+                                .shares = {.lattice = 1},
+                                .constant = task->constant,
+                                .atoms = task->near.atoms,
+                                .r_min_A = task->options.r_min_A,
+                                .kappa_per_A = task->options.kappa_per_A,
+                                .cell = &task->lattices.cell,
+                                .near_A = task->options.cutoff_A,
+                                .field_share = 1},
+                      .map = task->near.map,
+                      .list = is_list ? task->listed.points->list : NULL,
+                      .points = is_list ? task->listed.points : NULL,
+                      .units = ley_units_name(task->options.units),
+                      .how = task->lattices.cell.dimensions > 0 ? "Ewald's summation" : "direct summation",
+                      .builds_s = 15};
+    return true;
 }
 
 /* Sums of nodes that a core is given for what its steps make, and waves of a transform. */

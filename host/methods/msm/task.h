@@ -93,6 +93,7 @@ extern const char *const msm_solver_words[];
 /* clang-format on */
 
 void msm_terms(const void *context, reference_terms *t);
+bool msm_by_host(const void *context, struct host_sum *sum);
 accuracy_limits msm_limits(const void *context);
 bool msm_look_closer(void *context);
 ley_status msm_by_steps(const void *context, size_t n, const double (*place_A)[3], double *value, ley_error *error);

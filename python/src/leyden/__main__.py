@@ -84,6 +84,16 @@ def _read_amber(arguments: argparse.Namespace, files: List[str], radii: Any) -> 
     return None, np.array(found, float) if radii is None and all(found) else None
 
 
+_CONVERT = "python3 -m leyden convert"
+
+
+def _charges_from(path: str) -> str:
+    """What to type for a file of coordinates alone."""
+    if path.lower().endswith((".pdb", ".ent", ".pdb.gz", ".ent.gz", ".cif", ".mmcif")):
+        return f"pdb2pqr --ff AMBER '{path}' NEW.pqr makes a PQR file of it"
+    return f"{_CONVERT} TOPOLOGY '{path}' -o NEW.pqr takes them from a topology: .tpr, .prmtop, .psf"
+
+
 def _import_mdanalysis() -> Any:
     try:
         import MDAnalysis
@@ -120,13 +130,16 @@ def _read(arguments: argparse.Namespace) -> Atoms:
     with _about(files):
         universe = mdanalysis.Universe(*files)
         if not hasattr(universe, "trajectory"):
-            raise InputError("there are no coordinates: name a file that has them as COORDINATES")
+            raise InputError(f"there are no coordinates: {_CONVERT} '{files[0]}' COORDINATES -o "
+                             f"'{arguments.output}' takes them from another file")
         try:
             universe.trajectory[arguments.frame or 0]
         except IndexError:
             count = len(universe.trajectory)
             raise UsageError(f"--frame {arguments.frame}: {files[-1]} has the frames 0 to {count - 1}") from None
         group = _selected(universe, arguments.select)
+        if not hasattr(group.atoms, "charges"):
+            raise InputError(f"there are no charges: {_charges_from(files[-1])}")
         return Atoms.from_mdanalysis(group, radii if topology_radii is None else topology_radii[group.atoms.indices])
 
 

@@ -66,7 +66,8 @@ class Atoms:
     def read(cls, path: Any) -> "Atoms":
         """Reads a PQR file, plain or gzip, or atoms in leyden's binary form.
 
-        A file whose charges are all 0 is a warning. Errors: FileError; InputError with
+        Of a PQR file `residues` are known where chains have one letter or none. A file whose charges
+        are all 0 is a warning. Errors: FileError; InputError with
         ``file:line: what``.
         """
         name = file_name(path)
@@ -75,7 +76,12 @@ class Atoms:
             box = ffi.new("ley_atoms **")
             with Status() as status:
                 status.check(lib.ley_atoms_read(name, box, status.pointer))
-            return cls._of(box[0])
+            self = cls._of(box[0])
+            known = lib.ley_atoms_residues(box[0])
+            if known != ffi.NULL:  # neighbouring atoms of one number
+                number = np.frombuffer(ffi.buffer(known, 4 * len(self)), np.int32)
+                self._residues = _residues_of(np.concatenate([[0], np.cumsum(number[1:] != number[:-1])]), len(self))
+            return self
 
         atoms: "Atoms" = _task.call(work)
         remark = charge_remark(atoms)

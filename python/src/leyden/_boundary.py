@@ -12,9 +12,9 @@ from . import _task
 from ._arrays import doubles, pointer_to, view
 from ._atoms import Atoms
 from ._c import ffi, lib
-from ._compute import ProgressArgument, _call, run_job
-from ._engine import Engine, engine_or_default
-from ._errors import Status, UsageError, file_name
+from ._compute import ProgressArgument, call_by, run_job
+from ._engine import Engine
+from ._errors import NoDeviceError, Status, UsageError, file_name
 from ._lattice import Lattice
 from ._options import PlanArgument, RunOptions
 from ._progress import Watcher
@@ -142,24 +142,31 @@ def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", d
             status.check(lib.ley_boundary_create_points(len(xyz), pointer_to(xyz), box, status.pointer))
     pointer = ffi.gc(box[0], lib.ley_boundary_destroy)
     options = RunOptions.of(verify, seed, sum, math, variant, plan, 0.0, watcher.state)
-    opened = engine_or_default(engine) if method == "mdh" else None
 
-    def work(token: _task.Token) -> Optional[Dict[str, Any]]:
+    def without_job(_: _task.Token, __: Optional[Engine]) -> Dict[str, Any]:
+        with Status() as status:
+            if method == "sdh":
+                status.check(lib.ley_boundary_compute_sdh(pointer, atoms.pointer, solvent, status.pointer))
+            else:
+                lib.ley_boundary_compute_zero(pointer)
+        return {}
+
+    def run(token: _task.Token, engine_pointer: Any) -> Dict[str, Any]:
+        return run_job(token, lambda job, error: lib.ley_job_create_boundary(
+            engine_pointer, atoms.pointer, pointer, solvent, options.c, job, error))
+
+    def mdh(token: _task.Token, opened: Optional[Engine]) -> Optional[Dict[str, Any]]:
         if opened is None:
-            with Status() as status:
-                if method == "sdh":
-                    status.check(lib.ley_boundary_compute_sdh(pointer, atoms.pointer, solvent, status.pointer))
-                else:
-                    lib.ley_boundary_compute_zero(pointer)
-            return None
+            try:
+                return run(token, ffi.NULL)
+            except NoDeviceError:
+                return None
         token.acquire(opened.lock)
         try:
-            engine_pointer = opened.pointer
-            return run_job(token, lambda job, error: lib.ley_job_create_boundary(
-                engine_pointer, atoms.pointer, pointer, solvent, options.c, job, error))
+            return run(token, opened.pointer)
         finally:
             opened.lock.release()
 
-    report = _call(work, watcher)
+    report = call_by(mdh if method == "mdh" else without_job, engine if method == "mdh" else None, watcher) or None
     assert species is not None  # the solvent points to it
     return Boundary(pointer, lattice, lib.ley_screening_per_A(solvent), report)

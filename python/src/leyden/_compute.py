@@ -67,6 +67,7 @@ class _Sum:
     keep: Any
     long_range: Any
     fixed: int
+    asks_for_lattices: bool  # some argument says what they are
     map: Any = None  # is filled: this,
     points: Any = None  # or this
 
@@ -155,8 +156,25 @@ class _Sum:
         return run_job(token, lambda box, error: create(pointer, self.atoms.pointer, filled, of, self.options.c, box,
                                                         error))
 
-    def run(self, token: _task.Token, engine: Engine) -> Dict[str, Any]:
-        """The report of the sum; one that misses the tolerance has been made again by stricter plans."""
+    def _run_by_host(self, token: _task.Token) -> Optional[Dict[str, Any]]:
+        """The report of the sum by the host alone; None: a device is sooner, or has to say what is wrong."""
+        if self.method == "msm" and self.asks_for_lattices:
+            return None
+        method = self.method if self.method != "auto" else "dcs" if self._can_be_direct() else "msm"
+        try:
+            return {**self._run_once(token, ffi.NULL, method), "missed_rms": []}
+        except Error as error:
+            if hasattr(error, "report"):  # it began
+                raise
+            return None
+
+    def run(self, token: _task.Token, engine: Optional[Engine]) -> Optional[Dict[str, Any]]:
+        """The report of the sum; one that misses the tolerance has been made again by stricter plans.
+
+        Without an engine by the host, or None.
+        """
+        if engine is None:
+            return self._run_by_host(token)
         token.acquire(engine.lock)
         try:
             method = self._resolve(engine.pointer)
@@ -222,7 +240,8 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
         long, fixed, keep = long_range_of(medium, space, kappa, cutoff, lattice_spacing, splitting, window, solver,
                                           preset, levels, fft)
         fixed |= lib.LEY_FIX_METHOD if method == "msm" else 0
-    return _Sum(atoms, method, tolerance, medium, space, options, short, keep, long, fixed)
+    asks = cutoff is not None or any(value is not None for value in lattices.values())
+    return _Sum(atoms, method, tolerance, medium, space, options, short, keep, long, fixed, asks)
 
 
 def _lattice_for(atoms: Atoms, space: Cell, spacing: Optional[float], padding: Optional[float],
@@ -298,8 +317,8 @@ def _exclude(wanted: _Sum, exclude: Any) -> None:
         if exclude not in ("self", "residue"):
             raise UsageError(f"exclude: {exclude!r} is neither 'self' nor 'residue', nor a list for each point")
         if exclude == "residue" and wanted.atoms.residues is None:
-            raise UsageError("exclude: 'residue' needs atoms with residues, as Atoms.from_mdanalysis() and "
-                             "from_arrays(..., residues=) make them")
+            raise UsageError("exclude: 'residue' needs atoms with residues, as Atoms.read() of PQR files, "
+                             "Atoms.from_mdanalysis() and from_arrays(..., residues=) make them")
         residues = None if exclude == "self" else np.array(wanted.atoms.residues)
         with Status() as status:
             status.check(lib.ley_points_exclude_own(
@@ -313,13 +332,18 @@ def _exclude(wanted: _Sum, exclude: Any) -> None:
                                                atom, status.pointer))
     if count[0] > 0:
         warnings.warn(f"{count[0]} of the points are within {lib.LEY_OWN_A:g} A of charges, whose own potential hides "
-                      f"that of all others there, the first of them points[{point[0]}], by atom {atom[0]}: "
+                      f"that of all others there, the first of them points[{point[0]}], by atom {atom[0]}, counted from 0: "
                       "exclude='self' leaves it out", PointsWarning, stacklevel=3)
 
 
-def _call(work: Callable[[_task.Token], Any], watcher: Watcher) -> Any:
+def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Optional[Engine], watcher: Watcher) -> Any:
+    """What work(token, engine) returns. Where nobody named an engine the host is asked first, with None, and devices
+    are opened where it returns None."""
     try:
-        result = _task.call(work, watcher.tick)
+        result = _task.call(lambda token: work(token, None), watcher.tick) if engine is None else None
+        if result is None:
+            opened = engine_or_default(engine)
+            result = _task.call(lambda token: work(token, opened), watcher.tick)
         if watcher.told is not None:
             watcher.tell()
         return result
@@ -387,7 +411,9 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         slab_planes: planes of the lattice in one piece of work, at most; 0: as memory and balance
             suggest. What is cut into pieces in another way may differ in last digits: with 1 it is
             always cut in the same way.
-        engine: where to compute. None: the fastest device, opened once per process.
+        engine: where to compute. None: the fastest device, opened once per process; or the host alone, in double
+            precision, where a small sum is done sooner so: `report["host"]` says how, no driver is loaded for it,
+            and "msm" is then the sum of all pairs and images itself, unless arguments say what lattices are.
         progress: True for a bar (tqdm's, if it is installed), or a callable that is given a Progress
             now and then in the caller's thread. What it raises cancels the job.
         field: the electric field, too, E = -grad phi: `Map.field`.
@@ -416,17 +442,19 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     if not where.is_orthogonal and not field:
         raise InputError("lattice: its steps are oblique, and maps are computed along x, y and z only: "
                          "points(atoms, lattice.points()) has the potential at its points")
-    opened = engine_or_default(engine)
     origin = Origin(atoms, float(dielectric), float(temperature), float(r_min))
 
-    def work(token: _task.Token) -> Map:
-        wanted.check_memory(where)
-        if not field:
-            wanted.map = make_map(where)
-            return Map(wanted.map, wanted.run(token, opened), origin)
-        wanted.points = _points_pointer(
-            lambda box, error: lib.ley_points_create_lattice(where.pointer, box, error), True)
+    def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Map]:
+        if wanted.map is None and wanted.points is None:
+            wanted.check_memory(where)
+            wanted.map = None if field else make_map(where)
+            wanted.points = None if not field else _points_pointer(
+                lambda box, error: lib.ley_points_create_lattice(where.pointer, box, error), True)
         report = wanted.run(token, opened)
+        if report is None:
+            return None
+        if not field:
+            return Map(wanted.map, report, origin)
         maps = []
         for axis in (-1, 0, 1, 2):
             box = ffi.new("ley_map **")
@@ -436,7 +464,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         maps[0].field = (maps[1], maps[2], maps[3])
         return maps[0]
 
-    made = _call(work, watcher)
+    made = call_by(work, engine, watcher)
     _warn(made.report, wanted.tolerance)
     return made
 
@@ -475,10 +503,9 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
                      splitting=splitting, window=window, solver=solver, preset=preset, levels=levels,
                      fft=fft)
     xyz = doubles(xyz, "xyz", (-1, 3))
-    opened = engine_or_default(engine)
     wanted.points = _points_pointer(
         lambda box, error: lib.ley_points_create(len(xyz), pointer_to(xyz), box, error), field)
     _exclude(wanted, exclude)
-    report = _call(lambda token: wanted.run(token, opened), watcher)
+    report = call_by(wanted.run, engine, watcher)
     _warn(report, wanted.tolerance)
     return Points(wanted.points, report)

@@ -1,0 +1,172 @@
+#include "judge/second.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Before the first sum -------------------------------------------------------------------- */
+
+ley_status second_begin(const reference_terms *t, second_sum *s, ley_error *error)
+{
+    static const bool open[3] = {false, false, false};
+    static const double axes_A[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    *s = (second_sum){.terms = t};
+    if (t->term == LEY_TERM_LONG_RANGE && t->cell != NULL)
+        s->cell = *t->cell;
+    else {
+        const bool has_images = t->range != NULL;
+        const ley_status status =
+            cell_make(has_images ? t->range->periodic : open, has_images ? t->range->cell_A : axes_A, &s->cell, error);
+        if (status != LEY_OK)
+            return status;
+    }
+    if (t->term != LEY_TERM_LONG_RANGE || s->cell.dimensions == 0)
+        return LEY_OK;
+    const lattice_sum_options options = {.cell = s->cell, .kappa_per_A = t->kappa_per_A, .r_min_A = t->r_min_A};
+    return lattice_sum_create(&options, ley_atoms_count(t->atoms), ley_atoms_positions_A(t->atoms),
+                              ley_atoms_charges_e(t->atoms), &s->images, error);
+}
+
+void second_end(second_sum *s)
+{
+    lattice_sum_destroy(s->images);
+    s->images = NULL;
+}
+
+const char *second_says(const second_sum *s)
+{
+    return s->images != NULL ? "sums over all images, charge by charge, with another division between images and waves"
+           : s->terms->range != NULL
+               ? "the same pair function, with images counted one by one and atoms in the reverse order"
+               : "the formula once more, in extended precision, with atoms in the reverse order";
+}
+
+/* ---- The potential --------------------------------------------------------------------------- */
+
+static void way_from(const second_sum *s, size_t j, const double point_A[3], double way_A[3])
+{
+    const double *atom_A = ley_atoms_positions_A(s->terms->atoms) + 3 * j;
+    for (int axis = 0; axis < 3; axis++)
+        way_A[axis] = point_A[axis] - atom_A[axis];
+}
+
+static long double length_of(const double x_A[3])
+{
+    return sqrtl((long double)x_A[0] * x_A[0] + (long double)x_A[1] * x_A[1] + (long double)x_A[2] * x_A[2]);
+}
+
+/* Of a sum without a cutoff, q included, at a distance. */
+static long double charge_term(const reference_terms *t, size_t j, long double r_A)
+{
+    const long double q_e = ley_atoms_charges_e(t->atoms)[j], kappa = t->kappa_per_A, safe_A = fmaxl(r_A, t->r_min_A);
+    const long double radius_A = ley_atoms_radii_A(t->atoms)[j];
+    if (q_e == 0)
+        return 0;
+    if (t->term == LEY_TERM_DCS)
+        return q_e / safe_A;
+    if (t->term == LEY_TERM_LONG_RANGE)
+        return q_e * expl(-kappa * safe_A) / safe_A;
+    return kappa < 1e-9L ? q_e / r_A : q_e * expl(kappa * (radius_A - r_A)) / (r_A * (1 + kappa * radius_A));
+}
+
+/* An atom and its images within the cutoff, but for the nearest one where the atom is excluded. */
+typedef struct images_sum {
+    const reference_terms *terms;
+    size_t atom;
+    long double value, nearest_value, nearest_A;
+} images_sum;
+
+static void add_image(void *context, const double way_A[3])
+{
+    images_sum *sum = context;
+    const reference_terms *t = sum->terms;
+    const long double r_A = length_of(way_A);
+    const long double value =
+        r_A < t->range->cutoff_A ? reference_pair_term(t, sum->atom, (double)fmaxl(r_A, t->r_min_A)).value : 0;
+    sum->value += value;
+    if (r_A < sum->nearest_A) {
+        sum->nearest_A = r_A;
+        sum->nearest_value = value;
+    }
+}
+
+static long double pair_terms(const second_sum *s, const reference_terms *at, size_t j, const double point_A[3])
+{
+    images_sum sum = {.terms = at, .atom = j, .nearest_A = INFINITY};
+    double way_A[3];
+    way_from(s, j, point_A, way_A);
+    cell_images(&s->cell, way_A, at->range->cutoff_A, add_image, &sum);
+    return reference_excludes(at, j) ? sum.value - sum.nearest_value : sum.value;
+}
+
+long double second_value(const second_sum *s, const reference_terms *at, const double point_A[3])
+{
+    long double sum = s->images != NULL ? lattice_sum_at(s->images, point_A) : 0;
+    for (size_t j = ley_atoms_count(at->atoms); j-- > 0;) {
+        double way_A[3], near_A[3];
+        way_from(s, j, point_A, way_A);
+        if (at->range != NULL)
+            sum += pair_terms(s, at, j, point_A);
+        else if (s->images == NULL)
+            sum += reference_excludes(at, j) ? 0 : charge_term(at, j, length_of(way_A));
+        else if (reference_excludes(at, j))
+            sum -= charge_term(at, j, cell_nearest(&s->cell, way_A, near_A));
+    }
+    return at->constant * sum;
+}
+
+/* ---- The field ------------------------------------------------------------------------------- */
+
+/* How far the nearest charge is, and how near any is to where it begins or ceases to count. */
+typedef struct distances {
+    const reference_terms *terms;
+    double beyond_A; /* images that are no farther do not count: of an excluded atom the nearest one */
+    double nearest_A, step_A;
+} distances;
+
+static void look_at(void *context, const double way_A[3])
+{
+    distances *d = context;
+    const reference_terms *t = d->terms;
+    const double r_A = (double)length_of(way_A);
+    if (r_A <= d->beyond_A)
+        return;
+    d->nearest_A = fmin(d->nearest_A, r_A);
+    d->step_A = fmin(d->step_A, fabs(r_A - t->r_min_A));
+    if (t->range != NULL)
+        d->step_A = fmin(d->step_A, fabs(r_A - t->range->cutoff_A));
+}
+
+static distances distances_of(const second_sum *s, const reference_terms *at, const double point_A[3])
+{
+    distances d = {at, -1, INFINITY, INFINITY};
+    for (size_t j = 0; j < ley_atoms_count(at->atoms); j++) {
+        double way_A[3], near_A[3];
+        way_from(s, j, point_A, way_A);
+        const double nearest_A = cell_nearest(&s->cell, way_A, near_A);
+        d.beyond_A = reference_excludes(at, j) ? nearest_A * (1 + 1e-9) : -1;
+        if (at->range != NULL)
+            cell_images(&s->cell, way_A, 1.01 * at->range->cutoff_A, look_at, &d);
+        else
+            look_at(&d, near_A);
+    }
+    return d;
+}
+
+bool second_field(const second_sum *s, const reference_terms *at, const double point_A[3], double field[3])
+{
+    const distances d = distances_of(s, at, point_A);
+    const double h_A = fmin(d.nearest_A, 1) / 256; /* what differences leave of a charge is a share (h/r)^4 */
+    if (!(h_A > 1e-5 && d.step_A > 3 * h_A))
+        return false;
+    for (int axis = 0; axis < 3; axis++) {
+        static const double weights[4] = {1, -8, 8, -1}, steps[4] = {-2, -1, 1, 2};
+        long double slope = 0;
+        for (int i = 0; i < 4; i++) {
+            double at_A[3] = {point_A[0], point_A[1], point_A[2]};
+            at_A[axis] += steps[i] * h_A;
+            slope += weights[i] * second_value(s, at, at_A);
+        }
+        field[axis] = -(double)(slope / (12 * h_A));
+    }
+    return true;
+}

@@ -1,0 +1,384 @@
+/* Small jobs that the host does alone: their values by brute force, what is said of them, that no
+ * driver is loaded and nothing is built, and when devices are asked all the same. */
+#include "support.h"
+
+#include <ftw.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "leyden_points.h"
+
+enum { ATOMS = 40, POINTS = 30 };
+
+static const double position_A[2][3] = {{1, 2, 3}, {4, 2.5, 1}}, charge_e[2] = {1, -0.5}, radius_A[2] = {1.5, 2};
+
+/* Whether the process has a library mapped whose name has this in it. */
+static bool is_mapped(const char *name)
+{
+    char line[4096];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps) != NULL)
+        found = found || strstr(line, name) != NULL;
+    fclose(maps);
+    return found;
+}
+
+static void run(ley_job *job)
+{
+    ley_error error = {0};
+    assert_ok(ley_job_run(job, &error));
+    const ley_report *r = ley_job_report(job);
+    assert_non_null(r->host);
+    assert_non_null(r->host_check);
+    assert_int_equal(r->device_count, 0);
+    assert_int_equal(r->sum, LEY_SUM_DOUBLE);
+    assert_true(r->accuracy.points > 0 && r->accuracy.passed && r->accuracy.compared > 0);
+    /* That of two ways, not of one with itself: the last digits differ somewhere. */
+    assert_true(r->accuracy.max_error < 1e-6);
+}
+
+static ley_atoms *two_atoms(void)
+{
+    ley_error error = {0};
+    ley_atoms *atoms;
+    assert_ok(ley_atoms_create(2, position_A[0], charge_e, radius_A, &atoms, &error));
+    return atoms;
+}
+
+static const ley_run_options *usual(void)
+{
+    static ley_run_options options;
+    ley_run_options_default(&options);
+    return &options;
+}
+
+static double constant_of(ley_units units)
+{
+    return ley_coulomb_constant(units, 1, 298.15);
+}
+
+/* ---- Direct sums ----------------------------------------------------------------------------- */
+
+static void test_direct_points(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms = support_atoms(ATOMS, 0, 10, 5);
+    double point_A[POINTS][3];
+    for (int i = 0; i < POINTS; i++)
+        for (int axis = 0; axis < 3; axis++)
+            point_A[i][axis] = i == 0 ? ley_atoms_positions_A(atoms)[3 * 7 + axis] : 3 + 0.37 * i - 1.1 * axis;
+    ley_points *points;
+    assert_ok(ley_points_create(POINTS, point_A[0], &points, &error));
+    assert_ok(ley_points_add_field(points, &error));
+    assert_ok(ley_points_exclude_own(points, atoms, NULL, NULL, NULL, &error));
+    ley_direct direct;
+    ley_direct_default(&direct);
+    ley_job *job;
+    assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, usual(), &job, &error));
+    run(job);
+    assert_string_equal(ley_job_report(job)->host, "direct summation");
+    assert_true(ley_job_report(job)->field_accuracy.points > POINTS / 2);
+    assert_true(ley_job_report(job)->field_accuracy.passed);
+    for (int i = 0; i < POINTS; i++) {
+        double right = 0, field[3] = {0};
+        for (int j = 0; j < ATOMS; j++) {
+            const double *atom_A = ley_atoms_positions_A(atoms) + 3 * j;
+            const double way_A[3] = {point_A[i][0] - atom_A[0], point_A[i][1] - atom_A[1], point_A[i][2] - atom_A[2]};
+            const double r_A = sqrt(way_A[0] * way_A[0] + way_A[1] * way_A[1] + way_A[2] * way_A[2]);
+            if (r_A <= LEY_OWN_A)
+                continue;
+            right += ley_atoms_charges_e(atoms)[j] / r_A;
+            for (int axis = 0; axis < 3; axis++)
+                field[axis] += ley_atoms_charges_e(atoms)[j] * way_A[axis] / (r_A * r_A * r_A);
+        }
+        const double constant = constant_of(LEY_UNITS_KT_E);
+        assert_true(fabs(ley_points_values(points)[i] - constant * right) < 1e-9 * constant);
+        for (int axis = 0; axis < 3; axis++)
+            assert_true(fabs(ley_points_field(points)[3 * i + axis] - constant * field[axis]) < 1e-9 * constant);
+    }
+    assert_string_equal(ley_points_units(points), "kT/e");
+    ley_job_destroy(job);
+    ley_points_destroy(points);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_direct_map(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms = two_atoms();
+    const ley_lattice lattice = {.origin_A = {-2, 0.1, -1}, .step_A = LEY_STEPS(0.7, 0.9, 1.1), .n = {7, 5, 6}};
+    ley_map *map;
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    ley_direct direct;
+    ley_direct_default(&direct);
+    direct.units = LEY_UNITS_VOLT;
+    ley_run_options options;
+    ley_run_options_default(&options);
+    support_watch watch = {.done = 0};
+    options.progress = support_note_progress;
+    options.progress_context = &watch;
+    ley_job *job;
+    assert_ok(ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error));
+    const ley_forecast *forecast;
+    assert_int_equal(ley_job_forecast(job, &forecast, &error), LEY_ERROR_USAGE);
+    assert_string_equal(error.message, "the host does it alone: forecasts are of devices");
+    ley_error_clear(&error);
+    run(job);
+    assert_int_equal(watch.done, 7 * 5 * 6);
+    for (int64_t i = 0; i < 7 * 5 * 6; i++) {
+        double place_A[3], right = 0;
+        ley_lattice_point_A(&lattice, (const int64_t[]){i % 7, i / 7 % 5, i / 35}, place_A);
+        for (int j = 0; j < 2; j++)
+            right += charge_e[j] / sqrt(pow(place_A[0] - position_A[j][0], 2) + pow(place_A[1] - position_A[j][1], 2) +
+                                        pow(place_A[2] - position_A[j][2], 2));
+        right *= constant_of(LEY_UNITS_VOLT);
+        assert_true(fabs((double)ley_map_read_values(map)[i] - right) <= 1e-6 * fabs(right) + 1e-7);
+    }
+    assert_string_equal(ley_map_units(map), "V");
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_boundary(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms = two_atoms();
+    const double point_A[2][3] = {{10, 1, 2}, {-6, 3, 9}};
+    const ley_ion ions[2] = {{.concentration_M = 0.1, .charge_e = 1, .radius_A = 2},
+                             {.concentration_M = 0.1, .charge_e = -1, .radius_A = 2}};
+    const ley_solvent solvent = {
+        .dielectric = 78.54, .solute_dielectric = 2, .temperature_K = 298.15, .ion_count = 2, .ions = ions};
+    ley_boundary *boundary;
+    ley_job *job;
+    assert_ok(ley_boundary_create_points(2, point_A[0], &boundary, &error));
+    assert_ok(ley_job_create_boundary(NULL, atoms, boundary, &solvent, usual(), &job, &error));
+    run(job);
+    const double kappa = ley_screening_per_A(&solvent);
+    for (int i = 0; i < 2; i++) {
+        double right = 0;
+        for (int j = 0; j < 2; j++) {
+            const double d_A =
+                sqrt(pow(point_A[i][0] - position_A[j][0], 2) + pow(point_A[i][1] - position_A[j][1], 2) +
+                     pow(point_A[i][2] - position_A[j][2], 2));
+            right += charge_e[j] / d_A * exp(-kappa * (d_A - radius_A[j])) / (1 + kappa * radius_A[j]);
+        }
+        right *= ley_solvent_coulomb_constant(&solvent) / solvent.dielectric;
+        assert_true(fabs(ley_boundary_read_values(boundary)[i] - right) < 1e-10 * fabs(right));
+    }
+    ley_job_destroy(job);
+    ley_boundary_destroy(boundary);
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Images ---------------------------------------------------------------------------------- */
+
+static void test_cutoff(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms = two_atoms();
+    const double point_A[2][3] = {{1, 1, 1}, {1, 2, 3}}, cutoff_A = 6, edge_A = 5;
+    const int64_t first[3] = {0, 0, 1}, excluded[1] = {0};
+    ley_points *points;
+    assert_ok(ley_points_create(2, point_A[0], &points, &error));
+    assert_ok(ley_points_exclude(points, first, excluded, &error));
+    ley_short_range range;
+    ley_short_range_default(&range);
+    range.pair = LEY_PAIR_SHIFTED;
+    range.cutoff_A = cutoff_A;
+    for (int axis = 0; axis < 3; axis++) {
+        range.periodic[axis] = axis < 2;
+        range.cell_A[axis][axis] = edge_A;
+    }
+    ley_job *job;
+    assert_ok(ley_job_create_short_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+    run(job);
+    for (int i = 0; i < 2; i++) {
+        double right = 0;
+        for (int j = 0; j < 2; j++)
+            for (int a = -4; a <= 4; a++)
+                for (int b = -4; b <= 4; b++) {
+                    const double r_A = sqrt(pow(point_A[i][0] - position_A[j][0] - a * edge_A, 2) +
+                                            pow(point_A[i][1] - position_A[j][1] - b * edge_A, 2) +
+                                            pow(point_A[i][2] - position_A[j][2], 2)),
+                                 share = r_A / cutoff_A;
+                    if (r_A < cutoff_A && !(i == 1 && j == 0 && a == 0 && b == 0))
+                        right += charge_e[j] / r_A * pow(1 - share * share, 2);
+                }
+        right *= constant_of(LEY_UNITS_KT_E);
+        assert_true(fabs(ley_points_values(points)[i] - right) < 1e-9 * fabs(right));
+    }
+    ley_job_destroy(job);
+    ley_points_destroy(points);
+    ley_atoms_destroy(atoms);
+}
+
+/* At an ion of a crystal, but for its own potential: Madelung's constant over the distance. */
+static void test_crystal(void **state)
+{
+    (void)state;
+    const support_crystal *salt = &support_crystals[0];
+    const double edge_A = 5.64;
+    double at_A[8][3], q_e[8], none_A[8] = {0};
+    for (int i = 0; i < salt->ions; i++) {
+        q_e[i] = i < salt->ions / 2 ? 1 : -1;
+        for (int axis = 0; axis < 3; axis++)
+            at_A[i][axis] = edge_A * salt->quarter[i][axis] / SUPPORT_QUARTERS;
+    }
+    ley_error error = {0};
+    ley_atoms *atoms;
+    ley_points *points;
+    assert_ok(ley_atoms_create((size_t)salt->ions, at_A[0], q_e, none_A, &atoms, &error));
+    ley_long_range range;
+    ley_long_range_default(&range);
+    for (int axis = 0; axis < 3; axis++) {
+        range.periodic[axis] = true;
+        range.cell_A[axis][axis] = edge_A;
+    }
+    assert_ok(ley_points_create(salt->ions, at_A[0], &points, &error));
+    assert_ok(ley_points_add_field(points, &error));
+    assert_ok(ley_points_exclude_own(points, atoms, NULL, range.periodic, (const double(*)[3])range.cell_A, &error));
+    ley_job *job;
+    assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+    run(job);
+    assert_string_equal(ley_job_report(job)->host, "Ewald's summation");
+    const double right = -constant_of(LEY_UNITS_KT_E) * salt->constant / (edge_A * salt->nearest / salt->edge);
+    for (int i = 0; i < salt->ions; i++) {
+        assert_true(fabs(ley_points_values(points)[i] - q_e[i] * right) < 1e-8 * fabs(right));
+        for (int axis = 0; axis < 3; axis++)
+            assert_true(fabs(ley_points_field(points)[3 * i + axis]) < 1e-7 * fabs(right));
+    }
+    ley_job_destroy(job);
+    ley_points_destroy(points);
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Who does it ----------------------------------------------------------------------------- */
+
+/* Of so many atoms in a map of 48 x 48 x 48; the outcome of asking the host. */
+static ley_status ask(size_t n, const ley_run_options *options)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = support_atoms(n, 0, 20, 3);
+    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {48, 48, 48}};
+    ley_map *map;
+    ley_job *job = NULL;
+    ley_direct direct;
+    ley_direct_default(&direct);
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    const ley_status status = ley_job_create_direct(NULL, atoms, map, &direct, options, &job, &error);
+    if (status == LEY_ERROR_NO_DEVICE)
+        assert_non_null(strstr(error.message, "no engine was given, and the host would not be sooner than a device"));
+    ley_error_clear(&error);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    return status;
+}
+
+/* A sum that takes longer than a device takes to open, and not as long as its kernels to build. */
+static size_t atoms_of_a_second(void)
+{
+    return (size_t)(1.0 * (double)sysconf(_SC_NPROCESSORS_ONLN) / 12e-9 / (48 * 48 * 48));
+}
+
+static void test_who(void **state)
+{
+    (void)state;
+    ley_run_options options;
+    ley_run_options_default(&options);
+    assert_int_equal(ask(10, &options), LEY_OK);
+    assert_int_equal(ask(atoms_of_a_second(), &options), LEY_OK); /* nothing is built yet */
+    assert_int_equal(ask(20 * atoms_of_a_second(), &options), LEY_ERROR_NO_DEVICE);
+    options.variant = "simple";
+    assert_int_equal(ask(10, &options), LEY_ERROR_NO_DEVICE);
+    options.variant = NULL;
+    options.math = LEY_MATH_NATIVE;
+    assert_int_equal(ask(10, &options), LEY_ERROR_NO_DEVICE);
+    options.math = LEY_MATH_AUTO;
+    options.sum = LEY_SUM_COMPENSATED;
+    assert_int_equal(ask(10, &options), LEY_ERROR_NO_DEVICE);
+    options.sum = LEY_SUM_DOUBLE;
+    assert_int_equal(ask(10, &options), LEY_OK);
+    options.slab_planes = 3;
+    assert_int_equal(ask(10, &options), LEY_ERROR_NO_DEVICE);
+    setenv("LEYDEN_KERNEL_DIR", "cl", 1); /* somebody who tries kernels */
+    assert_int_equal(ask(10, usual()), LEY_ERROR_NO_DEVICE);
+    unsetenv("LEYDEN_KERNEL_DIR");
+    ley_run_options late = {.size = 1};
+    assert_int_equal(ask(10, &late), LEY_ERROR_USAGE);
+}
+
+static int files;
+
+static int count_file(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+    (void)path, (void)status, (void)walk;
+    files += type == FTW_F;
+    return 0;
+}
+
+static void test_nothing_was_loaded(void **state)
+{
+    (void)state;
+    assert_false(is_mapped("libpocl"));
+    assert_false(is_mapped("libLLVM"));
+    assert_false(is_mapped("libcuda"));
+    assert_false(is_mapped("RusticlOpenCL"));
+    files = 0;
+    nftw(getenv("LEYDEN_CACHE_DIR"), count_file, 8, FTW_PHYS);
+    assert_int_equal(files, 0); /* nothing was built or measured */
+}
+
+/* Once a device has built the kernels, longer jobs are its. */
+static void test_after_a_build(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_engine *engine;
+    if (!support_open("pocl", "the first driver", &engine))
+        skip();
+    ley_atoms *atoms = two_atoms();
+    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {9, 9, 9}};
+    ley_map *map;
+    ley_job *job;
+    ley_direct direct;
+    ley_direct_default(&direct);
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_job_create_direct(engine, atoms, map, &direct, usual(), &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    assert_null(ley_job_report(job)->host);
+    ley_job_destroy(job);
+    ley_engine_destroy(engine);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    assert_int_equal(ask(10, usual()), LEY_OK);
+    assert_int_equal(ask(atoms_of_a_second(), usual()), LEY_ERROR_NO_DEVICE);
+}
+
+int main(void)
+{
+    support_fresh_cache();
+    unsetenv("LEYDEN_KERNEL_DIR");
+    unsetenv("LEYDEN_DUMP");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_direct_points),
+        cmocka_unit_test(test_direct_map),
+        cmocka_unit_test(test_boundary),
+        cmocka_unit_test(test_cutoff),
+        cmocka_unit_test(test_crystal),
+        cmocka_unit_test(test_who),
+        cmocka_unit_test(test_nothing_was_loaded),
+        cmocka_unit_test(test_after_a_build),
+    };
+    return cmocka_run_group_tests_name("host jobs", tests, NULL, NULL);
+}
