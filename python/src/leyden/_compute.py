@@ -376,8 +376,10 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             of any pair function within a cutoff.
         tol: of "auto" and "msm": the relative root mean square error that the map may have, 1e-6 to
             0.1. What reaches half of it soonest is taken, and a map that turns out to be off by more
-            is computed again by stricter plans (`missed_rms` of the report). Where none reaches it
-            the map comes with a ToleranceWarning. None: 1e-4 of "auto"; of "msm" none, lattices are what the arguments
+            is computed again by stricter plans, "auto" at last by direct summation where it can
+            (`missed_rms` of the report); the nearest of all is what is returned. Where none reaches
+            it the map comes with a ToleranceWarning. docs/long-range.md has what the tolerance is a
+            share of, and its floor. None: 1e-4 of "auto"; of "msm" none, lattices are what the arguments
             and their defaults say.
         spacing: of neighbouring points, A; None: 0.5. `padding`: least distance of the atoms from
             the lattice's faces, A; None: 10. Where there is no `lattice`.
