@@ -187,13 +187,13 @@ static calibration assumed(void)
 
 /* What is usual, for jobs that are done before anything could be measured: the standard's recipes,
  * and what is known to be right and faster on such devices. NVIDIA's PTX promises 2^-22.9 of
- * rsqrt.approx, from a sixteenth of all lanes
+ * rsqrt.approx, of which an eighth as many are made as multiply-adds
  * (https://docs.nvidia.com/cuda/parallel-thread-execution/). */
 static calibration usual_facts(const dev_info *info)
 {
     const bool is_card = info->device_class == DEV_GPU;
     const double lanes_per_s = 1e6 * 128 * info->compute_units * info->clock_MHz;
-    const double roots_per_s = is_card ? lanes_per_s / 8 : 5e9, fma_per_s = is_card ? lanes_per_s : 6e10, faster = 2;
+    const double roots_per_s = is_card ? lanes_per_s / 16 : 5e9, fma_per_s = is_card ? lanes_per_s : 6e10, faster = 2;
     const int root = calibrate_likely_root(info), exp = calibrate_likely_exp(info);
     calibration c = assumed();
     c.roots_per_s[LEY_ROOT_STANDARD] = c.exps_per_s[LEY_EXP_STANDARD] = roots_per_s;

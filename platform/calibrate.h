@@ -63,8 +63,9 @@ void calibrate_leave(const dev *device);
  * so that the same job gives the same bytes whatever others measure meanwhile. Measuring takes
  * about a second at most, whatever else the machine has to do: recipes that there was no time for
  * are not known then, and measured when they are asked for another time. Where the driver compiles
- * one kernel at a time, a job of few pairs (device->pairs) is not worth the kernels that measure:
- * it gets what is usual of such devices. Such jobs get the same from then on, others do not. */
+ * one kernel at a time, or the device is a card of NVIDIA's, a job of few pairs (device->pairs) is
+ * not worth the kernels that measure: it gets what is usual of such devices. Such jobs get the same
+ * from then on, others do not. */
 ley_status calibrate_get(dev *device, uint64_t facts, calibration *result, ley_error *error);
 
 /* The fastest recipe of this width whose error is at most `need`, or the most accurate when there

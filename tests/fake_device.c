@@ -198,13 +198,15 @@ static ley_status fault(ley_error *error, const char *call)
     return ley_fail(error, LEY_ERROR_DEVICE, "%s: FAKE_FAULT (-1) at fake_device.c:1", call);
 }
 
-static ley_status fake_probe(dev_list *list, ley_error *error)
+static ley_status probe_path(bool is_vendors, dev_list *list, ley_error *error)
 {
     for (size_t i = 0; i < plan_count; i++) {
+        const fake_plan *p = &all_plans[i];
+        if (p->is_vendors != is_vendors)
+            continue;
         dev_info *info = dev_list_append(list);
         if (info == NULL)
             return ley_fail_memory(error, sizeof *info, "fake devices");
-        const fake_plan *p = &all_plans[i];
         info->handle = &all_plans[i];
         info->device_class = p->device_class;
         info->compute_units = p->compute_units > 0 ? p->compute_units : 1;
@@ -226,6 +228,16 @@ static ley_status fake_probe(dev_list *list, ley_error *error)
     }
     dev_list_note(list, "Empty platform: no device");
     return LEY_OK;
+}
+
+static ley_status fake_probe(dev_list *list, ley_error *error)
+{
+    return probe_path(false, list, error);
+}
+
+static ley_status fake_probe_vendors(dev_list *list, ley_error *error)
+{
+    return probe_path(true, list, error);
 }
 
 /* Faults are counted in jobs' own calls: nothing is measured unless that is wished for. */
@@ -953,7 +965,12 @@ static const dev_backend fake_backend = {
 
 void fake_devices_begin(fake_plan *plans, size_t count)
 {
-    static const dev_backend *const table[] = {&fake_backend, NULL};
+    static dev_backend vendors;
+    static const dev_backend *const table[] = {&fake_backend, &vendors, NULL};
+    vendors = fake_backend;
+    vendors.name = "vendors";
+    vendors.is_vendors = true;
+    vendors.probe = fake_probe_vendors;
     pthread_mutex_lock(&mutex);
     set++;
     for (size_t i = 0; i < count; i++)

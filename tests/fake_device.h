@@ -12,6 +12,7 @@ typedef enum fake_lie { FAKE_HONEST, FAKE_SCALES, FAKE_NO_NUMBERS, FAKE_SKIPS_RE
 /* What a fake device does wrong. Counts: 0 never, n at the n-th call and ever after. */
 typedef struct fake_plan {
     const char *name, *card;
+    bool is_vendors;              /* by the path of the cards' vendor */
     int compute_units, clock_MHz; /* 0: one; unknown */
     dev_class device_class;
     uint64_t global_bytes, max_allocation_bytes, constant_bytes; /* 0: plenty */

@@ -434,6 +434,34 @@ static void test_few_pairs_are_not_worth_measuring(void **state)
     close_fake(&o);
 }
 
+/* Nor on NVIDIA's cards, whose root by PTX is known, unless exponentials are asked for; other cards
+ * are measured. */
+static void test_few_pairs_of_cards(void **state)
+{
+    (void)state;
+    enum { OF_NVIDIA = 1, WITH_EXPONENTIALS = 2 };
+    for (int kind = 0; kind < 4; kind++) {
+        ley_error error = {0};
+        calibration few;
+        fake_plan plan = {.name = "A",
+                          .device_class = DEV_GPU,
+                          .quirks = kind & OF_NVIDIA ? DEV_QUIRK_PTX : 0,
+                          .compute_units = 132,
+                          .clock_MHz = 1980};
+        const uint64_t exponentials = kind & WITH_EXPONENTIALS ? CALIBRATE_EXPS : 0;
+        support_fresh_cache();
+        opened o = open_fake(&plan);
+        o.device->pairs = 1e11;
+        assert_ok(calibrate_get(o.device, CALIBRATE_ROOTS | CALIBRATE_MULTIPLY_ADDS | exponentials, &few, &error));
+        assert_int_equal(plan.measured == 0, kind == OF_NVIDIA);
+        if (kind == OF_NVIDIA) {
+            assert_int_equal(calibrate_fastest_root(o.device->info, &few, 1, 2.4e-7), LEY_ROOT_PTX);
+            assert_true(few.roots_per_s[LEY_ROOT_PTX] > 4e12 && few.roots_per_s[LEY_ROOT_PTX] < 1e13);
+        }
+        close_fake(&o);
+    }
+}
+
 /* However long each launch lasts. What there was no time for is measured another time. */
 static void test_slow_devices_take_a_bounded_time(void **state)
 {
@@ -596,6 +624,7 @@ int main(void)
         cmocka_unit_test(test_kernels_are_built_at_once),
         cmocka_unit_test(test_slow_devices_take_a_bounded_time),
         cmocka_unit_test(test_few_pairs_are_not_worth_measuring),
+        cmocka_unit_test(test_few_pairs_of_cards),
         cmocka_unit_test(test_slow_compilers_take_a_bounded_time),
         cmocka_unit_test(test_rounds_end_when_the_order_is_clear),
         cmocka_unit_test(test_a_calibration_can_be_cancelled),

@@ -238,6 +238,42 @@ static void test_processors_beside_a_card(void **state)
     watch_patience_replace(NULL);
 }
 
+/* A card that its vendor's path leads to as well is used by that one, unmeasured; where that fails,
+ * by the other one. */
+static void test_two_paths_to_a_card(void **state)
+{
+    (void)state;
+    watch_patience_replace(&fake_job_patient);
+    for (int fails = 0; fails < 2; fails++) {
+        fake_plan plans[] = {
+            {.name = "by OpenCL", .card = "pci 1", .device_class = DEV_GPU, .speed = 1000},
+            {.name = "by CUDA", .card = "pci 1", .device_class = DEV_GPU, .is_vendors = true},
+        };
+        plans[1].fail_launch = fails ? 8 : 0;
+        support_job o = fake_job_run(plans, 2, NULL, NULL);
+        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+        fake_job_assert_right(&o);
+        const ley_report *r = ley_job_report(o.job);
+        assert_string_equal(r->devices[0].device->name, "by CUDA");
+        assert_int_equal(r->device_count, 1 + fails);
+        assert_true(fails || plans[0].measured == 0);
+        fake_job_end(&o);
+    }
+    /* Another card is measured beside it. */
+    fake_plan others[] = {
+        {.name = "by OpenCL", .card = "pci 1", .device_class = DEV_GPU, .speed = 1000},
+        {.name = "other", .card = "pci 2", .device_class = DEV_GPU, .speed = 4},
+        {.name = "by CUDA", .card = "pci 1", .device_class = DEV_GPU, .is_vendors = true},
+    };
+    support_job o = fake_job_run(others, 3, NULL, NULL);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    assert_string_equal(ley_job_report(o.job)->devices[0].device->name, "other");
+    assert_int_equal(others[0].measured, 0);
+    assert_true(others[1].measured != 0 && others[2].measured != 0);
+    fake_job_end(&o);
+    watch_patience_replace(NULL);
+}
+
 static void many_planes(support_options *options)
 {
     options->slab_planes = 0;
@@ -623,6 +659,7 @@ int main(void)
         cmocka_unit_test(test_cancel_within_a_slab),
         cmocka_unit_test(test_reasons_of_a_failover),
         cmocka_unit_test(test_processors_beside_a_card),
+        cmocka_unit_test(test_two_paths_to_a_card),
         cmocka_unit_test(test_selectors),
         cmocka_unit_test(test_two_paths_to_one_card),
         cmocka_unit_test(test_bad_options),

@@ -133,7 +133,8 @@ static double width_MHz(const dev_info *info)
 }
 
 /* The card's vendor has a path of its own to it. Rates of both are within a few per cent of each
- * other; transforms of the vendor's need not be compiled, which takes two seconds the first time. */
+ * other; transforms of the vendor's need not be compiled, which takes two seconds the first
+ * time. */
 static bool is_second_path(const dev_list *list, const size_t *chosen, size_t count, size_t device)
 {
     if (list->infos[device].backend->is_vendors)

@@ -229,9 +229,9 @@ static void clear(trial *t)
         close(t->output);
 }
 
-/* A child of a process with threads may wait forever for a lock that one of them held when it began:
- * allocators and sanitizers need not mend theirs. Hence a late child gets a second one beside it, and
- * the first of the two that ends says what the driver does. */
+/* A child of a process with threads may wait forever for a lock that one of them held when it
+ * began: allocators and sanitizers need not mend theirs. Hence a late child gets a second one
+ * beside it, and the first of the two that ends says what the driver does. */
 enum { CHILDREN = 2 };
 static const double late = 1. / 6; /* of the limit */
 

@@ -25,8 +25,8 @@ typedef struct trial_result {
     char file[TRIAL_PATH];  /* the library's; empty: none was found */
 } trial_result;
 
-/* Tries all of these libraries at once, each for so long at most, in a second process of its own when
- * the first one is late. */
+/* Tries all of these libraries at once, each for so long at most, in a second process of its own
+ * when the first one is late. */
 void trial_run(const char *const *libraries, size_t count, double limit_s, trial_result *results);
 
 #endif
