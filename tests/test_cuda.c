@@ -894,7 +894,8 @@ static void test_dumps(void **state)
 static void test_out_of_memory(void **state)
 {
     (void)state;
-    in_process(&(setup){.name = "fails", .cuda = "devices=1,fail=cuMemAlloc_v2,at=1,code=2", .says = "288 bytes: cuMemAlloc"});
+    in_process(
+        &(setup){.name = "fails", .cuda = "devices=1,fail=cuMemAlloc_v2,at=1,code=2", .says = "288 bytes: cuMemAlloc"});
     in_process(&(setup){.name = "fails",
                         .cuda = "devices=1,fail=cuMemHostAlloc,at=1,code=2",
                         .says = "CUDA_ERROR_OUT_OF_MEMORY (2) at cuda.c:"});

@@ -291,6 +291,36 @@ static size_t atoms_of_a_second(void)
     return (size_t)(1.0 * (double)sysconf(_SC_NPROCESSORS_ONLN) / 12e-9 / (48 * 48 * 48));
 }
 
+/* Of ten atoms in a wire, whose images count the farther the weaker they are screened. */
+static ley_status ask_wire(double kappa_per_A)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = support_atoms(10, 0, 20, 3);
+    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {4, 4, 4}};
+    ley_map *map;
+    ley_job *job = NULL;
+    ley_long_range range;
+    ley_long_range_default(&range);
+    range.periodic[0] = true;
+    for (int axis = 0; axis < 3; axis++)
+        range.cell_A[axis][axis] = 20;
+    range.kappa_per_A = kappa_per_A;
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    const ley_status status = ley_job_create_long_range(NULL, atoms, map, &range, usual(), &job, &error);
+    ley_error_clear(&error);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    return status;
+}
+
+static void test_wires(void **state)
+{
+    (void)state;
+    assert_int_equal(ask_wire(0.1), LEY_OK);
+    assert_int_equal(ask_wire(1e-5), LEY_ERROR_NO_DEVICE);
+}
+
 static void test_who(void **state)
 {
     (void)state;
@@ -371,13 +401,10 @@ int main(void)
     unsetenv("LEYDEN_KERNEL_DIR");
     unsetenv("LEYDEN_DUMP");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_points),
-        cmocka_unit_test(test_direct_map),
-        cmocka_unit_test(test_boundary),
-        cmocka_unit_test(test_cutoff),
-        cmocka_unit_test(test_crystal),
-        cmocka_unit_test(test_who),
-        cmocka_unit_test(test_nothing_was_loaded),
+        cmocka_unit_test(test_direct_points), cmocka_unit_test(test_direct_map),
+        cmocka_unit_test(test_boundary),      cmocka_unit_test(test_cutoff),
+        cmocka_unit_test(test_crystal),       cmocka_unit_test(test_wires),
+        cmocka_unit_test(test_who),           cmocka_unit_test(test_nothing_was_loaded),
         cmocka_unit_test(test_after_a_build),
     };
     return cmocka_run_group_tests_name("host jobs", tests, NULL, NULL);

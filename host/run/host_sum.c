@@ -15,8 +15,9 @@ static const double pair_s = 12e-9, exponential_s = 25e-9, image_s = 20e-9, fiel
 /* What a device takes to be found and opened where all is in the cache. */
 static const double opening_s = 0.15;
 
-/* Cells that the second sum, charge by charge, takes long for. */
-static const double longest_edge = 10, most_charges = 2000;
+/* What the second sum, charge by charge, takes long for: cells that are long or full, and wires
+ * whose images count far away, as screening is weak. */
+static const double longest_edge = 10, most_charges = 2000, most_reaches = 1000, end_of_screening = 36;
 
 int64_t host_sum_points(const host_sum *sum)
 {
@@ -45,6 +46,18 @@ static bool is_even(const cell *c)
     return longest_A <= longest_edge * shortest_A && c->measure >= pow(shortest_A, c->dimensions) / longest_edge;
 }
 
+static bool is_soon_twice(const reference_terms *t)
+{
+    const cell *c = t->cell;
+    double period_A = 0;
+    for (int i = 0; i < 3; i++)
+        if (c->periodic[i])
+            period_A = cell_length(c->vector_A[i]);
+    const bool is_by_images = c->dimensions == 1 && t->kappa_per_A > 0;
+    return is_even(c) && (double)ley_atoms_count(t->atoms) <= most_charges &&
+           !(is_by_images && end_of_screening > most_reaches * t->kappa_per_A * period_A);
+}
+
 /* Of all cores. */
 double host_sum_seconds(const host_sum *sum)
 {
@@ -53,8 +66,7 @@ double host_sum_seconds(const host_sum *sum)
                  pairs = atoms * points * (sum->points != NULL && sum->points->field != NULL ? field_factor : 1),
                  cores = (double)parallel_cores();
     if (t->term == LEY_TERM_LONG_RANGE && t->cell != NULL && t->cell->dimensions > 0)
-        return !is_even(t->cell) || atoms > most_charges ? INFINITY
-                                                         : reference_images_seconds(t, (size_t)points) / cores;
+        return is_soon_twice(t) ? reference_images_seconds(t, (size_t)points) / cores : INFINITY;
     if (t->range != NULL)
         return pairs * host_sum_images(t) * image_s / cores;
     return pairs * (t->kappa_per_A > 0 ? exponential_s : pair_s) / cores;
