@@ -58,26 +58,14 @@ struct dev_program {
 };
 
 /* Numbers of kernels' arguments: dcs_at_gm_atoms, ... */
-enum {
-#define AT(kind, type, name) dcs_at_##name,
-    LEY_DCS_ARGUMENTS(AT, AT)
-#undef AT
-};
-enum {
-#define AT(kind, type, name) cutoff_at_##name,
-    LEY_CUTOFF_ARGUMENTS(AT, AT)
-#undef AT
-};
-enum {
-#define AT(kind, type, name) reference_at_##name,
-    LEY_REFERENCE_ARGUMENTS(AT, AT)
-#undef AT
-};
-enum {
-#define AT(kind, type, name) rate_at_##name,
-    LEY_RATE_ARGUMENTS(AT, AT)
-#undef AT
-};
+#define AT_DCS(kind, type, name) dcs_at_##name,
+#define AT_CUTOFF(kind, type, name) cutoff_at_##name,
+#define AT_REFERENCE(kind, type, name) reference_at_##name,
+#define AT_RATE(kind, type, name) rate_at_##name,
+enum { LEY_DCS_ARGUMENTS(AT_DCS, AT_DCS) };
+enum { LEY_CUTOFF_ARGUMENTS(AT_CUTOFF, AT_CUTOFF) };
+enum { LEY_REFERENCE_ARGUMENTS(AT_REFERENCE, AT_REFERENCE) };
+enum { LEY_RATE_ARGUMENTS(AT_RATE, AT_RATE) };
 
 static fake_plan *plan_of(dev *device)
 {
@@ -226,12 +214,12 @@ static ley_status probe_path(bool is_vendors, dev_list *list, ley_error *error)
         snprintf(info->name, DEV_TEXT, "%s", p->name);
         snprintf(info->driver, DEV_TEXT, "1.0 speed %g", p->speed); /* so that calibrations are not shared */
     }
-    dev_list_note(list, "Empty platform: no device");
     return LEY_OK;
 }
 
 static ley_status fake_probe(dev_list *list, ley_error *error)
 {
+    dev_list_note(list, "Empty platform: no device");
     return probe_path(false, list, error);
 }
 

@@ -207,7 +207,8 @@ static void test_bad_files(void **state)
     assert_null(ley_map_format_found("none"));
     assert_non_null(ley_map_format_found("none.mrc.gz"));
     maps_write_bytes("text", "ATOM 1\n", 7);
-    expect("text", LEY_ERROR_INPUT, "text:1: an OpenDX header: 'ATOM' does not belong there");
+    expect("text", LEY_ERROR_INPUT,
+           "text:1: this is a molecule, not a map: leyden map 'text' -o NEW.dx computes one of it");
     ley_map_destroy(map);
 }
 

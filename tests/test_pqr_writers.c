@@ -179,11 +179,12 @@ static bool is_usual(const atom *a)
 static bool judge(const writer_row *row, const atom *a)
 {
     char line[LINE_BYTES], texts[NUMBERS][64];
-    pqr_field name, numbers[NUMBERS];
+    pqr_words words;
+    pqr_field numbers[NUMBERS];
     ley_error error = {0};
     row->write(a, line, texts);
     line[strcspn(line, "\n")] = '\0';
-    const ley_status status = pqr_record_read(place, line, strlen(line), line + 4, &name, numbers, &error);
+    const ley_status status = pqr_record_read(place, line, strlen(line), line + 4, &words, numbers, &error);
     if (status != LEY_OK) {
         if (is_usual(a))
             fail_msg("%s: \"%s\" is refused: %s", row->name, line, error.message);
@@ -230,9 +231,10 @@ static void no_number_is_wrong(void **state)
 
 static void expect_line(const char *line, const double expected[NUMBERS])
 {
-    pqr_field name, numbers[NUMBERS];
+    pqr_words words;
+    pqr_field numbers[NUMBERS];
     ley_error error = {0};
-    if (pqr_record_read(place, line, strlen(line), line + 4, &name, numbers, &error) != LEY_OK)
+    if (pqr_record_read(place, line, strlen(line), line + 4, &words, numbers, &error) != LEY_OK)
         fail_msg("%s", error.message);
     for (int i = 0; i < NUMBERS; i++)
         if (numbers[i].value != expected[i])
@@ -270,9 +272,10 @@ static void touching_numbers_of_several_meanings_are_refused(void **state)
         "ATOM      1  O   WAT A   1      12.345  12.345  12.345-10.1234100.123",
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        pqr_field name, numbers[NUMBERS];
+        pqr_words words;
+        pqr_field numbers[NUMBERS];
         ley_error error = {0};
-        if (pqr_record_read(place, lines[i], strlen(lines[i]), lines[i] + 4, &name, numbers, &error) == LEY_OK)
+        if (pqr_record_read(place, lines[i], strlen(lines[i]), lines[i] + 4, &words, numbers, &error) == LEY_OK)
             fail_msg("%s: %g %g %g %g %g", lines[i], numbers[0].value, numbers[1].value, numbers[2].value,
                      numbers[3].value, numbers[4].value);
         assert_non_null(strstr(error.message, "a.pqr:1: "));

@@ -816,6 +816,19 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
     return status;
 }
 
+/* Whether a floor by S, or by S0, may allow the error. Of many atoms a few places tell where it is
+ * far from that; that S of all of them is a hundred times as much is out of the question. */
+static bool floor_may_do(const sample *s, size_t n, const tolerance_place *places)
+{
+    enum { FEW = 4 };
+    const double worth_asking = 1e7, much = 100, tolerance = s->job->options.tolerance;
+    if (n <= FEW || (double)n * (double)ley_atoms_count(s->terms.atoms) < worth_asking)
+        return true;
+    const tolerance_terms few = tolerance_terms_at(&s->terms, FEW, places);
+    const double floor_rms = fmax(tolerance_floor(&few, tolerance), tolerance_last_floor(&few, tolerance));
+    return s->job->report.accuracy.absolute_rms <= much * tolerance * floor_rms;
+}
+
 /* How much of the tolerance is used up. The floor takes as long as the points did, and is asked for
  * where the values' own root mean square does not do. */
 static ley_status measure_tolerance(const sample *s, ley_error *error)
@@ -839,7 +852,8 @@ static ley_status measure_tolerance(const sample *s, ley_error *error)
             places[n].excluded_count = at.excluded_count;
             memcpy(places[n++].place_A, s->points[i].place_A, sizeof places->place_A);
         }
-    s->job->terms = tolerance_terms_at(&s->terms, n, places);
+    if (floor_may_do(s, n, places))
+        s->job->terms = tolerance_terms_at(&s->terms, n, places);
     const double floor_rms = tolerance_floor(&s->job->terms, tolerance),
                  share = tolerance_share(&r->accuracy, tolerance, floor_rms);
     free(places);
