@@ -817,11 +817,11 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
 }
 
 /* Whether a floor by S, or by S0, may allow the error. Of many atoms a few places tell where it is
- * far from that; that S of all of them is a hundred times as much is out of the question. */
+ * far from that; that S of all of them is ten times as much is out of the question. */
 static bool floor_may_do(const sample *s, size_t n, const tolerance_place *places)
 {
     enum { FEW = 4 };
-    const double worth_asking = 1e7, much = 100, tolerance = s->job->options.tolerance;
+    const double worth_asking = 1e7, much = 10, tolerance = s->job->options.tolerance;
     if (n <= FEW || (double)n * (double)ley_atoms_count(s->terms.atoms) < worth_asking)
         return true;
     const tolerance_terms few = tolerance_terms_at(&s->terms, FEW, places);
