@@ -29,8 +29,8 @@ struct ley_map {
         float *values;
         size_t count;
     } spare[SPARE_BUFFERS];
-    _Atomic(double *)
-        sums; /* of squares, of blocks of rows; or NULL: nobody has given planes back, or these are small */
+    _Atomic(double *) sums; /* of squares, of blocks of rows, of stored maps; or NULL: nobody has given planes back, or
+                               these are small */
 };
 
 static void fill_unknown(void *context, size_t first, size_t last)
@@ -332,20 +332,47 @@ static void sum_planes(ley_map *map, int64_t first, int64_t count, const float *
     }
 }
 
-bool map_get_squares(const ley_map *map, map_squares *made)
+int64_t map_block_count(const ley_map *map)
 {
-    *made = (map_squares){.count = blocks_of_plane(map) * map->lattice.n[2], .sums = atomic_load(&map->sums)};
-    for (int64_t b = 0; made->sums != NULL && b < made->count; b++)
-        made->all += made->sums[b];
-    return made->sums != NULL && isfinite(made->all);
+    return blocks_of_plane(map) * map->lattice.n[2];
+}
+
+typedef struct blocks {
+    const ley_map *map;
+    double *sums;
+} blocks;
+
+static void sum_blocks(void *context, size_t first, size_t last)
+{
+    const blocks *of = context;
+    for (size_t b = first; b < last; b++) {
+        const int64_t from = map_block_first(of->map, (int64_t)b);
+        of->sums[b] = square_sum(of->map->values + from, map_block_first(of->map, (int64_t)b + 1) - from);
+    }
+}
+
+bool map_block_squares(const ley_map *map, double *sums)
+{
+    const size_t count = (size_t)map_block_count(map);
+    const double *kept = atomic_load(&map->sums);
+    double all = 0;
+    if (map->lattice.n[0] * map->lattice.n[1] < LEAST_PLANE || (map->values == NULL && kept == NULL))
+        return false;
+    if (map->values != NULL)
+        parallel_ranges(count, sum_blocks, &(blocks){map, sums});
+    else
+        memcpy(sums, kept, count * sizeof *sums);
+    for (size_t b = 0; b < count; b++)
+        all += sums[b];
+    return isfinite(all);
 }
 
 ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error)
 {
-    if (is_done)
-        sum_planes(map, first, count, planes);
     if (map->values != NULL)
         return LEY_OK;
+    if (is_done)
+        sum_planes(map, first, count, planes);
     const ley_status status = is_done ? map->store.write(map->store.context, first, count, planes, error) : LEY_OK;
     keep_spare(map, planes, (size_t)(map->lattice.n[0] * map->lattice.n[1] * count));
     return status;

@@ -61,16 +61,13 @@ ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *pl
 
 /* ---- Squares --------------------------------------------------------------------------------- */
 
-/* What planes come to is summed as they are given back, block by block: whole rows of one plane, as
- * many as have some thousand values. */
-typedef struct map_squares {
-    int64_t count;      /* blocks, in the order of the values */
-    const double *sums; /* of the squares of each */
-    double all;         /* of these */
-} map_squares;
+/* Blocks are whole rows of one plane, as many as have some thousand values, in their order. */
+int64_t map_block_count(const ley_map *map);
 
-/* False: planes are too small to be summed, not all of them are there, or some are no numbers. */
-bool map_get_squares(const ley_map *map, map_squares *made);
+/* The sum of the squares of each block's values: of a map in memory on all cores, of any other as
+ * its planes were given back. False: planes are too small to be summed, not all of them are there,
+ * or some are no numbers. */
+bool map_block_squares(const ley_map *map, double *sums);
 
 /* The first value of a block; of the one behind the last, how many values there are. */
 int64_t map_block_first(const ley_map *map, int64_t block);

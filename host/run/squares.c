@@ -36,33 +36,30 @@ static int64_t find_value(const ley_map *map, int64_t block, double left, float 
 
 ley_status squares_draw(const ley_map *map, size_t n, uint64_t *random, int64_t *drawn, double *all, ley_error *error)
 {
-    map_squares squares;
-    *all = 0;
-    if (!map_get_squares(map, &squares) || !(squares.all > 0))
-        return LEY_OK;
+    const int64_t count = map_block_count(map);
     int64_t largest = 0;
-    for (int64_t b = 0; b < squares.count; b++) {
-        const int64_t count = map_block_first(map, b + 1) - map_block_first(map, b);
-        largest = count > largest ? count : largest;
+    for (int64_t b = 0; b < count; b++) {
+        const int64_t values = map_block_first(map, b + 1) - map_block_first(map, b);
+        largest = values > largest ? values : largest;
     }
-    double *before = malloc((size_t)squares.count * sizeof *before), sum = 0;
+    double *before = malloc((size_t)count * sizeof *before), sum = 0; /* sums, then what is before each */
     float *buffer = malloc((size_t)largest * sizeof *buffer);
-    if (before == NULL || buffer == NULL) {
-        free(before);
-        free(buffer);
-        return ley_fail_memory(error, (size_t)squares.count * sizeof *before, "the verification");
-    }
-    for (int64_t b = 0; b < squares.count; b++) {
-        before[b] = sum;
-        sum += squares.sums[b];
-    }
-    for (size_t i = 0; i < n; i++) {
+    ley_status status = LEY_OK;
+    if (before == NULL || buffer == NULL)
+        status = ley_fail_memory(error, (size_t)count * sizeof *before, "the verification");
+    else if (map_block_squares(map, before))
+        for (int64_t b = 0; b < count; b++) {
+            const double own = before[b];
+            before[b] = sum;
+            sum += own;
+        }
+    for (size_t i = 0; i < n && sum > 0; i++) {
         const double at = sum * ((double)(accuracy_random(random) >> 11) * 0x1p-53);
-        const int64_t block = find_block(before, squares.count, at);
+        const int64_t block = find_block(before, count, at);
         drawn[i] = find_value(map, block, at - before[block], buffer);
     }
-    *all = squares.all;
+    *all = sum;
     free(before);
     free(buffer);
-    return LEY_OK;
+    return status;
 }
