@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     if (status == LEY_OK) {
         const ley_report *report = ley_job_report(e.job);
         printf("%lld atoms, %lld points on %s: %.3g s\n", (long long)report->atoms, (long long)report->points,
-               report->devices[0].device->name, report->compute_s);
+               report->host != NULL ? report->host : report->devices[0].device->name, report->compute_s);
         printf("first value: %.6e %s\n", ley_map_read_values(e.map)[0], ley_map_units(e.map));
     } else {
         fprintf(stderr, "%s: %s\n", ley_status_text(status), error.message);

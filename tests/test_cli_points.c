@@ -200,6 +200,27 @@ static void test_by_host(void **state)
     cli_expect(0, "computed by: the host", "");
 }
 
+/* A job that devices do sooner, once their kernels are built, is the host's where there is none. */
+static void test_without_devices(void **state)
+{
+    (void)state;
+    static const char nothing[] = "LEYDEN_KERNEL_DIR= OCL_ICD_VENDORS=/nonexistent CUDA_VISIBLE_DEVICES=-1";
+    static const char job[] = "map molecule.pqr -o out/a.raw --dims 64,64,64 --spacing 1 --json out/a.json";
+    cli_write_molecule("molecule.pqr", 400, 20, 5);
+    cli("LEYDEN_KERNEL_DIR= %s --device 0", job);
+    cli_expect(0, "device 0: ", NULL);
+    cli("LEYDEN_KERNEL_DIR= %s", job);
+    cli_expect(0, "device 0: ", NULL);
+    cli("%s %s --dry-run", nothing, job);
+    cli_expect(0, "the host alone: there is no device here\n", NULL);
+    cli("%s %s", nothing, job);
+    cli_expect(0, "computed by: the host, direct summation", NULL);
+    cli("%s %s --device 0", nothing, job);
+    cli_expect(3, NULL, "there is no device");
+    cli("map molecule.pqr -o out/b.raw --dims 9,9,9 --plan out/a.json");
+    cli_expect(2, NULL, "the host did that job alone, which takes no plan: leave --plan out");
+}
+
 /* Its plan is that of the run, and it writes nothing. */
 static void test_dry_run(void **state)
 {
@@ -518,6 +539,7 @@ int main(void)
                                        cmocka_unit_test_setup(test_residues, cli_empty),
                                        cmocka_unit_test_setup(test_said_lattices, cli_empty),
                                        cmocka_unit_test_setup(test_by_host, cli_empty),
+                                       cmocka_unit_test_setup(test_without_devices, cli_empty),
                                        cmocka_unit_test_setup(test_dry_run, cli_empty),
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),

@@ -200,10 +200,16 @@ static ley_status prepare(job_run *run, ley_error *error)
         progress_say(&run->progress, "opening the devices");
     if (status == LEY_OK && run->kind->place != NULL)
         status = run->kind->place(run, error);
-    const bool is_by_host = status == LEY_OK && !opens_at_once(run) && create_by_host(run);
+    bool is_by_host = status == LEY_OK && !opens_at_once(run) && create_by_host(run);
+    const ley_status before = status;
     if (!opens_at_once(run) && !is_by_host)
         begin_opening(&devices, run, status);
     status = end_opening(&devices, status, error);
+    if (before == LEY_OK && status == LEY_ERROR_NO_DEVICE && create_by_host(run)) { /* then the host does it */
+        is_by_host = true;
+        ley_error_clear(error);
+        status = LEY_OK;
+    }
     plan_file_explain(run->values->plan, error);
     if (status == LEY_OK && !is_by_host)
         status = create_job(run, error);
@@ -430,7 +436,21 @@ static void print_dry(const job_run *run)
 static int conclude_dry(job_run *run, ley_error *error)
 {
     const job_values *values = run->values;
+    const bool is_alone = run->would_be_by_host && run->forecast == NULL && error->status == LEY_ERROR_NO_DEVICE;
+    if (is_alone) {
+        ley_error_clear(error);
+        error->status = LEY_OK;
+    }
     int code = ley_status_exit_code(error->status), written = 0;
+    if (is_alone && values->json != NULL) {
+        json_t *report = json_begin(run->arguments);
+        json_put_outcome(report, error, code);
+        json_put(report, "forecast", json_null());
+        json_put(report, "by_host", json_boolean(true));
+        written = json_finish(report, values->json);
+    }
+    if (is_alone && !values->quiet && !json_takes_stdout(values->json))
+        printf("the host alone: there is no device here\n");
     if (run->forecast != NULL && values->json != NULL) {
         json_t *report = json_begin(run->arguments);
         json_put_outcome(report, error, code);

@@ -598,8 +598,12 @@ static char *header_comment(const map_run *map)
                 : strcmp(exclude, "residue") == 0 ? "the atoms of each point's residue"
                                                   : "the atoms listed for each point");
     if (run->tolerance > 0)
-        fprintf(comment.stream, "tolerance: %g of the root mean square%s\n", run->tolerance,
-                run->report != NULL && run->report->seeded_accuracy.points == 0 ? ", not measured" : "");
+        fprintf(
+            comment.stream, "tolerance: %g of %s%s\n", run->tolerance,
+            run->report != NULL && run->report->tolerance_floor > 0
+                ? text_of("%.3g, as values are nothing beside the terms that cancel", run->report->tolerance_floor).s
+                : "the root mean square",
+            run->report != NULL && run->report->seeded_accuracy.points == 0 ? ", not measured" : "");
     put_work(comment.stream, run->values, run->report);
     return comment_end(&comment);
 }

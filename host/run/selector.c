@@ -3,6 +3,7 @@
 #include "error.h"
 #include "leyden.h"
 #include "run/discovery.h"
+#include "run/host_sum.h"
 
 #include <float.h>
 #include <math.h>
@@ -208,6 +209,8 @@ ley_status selector_choose(const dev_list *list, const char *selector, size_t *c
     *count = *joining = 0;
     *first = (discovered){.device = NULL};
     remarks(list, text, sizeof text);
+    if (list->count == 0)
+        host_sum_note_no_device();
     if (list->count == 0)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "there is no device%s", text);
     if (selector != NULL) {

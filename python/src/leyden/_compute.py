@@ -13,7 +13,7 @@ from ._atoms import Atoms
 from ._c import ffi, lib
 from ._engine import Engine, engine_or_default
 from ._cell import Cell, Periodic
-from ._errors import CellWarning, Error, InputError, PointsWarning, Status, ToleranceWarning, UsageError
+from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError
 from ._lattice import Lattice, counts_of as _counts, lattice_of
 from ._maps import Map, Origin, Points, make_map, own_map
 from ._options import Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of
@@ -342,7 +342,13 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
     try:
         result = _task.call(lambda token: work(token, None), watcher.tick) if engine is None else None
         if result is None:
-            opened = engine_or_default(engine)
+            try:
+                opened = engine_or_default(engine)
+            except NoDeviceError:  # where there is none, the host takes what it would have left
+                result = _task.call(lambda token: work(token, None), watcher.tick) if engine is None else None
+                if result is None:
+                    raise
+        if result is None:
             result = _task.call(lambda token: work(token, opened), watcher.tick)
         if watcher.told is not None:
             watcher.tell()

@@ -186,6 +186,10 @@ def _plan_of(plan: PlanArgument) -> Mapping[str, Any]:
 
 def _decisions_of(plan: Mapping[str, Any]) -> List[Tuple[Optional[str], str, str]]:
     plan = plan.get("plan", plan)
+    if plan is None:
+        raise InputError("plan: the host did that job alone, or nothing was computed: there is none")
+    if not isinstance(plan, Mapping):
+        raise InputError("plan: it is to be a report, or a report's 'plan'")
     found = [(None, name, str(value)) for name, value in plan.items() if name != "devices"]
     for device in plan.get("devices", ()):
         found += [(device["device"], name, str(value)) for name, value in device.items() if name != "device"]
