@@ -262,6 +262,117 @@ static void test_crystal(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* A single ion's field next to itself, by its images and the background alone, whose potential is
+ * 2 pi / (3 V) r^2 by symmetry: (4 pi / 3 V) r, towards the ion. */
+static void test_own_cell(void **state)
+{
+    (void)state;
+    enum { PLACES = 5 };
+    static const double away_A[PLACES] = {0, 0.0005, 0.002, 0.004, 0.008}, edge_A = 20;
+    static const double zero[3] = {0}, one = 1, radius = 1.5;
+    for (int excluded = 0; excluded < 2; excluded++) {
+        double point_A[PLACES][3] = {{0}};
+        for (int i = 0; i < PLACES; i++)
+            point_A[i][0] = away_A[i];
+        ley_error error = {0};
+        ley_atoms *atoms;
+        ley_points *points;
+        assert_ok(ley_atoms_create(1, zero, &one, &radius, &atoms, &error));
+        ley_long_range range;
+        ley_long_range_default(&range);
+        for (int axis = 0; axis < 3; axis++) {
+            range.periodic[axis] = true;
+            range.cell_A[axis][axis] = edge_A;
+        }
+        assert_ok(ley_points_create(PLACES, point_A[0], &points, &error));
+        assert_ok(ley_points_add_field(points, &error));
+        if (excluded)
+            assert_ok(ley_points_exclude_own(points, atoms, NULL, range.periodic, (const double(*)[3])range.cell_A,
+                                             &error));
+        ley_job *job;
+        assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+        run(job);
+        const double per_A = -constant_of(LEY_UNITS_KT_E) * 4 * M_PI / (3 * pow(edge_A, 3));
+        for (int i = 0; i < PLACES; i++)
+            for (int axis = 0; axis < 3; axis++) {
+                const double right = axis == 0 ? per_A * away_A[i] : 0;
+                assert_true(fabs(ley_points_field(points)[3 * i + axis] - right) <= 1e-5 * fabs(right) + 1e-12);
+            }
+        ley_job_destroy(job);
+        ley_points_destroy(points);
+        ley_atoms_destroy(atoms);
+    }
+}
+
+/* Points that exclude every atom there is: their potential and field are 0, and neither way to them
+ * calls the other wrong. Open space and a cell. */
+static void test_none_left(void **state)
+{
+    (void)state;
+    static const double point_A[2][3] = {{1, 2, 3.001}, {2, 2, 2}};
+    static const int64_t first[3] = {0, 2, 4}, excluded[4] = {0, 1, 0, 1};
+    for (int periodic = 0; periodic < 2; periodic++) {
+        ley_error error = {0};
+        ley_atoms *atoms = two_atoms();
+        ley_points *points;
+        assert_ok(ley_points_create(2, point_A[0], &points, &error));
+        assert_ok(ley_points_add_field(points, &error));
+        assert_ok(ley_points_exclude(points, first, excluded, &error));
+        ley_long_range range;
+        ley_long_range_default(&range);
+        for (int axis = 0; axis < 3; axis++) {
+            range.periodic[axis] = periodic;
+            range.cell_A[axis][axis] = 30;
+        }
+        ley_job *job;
+        assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+        assert_ok(ley_job_run(job, &error));
+        assert_non_null(ley_job_report(job)->host);
+        for (int i = 0; i < 2 && !periodic; i++) {
+            assert_true(ley_points_values(points)[i] == 0);
+            for (int axis = 0; axis < 3; axis++)
+                assert_true(ley_points_field(points)[3 * i + axis] == 0);
+        }
+        ley_job_destroy(job);
+        ley_points_destroy(points);
+        ley_atoms_destroy(atoms);
+    }
+}
+
+/* Fields by differences of potentials: where images have a large mean, and where r_min is wider than
+ * the cell. */
+static void test_hard_differences(void **state)
+{
+    (void)state;
+    static const double kappa_per_A[2] = {1e-5, 0}, r_min_A[2] = {0.05, 3}, edge_A[2] = {6, 2};
+    for (int k = 0; k < 2; k++) {
+        double point_A[POINTS][3];
+        for (int i = 0; i < POINTS; i++)
+            for (int axis = 0; axis < 3; axis++)
+                point_A[i][axis] = 0.37 * i - 0.71 * axis + 0.013 * i * axis;
+        ley_error error = {0};
+        ley_atoms *atoms = two_atoms();
+        ley_points *points;
+        assert_ok(ley_points_create(POINTS, point_A[0], &points, &error));
+        assert_ok(ley_points_add_field(points, &error));
+        ley_long_range range;
+        ley_long_range_default(&range);
+        range.kappa_per_A = kappa_per_A[k];
+        range.r_min_A = r_min_A[k];
+        for (int axis = 0; axis < 3; axis++) {
+            range.periodic[axis] = true;
+            range.cell_A[axis][axis] = edge_A[k];
+        }
+        ley_job *job;
+        assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+        run(job);
+        assert_true(ley_job_report(job)->field_accuracy.points > 0);
+        ley_job_destroy(job);
+        ley_points_destroy(points);
+        ley_atoms_destroy(atoms);
+    }
+}
+
 /* ---- Who does it ----------------------------------------------------------------------------- */
 
 /* Of so many atoms in a map of 48 x 48 x 48; the outcome of asking the host. */
@@ -404,6 +515,8 @@ int main(void)
         cmocka_unit_test(test_direct_points), cmocka_unit_test(test_direct_map),
         cmocka_unit_test(test_boundary),      cmocka_unit_test(test_cutoff),
         cmocka_unit_test(test_crystal),       cmocka_unit_test(test_wires),
+        cmocka_unit_test(test_own_cell),      cmocka_unit_test(test_none_left),
+        cmocka_unit_test(test_hard_differences),
         cmocka_unit_test(test_who),           cmocka_unit_test(test_nothing_was_loaded),
         cmocka_unit_test(test_after_a_build),
     };

@@ -88,7 +88,8 @@ static double image_slope(const periodic_sum *s, double r_A)
     const double kappa = s->o.kappa_per_A, beta = s->beta_per_A;
     if (r_A >= s->o.r_min_A)
         return beta > 0 ? piecewise_at(&s->slope, r_A) / (r_A * r_A) : ewald_image_slope(r_A, kappa, 0);
-    return beta * r_A < 1e-3 ? 0 : ewald_image_slope(r_A, kappa, beta) - ewald_image_slope(r_A, kappa, 0);
+    const double safe_A = beta > 0 ? fmax(r_A, 1e-3 / beta) : r_A; /* below it slopes grow as r does */
+    return beta > 0 ? (ewald_image_slope(safe_A, kappa, beta) - ewald_image_slope(safe_A, kappa, 0)) * r_A / safe_A : 0;
 }
 
 /* The square of what a unit charge is allowed. */

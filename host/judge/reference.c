@@ -68,9 +68,7 @@ static ley_term nearest_term(const reference_terms *t, size_t j, const double po
     return ley_long_range_term(ley_atoms_charges_e(t->atoms)[j], *r_A, t->r_min_A, t->kappa_per_A, t->shares);
 }
 
-/* Lattices have brought the smooth part of an excluded atom all the same, and it is off as that of
- * others is: it is allowed as much as one that is half a cutoff away. */
-static double excluded_squares(const reference_terms *t, size_t j, double r_A)
+double reference_excluded_squares(const reference_terms *t, size_t j, double r_A)
 {
     const double smooth_A = fmax(r_A, t->near_A / 4);
     return pow(t->shares.lattice * ley_atoms_charges_e(t->atoms)[j] / smooth_A, 2);
@@ -86,7 +84,7 @@ double reference_exclude(const reference_terms *t, const double point_A[3], doub
         const double kappa_r = t->kappa_per_A * r_A,
                      slope = ley_atoms_charges_e(t->atoms)[j] * exp(-kappa_r) * (1 + kappa_r) / (r_A * r_A * r_A);
         *value -= term.value;
-        squares += excluded_squares(t, j, r_A) - term.absolute;
+        squares += reference_excluded_squares(t, j, r_A) - term.absolute;
         for (int axis = 0; field != NULL && axis < 3 && r_A >= t->r_min_A; axis++)
             field[axis] -= slope * way_A[axis];
     }
@@ -108,7 +106,7 @@ static reference_value long_range_sum(const reference_terms *t, const double poi
                      dz = point_A[2] - position_A[3 * j + 2];
         const double r_A = sqrt(dx * dx + dy * dy + dz * dz);
         if (t->excluded_count > 0 && reference_excludes(t, j)) {
-            sum.absolute += excluded_squares(t, j, r_A);
+            sum.absolute += reference_excluded_squares(t, j, r_A);
             continue;
         }
         const ley_term term = ley_long_range_term(charge_e[j], r_A, t->r_min_A, t->kappa_per_A, t->shares);

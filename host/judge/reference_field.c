@@ -110,6 +110,10 @@ static periodic_gradient open_gradient(const reference_terms *t, const double po
             r2 += way_A[axis] * way_A[axis];
         }
         const double r_A = sqrt(r2), safe_A = fmax(r_A, t->r_min_A), kappa_r = t->kappa_per_A * r_A;
+        if (t->excluded_count > 0 && reference_excludes(t, j)) {
+            g.squares += reference_excluded_squares(t, j, r_A);
+            continue;
+        }
         g.squares += ley_long_range_term(charge_e[j], r_A, t->r_min_A, t->kappa_per_A, t->shares).absolute;
         g.field_squares += pow(charge_e[j] / (safe_A * safe_A), 2);
         for (int axis = 0; axis < 3 && r_A > 0; axis++) {
@@ -135,12 +139,18 @@ static double excluded_field_squares(const reference_terms *t, const double poin
     return squares;
 }
 
-static void add_long_range(const reference_terms *t, const double point_A[3], reference_value field[3])
+static periodic_gradient cell_gradient(const reference_terms *t, const double point_A[3])
 {
-    periodic_gradient g = t->images != NULL ? periodic_sum_field(t->images, point_A) : open_gradient(t, point_A);
+    periodic_gradient g = periodic_sum_field(t->images, point_A);
     double value = 0;
     g.squares = fmax(0, g.squares + reference_exclude(t, point_A, &value, g.field));
     g.field_squares = fmax(0, g.field_squares - excluded_field_squares(t, point_A));
+    return g;
+}
+
+static void add_long_range(const reference_terms *t, const double point_A[3], reference_value field[3])
+{
+    periodic_gradient g = t->images != NULL ? cell_gradient(t, point_A) : open_gradient(t, point_A);
     for (int axis = 0; axis < 3; axis++) {
         field[axis].value = t->constant * g.field[axis];
         field[axis].lower = t->constant * g.lower[axis];

@@ -21,8 +21,12 @@ ley_status second_begin(const reference_terms *t, second_sum *s, ley_error *erro
     }
     if (t->term != LEY_TERM_LONG_RANGE || s->cell.dimensions == 0)
         return LEY_OK;
-    const lattice_sum_options options = {.cell = s->cell, .kappa_per_A = t->kappa_per_A, .r_min_A = t->r_min_A};
-    return lattice_sum_create(&options, ley_atoms_count(t->atoms), ley_atoms_positions_A(t->atoms),
+    const size_t n = ley_atoms_count(t->atoms);
+    for (size_t j = 0; j < n; j++)
+        s->mean_per_A += lattice_sum_mean(&s->cell, t->kappa_per_A) * ley_atoms_charges_e(t->atoms)[j];
+    const lattice_sum_options options = {
+        .cell = s->cell, .kappa_per_A = t->kappa_per_A, .without_mean = true, .r_min_A = t->r_min_A};
+    return lattice_sum_create(&options, n, ley_atoms_positions_A(t->atoms),
                               ley_atoms_charges_e(t->atoms), &s->images, error);
 }
 
@@ -98,7 +102,8 @@ static long double pair_terms(const second_sum *s, const reference_terms *at, si
     return reference_excludes(at, j) ? sum.value - sum.nearest_value : sum.value;
 }
 
-long double second_value(const second_sum *s, const reference_terms *at, const double point_A[3])
+/* Less the mean of images, in which differences would lose their digits. */
+static long double sum_without_mean(const second_sum *s, const reference_terms *at, const double point_A[3])
 {
     long double sum = s->images != NULL ? lattice_sum_at(s->images, point_A) : 0;
     for (size_t j = ley_atoms_count(at->atoms); j-- > 0;) {
@@ -111,7 +116,12 @@ long double second_value(const second_sum *s, const reference_terms *at, const d
         else if (reference_excludes(at, j))
             sum -= charge_term(at, j, cell_nearest(&s->cell, way_A, near_A));
     }
-    return at->constant * sum;
+    return sum;
+}
+
+long double second_value(const second_sum *s, const reference_terms *at, const double point_A[3])
+{
+    return at->constant * (sum_without_mean(s, at, point_A) + s->mean_per_A);
 }
 
 /* ---- The field ------------------------------------------------------------------------------- */
@@ -121,6 +131,7 @@ typedef struct distances {
     const reference_terms *terms;
     double beyond_A; /* images that are no farther do not count: of an excluded atom the nearest one */
     double nearest_A, step_A;
+    double terms_per_A; /* of all charges, none left out */
 } distances;
 
 static void look_at(void *context, const double way_A[3])
@@ -138,35 +149,40 @@ static void look_at(void *context, const double way_A[3])
 
 static distances distances_of(const second_sum *s, const reference_terms *at, const double point_A[3])
 {
-    distances d = {at, -1, INFINITY, INFINITY};
+    distances d = {at, -1, INFINITY, INFINITY, 0};
     for (size_t j = 0; j < ley_atoms_count(at->atoms); j++) {
         double way_A[3], near_A[3];
         way_from(s, j, point_A, way_A);
         const double nearest_A = cell_nearest(&s->cell, way_A, near_A);
+        d.terms_per_A += fabs(ley_atoms_charges_e(at->atoms)[j]) / fmax(nearest_A, at->r_min_A);
         d.beyond_A = reference_excludes(at, j) ? nearest_A * (1 + 1e-9) : -1;
-        if (at->range != NULL)
-            cell_images(&s->cell, way_A, 1.01 * at->range->cutoff_A, look_at, &d);
-        else
+        if (at->range != NULL || s->images != NULL)
+            cell_images(&s->cell, way_A, 1.01 * (at->range != NULL ? at->range->cutoff_A : fmax(at->r_min_A, 1)),
+                        look_at, &d);
+        if (at->range == NULL)
             look_at(&d, near_A);
     }
     return d;
 }
 
-bool second_field(const second_sum *s, const reference_terms *at, const double point_A[3], double field[3])
+bool second_field(const second_sum *s, const reference_terms *at, const double point_A[3], double field[3],
+                  double *rounding)
 {
+    static const double digits = 1e-14; /* of double sums */
     const distances d = distances_of(s, at, point_A);
     const double h_A = fmin(d.nearest_A, 1) / 256; /* what differences leave of a charge is a share (h/r)^4 */
     if (!(h_A > 1e-5 && d.step_A > 3 * h_A))
         return false;
+    *rounding = digits * fabs(at->constant) * d.terms_per_A / h_A;
     for (int axis = 0; axis < 3; axis++) {
         static const double weights[4] = {1, -8, 8, -1}, steps[4] = {-2, -1, 1, 2};
         long double slope = 0;
         for (int i = 0; i < 4; i++) {
             double at_A[3] = {point_A[0], point_A[1], point_A[2]};
             at_A[axis] += steps[i] * h_A;
-            slope += weights[i] * second_value(s, at, at_A);
+            slope += weights[i] * sum_without_mean(s, at, at_A);
         }
-        field[axis] = -(double)(slope / (12 * h_A));
+        field[axis] = -(double)(at->constant * slope / (12 * h_A));
     }
     return true;
 }

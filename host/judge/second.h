@@ -12,7 +12,8 @@
 typedef struct second_sum {
     const reference_terms *terms; /* which excluded atoms change from point to point */
     cell cell;                    /* in which atoms have images; of no dimension: they have none */
-    lattice_sum *images;          /* of a long-range sum in such a cell; else NULL */
+    lattice_sum *images;          /* of a long-range sum in such a cell, without its mean; else NULL */
+    double mean_per_A;            /* that of all charges */
 } second_sum;
 
 /* The terms must outlive it. Errors: those of cell_make() and lattice_sum_create(). */
@@ -22,9 +23,10 @@ void second_end(second_sum *s);
 /* The potential at a point, with the constant. */
 long double second_value(const second_sum *s, const reference_terms *at, const double point_A[3]);
 
-/* Less the gradient. False: charges are so near, or so near to where they begin or cease to count,
+/* Less the gradient, and what rounding may leave of it. False: charges are so near, or so near to where they begin or cease to count,
  * that differences say nothing. */
-bool second_field(const second_sum *s, const reference_terms *at, const double point_A[3], double field[3]);
+bool second_field(const second_sum *s, const reference_terms *at, const double point_A[3], double field[3],
+                  double *rounding);
 
 /* By what, in the words of a report. */
 const char *second_says(const second_sum *s);

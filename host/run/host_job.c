@@ -178,18 +178,21 @@ static void verify_points(void *context, size_t first, size_t last)
         const int64_t i = v->number[k];
         const reference_terms terms = terms_at(r, i);
         const double *field = field_of(&r->sum, i);
-        double place_A[3], right[3];
+        double place_A[3], right[3], rounding = 0;
         place_of(&r->sum, i, place_A);
         v->value[k] = value_at(r, i);
         v->right[k] = reference_sum(&terms, place_A); /* by which errors are judged */
         v->right[k].value = (double)second_value(v->second, &terms, place_A);
-        v->has_field[k] = field != NULL && second_field(v->second, &terms, place_A, right);
+        v->has_field[k] = field != NULL && second_field(v->second, &terms, place_A, right, &rounding);
         if (!v->has_field[k])
             continue;
         reference_field(&terms, place_A, v->right_field + 3 * k);
         for (size_t axis = 0; axis < 3; axis++) {
+            reference_value *component = &v->right_field[3 * k + axis];
             v->field[3 * k + axis] = field[axis];
-            v->right_field[3 * k + axis].value = right[axis];
+            component->value = right[axis];
+            component->lower -= rounding;
+            component->higher += rounding;
         }
     }
 }
