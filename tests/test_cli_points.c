@@ -215,10 +215,51 @@ static void test_without_devices(void **state)
     cli_expect(0, "the host alone: there is no device here\n", NULL);
     cli("%s %s", nothing, job);
     cli_expect(0, "computed by: the host, direct summation", NULL);
-    cli("%s %s --device 0", nothing, job);
-    cli_expect(3, NULL, "there is no device");
     cli("map molecule.pqr -o out/b.raw --dims 9,9,9 --plan out/a.json");
     cli_expect(2, NULL, "the host did that job alone, which takes no plan: leave --plan out");
+    cli("%s %s --device 0", nothing, job); /* the report says why it has no results */
+    cli_expect(3, NULL, "there is no device");
+    char *report = cli_read("out/a.json", NULL);
+    assert_non_null(strstr(report, "\"status\": \"LEY_ERROR_NO_DEVICE\""));
+    assert_non_null(strstr(report, "\"exit_code\": 3"));
+    free(report);
+}
+
+/* Points, and what they exclude, from standard input, which is read once. */
+static void test_standard_input(void **state)
+{
+    (void)state;
+    cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
+    cli_write_text("in.txt", "5 5 5\n6 5 5\n");
+    cli_write_text("none.txt", "1\n-\n");
+    cli("map two.pqr --points in.txt -o out/a.csv -q");
+    cli("map two.pqr --points - -o out/b.csv -q <%s", cli_path("in.txt"));
+    cli_expect(0, NULL, "");
+    char *right = cli_read("out/a.csv", NULL), *found = cli_read("out/b.csv", NULL);
+    assert_string_equal(strstr(right, "x,y,z,phi"), strstr(found, "x,y,z,phi"));
+    free(right);
+    free(found);
+    cli("map two.pqr --points in.txt --exclude - -o out/b.csv <%s", cli_path("none.txt"));
+    cli_expect(0, NULL, "");
+    cli("map two.pqr --points - --exclude - -o out/b.csv <%s", cli_path("in.txt"));
+    cli_expect(1, NULL, "standard input can be read once: --points and --exclude are both taken from it");
+    cli("map - --points - -o out/b.csv <%s", cli_path("in.txt"));
+    cli_expect(1, NULL, "standard input can be read once: ATOMS and --points are both taken from it");
+}
+
+/* A tolerance is that of the potential, and a field that is off by more is told of: where a point
+ * within r_min of a charge has most of the potential's root mean square, and no field. */
+static void test_field_beyond_tolerance(void **state)
+{
+    (void)state;
+    static const char job[] = "map two.pqr --points near.csv -o out/a.csv --method msm --device 0 --tol 1e-3 "
+                              "--periodic xyz --cell 10,11,12 --field";
+    cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
+    cli_write_text("near.csv", "1.02 1 1\n3.5 8 4\n4 9 5\n");
+    cli("%s", job);
+    cli_expect(0, "accuracy of the field", "warning: --tol 0.001 is that of the potential; the field is off by 0.0");
+    cli("%s -q", job);
+    cli_expect(0, NULL, "");
 }
 
 /* Its plan is that of the run, and it writes nothing. */
@@ -540,6 +581,8 @@ int main(void)
                                        cmocka_unit_test_setup(test_said_lattices, cli_empty),
                                        cmocka_unit_test_setup(test_by_host, cli_empty),
                                        cmocka_unit_test_setup(test_without_devices, cli_empty),
+                                       cmocka_unit_test_setup(test_standard_input, cli_empty),
+                                       cmocka_unit_test_setup(test_field_beyond_tolerance, cli_empty),
                                        cmocka_unit_test_setup(test_dry_run, cli_empty),
                                        cmocka_unit_test_setup(test_bad_points, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),

@@ -88,6 +88,7 @@ static const option_row boundary_options[] = {
                .help = "centre of the lattice in Angstrom; mol is the centre of the atoms' bounding box"},
     [POINTS] = {.name = "points",
                 .kind = OPTION_TEXT,
+                .is_input = true,
                 .offset = offsetof(boundary_values, points),
                 .value = "FILE",
                 .unset = "the nodes of the faces",

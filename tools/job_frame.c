@@ -335,9 +335,21 @@ static ley_status hold_tolerance(const job_run *run, ley_error *error)
                      advice_for(run));
 }
 
+/* A tolerance is that of the potential. */
+static void remark_field(const job_run *run)
+{
+    const ley_accuracy *field = run->report != NULL ? &run->report->field_accuracy : NULL;
+    if (field != NULL && field->points > 0 && run->tolerance > 0 && field->relative_rms > run->tolerance &&
+        isfinite(field->relative_rms) && !run->values->quiet)
+        warn("--tol %g is that of the potential; the field is off by %s of its root mean square", run->tolerance,
+             excess_text(field->relative_rms, run->tolerance).s);
+}
+
 ley_status job_frame_write(job_run *run, ley_error *error)
 {
     const ley_status status = write_file(run, error);
+    if (status == LEY_OK)
+        remark_field(run);
     return status == LEY_OK ? hold_tolerance(run, error) : status;
 }
 
@@ -515,7 +527,7 @@ static int conclude(job_run *run, ley_error *error)
     }
     if (run->report != NULL && (!finished || !values->quiet))
         print_failures(run->report, error);
-    if ((run->computed || run->report != NULL) && values->json != NULL)
+    if (values->json != NULL)
         written = write_json(run, error);
     if ((finished || run->is_written) && !is_silent(run))
         print_report(run);

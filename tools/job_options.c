@@ -4,6 +4,7 @@ static const option_row rows[] = {
     JOB_OPTION_ROWS_AROUND(OPTION_ROW_SUM(job_values)),
     {.name = "plan",
      .kind = OPTION_TEXT,
+     .is_input = true,
      .offset = offsetof(job_values, plan),
      .value = "FILE",
      .unset = "what is predicted to be fastest",

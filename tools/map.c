@@ -117,14 +117,16 @@ static const option_row map_options[] = {
               .help = "the lattice of another map, in any format that is read"},
     [POINTS] = {.name = "points",
                 .kind = OPTION_TEXT,
+                .is_input = true,
                 .offset = offsetof(map_values, points),
                 .value = "FILE",
                 .unset = "the lattice's",
                 .help =
-                    "potentials at the points of FILE, x y z in a line each, in place of a lattice; or at the atoms "
-                    "of a molecule, .pqr, .pqr.gz or .atoms"},
+                    "potentials at the points of FILE (- is standard input), x y z in a line each, in place of a "
+                    "lattice; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
     [EXCLUDE] = {.name = "exclude",
                  .kind = OPTION_TEXT,
+                 .is_input = true,
                  .offset = offsetof(map_values, exclude),
                  .value = "self|residue|FILE",
                  .unset = "every atom counts",
@@ -137,7 +139,8 @@ static const option_row map_options[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
      .help = "the electric field as well, less the gradient of the potential, in --units per A: three more maps beside "
-             "MAP.dx, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx, or with --points columns ex,ey,ez"},
+             "MAP.dx, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx, or with --points columns ex,ey,ez; its error is measured "
+             "and stands in the report, and --tol is not held for it"},
     {.name = "dielectric",
      .kind = OPTION_REAL,
      .offset = offsetof(map_values, dielectric),

@@ -1,5 +1,6 @@
 #include "options.h"
 #include "console.h"
+#include "file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -392,7 +393,7 @@ static bool parse_value(const subcommand *command, const option_row *option, con
         *(bool *)to = true;
         return true;
     case OPTION_TEXT:
-        *(const char **)to = value;
+        *(const char **)to = option->is_input && strcmp(value, "-") == 0 ? "/dev/stdin" : value;
         if (value[0] != '\0')
             return true;
         fail_usage(command, "--%s: its value (%s) is empty", option->name, option->value);
@@ -549,6 +550,27 @@ static parse_result fail_missing(const subcommand *command, const char *name, co
     return PARSE_WRONG;
 }
 
+/* One input alone can be standard input. */
+static parse_result check_stdin(const parsed_arguments *arguments)
+{
+    const subcommand *command = arguments->command;
+    const bool by_operand =
+        command->is_operand_file && arguments->operand != NULL && input_takes_stdin(arguments->operand);
+    const char *first = by_operand ? command->operand : NULL;
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const parsed_option *option = &arguments->options[i];
+        if (!option->row->is_input || !option->given || !input_takes_stdin(*(const char *const *)option->value))
+            continue;
+        if (first != NULL) {
+            fail_usage(command, "standard input can be read once: %s%s and --%s are both taken from it",
+                       by_operand ? "" : "--", first, option->row->name);
+            return PARSE_WRONG;
+        }
+        first = option->row->name;
+    }
+    return PARSE_RUN;
+}
+
 static parse_result check_complete(const parsed_arguments *arguments)
 {
     const subcommand *command = arguments->command;
@@ -567,7 +589,7 @@ static parse_result check_complete(const parsed_arguments *arguments)
         fail_usage(command, "--quiet and --verbose exclude each other");
         return PARSE_WRONG;
     }
-    return PARSE_RUN;
+    return check_stdin(arguments);
 }
 
 parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments)

@@ -51,6 +51,7 @@ typedef struct option_row {
     bool one_for_all;           /* one number stands for so many */
     double low, high;           /* what numbers are allowed, both included ... */
     bool above_low;             /* ... or `low` itself is not */
+    bool is_input;              /* of OPTION_TEXT: a file that is read once: "-" is standard input, "/dev/stdin" */
     const char *method;         /* of OPTION_FLAG: it stands for the OPTION_METHOD of this name; or NULL */
     const char *word;           /* of OPTION_REAL: also allowed, in place of the numbers, which become not-a-numbers */
 } option_row;

@@ -168,6 +168,7 @@ static const option_row rows[] = {
      .help = "of %s: well depth of all atoms, in kcal/mol"},
     {.name = "well-depths",
      .kind = OPTION_TEXT,
+     .is_input = true,
      .offset = offsetof(short_range_values, well_depths),
      .value = "FILE",
      .unset = "--well-depth for all",

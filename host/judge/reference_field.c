@@ -2,6 +2,7 @@
 
 #include "core/expression_check.h"
 #include "core/expression_slope.h"
+#include "numerics/lattice_sum.h"
 
 #include <math.h>
 
@@ -139,6 +140,19 @@ static double excluded_field_squares(const reference_terms *t, const double poin
     return squares;
 }
 
+/* Potentials of layers and lines, less their mean: they grow with the distance from a net charge and
+ * are rounded as floats before their slopes are taken. Those of other cells are no larger than their
+ * terms. */
+static double potential_far_away(const reference_terms *t, const double point_A[3])
+{
+    double net_e = 0;
+    if (t->images == NULL || t->cell->dimensions == 3)
+        return 0;
+    for (size_t j = 0; j < ley_atoms_count(t->atoms); j++)
+        net_e += ley_atoms_charges_e(t->atoms)[j];
+    return fabs(periodic_sum_at(t->images, point_A).value - net_e * lattice_sum_mean(t->cell, t->kappa_per_A));
+}
+
 static periodic_gradient cell_gradient(const reference_terms *t, const double point_A[3])
 {
     periodic_gradient g = periodic_sum_field(t->images, point_A);
@@ -151,11 +165,12 @@ static periodic_gradient cell_gradient(const reference_terms *t, const double po
 static void add_long_range(const reference_terms *t, const double point_A[3], reference_value field[3])
 {
     periodic_gradient g = t->images != NULL ? cell_gradient(t, point_A) : open_gradient(t, point_A);
+    const double potential = potential_far_away(t, point_A);
     for (int axis = 0; axis < 3; axis++) {
         field[axis].value = t->constant * g.field[axis];
         field[axis].lower = t->constant * g.lower[axis];
         field[axis].higher = t->constant * g.higher[axis];
-        field[axis].absolute = fabs(t->constant) * (t->field_per_A * sqrt(g.squares) +
+        field[axis].absolute = fabs(t->constant) * (t->field_per_A * (sqrt(g.squares) + potential) +
                                                     t->field_share * (sqrt(g.field_squares) + fabs(g.field[axis])));
     }
 }

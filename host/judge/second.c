@@ -72,56 +72,62 @@ static long double charge_term(const reference_terms *t, size_t j, long double r
     return kappa < 1e-9L ? q_e / r_A : q_e * expl(kappa * (radius_A - r_A)) / (r_A * (1 + kappa * radius_A));
 }
 
-/* An atom and its images within the cutoff, but for the nearest one where the atom is excluded. */
+/* Of a sum with a cutoff. */
+static long double pair_term(const reference_terms *t, size_t j, long double r_A)
+{
+    return r_A < t->range->cutoff_A ? reference_pair_term(t, j, (double)fmaxl(r_A, t->r_min_A)).value : 0;
+}
+
+/* An atom and its images within the cutoff. */
 typedef struct images_sum {
     const reference_terms *terms;
     size_t atom;
-    long double value, nearest_value, nearest_A;
+    long double value;
 } images_sum;
 
 static void add_image(void *context, const double way_A[3])
 {
     images_sum *sum = context;
-    const reference_terms *t = sum->terms;
-    const long double r_A = length_of(way_A);
-    const long double value =
-        r_A < t->range->cutoff_A ? reference_pair_term(t, sum->atom, (double)fmaxl(r_A, t->r_min_A)).value : 0;
-    sum->value += value;
-    if (r_A < sum->nearest_A) {
-        sum->nearest_A = r_A;
-        sum->nearest_value = value;
-    }
+    sum->value += pair_term(sum->terms, sum->atom, length_of(way_A));
 }
 
-static long double pair_terms(const second_sum *s, const reference_terms *at, size_t j, const double point_A[3])
+/* From the image of an excluded atom that does not count at the centre, whichever is nearest here. */
+static long double excluded_distance(const second_sum *s, size_t j, const double centre_A[3], const double point_A[3])
 {
-    images_sum sum = {.terms = at, .atom = j, .nearest_A = INFINITY};
-    double way_A[3];
-    way_from(s, j, point_A, way_A);
-    cell_images(&s->cell, way_A, at->range->cutoff_A, add_image, &sum);
-    return reference_excludes(at, j) ? sum.value - sum.nearest_value : sum.value;
+    double way_A[3], near_A[3];
+    way_from(s, j, centre_A, way_A);
+    cell_nearest(&s->cell, way_A, near_A);
+    for (int axis = 0; axis < 3; axis++)
+        near_A[axis] += point_A[axis] - centre_A[axis];
+    return length_of(near_A);
 }
 
-/* Less the mean of images, in which differences would lose their digits. */
-static long double sum_without_mean(const second_sum *s, const reference_terms *at, const double point_A[3])
+/* At a point next to the centre, less the mean of images, in which differences would lose their
+ * digits. */
+static long double sum_without_mean(const second_sum *s, const reference_terms *at, const double centre_A[3],
+                                    const double point_A[3])
 {
     long double sum = s->images != NULL ? lattice_sum_at(s->images, point_A) : 0;
     for (size_t j = ley_atoms_count(at->atoms); j-- > 0;) {
-        double way_A[3], near_A[3];
+        const bool excluded = reference_excludes(at, j);
+        double way_A[3];
         way_from(s, j, point_A, way_A);
-        if (at->range != NULL)
-            sum += pair_terms(s, at, j, point_A);
-        else if (s->images == NULL)
-            sum += reference_excludes(at, j) ? 0 : charge_term(at, j, length_of(way_A));
-        else if (reference_excludes(at, j))
-            sum -= charge_term(at, j, cell_nearest(&s->cell, way_A, near_A));
+        if (at->range != NULL) {
+            images_sum images = {at, j, 0};
+            cell_images(&s->cell, way_A, at->range->cutoff_A, add_image, &images);
+            sum += images.value;
+            sum -= excluded ? pair_term(at, j, excluded_distance(s, j, centre_A, point_A)) : 0;
+        } else if (s->images == NULL)
+            sum += excluded ? 0 : charge_term(at, j, length_of(way_A));
+        else if (excluded)
+            sum -= charge_term(at, j, excluded_distance(s, j, centre_A, point_A));
     }
     return sum;
 }
 
 long double second_value(const second_sum *s, const reference_terms *at, const double point_A[3])
 {
-    return at->constant * (sum_without_mean(s, at, point_A) + s->mean_per_A);
+    return at->constant * (sum_without_mean(s, at, point_A, point_A) + s->mean_per_A);
 }
 
 /* ---- The field ------------------------------------------------------------------------------- */
@@ -131,7 +137,7 @@ typedef struct distances {
     const reference_terms *terms;
     double beyond_A; /* images that are no farther do not count: of an excluded atom the nearest one */
     double nearest_A, step_A;
-    double terms_per_A; /* of all charges, none left out */
+    double terms_per_A, slopes_per_A2; /* of all charges, none left out */
 } distances;
 
 static void look_at(void *context, const double way_A[3])
@@ -149,12 +155,14 @@ static void look_at(void *context, const double way_A[3])
 
 static distances distances_of(const second_sum *s, const reference_terms *at, const double point_A[3])
 {
-    distances d = {at, -1, INFINITY, INFINITY, 0};
+    distances d = {at, -1, INFINITY, INFINITY, 0, 0};
     for (size_t j = 0; j < ley_atoms_count(at->atoms); j++) {
         double way_A[3], near_A[3];
         way_from(s, j, point_A, way_A);
         const double nearest_A = cell_nearest(&s->cell, way_A, near_A);
-        d.terms_per_A += fabs(ley_atoms_charges_e(at->atoms)[j]) / fmax(nearest_A, at->r_min_A);
+        const double q_e = fabs(ley_atoms_charges_e(at->atoms)[j]), safe_A = fmax(nearest_A, at->r_min_A);
+        d.terms_per_A += q_e / safe_A;
+        d.slopes_per_A2 += q_e / (safe_A * safe_A);
         d.beyond_A = reference_excludes(at, j) ? nearest_A * (1 + 1e-9) : -1;
         if (at->range != NULL || s->images != NULL)
             cell_images(&s->cell, way_A, 1.01 * (at->range != NULL ? at->range->cutoff_A : fmax(at->r_min_A, 1)),
@@ -168,19 +176,19 @@ static distances distances_of(const second_sum *s, const reference_terms *at, co
 bool second_field(const second_sum *s, const reference_terms *at, const double point_A[3], double field[3],
                   double *rounding)
 {
-    static const double digits = 1e-14; /* of double sums */
+    static const double digits = 1e-14; /* of double sums, and of places */
     const distances d = distances_of(s, at, point_A);
     const double h_A = fmin(d.nearest_A, 1) / 256; /* what differences leave of a charge is a share (h/r)^4 */
     if (!(h_A > 1e-5 && d.step_A > 3 * h_A))
         return false;
-    *rounding = digits * fabs(at->constant) * d.terms_per_A / h_A;
+    *rounding = digits * fabs(at->constant) * (d.terms_per_A + cell_length(point_A) * d.slopes_per_A2) / h_A;
     for (int axis = 0; axis < 3; axis++) {
         static const double weights[4] = {1, -8, 8, -1}, steps[4] = {-2, -1, 1, 2};
         long double slope = 0;
         for (int i = 0; i < 4; i++) {
             double at_A[3] = {point_A[0], point_A[1], point_A[2]};
             at_A[axis] += steps[i] * h_A;
-            slope += weights[i] * sum_without_mean(s, at, at_A);
+            slope += weights[i] * sum_without_mean(s, at, point_A, at_A);
         }
         field[axis] = -(double)(at->constant * slope / (12 * h_A));
     }

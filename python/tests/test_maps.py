@@ -303,6 +303,9 @@ def test_points_that_exclude_atoms(charges, atoms, engine):
     for wrong in ([0], "all", "residue", [0.5] * 60):
         with pytest.raises(leyden.UsageError, match="exclude"):
             leyden.points(atoms, x, exclude=wrong, engine=engine)
+    found, right = (leyden.points(atoms, x, method="dcs", exclude=[none, 1, [2, 3]] + [-1] * 57, engine=engine)
+                    for none in (None, []))
+    assert np.array_equal(found.values, right.values)
     with pytest.raises(leyden.InputError, match="point 0 excludes atom 60, both counted from 0"):
         leyden.points(atoms, x, exclude=[60] * 60, engine=engine)
 

@@ -294,14 +294,21 @@ def _whole(values: Any, what: str) -> np.ndarray:
     return np.ascontiguousarray(array, np.int64)
 
 
+def _excluded_of(entry: Any, what: str) -> np.ndarray:
+    """A point's: a number or a sequence of them; none for None or a number below 0."""
+    if entry is None:
+        return np.zeros(0, np.int64)
+    row = _whole(np.atleast_1d(entry), what)
+    return row[row >= 0] if np.ndim(entry) == 0 else row
+
+
 def _exclude_lists(points: Any, exclude: Any) -> None:
-    """For each point a number or a sequence of them."""
+    """For each point what `_excluded_of()` takes."""
     count = lib.ley_points_count(points)
     lists = list(exclude)
     if len(lists) != count:
         raise UsageError(f"exclude: {len(lists)} lists of atoms for {count} points")
-    rows = [_whole([entry] if int(entry) >= 0 else [], f"exclude[{i}]") if np.ndim(entry) == 0 else
-            _whole(entry, f"exclude[{i}]") for i, entry in enumerate(lists)]
+    rows = [_excluded_of(entry, f"exclude[{i}]") for i, entry in enumerate(lists)]
     first = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     atoms = np.concatenate(rows + [np.zeros(1, np.int64)])
     with Status() as status:
@@ -424,7 +431,8 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             and "msm" is then the sum of all pairs and images itself, unless arguments say what lattices are.
         progress: True for a bar (tqdm's, if it is installed), or a callable that is given a Progress
             now and then in the caller's thread. What it raises cancels the job.
-        field: the electric field, too, E = -grad phi: `Map.field`.
+        field: the electric field, too, E = -grad phi: `Map.field`. `tol` is that of the potential; the
+            report has the field's measured error, "field_accuracy".
 
     Ctrl-C cancels the job and raises KeyboardInterrupt. Other threads run meanwhile.
 
@@ -496,7 +504,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
     Args:
         exclude: "self": the atoms within 0.01 A of a point; "residue": these and all of their
             residues, `atoms.residues`; or for each point the numbers, from 0, of the atoms it excludes: (n,) whole
-            numbers, of which a negative one is none, or n sequences of them. None: every atom
+            numbers, of which None or a negative one is none, or n sequences of them. None: every atom
             counts, and points within 0.01 A of charges are a PointsWarning, as the charge's own
             potential, C q / r_min, hides all others there.
 
