@@ -426,8 +426,8 @@ static void test_the_folder_comes_first(void **state)
     (void)state;
     cli("TMPDIR=/nonexistent PATH=waits:/usr/bin:/bin apbs run.in --force");
     cli_expect(2, NULL, "a temporary folder in /nonexistent (TMPDIR): No such file or directory");
-    const cli_result *r =
-        cli("LEYDEN_KERNEL_DIR=/nonexistent PATH=waits:/usr/bin:/bin apbs run.in --device 0 --force --keep out/none/kept");
+    const cli_result *r = cli("LEYDEN_KERNEL_DIR=/nonexistent PATH=waits:/usr/bin:/bin apbs run.in --device 0 --force "
+                              "--keep out/none/kept");
     cli_expect(2, NULL, "out/none/kept: No such file or directory");
     assert_null(strstr(r->err, "kernel"));
     cli("LEYDEN_KERNEL_DIR=/nonexistent PATH=waits:/usr/bin:/bin apbs run.in --device 0 --force --keep out/kept");

@@ -287,8 +287,8 @@ static void test_own_cell(void **state)
         assert_ok(ley_points_create(PLACES, point_A[0], &points, &error));
         assert_ok(ley_points_add_field(points, &error));
         if (excluded)
-            assert_ok(ley_points_exclude_own(points, atoms, NULL, range.periodic, (const double(*)[3])range.cell_A,
-                                             &error));
+            assert_ok(
+                ley_points_exclude_own(points, atoms, NULL, range.periodic, (const double(*)[3])range.cell_A, &error));
         ley_job *job;
         assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, usual(), &job, &error));
         run(job);
@@ -339,8 +339,8 @@ static void test_none_left(void **state)
     }
 }
 
-/* Fields by differences of potentials: where images have a large mean, and where r_min is wider than
- * the cell. */
+/* Fields by differences of potentials: where images have a large mean, and where r_min is wider
+ * than the cell. */
 static void test_hard_differences(void **state)
 {
     (void)state;
@@ -512,12 +512,17 @@ int main(void)
     unsetenv("LEYDEN_KERNEL_DIR");
     unsetenv("LEYDEN_DUMP");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_points), cmocka_unit_test(test_direct_map),
-        cmocka_unit_test(test_boundary),      cmocka_unit_test(test_cutoff),
-        cmocka_unit_test(test_crystal),       cmocka_unit_test(test_wires),
-        cmocka_unit_test(test_own_cell),      cmocka_unit_test(test_none_left),
+        cmocka_unit_test(test_direct_points),
+        cmocka_unit_test(test_direct_map),
+        cmocka_unit_test(test_boundary),
+        cmocka_unit_test(test_cutoff),
+        cmocka_unit_test(test_crystal),
+        cmocka_unit_test(test_wires),
+        cmocka_unit_test(test_own_cell),
+        cmocka_unit_test(test_none_left),
         cmocka_unit_test(test_hard_differences),
-        cmocka_unit_test(test_who),           cmocka_unit_test(test_nothing_was_loaded),
+        cmocka_unit_test(test_who),
+        cmocka_unit_test(test_nothing_was_loaded),
         cmocka_unit_test(test_after_a_build),
     };
     return cmocka_run_group_tests_name("host jobs", tests, NULL, NULL);

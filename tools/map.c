@@ -121,9 +121,8 @@ static const option_row map_options[] = {
                 .offset = offsetof(map_values, points),
                 .value = "FILE",
                 .unset = "the lattice's",
-                .help =
-                    "potentials at the points of FILE (- is standard input), x y z in a line each, in place of a "
-                    "lattice; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
+                .help = "potentials at the points of FILE (- is standard input), x y z in a line each, in place of a "
+                        "lattice; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
     [EXCLUDE] = {.name = "exclude",
                  .kind = OPTION_TEXT,
                  .is_input = true,

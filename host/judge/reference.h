@@ -98,9 +98,9 @@ ley_term reference_pair_term(const reference_terms *terms, size_t atom, double r
  * value and a field, which may be NULL; what that changes the squares by. */
 double reference_exclude(const reference_terms *terms, const double point_A[3], double *value, double field[3]);
 
-/* The square that an excluded atom is allowed, whose nearest image is that far: lattices have brought
- * its smooth part all the same, which is off as that of others is. It counts as one that is half a
- * cutoff away. */
+/* The square that an excluded atom is allowed, whose nearest image is that far: lattices have
+ * brought its smooth part all the same, which is off as that of others is. It counts as one that is
+ * half a cutoff away. */
 double reference_excluded_squares(const reference_terms *terms, size_t atom, double r_A);
 
 /* Whether the nearest image of an atom does not count. */

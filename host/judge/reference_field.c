@@ -140,9 +140,9 @@ static double excluded_field_squares(const reference_terms *t, const double poin
     return squares;
 }
 
-/* Potentials of layers and lines, less their mean: they grow with the distance from a net charge and
- * are rounded as floats before their slopes are taken. Those of other cells are no larger than their
- * terms. */
+/* Potentials of layers and lines, less their mean: they grow with the distance from a net charge
+ * and are rounded as floats before their slopes are taken. Those of other cells are no larger than
+ * their terms. */
 static double potential_far_away(const reference_terms *t, const double point_A[3])
 {
     double net_e = 0;

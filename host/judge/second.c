@@ -26,8 +26,8 @@ ley_status second_begin(const reference_terms *t, second_sum *s, ley_error *erro
         s->mean_per_A += lattice_sum_mean(&s->cell, t->kappa_per_A) * ley_atoms_charges_e(t->atoms)[j];
     const lattice_sum_options options = {
         .cell = s->cell, .kappa_per_A = t->kappa_per_A, .without_mean = true, .r_min_A = t->r_min_A};
-    return lattice_sum_create(&options, n, ley_atoms_positions_A(t->atoms),
-                              ley_atoms_charges_e(t->atoms), &s->images, error);
+    return lattice_sum_create(&options, n, ley_atoms_positions_A(t->atoms), ley_atoms_charges_e(t->atoms), &s->images,
+                              error);
 }
 
 void second_end(second_sum *s)
@@ -91,7 +91,8 @@ static void add_image(void *context, const double way_A[3])
     sum->value += pair_term(sum->terms, sum->atom, length_of(way_A));
 }
 
-/* From the image of an excluded atom that does not count at the centre, whichever is nearest here. */
+/* From the image of an excluded atom that does not count at the centre, though another may be
+ * nearer here. */
 static long double excluded_distance(const second_sum *s, size_t j, const double centre_A[3], const double point_A[3])
 {
     double way_A[3], near_A[3];

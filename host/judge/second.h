@@ -12,7 +12,7 @@
 typedef struct second_sum {
     const reference_terms *terms; /* which excluded atoms change from point to point */
     cell cell;                    /* in which atoms have images; of no dimension: they have none */
-    lattice_sum *images;          /* of a long-range sum in such a cell, without its mean; else NULL */
+    lattice_sum *images;          /* of a long-range sum in such a cell, less its mean; else NULL */
     double mean_per_A;            /* that of all charges */
 } second_sum;
 
@@ -23,8 +23,8 @@ void second_end(second_sum *s);
 /* The potential at a point, with the constant. */
 long double second_value(const second_sum *s, const reference_terms *at, const double point_A[3]);
 
-/* Less the gradient, and what rounding may leave of it. False: charges are so near, or so near to where they begin or cease to count,
- * that differences say nothing. */
+/* Less the gradient, and what rounding may leave of it. False: charges are so near, or so near to
+ * where they begin or cease to count, that differences say nothing. */
 bool second_field(const second_sum *s, const reference_terms *at, const double point_A[3], double field[3],
                   double *rounding);
 

@@ -104,7 +104,8 @@ tolerance_terms tolerance_terms_at(const reference_terms *terms, size_t n, const
     if (!(weights > 0))
         return (tolerance_terms){0, 0};
     const double constant = fabs(terms->constant);
-    return (tolerance_terms){constant * sqrt(sum.screened / weights), constant * sqrt(sum.unscreened / weights)};
+    const double screened = sqrt(sum.screened / weights), unscreened = sqrt(sum.unscreened / weights);
+    return (tolerance_terms){constant * screened, constant * unscreened};
 }
 
 /* What plans and first runs go by: with half of what no map need be nearer than. */
