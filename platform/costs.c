@@ -1,6 +1,7 @@
 #include "costs.h"
 
 #include "clock.h"
+#include "kernel_wishes.h"
 #include "log.h"
 #include "machine.h"
 #include "parallel.h"
@@ -169,6 +170,10 @@ void costs_get(const costs_kind *kind, const dev_info *info, void *context, doub
     const double start_s = ley_clock_s();
     if (find(kind, &key, seconds))
         return;
+    if (info != NULL && kernels_noted() != NULL) {
+        set_usual(kind, seconds);
+        return;
+    }
     const bool is_interpreter = info != NULL && (info->quirks & DEV_QUIRK_INTERPRETER) != 0;
     if (is_interpreter || kind->measure == NULL || !try_often(kind, context, seconds)) {
         set_usual(kind, seconds);

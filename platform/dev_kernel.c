@@ -94,24 +94,31 @@ static void put_cached(dev *device, dev_program *program, const cache_key *key)
     free(binary);
 }
 
-/* On failure the kernel has no program. */
-static ley_status build_and_test(dev_kernel *k, const dev_source *source, bool is_tested, void *context,
-                                 ley_error *error)
+/* Of a program that took so long to build; on failure the kernel has none. */
+static ley_status test_built(dev_kernel *k, const dev_source *source, double build_s, bool is_tested, void *context,
+                             ley_error *error)
 {
-    const double start_s = ley_clock_s();
-    ley_status status = k->device->backend->build(k->device, source, NULL, 0, &k->program, error);
     const double built_s = ley_clock_s();
-    if (status != LEY_OK)
-        k->program = NULL;
-    if (status == LEY_OK && is_tested)
-        status = k->kind->test(k, context, error);
+    const ley_status status = is_tested ? k->kind->test(k, context, error) : LEY_OK;
     if (status == LEY_OK && is_tested)
         log_say(LEY_LOG_NOTE, "%s: built %s in %.3f s, tested in %.3f s: %s", k->device->info->name, k->kind->name,
-                built_s - start_s, ley_clock_s() - built_s, source->options);
+                build_s, ley_clock_s() - built_s, source->options);
     if (status == LEY_ERROR_WRONG_RESULT)
         ley_error_prefix(error, "self-test of %s failed on %s", k->kind->name, k->device->info->name);
     if (status != LEY_OK)
         kernel_destroy(k);
+    return status;
+}
+
+static ley_status build_and_test(dev_kernel *k, const dev_source *source, bool is_tested, void *context,
+                                 ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    const ley_status status = k->device->backend->build(k->device, source, NULL, 0, &k->program, error);
+    if (status == LEY_OK)
+        return test_built(k, source, ley_clock_s() - start_s, is_tested, context, error);
+    k->program = NULL;
+    kernel_destroy(k);
     return status;
 }
 
@@ -205,11 +212,24 @@ static dev_kernel describe(dev *device, const kernel_kind *kind, const void *spe
     return k;
 }
 
+static void note_wish(kernel_wishes *wishes, const kernel_kind *kind, const void *spec, const char *prelude)
+{
+    if (wishes->count == KERNEL_MOST_WISHES)
+        return;
+    kernel_wish *wish = &wishes->list[wishes->count++];
+    *wish = (kernel_wish){.kind = kind, .prelude = prelude};
+    memcpy(wish->spec, spec, kernel_key_count(kind) * sizeof(int));
+}
+
 ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec, const char *prelude, void *context,
                          dev_kernel *kernel, ley_error *error)
 {
     char *text = NULL, options[KERNEL_OPTIONS];
     *kernel = (dev_kernel){.device = device};
+    if (kernels_noted() != NULL && kind->test != NULL) {
+        note_wish(kernels_noted(), kind, spec, prelude);
+        return LEY_OK;
+    }
     ley_status status = load_source(device, kind->name, prelude, &text, error);
     if (status != LEY_OK)
         return status;
@@ -223,15 +243,17 @@ ley_status kernel_create(dev *device, const kernel_kind *kind, const void *spec,
     k.program = kept.program != NULL ? kept.program : cacheable ? take_cached(device, &source, &key) : NULL;
     if (k.program != NULL && kept.program == NULL)
         status = test_suspect(&k, &key, context, error);
-    k.from_cache = k.program != NULL;
+    const bool is_ahead = kept.build_s > 0;
+    k.from_cache = k.program != NULL && !is_ahead;
     if (k.from_cache && kept.program == NULL)
         log_say(LEY_LOG_NOTE, "%s: took %s from the cache in %.3f s: %s", device->info->name, kind->name,
                 ley_clock_s() - start_s, options);
     if (status == LEY_OK && !k.from_cache) {
-        status = build_and_test(&k, &source, kind->test != NULL, context, error);
+        status = is_ahead ? test_built(&k, &source, kept.build_s, true, context, error)
+                          : build_and_test(&k, &source, kind->test != NULL, context, error);
         if (status == LEY_OK && cacheable) {
             put_cached(device, k.program, &key);
-            learn_build_s(device->info, kind, ley_clock_s() - start_s);
+            learn_build_s(device->info, kind, kept.build_s + ley_clock_s() - start_s);
         }
     }
     if (status == LEY_OK && kind->test != NULL)
@@ -327,11 +349,80 @@ void kernel_destroy(dev_kernel *k)
     if (k->program != NULL && k->key.hex[0] != '\0' && k->distrusts == device->distrusts && !device->is_lost) {
         if (device->programs.count == KEPT_PROGRAMS_MOST)
             drop_kept(device);
-        kept_programs_put(&device->programs, (kept_program){k->key, k->program});
+        kept_programs_put(&device->programs, (kept_program){.key = k->key, .program = k->program});
     } else if (k->program != NULL) {
         device->backend->program_destroy(device, k->program);
     }
     *k = (dev_kernel){.device = k->device};
+}
+
+/* ---- Ahead of their use ---------------------------------------------------------------------- */
+
+/* One of them on its way. */
+typedef struct ahead_build {
+    dev_kernel kernel;
+    cache_key key;
+    char *text, options[KERNEL_OPTIONS];
+} ahead_build;
+
+static bool is_kept(const dev *device, const cache_key *key)
+{
+    bool is = false;
+    for (size_t i = 0; i < device->programs.count; i++)
+        is = is || strcmp(device->programs.list[i].key.hex, key->hex) == 0;
+    return is;
+}
+
+/* Whether it is still to be built. */
+static bool is_missing(dev *device, const kernel_wish *wish, ahead_build *b)
+{
+    size_t size = 0;
+    b->text = NULL;
+    if (load_source(device, wish->kind->name, wish->prelude, &b->text, NULL) != LEY_OK)
+        return false;
+    b->kernel = describe(device, wish->kind, wish->spec, b->options);
+    b->key = cache_key_make(device->info, "kernel", b->text, b->options);
+    void *bytes = is_kept(device, &b->key) ? NULL : cache_get(&b->key, &size);
+    const bool is = bytes == NULL && !is_kept(device, &b->key);
+    free(bytes);
+    if (!is)
+        free(b->text);
+    return is;
+}
+
+/* Into the device's keeping, for kernel_create(). */
+static void keep_ahead(dev *device, const ahead_build *b, dev_build *build)
+{
+    if (build->status == LEY_OK) {
+        if (device->programs.count == KEPT_PROGRAMS_MOST)
+            drop_kept(device);
+        kept_programs_put(&device->programs, (kept_program){b->key, build->program, build->seconds});
+    }
+    ley_error_clear(&build->error);
+}
+
+void kernels_build_ahead(dev *device, const kernel_wishes *wishes)
+{
+    const bool is_able = device->backend->builds_at_once && device->backend->build_all != NULL &&
+                         !(device->info->quirks & (DEV_QUIRK_NO_BINARY | DEV_QUIRK_INTERPRETER));
+    ahead_build *parts = is_able && wishes->count > 1 ? calloc(wishes->count, sizeof *parts) : NULL;
+    dev_build builds[KERNEL_MOST_WISHES];
+    size_t n = 0;
+    for (size_t i = 0; parts != NULL && i < wishes->count; i++) {
+        ahead_build *b = &parts[n];
+        if (!is_missing(device, &wishes->list[i], b))
+            continue;
+        builds[n++] = (dev_build){
+            .source = {.kind = b->kernel.kind, .spec = b->kernel.spec, .text = b->text, .options = b->options}};
+    }
+    if (n > 1) {
+        device->backend->build_all(device, builds, n);
+        for (size_t i = 0; i < n; i++)
+            keep_ahead(device, &parts[i], &builds[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        free(parts[i].text);
+    free(parts);
 }
 
 ley_status kernel_launch(const dev_kernel *k, const size_t groups[3], const void *arguments, dev_event **done,

@@ -3,7 +3,7 @@
 #ifndef LEY_DEV_KERNEL_H
 #define LEY_DEV_KERNEL_H
 
-#include "kernel_kind.h"
+#include "kernel_wishes.h"
 
 typedef struct dev_kernel {
     dev *device;
@@ -49,6 +49,11 @@ bool kernels_are_built_at_once(const dev_info *info);
 
 /* Builds all of them; each one's status says whether it is there. */
 void kernels_create(dev *device, kernel_order *orders, size_t count);
+
+/* Builds those wishes that are neither kept nor in the cache side by side, if there are several: in
+ * threads, or in processes where the driver compiles one at a time. kernel_create() puts them to
+ * their tests. What fails is built by it, too. */
+void kernels_build_ahead(dev *device, const kernel_wishes *wishes);
 
 /* What a device computed has proved wrong: its kernels that came from the cache become suspect
  * there, to be tested before they are used again and built anew only where they fail; those that it

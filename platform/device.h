@@ -103,6 +103,7 @@ typedef struct dev_source {
 typedef struct dev_build {
     dev_source source;
     dev_program *program;
+    double seconds; /* that it took */
     ley_status status;
     ley_error error;
 } dev_build;
@@ -215,6 +216,10 @@ typedef struct dev_backend {
     /* Compiles several programs from source, in a thread each: for back ends and drivers that can.
      * Back ends leave it NULL: the watched door makes it of build(). */
     void (*build_all)(dev *device, dev_build *builds, size_t count);
+
+    /* The same in a process each, for drivers that compile one at a time; NULL: the back end has
+     * none of these. What could not be built so has a status that is not LEY_OK. */
+    void (*build_apart)(dev *device, dev_build *builds, size_t count);
 
     /* The compiled program, from malloc. */
     ley_status (*program_binary)(dev *device, dev_program *program, void **binary, size_t *size, ley_error *error);

@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "error.h"
 #include "fft_answer.h"
+#include "kernel_wishes.h"
 #include "log.h"
 #include "quirks.h"
 #include "watch.h"
@@ -613,7 +614,7 @@ ley_status fft_create(dev *device, const fft_wish *wish, dev_fft *fft, ley_error
     bool is_wrong = false;
     *fft = (dev_fft){.device = device};
     ley_status status = check_wish(device, wish, error);
-    if (status != LEY_OK)
+    if (status != LEY_OK || kernels_noted() != NULL)
         return status;
     choose(&all, device->info, wish);
     for (size_t i = 0; i < all.count; i++) {

@@ -19,6 +19,7 @@ enum { KEPT_PROGRAMS_MOST = 24 };
 typedef struct kept_program {
     cache_key key;
     struct dev_program *program; /* NULL: there is none */
+    double build_s;              /* it was built ahead, has not been tested, and took so long; 0: it was tested */
 } kept_program;
 
 /* Zeroed: empty. Whoever uses the device uses it. */

@@ -350,7 +350,9 @@ static void build_one(void *context, size_t i)
 {
     const many_builds *many = context;
     dev_build *b = &many->builds[i];
+    const double start_s = ley_clock_s();
     b->status = own_door(many->device->info)->build(many->device, &b->source, NULL, 0, &b->program, &b->error);
+    b->seconds = ley_clock_s() - start_s;
 }
 
 /* How the last one ended that failed; NULL: none did. */
@@ -381,7 +383,10 @@ static void watched_build_all(dev *device, dev_build *builds, size_t count)
         return;
     }
     watch_enter(device->info, WATCH_BUILD, "build");
-    parallel_each(count, build_one, &many);
+    if (device->info->quirks & DEV_QUIRK_ONE_COMPILER && own_door(device->info)->build_apart != NULL)
+        own_door(device->info)->build_apart(device, builds, count);
+    else
+        parallel_each(count, build_one, &many);
     for (size_t i = 0; i < count && dump_is_wanted(); i++)
         dump_one(device, &builds[i]);
     watch_come_back(device, failed_build(builds, count));

@@ -526,6 +526,112 @@ static void test_kernels_are_tested_before_they_are_kept(void **state)
     fake_devices_end();
 }
 
+/* ---- Ahead of their use ---------------------------------------------------------------------- */
+
+/* While a thread notes kernels down, none is made; what is built ahead is tested when it is asked
+ * for, and only then kept. */
+static void test_built_ahead(void **state)
+{
+    (void)state;
+    support_fresh_cache();
+    static const dcs_spec spec[2] = {{.wg_x = 1, .wg_y = 1, .ux = 1}, {.wg_x = 1, .wg_y = 1, .ux = 2}};
+    fake_plan plan = {.name = "Ahead"};
+    kernel_kind kind = dcs_kind;
+    kernel_wishes wishes = {.count = 0};
+    dev_list list;
+    dev *device = NULL;
+    dev_kernel kernel;
+    ley_error error = {0};
+    kind.test = count_test;
+    fake_devices_begin(&plan, 1);
+    assert_ok(dev_list_create(&list, NULL));
+    assert_ok(list.infos[0].backend->open(&list.infos[0], &device, NULL));
+    tests_run = 0;
+    kernels_note(&wishes);
+    for (int i = 0; i < 2; i++) {
+        assert_ok(kernel_create(device, &kind, &spec[i], NULL, NULL, &kernel, &error));
+        assert_null(kernel.program);
+        kernel_destroy(&kernel);
+    }
+    kernels_note(NULL);
+    assert_int_equal(wishes.count, 2);
+    assert_int_equal(plan.live_programs, 0);
+    kernels_build_ahead(device, &wishes);
+    assert_int_equal(plan.live_programs, 2);
+    assert_int_equal(tests_run, 0);
+    kernels_build_ahead(device, &wishes); /* they are there */
+    assert_int_equal(plan.live_programs, 2);
+    assert_int_equal(plan.binaries, 0);
+    for (int again = 0; again < 2; again++)
+        for (int i = 0; i < 2; i++) {
+            assert_ok(kernel_create(device, &kind, &spec[i], NULL, NULL, &kernel, &error));
+            assert_int_equal(kernel.from_cache, again == 1);
+            kernel_destroy(&kernel);
+        }
+    assert_int_equal(plan.live_programs, 2);
+    assert_int_equal(plan.binaries, 2);
+    assert_int_equal(tests_run, 2);
+    kernels_distrust(device); /* the device keeps none; the cache does */
+    kernels_build_ahead(device, &wishes);
+    assert_int_equal(plan.live_objects, 0);
+    device->backend->close(device);
+    dev_list_clear(&list);
+    fake_devices_end();
+}
+
+/* A driver that compiles one kernel at a time is given a process for each; what comes back is the
+ * kernel, which passes its own test. What fails there fails again when it is asked for, and says
+ * why. */
+static void test_built_apart(void **state)
+{
+    (void)state;
+    support_fresh_cache();
+    ley_error error = {0};
+    dev_list list;
+    dev *device = NULL;
+    size_t at = 0;
+    assert_ok(dev_list_create(&list, &error));
+    while (at < list.count && !(list.infos[at].quirks & DEV_QUIRK_ONE_COMPILER))
+        at++;
+    if (at == list.count) {
+        dev_list_clear(&list);
+        skip();
+    }
+    assert_ok(list.infos[at].backend->open(&list.infos[at], &device, &error));
+    kernel_wishes wishes = {.count = 0};
+    device_binning binning;
+    kernels_note(&wishes);
+    device_binning_create(device, &binning);
+    kernels_note(NULL);
+    assert_int_equal(wishes.count, 2);
+    kernels_build_ahead(device, &wishes);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+    assert_int_equal(device->programs.count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(device->programs.list[i].build_s > 0);
+#endif
+    device_binning_create(device, &binning);
+    assert_true(binning.works);
+    assert_false(binning.fill.from_cache || binning.link.from_cache);
+    device_binning_destroy(&binning);
+    device_binning_create(device, &binning); /* each is tested once */
+    assert_true(binning.works && binning.fill.from_cache && binning.link.from_cache);
+    device_binning_destroy(&binning);
+    for (size_t i = 0; i < 2; i++)
+        wishes.list[i].prelude = "#error on purpose";
+    kernels_build_ahead(device, &wishes);
+    assert_int_equal(device->programs.count, 2);
+    dev_kernel kernel;
+    assert_int_equal(
+        kernel_create(device, wishes.list[0].kind, wishes.list[0].spec, wishes.list[0].prelude, NULL, &kernel, &error),
+        LEY_ERROR_DEVICE);
+    assert_non_null(error.log);
+    assert_non_null(strstr(error.log, "on purpose"));
+    ley_error_clear(&error);
+    device->backend->close(device);
+    dev_list_clear(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +646,8 @@ int main(void)
         cmocka_unit_test(test_a_specification_for_all),
         cmocka_unit_test(test_refined_roots),
         cmocka_unit_test(test_kernels_are_tested_before_they_are_kept),
+        cmocka_unit_test(test_built_ahead),
+        cmocka_unit_test(test_built_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "core/atoms.h"
 #include "costs.h"
+#include "dev_kernel.h"
 #include "error.h"
 #include "log.h"
 #include "parallel.h"
@@ -285,6 +286,29 @@ static bool advance(shift *s, shift_phase phase)
     return is_wanted;
 }
 
+/* Builds what the stages ask for side by side, where the device has nothing yet: whatever is not
+ * built so is built when it is asked for. */
+static void build_ahead(shift *s)
+{
+    const pass *p = s->pass;
+    kernel_wishes wishes = {.count = 0};
+    if (s->worker->device->programs.count > 0)
+        return;
+    kernels_note(&wishes);
+    for (size_t i = 0; i < p->method->stage_count; i++) {
+        kernel_notes unread = {.variant = NULL};
+        ley_error unheard = {.status = LEY_OK};
+        void *state = NULL;
+        if (p->is_wanted[i] && p->method->stages[i].ready != NULL)
+            p->method->stages[i].ready(s->worker->device, p->wishes[i], &unread, &state, &unheard);
+        if (state != NULL)
+            p->method->stages[i].end(state);
+        ley_error_clear(&unheard);
+    }
+    kernels_note(NULL);
+    kernels_build_ahead(s->worker->device, &wishes);
+}
+
 /* Looks at nothing of the job's. */
 static ley_status ready(shift *s)
 {
@@ -292,6 +316,7 @@ static ley_status ready(shift *s)
     ley_status status = LEY_OK;
     watch_expect(0);
     s->worker->device->pairs = p->pairs;
+    build_ahead(s);
     for (size_t i = 0; status == LEY_OK && i < p->method->stage_count; i++)
         if (p->is_wanted[i] && p->method->stages[i].ready != NULL)
             status = p->method->stages[i].ready(s->worker->device, p->wishes[i], &s->notes, &s->states[i], &s->failure);

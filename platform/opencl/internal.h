@@ -38,6 +38,7 @@ ley_status cl_probe(dev_list *list, ley_error *error);
 ley_status cl_build(dev *device, const dev_source *source, const void *binary, size_t binary_size,
                     dev_program **program, ley_error *error);
 ley_status cl_program_binary(dev *device, dev_program *program, void **binary, size_t *size, ley_error *error);
+void cl_build_apart(dev *device, dev_build *builds, size_t count); /* apart.c */
 char *cl_program_log(dev *device, dev_program *program);
 void cl_program_destroy(dev *device, dev_program *program);
 

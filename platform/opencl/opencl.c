@@ -438,6 +438,7 @@ const dev_backend dev_opencl = {
     .read = cl_read,
     .builds_at_once = true, /* the standard says so */
     .build = cl_build,
+    .build_apart = cl_build_apart,
     .program_binary = cl_program_binary,
     .program_destroy = cl_program_destroy,
     .program_log = cl_program_log,

@@ -2,12 +2,12 @@
  * loader calls it, but without the loader, which would load all others beside it. */
 #include "trial.h"
 
+#include "../child.h"
 #include "../clock.h"
 #include "cl_check.h"
 
 #include <CL/cl_icd.h>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <signal.h>
@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -134,20 +133,9 @@ static void try_library(said *s, const char *library)
         try_platform(s, platforms[i]);
 }
 
-/* Nothing of the caller's but memory: not its handlers of signals, nor its output. */
 static _Noreturn void live(said *s, const char *library, int output)
 {
-    sigset_t none;
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    const int nothing = open("/dev/null", O_RDWR);
-    dup2(nothing, STDIN_FILENO);
-    dup2(output >= 0 ? output : nothing, STDOUT_FILENO);
-    dup2(output >= 0 ? output : nothing, STDERR_FILENO);
+    child_begin(output);
     try_library(s, library);
     s->is_done = true;
     _exit(0);
