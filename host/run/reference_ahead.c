@@ -1,6 +1,8 @@
 #include "run/reference_ahead.h"
 
+#include "clock.h"
 #include "error.h"
+#include "log.h"
 #include "parallel.h"
 
 #include <stdlib.h>
@@ -11,6 +13,7 @@ struct reference_ahead {
     reference_terms terms;
     size_t points;
     atomic_bool ends; /* nobody waits for it any more */
+    double took_s;
     ley_status status;
     ley_error error;
 };
@@ -21,7 +24,9 @@ static const double least_s = 0.02;
 static void *make(void *context)
 {
     reference_ahead *a = context;
+    const double start_s = ley_clock_s();
     a->status = reference_begin(&a->terms, a->points, &a->ends, &a->error);
+    a->took_s = ley_clock_s() - start_s;
     return NULL;
 }
 
@@ -72,7 +77,10 @@ ley_status reference_ahead_take(reference_ahead *a, reference_terms *terms, size
 {
     if (a == NULL || !is_alike(&a->terms, terms))
         return reference_begin(terms, points, cancelled, error);
+    const double start_s = ley_clock_s();
     wait_for(a);
+    log_say(LEY_LOG_DETAIL, "the reference was begun beside the devices: it took %.3g s, %.3g s of them waited for",
+            a->took_s, ley_clock_s() - start_s);
     if (a->status != LEY_OK || a->terms.images == NULL)
         return reference_begin(terms, points, cancelled, error);
     terms->images = a->terms.images;
