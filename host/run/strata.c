@@ -36,8 +36,9 @@ typedef struct frame {
     int64_t *sampled; /* as in strata */
     double *value;    /* of these */
     size_t chunks;
-    counts *counts;  /* [chunks] */
-    double *squares; /* [chunks] */
+    counts *counts;              /* [chunks] */
+    int64_t in_all[ALL_CLASSES]; /* chunks */
+    double *squares;             /* [chunks] */
     atomic_bool lacks_memory;
 } frame;
 
@@ -190,6 +191,9 @@ static ley_status count_all(frame *f, ley_error *error)
     parallel_ranges(f->chunks, count_chunks, f);
     if (atomic_load(&f->lacks_memory))
         return ley_fail_memory(error, (size_t)f->count / f->chunks * sizeof(float), "the verification");
+    for (size_t chunk = 0; chunk < f->chunks; chunk++)
+        for (int size = 0; size < ALL_CLASSES; size++)
+            f->in_all[size] += f->counts[chunk].of[size];
     return is_cancelled(f) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }
 
@@ -198,15 +202,6 @@ static int64_t count_in_chunk(const frame *f, size_t chunk, const stratum *s)
     int64_t sum = 0;
     for (int size = s->to; size <= s->from; size++)
         sum += f->counts[chunk].of[size];
-    return sum;
-}
-
-static int64_t count_in_class(const frame *f, int size)
-{
-    const stratum one = {.from = size, .to = size};
-    int64_t sum = 0;
-    for (size_t chunk = 0; chunk < f->chunks; chunk++)
-        sum += count_in_chunk(f, chunk, &one);
     return sum;
 }
 
@@ -233,7 +228,7 @@ static size_t find_strata(const frame *f, size_t chosen, stratum *list)
     int64_t end = 0, next = (int64_t)(chosen < (size_t)f->count ? chosen / LARGE : chosen);
     stratum now = {.from = CLASSES - 1, .to = CLASSES};
     for (int size = CLASSES - 1; size >= 0; size--) {
-        const int64_t count = count_in_class(f, size);
+        const int64_t count = f->in_all[size];
         const bool is_too_many = n == 0 && now.count + count > next;
         if (now.count > 0 && count > 0 && n + 1 < most && (is_too_many || end >= next)) {
             list[n++] = now;
@@ -254,7 +249,7 @@ static size_t find_shells(const frame *f, size_t chosen, stratum *list, size_t *
     size_t sum = 0;
     for (int shell = 0; shell < STRONG_SHELLS; shell++) {
         stratum s = {.from = CLASSES + shell, .to = CLASSES + shell};
-        s.count = count_in_class(f, s.from);
+        s.count = f->in_all[s.from];
         s.chosen = (size_t)s.count < chosen / SHELL_SHARE ? (size_t)s.count : chosen / SHELL_SHARE;
         sum += s.chosen;
         if (s.count > 0)
@@ -270,7 +265,7 @@ static double squares_of(const frame *f, const stratum *s)
     if (s->from >= CLASSES)
         return 0;
     for (int size = s->to; size <= s->from; size++)
-        sum += (double)count_in_class(f, size) * class_square(size);
+        sum += (double)f->in_all[size] * class_square(size);
     return sum;
 }
 
@@ -327,13 +322,26 @@ static bool is_drawn(const int64_t *drawn, size_t n, int64_t rank)
     return false;
 }
 
+/* What choosing takes: values of a chunk, and how many points of the stratum at hand are before each
+ * chunk, [chunks + 1]. */
+typedef struct desk {
+    float *buffer;
+    int64_t *before;
+} desk;
+
 /* The rank-th of a stratum's points. */
-static int64_t find_point(const frame *f, const stratum *s, int64_t rank, float *buffer)
+static int64_t find_point(const frame *f, const stratum *s, int64_t rank, const desk *d)
 {
     size_t chunk = 0;
-    for (int64_t count; rank >= (count = count_in_chunk(f, chunk, s)); chunk++)
-        rank -= count;
-    run r = chunk_values(f, chunk, buffer);
+    for (size_t end = f->chunks; chunk + 1 < end;) { /* the last one with no more than that before it */
+        const size_t middle = chunk + (end - chunk) / 2;
+        if (d->before[middle] <= rank)
+            chunk = middle;
+        else
+            end = middle;
+    }
+    rank -= d->before[chunk];
+    run r = chunk_values(f, chunk, d->buffer);
     int64_t k = 0;
     for (; k + 1 < r.count; k++) {
         const int size = class_at(&r, k);
@@ -344,8 +352,11 @@ static int64_t find_point(const frame *f, const stratum *s, int64_t rank, float 
 }
 
 /* Each once; all of them in order where all are wanted. */
-static void choose_of(const frame *f, const stratum *s, uint64_t *random, float *buffer, int64_t *points)
+static void choose_of(const frame *f, const stratum *s, uint64_t *random, const desk *d, int64_t *points)
 {
+    d->before[0] = 0;
+    for (size_t chunk = 0; chunk < f->chunks; chunk++)
+        d->before[chunk + 1] = d->before[chunk] + count_in_chunk(f, chunk, s);
     for (size_t i = 0; i < s->chosen; i++) {
         int64_t rank = (int64_t)i;
         while ((int64_t)s->chosen < s->count &&
@@ -354,7 +365,7 @@ static void choose_of(const frame *f, const stratum *s, uint64_t *random, float 
         points[i] = rank;
     }
     for (size_t i = 0; i < s->chosen; i++)
-        points[i] = find_point(f, s, points[i], buffer);
+        points[i] = find_point(f, s, points[i], d);
 }
 
 static ley_status choose(const frame *f, size_t chosen, uint64_t *random, strata *made, ley_error *error)
@@ -366,18 +377,20 @@ static ley_status choose(const frame *f, size_t chosen, uint64_t *random, strata
     memcpy(list + of_values, shells, shell_count * sizeof *shells);
     made->points = malloc((chosen + 1) * sizeof *made->points);
     made->weight = malloc((chosen + 1) * sizeof *made->weight);
-    float *buffer = make_buffer(f);
-    if (made->points == NULL || made->weight == NULL || buffer == NULL) {
-        free(buffer);
+    const desk d = {make_buffer(f), malloc((f->chunks + 1) * sizeof *d.before)};
+    if (made->points == NULL || made->weight == NULL || d.buffer == NULL || d.before == NULL) {
+        free(d.buffer);
+        free(d.before);
         return ley_fail_memory(error, chosen * (sizeof *made->points + sizeof *made->weight), "the verification");
     }
     share_out(f, chosen - in_shells, list, of_values, n);
     for (size_t i = 0; i < n; i++) {
-        choose_of(f, &list[i], random, buffer, made->points + made->chosen);
+        choose_of(f, &list[i], random, &d, made->points + made->chosen);
         for (size_t k = 0; k < list[i].chosen; k++)
             made->weight[made->chosen++] = (double)list[i].count / (double)list[i].chosen;
     }
-    free(buffer);
+    free(d.buffer);
+    free(d.before);
     made->large = list[0].chosen == (size_t)list[0].count ? list[0].chosen : 0;
     for (size_t i = 0; i < f->chunks; i++)
         made->squares += f->squares[i];
