@@ -1,5 +1,5 @@
-/* The kernels that a device is going to be asked for, found by whoever asks for them: while a thread
- * notes them down, its kernel_create() makes none. */
+/* The kernels that a device is going to be asked for, found by whoever asks for them: while a
+ * thread notes them down, its kernel_create() makes none. */
 #ifndef LEY_KERNEL_WISHES_H
 #define LEY_KERNEL_WISHES_H
 

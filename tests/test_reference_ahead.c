@@ -1,5 +1,5 @@
-/* What a job's reference needs before its first point, made by a thread beside the devices: the same
- * sums to the last bit, made again for other terms, and ended when nobody takes it. */
+/* What a job's reference needs before its first point, made by a thread beside the devices: the
+ * same sums to the last bit, made again for other terms, and ended when nobody takes it. */
 #include "support.h"
 
 #include <string.h>

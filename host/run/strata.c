@@ -322,8 +322,8 @@ static bool is_drawn(const int64_t *drawn, size_t n, int64_t rank)
     return false;
 }
 
-/* What choosing takes: values of a chunk, and how many points of the stratum at hand are before each
- * chunk, [chunks + 1]. */
+/* What choosing takes: values of a chunk, and how many points of the stratum at hand are before
+ * each chunk, [chunks + 1]. */
 typedef struct desk {
     float *buffer;
     int64_t *before;
