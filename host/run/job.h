@@ -60,7 +60,6 @@ struct ley_job {
     ley_device_report *device_reports;
     ley_slab_report *slabs;        /* of the stage that makes the result */
     bool is_by_host;               /* no device has a part in it */
-    struct reference_ahead *ahead; /* while it runs; NULL: its verification begins with its reference */
     struct job_forecast *forecast; /* in place of a run; or NULL. And its end: */
     void (*end_forecast)(struct job_forecast *forecast);
     size_t slab_capacity;

@@ -3,7 +3,6 @@
 #include "clock.h"
 #include "error.h"
 #include "log.h"
-#include "run/reference_ahead.h"
 #include "run/schedule.h"
 #include "run/verification.h"
 
@@ -201,12 +200,8 @@ static ley_status prepare_and_compute(ley_job *job, ley_error *error)
         return status;
     status = job_prepare(job, error);
     job->report.prepare_s += ley_clock_s() - start_s;
-    if (status == LEY_OK && job->options.verify_points > 0)
-        job->ahead = reference_ahead_begin(job, verification_least(job));
     if (status == LEY_OK)
         status = compute(job, error);
-    reference_ahead_end(job->ahead);
-    job->ahead = NULL;
     job->notes.count = 0;
     if (job->method->note != NULL)
         job->method->note(job->task, &job->notes);

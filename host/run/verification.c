@@ -9,7 +9,6 @@
 #include "parallel.h"
 #include "run/field_verification.h"
 #include "run/method.h"
-#include "run/reference_ahead.h"
 #include "run/reference_kernel.h"
 #include "run/squares.h"
 #include "run/strata.h"
@@ -937,11 +936,6 @@ static ley_status judge_field(sample *s, size_t *wrong, ley_error *error)
     return status;
 }
 
-size_t verification_least(const ley_job *job)
-{
-    return job->options.verify_least > 0 ? job->options.verify_least : USUAL_LEAST_POINTS;
-}
-
 static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error *error)
 {
     const int64_t total = job->report.points;
@@ -949,7 +943,7 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
     uint64_t random = job->options.verify_seed;
     sample s = {.job = job, .start_s = ley_clock_s(), .limits = job->method->limits(job->task)};
     job->method->terms(job->task, &s.terms);
-    s.least = verification_least(job);
+    s.least = job->options.verify_least > 0 ? job->options.verify_least : USUAL_LEAST_POINTS;
     s.budget_s = budget_s(job->report.compute_s);
     s.points = malloc((wanted + job->report.slab_count + 1) * sizeof *s.points);
     *wrong = 0;
@@ -961,7 +955,7 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
     if (status == LEY_OK)
         status = check_store(job, error);
     if (status == LEY_OK)
-        status = reference_ahead_take(job->ahead, &s.terms, s.least, &job->cancelled, error);
+        status = reference_begin(&s.terms, s.least, &job->cancelled, error);
     if (status == LEY_OK) {
         recompute_all(&s);
         status = job_cancelled(job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : judge_all(&s, wrong, error);

@@ -18,9 +18,6 @@
  * LEY_ERROR_MEMORY. */
 ley_status verification_run(ley_job *job, size_t *wrong, ley_error *error);
 
-/* How many points of a job are recomputed at least. */
-size_t verification_least(const ley_job *job);
-
 /* For tests: so many seconds, however long the job was; 0 restores what is usual. */
 void verification_time_replace(double seconds);
 
