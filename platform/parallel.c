@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { MAX_THREADS = 256 };
@@ -280,4 +281,31 @@ __attribute__((destructor)) static void end_threads(void)
     while (pool.threads > pool.busy && waited == 0)
         waited = pthread_cond_timedwait(&pool.gone, &pool.mutex, &until);
     pthread_mutex_unlock(&pool.mutex);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+enum { STRETCH = 2 << 20 }; /* a large page */
+
+typedef struct zeros {
+    char *memory;
+    size_t bytes;
+} zeros;
+
+static void write_stretches(void *context, size_t first, size_t last)
+{
+    const zeros *z = context;
+    const size_t end = last * STRETCH < z->bytes ? last * STRETCH : z->bytes;
+    memset(z->memory + first * STRETCH, 0, end - first * STRETCH);
+}
+
+void *parallel_zeros(size_t bytes)
+{
+    const size_t stretches = bytes / STRETCH + 1;
+    if (stretches == 1)
+        return calloc(bytes > 0 ? bytes : 1, 1);
+    zeros z = {aligned_alloc(STRETCH, stretches * STRETCH), bytes};
+    if (z.memory != NULL)
+        parallel_ranges(stretches, write_stretches, &z);
+    return z.memory;
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,24 @@ static void test_each_item_once(void **state)
     for (size_t n = 0; n < 40; n++)
         assert_true(visits_each_once(n));
     assert_true(visits_each_once(MOST));
+}
+
+/* Zeros of all sizes around those of the stretches that threads write. */
+static void test_zeros(void **state)
+{
+    enum { STRETCH = 2 << 20 };
+    static const size_t bytes[] = {0, 1, STRETCH - 1, STRETCH, STRETCH + 1, 5 * STRETCH, 7654321};
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        char *dirty = malloc(bytes[i] + 1), *zeros;
+        memset(dirty, 7, bytes[i] + 1);
+        free(dirty);
+        zeros = parallel_zeros(bytes[i]);
+        assert_non_null(zeros);
+        for (size_t k = 0; k < bytes[i]; k++)
+            assert_true(zeros[k] == 0);
+        free(zeros);
+    }
 }
 
 /* ---- Threads --------------------------------------------------------------------------------- */
@@ -218,10 +237,13 @@ static void test_put_in_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_item_once),  cmocka_unit_test(test_all_cores),
-        cmocka_unit_test(test_threads_stay),    cmocka_unit_test(test_loops_within_loops),
-        cmocka_unit_test(test_several_callers), cmocka_unit_test(test_forked),
-        cmocka_unit_test(test_put_in_order)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_item_once),
+                                       cmocka_unit_test(test_zeros),
+                                       cmocka_unit_test(test_all_cores),
+                                       cmocka_unit_test(test_threads_stay),
+                                       cmocka_unit_test(test_loops_within_loops),
+                                       cmocka_unit_test(test_several_callers),
+                                       cmocka_unit_test(test_forked),
+                                       cmocka_unit_test(test_put_in_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

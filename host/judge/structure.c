@@ -108,6 +108,7 @@ static WIDE_INLINE void find_weights(const structure *s, double t, double weight
 /* ---- To the mesh ----------------------------------------------------------------------------- */
 
 typedef double four __attribute__((vector_size(32), aligned(8)));
+typedef double eight __attribute__((vector_size(64), aligned(8)));
 
 static WIDE_INLINE void spread_charge(structure *s, size_t j)
 {
@@ -123,16 +124,16 @@ static WIDE_INLINE void spread_charge(structure *s, size_t j)
         first[i] = ((int64_t)below - WIDTH / 2 + 1) % s->n[i];
         first[i] += first[i] < 0 ? s->n[i] : 0;
     }
-    const four x0 = *(const four *)weight[0], x1 = *(const four *)(weight[0] + 4), x2 = *(const four *)(weight[0] + 8);
+    const eight low = *(const eight *)weight[0];
+    const four high = *(const four *)(weight[0] + 8);
     for (int l = 0; l < WIDTH; l++) {
         const int64_t z = first[2] + l < s->n[2] ? first[2] + l : first[2] + l - s->n[2];
         for (int k = 0; k < WIDTH; k++) {
             const int64_t y = first[1] + k < s->n[1] ? first[1] + k : first[1] + k - s->n[1];
             double *row = s->mesh + (size_t)(z * s->n[1] + y) * s->stride + first[0];
             const double q_e = charges->charge_e[j] * weight[2][l] * weight[1][k];
-            *(four *)row += q_e * x0;
-            *(four *)(row + 4) += q_e * x1;
-            *(four *)(row + 8) += q_e * x2;
+            *(eight *)row += q_e * low;
+            *(four *)(row + 8) += q_e * high;
         }
     }
 }
@@ -412,7 +413,7 @@ static ley_status make_room(structure *s, ley_error *error)
     s->stride = (size_t)s->n[0] + WIDTH;
     const size_t mesh = (size_t)(s->n[1] * s->n[2]) * s->stride,
                  half = (size_t)(2 * (o->most[2] + 1) * s->n[1] * s->n[0]);
-    s->mesh = calloc(mesh, sizeof *s->mesh);
+    s->mesh = parallel_zeros(mesh * sizeof *s->mesh);
     s->half = malloc(half * sizeof *s->half);
     double *room = malloc(tables[3] * sizeof *room);
     s->turn[0][0] = room;

@@ -1,5 +1,5 @@
 /* Loops of the judge for processors that have wide vectors, beside those that any has: the same
- * lines compiled twice. Sums may differ by rounding, as fused multiplications round once. */
+ * lines compiled for each. Sums may differ by rounding, as fused multiplications round once. */
 #ifndef LEY_WIDE_H
 #define LEY_WIDE_H
 
@@ -13,6 +13,10 @@
  * instructions of this processor. */
 #if defined(__x86_64__)
 #define WIDE_VERSIONS(name, parameters, arguments) \
+    __attribute__((target("avx512f,avx512dq,avx512vl,avx2,fma"))) static void name##_avx512 parameters \
+    { \
+        name arguments; \
+    } \
     __attribute__((target("avx2,fma"))) static void name##_avx2 parameters \
     { \
         name arguments; \
@@ -23,7 +27,9 @@
     } \
     static void name##_wide parameters \
     { \
-        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) \
+        if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) \
+            name##_avx512 arguments; \
+        else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) \
             name##_avx2 arguments; \
         else \
             name##_any arguments; \

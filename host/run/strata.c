@@ -23,7 +23,7 @@ enum { CLASSES = 512, CLASS_SHIFT = 22 };
 enum { ALL_CLASSES = CLASSES + STRONG_SHELLS, LEAST_FOR_SHELLS = 64, SHELL_SHARE = 16 };
 
 /* What is counted at a time. */
-enum { MOST_CHUNKS = 4096, LEAST_CHUNK = 4096 };
+enum { MOST_CHUNKS = 1024, LEAST_CHUNK = 4096 };
 
 typedef struct counts {
     uint32_t of[ALL_CLASSES];
@@ -322,26 +322,29 @@ static bool is_drawn(const int64_t *drawn, size_t n, int64_t rank)
     return false;
 }
 
-/* What choosing takes: values of a chunk, and how many points of the stratum at hand are before
- * each chunk, [chunks + 1]. */
-typedef struct desk {
-    float *buffer;
-    int64_t *before;
-} desk;
+/* Points of a stratum to be found: by their ranks, which their numbers replace. */
+typedef struct search {
+    frame *frame;
+    const stratum *stratum;
+    int64_t *before; /* [chunks + 1]: how many of the stratum are before each chunk */
+    int64_t *points;
+} search;
 
 /* The rank-th of a stratum's points. */
-static int64_t find_point(const frame *f, const stratum *s, int64_t rank, const desk *d)
+static int64_t find_point(const search *of, int64_t rank, float *buffer)
 {
+    const frame *f = of->frame;
+    const stratum *s = of->stratum;
     size_t chunk = 0;
     for (size_t end = f->chunks; chunk + 1 < end;) { /* the last one with no more than that before it */
         const size_t middle = chunk + (end - chunk) / 2;
-        if (d->before[middle] <= rank)
+        if (of->before[middle] <= rank)
             chunk = middle;
         else
             end = middle;
     }
-    rank -= d->before[chunk];
-    run r = chunk_values(f, chunk, d->buffer);
+    rank -= of->before[chunk];
+    run r = chunk_values(f, chunk, buffer);
     int64_t k = 0;
     for (; k + 1 < r.count; k++) {
         const int size = class_at(&r, k);
@@ -351,12 +354,23 @@ static int64_t find_point(const frame *f, const stratum *s, int64_t rank, const 
     return r.first + k;
 }
 
-/* Each once; all of them in order where all are wanted. */
-static void choose_of(const frame *f, const stratum *s, uint64_t *random, const desk *d, int64_t *points)
+static void find_points(void *context, size_t first, size_t last)
 {
-    d->before[0] = 0;
+    const search *of = context;
+    float *buffer = make_buffer(of->frame);
+    if (buffer == NULL)
+        atomic_store(&of->frame->lacks_memory, true);
+    for (size_t i = first; i < last && buffer != NULL; i++)
+        of->points[i] = find_point(of, of->points[i], buffer);
+    free(buffer);
+}
+
+/* Each once; all of them in order where all are wanted. */
+static void choose_of(frame *f, const stratum *s, uint64_t *random, int64_t *before, int64_t *points)
+{
+    before[0] = 0;
     for (size_t chunk = 0; chunk < f->chunks; chunk++)
-        d->before[chunk + 1] = d->before[chunk] + count_in_chunk(f, chunk, s);
+        before[chunk + 1] = before[chunk] + count_in_chunk(f, chunk, s);
     for (size_t i = 0; i < s->chosen; i++) {
         int64_t rank = (int64_t)i;
         while ((int64_t)s->chosen < s->count &&
@@ -364,11 +378,10 @@ static void choose_of(const frame *f, const stratum *s, uint64_t *random, const 
             ;
         points[i] = rank;
     }
-    for (size_t i = 0; i < s->chosen; i++)
-        points[i] = find_point(f, s, points[i], d);
+    parallel_ranges(s->chosen, find_points, &(search){f, s, before, points});
 }
 
-static ley_status choose(const frame *f, size_t chosen, uint64_t *random, strata *made, ley_error *error)
+static ley_status choose(frame *f, size_t chosen, uint64_t *random, strata *made, ley_error *error)
 {
     stratum list[MOST_STRATA + STRONG_SHELLS], shells[STRONG_SHELLS];
     size_t shell_count = 0;
@@ -377,20 +390,20 @@ static ley_status choose(const frame *f, size_t chosen, uint64_t *random, strata
     memcpy(list + of_values, shells, shell_count * sizeof *shells);
     made->points = malloc((chosen + 1) * sizeof *made->points);
     made->weight = malloc((chosen + 1) * sizeof *made->weight);
-    const desk d = {make_buffer(f), malloc((f->chunks + 1) * sizeof *d.before)};
-    if (made->points == NULL || made->weight == NULL || d.buffer == NULL || d.before == NULL) {
-        free(d.buffer);
-        free(d.before);
+    int64_t *before = malloc((f->chunks + 1) * sizeof *before);
+    if (made->points == NULL || made->weight == NULL || before == NULL) {
+        free(before);
         return ley_fail_memory(error, chosen * (sizeof *made->points + sizeof *made->weight), "the verification");
     }
     share_out(f, chosen - in_shells, list, of_values, n);
     for (size_t i = 0; i < n; i++) {
-        choose_of(f, &list[i], random, &d, made->points + made->chosen);
+        choose_of(f, &list[i], random, before, made->points + made->chosen);
         for (size_t k = 0; k < list[i].chosen; k++)
             made->weight[made->chosen++] = (double)list[i].count / (double)list[i].chosen;
     }
-    free(d.buffer);
-    free(d.before);
+    free(before);
+    if (atomic_load(&f->lacks_memory))
+        return ley_fail_memory(error, (size_t)f->count / f->chunks * sizeof(float), "the verification");
     made->large = list[0].chosen == (size_t)list[0].count ? list[0].chosen : 0;
     for (size_t i = 0; i < f->chunks; i++)
         made->squares += f->squares[i];
