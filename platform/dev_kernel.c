@@ -416,9 +416,16 @@ void kernels_build_ahead(dev *device, const kernel_wishes *wishes)
             .source = {.kind = b->kernel.kind, .spec = b->kernel.spec, .text = b->text, .options = b->options}};
     }
     if (n > 1) {
+        const double start_s = ley_clock_s();
+        double sum_s = 0;
         device->backend->build_all(device, builds, n);
+        const double took_s = ley_clock_s() - start_s;
         for (size_t i = 0; i < n; i++)
+            sum_s += builds[i].seconds;
+        for (size_t i = 0; i < n; i++) { /* they wait for each other: together they take no longer than that */
+            builds[i].seconds *= sum_s > took_s ? took_s / sum_s : 1;
             keep_ahead(device, &parts[i], &builds[i]);
+        }
     }
     for (size_t i = 0; i < n; i++)
         free(parts[i].text);

@@ -6,6 +6,7 @@
 #include "methods/cutoff/kernel.h"
 #include "methods/msm/device_long.h"
 #include "methods/msm/fit.h"
+#include "methods/msm/lattice_kernel.h"
 #include "methods/msm/pairs.h"
 #include "methods/msm/places.h"
 #include "methods/msm/step_costs.h"
@@ -226,6 +227,22 @@ static double building_s(const dev_info *info, const transfer_kernels *t)
                                 : kernel_build_s(info, &anterpolate_kind) + kernel_build_s(info, &interpolation_kind);
 }
 
+static const char levels_step[] = "levels";
+
+void choice_note_levels(const dev_info *info, ley_window w)
+{
+    step_note_done(info, levels_step, window_get((window_kind)w)->name);
+}
+
+/* Two lattice cutoffs, as levels are wide or narrow, and what leads from one level to the next. */
+static double levels_building_s(const dev_info *info, int number)
+{
+    return step_was_done(info, levels_step, window_get((window_kind)number)->name)
+               ? 0
+               : 2 * kernel_build_s(info, &lattice_kind) + kernel_build_s(info, &restriction_kind) +
+                     kernel_build_s(info, &prolongation_kind);
+}
+
 static const char pairs_step[] = "pairs";
 typedef struct pairs_name {
     char s[16];
@@ -243,6 +260,29 @@ void choice_note_pairs(const dev_info *info, const ley_long_range *range, const 
     step_note_done(info, pairs_step, name_of_pairs(pairs_kernel(range, lattices, sum == LEY_SUM_FLOAT)).s);
 }
 
+/* The last transform's size, and the cutoff that went with it. */
+static const costs_kind last_transform = {
+    .name = "msm transform", .count = 4, .bounds = {{0, 0, 1e9}, {0, 0, 1e9}, {0, 0, 1e9}, {0, 0, 1e9}}};
+
+void choice_note_transform(const dev_info *info, const size_t n[3], double cutoff_A)
+{
+    costs_keep(&last_transform, info, (const double[]){(double)n[0], (double)n[1], (double)n[2], cutoff_A});
+}
+
+static void look_at_transform(const dev_info *info, choice_device *d)
+{
+    const fft_wish wish = {.n = {243, 243, 243}, .in_place = true}; /* no lattice has as many: an unused one */
+    fft_prediction prediction;
+    double last[COSTS_MOST];
+    if (costs_known(&last_transform, info, last)) {
+        for (int axis = 0; axis < 3; axis++)
+            d->last_transform[axis] = (size_t)last[axis];
+        d->last_cutoff_A = last[3];
+    }
+    if (d->transform_byte_s < INFINITY && fft_predict(info, &wish, &prediction))
+        d->transform_building_s = prediction.prepare_s + kernel_build_s(info, &interpolation_kind);
+}
+
 /* Of a device whose rates are not known nothing that was learnt in passing counts either: costs of
  * both kinds do not go together, and the same job is planned alike run after run. */
 static void look_at_window(const dev_info *info, bool is_known, int number, choice_device *d)
@@ -257,6 +297,7 @@ static void look_at_window(const dev_info *info, bool is_known, int number, choi
     else
         transfer_take_usual_costs(&t);
     d->window[number].building_s = building_s(info, &t);
+    d->window[number].levels_building_s = levels_building_s(info, number);
     d->window[number].anterpolation_s = transfer_anterpolation_s(&t, 1);
     d->window[number].restriction_s = transfer_restriction_s(&t, node);
     d->window[number].prolongation_s = transfer_prolongation_s(&t, node);
@@ -278,6 +319,7 @@ void choice_look_at(const dev_info *info, const calibration *facts, const double
                                                          : unknown_gpu_fma_per_s;
     for (int number = 0; number < LEY_WINDOW_COUNT; number++)
         look_at_window(info, facts != NULL, number, d);
+    look_at_transform(info, d);
     for (int k = 0; k < PAIRS_KERNELS; k++)
         d->pairs_building_s[k] =
             step_was_done(info, pairs_step, name_of_pairs(k).s) ? 0 : kernel_build_s(info, &cutoff_kind);
@@ -347,14 +389,18 @@ static void count_nodes(const survey *s, const ley_long_range *r, int k, double 
         n[axis] = s->extent_A[axis] / (r->spacing_A * (1 << k)) + (s->periodic[axis] ? 0 : points + 1);
 }
 
+static size_t padded_size(double nodes, bool is_periodic)
+{
+    return fft_good_size((size_t)fmin(is_periodic ? nodes : 2 * nodes + 16, most_along));
+}
+
 /* A transform's lattice of level k, padded along open axes. */
 static double transform_nodes(const survey *s, const ley_long_range *r, int k, size_t padded[3])
 {
     double n[3], nodes = 1;
     count_nodes(s, r, k, n);
     for (int axis = 0; axis < 3; axis++) {
-        const double all = s->periodic[axis] ? n[axis] : 2 * n[axis] + 16;
-        padded[axis] = fft_good_size((size_t)fmin(all, most_along));
+        padded[axis] = padded_size(n[axis], s->periodic[axis]);
         nodes *= (double)padded[axis];
     }
     return nodes;
@@ -523,8 +569,38 @@ typedef struct search {
     bool lacks_digits; /* floats left too much of something that was looked at */
 } search;
 
+/* Whether that was the last transform, of level k. Along open axes a lattice has up to two nodes
+ * fewer than the survey says, or one more. */
+static bool had_transform(const survey *s, const choice_device *d, const ley_long_range *r, int k)
+{
+    double n[3];
+    bool is_it = true;
+    count_nodes(s, r, k, n);
+    for (int axis = 0; axis < 3; axis++) {
+        const double fewer = s->periodic[axis] ? 0 : 2, more = s->periodic[axis] ? 0 : 1;
+        is_it = is_it && padded_size(n[axis] - fewer, s->periodic[axis]) <= d->last_transform[axis] &&
+                d->last_transform[axis] <= padded_size(n[axis] + more, s->periodic[axis]);
+    }
+    return is_it;
+}
+
+/* What is fast for a card and a large map is worth a second: its kernels are used again. */
+static const double uses = 20;
+
+static double solver_building_s(const survey *s, const choice_device *d, const ley_long_range *r)
+{
+    int k = r->solver == LEY_SOLVER_MIXED;
+    while (r->solver == LEY_SOLVER_MIXED && k + 1 < HIERARCHY_MOST_LEVELS && !has_room(s, d, r, k))
+        k++;
+    const double levels_s = r->solver == LEY_SOLVER_FFT ? 0 : d->window[r->window].levels_building_s,
+                 transform_s =
+                     r->solver == LEY_SOLVER_DIRECT || had_transform(s, d, r, k) ? 0 : d->transform_building_s;
+    return (levels_s + transform_s) / uses;
+}
+
 /* Devices build at the same time. */
-static double longest_building_s(size_t count, const choice_device *devices, const ley_long_range *r, ley_sum sum)
+static double longest_building_s(const survey *at, size_t count, const choice_device *devices, const ley_long_range *r,
+                                 ley_sum sum)
 {
     const double ratio = r->cutoff_A / r->spacing_A;
     const splitting_kind kind = (splitting_kind)r->splitting;
@@ -535,7 +611,8 @@ static double longest_building_s(size_t count, const choice_device *devices, con
         return 0;
     const int pairs = pairs_kernel(r, &s, sum == LEY_SUM_FLOAT);
     for (size_t i = 0; i < count; i++)
-        longest_s = fmax(longest_s, devices[i].window[r->window].building_s + devices[i].pairs_building_s[pairs]);
+        longest_s = fmax(longest_s, devices[i].window[r->window].building_s + devices[i].pairs_building_s[pairs] +
+                                        solver_building_s(at, &devices[i], r));
     return longest_s;
 }
 
@@ -562,7 +639,7 @@ static double try_rounded(search *f, ley_long_range r, bool with_long)
     r.contact_error = contact_error(f->aim);
     const double seconds = choice_seconds(s, f->count, f->devices, &r),
                  with_building_s =
-                     seconds < f->best_s ? seconds + longest_building_s(f->count, f->devices, &r, own.sum) : seconds;
+                     seconds < f->best_s ? seconds + longest_building_s(s, f->count, f->devices, &r, own.sum) : seconds;
     f->lacks_room = f->lacks_room || (r.solver == LEY_SOLVER_FFT && seconds == INFINITY);
     if (with_building_s < f->best_s) {
         f->best = r;
@@ -597,6 +674,9 @@ static void try_splitting(search *f, ley_long_range r)
     for (double a_A = fmax(best_A - coarse_A, least_cutoff_A); a_A < best_A + coarse_A && best_s < INFINITY;
          a_A += cutoff_step_A)
         try_at(f, r, a_A);
+    for (size_t i = 0; i < f->count; i++)
+        if (f->devices[i].last_cutoff_A > 0)
+            try_at(f, r, f->devices[i].last_cutoff_A);
 }
 
 /* What goes with a window: B-splines are deconvolved by transforms, polynomials of a band suit them

@@ -24,8 +24,11 @@ typedef struct choice_device {
     double fma_per_s;                   /* multiply-adds */
     double long_wave_s;                 /* an atom for long waves; 0: the host does it */
     double transform_byte_s;            /* one way, a byte of fft_least_bytes(); infinite: it has no transforms */
+    size_t last_transform[3];           /* the size of the last one; 0: there was none */
+    double last_cutoff_A, transform_building_s; /* and its cutoff; to prepare one of another size */
     struct {
         double building_s;                    /* of its kernels, where these have to be built first */
+        double levels_building_s;             /* the same of levels' */
         double anterpolation_s;               /* an atom */
         double restriction_s, prolongation_s; /* a node that is written */
     } window[LEY_WINDOW_COUNT];
@@ -38,6 +41,12 @@ void choice_look_at(const dev_info *info, const calibration *facts, const double
 
 /* A job has had the pairs that go with these lattices on a map: their kernel is there now. */
 void choice_note_pairs(const dev_info *info, const ley_long_range *range, const splitting *lattices, ley_sum sum);
+
+/* A job has had the lattice cutoff with this window. */
+void choice_note_levels(const dev_info *info, ley_window w);
+
+/* A job has had a transform of this size, with this cutoff. */
+void choice_note_transform(const dev_info *info, const size_t n[3], double cutoff_A);
 
 typedef struct choice_figures {
     double seconds;      /* kernels of lattices and pairs, on all devices */

@@ -417,9 +417,13 @@ ley_status msm_field_collect(void *state, int slot, slab piece, slab_times *time
     if (status == LEY_OK && task->near.map != NULL)
         choice_note_pairs(f->flight.device->info, &task->options, &f->lattices.level[0].split,
                           task->near.job->options->sum);
-    pthread_mutex_lock(&task->near.mutex);
     const spectral *by = solver_spectral(&f->solver);
-    if (by != NULL && status == LEY_OK)
+    if (status == LEY_OK && by != NULL)
+        choice_note_transform(f->flight.device->info, by->fft.n, task->options.cutoff_A);
+    if (status == LEY_OK && task->options.solver != LEY_SOLVER_FFT)
+        choice_note_levels(f->flight.device->info, task->options.window);
+    pthread_mutex_lock(&task->near.mutex);
+    if (status == LEY_OK && by != NULL)
         note_transforms(task, &by->fft);
     if (f->work.times.kernel_s > task->lattices_s) {
         task->lattices_s = f->work.times.kernel_s;
