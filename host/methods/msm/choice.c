@@ -598,21 +598,25 @@ static double solver_building_s(const survey *s, const choice_device *d, const l
     return (levels_s + transform_s) / uses;
 }
 
-/* Devices build at the same time. */
+/* Devices build at the same time. Of what would be no better than `most_s` with its lattices alone
+ * the pairs are not looked at: optimal ones take a while to make. */
 static double longest_building_s(const survey *at, size_t count, const choice_device *devices, const ley_long_range *r,
-                                 ley_sum sum)
+                                 ley_sum sum, double most_s)
 {
     const double ratio = r->cutoff_A / r->spacing_A;
     const splitting_kind kind = (splitting_kind)r->splitting;
     double longest_s = 0;
     splitting s;
-    if (splitting_make(kind, degree_of(r), splitting_band(kind, ratio, window_get((window_kind)r->window)->points),
+    for (size_t i = 0; i < count; i++)
+        longest_s = fmax(longest_s, devices[i].window[r->window].building_s + solver_building_s(at, &devices[i], r));
+    if (longest_s >= most_s ||
+        splitting_make(kind, degree_of(r), splitting_band(kind, ratio, window_get((window_kind)r->window)->points),
                        r->kappa_per_A * r->cutoff_A, &s, NULL) != LEY_OK)
-        return 0;
+        return longest_s;
     const int pairs = pairs_kernel(r, &s, sum == LEY_SUM_FLOAT);
     for (size_t i = 0; i < count; i++)
-        longest_s = fmax(longest_s, devices[i].window[r->window].building_s + devices[i].pairs_building_s[pairs] +
-                                        solver_building_s(at, &devices[i], r));
+        longest_s = fmax(longest_s, devices[i].window[r->window].building_s + solver_building_s(at, &devices[i], r) +
+                                        devices[i].pairs_building_s[pairs]);
     return longest_s;
 }
 
@@ -638,8 +642,9 @@ static double try_rounded(search *f, ley_long_range r, bool with_long)
         return INFINITY;
     r.contact_error = contact_error(f->aim);
     const double seconds = choice_seconds(s, f->count, f->devices, &r),
-                 with_building_s =
-                     seconds < f->best_s ? seconds + longest_building_s(s, f->count, f->devices, &r, own.sum) : seconds;
+                 with_building_s = seconds < f->best_s ? seconds + longest_building_s(s, f->count, f->devices, &r,
+                                                                                      own.sum, f->best_s - seconds)
+                                                       : seconds;
     f->lacks_room = f->lacks_room || (r.solver == LEY_SOLVER_FFT && seconds == INFINITY);
     if (with_building_s < f->best_s) {
         f->best = r;
