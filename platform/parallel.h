@@ -24,8 +24,8 @@ static inline size_t parallel_first(size_t n, size_t parts, size_t part)
  * threads; returns when all are done. */
 void parallel_ranges(size_t n, void (*body)(void *context, size_t first, size_t last), void *context);
 
-/* Memory of zeros for free(), or NULL: threads write a stretch of whole pages each, before they would
- * fight for pages that none has written yet. */
+/* Memory of zeros for free(), or NULL: threads write a stretch of whole pages each, before they
+ * would fight for pages that none has written yet. */
 void *parallel_zeros(size_t bytes);
 
 /* Calls body(context, i) for each i of [0, n), in a thread each, however many cores there are;
