@@ -325,6 +325,13 @@ static size_t nodes_along(const survey *s, const ley_long_range *r, int beside)
     return fft_good_size((size_t)(s->periodic[0] ? n : 2 * (n + points + 1 + beside) + 16));
 }
 
+static void set_solver_building(choice_device *d, double seconds)
+{
+    d->transform_building_s = seconds;
+    for (int w = 0; w < LEY_WINDOW_COUNT; w++)
+        d->window[w].levels_building_s = seconds;
+}
+
 /* The last transform is taken again, unless another saves more than it takes to make; of an open
  * box it may have had two nodes fewer than the survey says, or one more. */
 static void keep_transform(bool is_periodic, int beside)
@@ -342,14 +349,10 @@ static void keep_transform(bool is_periodic, int beside)
     for (int axis = 0; axis < 3; axis++)
         d.last_transform[axis] = n;
     d.last_cutoff_A = first.cutoff_A;
-    d.transform_building_s = 1e4;
-    for (int w = 0; w < LEY_WINDOW_COUNT; w++)
-        d.window[w].levels_building_s = 1e4;
+    set_solver_building(&d, 1e4);
     const ley_long_range again = choose(&s, &d, 5e-5, &figures);
     assert_true(nodes_along(&s, &again, -2) <= n && n <= nodes_along(&s, &again, 1));
-    d.transform_building_s = 1e-9;
-    for (int w = 0; w < LEY_WINDOW_COUNT; w++)
-        d.window[w].levels_building_s = 1e-9;
+    set_solver_building(&d, 1e-9);
     const ley_long_range soon = choose(&s, &d, 5e-5, &figures);
     assert_true(soon.cutoff_A == best.cutoff_A && soon.spacing_A == best.spacing_A);
 }

@@ -266,7 +266,10 @@ static const costs_kind last_transform = {
 
 void choice_note_transform(const dev_info *info, const size_t n[3], double cutoff_A)
 {
-    costs_keep(&last_transform, info, (const double[]){(double)n[0], (double)n[1], (double)n[2], cutoff_A});
+    const double now[] = {(double)n[0], (double)n[1], (double)n[2], cutoff_A};
+    double last[COSTS_MOST];
+    if (!costs_known(&last_transform, info, last) || memcmp(now, last, sizeof now) != 0)
+        costs_keep(&last_transform, info, now);
 }
 
 static void look_at_transform(const dev_info *info, choice_device *d)
@@ -499,17 +502,29 @@ static double levels_s(const survey *s, const choice_device *d, const ley_long_r
     return is_top ? sum_s : INFINITY;
 }
 
-/* Levels by lattice cutoff, until the device has room for the transform of what is left. */
+/* The level that is transformed: the first one, or, where finer ones go by lattice cutoff, the
+ * first one after it that the device has room for; HIERARCHY_MOST_LEVELS: none. */
+static int transform_level(const survey *s, const choice_device *d, const ley_long_range *r)
+{
+    if (r->solver == LEY_SOLVER_FFT)
+        return 0;
+    int k = 1;
+    while (k < HIERARCHY_MOST_LEVELS && !has_room(s, d, r, k))
+        k++;
+    return k;
+}
+
+/* Levels by lattice cutoff, and the transform of what is left. */
 static double mixed_s(const survey *s, const choice_device *d, const ley_long_range *r)
 {
+    const int top = transform_level(s, d, r);
     double sum_s = 0, n[3];
-    for (int k = 0; k + 1 < HIERARCHY_MOST_LEVELS; k++) {
-        count_nodes(s, r, k + 1, n);
+    if (top == HIERARCHY_MOST_LEVELS)
+        return INFINITY;
+    for (int k = 0; k < top; k++)
         sum_s += level_s(s, d, r, k, false);
-        if (has_room(s, d, r, k + 1))
-            return sum_s + transforms_s(s, d, r, k + 1) + n[0] * n[1] * n[2] * d->window[r->window].restriction_s;
-    }
-    return INFINITY;
+    count_nodes(s, r, top, n);
+    return sum_s + transforms_s(s, d, r, top) + n[0] * n[1] * n[2] * d->window[r->window].restriction_s;
 }
 
 static double solver_s(const survey *s, const choice_device *d, const ley_long_range *r)
@@ -584,22 +599,21 @@ static bool had_transform(const survey *s, const choice_device *d, const ley_lon
     return is_it;
 }
 
-/* What is fast for a card and a large map is worth a second: its kernels are used again. */
-static const double uses = 20;
+/* What a solver has to build counts as shared by so many maps: on a card a second of it buys
+ * milliseconds, but of each map that follows. */
+static const double maps_of_a_build = 20;
 
-static double solver_building_s(const survey *s, const choice_device *d, const ley_long_range *r)
+/* Of the lattices: the window's kernels and the solver's. */
+static double lattices_building_s(const survey *s, const choice_device *d, const ley_long_range *r)
 {
-    int k = r->solver == LEY_SOLVER_MIXED;
-    while (r->solver == LEY_SOLVER_MIXED && k + 1 < HIERARCHY_MOST_LEVELS && !has_room(s, d, r, k))
-        k++;
-    const double levels_s = r->solver == LEY_SOLVER_FFT ? 0 : d->window[r->window].levels_building_s,
-                 transform_s =
-                     r->solver == LEY_SOLVER_DIRECT || had_transform(s, d, r, k) ? 0 : d->transform_building_s;
-    return (levels_s + transform_s) / uses;
+    const bool is_new = r->solver != LEY_SOLVER_DIRECT && !had_transform(s, d, r, transform_level(s, d, r));
+    const double levels_s = r->solver != LEY_SOLVER_FFT ? d->window[r->window].levels_building_s : 0,
+                 transform_s = is_new ? d->transform_building_s : 0;
+    return d->window[r->window].building_s + (levels_s + transform_s) / maps_of_a_build;
 }
 
-/* Devices build at the same time. Of what would be no better than `most_s` with its lattices alone
- * the pairs are not looked at: optimal ones take a while to make. */
+/* Devices build at the same time. Of what is no better than `most_s` with its lattices alone the
+ * pairs are not looked at: optimal ones take a while to make. */
 static double longest_building_s(const survey *at, size_t count, const choice_device *devices, const ley_long_range *r,
                                  ley_sum sum, double most_s)
 {
@@ -608,15 +622,14 @@ static double longest_building_s(const survey *at, size_t count, const choice_de
     double longest_s = 0;
     splitting s;
     for (size_t i = 0; i < count; i++)
-        longest_s = fmax(longest_s, devices[i].window[r->window].building_s + solver_building_s(at, &devices[i], r));
+        longest_s = fmax(longest_s, lattices_building_s(at, &devices[i], r));
     if (longest_s >= most_s ||
         splitting_make(kind, degree_of(r), splitting_band(kind, ratio, window_get((window_kind)r->window)->points),
                        r->kappa_per_A * r->cutoff_A, &s, NULL) != LEY_OK)
         return longest_s;
     const int pairs = pairs_kernel(r, &s, sum == LEY_SUM_FLOAT);
     for (size_t i = 0; i < count; i++)
-        longest_s = fmax(longest_s, devices[i].window[r->window].building_s + solver_building_s(at, &devices[i], r) +
-                                        devices[i].pairs_building_s[pairs]);
+        longest_s = fmax(longest_s, lattices_building_s(at, &devices[i], r) + devices[i].pairs_building_s[pairs]);
     return longest_s;
 }
 
