@@ -189,6 +189,14 @@ static void test_a_device_hangs_in_the_end(void **state)
     watch_patience_replace(NULL);
 }
 
+/* Devices that hang return, and their threads, which read what the next test replaces, end. */
+static void all_return(void)
+{
+    fake_devices_release();
+    while (ley_driver_is_stuck())
+        usleep(1000);
+}
+
 static void test_cancelling_does_not_wait_for_a_device_that_hangs(void **state)
 {
     (void)state;
@@ -210,14 +218,8 @@ static void test_cancelling_does_not_wait_for_a_device_that_hangs(void **state)
     pthread_join(thread, NULL);
     ley_error_clear(&error);
     fake_job_end(&o);
+    all_return();
     watch_patience_replace(NULL);
-}
-
-static void all_return(void)
-{
-    fake_devices_release();
-    while (watch_stuck() > 0)
-        usleep(1000);
 }
 
 /* Nothing is given up: who waits for a device that hangs waits for ever. */
