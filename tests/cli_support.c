@@ -263,28 +263,33 @@ const char *cli_faulty_files(const char *faults)
     return faulty("faulty_files", "FAULTY_FILES", faults);
 }
 
-/* Processor time so far; negative when the process has ended. */
-static double used_s(pid_t child)
+/* Processor time so far, and that of its children that have ended; negative when the process has
+ * ended. */
+static double used_s(pid_t child, double *by_children_s)
 {
     char path[64], text[1024] = "", state = 'Z';
-    unsigned long user = 0, kernel = 0;
+    unsigned long own[2] = {0}, children[2] = {0};
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)child);
     FILE *file = fopen(path, "r");
     if (file != NULL) {
         if (fgets(text, sizeof text, file) != NULL && strrchr(text, ')') != NULL)
-            sscanf(strrchr(text, ')'), ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &state, &user, &kernel);
+            sscanf(strrchr(text, ')'), ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu", &state, &own[0],
+                   &own[1], &children[0], &children[1]);
         fclose(file);
     }
-    return state == 'Z' ? -1 : (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
+    const double ticks_per_s = (double)sysconf(_SC_CLK_TCK);
+    *by_children_s = (double)(children[0] + children[1]) / ticks_per_s;
+    return state == 'Z' ? -1 : (double)(own[0] + own[1]) / ticks_per_s;
 }
 
-void cli_wait_for_work(pid_t child, double cpu_s)
+double cli_wait_for_work(pid_t child, double cpu_s)
 {
-    double so_far_s;
-    while ((so_far_s = used_s(child)) >= 0 && so_far_s < cpu_s && now_s() - started_s < LONGEST_RUN_S)
+    double so_far_s, by_children_s;
+    while ((so_far_s = used_s(child, &by_children_s)) >= 0 && so_far_s < cpu_s && now_s() - started_s < LONGEST_RUN_S)
         usleep(1000);
     if (so_far_s < cpu_s)
         fail_msg("'%s' %s before it had computed for %g s", last_line, so_far_s < 0 ? "ended" : "waited", cpu_s);
+    return so_far_s + by_children_s;
 }
 
 const cli_result *cli_wait(pid_t child)

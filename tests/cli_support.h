@@ -34,8 +34,9 @@ const char *cli_faulty(const char *faults);
 const char *cli_faulty_files(const char *faults);
 
 /* Waits until a run has computed for so much processor time: it is in the midst of its work,
- * however busy the machine is. Fails the test when it ends before. */
-void cli_wait_for_work(pid_t child, double cpu_s);
+ * however busy the machine is. Fails the test when it ends before. Returns what it has used by then
+ * with its children, those that build kernels. */
+double cli_wait_for_work(pid_t child, double cpu_s);
 
 /* ---- Runs that fail, and what is left of them ------------------------------------------------ */
 

@@ -392,7 +392,7 @@ done
 # Once more the first lines of what went wrong there, so that they stand where a long log ends.
 for name in "${failures[@]}"; do
     printf '\n%s: FAILED, exit code %s; its output: %s\n' "$name" "${code[$name]}" "$logs/$name.log"
-    grep -aE 'ERROR|FAILED|error|stopped after' "$logs/$name.log" | head -n 8 | cut -c 1-200 | sed 's/^/    /'
+    grep -aE '\[ +(ERROR|LINE|FAILED) |(error|ERROR|Error|WARNING|FAILED):|Sanitizer|stopped after' "$logs/$name.log" | head -n 12 | cut -c 1-200 | sed 's/^/    /'
 done
 in_all=$(since "$start")
 if [ $failed = 0 ]; then
