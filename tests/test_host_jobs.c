@@ -262,6 +262,46 @@ static void test_crystal(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* Far above a layer whose charges are screened, the potential is a ten-millionth of what they would
+ * make unscreened: doubles have few digits of it, and the report says what the tolerance is a share
+ * of. Near the layer that is the values. */
+static void test_floor(void **state)
+{
+    (void)state;
+    enum { PLACES = 3 };
+    static const double ion_A[3] = {5.478, 9.421, 1.894}, charge = 0.386, radius = 1.5, edge_A[3] = {6.838, 22.84, 20};
+    for (int far = 0; far < 2; far++) {
+        double point_A[PLACES][3];
+        for (int i = 0; i < PLACES; i++)
+            for (int axis = 0; axis < 3; axis++)
+                point_A[i][axis] = axis < 2 ? 4.185 + i : far ? 60 + i : 5 + i;
+        ley_error error = {0};
+        ley_atoms *atoms;
+        ley_points *points;
+        assert_ok(ley_atoms_create(1, ion_A, &charge, &radius, &atoms, &error));
+        assert_ok(ley_points_create(PLACES, point_A[0], &points, &error));
+        ley_long_range range;
+        ley_long_range_default(&range);
+        range.kappa_per_A = 0.439;
+        for (int axis = 0; axis < 3; axis++) {
+            range.periodic[axis] = axis < 2;
+            range.cell_A[axis][axis] = edge_A[axis];
+        }
+        ley_run_options options = *usual();
+        options.tolerance = 1e-6;
+        ley_job *job;
+        assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, &options, &job, &error));
+        run(job);
+        const ley_report *r = ley_job_report(job);
+        assert_true(r->tolerance_share <= 1);
+        assert_true((r->accuracy.relative_rms > options.tolerance) == (far > 0));
+        assert_true((r->tolerance_floor > 0) == (far > 0));
+        ley_job_destroy(job);
+        ley_points_destroy(points);
+        ley_atoms_destroy(atoms);
+    }
+}
+
 /* A single ion's field next to itself, by its images and the background alone, whose potential is
  * 2 pi / (3 V) r^2 by symmetry: (4 pi / 3 V) r, towards the ion. */
 static void test_own_cell(void **state)
@@ -512,17 +552,12 @@ int main(void)
     unsetenv("LEYDEN_KERNEL_DIR");
     unsetenv("LEYDEN_DUMP");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_points),
-        cmocka_unit_test(test_direct_map),
-        cmocka_unit_test(test_boundary),
-        cmocka_unit_test(test_cutoff),
-        cmocka_unit_test(test_crystal),
-        cmocka_unit_test(test_wires),
-        cmocka_unit_test(test_own_cell),
-        cmocka_unit_test(test_none_left),
-        cmocka_unit_test(test_hard_differences),
-        cmocka_unit_test(test_who),
-        cmocka_unit_test(test_nothing_was_loaded),
+        cmocka_unit_test(test_direct_points), cmocka_unit_test(test_direct_map),
+        cmocka_unit_test(test_boundary),      cmocka_unit_test(test_cutoff),
+        cmocka_unit_test(test_crystal),       cmocka_unit_test(test_wires),
+        cmocka_unit_test(test_floor),         cmocka_unit_test(test_own_cell),
+        cmocka_unit_test(test_none_left),     cmocka_unit_test(test_hard_differences),
+        cmocka_unit_test(test_who),           cmocka_unit_test(test_nothing_was_loaded),
         cmocka_unit_test(test_after_a_build),
     };
     return cmocka_run_group_tests_name("host jobs", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 """Holds --tol to its word: random systems, an independent sum in double precision, and no miss.
 
-    python3 tests/tolerance_campaign.py BINARY [COUNT [SEED [FIRST]]]
+    python3 tests/tolerance_campaign.py BINARY [COUNT [SEED [FIRST [DEVICE]]]]
 
 Each system has a boundary (open, periodic along one, two or three axes), a cell with angles of 10
 to 170 degrees, charges that are neutral, net, coincident or far from the map, screening or none,
@@ -9,7 +9,8 @@ Parry's (two axes), images with the integral of the others (one axis), or the pl
 is leyden's. A map passes where it is off, in root mean square over all of its values, by no more
 than its tolerance allows (docs/long-range.md), and exit code and figure agree with that. Prints what
 there is to say of each that does not pass, and how many there were of each kind. FIRST, from 0, is
-the first system of the seed: a campaign may be run in pieces.
+the first system of the seed: a campaign may be run in pieces. Without DEVICE the host does most of
+them, as they are small; with it every one is done by that device.
 """
 
 import array
@@ -275,11 +276,13 @@ def vectors_of(system):
     return [(e[0], 0.0, 0.0), (e[1] * c, e[1] * sine, 0.0), (e[2] * b, e[2] * y, e[2] * math.sqrt(1 - b * b - y * y))]
 
 
-def command_of(binary, system, folder):
+def command_of(binary, system, folder, device):
     command = [binary, "map", os.path.join(folder, "a.pqr"), "-o", os.path.join(folder, "a.raw"), "-q",
                "--json", os.path.join(folder, "a.json"), "--method", system["method"],
                "--tol", repr(system["tolerance"]), "--dims", ",".join([str(system["n"])] * 3),
                "--spacing", repr(system["spacing"]), "--origin=" + ",".join(repr(x) for x in system["origin"])]
+    if device:
+        command += ["--device", device]
     if system["kappa"] > 0:
         command += ["--kappa", repr(system["kappa"])]
     if system["periodic"]:
@@ -310,12 +313,12 @@ def share_of(system, values):
 ACCEPTED, MISSED, REFUSED, FAILED = "accepted", "above tolerance", "exit code 5", "other exit codes"
 
 
-def judge(binary, system, folder):
+def judge(binary, system, folder, device):
     """What becomes of it: one of the four, and what there is to say of it, or None."""
     with open(os.path.join(folder, "a.pqr"), "w", encoding="ascii") as file:
         for i, (place, q) in enumerate(system["atoms"]):
             file.write("ATOM %d X UNK %d %.3f %.3f %.3f %.3f 1.5\n" % (i + 1, i + 1, *place, q))
-    made = subprocess.run(command_of(binary, system, folder), capture_output=True, text=True, check=False)
+    made = subprocess.run(command_of(binary, system, folder, device), capture_output=True, text=True, check=False)
     if made.returncode not in (0, 5):
         return FAILED, "exit code %d: %s" % (made.returncode, made.stderr.strip())
     values = array.array("f")
@@ -337,12 +340,12 @@ def judge(binary, system, folder):
 
 
 def main():
-    binary, count, seed, first = (sys.argv[1:] + ["2000", "1", "0"][len(sys.argv) - 2:])[:4]
+    binary, count, seed, first, device = (sys.argv[1:] + ["2000", "1", "0", ""][len(sys.argv) - 2:])[:5]
     found = dict.fromkeys((ACCEPTED, MISSED, REFUSED, FAILED), 0)
     with tempfile.TemporaryDirectory() as folder:
         for i in range(int(first), int(first) + int(count)):
             system = random_system(random.Random(int(seed) * 1000003 + i))
-            kind, why = judge(binary, system, folder)
+            kind, why = judge(binary, system, folder, device)
             found[kind] += 1
             if why is not None:
                 print("system %d: %s: %s\n    %s" % (i, kind, why, json.dumps(system)), flush=True)

@@ -11,9 +11,10 @@
 
 /* When values are another multiple of what is right: so many points, a root mean square error of
  * this share of the tolerance, a correlation of errors and right values above this, and errors that
- * are this share of the right values. */
+ * are this share of the right values. Of smooth errors, what the multiple leaves is this share of
+ * what a constant leaves. */
 enum { LEAST_COMPARED = 16 };
-static const double above_rounding = 0.05, alike = 0.99, least_share = 0.1;
+static const double above_rounding = 0.05, alike = 0.99, least_share = 0.1, far_better = 0.1;
 
 /* How far a value is from the nearest right one: right are those between `lower` and `higher` about
  * the reference. */
@@ -74,7 +75,7 @@ ley_accuracy accuracy_compare(size_t n, const double *values, const reference_va
 bool accuracy_is_multiple(size_t n, const double *values, const reference_value *references, accuracy_limits limits,
                           double *multiple)
 {
-    double error2 = 0, right2 = 0, product = 0;
+    double error2 = 0, right2 = 0, product = 0, sum = 0;
     size_t compared = 0;
     for (size_t i = 0; i < n; i++) {
         const reference_value *right = &references[i];
@@ -86,9 +87,13 @@ bool accuracy_is_multiple(size_t n, const double *values, const reference_value 
         error2 += error * error;
         right2 += share * share;
         product += error * share;
+        sum += error;
         compared++;
     }
     *multiple = right2 > 0 ? 1 + product / right2 : 1;
+    if (limits.is_smooth && right2 > 0 &&
+        !(error2 - product * product / right2 < far_better * (error2 - sum * sum / (double)compared)))
+        return false;
     return compared >= LEAST_COMPARED && sqrt(error2 / (double)compared) > above_rounding * limits.tolerance &&
            fabs(product) > alike * sqrt(error2 * right2) && fabs(*multiple - 1) > least_share;
 }

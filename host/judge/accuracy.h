@@ -16,6 +16,7 @@ typedef struct accuracy_limits {
     double share;     /* noise is this share of the values' root mean square, over all of space: transforms round each
                          value by a share of the largest ones. 0: there is none */
     double rounding;  /* of the tolerance, what is not the method's own, but that of floats */
+    bool is_smooth;   /* errors are a lattice's, which change over space as slowly as values do far from charges */
 } accuracy_limits;
 
 /* Of float values, and of double ones. */
@@ -32,8 +33,9 @@ ley_accuracy accuracy_compare(size_t n, const double *values, const reference_va
 
 /* Whether the values are another multiple of what is right, `*multiple` of it: 0 of a device that
  * returns zeros. Where terms nearly cancel, such values can be within the tolerance at every point;
- * but then they are off by the same share everywhere, which rounding is not. Only differences count
- * that are well above rounding, at 16 points at least. */
+ * but then they are off by the same share everywhere, which rounding is not, and smooth errors are
+ * where values hardly change: there the share has to explain them far better than a constant does.
+ * Only differences count that are well above rounding, at 16 points at least. */
 bool accuracy_is_multiple(size_t n, const double *values, const reference_value *references, accuracy_limits limits,
                           double *multiple);
 

@@ -7,6 +7,7 @@
 #include "judge/second.h"
 #include "log.h"
 #include "parallel.h"
+#include "run/tolerance_floor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -213,6 +214,31 @@ static ley_accuracy compare_fields(verified *v)
     return a;
 }
 
+/* How much of the tolerance is used up; and of what, where that is more than all of it, a floor is
+ * made. */
+static ley_status measure_tolerance(const verified *v, ley_error *error)
+{
+    const host_run *r = v->run;
+    ley_job *job = r->job;
+    const double tolerance = job->options.tolerance;
+    job->report.tolerance_share = tolerance_share(&job->report.accuracy, tolerance, 0);
+    if (!(job->report.tolerance_share > 1))
+        return LEY_OK;
+    tolerance_place *places = malloc(v->count * sizeof *places);
+    if (places == NULL)
+        return ley_fail_memory(error, v->count * sizeof *places, "the verification");
+    for (size_t k = 0; k < v->count; k++) {
+        const reference_terms terms = terms_at(r, v->number[k]);
+        places[k].weight = 1;
+        places[k].excluded = terms.excluded;
+        places[k].excluded_count = terms.excluded_count;
+        place_of(&r->sum, v->number[k], places[k].place_A);
+    }
+    job->terms = tolerance_terms_at(&r->terms, v->count, places);
+    free(places);
+    return LEY_OK;
+}
+
 static ley_status judge(verified *v, ley_error *error)
 {
     const host_run *r = v->run;
@@ -225,8 +251,6 @@ static ley_status judge(verified *v, ley_error *error)
     report->seeded_accuracy = report->accuracy;
     if (field_of(&r->sum, 0) != NULL)
         report->field_accuracy = compare_fields(v);
-    if (r->job->options.tolerance > 0)
-        report->tolerance_share = report->accuracy.relative_rms / r->job->options.tolerance;
     if (v->count > 0 && !report->accuracy.passed) {
         double place_A[3];
         place_of(&r->sum, v->number[worst], place_A);
@@ -240,7 +264,7 @@ static ley_status judge(verified *v, ley_error *error)
                         "the host: verification failed: the field is off by %.3g of its terms from differences of "
                         "potentials",
                         report->field_accuracy.max_error);
-    return LEY_OK;
+    return measure_tolerance(v, error);
 }
 
 static ley_status verify_with(verified *v, ley_error *error)

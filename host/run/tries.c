@@ -172,8 +172,12 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
     job->has_begun = true;
     job->start_s = ley_clock_s();
-    if (job->is_by_host)
-        return host_job_run(job, error);
+    if (job->is_by_host) {
+        const ley_status status = host_job_run(job, error);
+        if (status == LEY_OK)
+            judge_last(job);
+        return status;
+    }
     job_begin_plan(job);
     const ley_status status = run(job, error);
     if (status == LEY_OK)

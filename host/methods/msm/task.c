@@ -439,7 +439,8 @@ accuracy_limits msm_limits(const void *context)
                              .left_out = left_out(task),
                              .noise = coarse_rounding(task),
                              .share = task->options.solver != LEY_SOLVER_DIRECT ? transforms : 0,
-                             .rounding = rounding};
+                             .rounding = rounding,
+                             .is_smooth = task->lattices.levels > 0};
 }
 
 void msm_decide_lattices(const void *context, job_plan *made)
