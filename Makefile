@@ -292,18 +292,18 @@ lint: $(BUILD)/complete
 check-all:
 	@MAKE='$(BUILD_ALL)' bash tests/check_all.sh
 
-both_sanitizers := BUILD=$(BUILD)/asan SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g -fno-omit-frame-pointer'
+both_sanitizers := BUILD=$(BUILD)/asan SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' CFLAGS='-O2 -g1 -fno-omit-frame-pointer'
 sanitize:
 	@$(BUILD_ALL) $(both_sanitizers) TEST_LEVEL=quick check
 # What these tests look at, for scripts that run alone.
 sanitized:
 	@$(BUILD_ALL) $(both_sanitizers) all
 asan:
-	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O1 -g -fno-omit-frame-pointer' TEST_LEVEL=quick check
+	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O2 -g1 -fno-omit-frame-pointer' TEST_LEVEL=quick check
 ubsan:
-	@$(BUILD_ALL) BUILD=$(BUILD)/ubsan SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' CFLAGS='-O1 -g' TEST_LEVEL=quick check
+	@$(BUILD_ALL) BUILD=$(BUILD)/ubsan SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' CFLAGS='-O2 -g1' TEST_LEVEL=quick check
 tsan:
-	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O1 -g' TEST_LEVEL=quick check
+	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O2 -g1' TEST_LEVEL=quick check
 
 oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilogue test_solvers test_device_long)
 	@BUILD=$(BUILD) bash tests/oclgrind.sh

@@ -43,8 +43,9 @@ esac
 
 # Drivers are not instrumented: the thread sanitizer would see races in them where their locks are.
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share,
-# test_schedule and test_hanging share too. test_apbs and test_pqr have no threads and take minutes.
-with_drivers=" test_check test_check_faults test_forecast test_host_jobs test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_long_faults test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_device_long test_door test_drivers test_cli test_cli_batch test_cli_boundary test_cli_compare test_cli_cutoff test_cli_field test_cli_files test_soak test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_cli_redo test_cli_slice test_plan test_point_exclusions test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr "
+# test_schedule and test_hanging share too. Those that follow test_apbs have no threads of their own
+# and take long.
+with_drivers=" test_check test_check_faults test_forecast test_host_jobs test_stored_maps test_self_test test_verification test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_long_faults test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_device_long test_door test_drivers test_cli test_cli_batch test_cli_boundary test_cli_compare test_cli_cutoff test_cli_field test_cli_files test_soak test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_cli_redo test_cli_slice test_plan test_point_exclusions test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr test_bench_outputs test_bench_statistics test_cli_generate test_numerics test_pqr_writers test_dump test_waterbox test_planner "
 # These judge numbers and texts; what they call, other programs or fuzzers call under sanitizers,
 # too.
 numbers=" test_soak test_check_faults test_bench_lattice test_cli_msm_periodic test_cli_plan test_cli_points test_cli_redo test_cli_tolerance test_dialects test_epilogue test_lattice test_long_faults test_long_range test_msm_attack test_msm_budget test_msm_costs test_msm_devices test_msm_faults test_msm_limits test_pqr "
@@ -69,7 +70,7 @@ in_pairs=" test_long_range test_solvers "
 level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
 
 # Those that look at the product from outside: not under a sanitizer.
-outer=" oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install python_extra sdist "
+outer=" check_layers check_run oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install python_extra sdist "
 
 # has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
 has_levels() {
@@ -174,7 +175,8 @@ add() {
 # The kernels under Oclgrind, which interprets them.
 oclgrind='bash tests/oclgrind.sh'
 case $TEST_LEVEL in
-quick | pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' OCLGRIND_POINT_VARIANTS='group64 vector8' OCLGRIND_LATTICE_VARIANTS='optimised columns16 vector8' OCLGRIND_EPILOGUES=halves16 $oclgrind" ;;
+quick) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='unroll8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 vector4' OCLGRIND_POINT_VARIANTS=vector8 OCLGRIND_LATTICE_VARIANTS='columns16 vector8' OCLGRIND_EPILOGUES=halves16 $oclgrind" ;;
+pairwise) oclgrind="OCLGRIND_PAIRS=1 OCLGRIND_VARIANTS='simple unroll8 local8 tiled16 vector8' OCLGRIND_MDH_VARIANTS='simple tiled16 vector8' OCLGRIND_CUTOFF_VARIANTS='regions8 halves16 vector4' OCLGRIND_POINT_VARIANTS='group64 vector8' OCLGRIND_LATTICE_VARIANTS='optimised columns16 vector8' OCLGRIND_EPILOGUES=halves16 $oclgrind" ;;
 esac
 
 with_python='[ -x /usr/bin/python3 ] || { echo "skipped: python3 is not installed"; exit 77; }; exec /usr/bin/python3'

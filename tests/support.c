@@ -36,6 +36,12 @@ support_level support_get_level(void)
     return strcmp(level, "full") == 0 ? SUPPORT_FULL : SUPPORT_PAIRWISE;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+const bool support_is_sanitized = true;
+#else
+const bool support_is_sanitized = false;
+#endif
+
 bool support_is_quick(void)
 {
     return support_get_level() == SUPPORT_QUICK;

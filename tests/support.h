@@ -38,6 +38,10 @@ typedef enum support_level { SUPPORT_QUICK, SUPPORT_PAIRWISE, SUPPORT_FULL } sup
 support_level support_get_level(void);
 bool support_is_quick(void);
 
+/* Whether a sanitizer is compiled in. Programs are several times slower under it, and run fewer
+ * cases of what is judged without it. */
+extern const bool support_is_sanitized;
+
 /* How many variants a method has, for pairwise.h. */
 int support_variants(const char *method);
 

@@ -303,7 +303,9 @@ static void every_call_fails_once(void)
         CUDA_DRIVER_TABLE(SYMBOL)
 #undef SYMBOL
     };
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i += support_is_quick() ? 3 : 1) {
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i += !support_is_quick()    ? 1
+                                                                    : support_is_sanitized ? 9
+                                                                                           : 3) {
         int fired = 1;
         for (int at = 1; fired > 0 && at < 2000; at += support_is_quick() ? 2 * at : (at + 1) / 2) {
             char settings[128];
@@ -871,7 +873,9 @@ static void test_transforms(void **state)
     in_process(&(setup){.name = "transforms",
                         .hidden = "cuDevicePrimaryCtxRetain ",
                         .says = "the driver is too old: it has no cuDevicePrimaryCtxRetain"});
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i += support_is_quick() ? 6 : 1) {
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i += !support_is_quick()    ? 1
+                                                                    : support_is_sanitized ? 12
+                                                                                           : 6) {
         char hidden[MAX_SYMBOL], says[128], settings[128];
         snprintf(hidden, sizeof hidden, "%s ", symbols[i]);
         snprintf(says, sizeof says, "cuFFT is too old: it has no %s", symbols[i]);

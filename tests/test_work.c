@@ -537,7 +537,7 @@ static void test_uploads(void **state)
     assert_int_equal(upload(DEV_CPU, 0, MOST_BYTES, LEY_OK), 1);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         assert_int_equal(upload(DEV_GPU, 0, sizes[i], LEY_OK), (sizes[i] + UPLOAD_PIECE - 1) / UPLOAD_PIECE);
-    for (int at = 1; at <= 22; at += at < 12 ? 1 : 5)
+    for (int at = 1; at <= 22; at += at < 12 && !support_is_sanitized ? 1 : 5)
         assert_int_equal(upload(DEV_GPU, at, MOST_BYTES, LEY_ERROR_DEVICE), at);
 }
 
