@@ -370,9 +370,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 
 total=${#names[@]} start=$EPOCHREALTIME
-usual=$([ "$TEST_LEVEL$flavour" != quick ] || echo ", 3 minutes or less on two quiet cores once all is built")
 last=${expected_s[in_all]-}
-echo "$total programs and scripts, $jobs_at_once at a time, level $TEST_LEVEL$usual${last:+; the last run took $(duration "$last")}"
+echo "$total programs and scripts, $jobs_at_once at a time, level $TEST_LEVEL${last:+; the last run took $(duration "$last")}"
 tick
 for name in "${names[@]}"; do
     while [ ${#running[@]} -ge "$jobs_at_once" ]; do await; done
