@@ -439,7 +439,7 @@ static ley_status ask(size_t n, const ley_run_options *options)
 /* A sum that takes longer than a device takes to open, and not as long as its kernels to build. */
 static size_t atoms_of_a_second(void)
 {
-    return (size_t)(1.0 * (double)sysconf(_SC_NPROCESSORS_ONLN) / 12e-9 / (48 * 48 * 48));
+    return (size_t)(1.0 * (double)sysconf(_SC_NPROCESSORS_ONLN) / 1e-9 / (48 * 48 * 48));
 }
 
 /* Of ten atoms in a wire, whose images count the farther the weaker they are screened. */

@@ -7,6 +7,7 @@
 #include "judge/second.h"
 #include "log.h"
 #include "parallel.h"
+#include "run/host_direct.h"
 #include "run/tolerance_floor.h"
 
 #include <math.h>
@@ -21,6 +22,7 @@ typedef struct host_run {
     ley_job *job;
     host_sum sum;
     reference_terms terms; /* begun */
+    bool is_direct;        /* run/host_direct.h sums them */
     float *planes;         /* of a map: these, from plane `first` on */
     int64_t first;         /* number of the first point at hand */
 } host_run;
@@ -49,24 +51,58 @@ static double *field_of(const host_sum *sum, int64_t i)
     return sum->points != NULL && sum->points->field != NULL ? sum->points->field + 3 * i : NULL;
 }
 
+static void set_value(const host_run *r, int64_t i, double value)
+{
+    if (r->planes != NULL)
+        r->planes[i - r->first] = (float)value;
+    else
+        r->sum.list->value[i] = value;
+}
+
+/* One point: what only the reference does, and the field. */
+static void sum_point(const host_run *r, int64_t i, bool has_value)
+{
+    const reference_terms terms = terms_at(r, i);
+    double place_A[3], *field = field_of(&r->sum, i);
+    reference_value components[3];
+    if (has_value && field == NULL)
+        return;
+    place_of(&r->sum, i, place_A);
+    if (!has_value)
+        set_value(r, i, reference_sum(&terms, place_A).value);
+    if (field != NULL)
+        reference_field(&terms, place_A, components);
+    for (int axis = 0; field != NULL && axis < 3; axis++)
+        field[axis] = components[axis].value;
+}
+
+/* So many points from this one on, at once. */
+static void sum_block(const host_run *r, int64_t i, size_t count)
+{
+    host_direct_points at;
+    double value[HOST_DIRECT_POINTS];
+    for (size_t k = 0; k < HOST_DIRECT_POINTS; k++) {
+        double place_A[3];
+        place_of(&r->sum, i + (int64_t)(k < count ? k : 0), place_A);
+        at.x_A[k] = place_A[0];
+        at.y_A[k] = place_A[1];
+        at.z_A[k] = place_A[2];
+    }
+    host_direct_sum(&r->terms, &at, value);
+    for (size_t k = 0; k < count; k++)
+        set_value(r, i + (int64_t)k, value[k]);
+}
+
 static void sum_points(void *context, size_t first, size_t last)
 {
     const host_run *r = context;
-    for (size_t k = first; k < last && !job_cancelled(r->job); k++) {
-        const int64_t i = r->first + (int64_t)k;
-        const reference_terms terms = terms_at(r, i);
-        double place_A[3], *field = field_of(&r->sum, i);
-        reference_value components[3];
-        place_of(&r->sum, i, place_A);
-        const double value = reference_sum(&terms, place_A).value;
-        if (r->planes != NULL)
-            r->planes[k] = (float)value;
-        else
-            r->sum.list->value[i] = value;
-        if (field != NULL)
-            reference_field(&terms, place_A, components);
-        for (int axis = 0; field != NULL && axis < 3; axis++)
-            field[axis] = components[axis].value;
+    for (size_t k = first; k < last && !job_cancelled(r->job); k += HOST_DIRECT_POINTS) {
+        const int64_t start = r->first + (int64_t)k;
+        const size_t left = last - k, count = left < HOST_DIRECT_POINTS ? left : HOST_DIRECT_POINTS;
+        if (r->is_direct)
+            sum_block(r, start, count);
+        for (int64_t i = start; i < start + (int64_t)count && !job_cancelled(r->job); i++)
+            sum_point(r, i, r->is_direct && terms_at(r, i).excluded_count == 0);
     }
 }
 
@@ -317,6 +353,7 @@ static ley_status run(host_run *r, ley_error *error)
     const double start_s = ley_clock_s();
     r->terms = r->sum.terms;
     ley_status status = reference_begin(&r->terms, (size_t)host_sum_points(&r->sum), &job->cancelled, error);
+    r->is_direct = host_direct_can(&r->terms);
     const double ready_s = ley_clock_s();
     report->prepare_s = ready_s - start_s;
     if (status != LEY_OK)

@@ -3,6 +3,7 @@
 #include "build_cache.h"
 #include "environment.h"
 #include "parallel.h"
+#include "run/host_direct.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -10,8 +11,9 @@
 
 /* ---- Whether it is sooner -------------------------------------------------------------------- */
 
-/* Of one core: a pair of a direct sum, with an exponential, within a cutoff or looked at for it. */
-static const double pair_s = 12e-9, exponential_s = 25e-9, image_s = 20e-9, field_factor = 2;
+/* Of one core: a pair of a direct sum, many points at once, with an exponential, one point after
+ * the other as the reference does it; of a field; within a cutoff or looked at for it. */
+static const double pair_s = 1e-9, screened_s = 3e-9, single_s = 25e-9, field_s = 25e-9, image_s = 20e-9;
 
 /* What a device takes to be found and opened where all is in the cache. */
 static const double opening_s = 0.15;
@@ -59,18 +61,25 @@ static bool is_soon_twice(const reference_terms *t)
            !(is_by_images && end_of_screening > most_reaches * t->kappa_per_A * period_A);
 }
 
+static double direct_pair_s(const reference_terms *t)
+{
+    if (!host_direct_can(t))
+        return single_s;
+    return t->kappa_per_A > 0 ? screened_s : pair_s;
+}
+
 /* Of all cores. */
 double host_sum_seconds(const host_sum *sum)
 {
     const reference_terms *t = &sum->terms;
-    const double atoms = (double)ley_atoms_count(t->atoms), points = (double)host_sum_points(sum),
-                 pairs = atoms * points * (sum->points != NULL && sum->points->field != NULL ? field_factor : 1),
+    const bool has_field = sum->points != NULL && sum->points->field != NULL;
+    const double points = (double)host_sum_points(sum), pairs = (double)ley_atoms_count(t->atoms) * points,
                  cores = (double)parallel_cores();
     if (t->term == LEY_TERM_LONG_RANGE && t->cell != NULL && t->cell->dimensions > 0)
         return is_soon_twice(t) ? reference_images_seconds(t, (size_t)points) / cores : INFINITY;
     if (t->range != NULL)
-        return pairs * host_sum_images(t) * image_s / cores;
-    return pairs * (t->kappa_per_A > 0 ? exponential_s : pair_s) / cores;
+        return pairs * host_sum_images(t) * image_s * (has_field ? 2 : 1) / cores;
+    return pairs * (direct_pair_s(t) + (has_field ? field_s : 0)) / cores;
 }
 
 /* Seconds that jobs of this method took on the host beyond what devices would have taken once their

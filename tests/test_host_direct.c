@@ -1,0 +1,199 @@
+/* Direct sums of the host, many points at once, against sums in extended precision: plain and
+ * screened, far and near, at an atom's own place and within r_min; what it leaves to the reference;
+ * and that an error in a digit would be seen. */
+#include "support.h"
+
+#include "run/host_direct.h"
+
+#include "spec.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ATOMS = 300 };
+
+static const double most_error = 3e-15; /* of the sum of absolute terms */
+
+/* From 0 to 1, by a hash of a number. */
+static double share_of(size_t number)
+{
+    uint64_t x = (number + 1) * 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
+    x ^= x >> 29;
+    return (double)(x >> 11) * 0x1p-53;
+}
+
+static ley_atoms *some_atoms(size_t n, double edge_A)
+{
+    ley_error error = {0};
+    double *position_A = malloc(3 * n * sizeof *position_A), *charge_e = malloc(n * sizeof *charge_e),
+           *radius_A = malloc(n * sizeof *radius_A);
+    ley_atoms *atoms;
+    for (size_t j = 0; j < n; j++) {
+        for (int axis = 0; axis < 3; axis++)
+            position_A[3 * j + (size_t)axis] = edge_A * (share_of(3 * j + (size_t)axis) - 0.5);
+        charge_e[j] = j % 7 == 0 ? 0 : share_of(5 * n + j) - 0.4;
+        radius_A[j] = 1.5;
+    }
+    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
+    free(position_A);
+    free(charge_e);
+    free(radius_A);
+    return atoms;
+}
+
+static reference_terms terms_of(const ley_atoms *atoms, double kappa_per_A, double r_min_A)
+{
+    return (reference_terms){
+        .term = LEY_TERM_LONG_RANGE, .constant = 560.7, .atoms = atoms, .r_min_A = r_min_A, .kappa_per_A = kappa_per_A};
+}
+
+/* C sum q/d exp(-kappa d), d = max(|r - r_j|, r_min). */
+static long double right_value(const reference_terms *t, const double at_A[3], long double *absolute)
+{
+    long double value = 0;
+    *absolute = 0;
+    for (size_t j = 0; j < ley_atoms_count(t->atoms); j++) {
+        long double square = 0;
+        for (size_t axis = 0; axis < 3; axis++) {
+            const long double way = (long double)at_A[axis] - ley_atoms_positions_A(t->atoms)[3 * j + axis];
+            square += way * way;
+        }
+        const long double d = fmaxl(sqrtl(square), t->r_min_A),
+                          term = t->constant * ley_atoms_charges_e(t->atoms)[j] / d * expl(-t->kappa_per_A * d);
+        value += term;
+        *absolute += fabsl(term);
+    }
+    return value;
+}
+
+/* Points about the origin; the first ones at, next to and within r_min of an atom. */
+static host_direct_points points_of(const ley_atoms *atoms, double edge_A, double r_min_A)
+{
+    host_direct_points at;
+    const double *atom_A = ley_atoms_positions_A(atoms);
+    for (size_t i = 0; i < HOST_DIRECT_POINTS; i++) {
+        at.x_A[i] = i < 4 ? atom_A[0] + (double)i * r_min_A / 2 : edge_A * (share_of(900 + 3 * i) - 0.5);
+        at.y_A[i] = i < 4 ? atom_A[1] : edge_A * (share_of(901 + 3 * i) - 0.5);
+        at.z_A[i] = i < 4 ? atom_A[2] : edge_A * (share_of(902 + 3 * i) - 0.5);
+    }
+    return at;
+}
+
+/* The largest error, of the sum of absolute terms. */
+static double worst_error(const reference_terms *t, double edge_A)
+{
+    const host_direct_points at = points_of(t->atoms, edge_A, t->r_min_A);
+    double value[HOST_DIRECT_POINTS], worst = 0;
+    host_direct_sum(t, &at, value);
+    for (int i = 0; i < HOST_DIRECT_POINTS; i++) {
+        long double absolute;
+        const long double right = right_value(t, (const double[]){at.x_A[i], at.y_A[i], at.z_A[i]}, &absolute);
+        assert_true(isfinite(value[i]));
+        worst = fmax(worst, (double)(fabsl(value[i] - right) / (absolute + 1e-290L)));
+    }
+    return worst;
+}
+
+static void test_values(void **state)
+{
+    (void)state;
+    const double edges_A[] = {0.5, 40, 3000, 2e8}, kappas_per_A[] = {0, 1e-6, 0.1, 0.8}, r_mins_A[] = {1e-6, 0.01, 5};
+    for (int e = 0; e < 4; e++) {
+        ley_atoms *atoms = some_atoms(ATOMS, edges_A[e]);
+        for (int k = 0; k < 4; k++)
+            for (int r = 0; r < 3; r++) {
+                const reference_terms t = terms_of(atoms, kappas_per_A[k], r_mins_A[r]);
+                assert_true(host_direct_can(&t));
+                /* An exponent's own rounding is multiplied by kappa r. */
+                assert_true(worst_error(&t, edges_A[e]) < most_error * (1 + kappas_per_A[k] * edges_A[e] / 20));
+            }
+        ley_atoms_destroy(atoms);
+    }
+}
+
+/* Where exp(-kappa r) is below what doubles hold, sums are 0 or next to it, and finite. */
+static void test_strong_screening(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = some_atoms(3, 10);
+    const reference_terms t = terms_of(atoms, 20, 0.01);
+    host_direct_points at = points_of(atoms, 10, 0.01);
+    double value[HOST_DIRECT_POINTS];
+    for (int i = 0; i < HOST_DIRECT_POINTS; i++)
+        at.x_A[i] = 1e5 + i;
+    host_direct_sum(&t, &at, value);
+    for (int i = 0; i < HOST_DIRECT_POINTS; i++)
+        assert_true(fabs(value[i]) < 1e-290);
+    ley_atoms_destroy(atoms);
+}
+
+/* The direct sum of dcs has no screening, whatever kappa says. */
+static void test_plain_sums(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = some_atoms(ATOMS, 30);
+    reference_terms t = terms_of(atoms, 0.5, 0.01);
+    t.term = LEY_TERM_DCS;
+    const host_direct_points at = points_of(atoms, 30, 0.01);
+    double value[HOST_DIRECT_POINTS], again[HOST_DIRECT_POINTS];
+    host_direct_sum(&t, &at, value);
+    const reference_terms plain = terms_of(atoms, 0, 0.01);
+    host_direct_sum(&plain, &at, again);
+    assert_memory_equal(value, again, sizeof value);
+    ley_atoms_destroy(atoms);
+}
+
+/* What it says it can do, and what it leaves to the reference. */
+static void test_which_sums(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = some_atoms(2, 10);
+    reference_terms t = terms_of(atoms, 0, 0.01);
+    cell open_space = {.dimensions = 0}, crystal = {.dimensions = 3};
+    assert_true(host_direct_can(&t));
+    t.cell = &open_space;
+    assert_true(host_direct_can(&t));
+    t.cell = &crystal;
+    assert_false(host_direct_can(&t));
+    t.term = LEY_TERM_DCS;
+    assert_true(host_direct_can(&t));
+    t.excluded_count = 1;
+    assert_false(host_direct_can(&t));
+    t.excluded_count = 0;
+    t.term = LEY_TERM_MDH;
+    assert_false(host_direct_can(&t));
+    t.term = LEY_PAIR_YUKAWA;
+    assert_false(host_direct_can(&t));
+    ley_atoms_destroy(atoms);
+}
+
+/* The largest error that is let through above is a thousandth of what a float's digits make. */
+static void test_an_error_is_seen(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = some_atoms(ATOMS, 40);
+    reference_terms t = terms_of(atoms, 0, 0.01), other = t;
+    const host_direct_points at = points_of(atoms, 40, 0.01);
+    double value[HOST_DIRECT_POINTS], moved[HOST_DIRECT_POINTS];
+    other.constant *= 1 + 1e-13;
+    host_direct_sum(&t, &at, value);
+    host_direct_sum(&other, &at, moved);
+    for (int i = 0; i < HOST_DIRECT_POINTS; i++) {
+        long double absolute;
+        const long double right = right_value(&t, (const double[]){at.x_A[i], at.y_A[i], at.z_A[i]}, &absolute);
+        if (fabsl(right) > absolute / 4)
+            assert_true(fabsl(moved[i] - right) > most_error * absolute);
+    }
+    ley_atoms_destroy(atoms);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_strong_screening), cmocka_unit_test(test_plain_sums),
+        cmocka_unit_test(test_which_sums), cmocka_unit_test(test_an_error_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
