@@ -2,13 +2,20 @@
 
 #include "error.h"
 #include "judge/piecewise.h"
+#include "judge/wide.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* A line: beta^2 rho^2 beyond which the Gaussian's edge is rounding; kappa rho beyond which nothing
- * is left; and how wide pieces are of functions of ln(1 + beta^2 rho^2). */
-static const double gaussian_x = 45, screened_end = 60, piece = 0.125;
+/* A line: beta^2 rho^2 beyond which the Gaussian's edge is rounding, and kappa rho beyond which
+ * nothing is left. */
+static const double gaussian_x = 45, screened_end = 60;
+
+/* Charges at a time; functions of u = 1 + beta^2 rho^2 have so many pieces from one power of two to
+ * the next, up to this one. */
+enum { BLOCK = 64, LANES = 8, PIECE_BITS = 4, MOST_OCTAVES = 64 };
 
 struct flat_part {
     flat_options o;
@@ -17,9 +24,14 @@ struct flat_part {
     /* A layer of this height, charges b above its middle: sums of q b, q b^2; of q (cosh - 1) and
      * q sinh of kappa b; of q exp(+- kappa b - kappa height / 2). */
     double middle_A, height_A, first, second, cosh_1, sinh, up, down;
-    /* A line: see line_lack(). */
+    /* A line: see line_lack(). Two directions across it, and charges: their components along these
+     * times beta. */
     double on_line;
-    piecewise lack, slope;
+    double *lack, *slope; /* coefficients [octaves << PIECE_BITS][PIECEWISE_TERMS] */
+    int octaves;
+    double across[2][3];
+    size_t blocks;
+    double *at[2], *charge_e; /* [blocks * BLOCK] */
 };
 
 /* ---- A layer --------------------------------------------------------------------------------- */
@@ -156,10 +168,9 @@ static double bessel(int order, double z)
 
 /* A line's smooth part is 2/L times the integral of exp(-x v^2 - c^2/v^2) dv/v, v from 0 to 1,
  * x = beta^2 rho^2, c = kappa / (2 beta). What it lacks of that on the line itself, times L/2. */
-static double line_lack(const void *context, double s)
+static double line_lack(const flat_part *f, double x)
 {
-    const flat_part *f = context;
-    const double x = expm1(s), c = f->o.kappa_per_A / (2 * f->o.beta_per_A);
+    const double c = f->o.kappa_per_A / (2 * f->o.beta_per_A);
     if (x <= 0)
         return 0;
     if (x < gaussian_x)
@@ -167,71 +178,177 @@ static double line_lack(const void *context, double s)
     return c == 0 ? 0.5 * (log(x) + 0.57721566490153286) : f->on_line - bessel(0, 2 * c * sqrt(x));
 }
 
-/* Its derivative by x, times 1 + x. */
-static double line_slope(const void *context, double s)
+/* Its derivative by x. */
+static double line_slope(const flat_part *f, double x)
 {
-    const flat_part *f = context;
-    const double x = fmax(expm1(s), 0), c = f->o.kappa_per_A / (2 * f->o.beta_per_A), z = 2 * c * sqrt(x);
+    const double c = f->o.kappa_per_A / (2 * f->o.beta_per_A), z = 2 * c * sqrt(fmax(x, 0));
     if (x < gaussian_x)
-        return (1 + x) * integral(slope_at, x, c, -20);
-    return (1 + x) / (2 * x) * (c == 0 ? 1 : z * bessel(1, z));
+        return integral(slope_at, fmax(x, 0), c, -20);
+    return (c == 0 ? 1 : z * bessel(1, z)) / (2 * x);
+}
+
+/* An octave's pieces are equal parts of it. */
+typedef struct octave_function {
+    const flat_part *line;
+    double (*of)(const flat_part *f, double x);
+} octave_function;
+
+static double at_u(const void *context, double u)
+{
+    const octave_function *f = context;
+    return f->of(f->line, u - 1);
+}
+
+static ley_status make_octaves(const flat_part *f, double (*of)(const flat_part *, double), double **made,
+                               ley_error *error)
+{
+    enum { PIECES = 1 << PIECE_BITS };
+    const octave_function function = {f, of};
+    const size_t octave_bytes = PIECES * sizeof(double[PIECEWISE_TERMS]), bytes = (size_t)f->octaves * octave_bytes;
+    *made = malloc(bytes);
+    ley_status status = *made == NULL ? ley_fail_memory(error, bytes, "the verification") : LEY_OK;
+    for (int i = 0; i < f->octaves && status == LEY_OK; i++) {
+        piecewise octave;
+        status = piecewise_make(ldexp(1, i), ldexp(1, i + 1), PIECES, at_u, &function, &octave, error);
+        if (status != LEY_OK)
+            break;
+        memcpy((char *)*made + (size_t)i * octave_bytes, octave.coefficient, octave_bytes);
+        piecewise_clear(&octave);
+    }
+    return status;
+}
+
+/* Directions across the line, at right angles. */
+static void find_across(flat_part *f)
+{
+    const double *along = f->o.cell.vector_A[f->axis], length = cell_length(along);
+    double unit[3], *one = f->across[0], *other = f->across[1];
+    int least = 0;
+    for (int i = 0; i < 3; i++) {
+        unit[i] = along[i] / length;
+        least = fabs(unit[i]) < fabs(along[least] / length) ? i : least;
+    }
+    for (int i = 0; i < 3; i++)
+        one[i] = (i == least ? 1 : 0) - unit[least] * unit[i];
+    const double one_length = cell_length(one);
+    for (int i = 0; i < 3; i++)
+        one[i] /= one_length;
+    for (int i = 0; i < 3; i++)
+        other[i] = unit[(i + 1) % 3] * one[(i + 2) % 3] - unit[(i + 2) % 3] * one[(i + 1) % 3];
+}
+
+static double scaled_across(const flat_part *f, int which, const double place_A[3])
+{
+    return f->o.beta_per_A * cell_dot(f->across[which], place_A);
+}
+
+static ley_status place_charges(flat_part *f, ley_error *error)
+{
+    f->blocks = (f->o.n + BLOCK - 1) / BLOCK;
+    const size_t count = f->blocks * BLOCK + 1; /* of none, too */
+    find_across(f);
+    f->at[0] = calloc(count, sizeof(double));
+    f->at[1] = calloc(count, sizeof(double));
+    f->charge_e = calloc(count, sizeof(double));
+    if (f->at[0] == NULL || f->at[1] == NULL || f->charge_e == NULL)
+        return ley_fail_memory(error, 3 * count * sizeof(double), "the verification");
+    for (size_t j = 0; j < f->o.n; j++) {
+        for (int which = 0; which < 2; which++)
+            f->at[which][j] = scaled_across(f, which, f->o.position_A + 3 * j);
+        f->charge_e[j] = f->o.charge_e[j];
+    }
+    return LEY_OK;
 }
 
 static ley_status make_line(flat_part *f, ley_error *error)
 {
-    const double c = f->o.kappa_per_A / (2 * f->o.beta_per_A),
-                 most = fmax(gaussian_x, c > 0 ? pow(screened_end / (2 * c), 2) : 0), end = log1p(most);
-    const int pieces = (int)ceil(end / piece);
+    const double c = f->o.kappa_per_A / (2 * f->o.beta_per_A);
     if (c > 0)
         f->on_line = integral(constant_at, 0, c, log(c / 7) - 1);
-    ley_status status = piecewise_make(0, end, pieces, line_lack, f, &f->lack, error);
+    f->octaves = MOST_OCTAVES;
+    if (c > 0)
+        f->octaves = (int)fmin(MOST_OCTAVES, 1 + ceil(log2(1 + fmax(gaussian_x, pow(screened_end / (2 * c), 2)))));
+    ley_status status = place_charges(f, error);
     if (status == LEY_OK)
-        status = piecewise_make(0, end, pieces, line_slope, f, &f->slope, error);
-    return status;
+        status = make_octaves(f, line_lack, &f->lack, error);
+    return status == LEY_OK ? make_octaves(f, line_slope, &f->slope, error) : status;
 }
 
-/* The way from a charge's line to a point, and beta^2 times its square. */
-static double across_line(const flat_part *f, size_t j, const double point_A[3], double way_A[3])
+/* A function of u from its octaves: the exponent and the first digits of u are the piece's number,
+ * its other digits the place within. What is beyond all of them is as at their end. */
+static WIDE_INLINE double octaves_at(const double *coefficient, double end, double u)
 {
-    const cell *c = &f->o.cell;
-    for (int axis = 0; axis < 3; axis++)
-        way_A[axis] = point_A[axis] - f->o.position_A[3 * j + (size_t)axis];
-    const double along = cell_dot(c->dual_per_A[f->axis], way_A);
-    for (int axis = 0; axis < 3; axis++)
-        way_A[axis] -= along * c->vector_A[f->axis][axis];
-    return pow(f->o.beta_per_A, 2) * cell_dot(way_A, way_A);
+    enum { REST = 52 - PIECE_BITS };
+    const uint64_t one = (uint64_t)1023 << 52;
+    const double safe = u < end ? u : end;
+    uint64_t bits;
+    memcpy(&bits, &safe, sizeof bits);
+    const uint64_t rest = (bits << (64 - REST)) >> 12 | one;
+    const double *c = coefficient + PIECEWISE_TERMS * ((bits - one) >> REST);
+    double within;
+    memcpy(&within, &rest, sizeof within);
+    const double t = within - 1.5, t2 = t * t, t4 = t2 * t2;
+    return c[0] + c[1] * t + (c[2] + c[3] * t) * t2 + (c[4] + c[5] * t + (c[6] + c[7] * t) * t2) * t4;
 }
 
-static bool is_beyond(const flat_part *f, double s)
+/* Sums over charges of what the line lacks; of its slopes, times the way across. */
+typedef struct line_sums {
+    double lack, slope[2];
+} line_sums;
+
+static WIDE_INLINE void add_blocks(const flat_part *f, const double at[2], bool slopes, line_sums *sums)
 {
-    return s >= f->lack.low + f->lack.pieces / f->lack.per_step;
+    const double end = nextafter(ldexp(1, f->octaves), 0), *coefficient = slopes ? f->slope : f->lack;
+    double lane[2][LANES] = {{0}};
+    for (size_t first = 0; first < f->blocks * BLOCK; first += BLOCK) {
+        const double *a = f->at[0] + first, *b = f->at[1] + first, *q_e = f->charge_e + first;
+        double x[BLOCK], term[BLOCK];
+        for (int j = 0; j < BLOCK; j++) {
+            const double da = at[0] - a[j], db = at[1] - b[j];
+            x[j] = da * da + db * db;
+        }
+        for (int j = 0; j < BLOCK; j++)
+            term[j] = q_e[j] * octaves_at(coefficient, end, 1 + x[j]);
+        for (int j = 0; j < BLOCK; j += LANES)
+            for (int i = 0; i < LANES; i++) {
+                lane[0][i] += term[j + i] * (slopes ? at[0] - a[j + i] : 1);
+                lane[1][i] += slopes ? term[j + i] * (at[1] - b[j + i]) : 0;
+            }
+    }
+    for (int i = 0; i < LANES; i++) {
+        sums->lack += slopes ? 0 : lane[0][i];
+        sums->slope[0] += slopes ? lane[0][i] : 0;
+        sums->slope[1] += lane[1][i];
+    }
 }
+
+static WIDE_INLINE void add_lacks(const flat_part *f, const double at[2], line_sums *sums)
+{
+    add_blocks(f, at, false, sums);
+}
+
+static WIDE_INLINE void add_slopes(const flat_part *f, const double at[2], line_sums *sums)
+{
+    add_blocks(f, at, true, sums);
+}
+
+WIDE_VERSIONS(add_lacks, (const flat_part *f, const double at[2], line_sums *sums), (f, at, sums))
+WIDE_VERSIONS(add_slopes, (const flat_part *f, const double at[2], line_sums *sums), (f, at, sums))
 
 static double line_at(const flat_part *f, const double point_A[3])
 {
-    double sum = f->total_e * f->on_line, way_A[3];
-    for (size_t j = 0; j < f->o.n; j++) {
-        const double x = across_line(f, j, point_A, way_A), s = log1p(x);
-        const double lack = !is_beyond(f, s)        ? piecewise_at(&f->lack, s)
-                            : f->o.kappa_per_A == 0 ? line_lack(f, s)
-                                                    : f->on_line;
-        sum -= f->o.charge_e[j] * lack;
-    }
-    return 2 / f->o.cell.measure * sum;
+    line_sums sums = {0};
+    add_lacks_wide(f, (const double[]){scaled_across(f, 0, point_A), scaled_across(f, 1, point_A)}, &sums);
+    return 2 / f->o.cell.measure * (f->total_e * f->on_line - sums.lack);
 }
 
 static void add_line_field(const flat_part *f, const double point_A[3], double field[3])
 {
-    const double factor = 4 / f->o.cell.measure * pow(f->o.beta_per_A, 2);
-    for (size_t j = 0; j < f->o.n; j++) {
-        double way_A[3];
-        const double x = across_line(f, j, point_A, way_A), s = log1p(x);
-        const double slope = !is_beyond(f, s)        ? piecewise_at(&f->slope, s)
-                             : f->o.kappa_per_A == 0 ? line_slope(f, s)
-                                                     : 0;
-        for (int axis = 0; axis < 3; axis++)
-            field[axis] += factor * f->o.charge_e[j] * slope / (1 + x) * way_A[axis];
-    }
+    const double factor = 4 / f->o.cell.measure * f->o.beta_per_A;
+    line_sums sums = {0};
+    add_slopes_wide(f, (const double[]){scaled_across(f, 0, point_A), scaled_across(f, 1, point_A)}, &sums);
+    for (int axis = 0; axis < 3; axis++)
+        field[axis] += factor * (sums.slope[0] * f->across[0][axis] + sums.slope[1] * f->across[1][axis]);
 }
 
 /* ---- Any of them ----------------------------------------------------------------------------- */
@@ -272,8 +389,11 @@ void flat_destroy(flat_part *f)
 {
     if (f == NULL)
         return;
-    piecewise_clear(&f->lack);
-    piecewise_clear(&f->slope);
+    free(f->lack);
+    free(f->slope);
+    free(f->at[0]);
+    free(f->at[1]);
+    free(f->charge_e);
     free(f);
 }
 

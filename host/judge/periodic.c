@@ -21,7 +21,7 @@ static const double gaussian_end = 5.5;
 /* Layers and lines are flat to each other to exp(-this). */
 static const double flat = 30;
 /* Nanoseconds for a pair; for a pair looked at in vain; for a wave at a point. */
-static const double pair_cost = 12, look_cost = 3, point_cost = 1;
+static const double pair_cost = 6, look_cost = 2, point_cost = 1;
 /* Bins of charges, of the distance that images count at. */
 static const double bin_share = 0.2;
 /* Images of a charge of which squares are summed one by one. */

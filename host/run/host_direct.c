@@ -1,11 +1,11 @@
 #include "run/host_direct.h"
 
 #include "for_this_cpu.h"
+#include "judge/wide.h"
 
 #include "spec.h"
 
 #include <math.h>
-#include <string.h>
 
 bool host_direct_can(const reference_terms *t)
 {
@@ -21,34 +21,6 @@ static inline __attribute__((always_inline)) double reciprocal_root(double x)
     return y + y * e * (0.5 + 0.375 * e);
 }
 
-/* e^x for x <= 0, to 4e-16 of it: by powers of two and Taylor's series to the twelfth power. */
-static inline __attribute__((always_inline)) double exponential(double x)
-{
-    const double least = -700, magic = 6755399441055744.0 /* 1.5 2^52: what is added to it is rounded */,
-                 ln_2_high = 0x1.62e42fee00000p-1, ln_2_low = 0x1.a39ef35793c76p-33;
-    const double clamped = x < least ? least : x, shifted = clamped * 1.4426950408889634 + magic, n = shifted - magic,
-                 f = clamped - n * ln_2_high - n * ln_2_low;
-    double series = 1.0 / 479001600;
-    series = series * f + 1.0 / 39916800;
-    series = series * f + 1.0 / 3628800;
-    series = series * f + 1.0 / 362880;
-    series = series * f + 1.0 / 40320;
-    series = series * f + 1.0 / 5040;
-    series = series * f + 1.0 / 720;
-    series = series * f + 1.0 / 120;
-    series = series * f + 1.0 / 24;
-    series = series * f + 1.0 / 6;
-    series = series * f + 0.5;
-    series = series * f + 1;
-    series = series * f + 1;
-    uint64_t bits;
-    double power;
-    memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits + 1023) << 52;
-    memcpy(&power, &bits, sizeof power);
-    return series * power;
-}
-
 static inline __attribute__((always_inline)) void add_atoms(bool is_screened, const reference_terms *t,
                                                             const host_direct_points *at, double *sum)
 {
@@ -61,7 +33,7 @@ static inline __attribute__((always_inline)) void add_atoms(bool is_screened, co
             const double dx = at->x_A[i] - x_A, dy = at->y_A[i] - y_A, dz = at->z_A[i] - z_A;
             const double all_A2 = dx * dx + dy * dy + dz * dz, r_A2 = all_A2 < least_A2 ? least_A2 : all_A2,
                          root = reciprocal_root(r_A2);
-            sum[i] += is_screened ? q_e * root * exponential(-t->kappa_per_A * (r_A2 * root)) : q_e * root;
+            sum[i] += is_screened ? q_e * root * wide_exp(-t->kappa_per_A * (r_A2 * root)) : q_e * root;
         }
     }
 }
