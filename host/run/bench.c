@@ -354,6 +354,15 @@ const char *bench_variant(const bench_subject *subject, size_t i)
     return subject->named != NULL ? subject->named(i) : NULL;
 }
 
+const char *ley_variant_name(const char *name, size_t i)
+{
+    for (size_t k = 0; method_registry[k] != NULL; k++)
+        if (strcmp(method_registry[k]->name, name) == 0)
+            return method_registry[k]->kernel != NULL ? kernel_variant(method_registry[k]->kernel, i) : NULL;
+    const bench_subject *measured = bench_find(name);
+    return measured != NULL ? bench_variant(measured, i) : NULL;
+}
+
 ley_status bench_check_box(const ley_engine *engine, const ley_bench_options *o, ley_error *error)
 {
     (void)engine;

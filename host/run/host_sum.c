@@ -4,9 +4,9 @@
 #include "environment.h"
 #include "parallel.h"
 #include "run/host_direct.h"
+#include "run/selector.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* ---- Whether it is sooner -------------------------------------------------------------------- */
@@ -120,20 +120,13 @@ static bool is_for_devices(const ley_run_options *o)
            o->sum == LEY_SUM_COMPENSATED || environment_kernel_dir() != NULL || environment_dump_dir() != NULL;
 }
 
-static atomic_bool there_is_no_device;
-
-void host_sum_note_no_device(void)
-{
-    atomic_store(&there_is_no_device, true);
-}
-
 bool host_sum_is_sooner(const method *m, const void *task, const ley_run_options *o)
 {
     host_sum sum = {.map = NULL};
     if (m->by_host == NULL || is_for_devices(o) || !m->by_host(task, &sum))
         return false;
     const double seconds = host_sum_seconds(&sum), built_s = opening_s, first_s = opening_s + sum.builds_s;
-    if (atomic_load(&there_is_no_device))
+    if (selector_found_none())
         return isfinite(seconds);
     return seconds <= built_s || (seconds <= first_s && seconds <= first_s - owed_s(m));
 }

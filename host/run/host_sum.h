@@ -23,9 +23,6 @@ typedef struct host_sum {
  * and recipes, are theirs. */
 bool host_sum_is_sooner(const method *m, const void *task, const ley_run_options *options);
 
-/* This machine has no device: from now on the host is sooner, however long it takes. */
-void host_sum_note_no_device(void);
-
 /* About how long it takes on all cores, in s. */
 double host_sum_seconds(const host_sum *sum);
 

@@ -2,7 +2,6 @@
 
 #include "core/options.h"
 #include "error.h"
-#include "run/bench.h"
 #include "run/given_plan.h"
 #include "run/host_sum.h"
 
@@ -24,15 +23,6 @@ const char *ley_method_name(size_t i)
         if (k == i)
             return method_registry[k]->name;
     return NULL;
-}
-
-const char *ley_variant_name(const char *name, size_t i)
-{
-    for (size_t k = 0; method_registry[k] != NULL; k++)
-        if (strcmp(method_registry[k]->name, name) == 0)
-            return method_registry[k]->kernel != NULL ? kernel_variant(method_registry[k]->kernel, i) : NULL;
-    const bench_subject *measured = bench_find(name);
-    return measured != NULL ? bench_variant(measured, i) : NULL;
 }
 
 /* The method's own name for it, which is there for ever; NULL: unknown. */

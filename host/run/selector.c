@@ -3,10 +3,10 @@
 #include "error.h"
 #include "leyden.h"
 #include "run/discovery.h"
-#include "run/host_sum.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +202,13 @@ static size_t sort_by_speed(const dev_list *list, size_t *chosen, size_t count, 
     return joining;
 }
 
+static atomic_bool found_none;
+
+bool selector_found_none(void)
+{
+    return atomic_load(&found_none);
+}
+
 ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, size_t *joining,
                            discovered *first, ley_error *error)
 {
@@ -210,7 +217,7 @@ ley_status selector_choose(const dev_list *list, const char *selector, size_t *c
     *first = (discovered){.device = NULL};
     remarks(list, text, sizeof text);
     if (list->count == 0)
-        host_sum_note_no_device();
+        atomic_store(&found_none, true);
     if (list->count == 0)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "there is no device%s", text);
     if (selector != NULL) {

@@ -12,4 +12,7 @@
 ley_status selector_choose(const dev_list *list, const char *selector, size_t *chosen, size_t *count, size_t *joining,
                            discovered *first, ley_error *error);
 
+/* Whether this machine had no device when somebody asked for one. */
+bool selector_found_none(void);
+
 #endif
