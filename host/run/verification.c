@@ -816,51 +816,23 @@ static ley_status judge_all(sample *s, size_t *wrong, ley_error *error)
     return status;
 }
 
-/* Whether a floor by S, or by S0, may allow the error. Of many atoms a few places tell where it is
- * far from that; that S of all of them is ten times as much is out of the question. */
-static bool floor_may_do(const sample *s, size_t n, const tolerance_place *places)
+static ley_status judge_tolerance(const sample *s, ley_error *error)
 {
-    enum { FEW = 4 };
-    const double worth_asking = 1e7, much = 10, tolerance = s->job->options.tolerance;
-    if (n <= FEW || (double)n * (double)ley_atoms_count(s->terms.atoms) < worth_asking)
-        return true;
-    const tolerance_terms few = tolerance_terms_at(&s->terms, FEW, places);
-    const double floor_rms = fmax(tolerance_floor(&few, tolerance), tolerance_last_floor(&few, tolerance));
-    return s->job->report.accuracy.absolute_rms <= much * tolerance * floor_rms;
-}
-
-/* How much of the tolerance is used up. The floor takes as long as the points did, and is asked for
- * where the values' own root mean square does not do. */
-static ley_status measure_tolerance(const sample *s, ley_error *error)
-{
-    ley_report *r = &s->job->report;
-    const double tolerance = s->job->options.tolerance;
-    size_t n = 0;
-    r->tolerance_floor = 0;
-    s->job->terms = (tolerance_terms){0, 0};
-    r->tolerance_share = tolerance_share(&r->accuracy, tolerance, 0);
-    if (!(r->tolerance_share > 1) || s->terms.atoms == NULL)
-        return LEY_OK;
+    ley_job *job = s->job;
     tolerance_place *places = malloc((s->count + 1) * sizeof *places);
+    size_t n = 0;
     if (places == NULL)
         return ley_fail_memory(error, s->count * sizeof *places, "the verification");
     for (size_t i = 0; i < s->count; i++)
         if (s->points[i].is_fixed && s->points[i].judge != NOBODY) {
-            const reference_terms at = method_terms_at(s->job->method, s->job->task, &s->terms, s->points[i].number);
+            const reference_terms at = method_terms_at(job->method, job->task, &s->terms, s->points[i].number);
             places[n].weight = s->points[i].weight > 0 ? s->points[i].weight : 1;
             places[n].excluded = at.excluded;
             places[n].excluded_count = at.excluded_count;
             memcpy(places[n++].place_A, s->points[i].place_A, sizeof places->place_A);
         }
-    if (floor_may_do(s, n, places))
-        s->job->terms = tolerance_terms_at(&s->terms, n, places);
-    const double floor_rms = tolerance_floor(&s->job->terms, tolerance),
-                 share = tolerance_share(&r->accuracy, tolerance, floor_rms);
+    tolerance_judge(&job->report, job->options.tolerance, &s->terms, n, places, &job->terms);
     free(places);
-    if (share < r->tolerance_share) {
-        r->tolerance_share = share;
-        r->tolerance_floor = floor_rms;
-    }
     return LEY_OK;
 }
 
@@ -962,7 +934,7 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
         if (status == LEY_OK)
             status = judge_field(&s, wrong, error);
         if (status == LEY_OK && *wrong == 0 && !s.is_wider)
-            status = measure_tolerance(&s, error);
+            status = judge_tolerance(&s, error);
         reference_end(&s.terms);
     }
     *is_wider = s.is_wider;
