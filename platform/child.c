@@ -1,13 +1,17 @@
 #include "child.h"
 
+#include "clock.h"
+
 #include <fcntl.h>
 #include <signal.h>
-#include <stddef.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-void child_begin(int output)
+static void leave_parent(int output)
 {
     sigset_t none;
     for (int number = 1; number < NSIG; number++)
@@ -20,4 +24,68 @@ void child_begin(int output)
     dup2(nothing, STDIN_FILENO);
     dup2(output >= 0 ? output : nothing, STDOUT_FILENO);
     dup2(output >= 0 ? output : nothing, STDERR_FILENO);
+}
+
+void child_begin(child *c, const child_task *task)
+{
+    *c = (child){.state = CHILD_FAILED,
+                 .file = memfd_create("child", MFD_CLOEXEC),
+                 .shared_size = task->shared_size,
+                 .start_s = ley_clock_s(),
+                 .deadline_s = task->deadline_s};
+    void *shared = mmap(NULL, c->shared_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return;
+    c->shared = shared;
+    c->process = fork();
+    if (c->process == 0) {
+        leave_parent(task->prints ? c->file : -1);
+        task->run(task->context, c->shared, c->file);
+        _exit(0);
+    }
+    if (c->process > 0)
+        c->state = CHILD_RUNS;
+}
+
+static void kill_and_reap(const child *c)
+{
+    kill(c->process, SIGKILL);
+    waitpid(c->process, NULL, 0);
+}
+
+/* A process whose parent ignores the ends of its children leaves no status. */
+child_state child_look(child *c)
+{
+    int status = 0;
+    const double now_s = ley_clock_s();
+    const pid_t ended = c->state == CHILD_RUNS ? waitpid(c->process, &status, WNOHANG) : 0;
+    if (ended != 0) {
+        c->state = CHILD_ENDED;
+        c->signal = ended > 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        c->code = ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        c->took_s = now_s - c->start_s;
+    } else if (c->state == CHILD_RUNS && now_s >= c->deadline_s) {
+        kill_and_reap(c);
+        c->state = CHILD_HUNG;
+        c->took_s = now_s - c->start_s;
+    }
+    return c->state;
+}
+
+void child_wait_a_moment(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+void child_end(child *c)
+{
+    if (c->state == CHILD_NONE)
+        return;
+    if (c->state == CHILD_RUNS)
+        kill_and_reap(c);
+    if (c->shared != NULL)
+        munmap(c->shared, c->shared_size);
+    if (c->file >= 0)
+        close(c->file);
+    *c = (child){.state = CHILD_NONE};
 }

@@ -11,6 +11,7 @@
 
 static const watch_patience usual = {.open_s = 120,
                                      .trial_s = 60,
+                                     .apart_s = 30,
                                      .build_s = 600,
                                      .close_s = 10,
                                      .first_s = 300,
@@ -33,6 +34,11 @@ void watch_patience_replace(const watch_patience *replacement)
 double watch_trial_s(void)
 {
     return patience->trial_s > 0 ? patience->trial_s : usual.trial_s;
+}
+
+double watch_apart_s(void)
+{
+    return patience->apart_s > 0 ? patience->apart_s : usual.apart_s;
 }
 
 double watch_turn_s(void)

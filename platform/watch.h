@@ -16,7 +16,7 @@ typedef enum watch_kind { WATCH_OPEN, WATCH_BUILD, WATCH_WORK, WATCH_CLOSE } wat
 /* How long a single call may last. */
 typedef struct watch_patience {
     double open_s, build_s, close_s; /* discovery and opening; compiling; closing */
-    double trial_s;                  /* trying a new driver, in a process of its own; 0: the usual */
+    double trial_s, apart_s;         /* in a process of its own: trying a new driver, building a kernel; 0: the usual */
     double first_s;                  /* all others while a device has finished nothing: drivers compile late */
     double work_s, factor;           /* then: so long, or so many times what is predicted, whichever is more */
     double over_s;                   /* when nobody needs the call any more */
@@ -29,6 +29,7 @@ typedef struct watch_patience {
 void watch_patience_replace(const watch_patience *replacement);
 
 double watch_trial_s(void);
+double watch_apart_s(void);
 double watch_turn_s(void);
 double watch_choose_s(void);
 

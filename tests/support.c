@@ -639,16 +639,20 @@ bool support_open(const char *selector, const char *name, ley_engine **engine)
     return status == LEY_OK;
 }
 
-bool support_open_default(ley_engine **engine)
+bool support_open_alone(const char *selector, const char *name, ley_engine **engine)
 {
-    static const char name[] = "the default device";
-    char selector[64];
-    if (!support_open(NULL, name, engine))
+    char itself[64];
+    if (!support_open(selector, name, engine))
         return false;
     const ley_device_info *info = ley_engine_device(*engine, 0);
-    snprintf(selector, sizeof selector, "%s:%d", info->path, info->index);
+    snprintf(itself, sizeof itself, "%s:%d", info->path, info->index);
     ley_engine_destroy(*engine);
-    return support_open(selector, name, engine);
+    return support_open(itself, name, engine);
+}
+
+bool support_open_default(ley_engine **engine)
+{
+    return support_open_alone(NULL, "the default device", engine);
 }
 
 void support_leave_out_second_driver(void)

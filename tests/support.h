@@ -187,6 +187,9 @@ int support_on_each_device(int (*run)(const char *selector, const ley_device_inf
 /* An engine of this device; false, and a line about `name`, when there is none. */
 bool support_open(const char *selector, const char *name, ley_engine **engine);
 
+/* The same of one of the devices that the selector means, without the others. */
+bool support_open_alone(const char *selector, const char *name, ley_engine **engine);
+
 /* An engine of the default device alone: without others, to which a job turns where that one fails,
  * and which may have their kernels in another language. */
 bool support_open_default(ley_engine **engine);

@@ -13,12 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { TIMED_ATOMS = 100000, TIMED_EXTENT = 101 };
-#else
-enum { TIMED_ATOMS = 1534539, TIMED_EXTENT = 494 };
-#endif
-
 /* ---- A list of all that shall be binned ------------------------------------------------------ */
 
 typedef struct entry {
@@ -758,10 +752,15 @@ static void test_seams(void **state)
 
 /* ---- Times ----------------------------------------------------------------------------------- */
 
+static size_t timed_atoms(void)
+{
+    return support_is_sanitized ? 100000 : 1534539;
+}
+
 static void time_binning(const char *what, ley_atoms *atoms, bool extra)
 {
     ley_error error = {0};
-    const double edge_A = cbrt(TIMED_ATOMS / 0.1), padding_A = 0.25;
+    const double edge_A = cbrt((double)timed_atoms() / 0.1), padding_A = 0.25;
     const ley_lattice l = cube(padding_A, 0.5, (int64_t)(edge_A / 0.5) - 1);
     binning_options o = options_of(12);
     double best_s = 1e9, prepare_s = 1e9, extra_s = 1e9;
@@ -785,9 +784,9 @@ static void time_binning(const char *what, ley_atoms *atoms, bool extra)
         prepare_s = fmin(prepare_s, middle_s - start_s);
         best_s = fmin(best_s, end_s - filling_s);
         if (repeat == 6)
-            print_message("%d atoms, %s: plan %.1f ms, bins %.1f ms, sparse layer %.1f ms (%lld bins of %.2f A, %lld "
+            print_message("%zu atoms, %s: plan %.1f ms, bins %.1f ms, sparse layer %.1f ms (%lld bins of %.2f A, %lld "
                           "overflow, %lld outside)\n",
-                          TIMED_ATOMS, what, 1e3 * prepare_s, 1e3 * best_s, 1e3 * extra_s, (long long)plan.bins,
+                          timed_atoms(), what, 1e3 * prepare_s, 1e3 * best_s, 1e3 * extra_s, (long long)plan.bins,
                           plan.side_A[0], (long long)b->overflow, (long long)b->outside);
         binning_destroy(b);
     }
@@ -809,12 +808,12 @@ static void test_binning_time(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const double edge_A = cbrt(TIMED_ATOMS / 0.1);
-    ley_atoms *atoms = support_atoms(TIMED_ATOMS, 0, edge_A, 40), *sorted = NULL;
-    double *position_A = malloc(3 * TIMED_ATOMS * sizeof *position_A);
-    memcpy(position_A, ley_atoms_positions_A(atoms), 3 * TIMED_ATOMS * sizeof *position_A);
-    qsort(position_A, TIMED_ATOMS, 3 * sizeof *position_A, by_slab);
-    assert_ok(ley_atoms_create(TIMED_ATOMS, position_A, ley_atoms_charges_e(atoms), NULL, &sorted, &error));
+    const size_t n = timed_atoms();
+    ley_atoms *atoms = support_atoms(n, 0, cbrt((double)n / 0.1), 40), *sorted = NULL;
+    double *position_A = malloc(3 * n * sizeof *position_A);
+    memcpy(position_A, ley_atoms_positions_A(atoms), 3 * n * sizeof *position_A);
+    qsort(position_A, n, 3 * sizeof *position_A, by_slab);
+    assert_ok(ley_atoms_create(n, position_A, ley_atoms_charges_e(atoms), NULL, &sorted, &error));
     time_binning("at random, new memory", atoms, false);
     time_binning("at random, memory used before", atoms, true);
     time_binning("in order, memory used before", sorted, true);
@@ -826,7 +825,8 @@ static void test_binning_time(void **state)
 static void test_transposition_time(void **state)
 {
     (void)state;
-    const tiled_slab slab = {{TIMED_EXTENT, TIMED_EXTENT, TIMED_EXTENT}, {8, 8, 8}, PADDED_FLOAT};
+    const int64_t extent = support_is_sanitized ? 101 : 494;
+    const tiled_slab slab = {{extent, extent, extent}, {8, 8, 8}, PADDED_FLOAT};
     int64_t bytes, points = slab.n[0] * slab.n[1] * slab.n[2];
     assert_true(tiled_bytes(&slab, &bytes));
     float *tiled = malloc((size_t)bytes), *map = malloc((size_t)points * sizeof *map);
@@ -840,7 +840,7 @@ static void test_transposition_time(void **state)
         best_s = fmin(best_s, ley_clock_s() - start_s);
     }
     assert_true(map[points - 1] == (float)place_of(&slab, slab.n[0] - 1, slab.n[1] - 1, slab.n[2] - 1));
-    print_message("%d^3 points to rows: %.3f s, %.1f GB/s read and written\n", TIMED_EXTENT, best_s,
+    print_message("%lld^3 points to rows: %.3f s, %.1f GB/s read and written\n", (long long)extent, best_s,
                   8e-9 * (double)points / best_s);
     free(tiled);
     free(map);

@@ -253,7 +253,8 @@ static void test_field_beyond_tolerance(void **state)
 {
     (void)state;
     static const char job[] = "map two.pqr --points near.csv -o out/a.csv --method msm --device 0 --tol 1e-3 "
-                              "--periodic xyz --cell 10,11,12 --field";
+                              "--splitting optimal --window bspline4 --solver fft --cutoff 10.5 "
+                              "--lattice-spacing 6.01 --periodic xyz --cell 10,11,12 --field";
     cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
     cli_write_text("near.csv", "1.02 1 1\n3.5 8 4\n4 9 5\n");
     cli("%s", job);

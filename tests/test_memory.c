@@ -204,6 +204,15 @@ static double resident_bytes(void)
     return 1024.0 * (double)use.ru_maxrss;
 }
 
+/* From now on the peak is that of what follows. Where the system cannot do so it stays. */
+static void forget_peak(void)
+{
+    const int file = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (file >= 0 && write(file, "5", 1) != 1)
+        print_message("the peak of memory stays what it was\n");
+    close(file);
+}
+
 static void expect_refused(ley_status status, ley_error *error, const char *what, const char *advice)
 {
     if (status != LEY_ERROR_MEMORY || strstr(error->message, what) == NULL || strstr(error->message, advice) == NULL ||
@@ -366,7 +375,6 @@ static void test_decompression_bombs(void **state)
     int64_t n = 0;
     char path[600];
     for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
-        struct rusage before, after;
         struct stat known;
         snprintf(path, sizeof path, "%s/%s", support_directory(), bombs[i].name);
         gzFile file = gzopen(path, "wb1");
@@ -377,15 +385,16 @@ static void test_decompression_bombs(void **state)
         assert_int_equal(stat(path, &known), 0);
         assert_true(known.st_size < 2 * mib);
         memory_pretend(8 * mib);
-        getrusage(RUSAGE_SELF, &before);
+        forget_peak();
+        const double before = resident_bytes();
         ley_status status = i == 0   ? ley_atoms_read_pqr(path, &atoms, &error)
                             : i == 1 ? ley_points_read(path, &n, &point_A, &error)
                                      : ley_map_read_dx(path, &map, &error);
-        getrusage(RUSAGE_SELF, &after);
+        const double taken = resident_bytes() - before;
         memory_pretend(-1);
         assert_non_null(strstr(error.message, path));
         expect_refused(status, &error, bombs[i].what, "fewer");
-        assert_true(after.ru_maxrss - before.ru_maxrss < 128 * 1024);
+        assert_true(support_is_sanitized || taken < 128 * mib); /* a sanitizer's own memory is counted, too */
         unlink(path);
     }
 }

@@ -167,7 +167,7 @@ static void test_rows_that_are_not_there(void **state)
 static int prepare(void **state)
 {
     (void)state;
-    return support_open("opencl", "a device with OpenCL", &engine) ? 0 : 1;
+    return support_open_alone("opencl", "a device with OpenCL", &engine) ? 0 : 1;
 }
 
 static int finish(void **state)

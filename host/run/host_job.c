@@ -250,17 +250,11 @@ static ley_accuracy compare_fields(verified *v)
     return a;
 }
 
-/* How much of the tolerance is used up; and of what, where that is more than all of it, a floor is
- * made. */
-static ley_status measure_tolerance(const verified *v, ley_error *error)
+static ley_status judge_tolerance(const verified *v, ley_error *error)
 {
     const host_run *r = v->run;
     ley_job *job = r->job;
-    const double tolerance = job->options.tolerance;
-    job->report.tolerance_share = tolerance_share(&job->report.accuracy, tolerance, 0);
-    if (!(job->report.tolerance_share > 1))
-        return LEY_OK;
-    tolerance_place *places = malloc(v->count * sizeof *places);
+    tolerance_place *places = malloc((v->count + 1) * sizeof *places);
     if (places == NULL)
         return ley_fail_memory(error, v->count * sizeof *places, "the verification");
     for (size_t k = 0; k < v->count; k++) {
@@ -270,7 +264,7 @@ static ley_status measure_tolerance(const verified *v, ley_error *error)
         places[k].excluded_count = terms.excluded_count;
         place_of(&r->sum, v->number[k], places[k].place_A);
     }
-    job->terms = tolerance_terms_at(&r->terms, v->count, places);
+    tolerance_judge(&job->report, job->options.tolerance, &r->terms, v->count, places, &job->terms);
     free(places);
     return LEY_OK;
 }
@@ -300,7 +294,7 @@ static ley_status judge(verified *v, ley_error *error)
                         "the host: verification failed: the field is off by %.3g of its terms from differences of "
                         "potentials",
                         report->field_accuracy.max_error);
-    return measure_tolerance(v, error);
+    return judge_tolerance(v, error);
 }
 
 static ley_status verify_with(verified *v, ley_error *error)

@@ -124,10 +124,51 @@ double tolerance_last_floor(const tolerance_terms *terms, double tolerance)
     return fmax(LEY_TOLERANCE_FLOOR * terms->rms, LEY_TOLERANCE_DIGITS / tolerance * terms->unscreened_rms);
 }
 
-double tolerance_share(const ley_accuracy *a, double tolerance, double floor_rms)
+static double share_of(const ley_accuracy *a, double tolerance, double floor_rms)
 {
     const double of_values = a->relative_rms / tolerance;
     if (a->points == 0 || !(tolerance > 0))
         return 0;
     return floor_rms > 0 ? fmin(of_values, a->absolute_rms / (tolerance * floor_rms)) : of_values;
+}
+
+/* Whether a floor by S, or by S0, may allow the error. Of many atoms a few places tell where it is
+ * far from that; that S of all of them is ten times as much is out of the question. */
+static bool floor_may_do(const ley_report *r, double tolerance, const reference_terms *terms, size_t n,
+                         const tolerance_place *places)
+{
+    enum { FEW = 4 };
+    const double worth_asking = 1e7, much = 10;
+    if (n <= FEW || (double)n * (double)ley_atoms_count(terms->atoms) < worth_asking)
+        return true;
+    const tolerance_terms few = tolerance_terms_at(terms, FEW, places);
+    const double floor_rms = fmax(tolerance_floor(&few, tolerance), tolerance_last_floor(&few, tolerance));
+    return r->accuracy.absolute_rms <= much * tolerance * floor_rms;
+}
+
+static void lower(ley_report *r, double tolerance, double floor_rms)
+{
+    const double share = share_of(&r->accuracy, tolerance, floor_rms);
+    if (share < r->tolerance_share) {
+        r->tolerance_share = share;
+        r->tolerance_floor = floor_rms;
+    }
+}
+
+void tolerance_judge(ley_report *r, double tolerance, const reference_terms *terms, size_t n,
+                     const tolerance_place *places, tolerance_terms *made)
+{
+    *made = (tolerance_terms){0, 0};
+    r->tolerance_floor = 0;
+    r->tolerance_share = share_of(&r->accuracy, tolerance, 0);
+    if (!(r->tolerance_share > 1) || terms->atoms == NULL || !floor_may_do(r, tolerance, terms, n, places))
+        return;
+    *made = tolerance_terms_at(terms, n, places);
+    lower(r, tolerance, tolerance_floor(made, tolerance));
+}
+
+void tolerance_judge_last(ley_report *r, double tolerance, const tolerance_terms *made)
+{
+    if (r->tolerance_share > 1)
+        lower(r, tolerance, tolerance_last_floor(made, tolerance));
 }

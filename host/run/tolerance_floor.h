@@ -30,8 +30,12 @@ double tolerance_floor(const tolerance_terms *terms, double tolerance);
 /* The floor for what nothing has come nearer than. */
 double tolerance_last_floor(const tolerance_terms *terms, double tolerance);
 
-/* By how much the tolerance is used up: the error, as a share of what the tolerance allows; above 1
- * it is missed. */
-double tolerance_share(const ley_accuracy *a, double tolerance, double floor_rms);
+/* Fills in by how much the tolerance is used up: the error of the report's accuracy, as a share of
+ * what the tolerance allows; above 1 it is missed. The terms at these places, which may be without
+ * atoms, are asked where the values' own root mean square does not do, and what they are is left in
+ * `made`. The first for each run, the other once for what nothing has come nearer than. */
+void tolerance_judge(ley_report *r, double tolerance, const reference_terms *terms, size_t n,
+                     const tolerance_place *places, tolerance_terms *made);
+void tolerance_judge_last(ley_report *r, double tolerance, const tolerance_terms *made);
 
 #endif

@@ -126,7 +126,7 @@ static ley_status try_stricter(ley_job *job, tries *t, ley_error *error)
     return status;
 }
 
-static ley_status run(ley_job *job, ley_error *error)
+static ley_status run_until_met(ley_job *job, ley_error *error)
 {
     ley_error why = {0};
     tries t = {.count = 0};
@@ -154,16 +154,16 @@ static ley_status run(ley_job *job, ley_error *error)
     return status;
 }
 
-/* Of what nothing has come nearer than, the last floor counts. */
-static void judge_last(ley_job *job)
+static ley_status run_on_devices(ley_job *job, ley_error *error)
 {
-    ley_report *r = &job->report;
-    const double floor_rms = tolerance_last_floor(&job->terms, job->options.tolerance),
-                 share = tolerance_share(&r->accuracy, job->options.tolerance, floor_rms);
-    if (r->tolerance_share > 1 && floor_rms > 0 && share < r->tolerance_share) {
-        r->tolerance_share = share;
-        r->tolerance_floor = floor_rms;
-    }
+    job_begin_plan(job);
+    const ley_status status = run_until_met(job, error);
+    job->report.sum = job->options.sum;
+    job->report.double_has_more_digits = job->method->double_has_more_digits;
+    job_complete_report(job);
+    if (status == LEY_OK)
+        host_sum_note_built(job->method);
+    return status;
 }
 
 ley_status ley_job_run(ley_job *job, ley_error *error)
@@ -172,20 +172,8 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
     job->has_begun = true;
     job->start_s = ley_clock_s();
-    if (job->is_by_host) {
-        const ley_status status = host_job_run(job, error);
-        if (status == LEY_OK)
-            judge_last(job);
-        return status;
-    }
-    job_begin_plan(job);
-    const ley_status status = run(job, error);
+    const ley_status status = job->is_by_host ? host_job_run(job, error) : run_on_devices(job, error);
     if (status == LEY_OK)
-        judge_last(job);
-    job->report.sum = job->options.sum;
-    job->report.double_has_more_digits = job->method->double_has_more_digits;
-    job_complete_report(job);
-    if (status == LEY_OK)
-        host_sum_note_built(job->method);
+        tolerance_judge_last(&job->report, job->options.tolerance, &job->terms);
     return status;
 }

@@ -10,14 +10,10 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* What the child says, in memory that both have. */
@@ -26,12 +22,6 @@ typedef struct said {
     char call[64];
     char file[TRIAL_PATH];
 } said;
-
-typedef struct trial {
-    pid_t child; /* 0: none yet; -1: none, or not any more */
-    int output;  /* what it prints; -1: nowhere */
-    said *said;
-} trial;
 
 /* ---- The child ------------------------------------------------------------------------------- */
 
@@ -133,26 +123,21 @@ static void try_library(said *s, const char *library)
         try_platform(s, platforms[i]);
 }
 
-static _Noreturn void live(said *s, const char *library, int output)
+static void live(const void *library, void *shared, int output)
 {
-    child_begin(output);
+    said *s = shared;
+    (void)output;
     try_library(s, library);
     s->is_done = true;
-    _exit(0);
 }
 
 /* ---- The parent ------------------------------------------------------------------------------ */
 
-static void begin(trial *t, const char *library)
+static void begin(child *c, const char *library, double deadline_s)
 {
-    *t = (trial){.child = -1, .output = memfd_create("output", MFD_CLOEXEC)};
-    void *shared = mmap(NULL, sizeof *t->said, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        return;
-    t->said = shared;
-    t->child = fork();
-    if (t->child == 0)
-        live(t->said, library, t->output);
+    child_begin(
+        c, &(child_task){
+               .run = live, .context = library, .shared_size = sizeof(said), .prints = true, .deadline_s = deadline_s});
 }
 
 /* The last line with something in it, without what cannot be shown. */
@@ -174,47 +159,16 @@ static void last_words(int output, char words[TRIAL_TEXT])
     snprintf(words, TRIAL_TEXT, "%.*s", (int)(length - start), end + start);
 }
 
-/* One look. A process whose parent ignores the ends of its children leaves no status. */
-static bool has_ended(trial *t, trial_result *r)
+/* How a child came to its end: its last call, and what it printed. */
+static void note_end(const child *c, trial_result *r)
 {
-    int status = 0;
-    const pid_t ended = waitpid(t->child, &status, WNOHANG);
-    if (ended == 0)
-        return false;
-    r->end = TRIAL_EXITED;
-    r->number = -1;
-    if (t->said->is_done) {
-        r->end = TRIAL_LIVES;
-    } else if (ended > 0 && WIFSIGNALED(status)) {
-        r->end = TRIAL_KILLED;
-        r->number = WTERMSIG(status);
-    } else if (ended > 0) {
-        r->number = WEXITSTATUS(status);
-    }
-    t->child = -1;
-    return true;
-}
-
-/* What the child left: its last call, and what it printed. */
-static void note_end(const trial *t, trial_result *r)
-{
-    if (t->said != NULL) {
-        memcpy(r->call, t->said->call, sizeof r->call);
-        memcpy(r->file, t->said->file, sizeof r->file);
-    }
-    last_words(t->output, r->words);
-}
-
-static void clear(trial *t)
-{
-    if (t->child > 0) {
-        kill(t->child, SIGKILL);
-        waitpid(t->child, NULL, 0);
-    }
-    if (t->said != NULL)
-        munmap(t->said, sizeof *t->said);
-    if (t->output >= 0)
-        close(t->output);
+    const said *s = c->shared;
+    const bool is_killed = c->signal != 0;
+    r->end = c->state == CHILD_HUNG ? TRIAL_HUNG : s->is_done ? TRIAL_LIVES : is_killed ? TRIAL_KILLED : TRIAL_EXITED;
+    r->number = is_killed ? c->signal : c->code;
+    memcpy(r->call, s->call, sizeof r->call);
+    memcpy(r->file, s->file, sizeof r->file);
+    last_words(c->file, r->words);
 }
 
 /* A child of a process with threads may wait forever for a lock that one of them held when it
@@ -223,53 +177,41 @@ static void clear(trial *t)
 enum { CHILDREN = 2 };
 static const double late = 1. / 6; /* of the limit */
 
-/* One look at a library's children; whether one is still running. */
-static bool is_open(trial children[CHILDREN], trial_result *r)
+/* One look at a library's children; whether it is still open what the driver does. */
+static bool is_open(child children[CHILDREN], trial_result *r)
 {
     bool is_running = false;
     for (int k = 0; k < CHILDREN && r->end == TRIAL_UNKNOWN; k++) {
-        if (children[k].child <= 0)
-            continue;
-        if (has_ended(&children[k], r))
+        const child_state state = child_look(&children[k]);
+        is_running = is_running || state == CHILD_RUNS;
+        if (state == CHILD_ENDED || state == CHILD_HUNG)
             note_end(&children[k], r);
-        else
-            is_running = true;
     }
     return is_running && r->end == TRIAL_UNKNOWN;
 }
 
 void trial_run(const char *const *libraries, size_t count, double limit_s, trial_result *results)
 {
-    static const struct timespec moment = {.tv_nsec = 1000000};
-    trial(*trials)[CHILDREN] = calloc(count + 1, sizeof *trials);
+    child(*children)[CHILDREN] = calloc(count + 1, sizeof *children);
     for (size_t i = 0; i < count; i++)
         results[i] = (trial_result){.end = TRIAL_UNKNOWN};
-    if (trials == NULL)
+    if (children == NULL)
         return;
     const double start_s = ley_clock_s();
-    for (size_t i = 0; i < count; i++) {
-        trials[i][1].output = -1;
-        begin(&trials[i][0], libraries[i]);
-    }
-    for (size_t open = count; open > 0; nanosleep(&moment, NULL)) {
-        const double passed_s = ley_clock_s() - start_s;
+    for (size_t i = 0; i < count; i++)
+        begin(&children[i][0], libraries[i], start_s + limit_s);
+    for (size_t open = count; open > 0; child_wait_a_moment()) {
+        const bool is_late = ley_clock_s() > start_s + late * limit_s;
         open = 0;
         for (size_t i = 0; i < count; i++) {
-            const bool is_still_open = is_open(trials[i], &results[i]);
-            if (is_still_open && passed_s > late * limit_s && trials[i][1].child == 0)
-                begin(&trials[i][1], libraries[i]);
+            const bool is_still_open = is_open(children[i], &results[i]);
+            if (is_still_open && is_late && children[i][1].state == CHILD_NONE)
+                begin(&children[i][1], libraries[i], start_s + limit_s);
             open += is_still_open;
         }
-        if (passed_s > limit_s)
-            break;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (results[i].end == TRIAL_UNKNOWN && trials[i][0].child > 0) {
-            results[i].end = TRIAL_HUNG;
-            note_end(&trials[i][0], &results[i]);
-        }
+    for (size_t i = 0; i < count; i++)
         for (int k = 0; k < CHILDREN; k++)
-            clear(&trials[i][k]);
-    }
-    free(trials);
+            child_end(&children[i][k]);
+    free(children);
 }
