@@ -1,8 +1,8 @@
 #!/bin/bash
 # The README's commands as a stranger types them, in a bare Debian 12 that has nothing but what
 # debootstrap's minbase brings: what a bare system needs, the clone, the demo, the tests. Prints what
-# came of each and how long it took, and writes that to RESULT. As root, from `make bare`; a quarter
-# of an hour or more.
+# came of each and how long it took, and writes that to RESULT. As root, from `make bare`; twenty
+# minutes or more.
 #
 #     tests/bare.sh [RESULT]    default: docs/runs/bare.md; exit code 77: a tool or right is missing
 set -eu
@@ -60,6 +60,7 @@ mkdir -p "$(dirname "$result")"
     echo "# The README's commands in a bare Debian 12"
     printf '\n`make bare`, leyden %s, %s, %s cores, Debian %s, %s\n\n' "$(git describe --always)" \
         "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(cat "$root/etc/debian_version")" "$(date -u +%F)"
+    printf 'Seconds are of the clock, beside whatever else ran.\n\n'
     echo "| command | seconds | result | last line of its output |"
     echo "|---|---|---|---|"
     printf '%s\n' "${lines[@]}"
