@@ -1,8 +1,8 @@
 #!/bin/bash
 # The README's commands as a stranger types them, in a bare Debian 12 that has nothing but what
-# debootstrap's minbase brings: what a bare system needs, the clone, the demo, the tests. Prints what
-# came of each and how long it took, and writes that to RESULT. As root, from `make bare`; twenty
-# minutes or more.
+# debootstrap's minbase brings: what a bare system needs, the clone, the demo, the tests. Prints
+# what came of each and how long it took, and writes that to RESULT. As root, from `make bare`;
+# twenty minutes or more.
 #
 #     tests/bare.sh [RESULT]    default: docs/runs/bare.md; exit code 77: a tool or right is missing
 set -eu
