@@ -63,7 +63,7 @@ help:
 	@echo "make oclgrind  the kernels under Oclgrind"
 	@echo "make matrix    every driver and architecture that can be had here: maps, checks, a page of the results"
 	@echo "make power arm s390x   as root: build and tests on another architecture, under QEMU"
-	@echo "make bare      as root: the README's commands in a bare Debian 12, some minutes"
+	@echo "make bare      as root: the README's commands in a bare Debian 12, 20 minutes"
 	@echo "make golden    are maps, boundaries and reports the bytes that are kept in tests/data/golden?"
 	@echo "make offline   compile every kernel for every architecture at hand, without a card"
 	@echo "make examples  APBS's own examples, with boundaries by leyden and by APBS"

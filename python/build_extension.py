@@ -84,18 +84,6 @@ static int64_t pyley_progress_read(pyley_progress *progress, ley_progress *lates
 """
 
 
-def make_library():
-    """Builds libleyden.a, or what has changed of it."""
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    if SANITIZE:
-        return  # whoever chose these flags has built it
-    folder = os.path.relpath(BUILD, ROOT)
-    command = ["make", "-C", str(ROOT), f"-j{os.cpu_count() or 1}", f"BUILD={folder}", "PURPOSES=build",
-               f"{folder}/libleyden.a"]
-    subprocess.run(command, check=True, env=environment)
-
-
 def declarations():
     """What the header declares, as cffi reads it: without the headers of the C library."""
     with tempfile.TemporaryDirectory() as empty:
@@ -109,7 +97,6 @@ def declarations():
     return re.sub(r"const (double \w+\[\d+\]\[\d+\])", r"\1", text)
 
 
-make_library()
 ffi = cffi.FFI()
 ffi.cdef(declarations())
 ffi.cdef(DEFINED)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # The README's commands as a stranger types them, in a bare Debian 12 that has nothing but what
-# debootstrap's minbase brings: what a bare system needs, the clone, the demo, the tests; then a map
-# in a Python environment. Prints how long each took, and writes that to RESULT. As root, from
-# `make bare`; ten minutes or more.
+# debootstrap's minbase brings: what a bare system needs, the clone, the demo, the tests. Prints
+# what came of each and how long it took, and writes that to RESULT. As root, from `make bare`;
+# twenty minutes or more.
 #
 #     tests/bare.sh [RESULT]    default: docs/runs/bare.md; exit code 77: a tool or right is missing
 set -eu
@@ -48,7 +48,7 @@ step() {
         ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
         sh -c "cd /root; [ ! -d leyden ] || cd leyden; $2" 2>&1 | tee "$top/step.log"
     local code=${PIPESTATUS[0]}
-    lines+=("| \`$1\` | $((SECONDS - start)) | $([ "$code" = 0 ] && echo right || echo "exit code $code") | $(tail -n 1 "$top/step.log" | tr '|\r' '  ' | cut -c 1-60) |")
+    lines+=("| \`$1\` | $((SECONDS - start)) | $([ "$code" = 0 ] && echo passed || echo "failed, exit code $code") | $(tail -n 1 "$top/step.log" | tr '|\r' '  ' | cut -c 1-80) |")
     [ "$code" = 0 ]
 }
 code=0
@@ -60,7 +60,8 @@ mkdir -p "$(dirname "$result")"
     echo "# The README's commands in a bare Debian 12"
     printf '\n`make bare`, leyden %s, %s, %s cores, Debian %s, %s\n\n' "$(git describe --always)" \
         "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(cat "$root/etc/debian_version")" "$(date -u +%F)"
-    echo "| command | seconds | it was | it ended with |"
+    printf 'Seconds are of the clock, beside whatever else ran.\n\n'
+    echo "| command | seconds | result | last line of its output |"
     echo "|---|---|---|---|"
     printf '%s\n' "${lines[@]}"
 } >"$result"

@@ -34,7 +34,7 @@ export LEYDEN_KERNEL_DIR=$PWD/cl # what is tried there goes to devices, but for 
 [ "$flavour" != asan ] || export LEYDEN_SANITIZE=${SANITIZE:--fsanitize=address,undefined -fno-sanitize-recover=all}
 
 $python -m venv --system-site-packages "$top/venv"
-flock "$BUILD/complete" bash tests/build_python.sh "$top/venv/bin/python" "$top/wheel" >"$top/log" 2>&1 ||
+flock python bash tests/build_python.sh "$top/venv/bin/python" "$top/wheel" >"$top/log" 2>&1 ||
     { cat "$top/log"; exit 1; }
 "$top/venv/bin/python" -m pip install --quiet --no-deps "$top"/wheel/leyden-*.whl
 
