@@ -251,15 +251,15 @@ self_test() {
     copy=$(new_copy)
     plant platform/clock.c '#include "leyden.h"'
     plant platform/opencl/probe.c '#include "../../host/run/job.h"'
-    plant host/core/map.c '#include "../../tools/console.h"'
+    plant host/target/map.c '#include "../../tools/console.h"'
     plant cl/pair.h '#include "device.h"'
     plant cl/pair.h '#include <math.h>'
     plant tools/file.c '#include "device.h"'
     plant tools/file.c '#include "run/job.h"'
     plant tools/file.c '#include <openssl/evp.h>'
-    plant host/core/map.c '#include "no_such_file.h"'
-    plant host/core/map.c '#include <CL/cl.h>'
-    plant host/core/map.c 'int nothing; /* a comment */ cl_mem buffer; // another'
+    plant host/target/map.c '#include "no_such_file.h"'
+    plant host/target/map.c '#include <CL/cl.h>'
+    plant host/target/map.c 'int nothing; /* a comment */ cl_mem buffer; // another'
     plant platform/device.c 'void f(void) { clFinish(0); }'
     plant host/run/job.c 'const char *home = getenv("HOME");'
     plant platform/quirks.h 'bool is_fast = strstr(name, "NVIDIA http://a/*b") != 0;'
@@ -270,18 +270,18 @@ self_test() {
     plant tools/job_report.c 'static const char *const names[] = {"dcs", "msm"};'
     plant cl/dcs.cl '#ifdef LEY_AMD'
     plant tools/devices.c 'static bool on_pocl;'
-    plant host/core/map.c '#include "io/text.h"'
+    plant host/target/map.c '#include "io/text.h"'
     plant host/io/text.c '#include "run/job.h"'
     plant host/judge/accuracy.c '#include "layout/padding.h"'
     plant host/numerics/window.c '#include "judge/accuracy.h"'
-    plant host/core/lattice.c '#include "numerics/window.h"'
+    plant host/target/grid.c '#include "numerics/window.h"'
     plant host/run/job.c '#include "methods/dcs/kernel.h"'
     plant host/methods/dcs/kernel.c '#include "methods/mdh/pack.h"'
-    plant host/core/map.h 'ley_status map_of_nowhere(const ley_map *map);'
+    plant host/target/map.h 'ley_status map_of_nowhere(const ley_map *map);'
     plant tests/support.c "$(printf '\\n%.0s' {1..1000})" 1001
     find_all
     rm -rf "$copy"
-    plant_circle host/core/solvent.h '#include "core/boundary.h"' host/core/boundary.h '#include "core/solvent.h"'
+    plant_circle host/core/solvent.h '#include "target/boundary.h"' host/target/boundary.h '#include "core/solvent.h"'
     echo "$planted planted violations found"
     return $missed
 }

@@ -6,7 +6,6 @@
  * promise. */
 #include "support.h"
 
-#include "core/map.h"
 #include "judge/long_range.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/lattice_self_test.h"
@@ -17,6 +16,7 @@
 #include "numerics/influence.h"
 #include "run/engine.h"
 #include "run/verification.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdio.h>

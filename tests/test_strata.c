@@ -1,8 +1,8 @@
 /* Points at which a map is measured for a tolerance. */
-#include "core/map.h"
 #include "judge/accuracy.h"
 #include "run/strata.h"
 #include "support.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
  * judge's kernel says what the host says; sums of doubles where floats have too few digits. */
 #include "support.h"
 
-#include "core/map.h"
 #include "error.h"
 #include "fake_device.h"
 #include "methods/dcs/method.h"
@@ -12,6 +11,7 @@
 #include "run/reference_kernel.h"
 #include "run/verification.h"
 #include "spec.h"
+#include "target/map.h"
 #include "watch.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 /* The benchmark of files, which are the host's: atoms and maps are written and read, beside plain
  * writes and reads of the same disk. */
 #include "clock.h"
-#include "core/map.h"
 #include "error.h"
 #include "io/temporary.h"
 #include "run/bench.h"
+#include "target/map.h"
 
 #include <errno.h>
 #include <fcntl.h>

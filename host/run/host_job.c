@@ -1,7 +1,6 @@
 #include "run/host_job.h"
 
 #include "clock.h"
-#include "core/map.h"
 #include "error.h"
 #include "judge/reference_field.h"
 #include "judge/second.h"
@@ -9,6 +8,7 @@
 #include "parallel.h"
 #include "run/host_direct.h"
 #include "run/tolerance_floor.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdlib.h>

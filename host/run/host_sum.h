@@ -3,8 +3,8 @@
 #ifndef LEY_RUN_HOST_SUM_H
 #define LEY_RUN_HOST_SUM_H
 
-#include "core/points.h"
 #include "run/method.h"
+#include "target/points.h"
 
 /* What a task comes to where the host does it: what is summed, and where it goes. */
 typedef struct host_sum {

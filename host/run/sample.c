@@ -1,9 +1,9 @@
 #include "run/sample.h"
 
-#include "core/map.h"
 #include "error.h"
 #include "run/method.h"
 #include "run/squares.h"
+#include "target/map.h"
 
 #include <stdlib.h>
 

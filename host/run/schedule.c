@@ -1,7 +1,6 @@
 #include "run/schedule.h"
 
 #include "clock.h"
-#include "core/atoms.h"
 #include "costs.h"
 #include "dev_kernel.h"
 #include "error.h"
@@ -11,6 +10,7 @@
 #include "run/shift.h"
 #include "run/upload.h"
 #include "run/work.h"
+#include "source/atoms.h"
 #include "watch.h"
 
 #include <stdatomic.h>

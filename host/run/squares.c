@@ -1,8 +1,8 @@
 #include "run/squares.h"
 
-#include "core/map.h"
 #include "error.h"
 #include "judge/accuracy.h"
+#include "target/map.h"
 
 #include <stdlib.h>
 

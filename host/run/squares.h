@@ -8,7 +8,7 @@
 
 /* Draws n values' numbers, each with a chance of its square's share of *all, the sum of all
  * squares; the same ones for one state of *random. *all is 0, and nothing is drawn, where the map
- * does not know them (core/map.h). Errors: LEY_ERROR_MEMORY. */
+ * does not know them (target/map.h). Errors: LEY_ERROR_MEMORY. */
 ley_status squares_draw(const ley_map *map, size_t n, uint64_t *random, int64_t *drawn, double *all, ley_error *error);
 
 #endif

@@ -1,9 +1,9 @@
 #include "run/strata.h"
 
-#include "core/map.h"
 #include "error.h"
 #include "judge/accuracy.h"
 #include "parallel.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 #include "run/tolerance_floor.h"
 
-#include "core/atoms.h"
 #include "numerics/cell.h"
 #include "parallel.h"
+#include "source/atoms.h"
 
 #include <math.h>
 

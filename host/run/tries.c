@@ -1,12 +1,12 @@
 /* A job from its first run to its last: one that misses its tolerance is done again, by ever
  * stricter plans. */
 #include "clock.h"
-#include "core/map.h"
 #include "error.h"
 #include "log.h"
 #include "run/host_job.h"
 #include "run/job_memory.h"
 #include "run/job_run.h"
+#include "target/map.h"
 
 #include <math.h>
 

@@ -4,7 +4,6 @@
  * at one root or about seven multiply-adds each; and 4 bytes per point over the link. */
 #include "methods/cutoff/method.h"
 
-#include "core/map.h"
 #include "core/options.h"
 #include "error.h"
 #include "judge/accuracy.h"
@@ -13,6 +12,7 @@
 #include "methods/cutoff/stages.h"
 #include "run/job.h"
 #include "run/job_memory.h"
+#include "target/map.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 #include "methods/cutoff/point_stages.h"
 
 #include "clock.h"
-#include "core/points.h"
 #include "error.h"
 #include "methods/cutoff/point_pairs_build.h"
 #include "methods/cutoff/step_costs.h"
 #include "run/forecast.h"
 #include "run/job_memory.h"
 #include "run/slab_size.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * their numbers. */
 #include "methods/cutoff/problem.h"
 #include "cancel.h"
-#include "core/atoms.h"
 #include "core/expression_slope.h"
 #include "error.h"
 #include "judge/reference_field.h"
@@ -11,6 +10,7 @@
 #include "pair_formulas.h"
 #include "pair_table.h"
 #include "parallel.h"
+#include "source/atoms.h"
 #include "spec.h"
 
 #include <math.h>

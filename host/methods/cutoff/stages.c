@@ -7,7 +7,6 @@
 #include "methods/cutoff/stages.h"
 
 #include "clock.h"
-#include "core/map.h"
 #include "error.h"
 #include "log.h"
 #include "methods/cutoff/build.h"
@@ -16,6 +15,7 @@
 #include "run/forecast.h"
 #include "run/job.h"
 #include "run/slab_size.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
  * lose their padding on the way into the map. Bounds: pairs over the device's root rate; 4 bytes a
  * point over its link, which for more than a few hundred atoms is nothing. */
 #include "methods/dcs/method.h"
-#include "core/map.h"
 #include "core/options.h"
 #include "error.h"
 #include "judge/accuracy.h"
@@ -16,6 +15,7 @@
 #include "run/job.h"
 #include "run/job_memory.h"
 #include "run/slab_size.h"
+#include "target/map.h"
 #include "watch.h"
 
 #include <math.h>

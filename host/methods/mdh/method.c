@@ -6,7 +6,6 @@
  * pair, or four multiply-adds and what of these functions is done with multiply-adds; 4 bytes a
  * point over the link, which is nothing. */
 #include "methods/mdh/method.h"
-#include "core/boundary.h"
 #include "core/solvent.h"
 #include "error.h"
 #include "layout/patches.h"
@@ -14,6 +13,7 @@
 #include "methods/mdh/stages.h"
 #include "run/host_sum.h"
 #include "run/job.h"
+#include "target/boundary.h"
 
 #include <math.h>
 #include <stdlib.h>

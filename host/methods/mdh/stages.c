@@ -1,6 +1,5 @@
 #include "methods/mdh/stages.h"
 
-#include "core/points.h"
 #include "error.h"
 #include "judge/accuracy.h"
 #include "judge/reference_field.h"
@@ -13,6 +12,7 @@
 #include "run/forecast.h"
 #include "run/job_memory.h"
 #include "run/slab_size.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdlib.h>

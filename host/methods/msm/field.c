@@ -1,7 +1,6 @@
 #include "methods/msm/field.h"
 
 #include "clock.h"
-#include "core/points.h"
 #include "error.h"
 #include "log.h"
 #include "methods/msm/choice.h"
@@ -12,6 +11,7 @@
 #include "methods/msm/task.h"
 #include "run/forecast.h"
 #include "run/upload.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -11,10 +11,7 @@
 #include "methods/msm/method.h"
 
 #include "clock.h"
-#include "core/atoms.h"
-#include "core/map.h"
 #include "core/options.h"
-#include "core/points.h"
 #include "error.h"
 #include "judge/long_range.h"
 #include "log.h"
@@ -36,6 +33,9 @@
 #include "run/forecast.h"
 #include "run/job.h"
 #include "run/job_memory.h"
+#include "source/atoms.h"
+#include "target/map.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -5,7 +5,6 @@
 #include "methods/msm/points.h"
 
 #include "core/options.h"
-#include "core/points.h"
 #include "error.h"
 #include "methods/msm/far_points.h"
 #include "methods/msm/field.h"
@@ -14,6 +13,7 @@
 #include "methods/msm/task.h"
 #include "run/job.h"
 #include "run/job_memory.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdlib.h>

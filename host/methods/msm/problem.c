@@ -1,6 +1,5 @@
 #include "methods/msm/problem.h"
 
-#include "core/atoms.h"
 #include "core/options.h"
 #include "error.h"
 #include "judge/periodic.h"
@@ -9,6 +8,7 @@
 #include "methods/msm/spectral.h"
 #include "methods/msm/spread.h"
 #include "parallel.h"
+#include "source/atoms.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "methods/msm/stricter.h"
 
-#include "core/map.h"
 #include "error.h"
+#include "target/map.h"
 
 static bool is_same(const ley_long_range *a, const ley_long_range *b)
 {

@@ -1,12 +1,12 @@
 #include "methods/msm/survey.h"
 
-#include "core/atoms.h"
-#include "core/points.h"
 #include "error.h"
 #include "judge/accuracy.h"
 #include "judge/periodic.h"
 #include "parallel.h"
 #include "run/strong_charges.h"
+#include "source/atoms.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 #include "methods/msm/task.h"
 
-#include "core/atoms.h"
 #include "core/options.h"
-#include "core/points.h"
 #include "error.h"
 #include "judge/long_range.h"
 #include "log.h"
@@ -19,6 +17,8 @@
 #include "parallel.h"
 #include "run/host_sum.h"
 #include "run/job_memory.h"
+#include "source/atoms.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "methods/msm/tolerance.h"
 #include "calibrate.h"
 #include "core/options.h"
-#include "core/points.h"
 #include "error.h"
 #include "log.h"
 #include "methods/cutoff/point_stages.h"
@@ -15,6 +14,7 @@
 #include "numerics/expected_error.h"
 #include "run/engine.h"
 #include "run/tolerance_floor.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdlib.h>

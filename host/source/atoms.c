@@ -1,4 +1,4 @@
-#include "core/atoms.h"
+#include "source/atoms.h"
 #include "error.h"
 #include "memory.h"
 

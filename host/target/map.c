@@ -1,4 +1,4 @@
-#include "core/map.h"
+#include "target/map.h"
 #include "error.h"
 #include "leyden.h"
 #include "memory.h"

@@ -1,9 +1,9 @@
 /* What two maps differ by: sums over the points of the first one, twice, as a correlation is of
  * what differs from the means. */
-#include "core/map.h"
 #include "core/options.h"
 #include "error.h"
 #include "leyden.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdio.h>

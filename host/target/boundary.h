@@ -1,6 +1,6 @@
 /* The object behind ley_boundary. */
-#ifndef LEY_BOUNDARY_H
-#define LEY_BOUNDARY_H
+#ifndef LEY_TARGET_BOUNDARY_H
+#define LEY_TARGET_BOUNDARY_H
 
 #include "leyden.h"
 

@@ -1,8 +1,8 @@
 /* The object behind ley_points, and which atoms its points leave out. */
-#ifndef LEY_CORE_POINTS_H
-#define LEY_CORE_POINTS_H
+#ifndef LEY_TARGET_POINTS_H
+#define LEY_TARGET_POINTS_H
 
-#include "core/boundary.h"
+#include "target/boundary.h"
 
 struct ley_points {
     ley_boundary *list; /* the points and their values */

@@ -1,5 +1,5 @@
 /* Dirichlet points and their values: the faces of a lattice, or a list of points. */
-#include "core/boundary.h"
+#include "target/boundary.h"
 
 #include "core/sizes.h"
 #include "error.h"

@@ -1,6 +1,6 @@
 /* Atoms that are still to be filled in, and what drivers hold of them. */
-#ifndef LEY_CORE_ATOMS_H
-#define LEY_CORE_ATOMS_H
+#ifndef LEY_SOURCE_ATOMS_H
+#define LEY_SOURCE_ATOMS_H
 
 #include "leyden.h"
 

@@ -1,5 +1,5 @@
 /* Lists of points, and the potentials and fields there. */
-#include "core/points.h"
+#include "target/points.h"
 
 #include "error.h"
 #include "memory.h"

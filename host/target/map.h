@@ -1,6 +1,6 @@
 /* Values of a map by their number, x fastest; and maps whose values are not in memory. */
-#ifndef LEY_CORE_MAP_H
-#define LEY_CORE_MAP_H
+#ifndef LEY_TARGET_MAP_H
+#define LEY_TARGET_MAP_H
 
 #include "leyden.h"
 
