@@ -3,8 +3,8 @@
  * periodic cells, and the potentials beside them as without. */
 #include "support.h"
 
-#include "core/expression.h"
-#include "core/expression_slope.h"
+#include "expression/expression.h"
+#include "expression/slope.h"
 #include "judge/reference_field.h"
 #include "short_job.h"
 

@@ -1,6 +1,6 @@
 #include "judge/reference.h"
 
-#include "core/expression_check.h"
+#include "expression/check.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef LEY_REFERENCE_H
 #define LEY_REFERENCE_H
 
-#include "core/expression.h"
+#include "expression/expression.h"
 #include "judge/periodic.h"
 #include "leyden.h"
 

@@ -1,7 +1,7 @@
 #include "judge/reference_field.h"
 
-#include "core/expression_check.h"
-#include "core/expression_slope.h"
+#include "expression/check.h"
+#include "expression/slope.h"
 #include "numerics/lattice_sum.h"
 
 #include <math.h>

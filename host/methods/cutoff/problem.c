@@ -2,8 +2,8 @@
  * their numbers. */
 #include "methods/cutoff/problem.h"
 #include "cancel.h"
-#include "core/expression_slope.h"
 #include "error.h"
+#include "expression/slope.h"
 #include "judge/reference_field.h"
 #include "memory.h"
 #include "methods/cutoff/short_range.h"

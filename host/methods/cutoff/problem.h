@@ -2,7 +2,7 @@
 #ifndef LEY_CUTOFF_PROBLEM_H
 #define LEY_CUTOFF_PROBLEM_H
 
-#include "core/expression.h"
+#include "expression/expression.h"
 #include "judge/reference.h"
 #include "layout/binning.h"
 #include "leyden.h"

@@ -1,7 +1,7 @@
 #include "methods/cutoff/short_range.h"
 
-#include "core/expression_check.h"
 #include "error.h"
+#include "expression/check.h"
 #include "judge/accuracy.h"
 #include "layout/binning.h"
 #include "memory.h"

@@ -1,9 +1,9 @@
-#include "core/expression.h"
+#include "expression/expression.h"
 
-#include "core/expression_check.h"
-#include "core/expression_source.h"
 #include "core/number.h"
 #include "error.h"
+#include "expression/check.h"
+#include "expression/source.h"
 
 #include <math.h>
 #include <stdarg.h>

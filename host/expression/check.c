@@ -1,4 +1,4 @@
-#include "core/expression_check.h"
+#include "expression/check.h"
 
 #include "error.h"
 

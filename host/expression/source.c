@@ -5,7 +5,7 @@
  * multiplications, and divisions by r, r2 and constants become multiplications by what a kernel has
  * anyway. The interpreter does none of this, so that a mistake here shows when kernels are held
  * against it. */
-#include "core/expression_source.h"
+#include "expression/source.h"
 #include "core/number.h"
 #include "error.h"
 

@@ -2,7 +2,7 @@
 #ifndef LEY_EXPRESSION_SOURCE_H
 #define LEY_EXPRESSION_SOURCE_H
 
-#include "core/expression_tree.h"
+#include "expression/tree.h"
 
 /* Fills in `text`. */
 ley_status tree_write_text(expression *e, ley_error *error);

@@ -14,10 +14,10 @@
  * r is the distance in A, r2 its square in A^2, q the charge in e. Capitals count; blanks and tabs
  * may stand between words. Characters are checked before anything else, and what is not in the
  * grammar goes no further: source text is printed from the tree, never copied from the user. */
-#ifndef LEY_EXPRESSION_H
-#define LEY_EXPRESSION_H
+#ifndef LEY_EXPRESSION_EXPRESSION_H
+#define LEY_EXPRESSION_EXPRESSION_H
 
-#include "core/expression_tree.h"
+#include "expression/tree.h"
 
 enum {
     EXPRESSION_MAX_DEPTH = 64, /* parentheses, minus signs and exponents within each other */

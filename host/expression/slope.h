@@ -2,7 +2,7 @@
 #ifndef LEY_EXPRESSION_SLOPE_H
 #define LEY_EXPRESSION_SLOPE_H
 
-#include "core/expression_tree.h"
+#include "expression/tree.h"
 
 /* df/dr as an expression of its own, in 1/A of what f has; its source is that of
  * ley_user_slope(r, r2, inverse_r, q). Where one of two values is taken, min(), max() and abs(),

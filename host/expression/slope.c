@@ -1,7 +1,7 @@
-#include "core/expression_slope.h"
+#include "expression/slope.h"
 
-#include "core/expression_source.h"
 #include "error.h"
+#include "expression/source.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef LEY_EXPRESSION_CHECK_H
 #define LEY_EXPRESSION_CHECK_H
 
-#include "core/expression_tree.h"
+#include "expression/tree.h"
 
 /* Distances from low_A to high_A, of an atom of charge q_e. */
 typedef struct expression_span {

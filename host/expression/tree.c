@@ -1,4 +1,4 @@
-#include "core/expression_tree.h"
+#include "expression/tree.h"
 
 #include <math.h>
 #include <stdlib.h>
