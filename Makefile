@@ -113,7 +113,7 @@ $(BUILD)/host/numerics/cosines.o: own_flags := -O3
 # And rows of reciprocal roots, which set no errno.
 $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
-$(BUILD)/host/judge/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
+$(BUILD)/host/law/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
 # It writes kernels' sources; optimised as much as the rest, or watched by sanitizers, it takes
 # several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O1 -fno-sanitize=all

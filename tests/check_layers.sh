@@ -272,8 +272,8 @@ self_test() {
     plant tools/devices.c 'static bool on_pocl;'
     plant host/target/map.c '#include "io/text.h"'
     plant host/io/text.c '#include "run/job.h"'
-    plant host/judge/accuracy.c '#include "layout/padding.h"'
-    plant host/numerics/window.c '#include "judge/accuracy.h"'
+    plant host/law/accuracy.c '#include "layout/padding.h"'
+    plant host/numerics/window.c '#include "law/accuracy.h"'
     plant host/target/grid.c '#include "numerics/window.h"'
     plant host/run/job.c '#include "methods/dcs/kernel.h"'
     plant host/methods/dcs/kernel.c '#include "methods/mdh/pack.h"'
@@ -281,7 +281,7 @@ self_test() {
     plant tests/support.c "$(printf '\\n%.0s' {1..1000})" 1001
     find_all
     rm -rf "$copy"
-    plant_circle host/core/solvent.h '#include "target/boundary.h"' host/target/boundary.h '#include "core/solvent.h"'
+    plant_circle host/law/solvent.h '#include "target/boundary.h"' host/target/boundary.h '#include "law/solvent.h"'
     echo "$planted planted violations found"
     return $missed
 }

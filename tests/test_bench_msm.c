@@ -3,7 +3,7 @@
 #include "cli_support.h"
 
 #include "error.h"
-#include "judge/long_range.h"
+#include "law/long_range.h"
 #include "methods/msm/bench_steps.h"
 #include "methods/msm/core_loop.h"
 #include "run/bench.h"

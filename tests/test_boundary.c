@@ -2,8 +2,8 @@
  * writes, SDH, checks, files. */
 #include "support.h"
 
-#include "core/solvent.h"
-#include "judge/reference.h"
+#include "law/reference.h"
+#include "law/solvent.h"
 #include "target/boundary.h"
 
 #include <math.h>

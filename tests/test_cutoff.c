@@ -4,7 +4,7 @@
 #include "pairwise.h"
 #include "short_job.h"
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "pair_table.h"
 #include "run/verification.h"
 

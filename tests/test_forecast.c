@@ -1,7 +1,7 @@
 /* What a job is said to take before it is run: memory, pieces and seconds, held against what runs
  * take; and that nothing is computed. */
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "memory.h"
 #include "run/forecast.h"
 #include "support.h"

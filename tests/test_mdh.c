@@ -4,7 +4,7 @@
 #include "pairwise.h"
 #include "support.h"
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "run/verification.h"
 #include "spec.h"
 

@@ -4,8 +4,8 @@
 #include "support.h"
 
 #include "fft.h"
-#include "judge/accuracy.h"
-#include "judge/reference.h"
+#include "law/accuracy.h"
+#include "law/reference.h"
 #include "memory.h"
 #include "methods/msm/method.h"
 #include "numerics/expected_error.h"

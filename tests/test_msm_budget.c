@@ -5,7 +5,7 @@
  * comes closest to breaking it is said. */
 #include "support.h"
 
-#include "judge/long_range.h"
+#include "law/long_range.h"
 #include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/solver.h"

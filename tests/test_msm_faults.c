@@ -6,7 +6,7 @@
  * promise. */
 #include "support.h"
 
-#include "judge/long_range.h"
+#include "law/long_range.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/lattice_self_test.h"
 #include "methods/msm/pairs.h"

@@ -5,7 +5,7 @@
 
 #include "expression/expression.h"
 #include "expression/slope.h"
-#include "judge/reference_field.h"
+#include "law/reference_field.h"
 #include "short_job.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "judge/long_range.h"
+#include "law/long_range.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/solver.h"
 #include "methods/msm/transfer_build.h"

@@ -1,5 +1,5 @@
 /* Points at which a map is measured for a tolerance. */
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "run/strata.h"
 #include "support.h"
 #include "target/map.h"

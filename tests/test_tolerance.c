@@ -3,13 +3,13 @@
 #include "support.h"
 
 #include "fft.h"
+#include "law/tolerance_floor.h"
 #include "methods/msm/choice.h"
 #include "methods/msm/long_waves.h"
 #include "methods/msm/points.h"
 #include "numerics/error_table.h"
 #include "numerics/expected_error.h"
 #include "parallel.h"
-#include "run/tolerance_floor.h"
 
 #include <math.h>
 #include <stdio.h>

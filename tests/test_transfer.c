@@ -3,7 +3,7 @@
 #include "support.h"
 
 #include "clock.h"
-#include "judge/long_range.h"
+#include "law/long_range.h"
 #include "methods/msm/cycle.h"
 #include "methods/msm/transfer_build.h"
 #include "pairwise.h"

@@ -2,7 +2,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "parallel.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 #include "run/field_verification.h"
 
 #include "error.h"
-#include "judge/reference_field.h"
+#include "law/reference_field.h"
 #include "parallel.h"
 #include "run/method.h"
 

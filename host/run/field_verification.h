@@ -3,7 +3,7 @@
 #ifndef LEY_FIELD_VERIFICATION_H
 #define LEY_FIELD_VERIFICATION_H
 
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "run/job.h"
 
 typedef struct field_point {

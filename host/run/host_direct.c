@@ -1,7 +1,7 @@
 #include "run/host_direct.h"
 
 #include "for_this_cpu.h"
-#include "judge/wide.h"
+#include "law/wide.h"
 
 #include "spec.h"
 

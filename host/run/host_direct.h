@@ -1,11 +1,11 @@
 /* Direct sums by the host, many points at once: C sum_j q_j/d_j exp(-kappa d_j) with d_j =
  * max(|r - r_j|, r_min), in double precision. Loops over points, which compilers make vectors of:
- * ten times as fast as judge/reference.h, from which it is written apart. Values differ from that
+ * ten times as fast as law/reference.h, from which it is written apart. Values differ from that
  * by rounding, 1e-15 of the sum of absolute terms. */
 #ifndef LEY_RUN_HOST_DIRECT_H
 #define LEY_RUN_HOST_DIRECT_H
 
-#include "judge/reference.h"
+#include "law/reference.h"
 
 /* Points of a call. */
 enum { HOST_DIRECT_POINTS = 64 };

@@ -2,12 +2,12 @@
 
 #include "clock.h"
 #include "error.h"
-#include "judge/reference_field.h"
-#include "judge/second.h"
+#include "law/reference_field.h"
+#include "law/second.h"
+#include "law/tolerance_floor.h"
 #include "log.h"
 #include "parallel.h"
 #include "run/host_direct.h"
-#include "run/tolerance_floor.h"
 #include "target/map.h"
 
 #include <math.h>

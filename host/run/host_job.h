@@ -1,5 +1,5 @@
 /* Small jobs by the host: in double precision on its threads, by the reference of
- * judge/reference.h, where that is sooner than opening a device and building kernels. No driver is
+ * law/reference.h, where that is sooner than opening a device and building kernels. No driver is
  * loaded for it. */
 #ifndef LEY_RUN_HOST_JOB_H
 #define LEY_RUN_HOST_JOB_H
@@ -8,7 +8,7 @@
 #include "run/job.h"
 
 /* In place of a run by devices. Errors: LEY_CANCELLED, LEY_ERROR_WRONG_RESULT where the values are
- * not those of judge/second.h. */
+ * not those of law/second.h. */
 ley_status host_job_run(ley_job *job, ley_error *error);
 
 #endif

@@ -2,12 +2,12 @@
 #ifndef LEY_RUN_JOB_H
 #define LEY_RUN_JOB_H
 
+#include "law/tolerance_floor.h"
 #include "leyden.h"
 #include "run/engine.h"
 #include "run/method.h"
 #include "run/notes.h"
 #include "run/slab_queue.h"
-#include "run/tolerance_floor.h"
 
 #include <stdatomic.h>
 

@@ -5,8 +5,8 @@
 #ifndef LEY_RUN_METHOD_H
 #define LEY_RUN_METHOD_H
 
-#include "judge/accuracy.h"
 #include "kernel_kind.h"
+#include "law/accuracy.h"
 #include "leyden.h"
 #include "run/job_plan.h"
 #include "run/notes.h"

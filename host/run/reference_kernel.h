@@ -5,7 +5,7 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "run/room.h"
 
 #include <stdatomic.h>

@@ -2,8 +2,8 @@
 #ifndef LEY_SAMPLE_H
 #define LEY_SAMPLE_H
 
-#include "judge/accuracy.h"
-#include "judge/reference.h"
+#include "law/accuracy.h"
+#include "law/reference.h"
 #include "run/job.h"
 #include "run/strata.h"
 

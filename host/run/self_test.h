@@ -3,7 +3,7 @@
 #define LEY_SELF_TEST_H
 
 #include "device.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 #include "run/squares.h"
 
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "target/map.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "run/strata.h"
 
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "parallel.h"
 #include "target/map.h"
 

@@ -2,12 +2,12 @@
 
 #include "clock.h"
 #include "error.h"
+#include "law/tolerance_floor.h"
 #include "parallel.h"
 #include "run/field_verification.h"
 #include "run/method.h"
 #include "run/sample_judge.h"
 #include "run/sample_recompute.h"
-#include "run/tolerance_floor.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "run/bench.h"
 #include "clock.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/method.h"

@@ -3,7 +3,7 @@
 #ifndef LEY_CUTOFF_EPILOGUE_SELF_TEST_H
 #define LEY_CUTOFF_EPILOGUE_SELF_TEST_H
 
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/kernel.h"
 
 /* Periodic along x and z, and with nothing beyond its ends along y. */

@@ -6,7 +6,7 @@
 
 #include "core/options.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/by_host.h"
 #include "methods/cutoff/point_stages.h"
 #include "methods/cutoff/short_range.h"

@@ -4,7 +4,7 @@
 #include "cancel.h"
 #include "error.h"
 #include "expression/slope.h"
-#include "judge/reference_field.h"
+#include "law/reference_field.h"
 #include "memory.h"
 #include "methods/cutoff/short_range.h"
 #include "pair_formulas.h"

@@ -3,7 +3,7 @@
 #define LEY_CUTOFF_PROBLEM_H
 
 #include "expression/expression.h"
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "layout/binning.h"
 #include "leyden.h"
 #include "methods/cutoff/overflow.h"

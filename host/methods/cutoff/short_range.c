@@ -2,7 +2,7 @@
 
 #include "error.h"
 #include "expression/check.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "layout/binning.h"
 #include "memory.h"
 #include "spec.h"

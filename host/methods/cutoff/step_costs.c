@@ -1,7 +1,7 @@
 #include "methods/cutoff/step_costs.h"
 
 #include "clock.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/overflow.h"
 #include "parallel.h"
 #include "spec.h"

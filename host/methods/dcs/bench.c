@@ -1,7 +1,7 @@
 /* The benchmark of direct Coulomb summation. */
 #include "run/bench.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "memory.h"
 #include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"

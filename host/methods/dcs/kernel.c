@@ -3,7 +3,7 @@
 #include "cancel.h"
 #include "core/sizes.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "memory.h"
 
 #include <float.h>

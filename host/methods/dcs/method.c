@@ -7,7 +7,7 @@
 #include "methods/dcs/method.h"
 #include "core/options.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"
 #include "run/forecast.h"

@@ -6,7 +6,7 @@
 #include "methods/dcs/self_test.h"
 
 #include "error.h"
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "run/self_test.h"
 
 #include <math.h>

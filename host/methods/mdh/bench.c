@@ -2,8 +2,8 @@
  * of points. */
 #include "run/bench.h"
 #include "error.h"
-#include "judge/accuracy.h"
-#include "judge/reference.h"
+#include "law/accuracy.h"
+#include "law/reference.h"
 #include "memory.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/kernel.h"

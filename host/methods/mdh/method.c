@@ -6,8 +6,8 @@
  * pair, or four multiply-adds and what of these functions is done with multiply-adds; 4 bytes a
  * point over the link, which is nothing. */
 #include "methods/mdh/method.h"
-#include "core/solvent.h"
 #include "error.h"
+#include "law/solvent.h"
 #include "layout/patches.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/stages.h"

@@ -2,7 +2,7 @@
 #ifndef LEY_MDH_PROBLEM_H
 #define LEY_MDH_PROBLEM_H
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "layout/patches.h"
 #include "leyden.h"
 #include "target/boundary.h"

@@ -2,7 +2,7 @@
  * back. */
 #include "methods/mdh/run.h"
 #include "error.h"
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "methods/mdh/pack.h"
 
 #include <math.h>

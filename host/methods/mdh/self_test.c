@@ -5,7 +5,7 @@
 #include "methods/mdh/run.h"
 
 #include "error.h"
-#include "judge/reference_field.h"
+#include "law/reference_field.h"
 #include "run/self_test.h"
 
 #include <math.h>

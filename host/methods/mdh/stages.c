@@ -1,8 +1,8 @@
 #include "methods/mdh/stages.h"
 
 #include "error.h"
-#include "judge/accuracy.h"
-#include "judge/reference_field.h"
+#include "law/accuracy.h"
+#include "law/reference_field.h"
 #include "layout/patches.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/kernel.h"

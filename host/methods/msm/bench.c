@@ -3,7 +3,7 @@
  * map that they make is judged by a sample of direct sums. */
 
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/stages.h"
 #include "methods/msm/bench_box.h"
 #include "methods/msm/bench_gain.h"

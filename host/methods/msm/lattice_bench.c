@@ -5,7 +5,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "memory.h"
 #include "methods/msm/lattice_build.h"
 #include "methods/msm/lattice_host_loop.h"

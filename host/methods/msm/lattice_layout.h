@@ -3,7 +3,7 @@
 #ifndef LEY_LATTICE_LAYOUT_H
 #define LEY_LATTICE_LAYOUT_H
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "layout/transpose.h"
 #include "methods/msm/places.h"
 #include "spec.h"

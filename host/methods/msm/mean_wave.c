@@ -1,7 +1,7 @@
 #include "methods/msm/mean_wave.h"
 
 #include "error.h"
-#include "judge/fourier.h"
+#include "law/fourier.h"
 #include "numerics/influence.h"
 
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "clock.h"
 #include "core/options.h"
 #include "error.h"
-#include "judge/long_range.h"
+#include "law/long_range.h"
 #include "log.h"
 #include "methods/cutoff/stages.h"
 #include "methods/msm/beside.h"

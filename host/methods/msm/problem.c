@@ -2,7 +2,7 @@
 
 #include "core/options.h"
 #include "error.h"
-#include "judge/periodic.h"
+#include "law/periodic.h"
 #include "methods/msm/cycle.h"
 #include "methods/msm/lattice_tuning.h"
 #include "methods/msm/spectral.h"

@@ -1,8 +1,8 @@
 #include "methods/msm/survey.h"
 
 #include "error.h"
-#include "judge/accuracy.h"
-#include "judge/periodic.h"
+#include "law/accuracy.h"
+#include "law/periodic.h"
 #include "parallel.h"
 #include "run/strong_charges.h"
 #include "source/atoms.h"

@@ -2,7 +2,7 @@
 
 #include "core/options.h"
 #include "error.h"
-#include "judge/long_range.h"
+#include "law/long_range.h"
 #include "log.h"
 #include "methods/msm/coherence.h"
 #include "methods/msm/device_long.h"

@@ -3,6 +3,7 @@
 #include "calibrate.h"
 #include "core/options.h"
 #include "error.h"
+#include "law/tolerance_floor.h"
 #include "log.h"
 #include "methods/cutoff/point_stages.h"
 #include "methods/msm/choice.h"
@@ -13,7 +14,6 @@
 #include "numerics/error_table.h"
 #include "numerics/expected_error.h"
 #include "run/engine.h"
-#include "run/tolerance_floor.h"
 #include "target/points.h"
 
 #include <math.h>

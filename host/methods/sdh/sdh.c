@@ -1,7 +1,7 @@
 /* Single Debye-Hueckel: the atoms as one sphere with a charge, a dipole and a quadrupole at its
  * centre. */
-#include "core/solvent.h"
 #include "error.h"
+#include "law/solvent.h"
 #include "memory.h"
 #include "parallel.h"
 #include "target/boundary.h"

@@ -1,7 +1,7 @@
 /* Which charges, or images of them, are near a point: they lie in bins, those of a bin, and of bins
  * along the cell's first vector, one after the other. */
-#ifndef LEY_NEIGHBOURS_H
-#define LEY_NEIGHBOURS_H
+#ifndef LEY_LAW_NEIGHBOURS_H
+#define LEY_LAW_NEIGHBOURS_H
 
 #include "leyden_status.h"
 #include "numerics/cell.h"

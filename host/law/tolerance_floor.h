@@ -1,9 +1,9 @@
 /* What a tolerance is a share of: the root mean square of the values, or a floor where these are
  * nothing but what is left of terms that cancel. */
-#ifndef LEY_TOLERANCE_FLOOR_H
-#define LEY_TOLERANCE_FLOOR_H
+#ifndef LEY_LAW_TOLERANCE_FLOOR_H
+#define LEY_LAW_TOLERANCE_FLOOR_H
 
-#include "judge/reference.h"
+#include "law/reference.h"
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "judge/piecewise.h"
+#include "law/piecewise.h"
 
 #include "error.h"
 

@@ -1,8 +1,8 @@
-#include "judge/flat.h"
+#include "law/flat.h"
 
 #include "error.h"
-#include "judge/piecewise.h"
-#include "judge/wide.h"
+#include "law/piecewise.h"
+#include "law/wide.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "run/tolerance_floor.h"
+#include "law/tolerance_floor.h"
 
 #include "numerics/cell.h"
 #include "parallel.h"

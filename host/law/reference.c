@@ -1,4 +1,4 @@
-#include "judge/reference.h"
+#include "law/reference.h"
 
 #include "expression/check.h"
 

@@ -1,7 +1,7 @@
-#include "judge/long_range.h"
+#include "law/long_range.h"
 
 #include "error.h"
-#include "judge/fourier.h"
+#include "law/fourier.h"
 #include "numerics/influence.h"
 #include "numerics/lattice_sum.h"
 #include "parallel.h"

@@ -5,8 +5,8 @@
  * images beside each other are flat to each other, gap_A at least apart. Within that gap of the
  * charges the flat part of these waves is replaced by that of a layer, or line, alone; beyond it
  * there is nothing but that. */
-#ifndef LEY_FLAT_H
-#define LEY_FLAT_H
+#ifndef LEY_LAW_FLAT_H
+#define LEY_LAW_FLAT_H
 
 #include "leyden_status.h"
 #include "numerics/cell.h"

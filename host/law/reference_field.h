@@ -1,9 +1,9 @@
 /* Fields in plain double precision, E = -grad phi, from the derivative of each method's formula:
  * the judge of what kernels have beside potentials. */
-#ifndef LEY_REFERENCE_FIELD_H
-#define LEY_REFERENCE_FIELD_H
+#ifndef LEY_LAW_REFERENCE_FIELD_H
+#define LEY_LAW_REFERENCE_FIELD_H
 
-#include "judge/reference.h"
+#include "law/reference.h"
 
 /* The field at a point, along x, y and z, in the potential's unit per A. What is absolute, of each
  * component, is the sum of the whole lengths of what atoms add. Atoms nearer than r_min add

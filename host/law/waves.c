@@ -1,8 +1,8 @@
-#include "judge/waves.h"
+#include "law/waves.h"
 
 #include "error.h"
-#include "judge/structure.h"
-#include "judge/wide.h"
+#include "law/structure.h"
+#include "law/wide.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* A smooth function of one variable by polynomials of degree 7 on equal pieces, made from its
  * formula: with pieces that suit it no less exact than doubles, and many times as fast. */
-#ifndef LEY_PIECEWISE_H
-#define LEY_PIECEWISE_H
+#ifndef LEY_LAW_PIECEWISE_H
+#define LEY_LAW_PIECEWISE_H
 
 #include "leyden_status.h"
 

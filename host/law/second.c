@@ -1,4 +1,4 @@
-#include "judge/second.h"
+#include "law/second.h"
 
 #include <math.h>
 #include <string.h>

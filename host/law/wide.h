@@ -1,7 +1,7 @@
 /* Loops of the judge for processors that have wide vectors, beside those that any has: the same
  * lines compiled for each. Sums may differ by rounding, as fused multiplications round once. */
-#ifndef LEY_WIDE_H
-#define LEY_WIDE_H
+#ifndef LEY_LAW_WIDE_H
+#define LEY_LAW_WIDE_H
 
 #include <math.h>
 #include <stdint.h>

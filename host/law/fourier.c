@@ -1,4 +1,4 @@
-#include "judge/fourier.h"
+#include "law/fourier.h"
 
 #include "error.h"
 

@@ -1,4 +1,4 @@
-#include "judge/reference_field.h"
+#include "law/reference_field.h"
 
 #include "expression/check.h"
 #include "expression/slope.h"

@@ -1,8 +1,8 @@
 /* The comparator: how far computed values are from double precision. */
-#ifndef LEY_ACCURACY_H
-#define LEY_ACCURACY_H
+#ifndef LEY_LAW_ACCURACY_H
+#define LEY_LAW_ACCURACY_H
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "leyden.h"
 
 #include <stdatomic.h>

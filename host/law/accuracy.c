@@ -1,8 +1,8 @@
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 
 #include "cancel.h"
 #include "error.h"
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "memory.h"
 #include "parallel.h"
 

@@ -1,6 +1,6 @@
 /* What surrounds the molecule: which numbers make sense. */
-#ifndef LEY_SOLVENT_H
-#define LEY_SOLVENT_H
+#ifndef LEY_LAW_SOLVENT_H
+#define LEY_LAW_SOLVENT_H
 
 #include "leyden.h"
 

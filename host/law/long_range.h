@@ -4,8 +4,8 @@
  * e/A: without Coulomb's constant and permittivity.
  *
  * Lattices are double[n[2]][n[1]][n[0]] of a level's nodes (numerics/hierarchy.h). */
-#ifndef LEY_LONG_RANGE_H
-#define LEY_LONG_RANGE_H
+#ifndef LEY_LAW_LONG_RANGE_H
+#define LEY_LAW_LONG_RANGE_H
 
 #include "leyden_status.h"
 #include "numerics/hierarchy.h"

@@ -1,12 +1,12 @@
-/* The sums of judge/reference.h a second time, by other ways: what is held against values that the
+/* The sums of law/reference.h a second time, by other ways: what is held against values that the
  * reference itself has made. Direct sums have their formulas once more, in extended precision, with
  * the atoms from the last to the first; short-range sums go through images by plain counting, with
  * the reference's pair functions; sums over all images are those of numerics/lattice_sum.h, charge
  * by charge; fields are differences of these potentials. */
-#ifndef LEY_SECOND_H
-#define LEY_SECOND_H
+#ifndef LEY_LAW_SECOND_H
+#define LEY_LAW_SECOND_H
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "numerics/lattice_sum.h"
 
 typedef struct second_sum {

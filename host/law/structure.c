@@ -1,9 +1,9 @@
-#include "judge/structure.h"
+#include "law/structure.h"
 
 #include "cancel.h"
 #include "error.h"
-#include "judge/piecewise.h"
-#include "judge/wide.h"
+#include "law/piecewise.h"
+#include "law/wide.h"
 #include "parallel.h"
 
 #include <math.h>

@@ -8,10 +8,10 @@
  * are asked for; and each is divided by the window's transform. Waves that are weighted by exp(-x^2
  * (k / longest)^2), x about 5.5, are then exact to 1e-13 of the charges. On all cores; how many
  * there are changes none of the digits. */
-#ifndef LEY_STRUCTURE_H
-#define LEY_STRUCTURE_H
+#ifndef LEY_LAW_STRUCTURE_H
+#define LEY_LAW_STRUCTURE_H
 
-#include "judge/neighbours.h"
+#include "law/neighbours.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -4,10 +4,10 @@
  *
  * One of each pair of opposite waves is looked at. Structure factors S are made once, on all cores;
  * how many there are changes none of their digits. */
-#ifndef LEY_WAVES_H
-#define LEY_WAVES_H
+#ifndef LEY_LAW_WAVES_H
+#define LEY_LAW_WAVES_H
 
-#include "judge/neighbours.h"
+#include "law/neighbours.h"
 
 #include <stdatomic.h>
 #include <stdint.h>

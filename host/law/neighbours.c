@@ -1,7 +1,7 @@
-#include "judge/neighbours.h"
+#include "law/neighbours.h"
 
 #include "error.h"
-#include "judge/wide.h"
+#include "law/wide.h"
 #include "parallel.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* APBS's constants, for values that are to agree with its own to the last digit: older ones, in
  * CGS, where the screening is concerned, and others, in SI, for the potential. Products are written
  * in APBS's order. */
-#include "core/solvent.h"
+#include "law/solvent.h"
 
 #include "error.h"
 

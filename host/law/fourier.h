@@ -1,7 +1,7 @@
 /* Fourier's transform in plain double precision, of any size; quick where that has small prime
  * factors. */
-#ifndef LEY_FOURIER_H
-#define LEY_FOURIER_H
+#ifndef LEY_LAW_FOURIER_H
+#define LEY_LAW_FOURIER_H
 
 #include "leyden_status.h"
 

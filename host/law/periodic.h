@@ -7,8 +7,8 @@
  *   2-D  the same in a cell so high that layers of images above and below are flat to each other:
  *        then they differ from a single layer by a sum without waves, which is taken off
  *   1-D  lattice_sum; and, as everywhere with strong screening, images one by one */
-#ifndef LEY_PERIODIC_H
-#define LEY_PERIODIC_H
+#ifndef LEY_LAW_PERIODIC_H
+#define LEY_LAW_PERIODIC_H
 
 #include "leyden_status.h"
 #include "numerics/cell.h"

@@ -1,10 +1,10 @@
 /* Every method in plain double precision, written from its formula and nothing else: the judge of
  * the kernels. */
-#ifndef LEY_REFERENCE_H
-#define LEY_REFERENCE_H
+#ifndef LEY_LAW_REFERENCE_H
+#define LEY_LAW_REFERENCE_H
 
 #include "expression/expression.h"
-#include "judge/periodic.h"
+#include "law/periodic.h"
 #include "leyden.h"
 
 #include <stdatomic.h>
