@@ -1,12 +1,12 @@
 /* What a launch of next to nothing costs on each device: in a row of which two are under way at a
- * time, so that the host waits for each, and in a sequence (run/work.h), in turns.
+ * time, so that the host waits for each, and in a sequence (engine/command_sequence.h), in turns.
  *
  *     bench_launches [DEVICE [LAUNCHES]]      opencl:0, cuda, ...; all when left out */
 #include "clock.h"
+#include "engine/command_sequence.h"
+#include "engine/engine.h"
 #include "error.h"
 #include "methods/mdh/kernel.h"
-#include "run/engine.h"
-#include "run/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,13 +3,13 @@
 #include "calibrate.h"
 #include "clock.h"
 #include "costs.h"
+#include "engine/driver_thread.h"
 #include "error.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/step_costs.h"
 #include "methods/dcs/kernel.h"
 #include "plain_fft.h"
-#include "run/hand.h"
-#include "run/reference_kernel.h"
+#include "verify/reference_kernel.h"
 #include "watch.h"
 
 #include <math.h>

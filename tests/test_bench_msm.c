@@ -2,12 +2,12 @@
  * transforms, of lattices that are wrong, and its peer on one core. Boxes are small. */
 #include "cli_support.h"
 
+#include "bench/bench.h"
+#include "engine/engine.h"
 #include "error.h"
 #include "law/long_range.h"
 #include "methods/msm/bench_steps.h"
 #include "methods/msm/core_loop.h"
-#include "run/bench.h"
-#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * its name is spelled otherwise. */
 #include "support.h"
 
-#include "run/hand.h"
+#include "engine/driver_thread.h"
 
 #include "bandwidth.h"
 #include "cuda/cufft_api.h"

@@ -6,7 +6,7 @@
 
 #include "law/reference.h"
 #include "pair_table.h"
-#include "run/verification.h"
+#include "verify/verification.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/plan.h"
 #include "methods/cutoff/step_costs.h"
-#include "run/job.h"
+#include "schedule/job.h"
 
 #include <math.h>
 #include <stdio.h>

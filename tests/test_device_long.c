@@ -4,10 +4,10 @@
  * test_device_long DEVICE kernels: the self-tests of its kernels alone, as under Oclgrind. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "error.h"
 #include "methods/msm/device_long.h"
 #include "parallel.h"
-#include "run/engine.h"
 #include "some_charges.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
 #include "pairwise.h"
 #include "support.h"
 
+#include "engine/engine.h"
 #include "methods/msm/device_spread.h"
-#include "run/engine.h"
 
 #include <math.h>
 #include <stdlib.h>

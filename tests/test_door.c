@@ -4,7 +4,7 @@
 
 #include "door_check.h"
 #include "fake_device.h"
-#include "run/job.h"
+#include "schedule/job.h"
 
 #include <stdlib.h>
 #include <string.h>

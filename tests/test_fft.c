@@ -3,11 +3,11 @@
 #include "support.h"
 
 #include "clock.h"
+#include "engine/command_sequence.h"
+#include "engine/driver_thread.h"
 #include "fake_device.h"
 #include "fft.h"
-#include "run/hand.h"
-#include "run/room.h"
-#include "run/work.h"
+#include "memory/arena.h"
 #include "watch.h"
 
 #include <dirent.h>

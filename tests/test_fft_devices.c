@@ -3,10 +3,10 @@
 #include "support.h"
 
 #include "bandwidth.h"
+#include "engine/engine.h"
 #include "fft.h"
+#include "memory/arena.h"
 #include "plain_fft.h"
-#include "run/engine.h"
-#include "run/room.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "error.h"
 #include "law/accuracy.h"
 #include "memory.h"
-#include "run/forecast.h"
+#include "plan/forecast.h"
 #include "support.h"
 
 #include <math.h>

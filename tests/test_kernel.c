@@ -14,7 +14,7 @@
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
 #include "methods/registry.h"
-#include "run/job.h"
+#include "schedule/job.h"
 #include "source.h"
 #include "watch.h"
 

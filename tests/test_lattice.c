@@ -2,10 +2,10 @@
  * axes, ellipsoids, radii beyond constant memory, parts of sub-cubes; one launch and several. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "error.h"
 #include "methods/msm/lattice_build.h"
-#include "run/engine.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "run/job.h"
+#include "schedule/job.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  * while. Each fault must be the end of the job, with a reason: never a map. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "methods/msm/device_long.h"
 #include "methods/msm/influence_kernel.h"
-#include "run/engine.h"
-#include "run/verification.h"
+#include "verify/verification.h"
 
 #include <math.h>
 #include <stdlib.h>

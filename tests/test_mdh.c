@@ -5,8 +5,8 @@
 #include "support.h"
 
 #include "law/reference.h"
-#include "run/verification.h"
 #include "spec.h"
+#include "verify/verification.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * any more. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "layout/binning.h"
 #include "memory.h"
 #include "methods/cutoff/build.h"
@@ -10,7 +11,6 @@
 #include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
-#include "run/engine.h"
 
 #include <fcntl.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "memory.h"
 #include "methods/msm/method.h"
 #include "numerics/expected_error.h"
-#include "run/job.h"
+#include "schedule/job.h"
 #include "spec.h"
 
 #include <math.h>

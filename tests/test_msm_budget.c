@@ -5,12 +5,12 @@
  * comes closest to breaking it is said. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "law/long_range.h"
 #include "methods/msm/pairs.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/solver.h"
 #include "pairwise.h"
-#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,9 +2,9 @@
  * usual, of the next one by what the one before took, whatever was wrongly believed. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "methods/msm/choice.h"
 #include "methods/msm/step_costs.h"
-#include "run/engine.h"
 #include "source/atoms.h"
 
 #include <math.h>

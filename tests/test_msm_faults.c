@@ -6,6 +6,7 @@
  * promise. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "law/long_range.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/lattice_self_test.h"
@@ -14,9 +15,8 @@
 #include "methods/msm/solver.h"
 #include "methods/msm/transfer_self_test.h"
 #include "numerics/influence.h"
-#include "run/engine.h"
-#include "run/verification.h"
 #include "target/map.h"
+#include "verify/verification.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,14 +4,14 @@
 #include "cli_support.h"
 
 #include "clock.h"
+#include "engine/engine.h"
 #include "error.h"
 #include "memory.h"
 #include "methods/msm/kept_spectrum.h"
 #include "methods/msm/method.h"
 #include "methods/msm/spectral.h"
 #include "numerics/influence.h"
-#include "run/engine.h"
-#include "run/job.h"
+#include "schedule/job.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -6,8 +6,8 @@
 #include "calibration.h"
 #include "clock.h"
 #include "fake_job.h"
-#include "run/shift.h"
-#include "run/slab_queue.h"
+#include "schedule/device_run.h"
+#include "schedule/slab_queue.h"
 #include "watch.h"
 
 #include <dirent.h>

@@ -13,6 +13,7 @@
 
 #include "planted_faults.h"
 
+#include "engine/engine.h"
 #include "error.h"
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/device_binning.h"
@@ -32,7 +33,6 @@
 #include "methods/msm/transfer_build.h"
 #include "methods/msm/transfer_self_test.h"
 #include "parallel.h"
-#include "run/engine.h"
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

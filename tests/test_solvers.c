@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "clock.h"
+#include "engine/engine.h"
 #include "error.h"
 #include "law/long_range.h"
 #include "methods/msm/kept_spectrum.h"
@@ -12,7 +13,6 @@
 #include "numerics/influence.h"
 #include "numerics/lattice_sum.h"
 #include "pairwise.h"
-#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Points at which a map is measured for a tolerance. */
 #include "law/accuracy.h"
-#include "run/strata.h"
 #include "support.h"
 #include "target/map.h"
+#include "verify/stratified_sample.h"
 
 #include <math.h>
 #include <stdio.h>

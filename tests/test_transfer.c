@@ -3,11 +3,11 @@
 #include "support.h"
 
 #include "clock.h"
+#include "engine/engine.h"
 #include "law/long_range.h"
 #include "methods/msm/cycle.h"
 #include "methods/msm/transfer_build.h"
 #include "pairwise.h"
-#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,11 +3,11 @@
 #include "support.h"
 
 #include "clock.h"
+#include "engine/command_sequence.h"
 #include "error.h"
 #include "fake_device.h"
-#include "run/room.h"
-#include "run/upload.h"
-#include "run/work.h"
+#include "memory/arena.h"
+#include "memory/upload.h"
 #include "watch.h"
 
 #include <stdlib.h>

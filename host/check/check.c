@@ -3,11 +3,11 @@
 #include "check/session.h"
 
 #include "cancel.h"
+#include "engine/discovery.h"
+#include "engine/driver_thread.h"
+#include "engine/engine.h"
+#include "engine/selector.h"
 #include "error.h"
-#include "run/discovery.h"
-#include "run/engine.h"
-#include "run/hand.h"
-#include "run/selector.h"
 
 #include <stdlib.h>
 #include <string.h>

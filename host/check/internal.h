@@ -6,9 +6,9 @@
 
 #include "check_kernels.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "leyden.h"
-#include "run/room.h"
-#include "run/work.h"
+#include "memory/arena.h"
 
 /* What a check takes of a device. */
 enum { CHECK_NEEDS_DOUBLE = 1, CHECK_NEEDS_BINARIES = 2 };

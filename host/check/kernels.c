@@ -3,6 +3,7 @@
 #include "check/internal.h"
 
 #include "calibrate.h"
+#include "engine/specifications.h"
 #include "error.h"
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/point_pairs.h"
@@ -14,9 +15,8 @@
 #include "methods/msm/lattice_kernel.h"
 #include "methods/msm/transfer.h"
 #include "methods/registry.h"
-#include "run/reference_kernel.h"
-#include "run/self_test.h"
-#include "run/specifications.h"
+#include "verify/reference_kernel.h"
+#include "verify/self_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

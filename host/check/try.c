@@ -6,7 +6,7 @@
 #include "error.h"
 #include "quirks.h"
 #include "recorder.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 #include "watch.h"
 
 #include <math.h>

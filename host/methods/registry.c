@@ -20,7 +20,7 @@
 #include "methods/msm/method.h"
 #include "methods/msm/points.h"
 #include "methods/msm/transfer.h"
-#include "run/reference_kernel.h"
+#include "verify/reference_kernel.h"
 
 const method *const method_registry[] = {&method_dcs,           &method_dcs_points, &method_mdh,        &method_cutoff,
                                          &method_cutoff_points, &method_msm,        &method_msm_points, NULL};

@@ -1,10 +1,10 @@
 #include "tenth_method/method.h"
 
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "error.h"
-#include "run/job.h"
-#include "run/slab_size.h"
-#include "run/work.h"
+#include "schedule/job.h"
+#include "schedule/slab_size.h"
 #include "tenth_method/squares.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The benchmark of short-range maps: Taylor's C2 function in a box of water. Pairs are counted by
  * the device, by pair functions that count: those within the cutoff, and all that a variant
  * computes. */
-#include "run/bench.h"
+#include "bench/bench.h"
 #include "clock.h"
 #include "error.h"
 #include "law/accuracy.h"
@@ -10,7 +10,7 @@
 #include "methods/cutoff/method.h"
 #include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/short_range.h"
-#include "run/stage.h"
+#include "schedule/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

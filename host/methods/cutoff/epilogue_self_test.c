@@ -1,7 +1,7 @@
 #include "methods/cutoff/epilogue_self_test.h"
 
 #include "error.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "core/sizes.h"
 #include "error.h"
 #include "memory.h"
-#include "run/upload.h"
+#include "memory/upload.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,12 +4,12 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "layout/padding.h"
 #include "layout/transpose.h"
 #include "leyden.h"
 #include "methods/cutoff/problem.h"
 #include "methods/cutoff/tuning.h"
-#include "run/work.h"
 
 /* Slots behind the last bin's on a device: vectors read four at a time, of bins of any depth. What
  * stands there counts for nothing. */

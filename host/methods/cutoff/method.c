@@ -10,8 +10,8 @@
 #include "methods/cutoff/by_host.h"
 #include "methods/cutoff/short_range.h"
 #include "methods/cutoff/stages.h"
-#include "run/job.h"
-#include "run/job_memory.h"
+#include "schedule/job.h"
+#include "schedule/job_memory.h"
 #include "target/map.h"
 
 #include <stdlib.h>

@@ -5,10 +5,10 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/point_list.h"
 #include "methods/cutoff/problem.h"
-#include "run/work.h"
 
 KERNEL_ARGUMENTS_STRUCT(point_pairs, LEY_POINT_PAIRS_ARGUMENTS);
 extern const kernel_kind point_pairs_kind;

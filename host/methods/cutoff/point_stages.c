@@ -4,9 +4,9 @@
 #include "error.h"
 #include "methods/cutoff/point_pairs_build.h"
 #include "methods/cutoff/step_costs.h"
-#include "run/forecast.h"
-#include "run/job_memory.h"
-#include "run/slab_size.h"
+#include "plan/forecast.h"
+#include "schedule/job_memory.h"
+#include "schedule/slab_size.h"
 #include "target/points.h"
 
 #include <math.h>

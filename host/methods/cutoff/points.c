@@ -10,7 +10,7 @@
 #include "methods/cutoff/by_host.h"
 #include "methods/cutoff/point_stages.h"
 #include "methods/cutoff/short_range.h"
-#include "run/job.h"
+#include "schedule/job.h"
 #include "target/points.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "error.h"
 #include "methods/cutoff/epilogue_self_test.h"
 #include "methods/cutoff/short_range.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>

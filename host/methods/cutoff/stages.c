@@ -12,9 +12,9 @@
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/short_range.h"
 #include "methods/cutoff/step_costs.h"
-#include "run/forecast.h"
-#include "run/job.h"
-#include "run/slab_size.h"
+#include "plan/forecast.h"
+#include "schedule/job.h"
+#include "schedule/slab_size.h"
 #include "target/map.h"
 
 #include <math.h>

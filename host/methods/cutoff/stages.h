@@ -9,8 +9,8 @@
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/plan.h"
-#include "run/method.h"
-#include "run/stage.h"
+#include "schedule/method.h"
+#include "schedule/stage.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 /* The benchmark of direct Coulomb summation. */
-#include "run/bench.h"
+#include "bench/bench.h"
 #include "error.h"
 #include "law/accuracy.h"
 #include "memory.h"

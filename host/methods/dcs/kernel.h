@@ -5,11 +5,11 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "layout/padding.h"
 #include "leyden.h"
 #include "methods/dcs/pack.h"
 #include "methods/dcs/tuning.h"
-#include "run/work.h"
 
 /* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a lattice. The atoms must
  * outlive it. */

@@ -6,8 +6,8 @@
 #include "error.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/stages.h"
-#include "run/host_sum.h"
-#include "run/job.h"
+#include "schedule/host_sum.h"
+#include "schedule/job.h"
 #include "target/points.h"
 
 #include <stdlib.h>

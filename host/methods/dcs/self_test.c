@@ -7,7 +7,7 @@
 
 #include "error.h"
 #include "law/reference.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>

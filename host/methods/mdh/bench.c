@@ -1,6 +1,6 @@
 /* The benchmark of Multiple Debye-Hueckel: the faces of a lattice around a ball of atoms, or a list
  * of points. */
-#include "run/bench.h"
+#include "bench/bench.h"
 #include "error.h"
 #include "law/accuracy.h"
 #include "law/reference.h"

@@ -5,9 +5,9 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "methods/mdh/problem.h"
 #include "methods/mdh/tuning.h"
-#include "run/work.h"
 
 KERNEL_BUFFER_OF(placed); /* as mdh_pack_atoms() packs them */
 KERNEL_ARGUMENTS_STRUCT(mdh, LEY_MDH_ARGUMENTS);

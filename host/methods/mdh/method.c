@@ -11,8 +11,8 @@
 #include "layout/patches.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/stages.h"
-#include "run/host_sum.h"
-#include "run/job.h"
+#include "schedule/host_sum.h"
+#include "schedule/job.h"
 #include "target/boundary.h"
 
 #include <math.h>

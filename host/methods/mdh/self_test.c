@@ -6,7 +6,7 @@
 
 #include "error.h"
 #include "law/reference_field.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdio.h>

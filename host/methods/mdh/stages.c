@@ -9,9 +9,9 @@
 #include "methods/mdh/pack.h"
 #include "methods/mdh/run.h"
 #include "parallel.h"
-#include "run/forecast.h"
-#include "run/job_memory.h"
-#include "run/slab_size.h"
+#include "plan/forecast.h"
+#include "schedule/job_memory.h"
+#include "schedule/slab_size.h"
 #include "target/points.h"
 
 #include <math.h>

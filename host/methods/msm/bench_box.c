@@ -1,6 +1,7 @@
 #include "methods/msm/bench_box.h"
 
 #include "bandwidth.h"
+#include "bench/job.h"
 #include "clock.h"
 #include "error.h"
 #include "methods/cutoff/stages.h"
@@ -10,7 +11,6 @@
 #include "methods/msm/problem.h"
 #include "methods/msm/spectral.h"
 #include "methods/msm/tolerance.h"
-#include "run/bench_job.h"
 
 #include <math.h>
 #include <stdio.h>

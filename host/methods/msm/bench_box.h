@@ -3,8 +3,8 @@
 #ifndef LEY_MSM_BENCH_BOX_H
 #define LEY_MSM_BENCH_BOX_H
 
+#include "bench/bench.h"
 #include "methods/msm/bench_steps.h"
-#include "run/bench.h"
 
 /* A box of water, and a map of it at 0.5 A, as in the papers. */
 typedef struct msm_box {

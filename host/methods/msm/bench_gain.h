@@ -2,7 +2,7 @@
 #ifndef LEY_MSM_BENCH_GAIN_H
 #define LEY_MSM_BENCH_GAIN_H
 
-#include "run/bench.h"
+#include "bench/bench.h"
 
 /* Whole jobs with these lattices in a box of water: on the device that is the fastest in its rows
  * of the preset's whole, and on all devices of the engine, whose slabs the schedule shares out. The

@@ -5,9 +5,9 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
+#include "memory/arena.h"
 #include "methods/cutoff/stages.h"
-#include "run/room.h"
-#include "run/work.h"
 
 KERNEL_ARGUMENTS_STRUCT(spread_count, LEY_SPREAD_COUNT_ARGUMENTS);
 KERNEL_ARGUMENTS_STRUCT(spread_list, LEY_SPREAD_LIST_ARGUMENTS);

@@ -11,7 +11,7 @@
 #include "error.h"
 #include "methods/msm/step_costs.h"
 #include "parallel.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>

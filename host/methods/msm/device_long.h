@@ -5,7 +5,7 @@
 
 #include "methods/msm/device_spread.h"
 #include "methods/msm/long_waves.h"
-#include "run/method.h"
+#include "schedule/method.h"
 
 KERNEL_ARGUMENTS_STRUCT(long_place, LEY_LONG_PLACE_ARGUMENTS);
 KERNEL_ARGUMENTS_STRUCT(long_spread, LEY_LONG_SPREAD_ARGUMENTS);

@@ -5,7 +5,7 @@
 #include "methods/msm/device_spread.h"
 
 #include "error.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>

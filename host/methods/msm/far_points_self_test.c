@@ -2,7 +2,7 @@
 
 #include "error.h"
 #include "methods/msm/far_points.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>

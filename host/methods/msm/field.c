@@ -3,14 +3,14 @@
 #include "clock.h"
 #include "error.h"
 #include "log.h"
+#include "memory/upload.h"
 #include "methods/msm/choice.h"
 #include "methods/msm/device_long.h"
 #include "methods/msm/device_spread.h"
 #include "methods/msm/far_points.h"
 #include "methods/msm/problem.h"
 #include "methods/msm/task.h"
-#include "run/forecast.h"
-#include "run/upload.h"
+#include "plan/forecast.h"
 #include "target/points.h"
 
 #include <math.h>

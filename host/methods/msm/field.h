@@ -3,7 +3,7 @@
 #define LEY_MSM_FIELD_H
 
 #include "methods/msm/solver.h"
-#include "run/method.h"
+#include "schedule/method.h"
 
 /* What it makes, and on a device that has made it, where it is. */
 extern const product msm_product_field;

@@ -5,9 +5,9 @@
 #define LEY_MSM_FIT_H
 
 #include "device.h"
+#include "engine/decisions.h"
+#include "engine/engine.h"
 #include "numerics/hierarchy.h"
-#include "run/engine.h"
-#include "run/job_plan.h"
 
 /* Bytes that a hierarchy's lattices take of a device, and the largest of their buffers. Libraries
  * of transforms may take a work area as large as the lattice, which is counted. */

@@ -4,7 +4,7 @@
 #include "costs.h"
 #include "error.h"
 #include "methods/msm/step_costs.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "methods/msm/long_waves.h"
 #include "methods/msm/mean_wave.h"
 #include "numerics/spectrum.h"
-#include "run/work.h"
 
 KERNEL_ARGUMENTS_STRUCT(influence, LEY_INFLUENCE_ARGUMENTS);
 extern const kernel_kind influence_kind;

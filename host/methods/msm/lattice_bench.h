@@ -2,7 +2,7 @@
 #ifndef LEY_LATTICE_BENCH_H
 #define LEY_LATTICE_BENCH_H
 
-#include "run/bench.h"
+#include "bench/bench.h"
 
 extern const bench_subject bench_lattice;
 

@@ -4,8 +4,8 @@
 #define LEY_LATTICE_KERNEL_H
 
 #include "arguments.h"
+#include "engine/command_sequence.h"
 #include "methods/msm/lattice_tuning.h"
-#include "run/work.h"
 
 KERNEL_ARGUMENTS_STRUCT(lattice, LEY_LATTICE_ARGUMENTS);
 extern const kernel_kind lattice_kind;

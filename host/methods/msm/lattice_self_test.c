@@ -2,7 +2,7 @@
 
 #include "error.h"
 #include "memory.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>

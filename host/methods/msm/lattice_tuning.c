@@ -1,7 +1,7 @@
 #include "methods/msm/lattice_tuning.h"
 
+#include "engine/specifications.h"
 #include "error.h"
-#include "run/specifications.h"
 
 #include <stdio.h>
 #include <string.h>

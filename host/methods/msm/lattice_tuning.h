@@ -2,8 +2,8 @@
 #ifndef LEY_LATTICE_TUNING_H
 #define LEY_LATTICE_TUNING_H
 
+#include "engine/tuning.h"
 #include "methods/msm/lattice_layout.h"
-#include "run/tuning.h"
 
 /* Nodes that neighbourhoods may reach far: programs are unrolled along z. */
 enum { LATTICE_MOST_RADIUS = 31 };

@@ -3,7 +3,7 @@
 #define LEY_MSM_METHOD_H
 
 #include "numerics/hierarchy.h"
-#include "run/method.h"
+#include "schedule/method.h"
 
 extern const method method_msm;
 extern const struct bench_subject bench_msm; /* bench.c */

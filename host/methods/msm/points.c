@@ -11,8 +11,8 @@
 #include "methods/msm/problem.h"
 #include "methods/msm/stricter.h"
 #include "methods/msm/task.h"
-#include "run/job.h"
-#include "run/job_memory.h"
+#include "schedule/job.h"
+#include "schedule/job_memory.h"
 #include "target/points.h"
 
 #include <math.h>

@@ -4,9 +4,9 @@
 #include "law/accuracy.h"
 #include "law/periodic.h"
 #include "parallel.h"
-#include "run/strong_charges.h"
 #include "source/atoms.h"
 #include "target/points.h"
+#include "verify/strong_charges.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -15,8 +15,8 @@
 #include "numerics/lattice_sum.h"
 #include "numerics/spectrum.h"
 #include "parallel.h"
-#include "run/host_sum.h"
-#include "run/job_memory.h"
+#include "schedule/host_sum.h"
+#include "schedule/job_memory.h"
 #include "source/atoms.h"
 #include "target/points.h"
 

@@ -2,6 +2,7 @@
 #include "methods/msm/tolerance.h"
 #include "calibrate.h"
 #include "core/options.h"
+#include "engine/engine.h"
 #include "error.h"
 #include "law/tolerance_floor.h"
 #include "log.h"
@@ -13,7 +14,6 @@
 #include "methods/msm/task.h"
 #include "numerics/error_table.h"
 #include "numerics/expected_error.h"
-#include "run/engine.h"
 #include "target/points.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef LEY_MSM_TOLERANCE_H
 #define LEY_MSM_TOLERANCE_H
 
+#include "engine/engine.h"
 #include "leyden.h"
-#include "run/engine.h"
 
 /* As ley_long_range_choose(), of the device of this worker, whose thread the caller is. Range and
  * options are whole. Errors: those, but not of a medium. */

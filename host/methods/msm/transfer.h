@@ -10,12 +10,12 @@
 #include "arguments.h"
 #include "calibrate.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "leyden.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/msm/places.h"
 #include "methods/msm/spread.h"
 #include "numerics/hierarchy.h"
-#include "run/work.h"
 
 KERNEL_ARGUMENTS_STRUCT(anterpolate, LEY_ANTERPOLATE_ARGUMENTS);
 KERNEL_ARGUMENTS_STRUCT(between, LEY_BETWEEN_ARGUMENTS);

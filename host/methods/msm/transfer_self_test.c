@@ -2,7 +2,7 @@
 
 #include "core/sizes.h"
 #include "error.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>
