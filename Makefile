@@ -38,7 +38,7 @@ tool_libs   = $(shell pkg-config --libs cairo jansson)
 kernels     := $(sort $(notdir $(wildcard cl/*.cl kernels_cuda/*.cu)))
 kernel_text := $(wildcard cl/*.cl cl/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
 lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/*/*.c)) \
-               $(wildcard host/*/*.c host/methods/*/*.c)
+               $(wildcard host/*/*.c host/methods/*/*.c host/long_range/*/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
@@ -122,7 +122,7 @@ $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O1 -fno-sanitize=all
 # So it is with the direct sums of the host.
 $(BUILD)/host/methods/cutoff/overflow.o $(BUILD)/host/schedule/host_direct.o: own_flags := -O3 -ffast-math -fno-associative-math
 # A peer is as fast as compilers make it; it meets no infinities either.
-$(BUILD)/host/methods/msm/lattice_host_loop.o: own_flags := -O3 -ffast-math
+$(BUILD)/host/long_range/bench/lattice_serial_loop.o: own_flags := -O3 -ffast-math
 
 $(BUILD)/%.o: %.c | $(BUILD)/complete
 	@mkdir -p $(@D)

@@ -4,7 +4,7 @@
 
 #include "bench/bench.h"
 #include "engine/engine.h"
-#include "methods/msm/tolerance.h"
+#include "long_range/estimate/tolerance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "bench/bench.h"
 #include "error.h"
-#include "methods/msm/lattice_tuning.h"
+#include "long_range/multilevel/lattice_tuning.h"
 
 #include <math.h>
 #include <stdio.h>

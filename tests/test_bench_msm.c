@@ -6,8 +6,8 @@
 #include "engine/engine.h"
 #include "error.h"
 #include "law/long_range.h"
-#include "methods/msm/bench_steps.h"
-#include "methods/msm/core_loop.h"
+#include "long_range/bench/serial_loop.h"
+#include "long_range/bench/steps.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * this program answers (the linker's --wrap). */
 #include "support.h"
 
-#include "methods/msm/places.h"
+#include "long_range/mesh/coordinates.h"
 
 #include <stdio.h>
 #include <stdlib.h>

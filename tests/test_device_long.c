@@ -6,7 +6,7 @@
 
 #include "engine/engine.h"
 #include "error.h"
-#include "methods/msm/device_long.h"
+#include "long_range/fourier/device_long_wavelengths.h"
 #include "parallel.h"
 #include "some_charges.h"
 

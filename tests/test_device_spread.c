@@ -4,7 +4,7 @@
 #include "support.h"
 
 #include "engine/engine.h"
-#include "methods/msm/device_spread.h"
+#include "long_range/mesh/device_spread.h"
 
 #include <math.h>
 #include <stdlib.h>

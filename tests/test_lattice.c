@@ -4,7 +4,7 @@
 
 #include "engine/engine.h"
 #include "error.h"
-#include "methods/msm/lattice_build.h"
+#include "long_range/multilevel/lattice_build.h"
 #include "verify/self_test.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
 #include "support.h"
 
 #include "engine/engine.h"
-#include "methods/msm/device_long.h"
-#include "methods/msm/influence_kernel.h"
+#include "long_range/fourier/device_long_wavelengths.h"
+#include "long_range/fourier/influence_kernel.h"
 #include "verify/verification.h"
 
 #include <math.h>

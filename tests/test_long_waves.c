@@ -2,7 +2,7 @@
  * wants them; and how devices that wait for them have them. */
 #include "support.h"
 
-#include "methods/msm/beside.h"
+#include "long_range/host_threads.h"
 #include "numerics/influence.h"
 #include "some_charges.h"
 

@@ -7,9 +7,9 @@
 
 #include "engine/engine.h"
 #include "law/long_range.h"
-#include "methods/msm/pairs.h"
-#include "methods/msm/problem.h"
-#include "methods/msm/solver.h"
+#include "long_range/model/problem.h"
+#include "long_range/model/short_range_part.h"
+#include "long_range/solver.h"
 #include "pairwise.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
 #include "support.h"
 
 #include "engine/engine.h"
-#include "methods/msm/choice.h"
-#include "methods/msm/step_costs.h"
+#include "long_range/estimate/parameter_search.h"
+#include "long_range/mesh/step_costs.h"
 #include "source/atoms.h"
 
 #include <math.h>

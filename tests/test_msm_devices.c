@@ -6,7 +6,7 @@
 
 #include "dev_kernel.h"
 #include "engine/engine.h"
-#include "methods/msm/solver.h"
+#include "long_range/solver.h"
 #include "parallel.h"
 
 #include <stdio.h>

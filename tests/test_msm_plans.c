@@ -6,10 +6,10 @@
 #include "clock.h"
 #include "engine/engine.h"
 #include "error.h"
+#include "long_range/fourier/kept_spectrum.h"
+#include "long_range/fourier/spectral.h"
+#include "long_range/method.h"
 #include "memory.h"
-#include "methods/msm/kept_spectrum.h"
-#include "methods/msm/method.h"
-#include "methods/msm/spectral.h"
 #include "numerics/influence.h"
 #include "schedule/job.h"
 

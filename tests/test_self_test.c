@@ -15,6 +15,13 @@
 
 #include "engine/engine.h"
 #include "error.h"
+#include "long_range/fourier/device_long_wavelengths.h"
+#include "long_range/mesh/device_spread.h"
+#include "long_range/mesh/gather_points_self_test.h"
+#include "long_range/mesh/transfer_build.h"
+#include "long_range/mesh/transfer_self_test.h"
+#include "long_range/multilevel/lattice_build.h"
+#include "long_range/multilevel/lattice_self_test.h"
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/point_pairs_build.h"
@@ -25,13 +32,6 @@
 #include "methods/dcs/self_test.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/self_test.h"
-#include "methods/msm/device_long.h"
-#include "methods/msm/device_spread.h"
-#include "methods/msm/far_points_self_test.h"
-#include "methods/msm/lattice_build.h"
-#include "methods/msm/lattice_self_test.h"
-#include "methods/msm/transfer_build.h"
-#include "methods/msm/transfer_self_test.h"
 #include "parallel.h"
 
 #define CL_TARGET_OPENCL_VERSION 120

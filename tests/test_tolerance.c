@@ -4,9 +4,9 @@
 
 #include "fft.h"
 #include "law/tolerance_floor.h"
-#include "methods/msm/choice.h"
-#include "methods/msm/long_waves.h"
-#include "methods/msm/points.h"
+#include "long_range/estimate/parameter_search.h"
+#include "long_range/fourier/long_wavelengths.h"
+#include "long_range/points.h"
 #include "numerics/error_table.h"
 #include "numerics/expected_error.h"
 #include "parallel.h"

@@ -5,8 +5,8 @@
 #include "clock.h"
 #include "engine/engine.h"
 #include "law/long_range.h"
-#include "methods/msm/cycle.h"
-#include "methods/msm/transfer_build.h"
+#include "long_range/mesh/transfer_build.h"
+#include "long_range/multilevel/v_cycle.h"
 #include "pairwise.h"
 
 #include <math.h>
