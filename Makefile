@@ -322,7 +322,8 @@ offline: $(offline_tools)
 
 FUZZ_SECONDS ?= 60
 fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
-fuzz_sources := $(wildcard host/core/*.c host/io/*.c host/apbs/*.c) platform/error.c platform/machine.c platform/memory.c platform/parallel.c \
+fuzz_sources := $(wildcard $(addsuffix /*.c,$(addprefix host/,core source target expression io apbs))) host/law/solvent.c \
+                $(addprefix platform/,error.c machine.c memory.c parallel.c) \
                 $(addprefix platform/,costs.c kernel_wishes.c build_cache.c cache_limit.c clock.c environment.c log.c)
 
 fuzz_objects := $(patsubst %.c,$(BUILD)/fuzz/objects/%.o,$(fuzz_sources))

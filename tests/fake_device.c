@@ -976,7 +976,7 @@ static void wait_for_late(void)
         pthread_mutex_lock(&mutex);
         const int hanging_now = hanging;
         pthread_mutex_unlock(&mutex);
-        if (hand_adrift() <= hanging_now)
+        if (driver_thread_adrift() <= hanging_now)
             return;
         usleep(1000);
     }

@@ -114,9 +114,9 @@ static void clean_after_loss(support_job *o)
 static void clean(support_job *o)
 {
     support_job_end(o);
-    for (int i = 0; i < 6000 && hand_adrift() > 0; i++)
+    for (int i = 0; i < 6000 && driver_thread_adrift() > 0; i++)
         usleep(5000);
-    CHECK(hand_adrift() == 0);
+    CHECK(driver_thread_adrift() == 0);
     CHECK(ask_cuda("fake_cuda_live") == 0);
     CHECK(ask(getenv("LEYDEN_NVRTC"), "fake_nvrtc_live") == 0);
 }

@@ -30,14 +30,14 @@ static void test_who_wants_them(void **state)
     static const double box_A[3][3] = {{42, 0, 0}, {0, 42, 0}, {0, 0, 42}};
     hierarchy h = some_lattice(WINDOW_BSPLINE8, "", box_A, 0.3);
     h.window = window_get(WINDOW_NODAL7);
-    assert_false(long_waves_are_wanted(&h));
+    assert_false(long_wavelengths_are_wanted(&h));
     h = some_lattice(WINDOW_BSPLINE8, "", box_A, 0.3);
     h.long_waves_per_A = 0;
-    assert_false(long_waves_are_wanted(&h));
-    assert_true(long_waves_bytes(&h, (const int64_t[3]){64, 64, 64}) == 0);
+    assert_false(long_wavelengths_are_wanted(&h));
+    assert_true(long_wavelengths_bytes(&h, (const int64_t[3]){64, 64, 64}) == 0);
     h.long_waves_per_A = 0.3;
     h.solver = HIERARCHY_MIXED;
-    assert_false(long_waves_are_wanted(&h));
+    assert_false(long_wavelengths_are_wanted(&h));
 }
 
 static void test_cancelled(void **state)
@@ -53,10 +53,10 @@ static void test_cancelled(void **state)
                      LEY_CANCELLED);
     assert_null(coarse.values_e);
     ley_error_clear(&error);
-    long_waves made;
+    long_wavelengths made;
     const int64_t n[3] = {80, 80, 80};
     assert_ok(long_charges_make(&h, LONG_ATOMS, c->position_A[0], c->charge_e, NULL, &coarse, &error));
-    assert_int_equal(long_waves_make(&h, n, &coarse, &at_once, &made, &error), LEY_CANCELLED);
+    assert_int_equal(long_wavelengths_make(&h, n, &coarse, &at_once, &made, &error), LEY_CANCELLED);
     assert_null(made.values);
     ley_error_clear(&error);
     long_charges_clear(&coarse);
@@ -66,9 +66,9 @@ static void test_cancelled(void **state)
 /* ---- Beside a job ---------------------------------------------------------------------------- */
 
 typedef struct taker {
-    const long_waves_source *from;
+    const long_wavelengths_source *from;
     int64_t n[3];
-    const long_waves *taken;
+    const long_wavelengths *taken;
     ley_status status;
     ley_error error;
 } taker;
@@ -91,11 +91,11 @@ static void test_shared_by_devices(void **state)
     ley_error error = {0};
     ley_atoms *atoms;
     int64_t n[3];
-    beside b;
+    host_threads b;
     influence_extent(&h, n);
     assert_ok(ley_atoms_create(LONG_ATOMS, c->position_A[0], c->charge_e, NULL, &atoms, &error));
-    beside_begin(&b, &h, atoms, NULL, false, true, n);
-    const long_waves_source from = beside_long_waves(&b);
+    host_threads_begin(&b, &h, atoms, NULL, false, true, n);
+    const long_wavelengths_source from = host_threads_long_wavelengths(&b);
     taker takers[3];
     pthread_t threads[3];
     for (int i = 0; i < 3; i++) {
@@ -109,7 +109,7 @@ static void test_shared_by_devices(void **state)
     assert_ptr_equal(takers[0].taken, takers[1].taken);
     assert_ptr_not_equal(takers[0].taken, takers[2].taken);
     for (int i = 0; i < 3; i += 2) {
-        const long_waves *w = takers[i].taken;
+        const long_wavelengths *w = takers[i].taken;
         const int64_t wave[3] = {1, 2, -1}, count_y = 2 * w->most[1] + 1,
                       at = (2 * w->most[2] * count_y + 2) * (w->most[0] + 1) + 1;
         double right[2];
@@ -117,14 +117,14 @@ static void test_shared_by_devices(void **state)
         assert_true(hypot((double)w->values[at][0] - right[0], (double)w->values[at][1] - right[1]) <
                     4e-6 * sqrt(c->square_e2));
     }
-    beside_end(&b, false);
+    host_threads_end(&b, false);
     const atomic_bool at_once = true;
-    beside_begin(&b, &h, atoms, &at_once, false, true, n);
+    host_threads_begin(&b, &h, atoms, &at_once, false, true, n);
     take(&takers[0]);
     assert_int_equal(takers[0].status, LEY_CANCELLED);
     assert_null(takers[0].taken);
     ley_error_clear(&takers[0].error);
-    beside_end(&b, false);
+    host_threads_end(&b, false);
     ley_atoms_destroy(atoms);
     free(c);
 }

@@ -69,10 +69,10 @@ static void run(ley_solver solver, double *predicted_s, double *took_s)
 /* Of how many pair kernels a plan counts the building, and with how many seconds each. */
 static int count_unbuilt(double *each_s)
 {
-    const double pairs_per_s[CHOICE_REACHES] = {1, 1, 1, 1, 1, 1, 1, 1};
-    choice_device d;
+    const double pairs_per_s[SEARCH_REACHES] = {1, 1, 1, 1, 1, 1, 1, 1};
+    search_device d;
     int count = 0;
-    choice_look_at(device(), NULL, pairs_per_s, &d);
+    search_look_at(device(), NULL, pairs_per_s, &d);
     for (int k = 0; k < PAIRS_KERNELS; k++)
         if (d.pairs_building_s[k] > 0) {
             count++;

@@ -458,11 +458,11 @@ static ley_status bin_on_device(ley_error *error)
     buffer_of_atom slots = {NULL};
     buffer_of_int extra = {NULL};
     device_bins counts;
-    room memory = {.device = device};
+    arena memory = {.device = device};
     device_binning kernels;
     device_binning_create(device, &kernels);
     const ley_status status = device_binning_run(&memory, &kernels, &problem, &slots, &extra, NULL, &counts, error);
-    room_clear(&memory);
+    arena_clear(&memory);
     device_binning_destroy(&kernels);
     if (status == LEY_OK && counts.declined != NULL &&
         strcmp(counts.declined, "its kernels do not build or are wrong there") == 0)
@@ -562,7 +562,7 @@ static ley_status test_transfer(const subject *s, made *m, ley_error *error)
     return strcmp(file, "anterpolate") == 0          ? transfer_test_anterpolation(&t->anterpolate, t, error)
            : strcmp(file, "restriction") == 0        ? transfer_test_restriction(&t->restriction, t, error)
            : strcmp(file, "prolongation") == 0       ? transfer_test_prolongation(&t->prolongation, t, error)
-           : strcmp(file, "interpolation_list") == 0 ? far_points_self_test(&t->interpolation, t, error)
+           : strcmp(file, "interpolation_list") == 0 ? gather_points_self_test(&t->interpolation, t, error)
                                                      : transfer_test_interpolation(&t->interpolation, t, error);
 }
 

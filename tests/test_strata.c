@@ -14,9 +14,9 @@ static double value_of_some(const void *context, int64_t i)
     return ((const double *)context)[i];
 }
 
-static strata_source asked_for(const double *value, size_t n)
+static stratified_sample_source asked_for(const double *value, size_t n)
 {
-    return (strata_source){.total = (int64_t)n, .value = value_of_some, .context = value};
+    return (stratified_sample_source){.total = (int64_t)n, .value = value_of_some, .context = value};
 }
 
 /* A few large values, in which all of the error is, make most of a map's mean square: whether a
@@ -36,19 +36,20 @@ static void test_strata(void **state)
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         ley_error error = {0};
         uint64_t random = seed;
-        strata s;
+        stratified_sample s;
         double sum2 = 0, points = 0;
-        const strata_source source = asked_for(value, VALUES);
-        assert_ok(strata_make(&source, CHOSEN, &random, &s, &error));
+        const stratified_sample_source source = asked_for(value, VALUES);
+        assert_ok(stratified_sample_make(&source, CHOSEN, &random, &s, &error));
         assert_true(s.count == VALUES && s.chosen == CHOSEN && s.large == LARGE);
         for (size_t k = 0; k < s.chosen; k++) {
             sum2 += s.weight[k] * (value[s.points[k]] < 0 ? 1 : 1e-6);
             points += s.weight[k];
         }
         assert_true(fabs(points - VALUES) < 1e-6);
-        assert_true(fabs(strata_relative_rms(&s, sum2, 0, 0) / right - 1) < 1e-3);
-        assert_true(fabs(strata_absolute_rms(&s, sum2) - sqrt(error2 / VALUES)) < 1e-3 * sqrt(error2 / VALUES));
-        strata_clear(&s);
+        assert_true(fabs(stratified_sample_relative_rms(&s, sum2, 0, 0) / right - 1) < 1e-3);
+        assert_true(fabs(stratified_sample_absolute_rms(&s, sum2) - sqrt(error2 / VALUES)) <
+                    1e-3 * sqrt(error2 / VALUES));
+        stratified_sample_clear(&s);
     }
     free(value);
 }
@@ -65,14 +66,14 @@ static void test_strata_of_many(void **state)
             double *value = malloc(n * sizeof *value), sum = 0, right = 0, points = 0;
             ley_error error = {0};
             uint64_t random = 5;
-            strata s;
+            stratified_sample s;
             assert_non_null(value);
             for (size_t k = 0; k < n; k++)
                 value[k] = k % 80 == 1 ? 276 : 0.5;
             for (size_t k = 0; k < n; k++)
                 right += value[k] * value[k];
-            const strata_source source = asked_for(value, n);
-            assert_ok(strata_make(&source, chosen[j], &random, &s, &error));
+            const stratified_sample_source source = asked_for(value, n);
+            assert_ok(stratified_sample_make(&source, chosen[j], &random, &s, &error));
             assert_true(s.chosen == chosen[j] && s.count == (int64_t)n);
             for (size_t k = 0; k < s.chosen; k++) {
                 assert_true(s.weight[k] >= 1 && isfinite(s.weight[k]));
@@ -83,7 +84,7 @@ static void test_strata_of_many(void **state)
                 assert_true(fabs(points - (double)s.count) < 1e-6 * (double)s.count);
             if (chosen[j] == 256)
                 assert_true(fabs(sqrt(sum / points / (right / (double)n)) - 1) < 0.2);
-            strata_clear(&s);
+            stratified_sample_clear(&s);
             free(value);
         }
 }
@@ -101,13 +102,13 @@ static void test_strata_of_a_charge(void **state)
         double points = 0;
         ley_error error = {0};
         uint64_t random = chosen;
-        strata s;
+        stratified_sample s;
         size_t end = chosen < 4 ? 1 : chosen / 4, i = 0;
         for (double size = 1e6; i < VALUES; size /= 2, end *= 4)
             for (; i < end && i < VALUES; i++)
                 value[i] = size;
-        const strata_source source = asked_for(value, VALUES);
-        assert_ok(strata_make(&source, chosen, &random, &s, &error));
+        const stratified_sample_source source = asked_for(value, VALUES);
+        assert_ok(stratified_sample_make(&source, chosen, &random, &s, &error));
         assert_int_equal(s.chosen, chosen);
         for (size_t k = 0; k < s.chosen; k++) {
             assert_true(s.points[k] >= 0 && s.points[k] < VALUES && s.weight[k] >= 1);
@@ -115,7 +116,7 @@ static void test_strata_of_a_charge(void **state)
         }
         if (chosen >= 2)
             assert_true(fabs(points - (double)s.count) < 1e-6 * (double)s.count);
-        strata_clear(&s);
+        stratified_sample_clear(&s);
     }
     free(value);
 }
@@ -146,7 +147,7 @@ static void fill_cube(ley_map *map)
     assert_ok(map_planes_give(map, 0, CUBE_EDGE, values, true, &error));
 }
 
-static void check_strata_of(const strata *s, double square, double error2)
+static void check_strata_of(const stratified_sample *s, double square, double error2)
 {
     double sum2 = 0, points = 0, found2 = 0;
     bool has_loudest = false;
@@ -161,7 +162,7 @@ static void check_strata_of(const strata *s, double square, double error2)
     assert_true(has_loudest && s->count == CUBE && s->sampled == NULL && fabs(s->squares / square - 1) < 1e-9);
     assert_true(fabs(points / CUBE - 1) < 1e-9);
     assert_true(fabs(found2 / square - 1) < 0.02);
-    assert_true(fabs(strata_relative_rms(s, sum2, 0, 0) / sqrt(error2 / square) - 1) < 0.1);
+    assert_true(fabs(stratified_sample_relative_rms(s, sum2, 0, 0) / sqrt(error2 / square) - 1) < 0.1);
 }
 
 /* Each stratum stands for what it is, and the same points are chosen each time, whether a map is in
@@ -185,18 +186,18 @@ static void test_strata_of_maps(void **state)
     for (int k = 0; k < 2; k++)
         fill_cube(maps[k]);
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        strata s[2];
+        stratified_sample s[2];
         for (int k = 0; k < 2; k++) {
-            const strata_source source = {.total = CUBE, .map = maps[k]};
+            const stratified_sample_source source = {.total = CUBE, .map = maps[k]};
             uint64_t random = seed;
-            assert_ok(strata_make(&source, CHOSEN, &random, &s[k], &error));
+            assert_ok(stratified_sample_make(&source, CHOSEN, &random, &s[k], &error));
             assert_int_equal(s[k].chosen, CHOSEN);
             check_strata_of(&s[k], square, error2);
         }
         assert_memory_equal(s[0].points, s[1].points, CHOSEN * sizeof *s[0].points);
         assert_true(s[0].squares == s[1].squares);
-        strata_clear(&s[0]);
-        strata_clear(&s[1]);
+        stratified_sample_clear(&s[0]);
+        stratified_sample_clear(&s[1]);
     }
     ley_map_destroy(maps[0]);
     ley_map_destroy(maps[1]);
@@ -247,7 +248,7 @@ static void test_strata_of_strong_charges(void **state)
         error2 += off[i] * off[i];
     }
     strong_point *strong;
-    strata_source source = {.total = CUBE, .map = map};
+    stratified_sample_source source = {.total = CUBE, .map = map};
     size_t count;
     assert_ok(strong_charges_find(atoms, &cube, &periods, &strong, &count, &error));
     assert_in_range(count, 9 * 16 * 16, 17 * 17 * 17);
@@ -257,16 +258,16 @@ static void test_strata_of_strong_charges(void **state)
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             uint64_t random = seed;
             double sum2 = 0, points = 0;
-            strata s;
-            assert_ok(strata_make(&source, CHOSEN, &random, &s, &error));
+            stratified_sample s;
+            assert_ok(stratified_sample_make(&source, CHOSEN, &random, &s, &error));
             assert_int_equal(s.chosen, CHOSEN);
             for (size_t k = 0; k < s.chosen; k++) {
                 sum2 += s.weight[k] * pow(off[s.points[k]], 2);
                 points += s.weight[k];
             }
             assert_true(fabs(points / CUBE - 1) < 1e-9);
-            worst[with] = fmax(worst[with], fabs(log(strata_absolute_rms(&s, sum2) / sqrt(error2 / CUBE))));
-            strata_clear(&s);
+            worst[with] = fmax(worst[with], fabs(log(stratified_sample_absolute_rms(&s, sum2) / sqrt(error2 / CUBE))));
+            stratified_sample_clear(&s);
         }
     }
     assert_true(worst[0] > log(2) && worst[1] < log(1.25));
@@ -305,12 +306,12 @@ static double value_of_very_many(const void *context, int64_t i)
 static void test_strata_of_a_sample(void **state)
 {
     (void)state;
-    const strata_source source = {.total = (int64_t)1 << 50, .value = value_of_very_many};
+    const stratified_sample_source source = {.total = (int64_t)1 << 50, .value = value_of_very_many};
     ley_error error = {0};
     uint64_t random = 0;
     double points = 0, large = 0;
-    strata s;
-    assert_ok(strata_make(&source, 64, &random, &s, &error));
+    stratified_sample s;
+    assert_ok(stratified_sample_make(&source, 64, &random, &s, &error));
     assert_true(s.count == STRATA_POINTS && s.sampled != NULL && s.chosen == 64);
     assert_true(fabs(s.squares / s.count - 1.75) < 0.01);
     for (size_t k = 0; k < s.chosen; k++) {
@@ -319,7 +320,7 @@ static void test_strata_of_a_sample(void **state)
         large += s.points[k] % 4 == 0 ? s.weight[k] : 0;
     }
     assert_true(fabs(points / s.count - 1) < 1e-9 && fabs(large / s.count - 0.25) < 0.01);
-    strata_clear(&s);
+    stratified_sample_clear(&s);
 }
 
 /* Nobody waits for a job that is cancelled. */
@@ -328,12 +329,12 @@ static void test_strata_cancelled(void **state)
     (void)state;
     const double value[4] = {1, 2, 3, 4};
     const atomic_bool cancelled = true;
-    strata_source source = asked_for(value, 4);
+    stratified_sample_source source = asked_for(value, 4);
     ley_error error = {0};
     uint64_t random = 0;
-    strata s;
+    stratified_sample s;
     source.cancelled = &cancelled;
-    assert_int_equal(strata_make(&source, 2, &random, &s, &error), LEY_CANCELLED);
+    assert_int_equal(stratified_sample_make(&source, 2, &random, &s, &error), LEY_CANCELLED);
     ley_error_clear(&error);
 }
 
@@ -344,13 +345,13 @@ static void test_strata_of_few(void **state)
     const double value[3] = {0, NAN, 0};
     ley_error error = {0};
     uint64_t random = 0;
-    strata s;
-    const strata_source source = asked_for(value, 3);
-    assert_ok(strata_make(&source, 256, &random, &s, &error));
+    stratified_sample s;
+    const stratified_sample_source source = asked_for(value, 3);
+    assert_ok(stratified_sample_make(&source, 256, &random, &s, &error));
     assert_true(s.count == 3 && s.chosen == 3 && s.large == 3 && s.squares == 0);
     assert_true(s.weight[0] == 1 && s.weight[1] == 1 && s.weight[2] == 1);
-    assert_true(strata_relative_rms(&s, 0, 0, 0) == 0 && isinf(strata_relative_rms(&s, 1, 0, 0)));
-    strata_clear(&s);
+    assert_true(stratified_sample_relative_rms(&s, 0, 0, 0) == 0 && isinf(stratified_sample_relative_rms(&s, 1, 0, 0)));
+    stratified_sample_clear(&s);
 }
 
 int main(void)

@@ -29,12 +29,12 @@ typedef struct bench {
     dev_list list;
     dev *device;
     dev_kernel note;
-    room room;
+    arena arena;
     results made;
     dev_buffer *other;
     flight flight;
     watch watch;
-    work work; /* of the thread that is watched */
+    command_sequence command_sequence; /* of the thread that is watched */
 } bench;
 
 static bench *bench_create(fake_plan plan)
@@ -53,15 +53,15 @@ static bench *bench_create(fake_plan plan)
     const dev_source source = {.kind = &note_kind, .spec = spec, .text = "", .options = options};
     b->note = (dev_kernel){.device = b->device, .kind = &note_kind, .group_size = {1, 1, 1}};
     assert_ok(b->device->backend->build(b->device, &source, NULL, 0, &b->note.program, &error));
-    b->room.device = b->flight.device = b->device;
-    assert_ok(room_results(&b->room, WORDS * 4, &b->made, &error));
-    assert_ok(room_buffer(&b->room, WORDS * 4, DEV_READ_WRITE, &b->other, &error));
+    b->arena.device = b->flight.device = b->device;
+    assert_ok(arena_results(&b->arena, WORDS * 4, &b->made, &error));
+    assert_ok(arena_buffer(&b->arena, WORDS * 4, DEV_READ_WRITE, &b->other, &error));
     return b;
 }
 
 static void bench_destroy(bench *b)
 {
-    room_clear(&b->room);
+    arena_clear(&b->arena);
     kernel_destroy(&b->note);
     assert_int_equal(b->plan.live_objects, 0);
     b->device->backend->close(b->device);
@@ -71,11 +71,11 @@ static void bench_destroy(bench *b)
 }
 
 /* words[at] = 10 words[at] + number */
-static void note(const bench *b, work *w, int at, int number, double predicted_s)
+static void note(const bench *b, command_sequence *w, int at, int number, double predicted_s)
 {
     static const size_t groups[3] = {1, 1, 1};
-    work_launch(w, &b->note, groups, KERNEL_ARGUMENTS(note, .gm_words = {b->made.buffer}, .at = at, .number = number),
-                predicted_s);
+    sequence_launch(w, &b->note, groups,
+                    KERNEL_ARGUMENTS(note, .gm_words = {b->made.buffer}, .at = at, .number = number), predicted_s);
 }
 
 static int32_t word(const bench *b, int at)
@@ -89,33 +89,33 @@ static void test_order(void **state)
 {
     (void)state;
     bench *b = bench_create((fake_plan){.fail_copy = 0});
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     ley_error error = {0};
-    work_begin(&w, &b->flight, NULL);
+    sequence_begin(&w, &b->flight, NULL);
     int32_t number = 7;
-    work_fill(&w, b->made.buffer, 0, 1, WORDS * 4);
-    work_write(&w, b->made.buffer, 4, &number, sizeof number);
+    sequence_fill(&w, b->made.buffer, 0, 1, WORDS * 4);
+    sequence_write(&w, b->made.buffer, 4, &number, sizeof number);
     number = 9; /* the caller's again at once */
-    work_write(&w, b->made.buffer, 8, &number, sizeof number);
+    sequence_write(&w, b->made.buffer, 8, &number, sizeof number);
     number = 0;
     for (int i = 1; i <= 5; i++)
         note(b, &w, 0, i, 1e-6);
     note(b, &w, 1, 3, 1e-6);
-    work_copy(&w, b->other, 8, b->made.buffer, 0, 16);
-    work_fill(&w, b->made.buffer, 16, 5, 8);
-    work_copy(&w, b->made.buffer, 20, b->other, 8, 8);
-    work_read(&w, b->made.buffer, 0, b->made.staging, WORDS * 4);
+    sequence_copy(&w, b->other, 8, b->made.buffer, 0, 16);
+    sequence_fill(&w, b->made.buffer, 16, 5, 8);
+    sequence_copy(&w, b->made.buffer, 20, b->other, 8, 8);
+    sequence_read(&w, b->made.buffer, 0, b->made.staging, WORDS * 4);
     note(b, &w, 0, 6, 1e-6); /* what was read is from before, whenever it travels */
-    assert_ok(work_finish(&w, &error));
+    assert_ok(sequence_finish(&w, &error));
     const int right[] = {112345, 73, 9, 1, 5, 112345, 73, 1};
     for (int i = 0; i < 8; i++)
         assert_int_equal(word(b, i), right[i]);
     assert_int_equal(b->plan.waits, 1);
-    work_begin(&w, &b->flight, NULL);
-    work_read(&w, b->made.buffer, 0, b->made.staging, WORDS * 4);
-    assert_ok(work_finish(&w, &error));
+    sequence_begin(&w, &b->flight, NULL);
+    sequence_read(&w, b->made.buffer, 0, b->made.staging, WORDS * 4);
+    assert_ok(sequence_finish(&w, &error));
     assert_int_equal(word(b, 0), 1123456);
-    work_end(&w);
+    sequence_end(&w);
     bench_destroy(b);
 }
 
@@ -125,28 +125,28 @@ static void test_writes(void **state)
     (void)state;
     enum { LARGE = 100000 };
     bench *b = bench_create((fake_plan){.fail_copy = 0});
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     ley_error error = {0};
     results large;
     unsigned char *bytes = malloc(LARGE), *right = malloc(LARGE);
-    assert_ok(room_results(&b->room, LARGE, &large, &error));
+    assert_ok(arena_results(&b->arena, LARGE, &large, &error));
     for (int round = 0; round < 3; round++) {
-        work_begin(&w, &b->flight, NULL);
+        sequence_begin(&w, &b->flight, NULL);
         memset(right, round, LARGE);
-        work_write(&w, large.buffer, 0, right, LARGE);
+        sequence_write(&w, large.buffer, 0, right, LARGE);
         for (size_t i = 0; i < 20; i++) { /* of 4 KB: 16 are small together */
             memset(bytes, (int)(100 + i), 4096);
             memset(right + i * 4000, (int)(100 + i), 4096);
-            work_write(&w, large.buffer, i * 4000, bytes, 4096);
+            sequence_write(&w, large.buffer, i * 4000, bytes, 4096);
         }
-        work_send(&w, large.buffer, 50, large.staging, 10, 20);
+        sequence_send(&w, large.buffer, 50, large.staging, 10, 20);
         memcpy(right + 50, (char *)large.staging->bytes + 10, 20);
         note(b, &w, 0, 1, 1e-6);
-        work_read(&w, large.buffer, 0, large.staging, LARGE);
-        assert_ok(work_finish(&w, &error));
+        sequence_read(&w, large.buffer, 0, large.staging, LARGE);
+        assert_ok(sequence_finish(&w, &error));
         assert_memory_equal(large.staging->bytes, right, LARGE);
     }
-    work_end(&w);
+    sequence_end(&w);
     free(bytes);
     free(right);
     bench_destroy(b);
@@ -157,28 +157,28 @@ static void test_two_sequences(void **state)
 {
     (void)state;
     bench *b = bench_create((fake_plan){.delay_us = 1000});
-    work first = {.flight = NULL}, second = {.flight = NULL};
+    command_sequence first = {.flight = NULL}, second = {.flight = NULL};
     ley_error error = {0};
     const double start_s = ley_clock_s();
-    work_begin(&first, &b->flight, NULL);
-    work_begin(&second, &b->flight, NULL);
+    sequence_begin(&first, &b->flight, NULL);
+    sequence_begin(&second, &b->flight, NULL);
     for (int i = 1; i <= 4; i++) {
         note(b, &first, 2, i, 1e-3);
         note(b, &second, 3, i, 1e-3);
     }
-    work_read(&first, b->made.buffer, 0, b->made.staging, WORDS * 4);
+    sequence_read(&first, b->made.buffer, 0, b->made.staging, WORDS * 4);
     note(b, &second, 3, 9, 1e-3);
-    assert_ok(work_finish(&first, &error));
+    assert_ok(sequence_finish(&first, &error));
     assert_true(second.in_flight >= 1 && first.in_flight == 0);
-    const work_times t = first.times;
+    const sequence_times t = first.times;
     assert_true(t.kernel.start_s >= start_s && t.kernel.end_s - t.kernel.start_s >= 7e-3);
     assert_true(t.kernel_s >= 4e-3 && t.kernel_s < t.kernel.end_s - t.kernel.start_s - 2e-3);
     assert_true(t.transfer.end_s >= t.transfer.start_s && t.transfer.start_s >= t.kernel.end_s);
-    assert_ok(work_finish(&second, &error));
+    assert_ok(sequence_finish(&second, &error));
     assert_true(second.times.kernel_s >= 5e-3 && second.times.kernel.start_s >= t.kernel.start_s + 1e-3);
     assert_true(second.times.transfer.end_s == 0);
-    work_end(&first);
-    work_end(&second);
+    sequence_end(&first);
+    sequence_end(&second);
     bench_destroy(b);
 }
 
@@ -188,18 +188,18 @@ static void test_two_sequences(void **state)
 static int most_in_flight(int launches, double predicted_s, int delay_us, bool is_learned)
 {
     bench *b = bench_create((fake_plan){.delay_us = delay_us});
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     ley_error error = {0};
-    work_begin(&w, &b->flight, NULL);
+    sequence_begin(&w, &b->flight, NULL);
     b->flight.ended = is_learned ? 1000 : 0;
     for (int i = 0; i < launches; i++)
         note(b, &w, 0, 1, predicted_s);
-    assert_ok(work_status(&w, &error));
+    assert_ok(sequence_status(&w, &error));
     const int most = b->plan.most_in_flight;
-    assert_ok(work_finish(&w, &error));
+    assert_ok(sequence_finish(&w, &error));
     assert_int_equal(b->plan.in_flight, 0);
     assert_int_equal(b->plan.launches, launches);
-    work_end(&w);
+    sequence_end(&w);
     bench_destroy(b);
     return most;
 }
@@ -227,26 +227,26 @@ static void test_wrong_predictions(void **state)
     (void)state;
     assert_in_range(most_in_flight(60, 1e-4, 10000, false), FLIGHT_FIRST, FLIGHT_FIRST + 40);
     bench *b = bench_create((fake_plan){.delay_us = 20000});
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     ley_error error = {0};
-    work_begin(&w, &b->flight, NULL);
+    sequence_begin(&w, &b->flight, NULL);
     b->flight.ended = 1000;
     for (int i = 0; i < 3; i++)
         note(b, &w, 0, 1, 5e-4);
-    assert_ok(work_finish(&w, &error));
+    assert_ok(sequence_finish(&w, &error));
     assert_true(b->flight.slower >= 40);
     for (int i = 0; i < 60; i++) {
         note(b, &w, 0, 1, 5e-4);
         assert_true(b->plan.in_flight <= 25); /* of 20 ms each */
     }
-    assert_ok(work_finish(&w, &error));
+    assert_ok(sequence_finish(&w, &error));
     b->plan.delay_us = 0; /* a while later it is quick again */
     for (int i = 0; i < 20; i++) {
         note(b, &w, 0, 1, 5e-4);
-        assert_ok(work_finish(&w, &error));
+        assert_ok(sequence_finish(&w, &error));
     }
     assert_true(b->flight.slower < 1);
-    work_end(&w);
+    sequence_end(&w);
     bench_destroy(b);
 }
 
@@ -255,38 +255,38 @@ static void test_no_wait_between(void **state)
 {
     (void)state;
     bench *b = bench_create((fake_plan){.fail_copy = 0});
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     ley_error error = {0};
     b->flight.ended = FLIGHT_MOST;
-    work_begin(&w, &b->flight, NULL);
+    sequence_begin(&w, &b->flight, NULL);
     const int32_t number = 3;
     for (int i = 0; i < 100; i++) {
-        work_write(&w, b->other, 0, &number, sizeof number);
-        work_fill(&w, b->made.buffer, 0, 0, 4);
-        work_copy(&w, b->made.buffer, 4, b->other, 0, 4);
+        sequence_write(&w, b->other, 0, &number, sizeof number);
+        sequence_fill(&w, b->made.buffer, 0, 0, 4);
+        sequence_copy(&w, b->made.buffer, 4, b->other, 0, 4);
         note(b, &w, 1, 4, 1e-5);
     }
-    work_read(&w, b->made.buffer, 0, b->made.staging, 8);
+    sequence_read(&w, b->made.buffer, 0, b->made.staging, 8);
     assert_int_equal(b->plan.all_waits, 0);
     assert_int_equal(b->plan.launches, 100);
-    assert_ok(work_finish(&w, &error));
+    assert_ok(sequence_finish(&w, &error));
     assert_int_equal(word(b, 1), 34);
-    work_end(&w);
+    sequence_end(&w);
     bench_destroy(b);
 }
 
 /* ---- Errors and cancelling ------------------------------------------------------------------- */
 
 /* All kinds of operations. */
-static void do_all(bench *b, work *w)
+static void do_all(bench *b, command_sequence *w)
 {
     const int32_t number = 3;
-    work_poison(w, &b->made, WORDS * 4);
-    work_write(w, b->made.buffer, 0, &number, sizeof number);
+    sequence_poison(w, &b->made, WORDS * 4);
+    sequence_write(w, b->made.buffer, 0, &number, sizeof number);
     note(b, w, 0, 1, 1e-6);
-    work_copy(w, b->other, 0, b->made.buffer, 0, 16);
+    sequence_copy(w, b->other, 0, b->made.buffer, 0, 16);
     note(b, w, 0, 2, 1e-6);
-    work_read(w, b->other, 0, b->made.staging, 16);
+    sequence_read(w, b->other, 0, b->made.staging, 16);
     note(b, w, 0, 3, 1e-6);
 }
 
@@ -311,25 +311,25 @@ static void test_first_error_is_kept(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bench *b = bench_create(cases[i].plan);
-        work w = {.flight = NULL};
+        command_sequence w = {.flight = NULL};
         ley_error error = {0};
-        work_begin(&w, &b->flight, NULL);
+        sequence_begin(&w, &b->flight, NULL);
         do_all(b, &w);
-        assert_int_equal(work_status(&w, &error), LEY_ERROR_DEVICE);
+        assert_int_equal(sequence_status(&w, &error), LEY_ERROR_DEVICE);
         assert_non_null(strstr(error.message, cases[i].says));
         assert_int_equal(b->plan.launches, cases[i].launches);
         const int fills = b->plan.fills, writes = b->plan.writes, copies = b->plan.copies, reads = b->plan.reads;
         do_all(b, &w); /* ignored */
-        work_fill(&w, b->made.buffer, 0, 0, 4);
+        sequence_fill(&w, b->made.buffer, 0, 0, 4);
         ley_error_clear(&error);
-        assert_int_equal(work_finish(&w, &error), LEY_ERROR_DEVICE);
+        assert_int_equal(sequence_finish(&w, &error), LEY_ERROR_DEVICE);
         assert_non_null(strstr(error.message, cases[i].says));
         assert_int_equal(b->plan.fills + b->plan.writes + b->plan.copies + b->plan.reads,
                          fills + writes + copies + reads);
         assert_int_equal(b->plan.launches, cases[i].launches);
-        work_begin(&w, &b->flight, NULL); /* a new one begins without */
-        assert_int_equal(work_status(&w, NULL), LEY_OK);
-        work_end(&w);
+        sequence_begin(&w, &b->flight, NULL); /* a new one begins without */
+        assert_int_equal(sequence_status(&w, NULL), LEY_OK);
+        sequence_end(&w);
         ley_error_clear(&error);
         bench_destroy(b);
     }
@@ -339,28 +339,28 @@ static void test_cancel(void **state)
 {
     (void)state;
     bench *b = bench_create((fake_plan){.fail_copy = 0});
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     ley_error error = {0};
     atomic_bool cancelled = false;
-    work_begin(&w, &b->flight, &cancelled);
+    sequence_begin(&w, &b->flight, &cancelled);
     for (int i = 0; i < 10; i++) {
         note(b, &w, 0, 1, 1e-6);
         if (i == 4)
             atomic_store(&cancelled, true);
     }
     assert_int_equal(b->plan.launches, 5);
-    work_fill(&w, b->made.buffer, 0, 0, 4);
+    sequence_fill(&w, b->made.buffer, 0, 0, 4);
     assert_int_equal(b->plan.fills, 0);
-    assert_int_equal(work_status(&w, &error), LEY_CANCELLED);
-    assert_int_equal(work_finish(&w, NULL), LEY_CANCELLED);
+    assert_int_equal(sequence_status(&w, &error), LEY_CANCELLED);
+    assert_int_equal(sequence_finish(&w, NULL), LEY_CANCELLED);
     atomic_store(&cancelled, false);
-    work_begin(&w, &b->flight, &cancelled);
+    sequence_begin(&w, &b->flight, &cancelled);
     note(b, &w, 0, 1, 1e-6);
     atomic_store(&cancelled, true); /* with all of it under way */
     ley_error_clear(&error);
-    assert_int_equal(work_finish(&w, &error), LEY_CANCELLED);
+    assert_int_equal(sequence_finish(&w, &error), LEY_CANCELLED);
     assert_int_equal(b->plan.in_flight, 0);
-    work_end(&w);
+    sequence_end(&w);
     ley_error_clear(&error);
     bench_destroy(b);
 }
@@ -371,9 +371,9 @@ static void *be_left_behind(void *context)
 {
     bench *b = context;
     watch_this_thread(&b->watch);
-    work_begin(&b->work, &b->flight, NULL);
-    do_all(b, &b->work);
-    work_finish(&b->work, NULL);
+    sequence_begin(&b->command_sequence, &b->flight, NULL);
+    do_all(b, &b->command_sequence);
+    sequence_finish(&b->command_sequence, NULL);
     return NULL;
 }
 
@@ -420,24 +420,24 @@ static void test_a_room_has_a_budget(void **state)
 {
     (void)state;
     bench *b = bench_create((fake_plan){.global_bytes = 4000, .max_allocation_bytes = 2000});
-    room *r = &b->room;
+    arena *r = &b->arena;
     ley_error error = {0};
     dev_buffer *buffer[3] = {NULL};
-    assert_int_equal(room_left(r), 3000 - 2 * WORDS * 4);
-    assert_int_equal(room_largest(r), 2000);
-    assert_int_equal(room_buffer(r, 2001, DEV_READ_ONLY, &buffer[0], &error), LEY_ERROR_NO_DEVICE);
+    assert_int_equal(arena_left(r), 3000 - 2 * WORDS * 4);
+    assert_int_equal(arena_largest(r), 2000);
+    assert_int_equal(arena_buffer(r, 2001, DEV_READ_ONLY, &buffer[0], &error), LEY_ERROR_NO_DEVICE);
     assert_string_equal(error.message, "a buffer of 2.0 KiB is asked for, the device's largest is 2.0 KiB");
     assert_null(buffer[0]);
-    assert_ok((ley_error_clear(&error), room_buffer(r, 2000, DEV_READ_ONLY, &buffer[0], &error)));
-    assert_int_equal(room_left(r), 1000 - 2 * WORDS * 4);
-    assert_int_equal(room_buffer(r, 1000, DEV_READ_ONLY, &buffer[1], &error), LEY_ERROR_NO_DEVICE);
+    assert_ok((ley_error_clear(&error), arena_buffer(r, 2000, DEV_READ_ONLY, &buffer[0], &error)));
+    assert_int_equal(arena_left(r), 1000 - 2 * WORDS * 4);
+    assert_int_equal(arena_buffer(r, 1000, DEV_READ_ONLY, &buffer[1], &error), LEY_ERROR_NO_DEVICE);
     assert_string_equal(error.message, "a buffer of 1000 bytes is asked for, there is room for 488 bytes");
-    assert_ok((ley_error_clear(&error), room_buffer(r, 488, DEV_READ_ONLY, &buffer[1], &error)));
-    assert_int_equal(room_left(r), 0);
-    room_free_buffer(r, &buffer[0]);
-    room_free_buffer(r, &buffer[0]); /* none: nothing */
-    assert_int_equal(room_left(r), 2000);
-    assert_ok(room_buffer(r, 1500, DEV_READ_ONLY, &buffer[2], &error));
+    assert_ok((ley_error_clear(&error), arena_buffer(r, 488, DEV_READ_ONLY, &buffer[1], &error)));
+    assert_int_equal(arena_left(r), 0);
+    arena_free_buffer(r, &buffer[0]);
+    arena_free_buffer(r, &buffer[0]); /* none: nothing */
+    assert_int_equal(arena_left(r), 2000);
+    assert_ok(arena_buffer(r, 1500, DEV_READ_ONLY, &buffer[2], &error));
     bench_destroy(b); /* with all that is left */
 }
 
@@ -447,18 +447,18 @@ static void test_rooms_within_a_room(void **state)
     bench *b = bench_create((fake_plan){.global_bytes = 4000, .max_allocation_bytes = 2000});
     ley_error error = {0};
     dev_buffer *buffer = NULL;
-    room_clear(&b->room);
-    room first = {.device = b->device, .within = &b->room}, second = {.device = b->device, .within = &b->room};
-    assert_ok(room_buffer(&first, 2000, DEV_READ_ONLY, &buffer, &error));
-    assert_int_equal(room_left(&b->room), 1000);
-    assert_int_equal(room_buffer(&second, 1001, DEV_READ_ONLY, &buffer, &error), LEY_ERROR_NO_DEVICE);
-    assert_ok((ley_error_clear(&error), room_buffer(&second, 1000, DEV_READ_ONLY, &buffer, &error)));
-    assert_int_equal(room_left(&first), 0);
-    room_clear(&first);
-    assert_int_equal(room_left(&second), 2000);
-    assert_int_equal(room_left(&b->room), 2000);
-    room_clear(&second);
-    assert_int_equal(room_left(&b->room), 3000);
+    arena_clear(&b->arena);
+    arena first = {.device = b->device, .within = &b->arena}, second = {.device = b->device, .within = &b->arena};
+    assert_ok(arena_buffer(&first, 2000, DEV_READ_ONLY, &buffer, &error));
+    assert_int_equal(arena_left(&b->arena), 1000);
+    assert_int_equal(arena_buffer(&second, 1001, DEV_READ_ONLY, &buffer, &error), LEY_ERROR_NO_DEVICE);
+    assert_ok((ley_error_clear(&error), arena_buffer(&second, 1000, DEV_READ_ONLY, &buffer, &error)));
+    assert_int_equal(arena_left(&first), 0);
+    arena_clear(&first);
+    assert_int_equal(arena_left(&second), 2000);
+    assert_int_equal(arena_left(&b->arena), 2000);
+    arena_clear(&second);
+    assert_int_equal(arena_left(&b->arena), 3000);
     bench_destroy(b);
 }
 
@@ -469,16 +469,16 @@ static void test_rooms_that_fail(void **state)
     results made;
     bench *b = bench_create((fake_plan){.fail_staging = 2});
     const size_t before = b->plan.live_objects;
-    const int64_t left = room_left(&b->room);
-    assert_int_equal(room_results(&b->room, 64, &made, &error), LEY_ERROR_DEVICE);
+    const int64_t left = arena_left(&b->arena);
+    assert_int_equal(arena_results(&b->arena, 64, &made, &error), LEY_ERROR_DEVICE);
     assert_true(made.buffer == NULL && made.staging == NULL);
     assert_int_equal(b->plan.live_objects, before);
-    assert_int_equal(room_left(&b->room), left);
+    assert_int_equal(arena_left(&b->arena), left);
     ley_error_clear(&error);
     bench_destroy(b);
     b = bench_create((fake_plan){.fail_buffer = 3});
     dev_buffer *buffer = b->other;
-    assert_int_equal(room_buffer(&b->room, 64, DEV_READ_ONLY, &buffer, &error), LEY_ERROR_DEVICE);
+    assert_int_equal(arena_buffer(&b->arena, 64, DEV_READ_ONLY, &buffer, &error), LEY_ERROR_DEVICE);
     assert_null(buffer);
     assert_non_null(strstr(error.message, "fake_buffer_create()"));
     ley_error_clear(&error);
@@ -494,31 +494,31 @@ static int upload(dev_class device_class, int fail_write, size_t size, ley_statu
 {
     bench *b = bench_create((fake_plan){.device_class = device_class, .fail_write = fail_write});
     ley_error error = {0};
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     dev_buffer *buffer = NULL;
     dev_staging *back = NULL;
     unsigned char *bytes = malloc(size);
     assert_non_null(bytes);
     for (size_t i = 0; i < size; i++)
         bytes[i] = (unsigned char)((i * 2654435761u) >> 13);
-    assert_ok(room_buffer(&b->room, LAID_OFF + MOST_BYTES + 4, DEV_READ_WRITE, &buffer, &error));
-    assert_ok(room_staging(&b->room, LAID_OFF + size + 4, &back, &error));
+    assert_ok(arena_buffer(&b->arena, LAID_OFF + MOST_BYTES + 4, DEV_READ_WRITE, &buffer, &error));
+    assert_ok(arena_staging(&b->arena, LAID_OFF + size + 4, &back, &error));
     const size_t before = b->plan.live_objects;
-    work_begin(&w, &b->flight, NULL);
-    work_fill(&w, buffer, 0, 0x55555555, (LAID_OFF + size + 4) / 4 * 4);
-    work_write(&w, buffer, LAID_OFF, bytes, size);
+    sequence_begin(&w, &b->flight, NULL);
+    sequence_fill(&w, buffer, 0, 0x55555555, (LAID_OFF + size + 4) / 4 * 4);
+    sequence_write(&w, buffer, LAID_OFF, bytes, size);
     const int writes = b->plan.writes;
     unsigned char *right = malloc(size);
     assert_non_null(right);
     memcpy(right, bytes, size);
     memset(bytes, 0, size); /* the caller's again */
-    work_read(&w, buffer, 0, back, LAID_OFF + size);
-    assert_int_equal(work_finish(&w, &error), expected);
+    sequence_read(&w, buffer, 0, back, LAID_OFF + size);
+    assert_int_equal(sequence_finish(&w, &error), expected);
     if (expected == LEY_OK)
         assert_memory_equal((const char *)back->bytes + LAID_OFF, right, size);
     if (expected == LEY_OK)
         assert_int_equal(((const unsigned char *)back->bytes)[LAID_OFF - 1], 0x55);
-    work_end(&w);
+    sequence_end(&w);
     ley_error_clear(&error);
     assert_int_equal(b->plan.live_objects, before);
     free(right);
@@ -548,7 +548,7 @@ enum { PART = 1 << 16 };
 /* Puts bytes of this name there, reads them back, and says how many writes that took. */
 static int upload_kept(bench *b, uint64_t name, unsigned char of)
 {
-    room job = {.device = b->device};
+    arena job = {.device = b->device};
     unsigned char bytes[PART / 4];
     dev_buffer *buffer;
     dev_staging *back;
@@ -556,14 +556,14 @@ static int upload_kept(bench *b, uint64_t name, unsigned char of)
     ley_error error = {0};
     const int before = b->plan.writes;
     memset(bytes, of, sizeof bytes);
-    assert_ok(room_upload_kept(&job, name, bytes, sizeof bytes, &buffer, &error));
+    assert_ok(arena_upload_kept(&job, name, bytes, sizeof bytes, &buffer, &error));
     const int writes = b->plan.writes - before;
     assert_int_equal(job.taken, sizeof bytes);
-    assert_ok(room_staging(&job, sizeof bytes, &back, &error));
+    assert_ok(arena_staging(&job, sizeof bytes, &back, &error));
     assert_ok(b->device->backend->read(b->device, buffer, 0, back, sizeof bytes, NULL, &done, &error));
     assert_ok(b->device->backend->wait(b->device, done, NULL, &error));
     assert_memory_equal(back->bytes, bytes, sizeof bytes);
-    room_clear(&job);
+    arena_clear(&job);
     assert_int_equal(job.taken, 0);
     return writes;
 }
@@ -588,7 +588,7 @@ static void test_a_device_keeps_buffers(void **state)
     assert_int_equal(b->plan.live_objects, before + KEPT_BUFFERS_MOST);
     assert_int_equal(upload_kept(b, 7, 1), 0); /* used after 8, which is the one that has gone */
     assert_int_equal(upload_kept(b, 8, 2), 1);
-    room_clear(&b->room);
+    arena_clear(&b->arena);
     kernel_destroy(&b->note);
     b->note.program = NULL;
     assert_int_equal(b->plan.live_objects, KEPT_BUFFERS_MOST);
@@ -620,23 +620,23 @@ static void test_kept_buffers_make_way(void **state)
     dev_buffer *large;
     for (uint64_t name = 1; name < 4; name++)
         upload_kept(b, name, (unsigned char)name);
-    const int64_t left = room_left(&b->room);
+    const int64_t left = arena_left(&b->arena);
     assert_int_equal(left, 12 * PART - 2 * WORDS * 4); /* as if nothing was kept */
-    assert_ok(room_buffer(&b->room, (size_t)left - PART / 2, DEV_READ_WRITE, &large, &error));
+    assert_ok(arena_buffer(&b->arena, (size_t)left - PART / 2, DEV_READ_WRITE, &large, &error));
     assert_int_equal(b->plan.live_objects, before + 3); /* of three one had to go */
     assert_int_equal(upload_kept(b, 1, 1), 1);
-    room_free_buffer(&b->room, &large);
+    arena_free_buffer(&b->arena, &large);
     assert_int_equal(upload_kept(b, 3, 3), 0);
     door = b->device->backend;
     dev_backend own = *door;
     own.buffer_create = short_of_memory;
     b->device->backend = &own;
     most_objects = b->plan.live_objects - 1;
-    assert_ok(room_buffer(&b->room, PART, DEV_READ_WRITE, &large, &error));
+    assert_ok(arena_buffer(&b->arena, PART, DEV_READ_WRITE, &large, &error));
     assert_string_equal(error.message, "");
     most_objects = 0;
     dev_buffer *more;
-    assert_int_equal(room_buffer(&b->room, PART, DEV_READ_WRITE, &more, &error), LEY_ERROR_DEVICE);
+    assert_int_equal(arena_buffer(&b->arena, PART, DEV_READ_WRITE, &more, &error), LEY_ERROR_DEVICE);
     assert_non_null(strstr(error.message, "no more"));
     ley_error_clear(&error);
     assert_int_equal(kept_buffers_bytes(&b->device->kept), 0);
@@ -660,15 +660,15 @@ static void test_what_is_not_kept(void **state)
                  {{.lose_write = 2}, LEY_OK, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bench *b = bench_create(cases[i].plan);
-        room job = {.device = b->device};
+        arena job = {.device = b->device};
         static const unsigned char bytes[PART / 4];
         dev_buffer *buffer;
         ley_error error = {0};
-        assert_int_equal(room_upload_kept(&job, 5, bytes, sizeof bytes, &buffer, &error), cases[i].status);
+        assert_int_equal(arena_upload_kept(&job, 5, bytes, sizeof bytes, &buffer, &error), cases[i].status);
         if (cases[i].is_lost_later)
             assert_int_equal(b->device->backend->write(b->device, buffer, 0, bytes, 4, &error), LEY_ERROR_DEVICE);
         ley_error_clear(&error);
-        room_clear(&job);
+        arena_clear(&job);
         assert_int_equal(b->device->kept.count, 0);
         bench_destroy(b);
     }

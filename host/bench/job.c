@@ -21,7 +21,7 @@ typedef struct run {
     device_view device;
     job_view view;
     atomic_bool cancelled;
-    room room;
+    arena arena;
     stage_products products;
     kernel_notes notes;
     void *wishes[BENCH_MOST_STAGES], *states[BENCH_MOST_STAGES];
@@ -75,7 +75,7 @@ static ley_status make_ready(run *r, ley_error *error)
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
-static void add_times(work_times *sum, const slab_times *times)
+static void add_times(sequence_times *sum, const slab_times *times)
 {
     sum->kernel_s += times->kernel_s;
     for (int i = 0; i < WORK_STEPS; i++) {
@@ -135,7 +135,7 @@ static ley_status do_stage(run *r, size_t i, ley_error *error)
 {
     const stage *s = &r->method->stages[i];
     const stage_place place = {
-        .device = r->worker->device, .room = &r->room, .job = &r->view, .notes = &r->notes, .products = &r->products};
+        .device = r->worker->device, .arena = &r->arena, .job = &r->view, .notes = &r->notes, .products = &r->products};
     const double start_s = ley_clock_s();
     const ley_status status = s->begin(r->task, &place, &r->states[i], error);
     r->times->begin_s[i] = ley_clock_s() - start_s;
@@ -229,14 +229,14 @@ static void end_stages(run *r)
         if (r->method->stages[i].wish_destroy != NULL)
             r->method->stages[i].wish_destroy(r->wishes[i]);
     }
-    room_clear(&r->room);
+    arena_clear(&r->arena);
 }
 
 ley_status bench_job_run(worker *w, const ley_bench_options *options, const method *of, void *task, const ley_map *map,
                          bench_job_times *times, ley_accuracy *accuracy, ley_error *error)
 {
     run r = {
-        .worker = w, .options = options, .method = of, .task = task, .times = times, .room = {.device = w->device}};
+        .worker = w, .options = options, .method = of, .task = task, .times = times, .arena = {.device = w->device}};
     *times = (bench_job_times){.whole_s = 0};
     set_view(&r);
     const double start_s = ley_clock_s();

@@ -9,11 +9,11 @@
 enum { BENCH_MOST_STAGES = 8 };
 
 typedef struct bench_job_times {
-    double ready_s;                     /* kernels and transforms, built and tested: no part of: */
-    double whole_s;                     /* from atoms to the result; of this: */
-    double prepare_s;                   /* on the host, before any device */
-    double begin_s[BENCH_MOST_STAGES];  /* of each stage: buffers, and what goes to the device */
-    work_times work[BENCH_MOST_STAGES]; /* kernel_s, steps' seconds and launches, of all slabs */
+    double ready_s;                         /* kernels and transforms, built and tested: no part of: */
+    double whole_s;                         /* from atoms to the result; of this: */
+    double prepare_s;                       /* on the host, before any device */
+    double begin_s[BENCH_MOST_STAGES];      /* of each stage: buffers, and what goes to the device */
+    sequence_times work[BENCH_MOST_STAGES]; /* kernel_s, steps' seconds and launches, of all slabs */
 } bench_job_times;
 
 /* Runs it once. With `accuracy`, which may be NULL, a sample of `map` is judged. Errors: those of

@@ -140,17 +140,17 @@ static ley_status run_binary(binary_trial *t, int i, dev *device, check_finding 
     if (status != LEY_OK)
         kernel.program = NULL;
     if (status == LEY_OK)
-        status = room_upload(&b.room, row, sizeof row, &in, error);
+        status = arena_upload(&b.arena, row, sizeof row, &in, error);
     if (status == LEY_OK)
         status = check_bench_results(&b, bytes, &sizes, error);
     if (status == LEY_OK)
         status = check_bench_results(&b, bytes, &values, error);
     if (status == LEY_OK) {
-        work_launch(&b.work, &kernel, (const size_t[]){1, 1, 1},
-                    KERNEL_ARGUMENTS(structs, .gm_row = {in}, .number = 1, .gm_sizes = {sizes.buffer},
-                                     .gm_values = {values.buffer}),
-                    0);
-        work_read(&b.work, sizes.buffer, 0, sizes.staging, bytes);
+        sequence_launch(&b.command_sequence, &kernel, (const size_t[]){1, 1, 1},
+                        KERNEL_ARGUMENTS(structs, .gm_row = {in}, .number = 1, .gm_sizes = {sizes.buffer},
+                                         .gm_values = {values.buffer}),
+                        0);
+        sequence_read(&b.command_sequence, sizes.buffer, 0, sizes.staging, bytes);
         status = check_bench_finish(&b, error);
     }
     if (status == LEY_OK) {

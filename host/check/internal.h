@@ -83,9 +83,9 @@ ley_status check_wrong(check_finding *f, double found, double right, ley_error *
 
 /* A device's memory and launches, for a case. */
 typedef struct check_bench {
-    room room;
+    arena arena;
     flight flight;
-    work work;
+    command_sequence command_sequence;
 } check_bench;
 
 void check_bench_begin(check_bench *b, dev *device);

@@ -14,23 +14,23 @@ enum { SMALL_BYTES = 64 << 10 };
  * not at all. */
 enum { POISONED_STAGING = 64 };
 
-static const dev_backend *door(const work *w)
+static const dev_backend *door(const command_sequence *w)
 {
     return w->flight->device->backend;
 }
 
-static bool is_well(const work *w)
+static bool is_well(const command_sequence *w)
 {
     return w->error.status == LEY_OK;
 }
 
 /* Where a failing call tells why: the first one to the sequence. */
-static ley_error *teller(work *w)
+static ley_error *teller(command_sequence *w)
 {
     return is_well(w) ? &w->error : NULL;
 }
 
-static void look_for_cancel(work *w)
+static void look_for_cancel(command_sequence *w)
 {
     if (is_well(w) && cancel_is_asked(w->cancelled))
         ley_fail(&w->error, LEY_CANCELLED, "cancelled");
@@ -38,7 +38,7 @@ static void look_for_cancel(work *w)
 
 /* ---- The flight ------------------------------------------------------------------------------ */
 
-static void note_launch(work *w, int step, double predicted_s, const dev_times *when)
+static void note_launch(command_sequence *w, int step, double predicted_s, const dev_times *when)
 {
     if (w->ended++ == 0)
         w->times.kernel.start_s = when->start_s;
@@ -63,7 +63,7 @@ static void learn(flight *f, const flight_launch *l, const dev_times *when)
 static void end_oldest(flight *f)
 {
     const flight_launch l = f->launches[f->first];
-    work *w = l.owner;
+    command_sequence *w = l.owner;
     dev_times when = {0, 0};
     f->first = (f->first + 1) % FLIGHT_MOST;
     f->count--;
@@ -102,19 +102,19 @@ static void take_off(flight *f, flight_launch l)
 
 /* ---- A sequence ------------------------------------------------------------------------------ */
 
-void work_begin(work *w, flight *f, const atomic_bool *cancelled)
+void sequence_begin(command_sequence *w, flight *f, const atomic_bool *cancelled)
 {
     dev_staging *small = w->small;
     ley_error_clear(&w->error);
-    *w = (work){.flight = f, .cancelled = cancelled, .small = small};
+    *w = (command_sequence){.flight = f, .cancelled = cancelled, .small = small};
 }
 
-void work_step(work *w, int step)
+void sequence_step(command_sequence *w, int step)
 {
     w->step = step;
 }
 
-static void wait_read(work *w)
+static void wait_read(command_sequence *w)
 {
     dev_event *read = w->read;
     dev_times when = {0, 0};
@@ -127,7 +127,7 @@ static void wait_read(work *w)
 }
 
 /* Whether the next operation may start: what is read is there before anything changes it. */
-static bool is_ready(work *w)
+static bool is_ready(command_sequence *w)
 {
     look_for_cancel(w);
     if (is_well(w))
@@ -136,7 +136,7 @@ static bool is_ready(work *w)
 }
 
 /* What is in the launch lane now, behind all before it; NULL: a launch. */
-static void place(work *w, dev_event *done)
+static void place(command_sequence *w, dev_event *done)
 {
     if (w->placed != NULL)
         door(w)->forget(w->flight->device, w->placed);
@@ -144,7 +144,7 @@ static void place(work *w, dev_event *done)
 }
 
 /* A copy on its way, so that the caller's bytes are free. */
-static bool send_small(work *w, dev_buffer *buffer, size_t offset, const void *bytes, size_t size)
+static bool send_small(command_sequence *w, dev_buffer *buffer, size_t offset, const void *bytes, size_t size)
 {
     if (size > SMALL_BYTES - w->small_bytes)
         return false;
@@ -155,17 +155,18 @@ static bool send_small(work *w, dev_buffer *buffer, size_t offset, const void *b
     const size_t from = w->small_bytes;
     memcpy((char *)w->small->bytes + from, bytes, size);
     w->small_bytes += size;
-    work_send(w, buffer, offset, w->small, from, size);
+    sequence_send(w, buffer, offset, w->small, from, size);
     return true;
 }
 
-void work_write(work *w, dev_buffer *buffer, size_t offset, const void *bytes, size_t size)
+void sequence_write(command_sequence *w, dev_buffer *buffer, size_t offset, const void *bytes, size_t size)
 {
     if (is_ready(w) && !send_small(w, buffer, offset, bytes, size))
         upload_bytes(w->flight->device, buffer, offset, bytes, size, &w->error);
 }
 
-void work_send(work *w, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from, size_t size)
+void sequence_send(command_sequence *w, dev_buffer *buffer, size_t offset, const dev_staging *staging, size_t from,
+                   size_t size)
 {
     dev_event *done = NULL;
     if (is_ready(w) &&
@@ -173,14 +174,15 @@ void work_send(work *w, dev_buffer *buffer, size_t offset, const dev_staging *st
         place(w, done);
 }
 
-void work_fill(work *w, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes)
+void sequence_fill(command_sequence *w, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes)
 {
     dev_event *done = NULL;
     if (is_ready(w) && door(w)->fill(w->flight->device, buffer, offset, pattern, bytes, &done, &w->error) == LEY_OK)
         place(w, done);
 }
 
-void work_copy(work *w, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset, size_t bytes)
+void sequence_copy(command_sequence *w, dev_buffer *to, size_t to_offset, dev_buffer *from, size_t from_offset,
+                   size_t bytes)
 {
     dev_event *done = NULL;
     if (is_ready(w) &&
@@ -189,14 +191,14 @@ void work_copy(work *w, dev_buffer *to, size_t to_offset, dev_buffer *from, size
 }
 
 /* Whether a launch may start, once there is room for it. */
-static bool may_take_off(work *w, double predicted_s)
+static bool may_take_off(command_sequence *w, double predicted_s)
 {
     while (is_ready(w) && is_full(w->flight, predicted_s))
         end_oldest(w->flight);
     return is_well(w);
 }
 
-static void note_started(work *w, dev_event *done, double predicted_s)
+static void note_started(command_sequence *w, dev_event *done, double predicted_s)
 {
     place(w, NULL);
     take_off(w->flight, (flight_launch){.done = done, .owner = w, .step = w->step, .predicted_s = predicted_s});
@@ -204,7 +206,8 @@ static void note_started(work *w, dev_event *done, double predicted_s)
     w->launched = done;
 }
 
-void work_launch(work *w, const dev_kernel *kernel, const size_t groups[3], const void *arguments, double predicted_s)
+void sequence_launch(command_sequence *w, const dev_kernel *kernel, const size_t groups[3], const void *arguments,
+                     double predicted_s)
 {
     const double known_s = predicted_s > 0 ? predicted_s : 0;
     dev_event *done = NULL;
@@ -212,7 +215,8 @@ void work_launch(work *w, const dev_kernel *kernel, const size_t groups[3], cons
         note_started(w, done, known_s);
 }
 
-void work_fft(work *w, const dev_fft *fft, bool forward, dev_buffer *from, dev_buffer *to, dev_buffer *scratch)
+void sequence_fft(command_sequence *w, const dev_fft *fft, bool forward, dev_buffer *from, dev_buffer *to,
+                  dev_buffer *scratch)
 {
     const double known_s = forward ? fft->forward_s : fft->back_s;
     dev_event *done = NULL;
@@ -220,46 +224,46 @@ void work_fft(work *w, const dev_fft *fft, bool forward, dev_buffer *from, dev_b
         note_started(w, done, known_s);
 }
 
-void work_read(work *w, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size)
+void sequence_read(command_sequence *w, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size)
 {
     dev_event *after = w->placed != NULL ? w->placed : w->launched, *done = NULL;
     const bool may_read = is_ready(w);
     if (may_read)
-        work_poison_staging(staging, size);
+        sequence_poison_staging(staging, size);
     if (may_read && door(w)->read(w->flight->device, buffer, offset, staging, size, after, &done, &w->error) == LEY_OK)
         w->read = done;
     w->times.read_bytes += w->read != NULL ? size : 0;
 }
 
-void work_poison_staging(const dev_staging *staging, size_t bytes)
+void sequence_poison_staging(const dev_staging *staging, size_t bytes)
 {
     memset(staging->bytes, 0xff, bytes < POISONED_STAGING ? bytes : POISONED_STAGING);
 }
 
-void work_poison(work *w, const results *made, size_t bytes)
+void sequence_poison(command_sequence *w, const results *made, size_t bytes)
 {
-    work_fill(w, made->buffer, 0, DEV_NO_NUMBERS, bytes);
+    sequence_fill(w, made->buffer, 0, DEV_NO_NUMBERS, bytes);
 }
 
-ley_status work_no_number(ley_error *error)
+ley_status sequence_no_number(ley_error *error)
 {
     return ley_fail(error, LEY_ERROR_WRONG_RESULT, "values came back that are no numbers");
 }
 
-void work_fail(work *w, const ley_error *why)
+void sequence_fail(command_sequence *w, const ley_error *why)
 {
     if (is_well(w))
         ley_error_copy(&w->error, why);
 }
 
-ley_status work_status(const work *w, ley_error *error)
+ley_status sequence_status(const command_sequence *w, ley_error *error)
 {
     if (!is_well(w))
         ley_error_copy(error, &w->error);
     return w->error.status;
 }
 
-ley_status work_finish(work *w, ley_error *error)
+ley_status sequence_finish(command_sequence *w, ley_error *error)
 {
     while (w->in_flight > 0) {
         end_oldest(w->flight);
@@ -270,14 +274,14 @@ ley_status work_finish(work *w, ley_error *error)
         door(w)->wait(w->flight->device, w->placed, NULL, teller(w));
     w->placed = NULL;
     w->small_bytes = 0;
-    return work_status(w, error);
+    return sequence_status(w, error);
 }
 
-void work_end(work *w)
+void sequence_end(command_sequence *w)
 {
-    work_finish(w, NULL);
+    sequence_finish(w, NULL);
     if (w->small != NULL)
         door(w)->staging_destroy(w->flight->device, w->small);
     ley_error_clear(&w->error);
-    *w = (work){.flight = NULL};
+    *w = (command_sequence){.flight = NULL};
 }

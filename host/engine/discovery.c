@@ -31,7 +31,7 @@ ley_status discovery_list(dev_list *list, bool afresh, ley_error *error)
     if (q == NULL)
         return ley_fail_memory(error, sizeof *q, "the device list");
     q->afresh = afresh;
-    if (!hand_run(ask_list, q, error)) {
+    if (!driver_thread_run(ask_list, q, error)) {
         dev_keep(q);
         ley_error_prefix(error, "finding devices");
         return LEY_ERROR_DEVICE;
@@ -108,36 +108,36 @@ static void question_keep(device_question *q)
 /* One of the questions that are asked at once; no hand: it is answered, or nobody answers it. */
 typedef struct asked {
     device_question *question;
-    hand *hand;
-    hand *idle; /* that has answered */
+    driver_thread *driver_thread;
+    driver_thread *idle; /* that has answered */
 } asked;
 
 /* Whether it could be asked. */
 static bool ask(asked *a, const dev_info *info, void (*task)(void *context))
 {
     a->question = question_create(info);
-    a->hand = a->question != NULL ? hand_create() : NULL;
-    if (a->hand != NULL)
-        hand_give(a->hand, task, a->question);
-    return a->hand != NULL;
+    a->driver_thread = a->question != NULL ? driver_thread_create() : NULL;
+    if (a->driver_thread != NULL)
+        driver_thread_give(a->driver_thread, task, a->question);
+    return a->driver_thread != NULL;
 }
 
 /* One look at a question; false: it is still open. No question is left where the driver does not
  * answer. */
 static bool is_answered(asked *a)
 {
-    if (a->hand == NULL)
+    if (a->driver_thread == NULL)
         return true;
-    if (hand_is_idle(a->hand)) {
-        a->idle = a->hand;
-    } else if (hand_leave(a->hand, false, NULL)) {
-        dev_keep(a->hand);
+    if (driver_thread_is_idle(a->driver_thread)) {
+        a->idle = a->driver_thread;
+    } else if (driver_thread_leave(a->driver_thread, false, NULL)) {
+        dev_keep(a->driver_thread);
         question_keep(a->question);
         a->question = NULL;
     } else {
         return false;
     }
-    a->hand = NULL;
+    a->driver_thread = NULL;
     return true;
 }
 
@@ -156,7 +156,7 @@ static void begin(asked *a, const dev_info *info, double *speed)
 /* One look at a question that may be open. */
 static void look(asked *a, double *speed)
 {
-    if (a->hand == NULL || !is_answered(a))
+    if (a->driver_thread == NULL || !is_answered(a))
         return;
     const device_question *q = a->question;
     *speed = q != NULL && q->status == LEY_OK ? tuning_speed(&q->info, &q->facts) : DISCOVERY_NONE;
@@ -166,14 +166,14 @@ static void look(asked *a, double *speed)
  * of them. */
 static void end(asked *a)
 {
-    hand *h = a->hand != NULL ? a->hand : a->idle;
+    driver_thread *h = a->driver_thread != NULL ? a->driver_thread : a->idle;
     if (a->idle != NULL)
-        hand_give(h, close_device, a->question);
-    if (h != NULL && hand_dismiss(h, false, close_and_free, a->question))
+        driver_thread_give(h, close_device, a->question);
+    if (h != NULL && driver_thread_dismiss(h, false, close_and_free, a->question))
         return;
     if (h != NULL) { /* it has come to its end just now */
-        hand_give(h, close_device, a->question);
-        hand_destroy(h);
+        driver_thread_give(h, close_device, a->question);
+        driver_thread_destroy(h);
     }
     free(a->question);
 }
@@ -183,7 +183,7 @@ static void hand_over(asked *a, const dev_info *info, discovered *found)
 {
     if (a->idle == NULL || a->question->device == NULL)
         return;
-    *found = (discovered){.device = a->question->device, .hand = a->idle};
+    *found = (discovered){.device = a->question->device, .driver_thread = a->idle};
     found->device->info = info;
     a->question->device = NULL;
     a->idle = NULL;
@@ -194,17 +194,17 @@ static void wait_for_answers(asked *all, size_t count, double *speed)
     const double start_s = ley_clock_s();
     double until_s = INFINITY;
     for (;;) {
-        const unsigned long rings = hand_rings();
+        const unsigned long rings = driver_thread_rings();
         size_t open = 0;
         for (size_t i = 0; i < count; i++) {
             look(&all[i], &speed[i]);
-            open += all[i].hand != NULL;
+            open += all[i].driver_thread != NULL;
             if (speed[i] > 0 && until_s == INFINITY)
                 until_s = ley_clock_s() + fmax(ley_clock_s() - start_s, watch_choose_s());
         }
         if (open == 0 || ley_clock_s() > until_s)
             return;
-        hand_wait(rings);
+        driver_thread_wait(rings);
     }
 }
 
@@ -246,15 +246,16 @@ void discovery_timestamps(const dev_list *list, bool *has_timestamps)
     for (size_t i = 0; all != NULL && i < list->count; i++)
         if (list->infos[i].unusable[0] == '\0')
             ask(&all[i], &list->infos[i], ask_timestamps);
-    for (unsigned long rings = hand_rings(); all != NULL && !are_answered(all, list->count); rings = hand_rings())
-        hand_wait(rings);
+    for (unsigned long rings = driver_thread_rings(); all != NULL && !are_answered(all, list->count);
+         rings = driver_thread_rings())
+        driver_thread_wait(rings);
     for (size_t i = 0; i < list->count; i++) {
         const device_question *q = all != NULL ? all[i].question : NULL;
         has_timestamps[i] = q != NULL && q->has_timestamps;
     }
     for (size_t i = 0; all != NULL && i < list->count; i++) {
         if (all[i].idle != NULL)
-            hand_destroy(all[i].idle);
+            driver_thread_destroy(all[i].idle);
         free(all[i].question);
     }
     free(all);

@@ -9,7 +9,7 @@
 /* A device that is open, and its thread, idle; both NULL: there is none. */
 typedef struct discovered {
     dev *device;
-    hand *hand;
+    driver_thread *driver_thread;
 } discovered;
 
 /* All devices; `afresh`: drivers that are remembered to have died are tried again.

@@ -10,7 +10,7 @@
 
 static const double moment_s = 20e-3; /* between two looks at hands that are busy */
 
-struct hand {
+struct driver_thread {
     watch watch; /* its mutex is for the rest, too */
     pthread_t thread;
     void (*task)(void *context); /* NULL: idle */
@@ -39,7 +39,7 @@ static void ring(void)
     pthread_mutex_unlock(&bell.mutex);
 }
 
-unsigned long hand_rings(void)
+unsigned long driver_thread_rings(void)
 {
     pthread_mutex_lock(&bell.mutex);
     const unsigned long rings = bell.rings;
@@ -47,12 +47,12 @@ unsigned long hand_rings(void)
     return rings;
 }
 
-void hand_wait(unsigned long rings)
+void driver_thread_wait(unsigned long rings)
 {
-    hand_wait_for(rings, moment_s);
+    driver_thread_wait_for(rings, moment_s);
 }
 
-void hand_wait_for(unsigned long rings, double most_s)
+void driver_thread_wait_for(unsigned long rings, double most_s)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -68,7 +68,7 @@ void hand_wait_for(unsigned long rings, double most_s)
 
 /* ---- The thread ------------------------------------------------------------------------------ */
 
-static void go(hand *h)
+static void go(driver_thread *h)
 {
     if (h->last != NULL)
         h->last(h->last_context);
@@ -78,9 +78,9 @@ static void go(hand *h)
     atomic_fetch_sub(&adrift, 1);
 }
 
-static void *hand_main(void *argument)
+static void *driver_thread_main(void *argument)
 {
-    hand *h = argument;
+    driver_thread *h = argument;
     watch_this_thread(&h->watch);
     pthread_mutex_lock(&h->watch.mutex);
     while (!h->is_dismissed) {
@@ -102,13 +102,13 @@ static void *hand_main(void *argument)
     return NULL;
 }
 
-hand *hand_create(void)
+driver_thread *driver_thread_create(void)
 {
-    hand *h = calloc(1, sizeof *h);
+    driver_thread *h = calloc(1, sizeof *h);
     if (h == NULL)
         return NULL;
     watch_init(&h->watch);
-    if (parallel_start(&h->thread, hand_main, h) != 0) {
+    if (parallel_start(&h->thread, driver_thread_main, h) != 0) {
         watch_destroy(&h->watch);
         free(h);
         return NULL;
@@ -116,7 +116,7 @@ hand *hand_create(void)
     return h;
 }
 
-void hand_give(hand *h, void (*task)(void *context), void *context)
+void driver_thread_give(driver_thread *h, void (*task)(void *context), void *context)
 {
     pthread_mutex_lock(&h->watch.mutex);
     h->context = context;
@@ -125,7 +125,7 @@ void hand_give(hand *h, void (*task)(void *context), void *context)
     pthread_mutex_unlock(&h->watch.mutex);
 }
 
-bool hand_is_idle(hand *h)
+bool driver_thread_is_idle(driver_thread *h)
 {
     pthread_mutex_lock(&h->watch.mutex);
     const bool is_idle = h->task == NULL;
@@ -133,7 +133,7 @@ bool hand_is_idle(hand *h)
     return is_idle;
 }
 
-const char *hand_call(hand *h)
+const char *driver_thread_call(driver_thread *h)
 {
     pthread_mutex_lock(&h->watch.mutex);
     const char *call = h->watch.call;
@@ -141,7 +141,7 @@ const char *hand_call(hand *h)
     return call;
 }
 
-bool hand_leave(hand *h, bool is_over, ley_error *why)
+bool driver_thread_leave(driver_thread *h, bool is_over, ley_error *why)
 {
     const bool is_left = watch_give_up(&h->watch, is_over, why);
     if (is_left)
@@ -149,12 +149,12 @@ bool hand_leave(hand *h, bool is_over, ley_error *why)
     return is_left;
 }
 
-bool hand_is_back(hand *h)
+bool driver_thread_is_back(driver_thread *h)
 {
     return watch_is_back(&h->watch);
 }
 
-bool hand_dismiss(hand *h, bool stop, void (*last)(void *context), void *context)
+bool driver_thread_dismiss(driver_thread *h, bool stop, void (*last)(void *context), void *context)
 {
     pthread_mutex_lock(&h->watch.mutex);
     const bool is_busy = h->task != NULL;
@@ -170,12 +170,12 @@ bool hand_dismiss(hand *h, bool stop, void (*last)(void *context), void *context
     return is_busy;
 }
 
-int hand_adrift(void)
+int driver_thread_adrift(void)
 {
     return atomic_load(&adrift);
 }
 
-void hand_destroy(hand *h)
+void driver_thread_destroy(driver_thread *h)
 {
     pthread_mutex_lock(&h->watch.mutex);
     h->quit = true;
@@ -186,22 +186,22 @@ void hand_destroy(hand *h)
     free(h);
 }
 
-bool hand_run(void (*task)(void *context), void *context, ley_error *error)
+bool driver_thread_run(void (*task)(void *context), void *context, ley_error *error)
 {
-    hand *h = hand_create();
+    driver_thread *h = driver_thread_create();
     if (h == NULL) {
         task(context); /* nobody can watch it then */
         return true;
     }
-    unsigned long rings = hand_rings();
-    hand_give(h, task, context);
-    for (; !hand_is_idle(h); rings = hand_rings()) {
-        if (hand_leave(h, false, error)) {
+    unsigned long rings = driver_thread_rings();
+    driver_thread_give(h, task, context);
+    for (; !driver_thread_is_idle(h); rings = driver_thread_rings()) {
+        if (driver_thread_leave(h, false, error)) {
             dev_keep(h);
             return false;
         }
-        hand_wait(rings);
+        driver_thread_wait(rings);
     }
-    hand_destroy(h);
+    driver_thread_destroy(h);
     return true;
 }

@@ -87,15 +87,15 @@ static void work(void *context)
 
 static void worker_start(worker *w)
 {
-    w->hand = hand_create();
-    if (w->hand == NULL)
+    w->driver_thread = driver_thread_create();
+    if (w->driver_thread == NULL)
         ley_fail(&w->open_error, LEY_ERROR_DEVICE, "no thread for device %s", w->info->name);
 }
 
 /* A device whose driver came back too late for a former task has another chance. */
 static void worker_revive(worker *w)
 {
-    if (w->hand != NULL || w->left == NULL || !w->may_return || !hand_is_back(w->left))
+    if (w->driver_thread != NULL || w->left == NULL || !w->may_return || !driver_thread_is_back(w->left))
         return;
     w->left = NULL;
     worker_start(w);
@@ -103,7 +103,7 @@ static void worker_revive(worker *w)
 
 bool worker_is_idle(const worker *w)
 {
-    return w->hand == NULL || hand_is_idle(w->hand);
+    return w->driver_thread == NULL || driver_thread_is_idle(w->driver_thread);
 }
 
 dev *worker_device(const worker *w)
@@ -115,17 +115,17 @@ dev *worker_device(const worker *w)
 static bool worker_leave(worker *w, bool is_over)
 {
     ley_error why = {0};
-    if (w->task->left == NULL || !hand_leave(w->hand, is_over, &why))
+    if (w->task->left == NULL || !driver_thread_leave(w->driver_thread, is_over, &why))
         return false;
     ley_error_prefix(&why, "%s", w->info->name);
     ley_error_copy(&w->open_error, &why);
     ley_error_clear(&why);
     log_say(LEY_LOG_WARNING, "a device is left behind in its driver: %s", w->open_error.message);
     calibrate_leave(w->device);
-    dev_keep(w->hand);
+    dev_keep(w->driver_thread);
     dev_keep(w->device);
-    w->left = w->hand;
-    w->hand = NULL;
+    w->left = w->driver_thread;
+    w->driver_thread = NULL;
     w->device = NULL;
     w->may_return = is_over;
     w->engine->has_left = true;
@@ -140,16 +140,16 @@ static void worker_give(worker *w, const engine_task *task, void *context)
     w->context = context;
     if (task->given != NULL)
         task->given(w, context);
-    hand_give(w->hand, work, w);
+    driver_thread_give(w->driver_thread, work, w);
 }
 
 /* One look at a worker: gives it the task as soon as it can take it. Whether it need not be waited
  * for. */
 static bool worker_is_done(worker *w, const engine_task *task, void *context, bool is_over, bool is_late)
 {
-    if (w->hand == NULL)
+    if (w->driver_thread == NULL)
         return true;
-    if (hand_is_idle(w->hand)) {
+    if (driver_thread_is_idle(w->driver_thread)) {
         if (w->device != NULL)
             w->public_info.has_timestamps = w->device->has_timestamps;
         if (w->part == WORKER_HAS_IT)
@@ -176,7 +176,7 @@ void engine_run(ley_engine *engine, size_t first, const engine_task *task, void 
         engine->workers[i].part = WORKER_WAITS;
     }
     for (;;) {
-        const unsigned long rings = hand_rings();
+        const unsigned long rings = driver_thread_rings();
         const bool is_over = task->is_over != NULL && task->is_over(context),
                    is_late = ley_clock_s() - start_s > ending_s;
         bool all = true;
@@ -185,9 +185,9 @@ void engine_run(ley_engine *engine, size_t first, const engine_task *task, void 
         if (all)
             return;
         if (task->only_idle && !is_late)
-            hand_wait_for(rings, ending_s);
+            driver_thread_wait_for(rings, ending_s);
         else
-            hand_wait(rings);
+            driver_thread_wait(rings);
     }
 }
 
@@ -226,7 +226,7 @@ static void open_workers(ley_engine *engine, size_t first, bool is_first_needed)
         .run = open_device, .is_over = need_no_more, .let_go = let_go, .left = nothing_left};
     opening o = {.engine = engine, .first = first, .is_first_needed = is_first_needed};
     for (size_t i = first; i < engine->worker_count; i++)
-        if (engine->workers[i].hand == NULL)
+        if (engine->workers[i].driver_thread == NULL)
             worker_start(&engine->workers[i]);
     engine_run(engine, first, &task, &o);
 }
@@ -264,7 +264,7 @@ static ley_status open_selected(ley_engine *engine, const char *selector, ley_er
     discovered opened;
     ley_status status = selector_choose(&engine->list, selector, chosen, &count, &joining, &opened, error);
     engine->workers[0].device = opened.device;
-    engine->workers[0].hand = opened.hand;
+    engine->workers[0].driver_thread = opened.driver_thread;
     for (size_t i = 0; i < count; i++) {
         worker *w = &engine->workers[i];
         w->engine = engine;
@@ -333,11 +333,11 @@ static void dismiss_late(ley_engine *engine)
 {
     for (size_t i = 0; i < engine->worker_count; i++) {
         worker *w = &engine->workers[i];
-        if (w->hand == NULL || hand_is_idle(w->hand))
+        if (w->driver_thread == NULL || driver_thread_is_idle(w->driver_thread))
             continue;
         atomic_fetch_add(&engine->holders, 1);
-        if (hand_dismiss(w->hand, true, close_late, w))
-            w->hand = NULL;
+        if (driver_thread_dismiss(w->driver_thread, true, close_late, w))
+            w->driver_thread = NULL;
         else
             atomic_fetch_sub(&engine->holders, 1);
     }
@@ -363,14 +363,14 @@ void ley_engine_destroy(ley_engine *engine)
     dismiss_late(engine);
     engine_run(engine, 0, &close_task, NULL);
     for (size_t i = 0; i < engine->worker_count; i++)
-        if (engine->workers[i].hand != NULL)
-            hand_destroy(engine->workers[i].hand);
+        if (engine->workers[i].driver_thread != NULL)
+            driver_thread_destroy(engine->workers[i].driver_thread);
     let_loose(engine);
 }
 
 bool ley_driver_is_stuck(void)
 {
-    return watch_stuck() > 0 || hand_adrift() > 0;
+    return watch_stuck() > 0 || driver_thread_adrift() > 0;
 }
 
 size_t ley_engine_device_count(const ley_engine *engine)

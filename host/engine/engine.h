@@ -16,10 +16,10 @@ typedef struct worker {
     const dev_info *info;
     struct ley_engine *engine;
     dev *device; /* its thread's: NULL when it could not be opened, or was given up. Others ask worker_device(). */
-    ley_error open_error; /* why; to be read as the device is */
-    hand *hand;           /* its thread; NULL: none */
-    hand *left;           /* the one that was left behind */
-    bool may_return;      /* which only came too late: the device is opened anew when the driver has returned */
+    ley_error open_error;         /* why; to be read as the device is */
+    driver_thread *driver_thread; /* its thread; NULL: none */
+    driver_thread *left;          /* the one that was left behind */
+    bool may_return;              /* which only came too late: the device is opened anew when the driver has returned */
     const struct engine_task *task; /* what its thread is at, or was the last time */
     void *context;
     enum { WORKER_WAITS, WORKER_HAS_IT } part; /* in the task that engine_run() is about */

@@ -275,12 +275,12 @@ double expression_float_error(const expression *e, double r_A, double q_e)
 /* ---- The check ------------------------------------------------------------------------------- */
 
 /* The largest values around each of the places where the span is cut. */
-typedef struct survey {
+typedef struct charge_statistics {
     const expression *e;
     const expression_span *span;
     double place_A[STARTS + 1], value[STARTS + 1], around[STARTS + 1];
     int pieces;
-} survey;
+} charge_statistics;
 
 /* Cuts lie closer towards the lower end, in equal ratios, but never much farther apart than in
  * equal steps. */
@@ -293,7 +293,7 @@ static double place_of(const expression_span *s, int i)
 }
 
 /* Whether it has a value that can be summed at all distances between these. */
-static bool has_value(const survey *s, double low_A, double high_A, trouble *t)
+static bool has_value(const charge_statistics *s, double low_A, double high_A, trouble *t)
 {
     const range all = evaluate(s->e, low_A, high_A, s->span->q_e, t);
     if (t->what == NULL && !(largest(all) <= s->span->most_value))
@@ -301,13 +301,13 @@ static bool has_value(const survey *s, double low_A, double high_A, trouble *t)
     return t->what == NULL;
 }
 
-static ley_status fail_value(const survey *s, double r_A, const trouble *t, ley_error *error)
+static ley_status fail_value(const charge_statistics *s, double r_A, const trouble *t, ley_error *error)
 {
     return ley_fail(error, LEY_ERROR_USAGE, "pair function: at r = %.5g A, q = %g e, %s", r_A, s->span->q_e, t->what);
 }
 
 /* What intervals cannot settle: the ends of a piece and places between them. */
-static ley_status check_value_places(const survey *s, double low_A, double high_A, ley_error *error)
+static ley_status check_value_places(const charge_statistics *s, double low_A, double high_A, ley_error *error)
 {
     for (int i = 0; i <= PLACES; i++) {
         trouble t;
@@ -320,7 +320,7 @@ static ley_status check_value_places(const survey *s, double low_A, double high_
 
 /* Halves a piece until every part of it has a value that can be summed, or is too narrow for
  * that. */
-static ley_status check_values(survey *s, double low_A, double high_A, ley_error *error)
+static ley_status check_values(charge_statistics *s, double low_A, double high_A, ley_error *error)
 {
     trouble t;
     const double middle_A = 0.5 * (low_A + high_A);
@@ -334,7 +334,7 @@ static ley_status check_values(survey *s, double low_A, double high_A, ley_error
     return status == LEY_OK ? check_values(s, middle_A, high_A, error) : status;
 }
 
-static void take_values(survey *s)
+static void take_values(charge_statistics *s)
 {
     for (int i = 0; i <= STARTS; i++)
         s->value[i] = fabs(expression_evaluate(s->e, s->place_A[i], s->span->q_e));
@@ -346,7 +346,7 @@ static void take_values(survey *s)
 
 /* The least error next to a distance: what is worse in one place only, at an edge or a root's zero,
  * hits hardly any pair. */
-static double error_at(const survey *s, double r_A)
+static double error_at(const charge_statistics *s, double r_A)
 {
     double least = INFINITY;
     for (int side = -1; side <= 1; side++) {
@@ -360,7 +360,7 @@ static double error_at(const survey *s, double r_A)
 }
 
 /* `around`: the largest value nearby. */
-static ley_status fail_digits(const survey *s, double r_A, double off, double around, ley_error *error)
+static ley_status fail_digits(const charge_statistics *s, double r_A, double off, double around, ley_error *error)
 {
     return ley_fail(
         error, LEY_ERROR_USAGE,
@@ -370,7 +370,7 @@ static ley_status fail_digits(const survey *s, double r_A, double off, double ar
 }
 
 /* Where the error is worst among the places. */
-static ley_status check_places(const survey *s, ley_error *error)
+static ley_status check_places(const charge_statistics *s, ley_error *error)
 {
     double worst = 0, off = 0;
     int where = 0;
@@ -387,7 +387,7 @@ static ley_status check_places(const survey *s, ley_error *error)
 }
 
 /* Halves a piece until the error of every part of it is small, or it is too narrow for that. */
-static ley_status check_digits(survey *s, double low_A, double high_A, double around, ley_error *error)
+static ley_status check_digits(charge_statistics *s, double low_A, double high_A, double around, ley_error *error)
 {
     trouble t;
     const range all = evaluate(s->e, low_A, high_A, s->span->q_e, &t);
@@ -405,7 +405,7 @@ static ley_status check_digits(survey *s, double low_A, double high_A, double ar
 
 ley_status expression_check(const expression *e, const expression_span *span, ley_error *error)
 {
-    survey s = {.e = e, .span = span};
+    charge_statistics s = {.e = e, .span = span};
     ley_status status = LEY_OK;
     for (int i = 0; i <= STARTS; i++)
         s.place_A[i] = place_of(span, i);

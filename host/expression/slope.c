@@ -97,7 +97,7 @@ static int power_slope(writer *w, int node, int a, int b, int of_a, int of_b)
 }
 
 /* Half of a' + b', plus or minus half of sign(a - b) (a' - b'). */
-static int choice_slope(writer *w, bool is_larger, int a, int b, int of_a, int of_b)
+static int search_slope(writer *w, bool is_larger, int a, int b, int of_a, int of_b)
 {
     const int apart = difference(w, of_a, of_b), both = sum(w, of_a, of_b);
     if (apart == NOTHING)
@@ -161,7 +161,7 @@ static int slope_of(writer *w, int i, const int *of)
         return power_slope(w, i, a, b, of_a, of_b);
     case TREE_MIN:
     case TREE_MAX:
-        return choice_slope(w, n.op == TREE_MAX, a, b, of_a, of_b);
+        return search_slope(w, n.op == TREE_MAX, a, b, of_a, of_b);
     default:
         return function_slope(w, n.op, i, a, of_a);
     }

@@ -11,7 +11,7 @@
 
 static void *spread_atoms(void *context)
 {
-    beside *b = context;
+    host_threads *b = context;
     const double start_s = ley_clock_s();
     b->spread = calloc(1, sizeof *b->spread);
     b->spread_status = b->spread == NULL
@@ -23,9 +23,9 @@ static void *spread_atoms(void *context)
 }
 
 /* Of transforms of n nodes, to those that there are. */
-static void add_long_waves(beside *b, const int64_t n[3])
+static void add_long_waves(host_threads *b, const int64_t n[3])
 {
-    beside_waves *w = calloc(1, sizeof *w);
+    host_threads_waves *w = calloc(1, sizeof *w);
     if (b->long_charges.values_e == NULL && b->long_status == LEY_OK)
         b->long_status =
             long_charges_make(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
@@ -33,33 +33,34 @@ static void add_long_waves(beside *b, const int64_t n[3])
     if (w == NULL && b->long_status == LEY_OK)
         b->long_status = ley_fail_memory(&b->long_error, sizeof *w, "long waves");
     if (b->long_status == LEY_OK)
-        b->long_status = long_waves_make(b->lattices, n, &b->long_charges, b->cancelled, &w->made, &b->long_error);
+        b->long_status =
+            long_wavelengths_make(b->lattices, n, &b->long_charges, b->cancelled, &w->made, &b->long_error);
     if (b->long_status != LEY_OK) {
         free(w);
         return;
     }
     memcpy(w->n, n, sizeof w->n);
-    w->next = b->long_waves;
-    b->long_waves = w;
+    w->next = b->long_wavelengths;
+    b->long_wavelengths = w;
 }
 
 static void *make_long_waves(void *context)
 {
-    beside *b = context;
+    host_threads *b = context;
     add_long_waves(b, b->extent);
     return NULL;
 }
 
 static void *expect_error(void *context)
 {
-    beside *b = context;
+    host_threads *b = context;
     b->expected = expected_error(b->lattices);
     return NULL;
 }
 
 static void *make_influence(void *context)
 {
-    beside *b = context;
+    host_threads *b = context;
     ley_error error = {0};
     hierarchy top;
     hierarchy_top(b->lattices, &top);
@@ -70,24 +71,24 @@ static void *make_influence(void *context)
 }
 
 /* Does it now, where there can be no thread. */
-static void begin(beside_thread *t, void *(*run)(void *), beside *b)
+static void begin(host_threads_thread *t, void *(*run)(void *), host_threads *b)
 {
     t->is_running = parallel_start(&t->thread, run, b) == 0;
     if (!t->is_running)
         run(b);
 }
 
-static void await(beside_thread *t)
+static void await(host_threads_thread *t)
 {
     if (t->is_running)
         pthread_join(t->thread, NULL);
     t->is_running = false;
 }
 
-void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, const atomic_bool *cancelled,
-                  bool spreads, bool long_by_host, const int64_t extent[3])
+void host_threads_begin(host_threads *b, const hierarchy *lattices, const ley_atoms *atoms,
+                        const atomic_bool *cancelled, bool spreads, bool long_by_host, const int64_t extent[3])
 {
-    *b = (beside){.lattices = lattices, .atoms = atoms, .cancelled = cancelled};
+    *b = (host_threads){.lattices = lattices, .atoms = atoms, .cancelled = cancelled};
     pthread_mutex_init(&b->mutex, NULL);
     if (extent != NULL) {
         memcpy(b->extent, extent, sizeof b->extent);
@@ -95,12 +96,12 @@ void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, 
     }
     if (spreads)
         begin(&b->spreading, spread_atoms, b);
-    if (extent != NULL && long_by_host && long_waves_are_wanted(lattices))
+    if (extent != NULL && long_by_host && long_wavelengths_are_wanted(lattices))
         begin(&b->lengthening, make_long_waves, b);
     begin(&b->expecting, expect_error, b);
 }
 
-ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error)
+ley_status host_threads_take_atoms(host_threads *b, const spread **atoms, ley_error *error)
 {
     pthread_mutex_lock(&b->mutex);
     await(&b->spreading);
@@ -114,22 +115,22 @@ ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error)
     return status;
 }
 
-static const beside_waves *find_long_waves(const beside *b, const int64_t n[3])
+static const host_threads_waves *find_long_waves(const host_threads *b, const int64_t n[3])
 {
-    const beside_waves *at = b->long_waves;
+    const host_threads_waves *at = b->long_wavelengths;
     while (at != NULL && memcmp(at->n, n, sizeof at->n) != 0)
         at = at->next;
     return at;
 }
 
-static ley_status take_long_waves(void *context, const int64_t n[3], const long_waves **waves, ley_error *error)
+static ley_status take_long_waves(void *context, const int64_t n[3], const long_wavelengths **waves, ley_error *error)
 {
-    beside *b = context;
+    host_threads *b = context;
     pthread_mutex_lock(&b->mutex);
     await(&b->lengthening);
     if (b->long_status == LEY_OK && find_long_waves(b, n) == NULL)
         add_long_waves(b, n);
-    const beside_waves *found = find_long_waves(b, n);
+    const host_threads_waves *found = find_long_waves(b, n);
     *waves = found != NULL ? &found->made : NULL;
     const ley_status status = found != NULL ? LEY_OK : b->long_status;
     if (status != LEY_OK)
@@ -138,12 +139,12 @@ static ley_status take_long_waves(void *context, const int64_t n[3], const long_
     return status;
 }
 
-long_waves_source beside_long_waves(beside *b)
+long_wavelengths_source host_threads_long_wavelengths(host_threads *b)
 {
-    return (long_waves_source){.take = take_long_waves, .context = b};
+    return (long_wavelengths_source){.take = take_long_waves, .context = b};
 }
 
-double beside_expected_error(beside *b)
+double host_threads_expected_error(host_threads *b)
 {
     pthread_mutex_lock(&b->mutex);
     await(&b->expecting);
@@ -151,7 +152,7 @@ double beside_expected_error(beside *b)
     return b->expected;
 }
 
-void beside_end(beside *b, bool is_kept)
+void host_threads_end(host_threads *b, bool is_kept)
 {
     if (b->lattices == NULL) /* it never began */
         return;
@@ -160,11 +161,11 @@ void beside_end(beside *b, bool is_kept)
     await(&b->expecting);
     await(&b->transforming);
     await(&b->lengthening);
-    while (b->long_waves != NULL) {
-        beside_waves *next = b->long_waves->next;
-        long_waves_clear(&b->long_waves->made);
-        free(b->long_waves);
-        b->long_waves = next;
+    while (b->long_wavelengths != NULL) {
+        host_threads_waves *next = b->long_wavelengths->next;
+        long_wavelengths_clear(&b->long_wavelengths->made);
+        free(b->long_wavelengths);
+        b->long_wavelengths = next;
     }
     long_charges_clear(&b->long_charges);
     kept_spectrum_give_back(b->influence);
@@ -177,5 +178,5 @@ void beside_end(beside *b, bool is_kept)
     ley_error_clear(&b->spread_error);
     ley_error_clear(&b->long_error);
     pthread_mutex_destroy(&b->mutex);
-    *b = (beside){.lattices = NULL};
+    *b = (host_threads){.lattices = NULL};
 }

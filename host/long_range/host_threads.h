@@ -12,56 +12,56 @@
 
 #include <pthread.h>
 
-typedef struct beside_thread {
+typedef struct host_threads_thread {
     pthread_t thread;
     bool is_running; /* else it has been waited for, or never was */
-} beside_thread;
+} host_threads_thread;
 
 /* Long waves of transforms of so many nodes. */
-typedef struct beside_waves {
-    struct beside_waves *next;
+typedef struct host_threads_waves {
+    struct host_threads_waves *next;
     int64_t n[3];
-    long_waves made;
-} beside_waves;
+    long_wavelengths made;
+} host_threads_waves;
 
-/* From beside_begin() to beside_end(); zeroed, it may be ended, too. */
-typedef struct beside {
+/* From host_threads_begin() to host_threads_end(); zeroed, it may be ended, too. */
+typedef struct host_threads {
     const hierarchy *lattices;
     const ley_atoms *atoms;
     const atomic_bool *cancelled;
     pthread_mutex_t mutex; /* for what follows */
-    beside_thread spreading, expecting, transforming, lengthening;
+    host_threads_thread spreading, expecting, transforming, lengthening;
     spread *spread;
-    double spread_s;           /* how long that took */
-    double expected;           /* expected_error() */
-    long_charges long_charges; /* where the lattices ask for them; once they are made: */
-    beside_waves *long_waves;  /* one for all devices whose transforms have as many nodes */
+    double spread_s;                      /* how long that took */
+    double expected;                      /* expected_error() */
+    long_charges long_charges;            /* where the lattices ask for them; once they are made: */
+    host_threads_waves *long_wavelengths; /* one for all devices whose transforms have as many nodes */
     ley_status spread_status, long_status;
     ley_error spread_error, long_error;
     int64_t extent[3];        /* of transforms */
     kept_spectrum *influence; /* this job's, until it ends; its thread's as long as that is running */
     atomic_bool is_ended;     /* nobody wants the influence function any more */
-} beside;
+} host_threads;
 
 /* Lattices, atoms and *cancelled must outlive it. `spreads`: the atoms will be wanted in bins.
  * `extent`: the nodes of the transforms whose influence function devices will ask for by
  * kept_spectrum_get(); NULL: they have none. What it fails with they find themselves.
  * `long_by_host`: long waves will be asked for, where the lattices have any; else they are made if
  * somebody does. */
-void beside_begin(beside *b, const hierarchy *lattices, const ley_atoms *atoms, const atomic_bool *cancelled,
-                  bool spreads, bool long_by_host, const int64_t extent[3]);
+void host_threads_begin(host_threads *b, const hierarchy *lattices, const ley_atoms *atoms,
+                        const atomic_bool *cancelled, bool spreads, bool long_by_host, const int64_t extent[3]);
 
 /* Waits for the atoms in bins; or puts them there now. Any thread may call it. Errors: those of
  * spread_make(). */
-ley_status beside_take_atoms(beside *b, const spread **atoms, ley_error *error);
+ley_status host_threads_take_atoms(host_threads *b, const spread **atoms, ley_error *error);
 
 /* Who has the long waves of the job, until it ends: of lattices that ask for them. */
-long_waves_source beside_long_waves(beside *b);
+long_wavelengths_source host_threads_long_wavelengths(host_threads *b);
 
 /* Waits for what lattices are expected to be off by, of independent charges: expected_error(). */
-double beside_expected_error(beside *b);
+double host_threads_expected_error(host_threads *b);
 
 /* Waits for all of it; where it is kept, atoms may still be on their way to a device. */
-void beside_end(beside *b, bool is_kept);
+void host_threads_end(host_threads *b, bool is_kept);
 
 #endif

@@ -45,10 +45,10 @@ typedef struct field_state {
     device_long longs;
     bool is_ready, puts_long;
     long_charges long_charges; /* by the device: */
-    long_waves long_waves;
+    long_wavelengths long_wavelengths;
     const atomic_bool *unwanted;
     flight flight;
-    work work;
+    command_sequence command_sequence;
 } field_state;
 
 bool msm_field_is_wanted(const void *context)
@@ -159,7 +159,7 @@ ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, v
 static void forget_long(field_state *f)
 {
     long_charges_clear(&f->long_charges);
-    long_waves_clear(&f->long_waves);
+    long_wavelengths_clear(&f->long_wavelengths);
 }
 
 static void note_long(msm_task *task, double seconds, double waited_s, bool by_host)
@@ -172,31 +172,31 @@ static void note_long(msm_task *task, double seconds, double waited_s, bool by_h
 }
 
 /* Those of the charges that the device has put there, or the host's. */
-static ley_status take_long(void *context, const int64_t n[3], const long_waves **waves, ley_error *error)
+static ley_status take_long(void *context, const int64_t n[3], const long_wavelengths **waves, ley_error *error)
 {
     field_state *f = context;
-    const long_waves_source host = beside_long_waves(&f->task->beside);
+    const long_wavelengths_source host = host_threads_long_wavelengths(&f->task->host_threads);
     const double start_s = ley_clock_s();
     ley_status status = LEY_OK;
     if (f->long_charges.values_e == NULL)
         status = host.take(host.context, n, waves, error);
-    else if (f->long_waves.values == NULL)
-        status = long_waves_make(&f->lattices, n, &f->long_charges, f->unwanted, &f->long_waves, error);
+    else if (f->long_wavelengths.values == NULL)
+        status = long_wavelengths_make(&f->lattices, n, &f->long_charges, f->unwanted, &f->long_wavelengths, error);
     if (f->long_charges.values_e != NULL)
-        *waves = &f->long_waves;
+        *waves = &f->long_wavelengths;
     note_long(f->task, 0, ley_clock_s() - start_s, false);
     return status;
 }
 
 /* Atoms that are not on the device go there for it alone. */
-static ley_status put_sent(field_state *f, room *memory, const char **declined, ley_error *error)
+static ley_status put_sent(field_state *f, arena *memory, const char **declined, ley_error *error)
 {
     const ley_atoms *of = f->task->near.atoms;
     device_atoms atoms = {.n = ley_atoms_count(of)};
     const size_t bytes = atoms.n * sizeof(double);
-    if (3 * (double)bytes > (double)room_largest(memory) || 4 * (double)bytes > (double)room_left(memory) ||
-        room_buffer(memory, 3 * bytes, DEV_READ_ONLY, &atoms.position.buffer, NULL) != LEY_OK ||
-        room_buffer(memory, bytes, DEV_READ_ONLY, &atoms.charge.buffer, NULL) != LEY_OK) {
+    if (3 * (double)bytes > (double)arena_largest(memory) || 4 * (double)bytes > (double)arena_left(memory) ||
+        arena_buffer(memory, 3 * bytes, DEV_READ_ONLY, &atoms.position.buffer, NULL) != LEY_OK ||
+        arena_buffer(memory, bytes, DEV_READ_ONLY, &atoms.charge.buffer, NULL) != LEY_OK) {
         *declined = "its memory is too small";
         return LEY_OK;
     }
@@ -212,13 +212,13 @@ static ley_status put_sent(field_state *f, room *memory, const char **declined, 
 /* `atoms` NULL: they are not on the device. */
 static ley_status put_long(field_state *f, const device_atoms *atoms, ley_error *error)
 {
-    room own = {.device = f->flight.device, .within = solver_room(&f->solver)};
+    arena own = {.device = f->flight.device, .within = solver_room(&f->solver)};
     const char *declined = NULL;
     const double start_s = ley_clock_s();
     const ley_status status =
         atoms != NULL ? device_long_run(&f->longs, &own, &f->lattices, atoms, &f->long_charges, &declined, error)
                       : put_sent(f, &own, &declined, error);
-    room_clear(&own);
+    arena_clear(&own);
     if (declined != NULL)
         log_say(LEY_LOG_NOTE, "%s: the host makes long waves: %s", f->flight.device->info->name, declined);
     note_long(f->task, ley_clock_s() - start_s, 0, declined != NULL);
@@ -237,10 +237,10 @@ static void note_spreading(msm_task *task, double seconds)
 static ley_status load_host_atoms(field_state *f, ley_error *error)
 {
     const spread *atoms;
-    const ley_status status = beside_take_atoms(&f->task->beside, &atoms, error);
+    const ley_status status = host_threads_take_atoms(&f->task->host_threads, &atoms, error);
     if (status != LEY_OK)
         return status;
-    note_spreading(f->task, f->task->beside.spread_s);
+    note_spreading(f->task, f->task->host_threads.spread_s);
     return solver_load(&f->solver, atoms, error);
 }
 
@@ -270,9 +270,9 @@ static ley_status load_field(field_state *f, const stage_place *place, ley_error
     const char *declined = "it has not binned them before";
     ley_status status = LEY_OK;
     forget_long(f);
-    if (long_waves_are_wanted(&f->lattices))
-        solver_take_long_waves(&f->solver, (long_waves_source){.take = take_long, .context = f});
-    if (long_waves_are_wanted(&f->lattices) && f->puts_long)
+    if (long_wavelengths_are_wanted(&f->lattices))
+        solver_take_long_waves(&f->solver, (long_wavelengths_source){.take = take_long, .context = f});
+    if (long_wavelengths_are_wanted(&f->lattices) && f->puts_long)
         status = put_long(f, atoms, error);
     if (atoms != NULL && status == LEY_OK)
         status = load_device_atoms(f, atoms, &declined, error);
@@ -291,7 +291,7 @@ ley_status msm_field_begin(void *context, const stage_place *place, void **state
 {
     field_state *f = *state;
     f->task = context;
-    solver_room(&f->solver)->within = place->room;
+    solver_room(&f->solver)->within = place->arena;
     f->unwanted = place->is_unwanted != NULL ? place->is_unwanted : place->job->cancelled;
     solver_cancel_by(&f->solver, f->unwanted);
     stage_make(place, &msm_product_field, f);
@@ -317,7 +317,7 @@ ley_status msm_field_borrow(void *context, const stage_place *place, void **stat
     field_state *f = *state;
     f->task = context;
     solver_unload(&f->solver);
-    solver_room(&f->solver)->within = place->room;
+    solver_room(&f->solver)->within = place->arena;
     cutoff_bins_free_atoms(place);
     stage_make(place, &msm_product_field, f);
     const ley_status status = solver_borrow(&f->solver, error);
@@ -357,7 +357,7 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     if (task->near.map == NULL)
         forecast_slabs(
             f, "interpolation",
-            far_points_seconds(solver_kernels(s), &task->lattices, (double)ley_points_count(task->listed.points)),
+            gather_points_seconds(solver_kernels(s), &task->lattices, (double)ley_points_count(task->listed.points)),
             false);
     else if (!is_in_epilogue(place->notes))
         forecast_slabs(f, "interpolation", transfer_interpolation_s(solver_kernels(s), task->points.n), false);
@@ -370,7 +370,7 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
 void msm_field_end(void *state)
 {
     field_state *f = state;
-    work_end(&f->work);
+    sequence_end(&f->command_sequence);
     if (f->is_ready)
         solver_end(&f->solver);
     device_long_destroy(&f->longs);
@@ -383,9 +383,9 @@ ley_status msm_field_submit(void *state, int slot, slab piece, ley_error *error)
 {
     field_state *f = state;
     (void)slot, (void)piece;
-    work_begin(&f->work, &f->flight, f->unwanted);
-    solver_run(&f->solver, &f->work);
-    return work_status(&f->work, error);
+    sequence_begin(&f->command_sequence, &f->flight, f->unwanted);
+    solver_run(&f->solver, &f->command_sequence);
+    return sequence_status(&f->command_sequence, error);
 }
 
 /* Each text once, whatever devices there are. */
@@ -410,26 +410,26 @@ ley_status msm_field_collect(void *state, int slot, slab piece, slab_times *time
     field_state *f = state;
     msm_task *task = f->task;
     (void)slot, (void)piece;
-    const ley_status status = work_finish(&f->work, error);
-    *times = f->work.times;
+    const ley_status status = sequence_finish(&f->command_sequence, error);
+    *times = f->command_sequence.times;
     if (status == LEY_OK)
         solver_learn(&f->solver, times);
     if (status == LEY_OK && task->near.map != NULL)
-        choice_note_pairs(f->flight.device->info, &task->options, &f->lattices.level[0].split,
+        search_note_pairs(f->flight.device->info, &task->options, &f->lattices.level[0].split,
                           task->near.job->options->sum);
     const spectral *by = solver_spectral(&f->solver);
     if (status == LEY_OK && by != NULL)
-        choice_note_transform(f->flight.device->info, by->fft.n, task->options.cutoff_A);
+        search_note_transform(f->flight.device->info, by->fft.n, task->options.cutoff_A);
     if (status == LEY_OK && task->options.solver != LEY_SOLVER_FFT)
-        choice_note_levels(f->flight.device->info, task->options.window);
+        search_note_levels(f->flight.device->info, task->options.window);
     pthread_mutex_lock(&task->near.mutex);
     if (status == LEY_OK && by != NULL)
         note_transforms(task, &by->fft);
-    if (f->work.times.kernel_s > task->lattices_s) {
-        task->lattices_s = f->work.times.kernel_s;
-        task->predicted_s = f->work.times.unpredicted == 0 ? f->work.times.predicted_s : 0;
+    if (f->command_sequence.times.kernel_s > task->lattices_s) {
+        task->lattices_s = f->command_sequence.times.kernel_s;
+        task->predicted_s = f->command_sequence.times.unpredicted == 0 ? f->command_sequence.times.predicted_s : 0;
         task->spectrum_s = by != NULL ? by->spectrum_s : 0;
-        memcpy(task->step_s, f->work.times.step_s, sizeof task->step_s);
+        memcpy(task->step_s, f->command_sequence.times.step_s, sizeof task->step_s);
     }
     pthread_mutex_unlock(&task->near.mutex);
     return status;
@@ -438,7 +438,7 @@ ley_status msm_field_collect(void *state, int slot, slab piece, slab_times *time
 void msm_field_drop(void *state, int slot)
 {
     (void)slot;
-    work_finish(&((field_state *)state)->work, NULL);
+    sequence_finish(&((field_state *)state)->command_sequence, NULL);
 }
 
 const solver *msm_field_solver(const stage_place *place)

@@ -162,7 +162,7 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
         return status;
     if (h->levels == 0)
         return cutoff_prepare(task, job, error);
-    task->near.even_bins = long_waves_are_wanted(h);
+    task->near.even_bins = long_wavelengths_are_wanted(h);
     status = cutoff_begin_preparing(task, job, error);
     if (status != LEY_OK)
         return status;
@@ -172,9 +172,9 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     msm_task_place_long(task, job, by_devices);
     if (job->only_plans)
         return cutoff_end_preparing(task, error);
-    msm_task_begin_beside(task, job, !by_devices);
+    msm_task_begin_host_threads(task, job, !by_devices);
     status = cutoff_end_preparing(task, error);
-    return status == LEY_OK && !by_devices ? beside_take_atoms(&task->beside, &atoms, error) : status;
+    return status == LEY_OK && !by_devices ? host_threads_take_atoms(&task->host_threads, &atoms, error) : status;
 }
 
 static ley_status finish(void *context, ley_error *error)
@@ -188,7 +188,7 @@ static ley_status finish(void *context, ley_error *error)
 static void release(void *context, bool is_kept)
 {
     msm_task *task = context;
-    beside_end(&task->beside, is_kept);
+    host_threads_end(&task->host_threads, is_kept);
     cutoff_release(task, is_kept);
 }
 
@@ -200,15 +200,15 @@ typedef struct added {
 } added;
 
 static ley_status begin_addition(void *context, const stage_place *place, const cutoff_kernel *kernel, int64_t planes,
-                                 room *memory, void **state, ley_error *error)
+                                 arena *memory, void **state, ley_error *error)
 {
     const msm_task *task = context;
     const ley_lattice points = msm_points(&task->lattices.cell, &task->points);
     const cutoff_layout layout = cutoff_kernel_layout(kernel);
-    const places_array array = {.n = {points.n[0], points.n[1], planes},
-                                .in_cubes = layout.in_cubes,
-                                .edge = layout.edge,
-                                .pitch = {layout.pitch[0], layout.pitch[1]}};
+    const coordinate_table array = {.n = {points.n[0], points.n[1], planes},
+                                    .in_cubes = layout.in_cubes,
+                                    .edge = layout.edge,
+                                    .pitch = {layout.pitch[0], layout.pitch[1]}};
     added *a = calloc(1, sizeof *a);
     if (a == NULL)
         return ley_fail_memory(error, sizeof *a, "a device's map");
@@ -218,10 +218,10 @@ static ley_status begin_addition(void *context, const stage_place *place, const 
                                task->constant, memory, error);
 }
 
-static void add(void *state, work *w, int64_t first, int64_t planes, buffer_of_float phi)
+static void add(void *state, command_sequence *w, int64_t first, int64_t planes, buffer_of_float phi)
 {
     const added *a = state;
-    work_step(w, MSM_STEP_INTERPOLATION);
+    sequence_step(w, MSM_STEP_INTERPOLATION);
     transfer_interpolate(w, solver_lattices(a->solver), &a->map, first, planes, true, solver_potentials(a->solver),
                          phi);
 }

@@ -93,10 +93,10 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     const bool is_spread = task->lattices.levels > 0 && !job->only_plans;
     msm_task_place_long(task, job, false);
     if (status == LEY_OK && is_spread)
-        msm_task_begin_beside(task, job, true);
+        msm_task_begin_host_threads(task, job, true);
     if (status == LEY_OK)
         status = cutoff_points_prepare(task, job, error);
-    return status == LEY_OK && is_spread ? beside_take_atoms(&task->beside, &atoms, error) : status;
+    return status == LEY_OK && is_spread ? host_threads_take_atoms(&task->host_threads, &atoms, error) : status;
 }
 
 static void host_needs(const void *context, job_needs *needs)
@@ -118,7 +118,7 @@ static ley_status finish(void *context, ley_error *error)
 static void release(void *context, bool is_kept)
 {
     msm_task *task = context;
-    beside_end(&task->beside, is_kept);
+    host_threads_end(&task->host_threads, is_kept);
     cutoff_points_release(task, is_kept);
 }
 
@@ -126,11 +126,11 @@ static void release(void *context, bool is_kept)
 
 typedef struct added {
     msm_task *task;
-    far_points far;
-    far_run slots[METHOD_SLOTS];
+    gather_points far;
+    gather_run slots[METHOD_SLOTS];
 } added;
 
-static ley_status begin_addition(void *context, const stage_place *place, room *memory, void **state, ley_error *error)
+static ley_status begin_addition(void *context, const stage_place *place, arena *memory, void **state, ley_error *error)
 {
     msm_task *task = context;
     const solver *s = msm_field_solver(place);
@@ -139,17 +139,17 @@ static ley_status begin_addition(void *context, const stage_place *place, room *
         return ley_fail_memory(error, sizeof *a, "the lattices at points");
     *state = a;
     a->task = task;
-    return far_points_create(&a->far, solver_kernels(s), &task->lattices, solver_array(s), solver_potentials(s), memory,
-                             error);
+    return gather_points_create(&a->far, solver_kernels(s), &task->lattices, solver_array(s), solver_potentials(s),
+                                memory, error);
 }
 
-static ley_status submit_addition(void *state, int slot, work *w, slab piece, ley_error *error)
+static ley_status submit_addition(void *state, int slot, command_sequence *w, slab piece, ley_error *error)
 {
     added *a = state;
     const cutoff_points_task *listed = &a->task->listed;
-    work_step(w, MSM_STEP_INTERPOLATION);
-    return far_points_run(&a->far, &a->slots[slot], w, piece.count, listed->list.order + piece.first,
-                          ley_points_positions_A(listed->points), error);
+    sequence_step(w, MSM_STEP_INTERPOLATION);
+    return gather_points_run(&a->far, &a->slots[slot], w, piece.count, listed->list.order + piece.first,
+                             ley_points_positions_A(listed->points), error);
 }
 
 static ley_status collect_addition(void *state, int slot, slab piece, ley_error *error)
@@ -157,8 +157,8 @@ static ley_status collect_addition(void *state, int slot, slab piece, ley_error 
     added *a = state;
     const cutoff_points_task *listed = &a->task->listed;
     double *value = listed->points->list->value;
-    const ley_status status = far_points_add(&a->far, &a->slots[slot], a->task->constant,
-                                             listed->list.order + piece.first, value, listed->points->field, error);
+    const ley_status status = gather_points_add(&a->far, &a->slots[slot], a->task->constant,
+                                                listed->list.order + piece.first, value, listed->points->field, error);
     for (int64_t i = 0; i < piece.count && status == LEY_OK; i++)
         value[listed->list.order[piece.first + i]] += msm_mean(a->task);
     return status;
@@ -177,7 +177,7 @@ static void of_charge(const void *context, const double way_A[3], double *value,
 
 static double point_bytes(const void *context)
 {
-    return far_points_bytes(((const msm_task *)context)->listed.points->field != NULL);
+    return gather_points_bytes(((const msm_task *)context)->listed.points->field != NULL);
 }
 
 static const cutoff_points_addition addition = {.begin = begin_addition,

@@ -8,11 +8,11 @@
 
 typedef struct solver {
     hierarchy_solver kind;
-    cycle cycle;       /* HIERARCHY_DIRECT, HIERARCHY_MIXED */
+    v_cycle v_cycle;   /* HIERARCHY_DIRECT, HIERARCHY_MIXED */
     spectral spectral; /* HIERARCHY_FFT */
 } solver;
 
-/* Kernels and transforms, built and tested: cycle_ready(), or spectral_ready(). `sum` is the
+/* Kernels and transforms, built and tested: v_cycle_ready(), or spectral_ready(). `sum` is the
  * lattice cutoff's; `fft` may be NULL. */
 ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
                         const fft_wish *fft, ley_error *error);
@@ -23,13 +23,13 @@ ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transf
 ley_status solver_load(solver *s, const spread *atoms, ley_error *error);
 
 /* Within a sequence of operations, as often as wanted. */
-void solver_run(const solver *s, work *w);
+void solver_run(const solver *s, command_sequence *w);
 
 /* How long that is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
 double solver_seconds(const solver *s, size_t atoms);
 
 /* Learns from what its steps were predicted to take, and took. */
-void solver_learn(const solver *s, const work_times *times);
+void solver_learn(const solver *s, const sequence_times *times);
 
 /* For forecasts, in place of solver_ready(): transforms are predicted, and not made. Then: bytes of
  * its lattices on the device, and of the largest of its buffers; how long plans of transforms take;
@@ -49,7 +49,7 @@ void solver_cancel_by(solver *s, const atomic_bool *cancelled);
 
 /* Before it is loaded: who has long waves, where the hierarchy asks for them. It is asked while the
  * solver runs, when it has begun all that comes before them. */
-void solver_take_long_waves(solver *s, long_waves_source from);
+void solver_take_long_waves(solver *s, long_wavelengths_source from);
 
 /* Its buffers go; it may be loaded again. */
 void solver_unload(solver *s);
@@ -64,9 +64,9 @@ void solver_end(solver *s);
 
 /* For transfer_map_create() and transfer_interpolate(): once it is loaded. */
 const transfer_lattices *solver_lattices(const solver *s);
-const places_array *solver_array(const solver *s);
+const coordinate_table *solver_array(const solver *s);
 buffer_of_float solver_potentials(const solver *s);
-room *solver_room(solver *s);
+arena *solver_room(solver *s);
 transfer_atoms *solver_atoms(solver *s);
 
 #endif

@@ -108,7 +108,7 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
     if (status == LEY_OK && isfinite(plan_real(given, "contact")))
         fitted.contact_error = plan_real(given, "contact");
     if (status == LEY_OK && engine != NULL && ley_lattice_check(points, NULL) == LEY_OK)
-        fit_solver(engine, atoms, points, given, &fitted, task->why, sizeof task->why);
+        memory_limits_solver(engine, atoms, points, given, &fitted, task->why, sizeof task->why);
     plan_destroy(given);
     return status == LEY_OK ? init_task(task, atoms, map, points, &fitted, error) : status;
 }
@@ -221,13 +221,13 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
 void msm_task_place_long(msm_task *task, const job_view *job, bool are_there)
 {
     const ley_place planned = plan_place(job->plan, "long_waves_by");
-    task->long_place = !long_waves_are_wanted(&task->lattices) ? LEY_PLACE_AUTO
+    task->long_place = !long_wavelengths_are_wanted(&task->lattices) ? LEY_PLACE_AUTO
                        : planned != LEY_PLACE_AUTO
                            ? planned
                            : device_long_plan(job, ley_atoms_count(task->near.atoms), are_there);
 }
 
-void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads)
+void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool spreads)
 {
     const hierarchy *h = &task->lattices;
     hierarchy top;
@@ -240,8 +240,8 @@ void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads)
         hierarchy_top(h, &top);
         spectral_extent(with_transforms, &top, extent);
     }
-    beside_begin(&task->beside, h, task->near.atoms, job->cancelled, spreads, task->long_place == LEY_PLACE_HOST,
-                 with_transforms != NULL ? extent : NULL);
+    host_threads_begin(&task->host_threads, h, task->near.atoms, job->cancelled, spreads,
+                       task->long_place == LEY_PLACE_HOST, with_transforms != NULL ? extent : NULL);
 }
 
 void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
@@ -256,7 +256,7 @@ void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
     hierarchy_top(h, &top);
     influence_extent(&top, n);
     job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider --lattice-spacing");
-    if (long_waves_are_wanted(h))
+    if (long_wavelengths_are_wanted(h))
         job_needs_add(needs, "charges of long waves", long_charges_bytes(h, atoms), "a looser --tol");
 }
 
@@ -264,7 +264,7 @@ void msm_task_expect(msm_task *task)
 {
     if (task->lattices.levels == 0)
         return;
-    task->expected = beside_expected_error(&task->beside);
+    task->expected = host_threads_expected_error(&task->host_threads);
     log_say(LEY_LOG_NOTE, "lattices are expected to be off by %.2g", task->expected);
     if (task->near.map == NULL && task->listed.points->field != NULL)
         task->field_expected_per_A = expected_field_error(&task->lattices);
@@ -280,7 +280,7 @@ bool msm_look_closer(void *context)
         return false;
     task->is_coherence_known = true;
     if (coherence_find(&task->lattices, ley_atoms_count(atoms), ley_atoms_positions_A(atoms),
-                       ley_atoms_charges_e(atoms), task->beside.cancelled, &task->coherence, NULL) != LEY_OK)
+                       ley_atoms_charges_e(atoms), task->host_threads.cancelled, &task->coherence, NULL) != LEY_OK)
         task->coherence = 1;
     return task->coherence > 1;
 }
@@ -321,7 +321,7 @@ static void outline_lattices(const msm_task *task, notes *n)
     if (task->why[0] != '\0')
         notes_text(n, "otherwise", task->why);
     notes_number(n, "lattice_spacing_A", task->options.spacing_A);
-    if (long_waves_are_wanted(h))
+    if (long_wavelengths_are_wanted(h))
         notes_number(n, "long_waves_per_A", task->options.long_waves_per_A);
     if (task->long_place != LEY_PLACE_AUTO)
         notes_place(n, "long_waves_by", task->long_place);
@@ -454,7 +454,7 @@ void msm_decide_lattices(const void *context, job_plan *made)
     plan_add_real(made, NULL, "cutoff", r->cutoff_A);
     plan_add_real(made, NULL, "spacing", r->spacing_A);
     plan_add(made, NULL, "solver", msm_solver_words[r->solver]);
-    if (long_waves_are_wanted(&task->lattices))
+    if (long_wavelengths_are_wanted(&task->lattices))
         plan_add_real(made, NULL, "long_waves", r->long_waves_per_A);
     if (task->long_place != LEY_PLACE_AUTO)
         plan_add(made, NULL, "long_waves_by", plan_places[task->long_place - LEY_PLACE_HOST]);

@@ -36,7 +36,7 @@ typedef struct msm_task {
     bool has_other;
     char why[MSM_WHY_SIZE]; /* empty: it was not */
 
-    beside beside; /* from prepare() to release() */
+    host_threads host_threads; /* from prepare() to release() */
 } msm_task;
 
 /* Of checked options; `map` is NULL at points. The solver is what there is room for on the engine's
@@ -68,7 +68,7 @@ void msm_task_place_long(msm_task *task, const job_view *job, bool are_there);
 
 /* Threads of the host's begin beside the devices; of them that of the influence function as the
  * first device with transforms wants it. `spreads`: the atoms will be wanted in bins. */
-void msm_task_begin_beside(msm_task *task, const job_view *job, bool spreads);
+void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool spreads);
 
 /* What lattices and the charges of so many atoms take of the host's memory. */
 void msm_add_needs(const hierarchy *lattices, size_t atoms, struct job_needs *needs);

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-struct room_holding {
-    room_holding *next;
+struct arena_holding {
+    arena_holding *next;
     dev_buffer *buffer; /* or: */
     dev_staging *staging;
     size_t bytes;  /* of a buffer */
@@ -24,7 +24,7 @@ static int64_t said(uint64_t bytes)
     return bytes > 0 && bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX;
 }
 
-static const room *outermost(const room *r)
+static const arena *outermost(const arena *r)
 {
     while (r->within != NULL)
         r = r->within;
@@ -37,7 +37,7 @@ static uint64_t budget_of(const dev *device)
     return device->info->global_bytes / 4 * 3;
 }
 
-int64_t room_left(const room *r)
+int64_t arena_left(const arena *r)
 {
     if (r->device->info->global_bytes == 0)
         return INT64_MAX;
@@ -46,22 +46,22 @@ int64_t room_left(const room *r)
     return budget > r->taken ? said(budget - r->taken) : 0;
 }
 
-int64_t room_largest(const room *r)
+int64_t arena_largest(const arena *r)
 {
-    return least(room_left(r), said(r->device->info->max_allocation_bytes));
+    return least(arena_left(r), said(r->device->info->max_allocation_bytes));
 }
 
-static ley_status refuse(const room *r, size_t bytes, ley_error *error)
+static ley_status refuse(const arena *r, size_t bytes, ley_error *error)
 {
-    const bool is_single = room_left(r) > room_largest(r);
+    const bool is_single = arena_left(r) > arena_largest(r);
     return ley_fail(error, LEY_ERROR_NO_DEVICE, "a buffer of %s is asked for, %s %s", ley_size((double)bytes).s,
-                    is_single ? "the device's largest is" : "there is room for", ley_size((double)room_largest(r)).s);
+                    is_single ? "the device's largest is" : "there is room for", ley_size((double)arena_largest(r)).s);
 }
 
 /* Room for a holding comes first, so that nothing is made that cannot be kept. */
-static ley_status hold(room *r, room_holding **made, ley_error *error)
+static ley_status hold(arena *r, arena_holding **made, ley_error *error)
 {
-    room_holding *h = calloc(1, sizeof *h);
+    arena_holding *h = calloc(1, sizeof *h);
     if (h == NULL)
         return ley_fail_memory(error, sizeof *h, "a buffer");
     h->next = r->holdings;
@@ -70,7 +70,7 @@ static ley_status hold(room *r, room_holding **made, ley_error *error)
     return LEY_OK;
 }
 
-static void count(room *r, uint64_t more, uint64_t less)
+static void count(arena *r, uint64_t more, uint64_t less)
 {
     for (; r != NULL; r = r->within)
         r->taken += more - less;
@@ -86,7 +86,7 @@ static bool forget_kept(dev *device)
 }
 
 /* For rooms to come, where it is worth keeping. */
-static bool keep(dev *device, const room_holding *of)
+static bool keep(dev *device, const arena_holding *of)
 {
     const kept_buffer one = {of->name, of->buffer, of->bytes};
     const uint64_t all = device->info->device_class == DEV_CPU ? 0 : device->info->global_bytes;
@@ -99,9 +99,9 @@ static bool keep(dev *device, const room_holding *of)
 }
 
 /* Ends the holding that `link` leads to. */
-static void drop(room *r, room_holding **link)
+static void drop(arena *r, arena_holding **link)
 {
-    room_holding *gone = *link;
+    arena_holding *gone = *link;
     *link = gone->next;
     count(r, 0, gone->bytes);
     if (gone->buffer != NULL && !keep(r->device, gone))
@@ -113,7 +113,7 @@ static void drop(room *r, room_holding **link)
 
 /* What is kept from earlier jobs goes where it would be too much with so many bytes more, or where
  * the driver has no more. */
-static ley_status create(const room *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+static ley_status create(const arena *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
 {
     dev *device = r->device;
     const uint64_t taken = outermost(r)->taken + bytes;
@@ -127,11 +127,11 @@ static ley_status create(const room *r, size_t bytes, dev_access access, dev_buf
     return status;
 }
 
-ley_status room_buffer(room *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+ley_status arena_buffer(arena *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
 {
-    room_holding *h = NULL;
+    arena_holding *h = NULL;
     *buffer = NULL;
-    if (bytes > INT64_MAX || (int64_t)bytes > room_largest(r))
+    if (bytes > INT64_MAX || (int64_t)bytes > arena_largest(r))
         return refuse(r, bytes, error);
     ley_status status = hold(r, &h, error);
     if (status != LEY_OK)
@@ -148,21 +148,21 @@ ley_status room_buffer(room *r, size_t bytes, dev_access access, dev_buffer **bu
     return LEY_OK;
 }
 
-ley_status room_check_host(const room *r, const char *what, double bytes, const char *advice, ley_error *error)
+ley_status arena_check_host(const arena *r, const char *what, double bytes, const char *advice, ley_error *error)
 {
     return memory_check_one(what, r->device->info->device_class == DEV_CPU ? bytes : 0, advice, error);
 }
 
-ley_status room_upload(room *r, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
+ley_status arena_upload(arena *r, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
 {
-    const ley_status status = room_buffer(r, size, DEV_READ_ONLY, buffer, error);
+    const ley_status status = arena_buffer(r, size, DEV_READ_ONLY, buffer, error);
     return status == LEY_OK ? upload_bytes(r->device, *buffer, 0, bytes, size, error) : status;
 }
 
 /* One that is kept, as a holding; *buffer NULL: there is none. */
-static ley_status take_kept(room *r, uint64_t name, dev_buffer **buffer, ley_error *error)
+static ley_status take_kept(arena *r, uint64_t name, dev_buffer **buffer, ley_error *error)
 {
-    room_holding *h = NULL;
+    arena_holding *h = NULL;
     *buffer = NULL;
     if (!kept_buffers_has(&r->device->kept, name))
         return LEY_OK;
@@ -177,21 +177,21 @@ static ley_status take_kept(room *r, uint64_t name, dev_buffer **buffer, ley_err
     return LEY_OK;
 }
 
-ley_status room_upload_kept(room *r, uint64_t name, const void *bytes, size_t size, dev_buffer **buffer,
-                            ley_error *error)
+ley_status arena_upload_kept(arena *r, uint64_t name, const void *bytes, size_t size, dev_buffer **buffer,
+                             ley_error *error)
 {
     ley_status status = take_kept(r, name, buffer, error);
     if (status != LEY_OK || *buffer != NULL)
         return status;
-    status = room_upload(r, bytes, size, buffer, error);
+    status = arena_upload(r, bytes, size, buffer, error);
     if (status == LEY_OK)
         r->holdings->name = name; /* the latest one */
     return status;
 }
 
-ley_status room_staging(room *r, size_t bytes, dev_staging **staging, ley_error *error)
+ley_status arena_staging(arena *r, size_t bytes, dev_staging **staging, ley_error *error)
 {
-    room_holding *h = NULL;
+    arena_holding *h = NULL;
     *staging = NULL;
     ley_status status = hold(r, &h, error);
     if (status != LEY_OK)
@@ -206,52 +206,52 @@ ley_status room_staging(room *r, size_t bytes, dev_staging **staging, ley_error 
     return LEY_OK;
 }
 
-ley_status room_results(room *r, int64_t bytes, results *made, ley_error *error)
+ley_status arena_results(arena *r, int64_t bytes, results *made, ley_error *error)
 {
     *made = (results){.buffer = NULL};
     const double copies = r->device->info->device_class == DEV_CPU ? 2 : 1;
     ley_status status =
         memory_check_one("a slab's way back", copies * (double)bytes, "fewer points along x and y", error);
     if (status == LEY_OK)
-        status = room_buffer(r, (size_t)bytes, DEV_READ_WRITE, &made->buffer, error);
+        status = arena_buffer(r, (size_t)bytes, DEV_READ_WRITE, &made->buffer, error);
     if (status == LEY_OK)
-        status = room_staging(r, (size_t)bytes, &made->staging, error);
+        status = arena_staging(r, (size_t)bytes, &made->staging, error);
     if (status != LEY_OK)
-        room_free_results(r, made);
+        arena_free_results(r, made);
     return status;
 }
 
-static room_holding **find(room *r, const dev_buffer *buffer, const dev_staging *staging)
+static arena_holding **find(arena *r, const dev_buffer *buffer, const dev_staging *staging)
 {
-    room_holding **link = &r->holdings;
+    arena_holding **link = &r->holdings;
     while (*link != NULL && ((*link)->buffer != buffer || (*link)->staging != staging))
         link = &(*link)->next;
     return link;
 }
 
-void room_free_buffer(room *r, dev_buffer **buffer)
+void arena_free_buffer(arena *r, dev_buffer **buffer)
 {
-    room_holding **link = *buffer != NULL ? find(r, *buffer, NULL) : NULL;
+    arena_holding **link = *buffer != NULL ? find(r, *buffer, NULL) : NULL;
     if (link != NULL && *link != NULL)
         drop(r, link);
     *buffer = NULL;
 }
 
-void room_free_staging(room *r, dev_staging **staging)
+void arena_free_staging(arena *r, dev_staging **staging)
 {
-    room_holding **link = *staging != NULL ? find(r, NULL, *staging) : NULL;
+    arena_holding **link = *staging != NULL ? find(r, NULL, *staging) : NULL;
     if (link != NULL && *link != NULL)
         drop(r, link);
     *staging = NULL;
 }
 
-void room_free_results(room *r, results *made)
+void arena_free_results(arena *r, results *made)
 {
-    room_free_staging(r, &made->staging);
-    room_free_buffer(r, &made->buffer);
+    arena_free_staging(r, &made->staging);
+    arena_free_buffer(r, &made->buffer);
 }
 
-void room_clear(room *r)
+void arena_clear(arena *r)
 {
     while (r->holdings != NULL)
         drop(r, &r->holdings);

@@ -20,7 +20,7 @@ enum { MOST_STAGES = 16 };
 
 ley_status forecast_need(device_forecast *f, const char *what, double bytes, double largest, ley_error *error)
 {
-    const double most = (double)room_largest(f->room), left = (double)room_left(f->room) - f->bytes;
+    const double most = (double)arena_largest(f->arena), left = (double)arena_left(f->arena) - f->bytes;
     if (f->need_count < FORECAST_MOST_NEEDS)
         f->needs[f->need_count++] = (ley_need){what, ceil(bytes)};
     f->bytes += ceil(bytes);
@@ -54,7 +54,7 @@ void forecast_slabs(device_forecast *f, const char *what, double seconds, bool i
 void forecast_transfer(device_forecast *f, double bytes, double slabs)
 {
     double bus[COSTS_MOST];
-    costs_known(&bus_costs, f->room->device->info, bus);
+    costs_known(&bus_costs, f->arena->device->info, bus);
     forecast_slabs(f, "transfer", bytes * bus[COST_TO_HOST] + slabs * bus[COST_START], true);
 }
 
@@ -81,7 +81,7 @@ typedef struct part {
     device_forecast said;
     kernel_notes kernel;
     ley_error failure;
-    room room;
+    arena arena;
     bool is_asked;
 } part;
 
@@ -116,7 +116,7 @@ static ley_status ready_all(job_forecast *f, part *p, dev *device, void **states
 static ley_status ask_all(job_forecast *f, part *p, dev *device, void **states)
 {
     const method *m = f->job->method;
-    const stage_place place = {.device = device, .room = &p->room, .job = &f->job->view, .notes = &p->kernel};
+    const stage_place place = {.device = device, .arena = &p->arena, .job = &f->job->view, .notes = &p->kernel};
     ley_status status = LEY_OK;
     for (size_t i = 0; i < m->stage_count; i++)
         if (f->is_wanted[i] && m->stages[i].forecast != NULL) {
@@ -144,8 +144,8 @@ static void ask_device(worker *w, void *context)
         return;
     }
     watch_expect(0);
-    p->room.device = w->device;
-    p->said.room = &p->room;
+    p->arena.device = w->device;
+    p->said.arena = &p->arena;
     ley_status status = ready_all(f, p, w->device, states);
     if (status == LEY_OK)
         status = ask_all(f, p, w->device, states);
@@ -154,7 +154,7 @@ static void ask_device(worker *w, void *context)
     for (size_t i = m->stage_count; i-- > 0;)
         if (states[i] != NULL)
             m->stages[i].end(states[i]);
-    room_clear(&p->room);
+    arena_clear(&p->arena);
 }
 
 static bool is_able(const part *p)
@@ -258,8 +258,8 @@ static void describe_devices(job_forecast *f)
                                              .alone_s = said->before_s + said->slabs_s,
                                              .status = p->failure.status,
                                              .failure = p->failure.status != LEY_OK ? p->failure.message : NULL};
-        if (p->room.device != NULL)
-            f->public[i].room_bytes = (double)room_left(&p->room);
+        if (p->arena.device != NULL)
+            f->public[i].room_bytes = (double)arena_left(&p->arena);
     }
 }
 

@@ -10,7 +10,7 @@ enum { FORECAST_MOST_NEEDS = 12, FORECAST_MOST_STEPS = 12 };
 
 /* Of one device. Stages add what is theirs, in their order. */
 typedef struct device_forecast {
-    const room *room; /* an empty one: the budget */
+    const arena *arena; /* an empty one: the budget */
     size_t need_count, step_count;
     ley_need needs[FORECAST_MOST_NEEDS];
     ley_step steps[FORECAST_MOST_STEPS];

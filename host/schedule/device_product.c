@@ -27,13 +27,13 @@ static const struct timespec moment = {.tv_nsec = 5000000};
 /* ---- How long it takes ----------------------------------------------------------------------- */
 
 /* How long a device has left for making it. */
-static double making_left_s(const shift *s, double now_s)
+static double making_left_s(const device_run *s, double now_s)
 {
     return s->has_own ? 0 : s->own_begun_s > 0 ? fmax(s->own_s - (now_s - s->own_begun_s), 0) : s->own_s;
 }
 
 /* Whether a device is at making it, or has made it, so that it could lend it to this one. */
-static bool may_lend(const shift *other, const shift *to)
+static bool may_lend(const device_run *other, const device_run *to)
 {
     return other != to && other->phase == SHIFT_AT_WORK && !other->is_let_go && !other->is_waiting &&
            other->lent_bytes == to->lent_bytes && (other->has_made || other->own_begun_s > 0);
@@ -42,7 +42,7 @@ static bool may_lend(const shift *other, const shift *to)
 /* How long it takes to have it from another device, which is *from where it is still to be asked;
  * INFINITY: nobody has it. A lender that has made no progress for a time is given as long again.
  * The caller holds the pass's mutex. */
-static double borrowing_s(const shift *s, double now_s, shift **from)
+static double borrowing_s(const device_run *s, double now_s, device_run **from)
 {
     pass *p = s->pass;
     double least_s = INFINITY;
@@ -52,7 +52,7 @@ static double borrowing_s(const shift *s, double now_s, shift **from)
     if (p->lent != NULL)
         return p->lent_bytes == s->lent_bytes ? s->to_device_s : INFINITY;
     for (size_t i = 0; i < s->job->engine->worker_count; i++) {
-        shift *other = &p->shifts[i];
+        device_run *other = &p->device_runs[i];
         if (!may_lend(other, s))
             continue;
         const double ready_s = fmax(making_left_s(other, now_s), now_s - other->progress_s),
@@ -64,23 +64,23 @@ static double borrowing_s(const shift *s, double now_s, shift **from)
 }
 
 /* How long a device has left until it has it, one way or the other. */
-static double own_left_s(const shift *s, double now_s)
+static double own_left_s(const device_run *s, double now_s)
 {
-    shift *from;
+    device_run *from;
     return s->has_own ? 0 : fmin(making_left_s(s, now_s), borrowing_s(s, now_s, &from));
 }
 
 /* Whether it is sooner there by another device. The caller holds the pass's mutex. */
-static bool is_lent_sooner(const shift *s, double now_s)
+static bool is_lent_sooner(const device_run *s, double now_s)
 {
-    shift *from;
+    device_run *from;
     return s->own_s > 0 && !s->has_own && borrowing_s(s, now_s, &from) < borrowed_share * making_left_s(s, now_s);
 }
 
 /* How long the job takes without this device, as others at work are predicted to take for what is
  * left, by the fastest of them alone; one that has made no progress for a time is given as long
  * again. INFINITY: nobody else does it. The caller holds the pass's mutex. */
-static double left_without_s(const shift *s, double now_s)
+static double left_without_s(const device_run *s, double now_s)
 {
     const pass *p = s->pass;
     stage_run *result = &s->job->stages[s->job->method->result];
@@ -88,7 +88,7 @@ static double left_without_s(const shift *s, double now_s)
     const double share = (double)slab_queue_left(&result->queue) / (double)(pieces > 0 ? pieces : 1);
     double least_s = INFINITY;
     for (size_t i = 0; i < s->job->engine->worker_count; i++) {
-        const shift *other = &p->shifts[i];
+        const device_run *other = &p->device_runs[i];
         if (other == s || other->phase != SHIFT_AT_WORK || other->is_waiting || !(other->slabs_s > 0))
             continue;
         const double left_s = own_left_s(other, now_s) + share * other->slabs_s;
@@ -99,31 +99,31 @@ static double left_without_s(const shift *s, double now_s)
 
 /* At work already, a device counts once its time is predicted. The caller holds the pass's
  * mutex. */
-static bool is_about_to_join(const shift *s)
+static bool is_about_to_join(const device_run *s)
 {
     return s->phase < SHIFT_AT_WORK || (s->phase == SHIFT_AT_WORK && !s->is_predicted);
 }
 
 /* Whether another device is about to join, which may be the faster one: a tenth of what this one
  * would begin is waited for it. */
-static bool awaits_others(shift *s)
+static bool awaits_others(device_run *s)
 {
     bool is_any_readied = false;
     pthread_mutex_lock(&s->pass->mutex);
     for (size_t i = 0; i < s->job->engine->worker_count; i++)
-        is_any_readied = is_any_readied || is_about_to_join(&s->pass->shifts[i]);
+        is_any_readied = is_any_readied || is_about_to_join(&s->pass->device_runs[i]);
     const bool awaits = is_any_readied && ley_clock_s() - s->progress_s < waited_share * s->own_s;
     pthread_mutex_unlock(&s->pass->mutex);
     return awaits;
 }
 
 /* Whether it would be there too late to be of use. The caller holds the pass's mutex. */
-static bool is_too_late(const shift *s, double now_s)
+static bool is_too_late(const device_run *s, double now_s)
 {
     return s->own_s > 0 && !s->has_own && own_left_s(s, now_s) > left_without_s(s, now_s);
 }
 
-static bool asks(shift *s, bool (*what)(const shift *s, double now_s))
+static bool asks(device_run *s, bool (*what)(const device_run *s, double now_s))
 {
     const double now_s = ley_clock_s();
     pthread_mutex_lock(&s->pass->mutex);
@@ -132,13 +132,13 @@ static bool asks(shift *s, bool (*what)(const shift *s, double now_s))
     return is;
 }
 
-bool own_part_comes_too_late(shift *s)
+bool device_product_comes_too_late(device_run *s)
 {
     return asks(s, is_too_late) || asks(s, is_lent_sooner);
 }
 
 /* How long what it makes, so many bytes, is on its way to the host, and from there. */
-static void predict_lending(shift *s, size_t bytes)
+static void predict_lending(device_run *s, size_t bytes)
 {
     double bus[COSTS_MOST];
     costs_known(&bus_costs, s->worker->info, bus);
@@ -147,7 +147,7 @@ static void predict_lending(shift *s, size_t bytes)
     s->to_device_s = (double)bytes * bus[COST_TO_DEVICE] + bus[COST_START];
 }
 
-void own_part_predict(shift *s)
+void device_product_predict(device_run *s)
 {
     const method *m = s->job->method;
     double own_s = 0, slabs_s = 0;
@@ -176,7 +176,7 @@ void own_part_predict(shift *s)
 /* Begins to make it, has made it, or has it from another device. */
 typedef enum progress { HAS_NOT, BEGINS, HAS_MADE, HAS_BORROWED } progress;
 
-static void note_own(shift *s, progress how)
+static void note_own(device_run *s, progress how)
 {
     pthread_mutex_lock(&s->pass->mutex);
     s->progress_s = ley_clock_s();
@@ -187,7 +187,7 @@ static void note_own(shift *s, progress how)
     pthread_mutex_unlock(&s->pass->mutex);
 }
 
-static void set_waiting(shift *s, bool is_waiting)
+static void set_waiting(device_run *s, bool is_waiting)
 {
     pthread_mutex_lock(&s->pass->mutex);
     s->is_waiting = is_waiting;
@@ -195,10 +195,10 @@ static void set_waiting(shift *s, bool is_waiting)
 }
 
 /* Until it is worth beginning, as when another device has left the job, or the job is over. */
-static void wait_for_need(shift *s)
+static void wait_for_need(device_run *s)
 {
     bool is_late = false;
-    while (!shift_job_is_over(s->job) && ((is_late = asks(s, is_too_late)) || awaits_others(s))) {
+    while (!device_run_job_is_over(s->job) && ((is_late = asks(s, is_too_late)) || awaits_others(s))) {
         if (is_late && !s->is_waiting)
             log_say(LEY_LOG_NOTE, "%s: does not begin %s, as others are predicted to end the job before",
                     s->worker->info->name, s->run->stage->name);
@@ -220,7 +220,7 @@ static ley_status bring_to_host(dev *device, dev_buffer *from, unsigned char *to
     for (size_t at = 0, count; at < bytes && status == LEY_OK; at += count) {
         dev_event *done = NULL;
         count = bytes - at < most ? bytes - at : most;
-        work_poison_staging(staging, count);
+        sequence_poison_staging(staging, count);
         status = b->read(device, from, at, staging, count, NULL, &done, error);
         if (status == LEY_OK)
             status = b->wait(device, done, &(dev_times){0, 0}, error);
@@ -233,7 +233,7 @@ static ley_status bring_to_host(dev *device, dev_buffer *from, unsigned char *to
 }
 
 /* The stage whose product is lent; NULL: there is none. */
-static stage_run *lending_stage(const shift *s)
+static stage_run *lending_stage(const device_run *s)
 {
     for (size_t i = 0; i < s->job->method->stage_count; i++)
         if (s->job->stages[i].is_wanted && s->job->method->stages[i].lent != NULL)
@@ -248,7 +248,7 @@ static void *make_copy(size_t bytes)
 }
 
 /* It has been brought; NULL: it cannot be, and nobody waits for it. */
-static void publish(shift *s, void *copy, bool cannot)
+static void publish(device_run *s, void *copy, bool cannot)
 {
     pass *p = s->pass;
     pthread_mutex_lock(&p->mutex);
@@ -260,15 +260,15 @@ static void publish(shift *s, void *copy, bool cannot)
     pthread_mutex_unlock(&p->mutex);
 }
 
-static bool is_asked(const shift *s, double now_s)
+static bool is_asked(const device_run *s, double now_s)
 {
     (void)now_s;
     return s->is_asked && s->has_made && s->pass->lent == NULL && !s->pass->cannot_lend;
 }
 
-ley_status own_part_lend(shift *s, ley_error *error)
+ley_status device_product_lend(device_run *s, ley_error *error)
 {
-    if (!asks(s, is_asked) || shift_job_is_over(s->job))
+    if (!asks(s, is_asked) || device_run_job_is_over(s->job))
         return LEY_OK;
     const stage_run *run = lending_stage(s);
     void *copy = make_copy(s->lent_bytes);
@@ -278,7 +278,7 @@ ley_status own_part_lend(shift *s, ley_error *error)
     }
     const double start_s = ley_clock_s();
     const ley_status status =
-        bring_to_host(s->worker->device, run->stage->lent(*shift_state(s, run)), copy, s->lent_bytes, error);
+        bring_to_host(s->worker->device, run->stage->lent(*device_run_state(s, run)), copy, s->lent_bytes, error);
     if (status != LEY_OK) {
         free(copy);
         return status;
@@ -290,11 +290,11 @@ ley_status own_part_lend(shift *s, ley_error *error)
 }
 
 /* What is lent comes to this device. */
-static ley_status take_lent(shift *s, ley_error *error)
+static ley_status take_lent(device_run *s, ley_error *error)
 {
     const size_t i = (size_t)(s->run - s->job->stages);
     const stage_place place = {.device = s->worker->device,
-                               .room = &s->room,
+                               .arena = &s->arena,
                                .job = &s->job->view,
                                .notes = &s->record->kernel,
                                .products = &s->products,
@@ -306,7 +306,7 @@ static ley_status take_lent(shift *s, ley_error *error)
     s->has_begun[i] = status == LEY_OK;
     for (size_t at = 0, count; at < s->lent_bytes && status == LEY_OK; at += count) {
         count = s->lent_bytes - at < piece_bytes ? s->lent_bytes - at : piece_bytes;
-        status = shift_job_is_over(s->job)
+        status = device_run_job_is_over(s->job)
                      ? ley_fail(error, LEY_CANCELLED, "cancelled")
                      : upload_bytes(s->worker->device, buffer, at, (unsigned char *)s->pass->lent + at, count, error);
     }
@@ -320,13 +320,13 @@ static ley_status take_lent(shift *s, ley_error *error)
 
 /* Asks for it, and waits as long as that is predicted to be sooner than making it; *has: it is
  * there. */
-static ley_status borrow(shift *s, bool *has, ley_error *error)
+static ley_status borrow(device_run *s, bool *has, ley_error *error)
 {
     pass *p = s->pass;
     bool is_sooner = true, is_lent = false;
-    while (is_sooner && !is_lent && !shift_job_is_over(s->job)) {
+    while (is_sooner && !is_lent && !device_run_job_is_over(s->job)) {
         const double now_s = ley_clock_s();
-        shift *from;
+        device_run *from;
         pthread_mutex_lock(&p->mutex);
         is_sooner = borrowing_s(s, now_s, &from) < making_left_s(s, now_s);
         is_lent = is_sooner && p->lent != NULL;
@@ -336,28 +336,28 @@ static ley_status borrow(shift *s, bool *has, ley_error *error)
         if (is_sooner && !is_lent)
             nanosleep(&moment, NULL);
     }
-    *has = is_lent && !shift_job_is_over(s->job);
+    *has = is_lent && !device_run_job_is_over(s->job);
     return *has ? take_lent(s, error) : LEY_OK;
 }
 
 /* ---- The stage ------------------------------------------------------------------------------- */
 
-static bool is_unwanted(const shift *s)
+static bool is_unwanted(const device_run *s)
 {
     return atomic_load(&s->is_unwanted) && !job_cancelled(s->job);
 }
 
 /* Makes it, unless it is let go of, or has it from another device. */
-static ley_status make(shift *s, bool *has, ley_error *error)
+static ley_status make(device_run *s, bool *has, ley_error *error)
 {
     note_own(s, BEGINS);
     s->began_s = ley_clock_s();
     s->pieces = 0;
-    ley_status status = shift_do_whole(s, error);
+    ley_status status = device_run_do_whole(s, error);
     *has = status != LEY_CANCELLED || !is_unwanted(s);
     if (!*has) {
         log_say(LEY_LOG_NOTE, "%s: lets go of %s", s->worker->info->name, s->run->stage->name);
-        shift_give_all_back(s);
+        device_run_give_all_back(s);
         ley_error_clear(error);
         s->pieces = 0;
         status = LEY_OK;
@@ -367,13 +367,13 @@ static ley_status make(shift *s, bool *has, ley_error *error)
     return status;
 }
 
-ley_status own_part_do(shift *s, ley_error *error)
+ley_status device_product_do(device_run *s, ley_error *error)
 {
     ley_status status = LEY_OK;
     bool has = false;
     while (status == LEY_OK && !has) {
         wait_for_need(s);
-        if (shift_job_is_over(s->job))
+        if (device_run_job_is_over(s->job))
             break;
         if (asks(s, is_lent_sooner)) {
             status = borrow(s, &has, error);
@@ -383,7 +383,7 @@ ley_status own_part_do(shift *s, ley_error *error)
             status = make(s, &has, error);
         }
     }
-    if (status == LEY_OK && shift_job_is_over(s->job) && !job_cancelled(s->job))
+    if (status == LEY_OK && device_run_job_is_over(s->job) && !job_cancelled(s->job))
         snprintf(s->record->late, sizeof s->record->late, "%s", s->run->stage->name);
-    return status == LEY_OK && has ? own_part_lend(s, error) : status;
+    return status == LEY_OK && has ? device_product_lend(s, error) : status;
 }

@@ -8,12 +8,12 @@
 
 #include <stdlib.h>
 
-void **shift_state(shift *s, const stage_run *run)
+void **device_run_state(device_run *s, const stage_run *run)
 {
     return &s->states[run - s->job->stages];
 }
 
-static bool makes_result(const shift *s)
+static bool makes_result(const device_run *s)
 {
     return (size_t)(s->run - s->job->stages) == s->job->method->result;
 }
@@ -22,7 +22,7 @@ static bool makes_result(const shift *s)
 
 static void *(*make_room)(void *, size_t) = realloc;
 
-void shift_realloc_replace(void *(*replacement)(void *bytes, size_t size))
+void device_run_realloc_replace(void *(*replacement)(void *bytes, size_t size))
 {
     make_room = replacement != NULL ? replacement : realloc;
 }
@@ -48,7 +48,7 @@ static ley_status reserve_reports(ley_job *job, ley_error *error)
     return status;
 }
 
-static void add_slab_report(shift *s, slab piece, const slab_times *times)
+static void add_slab_report(device_run *s, slab piece, const slab_times *times)
 {
     ley_job *job = s->job;
     job->slabs[job->report.slab_count++] = (ley_slab_report){s->device_index,
@@ -77,7 +77,7 @@ static void tell_progress(ley_job *job)
 }
 
 /* What the slab was predicted to take, by its launches and its way back. */
-static void predict_slab(shift *s, const slab_times *times)
+static void predict_slab(device_run *s, const slab_times *times)
 {
     double bus[COSTS_MOST];
     costs_known(&bus_costs, s->worker->info, bus);
@@ -87,7 +87,7 @@ static void predict_slab(shift *s, const slab_times *times)
         s->record->predicted_transfer_s += (double)times->read_bytes * bus[COST_TO_HOST] + bus[COST_START];
 }
 
-static void note_slab(shift *s, slab piece, const slab_times *times)
+static void note_slab(device_run *s, slab piece, const slab_times *times)
 {
     ley_job *job = s->job;
     ley_device_report *r = &s->record->report;
@@ -107,7 +107,7 @@ static void note_slab(shift *s, slab piece, const slab_times *times)
 }
 
 /* Everything in flight goes back, also the slab that failed. */
-void shift_give_flying_back(shift *s)
+void device_run_give_flying_back(device_run *s)
 {
     const char *name = s->job->engine->workers[s->device_index].info->name;
     for (; s->count > 0; s->count--, s->first = (s->first + 1) % METHOD_SLOTS) {
@@ -121,17 +121,17 @@ void shift_give_flying_back(shift *s)
     }
 }
 
-void shift_give_all_back(shift *s)
+void device_run_give_all_back(device_run *s)
 {
     for (int i = 0; i < s->count; i++)
-        s->run->stage->drop(*shift_state(s, s->run), (s->first + i) % METHOD_SLOTS);
-    shift_give_flying_back(s);
+        s->run->stage->drop(*device_run_state(s, s->run), (s->first + i) % METHOD_SLOTS);
+    device_run_give_flying_back(s);
 }
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
 /* What the device computes by, and why. */
-static void log_choice(shift *s)
+static void log_choice(device_run *s)
 {
     static const char *const reasons[] = {[LEY_MATH_STANDARD] = "as asked for",
                                           [LEY_MATH_NATIVE] = "the fastest, as asked for",
@@ -143,14 +143,15 @@ static void log_choice(shift *s)
             s->worker->info->name, k->variant,
             s->job->options.variant != NULL ? "as asked for" : "the default of such devices", k->root,
             k->exp != NULL ? ", exponential " : "", k->exp != NULL ? k->exp : "", reasons[s->job->options.math],
-            (long long)s->run->stage->slab_count(*shift_state(s, s->run)), s->record->report.build_s, k->specification);
+            (long long)s->run->stage->slab_count(*device_run_state(s, s->run)), s->record->report.build_s,
+            k->specification);
 }
 
-ley_status shift_begin(shift *s, ley_error *error)
+ley_status device_run_begin(device_run *s, ley_error *error)
 {
     const size_t i = (size_t)(s->run - s->job->stages);
     const stage_place place = {.device = s->worker->device,
-                               .room = &s->room,
+                               .arena = &s->arena,
                                .job = &s->job->view,
                                .notes = &s->record->kernel,
                                .products = &s->products,
@@ -170,21 +171,21 @@ ley_status shift_begin(shift *s, ley_error *error)
     return status;
 }
 
-ley_status shift_submit(shift *s, slab piece, ley_error *error)
+ley_status device_run_submit(device_run *s, slab piece, ley_error *error)
 {
     const int slot = (s->first + s->count) % METHOD_SLOTS;
     s->flying[slot] = piece;
     s->count++;
     s->pieces++;
     const ley_status status = makes_result(s) ? reserve_reports(s->job, error) : LEY_OK;
-    return status == LEY_OK ? s->run->stage->submit(*shift_state(s, s->run), slot, piece, error) : status;
+    return status == LEY_OK ? s->run->stage->submit(*device_run_state(s, s->run), slot, piece, error) : status;
 }
 
-ley_status shift_collect(shift *s, ley_error *error)
+ley_status device_run_collect(device_run *s, ley_error *error)
 {
     slab_times times = {.kernel_s = 0};
     const slab piece = s->flying[s->first];
-    ley_status status = s->run->stage->collect(*shift_state(s, s->run), s->first, piece, &times, error);
+    ley_status status = s->run->stage->collect(*device_run_state(s, s->run), s->first, piece, &times, error);
     if (status != LEY_OK)
         return status;
     watch_warm();
@@ -195,19 +196,19 @@ ley_status shift_collect(shift *s, ley_error *error)
 }
 
 /* The whole of a stage, as one slab. */
-ley_status shift_do_whole(shift *s, ley_error *error)
+ley_status device_run_do_whole(device_run *s, ley_error *error)
 {
-    ley_status status = shift_begin(s, error);
+    ley_status status = device_run_begin(s, error);
     if (status == LEY_OK)
-        status = shift_submit(s, (slab){0, 1}, error);
-    return status == LEY_OK ? shift_collect(s, error) : status;
+        status = device_run_submit(s, (slab){0, 1}, error);
+    return status == LEY_OK ? device_run_collect(s, error) : status;
 }
 
 /* ---- The job's end
  * ------------------------------------------------------------------------------- */
 
 /* Pieces that devices have left to do. */
-int64_t shift_left_for_devices(ley_job *job)
+int64_t device_run_left_for_devices(ley_job *job)
 {
     int64_t left = 0;
     for (size_t i = 0; i < job->method->stage_count; i++)
@@ -216,7 +217,7 @@ int64_t shift_left_for_devices(ley_job *job)
     return left;
 }
 
-bool shift_job_is_over(ley_job *job)
+bool device_run_job_is_over(ley_job *job)
 {
-    return job_cancelled(job) || shift_left_for_devices(job) == 0;
+    return job_cancelled(job) || device_run_left_for_devices(job) == 0;
 }

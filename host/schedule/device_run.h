@@ -11,13 +11,13 @@
 enum { MOST_STAGES = 16 };
 
 /* How far a device is with its part in a job. */
-typedef enum shift_phase { SHIFT_NEW, SHIFT_READYING, SHIFT_AT_WORK, SHIFT_ENDED } shift_phase;
+typedef enum device_run_phase { SHIFT_NEW, SHIFT_READYING, SHIFT_AT_WORK, SHIFT_ENDED } device_run_phase;
 
 struct pass;
 
 /* A device's part in a job: the states of the stages that it is ready for; and up to METHOD_SLOTS
  * slabs of the stage at hand in flight, oldest first. */
-typedef struct shift {
+typedef struct device_run {
     struct pass *pass;
     ley_job *job;          /* not to be touched by a device that was let go */
     device_record *record; /* the job's */
@@ -25,14 +25,14 @@ typedef struct shift {
     ley_error failure;
     size_t device_index;
     worker *worker;
-    room room;      /* of all that the job has here; also of what another device had made */
+    arena arena;    /* of all that the job has here; also of what another device had made */
     stage_run *run; /* the stage at hand; NULL: none */
     void *states[MOST_STAGES];
     bool has_begun[MOST_STAGES];
     stage_products products;
     slab flying[METHOD_SLOTS];
     int first, count; /* ring buffer */
-    shift_phase phase;
+    device_run_phase phase;
     double began_s; /* with the stage at hand; 0: it has not */
     int64_t pieces; /* of it that it has begun */
     bool is_let_go; /* the job ends without it */
@@ -47,7 +47,7 @@ typedef struct shift {
     size_t lent_bytes;        /* of it, where it can be lent; and what these take to the host, and from there: */
     double to_host_s, to_device_s;
     atomic_bool is_unwanted; /* what it makes for itself, as stage_place says */
-} shift;
+} device_run;
 
 /* All devices' shifts. A device that is late keeps it beyond the job's end. */
 typedef struct pass {
@@ -60,28 +60,28 @@ typedef struct pass {
     void *lent;                /* what a device has made for itself, on the host for others; NULL: nothing yet */
     size_t lent_bytes, lender;
     bool cannot_lend; /* the host has no memory for it */
-    shift shifts[];
+    device_run device_runs[];
 } pass;
 
 /* The state of a stage on the device. */
-void **shift_state(shift *s, const stage_run *run);
+void **device_run_state(device_run *s, const stage_run *run);
 
 /* Of the stage at hand: begins, unless the device has; starts a slab, and waits for the oldest one;
  * all of it, as one slab. */
-ley_status shift_begin(shift *s, ley_error *error);
-ley_status shift_submit(shift *s, slab piece, ley_error *error);
-ley_status shift_collect(shift *s, ley_error *error);
-ley_status shift_do_whole(shift *s, ley_error *error);
+ley_status device_run_begin(device_run *s, ley_error *error);
+ley_status device_run_submit(device_run *s, slab piece, ley_error *error);
+ley_status device_run_collect(device_run *s, ley_error *error);
+ley_status device_run_do_whole(device_run *s, ley_error *error);
 
 /* Others may have what is in flight, which is waited for and dropped first; or is left alone. */
-void shift_give_all_back(shift *s);
-void shift_give_flying_back(shift *s);
+void device_run_give_all_back(device_run *s);
+void device_run_give_flying_back(device_run *s);
 
 /* Pieces that devices have left to do; and whether nothing is left, or wanted. */
-int64_t shift_left_for_devices(ley_job *job);
-bool shift_job_is_over(ley_job *job);
+int64_t device_run_left_for_devices(ley_job *job);
+bool device_run_job_is_over(ley_job *job);
 
 /* For tests: what makes room for the slabs' reports; NULL: realloc() again. */
-void shift_realloc_replace(void *(*replacement)(void *bytes, size_t size));
+void device_run_realloc_replace(void *(*replacement)(void *bytes, size_t size));
 
 #endif

@@ -30,9 +30,9 @@ static void let_loose(pass *p)
     free(p);
 }
 
-static shift *shift_of(const worker *w, void *context)
+static device_run *device_run_of(const worker *w, void *context)
 {
-    return &((pass *)context)->shifts[w - w->engine->workers];
+    return &((pass *)context)->device_runs[w - w->engine->workers];
 }
 
 /* ---- Products -------------------------------------------------------------------------------- */
@@ -49,7 +49,7 @@ static stage_run *maker_of(ley_job *job, const product *what)
 }
 
 /* What a stage of one device made comes to the host, for the other devices. */
-static ley_status keep_on_host(shift *s, const product *what, ley_error *error)
+static ley_status keep_on_host(device_run *s, const product *what, ley_error *error)
 {
     dev *device = s->worker->device;
     const dev_backend *b = device->backend;
@@ -63,7 +63,7 @@ static ley_status keep_on_host(shift *s, const product *what, ley_error *error)
     ley_status status =
         copy != NULL ? b->staging_create(device, bytes, &staging, error) : ley_fail_memory(error, bytes, what->name);
     if (status == LEY_OK)
-        work_poison_staging(staging, bytes);
+        sequence_poison_staging(staging, bytes);
     if (status == LEY_OK)
         status = b->read(device, m->made, 0, staging, bytes, NULL, &done, error);
     if (status == LEY_OK)
@@ -82,16 +82,16 @@ static ley_status keep_on_host(shift *s, const product *what, ley_error *error)
 }
 
 /* What another device made comes here. */
-static ley_status bring(shift *s, const stage_run *maker, const product *what, ley_error *error)
+static ley_status bring(device_run *s, const stage_run *maker, const product *what, ley_error *error)
 {
     dev *device = s->worker->device;
     const size_t bytes = (size_t)what->bytes(s->job->task);
     dev_buffer *buffer = NULL;
-    ley_status status = room_buffer(&s->room, bytes, DEV_READ_WRITE, &buffer, error);
+    ley_status status = arena_buffer(&s->arena, bytes, DEV_READ_WRITE, &buffer, error);
     if (status == LEY_OK)
         status = upload_bytes(device, buffer, 0, maker->made, bytes, error);
     if (status != LEY_OK) {
-        room_free_buffer(&s->room, &buffer);
+        arena_free_buffer(&s->arena, &buffer);
         return status;
     }
     const stage_place place = {.products = &s->products};
@@ -101,15 +101,15 @@ static ley_status bring(shift *s, const stage_run *maker, const product *what, l
 
 /* ---- Slabs ----------------------------------------------------------------------------------- */
 
-static bool take(shift *s, slab *piece)
+static bool take(device_run *s, slab *piece)
 {
     if (job_cancelled(s->job))
         slab_queue_stop(&s->run->queue);
-    const int64_t most = s->run->stage->slab_count(*shift_state(s, s->run));
+    const int64_t most = s->run->stage->slab_count(*device_run_state(s, s->run));
     return slab_queue_take(&s->run->queue, most, s->count == 0, piece);
 }
 
-static void note_progress(shift *s)
+static void note_progress(device_run *s)
 {
     pthread_mutex_lock(&s->pass->mutex);
     s->progress_s = ley_clock_s();
@@ -117,21 +117,21 @@ static void note_progress(shift *s)
 }
 
 /* Takes, submits and collects slabs until none is left: then all are done, whoever did them. */
-static ley_status do_slabs(shift *s, ley_error *error)
+static ley_status do_slabs(device_run *s, ley_error *error)
 {
-    ley_status status = shift_begin(s, error);
+    ley_status status = device_run_begin(s, error);
     while (status == LEY_OK) {
         slab piece;
         while (status == LEY_OK && s->count < METHOD_SLOTS && take(s, &piece))
-            status = shift_submit(s, piece, error);
+            status = device_run_submit(s, piece, error);
         if (status != LEY_OK || s->count == 0)
             break;
         piece = s->flying[s->first];
-        status = shift_collect(s, error);
+        status = device_run_collect(s, error);
         if (status == LEY_OK) {
             slab_queue_done(&s->run->queue, piece);
             note_progress(s);
-            status = own_part_lend(s, error);
+            status = device_product_lend(s, error);
         }
     }
     return status;
@@ -141,14 +141,14 @@ static ley_status do_slabs(shift *s, ley_error *error)
 
 /* A stage of one device, unless another one does it: with `wait`, until that one has done it or
  * failed. */
-static ley_status do_alone(shift *s, bool wait, ley_error *error)
+static ley_status do_alone(device_run *s, bool wait, ley_error *error)
 {
     slab piece;
     if (job_cancelled(s->job))
         slab_queue_stop(&s->run->queue);
     if (!slab_queue_take(&s->run->queue, 1, wait, &piece))
         return LEY_OK;
-    ley_status status = shift_do_whole(s, error);
+    ley_status status = device_run_do_whole(s, error);
     for (size_t i = 0; status == LEY_OK && s->run->stage->makes != NULL && s->run->stage->makes[i] != NULL; i++)
         status = keep_on_host(s, s->run->stage->makes[i], error);
     if (status == LEY_OK) {
@@ -161,7 +161,7 @@ static ley_status do_alone(shift *s, bool wait, ley_error *error)
 }
 
 /* What a stage needs is there: made on this device, brought here, or standing in the task. */
-static ley_status get_needs(shift *s, stage_run *run, ley_error *error)
+static ley_status get_needs(device_run *s, stage_run *run, ley_error *error)
 {
     ley_status status = LEY_OK;
     const product *const *needs = run->stage->needs;
@@ -182,13 +182,13 @@ static ley_status get_needs(shift *s, stage_run *run, ley_error *error)
     return status;
 }
 
-static ley_status do_part(shift *s, const stage *t, ley_error *error)
+static ley_status do_part(device_run *s, const stage *t, ley_error *error)
 {
     switch (t->split) {
     case STAGE_SLABS:
         return do_slabs(s, error);
     case STAGE_EACH_DEVICE:
-        return t->predict != NULL ? own_part_do(s, error) : shift_do_whole(s, error);
+        return t->predict != NULL ? device_product_do(s, error) : device_run_do_whole(s, error);
     case STAGE_ONE_DEVICE:
         return do_alone(s, false, error);
     case STAGE_HOST:
@@ -198,7 +198,7 @@ static ley_status do_part(shift *s, const stage *t, ley_error *error)
 }
 
 /* What has been done of the stage at hand goes into the report. */
-static void note_stage(const shift *s, const stage *t, bool is_done)
+static void note_stage(const device_run *s, const stage *t, bool is_done)
 {
     const bool is_lent = t->lent != NULL && s->record->lender > 0;
     const ley_stage_report done = {.name = t->name,
@@ -211,11 +211,11 @@ static void note_stage(const shift *s, const stage *t, bool is_done)
         job_note_stage(s->job, &done);
 }
 
-static ley_status do_stage(shift *s, stage_run *run, ley_error *error)
+static ley_status do_stage(device_run *s, stage_run *run, ley_error *error)
 {
     s->run = run;
     ley_status status = get_needs(s, run, error);
-    if (status != LEY_OK || shift_job_is_over(s->job))
+    if (status != LEY_OK || device_run_job_is_over(s->job))
         return status;
     s->began_s = 0;
     s->pieces = 0;
@@ -225,7 +225,7 @@ static ley_status do_stage(shift *s, stage_run *run, ley_error *error)
 }
 
 /* All stages in their order; at the end what another device may still fail to do. */
-static ley_status do_stages(shift *s, ley_error *error)
+static ley_status do_stages(device_run *s, ley_error *error)
 {
     ley_job *job = s->job;
     ley_status status = LEY_OK;
@@ -241,16 +241,16 @@ static ley_status do_stages(shift *s, ley_error *error)
 }
 
 /* Looks at nothing of the job's. */
-static void end_stages(shift *s)
+static void end_stages(device_run *s)
 {
     const method *m = s->pass->method;
     for (size_t i = m->stage_count; i-- > 0;)
         if (s->states[i] != NULL)
             m->stages[i].end(s->states[i]);
-    room_clear(&s->room);
+    arena_clear(&s->arena);
 }
 
-static void join_queues(const shift *s, bool joins)
+static void join_queues(const device_run *s, bool joins)
 {
     for (size_t i = 0; i < s->job->method->stage_count; i++)
         (joins ? slab_queue_join : slab_queue_leave)(&s->job->stages[i].queue);
@@ -262,21 +262,21 @@ static void join_queues(const shift *s, bool joins)
 static bool is_over(void *context)
 {
     pass *p = context;
-    ley_job *job = p->shifts[0].job;
-    const bool over = shift_job_is_over(job);
+    ley_job *job = p->device_runs[0].job;
+    const bool over = device_run_job_is_over(job);
     for (size_t i = 0; i < job->engine->worker_count; i++) {
-        shift *s = &p->shifts[i];
+        device_run *s = &p->device_runs[i];
         pthread_mutex_lock(&p->mutex);
         const bool is_at_own = s->phase == SHIFT_AT_WORK && s->own_begun_s > 0;
         pthread_mutex_unlock(&p->mutex);
-        if (is_at_own && (over || own_part_comes_too_late(s)))
+        if (is_at_own && (over || device_product_comes_too_late(s)))
             atomic_store(&s->is_unwanted, true);
     }
     return over;
 }
 
 /* The next phase; false: the device was let go. */
-static bool advance(shift *s, shift_phase phase)
+static bool advance(device_run *s, device_run_phase phase)
 {
     pthread_mutex_lock(&s->pass->mutex);
     if (!s->is_let_go)
@@ -288,7 +288,7 @@ static bool advance(shift *s, shift_phase phase)
 
 /* Builds what the stages ask for side by side, where the device has nothing yet: whatever is not
  * built so is built when it is asked for. */
-static void build_ahead(shift *s)
+static void build_ahead(device_run *s)
 {
     const pass *p = s->pass;
     kernel_wishes wishes = {.count = 0};
@@ -310,7 +310,7 @@ static void build_ahead(shift *s)
 }
 
 /* Looks at nothing of the job's. */
-static ley_status ready(shift *s)
+static ley_status ready(device_run *s)
 {
     const pass *p = s->pass;
     ley_status status = LEY_OK;
@@ -326,7 +326,7 @@ static ley_status ready(shift *s)
 }
 
 /* What the device has found while it was readied. */
-static void hand_over(shift *s, double ready_s)
+static void hand_over(device_run *s, double ready_s)
 {
     s->record->kernel = s->notes;
     s->record->report.build_s += ready_s;
@@ -336,14 +336,14 @@ static void hand_over(shift *s, double ready_s)
 }
 
 /* What another device made for this one may be the reason that something is wrong here. */
-static bool has_an_excuse(const shift *s, ley_status status)
+static bool has_an_excuse(const device_run *s, ley_status status)
 {
     return status == LEY_ERROR_WRONG_RESULT && s->record->lender > 0 && !s->record->makes_own &&
-           !shift_job_is_over(s->job);
+           !device_run_job_is_over(s->job);
 }
 
 /* All over again, without the help of others: what was done with it is open again. */
-static ley_status start_again(shift *s)
+static ley_status start_again(device_run *s)
 {
     log_say(LEY_LOG_WARNING, "%s: begins again, without what %s has made: %s", s->worker->info->name,
             s->job->engine->workers[s->record->lender - 1].info->name, s->record->failure.message);
@@ -351,7 +351,7 @@ static ley_status start_again(shift *s)
     s->record->lender = 0;
     ley_error_clear(&s->record->failure);
     if (s->run != NULL)
-        shift_give_all_back(s);
+        device_run_give_all_back(s);
     job_reopen_own_slabs(s->job, s->device_index);
     end_stages(s);
     memset(s->states, 0, sizeof s->states);
@@ -365,29 +365,29 @@ static ley_status start_again(shift *s)
 }
 
 /* A device that is ready joins the job, and does its part. What it does not do goes back. */
-static ley_status join(shift *s)
+static ley_status join(device_run *s)
 {
-    if (shift_job_is_over(s->job)) /* just now */
+    if (device_run_job_is_over(s->job)) /* just now */
         return LEY_OK;
     join_queues(s, true);
-    own_part_predict(s);
+    device_product_predict(s);
     ley_status status = do_stages(s, &s->record->failure);
     if (has_an_excuse(s, status)) {
         status = start_again(s);
         if (status == LEY_OK) {
-            own_part_predict(s);
+            device_product_predict(s);
             status = do_stages(s, &s->record->failure);
         }
     }
     watch_forget_reason();
     if (status != LEY_OK && s->run != NULL)
-        shift_give_all_back(s);
+        device_run_give_all_back(s);
     join_queues(s, false);
     return status;
 }
 
 /* Why the device's shift ended, under its name; of a file that is the job's, under the file's. */
-static void conclude(shift *s, const worker *w, ley_status status)
+static void conclude(device_run *s, const worker *w, ley_status status)
 {
     ley_error *failure = &s->record->failure;
     if (status == LEY_CANCELLED) /* the job's end, not the device's fault */
@@ -399,13 +399,13 @@ static void conclude(shift *s, const worker *w, ley_status status)
 }
 
 /* The whole of a device's part in a job; runs on its worker thread. */
-static void run_shift(worker *w, void *context)
+static void run_device(worker *w, void *context)
 {
-    shift *s = shift_of(w, context);
+    device_run *s = device_run_of(w, context);
     const double start_s = ley_clock_s();
     const bool is_able = w->device != NULL && s->failure.status == LEY_OK; /* else it has left the job */
     s->worker = w;
-    s->room.device = w->device;
+    s->arena.device = w->device;
     if (advance(s, is_able ? SHIFT_READYING : SHIFT_ENDED) && is_able) {
         ley_status status = ready(s);
         if (advance(s, SHIFT_AT_WORK)) {
@@ -421,7 +421,7 @@ static void run_shift(worker *w, void *context)
     let_loose(context);
 }
 
-static void give_shift(worker *w, void *context)
+static void give_device_run(worker *w, void *context)
 {
     (void)w;
     atomic_fetch_add(&((pass *)context)->holders, 1);
@@ -430,7 +430,7 @@ static void give_shift(worker *w, void *context)
 /* Nobody waits for a device that has not joined. */
 static bool let_go(worker *w, void *context)
 {
-    shift *s = shift_of(w, context);
+    device_run *s = device_run_of(w, context);
     pthread_mutex_lock(&s->pass->mutex);
     s->is_let_go = s->is_let_go || s->phase < SHIFT_AT_WORK;
     const bool is_let_go = s->is_let_go;
@@ -440,9 +440,9 @@ static bool let_go(worker *w, void *context)
 
 /* The driver of a worker does not return: others get what it had. Its states are nobody's any more
  * but the driver's. */
-static void leave_shift(worker *w, void *context)
+static void leave_device_run(worker *w, void *context)
 {
-    shift *s = shift_of(w, context);
+    device_run *s = device_run_of(w, context);
     dev_keep(context);
     if (s->is_let_go) /* from a job that may be gone */
         return;
@@ -464,7 +464,7 @@ static void leave_shift(worker *w, void *context)
     if (s->phase != SHIFT_AT_WORK)
         return;
     if (s->run != NULL)
-        shift_give_flying_back(s);
+        device_run_give_flying_back(s);
     join_queues(s, false);
     pthread_mutex_lock(&s->pass->mutex);
     s->phase = SHIFT_ENDED;
@@ -594,9 +594,9 @@ static void note_others(ley_job *job, pass *p)
         const worker *w = &job->engine->workers[i];
         device_record *record = &job->records[i];
         pthread_mutex_lock(&p->mutex);
-        const bool has_joined = p->shifts[i].phase >= SHIFT_AT_WORK;
+        const bool has_joined = p->device_runs[i].phase >= SHIFT_AT_WORK;
         pthread_mutex_unlock(&p->mutex);
-        const char *call = w->hand != NULL ? hand_call(w->hand) : NULL;
+        const char *call = w->driver_thread != NULL ? driver_thread_call(w->driver_thread) : NULL;
         if (worker_is_idle(w) && w->device == NULL)
             ley_error_copy(&record->failure, &w->open_error);
         else if (!has_joined) {
@@ -606,18 +606,18 @@ static void note_others(ley_job *job, pass *p)
     }
 }
 
-static ley_status run_shifts(ley_job *job, pass *p, ley_error *error)
+static ley_status run_devices(ley_job *job, pass *p, ley_error *error)
 {
     static const engine_task task = {
-        .run = run_shift, .given = give_shift, .is_over = is_over, .let_go = let_go, .left = leave_shift};
+        .run = run_device, .given = give_device_run, .is_over = is_over, .let_go = let_go, .left = leave_device_run};
     host_stage host[MOST_STAGES];
     size_t first = 0;
     start_host_stages(job, host);
     do {
         engine_run(job->engine, first, &task, p);
         first = job->engine->worker_count;
-    } while (!shift_job_is_over(job) && engine_take_next(job->engine));
-    const bool all_done = shift_left_for_devices(job) == 0;
+    } while (!device_run_job_is_over(job) && engine_take_next(job->engine));
+    const bool all_done = device_run_left_for_devices(job) == 0;
     const ley_status on_host = wait_host_stages(job, host, all_done, error);
     note_others(job, p);
     if (on_host != LEY_OK && !job_cancelled(job))
@@ -644,16 +644,16 @@ static ley_status make_wishes(const ley_job *job, pass *p, ley_error *error)
 static ley_status pass_create(ley_job *job, pass **made, ley_error *error)
 {
     const size_t count = job->engine->candidate_count;
-    pass *p = calloc(1, sizeof *p + count * sizeof p->shifts[0]);
+    pass *p = calloc(1, sizeof *p + count * sizeof p->device_runs[0]);
     if (p == NULL)
-        return ley_fail_memory(error, count * sizeof p->shifts[0], "the devices' shifts");
+        return ley_fail_memory(error, count * sizeof p->device_runs[0], "the devices' shifts");
     p->method = job->method;
     p->pairs = job->report.evaluations;
     atomic_init(&p->holders, 1);
     pthread_mutex_init(&p->mutex, NULL);
     for (size_t i = 0; i < count; i++) {
-        p->shifts[i] = (shift){.pass = p, .job = job, .device_index = i, .record = &job->records[i]};
-        p->shifts[i].failure.status = job->records[i].failure.status; /* one that has left the job stays away */
+        p->device_runs[i] = (device_run){.pass = p, .job = job, .device_index = i, .record = &job->records[i]};
+        p->device_runs[i].failure.status = job->records[i].failure.status; /* one that has left the job stays away */
     }
     ley_status status = make_wishes(job, p, error);
     if (status != LEY_OK)
@@ -669,7 +669,7 @@ ley_status schedule_run(ley_job *job, ley_error *error)
     ley_status status = pass_create(job, &p, error);
     if (status != LEY_OK)
         return status;
-    status = run_shifts(job, p, error);
+    status = run_devices(job, p, error);
     let_loose(p);
     return status;
 }

@@ -9,14 +9,14 @@
 static const double slab_s = 0.1;
 
 /* Bytes that a slab's buffer may have. */
-static double most_bytes(const room *r, const slab_needs *n)
+static double most_bytes(const arena *r, const slab_needs *n)
 {
-    const double most = fmin(fmax(n->staging_bytes, (double)n->piece_bytes), (double)room_largest(r));
-    return fmin(most, ((double)room_left(r) - n->fixed_bytes) / METHOD_SLOTS);
+    const double most = fmin(fmax(n->staging_bytes, (double)n->piece_bytes), (double)arena_largest(r));
+    return fmin(most, ((double)arena_left(r) - n->fixed_bytes) / METHOD_SLOTS);
 }
 
 /* Pieces that a slab may have, however long they take. */
-static double room_for(const room *r, const slab_needs *n)
+static double room_for(const arena *r, const slab_needs *n)
 {
     double most = n->piece_bytes > 0 ? floor(most_bytes(r, n) / (double)n->piece_bytes) : (double)n->pieces;
     if (n->most_per_launch > 0)
@@ -26,7 +26,7 @@ static double room_for(const room *r, const slab_needs *n)
     return fmax(most, 1);
 }
 
-ley_status slab_size(const room *r, const slab_needs *n, int64_t *count, ley_error *error)
+ley_status slab_size(const arena *r, const slab_needs *n, int64_t *count, ley_error *error)
 {
     double wanted = floor(slab_s / n->piece_s);
     if (n->piece_bytes > 0) {

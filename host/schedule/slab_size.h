@@ -21,6 +21,6 @@ typedef struct slab_needs {
 
 /* Pieces per slab, and tells the watch how long one is expected to take. LEY_ERROR_NO_DEVICE, with
  * the figures, when the device has no room for a piece, or for what is planned. */
-ley_status slab_size(const room *r, const slab_needs *needs, int64_t *count, ley_error *error);
+ley_status slab_size(const arena *r, const slab_needs *needs, int64_t *count, ley_error *error);
 
 #endif

@@ -76,7 +76,7 @@ stage_product *stage_products_find(stage_products *products, const product *what
 /* A device, as a stage that begins on it sees it. */
 typedef struct stage_place {
     dev *device;
-    room *room; /* for all that the job has on the device */
+    arena *arena; /* for all that the job has on the device */
     const job_view *job;
     kernel_notes *notes; /* to be filled in by the stage that makes the result, unless ready() has done so */
     struct stage_products *products;
@@ -91,7 +91,7 @@ void *stage_get(const stage_place *place, const product *what);
 
 enum { METHOD_SLOTS = 3 }; /* slabs in flight on a device: one computes, one travels, one is put into the map */
 
-typedef work_times slab_times;
+typedef sequence_times slab_times;
 
 typedef struct stage {
     const char *name;

@@ -32,7 +32,7 @@ static ley_status upload(reference_kernel *k, const void *bytes, size_t size, de
     if (info->max_allocation_bytes > 0 && size > info->max_allocation_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: verification needs %zu bytes, more than its largest buffer",
                         info->name, size);
-    return room_upload(&k->room, bytes, size, buffer, error);
+    return arena_upload(&k->arena, bytes, size, buffer, error);
 }
 
 /* {x, y, z, q} of each atom; {R, eps} where terms have them. */
@@ -64,7 +64,7 @@ static ley_status upload_atoms(reference_kernel *k, ley_error *error)
 static ley_status load(reference_kernel *k, ley_error *error)
 {
     double axes[6][4] = {{0}};
-    k->room.device = k->device;
+    k->arena.device = k->device;
     if (is_pair(k->terms) && !reference_cell(k->terms, axes))
         return ley_fail(error, LEY_ERROR_INPUT, "the cell has no volume");
     ley_status status = upload(k, axes, sizeof axes, &k->cell.buffer, error);
@@ -77,9 +77,9 @@ typedef struct reference_run {
     const reference_kernel *kernel;
     buffer_of_atom points;
     results sums;
-    room room; /* beside the atoms */
+    arena arena; /* beside the atoms */
     flight flight;
-    work work;
+    command_sequence command_sequence;
     size_t n;
     int64_t batch; /* atoms in a launch */
 } reference_run;
@@ -93,12 +93,13 @@ static void launch_batch(reference_run *run, size_t i)
                  third = is_pair(t) ? reference_parameter(t->range) : t->kappa_per_A,
                  fourth = t->term == LEY_TERM_LONG_RANGE ? t->shares.place_A : reference_place(t);
     const size_t groups[3] = {run->n, 1, 1};
-    work_launch(&run->work, &k->kernel, groups,
-                KERNEL_ARGUMENTS(reference, .gm_atoms = k->atoms, .gm_more = k->more, .first_atom = (int32_t)first,
-                                 .n_atoms = (int32_t)(left < run->batch ? left : run->batch), .gm_points = run->points,
-                                 .gm_cell = k->cell, .limits = {t->r_min_A, second, third, fourth}, .accumulate = i > 0,
-                                 .gm_sums = {run->sums.buffer}),
-                0);
+    sequence_launch(&run->command_sequence, &k->kernel, groups,
+                    KERNEL_ARGUMENTS(reference, .gm_atoms = k->atoms, .gm_more = k->more, .first_atom = (int32_t)first,
+                                     .n_atoms = (int32_t)(left < run->batch ? left : run->batch),
+                                     .gm_points = run->points, .gm_cell = k->cell,
+                                     .limits = {t->r_min_A, second, third, fourth}, .accumulate = i > 0,
+                                     .gm_sums = {run->sums.buffer}),
+                    0);
 }
 
 static ley_status write_points(reference_run *run, const double (*point_A)[3], ley_error *error)
@@ -108,7 +109,7 @@ static ley_status write_points(reference_run *run, const double (*point_A)[3], l
         return ley_fail_memory(error, run->n * sizeof *points, "the verification");
     for (size_t i = 0; i < run->n; i++)
         memcpy(points[i], point_A[i], sizeof point_A[i]);
-    work_write(&run->work, run->points.buffer, 0, points, run->n * sizeof *points);
+    sequence_write(&run->command_sequence, run->points.buffer, 0, points, run->n * sizeof *points);
     free(points);
     return LEY_OK;
 }
@@ -120,34 +121,34 @@ static ley_status sum_all(reference_run *run, const double (*point_A)[3], ley_er
     const int64_t atoms = (int64_t)ley_atoms_count(k->terms->atoms);
     const double pairs = k->device->info->device_class == DEV_CPU ? cpu_launch_pairs : gpu_launch_pairs;
     run->batch = (int64_t)fmin(fmax(pairs / (double)run->n, 1024), (double)atoms);
-    ley_status status = room_buffer(&run->room, bytes, DEV_READ_ONLY, &run->points.buffer, error);
+    ley_status status = arena_buffer(&run->arena, bytes, DEV_READ_ONLY, &run->points.buffer, error);
     if (status == LEY_OK)
-        status = room_results(&run->room, (int64_t)bytes, &run->sums, error);
+        status = arena_results(&run->arena, (int64_t)bytes, &run->sums, error);
     if (status == LEY_OK)
         status = write_points(run, point_A, error);
     if (status != LEY_OK)
         return status;
-    work_poison(&run->work, &run->sums, bytes);
+    sequence_poison(&run->command_sequence, &run->sums, bytes);
     for (int64_t i = 0; i * run->batch < atoms; i++)
         launch_batch(run, (size_t)i);
-    work_read(&run->work, run->sums.buffer, 0, run->sums.staging, bytes);
-    return work_finish(&run->work, error);
+    sequence_read(&run->command_sequence, run->sums.buffer, 0, run->sums.staging, bytes);
+    return sequence_finish(&run->command_sequence, error);
 }
 
 static ley_status run_some(const reference_kernel *k, size_t n, const double (*point_A)[3],
                            const atomic_bool *cancelled, reference_value *sums, ley_error *error)
 {
     const double constant = k->terms->constant;
-    reference_run run = {.kernel = k, .room = {.device = k->device}, .flight = {.device = k->device}, .n = n};
-    work_begin(&run.work, &run.flight, cancelled);
+    reference_run run = {.kernel = k, .arena = {.device = k->device}, .flight = {.device = k->device}, .n = n};
+    sequence_begin(&run.command_sequence, &run.flight, cancelled);
     ley_status status = sum_all(&run, point_A, error);
     for (size_t i = 0; i < n && status == LEY_OK; i++) {
         const double *sum = (const double *)run.sums.staging->bytes + 4 * i;
         sums[i] = (reference_value){constant * sum[0], fabs(constant) * reference_scale(k->terms, sum[0], sum[1]),
                                     constant * sum[constant < 0 ? 3 : 2], constant * sum[constant < 0 ? 2 : 3]};
     }
-    work_end(&run.work);
-    room_clear(&run.room);
+    sequence_end(&run.command_sequence);
+    arena_clear(&run.arena);
     return status;
 }
 
@@ -321,7 +322,7 @@ ley_status reference_kernel_create(const dev_kernel *built, const reference_term
 
 void reference_kernel_destroy(reference_kernel *k)
 {
-    room_clear(&k->room);
+    arena_clear(&k->arena);
     kernel_destroy(&k->kernel);
     *k = (reference_kernel){.device = k->device};
 }

@@ -19,7 +19,7 @@ typedef struct reference_kernel {
     dev_kernel kernel;
     buffer_of_atom atoms, cell;
     buffer_of_double more;
-    room room;
+    arena arena;
 } reference_kernel;
 
 /* A few of the atoms and all else that the kernel is tested with: copies, so that a device which is

@@ -85,8 +85,8 @@ static ley_status add_others(sample *s, int64_t total, ley_error *error)
     bool *is_chosen = calloc((size_t)total, sizeof *is_chosen);
     if (is_chosen == NULL)
         return ley_fail_memory(error, (size_t)total * sizeof *is_chosen, "the verification");
-    for (size_t k = 0; k < s->strata.chosen; k++)
-        is_chosen[s->strata.points[k]] = true;
+    for (size_t k = 0; k < s->stratified_sample.chosen; k++)
+        is_chosen[s->stratified_sample.points[k]] = true;
     for (int64_t t = 0; t < total; t++)
         if (!is_chosen[t]) {
             s->points[s->count] = sample_point(s, t);
@@ -111,7 +111,7 @@ static ley_status choose_strata(sample *s, size_t wanted, size_t fixed, int64_t 
     const method *m = s->job->method;
     const ley_map *map = m->map != NULL ? m->map(s->job->task) : NULL;
     strong_point *strong = NULL;
-    strata_source source = {
+    stratified_sample_source source = {
         .total = total, .map = map, .value = value_of, .context = s, .cancelled = &s->job->cancelled};
     ley_status status = LEY_OK;
     if (map != NULL && s->terms.atoms != NULL)
@@ -119,13 +119,13 @@ static ley_status choose_strata(sample *s, size_t wanted, size_t fixed, int64_t 
                                      error);
     source.strong = strong;
     if (status == LEY_OK)
-        status = strata_make(&source, fixed, random, &s->strata, error);
+        status = stratified_sample_make(&source, fixed, random, &s->stratified_sample, error);
     free(strong);
     if (status == LEY_OK) /* values that were lost in between are no longer of their strata */
         status = sample_check_store(s->job, error);
     if (status != LEY_OK)
         return status;
-    const strata *from = &s->strata;
+    const stratified_sample *from = &s->stratified_sample;
     for (; s->count < from->chosen; s->count++) {
         const size_t k = s->count;
         s->points[k] = sample_point(s, from->points[k]);

@@ -30,12 +30,12 @@ typedef struct sample {
     accuracy_limits limits;
     size_t least; /* points in all */
     size_t count;
-    sampled_point *points; /* in random order, those that the host must recompute first */
-    strata strata;         /* for a tolerance: where the fixed ones come from */
-    double squares;        /* without one: of all values of the map; 0: they are not known */
-    size_t host_count;     /* of these */
-    size_t now;            /* where host threads begin */
-    struct judges *judges; /* the devices', while they are asked */
+    sampled_point *points;               /* in random order, those that the host must recompute first */
+    stratified_sample stratified_sample; /* for a tolerance: where the fixed ones come from */
+    double squares;                      /* without one: of all values of the map; 0: they are not known */
+    size_t host_count;                   /* of these */
+    size_t now;                          /* where host threads begin */
+    struct judges *judges;               /* the devices', while they are asked */
     double budget_s;
     double start_s;
     bool is_wider; /* the limits are wider than was said: all is to be judged again */

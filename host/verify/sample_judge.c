@@ -188,14 +188,14 @@ static void weigh_drawn(sample *s, int64_t group)
 static void measure_all_values(sample *s, int64_t group, ley_accuracy *a)
 {
     double error2 = 0, beyond2 = 0, right2 = 0;
-    strata of = s->strata;
+    stratified_sample of = s->stratified_sample;
     const bool is_drawn = of.count == 0 && s->squares > 0;
     if ((of.count == 0 && !is_drawn) || a->relative_rms == 0 || !isfinite(a->relative_rms) ||
         !isfinite(a->absolute_rms))
         return;
     if (is_drawn) {
         weigh_drawn(s, group);
-        of = (strata){.count = s->job->report.points, .squares = s->squares};
+        of = (stratified_sample){.count = s->job->report.points, .squares = s->squares};
     }
     for (size_t i = 0; i < s->count; i++)
         if (is_among(&s->points[i], is_drawn ? group : FIXED_POINTS)) {
@@ -204,8 +204,8 @@ static void measure_all_values(sample *s, int64_t group, ley_accuracy *a)
             right2 += p->weight * p->right.value * p->right.value;
             beyond2 += p->weight * (p->value * p->value - p->right.value * p->right.value);
         }
-    a->absolute_rms = strata_absolute_rms(&of, error2);
-    a->relative_rms = strata_relative_rms(&of, error2, beyond2, right2);
+    a->absolute_rms = stratified_sample_absolute_rms(&of, error2);
+    a->relative_rms = stratified_sample_relative_rms(&of, error2, beyond2, right2);
 }
 
 ley_status sample_judge(sample *s, size_t *wrong, ley_error *error)

@@ -30,7 +30,7 @@ typedef struct counts {
 } counts;
 
 typedef struct frame {
-    const strata_source *source;
+    const stratified_sample_source *source;
     const strong_point *strong, *strong_end; /* those that count */
     int64_t count;
     int64_t *sampled; /* as in strata */
@@ -72,7 +72,7 @@ static double class_square(int size)
 }
 
 /* How many points to look at, which are a sample; 0: all values, in a row. */
-static int64_t sample_size(const strata_source *s)
+static int64_t sample_size(const stratified_sample_source *s)
 {
     if (s->map != NULL && (map_get_store(s->map) == NULL || s->total <= STRATA_LARGEST_FILE))
         return 0;
@@ -89,7 +89,7 @@ static void ask_for(void *context, size_t first, size_t last)
 
 static ley_status look_at_some(frame *f, uint64_t *random, ley_error *error)
 {
-    const strata_source *source = f->source;
+    const stratified_sample_source *source = f->source;
     f->sampled = malloc((size_t)f->count * sizeof *f->sampled);
     f->value = malloc((size_t)f->count * sizeof *f->value);
     if (f->sampled == NULL || f->value == NULL)
@@ -381,7 +381,7 @@ static void choose_of(frame *f, const stratum *s, uint64_t *random, int64_t *bef
     parallel_ranges(s->chosen, find_points, &(search){f, s, before, points});
 }
 
-static ley_status choose(frame *f, size_t chosen, uint64_t *random, strata *made, ley_error *error)
+static ley_status choose(frame *f, size_t chosen, uint64_t *random, stratified_sample *made, ley_error *error)
 {
     stratum list[MOST_STRATA + STRONG_SHELLS], shells[STRONG_SHELLS];
     size_t shell_count = 0;
@@ -410,7 +410,8 @@ static ley_status choose(frame *f, size_t chosen, uint64_t *random, strata *made
     return LEY_OK;
 }
 
-ley_status strata_make(const strata_source *source, size_t chosen, uint64_t *random, strata *made, ley_error *error)
+ley_status stratified_sample_make(const stratified_sample_source *source, size_t chosen, uint64_t *random,
+                                  stratified_sample *made, ley_error *error)
 {
     const int64_t sample = sample_size(source);
     frame f = {.source = source, .count = sample > 0 ? sample : source->total};
@@ -418,7 +419,7 @@ ley_status strata_make(const strata_source *source, size_t chosen, uint64_t *ran
         f.strong = source->strong;
         f.strong_end = source->strong + source->strong_count;
     }
-    strata s = {.count = f.count};
+    stratified_sample s = {.count = f.count};
     ley_status status = sample > 0 ? look_at_some(&f, random, error) : LEY_OK;
     if (status == LEY_OK)
         status = count_all(&f, error);
@@ -433,26 +434,27 @@ ley_status strata_make(const strata_source *source, size_t chosen, uint64_t *ran
     if (status == LEY_OK)
         *made = s;
     else
-        strata_clear(&s);
+        stratified_sample_clear(&s);
     return status;
 }
 
-void strata_clear(strata *s)
+void stratified_sample_clear(stratified_sample *s)
 {
     free(s->sampled);
     free(s->points);
     free(s->weight);
-    *s = (strata){.count = 0};
+    *s = (stratified_sample){.count = 0};
 }
 
-double strata_absolute_rms(const strata *s, double weighted_error2)
+double stratified_sample_absolute_rms(const stratified_sample *s, double weighted_error2)
 {
     return s->count > 0 ? sqrt(weighted_error2 / (double)s->count) : 0;
 }
 
 /* Values that are nearly right have the mean square of right ones; of others the chosen ones say by
  * how much they are too large, unless that is most of them. */
-double strata_relative_rms(const strata *s, double weighted_error2, double weighted_beyond2, double weighted_right2)
+double stratified_sample_relative_rms(const stratified_sample *s, double weighted_error2, double weighted_beyond2,
+                                      double weighted_right2)
 {
     const double little = 0.02, much = 0.5, share = s->squares > 0 ? fabs(weighted_beyond2) / s->squares : 1;
     const double square = share < little ? s->squares : share < much ? s->squares - weighted_beyond2 : weighted_right2;

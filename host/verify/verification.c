@@ -65,11 +65,11 @@ static void square_parts(void *context, size_t first, size_t last)
 {
     field_sum *f = context;
     const ley_job *job = f->sample->job;
-    const strata *from = &f->sample->strata;
+    const stratified_sample *from = &f->sample->stratified_sample;
     for (size_t part = first; part < last; part++)
         for (size_t k = parallel_first((size_t)from->count, FIELD_PARTS, part);
              k < parallel_first((size_t)from->count, FIELD_PARTS, part + 1); k++) {
-            const int64_t number = sample_point(f->sample, strata_point(from, (int64_t)k)).number;
+            const int64_t number = sample_point(f->sample, stratified_sample_point(from, (int64_t)k)).number;
             const double *field = job->method->field(job->task, number);
             for (int axis = 0; axis < 3; axis++)
                 f->squares[part] += isfinite(field[axis]) ? field[axis] * field[axis] : 0;
@@ -153,7 +153,7 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
         reference_end(&s.terms);
     }
     *is_wider = s.is_wider;
-    strata_clear(&s.strata);
+    stratified_sample_clear(&s.stratified_sample);
     free(s.points);
     return status;
 }

@@ -312,7 +312,7 @@ static ley_status measure_core(const msm_bench *p, const ley_long_range *range, 
     pairs_formula formula;
     const ley_short_range near = pairs_of(range, &h->level[0].split, &formula);
     cutoff_problem problem = {.binned = NULL};
-    core_loop_times lattices = {0, 0, 0};
+    serial_loop_times lattices = {0, 0, 0};
     double pairs_s = 0;
     ley_status status = cutoff_problem_init(&problem, p->box.atoms, &p->box.points, &near, constant, range->dielectric,
                                             range->r_min_A, error);
@@ -320,7 +320,8 @@ static ley_status measure_core(const msm_bench *p, const ley_long_range *range, 
         status = overflow_map_on_core(&problem, p->box.map, &pairs_s, error);
     cutoff_problem_clear(&problem);
     if (status == LEY_OK)
-        status = core_loop_add(h, p->box.atoms, &p->box.points, constant, ley_map_values(p->box.map), &lattices, error);
+        status =
+            serial_loop_add(h, p->box.atoms, &p->box.points, constant, ley_map_values(p->box.map), &lattices, error);
     if (status == LEY_OK)
         status = judge_core(p, range, tolerance, error);
     *rates = (core_rates){pairs_s / all.pairs, lattices.atoms_s / all.atoms, lattices.nodes_s / all.node_pairs,

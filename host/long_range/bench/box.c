@@ -119,24 +119,24 @@ bool msm_has_step(hierarchy_solver solver, msm_step step)
 /* Where a step of the device stands in what a run has timed. */
 static int work_step_of(hierarchy_solver solver, msm_step step)
 {
-    static const int cycle_steps[MSM_STEP_COUNT] = {[MSM_ANTERPOLATION] = CYCLE_ANTERPOLATION,
-                                                    [MSM_RESTRICTION] = CYCLE_RESTRICTION,
-                                                    [MSM_LATTICE_CUTOFF] = CYCLE_LATTICE_CUTOFF,
-                                                    [MSM_TOP_LEVEL] = CYCLE_TOP_LEVEL,
-                                                    [MSM_PROLONGATION] = CYCLE_PROLONGATION,
-                                                    [MSM_FORWARD] = CYCLE_FORWARD,
-                                                    [MSM_PRODUCT] = CYCLE_PRODUCT,
-                                                    [MSM_BACK] = CYCLE_BACK},
+    static const int v_cycle_steps[MSM_STEP_COUNT] = {[MSM_ANTERPOLATION] = CYCLE_ANTERPOLATION,
+                                                      [MSM_RESTRICTION] = CYCLE_RESTRICTION,
+                                                      [MSM_LATTICE_CUTOFF] = CYCLE_LATTICE_CUTOFF,
+                                                      [MSM_TOP_LEVEL] = CYCLE_TOP_LEVEL,
+                                                      [MSM_PROLONGATION] = CYCLE_PROLONGATION,
+                                                      [MSM_FORWARD] = CYCLE_FORWARD,
+                                                      [MSM_PRODUCT] = CYCLE_PRODUCT,
+                                                      [MSM_BACK] = CYCLE_BACK},
                      spectral_steps[MSM_STEP_COUNT] = {[MSM_ANTERPOLATION] = SPECTRAL_ANTERPOLATION,
                                                        [MSM_FORWARD] = SPECTRAL_FORWARD,
                                                        [MSM_PRODUCT] = SPECTRAL_PRODUCT,
                                                        [MSM_BACK] = SPECTRAL_BACK};
-    return solver == HIERARCHY_FFT ? spectral_steps[step] : cycle_steps[step];
+    return solver == HIERARCHY_FFT ? spectral_steps[step] : v_cycle_steps[step];
 }
 
 static double seconds_of(hierarchy_solver solver, msm_step step, const run_times *t, size_t *launches)
 {
-    const work_times *sum = &t->job.work[MSM_STAGE_SUM], *field = &t->job.work[MSM_STAGE_FIELD];
+    const sequence_times *sum = &t->job.work[MSM_STAGE_SUM], *field = &t->job.work[MSM_STAGE_FIELD];
     *launches = 0;
     switch (step) {
     case MSM_BINS:

@@ -186,11 +186,11 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     lattice_resident *r = &m->on;
     if (bench_cancelled(m->options))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
-    work_begin(&r->work, &r->flight, NULL);
-    lattice_launch(&r->work, &r->tables, 0, r->tables.layout.count, r->weights, r->charges,
+    sequence_begin(&r->command_sequence, &r->flight, NULL);
+    lattice_launch(&r->command_sequence, &r->tables, 0, r->tables.layout.count, r->weights, r->charges,
                    (buffer_of_float){r->potentials.buffer});
-    const ley_status status = work_finish(&r->work, error);
-    *seconds = r->work.times.kernel_s;
+    const ley_status status = sequence_finish(&r->command_sequence, error);
+    *seconds = r->command_sequence.times.kernel_s;
     return status;
 }
 
@@ -200,18 +200,18 @@ static ley_status load(lattice_resident *r, const lattice_kernel *k, const latti
     const ley_status status = lattice_resident_create(r, k, &p->layout, &p->weights, error);
     if (status != LEY_OK)
         return status;
-    work_begin(&r->work, &r->flight, NULL);
-    work_poison(&r->work, &r->potentials, bytes);
-    work_write(&r->work, r->charges.buffer, 0, p->charges, bytes);
-    return work_finish(&r->work, error);
+    sequence_begin(&r->command_sequence, &r->flight, NULL);
+    sequence_poison(&r->command_sequence, &r->potentials, bytes);
+    sequence_write(&r->command_sequence, r->charges.buffer, 0, p->charges, bytes);
+    return sequence_finish(&r->command_sequence, error);
 }
 
 static ley_status read_back(lattice_resident *r, ley_error *error)
 {
-    work_begin(&r->work, &r->flight, NULL);
-    work_read(&r->work, r->potentials.buffer, 0, r->potentials.staging,
-              (size_t)lattice_layout_bytes(&r->tables.layout));
-    return work_finish(&r->work, error);
+    sequence_begin(&r->command_sequence, &r->flight, NULL);
+    sequence_read(&r->command_sequence, r->potentials.buffer, 0, r->potentials.staging,
+                  (size_t)lattice_layout_bytes(&r->tables.layout));
+    return sequence_finish(&r->command_sequence, error);
 }
 
 /* A multiplication of mirrored weights serves four pairs. */

@@ -212,8 +212,8 @@ static ley_status solve(const hierarchy *h, float *charges, float *potentials, f
     return status;
 }
 
-ley_status core_loop_add(const hierarchy *h, const ley_atoms *atoms, const ley_lattice *points, double constant,
-                         float *map, core_loop_times *times, ley_error *error)
+ley_status serial_loop_add(const hierarchy *h, const ley_atoms *atoms, const ley_lattice *points, double constant,
+                           float *map, serial_loop_times *times, ley_error *error)
 {
     size_t nodes = 0;
     for (int k = 0; k < h->levels; k++)
@@ -229,7 +229,7 @@ ley_status core_loop_add(const hierarchy *h, const ley_atoms *atoms, const ley_l
     const double solved_s = ley_clock_s();
     if (status == LEY_OK)
         status = interpolate_map(h, points, constant, all + nodes, map, error);
-    *times = (core_loop_times){spread_s - start_s, solved_s - spread_s, ley_clock_s() - solved_s};
+    *times = (serial_loop_times){spread_s - start_s, solved_s - spread_s, ley_clock_s() - solved_s};
     free(all);
     return status;
 }

@@ -6,13 +6,13 @@
 #include "leyden.h"
 #include "numerics/hierarchy.h"
 
-typedef struct core_loop_times {
+typedef struct serial_loop_times {
     double atoms_s, nodes_s, points_s; /* anterpolation; between nodes; interpolation */
-} core_loop_times;
+} serial_loop_times;
 
 /* Adds `constant` times the far potential to the map, float[n_z][n_y][n_x], whose axes are the
  * lattice's. The hierarchy is open, and of several levels. Errors: LEY_ERROR_MEMORY. */
-ley_status core_loop_add(const hierarchy *h, const ley_atoms *atoms, const ley_lattice *points, double constant,
-                         float *map, core_loop_times *times, ley_error *error);
+ley_status serial_loop_add(const hierarchy *h, const ley_atoms *atoms, const ley_lattice *points, double constant,
+                           float *map, serial_loop_times *times, ley_error *error);
 
 #endif

@@ -120,7 +120,7 @@ static void look_at(void *context, size_t first, size_t last)
 }
 
 /* Sums of squares of the cubes, and of those that eight make each. */
-static ley_status add_blocks(const pass *p, survey *s, ley_error *error)
+static ley_status add_blocks(const pass *p, charge_statistics *s, ley_error *error)
 {
     double *charge_e = malloc(CUBES * sizeof *charge_e);
     if (charge_e == NULL)
@@ -145,7 +145,7 @@ static ley_status add_blocks(const pass *p, survey *s, ley_error *error)
 }
 
 /* p->moment[0] is then that of all atoms, and the caller's to free. */
-static ley_status pass_atoms(pass *p, survey *s, ley_error *error)
+static ley_status pass_atoms(pass *p, charge_statistics *s, ley_error *error)
 {
     p->stretches = (size_t)parallel_cores();
     const size_t bytes = p->stretches * (sizeof *p->moment + 5 * sizeof(double));
@@ -573,7 +573,7 @@ static void sum_crowd(void *context, size_t first, size_t last)
  * quarter of it: points that lie together are off alike, by more than is usual as likely as by
  * less. In a cell only where points see many more than the cell's volume says, as where some of
  * them are far from a layer; there each atom is its nearest image. */
-static ley_status find_crowd(const sampling *of, survey *s, ley_error *error)
+static ley_status find_crowd(const sampling *of, charge_statistics *s, ley_error *error)
 {
     crowd *c = calloc(1, sizeof *c);
     double least_A3 = INFINITY;
@@ -599,7 +599,7 @@ static ley_status find_crowd(const sampling *of, survey *s, ley_error *error)
 }
 
 static ley_status sample_potential(const pass *p, const ley_long_range *range, const ley_lattice *lattice,
-                                   const ley_points *listed, survey *s, ley_error *error)
+                                   const ley_points *listed, charge_statistics *s, ley_error *error)
 {
     sampling *of = calloc(1, sizeof *of);
     ley_status status = LEY_OK;
@@ -635,7 +635,7 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 /* The corners of the map, which is along x, y and z. */
-static void find_bounds(const ley_lattice *lattice, pass *p, survey *s)
+static void find_bounds(const ley_lattice *lattice, pass *p, charge_statistics *s)
 {
     double farthest2_A2 = 0, largest_A = 0;
     const int64_t first[3] = {0, 0, 0}, last[3] = {lattice->n[0] - 1, lattice->n[1] - 1, lattice->n[2] - 1};
@@ -664,7 +664,7 @@ static void find_bounds(const ley_lattice *lattice, pass *p, survey *s)
     p->cubes.per_A = 1 / p->cubes.edge_A;
 }
 
-static void take_cell(const cell *c, double net_e, survey *s)
+static void take_cell(const cell *c, double net_e, charge_statistics *s)
 {
     double measure_A3 = c->measure;
     for (int i = 0; i < 3; i++) {
@@ -683,7 +683,7 @@ static void take_cell(const cell *c, double net_e, survey *s)
 
 /* The volume that all charges would have if they were as dense as those at the map: where these are
  * much denser, as of a molecule that has ions far away, the lattices' error is theirs. */
-static void look_at_map(const pass *p, survey *s)
+static void look_at_map(const pass *p, charge_statistics *s)
 {
     double near_e2 = 0, volume_A3 = 1;
     for (size_t k = 0; k < p->stretches; k++)
@@ -695,7 +695,7 @@ static void look_at_map(const pass *p, survey *s)
 }
 
 /* Points of a map are half a step from such charges in the mean, or farther than that. */
-static void look_at_strong(const pass *p, const ley_long_range *range, survey *s)
+static void look_at_strong(const pass *p, const ley_long_range *range, charge_statistics *s)
 {
     size_t atom[STRONG_MOST];
     const size_t count = strong_charges_list(p->atoms, atom);
@@ -706,10 +706,10 @@ static void look_at_strong(const pass *p, const ley_long_range *range, survey *s
             s->strong_e2 += charge_e[atom[i]] * charge_e[atom[i]];
 }
 
-ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, const ley_lattice *lattice,
-                              const ley_long_range *range, survey *made, ley_error *error)
+ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_lattice *lattice,
+                                         const ley_long_range *range, charge_statistics *made, ley_error *error)
 {
-    survey s = {.points = (double)(points != NULL ? ley_points_count(points) : ley_lattice_points(lattice))};
+    charge_statistics s = {.points = (double)(points != NULL ? ley_points_count(points) : ley_lattice_points(lattice))};
     cell c;
     pass p = {.atoms = atoms, .cell = &c};
     ley_status status = cell_make(range->periodic, range->cell_A, &c, error);
@@ -733,13 +733,13 @@ ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, 
     return status;
 }
 
-ley_status survey_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range, survey *made,
-                       ley_error *error)
+ley_status charge_statistics_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range,
+                                  charge_statistics *made, ley_error *error)
 {
-    return survey_make_points(atoms, NULL, lattice, range, made, error);
+    return charge_statistics_make_points(atoms, NULL, lattice, range, made, error);
 }
 
-double survey_square_e2(const survey *s, double edge_A)
+double charge_statistics_square_e2(const charge_statistics *s, double edge_A)
 {
     int k = 0;
     if (edge_A <= s->block_A[0])

@@ -10,7 +10,7 @@
 
 enum { SURVEY_BLOCKS = 6 };
 
-typedef struct survey {
+typedef struct charge_statistics {
     double atoms, points;
     double pairs_per_A3;            /* pairs within a cutoff a: so many times the volume of its sphere */
     double extent_A[3];             /* of what charges and map fill, along the cell's vectors; of periods these */
@@ -28,24 +28,24 @@ typedef struct survey {
     double terms_e_A;               /* of the roots of the squared terms there, where atoms are few; else 0 */
     double excess[LEY_SPLITTING_COUNT][LEY_WINDOW_COUNT]; /* the error of lattices of this cell's shape, of that of
                                                              cubes; 0: not known, which counts as 1 */
-} survey;
+} charge_statistics;
 
 /* Looks at all atoms, on all cores. The potential is that of exp(-kappa d)/d, d = max(r, r_min), at
  * 512 points of the map that a fixed seed chooses: exact where atoms are few, else with atoms that
  * are far from a point as charges and dipoles of cubes, which is right to a hundredth of the root
  * mean square; of periodic charges over each one's nearest image, which is as large but not the
  * same. Errors: those of cell_make(); LEY_ERROR_MEMORY. */
-ley_status survey_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range, survey *made,
-                       ley_error *error);
+ley_status charge_statistics_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range,
+                                  charge_statistics *made, ley_error *error);
 
 /* The same of the points of a list, over which that lattice is. They may be where charges are, or
  * not: so the volume over which charges are spread is the one that has as many of them within some
  * distance as points have in the mean. */
-ley_status survey_make_points(const ley_atoms *atoms, const ley_points *points, const ley_lattice *lattice,
-                              const ley_long_range *range, survey *made, ley_error *error);
+ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_lattice *lattice,
+                                         const ley_long_range *range, charge_statistics *made, ley_error *error);
 
 /* The sum of the squared charges of cubes of this edge, e^2: between blocks by powers; below the
  * smallest one no more than square_e2. */
-double survey_square_e2(const survey *s, double edge_A);
+double charge_statistics_square_e2(const charge_statistics *s, double edge_A);
 
 #endif

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const double choice_reaches[CHOICE_REACHES] = {4, 6, 8, 10, 12, 16, 24, 48};
+const double search_reaches[SEARCH_REACHES] = {4, 6, 8, 10, 12, 16, 24, 48};
 
 /* Cutoffs that are looked at. A whole number of steps: kernels of functions that are compiled for
  * their cutoff are found in the build cache again. */
@@ -51,31 +51,32 @@ static const double least_alone = 0.3;
  * charges of one sign, transforms are off by the sum as well: it is that of cubes two nodes wide,
  * as plates have shown. Where many charges of one sign make the potential, interpolation between
  * nodes is off by epsilon of it in the mean, too; transforms are not. */
-static double unit_error2(const survey *s, const ley_long_range *r, double spacing_A)
+static double unit_error2(const charge_statistics *s, const ley_long_range *r, double spacing_A)
 {
     const bool is_direct = r->solver != LEY_SOLVER_FFT;
-    const double alone_e2 = is_direct ? fmax(survey_square_e2(s, 0.5 * spacing_A), least_alone * s->square_e2)
-                                      : fmax(survey_square_e2(s, 2 * spacing_A), s->square_e2);
+    const double alone_e2 = is_direct
+                                ? fmax(charge_statistics_square_e2(s, 0.5 * spacing_A), least_alone * s->square_e2)
+                                : fmax(charge_statistics_square_e2(s, 2 * spacing_A), s->square_e2);
     double sum = 0;
     for (int k = 0; k == 0 || (is_direct && r->cutoff_A * (1 << k) < s->radius_A); k++)
         sum += 4 * M_PI * fmin(2 * r->cutoff_A * (1 << k), fmax(s->radius_A, r->cutoff_A)) *
-               (k == 0 ? alone_e2 : survey_square_e2(s, 0.5 * spacing_A * (1 << k)));
+               (k == 0 ? alone_e2 : charge_statistics_square_e2(s, 0.5 * spacing_A * (1 << k)));
     return sum / s->charged_A3 + (is_direct ? s->potential_e_A * s->potential_e_A : 0);
 }
 
-static double relative(const survey *s, double error2)
+static double relative(const charge_statistics *s, double error2)
 {
     return s->potential_e_A > 0 ? sqrt(error2 / (s->potential_e_A * s->potential_e_A) + rounding * rounding) : rounding;
 }
 
 /* Of lattices in an oblique cell, the error is a multiple of what the table has of cubes. */
-static double excess_of(const survey *s, const ley_long_range *r)
+static double excess_of(const charge_statistics *s, const ley_long_range *r)
 {
     const double excess = s->excess[r->splitting][r->window];
     return excess > 0 ? excess : 1;
 }
 
-double choice_error(const survey *s, const ley_long_range *r)
+double search_error(const charge_statistics *s, const ley_long_range *r)
 {
     const double epsilon = excess_of(s, r) * error_table_at((splitting_kind)r->splitting, (window_kind)r->window,
                                                             r->cutoff_A / r->spacing_A);
@@ -102,25 +103,25 @@ static const double pair_rounding = 1.8e-8, pair_power = 1.6;
  * the end. */
 static const double long_per_A = 0.3, least_rounding = 0.2, lattices_rounding = 0.7, most_rounding = 1.5;
 
-static double of_potential(const survey *s, double rounding_e_A)
+static double of_potential(const charge_statistics *s, double rounding_e_A)
 {
     return s->potential_e_A > 0 ? rounding_e_A * sqrt(s->square_e2 / s->charged_A3) / s->potential_e_A : 0;
 }
 
-static double of_terms(const survey *s, double share)
+static double of_terms(const charge_statistics *s, double share)
 {
     return s->potential_e_A > 0 ? share * s->terms_e_A / s->potential_e_A : 0;
 }
 
 /* Equal charges are rounded alike, and their sum may lack as large a share as each does, and a net
  * charge, which is what is left of it, a much larger one. */
-static double of_net_charge(const survey *s)
+static double of_net_charge(const charge_statistics *s)
 {
     const bool has_none = s->periodic[0] && s->periodic[1] && s->periodic[2];
     return s->potential_e_A > 0 && !has_none ? fabs(s->rounded_e) / s->radius_A / s->potential_e_A : 0;
 }
 
-double choice_lattice_rounding(const survey *s, const ley_long_range *r)
+double search_lattice_rounding(const charge_statistics *s, const ley_long_range *r)
 {
     const double screened_A = r->kappa_per_A > 0 ? 1 / r->kappa_per_A : INFINITY;
     if (r->long_waves_per_A > 0)
@@ -129,7 +130,7 @@ double choice_lattice_rounding(const survey *s, const ley_long_range *r)
                  r->solver != LEY_SOLVER_FFT ? of_terms(s, node_rounding) : 0);
 }
 
-double choice_pair_rounding(const survey *s, const ley_long_range *r, ley_sum sum)
+double search_pair_rounding(const charge_statistics *s, const ley_long_range *r, ley_sum sum)
 {
     return sum == LEY_SUM_FLOAT ? of_potential(s, pair_rounding * pow(r->cutoff_A, pair_power)) : 0;
 }
@@ -140,7 +141,7 @@ double choice_pair_rounding(const survey *s, const ley_long_range *r, ley_sum su
  * has shown what it is of others. */
 static const double place_rounding_A = 8e-8;
 
-double choice_place_rounding(const survey *s)
+double search_place_rounding(const charge_statistics *s)
 {
     return s->potential_e_A > 0 && s->strong_e2 > 0
                ? place_rounding_A * sqrt(4 * M_PI * s->strong_e2 / (s->strong_near_A * s->volume_A3)) / s->potential_e_A
@@ -152,25 +153,25 @@ double choice_place_rounding(const survey *s)
  * of 500 A^3 with 0.23 e has shown 1.1e-7 to 1.5e-7, with cutoffs of 12 to 22 A. */
 static const double net_rounding = 1.3e-7;
 
-double choice_net_rounding(const survey *s, const ley_long_range *r)
+double search_net_rounding(const charge_statistics *s, const ley_long_range *r)
 {
     return s->potential_e_A > 0 ? net_rounding * s->net_per_A3 * r->cutoff_A * r->cutoff_A / s->potential_e_A : 0;
 }
 
 /* What is done about it: few waves in double precision, if the host may make them, and compensated
  * sums, which cost nothing that was measured. False: too much is left. */
-static bool settle_rounding(const survey *s, double aim, ley_sum asked, bool with_long, ley_long_range *r,
-                            choice_figures *made)
+static bool settle_rounding(const charge_statistics *s, double aim, ley_sum asked, bool with_long, ley_long_range *r,
+                            search_figures *made)
 {
     made->sum = asked == LEY_SUM_AUTO ? LEY_SUM_FLOAT : asked;
     r->long_waves_per_A = 0;
     if (with_long && r->solver == LEY_SOLVER_FFT && r->window >= LEY_WINDOW_BSPLINE4 &&
-        choice_lattice_rounding(s, r) > least_rounding * aim)
+        search_lattice_rounding(s, r) > least_rounding * aim)
         r->long_waves_per_A = long_per_A;
-    if (asked == LEY_SUM_AUTO && choice_pair_rounding(s, r, LEY_SUM_FLOAT) > least_rounding * aim)
+    if (asked == LEY_SUM_AUTO && search_pair_rounding(s, r, LEY_SUM_FLOAT) > least_rounding * aim)
         made->sum = LEY_SUM_COMPENSATED;
-    const double left = hypot(hypot(choice_lattice_rounding(s, r), choice_pair_rounding(s, r, made->sum)),
-                              hypot(choice_place_rounding(s), choice_net_rounding(s, r)));
+    const double left = hypot(hypot(search_lattice_rounding(s, r), search_pair_rounding(s, r, made->sum)),
+                              hypot(search_place_rounding(s), search_net_rounding(s, r)));
     made->rounding = left > least_rounding * aim ? left : 0;
     return left <= most_rounding * aim;
 }
@@ -188,7 +189,7 @@ static double contact_error(double aim)
 /* The widest spacing whose error is no more than that; 0: none. What blocks of charges come to
  * depends on the spacing itself, and makes a wider one possible at most. Where there is no
  * potential, any spacing will do. */
-static double widest_spacing_A(const survey *s, const ley_long_range *r, double aim)
+static double widest_spacing_A(const charge_statistics *s, const ley_long_range *r, double aim)
 {
     const double lattices2 = fmax(aim * aim - rounding * rounding, 0.25 * aim * aim);
     double spacing_A = r->cutoff_A / 4;
@@ -229,7 +230,7 @@ static double building_s(const dev_info *info, const transfer_kernels *t)
 
 static const char levels_step[] = "levels";
 
-void choice_note_levels(const dev_info *info, ley_window w)
+void search_note_levels(const dev_info *info, ley_window w)
 {
     step_note_done(info, levels_step, window_get((window_kind)w)->name);
 }
@@ -255,7 +256,7 @@ static pairs_name name_of_pairs(int kernel)
     return name;
 }
 
-void choice_note_pairs(const dev_info *info, const ley_long_range *range, const splitting *lattices, ley_sum sum)
+void search_note_pairs(const dev_info *info, const ley_long_range *range, const splitting *lattices, ley_sum sum)
 {
     step_note_done(info, pairs_step, name_of_pairs(pairs_kernel(range, lattices, sum == LEY_SUM_FLOAT)).s);
 }
@@ -264,7 +265,7 @@ void choice_note_pairs(const dev_info *info, const ley_long_range *range, const 
 static const costs_kind last_transform = {
     .name = "msm transform", .count = 4, .bounds = {{0, 0, 1e9}, {0, 0, 1e9}, {0, 0, 1e9}, {0, 0, 1e9}}};
 
-void choice_note_transform(const dev_info *info, const size_t n[3], double cutoff_A)
+void search_note_transform(const dev_info *info, const size_t n[3], double cutoff_A)
 {
     const double now[] = {(double)n[0], (double)n[1], (double)n[2], cutoff_A};
     double last[COSTS_MOST];
@@ -272,7 +273,7 @@ void choice_note_transform(const dev_info *info, const size_t n[3], double cutof
         costs_keep(&last_transform, info, now);
 }
 
-static void look_at_transform(const dev_info *info, choice_device *d)
+static void look_at_transform(const dev_info *info, search_device *d)
 {
     const fft_wish wish = {.n = {243, 243, 243}, .in_place = true}; /* no lattice has as many: an unused one */
     fft_prediction prediction;
@@ -288,7 +289,7 @@ static void look_at_transform(const dev_info *info, choice_device *d)
 
 /* Of a device whose rates are not known nothing that was learnt in passing counts either: costs of
  * both kinds do not go together, and the same job is planned alike run after run. */
-static void look_at_window(const dev_info *info, bool is_known, int number, choice_device *d)
+static void look_at_window(const dev_info *info, bool is_known, int number, search_device *d)
 {
     const int64_t node[3] = {1, 1, 1};
     dev device = {.info = info};
@@ -306,10 +307,10 @@ static void look_at_window(const dev_info *info, bool is_known, int number, choi
     d->window[number].prolongation_s = transfer_prolongation_s(&t, node);
 }
 
-void choice_look_at(const dev_info *info, const calibration *facts, const double rates[CHOICE_REACHES],
-                    choice_device *d)
+void search_look_at(const dev_info *info, const calibration *facts, const double rates[SEARCH_REACHES],
+                    search_device *d)
 {
-    *d = (choice_device){.is_cpu = info->device_class == DEV_CPU,
+    *d = (search_device){.is_cpu = info->device_class == DEV_CPU,
                          .memory_bytes = (double)info->global_bytes,
                          .largest_bytes = (double)info->max_allocation_bytes,
                          .long_wave_s = info->device_class == DEV_CPU ? 0 : device_long_atom_s(info, facts),
@@ -353,7 +354,7 @@ static int degree_of(const ley_long_range *r)
 /* How much longer a pair takes than one of taylor2, for which devices have rates: each degree is a
  * multiply-add. A pair has some instructions besides; on GPUs all of them are free as long as a
  * root takes. Of CPUs it was measured with PoCL. Exponentials cost both more. */
-static double pair_factor(const choice_device *d, const ley_long_range *r)
+static double pair_factor(const search_device *d, const ley_long_range *r)
 {
     const double root_instructions = 7.6, other_instructions = is_expression(r) ? 6 : 5, degree_of_cpu = 0.09;
     const int degree = degree_of(r);
@@ -366,16 +367,16 @@ static double pair_factor(const choice_device *d, const ley_long_range *r)
 
 /* Of a device, at this cutoff: between those that are known by powers, beyond them as at the last
  * ones. */
-static double pairs_per_s(const choice_device *d, double reach)
+static double pairs_per_s(const search_device *d, double reach)
 {
-    const double *at = choice_reaches, x = fmin(fmax(reach, at[0]), at[CHOICE_REACHES - 1]);
+    const double *at = search_reaches, x = fmin(fmax(reach, at[0]), at[SEARCH_REACHES - 1]);
     int i = 0;
-    while (i < CHOICE_REACHES - 2 && x > at[i + 1])
+    while (i < SEARCH_REACHES - 2 && x > at[i + 1])
         i++;
     return d->pairs_per_s[i] * pow(d->pairs_per_s[i + 1] / d->pairs_per_s[i], log(x / at[i]) / log(at[i + 1] / at[i]));
 }
 
-static double pairs_s(const survey *s, size_t count, const choice_device *devices, const ley_long_range *r)
+static double pairs_s(const charge_statistics *s, size_t count, const search_device *devices, const ley_long_range *r)
 {
     const double point_A = cbrt(s->volume_A3 / s->points);
     double per_s = 0;
@@ -385,7 +386,7 @@ static double pairs_s(const survey *s, size_t count, const choice_device *device
 }
 
 /* Nodes along each axis of level k. */
-static void count_nodes(const survey *s, const ley_long_range *r, int k, double n[3])
+static void count_nodes(const charge_statistics *s, const ley_long_range *r, int k, double n[3])
 {
     const double points = window_get((window_kind)r->window)->points;
     for (int axis = 0; axis < 3; axis++)
@@ -398,7 +399,7 @@ static size_t padded_size(double nodes, bool is_periodic)
 }
 
 /* A transform's lattice of level k, padded along open axes. */
-static double transform_nodes(const survey *s, const ley_long_range *r, int k, size_t padded[3])
+static double transform_nodes(const charge_statistics *s, const ley_long_range *r, int k, size_t padded[3])
 {
     double n[3], nodes = 1;
     count_nodes(s, r, k, n);
@@ -411,22 +412,23 @@ static double transform_nodes(const survey *s, const ley_long_range *r, int k, s
 
 /* Whether kernels can number the lattice of such a transform: with one number for each node, as
  * those of lattices with finer ones beside them, or by plane. */
-static bool can_number(const survey *s, const ley_long_range *r, int k, const size_t padded[3], bool *by_plane)
+static bool can_number(const charge_statistics *s, const ley_long_range *r, int k, const size_t padded[3],
+                       bool *by_plane)
 {
     double n[3];
     count_nodes(s, r, k, n);
     const size_t own = (size_t)fmin(n[2], (double)padded[2]);
-    const places_array few = {.n = {1, 1, (int64_t)own + 1},
-                              .pitch = {(int64_t)fft_pitch(padded, true), (int64_t)padded[1]}};
-    places_array many = few;
+    const coordinate_table few = {.n = {1, 1, (int64_t)own + 1},
+                                  .pitch = {(int64_t)fft_pitch(padded, true), (int64_t)padded[1]}};
+    coordinate_table many = few;
     many.by_plane = true;
-    *by_plane = places_are_many(&few);
-    return *by_plane ? r->solver == LEY_SOLVER_FFT && places_can_number(&many) : places_can_number(&few);
+    *by_plane = coordinates_are_many(&few);
+    return *by_plane ? r->solver == LEY_SOLVER_FFT && coordinates_can_number(&many) : coordinates_can_number(&few);
 }
 
 /* Whether the host has room for what it makes for lattices of so many nodes. Smaller ones are
  * planned alike whatever the host has, and refused where it has none. */
-static bool host_has_room(const choice_device *d, double nodes)
+static bool host_has_room(const search_device *d, double nodes)
 {
     return d->host_bytes == 0 ||
            nodes * (function_node_bytes + (d->is_cpu ? lattice_node_bytes : 0)) <= FIT_SHARE * d->host_bytes;
@@ -434,7 +436,7 @@ static bool host_has_room(const choice_device *d, double nodes)
 
 /* Whether the device has room for the transform of level k, and for the finer levels as they
  * are. */
-static bool has_room(const survey *s, const choice_device *d, const ley_long_range *r, int k)
+static bool has_room(const charge_statistics *s, const search_device *d, const ley_long_range *r, int k)
 {
     size_t padded[3];
     const double nodes = transform_nodes(s, r, k, padded), transform = nodes * transform_node_bytes;
@@ -446,12 +448,12 @@ static bool has_room(const survey *s, const choice_device *d, const ley_long_ran
     bool by_plane;
     const bool is_too_many = d->most_values > 0 && (double)fft_values(padded) > d->most_values;
     return !is_too_many && can_number(s, r, k, padded, &by_plane) && (!by_plane || host_has_room(d, nodes)) &&
-           fit_has_room(levels + transform, fmax(levels, transform) / 2, d->memory_bytes, d->largest_bytes);
+           memory_limits_has_room(levels + transform, fmax(levels, transform) / 2, d->memory_bytes, d->largest_bytes);
 }
 
 /* There and back; the product; and the function that it is multiplied by, an eighth of which is
  * made on the cores that are the device, or sent to a card. */
-static double transforms_s(const survey *s, const choice_device *d, const ley_long_range *r, int k)
+static double transforms_s(const charge_statistics *s, const search_device *d, const ley_long_range *r, int k)
 {
     size_t n[3], filled[3];
     double own[3];
@@ -466,7 +468,7 @@ static double transforms_s(const survey *s, const choice_device *d, const ley_lo
 }
 
 /* The lattice cutoff of level k, and what leads to it and back. */
-static double level_s(const survey *s, const choice_device *d, const ley_long_range *r, int k, bool is_top)
+static double level_s(const charge_statistics *s, const search_device *d, const ley_long_range *r, int k, bool is_top)
 {
     const double all = 4 * M_PI / 3 * cube(2 * r->cutoff_A / r->spacing_A), start_s = 3e-5;
     double n[3];
@@ -478,7 +480,7 @@ static double level_s(const survey *s, const choice_device *d, const ley_long_ra
 }
 
 /* Levels that periods allow: see hierarchy_halvings(). */
-static int most_levels(const survey *s, const ley_long_range *r)
+static int most_levels(const charge_statistics *s, const ley_long_range *r)
 {
     int most = HIERARCHY_MOST_LEVELS;
     for (int axis = 0; axis < 3; axis++)
@@ -490,7 +492,7 @@ static int most_levels(const survey *s, const ley_long_range *r)
 }
 
 /* Infinite: the last level that periods allow is more than kernels reach from end to end. */
-static double levels_s(const survey *s, const choice_device *d, const ley_long_range *r)
+static double levels_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     double sum_s = 0, n[3];
     bool is_top = false;
@@ -504,7 +506,7 @@ static double levels_s(const survey *s, const choice_device *d, const ley_long_r
 
 /* The level that is transformed: the first one, or, where finer ones go by lattice cutoff, the
  * first one after it that the device has room for; HIERARCHY_MOST_LEVELS: none. */
-static int transform_level(const survey *s, const choice_device *d, const ley_long_range *r)
+static int transform_level(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     if (r->solver == LEY_SOLVER_FFT)
         return 0;
@@ -515,7 +517,7 @@ static int transform_level(const survey *s, const choice_device *d, const ley_lo
 }
 
 /* Levels by lattice cutoff, and the transform of what is left. */
-static double mixed_s(const survey *s, const choice_device *d, const ley_long_range *r)
+static double mixed_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     const int top = transform_level(s, d, r);
     double sum_s = 0, n[3];
@@ -527,7 +529,7 @@ static double mixed_s(const survey *s, const choice_device *d, const ley_long_ra
     return sum_s + transforms_s(s, d, r, top) + n[0] * n[1] * n[2] * d->window[r->window].restriction_s;
 }
 
-static double solver_s(const survey *s, const choice_device *d, const ley_long_range *r)
+static double solver_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     return r->solver == LEY_SOLVER_FFT     ? transforms_s(s, d, r, 0)
            : r->solver == LEY_SOLVER_MIXED ? mixed_s(s, d, r)
@@ -536,21 +538,21 @@ static double solver_s(const survey *s, const choice_device *d, const ley_long_r
 
 /* A point's: for each of the window's nodes along an axis, what takes as long as so many
  * multiply-adds: measured with PoCL; of GPUs, which wait for their memory, estimated. */
-static double interpolation_s(const survey *s, const choice_device *d, const ley_long_range *r)
+static double interpolation_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     const double multiply_adds = d->is_cpu ? 40 : 20, points = window_get((window_kind)r->window)->points;
     return s->points * multiply_adds * points / d->fma_per_s;
 }
 
 /* Of one device: what it does to the lattices, the points' interpolation, and what it waits for. */
-static double lattices_s(const survey *s, const choice_device *d, const ley_long_range *r)
+static double lattices_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     return s->atoms * d->window[r->window].anterpolation_s + solver_s(s, d, r) + interpolation_s(s, d, r);
 }
 
 /* Of an atom, by the devices where each of them can and does it sooner, or by the host: as
  * device_long_plan() decides, but for the way of atoms to the devices. */
-static double long_wave_s(size_t count, const choice_device *devices)
+static double long_wave_s(size_t count, const search_device *devices)
 {
     const double host_s = LONG_WAVES_ATOM_S / parallel_cores();
     double slowest_s = count > 0 ? 0 : INFINITY;
@@ -559,7 +561,7 @@ static double long_wave_s(size_t count, const choice_device *devices)
     return fmin(host_s, slowest_s);
 }
 
-double choice_seconds(const survey *s, size_t count, const choice_device *devices, const ley_long_range *r)
+double search_seconds(const charge_statistics *s, size_t count, const search_device *devices, const ley_long_range *r)
 {
     double least_s = INFINITY;
     for (size_t i = 0; i < count; i++)
@@ -571,22 +573,22 @@ double choice_seconds(const survey *s, size_t count, const choice_device *device
 /* ---- The choice ------------------------------------------------------------------------------ */
 
 typedef struct search {
-    const survey *survey;
+    const charge_statistics *charge_statistics;
     size_t count;
-    const choice_device *devices;
+    const search_device *devices;
     double aim;
     unsigned fixed;
     ley_sum sum;
     ley_long_range best;
     double best_s; /* with the building of its kernels; infinite: nothing was found */
-    choice_figures figures;
+    search_figures figures;
     bool lacks_room;   /* for a transform that was looked at */
     bool lacks_digits; /* floats left too much of something that was looked at */
 } search;
 
 /* Whether that was the last transform, of level k. Along open axes a lattice has up to two nodes
  * fewer than the survey says, or one more. */
-static bool had_transform(const survey *s, const choice_device *d, const ley_long_range *r, int k)
+static bool had_transform(const charge_statistics *s, const search_device *d, const ley_long_range *r, int k)
 {
     double n[3];
     bool is_it = true;
@@ -604,7 +606,7 @@ static bool had_transform(const survey *s, const choice_device *d, const ley_lon
 static const double maps_of_a_build = 20;
 
 /* Of the lattices: the window's kernels and the solver's. */
-static double lattices_building_s(const survey *s, const choice_device *d, const ley_long_range *r)
+static double lattices_building_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     const bool is_new = r->solver != LEY_SOLVER_DIRECT && !had_transform(s, d, r, transform_level(s, d, r));
     const double levels_s = r->solver != LEY_SOLVER_FFT ? d->window[r->window].levels_building_s : 0,
@@ -614,8 +616,8 @@ static double lattices_building_s(const survey *s, const choice_device *d, const
 
 /* Devices build at the same time. Of what is no better than `most_s` with its lattices alone the
  * pairs are not looked at: optimal ones take a while to make. */
-static double longest_building_s(const survey *at, size_t count, const choice_device *devices, const ley_long_range *r,
-                                 ley_sum sum, double most_s)
+static double longest_building_s(const charge_statistics *at, size_t count, const search_device *devices,
+                                 const ley_long_range *r, ley_sum sum, double most_s)
 {
     const double ratio = r->cutoff_A / r->spacing_A;
     const splitting_kind kind = (splitting_kind)r->splitting;
@@ -637,8 +639,8 @@ static double longest_building_s(const survey *at, size_t count, const choice_de
  * being better by as much. Seconds; infinite: it cannot be had, or is what it is with them. */
 static double try_rounded(search *f, ley_long_range r, bool with_long)
 {
-    const survey *s = f->survey;
-    choice_figures own;
+    const charge_statistics *s = f->charge_statistics;
+    search_figures own;
     const bool is_settled = settle_rounding(s, f->aim, f->sum, with_long, &r, &own);
     if (!with_long && (own.rounding == 0 || own.rounding > lattices_rounding * f->aim))
         return INFINITY;
@@ -654,7 +656,7 @@ static double try_rounded(search *f, ley_long_range r, bool with_long)
     if (!is_settled)
         return INFINITY;
     r.contact_error = contact_error(f->aim);
-    const double seconds = choice_seconds(s, f->count, f->devices, &r),
+    const double seconds = search_seconds(s, f->count, f->devices, &r),
                  with_building_s = seconds < f->best_s ? seconds + longest_building_s(s, f->count, f->devices, &r,
                                                                                       own.sum, f->best_s - seconds)
                                                        : seconds;
@@ -663,7 +665,7 @@ static double try_rounded(search *f, ley_long_range r, bool with_long)
         f->best = r;
         f->best_s = with_building_s;
         own.seconds = seconds;
-        own.relative_rms = choice_error(s, &r);
+        own.relative_rms = search_error(s, &r);
         f->figures = own;
     }
     return seconds;
@@ -750,10 +752,11 @@ static void search_all(search *f, const ley_long_range *asked)
         try_all(f, asked, mixed, 1);
 }
 
-ley_status choice_make(const survey *s, size_t device_count, const choice_device *devices, double aim, unsigned fixed,
-                       ley_sum sum, ley_long_range *range, choice_figures *figures, ley_error *error)
+ley_status search_make(const charge_statistics *s, size_t device_count, const search_device *devices, double aim,
+                       unsigned fixed, ley_sum sum, ley_long_range *range, search_figures *figures, ley_error *error)
 {
-    search f = {.survey = s, .count = device_count, .devices = devices, .aim = aim, .fixed = fixed, .sum = sum};
+    search f = {
+        .charge_statistics = s, .count = device_count, .devices = devices, .aim = aim, .fixed = fixed, .sum = sum};
     f.best_s = INFINITY;
     search_all(&f, range);
     if (!(f.best_s < INFINITY))

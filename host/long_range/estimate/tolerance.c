@@ -43,12 +43,12 @@ static double fastest_root(const calibration *c)
 }
 
 static void look_at_device(const worker *w, dev *device, const ley_run_options *options, bool at_points,
-                           choice_device *d, double *roots_per_s)
+                           search_device *d, double *roots_per_s)
 {
     const bool is_cpu = w->info->device_class == DEV_CPU;
     ley_short_range range;
     ley_short_range_default(&range);
-    double pairs_per_s[CHOICE_REACHES];
+    double pairs_per_s[SEARCH_REACHES];
     cutoff_wish wish = {.variant = options->variant,
                         .math = options->math,
                         .sum = LEY_SPEC_SUM_FLOAT,
@@ -61,13 +61,13 @@ static void look_at_device(const worker *w, dev *device, const ley_run_options *
     if (!(*roots_per_s > 0))
         *roots_per_s = is_cpu ? unknown_cpu_roots_per_s : unknown_gpu_roots_per_s;
     const calibration *facts = view.is_known ? &view.facts : NULL;
-    for (int i = 0; i < CHOICE_REACHES; i++) {
+    for (int i = 0; i < SEARCH_REACHES; i++) {
         for (int axis = 0; axis < 3; axis++)
-            wish.reach[axis] = choice_reaches[i];
+            wish.reach[axis] = search_reaches[i];
         pairs_per_s[i] = at_points ? cutoff_points_expected_rate(w->info, facts)
                                    : tuning_cutoff_expected_rate(w->info, facts, &wish);
     }
-    choice_look_at(w->info, facts, pairs_per_s, d);
+    search_look_at(w->info, facts, pairs_per_s, d);
 }
 
 static double direct_share_of(const ley_points *points)
@@ -81,7 +81,7 @@ static double direct_share_of(const ley_points *points)
  * PoCL. */
 static const double direct_rounding = 3e-9, doubles_take = 8;
 
-static double direct_s(const survey *s, double roots_per_s, double tolerance, ley_sum sum)
+static double direct_s(const charge_statistics *s, double roots_per_s, double tolerance, ley_sum sum)
 {
     const double floats_s = s->atoms * s->points / roots_per_s,
                  squares = 4 * M_PI * s->radius_A * s->square_e2 / s->charged_A3;
@@ -98,30 +98,30 @@ static bool has_lattices(size_t count, const worker *workers, const ley_long_ran
 {
     hierarchy h;
     return msm_lattices(r, atoms, lattice, &h, NULL) == LEY_OK && msm_check_mean(&h, atoms, NULL) == LEY_OK &&
-           (r->solver != LEY_SOLVER_FFT || h.levels == 0 || fit_any(count, workers, &h));
+           (r->solver != LEY_SOLVER_FFT || h.levels == 0 || memory_limits_any(count, workers, &h));
 }
 
 /* What choose() chooses from. */
 typedef struct candidates {
     size_t count;
     const worker *workers;
-    const survey *survey;
-    const choice_device *devices;
+    const charge_statistics *charge_statistics;
+    const search_device *devices;
     const ley_atoms *atoms;
     const ley_lattice *lattice;
     double aim;
     unsigned fixed;
     ley_sum sum;
     ley_long_range asked, best;
-    choice_figures figures; /* seconds: infinite, there is none that can be had */
+    search_figures figures; /* seconds: infinite, there is none that can be had */
 } candidates;
 
 /* The best one with so much fixed, if it can be had and is faster than those before. */
 static void try_candidate(candidates *c, const ley_long_range *asked, unsigned fixed)
 {
-    choice_figures own;
+    search_figures own;
     ley_long_range r = *asked;
-    if (choice_make(c->survey, c->count, c->devices, c->aim, fixed, c->sum, &r, &own, NULL) == LEY_OK &&
+    if (search_make(c->charge_statistics, c->count, c->devices, c->aim, fixed, c->sum, &r, &own, NULL) == LEY_OK &&
         own.seconds < c->figures.seconds && has_lattices(c->count, c->workers, &r, c->atoms, c->lattice)) {
         c->best = r;
         c->figures = own;
@@ -185,13 +185,13 @@ static ley_status refuse(const candidates *c, const ley_long_range *chosen, ley_
 /* Some that are fine by their figures cannot be had: periods that cannot be halved, lattices that
  * reach too far for kernels, transforms that are too large, a mean potential that floats cannot
  * carry. Then there may be others. */
-static ley_status choose(size_t count, const worker *workers, const survey *s, const choice_device *devices,
+static ley_status choose(size_t count, const worker *workers, const charge_statistics *s, const search_device *devices,
                          const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
-                         ley_sum sum, ley_long_range *range, choice_figures *figures, ley_error *error)
+                         ley_sum sum, ley_long_range *range, search_figures *figures, ley_error *error)
 {
     candidates c = {.count = count,
                     .workers = workers,
-                    .survey = s,
+                    .charge_statistics = s,
                     .devices = devices,
                     .atoms = atoms,
                     .lattice = lattice,
@@ -200,7 +200,7 @@ static ley_status choose(size_t count, const worker *workers, const survey *s, c
                     .sum = sum,
                     .asked = *range,
                     .figures = {.seconds = INFINITY}};
-    const ley_status status = choice_make(s, count, devices, relative_rms, fixed, sum, range, figures, error);
+    const ley_status status = search_make(s, count, devices, relative_rms, fixed, sum, range, figures, error);
     if (status != LEY_OK || has_lattices(count, workers, range, atoms, lattice))
         return status;
     try_others(&c, range->solver);
@@ -225,9 +225,9 @@ static double excess_of(const ley_long_range *r, const ley_atoms *atoms, const l
 
 /* The same with lattices of the cell's own shape: what is chosen is looked at, and chosen again
  * where it is off by more than was thought. */
-static ley_status choose_shape(size_t count, const worker *workers, survey *s, const choice_device *devices,
+static ley_status choose_shape(size_t count, const worker *workers, charge_statistics *s, const search_device *devices,
                                const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
-                               ley_sum sum, ley_long_range *range, choice_figures *figures, ley_error *error)
+                               ley_sum sum, ley_long_range *range, search_figures *figures, ley_error *error)
 {
     enum { MOST_TRIES = 24 };
     static const double near = 1.1;
@@ -249,10 +249,10 @@ static ley_status choose_shape(size_t count, const worker *workers, survey *s, c
 
 /* What is expected is no more than that: where nothing is expected to be as near as is aimed at,
  * what comes nearest is taken, and measured. */
-static ley_status choose_nearest(size_t count, const worker *workers, survey *s, const choice_device *devices,
-                                 const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms,
-                                 unsigned fixed, ley_sum sum, ley_long_range *range, choice_figures *figures,
-                                 ley_error *error)
+static ley_status choose_nearest(size_t count, const worker *workers, charge_statistics *s,
+                                 const search_device *devices, const ley_atoms *atoms, const ley_lattice *lattice,
+                                 double relative_rms, unsigned fixed, ley_sum sum, ley_long_range *range,
+                                 search_figures *figures, ley_error *error)
 {
     static const double wider = 1.4, widest = 1e9;
     const ley_long_range asked = *range;
@@ -390,14 +390,14 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
                              const ley_run_options *o, ley_long_range *range, ley_choice *choice, ley_error *error)
 {
     ley_long_range r = *range;
-    survey s;
-    ley_status status = survey_make_points(atoms, points, lattice, &r, &s, error);
+    charge_statistics s;
+    ley_status status = charge_statistics_make_points(atoms, points, lattice, &r, &s, error);
     if (status != LEY_OK)
         return status;
     s.potential_e_A = fmax(s.potential_e_A, tolerance_floor_share(tolerance) * s.terms_e_A);
     if (s.radius_A > 0) /* of what screening leaves nothing of */
         s.potential_e_A = fmax(s.potential_e_A, LEY_TOLERANCE_DIGITS * sqrt(s.square_e2) / s.radius_A);
-    choice_device *devices = calloc(count + 1, sizeof *devices);
+    search_device *devices = calloc(count + 1, sizeof *devices);
     if (devices == NULL)
         return ley_fail_memory(error, sizeof *devices, "a plan");
     double roots_per_s = 0, of_device;
@@ -406,7 +406,7 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
                        &devices[i], &of_device);
         roots_per_s += of_device;
     }
-    choice_figures figures;
+    search_figures figures;
     r.levels = 0;
     status = choose_nearest(count, workers, &s, devices, atoms, lattice, (o->aim > 0 ? o->aim : usual_aim) * tolerance,
                             fixed, o->sum, &r, &figures, error);

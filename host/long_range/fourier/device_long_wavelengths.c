@@ -68,7 +68,7 @@ static lists_frame frame_of(const hierarchy *h, const long_charges *c)
     return f;
 }
 
-static putting putting_of(const device_long *kernels, room *memory, const hierarchy *h, const device_atoms *atoms,
+static putting putting_of(const device_long *kernels, arena *memory, const hierarchy *h, const device_atoms *atoms,
                           long_charges *made)
 {
     long_charges_lay_out(h, made);
@@ -76,7 +76,7 @@ static putting putting_of(const device_long *kernels, room *memory, const hierar
         .kernels = kernels,
         .h = h,
         .made = made,
-        .lists = {.room = memory, .atoms = atoms, .frame = frame_of(h, made), .flight = {.device = memory->device}},
+        .lists = {.arena = memory, .atoms = atoms, .frame = frame_of(h, made), .flight = {.device = memory->device}},
         .nodes = (size_t)(made->n[0] * made->n[1] * made->n[2]),
         .atom_s = device_long_atom_s(memory->device->info, NULL)};
     p.lists.bins = (size_t)p.lists.frame.bins[3];
@@ -99,13 +99,13 @@ static bool fits(const putting *p)
 {
     const double n = (double)p->lists.atoms->n, bins = (double)p->lists.bins, nodes = (double)p->nodes,
                  parts = sizeof(double) * PER_BIN * bins;
-    return fmax(32 * n, fmax(parts, 8 * nodes)) <= (double)room_largest(p->lists.room) &&
-           (3 * 4 + 32) * n + parts + 8 * nodes + 8 * bins <= (double)room_left(p->lists.room);
+    return fmax(32 * n, fmax(parts, 8 * nodes)) <= (double)arena_largest(p->lists.arena) &&
+           (3 * 4 + 32) * n + parts + 8 * nodes + 8 * bins <= (double)arena_left(p->lists.arena);
 }
 
 static bool make(const putting *p, size_t bytes, dev_buffer **buffer)
 {
-    return room_buffer(p->lists.room, bytes, DEV_READ_WRITE, buffer, NULL) == LEY_OK;
+    return arena_buffer(p->lists.arena, bytes, DEV_READ_WRITE, buffer, NULL) == LEY_OK;
 }
 
 static bool make_buffers(putting *p)
@@ -115,7 +115,7 @@ static bool make_buffers(putting *p)
            make(p, 32 * p->lists.atoms->n, &p->atoms.buffer) && make(p, WINDOW * sizeof(double), &p->window.buffer) &&
            make(p, sizeof(double) * PER_BIN * p->lists.bins, &p->parts.buffer) &&
            make(p, sizeof(double) * p->nodes, &p->values.buffer) &&
-           room_staging(p->lists.room, sizeof(double) * p->nodes, &p->back, NULL) == LEY_OK;
+           arena_staging(p->lists.arena, sizeof(double) * p->nodes, &p->back, NULL) == LEY_OK;
 }
 
 static void clear(putting *p)
@@ -124,8 +124,8 @@ static void clear(putting *p)
                                     &p->values.buffer};
     device_lists_clear(&p->lists);
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
-        room_free_buffer(p->lists.room, buffers[i]);
-    room_free_staging(p->lists.room, &p->back);
+        arena_free_buffer(p->lists.arena, buffers[i]);
+    arena_free_staging(p->lists.arena, &p->back);
     free(p->sums);
     p->sums = NULL;
 }
@@ -153,10 +153,10 @@ static void launch_spread(putting *p, size_t launches)
     for (size_t i = 0; i < launches; i++) {
         const size_t from = bins * i / launches, to = bins * (i + 1) / launches, groups[3] = {to - from, 1, 1};
         if (to > from)
-            work_launch(&p->lists.work, &p->kernels->spread, groups,
-                        KERNEL_ARGUMENTS(long_spread, .gm_atoms = p->atoms, .gm_first = p->first,
-                                         .gm_window = p->window, .first_bin = (int32_t)from, .gm_parts = p->parts),
-                        p->atom_s * (double)p->listed / (double)launches);
+            sequence_launch(&p->lists.command_sequence, &p->kernels->spread, groups,
+                            KERNEL_ARGUMENTS(long_spread, .gm_atoms = p->atoms, .gm_first = p->first,
+                                             .gm_window = p->window, .first_bin = (int32_t)from, .gm_parts = p->parts),
+                            p->atom_s * (double)p->listed / (double)launches);
     }
 }
 
@@ -165,11 +165,11 @@ static void launch_gather(putting *p)
     const size_t groups[3] = {(p->nodes + LISTS_GROUP - 1) / LISTS_GROUP, 1, 1};
     const int64_t *n = p->made->n;
     const int32_t *bins = p->lists.frame.bins;
-    work_launch(&p->lists.work, &p->kernels->gather, groups,
-                KERNEL_ARGUMENTS(long_gather, .gm_parts = p->parts,
-                                 .nodes = {(int32_t)n[0], (int32_t)n[1], (int32_t)n[2], (int32_t)p->nodes},
-                                 .bins = {bins[0], bins[1], bins[2], bins[3]}, .gm_values = p->values),
-                0);
+    sequence_launch(&p->lists.command_sequence, &p->kernels->gather, groups,
+                    KERNEL_ARGUMENTS(long_gather, .gm_parts = p->parts,
+                                     .nodes = {(int32_t)n[0], (int32_t)n[1], (int32_t)n[2], (int32_t)p->nodes},
+                                     .bins = {bins[0], bins[1], bins[2], bins[3]}, .gm_values = p->values),
+                    0);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -185,19 +185,20 @@ static void begin(putting *p)
 {
     kaiser_window weights;
     long_charges_window(&weights);
-    work_begin(&p->lists.work, &p->lists.flight, NULL);
-    work_write(&p->lists.work, p->first.buffer, 0, p->sums, 4 * (p->lists.bins + 1));
-    work_write(&p->lists.work, p->window.buffer, 0, weights.c, sizeof weights.c);
-    work_fill(&p->lists.work, p->atoms.buffer, 0, DEV_NO_NUMBERS, 32 * p->lists.atoms->n);
-    work_fill(&p->lists.work, p->parts.buffer, 0, DEV_NO_NUMBERS, sizeof(double) * PER_BIN * p->lists.bins);
-    work_fill(&p->lists.work, p->values.buffer, 0, DEV_NO_NUMBERS, sizeof(double) * p->nodes);
+    sequence_begin(&p->lists.command_sequence, &p->lists.flight, NULL);
+    sequence_write(&p->lists.command_sequence, p->first.buffer, 0, p->sums, 4 * (p->lists.bins + 1));
+    sequence_write(&p->lists.command_sequence, p->window.buffer, 0, weights.c, sizeof weights.c);
+    sequence_fill(&p->lists.command_sequence, p->atoms.buffer, 0, DEV_NO_NUMBERS, 32 * p->lists.atoms->n);
+    sequence_fill(&p->lists.command_sequence, p->parts.buffer, 0, DEV_NO_NUMBERS,
+                  sizeof(double) * PER_BIN * p->lists.bins);
+    sequence_fill(&p->lists.command_sequence, p->values.buffer, 0, DEV_NO_NUMBERS, sizeof(double) * p->nodes);
     device_lists_launch(&p->lists, &p->kernels->lists->list, p->first);
     launch_place(p);
 }
 
 static size_t count_launches(const putting *p)
 {
-    const size_t most = p->lists.room->device->info->max_groups[0];
+    const size_t most = p->lists.arena->device->info->max_groups[0];
     double launches = p->atom_s * (double)p->listed / most_launch_s;
     if (most > 0)
         launches = fmax(launches, (double)p->lists.bins / (double)most);
@@ -206,19 +207,19 @@ static size_t count_launches(const putting *p)
 
 static ley_status put_atoms(putting *p, ley_error *error)
 {
-    work *w = &p->lists.work;
+    command_sequence *w = &p->lists.command_sequence;
     begin(p);
     launch_spread(p, count_launches(p));
     launch_gather(p);
-    work_read(w, p->values.buffer, 0, p->back, sizeof(double) * p->nodes);
-    const ley_status status = work_finish(w, error);
+    sequence_read(w, p->values.buffer, 0, p->back, sizeof(double) * p->nodes);
+    const ley_status status = sequence_finish(w, error);
     if (status != LEY_OK)
         return status;
     const double *values_e = p->back->bytes;
     for (size_t i = 0; i < p->nodes; i++)
         if (!isfinite(values_e[i]))
-            return work_no_number(error);
-    step_cost_learn(p->lists.room->device->info, step_name, "", p->atom_s, p->atom_s * (double)p->listed,
+            return sequence_no_number(error);
+    step_cost_learn(p->lists.arena->device->info, step_name, "", p->atom_s, p->atom_s * (double)p->listed,
                     w->times.kernel_s);
     p->made->values_e = malloc(sizeof(double) * p->nodes);
     if (p->made->values_e == NULL)
@@ -227,7 +228,7 @@ static ley_status put_atoms(putting *p, ley_error *error)
     return LEY_OK;
 }
 
-ley_status device_long_run(const device_long *kernels, room *memory, const hierarchy *h, const device_atoms *atoms,
+ley_status device_long_run(const device_long *kernels, arena *memory, const hierarchy *h, const device_atoms *atoms,
                            long_charges *made, const char **declined, ley_error *error)
 {
     double looks = 0;
@@ -312,7 +313,7 @@ typedef struct trial {
     size_t n;
     double (*position_A)[3], *charge_e;
     long_charges right, made;
-    room room;
+    arena arena;
     device_atoms atoms;
     device_long kernels;
     putting steps;
@@ -353,7 +354,7 @@ static ley_status make_trial_lattice(trial *t, bool is_periodic, ley_error *erro
 static ley_status trial_create(trial *t, dev *device, bool is_periodic, ley_error *error)
 {
     *t = (trial){.n = (device->info->quirks & DEV_QUIRK_INTERPRETER) != 0 ? FEW_ATOMS : TRIAL_ATOMS,
-                 .room = {.device = device}};
+                 .arena = {.device = device}};
     t->position_A = calloc(t->n, sizeof *t->position_A);
     t->charge_e = calloc(t->n, sizeof *t->charge_e);
     if (t->position_A == NULL || t->charge_e == NULL)
@@ -363,21 +364,21 @@ static ley_status trial_create(trial *t, dev *device, bool is_periodic, ley_erro
     if (status == LEY_OK)
         status = long_charges_make(&t->h, t->n, t->position_A[0], t->charge_e, NULL, &t->right, error);
     if (status == LEY_OK)
-        status = room_upload(&t->room, t->position_A, t->n * sizeof *t->position_A, &t->atoms.position.buffer, error);
+        status = arena_upload(&t->arena, t->position_A, t->n * sizeof *t->position_A, &t->atoms.position.buffer, error);
     if (status == LEY_OK)
-        status = room_upload(&t->room, t->charge_e, t->n * sizeof *t->charge_e, &t->atoms.charge.buffer, error);
+        status = arena_upload(&t->arena, t->charge_e, t->n * sizeof *t->charge_e, &t->atoms.charge.buffer, error);
     t->atoms.n = t->n;
     if (status != LEY_OK)
         return status;
-    t->steps = putting_of(&t->kernels, &t->room, &t->h, &t->atoms, &t->made);
+    t->steps = putting_of(&t->kernels, &t->arena, &t->h, &t->atoms, &t->made);
     return make_buffers(&t->steps) ? LEY_OK : ley_fail_memory(error, t->n * 32, "the self-test");
 }
 
 static void trial_end(trial *t)
 {
-    if (t->steps.lists.room != NULL)
+    if (t->steps.lists.arena != NULL)
         clear(&t->steps);
-    room_clear(&t->room);
+    arena_clear(&t->arena);
     long_charges_clear(&t->right);
     free(t->position_A);
     free(t->charge_e);
@@ -425,10 +426,10 @@ static ley_status run_trial(trial *t, size_t launches, bool to_nodes, dev_buffer
 {
     double looks;
     dev_staging *back = NULL;
-    work *w = &t->steps.lists.work;
+    command_sequence *w = &t->steps.lists.command_sequence;
     ley_status status = count_atoms(&t->steps, &looks, error);
     if (status == LEY_OK)
-        status = room_staging(&t->room, bytes, &back, error);
+        status = arena_staging(&t->arena, bytes, &back, error);
     if (status != LEY_OK)
         return status;
     begin(&t->steps);
@@ -436,9 +437,9 @@ static ley_status run_trial(trial *t, size_t launches, bool to_nodes, dev_buffer
         launch_spread(&t->steps, launches);
     if (to_nodes)
         launch_gather(&t->steps);
-    work_read(w, *from, 0, back, bytes);
+    sequence_read(w, *from, 0, back, bytes);
     *read = back->bytes;
-    return work_finish(w, error);
+    return sequence_finish(w, error);
 }
 
 /* What a fault may be seen in, and what is right. */

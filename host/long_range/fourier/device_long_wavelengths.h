@@ -28,7 +28,7 @@ void device_long_destroy(device_long *kernels);
  * precision, too little memory, kernels that do not work there, or bins that hold too many atoms.
  * Errors: what the device fails with; LEY_ERROR_MEMORY; LEY_ERROR_WRONG_RESULT when its counts are
  * not those of the atoms. */
-ley_status device_long_run(const device_long *kernels, room *memory, const hierarchy *h, const device_atoms *atoms,
+ley_status device_long_run(const device_long *kernels, arena *memory, const hierarchy *h, const device_atoms *atoms,
                            long_charges *made, const char **declined, ley_error *error);
 
 /* What an atom is predicted to take there: as jobs have shown, or as follows from the rate of

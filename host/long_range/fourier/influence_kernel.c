@@ -20,39 +20,39 @@ static double byte_seconds(const dev_info *info)
     return step_cost(info, step_name, "", bandwidth_byte_s(info, NULL));
 }
 
-static ley_status upload_mean(influence_waves *made, const mean_wave *mean, room *memory, ley_error *error)
+static ley_status upload_mean(influence_waves *made, const zero_mode *mean, arena *memory, ley_error *error)
 {
     static const float nothing[2];
     if (mean == NULL)
-        return room_upload(memory, nothing, sizeof nothing, &made->mean.buffer, error);
+        return arena_upload(memory, nothing, sizeof nothing, &made->mean.buffer, error);
     const int64_t *w = mean->waves;
     for (int axis = 0; axis < 3; axis++)
         made->strides[axis] = w[axis] == 1 ? 0 : (int32_t)(axis == 0 ? 1 : axis == 1 ? w[0] : w[0] * w[1]);
     made->strides[3] = 1;
-    return room_upload(memory, mean->values, (size_t)(w[0] * w[1] * w[2]) * sizeof *mean->values, &made->mean.buffer,
-                       error);
+    return arena_upload(memory, mean->values, (size_t)(w[0] * w[1] * w[2]) * sizeof *mean->values, &made->mean.buffer,
+                        error);
 }
 
-static ley_status make_room_for_long(influence_waves *made, const int64_t most[3], room *memory, ley_error *error)
+static ley_status make_room_for_long(influence_waves *made, const int64_t most[3], arena *memory, ley_error *error)
 {
     static const float nothing[2];
     if (most == NULL) {
         made->longs[0] = -1;
-        return room_upload(memory, nothing, sizeof nothing, &made->long_waves.buffer, error);
+        return arena_upload(memory, nothing, sizeof nothing, &made->long_wavelengths.buffer, error);
     }
-    const long_waves of = {.most = {most[0], most[1], most[2]}};
-    const size_t bytes = (size_t)long_waves_count(&of) * sizeof *of.values;
+    const long_wavelengths of = {.most = {most[0], most[1], most[2]}};
+    const size_t bytes = (size_t)long_wavelengths_count(&of) * sizeof *of.values;
     for (int axis = 0; axis < 3; axis++)
         made->longs[axis] = (int32_t)most[axis];
-    const ley_status status = room_buffer(memory, bytes, DEV_READ_ONLY, &made->long_waves.buffer, error);
-    return status == LEY_OK ? room_staging(memory, bytes, &made->long_staging, error) : status;
+    const ley_status status = arena_buffer(memory, bytes, DEV_READ_ONLY, &made->long_wavelengths.buffer, error);
+    return status == LEY_OK ? arena_staging(memory, bytes, &made->long_staging, error) : status;
 }
 
-void influence_send_long(work *w, const influence_waves *waves, const long_waves *longs)
+void influence_send_long(command_sequence *w, const influence_waves *waves, const long_wavelengths *longs)
 {
-    const size_t bytes = (size_t)long_waves_count(longs) * sizeof *longs->values;
+    const size_t bytes = (size_t)long_wavelengths_count(longs) * sizeof *longs->values;
     memcpy(waves->long_staging->bytes, longs->values, bytes);
-    work_send(w, waves->long_waves.buffer, 0, waves->long_staging, 0, bytes);
+    sequence_send(w, waves->long_wavelengths.buffer, 0, waves->long_staging, 0, bytes);
 }
 
 double influence_send_s(const dev *device, uint64_t name, double bytes)
@@ -64,8 +64,8 @@ double influence_send_s(const dev *device, uint64_t name, double bytes)
     return bytes * seconds[COST_TO_DEVICE];
 }
 
-ley_status influence_waves_create(influence_waves *made, const spectrum *s, uint64_t name, const mean_wave *mean,
-                                  const int64_t most_long[3], room *memory, ley_error *error)
+ley_status influence_waves_create(influence_waves *made, const spectrum *s, uint64_t name, const zero_mode *mean,
+                                  const int64_t most_long[3], arena *memory, ley_error *error)
 {
     const int64_t waves[3] = {s->n[0] / 2 + 1, s->n[1], s->n[2]};
     const size_t bytes = (size_t)spectrum_waves(s) * sizeof *s->values;
@@ -78,7 +78,7 @@ ley_status influence_waves_create(influence_waves *made, const spectrum *s, uint
     ley_status status = upload_mean(made, mean, memory, error);
     if (status == LEY_OK)
         status = make_room_for_long(made, most_long, memory, error);
-    return status == LEY_OK ? room_upload_kept(memory, name, s->values, bytes, &made->values.buffer, error) : status;
+    return status == LEY_OK ? arena_upload_kept(memory, name, s->values, bytes, &made->values.buffer, error) : status;
 }
 
 /* Each wave is read and written. */
@@ -97,7 +97,8 @@ void influence_learn(const dev *device, const influence_waves *waves, double pre
     step_cost_learn(device->info, step_name, "", waves->byte_s, predicted_s, took_s);
 }
 
-void influence_launch(work *w, const dev_kernel *kernel, const influence_waves *f, buffer_of_float2 transform)
+void influence_launch(command_sequence *w, const dev_kernel *kernel, const influence_waves *f,
+                      buffer_of_float2 transform)
 {
     const int64_t waves[3] = {f->waves[0], f->waves[1], f->waves[2]};
     size_t groups[3];
@@ -106,7 +107,7 @@ void influence_launch(work *w, const dev_kernel *kernel, const influence_waves *
     influence_arguments arguments = {.kind = &influence_kind,
                                      .gm_influence = f->values,
                                      .gm_mean = f->mean,
-                                     .gm_long = f->long_waves,
+                                     .gm_long = f->long_wavelengths,
                                      .gm_spectrum = transform};
     for (int axis = 0; axis < 3; axis++) {
         arguments.waves[axis] = f->waves[axis];
@@ -116,7 +117,7 @@ void influence_launch(work *w, const dev_kernel *kernel, const influence_waves *
         arguments.mean[i] = f->strides[i];
     for (int i = 0; i < 4; i++)
         arguments.longs[i] = f->longs[i];
-    work_launch(w, kernel, groups, &arguments, f->byte_s * count_bytes(waves));
+    sequence_launch(w, kernel, groups, &arguments, f->byte_s * count_bytes(waves));
 }
 
 /* ---- Known answer ---------------------------------------------------------------------------- */
@@ -125,16 +126,16 @@ void influence_launch(work *w, const dev_kernel *kernel, const influence_waves *
 enum { BEHIND = 5, MOST_WAVES = 40 * 10 * 7 };
 
 typedef struct trial {
-    room room;
+    arena arena;
     flight flight;
-    work work;
+    command_sequence command_sequence;
     influence_waves waves;
     buffer_of_float2 transform;
     dev_staging *back;
     float influence[MOST_WAVES], values[2 * (MOST_WAVES + BEHIND)], mean[MOST_WAVES][2];
-    mean_wave means; /* without values: there are none */
+    zero_mode means; /* without values: there are none */
     float longs[MOST_WAVES][2];
-    long_waves long_waves; /* the same */
+    long_wavelengths long_wavelengths; /* the same */
     int count;
 } trial;
 
@@ -153,11 +154,11 @@ static ley_status prepare(trial *t, const spectrum *s, ley_error *error)
             t->longs[i][part] = (float)(self_test_fraction(&state) + 5);
     ley_status status =
         influence_waves_create(&t->waves, s, 0, t->means.values != NULL ? &t->means : NULL,
-                               t->long_waves.values != NULL ? t->long_waves.most : NULL, &t->room, error);
+                               t->long_wavelengths.values != NULL ? t->long_wavelengths.most : NULL, &t->arena, error);
     if (status == LEY_OK)
-        status = room_buffer(&t->room, bytes, DEV_READ_WRITE, &t->transform.buffer, error);
+        status = arena_buffer(&t->arena, bytes, DEV_READ_WRITE, &t->transform.buffer, error);
     if (status == LEY_OK)
-        status = room_staging(&t->room, bytes, &t->back, error);
+        status = arena_staging(&t->arena, bytes, &t->back, error);
     return status;
 }
 
@@ -177,7 +178,7 @@ static const float *mean_at(const trial *t, const int64_t m[3])
 /* What stands in place of the transform; NULL: nothing. */
 static const float *long_at(const trial *t, const spectrum *s, const int64_t m[3])
 {
-    const int64_t *most = t->long_waves.most;
+    const int64_t *most = t->long_wavelengths.most;
     int64_t at = 0;
     for (int axis = 2; axis >= 0; axis--) {
         const int64_t wave = 2 * m[axis] > s->n[axis] ? m[axis] - s->n[axis] : m[axis],
@@ -186,7 +187,7 @@ static const float *long_at(const trial *t, const spectrum *s, const int64_t m[3
             return NULL;
         at = at * count + (wave < 0 ? wave + count : wave);
     }
-    return t->long_waves.values != NULL ? t->long_waves.values[at] : NULL;
+    return t->long_wavelengths.values != NULL ? t->long_wavelengths.values[at] : NULL;
 }
 
 static ley_status judge(const trial *t, const spectrum *s, ley_error *error)
@@ -216,13 +217,13 @@ static ley_status run(trial *t, const dev_kernel *built, const spectrum *s, ley_
     const ley_status status = prepare(t, s, error);
     if (status != LEY_OK)
         return status;
-    work_begin(&t->work, &t->flight, NULL);
-    work_write(&t->work, t->transform.buffer, 0, t->values, bytes);
-    if (t->long_waves.values != NULL)
-        influence_send_long(&t->work, &t->waves, &t->long_waves);
-    influence_launch(&t->work, built, &t->waves, t->transform);
-    work_read(&t->work, t->transform.buffer, 0, t->back, bytes);
-    const ley_status done = work_finish(&t->work, error);
+    sequence_begin(&t->command_sequence, &t->flight, NULL);
+    sequence_write(&t->command_sequence, t->transform.buffer, 0, t->values, bytes);
+    if (t->long_wavelengths.values != NULL)
+        influence_send_long(&t->command_sequence, &t->waves, &t->long_wavelengths);
+    influence_launch(&t->command_sequence, built, &t->waves, t->transform);
+    sequence_read(&t->command_sequence, t->transform.buffer, 0, t->back, bytes);
+    const ley_status done = sequence_finish(&t->command_sequence, error);
     return done == LEY_OK ? judge(t, s, error) : done;
 }
 
@@ -259,13 +260,14 @@ static ley_status test_built(const dev_kernel *built, void *context, ley_error *
         for (int axis = 0; axis < 3; axis++)
             t->means.waves[axis] = periodic >> axis & 1 ? 1 : axis == 0 ? n[0] / 2 + 1 : n[axis];
         t->means.values = periodic != 0 ? t->mean : NULL;
-        t->long_waves = (long_waves){.most = {5, 3, 2}, .values = own->longs != 0 && k != 1 ? t->longs : NULL};
-        t->room = (room){.device = built->device};
+        t->long_wavelengths =
+            (long_wavelengths){.most = {5, 3, 2}, .values = own->longs != 0 && k != 1 ? t->longs : NULL};
+        t->arena = (arena){.device = built->device};
         t->flight = (flight){.device = built->device};
         t->count = (int)((n[0] / 2 + 1) * n[1] * n[2]);
         status = run(t, built, &s, error);
-        work_end(&t->work);
-        room_clear(&t->room);
+        sequence_end(&t->command_sequence);
+        arena_clear(&t->arena);
         free(t);
     }
     return status;

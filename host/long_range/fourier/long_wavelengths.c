@@ -23,7 +23,7 @@ static const double most_bytes = 512.0 * (1 << 20);
 typedef double vector __attribute__((vector_size(POINTS * sizeof(double))));
 typedef double row_vector __attribute__((vector_size(POINTS * sizeof(double)), aligned(sizeof(double)), may_alias));
 
-bool long_waves_are_wanted(const hierarchy *h)
+bool long_wavelengths_are_wanted(const hierarchy *h)
 {
     return h->long_waves_per_A > 0 && h->levels == 1 && h->solver == HIERARCHY_FFT && !h->window->is_nodal;
 }
@@ -150,7 +150,7 @@ double long_charges_bytes(const hierarchy *h, size_t atoms)
 {
     long_charges c;
     double bytes;
-    if (!long_waves_are_wanted(h))
+    if (!long_wavelengths_are_wanted(h))
         return 0;
     long_charges_lay_out(h, &c);
     const size_t parts = count_parts(&c, atoms, &bytes);
@@ -205,7 +205,7 @@ void long_charges_clear(long_charges *c)
 
 /* ---- Waves ----------------------------------------------------------------------------------- */
 
-void long_waves_most(const hierarchy *h, const int64_t n[3], int64_t most[3])
+void long_wavelengths_most(const hierarchy *h, const int64_t n[3], int64_t most[3])
 {
     for (int axis = 0; axis < 3; axis++) {
         const double longest = h->long_waves_per_A * (double)n[axis] / (2 * M_PI * cell_length(h->inverse_per_A[axis]));
@@ -213,18 +213,18 @@ void long_waves_most(const hierarchy *h, const int64_t n[3], int64_t most[3])
     }
 }
 
-int64_t long_waves_count(const long_waves *w)
+int64_t long_wavelengths_count(const long_wavelengths *w)
 {
     return (2 * w->most[2] + 1) * (2 * w->most[1] + 1) * (w->most[0] + 1);
 }
 
-double long_waves_bytes(const hierarchy *h, const int64_t n[3])
+double long_wavelengths_bytes(const hierarchy *h, const int64_t n[3])
 {
-    long_waves w = {.values = NULL};
-    if (!long_waves_are_wanted(h))
+    long_wavelengths w = {.values = NULL};
+    if (!long_wavelengths_are_wanted(h))
         return 0;
-    long_waves_most(h, n, w.most);
-    return (double)long_waves_count(&w) * sizeof *w.values;
+    long_wavelengths_most(h, n, w.most);
+    return (double)long_wavelengths_count(&w) * sizeof *w.values;
 }
 
 typedef struct complex_vector {
@@ -235,7 +235,7 @@ typedef struct complex_vector {
  * side by side, in so many vectors. */
 typedef struct transforming {
     const long_charges *charges;
-    const long_waves *made;
+    const long_wavelengths *made;
     const atomic_bool *cancelled;
     int64_t vectors;
     complex_vector *turns;  /* [n_x][vectors] exp(i theta s) of each node and wave; of axes y and z: */
@@ -245,7 +245,7 @@ typedef struct transforming {
     atomic_bool is_over;
 } transforming;
 
-static int64_t waves_along(const long_waves *w, int axis)
+static int64_t waves_along(const long_wavelengths *w, int axis)
 {
     return axis == 0 ? w->most[0] + 1 : 2 * w->most[axis] + 1;
 }
@@ -322,7 +322,7 @@ static inline __attribute__((always_inline)) void sum_pair(const complex_vector 
 }
 
 /* Where wave -m stands. */
-static int64_t below_of(const long_waves *w, int axis, int64_t m)
+static int64_t below_of(const long_wavelengths *w, int axis, int64_t m)
 {
     return m == 0 ? 0 : 2 * w->most[axis] + 1 - m;
 }
@@ -409,19 +409,19 @@ static void *give_room(transforming *t, size_t *bytes)
     return all;
 }
 
-ley_status long_waves_make(const hierarchy *h, const int64_t n[3], const long_charges *charges,
-                           const atomic_bool *cancelled, long_waves *made, ley_error *error)
+ley_status long_wavelengths_make(const hierarchy *h, const int64_t n[3], const long_charges *charges,
+                                 const atomic_bool *cancelled, long_wavelengths *made, ley_error *error)
 {
     transforming t = {.charges = charges, .made = made, .cancelled = cancelled};
     size_t bytes;
-    *made = (long_waves){.values = NULL};
-    long_waves_most(h, n, made->most);
+    *made = (long_wavelengths){.values = NULL};
+    long_wavelengths_most(h, n, made->most);
     t.vectors = made->most[0] / POINTS + 1;
     void *all = give_room(&t, &bytes);
-    made->values = malloc((size_t)long_waves_count(made) * sizeof *made->values);
+    made->values = malloc((size_t)long_wavelengths_count(made) * sizeof *made->values);
     if (all == NULL || made->values == NULL) {
         free(all);
-        long_waves_clear(made);
+        long_wavelengths_clear(made);
         return ley_fail_memory(error, bytes, "long waves");
     }
     for (int axis = 0; axis < 3; axis++)
@@ -431,11 +431,11 @@ ley_status long_waves_make(const hierarchy *h, const int64_t n[3], const long_ch
     free(all);
     if (!atomic_load(&t.is_over))
         return LEY_OK;
-    long_waves_clear(made);
+    long_wavelengths_clear(made);
     return ley_fail(error, LEY_CANCELLED, "cancelled");
 }
 
-void long_waves_clear(long_waves *w)
+void long_wavelengths_clear(long_wavelengths *w)
 {
     free(w->values);
     w->values = NULL;

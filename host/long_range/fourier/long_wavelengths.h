@@ -24,18 +24,18 @@ typedef struct long_charges {
 } long_charges;
 
 /* Waves of a transform's lattice. */
-typedef struct long_waves {
+typedef struct long_wavelengths {
     int64_t most[3];    /* waves -most to most along each axis; along x from 0 on */
     float (*values)[2]; /* [2 most_z + 1][2 most_y + 1][most_x + 1], e; of y and z 0 comes first, then the waves above
                            it, then those below, the longest one last */
-} long_waves;
+} long_wavelengths;
 
 /* Seconds of a core for an atom: measured on the way of a whole job, where most of it has nothing
  * to wait for. */
 #define LONG_WAVES_ATOM_S 1.6e-7
 
 /* Whether the hierarchy asks for them: of one level that is done by transforms, with B-splines. */
-bool long_waves_are_wanted(const hierarchy *h);
+bool long_wavelengths_are_wanted(const hierarchy *h);
 
 /* How many nodes such a lattice has, and how far they are apart: without charges. An atom at
  * `place` along an axis, in its nodes from the finest level's first one, or within a period, has
@@ -58,24 +58,24 @@ double long_charges_bytes(const hierarchy *h, size_t atoms);
  * 2e-7 of the root of the sum of q^2, those that are twice as long by 1e-8. Errors:
  * LEY_ERROR_MEMORY; LEY_CANCELLED soon after *cancelled (may be NULL) turns true. On failure there
  * is nothing to clear. */
-ley_status long_waves_make(const hierarchy *h, const int64_t n[3], const long_charges *charges,
-                           const atomic_bool *cancelled, long_waves *made, ley_error *error);
-void long_waves_clear(long_waves *w);
+ley_status long_wavelengths_make(const hierarchy *h, const int64_t n[3], const long_charges *charges,
+                                 const atomic_bool *cancelled, long_wavelengths *made, ley_error *error);
+void long_wavelengths_clear(long_wavelengths *w);
 
 /* Who has the waves of transforms of n nodes, and may wait for them: any thread may call take().
  * They stay as long as the source does. Errors: those of long_charges_make() and
- * long_waves_make(). */
-typedef struct long_waves_source {
-    ley_status (*take)(void *context, const int64_t n[3], const long_waves **waves, ley_error *error);
+ * long_wavelengths_make(). */
+typedef struct long_wavelengths_source {
+    ley_status (*take)(void *context, const int64_t n[3], const long_wavelengths **waves, ley_error *error);
     void *context;
-} long_waves_source;
+} long_wavelengths_source;
 
 /* How many of them a transform of n nodes has, along each axis to either side of wave 0; and of
  * those that have been made. */
-void long_waves_most(const hierarchy *h, const int64_t n[3], int64_t most[3]);
-int64_t long_waves_count(const long_waves *w);
+void long_wavelengths_most(const hierarchy *h, const int64_t n[3], int64_t most[3]);
+int64_t long_wavelengths_count(const long_wavelengths *w);
 
 /* Bytes of them. */
-double long_waves_bytes(const hierarchy *h, const int64_t n[3]);
+double long_wavelengths_bytes(const hierarchy *h, const int64_t n[3]);
 
 #endif

@@ -10,45 +10,45 @@
 #include <stdio.h>
 #include <string.h>
 
-void spectral_clear(const spectral *s, work *w)
+void spectral_clear(const spectral *s, command_sequence *w)
 {
     const bool is_padded = s->hierarchy->cell.dimensions < 3; /* nodes of padding have no charges */
     if (!is_padded)
-        work_fill(w, s->charges.buffer, 0, DEV_NO_NUMBERS, s->bytes);
+        sequence_fill(w, s->charges.buffer, 0, DEV_NO_NUMBERS, s->bytes);
     else if (s->fft.zero_bytes > 0)
-        work_fill(w, s->charges.buffer, 0, 0, s->fft.zero_bytes);
+        sequence_fill(w, s->charges.buffer, 0, 0, s->fft.zero_bytes);
 }
 
 /* Waits for the host with all that comes before the product under way. */
-static void send_long_waves(const spectral *s, work *w)
+static void send_long_waves(const spectral *s, command_sequence *w)
 {
-    const long_waves *longs;
+    const long_wavelengths *longs;
     ley_error error = {0};
-    if (s->long_waves.take == NULL || work_status(w, NULL) != LEY_OK)
+    if (s->long_wavelengths.take == NULL || sequence_status(w, NULL) != LEY_OK)
         return;
-    if (s->long_waves.take(s->long_waves.context, s->n, &longs, &error) == LEY_OK)
+    if (s->long_wavelengths.take(s->long_wavelengths.context, s->n, &longs, &error) == LEY_OK)
         influence_send_long(w, &s->influence, longs);
     else
-        work_fail(w, &error);
+        sequence_fail(w, &error);
     ley_error_clear(&error);
 }
 
-void spectral_transform(const spectral *s, work *w)
+void spectral_transform(const spectral *s, command_sequence *w)
 {
     dev_buffer *lattice = s->charges.buffer;
-    work_step(w, s->step + SPECTRAL_FORWARD);
-    work_fft(w, &s->fft, true, lattice, lattice, s->scratch);
+    sequence_step(w, s->step + SPECTRAL_FORWARD);
+    sequence_fft(w, &s->fft, true, lattice, lattice, s->scratch);
     send_long_waves(s, w);
-    work_step(w, s->step + SPECTRAL_PRODUCT);
+    sequence_step(w, s->step + SPECTRAL_PRODUCT);
     influence_launch(w, &s->multiply, &s->influence, (buffer_of_float2){lattice});
-    work_step(w, s->step + SPECTRAL_BACK);
-    work_fft(w, &s->fft, false, lattice, lattice, s->scratch);
+    sequence_step(w, s->step + SPECTRAL_BACK);
+    sequence_fft(w, &s->fft, false, lattice, lattice, s->scratch);
 }
 
-void spectral_run(const spectral *s, work *w)
+void spectral_run(const spectral *s, command_sequence *w)
 {
     spectral_clear(s, w);
-    work_step(w, SPECTRAL_ANTERPOLATION);
+    sequence_step(w, SPECTRAL_ANTERPOLATION);
     transfer_anterpolate(w, &s->lattices, &s->atoms, s->charges);
     spectral_transform(s, w);
 }
@@ -56,15 +56,15 @@ void spectral_run(const spectral *s, work *w)
 /* ---- Lattice --------------------------------------------------------------------------------- */
 
 /* The lattice in that of the transform, of n nodes. */
-static places_array array_of(const hierarchy *h, const int64_t n[3])
+static coordinate_table array_of(const hierarchy *h, const int64_t n[3])
 {
     const size_t extent[3] = {(size_t)n[0], (size_t)n[1], (size_t)n[2]};
-    places_array array = {.pitch = {(int64_t)fft_pitch(extent, true), n[1]}};
+    coordinate_table array = {.pitch = {(int64_t)fft_pitch(extent, true), n[1]}};
     for (int axis = 0; axis < 3; axis++) {
         array.n[axis] = h->level[0].n[axis];
         array.periodic[axis] = h->cell.periodic[axis];
     }
-    array.by_plane = h->solver == HIERARCHY_FFT && places_are_many(&array);
+    array.by_plane = h->solver == HIERARCHY_FFT && coordinates_are_many(&array);
     return array;
 }
 
@@ -79,8 +79,8 @@ bool spectral_can_number(const hierarchy *h)
 {
     int64_t n[3];
     influence_extent(h, n);
-    const places_array array = array_of(h, n);
-    return places_can_number(&array);
+    const coordinate_table array = array_of(h, n);
+    return coordinates_can_number(&array);
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -117,12 +117,12 @@ static ley_status make_fft(spectral *s, dev *device, const fft_wish *fft, ley_er
 
 ley_status spectral_ready_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error)
 {
-    *s = (spectral){.hierarchy = h, .room = {.device = device}};
+    *s = (spectral){.hierarchy = h, .arena = {.device = device}};
     spectral_extent(device->info, h, s->n);
     const ley_status status = make_fft(s, device, fft, error);
-    return status == LEY_OK
-               ? influence_kernel_create(device, mean_wave_is_needed(h), long_waves_are_wanted(h), &s->multiply, error)
-               : status;
+    return status == LEY_OK ? influence_kernel_create(device, zero_mode_is_needed(h), long_wavelengths_are_wanted(h),
+                                                      &s->multiply, error)
+                            : status;
 }
 
 static ley_status make_transfers(spectral *s, dev *device, const transfer_wish *wish, ley_error *error)
@@ -144,7 +144,7 @@ ley_status spectral_foresee_lattice(spectral *s, dev *device, const hierarchy *h
 {
     char why[256];
     fft_prediction predicted;
-    *s = (spectral){.hierarchy = h, .room = {.device = device}};
+    *s = (spectral){.hierarchy = h, .arena = {.device = device}};
     spectral_extent(device->info, h, s->n);
     const fft_wish wished = wish_of(s, fft);
     if (!fft_is_there(device->info, why, sizeof why))
@@ -172,23 +172,23 @@ ley_status spectral_foresee(spectral *s, dev *device, const hierarchy *h, const 
 
 ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const spread *atoms, ley_error *error)
 {
-    const bool has_mean = mean_wave_is_needed(s->hierarchy);
+    const bool has_mean = zero_mode_is_needed(s->hierarchy);
     kept_spectrum *kept;
-    mean_wave mean = {.values = NULL};
+    zero_mode mean = {.values = NULL};
     int64_t most_long[3];
     const double start_s = ley_clock_s();
     ley_status status = kept_spectrum_get(s->hierarchy, s->n, s->cancelled, &kept, error);
     if (status != LEY_OK)
         return status;
     if (has_mean)
-        status = mean_wave_make(whole, s->n, atoms, &mean, error);
+        status = zero_mode_make(whole, s->n, atoms, &mean, error);
     s->spectrum_s = ley_clock_s() - start_s;
-    long_waves_most(s->hierarchy, s->n, most_long);
+    long_wavelengths_most(s->hierarchy, s->n, most_long);
     if (status == LEY_OK)
         status = influence_waves_create(&s->influence, kept_spectrum_of(kept), kept_spectrum_name(kept),
-                                        has_mean ? &mean : NULL, s->long_waves.take != NULL ? most_long : NULL,
-                                        &s->room, error);
-    mean_wave_clear(&mean);
+                                        has_mean ? &mean : NULL, s->long_wavelengths.take != NULL ? most_long : NULL,
+                                        &s->arena, error);
+    zero_mode_clear(&mean);
     kept_spectrum_give_back(kept);
     return status;
 }
@@ -198,13 +198,13 @@ ley_status spectral_load_lattice(spectral *s, ley_error *error)
     s->arrays[0] = array_of(s->hierarchy, s->n);
     s->bytes = fft_lattice_bytes(s->fft.n, true);
     ley_status status =
-        room_check_host(&s->room, "a lattice for the processor as a device",
-                        (double)s->bytes + (double)s->fft.scratch_bytes, "a wider --lattice-spacing", error);
+        arena_check_host(&s->arena, "a lattice for the processor as a device",
+                         (double)s->bytes + (double)s->fft.scratch_bytes, "a wider --lattice-spacing", error);
     if (status == LEY_OK)
-        status = room_buffer(&s->room, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
+        status = arena_buffer(&s->arena, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
     s->potentials = s->charges;
     return status == LEY_OK && s->fft.scratch_bytes > 0
-               ? room_buffer(&s->room, s->fft.scratch_bytes, DEV_READ_WRITE, &s->scratch, error)
+               ? arena_buffer(&s->arena, s->fft.scratch_bytes, DEV_READ_WRITE, &s->scratch, error)
                : status;
 }
 
@@ -212,33 +212,33 @@ ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
 {
     ley_status status = spectral_load_lattice(s, error);
     if (status == LEY_OK)
-        status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->room, error);
+        status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
     if (status == LEY_OK && atoms->at != NULL)
-        status = transfer_atoms_create(&s->atoms, atoms, &s->room, error);
+        status = transfer_atoms_create(&s->atoms, atoms, &s->arena, error);
     return status == LEY_OK ? spectral_load_influence(s, s->hierarchy, atoms, error) : status;
 }
 
 size_t spectral_lent_bytes(const spectral *s)
 {
-    const places_array array = array_of(s->hierarchy, s->n);
+    const coordinate_table array = array_of(s->hierarchy, s->n);
     return sizeof(float) * (size_t)(array.pitch[0] * array.pitch[1] * array.n[2]);
 }
 
 ley_status spectral_borrow(spectral *s, ley_error *error)
 {
     s->arrays[0] = array_of(s->hierarchy, s->n);
-    ley_status status = room_check_host(&s->room, "a lattice for the processor as a device",
-                                        (double)spectral_lent_bytes(s), "a wider --lattice-spacing", error);
+    ley_status status = arena_check_host(&s->arena, "a lattice for the processor as a device",
+                                         (double)spectral_lent_bytes(s), "a wider --lattice-spacing", error);
     if (status == LEY_OK)
-        status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->room, error);
+        status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
     if (status == LEY_OK)
-        status = room_buffer(&s->room, spectral_lent_bytes(s), DEV_READ_WRITE, &s->potentials.buffer, error);
+        status = arena_buffer(&s->arena, spectral_lent_bytes(s), DEV_READ_WRITE, &s->potentials.buffer, error);
     return status;
 }
 
 void spectral_end(spectral *s)
 {
-    room_clear(&s->room);
+    arena_clear(&s->arena);
     transfer_kernels_destroy(&s->transfer);
     kernel_destroy(&s->multiply);
     if (s->fft.device != NULL)
@@ -247,7 +247,7 @@ void spectral_end(spectral *s)
 
 double spectral_transform_s(const spectral *s)
 {
-    return s->fft.forward_s + s->fft.back_s + influence_seconds(s->room.device, s->n);
+    return s->fft.forward_s + s->fft.back_s + influence_seconds(s->arena.device, s->n);
 }
 
 /* Of the influence function. */
@@ -261,7 +261,7 @@ static double waves_bytes(const spectral *s)
 
 double spectral_send_s(const spectral *s)
 {
-    return influence_send_s(s->room.device, kept_spectrum_find_name(s->hierarchy, s->n), waves_bytes(s));
+    return influence_send_s(s->arena.device, kept_spectrum_find_name(s->hierarchy, s->n), waves_bytes(s));
 }
 
 double spectral_seconds(const spectral *s, size_t atoms)
@@ -274,15 +274,15 @@ double spectral_bytes(const spectral *s, double *largest)
     const double lattice = (double)fft_lattice_bytes(s->fft.n, true), scratch = (double)s->fft.scratch_bytes,
                  waves = waves_bytes(s);
     *largest = fmax(lattice, fmax(scratch, waves));
-    return lattice + scratch + waves + long_waves_bytes(s->hierarchy, s->n);
+    return lattice + scratch + waves + long_wavelengths_bytes(s->hierarchy, s->n);
 }
 
-void spectral_learn(const spectral *s, const work_times *times)
+void spectral_learn(const spectral *s, const sequence_times *times)
 {
     const double *predicted_s = times->step_predicted_s + s->step, *took_s = times->step_s + s->step;
     if (s->step == 0) /* else the atoms are another level's */
         transfer_learn(&s->transfer, TRANSFER_ANTERPOLATION, predicted_s[SPECTRAL_ANTERPOLATION],
                        took_s[SPECTRAL_ANTERPOLATION]);
-    influence_learn(s->room.device, &s->influence, predicted_s[SPECTRAL_PRODUCT], took_s[SPECTRAL_PRODUCT]);
+    influence_learn(s->arena.device, &s->influence, predicted_s[SPECTRAL_PRODUCT], took_s[SPECTRAL_PRODUCT]);
     fft_learn(&s->fft, took_s[SPECTRAL_FORWARD], took_s[SPECTRAL_BACK]);
 }

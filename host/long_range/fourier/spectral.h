@@ -15,14 +15,14 @@ _Static_assert((int)SPECTRAL_STEPS <= (int)WORK_STEPS, "a sequence tells them ap
 typedef struct spectral {
     const hierarchy *hierarchy;
     int step; /* what its launches are told apart by begins with this one; 0 but in a V-cycle's top level */
-    const atomic_bool *cancelled; /* looked at while the influence function is made; may be NULL */
-    long_waves_source long_waves; /* without take(): there are none */
+    const atomic_bool *cancelled;             /* looked at while the influence function is made; may be NULL */
+    long_wavelengths_source long_wavelengths; /* without take(): there are none */
     transfer_kernels transfer;
     dev_kernel multiply;
     dev_fft fft;
     int64_t n[3]; /* nodes of the transform */
-    room room;    /* of: */
-    places_array arrays[1];
+    arena arena;  /* of: */
+    coordinate_table arrays[1];
     transfer_lattices lattices;
     transfer_atoms atoms;
     influence_waves influence;
@@ -51,8 +51,8 @@ ley_status spectral_foresee_lattice(spectral *s, dev *device, const hierarchy *h
                                     ley_error *error);
 ley_status spectral_load_lattice(spectral *s, ley_error *error);
 ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const spread *atoms, ley_error *error);
-void spectral_clear(const spectral *s, work *w);
-void spectral_transform(const spectral *s, work *w);
+void spectral_clear(const spectral *s, command_sequence *w);
+void spectral_transform(const spectral *s, command_sequence *w);
 double spectral_transform_s(const spectral *s);
 
 /* How long the influence function is predicted to take to the device; 0: the device has it. */
@@ -75,7 +75,7 @@ ley_status spectral_foresee(spectral *s, dev *device, const hierarchy *h, const 
 ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error);
 
 /* From atoms to potentials, within a sequence of operations. */
-void spectral_run(const spectral *s, work *w);
+void spectral_run(const spectral *s, command_sequence *w);
 
 /* How long it is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
 double spectral_seconds(const spectral *s, size_t atoms);
@@ -89,7 +89,7 @@ size_t spectral_lent_bytes(const spectral *s);
 ley_status spectral_borrow(spectral *s, ley_error *error);
 
 /* Learns from what its steps were predicted to take, and took. */
-void spectral_learn(const spectral *s, const work_times *times);
+void spectral_learn(const spectral *s, const sequence_times *times);
 
 void spectral_end(spectral *s);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool mean_wave_is_needed(const hierarchy *h)
+bool zero_mode_is_needed(const hierarchy *h)
 {
     return h->cell.dimensions > 0 && (h->cell.dimensions < 3 || h->kappa_per_A > 0);
 }
@@ -168,7 +168,7 @@ static void put_kernel(const hierarchy *h, const int64_t n[3], const int64_t m[3
 /* ---- Both ------------------------------------------------------------------------------------ */
 
 static void multiply(const hierarchy *h, const int64_t n[3], const int64_t m[3], const fourier_number *charge,
-                     const fourier_number *kernel, mean_wave *made)
+                     const fourier_number *kernel, zero_mode *made)
 {
     const double nodes = (double)n[0] * (double)n[1] * (double)n[2];
     const int64_t *w = made->waves;
@@ -184,7 +184,7 @@ static void multiply(const hierarchy *h, const int64_t n[3], const int64_t m[3],
 }
 
 static ley_status make_in(const hierarchy *h, const int64_t n[3], const int64_t m[3], const spread *atoms,
-                          fourier_number *charge, fourier_number *kernel, mean_wave *made, ley_error *error)
+                          fourier_number *charge, fourier_number *kernel, zero_mode *made, ley_error *error)
 {
     const bool along[3] = {m[0] > 1, m[1] > 1, m[2] > 1};
     hierarchy top;
@@ -200,7 +200,7 @@ static ley_status make_in(const hierarchy *h, const int64_t n[3], const int64_t 
     return status;
 }
 
-ley_status mean_wave_make(const hierarchy *h, const int64_t n[3], const spread *atoms, mean_wave *made,
+ley_status zero_mode_make(const hierarchy *h, const int64_t n[3], const spread *atoms, zero_mode *made,
                           ley_error *error)
 {
     int64_t m[3];
@@ -217,11 +217,11 @@ ley_status mean_wave_make(const hierarchy *h, const int64_t n[3], const spread *
     free(charge);
     free(kernel);
     if (status != LEY_OK)
-        mean_wave_clear(made);
+        zero_mode_clear(made);
     return status;
 }
 
-void mean_wave_clear(mean_wave *m)
+void zero_mode_clear(zero_mode *m)
 {
     free(m->values);
     m->values = NULL;

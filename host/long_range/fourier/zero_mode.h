@@ -11,20 +11,20 @@
 
 #include <stdbool.h>
 
-typedef struct mean_wave {
+typedef struct zero_mode {
     int64_t waves[3]; /* along open axes as many as the transform has, n_x / 2 + 1 along x; else 1 */
     float (*values)[2];
-} mean_wave;
+} zero_mode;
 
 /* Whether lattices have one. */
-bool mean_wave_is_needed(const hierarchy *h);
+bool zero_mode_is_needed(const hierarchy *h);
 
 /* [z][y][x] of the product of charges and influence function, of a transform of n nodes, as
  * spectrum.h scales it: of the top level where there are several. The charges' sum is that of their
  * doubles, whatever floats make of it. Errors: LEY_ERROR_MEMORY. On failure there is nothing to
  * clear. */
-ley_status mean_wave_make(const hierarchy *h, const int64_t n[3], const spread *atoms, mean_wave *made,
+ley_status zero_mode_make(const hierarchy *h, const int64_t n[3], const spread *atoms, zero_mode *made,
                           ley_error *error);
-void mean_wave_clear(mean_wave *m);
+void zero_mode_clear(zero_mode *m);
 
 #endif

@@ -4,14 +4,14 @@
 
 #include <stdlib.h>
 
-static int64_t node_along(const places_array *a, int axis, int64_t i)
+static int64_t node_along(const coordinate_table *a, int axis, int64_t i)
 {
     const int64_t edge = a->edge > 0 ? a->edge : LEY_CUBE, in_cube[] = {1, edge, edge * edge};
     const int64_t step = axis == 0 ? 1 : axis == 1 ? a->pitch[0] : a->pitch[0] * a->pitch[1];
     return a->in_cubes ? i / edge * step * edge * edge * edge + i % edge * in_cube[axis] : i * step;
 }
 
-int32_t places_along_axis(const places_array *a, int axis, int64_t i)
+int32_t coordinates_along_axis(const coordinate_table *a, int axis, int64_t i)
 {
     const int64_t n = a->n[axis];
     if (!a->periodic[axis] && (i < 0 || i >= n))
@@ -27,7 +27,7 @@ static bool are_few(double count)
 }
 
 /* A node's number within its first `axes` axes, of the last one of all. */
-static double last_along(const places_array *a, int axes)
+static double last_along(const coordinate_table *a, int axes)
 {
     double last = 0;
     for (int axis = 0; axis < axes; axis++)
@@ -35,24 +35,24 @@ static double last_along(const places_array *a, int axes)
     return last;
 }
 
-bool places_are_many(const places_array *a)
+bool coordinates_are_many(const coordinate_table *a)
 {
     return !are_few((double)a->first + 1 + last_along(a, 3));
 }
 
 /* A plane with its padding is an argument of kernels. */
-bool places_can_number(const places_array *a)
+bool coordinates_can_number(const coordinate_table *a)
 {
     if (!a->by_plane)
-        return !places_are_many(a);
+        return !coordinates_are_many(a);
     return !a->in_cubes && a->first == 0 && are_few((double)a->n[2]) &&
            are_few((double)a->pitch[0] * (double)a->pitch[1]) && are_few(1 + last_along(a, 2));
 }
 
-ley_status places_add(places *p, const places_array *a, int64_t before, int64_t after, places_of *made,
-                      ley_error *error)
+ley_status coordinates_add(coordinates *p, const coordinate_table *a, int64_t before, int64_t after,
+                           coordinates_of *made, ley_error *error)
 {
-    if (!places_can_number(a))
+    if (!coordinates_can_number(a))
         return ley_fail(error, LEY_ERROR_NO_DEVICE,
                         "a lattice of %lld x %lld x %lld nodes is more than a kernel can number", (long long)a->n[0],
                         (long long)a->n[1], (long long)a->n[2]);
@@ -68,7 +68,7 @@ ley_status places_add(places *p, const places_array *a, int64_t before, int64_t 
     for (int axis = 0; axis < 3; axis++) {
         made->at[axis] = (int32_t)(p->count + (size_t)before);
         for (int64_t i = -before; i < a->n[axis] + after; i++)
-            p->values[p->count++] = places_along_axis(a, axis, i);
+            p->values[p->count++] = coordinates_along_axis(a, axis, i);
     }
     made->at[3] = (int32_t)(a->by_plane ? a->pitch[0] * a->pitch[1] : a->first);
     return LEY_OK;

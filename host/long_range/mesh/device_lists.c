@@ -17,14 +17,14 @@ void lists_put_frame(const lists_frame *f, double origin[4], double *const along
 
 bool device_lists_can_launch(const device_lists *l)
 {
-    const dev_info *info = l->room->device->info;
+    const dev_info *info = l->arena->device->info;
     const size_t most = info->max_groups[0];
     return info->max_work_group >= LISTS_GROUP && (most == 0 || (l->atoms->n + LISTS_GROUP - 1) / LISTS_GROUP <= most);
 }
 
 static bool make(const device_lists *l, size_t bytes, dev_buffer **buffer)
 {
-    return room_buffer(l->room, bytes, DEV_READ_WRITE, buffer, NULL) == LEY_OK;
+    return arena_buffer(l->arena, bytes, DEV_READ_WRITE, buffer, NULL) == LEY_OK;
 }
 
 bool device_lists_make(device_lists *l)
@@ -32,23 +32,23 @@ bool device_lists_make(device_lists *l)
     const size_t n = l->atoms->n;
     return make(l, 4 * (l->bins + 2), &l->count.buffer) && make(l, 4 * n, &l->bin.buffer) &&
            make(l, 4 * n, &l->place.buffer) && make(l, 4 * n, &l->list.buffer) &&
-           room_staging(l->room, 4 * (l->bins + 2), &l->counts, NULL) == LEY_OK;
+           arena_staging(l->arena, 4 * (l->bins + 2), &l->counts, NULL) == LEY_OK;
 }
 
 void device_lists_clear(device_lists *l)
 {
-    work_end(&l->work);
-    room_free_buffer(l->room, &l->count.buffer);
-    room_free_buffer(l->room, &l->bin.buffer);
-    room_free_buffer(l->room, &l->place.buffer);
-    room_free_buffer(l->room, &l->list.buffer);
-    room_free_staging(l->room, &l->counts);
+    sequence_end(&l->command_sequence);
+    arena_free_buffer(l->arena, &l->count.buffer);
+    arena_free_buffer(l->arena, &l->bin.buffer);
+    arena_free_buffer(l->arena, &l->place.buffer);
+    arena_free_buffer(l->arena, &l->list.buffer);
+    arena_free_staging(l->arena, &l->counts);
 }
 
 void device_lists_for_each(device_lists *l, const dev_kernel *kernel, const void *arguments)
 {
     const size_t groups[3] = {(l->atoms->n + LISTS_GROUP - 1) / LISTS_GROUP, 1, 1};
-    work_launch(&l->work, kernel, groups, arguments, 0);
+    sequence_launch(&l->command_sequence, kernel, groups, arguments, 0);
 }
 
 ley_status device_lists_count(device_lists *l, const dev_kernel *count, ley_error *error)
@@ -61,11 +61,11 @@ ley_status device_lists_count(device_lists *l, const dev_kernel *count, ley_erro
                                 .gm_bin = l->bin,
                                 .gm_place = l->place};
     LISTS_PUT_FRAME(&a, &l->frame);
-    work_begin(&l->work, &l->flight, NULL);
-    work_fill(&l->work, l->count.buffer, 0, 0, 4 * (l->bins + 2));
+    sequence_begin(&l->command_sequence, &l->flight, NULL);
+    sequence_fill(&l->command_sequence, l->count.buffer, 0, 0, 4 * (l->bins + 2));
     device_lists_for_each(l, count, &a);
-    work_read(&l->work, l->count.buffer, 0, l->counts, 4 * (l->bins + 2));
-    return work_finish(&l->work, error);
+    sequence_read(&l->command_sequence, l->count.buffer, 0, l->counts, 4 * (l->bins + 2));
+    return sequence_finish(&l->command_sequence, error);
 }
 
 ley_status device_lists_add_up(const device_lists *l, int32_t *first, size_t *listed, double *looks, ley_error *error)

@@ -31,12 +31,12 @@ void lists_put_frame(const lists_frame *f, double origin[4], double *const along
 /* Begins as {.room, .atoms, .frame, .bins, .flight.device}; the room and the atoms are the
  * caller's. */
 typedef struct device_lists {
-    room *room;
+    arena *arena;
     const device_atoms *atoms;
     lists_frame frame;
     size_t bins;
     flight flight;
-    work work;
+    command_sequence command_sequence;
     buffer_of_int count, bin, place, list;
     dev_staging *counts; /* [bins + 2]: spread_count's gm_count */
 } device_lists;

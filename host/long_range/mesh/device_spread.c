@@ -39,13 +39,13 @@ static lists_frame frame_of(const hierarchy *h, const spread *s)
     return f;
 }
 
-static spreader spreader_of(const device_spread *kernels, room *memory, const hierarchy *h, const device_atoms *atoms,
+static spreader spreader_of(const device_spread *kernels, arena *memory, const hierarchy *h, const device_atoms *atoms,
                             spread *s, transfer_atoms *made)
 {
     return (spreader){.kernels = kernels,
                       .s = s,
                       .made = made,
-                      .lists = {.room = memory,
+                      .lists = {.arena = memory,
                                 .atoms = atoms,
                                 .frame = frame_of(h, s),
                                 .bins = spread_bins(s),
@@ -57,13 +57,13 @@ static spreader spreader_of(const device_spread *kernels, room *memory, const hi
 static bool fits(const spreader *p)
 {
     const double n = (double)p->lists.atoms->n, bins = (double)p->lists.bins;
-    return fmax(16 * n, 4 * bins + 8) <= (double)room_largest(p->lists.room) &&
-           (3 * 4 + 16 + 4) * n + 8 * bins <= (double)room_left(p->lists.room);
+    return fmax(16 * n, 4 * bins + 8) <= (double)arena_largest(p->lists.arena) &&
+           (3 * 4 + 16 + 4) * n + 8 * bins <= (double)arena_left(p->lists.arena);
 }
 
 static bool make(const spreader *p, size_t bytes, dev_buffer **buffer)
 {
-    return room_buffer(p->lists.room, bytes, DEV_READ_WRITE, buffer, NULL) == LEY_OK;
+    return arena_buffer(p->lists.arena, bytes, DEV_READ_WRITE, buffer, NULL) == LEY_OK;
 }
 
 static bool make_buffers(spreader *p)
@@ -80,7 +80,7 @@ static void clear(spreader *p, bool with_all)
                                  &p->made->sources.buffer, &p->made->tile_list.buffer};
     device_lists_clear(&p->lists);
     for (size_t i = 0; i < sizeof made / sizeof *made && with_all; i++)
-        room_free_buffer(p->lists.room, made[i]);
+        arena_free_buffer(p->lists.arena, made[i]);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -120,17 +120,17 @@ static void launch_list(spreader *p)
 
 static ley_status place_atoms(spreader *p, ley_error *error)
 {
-    ley_status status = transfer_atoms_tiles(p->made, p->s, p->lists.room, error);
+    ley_status status = transfer_atoms_tiles(p->made, p->s, p->lists.arena, error);
     if (status != LEY_OK)
         return status;
-    work_begin(&p->lists.work, &p->lists.flight, NULL);
-    work_fill(&p->lists.work, p->made->atoms.buffer, 0, DEV_NO_NUMBERS, 16 * p->lists.atoms->n);
+    sequence_begin(&p->lists.command_sequence, &p->lists.flight, NULL);
+    sequence_fill(&p->lists.command_sequence, p->made->atoms.buffer, 0, DEV_NO_NUMBERS, 16 * p->lists.atoms->n);
     launch_list(p);
     launch_place(p);
-    return work_finish(&p->lists.work, error);
+    return sequence_finish(&p->lists.command_sequence, error);
 }
 
-ley_status device_spread_run(const device_spread *kernels, room *memory, const hierarchy *h, const device_atoms *atoms,
+ley_status device_spread_run(const device_spread *kernels, arena *memory, const hierarchy *h, const device_atoms *atoms,
                              spread *s, transfer_atoms *made, const char **declined, ley_error *error)
 {
     *made = (transfer_atoms){.count = 0};
@@ -169,7 +169,7 @@ typedef struct trial {
     size_t n;
     double (*position_A)[3], *charge_e;
     spread right, s;
-    room room;
+    arena arena;
     device_atoms atoms;
     device_spread kernels;
     transfer_atoms made;
@@ -200,7 +200,7 @@ static ley_status trial_create(trial *t, dev *device, ley_error *error)
                                  .cell_A = {{20, 0, 0}, {3, 35, 0}, {1, 2, 20}}};
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     *t = (trial){.n = (device->info->quirks & DEV_QUIRK_INTERPRETER) != 0 ? FEW_ATOMS : TRIAL_ATOMS,
-                 .room = {.device = device}};
+                 .arena = {.device = device}};
     t->position_A = calloc(t->n, sizeof *t->position_A);
     t->charge_e = calloc(t->n, sizeof *t->charge_e);
     if (t->position_A == NULL || t->charge_e == NULL)
@@ -217,11 +217,11 @@ static ley_status trial_create(trial *t, dev *device, ley_error *error)
     if (status == LEY_OK)
         status = spread_begin(&t->h, t->n, t->charge_e, &t->s, error);
     if (status == LEY_OK)
-        status = room_upload(&t->room, t->position_A, t->n * sizeof *t->position_A, &t->atoms.position.buffer, error);
+        status = arena_upload(&t->arena, t->position_A, t->n * sizeof *t->position_A, &t->atoms.position.buffer, error);
     if (status == LEY_OK)
-        status = room_upload(&t->room, t->charge_e, t->n * sizeof *t->charge_e, &t->atoms.charge.buffer, error);
+        status = arena_upload(&t->arena, t->charge_e, t->n * sizeof *t->charge_e, &t->atoms.charge.buffer, error);
     t->atoms.n = t->n;
-    t->steps = spreader_of(&t->kernels, &t->room, &t->h, &t->atoms, &t->s, &t->made);
+    t->steps = spreader_of(&t->kernels, &t->arena, &t->h, &t->atoms, &t->s, &t->made);
     if (status == LEY_OK && !make_buffers(&t->steps))
         status = ley_fail_memory(error, t->n * 32, "the self-test");
     return status;
@@ -229,8 +229,8 @@ static ley_status trial_create(trial *t, dev *device, ley_error *error)
 
 static void trial_end(trial *t)
 {
-    work_end(&t->steps.lists.work);
-    room_clear(&t->room);
+    sequence_end(&t->steps.lists.command_sequence);
+    arena_clear(&t->arena);
     spread_clear(&t->right);
     spread_clear(&t->s);
     free(t->position_A);
@@ -241,15 +241,15 @@ static ley_status bring(trial *t, dev_buffer *buffer, size_t bytes, void *to, le
 {
     device_lists *p = &t->steps.lists;
     dev_staging *staging = NULL;
-    ley_status status = room_staging(&t->room, bytes, &staging, error);
+    ley_status status = arena_staging(&t->arena, bytes, &staging, error);
     if (status != LEY_OK)
         return status;
-    work_begin(&p->work, &p->flight, NULL);
-    work_read(&p->work, buffer, 0, staging, bytes);
-    status = work_finish(&p->work, error);
+    sequence_begin(&p->command_sequence, &p->flight, NULL);
+    sequence_read(&p->command_sequence, buffer, 0, staging, bytes);
+    status = sequence_finish(&p->command_sequence, error);
     if (status == LEY_OK)
         memcpy(to, staging->bytes, bytes);
-    room_free_staging(&t->room, &staging);
+    arena_free_staging(&t->arena, &staging);
     return status;
 }
 
@@ -315,7 +315,7 @@ static ley_status make_lists(trial *t, ley_error *error)
     ley_status status = count_atoms(&t->steps, error);
     if (status == LEY_OK)
         status = add_up(&t->steps, &looks, error);
-    return status == LEY_OK ? transfer_atoms_tiles(&t->made, &t->s, &t->room, error) : status;
+    return status == LEY_OK ? transfer_atoms_tiles(&t->made, &t->s, &t->arena, error) : status;
 }
 
 static ley_status test_list(const dev_kernel *built, void *context, ley_error *error)
@@ -330,10 +330,10 @@ static ley_status test_list(const dev_kernel *built, void *context, ley_error *e
     if (status == LEY_OK)
         status = make_lists(&t, error);
     if (status == LEY_OK) {
-        work_begin(&t.steps.lists.work, &t.steps.lists.flight, NULL);
-        work_fill(&t.steps.lists.work, t.steps.lists.list.buffer, 0, UINT32_MAX, 4 * t.n);
+        sequence_begin(&t.steps.lists.command_sequence, &t.steps.lists.flight, NULL);
+        sequence_fill(&t.steps.lists.command_sequence, t.steps.lists.list.buffer, 0, UINT32_MAX, 4 * t.n);
         launch_list(&t.steps);
-        status = work_finish(&t.steps.lists.work, error);
+        status = sequence_finish(&t.steps.lists.command_sequence, error);
     }
     if (status == LEY_OK)
         status = bring(&t, t.steps.lists.bin.buffer, 4 * t.n, bin, error);

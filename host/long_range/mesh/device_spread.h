@@ -25,7 +25,7 @@ void device_spread_destroy(device_spread *kernels);
  * double precision, too little memory, kernels that do not work there, or bins that hold too many
  * atoms. Errors: what the device fails with; LEY_ERROR_MEMORY; LEY_ERROR_WRONG_RESULT when its
  * counts are not those of the atoms. */
-ley_status device_spread_run(const device_spread *kernels, room *memory, const hierarchy *h, const device_atoms *atoms,
+ley_status device_spread_run(const device_spread *kernels, arena *memory, const hierarchy *h, const device_atoms *atoms,
                              spread *s, transfer_atoms *made, const char **declined, ley_error *error);
 
 #endif

@@ -19,36 +19,37 @@ static double unit_s(const transfer_kernels *kernels)
     return per_s > 0 ? 1 / per_s : 0;
 }
 
-double far_points_seconds(const transfer_kernels *kernels, const hierarchy *h, double points)
+double gather_points_seconds(const transfer_kernels *kernels, const hierarchy *h, double points)
 {
     return LEY_COMPONENTS(has_field(kernels)) * points * pow(h->window->points, 3) * unit_s(kernels);
 }
 
-double far_points_bytes(bool field)
+double gather_points_bytes(bool field)
 {
     return sizeof(int32_t[4]) + sizeof(float[4]) + LEY_COMPONENTS(field) * sizeof(float);
 }
 
-ley_status far_points_create(far_points *f, const transfer_kernels *kernels, const hierarchy *h,
-                             const places_array *array, buffer_of_float potentials, room *memory, ley_error *error)
+ley_status gather_points_create(gather_points *f, const transfer_kernels *kernels, const hierarchy *h,
+                                const coordinate_table *array, buffer_of_float potentials, arena *memory,
+                                ley_error *error)
 {
     const window *w = h->window;
     float c[WINDOW_MOST_POINTS * WINDOW_MOST_POINTS];
-    places all = {.count = 0};
-    *f = (far_points){.kernel = &kernels->interpolation,
-                      .hierarchy = h,
-                      .field = has_field(kernels),
-                      .unit_s = unit_s(kernels),
-                      .memory = memory,
-                      .potentials = potentials};
-    ley_status status = places_add(&all, array, w->points, w->points, &f->lattice, error);
+    coordinates all = {.count = 0};
+    *f = (gather_points){.kernel = &kernels->interpolation,
+                         .hierarchy = h,
+                         .field = has_field(kernels),
+                         .unit_s = unit_s(kernels),
+                         .memory = memory,
+                         .potentials = potentials};
+    ley_status status = coordinates_add(&all, array, w->points, w->points, &f->lattice, error);
     if (status == LEY_OK)
-        status = room_upload(memory, all.values, all.count * sizeof *all.values, &f->places.buffer, error);
+        status = arena_upload(memory, all.values, all.count * sizeof *all.values, &f->places.buffer, error);
     free(all.values);
     for (int i = 0; i < w->points * w->points; i++)
         c[i] = (float)w->c[i / w->points][i % w->points];
     return status == LEY_OK
-               ? room_upload(memory, c, (size_t)(w->points * w->points) * sizeof *c, &f->window.buffer, error)
+               ? arena_upload(memory, c, (size_t)(w->points * w->points) * sizeof *c, &f->window.buffer, error)
                : status;
 }
 
@@ -81,29 +82,29 @@ static void pack(void *context, size_t first, size_t last)
     }
 }
 
-static ley_status make_buffers(far_points *f, far_run *run, ley_error *error)
+static ley_status make_buffers(gather_points *f, gather_run *run, ley_error *error)
 {
     const int64_t most = run->count;
     const size_t bytes = (size_t)most * sizeof(float[4]);
     if (run->capacity >= run->count)
         return LEY_OK;
-    room_free_buffer(f->memory, &run->cells.buffer);
-    room_free_buffer(f->memory, &run->fractions.buffer);
-    room_free_results(f->memory, &run->phi);
+    arena_free_buffer(f->memory, &run->cells.buffer);
+    arena_free_buffer(f->memory, &run->fractions.buffer);
+    arena_free_results(f->memory, &run->phi);
     run->capacity = 0;
-    ley_status status = room_buffer(f->memory, bytes, DEV_READ_ONLY, &run->cells.buffer, error);
+    ley_status status = arena_buffer(f->memory, bytes, DEV_READ_ONLY, &run->cells.buffer, error);
     if (status == LEY_OK)
-        status = room_buffer(f->memory, bytes, DEV_READ_ONLY, &run->fractions.buffer, error);
+        status = arena_buffer(f->memory, bytes, DEV_READ_ONLY, &run->fractions.buffer, error);
     if (status == LEY_OK)
-        status = room_results(f->memory, (int64_t)(LEY_COMPONENTS(f->field) * (size_t)most * sizeof(float)), &run->phi,
-                              error);
+        status = arena_results(f->memory, (int64_t)(LEY_COMPONENTS(f->field) * (size_t)most * sizeof(float)), &run->phi,
+                               error);
     if (status == LEY_OK)
         run->capacity = most;
     return status;
 }
 
-static ley_status send(far_points *f, far_run *run, work *w, const int32_t *number, const double *point_A,
-                       ley_error *error)
+static ley_status send(gather_points *f, gather_run *run, command_sequence *w, const int32_t *number,
+                       const double *point_A, ley_error *error)
 {
     const size_t n = (size_t)run->count, bytes = n * sizeof(float[4]);
     packing p = {f->hierarchy, number, point_A, malloc(bytes), malloc(bytes)};
@@ -111,16 +112,16 @@ static ley_status send(far_points *f, far_run *run, work *w, const int32_t *numb
         p.cell == NULL || p.fraction == NULL ? ley_fail_memory(error, 2 * bytes, "packed points") : LEY_OK;
     if (status == LEY_OK) {
         parallel_ranges(n, pack, &p);
-        work_write(w, run->cells.buffer, 0, p.cell, bytes);
-        work_write(w, run->fractions.buffer, 0, p.fraction, bytes);
+        sequence_write(w, run->cells.buffer, 0, p.cell, bytes);
+        sequence_write(w, run->fractions.buffer, 0, p.fraction, bytes);
     }
     free(p.cell);
     free(p.fraction);
     return status;
 }
 
-ley_status far_points_run(far_points *f, far_run *run, work *w, int64_t count, const int32_t *number,
-                          const double *point_A, ley_error *error)
+ley_status gather_points_run(gather_points *f, gather_run *run, command_sequence *w, int64_t count,
+                             const int32_t *number, const double *point_A, ley_error *error)
 {
     run->count = count;
     ley_status status = make_buffers(f, run, error);
@@ -140,15 +141,15 @@ ley_status far_points_run(far_points *f, far_run *run, work *w, int64_t count, c
                                       .gm_phi = {run->phi.buffer}};
     for (int i = 0; i < 4; i++)
         a.lattice[i] = f->lattice.at[i];
-    work_poison(w, &run->phi, bytes);
-    work_launch(w, f->kernel, groups, &a,
-                LEY_COMPONENTS(f->field) * (double)count * pow(f->hierarchy->window->points, 3) * f->unit_s);
-    work_read(w, run->phi.buffer, 0, run->phi.staging, bytes);
-    return work_status(w, error);
+    sequence_poison(w, &run->phi, bytes);
+    sequence_launch(w, f->kernel, groups, &a,
+                    LEY_COMPONENTS(f->field) * (double)count * pow(f->hierarchy->window->points, 3) * f->unit_s);
+    sequence_read(w, run->phi.buffer, 0, run->phi.staging, bytes);
+    return sequence_status(w, error);
 }
 
-ley_status far_points_add(const far_points *f, const far_run *run, double factor, const int32_t *number, double *values,
-                          double *field, ley_error *error)
+ley_status gather_points_add(const gather_points *f, const gather_run *run, double factor, const int32_t *number,
+                             double *values, double *field, ley_error *error)
 {
     const float *phi = (const float *)(const void *)run->phi.staging->bytes;
     const size_t n = (size_t)run->count;
@@ -164,5 +165,5 @@ ley_status far_points_add(const far_points *f, const far_run *run, double factor
             is_finite = is_finite && isfinite(gradient);
         }
     }
-    return is_finite ? LEY_OK : work_no_number(error);
+    return is_finite ? LEY_OK : sequence_no_number(error);
 }

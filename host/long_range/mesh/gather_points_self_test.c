@@ -12,7 +12,7 @@ enum { NODES_X = 14, NODES_Y = 12, NODES_Z = 13, NODES = NODES_X * NODES_Y * NOD
 
 typedef struct trial {
     hierarchy h;
-    places_array array;
+    coordinate_table array;
     float potential[NODES];
     int32_t number[POINTS];
     double point_A[POINTS][3];
@@ -29,7 +29,7 @@ static void make_trial(trial *t, const window *w, bool by_plane)
     uint32_t state = 5;
     t->h.window = w;
     t->h.levels = 1;
-    t->array = (places_array){.pitch = {NODES_X, NODES_Y}, .by_plane = by_plane};
+    t->array = (coordinate_table){.pitch = {NODES_X, NODES_Y}, .by_plane = by_plane};
     memcpy(t->h.step_A, step_A, sizeof step_A);
     memcpy(t->h.inverse_per_A, inverse_per_A, sizeof inverse_per_A);
     for (int axis = 0; axis < 3; axis++) {
@@ -102,29 +102,29 @@ static ley_status judge(const trial *t, int count, bool field, ley_error *error)
 
 static ley_status compute(trial *t, const transfer_kernels *kernels, int count, ley_error *error)
 {
-    room memory = {.device = kernels->device};
+    arena memory = {.device = kernels->device};
     flight f = {.device = kernels->device};
-    work w = {.flight = NULL};
-    far_points far;
-    far_run run = {.count = 0};
+    command_sequence w = {.flight = NULL};
+    gather_points far;
+    gather_run run = {.count = 0};
     buffer_of_float potentials = {NULL};
-    ley_status status = room_upload(&memory, t->potential, sizeof t->potential, &potentials.buffer, error);
+    ley_status status = arena_upload(&memory, t->potential, sizeof t->potential, &potentials.buffer, error);
     if (status == LEY_OK)
-        status = far_points_create(&far, kernels, &t->h, &t->array, potentials, &memory, error);
+        status = gather_points_create(&far, kernels, &t->h, &t->array, potentials, &memory, error);
     if (status == LEY_OK) {
-        work_begin(&w, &f, NULL);
-        status = far_points_run(&far, &run, &w, count, t->number, t->point_A[0], error);
+        sequence_begin(&w, &f, NULL);
+        status = gather_points_run(&far, &run, &w, count, t->number, t->point_A[0], error);
     }
     if (status == LEY_OK)
-        status = work_finish(&w, error);
+        status = sequence_finish(&w, error);
     if (status == LEY_OK)
-        status = far_points_add(&far, &run, 1, t->number, t->value, t->field[0], error);
-    work_end(&w);
-    room_clear(&memory);
+        status = gather_points_add(&far, &run, 1, t->number, t->value, t->field[0], error);
+    sequence_end(&w);
+    arena_clear(&memory);
     return status;
 }
 
-ley_status far_points_self_test(const dev_kernel *built, void *context, ley_error *error)
+ley_status gather_points_self_test(const dev_kernel *built, void *context, ley_error *error)
 {
     transfer_kernels kernels = *(const transfer_kernels *)context;
     const interpolation_list_spec *spec = (const interpolation_list_spec *)built->spec;

@@ -7,6 +7,6 @@
 
 #include "dev_kernel.h"
 
-ley_status far_points_self_test(const dev_kernel *built, void *context, ley_error *error);
+ley_status gather_points_self_test(const dev_kernel *built, void *context, ley_error *error);
 
 #endif

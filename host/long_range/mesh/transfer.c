@@ -29,66 +29,67 @@ static int64_t after(const window *w)
     return 2 * w->points + SPREAD_EDGE;
 }
 
-static ley_status upload_window(const window *w, double factor, room *memory, buffer_of_float *made, ley_error *error)
+static ley_status upload_window(const window *w, double factor, arena *memory, buffer_of_float *made, ley_error *error)
 {
     float c[WINDOW_MOST_POINTS * WINDOW_MOST_POINTS];
     for (int i = 0; i < w->points; i++)
         for (int k = 0; k < w->points; k++)
             c[i * w->points + k] = (float)(factor * w->c[i][k]);
-    return room_upload(memory, c, (size_t)(w->points * w->points) * sizeof *c, &made->buffer, error);
+    return arena_upload(memory, c, (size_t)(w->points * w->points) * sizeof *c, &made->buffer, error);
 }
 
 /* phi(j / 2) in the order of restriction.cl. */
-static ley_status upload_two_scale(const window *w, room *memory, buffer_of_float *made, ley_error *error)
+static ley_status upload_two_scale(const window *w, arena *memory, buffer_of_float *made, ley_error *error)
 {
     float share[WINDOW_MOST_POINTS + 1];
     int count = 0;
     for (int j = 1 - w->points; j < w->points; j++)
         if (j % 2 != 0 || j == 0)
             share[count++] = (float)window_two_scale(w, j);
-    return room_upload(memory, share, (size_t)count * sizeof *share, &made->buffer, error);
+    return arena_upload(memory, share, (size_t)count * sizeof *share, &made->buffer, error);
 }
 
 ley_status transfer_lattices_create(transfer_lattices *l, const transfer_kernels *kernels, const hierarchy *h,
-                                    const places_array *arrays, room *memory, ley_error *error)
+                                    const coordinate_table *arrays, arena *memory, ley_error *error)
 {
     *l = (transfer_lattices){.kernels = kernels, .hierarchy = h};
-    places all = {.count = 0};
+    coordinates all = {.count = 0};
     ley_status status = LEY_OK;
     for (int level = 0; level < h->levels && status == LEY_OK; level++)
-        status = places_add(&all, &arrays[level], before(h->window), after(h->window), &l->level[level], error);
-    places_array tiles = arrays[0];
+        status = coordinates_add(&all, &arrays[level], before(h->window), after(h->window), &l->level[level], error);
+    coordinate_table tiles = arrays[0];
     memset(tiles.periodic, 0, sizeof tiles.periodic);
     if (status == LEY_OK)
-        status = places_add(&all, &tiles, 0, SPREAD_EDGE, &l->tiles, error);
+        status = coordinates_add(&all, &tiles, 0, SPREAD_EDGE, &l->tiles, error);
     if (status == LEY_OK)
-        status = room_upload(memory, all.values, all.count * sizeof *all.values, &l->places.buffer, error);
+        status = arena_upload(memory, all.values, all.count * sizeof *all.values, &l->places.buffer, error);
     free(all.values);
     if (status == LEY_OK)
         status = upload_window(h->window, 1, memory, &l->window, error);
     return status == LEY_OK && h->levels > 1 ? upload_two_scale(h->window, memory, &l->two_scale, error) : status;
 }
 
-ley_status transfer_atoms_tiles(transfer_atoms *a, const spread *s, room *memory, ley_error *error)
+ley_status transfer_atoms_tiles(transfer_atoms *a, const spread *s, arena *memory, ley_error *error)
 {
     a->count = s->atoms;
     memcpy(a->tiles, s->bins, sizeof a->tiles);
-    ley_status status = room_upload(memory, s->tiles, s->tile_count * sizeof *s->tiles, &a->tile_list.buffer, error);
+    ley_status status = arena_upload(memory, s->tiles, s->tile_count * sizeof *s->tiles, &a->tile_list.buffer, error);
     if (status == LEY_OK)
-        status = room_upload(memory, s->sources, s->source_count * sizeof *s->sources, &a->sources.buffer, error);
+        status = arena_upload(memory, s->sources, s->source_count * sizeof *s->sources, &a->sources.buffer, error);
     return status == LEY_OK
-               ? room_upload(memory, s->first, (spread_bins(s) + 1) * sizeof *s->first, &a->first.buffer, error)
+               ? arena_upload(memory, s->first, (spread_bins(s) + 1) * sizeof *s->first, &a->first.buffer, error)
                : status;
 }
 
-ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, room *memory, ley_error *error)
+ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, arena *memory, ley_error *error)
 {
     const size_t n = s->atoms > 0 ? s->atoms : 1;
     *a = (transfer_atoms){.count = 0};
     ley_status status = transfer_atoms_tiles(a, s, memory, error);
     if (status == LEY_OK)
-        status = room_upload(memory, s->at, n * sizeof *s->at, &a->atoms.buffer, error);
-    return status == LEY_OK ? room_upload(memory, s->corner, n * sizeof *s->corner, &a->corners.buffer, error) : status;
+        status = arena_upload(memory, s->at, n * sizeof *s->at, &a->atoms.buffer, error);
+    return status == LEY_OK ? arena_upload(memory, s->corner, n * sizeof *s->corner, &a->corners.buffer, error)
+                            : status;
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
@@ -115,7 +116,7 @@ static void put_axis(const hierarchy *h, const ley_lattice *points, int axis, do
 /* A block's nodes follow each other: along a periodic axis coordinates may be those of images, and
  * there are places for all of these. */
 static ley_status make_axes(transfer_map *m, const transfer_lattices *l, const ley_lattice *points, double factor,
-                            room *memory, int32_t *nodes, float *weights, ley_error *error)
+                            arena *memory, int32_t *nodes, float *weights, ley_error *error)
 {
     const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]), p = (size_t)l->hierarchy->window->points;
     size_t at = 0;
@@ -123,8 +124,8 @@ static ley_status make_axes(transfer_map *m, const transfer_lattices *l, const l
         put_axis(l->hierarchy, points, axis, axis == 2 ? factor : 1, nodes + at, weights + at * p);
         at += (size_t)points->n[axis];
     }
-    const ley_status status = room_upload(memory, nodes, count * sizeof *nodes, &m->nodes.buffer, error);
-    return status == LEY_OK ? room_upload(memory, weights, count * p * sizeof *weights, &m->weights.buffer, error)
+    const ley_status status = arena_upload(memory, nodes, count * sizeof *nodes, &m->nodes.buffer, error);
+    return status == LEY_OK ? arena_upload(memory, weights, count * p * sizeof *weights, &m->weights.buffer, error)
                             : status;
 }
 
@@ -137,7 +138,7 @@ static void put_fixed(double nodes, int32_t halves[2])
 }
 
 static ley_status make_index(transfer_map *m, const transfer_lattices *l, const ley_lattice *points, double factor,
-                             room *memory, ley_error *error)
+                             arena *memory, ley_error *error)
 {
     const hierarchy *h = l->hierarchy;
     int32_t halves[12][2];
@@ -154,7 +155,7 @@ static ley_status make_index(transfer_map *m, const transfer_lattices *l, const 
             put_fixed(step, halves[3 + 3 * along + axis]);
         }
     }
-    const ley_status status = room_upload(memory, halves, sizeof halves, &m->index.buffer, error);
+    const ley_status status = arena_upload(memory, halves, sizeof halves, &m->index.buffer, error);
     return status == LEY_OK ? upload_window(h->window, cbrt(factor), memory, &m->window, error) : status;
 }
 
@@ -176,24 +177,25 @@ static void find_beyond(const hierarchy *h, const ley_lattice *points, int64_t b
         }
 }
 
-static ley_status make_places(transfer_map *m, const transfer_lattices *l, const places_array *array,
-                              const ley_lattice *points, const places_array *planes, room *memory, ley_error *error)
+static ley_status make_places(transfer_map *m, const transfer_lattices *l, const coordinate_table *array,
+                              const ley_lattice *points, const coordinate_table *planes, arena *memory,
+                              ley_error *error)
 {
-    places all = {.count = 0};
+    coordinates all = {.count = 0};
     int64_t beyond[2] = {before(l->hierarchy->window), after(l->hierarchy->window)};
     if (l->kernels->along_axes)
         find_beyond(l->hierarchy, points, beyond);
-    ley_status status = places_add(&all, array, beyond[0], beyond[1], &m->lattice, error);
+    ley_status status = coordinates_add(&all, array, beyond[0], beyond[1], &m->lattice, error);
     if (status == LEY_OK)
-        status = places_add(&all, planes, 0, 0, &m->planes, error);
+        status = coordinates_add(&all, planes, 0, 0, &m->planes, error);
     if (status == LEY_OK)
-        status = room_upload(memory, all.values, all.count * sizeof *all.values, &m->places.buffer, error);
+        status = arena_upload(memory, all.values, all.count * sizeof *all.values, &m->places.buffer, error);
     free(all.values);
     return status;
 }
 
-ley_status transfer_map_create(transfer_map *m, const transfer_lattices *l, const places_array *array,
-                               const ley_lattice *points, const places_array *planes, double factor, room *memory,
+ley_status transfer_map_create(transfer_map *m, const transfer_lattices *l, const coordinate_table *array,
+                               const ley_lattice *points, const coordinate_table *planes, double factor, arena *memory,
                                ley_error *error)
 {
     const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]), p = (size_t)l->hierarchy->window->points;
@@ -344,12 +346,13 @@ static int64_t per_launch(const transfer_kernels *k, int64_t count, int64_t step
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void put_places(int32_t to[4], const places_of *from)
+static void put_places(int32_t to[4], const coordinates_of *from)
 {
     memcpy(to, from->at, sizeof from->at);
 }
 
-void transfer_anterpolate(work *w, const transfer_lattices *l, const transfer_atoms *a, buffer_of_float charges)
+void transfer_anterpolate(command_sequence *w, const transfer_lattices *l, const transfer_atoms *a,
+                          buffer_of_float charges)
 {
     const transfer_kernels *k = l->kernels;
     const int64_t tiles = a->tiles[0] * a->tiles[1] * a->tiles[2];
@@ -373,13 +376,13 @@ void transfer_anterpolate(work *w, const transfer_lattices *l, const transfer_at
     for (int64_t first = 0; first < tiles; first += count) {
         count = tiles - first < most ? tiles - first : most;
         arguments.tiles[3] = (int32_t)first;
-        work_launch(w, &k->anterpolate, (const size_t[3]){(size_t)count, 1, 1}, &arguments,
-                    predicted_s * (double)count / (double)tiles);
+        sequence_launch(w, &k->anterpolate, (const size_t[3]){(size_t)count, 1, 1}, &arguments,
+                        predicted_s * (double)count / (double)tiles);
     }
 }
 
 /* How far a finer lattice's node is from the coarser one's node 0, by their numbers. */
-static void find_shift(const hierarchy *h, int fine, int32_t shift[4])
+static void find_device_run(const hierarchy *h, int fine, int32_t shift[4])
 {
     for (int axis = 0; axis < 3; axis++)
         shift[axis] =
@@ -402,8 +405,8 @@ static void count_groups_of_nodes(const dev_kernel *kernel, const int64_t n[3], 
 }
 
 /* From one level to its neighbour: level `fine` + 1 is written, or level `fine`. */
-static void launch_between(work *w, const transfer_lattices *l, const dev_kernel *kernel, int fine, bool to_coarse,
-                           buffer_of_float from, buffer_of_float to)
+static void launch_between(command_sequence *w, const transfer_lattices *l, const dev_kernel *kernel, int fine,
+                           bool to_coarse, buffer_of_float from, buffer_of_float to)
 {
     const transfer_kernels *k = l->kernels;
     const int64_t *n = l->hierarchy->level[to_coarse ? fine + 1 : fine].n;
@@ -415,7 +418,7 @@ static void launch_between(work *w, const transfer_lattices *l, const dev_kernel
                                    .nodes = {(int32_t)n[0], (int32_t)n[1], 0, 0},
                                    .gm_from = from,
                                    .gm_to = to};
-    find_shift(l->hierarchy, fine, arguments.shift);
+    find_device_run(l->hierarchy, fine, arguments.shift);
     put_places(arguments.fine, &l->level[fine]);
     put_places(arguments.coarse, &l->level[fine + 1]);
     for (int64_t z = 0, planes; z < n[2]; z += planes) {
@@ -423,18 +426,20 @@ static void launch_between(work *w, const transfer_lattices *l, const dev_kernel
         planes = n[2] - z < most ? n[2] - z : most;
         arguments.nodes[2] = (int32_t)planes;
         count_groups_of_nodes(kernel, n, planes, groups);
-        work_launch(w, kernel, groups, &arguments, predicted_s * (double)planes / (double)n[2]);
+        sequence_launch(w, kernel, groups, &arguments, predicted_s * (double)planes / (double)n[2]);
         (to_coarse ? arguments.coarse : arguments.fine)[2] += (int32_t)planes; /* the next launch's plane 0 */
         arguments.shift[2] += (to_coarse ? 2 : -1) * (int32_t)planes;
     }
 }
 
-void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float from, buffer_of_float to)
+void transfer_restrict(command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
+                       buffer_of_float to)
 {
     launch_between(w, l, &l->kernels->restriction, fine, true, from, to);
 }
 
-void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_of_float from, buffer_of_float to)
+void transfer_prolongate(command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
+                         buffer_of_float to)
 {
     launch_between(w, l, &l->kernels->prolongation, fine, false, from, to);
 }
@@ -500,8 +505,8 @@ double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n
     return make_piece(kernels, n, n[2]).predicted_s;
 }
 
-void transfer_interpolate(work *w, const transfer_lattices *l, const transfer_map *m, int64_t first, int64_t count,
-                          bool accumulate, buffer_of_float potentials, buffer_of_float phi)
+void transfer_interpolate(command_sequence *w, const transfer_lattices *l, const transfer_map *m, int64_t first,
+                          int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi)
 {
     const transfer_kernels *k = l->kernels;
     interpolation_arguments in_blocks = along_axes(l, m, accumulate, potentials, phi);
@@ -516,7 +521,7 @@ void transfer_interpolate(work *w, const transfer_lattices *l, const transfer_ma
         const piece p = make_piece(k, m->n, planes);
         points[2] = (int32_t)(first + done);
         points[3] = (int32_t)(first + done + planes);
-        work_launch(w, &k->interpolation, p.groups, arguments, p.predicted_s);
+        sequence_launch(w, &k->interpolation, p.groups, arguments, p.predicted_s);
         map[2] += (int32_t)planes; /* where the next launch stores */
     }
 }

@@ -3,7 +3,7 @@
  * Parallel Computing 35, 164 (2009), equations 12, 13, 16, 17; the kernels in cl/ say each of them.
  *
  * Charges are in e. Potentials are of charges in e at distances in A, without Coulomb's constant:
- * in e/A. A buffer holds all levels of a hierarchy, each as its places_array says. */
+ * in e/A. A buffer holds all levels of a hierarchy, each as its coordinate_table says. */
 #ifndef LEY_LONG_RANGE_MESH_TRANSFER_H
 #define LEY_LONG_RANGE_MESH_TRANSFER_H
 
@@ -53,7 +53,7 @@ typedef struct transfer_kernels {
     double launch_s;                /* what is predicted to last longer is done in several launches */
     const window *window;
     dev_kernel anterpolate, restriction, prolongation;
-    dev_kernel interpolation; /* along axes, or at points anywhere, or of a list (far_points.h) */
+    dev_kernel interpolation; /* along axes, or at points anywhere, or of a list (gather_points.h) */
     bool by_plane;            /* how the finest lattice's nodes are numbered */
     bool along_axes;          /* may be false where it was wished: local memory has no room for a block's nodes */
     interpolation_spec blocks;
@@ -96,7 +96,7 @@ double transfer_block_s(const dev_info *info, const calibration *facts, const in
 
 /* ---- What they read -------------------------------------------------------------------------- */
 
-/* All of these are made in a room, with which they end. Errors: those of room_buffer() and of
+/* All of these are made in a room, with which they end. Errors: those of arena_buffer() and of
  * writing to the device; LEY_ERROR_MEMORY; LEY_ERROR_NO_DEVICE for more nodes or points than
  * kernels can number. */
 
@@ -104,15 +104,15 @@ double transfer_block_s(const dev_info *info, const calibration *facts, const in
 typedef struct transfer_lattices {
     const transfer_kernels *kernels;
     const hierarchy *hierarchy;
-    places_of level[HIERARCHY_MOST_LEVELS];
-    places_of tiles; /* of the finest level, without images: where tiles end behind it is nothing */
+    coordinates_of level[HIERARCHY_MOST_LEVELS];
+    coordinates_of tiles; /* of the finest level, without images: where tiles end behind it is nothing */
     buffer_of_int places;
     buffer_of_float window, two_scale;
 } transfer_lattices;
 
 /* arrays[level] says how a level is stored in the buffers. */
 ley_status transfer_lattices_create(transfer_lattices *lattices, const transfer_kernels *kernels,
-                                    const hierarchy *hierarchy, const places_array *arrays, room *memory,
+                                    const hierarchy *hierarchy, const coordinate_table *arrays, arena *memory,
                                     ley_error *error);
 
 /* Atoms on a device: spread.h has what each of these holds. */
@@ -124,16 +124,16 @@ typedef struct transfer_atoms {
     buffer_of_float4 atoms;
 } transfer_atoms;
 
-ley_status transfer_atoms_create(transfer_atoms *atoms, const spread *s, room *memory, ley_error *error);
+ley_status transfer_atoms_create(transfer_atoms *atoms, const spread *s, arena *memory, ley_error *error);
 
 /* All of this but the atoms themselves, which are there, or to come. */
-ley_status transfer_atoms_tiles(transfer_atoms *atoms, const spread *s, room *memory, ley_error *error);
+ley_status transfer_atoms_tiles(transfer_atoms *atoms, const spread *s, arena *memory, ley_error *error);
 
 /* A map's points on the finest lattice, and where they are stored. */
 typedef struct transfer_map {
     int64_t n[3];
     buffer_of_int places; /* of the finest lattice, and of the map */
-    places_of lattice, planes;
+    coordinates_of lattice, planes;
     buffer_of_int nodes;     /* along axes: the first one of each coordinate, */
     buffer_of_float weights; /* and the weights of all of its nodes */
     buffer_of_float window;  /* anywhere: weights whose product is `factor` times a node's share */
@@ -143,8 +143,8 @@ typedef struct transfer_map {
 
 /* `array`: how the finest lattice is stored; `planes`: how the map is, of which n[2] planes at most
  * are computed at once. Values are `factor` times the lattice's. */
-ley_status transfer_map_create(transfer_map *map, const transfer_lattices *lattices, const places_array *array,
-                               const ley_lattice *points, const places_array *planes, double factor, room *memory,
+ley_status transfer_map_create(transfer_map *map, const transfer_lattices *lattices, const coordinate_table *array,
+                               const ley_lattice *points, const coordinate_table *planes, double factor, arena *memory,
                                ley_error *error);
 
 /* The same for a kernel that interpolates by itself what it adds: of a map along axes. */
@@ -157,19 +157,22 @@ cutoff_lattice transfer_map_lattice(const transfer_lattices *lattices, const tra
  * them the sequence can be cancelled. The bytes are the same. */
 
 /* Equation 12: sets the finest level's charges. */
-void transfer_anterpolate(work *w, const transfer_lattices *l, const transfer_atoms *atoms, buffer_of_float charges);
+void transfer_anterpolate(command_sequence *w, const transfer_lattices *l, const transfer_atoms *atoms,
+                          buffer_of_float charges);
 
 /* Equation 13: sets the charges of level `fine` + 1, from those of level `fine`, which may be in
  * the same buffer. */
-void transfer_restrict(work *w, const transfer_lattices *l, int fine, buffer_of_float from, buffer_of_float to);
+void transfer_restrict(command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
+                       buffer_of_float to);
 
 /* Equation 16: adds what level `fine` + 1 brings, `from`, to the potentials of level `fine`, which
  * may be in the same buffer. */
-void transfer_prolongate(work *w, const transfer_lattices *l, int fine, buffer_of_float from, buffer_of_float to);
+void transfer_prolongate(command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
+                         buffer_of_float to);
 
 /* Equation 17: planes [first, first + count) of the map, stored from the first on, get the finest
  * level's potentials added, or set. */
-void transfer_interpolate(work *w, const transfer_lattices *l, const transfer_map *map, int64_t first, int64_t count,
-                          bool accumulate, buffer_of_float potentials, buffer_of_float phi);
+void transfer_interpolate(command_sequence *w, const transfer_lattices *l, const transfer_map *map, int64_t first,
+                          int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi);
 
 #endif

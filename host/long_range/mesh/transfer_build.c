@@ -268,7 +268,7 @@ const kernel_kind interpolation_gather_kind = {
 KERNEL_DESCRIBE_ARGUMENTS(interpolation_list, LEY_INTERPOLATION_LIST_ARGUMENTS)
 const kernel_kind interpolation_list_kind = {
     KERNEL_DESCRIPTION(interpolation_list, LEY_INTERPOLATION_LIST_KEYS, interpolation_list), .group = group_of_list,
-    .test = far_points_self_test, .specs = visit_list};
+    .test = gather_points_self_test, .specs = visit_list};
 
 /* ---- In the short-range kernel --------------------------------------------------------------- */
 

@@ -19,12 +19,12 @@ typedef struct trial {
     double box_A[3];
     ley_lattice points; /* of a map */
     hierarchy hierarchy;
-    places_array array[LEVELS];
+    coordinate_table array[LEVELS];
     int64_t nodes; /* of all levels, with those of padding */
     double position_A[ATOMS][3], charge_e[ATOMS];
-    room room;
+    arena arena;
     flight flight;
-    work work;
+    command_sequence command_sequence;
     transfer_lattices lattices;
     float *values; /* what is there beforehand, and what comes back */
     reference_value *right;
@@ -55,8 +55,8 @@ static void make_arrays(trial *t)
 {
     const bool in_rows = t->periodic[1] || t->kernels.by_plane;
     for (int level = 0; level < t->hierarchy.levels; level++) {
-        places_array *a = &t->array[level];
-        *a = (places_array){.in_cubes = !in_rows, .first = t->nodes, .by_plane = t->kernels.by_plane};
+        coordinate_table *a = &t->array[level];
+        *a = (coordinate_table){.in_cubes = !in_rows, .first = t->nodes, .by_plane = t->kernels.by_plane};
         const int64_t edge = in_rows ? 1 : LEY_CUBE;
         int64_t nodes = edge * edge * edge;
         for (int axis = 0; axis < 3; axis++) {
@@ -137,7 +137,7 @@ typedef struct shares {
 } shares;
 
 /* What a node's coordinate adds to its number in the buffer. */
-static int64_t number_along(const places_array *a, int axis, int64_t i)
+static int64_t number_along(const coordinate_table *a, int axis, int64_t i)
 {
     const int64_t edge = a->in_cubes ? LEY_CUBE : 1, within[3] = {1, edge, edge * edge},
                   cubes[3] = {1, a->pitch[0], a->pitch[0] * a->pitch[1]};
@@ -146,7 +146,7 @@ static int64_t number_along(const places_array *a, int axis, int64_t i)
 
 static int64_t number(const trial *t, int level, const int64_t at[3])
 {
-    const places_array *a = &t->array[level];
+    const coordinate_table *a = &t->array[level];
     return a->first + number_along(a, 0, at[0]) + number_along(a, 1, at[1]) + number_along(a, 2, at[2]);
 }
 
@@ -267,18 +267,18 @@ static ley_status begin(trial *t, ley_error *error)
     place_points(t);
     t->values = malloc((size_t)t->nodes * sizeof *t->values);
     t->right = calloc((size_t)t->nodes, sizeof *t->right);
-    t->room = (room){.device = t->kernels.device};
+    t->arena = (arena){.device = t->kernels.device};
     t->flight = (flight){.device = t->kernels.device};
     if (t->values == NULL || t->right == NULL)
         return ley_fail_memory(error, (size_t)t->nodes * sizeof *t->right, "the self-test");
-    work_begin(&t->work, &t->flight, NULL);
-    return transfer_lattices_create(&t->lattices, &t->kernels, &t->hierarchy, t->array, &t->room, error);
+    sequence_begin(&t->command_sequence, &t->flight, NULL);
+    return transfer_lattices_create(&t->lattices, &t->kernels, &t->hierarchy, t->array, &t->arena, error);
 }
 
 static void end(trial *t)
 {
-    work_end(&t->work);
-    room_clear(&t->room);
+    sequence_end(&t->command_sequence);
+    arena_clear(&t->arena);
     free(t->values);
     free(t->right);
 }
@@ -302,11 +302,11 @@ static void clear_values(trial *t)
 static ley_status bring(trial *t, dev_buffer *buffer, float *to, int64_t count, ley_error *error)
 {
     dev_staging *staging = NULL;
-    ley_status status = room_staging(&t->room, (size_t)count * sizeof *to, &staging, error);
+    ley_status status = arena_staging(&t->arena, (size_t)count * sizeof *to, &staging, error);
     if (status != LEY_OK)
         return status;
-    work_read(&t->work, buffer, 0, staging, (size_t)count * sizeof *to);
-    status = work_finish(&t->work, error);
+    sequence_read(&t->command_sequence, buffer, 0, staging, (size_t)count * sizeof *to);
+    status = sequence_finish(&t->command_sequence, error);
     if (status == LEY_OK)
         memcpy(to, staging->bytes, (size_t)count * sizeof *to);
     return status;
@@ -338,9 +338,9 @@ static ley_status judge_level(const trial *t, int level, ley_error *error)
 static ley_status upload_values(trial *t, buffer_of_float *made, ley_error *error)
 {
     const size_t bytes = (size_t)t->nodes * sizeof *t->values;
-    const ley_status status = room_buffer(&t->room, bytes, DEV_READ_WRITE, &made->buffer, error);
+    const ley_status status = arena_buffer(&t->arena, bytes, DEV_READ_WRITE, &made->buffer, error);
     if (status == LEY_OK)
-        work_write(&t->work, made->buffer, 0, t->values, bytes);
+        sequence_write(&t->command_sequence, made->buffer, 0, t->values, bytes);
     return status;
 }
 
@@ -365,11 +365,11 @@ static ley_status run_anterpolation(trial *t, ley_error *error)
         return status;
     clear_values(t);
     expect_anterpolated(t);
-    status = transfer_atoms_create(&atoms, &s, &t->room, error);
+    status = transfer_atoms_create(&atoms, &s, &t->arena, error);
     if (status == LEY_OK)
         status = upload_values(t, &charges, error);
     if (status == LEY_OK) {
-        transfer_anterpolate(&t->work, &t->lattices, &atoms, charges);
+        transfer_anterpolate(&t->command_sequence, &t->lattices, &atoms, charges);
         status = bring(t, charges.buffer, t->values, t->nodes, error);
     }
     spread_clear(&s);
@@ -410,9 +410,9 @@ static ley_status run_between(trial *t, bool is_restriction, ley_error *error)
     if (status != LEY_OK)
         return status;
     if (is_restriction)
-        transfer_restrict(&t->work, &t->lattices, 0, values, values);
+        transfer_restrict(&t->command_sequence, &t->lattices, 0, values, values);
     else
-        transfer_prolongate(&t->work, &t->lattices, 0, values, values);
+        transfer_prolongate(&t->command_sequence, &t->lattices, 0, values, values);
     const ley_status back = bring(t, values.buffer, t->values, t->nodes, error);
     return back == LEY_OK ? judge_level(t, is_restriction ? 1 : 0, error) : back;
 }
@@ -457,7 +457,7 @@ static ley_status run_interpolation(trial *t, ley_error *error)
 {
     const ley_lattice l = t->points;
     const int64_t first = 2, count = l.n[2] - 2, points = l.n[0] * l.n[1] * count;
-    const places_array planes = {.n = {l.n[0], l.n[1], count}, .pitch = {l.n[0], l.n[1]}};
+    const coordinate_table planes = {.n = {l.n[0], l.n[1], count}, .pitch = {l.n[0], l.n[1]}};
     const double factor = 332.06;
     transfer_map map;
     buffer_of_float potentials = {NULL}, phi = {NULL};
@@ -471,21 +471,21 @@ static ley_status run_interpolation(trial *t, ley_error *error)
     if (status == LEY_OK)
         expect_points(t, &l, first, count, factor, right);
     if (status == LEY_OK)
-        status = transfer_map_create(&map, &t->lattices, &t->array[0], &l, &planes, factor, &t->room, error);
+        status = transfer_map_create(&map, &t->lattices, &t->array[0], &l, &planes, factor, &t->arena, error);
     if (status == LEY_OK)
         status = upload_values(t, &potentials, error);
     if (status == LEY_OK)
-        status = room_buffer(&t->room, (size_t)points * sizeof(float), DEV_READ_WRITE, &phi.buffer, error);
+        status = arena_buffer(&t->arena, (size_t)points * sizeof(float), DEV_READ_WRITE, &phi.buffer, error);
     for (int accumulate = 0; accumulate <= 1 && status == LEY_OK; accumulate++) {
         for (int64_t i = 0; i < points; i++)
             back[i] = accumulate ? 1 : NAN;
-        work_write(&t->work, phi.buffer, 0, back, (size_t)points * sizeof *back);
-        transfer_interpolate(&t->work, &t->lattices, &map, first, count, accumulate, potentials, phi);
+        sequence_write(&t->command_sequence, phi.buffer, 0, back, (size_t)points * sizeof *back);
+        transfer_interpolate(&t->command_sequence, &t->lattices, &map, first, count, accumulate, potentials, phi);
         status = bring(t, phi.buffer, back, points, error);
         if (status == LEY_OK)
             status = judge_points(t, &l, first, count, right, back, accumulate, error);
-        work_end(&t->work);
-        work_begin(&t->work, &t->flight, NULL);
+        sequence_end(&t->command_sequence);
+        sequence_begin(&t->command_sequence, &t->flight, NULL);
     }
     free(back);
     free(right);

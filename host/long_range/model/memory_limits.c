@@ -42,7 +42,7 @@ static double transform_values(const hierarchy *h)
     return (double)fft_values(n);
 }
 
-double fit_bytes(const hierarchy *h, double *largest)
+double memory_limits_bytes(const hierarchy *h, double *largest)
 {
     const int by_cutoff = h->solver == HIERARCHY_FFT ? 0 : h->solver == HIERARCHY_MIXED ? h->levels - 1 : h->levels;
     double levels = 0, of_top = 0, top = 0;
@@ -59,21 +59,22 @@ double fit_bytes(const hierarchy *h, double *largest)
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-bool fit_has_room(double bytes, double largest, double memory_bytes, double most_bytes)
+bool memory_limits_has_room(double bytes, double largest, double memory_bytes, double most_bytes)
 {
     return (memory_bytes == 0 || bytes <= FIT_SHARE * memory_bytes) && (most_bytes == 0 || largest <= most_bytes);
 }
 
-bool fit_any(size_t count, const worker *workers, const hierarchy *h)
+bool memory_limits_any(size_t count, const worker *workers, const hierarchy *h)
 {
     double largest;
-    const double bytes = fit_bytes(h, &largest), values = transform_values(h);
+    const double bytes = memory_limits_bytes(h, &largest), values = transform_values(h);
     bool any = count == 0;
     for (size_t i = 0; i < count; i++) {
         const dev_info *info = workers[i].info;
         const uint64_t most = fft_most_values(info);
-        any = any || ((most == 0 || values <= (double)most) &&
-                      fit_has_room(bytes, largest, (double)info->global_bytes, (double)info->max_allocation_bytes));
+        any = any ||
+              ((most == 0 || values <= (double)most) &&
+               memory_limits_has_room(bytes, largest, (double)info->global_bytes, (double)info->max_allocation_bytes));
     }
     return any;
 }
@@ -107,7 +108,7 @@ static bool add_levels(const ley_engine *engine, const ley_atoms *atoms, const l
     for (int levels = 2; levels <= HIERARCHY_MOST_LEVELS; levels++) {
         take_mixed(&trial, levels);
         if (msm_lattices(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels &&
-            fit_any(engine->worker_count, engine->workers, &h)) {
+            memory_limits_any(engine->worker_count, engine->workers, &h)) {
             *r = trial;
             return true;
         }
@@ -126,11 +127,11 @@ static void say_why(const hierarchy *h, bool has_lattices, char *why, size_t siz
     }
     influence_extent(h, n);
     snprintf(why, size, "no device has room for a transform of %lld x %lld x %lld nodes, %s", (long long)n[0],
-             (long long)n[1], (long long)n[2], ley_size(fit_bytes(h, &largest)).s);
+             (long long)n[1], (long long)n[2], ley_size(memory_limits_bytes(h, &largest)).s);
 }
 
-void fit_solver(const ley_engine *engine, const ley_atoms *atoms, const ley_lattice *points, const job_plan *given,
-                ley_long_range *range, char *why, size_t size)
+void memory_limits_solver(const ley_engine *engine, const ley_atoms *atoms, const ley_lattice *points,
+                          const job_plan *given, ley_long_range *range, char *why, size_t size)
 {
     const bool is_mixed = range->solver == LEY_SOLVER_MIXED && range->levels == 0,
                is_auto = range->solver == LEY_SOLVER_AUTO && msm_resolved(range).solver == LEY_SOLVER_FFT;
@@ -142,7 +143,7 @@ void fit_solver(const ley_engine *engine, const ley_atoms *atoms, const ley_latt
     whole.solver = LEY_SOLVER_FFT;
     whole.levels = 0;
     const bool has_lattices = msm_lattices(&whole, atoms, points, &h, NULL) == LEY_OK;
-    if (is_auto && has_lattices && (h.levels == 0 || fit_any(engine->worker_count, engine->workers, &h)))
+    if (is_auto && has_lattices && (h.levels == 0 || memory_limits_any(engine->worker_count, engine->workers, &h)))
         return;
     if (add_levels(engine, atoms, points, range) && is_auto)
         say_why(&h, has_lattices, why, size);

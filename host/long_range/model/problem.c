@@ -209,7 +209,7 @@ static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error 
 static ley_status check_numbers(const hierarchy *h, ley_error *error)
 {
     const int64_t *n = h->level[0].n;
-    if (h->solver == HIERARCHY_FFT ? spectral_can_number(h) : cycle_can_number(h))
+    if (h->solver == HIERARCHY_FFT ? spectral_can_number(h) : v_cycle_can_number(h))
         return LEY_OK;
     return ley_fail(
         error, LEY_ERROR_INPUT,

@@ -70,9 +70,9 @@ static int32_t put_places(const lattice_tables *t, int level, int axis, int32_t 
 {
     const int64_t halo = halo_of(&t->kernel->choice.spec, axis);
     const int64_t count = places_along(t->kernel, &t->layout, level, axis), first = *at;
-    const places_array array = lattice_layout_array(&t->layout, level);
+    const coordinate_table array = lattice_layout_array(&t->layout, level);
     for (int64_t i = 0; i < count; i++)
-        made[first + i] = places_along_axis(&array, axis, i - halo);
+        made[first + i] = coordinates_along_axis(&array, axis, i - halo);
     *at += count;
     return (int32_t)(first + halo);
 }
@@ -100,7 +100,7 @@ static level_record make_level(const lattice_tables *t, int level, int32_t *tabl
 }
 
 ley_status lattice_tables_create(lattice_tables *t, const lattice_kernel *kernel, const lattice_layout *layout,
-                                 room *memory, ley_error *error)
+                                 arena *memory, ley_error *error)
 {
     *t = (lattice_tables){.kernel = kernel, .layout = *layout};
     const int64_t count = places_of_all(kernel, layout);
@@ -118,9 +118,10 @@ ley_status lattice_tables_create(lattice_tables *t, const lattice_kernel *kernel
         return ley_fail_memory(error, (size_t)count * sizeof *made, "tables of lattices");
     for (int level = 0; level < layout->count; level++)
         records[level] = make_level(t, level, made, &at);
-    ley_status status = room_upload(memory, records, (size_t)layout->count * sizeof *records, &t->levels.buffer, error);
+    ley_status status =
+        arena_upload(memory, records, (size_t)layout->count * sizeof *records, &t->levels.buffer, error);
     if (status == LEY_OK)
-        status = room_upload(memory, made, (size_t)count * sizeof *made, &t->places.buffer, error);
+        status = arena_upload(memory, made, (size_t)count * sizeof *made, &t->places.buffer, error);
     free(made);
     return status;
 }
@@ -175,7 +176,7 @@ static void pack_columns(const lattice_spec *s, const lattice_weights *w, float 
     }
 }
 
-ley_status lattice_weights_create(const lattice_kernel *k, const lattice_weights *weights, room *memory,
+ley_status lattice_weights_create(const lattice_kernel *k, const lattice_weights *weights, arena *memory,
                                   buffer_of_float *made, ley_error *error)
 {
     const lattice_spec *s = &k->choice.spec;
@@ -193,7 +194,7 @@ ley_status lattice_weights_create(const lattice_kernel *k, const lattice_weights
         pack_cube(s, weights, packed);
     else
         pack_columns(s, weights, packed);
-    const ley_status status = room_upload(memory, packed, count * sizeof *packed, &made->buffer, error);
+    const ley_status status = arena_upload(memory, packed, count * sizeof *packed, &made->buffer, error);
     free(packed);
     return status;
 }
@@ -297,7 +298,7 @@ void lattice_learn(const lattice_kernel *k, const char *step, double predicted_s
     step_cost_learn(k->device->info, step, k->choice.variant, unit_seconds(k), predicted_s, took_s);
 }
 
-void lattice_launch(work *w, const lattice_tables *t, int first, int count, buffer_of_float weights,
+void lattice_launch(command_sequence *w, const lattice_tables *t, int first, int count, buffer_of_float weights,
                     buffer_of_float charges, buffer_of_float potentials)
 {
     const lattice_kernel *k = t->kernel;
@@ -310,11 +311,11 @@ void lattice_launch(work *w, const lattice_tables *t, int first, int count, buff
     const int64_t end = t->first_group[first + count];
     for (int64_t group = t->first_group[first], groups; group < end; group += groups) {
         groups = end - group < most ? end - group : most;
-        work_launch(w, &k->kernel, (const size_t[3]){(size_t)groups, 1, 1},
-                    KERNEL_ARGUMENTS(lattice, .gm_weights = weights, .gm_levels = t->levels,
-                                     .n_levels = t->layout.count, .first_group = (int32_t)group, .gm_places = t->places,
-                                     .gm_charges = charges, .gm_potentials = potentials),
-                    (double)groups * one_s);
+        sequence_launch(w, &k->kernel, (const size_t[3]){(size_t)groups, 1, 1},
+                        KERNEL_ARGUMENTS(lattice, .gm_weights = weights, .gm_levels = t->levels,
+                                         .n_levels = t->layout.count, .first_group = (int32_t)group,
+                                         .gm_places = t->places, .gm_charges = charges, .gm_potentials = potentials),
+                        (double)groups * one_s);
     }
 }
 
@@ -329,12 +330,12 @@ ley_status lattice_resident_create(lattice_resident *r, const lattice_kernel *ke
     if (status == LEY_OK)
         status = lattice_weights_create(kernel, weights, &r->memory, &r->weights, error);
     if (status == LEY_OK)
-        status = room_buffer(&r->memory, (size_t)bytes, DEV_READ_ONLY, &r->charges.buffer, error);
-    return status == LEY_OK ? room_results(&r->memory, bytes, &r->potentials, error) : status;
+        status = arena_buffer(&r->memory, (size_t)bytes, DEV_READ_ONLY, &r->charges.buffer, error);
+    return status == LEY_OK ? arena_results(&r->memory, bytes, &r->potentials, error) : status;
 }
 
 void lattice_resident_end(lattice_resident *r)
 {
-    work_end(&r->work);
-    room_clear(&r->memory);
+    sequence_end(&r->command_sequence);
+    arena_clear(&r->memory);
 }

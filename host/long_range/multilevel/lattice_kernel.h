@@ -32,20 +32,20 @@ typedef struct lattice_tables {
 
 /* Makes the tables in a room, with which they end. */
 ley_status lattice_tables_create(lattice_tables *tables, const lattice_kernel *kernel, const lattice_layout *layout,
-                                 room *memory, ley_error *error);
+                                 arena *memory, ley_error *error);
 
 /* Bytes that they will take on the device. */
 int64_t lattice_tables_bytes(const lattice_kernel *kernel, const lattice_layout *layout);
 
 /* Puts weights on the device, as the kernel has them. LEY_ERROR_USAGE where they are not of the
  * radius that it is made for, or not mirrored where it takes them to be. */
-ley_status lattice_weights_create(const lattice_kernel *kernel, const lattice_weights *weights, room *memory,
+ley_status lattice_weights_create(const lattice_kernel *kernel, const lattice_weights *weights, arena *memory,
                                   buffer_of_float *made, ley_error *error);
 
 /* The potentials of levels [first, first + count), in one launch; where that is predicted to last
  * for more than a tenth of a second, in several, between which the sequence can be cancelled.
  * The bytes are the same. `charges` and `potentials`: of all levels, in sub-cubes. */
-void lattice_launch(work *w, const lattice_tables *tables, int first, int count, buffer_of_float weights,
+void lattice_launch(command_sequence *w, const lattice_tables *tables, int first, int count, buffer_of_float weights,
                     buffer_of_float charges, buffer_of_float potentials);
 
 /* What the kernel does for all levels, those of padding too, where its weights are those of an
@@ -69,9 +69,9 @@ void lattice_learn(const lattice_kernel *kernel, const char *step, double predic
 /* ---- A hierarchy that is alone on a device: self-test, benchmark ----------------------------- */
 
 typedef struct lattice_resident {
-    room memory;
+    arena memory;
     flight flight;
-    work work;
+    command_sequence command_sequence;
     lattice_tables tables;
     buffer_of_float weights, charges;
     results potentials;

@@ -56,14 +56,14 @@ int64_t lattice_layout_node(const lattice_layout *layout, int level, int64_t x, 
            x % LEY_CUBE;
 }
 
-places_array lattice_layout_array(const lattice_layout *layout, int level)
+coordinate_table lattice_layout_array(const lattice_layout *layout, int level)
 {
     const lattice_level *l = &layout->levels[level];
-    return (places_array){.n = {l->n[0], l->n[1], l->n[2]},
-                          .periodic = {l->periodic[0], l->periodic[1], l->periodic[2]},
-                          .in_cubes = true,
-                          .pitch = {layout->cubes[level][0], layout->cubes[level][1]},
-                          .first = layout->first_node[level]};
+    return (coordinate_table){.n = {l->n[0], l->n[1], l->n[2]},
+                              .periodic = {l->periodic[0], l->periodic[1], l->periodic[2]},
+                              .in_cubes = true,
+                              .pitch = {layout->cubes[level][0], layout->cubes[level][1]},
+                              .first = layout->first_node[level]};
 }
 
 tiled_slab lattice_layout_slab(const lattice_layout *layout, int level)

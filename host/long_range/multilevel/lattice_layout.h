@@ -34,7 +34,7 @@ int64_t lattice_layout_bytes(const lattice_layout *layout);
 int64_t lattice_layout_node(const lattice_layout *layout, int level, int64_t x, int64_t y, int64_t z);
 
 /* A level as tables of places have it. */
-places_array lattice_layout_array(const lattice_layout *layout, int level);
+coordinate_table lattice_layout_array(const lattice_layout *layout, int level);
 
 /* A level for transpose_to_regions() and transpose_to_rows(): between sub-cubes, which begin at
  * first_node, and rows float[n_z][n_y][n_x]. */

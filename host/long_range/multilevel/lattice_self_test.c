@@ -152,14 +152,15 @@ static ley_status compute(const trial *t, ley_error *error)
     ley_status status = lattice_resident_create(&d, t->kernel, &t->layout, &t->weights, error);
     if (status == LEY_OK) {
         const buffer_of_float potentials = {d.potentials.buffer};
-        work_begin(&d.work, &d.flight, NULL);
-        work_poison(&d.work, &d.potentials, bytes);
-        work_write(&d.work, d.charges.buffer, 0, t->charge, bytes);
-        lattice_launch(&d.work, &d.tables, 0, first, d.weights, d.charges, potentials);
+        sequence_begin(&d.command_sequence, &d.flight, NULL);
+        sequence_poison(&d.command_sequence, &d.potentials, bytes);
+        sequence_write(&d.command_sequence, d.charges.buffer, 0, t->charge, bytes);
+        lattice_launch(&d.command_sequence, &d.tables, 0, first, d.weights, d.charges, potentials);
         if (first < t->layout.count)
-            lattice_launch(&d.work, &d.tables, first, t->layout.count - first, d.weights, d.charges, potentials);
-        work_read(&d.work, d.potentials.buffer, 0, d.potentials.staging, bytes);
-        status = work_finish(&d.work, error);
+            lattice_launch(&d.command_sequence, &d.tables, first, t->layout.count - first, d.weights, d.charges,
+                           potentials);
+        sequence_read(&d.command_sequence, d.potentials.buffer, 0, d.potentials.staging, bytes);
+        status = sequence_finish(&d.command_sequence, error);
     }
     if (status == LEY_OK)
         memcpy(t->potential, d.potentials.staging->bytes, bytes);

@@ -14,7 +14,7 @@
 /* Of their costs. */
 static const char cutoff_name[] = "lattice cutoff", top_name[] = "top level";
 
-static void run_cutoff(const cycle *c, work *w, int top)
+static void run_cutoff(const v_cycle *c, command_sequence *w, int top)
 {
     for (int k = 0; k < top && c->by_level; k++)
         lattice_launch(w, &c->cutoff_tables, k, 1, c->weights[k], c->charges, c->potentials);
@@ -23,40 +23,40 @@ static void run_cutoff(const cycle *c, work *w, int top)
 }
 
 /* The potentials of the top level, all of its pairs or by transforms. */
-static void run_top(const cycle *c, work *w)
+static void run_top(const v_cycle *c, command_sequence *w)
 {
     const int top = c->hierarchy->levels - 1;
     if (c->is_mixed) {
         spectral_transform(&c->spectral, w);
         return;
     }
-    work_step(w, CYCLE_TOP_LEVEL);
+    sequence_step(w, CYCLE_TOP_LEVEL);
     lattice_launch(w, &c->top_tables, top, 1, c->weights[top], c->charges, c->potentials);
 }
 
-void cycle_run(const cycle *c, work *w)
+void v_cycle_run(const v_cycle *c, command_sequence *w)
 {
     const int top = c->hierarchy->levels - 1;
     const buffer_of_float top_charges = c->is_mixed ? c->spectral.charges : c->charges,
                           top_potentials = c->is_mixed ? c->spectral.potentials : c->potentials;
-    work_fill(w, c->charges.buffer, 0, DEV_NO_NUMBERS, c->bytes); /* what is left out must not pass */
-    work_fill(w, c->potentials.buffer, 0, DEV_NO_NUMBERS, c->bytes);
+    sequence_fill(w, c->charges.buffer, 0, DEV_NO_NUMBERS, c->bytes); /* what is left out must not pass */
+    sequence_fill(w, c->potentials.buffer, 0, DEV_NO_NUMBERS, c->bytes);
     if (c->is_mixed)
         spectral_clear(&c->spectral, w);
-    work_step(w, CYCLE_ANTERPOLATION);
+    sequence_step(w, CYCLE_ANTERPOLATION);
     transfer_anterpolate(w, &c->lattices, &c->atoms, c->charges);
-    work_step(w, CYCLE_RESTRICTION);
+    sequence_step(w, CYCLE_RESTRICTION);
     for (int k = 0; k < top; k++)
         transfer_restrict(w, &c->lattices, k, c->charges, k + 1 < top ? c->charges : top_charges);
-    work_step(w, CYCLE_LATTICE_CUTOFF);
+    sequence_step(w, CYCLE_LATTICE_CUTOFF);
     run_cutoff(c, w, top);
     run_top(c, w);
-    work_step(w, CYCLE_PROLONGATION);
+    sequence_step(w, CYCLE_PROLONGATION);
     for (int k = top - 1; k >= 0; k--)
         transfer_prolongate(w, &c->lattices, k, k + 1 < top ? c->potentials : top_potentials, c->potentials);
 }
 
-void cycle_learn(const cycle *c, const work_times *times)
+void v_cycle_learn(const v_cycle *c, const sequence_times *times)
 {
     const double *predicted_s = times->step_predicted_s, *took_s = times->step_s;
     static const struct {
@@ -115,14 +115,14 @@ static ley_status make_wish(const hierarchy *h, bool is_top, int sum, lattice_wi
 }
 
 /* Of the top level: its kernel, or its transforms. */
-static ley_status ready_top(cycle *c, dev *device, int sum, const fft_wish *fft, bool foreseen, ley_error *error)
+static ley_status ready_top(v_cycle *c, dev *device, int sum, const fft_wish *fft, bool foreseen, ley_error *error)
 {
     lattice_wish top;
     if (c->is_mixed) {
         const ley_status status = (foreseen ? spectral_foresee_lattice
                                             : spectral_ready_lattice)(&c->spectral, device, &c->top_level, fft, error);
         c->spectral.step = CYCLE_FORWARD - SPECTRAL_FORWARD;
-        c->spectral.room.within = &c->room;
+        c->spectral.arena.within = &c->arena;
         return status;
     }
     ley_status status = make_wish(c->hierarchy, true, sum, &top, error);
@@ -133,13 +133,13 @@ static ley_status ready_top(cycle *c, dev *device, int sum, const fft_wish *fft,
     return status;
 }
 
-ley_status cycle_ready(cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
-                       const fft_wish *fft, bool foreseen, ley_error *error)
+ley_status v_cycle_ready(v_cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
+                         const fft_wish *fft, bool foreseen, ley_error *error)
 {
-    *c = (cycle){.hierarchy = h,
-                 .by_level = h->kappa_per_A > 0,
-                 .is_mixed = h->solver == HIERARCHY_MIXED,
-                 .room = {.device = device}};
+    *c = (v_cycle){.hierarchy = h,
+                   .by_level = h->kappa_per_A > 0,
+                   .is_mixed = h->solver == HIERARCHY_MIXED,
+                   .arena = {.device = device}};
     transfer_wish own = *wish;
     lattice_wish cutoff;
     own.has_levels = h->levels > 1;
@@ -214,7 +214,7 @@ static ley_status make_images(const hierarchy *h, lattice_sum **made, ley_error 
 }
 
 /* On all cores. */
-static ley_status upload_weights(cycle *c, weighing *w, const lattice_kernel *kernel, ley_error *error)
+static ley_status upload_weights(v_cycle *c, weighing *w, const lattice_kernel *kernel, ley_error *error)
 {
     const size_t count = lattice_weights_count(&w->weights);
     w->values = malloc(count * sizeof *w->values);
@@ -222,14 +222,14 @@ static ley_status upload_weights(cycle *c, weighing *w, const lattice_kernel *ke
         return ley_fail_memory(error, count * sizeof *w->values, "weights of a lattice");
     parallel_ranges(count, weigh_some, w);
     w->weights.values = w->values;
-    const ley_status status = cancel_is_asked(c->cancelled)
-                                  ? ley_fail(error, LEY_CANCELLED, "cancelled")
-                                  : lattice_weights_create(kernel, &w->weights, &c->room, &c->weights[w->level], error);
+    const ley_status status = cancel_is_asked(c->cancelled) ? ley_fail(error, LEY_CANCELLED, "cancelled")
+                                                            : lattice_weights_create(kernel, &w->weights, &c->arena,
+                                                                                     &c->weights[w->level], error);
     free(w->values);
     return status;
 }
 
-static ley_status make_weights(cycle *c, int level, ley_error *error)
+static ley_status make_weights(v_cycle *c, int level, ley_error *error)
 {
     const hierarchy *h = c->hierarchy;
     const bool is_top = level == h->levels - 1;
@@ -249,7 +249,7 @@ static ley_status make_weights(cycle *c, int level, ley_error *error)
 
 /* Of the top level, but where it is done by transforms; and of the first one for all others, or of
  * each of them. */
-static ley_status make_all_weights(cycle *c, const spread *atoms, ley_error *error)
+static ley_status make_all_weights(v_cycle *c, const spread *atoms, ley_error *error)
 {
     const int top = c->hierarchy->levels - 1;
     ley_status status =
@@ -282,13 +282,13 @@ static ley_status make_layout(const hierarchy *h, bool by_level, lattice_layout 
     return lattice_layout_make(levels, count, layout, error);
 }
 
-bool cycle_can_number(const hierarchy *h)
+bool v_cycle_can_number(const hierarchy *h)
 {
     lattice_layout layout;
     bool can = make_layout(h, false, &layout, NULL) == LEY_OK;
     for (int k = 0; k < layout.count && can; k++) {
-        const places_array array = lattice_layout_array(&layout, k);
-        can = places_can_number(&array);
+        const coordinate_table array = lattice_layout_array(&layout, k);
+        can = coordinates_can_number(&array);
     }
     if (can && h->solver == HIERARCHY_MIXED) {
         hierarchy top;
@@ -298,35 +298,35 @@ bool cycle_can_number(const hierarchy *h)
     return can;
 }
 
-static ley_status load_top(cycle *c, const lattice_layout *layout, ley_error *error)
+static ley_status load_top(v_cycle *c, const lattice_layout *layout, ley_error *error)
 {
     if (!c->is_mixed)
-        return lattice_tables_create(&c->top_tables, &c->top, layout, &c->room, error);
+        return lattice_tables_create(&c->top_tables, &c->top, layout, &c->arena, error);
     const ley_status status = spectral_load_lattice(&c->spectral, error);
     c->arrays[c->hierarchy->levels - 1] = c->spectral.arrays[0];
     return status;
 }
 
-static ley_status load_lattices(cycle *c, const lattice_layout *layout, ley_error *error)
+static ley_status load_lattices(v_cycle *c, const lattice_layout *layout, ley_error *error)
 {
     const hierarchy *h = c->hierarchy;
     const size_t bytes = c->bytes = (size_t)lattice_layout_bytes(layout);
-    ley_status status = room_check_host(&c->room, "lattices for the processor as a device", 2 * (double)bytes,
-                                        "a wider --lattice-spacing", error);
+    ley_status status = arena_check_host(&c->arena, "lattices for the processor as a device", 2 * (double)bytes,
+                                         "a wider --lattice-spacing", error);
     if (status == LEY_OK)
         status = load_top(c, layout, error);
     if (status == LEY_OK)
-        status = transfer_lattices_create(&c->lattices, &c->transfer, h, c->arrays, &c->room, error);
+        status = transfer_lattices_create(&c->lattices, &c->transfer, h, c->arrays, &c->arena, error);
     if (status == LEY_OK)
-        status = room_buffer(&c->room, bytes, DEV_READ_WRITE, &c->charges.buffer, error);
+        status = arena_buffer(&c->arena, bytes, DEV_READ_WRITE, &c->charges.buffer, error);
     if (status == LEY_OK)
-        status = room_buffer(&c->room, bytes, DEV_READ_WRITE, &c->potentials.buffer, error);
+        status = arena_buffer(&c->arena, bytes, DEV_READ_WRITE, &c->potentials.buffer, error);
     return status == LEY_OK && h->levels > 1
-               ? lattice_tables_create(&c->cutoff_tables, &c->cutoff, layout, &c->room, error)
+               ? lattice_tables_create(&c->cutoff_tables, &c->cutoff, layout, &c->arena, error)
                : status;
 }
 
-ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
+ley_status v_cycle_load(v_cycle *c, const spread *atoms, ley_error *error)
 {
     const hierarchy *h = c->hierarchy;
     lattice_layout layout;
@@ -337,12 +337,12 @@ ley_status cycle_load(cycle *c, const spread *atoms, ley_error *error)
         c->arrays[k] = lattice_layout_array(&layout, k);
     status = load_lattices(c, &layout, error);
     if (status == LEY_OK && atoms->at != NULL)
-        status = transfer_atoms_create(&c->atoms, atoms, &c->room, error);
+        status = transfer_atoms_create(&c->atoms, atoms, &c->arena, error);
     return status == LEY_OK ? make_all_weights(c, atoms, error) : status;
 }
 
 /* 0: kernels cannot number the lattices. */
-size_t cycle_lent_bytes(const cycle *c)
+size_t v_cycle_lent_bytes(const v_cycle *c)
 {
     lattice_layout layout;
     return make_layout(c->hierarchy, c->by_level, &layout, NULL) == LEY_OK
@@ -351,38 +351,39 @@ size_t cycle_lent_bytes(const cycle *c)
 }
 
 /* Of coarser levels nothing is there but where they would be: interpolation looks at the finest. */
-ley_status cycle_borrow(cycle *c, ley_error *error)
+ley_status v_cycle_borrow(v_cycle *c, ley_error *error)
 {
     lattice_layout layout;
     ley_status status = make_layout(c->hierarchy, c->by_level, &layout, error);
     for (int k = 0; k < c->hierarchy->levels && status == LEY_OK; k++)
         c->arrays[k] = lattice_layout_array(&layout, k < layout.count ? k : 0);
     if (status == LEY_OK)
-        status = room_check_host(&c->room, "lattices for the processor as a device", (double)cycle_lent_bytes(c),
-                                 "a wider --lattice-spacing", error);
+        status = arena_check_host(&c->arena, "lattices for the processor as a device", (double)v_cycle_lent_bytes(c),
+                                  "a wider --lattice-spacing", error);
     if (status == LEY_OK)
-        status = transfer_lattices_create(&c->lattices, &c->transfer, c->hierarchy, c->arrays, &c->room, error);
-    return status == LEY_OK ? room_buffer(&c->room, cycle_lent_bytes(c), DEV_READ_WRITE, &c->potentials.buffer, error)
-                            : status;
+        status = transfer_lattices_create(&c->lattices, &c->transfer, c->hierarchy, c->arrays, &c->arena, error);
+    return status == LEY_OK
+               ? arena_buffer(&c->arena, v_cycle_lent_bytes(c), DEV_READ_WRITE, &c->potentials.buffer, error)
+               : status;
 }
 
-void cycle_unload(cycle *c)
+void v_cycle_unload(v_cycle *c)
 {
-    room_clear(&c->spectral.room);
-    room_clear(&c->room);
+    arena_clear(&c->spectral.arena);
+    arena_clear(&c->arena);
 }
 
-void cycle_end(cycle *c)
+void v_cycle_end(v_cycle *c)
 {
     if (c->is_mixed)
         spectral_end(&c->spectral);
-    room_clear(&c->room);
+    arena_clear(&c->arena);
     transfer_kernels_destroy(&c->transfer);
     lattice_kernel_destroy(&c->cutoff);
     lattice_kernel_destroy(&c->top);
 }
 
-double cycle_seconds(const cycle *c, size_t atoms)
+double v_cycle_seconds(const v_cycle *c, size_t atoms)
 {
     const hierarchy *h = c->hierarchy;
     const int top = h->levels - 1;
@@ -398,7 +399,7 @@ double cycle_seconds(const cycle *c, size_t atoms)
     return sum_s;
 }
 
-double cycle_bytes(const cycle *c, double *largest)
+double v_cycle_bytes(const v_cycle *c, double *largest)
 {
     lattice_layout layout;
     double levels = 0, top_largest = 0;

@@ -232,7 +232,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
         status = cutoff_run_begin(&r->run, first, r->slab < layers - first ? r->slab : layers - first, NULL, error);
         if (status == LEY_OK)
             status = cutoff_run_finish(&r->run, cutoff_run_place(&r->run, r->map), NULL, error);
-        *seconds += r->run.work.times.kernel_s;
+        *seconds += r->run.command_sequence.times.kernel_s;
     }
     return status;
 }
@@ -340,7 +340,7 @@ static ley_status run_slabs(const whole_job *j, ley_error *error)
             status = finish_slab(j, &j->runs[(i + 1) % SLOTS], error);
     }
     for (int i = 0; i < SLOTS; i++)
-        work_finish(&j->runs[i].work, NULL);
+        sequence_finish(&j->runs[i].command_sequence, NULL);
     return status;
 }
 

@@ -46,7 +46,7 @@ void device_binning_destroy(device_binning *kernels);
  * that do not work there, or more than 128 atoms in a bin. The atoms themselves are of the room,
  * too, in `*atoms`, for who wants them there; NULL: nobody does. Errors: what the device fails
  * with; LEY_ERROR_MEMORY; LEY_ERROR_WRONG_RESULT when its counts are not those of the atoms. */
-ley_status device_binning_run(room *r, const device_binning *kernels, const cutoff_problem *problem,
+ley_status device_binning_run(arena *r, const device_binning *kernels, const cutoff_problem *problem,
                               buffer_of_atom *slots, buffer_of_int *extra, device_atoms *atoms, device_bins *counts,
                               ley_error *error);
 

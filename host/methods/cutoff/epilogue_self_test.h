@@ -24,8 +24,8 @@ ley_status test_lattice_create(test_lattice *t, const ley_lattice *points, int n
                                ley_error *error);
 void test_lattice_destroy(test_lattice *t);
 
-/* On a device. Errors: those of room_upload(). */
-ley_status test_lattice_upload(const test_lattice *t, room *memory, cutoff_lattice *made, ley_error *error);
+/* On a device. Errors: those of arena_upload(). */
+ley_status test_lattice_upload(const test_lattice *t, arena *memory, cutoff_lattice *made, ley_error *error);
 
 /* Adds what is right at a point of the map to a sum. */
 void test_lattice_add(const test_lattice *t, const double point_A[3], reference_value *sum);

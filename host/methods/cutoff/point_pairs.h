@@ -74,7 +74,7 @@ typedef struct point_pairs_run {
     buffer_of_int bins;
     results phi;
     int64_t capacity; /* work-groups that there are buffers for, which grow when need be */
-    work work;
+    command_sequence command_sequence;
 } point_pairs_run;
 
 /* Starts on points [first, first + count) of the list, predicted to take so long, and the way back.

@@ -22,12 +22,12 @@ typedef struct cutoff_addition {
 
     /* A device joins, whose slabs are of so many planes at most; memory is of this room. `state` is
      * set also on failure when there is something to end. */
-    ley_status (*begin)(void *task, const stage_place *place, const cutoff_kernel *kernel, int64_t planes, room *memory,
-                        void **state, ley_error *error);
+    ley_status (*begin)(void *task, const stage_place *place, const cutoff_kernel *kernel, int64_t planes,
+                        arena *memory, void **state, ley_error *error);
     void (*end)(void *state);
 
     /* To planes [first, first + planes), which lie in phi as cutoff_kernel_layout() says. */
-    void (*add)(void *state, work *w, int64_t first, int64_t planes, buffer_of_float phi);
+    void (*add)(void *state, command_sequence *w, int64_t first, int64_t planes, buffer_of_float phi);
 
     /* In place of add(), once: what the kernel reads. */
     void (*lattice)(void *state, cutoff_lattice *made);

@@ -169,14 +169,14 @@ static ley_status size_slabs(dcs_state *s, ley_error *error)
                         .planned = plan_slab(s->task->job->plan, info),
                         .piece = "one plane of the lattice needs"};
     padding_bytes(&layout, &needs.piece_bytes);
-    return slab_size(&s->kernel.room, &needs, &s->slab_planes, error);
+    return slab_size(&s->kernel.arena, &needs, &s->slab_planes, error);
 }
 
 static ley_status forecast(void *context, const stage_place *place, void *state, device_forecast *f, ley_error *error)
 {
     dcs_state *s = state;
     s->task = context;
-    s->kernel.room = (room){.device = place->device, .within = place->room};
+    s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     const dcs_problem *problem = &s->task->problem;
     const double atoms = (double)ley_atoms_count(problem->atoms),
                  bytes = atoms * (double)dcs_packed_bytes(dcs_packing_of(&s->kernel.choice.spec));
@@ -260,7 +260,7 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
 {
     dcs_state *s = *state;
     s->task = context;
-    s->kernel.room = (room){.device = place->device, .within = place->room};
+    s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     ley_status status = size_slabs(s, error);
     const int64_t planned = plan_number(place->job->plan, place->device->info, plan_rows[LAUNCH_ATOMS].name);
     if (status == LEY_OK)
@@ -305,7 +305,7 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     if (status != LEY_OK)
         return status;
     status = dcs_run_finish(run, planes, error);
-    *times = run->work.times;
+    *times = run->command_sequence.times;
     const ley_status given = map_planes_give(s->task->map, piece.first, piece.count, planes, status == LEY_OK, error);
     return status == LEY_OK ? given : status;
 }
@@ -313,7 +313,7 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
 static void drop(void *state, int slot)
 {
     dcs_state *s = state;
-    work_finish(&s->slots[slot].work, NULL);
+    sequence_finish(&s->slots[slot].command_sequence, NULL);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */

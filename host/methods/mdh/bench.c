@@ -178,7 +178,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     ley_status status = mdh_run_begin(&r->run, r->kernel, 0, r->kernel->problem->rows, NULL, error);
     if (status == LEY_OK)
         status = mdh_run_finish(&r->run, r->values, NULL, error);
-    *seconds = r->run.work.times.kernel.end_s - r->run.work.times.kernel.start_s;
+    *seconds = r->run.command_sequence.times.kernel.end_s - r->run.command_sequence.times.kernel.start_s;
     return status;
 }
 

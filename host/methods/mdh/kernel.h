@@ -23,7 +23,7 @@ typedef struct mdh_kernel {
     buffer_of_placed atoms;
     int n_atoms;
     int most_part_atoms; /* 0: as short float sums ask for; tests set it */
-    room room;
+    arena arena;
     flight flight;
 } mdh_kernel;
 
