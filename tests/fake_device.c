@@ -700,7 +700,7 @@ static void run_note(const fake_plan *plan, const dev_launch *launch)
     words[int_argument(launch, 1)] = 10 * words[int_argument(launch, 1)] + (uint32_t)int_argument(launch, 2);
 }
 
-/* ---- Calibration and the door ---------------------------------------------------------------- */
+/* ---- Calibration and the device interface ---------------------------------------------------- */
 
 static bool is_root(const dev_program *program)
 {

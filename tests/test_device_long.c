@@ -124,7 +124,8 @@ static void test_what_is_declined(void **state)
 
 /* ---- Drivers that fail ----------------------------------------------------------------------- */
 
-/* The device's own door, at which one call fails, or does nothing and says that all is well. */
+/* The device's own interface, at which one call fails, or does nothing and says that all is well.
+ */
 typedef enum call { CREATE, STAGE, WRITE, SEND, FILL, LAUNCH, READ, WAIT, CALLS } call;
 static const char *const call_names[CALLS] = {"buffer_create", "staging_create", "write", "send",
                                               "fill",          "launch",         "read",  "wait"};
@@ -372,8 +373,8 @@ static void test_maps(void **state)
 static void test_plans(void **state)
 {
     (void)state;
-    static const dev_backend door = {.name = "none", .source_suffix = "cl", .common_options = ""};
-    dev_info card = {.backend = &door,
+    static const dev_backend backend = {.name = "none", .source_suffix = "cl", .common_options = ""};
+    dev_info card = {.backend = &backend,
                      .device_class = DEV_GPU,
                      .has_double = true,
                      .name = "card",

@@ -155,7 +155,7 @@ static void spoil_waves(long_wavelengths *w)
 WRAPPED(ley_status, long_wavelengths_make, const hierarchy *h, const int64_t n[3], const long_charges *charges,
         const atomic_bool *cancelled, long_wavelengths *made, ley_error *error)
 {
-    const ley_status status = right_long_waves_make(h, n, charges, cancelled, made, error);
+    const ley_status status = right_long_wavelengths_make(h, n, charges, cancelled, made, error);
     if (status == LEY_OK)
         spoil_waves(made);
     return status;

@@ -257,7 +257,7 @@ static void test_jobs_are_refused(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Every door on its own, without that plan. */
+/* Every interface on its own, without that plan. */
 static void test_allocations_are_refused(void **state)
 {
     (void)state;

@@ -388,20 +388,20 @@ WRAPPED(int32_t, coordinates_along_axis, const coordinate_table *array, int axis
 {
     const int64_t n = array->n[axis];
     if (in_force == PLACES_OF_SUMS && axis == 1 && n > 2 * LEY_CUBE && i >= 0 && i < 2 * LEY_CUBE)
-        return right_places_along_axis(array, axis, (i + LEY_CUBE) % (2 * LEY_CUBE));
+        return right_coordinates_along_axis(array, axis, (i + LEY_CUBE) % (2 * LEY_CUBE));
     if (in_force == PLACES_OF_SUMS_END && axis == 2 && n > 4 && i >= n - 4 && i < n)
         return LEY_NOWHERE;
     if (in_force == IMAGES_OF_SUMS && (i < 0 || i >= n))
         return LEY_NOWHERE;
     if (in_force == IMAGES_ON_ONE_SIDE && axis == 2 && i < 0)
         return LEY_NOWHERE;
-    return right_places_along_axis(array, axis, i);
+    return right_coordinates_along_axis(array, axis, i);
 }
 
 WRAPPED(ley_status, coordinates_add, coordinates *p, const coordinate_table *array, int64_t before, int64_t after,
         coordinates_of *made, ley_error *error)
 {
-    const ley_status status = right_places_add(p, array, before, after, made, error);
+    const ley_status status = right_coordinates_add(p, array, before, after, made, error);
     if (status == LEY_OK && in_force == PLACES_OF_A_LEVEL && array->first > 0 && before > 0)
         memmove(p->values + made->at[0], p->values + made->at[0] + 1, (size_t)(array->n[0] - 1) * sizeof *p->values);
     if (status == LEY_OK && in_force == PLACES_LACK_A_PLANE && before > 0 && is_map)
@@ -430,7 +430,7 @@ WRAPPED(void, sequence_fill, command_sequence *w, dev_buffer *buffer, size_t off
     uint32_t own = leaves_zeros() && pattern == DEV_NO_NUMBERS ? 0 : pattern;
     if (in_force == PADDING_NOT_CLEARED && pattern == 0)
         memcpy(&own, &some, sizeof own);
-    right_work_fill(w, buffer, offset, own, bytes);
+    right_sequence_fill(w, buffer, offset, own, bytes);
 }
 
 WRAPPED(void, transfer_anterpolate, command_sequence *w, const transfer_lattices *l, const transfer_atoms *atoms,
@@ -630,7 +630,7 @@ WRAPPED(void, sequence_fft, command_sequence *w, const dev_fft *fft, bool forwar
         dev_buffer *scratch)
 {
     if (in_force != (forward ? NO_WAY_THERE : NO_WAY_BACK))
-        right_work_fft(w, fft, forward, from, to, scratch);
+        right_sequence_fft(w, fft, forward, from, to, scratch);
 }
 
 /* ---- Who sees them --------------------------------------------------------------------------- */

@@ -699,7 +699,7 @@ static float run_with_waves(waves *from, ley_status expected)
 
 /* They are asked for when anterpolation and the transform are on their way, take the place of the
  * device's own, and fail the sequence where there are none. */
-static void test_long_waves(void **state)
+static void test_long_wavelengths(void **state)
 {
     (void)state;
     problem own = fine_problem(HIERARCHY_FFT, WINDOW_BSPLINE8, 7);
@@ -907,7 +907,7 @@ static int run(const char *selector, const ley_device_info *info)
                                               cmocka_unit_test(test_without_transforms),
                                               cmocka_unit_test(test_too_far),
                                               cmocka_unit_test(test_cancelling),
-                                              cmocka_unit_test(test_long_waves),
+                                              cmocka_unit_test(test_long_wavelengths),
                                               cmocka_unit_test(test_kept_on_device),
                                               cmocka_unit_test(test_planted_faults),
                                               cmocka_unit_test(test_faults_of_kernels)};

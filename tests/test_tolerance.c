@@ -87,7 +87,7 @@ static void test_between_columns(void **state)
     assert_true(fabs(held - found) < 0.1 * found);
 }
 
-/* ---- The survey ------------------------------------------------------------------------------ */
+/* ---- Charge statistics ----------------------------------------------------------------------- */
 
 /* The root mean square potential of ions, and of as many again that have none; of some it is summed
  * exactly, of many by cubes. */
@@ -336,7 +336,7 @@ static void set_solver_building(search_device *d, double seconds)
 }
 
 /* The last transform is taken again, unless another saves more than it takes to make; of an open
- * box it may have had two nodes fewer than the survey says, or one more. */
+ * box it may have had two nodes fewer than the charge statistics say, or one more. */
 static void keep_transform(bool is_periodic, int beside)
 {
     charge_statistics s = water(is_periodic ? 100 : 90);

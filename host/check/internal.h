@@ -1,6 +1,6 @@
 /* Checks of a device and its driver: a table of them, a row each, and what a row is given. A check
  * tries one case after the other; each has a result. All of it runs on the device's own thread and
- * goes through the one door. */
+ * goes through the one device interface. */
 #ifndef LEY_CHECK_INTERNAL_H
 #define LEY_CHECK_INTERNAL_H
 

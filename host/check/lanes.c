@@ -281,7 +281,7 @@ static ley_status judge_stamps(const dev_times *times, double begun_s, double en
 
 static ley_status attempt_stamps(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
 {
-    const dev_backend *door = run->device->backend;
+    const dev_backend *backend = run->device->backend;
     dev_event *events[STAMPED] = {NULL};
     dev_times times[STAMPED];
     long_launch l;
@@ -295,7 +295,7 @@ static ley_status attempt_stamps(check_run *run, void *context, size_t size, che
         status = long_launch_start(&l, i % 2, &events[i], error);
     for (int i = 0; i < STAMPED; i++)
         if (events[i] != NULL) {
-            const ley_status waited = door->wait(run->device, events[i], &times[i], status == LEY_OK ? error : NULL);
+            const ley_status waited = backend->wait(run->device, events[i], &times[i], status == LEY_OK ? error : NULL);
             status = status == LEY_OK ? waited : status;
         }
     if (status == LEY_OK)
@@ -321,15 +321,15 @@ void check_stamps(check_run *run, const check_row *row)
 static ley_status read_beside(long_launch *l, check_finding *f, ley_error *error)
 {
     dev *device = l->kernel.device;
-    const dev_backend *door = device->backend;
+    const dev_backend *backend = device->backend;
     dev_event *first = NULL, *second = NULL, *read = NULL;
     ley_status status = long_launch_start(l, 0, &first, error);
     if (status == LEY_OK)
-        status = door->read(device, l->out[0].buffer, 0, l->out[0].staging, l->bytes, first, &read, error);
+        status = backend->read(device, l->out[0].buffer, 0, l->out[0].staging, l->bytes, first, &read, error);
     if (status == LEY_OK)
         status = long_launch_start(l, 1, &second, error);
     if (read != NULL) {
-        const ley_status waited = door->wait(device, read, NULL, status == LEY_OK ? error : NULL);
+        const ley_status waited = backend->wait(device, read, NULL, status == LEY_OK ? error : NULL);
         status = status == LEY_OK ? waited : status;
     }
     const float *found = l->out[0].staging->bytes;
@@ -338,11 +338,11 @@ static ley_status read_beside(long_launch *l, check_finding *f, ley_error *error
             status = check_wrong(f, (double)found[i], 2, error,
                                  "value %zu that comes back beside another launch is %g, not 2", i, (double)found[i]);
     if (second != NULL) {
-        const ley_status waited = door->wait(device, second, NULL, status == LEY_OK ? error : NULL);
+        const ley_status waited = backend->wait(device, second, NULL, status == LEY_OK ? error : NULL);
         status = status == LEY_OK ? waited : status;
     }
     if (first != NULL)
-        door->forget(device, first);
+        backend->forget(device, first);
     return status;
 }
 

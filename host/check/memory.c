@@ -367,7 +367,7 @@ static uint64_t most_bytes(const dev_info *info)
 /* Its ends and its middle are written and come back. */
 static ley_status attempt_allocation(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
 {
-    const dev_backend *door = run->device->backend;
+    const dev_backend *backend = run->device->backend;
     const size_t places[3] = {0, size / 2 / PIECE * PIECE, size - PIECE};
     uint32_t piece[PIECE / sizeof(uint32_t)];
     check_bench b;
@@ -375,7 +375,7 @@ static ley_status attempt_allocation(check_run *run, void *context, size_t size,
     dev_staging *back = NULL;
     (void)context;
     check_bench_begin(&b, run->device);
-    ley_status status = door->buffer_create(run->device, size, DEV_READ_WRITE, &buffer, error);
+    ley_status status = backend->buffer_create(run->device, size, DEV_READ_WRITE, &buffer, error);
     if (status == LEY_OK)
         status = arena_staging(&b.arena, PIECE, &back, error);
     for (size_t k = 0; k < 3 && status == LEY_OK; k++) {
@@ -398,7 +398,7 @@ static ley_status attempt_allocation(check_run *run, void *context, size_t size,
         snprintf(f->text, sizeof f->text, "%s", ley_size((double)size).s);
     check_bench_end(&b);
     if (buffer != NULL)
-        door->buffer_destroy(run->device, buffer);
+        backend->buffer_destroy(run->device, buffer);
     return status;
 }
 
@@ -428,7 +428,7 @@ enum { FAR_GROUPS = 4, FAR_ITEMS = 16, FAR_BYTES = FAR_GROUPS * FAR_ITEMS * 16 }
  * nothing changes. */
 static ley_status attempt_far(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
 {
-    const dev_backend *door = run->device->backend;
+    const dev_backend *backend = run->device->backend;
     const work_items_spec spec = {
         .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .lx = FAR_ITEMS, .ly = 1, .lz = 1};
     dev_kernel kernel = {.device = run->device};
@@ -439,7 +439,7 @@ static ley_status attempt_far(check_run *run, void *context, size_t size, check_
     check_bench_begin(&b, run->device);
     ley_status status = kernel_create_anew(run->device, &work_items_kind, &spec, false, NULL, &kernel, error);
     if (status == LEY_OK)
-        status = door->buffer_create(run->device, size + FAR_BYTES, DEV_READ_WRITE, &buffer, error);
+        status = backend->buffer_create(run->device, size + FAR_BYTES, DEV_READ_WRITE, &buffer, error);
     if (status == LEY_OK)
         status = arena_buffer(&b.arena, sizeof(int32_t), DEV_READ_WRITE, &count, error);
     if (status == LEY_OK)
@@ -475,7 +475,7 @@ static ley_status attempt_far(check_run *run, void *context, size_t size, check_
     }
     check_bench_end(&b);
     if (buffer != NULL)
-        door->buffer_destroy(run->device, buffer);
+        backend->buffer_destroy(run->device, buffer);
     kernel_destroy(&kernel);
     return status;
 }

@@ -14,7 +14,7 @@ enum { SMALL_BYTES = 64 << 10 };
  * not at all. */
 enum { POISONED_STAGING = 64 };
 
-static const dev_backend *door(const command_sequence *w)
+static const dev_backend *backend(const command_sequence *w)
 {
     return w->flight->device->backend;
 }
@@ -119,7 +119,7 @@ static void wait_read(command_sequence *w)
     dev_event *read = w->read;
     dev_times when = {0, 0};
     w->read = NULL;
-    if (read == NULL || door(w)->wait(w->flight->device, read, &when, teller(w)) != LEY_OK)
+    if (read == NULL || backend(w)->wait(w->flight->device, read, &when, teller(w)) != LEY_OK)
         return;
     if (w->reads++ == 0)
         w->times.transfer.start_s = when.start_s;
@@ -139,7 +139,7 @@ static bool is_ready(command_sequence *w)
 static void place(command_sequence *w, dev_event *done)
 {
     if (w->placed != NULL)
-        door(w)->forget(w->flight->device, w->placed);
+        backend(w)->forget(w->flight->device, w->placed);
     w->placed = done;
 }
 
@@ -148,7 +148,8 @@ static bool send_small(command_sequence *w, dev_buffer *buffer, size_t offset, c
 {
     if (size > SMALL_BYTES - w->small_bytes)
         return false;
-    if (w->small == NULL && door(w)->staging_create(w->flight->device, SMALL_BYTES, &w->small, &w->error) != LEY_OK) {
+    if (w->small == NULL &&
+        backend(w)->staging_create(w->flight->device, SMALL_BYTES, &w->small, &w->error) != LEY_OK) {
         w->small = NULL;
         return true;
     }
@@ -170,14 +171,14 @@ void sequence_send(command_sequence *w, dev_buffer *buffer, size_t offset, const
 {
     dev_event *done = NULL;
     if (is_ready(w) &&
-        door(w)->send(w->flight->device, buffer, offset, staging, from, size, &done, &w->error) == LEY_OK)
+        backend(w)->send(w->flight->device, buffer, offset, staging, from, size, &done, &w->error) == LEY_OK)
         place(w, done);
 }
 
 void sequence_fill(command_sequence *w, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes)
 {
     dev_event *done = NULL;
-    if (is_ready(w) && door(w)->fill(w->flight->device, buffer, offset, pattern, bytes, &done, &w->error) == LEY_OK)
+    if (is_ready(w) && backend(w)->fill(w->flight->device, buffer, offset, pattern, bytes, &done, &w->error) == LEY_OK)
         place(w, done);
 }
 
@@ -186,7 +187,7 @@ void sequence_copy(command_sequence *w, dev_buffer *to, size_t to_offset, dev_bu
 {
     dev_event *done = NULL;
     if (is_ready(w) &&
-        door(w)->copy(w->flight->device, to, to_offset, from, from_offset, bytes, &done, &w->error) == LEY_OK)
+        backend(w)->copy(w->flight->device, to, to_offset, from, from_offset, bytes, &done, &w->error) == LEY_OK)
         place(w, done);
 }
 
@@ -230,7 +231,8 @@ void sequence_read(command_sequence *w, dev_buffer *buffer, size_t offset, dev_s
     const bool may_read = is_ready(w);
     if (may_read)
         sequence_poison_staging(staging, size);
-    if (may_read && door(w)->read(w->flight->device, buffer, offset, staging, size, after, &done, &w->error) == LEY_OK)
+    if (may_read &&
+        backend(w)->read(w->flight->device, buffer, offset, staging, size, after, &done, &w->error) == LEY_OK)
         w->read = done;
     w->times.read_bytes += w->read != NULL ? size : 0;
 }
@@ -271,7 +273,7 @@ ley_status sequence_finish(command_sequence *w, ley_error *error)
     }
     wait_read(w);
     if (w->placed != NULL)
-        door(w)->wait(w->flight->device, w->placed, NULL, teller(w));
+        backend(w)->wait(w->flight->device, w->placed, NULL, teller(w));
     w->placed = NULL;
     w->small_bytes = 0;
     return sequence_status(w, error);
@@ -281,7 +283,7 @@ void sequence_end(command_sequence *w)
 {
     sequence_finish(w, NULL);
     if (w->small != NULL)
-        door(w)->staging_destroy(w->flight->device, w->small);
+        backend(w)->staging_destroy(w->flight->device, w->small);
     ley_error_clear(&w->error);
     *w = (command_sequence){.flight = NULL};
 }

@@ -105,7 +105,7 @@ static void question_keep(device_question *q)
     dev_keep(q);
 }
 
-/* One of the questions that are asked at once; no hand: it is answered, or nobody answers it. */
+/* One of the questions that are asked at once; no thread: it is answered, or nobody answers it. */
 typedef struct asked {
     device_question *question;
     driver_thread *driver_thread;

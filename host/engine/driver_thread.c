@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const double moment_s = 20e-3; /* between two looks at hands that are busy */
+static const double moment_s = 20e-3; /* between two looks at driver threads that are busy */
 
 struct driver_thread {
     watch watch; /* its mutex is for the rest, too */
@@ -24,7 +24,7 @@ static atomic_int adrift;
 
 /* ---- The bell -------------------------------------------------------------------------------- */
 
-/* Rung by every hand that becomes idle. */
+/* Rung by every driver thread that becomes idle. */
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t rung;

@@ -15,11 +15,11 @@ void driver_thread_give(driver_thread *h, void (*task)(void *context), void *con
 
 bool driver_thread_is_idle(driver_thread *h);
 
-/* The call of the door that it is in; NULL: none. */
+/* The call of the device interface that it is in; NULL: none. */
 const char *driver_thread_call(driver_thread *h);
 
-/* How often a hand of this process has become idle; and waits until that has happened more often
- * than `rings` times, a moment at most. */
+/* How often a driver thread of this process has become idle; and waits until that has happened more
+ * often than `rings` times, a moment at most. */
 unsigned long driver_thread_rings(void);
 void driver_thread_wait(unsigned long rings);
 void driver_thread_wait_for(unsigned long rings, double most_s); /* and no longer than this */
@@ -28,12 +28,12 @@ void driver_thread_wait_for(unsigned long rings, double most_s); /* and no longe
  * task was given. */
 bool driver_thread_leave(driver_thread *h, bool is_over, ley_error *why);
 
-/* Whether the driver has returned to a hand left behind. */
+/* Whether the driver has returned to a driver thread that was left behind. */
 bool driver_thread_is_back(driver_thread *h);
 
 /* Dismisses a busy one: it comes to the end of its task, runs `last`, and goes. With `stop`, its
- * task ends soon: calls of the door that begin anything fail from now on (see watch_ends()).
- * false: it is idle, and nothing has happened. */
+ * task ends soon: calls of the device interface that begin anything fail from now on (see
+ * watch_ends()). false: it is idle, and nothing has happened. */
 bool driver_thread_dismiss(driver_thread *h, bool stop, void (*last)(void *context), void *context);
 
 /* Dismissed ones that have not gone yet. */

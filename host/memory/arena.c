@@ -11,7 +11,7 @@ struct arena_holding {
     dev_buffer *buffer; /* or: */
     dev_staging *staging;
     size_t bytes;  /* of a buffer */
-    uint64_t name; /* of what is in it, where later rooms may have it; else 0 */
+    uint64_t name; /* of what is in it, where later arenas may have it; else 0 */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -31,7 +31,7 @@ static const arena *outermost(const arena *r)
     return r;
 }
 
-/* What all rooms of a job may take together. */
+/* What all arenas of a job may take together. */
 static uint64_t budget_of(const dev *device)
 {
     return device->info->global_bytes / 4 * 3;
@@ -85,7 +85,7 @@ static bool forget_kept(dev *device)
     return oldest.buffer != NULL;
 }
 
-/* For rooms to come, where it is worth keeping. */
+/* For arenas to come, where it is worth keeping. */
 static bool keep(dev *device, const arena_holding *of)
 {
     const kept_buffer one = {of->name, of->buffer, of->bytes};

@@ -1,5 +1,5 @@
 /* Memory of one device for one job: one budget for all that is made here, freed together. Rooms
- * within a room are freed on their own, and share its budget. */
+ * within an arena are freed on their own, and share its budget. */
 #ifndef LEY_MEMORY_ARENA_H
 #define LEY_MEMORY_ARENA_H
 
@@ -7,12 +7,12 @@
 
 typedef struct arena_holding arena_holding;
 
-/* A room begins as {.device = ..., .within = ...}. */
+/* An arena begins as {.device = ..., .within = ...}. */
 typedef struct arena {
     dev *device;
     struct arena *within; /* NULL: none */
     arena_holding *holdings;
-    uint64_t taken; /* bytes of buffers, of rooms within it, too */
+    uint64_t taken; /* bytes of buffers, of arenas within it, too */
 } arena;
 
 /* What a kernel makes: on the device, and on the host, where it comes back to. */
@@ -39,9 +39,9 @@ ley_status arena_check_host(const arena *r, const char *what, double bytes, cons
 /* A buffer that kernels only read, with these bytes in it. */
 ley_status arena_upload(arena *r, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error);
 
-/* The same, which a card keeps for later rooms when this one has done with it, and has from an
+/* The same, which a card keeps for later arenas when this one has done with it, and has from an
  * earlier one: nothing is sent then. `name` is that of the bytes, which no others ever have
- * (kept_buffers.h); 0: none, they are not kept. What is kept counts as taken while a room has it;
+ * (kept_buffers.h); 0: none, they are not kept. What is kept counts as taken while an arena has it;
  * else it makes way for whatever asks for memory. A processor's memory is the host's: it keeps
  * none. */
 ley_status arena_upload_kept(arena *r, uint64_t name, const void *bytes, size_t size, dev_buffer **buffer,
@@ -50,12 +50,12 @@ ley_status arena_upload_kept(arena *r, uint64_t name, const void *bytes, size_t 
 /* On failure there are none. */
 ley_status arena_results(arena *r, int64_t bytes, results *made, ley_error *error);
 
-/* Ends what was made here before the room ends; what is NULL is none. All are NULL then. */
+/* Ends what was made here before the arena ends; what is NULL is none. All are NULL then. */
 void arena_free_buffer(arena *r, dev_buffer **buffer);
 void arena_free_staging(arena *r, dev_staging **staging);
 void arena_free_results(arena *r, results *made);
 
-/* Ends all that is left. The room may be used again. */
+/* Ends all that is left. The arena may be used again. */
 void arena_clear(arena *r);
 
 #endif

@@ -73,21 +73,21 @@ static void tell(upload *u, size_t arrived, bool is_over)
 /* All pieces in their order; waits for each that has been sent, whatever fails. */
 static ley_status send_pieces(upload *u, dev *device, dev_buffer *buffer, size_t offset, ley_error *error)
 {
-    const dev_backend *door = device->backend;
+    const dev_backend *backend = device->backend;
     dev_event *sent[ON_THEIR_WAY];
     ley_status status = LEY_OK;
     size_t begun = 0, arrived = 0;
     while ((begun < u->pieces && status == LEY_OK) || arrived < begun) {
         if (begun == arrived + ON_THEIR_WAY || begun == u->pieces || status != LEY_OK) {
             const ley_status waited =
-                door->wait(device, sent[arrived++ % ON_THEIR_WAY], NULL, status == LEY_OK ? error : NULL);
+                backend->wait(device, sent[arrived++ % ON_THEIR_WAY], NULL, status == LEY_OK ? error : NULL);
             status = status == LEY_OK ? waited : status;
             tell(u, arrived, status != LEY_OK);
             continue;
         }
         await(u, begun);
-        status = door->send(device, buffer, offset + begun * UPLOAD_PIECE, u->staging, begun % PLACES * UPLOAD_PIECE,
-                            bytes_of(u, begun), &sent[begun % ON_THEIR_WAY], error);
+        status = backend->send(device, buffer, offset + begun * UPLOAD_PIECE, u->staging, begun % PLACES * UPLOAD_PIECE,
+                               bytes_of(u, begun), &sent[begun % ON_THEIR_WAY], error);
         begun += status == LEY_OK;
     }
     tell(u, arrived, true);
@@ -112,16 +112,16 @@ static ley_status send_with_threads(upload *u, dev *device, dev_buffer *buffer, 
 ley_status upload_bytes(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
                         ley_error *error)
 {
-    const dev_backend *door = device->backend;
+    const dev_backend *backend = device->backend;
     upload u = {.bytes = bytes, .size = size, .pieces = (size + UPLOAD_PIECE - 1) / UPLOAD_PIECE};
     if (size < UPLOAD_LEAST_BYTES || device->info->device_class != DEV_GPU ||
-        door->staging_create(device, PLACES * UPLOAD_PIECE, &u.staging, NULL) != LEY_OK)
-        return door->write(device, buffer, offset, bytes, size, error);
+        backend->staging_create(device, PLACES * UPLOAD_PIECE, &u.staging, NULL) != LEY_OK)
+        return backend->write(device, buffer, offset, bytes, size, error);
     pthread_mutex_init(&u.mutex, NULL);
     pthread_cond_init(&u.changed, NULL);
     const ley_status status = send_with_threads(&u, device, buffer, offset, error);
     pthread_cond_destroy(&u.changed);
     pthread_mutex_destroy(&u.mutex);
-    door->staging_destroy(device, u.staging);
+    backend->staging_destroy(device, u.staging);
     return status;
 }

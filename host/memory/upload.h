@@ -10,7 +10,7 @@
 #define UPLOAD_LEAST_BYTES ((size_t)4 << 20)
 enum { UPLOAD_PIECE = 1 << 20 };
 
-/* As the door's write(): the bytes may be reused when it returns. */
+/* As the device interface's write(): the bytes may be reused when it returns. */
 ley_status upload_bytes(dev *device, dev_buffer *buffer, size_t offset, const void *bytes, size_t size,
                         ley_error *error);
 

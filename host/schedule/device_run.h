@@ -1,5 +1,5 @@
-/* What devices do in a job, as the scheduler's files share it: a shift is one device's part, a pass
- * all of them. */
+/* What devices do in a job, as the scheduler's files share it: a device run is one device's part, a
+ * pass all of them. */
 #ifndef LEY_SCHEDULE_DEVICE_RUN_H
 #define LEY_SCHEDULE_DEVICE_RUN_H
 
@@ -49,13 +49,13 @@ typedef struct device_run {
     atomic_bool is_unwanted; /* what it makes for itself, as stage_place says */
 } device_run;
 
-/* All devices' shifts. A device that is late keeps it beyond the job's end. */
+/* All devices' runs. A device that is late keeps it beyond the job's end. */
 typedef struct pass {
     const method *method;
     bool is_wanted[MOST_STAGES];
     void *wishes[MOST_STAGES]; /* of stages: what devices are readied by */
     double pairs;              /* of the job */
-    atomic_int holders;        /* the job, and devices that were given their shift: the last one frees it */
+    atomic_int holders;        /* the job, and devices that were given their run: the last one frees it */
     pthread_mutex_t mutex;     /* for phases, who was let go, and: */
     void *lent;                /* what a device has made for itself, on the host for others; NULL: nothing yet */
     size_t lent_bytes, lender;

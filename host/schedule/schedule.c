@@ -386,7 +386,7 @@ static ley_status join(device_run *s)
     return status;
 }
 
-/* Why the device's shift ended, under its name; of a file that is the job's, under the file's. */
+/* Why the device's run ended, under its name; of a file that is the job's, under the file's. */
 static void conclude(device_run *s, const worker *w, ley_status status)
 {
     ley_error *failure = &s->record->failure;
@@ -586,7 +586,7 @@ static ley_status no_device_left(ley_job *job, ley_error *error)
     return worst;
 }
 
-/* What a device is to report that had no shift to say so in: why it did not open; that it was
+/* What a device is to report that had no run to say so in: why it did not open; that it was
  * late. */
 static void note_others(ley_job *job, pass *p)
 {

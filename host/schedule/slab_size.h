@@ -10,7 +10,7 @@ typedef struct slab_needs {
     int64_t pieces;         /* of the whole stage */
     double piece_s;         /* predicted time of a piece */
     int64_t piece_bytes;    /* of a slab's buffer on the device; 0: its size does not matter */
-    double fixed_bytes;     /* that are not in the room yet, beside slabs */
+    double fixed_bytes;     /* that are not in the arena yet, beside slabs */
     double staging_bytes;   /* what a slab's buffer shall be at most; one piece may be larger */
     double most_per_launch; /* pieces; 0: any number */
     int64_t least_slabs;    /* of the whole stage, so that most of the way back lies beside kernels; 0: one */

@@ -11,7 +11,7 @@ typedef struct field_point {
     size_t device;  /* that computed it */
     bool is_fixed;  /* one of those that reports speak of */
     double place_A[3];
-    double weight; /* for how many points it stands, where the field is measured by strata */
+    double weight; /* for how many points it stands, where the field is measured by a stratified sample */
 } field_point;
 
 /* Whether the job has a field. */

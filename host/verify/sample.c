@@ -103,8 +103,8 @@ ley_status sample_check_store(const ley_job *job, ley_error *error)
     return map != NULL ? map_check_store(map, error) : LEY_OK;
 }
 
-/* The same for a tolerance, by strata; the largest values come last, for the first points are the
- * host's alone. Those of a map are numbered in the order of its slabs. */
+/* The same for a tolerance, by a stratified sample; the largest values come last, for the first
+ * points are the host's alone. Those of a map are numbered in the order of its slabs. */
 static ley_status choose_strata(sample *s, size_t wanted, size_t fixed, int64_t total, uint64_t *random,
                                 ley_error *error)
 {

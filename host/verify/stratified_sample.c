@@ -33,7 +33,7 @@ typedef struct frame {
     const stratified_sample_source *source;
     const strong_point *strong, *strong_end; /* those that count */
     int64_t count;
-    int64_t *sampled; /* as in strata */
+    int64_t *sampled; /* as in stratified_sample */
     double *value;    /* of these */
     size_t chunks;
     counts *counts;              /* [chunks] */

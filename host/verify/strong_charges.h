@@ -1,6 +1,6 @@
 /* Points of a map next to charges that are far larger than the others. What sums are off by there
  * may be most of a map's error, and where such charges cancel, values do not show it: they look
- * like any others. So these points are strata of their own (strata.h). */
+ * like any others. So these points are strata of their own (stratified_sample.h). */
 #ifndef LEY_VERIFY_STRONG_CHARGES_H
 #define LEY_VERIFY_STRONG_CHARGES_H
 

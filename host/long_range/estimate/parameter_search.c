@@ -587,7 +587,7 @@ typedef struct search {
 } search;
 
 /* Whether that was the last transform, of level k. Along open axes a lattice has up to two nodes
- * fewer than the survey says, or one more. */
+ * fewer than the charge statistics say, or one more. */
 static bool had_transform(const charge_statistics *s, const search_device *d, const ley_long_range *r, int k)
 {
     double n[3];

@@ -37,7 +37,7 @@ typedef struct putting {
     const device_long *kernels;
     const hierarchy *h;
     long_charges *made;
-    device_lists lists; /* their room is the caller's */
+    device_lists lists; /* their arena is the caller's */
     int32_t *sums;      /* [bins + 1], of the host; and there: */
     buffer_of_int first;
     buffer_of_atom atoms;

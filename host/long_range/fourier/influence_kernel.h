@@ -24,10 +24,10 @@ typedef struct influence_waves {
     double byte_s;             /* a byte that is read or written, as jobs have shown, or as usual */
 } influence_waves;
 
-/* Of this name for arena_upload_kept(), or 0; with the mean wave, where there is one, else NULL; and
- * with room for long waves, most_long to either side of wave 0 along each axis, where there are
- * any, else NULL. Errors: those of arena_buffer(); LEY_ERROR_NO_DEVICE, more waves than a kernel can
- * number. */
+/* Of this name for arena_upload_kept(), or 0; with the mean wave, where there is one, else NULL;
+ * and with room for long waves, most_long to either side of wave 0 along each axis, where there are
+ * any, else NULL. Errors: those of arena_buffer(); LEY_ERROR_NO_DEVICE, more waves than a kernel
+ * can number. */
 ley_status influence_waves_create(influence_waves *made, const spectrum *s, uint64_t name, const zero_mode *mean,
                                   const int64_t most_long[3], arena *memory, ley_error *error);
 

@@ -28,7 +28,7 @@ typedef struct lists_frame {
 void lists_put_frame(const lists_frame *f, double origin[4], double *const along[3], double whole[4], int32_t nodes[4],
                      int32_t bins[4]);
 
-/* Begins as {.room, .atoms, .frame, .bins, .flight.device}; the room and the atoms are the
+/* Begins as {.arena, .atoms, .frame, .bins, .flight.device}; the arena and the atoms are the
  * caller's. */
 typedef struct device_lists {
     arena *arena;

@@ -19,7 +19,7 @@ typedef struct spreader {
     const device_spread *kernels;
     spread *s;
     transfer_atoms *made;
-    device_lists lists; /* their room is the caller's */
+    device_lists lists; /* their arena is the caller's */
 } spreader;
 
 /* What the kernels are told that look for an atom's bin. */

@@ -30,7 +30,7 @@ double gather_points_seconds(const transfer_kernels *kernels, const hierarchy *h
 double gather_points_bytes(bool field);
 
 /* Of kernels that are made for a list, and of potentials that are stored as `array` says. Memory is
- * of this room, with which it ends. Errors: those of transfer_map_create(). */
+ * of this arena, with which it ends. Errors: those of transfer_map_create(). */
 ley_status gather_points_create(gather_points *f, const transfer_kernels *kernels, const hierarchy *h,
                                 const coordinate_table *array, buffer_of_float potentials, arena *memory,
                                 ley_error *error);

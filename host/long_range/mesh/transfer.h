@@ -96,7 +96,7 @@ double transfer_block_s(const dev_info *info, const calibration *facts, const in
 
 /* ---- What they read -------------------------------------------------------------------------- */
 
-/* All of these are made in a room, with which they end. Errors: those of arena_buffer() and of
+/* All of these are made in an arena, with which they end. Errors: those of arena_buffer() and of
  * writing to the device; LEY_ERROR_MEMORY; LEY_ERROR_NO_DEVICE for more nodes or points than
  * kernels can number. */
 

@@ -30,7 +30,7 @@ typedef struct lattice_tables {
     buffer_of_int places;
 } lattice_tables;
 
-/* Makes the tables in a room, with which they end. */
+/* Makes the tables in an arena, with which they end. */
 ley_status lattice_tables_create(lattice_tables *tables, const lattice_kernel *kernel, const lattice_layout *layout,
                                  arena *memory, ley_error *error);
 

@@ -64,8 +64,8 @@ double v_cycle_seconds(const v_cycle *c, size_t atoms);
 /* Bytes of its lattices on the device, of one that is ready; and of the largest of its buffers. */
 double v_cycle_bytes(const v_cycle *c, double *largest);
 
-/* The finest level, as solver_lent_bytes() says; and a buffer for it, in place of what v_cycle_load()
- * makes. */
+/* The finest level, as solver_lent_bytes() says; and a buffer for it, in place of what
+ * v_cycle_load() makes. */
 size_t v_cycle_lent_bytes(const v_cycle *c);
 ley_status v_cycle_borrow(v_cycle *c, ley_error *error);
 

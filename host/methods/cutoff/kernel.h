@@ -68,7 +68,7 @@ ley_status cutoff_kernel_lay_out(cutoff_kernel *kernel, const cutoff_problem *pr
 ley_status cutoff_kernel_load(cutoff_kernel *kernel, const cutoff_problem *problem, ley_error *error);
 
 /* The bins alone, and behind them those of the overflow, whose numbers are those of the bins
- * counted on: slots, more, extra. The kernel has its room and its problem. */
+ * counted on: slots, more, extra. The kernel has its arena and its problem. */
 ley_status cutoff_kernel_upload_bins(cutoff_kernel *kernel, const cutoff_problem *problem, ley_error *error);
 
 void cutoff_kernel_destroy(cutoff_kernel *kernel);

@@ -33,7 +33,7 @@ typedef struct point_pairs_kernel {
     point_pairs_choice choice;
     dev_kernel kernel;
     const point_list *list;
-    cutoff_kernel bins; /* has the problem's bins, the room and the flight, and no kernel */
+    cutoff_kernel bins; /* has the problem's bins, the arena and the flight, and no kernel */
 } point_pairs_kernel;
 
 /* Names of the variants, i from 0; NULL behind the last. */

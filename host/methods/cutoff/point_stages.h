@@ -9,7 +9,7 @@
 /* What is added to short-range sums at points. Slabs are of points: [first, first + count) of the
  * task's list. */
 typedef struct cutoff_points_addition {
-    /* A device joins; memory is of this room. `state` is set also on failure when there is
+    /* A device joins; memory is of this arena. `state` is set also on failure when there is
      * something to end. */
     ley_status (*begin)(void *task, const stage_place *place, arena *memory, void **state, ley_error *error);
     void (*end)(void *state);

@@ -20,8 +20,8 @@ typedef struct cutoff_addition {
     /* What the kernel would add, before devices are readied. */
     void (*epilogue)(const void *task, cutoff_epilogue *wish);
 
-    /* A device joins, whose slabs are of so many planes at most; memory is of this room. `state` is
-     * set also on failure when there is something to end. */
+    /* A device joins, whose slabs are of so many planes at most; memory is of this arena. `state`
+     * is set also on failure when there is something to end. */
     ley_status (*begin)(void *task, const stage_place *place, const cutoff_kernel *kernel, int64_t planes,
                         arena *memory, void **state, ley_error *error);
     void (*end)(void *state);

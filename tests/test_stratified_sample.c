@@ -21,7 +21,7 @@ static stratified_sample_source asked_for(const double *value, size_t n)
 
 /* A few large values, in which all of the error is, make most of a map's mean square: whether a
  * random sample has some of them is luck. By strata the error is what it is, whatever the seed. */
-static void test_strata(void **state)
+static void test_stratified_sample(void **state)
 {
     (void)state;
     enum { VALUES = 16000, LARGE = 8, CHOSEN = 256, SEEDS = 20 };
@@ -357,7 +357,7 @@ static void test_strata_of_few(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strata),
+        cmocka_unit_test(test_stratified_sample),
         cmocka_unit_test(test_strata_of_maps),
         cmocka_unit_test(test_strata_of_strong_charges),
         cmocka_unit_test(test_no_strong_charges),

@@ -1,4 +1,4 @@
-/* Sequences of operations and rooms for buffers, on a fake device: their order, their first error,
+/* Sequences of operations and arenas for buffers, on a fake device: their order, their first error,
  * cancelling, how much is under way, what is left. */
 #include "support.h"
 
@@ -568,7 +568,7 @@ static int upload_kept(bench *b, uint64_t name, unsigned char of)
     return writes;
 }
 
-/* A later room has the bytes of a name without a write, and no others; the oldest go where there
+/* A later arena has the bytes of a name without a write, and no others; the oldest go where there
  * are too many, and all when the device is closed. */
 static void test_a_device_keeps_buffers(void **state)
 {
@@ -599,13 +599,13 @@ static void test_a_device_keeps_buffers(void **state)
     free(b);
 }
 
-static const dev_backend *door;
+static const dev_backend *backend;
 static size_t most_objects;
 
 static ley_status short_of_memory(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
 {
     const fake_plan *plan = device->info->handle;
-    return plan->live_objects < most_objects ? door->buffer_create(device, bytes, access, buffer, error)
+    return plan->live_objects < most_objects ? backend->buffer_create(device, bytes, access, buffer, error)
                                              : ley_fail(error, LEY_ERROR_DEVICE, "no more");
 }
 
@@ -627,8 +627,8 @@ static void test_kept_buffers_make_way(void **state)
     assert_int_equal(upload_kept(b, 1, 1), 1);
     arena_free_buffer(&b->arena, &large);
     assert_int_equal(upload_kept(b, 3, 3), 0);
-    door = b->device->backend;
-    dev_backend own = *door;
+    backend = b->device->backend;
+    dev_backend own = *backend;
     own.buffer_create = short_of_memory;
     b->device->backend = &own;
     most_objects = b->plan.live_objects - 1;
@@ -640,7 +640,7 @@ static void test_kept_buffers_make_way(void **state)
     assert_non_null(strstr(error.message, "no more"));
     ley_error_clear(&error);
     assert_int_equal(kept_buffers_bytes(&b->device->kept), 0);
-    b->device->backend = door;
+    b->device->backend = backend;
     bench_destroy(b);
 }
 

@@ -1,8 +1,8 @@
-/* The door's operations on memory: on every device of this machine, and on a fake one that fails at
- * each of them. */
+/* The device interface's operations on memory: on every device of this machine, and on a fake one
+ * that fails at each of them. */
 #include "support.h"
 
-#include "door_check.h"
+#include "interface_check.h"
 #include "fake_device.h"
 #include "schedule/job.h"
 
@@ -17,7 +17,7 @@ static int check_device(const char *selector, const ley_device_info *info)
         return 0;
     dev *device = engine->workers[0].device; /* its worker thread sleeps meanwhile */
     for (unsigned seed = 1; seed <= 3; seed++)
-        assert_ok(door_check(device, 300, seed, &error));
+        assert_ok(interface_check(device, 300, seed, &error));
     ley_engine_destroy(engine);
     return 0;
 }
@@ -61,7 +61,7 @@ static void test_a_fake_device(void **state)
     ley_error error = {0};
     opened *o = open_fake((fake_plan){.fail_copy = 0});
     for (unsigned seed = 1; seed <= 20; seed++)
-        assert_ok(door_check(o->device, 300, seed, &error));
+        assert_ok(interface_check(o->device, 300, seed, &error));
     assert_true(o->plan.fills > 0 && o->plan.copies > 0 && o->plan.writes > 0 && o->plan.forgotten > 0);
     assert_int_equal(o->plan.live_objects, 0);
     close_fake(o);
@@ -79,7 +79,7 @@ static void test_every_call_fails(void **state)
         for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
             ley_error error = {0};
             opened *o = open_fake(plans[i]);
-            assert_int_equal(door_check(o->device, 300, 1, &error), LEY_ERROR_DEVICE);
+            assert_int_equal(interface_check(o->device, 300, 1, &error), LEY_ERROR_DEVICE);
             assert_non_null(strstr(error.message, says[i]));
             assert_int_equal(o->plan.live_objects, 0);
             ley_error_clear(&error);
@@ -125,5 +125,5 @@ int main(void)
         cmocka_unit_test(test_every_call_fails),
         cmocka_unit_test(test_bounds),
     };
-    return cmocka_run_group_tests_name("door", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("interface", tests, NULL, NULL);
 }

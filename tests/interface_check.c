@@ -1,4 +1,4 @@
-#include "door_check.h"
+#include "interface_check.h"
 
 #include "error.h"
 
@@ -164,7 +164,7 @@ static ley_status step(checked *c, ley_error *error)
                       : compare(c, to, error);
 }
 
-ley_status door_check(dev *device, int steps, unsigned seed, ley_error *error)
+ley_status interface_check(dev *device, int steps, unsigned seed, ley_error *error)
 {
     checked *c = calloc(1, sizeof *c);
     if (c == NULL)
