@@ -38,7 +38,7 @@ tool_libs   = $(shell pkg-config --libs cairo jansson)
 kernels     := $(sort $(notdir $(wildcard cl/*.cl kernels_cuda/*.cu)))
 kernel_text := $(wildcard cl/*.cl cl/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
 lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/*/*.c)) \
-               $(wildcard host/*/*.c host/methods/*/*.c)
+               $(wildcard host/*/*.c host/methods/*/*.c host/long_range/*/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
@@ -113,16 +113,16 @@ $(BUILD)/host/numerics/cosines.o: own_flags := -O3
 # And rows of reciprocal roots, which set no errno.
 $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
-$(BUILD)/host/judge/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
+$(BUILD)/host/law/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
 # It writes kernels' sources; optimised as much as the rest, or watched by sanitizers, it takes
 # several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O1 -fno-sanitize=all
 # Compilers vectorise its loop only with these flags; it meets no infinities. Sums stay as they are
 # written: cl/pair.h rounds by adding a large number.
 # So it is with the direct sums of the host.
-$(BUILD)/host/methods/cutoff/overflow.o $(BUILD)/host/run/host_direct.o: own_flags := -O3 -ffast-math -fno-associative-math
+$(BUILD)/host/methods/cutoff/overflow.o $(BUILD)/host/schedule/host_direct.o: own_flags := -O3 -ffast-math -fno-associative-math
 # A peer is as fast as compilers make it; it meets no infinities either.
-$(BUILD)/host/methods/msm/lattice_host_loop.o: own_flags := -O3 -ffast-math
+$(BUILD)/host/long_range/bench/lattice_serial_loop.o: own_flags := -O3 -ffast-math
 
 $(BUILD)/%.o: %.c | $(BUILD)/complete
 	@mkdir -p $(@D)
@@ -175,7 +175,7 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyde
 wrapped_by = $(shell sed -n 's/^WRAPPED.[a-z_0-9]*, \([a-z_]*\),.*/\1/p' $(1))
 $(BUILD)/tests/test_msm_faults $(BUILD)/tests/test_long_faults: link_flags = $(patsubst %,-Wl$(comma)--wrap=%,$(call wrapped_by,tests/$(@F).c))
 $(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust -Wl,--wrap=solver_seconds
-$(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=places_are_many
+$(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=coordinates_are_many
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
 
 # The command's options for short-range sums, with all that they need.
@@ -322,7 +322,8 @@ offline: $(offline_tools)
 
 FUZZ_SECONDS ?= 60
 fuzzers := $(patsubst tests/fuzz_%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz_*.c))
-fuzz_sources := $(wildcard host/core/*.c host/io/*.c host/apbs/*.c) platform/error.c platform/machine.c platform/memory.c platform/parallel.c \
+fuzz_sources := $(wildcard $(addsuffix /*.c,$(addprefix host/,core source target expression io apbs))) host/law/solvent.c \
+                $(addprefix platform/,error.c machine.c memory.c parallel.c) \
                 $(addprefix platform/,costs.c kernel_wishes.c build_cache.c cache_limit.c clock.c environment.c log.c)
 
 fuzz_objects := $(patsubst %.c,$(BUILD)/fuzz/objects/%.o,$(fuzz_sources))

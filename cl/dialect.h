@@ -213,7 +213,7 @@ LEY_FN scalar ley_rounded_product(scalar a, scalar b)
 }
 #endif
 
-/* What a user's pair function is made of: see host/core/expression.h. */
+/* What a user's pair function is made of: see host/expression/expression.h. */
 #define LEY_REAL(x) ((real)(x##f))
 #define LEY_F_EXP(x) exp(x)
 #define LEY_F_LOG(x) log(x)

@@ -3,7 +3,7 @@
 #ifndef LEY_REFERENCE_SUM_H
 #define LEY_REFERENCE_SUM_H
 
-/* The judge's sum at a point; see reference_value of host/judge/reference.h. */
+/* The judge's sum at a point; see reference_value of host/law/reference.h. */
 typedef struct {
     double value, absolute, lower, higher;
 } reference_sum;

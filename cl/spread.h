@@ -1,4 +1,4 @@
-/* Which bin of a lattice an atom is in, and where in it: what host/methods/msm/spread.c does,
+/* Which bin of a lattice an atom is in, and where in it: what host/long_range/mesh/spread.c does,
  * operation by operation, so that both put it into the same bin with the same numbers.
  *
  * origin              of the lattice, A

@@ -1,5 +1,5 @@
 /* How many atoms are in each bin of a lattice, and a place in it for each of them: the first step
- * of what host/methods/msm/spread.c does.
+ * of what host/long_range/mesh/spread.c does.
  *
  * gm_position  [n_atoms][3] A
  * gm_charge    [n_atoms] e

@@ -1,5 +1,5 @@
 /* Atoms as anterpolate.cl takes them, in the order of their numbers within each bin: what
- * host/methods/msm/spread.c makes, to the bit.
+ * host/long_range/mesh/spread.c makes, to the bit.
  *
  * gm_position  [n_atoms][3] A
  * gm_charge    [n_atoms] e

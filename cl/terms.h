@@ -1,5 +1,5 @@
 /* The terms of all sums, in plain double precision, each from its formula and nothing else: the
- * judge's, for the host (host/judge/reference.c) and for devices (reference.cl). The kernels
+ * judge's, for the host (host/law/reference.c) and for devices (reference.cl). The kernels
  * that are judged have formulas of their own, in pair.h.
  *
  * C11, OpenCL C with double precision and CUDA C read the same lines. LEY_TERM_FN is defined

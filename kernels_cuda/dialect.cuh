@@ -160,7 +160,7 @@ LEY_FN unsigned ley_votes(bool wants)
 #define LEY_ROUNDED_PRODUCT(a, b) __dmul_rn(a, b)
 #define LEY_SATURATE(x) __saturatef(x) /* costs nothing where an addition or multiply-add ends it */
 
-/* What a user's pair function is made of: see host/core/expression.h. */
+/* What a user's pair function is made of: see host/expression/expression.h. */
 #define LEY_REAL(x) x##f
 #define LEY_F_EXP(x) expf(x)
 #define LEY_F_LOG(x) logf(x)

@@ -287,7 +287,7 @@ bool kernels_are_built_at_once(const dev_info *info)
            !(info->quirks & DEV_QUIRK_ONE_COMPILER);
 }
 
-/* What one order becomes at the door. */
+/* What one order becomes at the device interface. */
 typedef struct order_build {
     kernel_order *order;
     char *text, options[KERNEL_OPTIONS];

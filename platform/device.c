@@ -92,7 +92,7 @@ static ley_status create(dev_list *list, bool afresh, ley_error *error)
             return status;
         }
         for (size_t i = first; i < list->count; i++) {
-            list->infos[i].backend = watched_door(backends[b]);
+            list->infos[i].backend = watched_interface(backends[b]);
             quirks_apply(&list->infos[i]);
         }
     }

@@ -1,4 +1,4 @@
-/* The door to a device: the only one. Everything above this line of the house sees devices,
+/* The interface to a device: the only one. Everything above it sees devices,
  * buffers, programs and events through these function pointers; no OpenCL or CUDA type crosses it.
  * platform/opencl/ and platform/cuda/ are implementations; a test's fault-injecting device is
  * another. A device is used by one thread at a time. */
@@ -161,9 +161,9 @@ typedef struct dev_fft_plan {
 struct recorder;
 struct replay;
 
-/* One implementation of the door. Every function that can fail fills `error` with the driver call's
- * text, its symbolic error, file and line. Operations on one device run in two lanes, launches and
- * reads; each in order, both at once. */
+/* One implementation of the device interface. Every function that can fail fills `error` with the
+ * driver call's text, its symbolic error, file and line. Operations on one device run in two lanes,
+ * launches and reads; each in order, both at once. */
 typedef struct dev_backend {
     const char *name;
     const char *source_suffix;  /* of its kernels' files: "cl", "cu" */
@@ -214,7 +214,7 @@ typedef struct dev_backend {
                         dev_program **program, ley_error *error);
 
     /* Compiles several programs from source, in a thread each: for back ends and drivers that can.
-     * Back ends leave it NULL: the watched door makes it of build(). */
+     * Back ends leave it NULL: the watched interface makes it of build(). */
     void (*build_all)(dev *device, dev_build *builds, size_t count);
 
     /* The same in a process each, for drivers that compile one at a time; NULL: the back end has
@@ -266,7 +266,7 @@ typedef struct dev_backend {
  * not-a-numbers. */
 #define DEV_NO_NUMBERS UINT32_MAX
 
-/* All devices of all back ends, behind doors that are watched (watch.h). */
+/* All devices of all back ends, behind interfaces that are watched (watch.h). */
 ley_status dev_list_create(dev_list *list, ley_error *error);
 
 /* The same for people who look at the list: drivers that were left out when they were tried are

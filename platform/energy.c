@@ -155,7 +155,7 @@ static bool read_card(const energy_counter *c, double *joules)
     return true;
 }
 
-/* ---- The door -------------------------------------------------------------------------------- */
+/* ---- The device interface -------------------------------------------------------------------- */
 
 bool energy_read(energy_counter *c, double *joules)
 {

@@ -1,5 +1,5 @@
 /* Real three-dimensional Fourier transforms there and back, in floats, on a device's buffers: one
- * door before all libraries, of which no type crosses it. A plan that is handed out has passed a
+ * interface to all libraries, of which no type crosses it. A plan that is handed out has passed a
  * known-answer test of its very size on its device, now or, the same library and driver, before:
  * cache -> plan -> known answer -> cache.
  *

@@ -69,7 +69,7 @@ static unsigned char *copy_bytes(recorder *r, const void *bytes, size_t size)
     return copy;
 }
 
-/* ---- The door -------------------------------------------------------------------------------- */
+/* ---- The device interface -------------------------------------------------------------------- */
 
 static ley_status record_buffer(dev *device, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
 {
@@ -268,7 +268,7 @@ static void record_forget(dev *device, dev_event *event)
     at_work->own->forget(device, event);
 }
 
-/* Libraries of transforms launch kernels that do not come to the door. */
+/* Libraries of transforms launch kernels that do not come to the device interface. */
 static ley_status record_transform(dev *device, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
                                    dev_buffer *scratch, dev_event **done, ley_error *error)
 {

@@ -1,5 +1,5 @@
-/* What a caller does at a device's door, written down: which buffers it makes, what goes there,
- * which kernels run with which arguments, what comes back. */
+/* What a caller does at a device's interface, written down: which buffers it makes, what goes
+ * there, which kernels run with which arguments, what comes back. */
 #ifndef LEY_RECORDER_H
 #define LEY_RECORDER_H
 
@@ -33,7 +33,7 @@ typedef struct recorded {
 
 typedef struct recorder {
     dev *device;
-    const dev_backend *own; /* the device's own door */
+    const dev_backend *own; /* the device's own interface */
     size_t count, capacity;
     recorded *all;
     size_t bytes;     /* kept in all */
@@ -43,8 +43,8 @@ typedef struct recorder {
     struct recording_wait *waits; /* reads that are under way */
 } recorder;
 
-/* From now on the device's door writes down what the calling thread does there; NULL: no memory. To
- * be ended on the same thread. */
+/* From now on the device's interface writes down what the calling thread does there; NULL: no
+ * memory. To be ended on the same thread. */
 recorder *recorder_begin(dev *device);
 void recorder_end(recorder *r);
 void recorder_destroy(recorder *r);

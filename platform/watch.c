@@ -215,15 +215,15 @@ int watch_stuck(void)
     return atomic_load(&stuck);
 }
 
-/* ---- The door -------------------------------------------------------------------------------- */
+/* ---- The device interface -------------------------------------------------------------------- */
 
-/* A back end's door, and the one before it. */
+/* A back end's interface, and the one before it. */
 typedef struct watched {
-    dev_backend door;
+    dev_backend interface;
     const dev_backend *own;
 } watched;
 
-static const dev_backend *own_door(const dev_info *info)
+static const dev_backend *own_backend(const dev_info *info)
 {
     return ((const watched *)info->backend)->own;
 }
@@ -248,7 +248,7 @@ static ley_status ended(ley_error *error)
 #define WATCHED_ANYWAY(device, info, kind, call) \
     ley_error own = {.status = LEY_OK}; \
     watch_enter(info, kind, __func__ + sizeof "watched_" - 1); \
-    const ley_status status = own_door(info)->call; \
+    const ley_status status = own_backend(info)->call; \
     return come_back(device, status, &own, error)
 
 /* Calls that begin something. `own` is for the call's error. */
@@ -264,7 +264,7 @@ static ley_status watched_open(const dev_info *info, dev **device, ley_error *er
     if (watch_ends())
         return ended(error);
     watch_enter(info, WATCH_OPEN, "open");
-    const ley_status status = own_door(info)->open(info, &opened, &own);
+    const ley_status status = own_backend(info)->open(info, &opened, &own);
     if (status == LEY_OK) {
         opened->backend = info->backend;
         *device = opened;
@@ -277,7 +277,7 @@ static void watched_close(dev *device)
     if (device == NULL)
         return;
     watch_enter(device->info, WATCH_CLOSE, "close");
-    own_door(device->info)->close(device);
+    own_backend(device->info)->close(device);
     watch_come_back(NULL, NULL);
 }
 
@@ -325,16 +325,16 @@ static ley_status watched_read(dev *device, dev_buffer *buffer, size_t offset, d
 static ley_status watched_build(dev *device, const dev_source *source, const void *binary, size_t binary_size,
                                 dev_program **program, ley_error *error)
 {
-    const dev_backend *door = own_door(device->info);
+    const dev_backend *backend = own_backend(device->info);
     const bool is_dumped = dump_is_wanted();
     ley_error own = {.status = LEY_OK};
     char *log = NULL;
     if (watch_ends())
         return ended(error);
     watch_enter(device->info, WATCH_BUILD, "build");
-    const ley_status status = door->build(device, source, binary, binary_size, program, &own);
-    if (status == LEY_OK && is_dumped && door->program_log != NULL)
-        log = door->program_log(device, *program);
+    const ley_status status = backend->build(device, source, binary, binary_size, program, &own);
+    if (status == LEY_OK && is_dumped && backend->program_log != NULL)
+        log = backend->program_log(device, *program);
     watch_come_back(device, &own);
     if (is_dumped && (status == LEY_OK || binary == NULL)) /* what the cache had in vain is compiled */
         dump_build(device->info, source, binary != NULL, log, status != LEY_OK ? &own : NULL);
@@ -357,7 +357,7 @@ static void build_one(void *context, size_t i)
     const many_builds *many = context;
     dev_build *b = &many->builds[i];
     const double start_s = ley_clock_s();
-    b->status = own_door(many->device->info)->build(many->device, &b->source, NULL, 0, &b->program, &b->error);
+    b->status = own_backend(many->device->info)->build(many->device, &b->source, NULL, 0, &b->program, &b->error);
     b->seconds = ley_clock_s() - start_s;
 }
 
@@ -373,9 +373,9 @@ static const ley_error *failed_build(const dev_build *builds, size_t count)
 
 static void dump_one(dev *device, const dev_build *b)
 {
-    const dev_backend *door = own_door(device->info);
-    const bool has_log = b->status == LEY_OK && door->program_log != NULL;
-    char *log = has_log ? door->program_log(device, b->program) : NULL;
+    const dev_backend *backend = own_backend(device->info);
+    const bool has_log = b->status == LEY_OK && backend->program_log != NULL;
+    char *log = has_log ? backend->program_log(device, b->program) : NULL;
     dump_build(device->info, &b->source, false, log, b->status == LEY_OK ? NULL : &b->error);
     free(log);
 }
@@ -389,8 +389,8 @@ static void watched_build_all(dev *device, dev_build *builds, size_t count)
         return;
     }
     watch_enter(device->info, WATCH_BUILD, "build");
-    if (device->info->quirks & DEV_QUIRK_ONE_COMPILER && own_door(device->info)->build_apart != NULL)
-        own_door(device->info)->build_apart(device, builds, count);
+    if (device->info->quirks & DEV_QUIRK_ONE_COMPILER && own_backend(device->info)->build_apart != NULL)
+        own_backend(device->info)->build_apart(device, builds, count);
     else
         parallel_each(count, build_one, &many);
     for (size_t i = 0; i < count && dump_is_wanted(); i++)
@@ -417,7 +417,7 @@ static ley_status watched_wait(dev *device, dev_event *event, dev_times *times, 
 /* Calls that cannot fail. */
 #define WATCHED_END(call) \
     watch_enter(device->info, WATCH_WORK, __func__ + sizeof "watched_" - 1); \
-    own_door(device->info)->call; \
+    own_backend(device->info)->call; \
     watch_come_back(device, NULL)
 
 static void watched_buffer_destroy(dev *device, dev_buffer *buffer)
@@ -467,49 +467,49 @@ static void fill_in_optional(watched *w)
 {
     if (w->own->fft_plan == NULL)
         return;
-    w->door.fft_plan = watched_fft_plan;
-    w->door.fft_keep = watched_fft_keep;
-    w->door.fft_run = watched_fft_run;
-    w->door.fft_end = watched_fft_end;
+    w->interface.fft_plan = watched_fft_plan;
+    w->interface.fft_keep = watched_fft_keep;
+    w->interface.fft_run = watched_fft_run;
+    w->interface.fft_end = watched_fft_end;
 }
 
 static void fill_in(watched *w, const dev_backend *own)
 {
     w->own = own;
-    w->door = *own;
-    w->door.open = watched_open;
-    w->door.close = watched_close;
-    w->door.buffer_create = watched_buffer_create;
-    w->door.buffer_destroy = watched_buffer_destroy;
-    w->door.staging_create = watched_staging_create;
-    w->door.staging_destroy = watched_staging_destroy;
-    w->door.write = watched_write;
-    w->door.send = watched_send;
-    w->door.fill = watched_fill;
-    w->door.copy = watched_copy;
-    w->door.read = watched_read;
-    w->door.build = watched_build;
-    w->door.build_all = watched_build_all;
-    w->door.program_binary = watched_program_binary;
-    w->door.program_destroy = watched_program_destroy;
-    w->door.launch = watched_launch;
-    w->door.wait = watched_wait;
-    w->door.forget = watched_forget;
+    w->interface = *own;
+    w->interface.open = watched_open;
+    w->interface.close = watched_close;
+    w->interface.buffer_create = watched_buffer_create;
+    w->interface.buffer_destroy = watched_buffer_destroy;
+    w->interface.staging_create = watched_staging_create;
+    w->interface.staging_destroy = watched_staging_destroy;
+    w->interface.write = watched_write;
+    w->interface.send = watched_send;
+    w->interface.fill = watched_fill;
+    w->interface.copy = watched_copy;
+    w->interface.read = watched_read;
+    w->interface.build = watched_build;
+    w->interface.build_all = watched_build_all;
+    w->interface.program_binary = watched_program_binary;
+    w->interface.program_destroy = watched_program_destroy;
+    w->interface.launch = watched_launch;
+    w->interface.wait = watched_wait;
+    w->interface.forget = watched_forget;
     fill_in_optional(w);
 }
 
-const dev_backend *watched_door(const dev_backend *own)
+const dev_backend *watched_interface(const dev_backend *own)
 {
-    enum { MOST_DOORS = 8 };
-    static watched doors[MOST_DOORS];
+    enum { MOST_INTERFACES = 8 };
+    static watched interfaces[MOST_INTERFACES];
     static size_t count;
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     size_t i = 0;
     pthread_mutex_lock(&mutex);
-    while (i < count && doors[i].own != own)
+    while (i < count && interfaces[i].own != own)
         i++;
-    if (i == count && i < MOST_DOORS)
-        fill_in(&doors[count++], own);
+    if (i == count && i < MOST_INTERFACES)
+        fill_in(&interfaces[count++], own);
     pthread_mutex_unlock(&mutex);
-    return i < MOST_DOORS ? &doors[i].door : own;
+    return i < MOST_INTERFACES ? &interfaces[i].interface : own;
 }

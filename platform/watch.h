@@ -1,9 +1,9 @@
-/* Watches who is inside a driver. dev_list_create() puts a watched door before each back end's own:
- * it notes which call its thread is in. Whoever waits for that thread may find that the call lasts
- * too long, and give the thread up. Such a call never comes back: its thread stays in the door for
- * ever, even when the driver returns at last, and so does a thread whose device is lost (see
- * device.h). What the thread holds is therefore neither freed nor changed nor used again by anybody
- * but the driver. */
+/* Watches who is inside a driver. dev_list_create() puts a watched interface before each back end's
+ * own: it notes which call its thread is in. Whoever waits for that thread may find that the call
+ * lasts too long, and give the thread up. Such a call never comes back: its thread stays in the
+ * device interface for ever, even when the driver returns at last, and so does a thread whose
+ * device is lost (see device.h). What the thread holds is therefore neither freed nor changed nor
+ * used again by anybody but the driver. */
 #ifndef LEY_WATCH_H
 #define LEY_WATCH_H
 
@@ -37,7 +37,7 @@ double watch_choose_s(void);
 typedef struct watch {
     pthread_mutex_t mutex; /* for everything here, and whatever else its owner likes */
     pthread_cond_t changed;
-    const char *call; /* of the door, which the thread is in; NULL: none */
+    const char *call; /* of the device interface, which the thread is in; NULL: none */
     watch_kind kind;
     unsigned long calls; /* counted */
     bool is_endless;     /* the device interprets its kernels: nothing can be said of it */
@@ -57,9 +57,9 @@ void watch_destroy(watch *w);
 /* What the calling thread does from now on is noted there; NULL: nowhere. */
 void watch_this_thread(watch *w);
 
-/* Whether nobody wants what the calling thread is at: then each call of the door that would begin
- * something (open, allocate, copy, compile, launch) fails with LEY_CANCELLED, so that the thread
- * comes to an end between two operations. What ends something works as ever. */
+/* Whether nobody wants what the calling thread is at: then each call of the device interface that
+ * would begin something (open, allocate, copy, compile, launch) fails with LEY_CANCELLED, so that
+ * the thread comes to an end between two operations. What ends something works as ever. */
 bool watch_ends(void);
 
 /* The calling thread's last failure stands in a report: it is not to be told once more. */
@@ -87,7 +87,7 @@ bool watch_is_back(watch *w);
 /* Threads given up of which the driver has not come back. */
 int watch_stuck(void);
 
-/* The watched door before a back end's own. */
-const dev_backend *watched_door(const dev_backend *own);
+/* The watched interface before a back end's own. */
+const dev_backend *watched_interface(const dev_backend *own);
 
 #endif

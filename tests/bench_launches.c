@@ -1,12 +1,12 @@
 /* What a launch of next to nothing costs on each device: in a row of which two are under way at a
- * time, so that the host waits for each, and in a sequence (run/work.h), in turns.
+ * time, so that the host waits for each, and in a sequence (engine/command_sequence.h), in turns.
  *
  *     bench_launches [DEVICE [LAUNCHES]]      opencl:0, cuda, ...; all when left out */
 #include "clock.h"
+#include "engine/command_sequence.h"
+#include "engine/engine.h"
 #include "error.h"
 #include "methods/mdh/kernel.h"
-#include "run/engine.h"
-#include "run/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +16,9 @@ enum { ROUNDS = 9, VALUES = 64 };
 typedef struct row {
     dev *device;
     dev_kernel kernel;
-    room room;
+    arena arena;
     flight flight;
-    work work;
+    command_sequence command_sequence;
     dev_buffer *buffer;
     int launches;
 } row;
@@ -31,14 +31,14 @@ static ley_status make(row *r, ley_error *error)
     kind.test = NULL;
     ley_status status = kernel_create(r->device, &kind, &spec, NULL, NULL, &r->kernel, error);
     if (status == LEY_OK)
-        status = room_buffer(&r->room, VALUES * sizeof(float), DEV_READ_WRITE, &r->buffer, error);
+        status = arena_buffer(&r->arena, VALUES * sizeof(float), DEV_READ_WRITE, &r->buffer, error);
     return status;
 }
 
 static void end(row *r)
 {
-    work_end(&r->work);
-    room_clear(&r->room);
+    sequence_end(&r->command_sequence);
+    arena_clear(&r->arena);
     kernel_destroy(&r->kernel);
 }
 
@@ -77,10 +77,10 @@ static ley_status launch_two_at_a_time(row *r, ley_error *error)
 static ley_status launch_in_sequence(row *r, ley_error *error)
 {
     const sum_parts_arguments arguments = arguments_of(r);
-    work_begin(&r->work, &r->flight, NULL);
+    sequence_begin(&r->command_sequence, &r->flight, NULL);
     for (int i = 0; i < r->launches; i++)
-        work_launch(&r->work, &r->kernel, groups, &arguments, 1e-6);
-    return work_finish(&r->work, error);
+        sequence_launch(&r->command_sequence, &r->kernel, groups, &arguments, 1e-6);
+    return sequence_finish(&r->command_sequence, error);
 }
 
 static int ascending(const void *a, const void *b)
@@ -119,7 +119,7 @@ static void bench(worker *w, void *context)
         free(r);
         return;
     }
-    r->device = r->room.device = r->flight.device = w->device;
+    r->device = r->arena.device = r->flight.device = w->device;
     r->launches = *(const int *)context;
     if (measure(r, us, &error) == LEY_OK)
         printf("%s, %s: %d launches, microseconds per launch: %.2f two at a time, %.2f in sequence\n", w->info->name,

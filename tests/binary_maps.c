@@ -1,6 +1,6 @@
 #include "binary_maps.h"
 
-#include "core/map.h"
+#include "target/map.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -15,7 +15,7 @@ BEGIN {
     split("cl kernels_cuda platform host tools tests", names, " ")
     for (i in names) floor[names[i]] = i
     # The rooms of host/: a room includes those on lower floors, and itself.
-    split("core:1 numerics:2 io:3 layout:3 judge:3 apbs:4 run:5 methods/X:6 methods:7 check:8", names, " ")
+    split("core:1 source:2 target:2 expression:2 numerics:2 io:3 layout:3 law:3 apbs:4 memory:5 engine:6 schedule:7 verify:8 plan:9 bench:10 methods/X:11 methods:12 check:13", names, " ")
     for (i in names) { split(names[i], pair, ":"); room_floor[pair[1]] = pair[2] }
     for (i = 1; i < ARGC; i++) known[ARGV[i]] = 1
     most_lines = 1000
@@ -64,17 +64,21 @@ function resolved(name,    path, i, places, count) {
 # Which room of host/ a file is in; a folder in methods/ is "methods/X".
 function room_of(path,    count, parts) {
     count = split(path, parts, "/")
-    return parts[2] != "methods" ? parts[2] : count > 3 ? "methods/X" : "methods"
+    return parts[2] == "long_range" ? "methods/X" : parts[2] != "methods" ? parts[2] : count > 3 ? "methods/X" : "methods"
 }
 
-function folder_of(path) { sub(/\/[^\/]*$/, "", path); return path }
+# The method that a file is of, whatever folder of it that is in.
+function method_of(path,    parts) {
+    split(path, parts, "/")
+    return parts[2] == "methods" ? parts[3] : parts[2]
+}
 
 function check_rooms(target,    own, other) {
     if (top != "host" || target !~ /^host\/.*\// || FILENAME !~ /^host\/.*\//) return
     own = room_of(FILENAME); other = room_of(target)
     if (!(own in room_floor)) { violation("host/" own " is no room"); return }
     if (own == "methods/X" && other == "methods/X") {
-        if (folder_of(FILENAME) != folder_of(target) && target !~ /\/(kernel|stages|point_stages)\.h$/)
+        if (method_of(FILENAME) != method_of(target) && target !~ /\/(kernel|stages|point_stages)\.h$/)
             violation("a method includes " target ": of another one only kernel.h, stages.h and point_stages.h")
     }
     else if (own != other && room_floor[other] >= room_floor[own])
@@ -250,38 +254,38 @@ self_test() {
     check "$home" || return 1
     copy=$(new_copy)
     plant platform/clock.c '#include "leyden.h"'
-    plant platform/opencl/probe.c '#include "../../host/run/job.h"'
-    plant host/core/map.c '#include "../../tools/console.h"'
+    plant platform/opencl/probe.c '#include "../../host/schedule/job.h"'
+    plant host/target/map.c '#include "../../tools/console.h"'
     plant cl/pair.h '#include "device.h"'
     plant cl/pair.h '#include <math.h>'
     plant tools/file.c '#include "device.h"'
-    plant tools/file.c '#include "run/job.h"'
+    plant tools/file.c '#include "schedule/job.h"'
     plant tools/file.c '#include <openssl/evp.h>'
-    plant host/core/map.c '#include "no_such_file.h"'
-    plant host/core/map.c '#include <CL/cl.h>'
-    plant host/core/map.c 'int nothing; /* a comment */ cl_mem buffer; // another'
+    plant host/target/map.c '#include "no_such_file.h"'
+    plant host/target/map.c '#include <CL/cl.h>'
+    plant host/target/map.c 'int nothing; /* a comment */ cl_mem buffer; // another'
     plant platform/device.c 'void f(void) { clFinish(0); }'
-    plant host/run/job.c 'const char *home = getenv("HOME");'
+    plant host/schedule/job.c 'const char *home = getenv("HOME");'
     plant platform/quirks.h 'bool is_fast = strstr(name, "NVIDIA http://a/*b") != 0;'
     plant platform/dev_kernel.c 'bool is_tested = strstr(error->message, "self-test") != NULL;'
-    plant host/run/job.c 'bool is_lost = strstr(error->message, "lost") != NULL;'
+    plant host/schedule/job.c 'bool is_lost = strstr(error->message, "lost") != NULL;'
     plant tools/map.c 'bool is_known = strncmp(error.message, "unknown", 7) != 0;'
     plant tools/map.c 'static bool is_cutoff(const char *name) { return strcmp(name, "cutoff") == 0; }'
     plant tools/job_report.c 'static const char *const names[] = {"dcs", "msm"};'
     plant cl/dcs.cl '#ifdef LEY_AMD'
     plant tools/devices.c 'static bool on_pocl;'
-    plant host/core/map.c '#include "io/text.h"'
-    plant host/io/text.c '#include "run/job.h"'
-    plant host/judge/accuracy.c '#include "layout/padding.h"'
-    plant host/numerics/window.c '#include "judge/accuracy.h"'
-    plant host/core/lattice.c '#include "numerics/window.h"'
-    plant host/run/job.c '#include "methods/dcs/kernel.h"'
+    plant host/target/map.c '#include "io/text.h"'
+    plant host/io/text.c '#include "schedule/job.h"'
+    plant host/law/accuracy.c '#include "layout/padding.h"'
+    plant host/numerics/window.c '#include "law/accuracy.h"'
+    plant host/target/grid.c '#include "numerics/window.h"'
+    plant host/schedule/job.c '#include "methods/dcs/kernel.h"'
     plant host/methods/dcs/kernel.c '#include "methods/mdh/pack.h"'
-    plant host/core/map.h 'ley_status map_of_nowhere(const ley_map *map);'
+    plant host/target/map.h 'ley_status map_of_nowhere(const ley_map *map);'
     plant tests/support.c "$(printf '\\n%.0s' {1..1000})" 1001
     find_all
     rm -rf "$copy"
-    plant_circle host/core/solvent.h '#include "core/boundary.h"' host/core/boundary.h '#include "core/solvent.h"'
+    plant_circle host/law/solvent.h '#include "target/boundary.h"' host/target/boundary.h '#include "law/solvent.h"'
     echo "$planted planted violations found"
     return $missed
 }

@@ -3,13 +3,13 @@
 #include "calibrate.h"
 #include "clock.h"
 #include "costs.h"
+#include "engine/driver_thread.h"
 #include "error.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/step_costs.h"
 #include "methods/dcs/kernel.h"
 #include "plain_fft.h"
-#include "run/hand.h"
-#include "run/reference_kernel.h"
+#include "verify/reference_kernel.h"
 #include "watch.h"
 
 #include <math.h>
@@ -700,7 +700,7 @@ static void run_note(const fake_plan *plan, const dev_launch *launch)
     words[int_argument(launch, 1)] = 10 * words[int_argument(launch, 1)] + (uint32_t)int_argument(launch, 2);
 }
 
-/* ---- Calibration and the door ---------------------------------------------------------------- */
+/* ---- Calibration and the device interface ---------------------------------------------------- */
 
 static bool is_root(const dev_program *program)
 {
@@ -976,7 +976,7 @@ static void wait_for_late(void)
         pthread_mutex_lock(&mutex);
         const int hanging_now = hanging;
         pthread_mutex_unlock(&mutex);
-        if (hand_adrift() <= hanging_now)
+        if (driver_thread_adrift() <= hanging_now)
             return;
         usleep(1000);
     }

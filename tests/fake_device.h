@@ -1,5 +1,5 @@
-/* Devices that exist only in the tests, behind the same door as real ones: they sum in plain C and
- * fail when told to. */
+/* Devices that exist only in the tests, behind the same interface as real ones: they sum in plain C
+ * and fail when told to. */
 #ifndef LEY_FAKE_DEVICE_H
 #define LEY_FAKE_DEVICE_H
 

@@ -1,6 +1,6 @@
 /* libFuzzer: any bytes as a pair function. Build: clang -fsanitize=fuzzer,address,undefined. */
-#include "core/expression.h"
-#include "core/expression_check.h"
+#include "expression/check.h"
+#include "expression/expression.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -40,7 +40,7 @@ hierarchy some_lattice(window_kind of, const char *periodic, const double cell_A
     }
     assert_ok(cell_make(o.periodic, (const double(*)[3])o.cell_A, &h.cell, &error));
     assert_ok(hierarchy_make(&o, low, high, &h, &error));
-    assert_true(long_waves_are_wanted(&h));
+    assert_true(long_wavelengths_are_wanted(&h));
     return h;
 }
 
@@ -64,12 +64,12 @@ void some_wave(const hierarchy *h, const some_charges *c, const int64_t n[3], co
 static void check_waves(const hierarchy *h, const some_charges *c, const long_charges *coarse, const char *what)
 {
     int64_t n[3];
-    long_waves made;
+    long_wavelengths made;
     ley_error error = {0};
     influence_extent(h, n);
-    assert_ok(long_waves_make(h, n, coarse, NULL, &made, &error));
-    assert_true(long_waves_bytes(h, n) == (double)long_waves_count(&made) * sizeof *made.values);
-    const int64_t count_x = made.most[0] + 1, count_y = 2 * made.most[1] + 1, count = long_waves_count(&made);
+    assert_ok(long_wavelengths_make(h, n, coarse, NULL, &made, &error));
+    assert_true(long_wavelengths_bytes(h, n) == (double)long_wavelengths_count(&made) * sizeof *made.values);
+    const int64_t count_x = made.most[0] + 1, count_y = 2 * made.most[1] + 1, count = long_wavelengths_count(&made);
     double worst = 0, longest = 0;
     for (int64_t i = 0; i < count; i += i < 4 || i + 5 > count ? 1 : count / 90 + 1) {
         int64_t wave[3] = {i % count_x, i / count_x % count_y, i / count_x / count_y};
@@ -88,7 +88,7 @@ static void check_waves(const hierarchy *h, const some_charges *c, const long_ch
         print_message("%s: %lld waves, off by %.2g, the longer half %.2g\n", what, (long long)count, worst, longest);
     if (!(worst < 5e-7 && longest < 1e-7))
         fail_msg("%s: off by %g, the longer half by %g", what, worst, longest);
-    long_waves_clear(&made);
+    long_wavelengths_clear(&made);
 }
 
 void some_charges_check(void (*put)(const hierarchy *h, const some_charges *c, long_charges *made))

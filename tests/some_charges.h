@@ -3,7 +3,7 @@
 #ifndef LEY_TESTS_SOME_CHARGES_H
 #define LEY_TESTS_SOME_CHARGES_H
 
-#include "methods/msm/long_waves.h"
+#include "long_range/fourier/long_wavelengths.h"
 
 enum { LONG_ATOMS = 9000 }; /* of which two threads have some each */
 

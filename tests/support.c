@@ -1,6 +1,6 @@
 #include "support.h"
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "methods/cutoff/short_range.h"
 #include "parallel.h"
 

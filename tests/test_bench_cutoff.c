@@ -2,8 +2,8 @@
  * small, and few variants are built. */
 #include "cli_support.h"
 
+#include "engine/engine.h"
 #include "methods/cutoff/tuning.h"
-#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>

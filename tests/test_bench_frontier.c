@@ -2,9 +2,9 @@
  * that miss their tolerance. Boxes are small. */
 #include "cli_support.h"
 
-#include "methods/msm/tolerance.h"
-#include "run/bench.h"
-#include "run/engine.h"
+#include "bench/bench.h"
+#include "engine/engine.h"
+#include "long_range/estimate/tolerance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

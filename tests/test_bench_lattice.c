@@ -2,9 +2,9 @@
  * wrong. Boxes are small, and one variant is built. */
 #include "cli_support.h"
 
+#include "bench/bench.h"
 #include "error.h"
-#include "methods/msm/lattice_tuning.h"
-#include "run/bench.h"
+#include "long_range/multilevel/lattice_tuning.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,12 +2,12 @@
  * transforms, of lattices that are wrong, and its peer on one core. Boxes are small. */
 #include "cli_support.h"
 
+#include "bench/bench.h"
+#include "engine/engine.h"
 #include "error.h"
-#include "judge/long_range.h"
-#include "methods/msm/bench_steps.h"
-#include "methods/msm/core_loop.h"
-#include "run/bench.h"
-#include "run/engine.h"
+#include "law/long_range.h"
+#include "long_range/bench/serial_loop.h"
+#include "long_range/bench/steps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -288,7 +288,7 @@ static void test_core(void **state)
         enum { N = 40, POINTS = 4 * 5 * 6 };
         double position_A[3 * N], charge_e[N], point_A[3 * POINTS], far[POINTS];
         float map[POINTS];
-        core_loop_times times;
+        serial_loop_times times;
         uint64_t seed = 3;
         for (int a = 0; a < N; a++) {
             position_A[3 * a] = 27 * bench_random(&seed);
@@ -304,7 +304,7 @@ static void test_core(void **state)
         }
         ley_atoms *atoms = NULL;
         assert_ok(ley_atoms_create(N, position_A, charge_e, NULL, &atoms, &error));
-        assert_ok(core_loop_add(&h, atoms, &points, 2, map, &times, &error));
+        assert_ok(serial_loop_add(&h, atoms, &points, 2, map, &times, &error));
         assert_ok(long_range_potential(&h, N, position_A, charge_e, 0.05, POINTS, point_A, far, NULL, &error));
         for (int p = 0; p < POINTS; p++)
             if (fabs((double)map[p] - 100 - 2 * far[p]) > 5e-5)

@@ -2,8 +2,8 @@
 #include "cli_support.h"
 #include "fake_device.h"
 
+#include "bench/bench.h"
 #include "machine.h"
-#include "run/bench.h"
 
 #include <math.h>
 #include <stdio.h>

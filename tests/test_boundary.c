@@ -2,9 +2,9 @@
  * writes, SDH, checks, files. */
 #include "support.h"
 
-#include "core/boundary.h"
-#include "core/solvent.h"
-#include "judge/reference.h"
+#include "law/reference.h"
+#include "law/solvent.h"
+#include "target/boundary.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,22 +1,22 @@
 /* Lattices whose nodes are numbered by plane, as those of more than 2^29 nodes are: forced upon
  * small ones, they make the same bytes as one number for each node. In open space, layers and
  * cells, with the map's axes or others, in the short-range kernel and beside it, at points of a
- * list with the field. The library asks places_are_many() whether one number is too little: here
- * this program answers (the linker's --wrap). */
+ * list with the field. The library asks coordinates_are_many() whether one number is too little:
+ * here this program answers (the linker's --wrap). */
 #include "support.h"
 
-#include "methods/msm/places.h"
+#include "long_range/mesh/coordinates.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool right_answer(const places_array *array) __asm__("__real_places_are_many");
-bool answer(const places_array *array) __asm__("__wrap_places_are_many");
+bool right_answer(const coordinate_table *array) __asm__("__real_coordinates_are_many");
+bool answer(const coordinate_table *array) __asm__("__wrap_coordinates_are_many");
 
 static bool is_forced;
 
-bool answer(const places_array *array)
+bool answer(const coordinate_table *array)
 {
     return is_forced || right_answer(array);
 }

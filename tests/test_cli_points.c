@@ -2,6 +2,8 @@
  * fail. */
 #include "cli_support.h"
 
+#include "parallel.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +208,8 @@ static void test_without_devices(void **state)
     (void)state;
     static const char nothing[] = "LEYDEN_KERNEL_DIR= OCL_ICD_VENDORS=/nonexistent CUDA_VISIBLE_DEVICES=-1";
     static const char job[] = "map molecule.pqr -o out/a.raw --dims 64,64,64 --spacing 1 --json out/a.json";
-    cli_write_molecule("molecule.pqr", 400, 20, 5);
+    /* Half a second on the host, however many cores it has: longer than a device takes to open. */
+    cli_write_molecule("molecule.pqr", 2000 * (size_t)parallel_cores(), 20, 5);
     cli("LEYDEN_KERNEL_DIR= %s --device 0", job);
     cli_expect(0, "device 0: ", NULL);
     cli("LEYDEN_KERNEL_DIR= %s", job);

@@ -2,8 +2,8 @@
  * nodes, for heaps, of which it is known, and on any number of cores. */
 #include "support.h"
 
-#include "methods/msm/coherence.h"
-#include "methods/msm/spread.h"
+#include "long_range/mesh/coherence.h"
+#include "long_range/mesh/spread.h"
 
 #include <math.h>
 #include <sched.h>

@@ -8,7 +8,7 @@
 #include "fake_device.h"
 #include "methods/cutoff/plan.h"
 #include "methods/cutoff/step_costs.h"
-#include "run/notes.h"
+#include "schedule/notes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,14 +4,14 @@
  * its name is spelled otherwise. */
 #include "support.h"
 
-#include "run/hand.h"
+#include "engine/driver_thread.h"
 
 #include "bandwidth.h"
 #include "cuda/cufft_api.h"
 #include "cuda/driver_api.h"
 #include "cuda/internal.h"
-#include "door_check.h"
 #include "fft.h"
+#include "interface_check.h"
 #include "watch.h"
 
 #include <dirent.h>
@@ -114,9 +114,9 @@ static void clean_after_loss(support_job *o)
 static void clean(support_job *o)
 {
     support_job_end(o);
-    for (int i = 0; i < 6000 && hand_adrift() > 0; i++)
+    for (int i = 0; i < 6000 && driver_thread_adrift() > 0; i++)
         usleep(5000);
-    CHECK(hand_adrift() == 0);
+    CHECK(driver_thread_adrift() == 0);
     CHECK(ask_cuda("fake_cuda_live") == 0);
     CHECK(ask(getenv("LEYDEN_NVRTC"), "fake_nvrtc_live") == 0);
 }
@@ -441,8 +441,8 @@ static void a_card_hangs(void)
             run_beside_a_card_that_hangs(symbols[i], at, 3);
 }
 
-/* The door's operations on memory, with the first card. */
-static ley_status check_door(unsigned seed, ley_error *error)
+/* The device interface's operations on memory, with the first card. */
+static ley_status check_interface(unsigned seed, ley_error *error)
 {
     dev_list list;
     dev *device = NULL;
@@ -450,7 +450,7 @@ static ley_status check_door(unsigned seed, ley_error *error)
     if (status == LEY_OK)
         status = list.infos[0].backend->open(&list.infos[0], &device, error);
     if (status == LEY_OK) {
-        status = door_check(device, 100, seed, error);
+        status = interface_check(device, 100, seed, error);
         device->backend->close(device);
     }
     dev_list_clear(&list);
@@ -463,12 +463,12 @@ static void check_nothing_is_left(void)
     CHECK(ask_cuda("fake_cuda_orphans") == 0);
 }
 
-static void door(void)
+static void device_interface(void)
 {
     ley_error error = {0};
     for (unsigned seed = 1; seed <= 20; seed++) {
         reset_faults(seed % 4 == 0 ? "devices=1,drag_ms=1" : "devices=1");
-        assert_ok(check_door(seed, &error));
+        assert_ok(check_interface(seed, &error));
         check_nothing_is_left();
     }
 }
@@ -532,7 +532,7 @@ static void memory_is_kept(void)
 
 /* Every entry point that they take fails, once, or the card is lost by it, or copies go on: the
  * right bytes, or an error. */
-static void door_calls_fail(void)
+static void interface_calls_fail(void)
 {
     static const char *const symbols[] = {"cuMemsetD32Async",     "cuMemcpyDtoDAsync_v2", "cuMemcpyHtoDAsync_v2",
                                           "cuMemcpyDtoHAsync_v2", "cuEventCreate",        "cuEventRecord",
@@ -548,7 +548,7 @@ static void door_calls_fail(void)
                 snprintf(settings, sizeof settings, "devices=1,fail=%s,at=%d,code=719%s", symbols[i], at, more[m]);
                 reset_faults(settings);
                 const int before = ask_cuda("fake_cuda_live"); /* what lost cards keep */
-                const ley_status status = check_door((unsigned)at, &error);
+                const ley_status status = check_interface((unsigned)at, &error);
                 CHECK(status == LEY_ERROR_DEVICE || (status == LEY_OK && ask_cuda("fake_cuda_fired") == 0) ||
                       strcmp(symbols[i], "cuStreamSynchronize") == 0); /* which is tried again */
                 CHECK(status != LEY_ERROR_WRONG_RESULT);
@@ -646,8 +646,8 @@ static void transforms(void)
 #define SCENARIOS(ROW) \
     ROW(two_cards) ROW(all_variants_and_sums) ROW(more_atoms_than_constant_memory) ROW(works) ROW(no_device) \
     ROW(unusable) ROW(fails) ROW(compilation_fails) ROW(every_call_fails_once) ROW(a_card_disappears) \
-    ROW(the_card_disappears) ROW(nothing_is_freed_under_a_copy) ROW(a_card_hangs) ROW(door) ROW(no_copy_onto_itself) \
-    ROW(memory_is_kept) ROW(door_calls_fail) ROW(dumps) ROW(transforms)
+    ROW(the_card_disappears) ROW(nothing_is_freed_under_a_copy) ROW(a_card_hangs) ROW(device_interface) \
+    ROW(no_copy_onto_itself) ROW(memory_is_kept) ROW(interface_calls_fail) ROW(dumps) ROW(transforms)
 /* clang-format on */
 
 /* As programs should end in which a driver has not returned. */
@@ -781,10 +781,10 @@ ALONE(a_card_disappears)
 ALONE(the_card_disappears)
 ALONE(nothing_is_freed_under_a_copy)
 ALONE(a_card_hangs)
-ALONE(door)
+ALONE(device_interface)
 ALONE(no_copy_onto_itself)
 ALONE(memory_is_kept)
-ALONE(door_calls_fail)
+ALONE(interface_calls_fail)
 
 typedef struct symbol_row {
     const char *name;
@@ -805,7 +805,7 @@ static void test_old_drivers(void **state)
     }
     in_process(&(setup){.name = "works",
                         .hidden = "cuStreamWaitEvent cuCtxSetCurrent cuGetErrorName cuDeviceComputeCapability "});
-    in_process(&(setup){.name = "door", .hidden = "cuMemsetD32Async cuStreamWaitEvent "});
+    in_process(&(setup){.name = "device_interface", .hidden = "cuMemsetD32Async cuStreamWaitEvent "});
     in_process(&(setup){.name = "fails",
                         .hidden = "cuGetErrorName ",
                         .cuda = "fail=cuMemAlloc_v2,at=1,code=2,devices=1",
@@ -929,10 +929,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_the_card_disappears),
         cmocka_unit_test(test_nothing_is_freed_under_a_copy),
         cmocka_unit_test(test_a_card_hangs),
-        cmocka_unit_test(test_door),
+        cmocka_unit_test(test_device_interface),
         cmocka_unit_test(test_no_copy_onto_itself),
         cmocka_unit_test(test_memory_is_kept),
-        cmocka_unit_test(test_door_calls_fail),
+        cmocka_unit_test(test_interface_calls_fail),
     };
     return argc == 2 ? run_scenario(argv[1]) : cmocka_run_group_tests(tests, NULL, NULL);
 }

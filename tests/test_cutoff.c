@@ -4,9 +4,9 @@
 #include "pairwise.h"
 #include "short_job.h"
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "pair_table.h"
-#include "run/verification.h"
+#include "verify/verification.h"
 
 #include <math.h>
 #include <stdio.h>

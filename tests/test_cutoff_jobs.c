@@ -2,7 +2,7 @@
  * and those that all devices share. */
 #include "short_job.h"
 
-#include "run/verification.h"
+#include "verify/verification.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/plan.h"
 #include "methods/cutoff/step_costs.h"
-#include "run/job.h"
+#include "schedule/job.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static int64_t assert_same_bins(const ley_atoms *atoms, const ley_lattice *l, co
     buffer_of_atom slots = {NULL};
     buffer_of_int extra = {NULL};
     device_bins counts;
-    room memory = {.device = device};
+    arena memory = {.device = device};
     problem_of(atoms, l, range, &p);
     device_binning kernels;
     device_binning_create(device, &kernels);
@@ -118,7 +118,7 @@ static int64_t assert_same_bins(const ley_atoms *atoms, const ley_lattice *l, co
             b->extra_first[bin] += (int32_t)b->bins;
         assert_holds(extra.buffer, 0, b->extra_first, ((size_t)b->bins + 1) * sizeof *b->extra_first);
     }
-    room_clear(&memory);
+    arena_clear(&memory);
     const int64_t overflow = b->overflow;
     cutoff_problem_clear(&p);
     return overflow;
@@ -131,7 +131,7 @@ static void assert_declined(const ley_atoms *atoms, const ley_short_range *range
     buffer_of_atom slots = {NULL};
     buffer_of_int extra = {NULL};
     device_bins counts;
-    room memory = {.device = device};
+    arena memory = {.device = device};
     problem_of(atoms, &lattice, range, &p);
     device_binning kernels;
     device_binning_create(device, &kernels);

@@ -4,10 +4,10 @@
  * test_device_long DEVICE kernels: the self-tests of its kernels alone, as under Oclgrind. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "error.h"
-#include "methods/msm/device_long.h"
+#include "long_range/fourier/device_long_wavelengths.h"
 #include "parallel.h"
-#include "run/engine.h"
 #include "some_charges.h"
 
 #include <math.h>
@@ -24,17 +24,17 @@ static device_long kernels;
 static const char *put_on_device(const hierarchy *h, const some_charges *c, size_t atoms, const device_long *by,
                                  long_charges *made)
 {
-    room memory = {.device = device};
+    arena memory = {.device = device};
     device_atoms there = {.n = atoms};
     const char *declined;
     ley_error error = {0};
-    assert_ok(room_upload(&memory, c->position_A, atoms * sizeof *c->position_A, &there.position.buffer, &error));
-    assert_ok(room_upload(&memory, c->charge_e, atoms * sizeof *c->charge_e, &there.charge.buffer, &error));
-    const int64_t before = room_left(&memory);
+    assert_ok(arena_upload(&memory, c->position_A, atoms * sizeof *c->position_A, &there.position.buffer, &error));
+    assert_ok(arena_upload(&memory, c->charge_e, atoms * sizeof *c->charge_e, &there.charge.buffer, &error));
+    const int64_t before = arena_left(&memory);
     assert_ok(device_long_run(by, &memory, h, &there, made, &declined, &error));
-    assert_true(room_left(&memory) == before);
+    assert_true(arena_left(&memory) == before);
     assert_true((declined == NULL) == (made->values_e != NULL));
-    room_clear(&memory);
+    arena_clear(&memory);
     return declined;
 }
 
@@ -101,7 +101,7 @@ static void test_what_is_declined(void **state)
     free(c);
     enum { HEAP = 17000 };
     double(*position_A)[3] = calloc(HEAP, sizeof *position_A), *charge_e = calloc(HEAP, sizeof *charge_e);
-    room memory = {.device = device};
+    arena memory = {.device = device};
     device_atoms there = {.n = HEAP};
     const char *declined;
     ley_error error = {0};
@@ -109,22 +109,23 @@ static void test_what_is_declined(void **state)
         position_A[i][0] = position_A[i][1] = position_A[i][2] = 20 + 1e-5 * i;
         charge_e[i] = 1;
     }
-    assert_ok(room_upload(&memory, position_A, HEAP * sizeof *position_A, &there.position.buffer, &error));
-    assert_ok(room_upload(&memory, charge_e, HEAP * sizeof *charge_e, &there.charge.buffer, &error));
+    assert_ok(arena_upload(&memory, position_A, HEAP * sizeof *position_A, &there.position.buffer, &error));
+    assert_ok(arena_upload(&memory, charge_e, HEAP * sizeof *charge_e, &there.charge.buffer, &error));
     assert_ok(device_long_run(&kernels, &memory, &h, &there, &made, &declined, &error));
     assert_string_equal(declined, "bins hold too many atoms");
     assert_null(made.values_e);
     there.n = 0;
     assert_ok(device_long_run(&kernels, &memory, &h, &there, &made, &declined, &error));
     assert_non_null(declined);
-    room_clear(&memory);
+    arena_clear(&memory);
     free(position_A);
     free(charge_e);
 }
 
 /* ---- Drivers that fail ----------------------------------------------------------------------- */
 
-/* The device's own door, at which one call fails, or does nothing and says that all is well. */
+/* The device's own interface, at which one call fails, or does nothing and says that all is well.
+ */
 typedef enum call { CREATE, STAGE, WRITE, SEND, FILL, LAUNCH, READ, WAIT, CALLS } call;
 static const char *const call_names[CALLS] = {"buffer_create", "staging_create", "write", "send",
                                               "fill",          "launch",         "read",  "wait"};
@@ -211,15 +212,15 @@ static ley_status wait_or_not(dev *d, dev_event *event, dev_times *times, ley_er
 }
 
 /* What came of it, in one letter: (r)ight, (d)eclined, an (e)rror. */
-static char try_with_fault(const hierarchy *h, const device_atoms *there, room *memory, const long_charges *right)
+static char try_with_fault(const hierarchy *h, const device_atoms *there, arena *memory, const long_charges *right)
 {
-    const int64_t before = room_left(memory), count = right->n[0] * right->n[1] * right->n[2];
+    const int64_t before = arena_left(memory), count = right->n[0] * right->n[1] * right->n[2];
     const char *declined;
     long_charges made;
     ley_error error = {0};
     memset(calls, 0, sizeof calls);
     const ley_status status = device_long_run(&kernels, memory, h, there, &made, &declined, &error);
-    assert_true(room_left(memory) == before);
+    assert_true(arena_left(memory) == before);
     assert_true((status == LEY_OK && declined == NULL) == (made.values_e != NULL));
     assert_true(status == LEY_OK || error.message[0] != '\0');
     double off = 0;
@@ -243,22 +244,22 @@ static void test_driver_faults(void **state)
     static const bool may_be_left_out[CALLS] = {[FILL] = true, [LAUNCH] = true, [READ] = true};
     const hierarchy h = some_lattice(WINDOW_BSPLINE8, "xyz", own_box_A, 1.5);
     some_charges *c = some_charges_make(41, true);
-    room memory = {.device = device};
+    arena memory = {.device = device};
     device_atoms there = {.n = LONG_ATOMS}, others = {.n = LONG_ATOMS};
     long_charges right, other;
     ley_error error = {0};
     assert_ok(long_charges_make(&h, LONG_ATOMS, c->position_A[0], c->charge_e, NULL, &right, &error));
-    assert_ok(room_upload(&memory, c->position_A, sizeof c->position_A, &there.position.buffer, &error));
-    assert_ok(room_upload(&memory, c->charge_e, sizeof c->charge_e, &there.charge.buffer, &error));
+    assert_ok(arena_upload(&memory, c->position_A, sizeof c->position_A, &there.position.buffer, &error));
+    assert_ok(arena_upload(&memory, c->charge_e, sizeof c->charge_e, &there.charge.buffer, &error));
     for (int i = 0, k = LONG_ATOMS - 1; i < k; i++, k--)
         for (int axis = 0; axis < 3; axis++) {
             const double former_A = c->position_A[i][axis];
             c->position_A[i][axis] = c->position_A[k][axis];
             c->position_A[k][axis] = former_A;
         }
-    assert_ok(room_upload(&memory, c->position_A, sizeof c->position_A, &others.position.buffer, &error));
-    assert_ok(room_upload(&memory, c->charge_e, sizeof c->charge_e, &others.charge.buffer, &error));
-    assert_ok(room_buffer(&memory, 4, DEV_READ_WRITE, &scratch, &error));
+    assert_ok(arena_upload(&memory, c->position_A, sizeof c->position_A, &others.position.buffer, &error));
+    assert_ok(arena_upload(&memory, c->charge_e, sizeof c->charge_e, &others.charge.buffer, &error));
+    assert_ok(arena_buffer(&memory, 4, DEV_READ_WRITE, &scratch, &error));
     driver = device->backend;
     dev_backend own = *driver;
     own.buffer_create = create_or_not;
@@ -303,7 +304,7 @@ static void test_driver_faults(void **state)
     /* Memory that is not empty may by luck hold what is left out. */
     assert_int_equal(found[LAUNCH][OUT_EMPTY]['e'], most[LAUNCH]);
     assert_true(most[READ] == 2 && found[READ][OUT_EMPTY]['e'] == 2);
-    room_clear(&memory);
+    arena_clear(&memory);
     long_charges_clear(&right);
     free(c);
 }
@@ -372,8 +373,8 @@ static void test_maps(void **state)
 static void test_plans(void **state)
 {
     (void)state;
-    static const dev_backend door = {.name = "none", .source_suffix = "cl", .common_options = ""};
-    dev_info card = {.backend = &door,
+    static const dev_backend backend = {.name = "none", .source_suffix = "cl", .common_options = ""};
+    dev_info card = {.backend = &backend,
                      .device_class = DEV_GPU,
                      .has_double = true,
                      .name = "card",

@@ -3,8 +3,8 @@
 #include "pairwise.h"
 #include "support.h"
 
-#include "methods/msm/device_spread.h"
-#include "run/engine.h"
+#include "engine/engine.h"
+#include "long_range/mesh/device_spread.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,20 +74,20 @@ static void assert_holds(dev_buffer *buffer, const void *right, size_t bytes)
 static const char *spread_both(const problem *p, const device_spread *by)
 {
     ley_error error = {0};
-    room memory = {.device = device};
+    arena memory = {.device = device};
     device_atoms atoms = {.n = p->n};
     transfer_atoms made;
     spread right, s;
     const char *declined;
     assert_ok(spread_make(&p->h, p->n, p->position_A[0], p->charge_e, NULL, &right, &error));
     assert_ok(spread_begin(&p->h, p->n, p->charge_e, &s, &error));
-    assert_ok(room_upload(&memory, p->position_A, p->n * sizeof *p->position_A, &atoms.position.buffer, &error));
-    assert_ok(room_upload(&memory, p->charge_e, p->n * sizeof *p->charge_e, &atoms.charge.buffer, &error));
-    const int64_t before = room_left(&memory);
+    assert_ok(arena_upload(&memory, p->position_A, p->n * sizeof *p->position_A, &atoms.position.buffer, &error));
+    assert_ok(arena_upload(&memory, p->charge_e, p->n * sizeof *p->charge_e, &atoms.charge.buffer, &error));
+    const int64_t before = arena_left(&memory);
     assert_ok(device_spread_run(by, &memory, &p->h, &atoms, &s, &made, &declined, &error));
     if (declined != NULL) {
         assert_null(made.atoms.buffer);
-        assert_true(room_left(&memory) == before);
+        assert_true(arena_left(&memory) == before);
     } else {
         assert_int_equal(made.count, right.atoms);
         assert_int_equal(s.atoms, right.atoms);
@@ -98,7 +98,7 @@ static const char *spread_both(const problem *p, const device_spread *by)
         assert_holds(made.sources.buffer, right.sources, right.source_count * sizeof *right.sources);
         assert_holds(made.tile_list.buffer, right.tiles, right.tile_count * sizeof *right.tiles);
     }
-    room_clear(&memory);
+    arena_clear(&memory);
     spread_clear(&s);
     spread_clear(&right);
     return declined;
@@ -181,7 +181,7 @@ static void test_outside(void **state)
 {
     (void)state;
     ley_error error = {0};
-    room memory = {.device = device};
+    arena memory = {.device = device};
     transfer_atoms made;
     spread s;
     const char *declined;
@@ -191,13 +191,13 @@ static void test_outside(void **state)
     p.charge_e[77] = 1;
     device_atoms atoms = {.n = p.n};
     assert_ok(spread_begin(&p.h, p.n, p.charge_e, &s, &error));
-    assert_ok(room_upload(&memory, p.position_A, p.n * sizeof *p.position_A, &atoms.position.buffer, &error));
-    assert_ok(room_upload(&memory, p.charge_e, p.n * sizeof *p.charge_e, &atoms.charge.buffer, &error));
+    assert_ok(arena_upload(&memory, p.position_A, p.n * sizeof *p.position_A, &atoms.position.buffer, &error));
+    assert_ok(arena_upload(&memory, p.charge_e, p.n * sizeof *p.charge_e, &atoms.charge.buffer, &error));
     assert_int_equal(device_spread_run(&kernels, &memory, &p.h, &atoms, &s, &made, &declined, &error),
                      LEY_ERROR_WRONG_RESULT);
     assert_non_null(strstr(error.message, "1 outside"));
     ley_error_clear(&error);
-    room_clear(&memory);
+    arena_clear(&memory);
     spread_clear(&s);
     problem_free(&p);
 }

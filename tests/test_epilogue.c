@@ -5,9 +5,9 @@
  * for checkers of memory. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/stages.h"
-#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Pair functions of the user's: values, texts, complaints. */
-#include "core/expression.h"
-#include "core/expression_check.h"
+#include "expression/check.h"
+#include "expression/expression.h"
 
 #include <locale.h>
 #include <math.h>

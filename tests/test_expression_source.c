@@ -1,6 +1,6 @@
 /* Source text of pair functions: what it looks like, what it uses, and that a compiler turns it
  * into the interpreter's values. */
-#include "core/expression.h"
+#include "expression/expression.h"
 
 #include <dlfcn.h>
 #include <math.h>

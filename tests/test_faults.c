@@ -6,7 +6,7 @@
 #include "trials.h"
 
 #include "clock.h"
-#include "door_check.h"
+#include "interface_check.h"
 #include "watch.h"
 
 #include <malloc.h>
@@ -71,7 +71,7 @@ static int child(const char *selector, double patience_factor)
     return code;
 }
 
-/* A thread that is inside the door, and the one that watches it. */
+/* A thread that is inside the device interface, and the one that watches it. */
 typedef struct inside {
     watch watch;
     ley_status status;
@@ -79,7 +79,7 @@ typedef struct inside {
     atomic_bool is_done;
 } inside;
 
-static void *use_door(void *context)
+static void *use_interface(void *context)
 {
     inside *i = context;
     dev_list list;
@@ -90,7 +90,7 @@ static void *use_door(void *context)
     if (i->status == LEY_OK)
         i->status = list.infos[0].backend->open(&list.infos[0], &device, &i->error);
     if (i->status == LEY_OK) {
-        i->status = door_check(device, 60, 1, &i->error);
+        i->status = interface_check(device, 60, 1, &i->error);
         device->backend->close(device);
     }
     if (has_list)
@@ -99,8 +99,9 @@ static void *use_door(void *context)
     return NULL;
 }
 
-/* The door's operations on memory: their end, or that the driver does not return from them. */
-static int door_child(void)
+/* The device interface's operations on memory: their end, or that the driver does not return from
+ * them. */
+static int interface_child(void)
 {
     static const watch_patience patience = {.open_s = 2, .build_s = 2, .close_s = 2, .first_s = 1, .work_s = 1};
     static inside i;
@@ -108,7 +109,7 @@ static int door_child(void)
     ley_error why = {0};
     watch_patience_replace(&patience);
     watch_init(&i.watch);
-    if (pthread_create(&thread, NULL, use_door, &i) != 0)
+    if (pthread_create(&thread, NULL, use_interface, &i) != 0)
         return TRIAL_BROKEN;
     while (!atomic_load(&i.is_done) && !watch_give_up(&i.watch, false, &why))
         usleep(10000);
@@ -274,16 +275,16 @@ static void test_what_never_ends(void **state)
     expect_none_wrong();
 }
 
-static bool is_right_door(const trial *t, const trial_outcome *o)
+static bool is_right_interface(const trial *t, const trial_outcome *o)
 {
     const bool is_late = strcmp(t->fault, "delay") == 0, skips = strcmp(t->fault, "skip") == 0,
                is_command = strncmp(t->call, "clEnqueue", 9) == 0, is_refused = o->code >= 3 && o->code <= 5;
     return o->struck && (is_late ? o->code == 0 : !is_command || skips ? o->code == 0 || is_refused : o->code == 4);
 }
 
-/* The commands of the door, some of which no job has: right bytes or an error in time; where one is
- * left out, wrong bytes show. */
-static void test_the_door(void **state)
+/* The commands of the device interface, some of which no job has: right bytes or an error in time;
+ * where one is left out, wrong bytes show. */
+static void test_the_interface(void **state)
 {
     static const char *const commands[] = {
         "clEnqueueFillBuffer", "clEnqueueCopyBuffer", "clEnqueueWriteBuffer", "clEnqueueReadBuffer", "clFlush",
@@ -295,8 +296,8 @@ static void test_the_door(void **state)
             if (support_is_quick() && (c + f) % 3 != 0)
                 continue;
             trial *t = trials_add(commands[c], faults[f], 1 + (int)(c + f) % 6, ",drag_ms=30");
-            t->selector = "door";
-            t->is_right = is_right_door;
+            t->selector = "interface";
+            t->is_right = is_right_interface;
         }
     trials_run();
 }
@@ -304,11 +305,11 @@ static void test_the_door(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "child") == 0)
-        return strcmp(argv[2], "door") == 0 ? door_child() : child(argv[2], atof(argv[3]));
+        return strcmp(argv[2], "interface") == 0 ? interface_child() : child(argv[2], atof(argv[3]));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_a_fault), cmocka_unit_test(test_every_call_with_every_fault),
         cmocka_unit_test(test_no_wrong_data),   cmocka_unit_test(test_nothing_is_freed_under_a_copy),
-        cmocka_unit_test(test_what_never_ends), cmocka_unit_test(test_the_door),
+        cmocka_unit_test(test_what_never_ends), cmocka_unit_test(test_the_interface),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
 }

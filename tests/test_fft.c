@@ -3,11 +3,11 @@
 #include "support.h"
 
 #include "clock.h"
+#include "engine/command_sequence.h"
+#include "engine/driver_thread.h"
 #include "fake_device.h"
 #include "fft.h"
-#include "run/hand.h"
-#include "run/room.h"
-#include "run/work.h"
+#include "memory/arena.h"
 #include "watch.h"
 
 #include <dirent.h>
@@ -552,14 +552,14 @@ static void test_a_late_plan_is_let_go(void **state)
     (void)state;
     faked *f = open_fake((fake_plan){.fft_libraries = 2, .fft = {{.prepare_us = 300000}, {.prepare_us = 300000}}});
     static errand e;
-    hand *h = hand_create();
+    driver_thread *h = driver_thread_create();
     forget(f);
     e = (errand){.device = f->device};
     plant(f, "alpha", false, 1e-4, 1e-12);
-    hand_give(h, create_one, &e);
+    driver_thread_give(h, create_one, &e);
     fake_devices_wait(&f->plan.fft[0].plans, 1);
     const double start_s = ley_clock_s();
-    assert_true(hand_dismiss(h, true, note_done, &e));
+    assert_true(driver_thread_dismiss(h, true, note_done, &e));
     assert_true(ley_clock_s() - start_s < 0.2);
     while (!atomic_load(&e.is_done))
         usleep(1000);
@@ -577,43 +577,43 @@ static void test_sequence(void **state)
     enum { VALUES = 6 * 5 * 4, BYTES = VALUES * 4 };
     faked *f = open_fake((fake_plan){.fft_libraries = 1, .fft = {{.run_us = 2000}}});
     flight one = {.device = f->device};
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     ley_error error = {0};
     atomic_bool cancelled = false;
     float values[VALUES];
-    room own = {.device = f->device};
+    arena own = {.device = f->device};
     dev_buffer *lattice, *spectrum;
     dev_staging *staging;
     dev_fft fft;
     forget(f);
     assert_ok(fft_create(f->device, &small, &fft, &error));
-    assert_ok(room_buffer(&own, BYTES, DEV_READ_WRITE, &lattice, &error));
-    assert_ok(room_buffer(&own, fft_spectrum_bytes(small.n), DEV_READ_WRITE, &spectrum, &error));
-    assert_ok(room_staging(&own, BYTES, &staging, &error));
+    assert_ok(arena_buffer(&own, BYTES, DEV_READ_WRITE, &lattice, &error));
+    assert_ok(arena_buffer(&own, fft_spectrum_bytes(small.n), DEV_READ_WRITE, &spectrum, &error));
+    assert_ok(arena_staging(&own, BYTES, &staging, &error));
     for (int i = 0; i < VALUES; i++)
         values[i] = (float)(i % 7) - 3;
     const int runs = f->plan.fft[0].runs;
-    work_begin(&w, &one, &cancelled);
-    work_write(&w, lattice, 0, values, BYTES);
-    work_fft(&w, &fft, true, lattice, spectrum, NULL);
-    work_fill(&w, lattice, 0, DEV_NO_NUMBERS, BYTES);
-    work_fft(&w, &fft, false, spectrum, lattice, NULL);
-    work_read(&w, lattice, 0, staging, BYTES);
-    assert_ok(work_finish(&w, &error));
+    sequence_begin(&w, &one, &cancelled);
+    sequence_write(&w, lattice, 0, values, BYTES);
+    sequence_fft(&w, &fft, true, lattice, spectrum, NULL);
+    sequence_fill(&w, lattice, 0, DEV_NO_NUMBERS, BYTES);
+    sequence_fft(&w, &fft, false, spectrum, lattice, NULL);
+    sequence_read(&w, lattice, 0, staging, BYTES);
+    assert_ok(sequence_finish(&w, &error));
     for (int i = 0; i < VALUES; i++)
         assert_float_equal(((const float *)staging->bytes)[i] / VALUES, values[i], 1e-5);
     assert_int_equal(w.times.unpredicted, 0);
     assert_float_equal(w.times.predicted_s, fft.forward_s + fft.back_s, 1e-12);
     assert_float_equal(w.times.kernel_s, 4e-3, 1e-6);
     assert_int_equal(f->plan.fft[0].runs, runs + 2);
-    work_begin(&w, &one, &cancelled);
-    work_fft(&w, &fft, true, lattice, spectrum, NULL);
+    sequence_begin(&w, &one, &cancelled);
+    sequence_fft(&w, &fft, true, lattice, spectrum, NULL);
     atomic_store(&cancelled, true);
-    work_fft(&w, &fft, false, spectrum, lattice, NULL);
-    assert_int_equal(work_finish(&w, NULL), LEY_CANCELLED);
+    sequence_fft(&w, &fft, false, spectrum, lattice, NULL);
+    assert_int_equal(sequence_finish(&w, NULL), LEY_CANCELLED);
     assert_int_equal(f->plan.fft[0].runs, runs + 3);
-    work_end(&w);
-    room_clear(&own);
+    sequence_end(&w);
+    arena_clear(&own);
     fft_destroy(&fft);
     close_fake(f);
 }

@@ -3,10 +3,10 @@
 #include "support.h"
 
 #include "bandwidth.h"
+#include "engine/engine.h"
 #include "fft.h"
+#include "memory/arena.h"
 #include "plain_fft.h"
-#include "run/engine.h"
-#include "run/room.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 /* A plan and its buffers. */
 typedef struct bench {
     dev_fft fft;
-    room room;
+    arena arena;
     dev_buffer *lattice, *spectrum, *scratch;
     dev_staging *staging;
     size_t lattice_bytes, spectrum_bytes;
@@ -27,23 +27,23 @@ typedef struct bench {
 static void begin(bench *b, dev *device, const fft_wish *wish)
 {
     ley_error error = {0};
-    *b = (bench){.room = {.device = device}};
+    *b = (bench){.arena = {.device = device}};
     assert_ok(fft_create(device, wish, &b->fft, &error));
     b->lattice_bytes = fft_lattice_bytes(wish->n, wish->in_place);
     b->spectrum_bytes = fft_spectrum_bytes(wish->n);
-    assert_ok(room_buffer(&b->room, b->lattice_bytes, DEV_READ_WRITE, &b->lattice, &error));
+    assert_ok(arena_buffer(&b->arena, b->lattice_bytes, DEV_READ_WRITE, &b->lattice, &error));
     b->spectrum = b->lattice;
     if (!wish->in_place)
-        assert_ok(room_buffer(&b->room, b->spectrum_bytes, DEV_READ_WRITE, &b->spectrum, &error));
+        assert_ok(arena_buffer(&b->arena, b->spectrum_bytes, DEV_READ_WRITE, &b->spectrum, &error));
     if (b->fft.scratch_bytes > 0)
-        assert_ok(room_buffer(&b->room, b->fft.scratch_bytes, DEV_READ_WRITE, &b->scratch, &error));
-    assert_ok(room_staging(&b->room, b->spectrum_bytes > b->lattice_bytes ? b->spectrum_bytes : b->lattice_bytes,
-                           &b->staging, &error));
+        assert_ok(arena_buffer(&b->arena, b->fft.scratch_bytes, DEV_READ_WRITE, &b->scratch, &error));
+    assert_ok(arena_staging(&b->arena, b->spectrum_bytes > b->lattice_bytes ? b->spectrum_bytes : b->lattice_bytes,
+                            &b->staging, &error));
 }
 
 static void end(bench *b)
 {
-    room_clear(&b->room);
+    arena_clear(&b->arena);
     fft_destroy(&b->fft);
 }
 
@@ -59,13 +59,13 @@ static void write_lattice(bench *b, const double *values)
         const bool is_zero = i < b->fft.zero_bytes / sizeof *padded && (x < n[0] || z >= filled[2]);
         padded[i] = is_filled ? (float)values[i / pitch * n[0] + x] : is_zero ? 0 : NAN;
     }
-    assert_ok(b->room.device->backend->write(b->room.device, b->lattice, 0, padded, b->lattice_bytes, &error));
+    assert_ok(b->arena.device->backend->write(b->arena.device, b->lattice, 0, padded, b->lattice_bytes, &error));
     free(padded);
 }
 
 static void run(bench *b, bool forward)
 {
-    dev *device = b->room.device;
+    dev *device = b->arena.device;
     dev_event *done = NULL;
     dev_times when;
     ley_error error = {0};
@@ -77,7 +77,7 @@ static void run(bench *b, bool forward)
 
 static const float *read_back(bench *b, bool spectrum)
 {
-    dev *device = b->room.device;
+    dev *device = b->arena.device;
     dev_event *done = NULL;
     ley_error error = {0};
     assert_ok(device->backend->read(device, spectrum ? b->spectrum : b->lattice, 0, b->staging,

@@ -1,9 +1,9 @@
 /* What a job is said to take before it is run: memory, pieces and seconds, held against what runs
  * take; and that nothing is computed. */
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "memory.h"
-#include "run/forecast.h"
+#include "plan/forecast.h"
 #include "support.h"
 
 #include <math.h>
@@ -314,8 +314,8 @@ static void test_needs(void **state)
     ley_error error = {0};
     dev_info info = {.global_bytes = 4000, .max_allocation_bytes = 1000};
     dev device = {.info = &info};
-    room empty = {.device = &device};
-    device_forecast f = {.room = &empty};
+    arena empty = {.device = &device};
+    device_forecast f = {.arena = &empty};
     assert_ok(forecast_need(&f, "a", 2000, 1000, &error));
     assert_int_equal(forecast_need(&f, "b", 1001, 1001, &error), LEY_ERROR_NO_DEVICE);
     assert_string_equal(error.message, "b: a buffer of 1001 bytes is needed, the device's largest is 1000 bytes");

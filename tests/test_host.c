@@ -4,8 +4,8 @@
 
 #include "core/sizes.h"
 #include "error.h"
-#include "judge/accuracy.h"
-#include "judge/reference.h"
+#include "law/accuracy.h"
+#include "law/reference.h"
 #include "layout/padding.h"
 #include "methods/dcs/pack.h"
 #include "methods/dcs/yardstick.h"

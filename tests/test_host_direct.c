@@ -3,7 +3,7 @@
  * and that an error in a digit would be seen. */
 #include "support.h"
 
-#include "run/host_direct.h"
+#include "schedule/host_direct.h"
 
 #include "spec.h"
 

@@ -14,7 +14,7 @@
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
 #include "methods/registry.h"
-#include "run/job.h"
+#include "schedule/job.h"
 #include "source.h"
 #include "watch.h"
 
@@ -306,8 +306,8 @@ static void expect_refused(const dev_kernel *kernel, const void *arguments, cons
     ley_error_clear(&error);
 }
 
-/* Through the door: with all of its arguments a kernel runs; without one, or with another kernel's,
- * it does not. */
+/* Through the device interface: with all of its arguments a kernel runs; without one, or with
+ * another kernel's, it does not. */
 static void test_launches_by_name(void **state)
 {
     (void)state;

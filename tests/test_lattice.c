@@ -2,10 +2,10 @@
  * axes, ellipsoids, radii beyond constant memory, parts of sub-cubes; one launch and several. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "error.h"
-#include "methods/msm/lattice_build.h"
-#include "run/engine.h"
-#include "run/self_test.h"
+#include "long_range/multilevel/lattice_build.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -111,9 +111,9 @@ static float *compute(const lattice_kernel *kernel, const lattice_layout *layout
     ley_error error = {0};
     const size_t bytes = (size_t)lattice_layout_bytes(layout);
     lattice_kernel own = *kernel;
-    room memory = {.device = device};
+    arena memory = {.device = device};
     flight under_way = {.device = device};
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     lattice_tables tables;
     buffer_of_float table = {NULL}, on_device = {NULL};
     results made = {NULL};
@@ -121,22 +121,22 @@ static float *compute(const lattice_kernel *kernel, const lattice_layout *layout
         own.facts.fma_per_s = 1e5; /* so that all of it lasts for minutes, as it seems */
     assert_ok(lattice_tables_create(&tables, &own, layout, &memory, &error));
     assert_ok(lattice_weights_create(&own, weights, &memory, &table, &error));
-    assert_ok(room_buffer(&memory, bytes, DEV_READ_ONLY, &on_device.buffer, &error));
-    assert_ok(room_results(&memory, (int64_t)bytes, &made, &error));
-    work_begin(&w, &under_way, NULL);
-    work_poison(&w, &made, bytes);
-    work_write(&w, on_device.buffer, 0, charges, bytes);
+    assert_ok(arena_buffer(&memory, bytes, DEV_READ_ONLY, &on_device.buffer, &error));
+    assert_ok(arena_results(&memory, (int64_t)bytes, &made, &error));
+    sequence_begin(&w, &under_way, NULL);
+    sequence_poison(&w, &made, bytes);
+    sequence_write(&w, on_device.buffer, 0, charges, bytes);
     for (int level = 0; how == LEVEL_BY_LEVEL && level < layout->count; level++)
         lattice_launch(&w, &tables, level, 1, table, on_device, (buffer_of_float){made.buffer});
     if (how != LEVEL_BY_LEVEL)
         lattice_launch(&w, &tables, 0, layout->count, table, on_device, (buffer_of_float){made.buffer});
-    work_read(&w, made.buffer, 0, made.staging, bytes);
-    assert_ok(work_finish(&w, &error));
+    sequence_read(&w, made.buffer, 0, made.staging, bytes);
+    assert_ok(sequence_finish(&w, &error));
     float *potentials = malloc(bytes);
     assert_non_null(potentials);
     memcpy(potentials, made.staging->bytes, bytes);
-    work_end(&w);
-    room_clear(&memory);
+    sequence_end(&w);
+    arena_clear(&memory);
     return potentials;
 }
 
@@ -374,7 +374,7 @@ static void test_predictions(void **state)
     (void)state;
     ley_error error = {0};
     lattice_kernel kernel;
-    room memory = {.device = device};
+    arena memory = {.device = device};
     double seconds[2];
     assert_true(create(&trials[0], &kernel));
     for (int i = 0; i < 2; i++) {
@@ -392,7 +392,7 @@ static void test_predictions(void **state)
         assert_true(lattice_count(&tables).multiply_adds > 0);
     }
     assert_true(seconds[1] > 7 * seconds[0] && seconds[1] < 9 * seconds[0]);
-    room_clear(&memory);
+    arena_clear(&memory);
     lattice_kernel_destroy(&kernel);
 }
 
@@ -411,7 +411,7 @@ static void test_refusals(void **state)
     wish.radius[1] = -1;
     assert_int_equal(tuning_lattice(device->info, &wish, &choice, &error), LEY_ERROR_USAGE);
     lattice_kernel kernel;
-    room memory = {.device = device};
+    arena memory = {.device = device};
     buffer_of_float made = {NULL};
     assert_true(create(&trials[0], &kernel));
     static const int other[3] = {5, 3, 6};
@@ -421,7 +421,7 @@ static void test_refusals(void **state)
     weights = make_weights(trials[0].radius, false, false, 1);
     assert_int_equal(lattice_weights_create(&kernel, &weights, &memory, &made, &error), LEY_ERROR_USAGE);
     clear_weights(&weights);
-    room_clear(&memory);
+    arena_clear(&memory);
     lattice_kernel_destroy(&kernel);
     ley_error_clear(&error);
 }

@@ -6,7 +6,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "run/job.h"
+#include "schedule/job.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -83,8 +83,8 @@ static ley_status borrow(void *task, const stage_place *place, void **to, dev_bu
     state *s = *to;
     (void)task;
     stage_make(place, &product_own, s);
-    room_free_buffer(place->room, &s->buffer);
-    const ley_status status = room_buffer(place->room, LENT_BYTES, DEV_READ_WRITE, &s->buffer, error);
+    arena_free_buffer(place->arena, &s->buffer);
+    const ley_status status = arena_buffer(place->arena, LENT_BYTES, DEV_READ_WRITE, &s->buffer, error);
     *buffer = s->buffer;
     return status;
 }

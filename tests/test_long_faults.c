@@ -4,10 +4,10 @@
  * while. Each fault must be the end of the job, with a reason: never a map. */
 #include "support.h"
 
-#include "methods/msm/device_long.h"
-#include "methods/msm/influence_kernel.h"
-#include "run/engine.h"
-#include "run/verification.h"
+#include "engine/engine.h"
+#include "long_range/fourier/device_long_wavelengths.h"
+#include "long_range/fourier/influence_kernel.h"
+#include "verify/verification.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -109,7 +109,7 @@ WRAPPED(ley_status, long_charges_make, const hierarchy *h, size_t atoms, const d
     return status;
 }
 
-WRAPPED(ley_status, device_long_run, const device_long *kernels, room *memory, const hierarchy *h,
+WRAPPED(ley_status, device_long_run, const device_long *kernels, arena *memory, const hierarchy *h,
         const device_atoms *atoms, long_charges *made, const char **declined, ley_error *error)
 {
     const ley_status status = right_device_long_run(kernels, memory, h, atoms, made, declined, error);
@@ -128,7 +128,7 @@ static void exchange(float (*one)[2], float (*other)[2], int64_t count)
         }
 }
 
-static void spoil_waves(long_waves *w)
+static void spoil_waves(long_wavelengths *w)
 {
     const int64_t row = w->most[0] + 1, plane = row * (2 * w->most[1] + 1), count = plane * (2 * w->most[2] + 1);
     const float factor = in_force == NO_WAVES ? 0 : in_force == WAVES_SLIGHT ? 1.001f : 1;
@@ -152,21 +152,22 @@ static void spoil_waves(long_waves *w)
         (*second)[0] = NAN;
 }
 
-WRAPPED(ley_status, long_waves_make, const hierarchy *h, const int64_t n[3], const long_charges *charges,
-        const atomic_bool *cancelled, long_waves *made, ley_error *error)
+WRAPPED(ley_status, long_wavelengths_make, const hierarchy *h, const int64_t n[3], const long_charges *charges,
+        const atomic_bool *cancelled, long_wavelengths *made, ley_error *error)
 {
-    const ley_status status = right_long_waves_make(h, n, charges, cancelled, made, error);
+    const ley_status status = right_long_wavelengths_make(h, n, charges, cancelled, made, error);
     if (status == LEY_OK)
         spoil_waves(made);
     return status;
 }
 
-WRAPPED(void, influence_send_long, work *w, const influence_waves *waves, const long_waves *longs)
+WRAPPED(void, influence_send_long, command_sequence *w, const influence_waves *waves, const long_wavelengths *longs)
 {
     if (in_force != NOT_SENT)
         right_influence_send_long(w, waves, longs);
     else /* what some other job may have left there */
-        work_fill(w, waves->long_waves.buffer, 0, 0, (size_t)long_waves_count(longs) * sizeof *longs->values);
+        sequence_fill(w, waves->long_wavelengths.buffer, 0, 0,
+                      (size_t)long_wavelengths_count(longs) * sizeof *longs->values);
 }
 
 /* ---- Who sees them --------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
  * true of it, all of them together against exact sums, and how the error falls. */
 #include "support.h"
 
-#include "judge/fourier.h"
-#include "judge/long_range.h"
+#include "law/fourier.h"
+#include "law/long_range.h"
 #include "numerics/lattice_sum.h"
 #include "pairwise.h"
 

@@ -2,7 +2,7 @@
  * whenever its writer is killed, and a disk that is full leaves the old one as it was. */
 #include "binary_maps.h"
 
-#include "core/map.h"
+#include "target/map.h"
 
 #include <dirent.h>
 #include <errno.h>

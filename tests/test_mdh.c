@@ -4,9 +4,9 @@
 #include "pairwise.h"
 #include "support.h"
 
-#include "judge/reference.h"
-#include "run/verification.h"
+#include "law/reference.h"
 #include "spec.h"
+#include "verify/verification.h"
 
 #include <math.h>
 #include <stdio.h>

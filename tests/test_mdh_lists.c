@@ -3,7 +3,7 @@
  * order that they are sorted into. */
 #include "support.h"
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "layout/space_order.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
  * any more. */
 #include "support.h"
 
+#include "engine/engine.h"
 #include "layout/binning.h"
 #include "memory.h"
 #include "methods/cutoff/build.h"
@@ -10,7 +11,6 @@
 #include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
-#include "run/engine.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -257,7 +257,7 @@ static void test_jobs_are_refused(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Every door on its own, without that plan. */
+/* Every interface on its own, without that plan. */
 static void test_allocations_are_refused(void **state)
 {
     (void)state;

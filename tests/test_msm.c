@@ -4,12 +4,12 @@
 #include "support.h"
 
 #include "fft.h"
-#include "judge/accuracy.h"
-#include "judge/reference.h"
+#include "law/accuracy.h"
+#include "law/reference.h"
+#include "long_range/method.h"
 #include "memory.h"
-#include "methods/msm/method.h"
 #include "numerics/expected_error.h"
-#include "run/job.h"
+#include "schedule/job.h"
 #include "spec.h"
 
 #include <math.h>

@@ -5,12 +5,12 @@
  * comes closest to breaking it is said. */
 #include "support.h"
 
-#include "judge/long_range.h"
-#include "methods/msm/pairs.h"
-#include "methods/msm/problem.h"
-#include "methods/msm/solver.h"
+#include "engine/engine.h"
+#include "law/long_range.h"
+#include "long_range/model/problem.h"
+#include "long_range/model/short_range_part.h"
+#include "long_range/solver.h"
 #include "pairwise.h"
-#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -147,28 +147,28 @@ static double *doubles(int64_t n)
 }
 
 /* A level out of a buffer of all. */
-static double *level_of(const hierarchy *h, int level, const places_array *array, const float *all)
+static double *level_of(const hierarchy *h, int level, const coordinate_table *array, const float *all)
 {
     const int64_t *n = h->level[level].n;
     double *values = doubles(hierarchy_nodes(&h->level[level])), *to = values;
     for (int64_t z = 0; z < n[2]; z++)
         for (int64_t y = 0; y < n[1]; y++)
             for (int64_t x = 0; x < n[0]; x++)
-                *to++ = (double)all[array->first + places_along_axis(array, 0, x) + places_along_axis(array, 1, y) +
-                                    places_along_axis(array, 2, z)];
+                *to++ = (double)all[array->first + coordinates_along_axis(array, 0, x) +
+                                    coordinates_along_axis(array, 1, y) + coordinates_along_axis(array, 2, z)];
     return values;
 }
 
 /* Brings a buffer of lattices home. */
-static void bring(solver *s, work *w, dev_buffer *buffer, size_t bytes, double *levels[])
+static void bring(solver *s, command_sequence *w, dev_buffer *buffer, size_t bytes, double *levels[])
 {
-    const hierarchy *h = s->kind == HIERARCHY_FFT ? s->spectral.hierarchy : s->cycle.hierarchy;
-    const places_array *arrays = s->kind == HIERARCHY_FFT ? s->spectral.arrays : s->cycle.arrays;
+    const hierarchy *h = s->kind == HIERARCHY_FFT ? s->spectral.hierarchy : s->v_cycle.hierarchy;
+    const coordinate_table *arrays = s->kind == HIERARCHY_FFT ? s->spectral.arrays : s->v_cycle.arrays;
     ley_error error = {0};
     dev_staging *staging = NULL;
-    assert_ok(room_staging(solver_room(s), bytes, &staging, &error));
-    work_read(w, buffer, 0, staging, bytes);
-    assert_ok(work_finish(w, &error));
+    assert_ok(arena_staging(solver_room(s), bytes, &staging, &error));
+    sequence_read(w, buffer, 0, staging, bytes);
+    assert_ok(sequence_finish(w, &error));
     for (int k = 0; k < h->levels; k++)
         levels[k] = level_of(h, k, &arrays[k], staging->bytes);
 }
@@ -176,38 +176,38 @@ static void bring(solver *s, work *w, dev_buffer *buffer, size_t bytes, double *
 static void run_steps(solver *s, const problem *p, made *m)
 {
     const size_t bytes = POINTS * sizeof(float);
-    const places_array planes = {.n = {p->map.n[0], p->map.n[1], p->map.n[2]}, .pitch = {p->map.n[0], p->map.n[1]}};
+    const coordinate_table planes = {.n = {p->map.n[0], p->map.n[1], p->map.n[2]}, .pitch = {p->map.n[0], p->map.n[1]}};
     const bool is_fft = s->kind == HIERARCHY_FFT;
     ley_error error = {0};
     transfer_map map;
     results phi;
     flight f = {.device = device};
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     assert_ok(
         transfer_map_create(&map, solver_lattices(s), solver_array(s), &p->map, &planes, 1, solver_room(s), &error));
-    assert_ok(room_results(solver_room(s), (int64_t)bytes, &phi, &error));
+    assert_ok(arena_results(solver_room(s), (int64_t)bytes, &phi, &error));
     if (is_fft) { /* whose transform is where the charges were */
-        work_begin(&w, &f, NULL);
-        work_fill(&w, s->spectral.charges.buffer, 0, 0, s->spectral.bytes);
+        sequence_begin(&w, &f, NULL);
+        sequence_fill(&w, s->spectral.charges.buffer, 0, 0, s->spectral.bytes);
         transfer_anterpolate(&w, &s->spectral.lattices, &s->spectral.atoms, s->spectral.charges);
         bring(s, &w, s->spectral.charges.buffer, s->spectral.bytes, m->charge);
     }
-    work_end(&w);
-    work_begin(&w, &f, NULL);
+    sequence_end(&w);
+    sequence_begin(&w, &f, NULL);
     solver_run(s, &w);
     transfer_interpolate(&w, solver_lattices(s), &map, 0, p->map.n[2], false, solver_potentials(s),
                          (buffer_of_float){phi.buffer});
-    work_read(&w, phi.buffer, 0, phi.staging, bytes);
-    assert_ok(work_finish(&w, &error));
+    sequence_read(&w, phi.buffer, 0, phi.staging, bytes);
+    assert_ok(sequence_finish(&w, &error));
     memcpy(m->value, phi.staging->bytes, bytes);
-    work_end(&w);
-    work_begin(&w, &f, NULL);
-    bring(s, &w, solver_potentials(s).buffer, is_fft ? s->spectral.bytes : s->cycle.bytes, m->potential);
-    work_end(&w);
-    work_begin(&w, &f, NULL);
+    sequence_end(&w);
+    sequence_begin(&w, &f, NULL);
+    bring(s, &w, solver_potentials(s).buffer, is_fft ? s->spectral.bytes : s->v_cycle.bytes, m->potential);
+    sequence_end(&w);
+    sequence_begin(&w, &f, NULL);
     if (!is_fft)
-        bring(s, &w, s->cycle.charges.buffer, s->cycle.bytes, m->charge);
-    work_end(&w);
+        bring(s, &w, s->v_cycle.charges.buffer, s->v_cycle.bytes, m->charge);
+    sequence_end(&w);
 }
 
 static made run(const problem *p)

@@ -2,10 +2,10 @@
  * usual, of the next one by what the one before took, whatever was wrongly believed. */
 #include "support.h"
 
-#include "core/atoms.h"
-#include "methods/msm/choice.h"
-#include "methods/msm/step_costs.h"
-#include "run/engine.h"
+#include "engine/engine.h"
+#include "long_range/estimate/parameter_search.h"
+#include "long_range/mesh/step_costs.h"
+#include "source/atoms.h"
 
 #include <math.h>
 
@@ -69,10 +69,10 @@ static void run(ley_solver solver, double *predicted_s, double *took_s)
 /* Of how many pair kernels a plan counts the building, and with how many seconds each. */
 static int count_unbuilt(double *each_s)
 {
-    const double pairs_per_s[CHOICE_REACHES] = {1, 1, 1, 1, 1, 1, 1, 1};
-    choice_device d;
+    const double pairs_per_s[SEARCH_REACHES] = {1, 1, 1, 1, 1, 1, 1, 1};
+    search_device d;
     int count = 0;
-    choice_look_at(device(), NULL, pairs_per_s, &d);
+    search_look_at(device(), NULL, pairs_per_s, &d);
     for (int k = 0; k < PAIRS_KERNELS; k++)
         if (d.pairs_building_s[k] > 0) {
             count++;

@@ -5,9 +5,9 @@
 #include "trials.h"
 
 #include "dev_kernel.h"
-#include "methods/msm/solver.h"
+#include "engine/engine.h"
+#include "long_range/solver.h"
 #include "parallel.h"
-#include "run/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

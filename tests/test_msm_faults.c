@@ -6,17 +6,17 @@
  * promise. */
 #include "support.h"
 
-#include "core/map.h"
-#include "judge/long_range.h"
-#include "methods/msm/kept_spectrum.h"
-#include "methods/msm/lattice_self_test.h"
-#include "methods/msm/pairs.h"
-#include "methods/msm/problem.h"
-#include "methods/msm/solver.h"
-#include "methods/msm/transfer_self_test.h"
+#include "engine/engine.h"
+#include "law/long_range.h"
+#include "long_range/fourier/kept_spectrum.h"
+#include "long_range/mesh/transfer_self_test.h"
+#include "long_range/model/problem.h"
+#include "long_range/model/short_range_part.h"
+#include "long_range/multilevel/lattice_self_test.h"
+#include "long_range/solver.h"
 #include "numerics/influence.h"
-#include "run/engine.h"
-#include "run/verification.h"
+#include "target/map.h"
+#include "verify/verification.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -366,7 +366,7 @@ WRAPPED(ley_status, lattice_layout_make, const lattice_level *levels, int count,
     return right_lattice_layout_make(own, count, layout, error);
 }
 
-WRAPPED(ley_status, lattice_weights_create, const lattice_kernel *kernel, const lattice_weights *weights, room *memory,
+WRAPPED(ley_status, lattice_weights_create, const lattice_kernel *kernel, const lattice_weights *weights, arena *memory,
         buffer_of_float *made, ley_error *error)
 {
     lattice_weights own = *weights;
@@ -384,24 +384,24 @@ WRAPPED(ley_status, lattice_weights_create, const lattice_kernel *kernel, const 
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-WRAPPED(int32_t, places_along_axis, const places_array *array, int axis, int64_t i)
+WRAPPED(int32_t, coordinates_along_axis, const coordinate_table *array, int axis, int64_t i)
 {
     const int64_t n = array->n[axis];
     if (in_force == PLACES_OF_SUMS && axis == 1 && n > 2 * LEY_CUBE && i >= 0 && i < 2 * LEY_CUBE)
-        return right_places_along_axis(array, axis, (i + LEY_CUBE) % (2 * LEY_CUBE));
+        return right_coordinates_along_axis(array, axis, (i + LEY_CUBE) % (2 * LEY_CUBE));
     if (in_force == PLACES_OF_SUMS_END && axis == 2 && n > 4 && i >= n - 4 && i < n)
         return LEY_NOWHERE;
     if (in_force == IMAGES_OF_SUMS && (i < 0 || i >= n))
         return LEY_NOWHERE;
     if (in_force == IMAGES_ON_ONE_SIDE && axis == 2 && i < 0)
         return LEY_NOWHERE;
-    return right_places_along_axis(array, axis, i);
+    return right_coordinates_along_axis(array, axis, i);
 }
 
-WRAPPED(ley_status, places_add, places *p, const places_array *array, int64_t before, int64_t after, places_of *made,
-        ley_error *error)
+WRAPPED(ley_status, coordinates_add, coordinates *p, const coordinate_table *array, int64_t before, int64_t after,
+        coordinates_of *made, ley_error *error)
 {
-    const ley_status status = right_places_add(p, array, before, after, made, error);
+    const ley_status status = right_coordinates_add(p, array, before, after, made, error);
     if (status == LEY_OK && in_force == PLACES_OF_A_LEVEL && array->first > 0 && before > 0)
         memmove(p->values + made->at[0], p->values + made->at[0] + 1, (size_t)(array->n[0] - 1) * sizeof *p->values);
     if (status == LEY_OK && in_force == PLACES_LACK_A_PLANE && before > 0 && is_map)
@@ -424,16 +424,16 @@ static bool leaves_zeros(void)
            in_force == FIRST_LEVEL_ALONE || in_force == NO_TOP || in_force == RESTRICTION_LACKS_PLANES;
 }
 
-WRAPPED(void, work_fill, work *w, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes)
+WRAPPED(void, sequence_fill, command_sequence *w, dev_buffer *buffer, size_t offset, uint32_t pattern, size_t bytes)
 {
     const float some = 0.01F;
     uint32_t own = leaves_zeros() && pattern == DEV_NO_NUMBERS ? 0 : pattern;
     if (in_force == PADDING_NOT_CLEARED && pattern == 0)
         memcpy(&own, &some, sizeof own);
-    right_work_fill(w, buffer, offset, own, bytes);
+    right_sequence_fill(w, buffer, offset, own, bytes);
 }
 
-WRAPPED(void, transfer_anterpolate, work *w, const transfer_lattices *l, const transfer_atoms *atoms,
+WRAPPED(void, transfer_anterpolate, command_sequence *w, const transfer_lattices *l, const transfer_atoms *atoms,
         buffer_of_float charges)
 {
     if (in_force != NO_ANTERPOLATION)
@@ -451,7 +451,7 @@ static transfer_lattices changed(const transfer_lattices *l, hierarchy *h, int l
     return made;
 }
 
-WRAPPED(void, transfer_restrict, work *w, const transfer_lattices *l, int fine, buffer_of_float from,
+WRAPPED(void, transfer_restrict, command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
         buffer_of_float to)
 {
     hierarchy h;
@@ -461,7 +461,7 @@ WRAPPED(void, transfer_restrict, work *w, const transfer_lattices *l, int fine, 
         right_transfer_restrict(w, is_other ? &other : l, fine, from, to);
 }
 
-WRAPPED(void, transfer_prolongate, work *w, const transfer_lattices *l, int fine, buffer_of_float from,
+WRAPPED(void, transfer_prolongate, command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
         buffer_of_float to)
 {
     hierarchy h;
@@ -478,8 +478,8 @@ WRAPPED(void, transfer_prolongate, work *w, const transfer_lattices *l, int fine
         right_transfer_prolongate(w, l, fine, from, to);
 }
 
-WRAPPED(void, lattice_launch, work *w, const lattice_tables *tables, int first, int count, buffer_of_float weights,
-        buffer_of_float charges, buffer_of_float potentials)
+WRAPPED(void, lattice_launch, command_sequence *w, const lattice_tables *tables, int first, int count,
+        buffer_of_float weights, buffer_of_float charges, buffer_of_float potentials)
 {
     const bool is_top = first + count == tables->layout.count;
     if (in_force == (is_top ? NO_TOP : NO_LEVELS))
@@ -490,7 +490,7 @@ WRAPPED(void, lattice_launch, work *w, const lattice_tables *tables, int first, 
 
 WRAPPED(buffer_of_float, solver_potentials, const solver *s)
 {
-    return in_force == CHARGES_FOR_POTENTIALS ? s->cycle.charges : right_solver_potentials(s);
+    return in_force == CHARGES_FOR_POTENTIALS ? s->v_cycle.charges : right_solver_potentials(s);
 }
 
 /* ---- The map --------------------------------------------------------------------------------- */
@@ -517,8 +517,8 @@ WRAPPED(void, window_weights, const window *w, double t, double weight[])
 }
 
 WRAPPED(ley_status, transfer_map_create, transfer_map *map, const transfer_lattices *lattices,
-        const places_array *array, const ley_lattice *points, const places_array *planes, double factor, room *memory,
-        ley_error *error)
+        const coordinate_table *array, const ley_lattice *points, const coordinate_table *planes, double factor,
+        arena *memory, ley_error *error)
 {
     ley_lattice own = *points;
     own.step_A[2][2] *= in_force == ROWS_OF_THE_MAP ? 0.99 : 1;
@@ -529,8 +529,8 @@ WRAPPED(ley_status, transfer_map_create, transfer_map *map, const transfer_latti
     return status;
 }
 
-WRAPPED(void, transfer_interpolate, work *w, const transfer_lattices *l, const transfer_map *map, int64_t first,
-        int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi)
+WRAPPED(void, transfer_interpolate, command_sequence *w, const transfer_lattices *l, const transfer_map *map,
+        int64_t first, int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi)
 {
     int64_t from = first;
     if (in_force == NO_INTERPOLATION)
@@ -613,7 +613,7 @@ WRAPPED(double, influence_factor, const window *w, int64_t m, int64_t n)
     return in_force == SPECTRUM_NOT_SHARPENED ? 1 : right_influence_factor(w, m, n);
 }
 
-WRAPPED(void, influence_launch, work *w, const dev_kernel *kernel, const influence_waves *waves,
+WRAPPED(void, influence_launch, command_sequence *w, const dev_kernel *kernel, const influence_waves *waves,
         buffer_of_float2 transform)
 {
     influence_waves own = *waves;
@@ -626,11 +626,11 @@ WRAPPED(void, influence_launch, work *w, const dev_kernel *kernel, const influen
         right_influence_launch(w, kernel, &own, transform);
 }
 
-WRAPPED(void, work_fft, work *w, const dev_fft *fft, bool forward, dev_buffer *from, dev_buffer *to,
+WRAPPED(void, sequence_fft, command_sequence *w, const dev_fft *fft, bool forward, dev_buffer *from, dev_buffer *to,
         dev_buffer *scratch)
 {
     if (in_force != (forward ? NO_WAY_THERE : NO_WAY_BACK))
-        right_work_fft(w, fft, forward, from, to, scratch);
+        right_sequence_fft(w, fft, forward, from, to, scratch);
 }
 
 /* ---- Who sees them --------------------------------------------------------------------------- */
@@ -701,7 +701,7 @@ typedef struct subject {
 
 static ley_status run_self_tests(subject *s, ley_error *error)
 {
-    transfer_kernels *t = is_fft(s->how) ? &s->solver.spectral.transfer : &s->solver.cycle.transfer;
+    transfer_kernels *t = is_fft(s->how) ? &s->solver.spectral.transfer : &s->solver.v_cycle.transfer;
     ley_status status = transfer_test_anterpolation(&t->anterpolate, t, error);
     if (status == LEY_OK)
         status = transfer_test_interpolation(&t->interpolation, t, error);
@@ -712,8 +712,8 @@ static ley_status run_self_tests(subject *s, ley_error *error)
     if (status == LEY_OK)
         status = transfer_test_prolongation(&t->prolongation, t, error);
     if (status == LEY_OK)
-        status = lattice_self_test(&s->solver.cycle.cutoff, error);
-    return status == LEY_OK ? lattice_self_test(&s->solver.cycle.top, error) : status;
+        status = lattice_self_test(&s->solver.v_cycle.cutoff, error);
+    return status == LEY_OK ? lattice_self_test(&s->solver.v_cycle.top, error) : status;
 }
 
 /* A job, what its error is expected to be, and what it was. */

@@ -4,7 +4,7 @@
  * this file. */
 #include "support.h"
 
-#include "run/verification.h"
+#include "verify/verification.h"
 
 #include <math.h>
 #include <stdio.h>

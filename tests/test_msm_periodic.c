@@ -3,7 +3,7 @@
 #include "pairwise.h"
 #include "support.h"
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "numerics/lattice_sum.h"
 
 #include <math.h>

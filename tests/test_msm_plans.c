@@ -4,14 +4,14 @@
 #include "cli_support.h"
 
 #include "clock.h"
+#include "engine/engine.h"
 #include "error.h"
+#include "long_range/fourier/kept_spectrum.h"
+#include "long_range/fourier/spectral.h"
+#include "long_range/method.h"
 #include "memory.h"
-#include "methods/msm/kept_spectrum.h"
-#include "methods/msm/method.h"
-#include "methods/msm/spectral.h"
 #include "numerics/influence.h"
-#include "run/engine.h"
-#include "run/job.h"
+#include "schedule/job.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ static const double slow_s = 120; /* of a plan, while its test goes on */
 
 /* ---- Back ends that are not what they were --------------------------------------------------- */
 
-static dev_backend real;      /* what the door of all devices of its back end was */
+static dev_backend real;      /* what the device interface of all devices of its back end was */
 static const dev *altered;    /* the only one that something is wrong with */
 static volatile bool is_over; /* a slow plan may end */
 static atomic_int waited;     /* slow plans that have ended by themselves */
@@ -72,24 +72,24 @@ static ley_status first_wrong_run(dev *device, dev_fft_plan *plan, bool forward,
     return real.fft_run(device, plan, forward && plan != first_plan, from, to, scratch, done, error);
 }
 
-static dev_backend *door_of(const worker *w)
+static dev_backend *backend_of(const worker *w)
 {
     return (dev_backend *)(uintptr_t)w->info->backend;
 }
 
-/* The door, to be changed; restore() makes it what it was. */
+/* The device interface, to be changed; restore() makes it what it was. */
 static dev_backend *alter(const worker *w)
 {
-    real = *door_of(w);
+    real = *backend_of(w);
     altered = w->device;
     is_over = false;
     waited = 0;
-    return door_of(w);
+    return backend_of(w);
 }
 
 static void restore(const worker *w)
 {
-    *door_of(w) = real;
+    *backend_of(w) = real;
 }
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
@@ -246,7 +246,7 @@ static void test_a_library_that_is_passed_over(void **state)
     support_fresh_cache();
     assert_ok(ley_engine_create("0", &engine, &error));
     alter(&engine->workers[0])->fft_plan = note_first_plan;
-    door_of(&engine->workers[0])->fft_run = first_wrong_run;
+    backend_of(&engine->workers[0])->fft_run = first_wrong_run;
     first_plan = NULL;
     trial_job t = begin(engine, &r);
     assert_ok(ley_job_run(t.job, &error));

@@ -4,7 +4,7 @@
  * reaches it. */
 #include "support.h"
 
-#include "judge/periodic.h"
+#include "law/periodic.h"
 
 #include <math.h>
 #include <stdio.h>

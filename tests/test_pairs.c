@@ -4,7 +4,7 @@
 
 #include "../tools/cutoff_options.h"
 #include "../tools/short_range_options.h"
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "methods/cutoff/short_range.h"
 
 #include <math.h>
@@ -298,7 +298,7 @@ static void test_ranges_of_options(void **state)
 
 /* Where the pieces of a row are needed. */
 static const char *const sources[] = {"host/methods/cutoff/overflow.c", "host/methods/cutoff/problem.c",
-                                      "host/methods/cutoff/short_range.c", "host/judge/reference.c"};
+                                      "host/methods/cutoff/short_range.c", "host/law/reference.c"};
 static const char *const pieces[] = {"LEY_PAIR_NOWHERE",
                                      "LEY_PAIR_VALUE_NOWHERE=inverse_r",
                                      "LEY_PAIR_CONSTANTS_NOWHERE={0}",

@@ -2,7 +2,7 @@
  * itself. */
 #include "support.h"
 
-#include "judge/periodic.h"
+#include "law/periodic.h"
 #include "numerics/lattice_sum.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * the same bytes whatever is measured by then; and what is no plan is refused. */
 #include "support.h"
 
-#include "run/job.h"
+#include "schedule/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

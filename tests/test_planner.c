@@ -5,13 +5,13 @@
 
 #include "cuda/architectures.h"
 #include "cuda/internal.h"
+#include "engine/specifications.h"
 #include "error.h"
 #include "layout/patches.h"
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/run.h"
 #include "methods/registry.h"
-#include "run/specifications.h"
 
 #include <stdio.h>
 #include <stdlib.h>

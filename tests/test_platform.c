@@ -8,7 +8,7 @@
 #include "error.h"
 #include "fake_device.h"
 #include "flatten.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/tuning.h"
 #include "methods/dcs/kernel.h"
 #include "opencl/cl_check.h"

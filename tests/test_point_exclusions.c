@@ -3,9 +3,9 @@
  * nearest image of these atoms out, and are judged by it. And which atoms are at the points. */
 #include "support.h"
 
-#include "core/points.h"
 #include "numerics/lattice_sum.h"
 #include "short_job.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdio.h>

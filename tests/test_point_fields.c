@@ -3,9 +3,9 @@
  * periodic cells, and the potentials beside them as without. */
 #include "support.h"
 
-#include "core/expression.h"
-#include "core/expression_slope.h"
-#include "judge/reference_field.h"
+#include "expression/expression.h"
+#include "expression/slope.h"
+#include "law/reference_field.h"
 #include "short_job.h"
 
 #include <math.h>

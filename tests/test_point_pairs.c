@@ -3,7 +3,7 @@
  * point, and the same bytes by whatever pieces and order. */
 #include "support.h"
 
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "short_job.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * map has the point, and by whatever pieces and order it was computed. */
 #include "support.h"
 
-#include "judge/reference.h"
+#include "law/reference.h"
 
 #include <math.h>
 #include <stdio.h>

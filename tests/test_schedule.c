@@ -6,8 +6,8 @@
 #include "calibration.h"
 #include "clock.h"
 #include "fake_job.h"
-#include "run/shift.h"
-#include "run/slab_queue.h"
+#include "schedule/device_run.h"
+#include "schedule/slab_queue.h"
 #include "watch.h"
 
 #include <dirent.h>
@@ -93,7 +93,7 @@ static void small_slabs(support_options *options)
 static void test_no_memory_for_the_slabs_reports(void **state)
 {
     (void)state;
-    shift_realloc_replace(bounded_realloc);
+    device_run_realloc_replace(bounded_realloc);
     for (int i = 0; i < 3; i++) {
         fake_plan one = {.name = "A"}, two[] = {{.name = "A"}, {.name = "B"}};
         allowed = i;
@@ -113,7 +113,7 @@ static void test_no_memory_for_the_slabs_reports(void **state)
         }
         fake_job_end(&o);
     }
-    shift_realloc_replace(NULL);
+    device_run_realloc_replace(NULL);
 }
 
 static void test_wrong_roots_are_not_kept(void **state)

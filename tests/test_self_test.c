@@ -13,7 +13,15 @@
 
 #include "planted_faults.h"
 
+#include "engine/engine.h"
 #include "error.h"
+#include "long_range/fourier/device_long_wavelengths.h"
+#include "long_range/mesh/device_spread.h"
+#include "long_range/mesh/gather_points_self_test.h"
+#include "long_range/mesh/transfer_build.h"
+#include "long_range/mesh/transfer_self_test.h"
+#include "long_range/multilevel/lattice_build.h"
+#include "long_range/multilevel/lattice_self_test.h"
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/point_pairs_build.h"
@@ -24,15 +32,7 @@
 #include "methods/dcs/self_test.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/self_test.h"
-#include "methods/msm/device_long.h"
-#include "methods/msm/device_spread.h"
-#include "methods/msm/far_points_self_test.h"
-#include "methods/msm/lattice_build.h"
-#include "methods/msm/lattice_self_test.h"
-#include "methods/msm/transfer_build.h"
-#include "methods/msm/transfer_self_test.h"
 #include "parallel.h"
-#include "run/engine.h"
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -458,11 +458,11 @@ static ley_status bin_on_device(ley_error *error)
     buffer_of_atom slots = {NULL};
     buffer_of_int extra = {NULL};
     device_bins counts;
-    room memory = {.device = device};
+    arena memory = {.device = device};
     device_binning kernels;
     device_binning_create(device, &kernels);
     const ley_status status = device_binning_run(&memory, &kernels, &problem, &slots, &extra, NULL, &counts, error);
-    room_clear(&memory);
+    arena_clear(&memory);
     device_binning_destroy(&kernels);
     if (status == LEY_OK && counts.declined != NULL &&
         strcmp(counts.declined, "its kernels do not build or are wrong there") == 0)
@@ -562,7 +562,7 @@ static ley_status test_transfer(const subject *s, made *m, ley_error *error)
     return strcmp(file, "anterpolate") == 0          ? transfer_test_anterpolation(&t->anterpolate, t, error)
            : strcmp(file, "restriction") == 0        ? transfer_test_restriction(&t->restriction, t, error)
            : strcmp(file, "prolongation") == 0       ? transfer_test_prolongation(&t->prolongation, t, error)
-           : strcmp(file, "interpolation_list") == 0 ? far_points_self_test(&t->interpolation, t, error)
+           : strcmp(file, "interpolation_list") == 0 ? gather_points_self_test(&t->interpolation, t, error)
                                                      : transfer_test_interpolation(&t->interpolation, t, error);
 }
 

@@ -2,8 +2,8 @@
  * options refused and copied. */
 #include "support.h"
 
-#include "judge/accuracy.h"
-#include "judge/reference.h"
+#include "law/accuracy.h"
+#include "law/reference.h"
 #include "layout/binning.h"
 #include "methods/cutoff/short_range.h"
 

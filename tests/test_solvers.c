@@ -4,15 +4,15 @@
 #include "support.h"
 
 #include "clock.h"
+#include "engine/engine.h"
 #include "error.h"
-#include "judge/long_range.h"
-#include "methods/msm/kept_spectrum.h"
-#include "methods/msm/solver.h"
-#include "methods/msm/transfer_build.h"
+#include "law/long_range.h"
+#include "long_range/fourier/kept_spectrum.h"
+#include "long_range/mesh/transfer_build.h"
+#include "long_range/solver.h"
 #include "numerics/influence.h"
 #include "numerics/lattice_sum.h"
 #include "pairwise.h"
-#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,25 +114,25 @@ static bool is_borrowed; /* the potentials are there */
 static void run_solver(solver *s, const problem *p, float *values)
 {
     const size_t bytes = (size_t)p->points * sizeof(float);
-    const places_array planes = {.n = {p->map.n[0], p->map.n[1], p->map.n[2]}, .pitch = {p->map.n[0], p->map.n[1]}};
+    const coordinate_table planes = {.n = {p->map.n[0], p->map.n[1], p->map.n[2]}, .pitch = {p->map.n[0], p->map.n[1]}};
     ley_error error = {0};
     transfer_map map;
     results phi;
     flight f = {.device = device};
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     assert_ok(
         transfer_map_create(&map, solver_lattices(s), solver_array(s), &p->map, &planes, 1, solver_room(s), &error));
-    assert_ok(room_results(solver_room(s), (int64_t)bytes, &phi, &error));
-    work_begin(&w, &f, NULL);
-    work_poison(&w, &phi, bytes);
+    assert_ok(arena_results(solver_room(s), (int64_t)bytes, &phi, &error));
+    sequence_begin(&w, &f, NULL);
+    sequence_poison(&w, &phi, bytes);
     if (!is_borrowed)
         solver_run(s, &w);
     transfer_interpolate(&w, solver_lattices(s), &map, 0, p->map.n[2], false, solver_potentials(s),
                          (buffer_of_float){phi.buffer});
-    work_read(&w, phi.buffer, 0, phi.staging, bytes);
-    assert_ok(work_finish(&w, &error));
+    sequence_read(&w, phi.buffer, 0, phi.staging, bytes);
+    assert_ok(sequence_finish(&w, &error));
     memcpy(values, phi.staging->bytes, bytes);
-    work_end(&w);
+    sequence_end(&w);
 }
 
 static void ready(solver *s, const problem *p)
@@ -477,7 +477,7 @@ static void test_launches(void **state)
         for (int by_level = 0; by_level < 2; by_level++) {
             solver s;
             ready(&s, &own);
-            s.cycle.by_level = by_level;
+            s.v_cycle.by_level = by_level;
             load(&s, &own);
             run_solver(&s, &own, values[by_level]);
             solver_end(&s);
@@ -644,23 +644,23 @@ static void test_cancelling(void **state)
 /* The host's, a multiple of what they are. */
 typedef struct waves {
     const problem *of;
-    const work *asking;
+    const command_sequence *asking;
     long_charges charges;
-    long_waves made;
+    long_wavelengths made;
     double multiple;
     bool fails;
     size_t under_way, behind; /* launches, when it was asked; and how many came then */
 } waves;
 
-static ley_status take_waves(void *context, const int64_t n[3], const long_waves **made, ley_error *error)
+static ley_status take_waves(void *context, const int64_t n[3], const long_wavelengths **made, ley_error *error)
 {
     waves *w = context;
     w->under_way = w->asking->in_flight + w->asking->ended;
     if (w->fails)
         return ley_fail(error, LEY_ERROR_MEMORY, "no waves");
-    const ley_status status = long_waves_make(&w->of->hierarchy, n, &w->charges, NULL, &w->made, error);
+    const ley_status status = long_wavelengths_make(&w->of->hierarchy, n, &w->charges, NULL, &w->made, error);
     assert_int_equal(status, LEY_OK);
-    for (int64_t i = 0; i < long_waves_count(&w->made); i++)
+    for (int64_t i = 0; i < long_wavelengths_count(&w->made); i++)
         for (int part = 0; part < 2; part++)
             w->made.values[i][part] *= (float)w->multiple;
     *made = &w->made;
@@ -672,41 +672,41 @@ static float run_with_waves(waves *from, ley_status expected)
 {
     const problem *p = from->of;
     flight f = {.device = device};
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     ley_error error = {0};
     dev_staging *back;
     solver s;
     float value;
     ready(&s, p);
-    solver_take_long_waves(&s, (long_waves_source){take_waves, from});
+    solver_take_long_waves(&s, (long_wavelengths_source){take_waves, from});
     load(&s, p);
     from->asking = &w;
-    const places_array *a = solver_array(&s);
+    const coordinate_table *a = solver_array(&s);
     const size_t middle = (size_t)((a->n[2] / 2 * a->pitch[1] + a->n[1] / 2) * a->pitch[0] + a->n[0] / 2);
-    assert_ok(room_staging(solver_room(&s), sizeof value, &back, &error));
-    work_begin(&w, &f, NULL);
+    assert_ok(arena_staging(solver_room(&s), sizeof value, &back, &error));
+    sequence_begin(&w, &f, NULL);
     solver_run(&s, &w);
-    work_read(&w, solver_potentials(&s).buffer, middle * sizeof value, back, sizeof value);
-    assert_int_equal(work_finish(&w, &error), expected);
+    sequence_read(&w, solver_potentials(&s).buffer, middle * sizeof value, back, sizeof value);
+    assert_int_equal(sequence_finish(&w, &error), expected);
     memcpy(&value, back->bytes, sizeof value);
     from->behind = w.ended - from->under_way;
-    work_end(&w);
+    sequence_end(&w);
     ley_error_clear(&error);
-    long_waves_clear(&from->made);
+    long_wavelengths_clear(&from->made);
     solver_end(&s);
     return value;
 }
 
 /* They are asked for when anterpolation and the transform are on their way, take the place of the
  * device's own, and fail the sequence where there are none. */
-static void test_long_waves(void **state)
+static void test_long_wavelengths(void **state)
 {
     (void)state;
     problem own = fine_problem(HIERARCHY_FFT, WINDOW_BSPLINE8, 7);
     ley_error error = {0};
     own.hierarchy.long_waves_per_A = 2 * M_PI / cell_length(own.hierarchy.cell.vector_A[0]) * 2.5;
     waves from = {.of = &own, .multiple = 1};
-    assert_true(long_waves_are_wanted(&own.hierarchy));
+    assert_true(long_wavelengths_are_wanted(&own.hierarchy));
     assert_ok(long_charges_make(&own.hierarchy, (size_t)own.atoms, own.position_A[0], own.charge_e, NULL, &from.charges,
                                 &error));
     const double right = (double)run_with_waves(&from, LEY_OK);
@@ -794,7 +794,7 @@ static void put(dev_buffer *buffer, size_t at, const void *four_bytes)
 static void plant_weight(solver *s)
 {
     const float wrong = 0.5;
-    put(s->cycle.weights[0].buffer, 8 * 4, &wrong);
+    put(s->v_cycle.weights[0].buffer, 8 * 4, &wrong);
 }
 
 /* One wave. */
@@ -808,8 +808,8 @@ static void plant_wave(solver *s)
 static void plant_image(solver *s)
 {
     const int32_t nowhere = LEY_NOWHERE;
-    const size_t halo = LEY_CUBE * LEY_CUBES_BESIDE((size_t)s->cycle.cutoff.choice.spec.rx);
-    put(s->cycle.cutoff_tables.places.buffer, halo + (size_t)s->cycle.hierarchy->level[0].n[0], &nowhere);
+    const size_t halo = LEY_CUBE * LEY_CUBES_BESIDE((size_t)s->v_cycle.cutoff.choice.spec.rx);
+    put(s->v_cycle.cutoff_tables.places.buffer, halo + (size_t)s->v_cycle.hierarchy->level[0].n[0], &nowhere);
 }
 
 /* Sums of the second level as if it was the first. */
@@ -817,7 +817,7 @@ static void plant_scale(solver *s)
 {
     const float one = 1;
     const size_t fields = 12, scale = 7;
-    put(s->cycle.cutoff_tables.levels.buffer, fields + scale, &one);
+    put(s->v_cycle.cutoff_tables.levels.buffer, fields + scale, &one);
 }
 
 enum { THIN = -1 };
@@ -907,7 +907,7 @@ static int run(const char *selector, const ley_device_info *info)
                                               cmocka_unit_test(test_without_transforms),
                                               cmocka_unit_test(test_too_far),
                                               cmocka_unit_test(test_cancelling),
-                                              cmocka_unit_test(test_long_waves),
+                                              cmocka_unit_test(test_long_wavelengths),
                                               cmocka_unit_test(test_kept_on_device),
                                               cmocka_unit_test(test_planted_faults),
                                               cmocka_unit_test(test_faults_of_kernels)};

@@ -1,7 +1,7 @@
 /* Maps whose planes go to their file while they are computed: the same bytes as maps in memory, by
  * every method, in bounded memory; and nothing is left of what fails. */
 #include "binary_maps.h"
-#include "core/map.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -3,13 +3,13 @@
 #include "support.h"
 
 #include "fft.h"
-#include "methods/msm/choice.h"
-#include "methods/msm/long_waves.h"
-#include "methods/msm/points.h"
+#include "law/tolerance_floor.h"
+#include "long_range/estimate/parameter_search.h"
+#include "long_range/fourier/long_wavelengths.h"
+#include "long_range/points.h"
 #include "numerics/error_table.h"
 #include "numerics/expected_error.h"
 #include "parallel.h"
-#include "run/tolerance_floor.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ static void test_between_columns(void **state)
     assert_true(fabs(held - found) < 0.1 * found);
 }
 
-/* ---- The survey ------------------------------------------------------------------------------ */
+/* ---- Charge statistics ----------------------------------------------------------------------- */
 
 /* The root mean square potential of ions, and of as many again that have none; of some it is summed
  * exactly, of many by cubes. */
@@ -96,7 +96,7 @@ static double potential_of(size_t ions, size_t others, const char *axes, double 
     const double edge_A = cbrt((double)ions / 0.05);
     ley_error error = {0};
     ley_atoms *atoms = NULL;
-    survey s;
+    charge_statistics s;
     double *numbers = calloc(ions + others, 4 * sizeof *numbers);
     ley_long_range r;
     ley_lattice lattice = {.n = {40, 40, 40}};
@@ -115,7 +115,7 @@ static double potential_of(size_t ions, size_t others, const char *axes, double 
         r.periodic[axis] = strchr(axes, 'x' + axis) != NULL;
     }
     assert_ok(ley_atoms_create(ions + others, numbers, numbers + 3 * (ions + others), NULL, &atoms, &error));
-    assert_ok(survey_make(atoms, &lattice, &r, &s, &error));
+    assert_ok(charge_statistics_make(atoms, &lattice, &r, &s, &error));
     assert_true(s.atoms == (double)ions && s.square_e2 == (double)ions);
     ley_atoms_destroy(atoms);
     free(numbers);
@@ -170,13 +170,13 @@ static void test_far_points(void **state)
         for (int is_far = 0; is_far < 2; is_far++) {
             double listed_A[POINTS][3];
             ley_points *points = NULL;
-            survey s;
+            charge_statistics s;
             memcpy(listed_A, point_A, sizeof listed_A);
             for (int k = 0; k < FAR && is_far; k++)
                 listed_A[k][2] += far_A;
             assert_ok(ley_points_create(POINTS, listed_A[0], &points, &error));
             const ley_lattice around = msm_points_lattice(points);
-            assert_ok(survey_make_points(atoms, points, &around, &r, &s, &error));
+            assert_ok(charge_statistics_make_points(atoms, points, &around, &r, &s, &error));
             charged_A3[is_far] = s.charged_A3;
             ley_points_destroy(points);
         }
@@ -190,18 +190,18 @@ static void test_far_points(void **state)
 /* ---- The choice ------------------------------------------------------------------------------ */
 
 /* A box of water with as many points as half Angstroms. */
-static survey water(double edge_A)
+static charge_statistics water(double edge_A)
 {
     const double volume_A3 = edge_A * edge_A * edge_A;
-    survey s = {.atoms = 0.1 * volume_A3,
-                .points = 8 * volume_A3,
-                .pairs_per_A3 = 0.1 * 8 * volume_A3,
-                .extent_A = {edge_A, edge_A, edge_A},
-                .volume_A3 = volume_A3,
-                .charged_A3 = volume_A3,
-                .radius_A = 0.87 * edge_A,
-                .square_e2 = 0.035 * volume_A3,
-                .potential_e_A = 0.5};
+    charge_statistics s = {.atoms = 0.1 * volume_A3,
+                           .points = 8 * volume_A3,
+                           .pairs_per_A3 = 0.1 * 8 * volume_A3,
+                           .extent_A = {edge_A, edge_A, edge_A},
+                           .volume_A3 = volume_A3,
+                           .charged_A3 = volume_A3,
+                           .radius_A = 0.87 * edge_A,
+                           .square_e2 = 0.035 * volume_A3,
+                           .potential_e_A = 0.5};
     for (int k = 0; k < SURVEY_BLOCKS; k++) {
         s.block_A[k] = edge_A / 32 * (1 << k);
         s.block_e2[k] = 0.01 * s.square_e2;
@@ -210,16 +210,16 @@ static survey water(double edge_A)
 }
 
 /* Pairs, so many times as fast as an H200 does them. */
-static void set_rate(choice_device *d, double factor)
+static void set_rate(search_device *d, double factor)
 {
-    for (int i = 0; i < CHOICE_REACHES; i++)
-        d->pairs_per_s[i] = factor * 2e12 * choice_reaches[i] / (choice_reaches[i] + 10);
+    for (int i = 0; i < SEARCH_REACHES; i++)
+        d->pairs_per_s[i] = factor * 2e12 * search_reaches[i] / (search_reaches[i] + 10);
 }
 
 /* What an H200 does, roughly; and faces of it that no device has. */
-static choice_device usual_device(void)
+static search_device usual_device(void)
 {
-    choice_device d = {.fma_per_s = 3e13, .transform_byte_s = 7e-13};
+    search_device d = {.fma_per_s = 3e13, .transform_byte_s = 7e-13};
     set_rate(&d, 1);
     for (int w = 0; w < LEY_WINDOW_COUNT; w++) {
         const double points = window_get((window_kind)w)->points;
@@ -229,25 +229,26 @@ static choice_device usual_device(void)
     return d;
 }
 
-static ley_long_range choose(const survey *s, const choice_device *d, double aim, choice_figures *figures)
+static ley_long_range choose(const charge_statistics *s, const search_device *d, double aim, search_figures *figures)
 {
     ley_error error = {0};
     ley_long_range r;
     ley_long_range_default(&r);
-    assert_ok(choice_make(s, 1, d, aim, 0, LEY_SUM_FLOAT, &r, figures, &error));
-    assert_true(figures->relative_rms <= 1.001 * aim && choice_error(s, &r) == figures->relative_rms);
-    assert_true(choice_seconds(s, 1, d, &r) == figures->seconds);
+    assert_ok(search_make(s, 1, d, aim, 0, LEY_SUM_FLOAT, &r, figures, &error));
+    assert_true(figures->relative_rms <= 1.001 * aim && search_error(s, &r) == figures->relative_rms);
+    assert_true(search_seconds(s, 1, d, &r) == figures->seconds);
     return r;
 }
 
 /* Of this splitting alone: a smoother one would have fewer nodes, and room. */
-static ley_long_range choose_taylor2(const survey *s, const choice_device *d, double aim, choice_figures *figures)
+static ley_long_range choose_taylor2(const charge_statistics *s, const search_device *d, double aim,
+                                     search_figures *figures)
 {
     ley_long_range r;
     ley_error error = {0};
     ley_long_range_default(&r);
     r.splitting = LEY_SPLITTING_TAYLOR2;
-    assert_ok(choice_make(s, 1, d, aim, LEY_FIX_SPLITTING, LEY_SUM_FLOAT, &r, figures, &error));
+    assert_ok(search_make(s, 1, d, aim, LEY_FIX_SPLITTING, LEY_SUM_FLOAT, &r, figures, &error));
     return r;
 }
 
@@ -255,10 +256,10 @@ static ley_long_range choose_taylor2(const survey *s, const choice_device *d, do
 static void test_odd_rates(void **state)
 {
     (void)state;
-    const survey s = water(100);
-    const choice_device usual = usual_device();
-    choice_device odd = usual;
-    choice_figures figures;
+    const charge_statistics s = water(100);
+    const search_device usual = usual_device();
+    search_device odd = usual;
+    search_figures figures;
     const ley_long_range r = choose(&s, &usual, 5e-5, &figures);
     assert_true(r.solver == LEY_SOLVER_FFT);
     assert_true(r.cutoff_A > 3 && r.cutoff_A < 8);
@@ -298,9 +299,9 @@ static int kernel_of(const ley_long_range *r)
 static void test_kernels_that_are_there(void **state)
 {
     (void)state;
-    const survey s = water(100);
-    choice_device d = usual_device();
-    choice_figures figures;
+    const charge_statistics s = water(100);
+    search_device d = usual_device();
+    search_figures figures;
     ley_long_range first = choose(&s, &d, 5e-5, &figures);
     for (int k = 0; k < PAIRS_KERNELS; k++)
         d.pairs_building_s[k] = 1;
@@ -320,14 +321,14 @@ static void test_kernels_that_are_there(void **state)
     assert_true(again.cutoff_A == first.cutoff_A && again.spacing_A == first.spacing_A);
 }
 
-static size_t nodes_along(const survey *s, const ley_long_range *r, int beside)
+static size_t nodes_along(const charge_statistics *s, const ley_long_range *r, int beside)
 {
     const double n = s->extent_A[0] / r->spacing_A;
     const int points = window_get((window_kind)r->window)->points;
     return fft_good_size((size_t)(s->periodic[0] ? n : 2 * (n + points + 1 + beside) + 16));
 }
 
-static void set_solver_building(choice_device *d, double seconds)
+static void set_solver_building(search_device *d, double seconds)
 {
     d->transform_building_s = seconds;
     for (int w = 0; w < LEY_WINDOW_COUNT; w++)
@@ -335,12 +336,12 @@ static void set_solver_building(choice_device *d, double seconds)
 }
 
 /* The last transform is taken again, unless another saves more than it takes to make; of an open
- * box it may have had two nodes fewer than the survey says, or one more. */
+ * box it may have had two nodes fewer than the charge statistics say, or one more. */
 static void keep_transform(bool is_periodic, int beside)
 {
-    survey s = water(is_periodic ? 100 : 90);
-    choice_device d = usual_device();
-    choice_figures figures;
+    charge_statistics s = water(is_periodic ? 100 : 90);
+    search_device d = usual_device();
+    search_figures figures;
     for (int axis = 0; axis < 3; axis++)
         s.periodic[axis] = is_periodic;
     const ley_long_range first = choose(&s, &d, 5e-5, &figures);
@@ -372,10 +373,10 @@ static void test_transform_that_is_there(void **state)
 static void test_little_memory(void **state)
 {
     (void)state;
-    const survey s = water(100);
+    const charge_statistics s = water(100);
     const double aim = 2e-4;
-    choice_device odd = usual_device();
-    choice_figures figures, whole;
+    search_device odd = usual_device();
+    search_figures figures, whole;
     odd.transform_byte_s /= 1000;
     odd.fma_per_s /= 3;   /* so that the levels behind the first one take long, too */
     set_rate(&odd, 1e-3); /* a longer cutoff and a coarser lattice would take long */
@@ -396,7 +397,7 @@ static void test_little_memory(void **state)
 }
 
 /* Nodes of a whole lattice's transform in open space, roughly. */
-static double transform_nodes(const survey *s, const ley_long_range *r)
+static double transform_nodes(const charge_statistics *s, const ley_long_range *r)
 {
     return pow(2 * s->extent_A[0] / r->spacing_A, 3);
 }
@@ -406,11 +407,11 @@ static double transform_nodes(const survey *s, const ley_long_range *r)
 static void test_many_nodes(void **state)
 {
     (void)state;
-    const survey s = water(1000), small = water(215);
+    const charge_statistics s = water(1000), small = water(215);
     const double aim = 5e-5, most_with_one_number = 1 << 30;
-    const choice_device usual = usual_device();
-    choice_device odd = usual;
-    choice_figures figures, all, of_small;
+    const search_device usual = usual_device();
+    search_device odd = usual;
+    search_figures figures, all, of_small;
     odd.memory_bytes = 150e9;
     odd.largest_bytes = 37e9;
     odd.host_bytes = 120e9;
@@ -447,8 +448,8 @@ static void test_many_nodes(void **state)
 static void test_wide_planes(void **state)
 {
     (void)state;
-    survey s = water(100);
-    const choice_device d = usual_device();
+    charge_statistics s = water(100);
+    const search_device d = usual_device();
     ley_long_range r = {.spacing_A = 1,
                         .cutoff_A = 5,
                         .window = LEY_WINDOW_BSPLINE6,
@@ -456,9 +457,9 @@ static void test_wide_planes(void **state)
                         .splitting = LEY_SPLITTING_OPTIMAL};
     s.extent_A[0] = s.extent_A[1] = 11000;
     s.extent_A[2] = 20;
-    assert_true(choice_seconds(&s, 1, &d, &r) < INFINITY);
+    assert_true(search_seconds(&s, 1, &d, &r) < INFINITY);
     s.extent_A[0] = s.extent_A[1] = 12000;
-    assert_true(choice_seconds(&s, 1, &d, &r) == INFINITY);
+    assert_true(search_seconds(&s, 1, &d, &r) == INFINITY);
 }
 
 /* A long slab of narrow cells: periods cannot be halved until kernels reach from end to end, so
@@ -466,17 +467,17 @@ static void test_wide_planes(void **state)
 static void test_narrow_cells(void **state)
 {
     (void)state;
-    survey s = water(16);
+    charge_statistics s = water(16);
     s.extent_A[2] = 200;
     s.periodic[0] = s.periodic[1] = true;
-    const choice_device d = usual_device();
+    const search_device d = usual_device();
     ley_long_range r = {.spacing_A = 1.5, .cutoff_A = 9, .window = LEY_WINDOW_NODAL7, .solver = LEY_SOLVER_DIRECT};
-    assert_true(choice_seconds(&s, 1, &d, &r) == INFINITY);
+    assert_true(search_seconds(&s, 1, &d, &r) == INFINITY);
     s.extent_A[2] = 60;
-    assert_true(choice_seconds(&s, 1, &d, &r) < INFINITY);
+    assert_true(search_seconds(&s, 1, &d, &r) < INFINITY);
     s.extent_A[2] = 200;
     r.solver = LEY_SOLVER_FFT;
-    assert_true(choice_seconds(&s, 1, &d, &r) < INFINITY);
+    assert_true(search_seconds(&s, 1, &d, &r) < INFINITY);
 }
 
 /* A stricter map is never predicted to be had sooner, and each one to be within a tenth of what is
@@ -484,9 +485,9 @@ static void test_narrow_cells(void **state)
 static void test_strictness(void **state)
 {
     (void)state;
-    const survey s = water(60);
-    const choice_device usual = usual_device();
-    choice_figures figures;
+    const charge_statistics s = water(60);
+    const search_device usual = usual_device();
+    search_figures figures;
     double before_s = 0;
     for (double aim = 5e-2; aim > 4.9e-7; aim /= 10) {
         choose(&s, &usual, aim, &figures);
@@ -502,31 +503,31 @@ static void test_strictness(void **state)
 static void test_rounding(void **state)
 {
     (void)state;
-    survey s = water(160);
+    charge_statistics s = water(160);
     s.potential_e_A = 0.25;
     ley_long_range r = {.cutoff_A = 10, .spacing_A = 1};
-    const double plain = choice_lattice_rounding(&s, &r), pairs = choice_pair_rounding(&s, &r, LEY_SUM_FLOAT);
+    const double plain = search_lattice_rounding(&s, &r), pairs = search_pair_rounding(&s, &r, LEY_SUM_FLOAT);
     assert_true(plain > 2.5e-6 && plain < 5e-6);
     assert_true(pairs > 3e-7 && pairs < 8e-7);
-    assert_true(choice_pair_rounding(&s, &r, LEY_SUM_COMPENSATED) == 0);
+    assert_true(search_pair_rounding(&s, &r, LEY_SUM_COMPENSATED) == 0);
     r.cutoff_A = 22; /* float sums of 22 A were off by 1.6e-6 to 2e-6 */
-    assert_true(choice_pair_rounding(&s, &r, LEY_SUM_FLOAT) > 3 * pairs);
+    assert_true(search_pair_rounding(&s, &r, LEY_SUM_FLOAT) > 3 * pairs);
     r.long_waves_per_A = 0.3;
-    assert_true(choice_lattice_rounding(&s, &r) < 2e-7);
+    assert_true(search_lattice_rounding(&s, &r) < 2e-7);
     r.long_waves_per_A = 0;
     r.kappa_per_A = 0.1;
-    assert_true(choice_lattice_rounding(&s, &r) < 0.1 * plain);
-    const survey small = water(40);
+    assert_true(search_lattice_rounding(&s, &r) < 0.1 * plain);
+    const charge_statistics small = water(40);
     r.kappa_per_A = 0;
-    assert_true(choice_lattice_rounding(&small, &r) < 0.2 * plain);
+    assert_true(search_lattice_rounding(&small, &r) < 0.2 * plain);
     s.net_per_A3 = 0.233 / 500; /* such a cell was off by 1.3e-6 to 2.5e-6 with 22 A, by half of that with 16 A */
     s.potential_e_A = 0.028;
     r.cutoff_A = 22;
-    assert_true(choice_net_rounding(&s, &r) > 8e-7 && choice_net_rounding(&s, &r) < 2.5e-6);
+    assert_true(search_net_rounding(&s, &r) > 8e-7 && search_net_rounding(&s, &r) < 2.5e-6);
     r.cutoff_A = 8;
-    assert_true(choice_net_rounding(&s, &r) < 2.5e-7);
+    assert_true(search_net_rounding(&s, &r) < 2.5e-7);
     s.potential_e_A = 0;
-    assert_true(choice_lattice_rounding(&s, &r) == 0 && choice_net_rounding(&s, &r) == 0);
+    assert_true(search_lattice_rounding(&s, &r) == 0 && search_net_rounding(&s, &r) == 0);
 }
 
 /* A pair of charges that cancel, far larger than the others: what places in floats make of it is
@@ -537,7 +538,7 @@ static void test_strong_charges(void **state)
     enum { IONS = 300, ATOMS = IONS + 2 };
     static const ley_lattice lattice = {
         .origin_A = {0.5, 0.5, 0.5}, .step_A = LEY_STEPS(0.3, 0.3, 0.3), .n = {50, 50, 50}};
-    const choice_device device = usual_device();
+    const search_device device = usual_device();
     double position_A[ATOMS][3], charge_e[ATOMS];
     ley_error error = {0};
     srand(5);
@@ -550,31 +551,32 @@ static void test_strong_charges(void **state)
     for (int has_pair = 0; has_pair < 2; has_pair++)
         for (ley_sum sum = LEY_SUM_FLOAT; sum <= LEY_SUM_AUTO; sum++) {
             ley_atoms *atoms = NULL;
-            survey s;
+            charge_statistics s;
             ley_long_range r;
-            choice_figures figures;
+            search_figures figures;
             ley_long_range_default(&r);
             r.r_min_A = 0.05;
             assert_ok(ley_atoms_create(IONS + 2 * (size_t)has_pair, position_A[0], charge_e, NULL, &atoms, &error));
-            assert_ok(survey_make(atoms, &lattice, &r, &s, &error));
+            assert_ok(charge_statistics_make(atoms, &lattice, &r, &s, &error));
             ley_atoms_destroy(atoms);
-            const double off = choice_place_rounding(&s);
+            const double off = search_place_rounding(&s);
             assert_true(has_pair ? off > 1e-4 && off < 4e-4 : off == 0);
-            const ley_status status = choice_make(&s, 1, &device, 4.5e-5, 0, sum, &r, &figures, &error);
+            const ley_status status = search_make(&s, 1, &device, 4.5e-5, 0, sum, &r, &figures, &error);
             assert_int_equal(status, has_pair ? LEY_ERROR_USAGE : LEY_OK);
             if (has_pair)
                 assert_non_null(strstr(error.message, "so large charges"));
             ley_error_clear(&error);
-            assert_ok(choice_make(&s, 1, &device, 1e-3, 0, sum, &r, &figures, &error));
+            assert_ok(search_make(&s, 1, &device, 1e-3, 0, sum, &r, &figures, &error));
         }
 }
 
-static choice_figures figures_for(const survey *s, const choice_device *d, double aim, ley_sum sum, ley_long_range *r)
+static search_figures figures_for(const charge_statistics *s, const search_device *d, double aim, ley_sum sum,
+                                  ley_long_range *r)
 {
     ley_error error = {0};
-    choice_figures figures;
+    search_figures figures;
     ley_long_range_default(r);
-    assert_ok(choice_make(s, 1, d, aim, 0, sum, r, &figures, &error));
+    assert_ok(search_make(s, 1, d, aim, 0, sum, r, &figures, &error));
     return figures;
 }
 
@@ -584,21 +586,21 @@ static choice_figures figures_for(const survey *s, const choice_device *d, doubl
 static void test_digits(void **state)
 {
     (void)state;
-    survey s = water(250);
+    charge_statistics s = water(250);
     s.potential_e_A = 0.25;
-    choice_device d = usual_device();
+    search_device d = usual_device();
     set_rate(&d, 150); /* so that cutoffs are long */
     ley_long_range r, floats;
-    choice_figures f = figures_for(&s, &d, 5e-7, LEY_SUM_AUTO, &r);
+    search_figures f = figures_for(&s, &d, 5e-7, LEY_SUM_AUTO, &r);
     assert_true(r.solver == LEY_SOLVER_FFT && r.long_waves_per_A > 0 && f.sum == LEY_SUM_COMPENSATED);
     assert_true(f.rounding < 7.5e-7);
-    choice_device two[2] = {d, d};
-    const double by_host_s = choice_seconds(&s, 2, two, &r),
+    search_device two[2] = {d, d};
+    const double by_host_s = search_seconds(&s, 2, two, &r),
                  saved_s = s.atoms * (LONG_WAVES_ATOM_S / parallel_cores() - 1e-12);
     two[0].long_wave_s = 1e-12; /* by devices that take next to nothing for them, if both can */
-    assert_true(choice_seconds(&s, 2, two, &r) == by_host_s);
+    assert_true(search_seconds(&s, 2, two, &r) == by_host_s);
     two[1].long_wave_s = 1e-12;
-    assert_true(fabs(by_host_s - choice_seconds(&s, 2, two, &r) - saved_s) < 1e-9);
+    assert_true(fabs(by_host_s - search_seconds(&s, 2, two, &r) - saved_s) < 1e-9);
     f = figures_for(&s, &d, 5e-7, LEY_SUM_FLOAT, &floats);
     assert_true(f.sum == LEY_SUM_FLOAT && floats.cutoff_A < r.cutoff_A && f.rounding > 0 && f.rounding < 7.5e-7);
     f = figures_for(&s, &d, 5e-7, LEY_SUM_DOUBLE, &r);
@@ -606,12 +608,12 @@ static void test_digits(void **state)
     set_rate(&d, 50);
     f = figures_for(&s, &d, 5e-5, LEY_SUM_AUTO, &r);
     assert_true(f.sum == LEY_SUM_FLOAT && r.long_waves_per_A == 0 && f.rounding == 0);
-    const survey few = water(12);
+    const charge_statistics few = water(12);
     f = figures_for(&few, &d, 5e-6, LEY_SUM_AUTO, &r);
     assert_true(f.sum == LEY_SUM_FLOAT && r.long_waves_per_A == 0 && f.rounding == 0);
     d.transform_byte_s = INFINITY;
     ley_error error = {0};
-    assert_int_equal(choice_make(&s, 1, &d, 2e-6, 0, LEY_SUM_AUTO, &r, &f, &error), LEY_ERROR_USAGE);
+    assert_int_equal(search_make(&s, 1, &d, 2e-6, 0, LEY_SUM_AUTO, &r, &f, &error), LEY_ERROR_USAGE);
     assert_non_null(strstr(error.message, "had floats the digits for so large a box"));
     ley_error_clear(&error);
 }
@@ -620,38 +622,38 @@ static void test_digits(void **state)
 static void test_two_devices(void **state)
 {
     (void)state;
-    const survey s = water(100);
-    const choice_device two[2] = {usual_device(), usual_device()};
+    const charge_statistics s = water(100);
+    const search_device two[2] = {usual_device(), usual_device()};
     ley_error error = {0};
     ley_long_range r;
-    choice_figures one, both;
+    search_figures one, both;
     ley_long_range_default(&r);
-    assert_ok(choice_make(&s, 1, two, 5e-5, 0, LEY_SUM_FLOAT, &r, &one, &error));
-    assert_ok(choice_make(&s, 2, two, 5e-5, 0, LEY_SUM_FLOAT, &r, &both, &error));
+    assert_ok(search_make(&s, 1, two, 5e-5, 0, LEY_SUM_FLOAT, &r, &one, &error));
+    assert_ok(search_make(&s, 2, two, 5e-5, 0, LEY_SUM_FLOAT, &r, &both, &error));
     assert_true(both.seconds < one.seconds && both.seconds > 0.5 * one.seconds);
 }
 
 static void test_fixed(void **state)
 {
     (void)state;
-    const survey s = water(60);
-    const choice_device d = usual_device();
+    const charge_statistics s = water(60);
+    const search_device d = usual_device();
     ley_error error = {0};
-    choice_figures figures;
+    search_figures figures;
     ley_long_range r;
     ley_long_range_default(&r);
     r.cutoff_A = 9.3;
     r.window = LEY_WINDOW_NODAL5;
-    assert_ok(choice_make(&s, 1, &d, 1e-4, LEY_FIX_CUTOFF | LEY_FIX_WINDOW, LEY_SUM_FLOAT, &r, &figures, &error));
+    assert_ok(search_make(&s, 1, &d, 1e-4, LEY_FIX_CUTOFF | LEY_FIX_WINDOW, LEY_SUM_FLOAT, &r, &figures, &error));
     assert_true(r.cutoff_A == 9.3 && r.window == LEY_WINDOW_NODAL5 && r.solver == LEY_SOLVER_DIRECT);
-    assert_true(choice_error(&s, &r) <= 1e-4);
+    assert_true(search_error(&s, &r) <= 1e-4);
     r.spacing_A = 1.1;
     r.splitting = LEY_SPLITTING_TAYLOR3;
-    assert_ok(choice_make(&s, 1, &d, 1e-3, LEY_FIX_SPACING | LEY_FIX_SPLITTING, LEY_SUM_FLOAT, &r, &figures, &error));
+    assert_ok(search_make(&s, 1, &d, 1e-3, LEY_FIX_SPACING | LEY_FIX_SPLITTING, LEY_SUM_FLOAT, &r, &figures, &error));
     assert_true(r.spacing_A == 1.1 && r.splitting == LEY_SPLITTING_TAYLOR3);
     r.cutoff_A = 3;
     assert_int_equal(
-        choice_make(&s, 1, &d, 1e-6, LEY_FIX_SPACING | LEY_FIX_CUTOFF, LEY_SUM_FLOAT, &r, &figures, &error),
+        search_make(&s, 1, &d, 1e-6, LEY_FIX_SPACING | LEY_FIX_CUTOFF, LEY_SUM_FLOAT, &r, &figures, &error),
         LEY_ERROR_USAGE);
     assert_non_null(strstr(error.message, "with the choices that are given"));
 }

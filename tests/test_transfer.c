@@ -3,11 +3,11 @@
 #include "support.h"
 
 #include "clock.h"
-#include "judge/long_range.h"
-#include "methods/msm/cycle.h"
-#include "methods/msm/transfer_build.h"
+#include "engine/engine.h"
+#include "law/long_range.h"
+#include "long_range/mesh/transfer_build.h"
+#include "long_range/multilevel/v_cycle.h"
 #include "pairwise.h"
-#include "run/engine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -134,14 +134,14 @@ static void test_atoms_in_bins(void **state)
 static void test_places(void **state)
 {
     (void)state;
-    const places_array rows = {.n = {5, 4, 3}, .periodic = {true, false, false}, .pitch = {6, 4}, .first = 100},
-                       cubes = {.n = {5, 6, 7}, .in_cubes = true, .pitch = {2, 2}},
-                       huge = {.n = {1 << 11, 1 << 10, 1 << 9}, .pitch = {1 << 11, 1 << 10}};
-    places all = {.count = 0};
-    places_of in_rows, in_cubes;
+    const coordinate_table rows = {.n = {5, 4, 3}, .periodic = {true, false, false}, .pitch = {6, 4}, .first = 100},
+                           cubes = {.n = {5, 6, 7}, .in_cubes = true, .pitch = {2, 2}},
+                           huge = {.n = {1 << 11, 1 << 10, 1 << 9}, .pitch = {1 << 11, 1 << 10}};
+    coordinates all = {.count = 0};
+    coordinates_of in_rows, in_cubes;
     ley_error error = {0};
-    assert_ok(places_add(&all, &rows, 7, 8, &in_rows, &error));
-    assert_ok(places_add(&all, &cubes, 1, 2, &in_cubes, &error));
+    assert_ok(coordinates_add(&all, &rows, 7, 8, &in_rows, &error));
+    assert_ok(coordinates_add(&all, &cubes, 1, 2, &in_cubes, &error));
     const int32_t *x = all.values + in_rows.at[0], *y = all.values + in_rows.at[1], *z = all.values + in_rows.at[2];
     for (int i = -7; i < 5 + 8; i++)
         assert_int_equal(x[i], (i + 10) % 5);
@@ -150,13 +150,13 @@ static void test_places(void **state)
     assert_int_equal(in_rows.at[3], 100);
     const int32_t *u = all.values + in_cubes.at[0], *v = all.values + in_cubes.at[1], *w = all.values + in_cubes.at[2];
     assert_int_equal(u[4] + v[5] + w[6], ((1 * 2 + 1) * 2 + 1) * 64 + (2 * 4 + 1) * 4 + 0);
-    assert_int_equal(places_add(&all, &huge, 0, 0, &in_rows, &error), LEY_ERROR_NO_DEVICE);
+    assert_int_equal(coordinates_add(&all, &huge, 0, 0, &in_rows, &error), LEY_ERROR_NO_DEVICE);
     ley_error_clear(&error);
     free(all.values);
 }
 
 /* The number of a node, as kernels make it of three places: 64 bits by plane. */
-static int64_t number_by_plane(const places *all, const places_of *where, int64_t x, int64_t y, int64_t z)
+static int64_t number_by_plane(const coordinates *all, const coordinates_of *where, int64_t x, int64_t y, int64_t z)
 {
     const int64_t row = all->values[where->at[1] + y], column = all->values[where->at[0] + x];
     return row < 0 || column < 0 ? -1 : column + row + all->values[where->at[2] + z] * (int64_t)where->at[3];
@@ -166,12 +166,12 @@ static int64_t number_by_plane(const places *all, const places_of *where, int64_
 static void test_places_by_plane(void **state)
 {
     (void)state;
-    places_array rows = {.n = {960, 950, 1000}, .pitch = {1922, 1900}, .by_plane = true};
-    places all = {.count = 0};
-    places_of where;
+    coordinate_table rows = {.n = {960, 950, 1000}, .pitch = {1922, 1900}, .by_plane = true};
+    coordinates all = {.count = 0};
+    coordinates_of where;
     ley_error error = {0};
-    assert_true(places_can_number(&rows) && places_are_many(&rows));
-    assert_ok(places_add(&all, &rows, 7, 8, &where, &error));
+    assert_true(coordinates_can_number(&rows) && coordinates_are_many(&rows));
+    assert_ok(coordinates_add(&all, &rows, 7, 8, &where, &error));
     assert_true(number_by_plane(&all, &where, 959, 949, 999) == 959 + 949 * 1922LL + 999 * 1922LL * 1900 &&
                 number_by_plane(&all, &where, 959, 949, 999) > 3 * (1LL << 30));
     assert_true(number_by_plane(&all, &where, -1, 3, 999) < 0 && number_by_plane(&all, &where, 960, 949, 999) < 0 &&
@@ -181,9 +181,9 @@ static void test_places_by_plane(void **state)
     const int32_t *x = all.values + where.at[0], *y = all.values + where.at[1];
     assert_true(x[-1] + y[949] < 0 && x[959] + y[950] < 0 && x[-1] + y[-1] < 0);
     all.count = 0;
-    rows = (places_array){
+    rows = (coordinate_table){
         .n = {1920, 1900, 1900}, .periodic = {true, true, true}, .pitch = {1922, 1900}, .by_plane = true};
-    assert_ok(places_add(&all, &rows, 7, 8, &where, &error));
+    assert_ok(coordinates_add(&all, &rows, 7, 8, &where, &error));
     assert_true(number_by_plane(&all, &where, -1, -1, -1) == 1919 + 1899 * 1922LL + 1899 * 1922LL * 1900 &&
                 number_by_plane(&all, &where, -1, -1, -1) > 1LL << 32);
     assert_true(number_by_plane(&all, &where, 1920, 1901, 1902) == 1922 + 2 * 1922LL * 1900);
@@ -194,20 +194,22 @@ static void test_places_by_plane(void **state)
 static void test_places_that_are_too_many(void **state)
 {
     (void)state;
-    const places_array few = {.n = {512, 512, 509}, .pitch = {1026, 1024}},
-                       edge = {.n = {1024, 1024, 512}, .pitch = {1024, 1024}},
-                       more = {.n = {1024, 1024, 513}, .pitch = {1024, 1024}},
-                       plane = {.n = {1 << 15, 1 << 14, 2}, .pitch = {1 << 15, 1 << 14}, .by_plane = true},
-                       wide = {.n = {1 << 15, (1 << 14) + 1, 2}, .pitch = {1 << 15, (1 << 14) + 1}, .by_plane = true},
-                       deep = {.n = {2, 2, (1LL << 29) + 1}, .pitch = {2, 2}, .by_plane = true},
-                       behind = {.n = {512, 512, 512}, .pitch = {512, 512}, .first = 1, .by_plane = true},
-                       cubes = {.n = {512, 512, 512}, .in_cubes = true, .pitch = {128, 128}, .by_plane = true};
-    assert_true(places_can_number(&few) && !places_are_many(&few));
-    assert_true(places_can_number(&edge) && !places_are_many(&edge));
-    assert_true(!places_can_number(&more) && places_are_many(&more));
-    assert_true(places_can_number(&plane));
-    assert_false(places_can_number(&wide) || places_can_number(&deep));
-    assert_false(places_can_number(&behind) || places_can_number(&cubes));
+    const coordinate_table few = {.n = {512, 512, 509}, .pitch = {1026, 1024}},
+                           edge = {.n = {1024, 1024, 512}, .pitch = {1024, 1024}},
+                           more = {.n = {1024, 1024, 513}, .pitch = {1024, 1024}},
+                           plane = {.n = {1 << 15, 1 << 14, 2}, .pitch = {1 << 15, 1 << 14}, .by_plane = true},
+                           wide = {.n = {1 << 15, (1 << 14) + 1, 2},
+                                   .pitch = {1 << 15, (1 << 14) + 1},
+                                   .by_plane = true},
+                           deep = {.n = {2, 2, (1LL << 29) + 1}, .pitch = {2, 2}, .by_plane = true},
+                           behind = {.n = {512, 512, 512}, .pitch = {512, 512}, .first = 1, .by_plane = true},
+                           cubes = {.n = {512, 512, 512}, .in_cubes = true, .pitch = {128, 128}, .by_plane = true};
+    assert_true(coordinates_can_number(&few) && !coordinates_are_many(&few));
+    assert_true(coordinates_can_number(&edge) && !coordinates_are_many(&edge));
+    assert_true(!coordinates_can_number(&more) && coordinates_are_many(&more));
+    assert_true(coordinates_can_number(&plane));
+    assert_false(coordinates_can_number(&wide) || coordinates_can_number(&deep));
+    assert_false(coordinates_can_number(&behind) || coordinates_can_number(&cubes));
 }
 
 /* ---- Self-tests ------------------------------------------------------------------------------ */
@@ -324,8 +326,8 @@ typedef struct problem {
     double position_A[ATOMS][3], charge_e[ATOMS];
     hierarchy hierarchy;
     ley_lattice points;
-    size_t count; /* of the map */
-    cycle cycle;  /* with atoms */
+    size_t count;    /* of the map */
+    v_cycle v_cycle; /* with atoms */
     transfer_map map;
     results phi;
 } problem;
@@ -357,23 +359,23 @@ static problem *make_problem(void)
     const hierarchy *h = &p->hierarchy;
     const transfer_wish wish = {.window = h->window, .along_axes = true, .nodes_per_point = {0.375, 0.625, 0.25}};
     assert_ok(spread_make(h, ATOMS, p->position_A[0], p->charge_e, NULL, &atoms, &error));
-    assert_ok(cycle_ready(&p->cycle, device, h, &wish, LEY_SPEC_SUM_FLOAT, NULL, false, &error));
-    assert_ok(cycle_load(&p->cycle, &atoms, &error));
+    assert_ok(v_cycle_ready(&p->v_cycle, device, h, &wish, LEY_SPEC_SUM_FLOAT, NULL, false, &error));
+    assert_ok(v_cycle_load(&p->v_cycle, &atoms, &error));
     spread_clear(&atoms);
 
     p->points = (ley_lattice){.n = {25, 14, 11}, .origin_A = {3, 5, -2}, .step_A = LEY_STEPS(0.75, 1.25, 0.5)};
     p->count = (size_t)ley_lattice_points(&p->points);
     const int64_t *n = p->points.n;
-    const places_array planes = {.n = {n[0], n[1], n[2]}, .pitch = {n[0], n[1]}};
-    cycle *c = &p->cycle;
-    assert_ok(transfer_map_create(&p->map, &c->lattices, &c->arrays[0], &p->points, &planes, 1, &c->room, &error));
-    assert_ok(room_results(&c->room, (int64_t)(p->count * sizeof(float)), &p->phi, &error));
+    const coordinate_table planes = {.n = {n[0], n[1], n[2]}, .pitch = {n[0], n[1]}};
+    v_cycle *c = &p->v_cycle;
+    assert_ok(transfer_map_create(&p->map, &c->lattices, &c->arrays[0], &p->points, &planes, 1, &c->arena, &error));
+    assert_ok(arena_results(&c->arena, (int64_t)(p->count * sizeof(float)), &p->phi, &error));
     return p;
 }
 
 static void end_problem(problem *p)
 {
-    cycle_end(&p->cycle);
+    v_cycle_end(&p->v_cycle);
     free(p);
 }
 
@@ -382,18 +384,18 @@ static size_t compute(problem *p, float *phi)
 {
     ley_error error = {0};
     flight f = {.device = device};
-    work w = {.flight = NULL};
-    work_begin(&w, &f, NULL);
-    work_poison(&w, &p->phi, p->count * sizeof(float));
-    cycle_run(&p->cycle, &w);
-    transfer_interpolate(&w, &p->cycle.lattices, &p->map, 0, p->points.n[2], false, p->cycle.potentials,
+    command_sequence w = {.flight = NULL};
+    sequence_begin(&w, &f, NULL);
+    sequence_poison(&w, &p->phi, p->count * sizeof(float));
+    v_cycle_run(&p->v_cycle, &w);
+    transfer_interpolate(&w, &p->v_cycle.lattices, &p->map, 0, p->points.n[2], false, p->v_cycle.potentials,
                          (buffer_of_float){p->phi.buffer});
-    work_read(&w, p->phi.buffer, 0, p->phi.staging, p->count * sizeof(float));
-    assert_ok(work_finish(&w, &error));
+    sequence_read(&w, p->phi.buffer, 0, p->phi.staging, p->count * sizeof(float));
+    assert_ok(sequence_finish(&w, &error));
     memcpy(phi, p->phi.staging->bytes, p->count * sizeof(float));
     assert_int_equal(w.times.unpredicted, 0);
     const size_t launches = w.ended;
-    work_end(&w);
+    sequence_end(&w);
     return launches;
 }
 
@@ -435,9 +437,9 @@ static void test_pieces(void **state)
     problem *p = make_problem();
     const size_t bytes = p->count * sizeof(float);
     float *whole = malloc(bytes), *pieces = malloc(bytes);
-    p->cycle.transfer.launch_s = 1e9;
+    p->v_cycle.transfer.launch_s = 1e9;
     const size_t few = compute(p, whole);
-    p->cycle.transfer.launch_s = 1e-9;
+    p->v_cycle.transfer.launch_s = 1e-9;
     const size_t many = compute(p, pieces);
     const size_t steps = 2 * (size_t)p->hierarchy.levels; /* of transfers; the lattices' sums have two more */
     assert_true(few >= steps + 2 && many >= few + 3 * steps);
@@ -467,31 +469,31 @@ static void make_ions(double (*position_A)[3], double *charge_e)
 static double sum_charges(const hierarchy *h, const spread *s)
 {
     const int64_t *n = h->level[0].n;
-    const places_array array = {.n = {n[0], n[1], n[2]}, .pitch = {n[0], n[1]}};
+    const coordinate_table array = {.n = {n[0], n[1], n[2]}, .pitch = {n[0], n[1]}};
     const size_t count = (size_t)(n[0] * n[1] * n[2]), bytes = count * sizeof(float);
     const transfer_wish wish = {.window = h->window, .along_axes = true, .nodes_per_point = {1, 1, 1}};
     transfer_kernels kernels;
     transfer_lattices lattices;
     transfer_atoms atoms;
     results charges;
-    room memory = {.device = device};
+    arena memory = {.device = device};
     flight f = {.device = device};
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     ley_error error = {0};
     double sum = 0;
     assert_ok(transfer_kernels_create(device, &wish, &kernels, &error));
     assert_ok(transfer_lattices_create(&lattices, &kernels, h, &array, &memory, &error));
     assert_ok(transfer_atoms_create(&atoms, s, &memory, &error));
-    assert_ok(room_results(&memory, (int64_t)bytes, &charges, &error));
-    work_begin(&w, &f, NULL);
-    work_fill(&w, charges.buffer, 0, 0, bytes);
+    assert_ok(arena_results(&memory, (int64_t)bytes, &charges, &error));
+    sequence_begin(&w, &f, NULL);
+    sequence_fill(&w, charges.buffer, 0, 0, bytes);
     transfer_anterpolate(&w, &lattices, &atoms, (buffer_of_float){charges.buffer});
-    work_read(&w, charges.buffer, 0, charges.staging, bytes);
-    assert_ok(work_finish(&w, &error));
+    sequence_read(&w, charges.buffer, 0, charges.staging, bytes);
+    assert_ok(sequence_finish(&w, &error));
     for (size_t i = 0; i < count; i++)
         sum += (double)((const float *)charges.staging->bytes)[i];
-    work_end(&w);
-    room_clear(&memory);
+    sequence_end(&w);
+    arena_clear(&memory);
     transfer_kernels_destroy(&kernels);
     return sum;
 }

@@ -2,16 +2,16 @@
  * judge's kernel says what the host says; sums of doubles where floats have too few digits. */
 #include "support.h"
 
-#include "core/map.h"
+#include "engine/engine.h"
 #include "error.h"
 #include "fake_device.h"
 #include "methods/dcs/method.h"
 #include "parallel.h"
-#include "run/engine.h"
-#include "run/job.h"
-#include "run/reference_kernel.h"
-#include "run/verification.h"
+#include "schedule/job.h"
 #include "spec.h"
+#include "target/map.h"
+#include "verify/reference_kernel.h"
+#include "verify/verification.h"
 #include "watch.h"
 
 #include <math.h>

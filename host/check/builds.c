@@ -53,13 +53,13 @@ void check_let_speak(void)
  * compiler says has that name. */
 static ley_status attempt_log(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
 {
-    const dev_backend *door = run->device->backend;
+    const dev_backend *backend = run->device->backend;
     const structs_spec spec = spec_of(1);
     char options[KERNEL_OPTIONS], *text = NULL, *broken = NULL;
     dev_program *program = NULL;
     ley_error said = {.status = LEY_OK};
     (void)context, (void)size, (void)f;
-    ley_status status = source_load(structs_kind.name, door->source_suffix, &text, error);
+    ley_status status = source_load(structs_kind.name, backend->source_suffix, &text, error);
     if (status != LEY_OK)
         return status;
     kernel_options(&structs_kind, &spec, options, sizeof options);
@@ -71,10 +71,10 @@ static ley_status attempt_log(check_run *run, void *context, size_t size, check_
     }
     const dev_source source = {.kind = &structs_kind, .spec = &spec.sum, .text = broken, .options = options};
     silence_compilers();
-    status = door->build(run->device, &source, NULL, 0, &program, &said);
+    status = backend->build(run->device, &source, NULL, 0, &program, &said);
     check_let_speak();
     if (status == LEY_OK) {
-        door->program_destroy(run->device, program);
+        backend->program_destroy(run->device, program);
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "a kernel with an undeclared name in it compiles");
     } else if (said.log == NULL || strstr(said.log, nobody) == NULL) {
         status =
@@ -107,19 +107,19 @@ typedef struct binary_trial {
 
 static ley_status make_binaries(binary_trial *t, dev *device, ley_error *error)
 {
-    const dev_backend *door = device->backend;
-    ley_status status = source_load(structs_kind.name, door->source_suffix, &t->text, error);
+    const dev_backend *backend = device->backend;
+    ley_status status = source_load(structs_kind.name, backend->source_suffix, &t->text, error);
     for (int i = 0; i < BINARIES && status == LEY_OK; i++) {
         dev_program *program = NULL;
         t->spec[i] = spec_of(1001 + i);
         kernel_options(&structs_kind, &t->spec[i], t->options[i], sizeof t->options[i]);
         const dev_source source = {
             .kind = &structs_kind, .spec = &t->spec[i].sum, .text = t->text, .options = t->options[i]};
-        status = door->build(device, &source, NULL, 0, &program, error);
+        status = backend->build(device, &source, NULL, 0, &program, error);
         if (status != LEY_OK)
             return status;
-        status = door->program_binary(device, program, &t->binary[i], &t->size[i], error);
-        door->program_destroy(device, program);
+        status = backend->program_binary(device, program, &t->binary[i], &t->size[i], error);
+        backend->program_destroy(device, program);
     }
     return status;
 }
@@ -140,17 +140,17 @@ static ley_status run_binary(binary_trial *t, int i, dev *device, check_finding 
     if (status != LEY_OK)
         kernel.program = NULL;
     if (status == LEY_OK)
-        status = room_upload(&b.room, row, sizeof row, &in, error);
+        status = arena_upload(&b.arena, row, sizeof row, &in, error);
     if (status == LEY_OK)
         status = check_bench_results(&b, bytes, &sizes, error);
     if (status == LEY_OK)
         status = check_bench_results(&b, bytes, &values, error);
     if (status == LEY_OK) {
-        work_launch(&b.work, &kernel, (const size_t[]){1, 1, 1},
-                    KERNEL_ARGUMENTS(structs, .gm_row = {in}, .number = 1, .gm_sizes = {sizes.buffer},
-                                     .gm_values = {values.buffer}),
-                    0);
-        work_read(&b.work, sizes.buffer, 0, sizes.staging, bytes);
+        sequence_launch(&b.command_sequence, &kernel, (const size_t[]){1, 1, 1},
+                        KERNEL_ARGUMENTS(structs, .gm_row = {in}, .number = 1, .gm_sizes = {sizes.buffer},
+                                         .gm_values = {values.buffer}),
+                        0);
+        sequence_read(&b.command_sequence, sizes.buffer, 0, sizes.staging, bytes);
         status = check_bench_finish(&b, error);
     }
     if (status == LEY_OK) {

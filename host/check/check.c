@@ -3,11 +3,11 @@
 #include "check/session.h"
 
 #include "cancel.h"
+#include "engine/discovery.h"
+#include "engine/driver_thread.h"
+#include "engine/engine.h"
+#include "engine/selector.h"
 #include "error.h"
-#include "run/discovery.h"
-#include "run/engine.h"
-#include "run/hand.h"
-#include "run/selector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,12 +93,12 @@ static void end_session(void *session)
 
 /* Somebody has asked that it ends: the thread goes when its driver returns, and the session with
  * it, unless it has come to its end just now. */
-static ley_status leave(hand *h, check_session **s, ley_error *error)
+static ley_status leave(driver_thread *h, check_session **s, ley_error *error)
 {
-    if (hand_dismiss(h, true, end_session, *s))
+    if (driver_thread_dismiss(h, true, end_session, *s))
         *s = NULL;
     else
-        hand_destroy(h);
+        driver_thread_destroy(h);
     return ley_fail(error, LEY_CANCELLED, "cancelled");
 }
 
@@ -108,26 +108,26 @@ static ley_status run_device(const ley_check_options *options, ley_check_device 
     check_session *s = *session;
     size_t told = 0;
     ley_error why = {.status = LEY_OK};
-    hand *h = hand_create();
+    driver_thread *h = driver_thread_create();
     if (h == NULL)
         return ley_fail_memory(error, 0, "a thread");
-    hand_give(h, session_run, s);
-    for (unsigned long rings = hand_rings(); !hand_is_idle(h); rings = hand_rings()) {
+    driver_thread_give(h, session_run, s);
+    for (unsigned long rings = driver_thread_rings(); !driver_thread_is_idle(h); rings = driver_thread_rings()) {
         tell(options, device, s, &told);
         if (is_cancelled(options))
             return leave(h, session, error);
-        if (hand_leave(h, false, &why)) {
+        if (driver_thread_leave(h, false, &why)) {
             dev_keep(h);
             session_give_up(s, why.message);
             h = NULL;
             break;
         }
-        hand_wait(rings);
+        driver_thread_wait(rings);
     }
     tell(options, device, s, &told);
     ley_error_clear(&why);
     if (h != NULL)
-        hand_destroy(h);
+        driver_thread_destroy(h);
     sum_up(device, s);
     return LEY_OK;
 }

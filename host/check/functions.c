@@ -47,16 +47,16 @@ static ley_status run_kernel(check_bench *b, const dev_kernel *kernel, int which
     dev_buffer *in[3] = {NULL};
     ley_status status = LEY_OK;
     for (int k = 0; k < 3 && status == LEY_OK; k++)
-        status = room_upload(&b->room, packed[k], bytes, &in[k], error);
+        status = arena_upload(&b->arena, packed[k], bytes, &in[k], error);
     if (status == LEY_OK)
         status = check_bench_results(b, bytes, out, error);
     if (status != LEY_OK)
         return status;
-    work_launch(&b->work, kernel, (const size_t[]){groups, 1, 1},
-                KERNEL_ARGUMENTS(functions, .gm_x = {in[0]}, .gm_y = {in[1]}, .gm_z = {in[2]}, .which = which,
-                                 .gm_out = {out->buffer}),
-                0);
-    work_read(&b->work, out->buffer, 0, out->staging, bytes);
+    sequence_launch(&b->command_sequence, kernel, (const size_t[]){groups, 1, 1},
+                    KERNEL_ARGUMENTS(functions, .gm_x = {in[0]}, .gm_y = {in[1]}, .gm_z = {in[2]}, .which = which,
+                                     .gm_out = {out->buffer}),
+                    0);
+    sequence_read(&b->command_sequence, out->buffer, 0, out->staging, bytes);
     return check_bench_finish(b, error);
 }
 

@@ -1,14 +1,14 @@
 /* Checks of a device and its driver: a table of them, a row each, and what a row is given. A check
  * tries one case after the other; each has a result. All of it runs on the device's own thread and
- * goes through the one door. */
+ * goes through the one device interface. */
 #ifndef LEY_CHECK_INTERNAL_H
 #define LEY_CHECK_INTERNAL_H
 
 #include "check_kernels.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "leyden.h"
-#include "run/room.h"
-#include "run/work.h"
+#include "memory/arena.h"
 
 /* What a check takes of a device. */
 enum { CHECK_NEEDS_DOUBLE = 1, CHECK_NEEDS_BINARIES = 2 };
@@ -83,9 +83,9 @@ ley_status check_wrong(check_finding *f, double found, double right, ley_error *
 
 /* A device's memory and launches, for a case. */
 typedef struct check_bench {
-    room room;
+    arena arena;
     flight flight;
-    work work;
+    command_sequence command_sequence;
 } check_bench;
 
 void check_bench_begin(check_bench *b, dev *device);

@@ -3,20 +3,20 @@
 #include "check/internal.h"
 
 #include "calibrate.h"
+#include "engine/specifications.h"
 #include "error.h"
+#include "long_range/fourier/device_long_wavelengths.h"
+#include "long_range/fourier/influence_kernel.h"
+#include "long_range/mesh/device_spread.h"
+#include "long_range/mesh/transfer.h"
+#include "long_range/multilevel/lattice_kernel.h"
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/point_pairs.h"
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
-#include "methods/msm/device_long.h"
-#include "methods/msm/device_spread.h"
-#include "methods/msm/influence_kernel.h"
-#include "methods/msm/lattice_kernel.h"
-#include "methods/msm/transfer.h"
 #include "methods/registry.h"
-#include "run/reference_kernel.h"
-#include "run/self_test.h"
-#include "run/specifications.h"
+#include "verify/reference_kernel.h"
+#include "verify/self_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

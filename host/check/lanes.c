@@ -70,11 +70,12 @@ static ley_status attempt_groups(check_run *run, void *context, size_t size, che
     if (status == LEY_OK)
         status = check_bench_results(&b, sizeof(int32_t), &count, error);
     if (status == LEY_OK) {
-        work_fill(&b.work, count.buffer, 0, 0, sizeof(int32_t));
-        work_launch(&b.work, &kernel, (const size_t[]){size, c->groups[1], c->groups[2]},
-                    KERNEL_ARGUMENTS(work_items, .first = 0, .gm_count = {count.buffer}, .gm_out = {out.buffer}), 0);
-        work_read(&b.work, count.buffer, 0, count.staging, sizeof(int32_t));
-        work_read(&b.work, out.buffer, 0, out.staging, bytes);
+        sequence_fill(&b.command_sequence, count.buffer, 0, 0, sizeof(int32_t));
+        sequence_launch(&b.command_sequence, &kernel, (const size_t[]){size, c->groups[1], c->groups[2]},
+                        KERNEL_ARGUMENTS(work_items, .first = 0, .gm_count = {count.buffer}, .gm_out = {out.buffer}),
+                        0);
+        sequence_read(&b.command_sequence, count.buffer, 0, count.staging, sizeof(int32_t));
+        sequence_read(&b.command_sequence, out.buffer, 0, out.staging, bytes);
         status = check_bench_finish(&b, error);
     }
     if (status == LEY_OK)
@@ -148,12 +149,12 @@ static ley_status run_round(chain *c, int round, check_finding *f, ley_error *er
     const size_t bytes = sizeof c->words;
     for (size_t i = 0; i < CHAIN_WORDS; i++)
         c->words[i] = (float)(round * 10000 + (int)i);
-    work_write(&c->b.work, c->in, 0, c->words, bytes);
-    work_launch(&c->b.work, &c->kernel, (const size_t[]){CHAIN_WORDS / c->kernel.group_size[0], 1, 1},
-                KERNEL_ARGUMENTS(copies, .gm_in = {c->in}, .times = 1, .gm_out = {c->middle}), 0);
-    work_copy(&c->b.work, c->out.buffer, bytes / 2, c->middle, bytes / 2, bytes / 2);
-    work_fill(&c->b.work, c->out.buffer, 0, (uint32_t)round, bytes / 2);
-    work_read(&c->b.work, c->out.buffer, 0, c->out.staging, bytes);
+    sequence_write(&c->b.command_sequence, c->in, 0, c->words, bytes);
+    sequence_launch(&c->b.command_sequence, &c->kernel, (const size_t[]){CHAIN_WORDS / c->kernel.group_size[0], 1, 1},
+                    KERNEL_ARGUMENTS(copies, .gm_in = {c->in}, .times = 1, .gm_out = {c->middle}), 0);
+    sequence_copy(&c->b.command_sequence, c->out.buffer, bytes / 2, c->middle, bytes / 2, bytes / 2);
+    sequence_fill(&c->b.command_sequence, c->out.buffer, 0, (uint32_t)round, bytes / 2);
+    sequence_read(&c->b.command_sequence, c->out.buffer, 0, c->out.staging, bytes);
     const ley_status status = check_bench_finish(&c->b, error);
     const float *found = c->out.staging->bytes;
     for (size_t i = 0; i < CHAIN_WORDS && status == LEY_OK; i++) {
@@ -179,9 +180,9 @@ static ley_status attempt_order(check_run *run, void *context, size_t size, chec
     c->kernel.device = run->device;
     ley_status status = kernel_create_anew(run->device, &copies_kind, &spec, false, NULL, &c->kernel, error);
     if (status == LEY_OK)
-        status = room_buffer(&c->b.room, sizeof c->words, DEV_READ_WRITE, &c->in, error);
+        status = arena_buffer(&c->b.arena, sizeof c->words, DEV_READ_WRITE, &c->in, error);
     if (status == LEY_OK)
-        status = room_buffer(&c->b.room, sizeof c->words, DEV_READ_WRITE, &c->middle, error);
+        status = arena_buffer(&c->b.arena, sizeof c->words, DEV_READ_WRITE, &c->middle, error);
     if (status == LEY_OK)
         status = check_bench_results(&c->b, sizeof c->words, &c->out, error);
     for (int round = 1; round <= (int)size && status == LEY_OK; round++)
@@ -230,7 +231,7 @@ static ley_status long_launch_begin(long_launch *l, dev *device, int times, ley_
         in[k] = 0.5f;
         in[spec.width + k] = 1;
     }
-    status = room_upload(&l->b.room, in, l->bytes, &l->in, error);
+    status = arena_upload(&l->b.arena, in, l->bytes, &l->in, error);
     free(in);
     for (int i = 0; i < 2 && status == LEY_OK; i++)
         status = check_bench_results(&l->b, l->bytes, &l->out[i], error);
@@ -280,7 +281,7 @@ static ley_status judge_stamps(const dev_times *times, double begun_s, double en
 
 static ley_status attempt_stamps(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
 {
-    const dev_backend *door = run->device->backend;
+    const dev_backend *backend = run->device->backend;
     dev_event *events[STAMPED] = {NULL};
     dev_times times[STAMPED];
     long_launch l;
@@ -294,7 +295,7 @@ static ley_status attempt_stamps(check_run *run, void *context, size_t size, che
         status = long_launch_start(&l, i % 2, &events[i], error);
     for (int i = 0; i < STAMPED; i++)
         if (events[i] != NULL) {
-            const ley_status waited = door->wait(run->device, events[i], &times[i], status == LEY_OK ? error : NULL);
+            const ley_status waited = backend->wait(run->device, events[i], &times[i], status == LEY_OK ? error : NULL);
             status = status == LEY_OK ? waited : status;
         }
     if (status == LEY_OK)
@@ -320,15 +321,15 @@ void check_stamps(check_run *run, const check_row *row)
 static ley_status read_beside(long_launch *l, check_finding *f, ley_error *error)
 {
     dev *device = l->kernel.device;
-    const dev_backend *door = device->backend;
+    const dev_backend *backend = device->backend;
     dev_event *first = NULL, *second = NULL, *read = NULL;
     ley_status status = long_launch_start(l, 0, &first, error);
     if (status == LEY_OK)
-        status = door->read(device, l->out[0].buffer, 0, l->out[0].staging, l->bytes, first, &read, error);
+        status = backend->read(device, l->out[0].buffer, 0, l->out[0].staging, l->bytes, first, &read, error);
     if (status == LEY_OK)
         status = long_launch_start(l, 1, &second, error);
     if (read != NULL) {
-        const ley_status waited = door->wait(device, read, NULL, status == LEY_OK ? error : NULL);
+        const ley_status waited = backend->wait(device, read, NULL, status == LEY_OK ? error : NULL);
         status = status == LEY_OK ? waited : status;
     }
     const float *found = l->out[0].staging->bytes;
@@ -337,11 +338,11 @@ static ley_status read_beside(long_launch *l, check_finding *f, ley_error *error
             status = check_wrong(f, (double)found[i], 2, error,
                                  "value %zu that comes back beside another launch is %g, not 2", i, (double)found[i]);
     if (second != NULL) {
-        const ley_status waited = door->wait(device, second, NULL, status == LEY_OK ? error : NULL);
+        const ley_status waited = backend->wait(device, second, NULL, status == LEY_OK ? error : NULL);
         status = status == LEY_OK ? waited : status;
     }
     if (first != NULL)
-        door->forget(device, first);
+        backend->forget(device, first);
     return status;
 }
 
@@ -352,7 +353,7 @@ static ley_status attempt_two_queues(check_run *run, void *context, size_t size,
     (void)context;
     ley_status status = long_launch_begin(&l, run->device, slow ? 30 : 2000, error);
     for (size_t i = 0; i < size && status == LEY_OK; i++) {
-        work_fill(&l.b.work, l.out[0].buffer, 0, DEV_NO_NUMBERS, l.bytes);
+        sequence_fill(&l.b.command_sequence, l.out[0].buffer, 0, DEV_NO_NUMBERS, l.bytes);
         status = read_beside(&l, f, error);
     }
     long_launch_end(&l);

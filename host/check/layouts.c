@@ -207,7 +207,7 @@ static void launch(check_bench *b, const dev_kernel *kernel, dev_buffer *in, con
         a.four[i] = value_at(1 + i);
     for (size_t i = 0; i < 16; i++)
         a.many[i] = value_at(5 + i);
-    work_launch(&b->work, kernel, (const size_t[]){1, 1, 1}, &a, 0);
+    sequence_launch(&b->command_sequence, kernel, (const size_t[]){1, 1, 1}, &a, 0);
 }
 
 static ley_status attempt(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
@@ -226,15 +226,15 @@ static ley_status attempt(check_run *run, void *context, size_t size, check_find
     ley_status status = kernel_create_anew(run->device, &structs_kind, &spec, false, NULL, &kernel, error);
     check_bench_begin(&b, run->device);
     if (status == LEY_OK)
-        status = room_upload(&b.room, vector_row, sizeof vector_row, &in, error);
+        status = arena_upload(&b.arena, vector_row, sizeof vector_row, &in, error);
     if (status == LEY_OK)
         status = check_bench_results(&b, size_bytes, &sizes, error);
     if (status == LEY_OK)
         status = check_bench_results(&b, value_bytes, &values, error);
     if (status == LEY_OK) {
         launch(&b, &kernel, in, &sizes, &values);
-        work_read(&b.work, sizes.buffer, 0, sizes.staging, size_bytes);
-        work_read(&b.work, values.buffer, 0, values.staging, value_bytes);
+        sequence_read(&b.command_sequence, sizes.buffer, 0, sizes.staging, size_bytes);
+        sequence_read(&b.command_sequence, values.buffer, 0, values.staging, value_bytes);
         status = check_bench_finish(&b, error);
     }
     if (status == LEY_OK)

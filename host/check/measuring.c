@@ -81,7 +81,7 @@ static void launch(check_bench *b, const dev_kernel *kernel, const measured_case
 {
     const size_t groups[3] = {GROUPS, 1, 1};
     roots_arguments a = {.kind = c->of->kind, .gm_in = {in}, .times = c->of->times, .gm_out = {out}};
-    work_launch(&b->work, kernel, groups, &a, 0); /* all of them take the same arguments */
+    sequence_launch(&b->command_sequence, kernel, groups, &a, 0); /* all of them take the same arguments */
 }
 
 static void make_numbers(const measured_case *c, float *in, size_t count)
@@ -141,12 +141,12 @@ static ley_status attempt(check_run *run, void *context, size_t size, check_find
     else
         make_numbers(c, numbers, padded);
     if (status == LEY_OK)
-        status = room_upload(&b.room, numbers, bytes, &in, error);
+        status = arena_upload(&b.arena, numbers, bytes, &in, error);
     if (status == LEY_OK)
         status = check_bench_results(&b, bytes, &out, error);
     if (status == LEY_OK) {
         launch(&b, &kernel, c, in, out.buffer);
-        work_read(&b.work, out.buffer, 0, out.staging, bytes);
+        sequence_read(&b.command_sequence, out.buffer, 0, out.staging, bytes);
         status = check_bench_finish(&b, error);
     }
     if (status == LEY_OK)

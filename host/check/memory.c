@@ -67,14 +67,14 @@ static ley_status attempt_turns(check_run *run, const local_case *c, size_t size
     ley_status status = kernel_create_anew(run->device, &local_words_kind, &spec, false, NULL, &kernel, error);
     check_bench_begin(&b, run->device);
     if (status == LEY_OK)
-        status = room_upload(&b.room, in, bytes, &buffer, error);
+        status = arena_upload(&b.arena, in, bytes, &buffer, error);
     if (status == LEY_OK)
         status = check_bench_results(&b, bytes, &out, error);
     if (status == LEY_OK) {
         const double begin_s = ley_clock_s();
-        work_launch(&b.work, &kernel, (const size_t[]){groups, 1, 1},
-                    KERNEL_ARGUMENTS(local_words, .gm_in = {buffer}, .turns = c->turns, .gm_out = {out.buffer}), 0);
-        work_read(&b.work, out.buffer, 0, out.staging, bytes);
+        sequence_launch(&b.command_sequence, &kernel, (const size_t[]){groups, 1, 1},
+                        KERNEL_ARGUMENTS(local_words, .gm_in = {buffer}, .turns = c->turns, .gm_out = {out.buffer}), 0);
+        sequence_read(&b.command_sequence, out.buffer, 0, out.staging, bytes);
         status = check_bench_finish(&b, error);
         *elapsed_s = ley_clock_s() - begin_s;
     }
@@ -156,15 +156,16 @@ static ley_status attempt_constant(check_run *run, void *context, size_t size, c
     ley_status status = kernel_create_anew(run->device, &constant_words_kind, &spec, false, NULL, &kernel, error);
     check_bench_begin(&b, run->device);
     if (status == LEY_OK)
-        status = room_upload(&b.room, in, bytes, &buffer, error);
+        status = arena_upload(&b.arena, in, bytes, &buffer, error);
     if (status == LEY_OK)
         status = check_bench_results(&b, bytes, &out, error);
     if (status == LEY_OK) {
-        work_launch(
-            &b.work, &kernel, (const size_t[]){(words + kernel.group_size[0] - 1) / kernel.group_size[0], 1, 1},
+        sequence_launch(
+            &b.command_sequence, &kernel,
+            (const size_t[]){(words + kernel.group_size[0] - 1) / kernel.group_size[0], 1, 1},
             KERNEL_ARGUMENTS(constant_words, .gm_words = {buffer}, .n_words = (int32_t)words, .gm_out = {out.buffer}),
             0);
-        work_read(&b.work, out.buffer, 0, out.staging, bytes);
+        sequence_read(&b.command_sequence, out.buffer, 0, out.staging, bytes);
         status = check_bench_finish(&b, error);
     }
     for (size_t i = 0; i < words && status == LEY_OK; i++) {
@@ -209,7 +210,7 @@ static ley_status compare(check_bench *b, mirror *m, size_t offset, size_t size,
 {
     for (int i = 0; i < 2; i++) {
         const size_t from = i == 0 ? offset : 0, bytes = i == 0 ? size : MIRROR;
-        work_read(&b->work, m->buffer[i], from, m->back, bytes);
+        sequence_read(&b->command_sequence, m->buffer[i], from, m->back, bytes);
         const ley_status status = check_bench_finish(b, error);
         if (status != LEY_OK)
             return status;
@@ -241,20 +242,20 @@ static ley_status attempt_offsets(check_run *run, void *context, size_t size, ch
         m.right[1][i] = (unsigned char)(word_at(i) >> 16);
     }
     for (int i = 0; i < 2 && status == LEY_OK; i++)
-        status = room_buffer(&b.room, MIRROR, DEV_READ_WRITE, &m.buffer[i], error);
+        status = arena_buffer(&b.arena, MIRROR, DEV_READ_WRITE, &m.buffer[i], error);
     if (status == LEY_OK)
-        status = room_staging(&b.room, MIRROR, &m.back, error);
+        status = arena_staging(&b.arena, MIRROR, &m.back, error);
     for (int i = 0; i < 2 && status == LEY_OK; i++)
-        work_write(&b.work, m.buffer[i], 0, m.right[i], MIRROR);
+        sequence_write(&b.command_sequence, m.buffer[i], 0, m.right[i], MIRROR);
     for (size_t k = 1; k <= 12 && status == LEY_OK; k++) {
         const size_t offset = 37 * k + k % 4, bytes = 5 + 61 * k, to = 11 * k, fill = 4 * (100 + 7 * k);
         const uint32_t pattern = word_at(1000 + k);
         for (size_t i = 0; i < bytes; i++)
             m.right[0][offset + i] = (unsigned char)(i + k);
-        work_write(&b.work, m.buffer[0], offset, m.right[0] + offset, bytes);
+        sequence_write(&b.command_sequence, m.buffer[0], offset, m.right[0] + offset, bytes);
         memcpy(m.right[1] + to, m.right[0] + offset, bytes);
-        work_copy(&b.work, m.buffer[1], to, m.buffer[0], offset, bytes);
-        work_fill(&b.work, m.buffer[1], fill, pattern, 40);
+        sequence_copy(&b.command_sequence, m.buffer[1], to, m.buffer[0], offset, bytes);
+        sequence_fill(&b.command_sequence, m.buffer[1], fill, pattern, 40);
         for (size_t i = 0; i < 40; i += 4)
             memcpy(m.right[1] + fill + i, &pattern, sizeof pattern);
         snprintf(what, sizeof what, "%zu bytes to place %zu, from there to %zu, 40 bytes at %zu filled", bytes, offset,
@@ -290,11 +291,11 @@ static void fill_words(unsigned char *bytes, uint32_t pattern, size_t size)
 static ley_status move_wide(check_bench *b, const wide_case *w, size_t size, check_finding *f, ley_error *error)
 {
     const uint32_t first = word_at(1), second = word_at(2);
-    work_write(&b->work, w->from, size / 2, w->piece, size);
-    work_fill(&b->work, w->to, 0, first, 2 * size);
-    work_copy(&b->work, w->to, size, w->from, size / 2, size / 4 * 3);
-    work_fill(&b->work, w->to, size / 2 * 3, second, size / 2);
-    work_read(&b->work, w->to, 0, w->back, 2 * size);
+    sequence_write(&b->command_sequence, w->from, size / 2, w->piece, size);
+    sequence_fill(&b->command_sequence, w->to, 0, first, 2 * size);
+    sequence_copy(&b->command_sequence, w->to, size, w->from, size / 2, size / 4 * 3);
+    sequence_fill(&b->command_sequence, w->to, size / 2 * 3, second, size / 2);
+    sequence_read(&b->command_sequence, w->to, 0, w->back, 2 * size);
     const ley_status status = check_bench_finish(b, error);
     if (status != LEY_OK)
         return status;
@@ -320,11 +321,11 @@ static ley_status attempt_wide(check_run *run, void *context, size_t any_size, c
     check_bench_begin(&b, run->device);
     ley_status status = w.piece != NULL && w.right != NULL ? LEY_OK : ley_fail_memory(error, 3 * size, "a check");
     if (status == LEY_OK)
-        status = room_buffer(&b.room, 2 * size, DEV_READ_WRITE, &w.from, error);
+        status = arena_buffer(&b.arena, 2 * size, DEV_READ_WRITE, &w.from, error);
     if (status == LEY_OK)
-        status = room_buffer(&b.room, 2 * size, DEV_READ_WRITE, &w.to, error);
+        status = arena_buffer(&b.arena, 2 * size, DEV_READ_WRITE, &w.to, error);
     if (status == LEY_OK)
-        status = room_staging(&b.room, 2 * size, &w.back, error);
+        status = arena_staging(&b.arena, 2 * size, &w.back, error);
     if (status == LEY_OK) {
         for (size_t i = 0; i < size; i++)
             w.piece[i] = (unsigned char)(word_at(i) >> 24);
@@ -366,7 +367,7 @@ static uint64_t most_bytes(const dev_info *info)
 /* Its ends and its middle are written and come back. */
 static ley_status attempt_allocation(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
 {
-    const dev_backend *door = run->device->backend;
+    const dev_backend *backend = run->device->backend;
     const size_t places[3] = {0, size / 2 / PIECE * PIECE, size - PIECE};
     uint32_t piece[PIECE / sizeof(uint32_t)];
     check_bench b;
@@ -374,16 +375,16 @@ static ley_status attempt_allocation(check_run *run, void *context, size_t size,
     dev_staging *back = NULL;
     (void)context;
     check_bench_begin(&b, run->device);
-    ley_status status = door->buffer_create(run->device, size, DEV_READ_WRITE, &buffer, error);
+    ley_status status = backend->buffer_create(run->device, size, DEV_READ_WRITE, &buffer, error);
     if (status == LEY_OK)
-        status = room_staging(&b.room, PIECE, &back, error);
+        status = arena_staging(&b.arena, PIECE, &back, error);
     for (size_t k = 0; k < 3 && status == LEY_OK; k++) {
         for (size_t i = 0; i < PIECE / sizeof *piece; i++)
             piece[i] = word_at(places[k] + i);
-        work_write(&b.work, buffer, places[k], piece, PIECE);
+        sequence_write(&b.command_sequence, buffer, places[k], piece, PIECE);
     }
     for (size_t k = 0; k < 3 && status == LEY_OK; k++) {
-        work_read(&b.work, buffer, places[k], back, PIECE);
+        sequence_read(&b.command_sequence, buffer, places[k], back, PIECE);
         status = check_bench_finish(&b, error);
         for (size_t i = 0; i < PIECE / sizeof *piece && status == LEY_OK; i++) {
             const uint32_t found = ((const uint32_t *)back->bytes)[i], right = word_at(places[k] + i);
@@ -397,7 +398,7 @@ static ley_status attempt_allocation(check_run *run, void *context, size_t size,
         snprintf(f->text, sizeof f->text, "%s", ley_size((double)size).s);
     check_bench_end(&b);
     if (buffer != NULL)
-        door->buffer_destroy(run->device, buffer);
+        backend->buffer_destroy(run->device, buffer);
     return status;
 }
 
@@ -427,7 +428,7 @@ enum { FAR_GROUPS = 4, FAR_ITEMS = 16, FAR_BYTES = FAR_GROUPS * FAR_ITEMS * 16 }
  * nothing changes. */
 static ley_status attempt_far(check_run *run, void *context, size_t size, check_finding *f, ley_error *error)
 {
-    const dev_backend *door = run->device->backend;
+    const dev_backend *backend = run->device->backend;
     const work_items_spec spec = {
         .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .lx = FAR_ITEMS, .ly = 1, .lz = 1};
     dev_kernel kernel = {.device = run->device};
@@ -438,20 +439,20 @@ static ley_status attempt_far(check_run *run, void *context, size_t size, check_
     check_bench_begin(&b, run->device);
     ley_status status = kernel_create_anew(run->device, &work_items_kind, &spec, false, NULL, &kernel, error);
     if (status == LEY_OK)
-        status = door->buffer_create(run->device, size + FAR_BYTES, DEV_READ_WRITE, &buffer, error);
+        status = backend->buffer_create(run->device, size + FAR_BYTES, DEV_READ_WRITE, &buffer, error);
     if (status == LEY_OK)
-        status = room_buffer(&b.room, sizeof(int32_t), DEV_READ_WRITE, &count, error);
+        status = arena_buffer(&b.arena, sizeof(int32_t), DEV_READ_WRITE, &count, error);
     if (status == LEY_OK)
-        status = room_staging(&b.room, FAR_BYTES, &back, error);
+        status = arena_staging(&b.arena, FAR_BYTES, &back, error);
     if (status == LEY_OK) {
-        work_fill(&b.work, buffer, 0, 7, FAR_BYTES);
-        work_fill(&b.work, buffer, size, DEV_NO_NUMBERS, FAR_BYTES);
-        work_fill(&b.work, count, 0, 0, sizeof(int32_t));
-        work_launch(&b.work, &kernel, (const size_t[]){FAR_GROUPS, 1, 1},
-                    KERNEL_ARGUMENTS(work_items, .first = (int32_t)(size / 16 / LEY_FAR_UNIT), .gm_count = {count},
-                                     .gm_out = {buffer}),
-                    0);
-        work_read(&b.work, buffer, size, back, FAR_BYTES);
+        sequence_fill(&b.command_sequence, buffer, 0, 7, FAR_BYTES);
+        sequence_fill(&b.command_sequence, buffer, size, DEV_NO_NUMBERS, FAR_BYTES);
+        sequence_fill(&b.command_sequence, count, 0, 0, sizeof(int32_t));
+        sequence_launch(&b.command_sequence, &kernel, (const size_t[]){FAR_GROUPS, 1, 1},
+                        KERNEL_ARGUMENTS(work_items, .first = (int32_t)(size / 16 / LEY_FAR_UNIT), .gm_count = {count},
+                                         .gm_out = {buffer}),
+                        0);
+        sequence_read(&b.command_sequence, buffer, size, back, FAR_BYTES);
         status = check_bench_finish(&b, error);
     }
     for (int i = 0; i < FAR_BYTES / 4 && status == LEY_OK; i++) {
@@ -463,7 +464,7 @@ static ley_status attempt_far(check_run *run, void *context, size_t size, check_
                                  right);
     }
     if (status == LEY_OK) {
-        work_read(&b.work, buffer, 0, back, FAR_BYTES);
+        sequence_read(&b.command_sequence, buffer, 0, back, FAR_BYTES);
         status = check_bench_finish(&b, error);
     }
     for (int i = 0; i < FAR_BYTES / 4 && status == LEY_OK; i++) {
@@ -474,7 +475,7 @@ static ley_status attempt_far(check_run *run, void *context, size_t size, check_
     }
     check_bench_end(&b);
     if (buffer != NULL)
-        door->buffer_destroy(run->device, buffer);
+        backend->buffer_destroy(run->device, buffer);
     kernel_destroy(&kernel);
     return status;
 }

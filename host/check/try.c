@@ -6,7 +6,7 @@
 #include "error.h"
 #include "quirks.h"
 #include "recorder.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 #include "watch.h"
 
 #include <math.h>
@@ -32,26 +32,26 @@ ley_status check_wrong(check_finding *f, double found, double right, ley_error *
 
 void check_bench_begin(check_bench *b, dev *device)
 {
-    *b = (check_bench){.room = {.device = device}, .flight = {.device = device}};
-    work_begin(&b->work, &b->flight, NULL);
+    *b = (check_bench){.arena = {.device = device}, .flight = {.device = device}};
+    sequence_begin(&b->command_sequence, &b->flight, NULL);
 }
 
 ley_status check_bench_finish(check_bench *b, ley_error *error)
 {
-    return work_finish(&b->work, error);
+    return sequence_finish(&b->command_sequence, error);
 }
 
 void check_bench_end(check_bench *b)
 {
-    work_end(&b->work);
-    room_clear(&b->room);
+    sequence_end(&b->command_sequence);
+    arena_clear(&b->arena);
 }
 
 ley_status check_bench_results(check_bench *b, size_t bytes, results *made, ley_error *error)
 {
-    const ley_status status = room_results(&b->room, (int64_t)bytes, made, error);
+    const ley_status status = arena_results(&b->arena, (int64_t)bytes, made, error);
     if (status == LEY_OK)
-        work_fill(&b->work, made->buffer, 0, DEV_NO_NUMBERS, bytes);
+        sequence_fill(&b->command_sequence, made->buffer, 0, DEV_NO_NUMBERS, bytes);
     return status;
 }
 

@@ -3,8 +3,8 @@
 #ifndef LEY_IO_ATOMS_FILE_H
 #define LEY_IO_ATOMS_FILE_H
 
-#include "core/atoms.h"
 #include "io/output.h"
+#include "source/atoms.h"
 
 /* ---- Forms ----------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 #include "io/binary.h"
 
-#include "core/map.h"
 #include "error.h"
 #include "memory.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Boundaries as an OpenDX map of which only the faces matter, as bare numbers, as a table; and
  * potentials at points as a table. docs/formats.md has the layouts. */
-#include "core/points.h"
 #include "error.h"
 #include "io/dx.h"
 #include "io/text.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 #include "io/cube.h"
 
-#include "core/map.h"
 #include "core/units.h"
 #include "error.h"
 #include "io/comment_units.h"
 #include "io/json_text.h"
 #include "io/text_array.h"
 #include "parallel.h"
+#include "target/map.h"
 
 #include <float.h>
 #include <math.h>

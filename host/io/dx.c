@@ -1,13 +1,13 @@
 /* OpenDX scalar maps, as APBS writes them. docs/formats.md has the layout. */
 #include "io/dx.h"
 
-#include "core/map.h"
 #include "error.h"
 #include "io/binary.h"
 #include "io/comment_units.h"
 #include "io/text.h"
 #include "io/text_array.h"
 #include "parallel.h"
+#include "target/map.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #include "io/dxbin.h"
 
-#include "core/map.h"
 #include "error.h"
 #include "io/binary.h"
 #include "io/dx.h"
+#include "target/map.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 #include "io/mrc.h"
 
-#include "core/map.h"
 #include "core/number.h"
 #include "error.h"
 #include "io/binary.h"
 #include "io/comment_units.h"
 #include "io/stored_map.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdarg.h>

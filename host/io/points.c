@@ -1,6 +1,6 @@
 /* Lists of points, and of atoms that these exclude. docs/formats.md has the rules that are applied
  * here. */
-#include "core/points.h"
+#include "target/points.h"
 #include "error.h"
 #include "io/text.h"
 #include "leyden.h"

@@ -2,9 +2,9 @@
 #ifndef LEY_IO_PQR_H
 #define LEY_IO_PQR_H
 
-#include "core/atoms.h"
 #include "io/output.h"
 #include "io/pdb_signs.h"
+#include "source/atoms.h"
 
 /* What to do with a PDB file, or another one of ley_pdb_judge(), that passes for a PQR file. */
 typedef enum ley_pdb_policy { LEY_PDB_REFUSED, LEY_PDB_TAKEN } ley_pdb_policy;

@@ -2,8 +2,8 @@
 #ifndef LEY_IO_PQR_RECORD_H
 #define LEY_IO_PQR_RECORD_H
 
-#include "core/atoms.h"
 #include "io/text.h"
+#include "source/atoms.h"
 
 enum { PQR_NUMBERS = LEY_ATOM_NUMBERS }; /* x, y, z, charge, radius */
 

@@ -1,11 +1,11 @@
 #include "io/stored_map.h"
 
-#include "core/map.h"
 #include "error.h"
 #include "io/binary.h"
 #include "io/target.h"
 #include "memory.h"
 #include "parallel.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <pthread.h>

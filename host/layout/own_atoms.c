@@ -1,9 +1,9 @@
 /* Atoms that are at the points of a list themselves, whatever is periodic: which points these are,
  * and what they exclude for it. */
-#include "core/atoms.h"
-#include "core/points.h"
 #include "error.h"
 #include "numerics/cell.h"
+#include "source/atoms.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdlib.h>

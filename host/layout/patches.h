@@ -5,7 +5,7 @@
 #ifndef LEY_PATCHES_H
 #define LEY_PATCHES_H
 
-#include "core/boundary.h"
+#include "target/boundary.h"
 
 /* Nodes first_a .. first_a + n_a - 1 along the face's lower-numbered axis, in rows first_b .. along
  * the other one. */

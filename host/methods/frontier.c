@@ -3,11 +3,11 @@
  * end. */
 #include "methods/frontier.h"
 
+#include "bench/job.h"
 #include "error.h"
+#include "long_range/bench/box.h"
+#include "long_range/model/problem.h"
 #include "methods/dcs/method.h"
-#include "methods/msm/bench_box.h"
-#include "methods/msm/problem.h"
-#include "run/bench_job.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef LEY_FRONTIER_H
 #define LEY_FRONTIER_H
 
-#include "run/bench.h"
+#include "bench/bench.h"
 
 extern const bench_subject bench_frontier;
 

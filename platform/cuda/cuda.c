@@ -1,4 +1,4 @@
-/* The device door on the CUDA driver API: two streams per device, one for launches and one for
+/* The device interface on the CUDA driver API: two streams per device, one for launches and one for
  * reads. */
 #include "cuda.h"
 

@@ -1,4 +1,4 @@
-/* CUDA behind the device door: the driver API and NVRTC, both opened at run time. */
+/* CUDA behind the device interface: the driver API and NVRTC, both opened at run time. */
 #ifndef LEY_CUDA_H
 #define LEY_CUDA_H
 

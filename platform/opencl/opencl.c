@@ -1,4 +1,4 @@
-/* The device door on OpenCL 1.2: two in-order queues per device, one for launches and one for
+/* The device interface on OpenCL 1.2: two in-order queues per device, one for launches and one for
  * reads. */
 #include "opencl.h"
 

@@ -1,4 +1,4 @@
-/* OpenCL behind the device door. */
+/* OpenCL behind the device interface. */
 #ifndef LEY_OPENCL_H
 #define LEY_OPENCL_H
 

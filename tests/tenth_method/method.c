@@ -1,10 +1,10 @@
 #include "tenth_method/method.h"
 
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "error.h"
-#include "run/job.h"
-#include "run/slab_size.h"
-#include "run/work.h"
+#include "schedule/job.h"
+#include "schedule/slab_size.h"
 #include "tenth_method/squares.h"
 
 #include <math.h>
@@ -34,24 +34,24 @@ static const kernel_dialect floats = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .ro
 /* A device at work: rows of values go there, a sum for each comes back. */
 typedef struct rows {
     dev_kernel kernel;
-    room room;
+    arena arena;
     flight flight;
-    work work;
+    command_sequence command_sequence;
     dev_buffer *values;
     results sums;
 } rows;
 
 static ley_status rows_begin(rows *r, dev *device, int64_t values, int64_t sums, ley_error *error)
 {
-    r->room.device = r->flight.device = device;
-    ley_status status = room_buffer(&r->room, (size_t)values * sizeof(float), DEV_READ_ONLY, &r->values, error);
-    return status == LEY_OK ? room_results(&r->room, sums * (int64_t)sizeof(float), &r->sums, error) : status;
+    r->arena.device = r->flight.device = device;
+    ley_status status = arena_buffer(&r->arena, (size_t)values * sizeof(float), DEV_READ_ONLY, &r->values, error);
+    return status == LEY_OK ? arena_results(&r->arena, sums * (int64_t)sizeof(float), &r->sums, error) : status;
 }
 
 static void rows_end(rows *r)
 {
-    work_end(&r->work);
-    room_clear(&r->room);
+    sequence_end(&r->command_sequence);
+    arena_clear(&r->arena);
     kernel_destroy(&r->kernel);
 }
 
@@ -59,24 +59,24 @@ static void rows_sum(rows *r, const float *values, int64_t count, int64_t n, boo
                      const atomic_bool *cancelled)
 {
     const size_t groups[3] = {(size_t)count, 1, 1};
-    work_begin(&r->work, &r->flight, cancelled);
-    work_poison(&r->work, &r->sums, (size_t)count * sizeof(float));
-    work_write(&r->work, r->values, 0, values, (size_t)(count * n) * sizeof *values);
-    work_launch(&r->work, &r->kernel, groups,
-                KERNEL_ARGUMENTS(squares, .gm_values = {r->values}, .n = (int32_t)n, .is_squared = is_squared,
-                                 .gm_sums = {r->sums.buffer}),
-                0);
-    work_read(&r->work, r->sums.buffer, 0, r->sums.staging, (size_t)count * sizeof(float));
+    sequence_begin(&r->command_sequence, &r->flight, cancelled);
+    sequence_poison(&r->command_sequence, &r->sums, (size_t)count * sizeof(float));
+    sequence_write(&r->command_sequence, r->values, 0, values, (size_t)(count * n) * sizeof *values);
+    sequence_launch(&r->command_sequence, &r->kernel, groups,
+                    KERNEL_ARGUMENTS(squares, .gm_values = {r->values}, .n = (int32_t)n, .is_squared = is_squared,
+                                     .gm_sums = {r->sums.buffer}),
+                    0);
+    sequence_read(&r->command_sequence, r->sums.buffer, 0, r->sums.staging, (size_t)count * sizeof(float));
 }
 
 /* Waits, and takes the sums. */
 static ley_status rows_finish(rows *r, double *sums, int64_t count, ley_error *error)
 {
-    ley_status status = work_finish(&r->work, error);
+    ley_status status = sequence_finish(&r->command_sequence, error);
     const float *came = r->sums.staging->bytes;
     for (int64_t i = 0; status == LEY_OK && i < count; i++) {
         if (!isfinite(came[i]))
-            return work_no_number(error);
+            return sequence_no_number(error);
         sums[i] = (double)came[i];
     }
     return status;
@@ -215,7 +215,7 @@ static ley_status begin_planes(void *context, const stage_place *place, void **s
                               .most_pieces = place->job->options->slab_planes,
                               .planned = plan_slab(place->job->plan, place->device->info),
                               .piece = "one plane of the lattice needs"};
-    ley_status status = slab_size(place->room, &needs, &s->slab_planes, error);
+    ley_status status = slab_size(place->arena, &needs, &s->slab_planes, error);
     return status == LEY_OK
                ? begin(s, place, METHOD_SLOTS, s->slab_planes * plane_points(s->task), s->slab_planes, error)
                : status;
@@ -236,7 +236,7 @@ static void end(void *state)
 {
     squares_state *s = state;
     for (int i = 0; i < METHOD_SLOTS; i++)
-        if (s->slots[i].room.device != NULL)
+        if (s->slots[i].arena.device != NULL)
             rows_end(&s->slots[i]);
         else
             kernel_destroy(&s->slots[i].kernel);
@@ -254,13 +254,13 @@ static ley_status submit_planes(void *state, int slot, slab piece, ley_error *er
     const int64_t n = plane_points(s->task);
     rows_sum(&s->slots[slot], ley_map_read_values(s->task->map) + piece.first * n, piece.count, n, true,
              s->task->job->cancelled);
-    return work_status(&s->slots[slot].work, error);
+    return sequence_status(&s->slots[slot].command_sequence, error);
 }
 
 static ley_status collect_planes(void *state, int slot, slab piece, slab_times *times, ley_error *error)
 {
     squares_state *s = state;
-    const work_times *t = &s->slots[slot].work.times;
+    const sequence_times *t = &s->slots[slot].command_sequence.times;
     ley_status status = rows_finish(&s->slots[slot], s->task->plane_sums + piece.first, piece.count, error);
     *times = (slab_times){.kernel = t->kernel, .transfer = t->transfer, .kernel_s = t->kernel_s};
     return status;
@@ -274,7 +274,7 @@ static ley_status submit_whole(void *state, int slot, slab piece, ley_error *err
     for (int64_t i = 0; i < planes; i++)
         s->task->rounded[i] = (float)s->task->plane_sums[i];
     rows_sum(&s->slots[slot], s->task->rounded, 1, planes, false, s->task->job->cancelled);
-    return work_status(&s->slots[slot].work, error);
+    return sequence_status(&s->slots[slot].command_sequence, error);
 }
 
 static ley_status collect_whole(void *state, int slot, slab piece, slab_times *times, ley_error *error)
@@ -287,7 +287,7 @@ static ley_status collect_whole(void *state, int slot, slab piece, slab_times *t
 
 static void drop(void *state, int slot)
 {
-    work_finish(&((squares_state *)state)->slots[slot].work, NULL);
+    sequence_finish(&((squares_state *)state)->slots[slot].command_sequence, NULL);
 }
 
 static const product plane_sums = {.name = "plane sums"}; /* they stand in the task */

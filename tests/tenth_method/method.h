@@ -2,7 +2,7 @@
 #ifndef LEY_SQUARES_METHOD_H
 #define LEY_SQUARES_METHOD_H
 
-#include "run/method.h"
+#include "schedule/method.h"
 
 extern const method method_squares;
 extern const kernel_kind squares_kind;

@@ -1,16 +1,16 @@
 /* The benchmark of short-range maps: Taylor's C2 function in a box of water. Pairs are counted by
  * the device, by pair functions that count: those within the cutoff, and all that a variant
  * computes. */
-#include "run/bench.h"
+#include "bench/bench.h"
 #include "clock.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/method.h"
 #include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/short_range.h"
-#include "run/stage.h"
+#include "schedule/stage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -232,7 +232,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
         status = cutoff_run_begin(&r->run, first, r->slab < layers - first ? r->slab : layers - first, NULL, error);
         if (status == LEY_OK)
             status = cutoff_run_finish(&r->run, cutoff_run_place(&r->run, r->map), NULL, error);
-        *seconds += r->run.work.times.kernel_s;
+        *seconds += r->run.command_sequence.times.kernel_s;
     }
     return status;
 }
@@ -340,7 +340,7 @@ static ley_status run_slabs(const whole_job *j, ley_error *error)
             status = finish_slab(j, &j->runs[(i + 1) % SLOTS], error);
     }
     for (int i = 0; i < SLOTS; i++)
-        work_finish(&j->runs[i].work, NULL);
+        sequence_finish(&j->runs[i].command_sequence, NULL);
     return status;
 }
 

@@ -3,7 +3,7 @@
 #define LEY_CUTOFF_BY_HOST_H
 
 #include "methods/cutoff/stages.h"
-#include "run/host_sum.h"
+#include "schedule/host_sum.h"
 
 /* The terms and what is said of them; where values go is the caller's. False: a function of the
  * user's, whose refusals are the kernels', or bins that were asked for. */

@@ -7,7 +7,7 @@
 
 #include "error.h"
 #include "parallel.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,9 +22,9 @@ enum { MOST_IN_A_BIN = 128 };
 
 typedef struct binner {
     dev *device;
-    room *room; /* the caller's */
+    arena *arena; /* the caller's */
     flight flight;
-    work work;
+    command_sequence command_sequence;
     const binning_plan *plan;
     const ley_atoms *atoms;
     dev_kernel link, fill;
@@ -40,10 +40,10 @@ typedef struct binner {
     bool is_trial;    /* slots hold not-a-numbers beforehand: memory may still have what another trial put there */
 } binner;
 
-static binner binner_of(room *r, const binning_plan *plan, const ley_atoms *atoms)
+static binner binner_of(arena *r, const binning_plan *plan, const ley_atoms *atoms)
 {
     return (binner){.device = r->device,
-                    .room = r,
+                    .arena = r,
                     .flight = {.device = r->device},
                     .plan = plan,
                     .atoms = atoms,
@@ -70,8 +70,8 @@ static bool fits(const binner *b)
 {
     const double n = (double)ley_atoms_count(b->atoms), bins = (double)b->plan->bins,
                  slots = bins * (double)b->plan->options.depth * 16;
-    return fmax(24 * n, fmax(slots, 4 * bins + 8)) <= (double)room_largest(b->room) &&
-           (24 + 8 + 4 + 16) * n + 12 * bins + slots <= (double)room_left(b->room);
+    return fmax(24 * n, fmax(slots, 4 * bins + 8)) <= (double)arena_largest(b->arena) &&
+           (24 + 8 + 4 + 16) * n + 12 * bins + slots <= (double)arena_left(b->arena);
 }
 
 static bool groups_fit(const binner *b)
@@ -83,7 +83,7 @@ static bool groups_fit(const binner *b)
 
 static bool make(binner *b, size_t bytes, dev_access access, dev_buffer **buffer)
 {
-    return room_buffer(b->room, bytes, access, buffer, NULL) == LEY_OK;
+    return arena_buffer(b->arena, bytes, access, buffer, NULL) == LEY_OK;
 }
 
 static bool make_buffers(binner *b)
@@ -93,7 +93,7 @@ static bool make_buffers(binner *b)
            make(b, 4 * (bins + 2), DEV_READ_WRITE, &b->count.buffer) &&
            make(b, 4 * bins, DEV_READ_WRITE, &b->head.buffer) && make(b, 4 * n, DEV_READ_WRITE, &b->next.buffer) &&
            make(b, 16 * n, DEV_READ_WRITE, &b->records.buffer) &&
-           room_staging(b->room, 4 * (bins + 2), &b->counts, NULL) == LEY_OK;
+           arena_staging(b->arena, 4 * (bins + 2), &b->counts, NULL) == LEY_OK;
 }
 
 /* All but the kernels, and but what the caller gets, unless it gets none. */
@@ -102,14 +102,14 @@ static void clear(binner *b, bool with_all)
     dev_buffer **const own[] = {&b->count.buffer, &b->head.buffer, &b->next.buffer, &b->records.buffer},
                        **const atoms[] = {&b->position.buffer, &b->charge.buffer},
                        **const bins[] = {&b->slots.buffer, &b->extra.buffer};
-    work_end(&b->work);
+    sequence_end(&b->command_sequence);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        room_free_buffer(b->room, own[i]);
+        arena_free_buffer(b->arena, own[i]);
     for (size_t i = 0; i < 2 && (with_all || !b->keeps_atoms); i++)
-        room_free_buffer(b->room, atoms[i]);
+        arena_free_buffer(b->arena, atoms[i]);
     for (size_t i = 0; i < 2 && with_all; i++)
-        room_free_buffer(b->room, bins[i]);
-    room_free_staging(b->room, &b->counts);
+        arena_free_buffer(b->arena, bins[i]);
+    arena_free_staging(b->arena, &b->counts);
     free(b->first);
     b->first = NULL;
 }
@@ -117,10 +117,10 @@ static void clear(binner *b, bool with_all)
 static void upload(binner *b)
 {
     const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins;
-    work_write(&b->work, b->position.buffer, 0, ley_atoms_positions_A(b->atoms), 24 * n);
-    work_write(&b->work, b->charge.buffer, 0, ley_atoms_charges_e(b->atoms), 8 * n);
-    work_fill(&b->work, b->count.buffer, 0, 0, 4 * (bins + 2));
-    work_fill(&b->work, b->head.buffer, 0, 0, 4 * bins);
+    sequence_write(&b->command_sequence, b->position.buffer, 0, ley_atoms_positions_A(b->atoms), 24 * n);
+    sequence_write(&b->command_sequence, b->charge.buffer, 0, ley_atoms_charges_e(b->atoms), 8 * n);
+    sequence_fill(&b->command_sequence, b->count.buffer, 0, 0, 4 * (bins + 2));
+    sequence_fill(&b->command_sequence, b->head.buffer, 0, 0, 4 * bins);
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
@@ -156,16 +156,16 @@ static void launch_link(binner *b)
     a.origin[3] = p->options.charge_scale;
     size_t groups[3];
     groups_of(ley_atoms_count(b->atoms), groups);
-    work_launch(&b->work, &b->link, groups, &a, 0);
+    sequence_launch(&b->command_sequence, &b->link, groups, &a, 0);
 }
 
 static ley_status make_lists(binner *b, ley_error *error)
 {
-    work_begin(&b->work, &b->flight, NULL);
+    sequence_begin(&b->command_sequence, &b->flight, NULL);
     upload(b);
     launch_link(b);
-    work_read(&b->work, b->count.buffer, 0, b->counts, 4 * ((size_t)b->plan->bins + 2));
-    return work_finish(&b->work, error);
+    sequence_read(&b->command_sequence, b->count.buffer, 0, b->counts, 4 * ((size_t)b->plan->bins + 2));
+    return sequence_finish(&b->command_sequence, error);
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -266,7 +266,7 @@ static void fill(binner *b)
     const int32_t bins = (int32_t)b->plan->bins, depth = b->plan->options.depth;
     const float far_A = BINNING_FAR_A;
     if (b->extra.buffer != NULL)
-        work_write(&b->work, b->extra.buffer, 0, b->first, 4 * ((size_t)bins + 1));
+        sequence_write(&b->command_sequence, b->extra.buffer, 0, b->first, 4 * ((size_t)bins + 1));
     const fill_bins_arguments arguments = {
         .kind = &fill_bins_kind,
         .gm_count = b->count,
@@ -281,7 +281,7 @@ static void fill(binner *b)
     };
     size_t groups[3];
     groups_of((size_t)bins, groups);
-    work_launch(&b->work, &b->fill, groups, &arguments, 0);
+    sequence_launch(&b->command_sequence, &b->fill, groups, &arguments, 0);
 }
 
 /* Makes room for the slots, and fills them. */
@@ -296,11 +296,11 @@ static ley_status make_slots(binner *b, ley_error *error)
         b->result.declined = "its memory is too small";
     if (b->result.declined != NULL)
         return LEY_OK;
-    work_begin(&b->work, &b->flight, NULL);
+    sequence_begin(&b->command_sequence, &b->flight, NULL);
     if (b->is_trial)
-        work_fill(&b->work, b->slots.buffer, 0, DEV_NO_NUMBERS, slots * 16);
+        sequence_fill(&b->command_sequence, b->slots.buffer, 0, DEV_NO_NUMBERS, slots * 16);
     fill(b);
-    return work_finish(&b->work, error);
+    return sequence_finish(&b->command_sequence, error);
 }
 
 /* Kernels, plan and atoms are set. */
@@ -402,15 +402,15 @@ static ley_status compare(binner *b, const char *what, dev_buffer *buffer, size_
                           size_t bytes, ley_error *error)
 {
     dev_staging *staging = NULL;
-    ley_status status = room_staging(b->room, bytes, &staging, error);
+    ley_status status = arena_staging(b->arena, bytes, &staging, error);
     if (status != LEY_OK)
         return status;
-    work_begin(&b->work, &b->flight, NULL);
-    work_read(&b->work, buffer, offset, staging, bytes);
-    status = work_finish(&b->work, error);
+    sequence_begin(&b->command_sequence, &b->flight, NULL);
+    sequence_read(&b->command_sequence, buffer, offset, staging, bytes);
+    status = sequence_finish(&b->command_sequence, error);
     if (status == LEY_OK && memcmp(staging->bytes, right, bytes) != 0)
         status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s are not the host's", what);
-    room_free_staging(b->room, &staging);
+    arena_free_staging(b->arena, &staging);
     return status;
 }
 
@@ -461,12 +461,12 @@ static ley_status write_lists(binner *b, const trial *t, ley_error *error)
     int32_t *head = count + bins + 2, *next = head + bins;
     float(*record)[4] = (float(*)[4])(void *)(next + n);
     list_host_bins(t, count, head, next, record);
-    work_begin(&b->work, &b->flight, NULL);
-    work_write(&b->work, b->count.buffer, 0, count, 4 * (bins + 2));
-    work_write(&b->work, b->head.buffer, 0, head, 4 * bins);
-    work_write(&b->work, b->next.buffer, 0, next, 4 * n);
-    work_write(&b->work, b->records.buffer, 0, record, 16 * n);
-    ley_status status = work_finish(&b->work, error);
+    sequence_begin(&b->command_sequence, &b->flight, NULL);
+    sequence_write(&b->command_sequence, b->count.buffer, 0, count, 4 * (bins + 2));
+    sequence_write(&b->command_sequence, b->head.buffer, 0, head, 4 * bins);
+    sequence_write(&b->command_sequence, b->next.buffer, 0, next, 4 * n);
+    sequence_write(&b->command_sequence, b->records.buffer, 0, record, 16 * n);
+    ley_status status = sequence_finish(&b->command_sequence, error);
     for (size_t bin = 0; bin < bins + 2; bin++)
         ((int32_t *)b->counts->bytes)[bin] = bin < bins ? count[bin] : 0;
     ((int32_t *)b->counts->bytes)[bins] = (int32_t)(t->binned->outside + t->binned->neutral);
@@ -480,7 +480,7 @@ static ley_status test_fill(const dev_kernel *built, void *context, ley_error *e
     (void)context;
     trial t;
     ley_status status = trial_create(built->device, &t, error);
-    room r = {.device = built->device};
+    arena r = {.device = built->device};
     binner b = binner_of(&r, &t.plan, t.atoms);
     b.fill = *built;
     b.is_trial = true;
@@ -506,7 +506,7 @@ static ley_status test_link(const dev_kernel *built, void *context, ley_error *e
     const dev_kernel *filling = context;
     trial t;
     ley_status status = trial_create(built->device, &t, error);
-    room r = {.device = built->device};
+    arena r = {.device = built->device};
     binner b = binner_of(&r, &t.plan, t.atoms);
     b.link = *built;
     b.fill = *filling;
@@ -580,7 +580,7 @@ void device_binning_destroy(device_binning *k)
     k->works = false;
 }
 
-ley_status device_binning_run(room *r, const device_binning *kernels, const cutoff_problem *problem,
+ley_status device_binning_run(arena *r, const device_binning *kernels, const cutoff_problem *problem,
                               buffer_of_atom *slots, buffer_of_int *extra, device_atoms *atoms, device_bins *counts,
                               ley_error *error)
 {

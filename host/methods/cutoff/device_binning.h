@@ -41,12 +41,12 @@ void device_binning_destroy(device_binning *kernels);
 
 /* Bins the problem's atoms: all that was binned in `*slots`, [bins and extra bins][depth] of {x, y,
  * z, q}, and in `*extra`, [bins + 1], where each bin goes on: cutoff.cl's gm_slots and gm_extra.
- * `*extra` is none without overflow. Both are of the room. When counts->declined is set
+ * `*extra` is none without overflow. Both are of the arena. When counts->declined is set
  * afterwards, there are no buffers: an obstacle, no double precision, too little memory, kernels
- * that do not work there, or more than 128 atoms in a bin. The atoms themselves are of the room,
+ * that do not work there, or more than 128 atoms in a bin. The atoms themselves are of the arena,
  * too, in `*atoms`, for who wants them there; NULL: nobody does. Errors: what the device fails
  * with; LEY_ERROR_MEMORY; LEY_ERROR_WRONG_RESULT when its counts are not those of the atoms. */
-ley_status device_binning_run(room *r, const device_binning *kernels, const cutoff_problem *problem,
+ley_status device_binning_run(arena *r, const device_binning *kernels, const cutoff_problem *problem,
                               buffer_of_atom *slots, buffer_of_int *extra, device_atoms *atoms, device_bins *counts,
                               ley_error *error);
 

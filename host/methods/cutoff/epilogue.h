@@ -6,8 +6,8 @@
 #define LEY_CUTOFF_EPILOGUE_H
 
 #include "calibrate.h"
+#include "engine/decisions.h"
 #include "methods/cutoff/tuning.h"
-#include "run/job_plan.h"
 
 /* What a caller wishes to have added. */
 typedef struct cutoff_epilogue {

@@ -1,7 +1,7 @@
 #include "methods/cutoff/epilogue_self_test.h"
 
 #include "error.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,20 +91,21 @@ void test_lattice_destroy(test_lattice *t)
     free(t->potentials);
 }
 
-ley_status test_lattice_upload(const test_lattice *t, room *memory, cutoff_lattice *made, ley_error *error)
+ley_status test_lattice_upload(const test_lattice *t, arena *memory, cutoff_lattice *made, ley_error *error)
 {
     const int64_t *n = t->points->n;
     const size_t count = (size_t)(n[0] + n[1] + n[2]), window = (size_t)t->window;
     *made = (cutoff_lattice){.axes = {t->axes[0], t->axes[1], t->axes[2], 0}};
     for (int k = 0; k < 4; k++)
         made->lattice[k] = t->at[k];
-    ley_status status = room_upload(memory, t->places, t->place_count * sizeof *t->places, &made->places.buffer, error);
+    ley_status status =
+        arena_upload(memory, t->places, t->place_count * sizeof *t->places, &made->places.buffer, error);
     if (status == LEY_OK)
-        status = room_upload(memory, t->nodes, count * sizeof *t->nodes, &made->nodes.buffer, error);
+        status = arena_upload(memory, t->nodes, count * sizeof *t->nodes, &made->nodes.buffer, error);
     if (status == LEY_OK)
-        status = room_upload(memory, t->weights, count * window * sizeof *t->weights, &made->weights.buffer, error);
-    return status == LEY_OK ? room_upload(memory, t->potentials, t->potential_count * sizeof *t->potentials,
-                                          &made->potentials.buffer, error)
+        status = arena_upload(memory, t->weights, count * window * sizeof *t->weights, &made->weights.buffer, error);
+    return status == LEY_OK ? arena_upload(memory, t->potentials, t->potential_count * sizeof *t->potentials,
+                                           &made->potentials.buffer, error)
                             : status;
 }
 

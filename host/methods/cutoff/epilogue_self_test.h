@@ -3,7 +3,7 @@
 #ifndef LEY_CUTOFF_EPILOGUE_SELF_TEST_H
 #define LEY_CUTOFF_EPILOGUE_SELF_TEST_H
 
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/kernel.h"
 
 /* Periodic along x and z, and with nothing beyond its ends along y. */
@@ -24,8 +24,8 @@ ley_status test_lattice_create(test_lattice *t, const ley_lattice *points, int n
                                ley_error *error);
 void test_lattice_destroy(test_lattice *t);
 
-/* On a device. Errors: those of room_upload(). */
-ley_status test_lattice_upload(const test_lattice *t, room *memory, cutoff_lattice *made, ley_error *error);
+/* On a device. Errors: those of arena_upload(). */
+ley_status test_lattice_upload(const test_lattice *t, arena *memory, cutoff_lattice *made, ley_error *error);
 
 /* Adds what is right at a point of the map to a sum. */
 void test_lattice_add(const test_lattice *t, const double point_A[3], reference_value *sum);

@@ -1,6 +1,6 @@
 #include "methods/cutoff/excluded.h"
 
-#include "judge/reference_field.h"
+#include "law/reference_field.h"
 #include "numerics/cell.h"
 #include "parallel.h"
 

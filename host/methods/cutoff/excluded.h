@@ -3,8 +3,8 @@
 #ifndef LEY_CUTOFF_EXCLUDED_H
 #define LEY_CUTOFF_EXCLUDED_H
 
-#include "core/points.h"
 #include "methods/cutoff/point_list.h"
+#include "target/points.h"
 
 /* What is added to short-range sums, of a unit charge at this way from it: the value and less the
  * gradient, without the constant. */

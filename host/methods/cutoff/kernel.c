@@ -5,7 +5,7 @@
 #include "core/sizes.h"
 #include "error.h"
 #include "memory.h"
-#include "run/upload.h"
+#include "memory/upload.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 void cutoff_kernel_destroy(cutoff_kernel *k)
 {
-    room_clear(&k->room);
+    arena_clear(&k->arena);
     kernel_destroy(&k->kernel);
     *k = (cutoff_kernel){.device = k->device};
 }
@@ -183,10 +183,11 @@ static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int6
     if (info->max_allocation_bytes > 0 && (uint64_t)capacity > info->max_allocation_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "the bins need %s, more than its largest buffer",
                         ley_size((double)capacity).s);
-    ley_status status = room_check_host(&k->room, "a copy of the bins for the processor as a device", (double)capacity,
-                                        "a larger --bin-fill, a shorter cutoff, or a smaller lattice", error);
+    ley_status status =
+        arena_check_host(&k->arena, "a copy of the bins for the processor as a device", (double)capacity,
+                         "a larger --bin-fill, a shorter cutoff, or a smaller lattice", error);
     if (status == LEY_OK)
-        status = room_buffer(&k->room, (size_t)capacity, DEV_READ_ONLY, buffer, error);
+        status = arena_buffer(&k->arena, (size_t)capacity, DEV_READ_ONLY, buffer, error);
     return status == LEY_OK ? write_bytes(k, *buffer, 0, bytes, size, error) : status;
 }
 
@@ -259,7 +260,7 @@ static ley_status check_groups(const cutoff_kernel *k, const cutoff_problem *p, 
 
 ley_status cutoff_kernel_lay_out(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
 {
-    k->room.device = k->flight.device = k->device;
+    k->arena.device = k->flight.device = k->device;
     k->problem = p;
     tuning_cutoff_region(&k->choice.spec, k->region);
     for (int axis = 0; axis < 3; axis++)
@@ -327,14 +328,14 @@ ley_status cutoff_run_create(cutoff_run *run, cutoff_kernel *k, int64_t layers, 
     *run = (cutoff_run){.kernel = k};
     if (!cutoff_kernel_bytes(k, layers, &bytes))
         return ley_fail_memory(error, SIZE_MAX, "a slab");
-    return room_results(&k->room, bytes, &run->phi, error);
+    return arena_results(&k->arena, bytes, &run->phi, error);
 }
 
 void cutoff_run_destroy(cutoff_run *run)
 {
-    work_end(&run->work);
+    sequence_end(&run->command_sequence);
     if (run->kernel != NULL)
-        room_free_results(&run->kernel->room, &run->phi);
+        arena_free_results(&run->kernel->arena, &run->phi);
 }
 
 /* By how much an atom may lie outside its bin, in units of its side: roundings. */
@@ -413,7 +414,7 @@ static void launch(cutoff_run *run)
     memcpy(a.numbers, p->numbers[0], sizeof a.numbers);
     memcpy(a.more_numbers, p->numbers[1], sizeof a.more_numbers);
     put_lattice(k, &a);
-    work_launch(&run->work, &k->kernel, groups, &a, k->layer_s * (double)run->planes / CUTOFF_LAYER);
+    sequence_launch(&run->command_sequence, &k->kernel, groups, &a, k->layer_s * (double)run->planes / CUTOFF_LAYER);
 }
 
 ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const atomic_bool *cancelled,
@@ -424,19 +425,20 @@ ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const
     run->planes = least(n_z, (first + count) * CUTOFF_LAYER) - run->first;
     int64_t bytes = 0;
     bytes_of(run->kernel, run->planes, &bytes);
-    work_begin(&run->work, &run->kernel->flight, cancelled);
-    work_poison(&run->work, &run->phi, (size_t)bytes);
+    sequence_begin(&run->command_sequence, &run->kernel->flight, cancelled);
+    sequence_poison(&run->command_sequence, &run->phi, (size_t)bytes);
     launch(run);
     if (run->kernel->add != NULL && run->kernel->choice.spec.nodes == 0)
-        run->kernel->add(run->kernel->added, &run->work, run->first, run->planes, (buffer_of_float){run->phi.buffer});
-    work_read(&run->work, run->phi.buffer, 0, run->phi.staging, (size_t)bytes);
-    return work_status(&run->work, error);
+        run->kernel->add(run->kernel->added, &run->command_sequence, run->first, run->planes,
+                         (buffer_of_float){run->phi.buffer});
+    sequence_read(&run->command_sequence, run->phi.buffer, 0, run->phi.staging, (size_t)bytes);
+    return sequence_status(&run->command_sequence, error);
 }
 
 ley_status cutoff_run_finish(cutoff_run *run, float *planes, double *store_s, ley_error *error)
 {
     const cutoff_kernel *k = run->kernel;
-    ley_status status = work_finish(&run->work, error);
+    ley_status status = sequence_finish(&run->command_sequence, error);
     if (status != LEY_OK)
         return status;
     const double start_s = ley_clock_s();
@@ -447,5 +449,5 @@ ley_status cutoff_run_finish(cutoff_run *run, float *planes, double *store_s, le
                                : transpose_to_rows(&regions, run->phi.staging->bytes, planes);
     if (store_s != NULL)
         *store_s = ley_clock_s() - start_s;
-    return is_finite ? LEY_OK : work_no_number(error);
+    return is_finite ? LEY_OK : sequence_no_number(error);
 }

@@ -4,12 +4,12 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "layout/padding.h"
 #include "layout/transpose.h"
 #include "leyden.h"
 #include "methods/cutoff/problem.h"
 #include "methods/cutoff/tuning.h"
-#include "run/work.h"
 
 /* Slots behind the last bin's on a device: vectors read four at a time, of bins of any depth. What
  * stands there counts for nothing. */
@@ -39,13 +39,13 @@ typedef struct cutoff_kernel {
     buffer_of_atom slots;
     buffer_of_float2 more; /* none: atoms have no more numbers */
     buffer_of_int extra;   /* none: devices do not sum the overflow */
-    room room;             /* slots and extra bins may be somebody else's */
+    arena arena;           /* slots and extra bins may be somebody else's */
     flight flight;
     double layer_s; /* how long a layer is predicted to take; 0: nobody knows */
 
     /* What else is done to planes [first, first + planes) of a run, behind the kernel and before
      * they come back; NULL: nothing. */
-    void (*add)(void *added, work *w, int64_t first, int64_t planes, buffer_of_float phi);
+    void (*add)(void *added, command_sequence *w, int64_t first, int64_t planes, buffer_of_float phi);
     void *added;
     cutoff_lattice lattice; /* what the kernel adds by itself, where it has room for nodes */
 } cutoff_kernel;
@@ -68,7 +68,7 @@ ley_status cutoff_kernel_lay_out(cutoff_kernel *kernel, const cutoff_problem *pr
 ley_status cutoff_kernel_load(cutoff_kernel *kernel, const cutoff_problem *problem, ley_error *error);
 
 /* The bins alone, and behind them those of the overflow, whose numbers are those of the bins
- * counted on: slots, more, extra. The kernel has its room and its problem. */
+ * counted on: slots, more, extra. The kernel has its arena and its problem. */
 ley_status cutoff_kernel_upload_bins(cutoff_kernel *kernel, const cutoff_problem *problem, ley_error *error);
 
 void cutoff_kernel_destroy(cutoff_kernel *kernel);
@@ -82,7 +82,7 @@ typedef struct cutoff_run {
     cutoff_kernel *kernel;
     int64_t first, planes; /* the first plane; those that the lattice has */
     results phi;
-    work work;
+    command_sequence command_sequence;
 } cutoff_run;
 
 /* Makes a run's buffers, for at most so many layers. */

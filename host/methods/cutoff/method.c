@@ -4,15 +4,15 @@
  * at one root or about seven multiply-adds each; and 4 bytes per point over the link. */
 #include "methods/cutoff/method.h"
 
-#include "core/map.h"
 #include "core/options.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/by_host.h"
 #include "methods/cutoff/short_range.h"
 #include "methods/cutoff/stages.h"
-#include "run/job.h"
-#include "run/job_memory.h"
+#include "schedule/job.h"
+#include "schedule/job_memory.h"
+#include "target/map.h"
 
 #include <stdlib.h>
 

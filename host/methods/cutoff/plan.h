@@ -3,7 +3,7 @@
 #define LEY_CUTOFF_PLAN_H
 
 #include "methods/cutoff/kernel.h"
-#include "run/method.h"
+#include "schedule/method.h"
 
 /* What all devices take of a kernel. */
 cutoff_wish cutoff_wish_of(const ley_run_options *options, const ley_short_range *range, int store);

@@ -81,7 +81,7 @@ ley_status point_pairs_load(point_pairs_kernel *k, const cutoff_problem *problem
                             ley_error *error)
 {
     k->list = list;
-    k->bins.device = k->bins.room.device = k->bins.flight.device = k->device;
+    k->bins.device = k->bins.arena.device = k->bins.flight.device = k->device;
     k->bins.problem = problem;
     return cutoff_kernel_upload_bins(&k->bins, problem, error);
 }
@@ -243,9 +243,9 @@ static ley_status send_points(point_pairs_run *run, ley_error *error)
     else
         pack_groups(&to, 0, groups);
     if (status == LEY_OK) {
-        work_write(&run->work, run->boxes.buffer, 0, to.groups, groups * sizeof *to.groups);
-        work_write(&run->work, run->offsets.buffer, 0, to.offsets, numbers * sizeof *to.offsets);
-        work_write(&run->work, run->bins.buffer, 0, to.bins, numbers * sizeof *to.bins);
+        sequence_write(&run->command_sequence, run->boxes.buffer, 0, to.groups, groups * sizeof *to.groups);
+        sequence_write(&run->command_sequence, run->offsets.buffer, 0, to.offsets, numbers * sizeof *to.offsets);
+        sequence_write(&run->command_sequence, run->bins.buffer, 0, to.bins, numbers * sizeof *to.bins);
     }
     free(to.groups);
     free(to.offsets);
@@ -275,29 +275,30 @@ double point_pairs_point_bytes(const point_pairs_spec *spec, double *largest)
 
 static void free_buffers(point_pairs_run *run)
 {
-    room *r = &run->kernel->bins.room;
-    room_free_buffer(r, &run->boxes.buffer);
-    room_free_buffer(r, &run->offsets.buffer);
-    room_free_buffer(r, &run->bins.buffer);
-    room_free_results(r, &run->phi);
+    arena *r = &run->kernel->bins.arena;
+    arena_free_buffer(r, &run->boxes.buffer);
+    arena_free_buffer(r, &run->offsets.buffer);
+    arena_free_buffer(r, &run->bins.buffer);
+    arena_free_results(r, &run->phi);
     run->capacity = 0;
 }
 
 static ley_status make_buffers(point_pairs_run *run, ley_error *error)
 {
-    room *r = &run->kernel->bins.room;
+    arena *r = &run->kernel->bins.arena;
     const int64_t groups = run->groups + run->groups / 8;
     const size_t bytes = component_bytes(run, groups);
     if (run->capacity >= run->groups)
         return LEY_OK;
     free_buffers(run);
-    ley_status status = room_buffer(r, (size_t)groups * sizeof(packed_group), DEV_READ_ONLY, &run->boxes.buffer, error);
+    ley_status status =
+        arena_buffer(r, (size_t)groups * sizeof(packed_group), DEV_READ_ONLY, &run->boxes.buffer, error);
     if (status == LEY_OK)
-        status = room_buffer(r, 3 * bytes, DEV_READ_ONLY, &run->offsets.buffer, error);
+        status = arena_buffer(r, 3 * bytes, DEV_READ_ONLY, &run->offsets.buffer, error);
     if (status == LEY_OK)
-        status = room_buffer(r, 3 * bytes, DEV_READ_ONLY, &run->bins.buffer, error);
+        status = arena_buffer(r, 3 * bytes, DEV_READ_ONLY, &run->bins.buffer, error);
     if (status == LEY_OK)
-        status = room_results(r, (int64_t)value_bytes(run, groups), &run->phi, error);
+        status = arena_results(r, (int64_t)value_bytes(run, groups), &run->phi, error);
     if (status == LEY_OK)
         run->capacity = groups;
     return status;
@@ -305,7 +306,7 @@ static ley_status make_buffers(point_pairs_run *run, ley_error *error)
 
 void point_pairs_run_end(point_pairs_run *run)
 {
-    work_end(&run->work);
+    sequence_end(&run->command_sequence);
     if (run->kernel != NULL)
         free_buffers(run);
     free(run->begins);
@@ -338,7 +339,7 @@ static void launch(point_pairs_run *run, double predicted_s)
     }
     memcpy(a.numbers, p->numbers[0], sizeof a.numbers);
     memcpy(a.more_numbers, p->numbers[1], sizeof a.more_numbers);
-    work_launch(&run->work, &k->kernel, groups, &a, predicted_s);
+    sequence_launch(&run->command_sequence, &k->kernel, groups, &a, predicted_s);
 }
 
 ley_status point_pairs_run_begin(point_pairs_run *run, point_pairs_kernel *kernel, int64_t first, int64_t count,
@@ -347,7 +348,7 @@ ley_status point_pairs_run_begin(point_pairs_run *run, point_pairs_kernel *kerne
     run->kernel = kernel;
     run->first = first;
     run->count = count;
-    work_begin(&run->work, &kernel->bins.flight, cancelled);
+    sequence_begin(&run->command_sequence, &kernel->bins.flight, cancelled);
     ley_status status = cut_groups(run, error);
     if (status == LEY_OK)
         status = make_buffers(run, error);
@@ -356,10 +357,10 @@ ley_status point_pairs_run_begin(point_pairs_run *run, point_pairs_kernel *kerne
     if (status != LEY_OK)
         return status;
     const size_t bytes = value_bytes(run, run->groups);
-    work_poison(&run->work, &run->phi, bytes);
+    sequence_poison(&run->command_sequence, &run->phi, bytes);
     launch(run, predicted_s);
-    work_read(&run->work, run->phi.buffer, 0, run->phi.staging, bytes);
-    return work_status(&run->work, error);
+    sequence_read(&run->command_sequence, run->phi.buffer, 0, run->phi.staging, bytes);
+    return sequence_status(&run->command_sequence, error);
 }
 
 /* One number of each point, of those that come first in `from`, to every `stride`-th place. False:
@@ -380,7 +381,7 @@ static bool store(const point_pairs_run *run, const float *from, int64_t stride,
 
 ley_status point_pairs_run_finish(point_pairs_run *run, double *values, double *field, ley_error *error)
 {
-    const ley_status status = work_finish(&run->work, error);
+    const ley_status status = sequence_finish(&run->command_sequence, error);
     if (status != LEY_OK)
         return status;
     const float *phi = (const float *)(const void *)run->phi.staging->bytes;
@@ -388,5 +389,5 @@ ley_status point_pairs_run_finish(point_pairs_run *run, double *values, double *
     bool is_finite = store(run, phi, 1, values);
     for (size_t axis = 0; axis < 3 && run->kernel->choice.spec.field; axis++)
         is_finite = store(run, phi + (axis + 1) * component, 3, field + axis) && is_finite;
-    return is_finite ? LEY_OK : work_no_number(error);
+    return is_finite ? LEY_OK : sequence_no_number(error);
 }

@@ -5,10 +5,10 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/point_list.h"
 #include "methods/cutoff/problem.h"
-#include "run/work.h"
 
 KERNEL_ARGUMENTS_STRUCT(point_pairs, LEY_POINT_PAIRS_ARGUMENTS);
 extern const kernel_kind point_pairs_kind;
@@ -33,7 +33,7 @@ typedef struct point_pairs_kernel {
     point_pairs_choice choice;
     dev_kernel kernel;
     const point_list *list;
-    cutoff_kernel bins; /* has the problem's bins, the room and the flight, and no kernel */
+    cutoff_kernel bins; /* has the problem's bins, the arena and the flight, and no kernel */
 } point_pairs_kernel;
 
 /* Names of the variants, i from 0; NULL behind the last. */
@@ -74,7 +74,7 @@ typedef struct point_pairs_run {
     buffer_of_int bins;
     results phi;
     int64_t capacity; /* work-groups that there are buffers for, which grow when need be */
-    work work;
+    command_sequence command_sequence;
 } point_pairs_run;
 
 /* Starts on points [first, first + count) of the list, predicted to take so long, and the way back.

@@ -1,7 +1,7 @@
 #include "methods/cutoff/point_pairs_build.h"
 
+#include "engine/specifications.h"
 #include "methods/cutoff/point_pairs_self_test.h"
-#include "run/specifications.h"
 
 #include <stdio.h>
 

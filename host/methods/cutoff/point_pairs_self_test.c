@@ -2,7 +2,7 @@
 
 #include "error.h"
 #include "methods/cutoff/self_test.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 #include "methods/cutoff/point_stages.h"
 
 #include "clock.h"
-#include "core/points.h"
 #include "error.h"
 #include "methods/cutoff/point_pairs_build.h"
 #include "methods/cutoff/step_costs.h"
-#include "run/forecast.h"
-#include "run/job_memory.h"
-#include "run/slab_size.h"
+#include "plan/forecast.h"
+#include "schedule/job_memory.h"
+#include "schedule/slab_size.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ static ley_status size_slabs(points_state *s, ley_error *error)
                               .most_per_launch = fmin((double)most_slab_points, most_groups),
                               .most_pieces = task->sums.job->options->slab_planes,
                               .planned = plan_slab(task->sums.job->plan, info)};
-    return slab_size(&s->kernel.bins.room, &needs, &s->slab_points, error);
+    return slab_size(&s->kernel.bins.arena, &needs, &s->slab_points, error);
 }
 
 ley_status cutoff_points_wish(const void *context, const job_view *job, void **made, ley_error *error)
@@ -163,11 +163,11 @@ ley_status cutoff_points_begin(void *context, const stage_place *place, void **s
 {
     points_state *s = *state;
     s->task = context;
-    s->kernel.bins.room = (room){.device = place->device, .within = place->room};
+    s->kernel.bins.arena = (arena){.device = place->device, .within = place->arena};
     const cutoff_points_addition *addition = s->task->addition;
     ley_status status = point_pairs_load(&s->kernel, s->task->sums.problem, &s->task->list, error);
     if (status == LEY_OK && addition != NULL)
-        status = addition->begin(context, place, &s->kernel.bins.room, &s->added, error);
+        status = addition->begin(context, place, &s->kernel.bins.arena, &s->added, error);
     return status == LEY_OK ? size_slabs(s, error) : status;
 }
 
@@ -190,7 +190,7 @@ ley_status cutoff_points_forecast(void *context, const stage_place *place, void 
 {
     points_state *s = state;
     s->task = context;
-    s->kernel.bins.room = (room){.device = place->device, .within = place->room};
+    s->kernel.bins.arena = (arena){.device = place->device, .within = place->arena};
     const cutoff_problem *p = s->task->sums.problem;
     const double points = (double)s->task->list.n, slots = (double)p->plan.slot_bytes,
                  bins = p->plan.options.keep_neutral ? 1.5 * slots : slots;
@@ -243,7 +243,7 @@ ley_status cutoff_points_submit(void *state, int slot, slab piece, ley_error *er
         point_pairs_run_begin(&s->slots[slot], &s->kernel, piece.first, piece.count, s->point_s * (double)piece.count,
                               s->task->sums.job->cancelled, error);
     return status == LEY_OK && s->added != NULL
-               ? s->task->addition->submit(s->added, slot, &s->slots[slot].work, piece, error)
+               ? s->task->addition->submit(s->added, slot, &s->slots[slot].command_sequence, piece, error)
                : status;
 }
 
@@ -259,7 +259,7 @@ ley_status cutoff_points_collect(void *state, int slot, slab piece, slab_times *
                               piece.count);
     if (status == LEY_OK && s->added != NULL)
         status = task->addition->collect(s->added, slot, piece, error);
-    *times = run->work.times;
+    *times = run->command_sequence.times;
     pthread_mutex_lock(&task->sums.mutex);
     for (int i = 0; i < WORK_STEPS; i++)
         task->sums.step_s[i] += times->step_s[i];
@@ -270,7 +270,7 @@ ley_status cutoff_points_collect(void *state, int slot, slab piece, slab_times *
 void cutoff_points_drop(void *state, int slot)
 {
     points_state *s = state;
-    work_finish(&s->slots[slot].work, NULL);
+    sequence_finish(&s->slots[slot].command_sequence, NULL);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */

@@ -9,14 +9,14 @@
 /* What is added to short-range sums at points. Slabs are of points: [first, first + count) of the
  * task's list. */
 typedef struct cutoff_points_addition {
-    /* A device joins; memory is of this room. `state` is set also on failure when there is
+    /* A device joins; memory is of this arena. `state` is set also on failure when there is
      * something to end. */
-    ley_status (*begin)(void *task, const stage_place *place, room *memory, void **state, ley_error *error);
+    ley_status (*begin)(void *task, const stage_place *place, arena *memory, void **state, ley_error *error);
     void (*end)(void *state);
 
     /* Continues the sequence of a slot's slab; and adds to the points, whose sums are in their
      * place, when that has ended. */
-    ley_status (*submit)(void *state, int slot, work *w, slab piece, ley_error *error);
+    ley_status (*submit)(void *state, int slot, command_sequence *w, slab piece, ley_error *error);
     ley_status (*collect)(void *state, int slot, slab piece, ley_error *error);
 
     cutoff_of_charge *of_charge; /* what is added of a unit charge */

@@ -5,13 +5,13 @@
 #include "methods/cutoff/points.h"
 
 #include "core/options.h"
-#include "core/points.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/by_host.h"
 #include "methods/cutoff/point_stages.h"
 #include "methods/cutoff/short_range.h"
-#include "run/job.h"
+#include "schedule/job.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdlib.h>

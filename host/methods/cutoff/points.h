@@ -2,7 +2,7 @@
 #ifndef LEY_CUTOFF_POINTS_H
 #define LEY_CUTOFF_POINTS_H
 
-#include "run/method.h"
+#include "schedule/method.h"
 
 extern const method method_cutoff_points;
 

@@ -2,15 +2,15 @@
  * their numbers. */
 #include "methods/cutoff/problem.h"
 #include "cancel.h"
-#include "core/atoms.h"
-#include "core/expression_slope.h"
 #include "error.h"
-#include "judge/reference_field.h"
+#include "expression/slope.h"
+#include "law/reference_field.h"
 #include "memory.h"
 #include "methods/cutoff/short_range.h"
 #include "pair_formulas.h"
 #include "pair_table.h"
 #include "parallel.h"
+#include "source/atoms.h"
 #include "spec.h"
 
 #include <math.h>

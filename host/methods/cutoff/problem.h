@@ -2,13 +2,13 @@
 #ifndef LEY_CUTOFF_PROBLEM_H
 #define LEY_CUTOFF_PROBLEM_H
 
-#include "core/expression.h"
-#include "judge/reference.h"
+#include "expression/expression.h"
+#include "law/reference.h"
 #include "layout/binning.h"
 #include "leyden.h"
 #include "methods/cutoff/overflow.h"
 #include "methods/cutoff/tuning.h"
-#include "run/job_memory.h"
+#include "schedule/job_memory.h"
 
 /* What is to be summed where: phi = constant * sum over r < a of f(max(r, r_min)) on a lattice, and
  * the atoms in their bins. Kernels compute in units of their own: lengths are

@@ -6,7 +6,7 @@
 #include "error.h"
 #include "methods/cutoff/epilogue_self_test.h"
 #include "methods/cutoff/short_range.h"
-#include "run/self_test.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -328,7 +328,7 @@ static ley_status load_lattice(cutoff_kernel *k, const ley_lattice *points, doub
         return LEY_OK;
     const ley_status status =
         test_lattice_create(t, points, nodes, k->choice.spec.by_plane != 0, 0.1 / cutoff_A, error);
-    return status == LEY_OK ? test_lattice_upload(t, &k->room, &k->lattice, error) : status;
+    return status == LEY_OK ? test_lattice_upload(t, &k->arena, &k->lattice, error) : status;
 }
 
 /* As small as is asked for, where that changes nothing else. */

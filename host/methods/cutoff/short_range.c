@@ -1,8 +1,8 @@
 #include "methods/cutoff/short_range.h"
 
-#include "core/expression_check.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "expression/check.h"
+#include "law/accuracy.h"
 #include "layout/binning.h"
 #include "memory.h"
 #include "spec.h"

@@ -3,7 +3,7 @@
 #ifndef LEY_SHORT_RANGE_H
 #define LEY_SHORT_RANGE_H
 
-#include "core/expression.h"
+#include "expression/expression.h"
 #include "leyden.h"
 
 enum { SHORT_RANGE_NUMBERS = 3 }; /* of an atom, at most */

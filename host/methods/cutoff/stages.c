@@ -7,15 +7,15 @@
 #include "methods/cutoff/stages.h"
 
 #include "clock.h"
-#include "core/map.h"
 #include "error.h"
 #include "log.h"
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/short_range.h"
 #include "methods/cutoff/step_costs.h"
-#include "run/forecast.h"
-#include "run/job.h"
-#include "run/slab_size.h"
+#include "plan/forecast.h"
+#include "schedule/job.h"
+#include "schedule/slab_size.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -227,7 +227,7 @@ void cutoff_release(void *context, bool is_kept)
 /* Slots and the overflow's bins, which the sums take. */
 typedef struct bins_state {
     cutoff_task *task;
-    room room; /* of: */
+    arena arena; /* of: */
     device_binning kernels;
     buffer_of_atom slots;
     buffer_of_int extra;
@@ -256,10 +256,10 @@ ley_status cutoff_bins_ready(dev *device, const void *wish, kernel_notes *noted,
     bins_state *b = calloc(1, sizeof *b);
     if (b == NULL)
         return ley_fail_memory(error, sizeof *b, "a device's bins");
-    b->room.device = device;
+    b->arena.device = device;
     *state = b;
     device_binning_create(device, &b->kernels);
-    device_binning_context context = {&b->room, &b->kernels};
+    device_binning_context context = {&b->arena, &b->kernels};
     costs_get(&device_binning_costs, device->info, &context, (double[COSTS_MOST]){0});
     return LEY_OK;
 }
@@ -269,7 +269,7 @@ ley_status cutoff_bins_begin(void *context, const stage_place *place, void **sta
     bins_state *b = *state;
     (void)error;
     b->task = context;
-    b->room.within = place->room;
+    b->arena.within = place->arena;
     stage_make(place, &cutoff_product_bins, b);
     return LEY_OK;
 }
@@ -277,7 +277,7 @@ ley_status cutoff_bins_begin(void *context, const stage_place *place, void **sta
 void cutoff_bins_end(void *state)
 {
     bins_state *b = state;
-    room_clear(&b->room);
+    arena_clear(&b->arena);
     device_binning_destroy(&b->kernels);
     free(b);
 }
@@ -293,8 +293,8 @@ void cutoff_bins_free_atoms(const stage_place *place)
     bins_state *b = stage_get(place, &cutoff_product_bins);
     if (b == NULL)
         return;
-    room_free_buffer(&b->room, &b->atoms.position.buffer);
-    room_free_buffer(&b->room, &b->atoms.charge.buffer);
+    arena_free_buffer(&b->arena, &b->atoms.position.buffer);
+    arena_free_buffer(&b->arena, &b->atoms.charge.buffer);
 }
 
 /* The problem's bins on the host after all, with the overflow for devices. */
@@ -327,8 +327,8 @@ ley_status cutoff_bins_submit(void *state, int slot, slab piece, ley_error *erro
     (void)piece;
     bins_state *b = state;
     cutoff_task *task = b->task;
-    const double predicted_s = cutoff_device_binning_s(task->problem, b->room.device->info), start_s = ley_clock_s();
-    ley_status status = device_binning_run(&b->room, &b->kernels, task->problem, &b->slots, &b->extra,
+    const double predicted_s = cutoff_device_binning_s(task->problem, b->arena.device->info), start_s = ley_clock_s();
+    ley_status status = device_binning_run(&b->arena, &b->kernels, task->problem, &b->slots, &b->extra,
                                            task->keeps_atoms ? &b->atoms : NULL, &b->counts, error);
     if (status != LEY_OK)
         return status;
@@ -338,7 +338,7 @@ ley_status cutoff_bins_submit(void *state, int slot, slab piece, ley_error *erro
         pthread_mutex_unlock(&task->mutex);
         return LEY_OK;
     }
-    log_say(LEY_LOG_NOTE, "%s: the host makes the bins: %s", b->room.device->info->name, b->counts.declined);
+    log_say(LEY_LOG_NOTE, "%s: the host makes the bins: %s", b->arena.device->info->name, b->counts.declined);
     status = bin_on_host(task, error);
     if (status == LEY_OK)
         b->counts = host_bins(task->problem->binned);
@@ -424,7 +424,7 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
     _Static_assert(CUTOFF_LAYER == 8, "what the refusal says");
     cutoff_kernel_bytes(&s->kernel, 1, &needs.piece_bytes);
     s->kernel.layer_s = needs.piece_s;
-    return slab_size(&s->kernel.room, &needs, &s->slab_layers, error);
+    return slab_size(&s->kernel.arena, &needs, &s->slab_layers, error);
 }
 
 /* The bins that this device has made become its kernel's; or the host's do. */
@@ -538,7 +538,7 @@ static ley_status take_addition(cutoff_state *s, const stage_place *place, ley_e
     const cutoff_addition *a = s->task->addition;
     s->kernel.add = a->add;
     const ley_status status =
-        a->begin(s->task, place, &s->kernel, s->slab_layers * CUTOFF_LAYER, &s->kernel.room, &s->kernel.added, error);
+        a->begin(s->task, place, &s->kernel, s->slab_layers * CUTOFF_LAYER, &s->kernel.arena, &s->kernel.added, error);
     if (status == LEY_OK && s->kernel.choice.spec.nodes > 0)
         a->lattice(s->kernel.added, &s->kernel.lattice);
     return status;
@@ -548,7 +548,7 @@ ley_status cutoff_sum_begin(void *context, const stage_place *place, void **stat
 {
     cutoff_state *s = *state;
     s->task = context;
-    s->kernel.room = (room){.device = place->device, .within = place->room};
+    s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     take_bins(s, place);
     const bool has_bins = s->kernel.slots.buffer != NULL;
     const double start_s = ley_clock_s();
@@ -581,7 +581,7 @@ static ley_status forecast_bins(const cutoff_state *s, device_forecast *f, ley_e
     const double slots = (double)p->plan.slot_bytes, more = p->plan.options.keep_neutral ? slots / 2 : 0,
                  beside = device_binning_bytes(p);
     const bool is_device =
-        s->task->plan.binning == LEY_PLACE_DEVICE && f->bytes + slots + beside <= (double)room_left(f->room);
+        s->task->plan.binning == LEY_PLACE_DEVICE && f->bytes + slots + beside <= (double)arena_left(f->arena);
     if (!is_device) {
         forecast_before(f, "upload", cutoff_upload_s(p, info));
         return forecast_need(f, "bins", slots + more, slots, error);
@@ -596,7 +596,7 @@ ley_status cutoff_sum_forecast(void *context, const stage_place *place, void *st
 {
     cutoff_state *s = state;
     s->task = context;
-    s->kernel.room = (room){.device = place->device, .within = place->room};
+    s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     const cutoff_task *task = s->task;
     const double layers = (double)cutoff_count_layers(task);
     int64_t bytes = INT64_MAX;
@@ -660,12 +660,12 @@ ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *tim
         add_offset(task, run->planes, planes);
     const ley_status given = map_planes_give(task->map, run->first, run->planes, planes, status == LEY_OK, error);
     status = status == LEY_OK ? given : status;
-    *times = run->work.times;
+    *times = run->command_sequence.times;
     const double predicted_s = cutoff_rows_s(task->plan.transposition, (double)cutoff_count_points(task, piece),
                                              s->kernel.device->info->device_class == DEV_CPU);
     pthread_mutex_lock(&task->mutex);
     for (int i = 0; i < WORK_STEPS; i++)
-        task->step_s[i] += run->work.times.step_s[i];
+        task->step_s[i] += run->command_sequence.times.step_s[i];
     task->transposition_s += store_s;
     task->predicted_rows_s += predicted_s;
     task->devices_done_s = ley_clock_s();
@@ -676,7 +676,7 @@ ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *tim
 void cutoff_sum_drop(void *state, int slot)
 {
     cutoff_state *s = state;
-    work_finish(&s->slots[slot].work, NULL);
+    sequence_finish(&s->slots[slot].command_sequence, NULL);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */

@@ -9,8 +9,8 @@
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/plan.h"
-#include "run/method.h"
-#include "run/stage.h"
+#include "schedule/method.h"
+#include "schedule/stage.h"
 
 #include <pthread.h>
 
@@ -20,14 +20,14 @@ typedef struct cutoff_addition {
     /* What the kernel would add, before devices are readied. */
     void (*epilogue)(const void *task, cutoff_epilogue *wish);
 
-    /* A device joins, whose slabs are of so many planes at most; memory is of this room. `state` is
-     * set also on failure when there is something to end. */
-    ley_status (*begin)(void *task, const stage_place *place, const cutoff_kernel *kernel, int64_t planes, room *memory,
-                        void **state, ley_error *error);
+    /* A device joins, whose slabs are of so many planes at most; memory is of this arena. `state`
+     * is set also on failure when there is something to end. */
+    ley_status (*begin)(void *task, const stage_place *place, const cutoff_kernel *kernel, int64_t planes,
+                        arena *memory, void **state, ley_error *error);
     void (*end)(void *state);
 
     /* To planes [first, first + planes), which lie in phi as cutoff_kernel_layout() says. */
-    void (*add)(void *state, work *w, int64_t first, int64_t planes, buffer_of_float phi);
+    void (*add)(void *state, command_sequence *w, int64_t first, int64_t planes, buffer_of_float phi);
 
     /* In place of add(), once: what the kernel reads. */
     void (*lattice)(void *state, cutoff_lattice *made);

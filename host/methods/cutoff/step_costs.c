@@ -1,7 +1,7 @@
 #include "methods/cutoff/step_costs.h"
 
 #include "clock.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/cutoff/overflow.h"
 #include "parallel.h"
 #include "spec.h"
@@ -120,11 +120,11 @@ static bool time_device_binning(const device_binning_context *c, sample *s, doub
         return false;
     const double start_s = ley_clock_s();
     const bool done =
-        device_binning_run(c->room, c->kernels, &s->problem, &slots, &extra, NULL, &counts, NULL) == LEY_OK &&
+        device_binning_run(c->arena, c->kernels, &s->problem, &slots, &extra, NULL, &counts, NULL) == LEY_OK &&
         counts.declined == NULL;
     *seconds = ley_clock_s() - start_s;
-    room_free_buffer(c->room, &slots.buffer);
-    room_free_buffer(c->room, &extra.buffer);
+    arena_free_buffer(c->arena, &slots.buffer);
+    arena_free_buffer(c->arena, &extra.buffer);
     cutoff_problem_clear(&s->problem);
     return done;
 }

@@ -22,7 +22,7 @@ const costs_kind *overflow_costs(int pair);
 enum { COST_SAMPLE, COST_LARGE_SAMPLE };
 extern const costs_kind device_binning_costs;
 typedef struct device_binning_context {
-    room *room;
+    arena *arena;
     const device_binning *kernels;
 } device_binning_context;
 

@@ -1,8 +1,8 @@
 #include "methods/cutoff/tuning.h"
 
+#include "engine/specifications.h"
 #include "error.h"
 #include "leyden.h"
-#include "run/specifications.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef LEY_TUNING_CUTOFF_H
 #define LEY_TUNING_CUTOFF_H
 
-#include "run/tuning.h"
+#include "engine/tuning.h"
 
 /* Points along the edges of a variant's regions; planes that slabs are cut at. */
 enum { CUTOFF_LAYER = 8 };

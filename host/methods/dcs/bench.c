@@ -1,7 +1,7 @@
 /* The benchmark of direct Coulomb summation. */
-#include "run/bench.h"
+#include "bench/bench.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "memory.h"
 #include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"
@@ -104,7 +104,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     ley_status status = dcs_run_begin(&r->run, 0, r->planes, NULL, error);
     if (status == LEY_OK)
         status = dcs_run_finish(&r->run, r->values, error);
-    *seconds = r->run.work.times.kernel.end_s - r->run.work.times.kernel.start_s;
+    *seconds = r->run.command_sequence.times.kernel.end_s - r->run.command_sequence.times.kernel.start_s;
     return status;
 }
 

@@ -3,7 +3,7 @@
 #include "cancel.h"
 #include "core/sizes.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "memory.h"
 
 #include <float.h>
@@ -94,11 +94,11 @@ static ley_status load_packed(dcs_kernel *k, const char *packed, size_t bytes, s
 {
     const bool own = own_buffers(k, n, bytes);
     dev_buffer *buffer = NULL;
-    ley_status status = own ? LEY_OK : room_upload(&k->room, packed, n * bytes, &buffer, error);
+    ley_status status = own ? LEY_OK : arena_upload(&k->arena, packed, n * bytes, &buffer, error);
     for (size_t first = 0; first < n && status == LEY_OK; first += batch) {
         const size_t size = n - first < batch ? n - first : batch;
         if (own)
-            status = room_upload(&k->room, packed + first * bytes, size * bytes, &buffer, error);
+            status = arena_upload(&k->arena, packed + first * bytes, size * bytes, &buffer, error);
         k->batches[k->batch_count++] = (dcs_batch){{buffer}, own ? 0 : (int)first, (int)size};
     }
     return status;
@@ -132,7 +132,7 @@ ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, si
 {
     const dcs_packing packing = dcs_packing_of(&k->choice.spec);
     const size_t bytes = dcs_packed_bytes(packing), n = ley_atoms_count(problem->atoms);
-    k->room.device = k->flight.device = k->device;
+    k->arena.device = k->flight.device = k->device;
     k->problem = *problem;
     k->layout = dcs_kernel_layout(k, &problem->lattice);
     const size_t most = largest_batch(k, n, bytes);
@@ -171,12 +171,12 @@ static void launch_batch(dcs_run *run, size_t i)
                               (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)run->planes};
     const double pairs =
         (double)k->layout.padded_x * (double)k->layout.padded_y * (double)run->planes * (double)batch->count;
-    work_launch(&run->work, &k->kernel, groups,
-                KERNEL_ARGUMENTS(dcs, .gm_atoms = batch->atoms, .first_atom = batch->first, .n_atoms = batch->count,
-                                 .first_plane = (int32_t)run->first,
-                                 .step = {h_A[0], h_A[1], h_A[2], r_min_A * r_min_A}, .accumulate = i > 0,
-                                 .gm_phi = {run->phi.buffer}),
-                pairs / dcs_kernel_expected_rate(k));
+    sequence_launch(&run->command_sequence, &k->kernel, groups,
+                    KERNEL_ARGUMENTS(dcs, .gm_atoms = batch->atoms, .first_atom = batch->first, .n_atoms = batch->count,
+                                     .first_plane = (int32_t)run->first,
+                                     .step = {h_A[0], h_A[1], h_A[2], r_min_A * r_min_A}, .accumulate = i > 0,
+                                     .gm_phi = {run->phi.buffer}),
+                    pairs / dcs_kernel_expected_rate(k));
 }
 
 static padded_slab layout_of(const dcs_kernel *k, int64_t planes)
@@ -193,44 +193,44 @@ ley_status dcs_run_create(dcs_run *run, dcs_kernel *k, int64_t planes, ley_error
     *run = (dcs_run){.kernel = k};
     if (!padding_bytes(&layout, &bytes))
         return ley_fail_memory(error, SIZE_MAX, "a slab");
-    return room_results(&k->room, bytes, &run->phi, error);
+    return arena_results(&k->arena, bytes, &run->phi, error);
 }
 
 void dcs_run_destroy(dcs_run *run)
 {
-    work_end(&run->work);
+    sequence_end(&run->command_sequence);
     if (run->kernel != NULL)
-        room_free_results(&run->kernel->room, &run->phi);
+        arena_free_results(&run->kernel->arena, &run->phi);
 }
 
 ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, const atomic_bool *cancelled, ley_error *error)
 {
     const padded_slab layout = layout_of(run->kernel, planes);
-    work *w = &run->work;
+    command_sequence *w = &run->command_sequence;
     int64_t bytes = 0;
     padding_bytes(&layout, &bytes);
     run->first = first;
     run->planes = planes;
-    work_begin(w, &run->kernel->flight, cancelled);
-    work_poison(w, &run->phi, (size_t)bytes);
+    sequence_begin(w, &run->kernel->flight, cancelled);
+    sequence_poison(w, &run->phi, (size_t)bytes);
     for (size_t i = 0; i < run->kernel->batch_count; i++)
         launch_batch(run, i);
-    work_read(w, run->phi.buffer, 0, run->phi.staging, (size_t)bytes);
-    return work_status(w, error);
+    sequence_read(w, run->phi.buffer, 0, run->phi.staging, (size_t)bytes);
+    return sequence_status(w, error);
 }
 
 ley_status dcs_run_finish(dcs_run *run, float *planes, ley_error *error)
 {
     const padded_slab layout = layout_of(run->kernel, run->planes);
-    ley_status status = work_finish(&run->work, error);
+    ley_status status = sequence_finish(&run->command_sequence, error);
     if (status == LEY_OK && !padding_crop(&layout, run->phi.staging->bytes, planes))
-        status = work_no_number(error);
+        status = sequence_no_number(error);
     return status;
 }
 
 void dcs_kernel_destroy(dcs_kernel *k)
 {
-    room_clear(&k->room);
+    arena_clear(&k->arena);
     kernel_destroy(&k->kernel);
     free(k->batches);
     *k = (dcs_kernel){.device = k->device};

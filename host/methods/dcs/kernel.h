@@ -5,11 +5,11 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "layout/padding.h"
 #include "leyden.h"
 #include "methods/dcs/pack.h"
 #include "methods/dcs/tuning.h"
-#include "run/work.h"
 
 /* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a lattice. The atoms must
  * outlive it. */
@@ -38,7 +38,7 @@ typedef struct dcs_kernel {
     padded_slab layout; /* planes = 1 */
     size_t batch_count;
     dcs_batch *batches; /* one launch each */
-    room room;
+    arena arena;
     flight flight;
 } dcs_kernel;
 
@@ -65,7 +65,7 @@ typedef struct dcs_run {
     dcs_kernel *kernel;
     int64_t first, planes;
     results phi;
-    work work;
+    command_sequence command_sequence;
 } dcs_run;
 
 /* Makes a run's buffers, for at most so many planes. */

@@ -5,17 +5,17 @@
  * lose their padding on the way into the map. Bounds: pairs over the device's root rate; 4 bytes a
  * point over its link, which for more than a few hundred atoms is nothing. */
 #include "methods/dcs/method.h"
-#include "core/map.h"
 #include "core/options.h"
 #include "error.h"
-#include "judge/accuracy.h"
+#include "law/accuracy.h"
 #include "methods/dcs/build.h"
 #include "methods/dcs/kernel.h"
-#include "run/forecast.h"
-#include "run/host_sum.h"
-#include "run/job.h"
-#include "run/job_memory.h"
-#include "run/slab_size.h"
+#include "plan/forecast.h"
+#include "schedule/host_sum.h"
+#include "schedule/job.h"
+#include "schedule/job_memory.h"
+#include "schedule/slab_size.h"
+#include "target/map.h"
 #include "watch.h"
 
 #include <math.h>
@@ -169,14 +169,14 @@ static ley_status size_slabs(dcs_state *s, ley_error *error)
                         .planned = plan_slab(s->task->job->plan, info),
                         .piece = "one plane of the lattice needs"};
     padding_bytes(&layout, &needs.piece_bytes);
-    return slab_size(&s->kernel.room, &needs, &s->slab_planes, error);
+    return slab_size(&s->kernel.arena, &needs, &s->slab_planes, error);
 }
 
 static ley_status forecast(void *context, const stage_place *place, void *state, device_forecast *f, ley_error *error)
 {
     dcs_state *s = state;
     s->task = context;
-    s->kernel.room = (room){.device = place->device, .within = place->room};
+    s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     const dcs_problem *problem = &s->task->problem;
     const double atoms = (double)ley_atoms_count(problem->atoms),
                  bytes = atoms * (double)dcs_packed_bytes(dcs_packing_of(&s->kernel.choice.spec));
@@ -260,7 +260,7 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
 {
     dcs_state *s = *state;
     s->task = context;
-    s->kernel.room = (room){.device = place->device, .within = place->room};
+    s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     ley_status status = size_slabs(s, error);
     const int64_t planned = plan_number(place->job->plan, place->device->info, plan_rows[LAUNCH_ATOMS].name);
     if (status == LEY_OK)
@@ -305,7 +305,7 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     if (status != LEY_OK)
         return status;
     status = dcs_run_finish(run, planes, error);
-    *times = run->work.times;
+    *times = run->command_sequence.times;
     const ley_status given = map_planes_give(s->task->map, piece.first, piece.count, planes, status == LEY_OK, error);
     return status == LEY_OK ? given : status;
 }
@@ -313,7 +313,7 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
 static void drop(void *state, int slot)
 {
     dcs_state *s = state;
-    work_finish(&s->slots[slot].work, NULL);
+    sequence_finish(&s->slots[slot].command_sequence, NULL);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */

@@ -3,12 +3,12 @@
  * screening, but for r_min: the same kernels compute them. */
 #include "methods/dcs/points.h"
 #include "core/options.h"
-#include "core/points.h"
 #include "error.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/stages.h"
-#include "run/host_sum.h"
-#include "run/job.h"
+#include "schedule/host_sum.h"
+#include "schedule/job.h"
+#include "target/points.h"
 
 #include <stdlib.h>
 

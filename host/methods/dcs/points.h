@@ -2,7 +2,7 @@
 #ifndef LEY_DCS_POINTS_H
 #define LEY_DCS_POINTS_H
 
-#include "run/method.h"
+#include "schedule/method.h"
 
 extern const method method_dcs_points;
 

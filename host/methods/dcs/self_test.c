@@ -6,8 +6,8 @@
 #include "methods/dcs/self_test.h"
 
 #include "error.h"
-#include "judge/reference.h"
-#include "run/self_test.h"
+#include "law/reference.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef LEY_TUNING_DCS_H
 #define LEY_TUNING_DCS_H
 
-#include "run/tuning.h"
+#include "engine/tuning.h"
 
 /* The specification of dcs.cl, one field a key of LEY_DCS_KEYS. */
 typedef struct dcs_spec {

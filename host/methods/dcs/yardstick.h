@@ -3,7 +3,7 @@
 #ifndef LEY_YARDSTICK_H
 #define LEY_YARDSTICK_H
 
-#include "run/bench_statistics.h"
+#include "bench/statistics.h"
 
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 /* The benchmark of Multiple Debye-Hueckel: the faces of a lattice around a ball of atoms, or a list
  * of points. */
-#include "run/bench.h"
+#include "bench/bench.h"
 #include "error.h"
-#include "judge/accuracy.h"
-#include "judge/reference.h"
+#include "law/accuracy.h"
+#include "law/reference.h"
 #include "memory.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/kernel.h"
@@ -178,7 +178,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     ley_status status = mdh_run_begin(&r->run, r->kernel, 0, r->kernel->problem->rows, NULL, error);
     if (status == LEY_OK)
         status = mdh_run_finish(&r->run, r->values, NULL, error);
-    *seconds = r->run.work.times.kernel.end_s - r->run.work.times.kernel.start_s;
+    *seconds = r->run.command_sequence.times.kernel.end_s - r->run.command_sequence.times.kernel.start_s;
     return status;
 }
 

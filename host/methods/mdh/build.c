@@ -1,7 +1,7 @@
 #include "methods/mdh/build.h"
 
+#include "engine/specifications.h"
 #include "methods/mdh/self_test.h"
-#include "run/specifications.h"
 
 #include <stdio.h>
 

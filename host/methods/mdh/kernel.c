@@ -27,7 +27,7 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
 {
     const size_t n = ley_atoms_count(problem->atoms), bytes = mdh_placed_bytes(&k->choice.spec);
     const dev_info *info = k->device->info;
-    k->room.device = k->flight.device = k->device;
+    k->arena.device = k->flight.device = k->device;
     k->problem = problem;
     if (info->max_allocation_bytes > 0 && (uint64_t)n * bytes > info->max_allocation_bytes)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%zu atoms need %s, more than its largest buffer", n,
@@ -45,14 +45,14 @@ ley_status mdh_kernel_load(mdh_kernel *k, const mdh_problem *problem, ley_error 
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     }
     const size_t size = (k->n_atoms > 0 ? (size_t)k->n_atoms : 1) * bytes;
-    status = room_upload(&k->room, packed, size, &k->atoms.buffer, error);
+    status = arena_upload(&k->arena, packed, size, &k->atoms.buffer, error);
     free(packed);
     return status;
 }
 
 void mdh_kernel_destroy(mdh_kernel *k)
 {
-    room_clear(&k->room);
+    arena_clear(&k->arena);
     kernel_destroy(&k->kernel);
     kernel_destroy(&k->sums);
     *k = (mdh_kernel){.device = k->device};

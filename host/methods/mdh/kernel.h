@@ -5,9 +5,9 @@
 
 #include "arguments.h"
 #include "dev_kernel.h"
+#include "engine/command_sequence.h"
 #include "methods/mdh/problem.h"
 #include "methods/mdh/tuning.h"
-#include "run/work.h"
 
 KERNEL_BUFFER_OF(placed); /* as mdh_pack_atoms() packs them */
 KERNEL_ARGUMENTS_STRUCT(mdh, LEY_MDH_ARGUMENTS);
@@ -23,7 +23,7 @@ typedef struct mdh_kernel {
     buffer_of_placed atoms;
     int n_atoms;
     int most_part_atoms; /* 0: as short float sums ask for; tests set it */
-    room room;
+    arena arena;
     flight flight;
 } mdh_kernel;
 

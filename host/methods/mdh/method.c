@@ -6,14 +6,14 @@
  * pair, or four multiply-adds and what of these functions is done with multiply-adds; 4 bytes a
  * point over the link, which is nothing. */
 #include "methods/mdh/method.h"
-#include "core/boundary.h"
-#include "core/solvent.h"
 #include "error.h"
+#include "law/solvent.h"
 #include "layout/patches.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/stages.h"
-#include "run/host_sum.h"
-#include "run/job.h"
+#include "schedule/host_sum.h"
+#include "schedule/job.h"
+#include "target/boundary.h"
 
 #include <math.h>
 #include <stdlib.h>

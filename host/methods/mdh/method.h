@@ -2,8 +2,8 @@
 #ifndef LEY_MDH_METHOD_H
 #define LEY_MDH_METHOD_H
 
-#include "run/bench.h"
-#include "run/method.h"
+#include "bench/bench.h"
+#include "schedule/method.h"
 
 extern const method method_mdh;
 extern const bench_subject bench_mdh; /* bench.c */

@@ -1,8 +1,8 @@
 /* What a Multiple Debye-Hueckel problem asks of the kernels: how far exponents reach, how lengths
  * are scaled, in which order points come. */
 #include "methods/mdh/problem.h"
-#include "core/solvent.h"
 #include "error.h"
+#include "law/solvent.h"
 #include "layout/space_order.h"
 #include "spec.h"
 

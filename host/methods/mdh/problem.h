@@ -2,10 +2,10 @@
 #ifndef LEY_MDH_PROBLEM_H
 #define LEY_MDH_PROBLEM_H
 
-#include "core/boundary.h"
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "layout/patches.h"
 #include "leyden.h"
+#include "target/boundary.h"
 
 #include <stdatomic.h>
 

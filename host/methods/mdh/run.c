@@ -2,7 +2,7 @@
  * back. */
 #include "methods/mdh/run.h"
 #include "error.h"
-#include "judge/reference.h"
+#include "law/reference.h"
 #include "methods/mdh/pack.h"
 
 #include <math.h>
@@ -85,13 +85,13 @@ static void cut_atoms(mdh_run *run)
     run->batches = (size_t)ceil_div(n, run->batch_atoms);
 }
 
-static ley_status grow(room *r, dev_buffer **buffer, size_t *has, size_t bytes, dev_access access, ley_error *error)
+static ley_status grow(arena *r, dev_buffer **buffer, size_t *has, size_t bytes, dev_access access, ley_error *error)
 {
     if (*has >= bytes)
         return LEY_OK;
-    room_free_buffer(r, buffer);
+    arena_free_buffer(r, buffer);
     *has = 0;
-    ley_status status = room_buffer(r, bytes, access, buffer, error);
+    ley_status status = arena_buffer(r, bytes, access, buffer, error);
     if (status == LEY_OK)
         *has = bytes;
     return status;
@@ -137,7 +137,7 @@ double mdh_run_bytes(mdh_kernel *kernel, int64_t rows, double *largest)
 
 static ley_status make_buffers(mdh_run *run, ley_error *error)
 {
-    room *r = &run->kernel->room;
+    arena *r = &run->kernel->arena;
     size_t sums, parts, places;
     find_bytes(run, &sums, &parts, &places);
     ley_status status = grow(r, &run->places.buffer, &run->place_bytes, places, DEV_READ_ONLY, error);
@@ -145,15 +145,15 @@ static ley_status make_buffers(mdh_run *run, ley_error *error)
         status = grow(r, &run->part_sums.buffer, &run->part_bytes, parts, DEV_READ_WRITE, error);
     if (status != LEY_OK || (run->sums.staging != NULL && run->sums.staging->size >= sums))
         return status;
-    room_free_results(r, &run->sums);
-    return room_results(r, (int64_t)sums, &run->sums, error);
+    arena_free_results(r, &run->sums);
+    return arena_results(r, (int64_t)sums, &run->sums, error);
 }
 
 static ley_status write_places(mdh_run *run, ley_error *error)
 {
     dev_buffer *places = run->places.buffer;
     if (run->segment_count > 0) {
-        work_write(&run->work, places, 0, run->segments, sizeof run->segments);
+        sequence_write(&run->command_sequence, places, 0, run->segments, sizeof run->segments);
         return LEY_OK;
     }
     const size_t bytes = list_bytes(run);
@@ -161,19 +161,19 @@ static ley_status write_places(mdh_run *run, ley_error *error)
     if (packed == NULL)
         return ley_fail_memory(error, bytes, "packed points");
     mdh_pack_points(&run->kernel->choice.spec, run->kernel->problem, run->first, run->count, packed);
-    work_write(&run->work, places, 0, packed, bytes);
+    sequence_write(&run->command_sequence, places, 0, packed, bytes);
     free(packed);
     return LEY_OK;
 }
 
-void mdh_launch_sums(work *w, const mdh_kernel *k, buffer_of_real part_sums, int parts, int part_values,
+void mdh_launch_sums(command_sequence *w, const mdh_kernel *k, buffer_of_real part_sums, int parts, int part_values,
                      buffer_of_real sums)
 {
     const size_t groups[3] = {(size_t)ceil_div(part_values, MDH_SUM_GROUP), 1, 1};
-    work_launch(w, &k->sums, groups,
-                KERNEL_ARGUMENTS(sum_parts, .gm_parts = part_sums, .n_parts = parts, .part_values = part_values,
-                                 .gm_sums = sums),
-                (double)parts * (double)part_values / mdh_kernel_expected_rate(k)); /* less than as many pairs */
+    sequence_launch(w, &k->sums, groups,
+                    KERNEL_ARGUMENTS(sum_parts, .gm_parts = part_sums, .n_parts = parts, .part_values = part_values,
+                                     .gm_sums = sums),
+                    (double)parts * (double)part_values / mdh_kernel_expected_rate(k)); /* less than as many pairs */
 }
 
 static void launch_batch(mdh_run *run, size_t i)
@@ -192,33 +192,34 @@ static void launch_batch(mdh_run *run, size_t i)
                        .gm_parts = run->part_sums,
                        .part_values = run->part_values};
     mdh_step(&k->choice.spec, k->problem, a.step, a.step_low);
-    work_launch(&run->work, &k->kernel, groups, &a,
-                (double)a.n_atoms * (double)run->part_values / LEY_COMPONENTS(k->choice.spec.field) /
-                    mdh_kernel_expected_rate(k));
+    sequence_launch(&run->command_sequence, &k->kernel, groups, &a,
+                    (double)a.n_atoms * (double)run->part_values / LEY_COMPONENTS(k->choice.spec.field) /
+                        mdh_kernel_expected_rate(k));
 }
 
 ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_t count, const atomic_bool *cancelled,
                          ley_error *error)
 {
-    work *w = &run->work;
+    command_sequence *w = &run->command_sequence;
     run->kernel = kernel;
     run->first = first;
     run->count = count;
     cut(run);
-    work_begin(w, &kernel->flight, cancelled);
+    sequence_begin(w, &kernel->flight, cancelled);
     ley_status status = make_buffers(run, error);
     if (status == LEY_OK)
         status = write_places(run, error);
     if (status != LEY_OK)
         return status;
     const size_t bytes = (size_t)run->part_values * value_bytes(run);
-    work_fill(w, run->part_sums.buffer, 0, DEV_NO_NUMBERS, run->part_bytes); /* what is left out shall show here, too */
-    work_poison(w, &run->sums, bytes);
+    sequence_fill(w, run->part_sums.buffer, 0, DEV_NO_NUMBERS,
+                  run->part_bytes); /* what is left out shall show here, too */
+    sequence_poison(w, &run->sums, bytes);
     for (size_t i = 0; i < run->batches; i++)
         launch_batch(run, i);
     mdh_launch_sums(w, kernel, run->part_sums, (int)run->parts, run->part_values, (buffer_of_real){run->sums.buffer});
-    work_read(w, run->sums.buffer, 0, run->sums.staging, bytes);
-    return work_status(w, error);
+    sequence_read(w, run->sums.buffer, 0, run->sums.staging, bytes);
+    return sequence_status(w, error);
 }
 
 static double staged_value(const mdh_run *run, size_t at)
@@ -299,19 +300,19 @@ static bool store(const mdh_run *run, double *values, double *field)
 
 ley_status mdh_run_finish(mdh_run *run, double *values, double *field, ley_error *error)
 {
-    ley_status status = work_finish(&run->work, error);
+    ley_status status = sequence_finish(&run->command_sequence, error);
     if (status == LEY_OK && !store(run, values, field))
-        status = work_no_number(error);
+        status = sequence_no_number(error);
     return status;
 }
 
 void mdh_run_end(mdh_run *run)
 {
-    work_end(&run->work);
+    sequence_end(&run->command_sequence);
     if (run->kernel == NULL)
         return;
-    room_free_buffer(&run->kernel->room, &run->places.buffer);
-    room_free_buffer(&run->kernel->room, &run->part_sums.buffer);
-    room_free_results(&run->kernel->room, &run->sums);
+    arena_free_buffer(&run->kernel->arena, &run->places.buffer);
+    arena_free_buffer(&run->kernel->arena, &run->part_sums.buffer);
+    arena_free_results(&run->kernel->arena, &run->sums);
     *run = (mdh_run){.kernel = NULL};
 }

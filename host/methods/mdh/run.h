@@ -25,7 +25,7 @@ typedef struct mdh_run {
     buffer_of_real part_sums;
     size_t place_bytes, part_bytes; /* of the buffers, which grow when need be */
     results sums;
-    work work;
+    command_sequence command_sequence;
 } mdh_run;
 
 /* Starts on rows [first, first + count), and the way back. The run must stay where it is; its
@@ -39,8 +39,8 @@ ley_status mdh_run_begin(mdh_run *run, mdh_kernel *kernel, int64_t first, int64_
 ley_status mdh_run_finish(mdh_run *run, double *values, double *field, ley_error *error);
 
 /* Starts sum_parts: of so many parts of so many values. */
-void mdh_launch_sums(work *w, const mdh_kernel *kernel, buffer_of_real part_sums, int parts, int part_values,
-                     buffer_of_real sums);
+void mdh_launch_sums(command_sequence *w, const mdh_kernel *kernel, buffer_of_real part_sums, int parts,
+                     int part_values, buffer_of_real sums);
 
 /* Bytes that so many rows take of a device on their way, of a kernel that knows its problem and how
  * many atoms there are; and of the largest buffer. */

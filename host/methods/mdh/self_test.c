@@ -5,8 +5,8 @@
 #include "methods/mdh/run.h"
 
 #include "error.h"
-#include "judge/reference_field.h"
-#include "run/self_test.h"
+#include "law/reference_field.h"
+#include "verify/self_test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -404,22 +404,22 @@ static ley_status compare_sums(const mdh_kernel *k, const void *sums, ley_error 
 }
 
 /* The sums come to where other numbers are. */
-static ley_status sum_on_device(const mdh_kernel *k, room *r, work *w, const void *numbers, size_t value_bytes,
-                                ley_error *error)
+static ley_status sum_on_device(const mdh_kernel *k, arena *r, command_sequence *w, const void *numbers,
+                                size_t value_bytes, ley_error *error)
 {
     const size_t part_bytes = 2 * SUM_PARTS * SUM_VALUES * value_bytes, bytes = SUM_VALUES * value_bytes;
     buffer_of_real parts;
     results sums = {.buffer = NULL};
-    ley_status status = room_buffer(r, part_bytes, DEV_READ_WRITE, &parts.buffer, error);
+    ley_status status = arena_buffer(r, part_bytes, DEV_READ_WRITE, &parts.buffer, error);
     if (status == LEY_OK)
-        status = room_results(r, (int64_t)bytes, &sums, error);
+        status = arena_results(r, (int64_t)bytes, &sums, error);
     if (status != LEY_OK)
         return status;
-    work_write(w, parts.buffer, 0, numbers, part_bytes);
-    work_write(w, sums.buffer, 0, numbers, bytes);
+    sequence_write(w, parts.buffer, 0, numbers, part_bytes);
+    sequence_write(w, sums.buffer, 0, numbers, bytes);
     mdh_launch_sums(w, k, parts, SUM_PARTS, SUM_VALUES, (buffer_of_real){sums.buffer});
-    work_read(w, sums.buffer, 0, sums.staging, bytes);
-    status = work_finish(w, error);
+    sequence_read(w, sums.buffer, 0, sums.staging, bytes);
+    status = sequence_finish(w, error);
     return status == LEY_OK ? compare_sums(k, sums.staging->bytes, error) : status;
 }
 
@@ -427,19 +427,19 @@ ley_status mdh_sums_self_test(const mdh_kernel *k, ley_error *error)
 {
     const bool is_double = k->choice.spec.sum == LEY_SPEC_SUM_DOUBLE;
     const size_t bytes = is_double ? sizeof(double) : sizeof(float), count = 2 * SUM_PARTS * SUM_VALUES;
-    room r = {.device = k->device};
+    arena r = {.device = k->device};
     flight f = {.device = k->device};
-    work w = {.flight = NULL};
+    command_sequence w = {.flight = NULL};
     void *numbers = calloc(count, bytes);
     if (numbers == NULL)
         return ley_fail_memory(error, count * bytes, "the self-test");
     for (size_t i = 0; i < count; i++) /* what was lost lies behind the values */
         put_number(is_double, numbers, i,
                    summand((int)(i / SUM_VALUES) % SUM_PARTS, (int)(i % SUM_VALUES), i >= count / 2));
-    work_begin(&w, &f, NULL);
+    sequence_begin(&w, &f, NULL);
     ley_status status = sum_on_device(k, &r, &w, numbers, bytes, error);
-    work_end(&w);
-    room_clear(&r);
+    sequence_end(&w);
+    arena_clear(&r);
     free(numbers);
     return status;
 }

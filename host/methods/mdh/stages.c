@@ -1,18 +1,18 @@
 #include "methods/mdh/stages.h"
 
-#include "core/points.h"
 #include "error.h"
-#include "judge/accuracy.h"
-#include "judge/reference_field.h"
+#include "law/accuracy.h"
+#include "law/reference_field.h"
 #include "layout/patches.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/pack.h"
 #include "methods/mdh/run.h"
 #include "parallel.h"
-#include "run/forecast.h"
-#include "run/job_memory.h"
-#include "run/slab_size.h"
+#include "plan/forecast.h"
+#include "schedule/job_memory.h"
+#include "schedule/slab_size.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static ley_status size_slabs(mdh_state *s, ley_error *error)
                               .most_per_launch = launch_points(s->kernel.device->info) / longest_row,
                               .most_pieces = s->task->job->options->slab_planes,
                               .planned = plan_slab(s->task->job->plan, s->kernel.device->info)};
-    return slab_size(&s->kernel.room, &needs, &s->slab_rows, error);
+    return slab_size(&s->kernel.arena, &needs, &s->slab_rows, error);
 }
 
 /* What a device is to be ready for. */
@@ -160,7 +160,7 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
 {
     mdh_state *s = *state;
     s->task = context;
-    s->kernel.room = (room){.device = place->device, .within = place->room};
+    s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     ley_status status = size_slabs(s, error);
     return status == LEY_OK ? mdh_kernel_load(&s->kernel, &s->task->problem, error) : status;
 }
@@ -188,7 +188,7 @@ static ley_status forecast(void *context, const stage_place *place, void *state,
 {
     mdh_state *s = state;
     s->task = context;
-    s->kernel.room = (room){.device = place->device, .within = place->room};
+    s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     s->kernel.problem = &s->task->problem;
     s->kernel.n_atoms = (int)ley_atoms_count(s->task->atoms);
     const mdh_problem *problem = s->kernel.problem;
@@ -224,14 +224,14 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     mdh_state *s = state;
     mdh_run *run = &s->slots[slot];
     ley_status status = mdh_run_finish(run, ley_boundary_values(s->task->boundary), s->task->field, error);
-    *times = run->work.times;
+    *times = run->command_sequence.times;
     return status;
 }
 
 static void drop(void *state, int slot)
 {
     mdh_state *s = state;
-    work_finish(&s->slots[slot].work, NULL);
+    sequence_finish(&s->slots[slot].command_sequence, NULL);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
 #define LEY_MDH_STAGES_H
 
 #include "methods/mdh/problem.h"
-#include "run/method.h"
+#include "schedule/method.h"
 
 /* What the task of such a method begins with. */
 typedef struct mdh_sums {

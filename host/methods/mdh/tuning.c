@@ -1,7 +1,7 @@
 #include "methods/mdh/tuning.h"
 
+#include "engine/specifications.h"
 #include "error.h"
-#include "run/specifications.h"
 
 #include <math.h>
 #include <stdio.h>

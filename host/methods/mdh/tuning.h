@@ -2,7 +2,7 @@
 #ifndef LEY_TUNING_MDH_H
 #define LEY_TUNING_MDH_H
 
-#include "run/tuning.h"
+#include "engine/tuning.h"
 
 /* The specification of mdh.cl, one field a key of LEY_MDH_KEYS. */
 typedef struct mdh_spec {

@@ -1,10 +1,10 @@
 /* Single Debye-Hueckel: the atoms as one sphere with a charge, a dipole and a quadrupole at its
  * centre. */
-#include "core/boundary.h"
-#include "core/solvent.h"
 #include "error.h"
+#include "law/solvent.h"
 #include "memory.h"
 #include "parallel.h"
+#include "target/boundary.h"
 
 #include <math.h>
 #include <stdlib.h>

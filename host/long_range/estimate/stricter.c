@@ -1,0 +1,56 @@
+#include "long_range/estimate/stricter.h"
+
+#include "error.h"
+#include "target/map.h"
+
+static bool is_same(const ley_long_range *a, const ley_long_range *b)
+{
+    return a->cutoff_A == b->cutoff_A && a->spacing_A == b->spacing_A && a->splitting == b->splitting &&
+           a->window == b->window && a->solver == b->solver && a->long_waves_per_A == b->long_waves_per_A &&
+           a->contact_error == b->contact_error;
+}
+
+ley_status msm_choose_stricter(const msm_task *task, ley_engine *engine, const coulomb_problem *where,
+                               const ley_run_options *options, ley_long_range *range, ley_sum *sum, ley_error *error)
+{
+    const ley_long_range *asked = &task->asked;
+    ley_run_options open = *options;
+    ley_choice choice;
+    if (asked->chosen == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "its lattices were not chosen for a tolerance");
+    if (asked->chosen & LEY_FIX_SUM)
+        open.sum = LEY_SUM_AUTO;
+    else if (open.sum == LEY_SUM_AUTO) /* floats come first then */
+        open.sum = LEY_SUM_FLOAT;
+    *range = *asked;
+    range->fft = task->library[0] != '\0' ? task->library : NULL;
+    const unsigned fixed = ~asked->chosen;
+    const ley_status status = where->points != NULL
+                                  ? ley_long_range_choose_points(engine, where->atoms, where->points, open.tolerance,
+                                                                 fixed, &open, range, &choice, error)
+                                  : ley_long_range_choose(engine, where->atoms, ley_map_lattice(where->map),
+                                                          open.tolerance, fixed, &open, range, &choice, error);
+    if (status != LEY_OK)
+        return status;
+    if (is_same(asked, range) && (choice.sum == options->sum || !(asked->chosen & LEY_FIX_SUM)))
+        return ley_fail(error, LEY_ERROR_USAGE, "the strictest plan is the one that was taken");
+    *sum = asked->chosen & LEY_FIX_SUM ? choice.sum : options->sum;
+    return LEY_OK;
+}
+
+ley_status msm_take_direct(const msm_task *task, const coulomb_problem *where, const ley_run_options *options,
+                           const method **m, void **made, ley_sum *sum, ley_error *error)
+{
+    const ley_long_range *r = &task->asked;
+    coulomb_problem p = *where;
+    ley_direct_default(&p.medium);
+    p.medium.units = r->units;
+    p.medium.dielectric = r->dielectric;
+    p.medium.temperature_K = r->temperature_K;
+    p.medium.r_min_A = r->r_min_A;
+    if (!(r->chosen & LEY_FIX_METHOD) || r->kappa_per_A > 0 || r->periodic[0] || r->periodic[1] || r->periodic[2] ||
+        options->variant != NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "it has to be done by lattices, of which none are stricter");
+    *sum = r->chosen & LEY_FIX_SUM ? LEY_SUM_AUTO : options->sum;
+    return method_take_direct(&p, m, made, error);
+}

@@ -1,0 +1,489 @@
+/* Long-range potentials for a tolerance: what is to be summed how, on the devices of an engine. */
+#include "long_range/estimate/tolerance.h"
+#include "calibrate.h"
+#include "core/options.h"
+#include "engine/engine.h"
+#include "error.h"
+#include "law/tolerance_floor.h"
+#include "log.h"
+#include "long_range/estimate/parameter_search.h"
+#include "long_range/model/memory_limits.h"
+#include "long_range/model/problem.h"
+#include "long_range/points.h"
+#include "long_range/task.h"
+#include "methods/cutoff/point_stages.h"
+#include "numerics/error_table.h"
+#include "numerics/expected_error.h"
+#include "target/points.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the tolerance: errors are random, and what is expected is half of what is allowed. */
+static const double usual_aim = 0.5;
+
+/* What direct summation makes of a device's roots: on maps, whose points share differences, at
+ * points, and with the field there; and a root's error that it takes. */
+static const double direct_share = 0.95, direct_share_at_points = 0.5, direct_share_with_field = 0.25,
+                    root_error = 1e-4;
+
+/* Of devices that have not been measured yet. */
+static const double unknown_gpu_roots_per_s = 1e12, unknown_cpu_roots_per_s = 1e10;
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+static double fastest_root(const calibration *c)
+{
+    double most = 0;
+    for (int root = 0; root < LEY_ROOT_COUNT; root++)
+        if (c->root_error[root] < root_error)
+            most = fmax(most, c->roots_per_s[root]);
+    return most;
+}
+
+static void look_at_device(const worker *w, dev *device, const ley_run_options *options, bool at_points,
+                           search_device *d, double *roots_per_s)
+{
+    const bool is_cpu = w->info->device_class == DEV_CPU;
+    ley_short_range range;
+    ley_short_range_default(&range);
+    double pairs_per_s[SEARCH_REACHES];
+    cutoff_wish wish = {.variant = options->variant,
+                        .math = options->math,
+                        .sum = LEY_SPEC_SUM_FLOAT,
+                        .pair = LEY_PAIR_TAYLOR4,
+                        .store = LEY_STORE_ROWS,
+                        .depth = range.bin_depth};
+    device_view view = {.info = w->info};
+    view.is_known = calibrate_known(device, w->info, tuning_cutoff_needs(&wish) | CALIBRATE_MULTIPLY_ADDS, &view.facts);
+    *roots_per_s = view.is_known ? fastest_root(&view.facts) : 0;
+    if (!(*roots_per_s > 0))
+        *roots_per_s = is_cpu ? unknown_cpu_roots_per_s : unknown_gpu_roots_per_s;
+    const calibration *facts = view.is_known ? &view.facts : NULL;
+    for (int i = 0; i < SEARCH_REACHES; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            wish.reach[axis] = search_reaches[i];
+        pairs_per_s[i] = at_points ? cutoff_points_expected_rate(w->info, facts)
+                                   : tuning_cutoff_expected_rate(w->info, facts, &wish);
+    }
+    search_look_at(w->info, facts, pairs_per_s, d);
+}
+
+static double direct_share_of(const ley_points *points)
+{
+    return points == NULL ? direct_share : points->field == NULL ? direct_share_at_points : direct_share_with_field;
+}
+
+/* What floats leave of a direct sum, of each root of the atoms and of the squared terms: boxes of
+ * water were off by a tenth of that, molecule by molecule, and by three times that, all oxygens
+ * first. And how much longer doubles take, which come after them where they miss the tolerance: by
+ * PoCL. */
+static const double direct_rounding = 3e-9, doubles_take = 8;
+
+static double direct_s(const charge_statistics *s, double roots_per_s, double tolerance, ley_sum sum)
+{
+    const double floats_s = s->atoms * s->points / roots_per_s,
+                 squares = 4 * M_PI * s->radius_A * s->square_e2 / s->charged_A3;
+    const bool is_missed = direct_rounding * sqrt(s->atoms * squares) > tolerance * s->potential_e_A;
+    return floats_s * (sum == LEY_SUM_AUTO && is_missed ? 1 + doubles_take : 1);
+}
+
+/* ---- The plan -------------------------------------------------------------------------------- */
+
+/* What makes no lattices, or none that a device has room for, is not looked for: where it leads to
+ * is for the job's creator to say. */
+static bool has_lattices(size_t count, const worker *workers, const ley_long_range *r, const ley_atoms *atoms,
+                         const ley_lattice *lattice)
+{
+    hierarchy h;
+    return msm_lattices(r, atoms, lattice, &h, NULL) == LEY_OK && msm_check_mean(&h, atoms, NULL) == LEY_OK &&
+           (r->solver != LEY_SOLVER_FFT || h.levels == 0 || memory_limits_any(count, workers, &h));
+}
+
+/* What choose() chooses from. */
+typedef struct candidates {
+    size_t count;
+    const worker *workers;
+    const charge_statistics *charge_statistics;
+    const search_device *devices;
+    const ley_atoms *atoms;
+    const ley_lattice *lattice;
+    double aim;
+    unsigned fixed;
+    ley_sum sum;
+    ley_long_range asked, best;
+    search_figures figures; /* seconds: infinite, there is none that can be had */
+} candidates;
+
+/* The best one with so much fixed, if it can be had and is faster than those before. */
+static void try_candidate(candidates *c, const ley_long_range *asked, unsigned fixed)
+{
+    search_figures own;
+    ley_long_range r = *asked;
+    if (search_make(c->charge_statistics, c->count, c->devices, c->aim, fixed, c->sum, &r, &own, NULL) == LEY_OK &&
+        own.seconds < c->figures.seconds && has_lattices(c->count, c->workers, &r, c->atoms, c->lattice)) {
+        c->best = r;
+        c->figures = own;
+    }
+}
+
+/* Cutoff by cutoff, where it is open, and window by window. */
+static void try_each(candidates *c, const ley_long_range *asked, unsigned fixed)
+{
+    static const double shortest_A = 2, longest_A = 48, longer = 1.2;
+    ley_long_range r = *asked;
+    for (double a_A = shortest_A; a_A <= longest_A; a_A *= longer) {
+        r.cutoff_A = fixed & LEY_FIX_CUTOFF ? asked->cutoff_A : a_A;
+        for (int w = 0; w < LEY_WINDOW_COUNT; w++) {
+            r.window = (ley_window)w;
+            if (!(fixed & LEY_FIX_WINDOW) || r.window == asked->window)
+                try_candidate(c, &r, fixed | LEY_FIX_CUTOFF | LEY_FIX_WINDOW);
+        }
+        if (fixed & LEY_FIX_CUTOFF)
+            return;
+    }
+}
+
+/* With other solvers than the one that cannot be had, and where these cannot either, of any
+ * solver what is not the fastest by its figures. */
+static void try_others(candidates *c, ley_solver refused)
+{
+    static const ley_solver solvers[] = {LEY_SOLVER_FFT, LEY_SOLVER_MIXED, LEY_SOLVER_DIRECT};
+    const bool is_open = !(c->fixed & LEY_FIX_SOLVER) || c->asked.solver == LEY_SOLVER_AUTO;
+    for (int is_closer = 0; is_closer < 2 && !(c->figures.seconds < INFINITY); is_closer++)
+        for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+            ley_long_range other = c->asked;
+            other.solver = solvers[i];
+            if (is_closer && (is_open || solvers[i] == refused))
+                try_each(c, &other, c->fixed | LEY_FIX_SOLVER);
+            else if (!is_closer && is_open && solvers[i] != refused)
+                try_candidate(c, &other, c->fixed | LEY_FIX_SOLVER);
+        }
+}
+
+/* Of a solver that was asked for: none can be had, though the problem has lattices that transforms
+ * do. Anything else is refused by the job's creator, which says why. */
+static ley_status refuse(const candidates *c, const ley_long_range *chosen, ley_error *error)
+{
+    ley_error why = {0};
+    ley_long_range other = *chosen;
+    other.solver = LEY_SOLVER_FFT;
+    if (chosen->solver == LEY_SOLVER_FFT || !has_lattices(0, NULL, &other, c->atoms, c->lattice))
+        return LEY_OK;
+    hierarchy h;
+    if (msm_lattices(chosen, c->atoms, c->lattice, &h, &why) == LEY_OK)
+        return LEY_OK;
+    const ley_status status = ley_fail(error, LEY_ERROR_USAGE,
+                                       "no lattices of the %s solver that are expected to reach the tolerance can be "
+                                       "had; of the fastest by their figures %s",
+                                       msm_solver_words[chosen->solver], why.message);
+    ley_error_clear(&why);
+    return status;
+}
+
+/* Some that are fine by their figures cannot be had: periods that cannot be halved, lattices that
+ * reach too far for kernels, transforms that are too large, a mean potential that floats cannot
+ * carry. Then there may be others. */
+static ley_status choose(size_t count, const worker *workers, const charge_statistics *s, const search_device *devices,
+                         const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
+                         ley_sum sum, ley_long_range *range, search_figures *figures, ley_error *error)
+{
+    candidates c = {.count = count,
+                    .workers = workers,
+                    .charge_statistics = s,
+                    .devices = devices,
+                    .atoms = atoms,
+                    .lattice = lattice,
+                    .aim = relative_rms,
+                    .fixed = fixed,
+                    .sum = sum,
+                    .asked = *range,
+                    .figures = {.seconds = INFINITY}};
+    const ley_status status = search_make(s, count, devices, relative_rms, fixed, sum, range, figures, error);
+    if (status != LEY_OK || has_lattices(count, workers, range, atoms, lattice))
+        return status;
+    try_others(&c, range->solver);
+    if (!(c.figures.seconds < INFINITY))
+        return refuse(&c, range, error);
+    *range = c.best;
+    *figures = c.figures;
+    return LEY_OK;
+}
+
+/* By how much the lattices of these options are off more than those of cubes, which the table has:
+ * in an oblique cell; or 0, where the table is right, or there are none. */
+static double excess_of(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *lattice)
+{
+    hierarchy h;
+    if (msm_lattices(r, atoms, lattice, &h, NULL) != LEY_OK || h.levels == 0 || hierarchy_is_rectangular(&h))
+        return 0;
+    h.levels = 1;
+    return expected_error(&h) /
+           error_table_at((splitting_kind)r->splitting, (window_kind)r->window, r->cutoff_A / r->spacing_A);
+}
+
+/* The same with lattices of the cell's own shape: what is chosen is looked at, and chosen again
+ * where it is off by more than was thought. */
+static ley_status choose_shape(size_t count, const worker *workers, charge_statistics *s, const search_device *devices,
+                               const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
+                               ley_sum sum, ley_long_range *range, search_figures *figures, ley_error *error)
+{
+    enum { MOST_TRIES = 24 };
+    static const double near = 1.1;
+    const ley_long_range asked = *range;
+    for (int i = 0; i < MOST_TRIES; i++) {
+        *range = asked;
+        const ley_status status =
+            choose(count, workers, s, devices, atoms, lattice, relative_rms, fixed, sum, range, figures, error);
+        if (status != LEY_OK)
+            return status;
+        double *known = &s->excess[range->splitting][range->window];
+        const double excess = excess_of(range, atoms, lattice);
+        if (excess <= near * (*known > 0 ? *known : 1))
+            return LEY_OK;
+        *known = excess;
+    }
+    return LEY_OK;
+}
+
+/* What is expected is no more than that: where nothing is expected to be as near as is aimed at,
+ * what comes nearest is taken, and measured. */
+static ley_status choose_nearest(size_t count, const worker *workers, charge_statistics *s,
+                                 const search_device *devices, const ley_atoms *atoms, const ley_lattice *lattice,
+                                 double relative_rms, unsigned fixed, ley_sum sum, ley_long_range *range,
+                                 search_figures *figures, ley_error *error)
+{
+    static const double wider = 1.4, widest = 1e9;
+    const ley_long_range asked = *range;
+    for (double by = 1; by < widest; by *= wider) {
+        *range = asked;
+        if (choose_shape(count, workers, s, devices, atoms, lattice, by * relative_rms, fixed, sum, range, figures,
+                         NULL) == LEY_OK)
+            return LEY_OK;
+    }
+    *range = asked;
+    return choose_shape(count, workers, s, devices, atoms, lattice, relative_rms, fixed, sum, range, figures, error);
+}
+
+/* Compilers that run on the host's processor for a processor take longest. */
+static double building_s(size_t count, const worker *workers)
+{
+    double longest_s = 0;
+    for (size_t i = 0; i < count; i++)
+        longest_s = fmax(longest_s, workers[i].info->device_class == DEV_CPU ? 1 : 0.2);
+    return longest_s;
+}
+
+/* ---- From a plan ----------------------------------------------------------------------------- */
+
+static int find_word(const char *const *words, const char *word)
+{
+    int i = 0;
+    while (words[i] != NULL && strcmp(words[i], word) != 0)
+        i++;
+    return words[i] != NULL ? i : -1;
+}
+
+/* What a plan decides of lattices. */
+typedef struct lattice_plan {
+    const char *splitting, *window, *solver; /* NULL: nothing */
+    double cutoff_A, spacing_A;              /* not a number: nothing */
+} lattice_plan;
+
+static ley_status check_length(const char *what, double planned_A, bool is_fixed, double asked_A, ley_error *error)
+{
+    if (!is_fixed || !isfinite(planned_A) || planned_A == asked_A)
+        return LEY_OK;
+    return plan_fail(error, "%s is to be %g A, and %g A is asked for", what, planned_A, asked_A);
+}
+
+static ley_status check_word(const char *what, const char *planned, bool is_fixed, const char *asked, ley_error *error)
+{
+    if (!is_fixed || planned == NULL || strcmp(planned, asked) == 0)
+        return LEY_OK;
+    return plan_fail(error, "%s is to be %s, and %s is asked for", what, planned, asked);
+}
+
+/* What is asked for must be as the plan says; but where no device had transforms, a nodal window
+ * may have come in place of a B-spline. */
+static ley_status check_fixed(const lattice_plan *p, unsigned fixed, const ley_long_range *r, ley_error *error)
+{
+    const bool may_replace = p->solver != NULL && strcmp(p->solver, "fft") != 0 &&
+                             !((fixed & LEY_FIX_SOLVER) && r->solver == LEY_SOLVER_FFT),
+               is_replaced = may_replace && p->window != NULL &&
+                             strcmp(p->window, msm_window_words[msm_nodal_window(r->window)]) == 0;
+    ley_status status =
+        check_word("splitting", p->splitting, fixed & LEY_FIX_SPLITTING, msm_splitting_words[r->splitting], error);
+    if (status == LEY_OK)
+        status = check_word("window", p->window, (fixed & LEY_FIX_WINDOW) && !is_replaced, msm_window_words[r->window],
+                            error);
+    if (status == LEY_OK)
+        status = check_word("solver", p->solver, (fixed & LEY_FIX_SOLVER) && r->solver != LEY_SOLVER_AUTO,
+                            msm_solver_words[r->solver], error);
+    if (status == LEY_OK)
+        status = check_length("cutoff", p->cutoff_A, fixed & LEY_FIX_CUTOFF, r->cutoff_A, error);
+    return status == LEY_OK ? check_length("spacing", p->spacing_A, fixed & LEY_FIX_SPACING, r->spacing_A, error)
+                            : status;
+}
+
+/* Takes what the plan decides, LEY_FIX_..., which is returned. The job's creator checks it. */
+static unsigned take(const lattice_plan *p, const job_plan *given, ley_long_range *r)
+{
+    const int s = p->splitting != NULL ? find_word(msm_splitting_words, p->splitting) : -1,
+              w = p->window != NULL ? find_word(msm_window_words, p->window) : -1;
+    r->splitting = s >= 0 ? (ley_splitting)s : r->splitting;
+    r->window = w >= 0 ? (ley_window)w : r->window;
+    if (p->solver != NULL)
+        r->solver = strcmp(p->solver, "fft") == 0 ? LEY_SOLVER_FFT
+                    : strcmp(p->solver, "mixed") == 0
+                        ? LEY_SOLVER_MIXED
+                        : LEY_SOLVER_DIRECT; /* of mixed the job takes the plan's levels */
+    r->cutoff_A = isfinite(p->cutoff_A) ? p->cutoff_A : r->cutoff_A;
+    r->spacing_A = isfinite(p->spacing_A) ? p->spacing_A : r->spacing_A;
+    r->long_waves_per_A = isfinite(plan_real(given, "long_waves")) ? plan_real(given, "long_waves") : 0;
+    r->contact_error = isfinite(plan_real(given, "contact")) ? plan_real(given, "contact") : 0;
+    return (s >= 0 ? LEY_FIX_SPLITTING : 0u) | (w >= 0 ? LEY_FIX_WINDOW : 0u) |
+           (p->solver != NULL ? LEY_FIX_SOLVER : 0u) | (isfinite(p->cutoff_A) ? LEY_FIX_CUTOFF : 0u) |
+           (isfinite(p->spacing_A) ? LEY_FIX_SPACING : 0u);
+}
+
+static const unsigned all_of_a_plan =
+    LEY_FIX_CUTOFF | LEY_FIX_SPACING | LEY_FIX_SPLITTING | LEY_FIX_WINDOW | LEY_FIX_SOLVER;
+
+/* From the plan of the options, if there is one; *is_whole: it says all of it, and nothing is left
+ * to choose. */
+static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_range *r, bool *is_whole,
+                            ley_error *error)
+{
+    job_plan *given = NULL;
+    *is_whole = false;
+    if (o->decision_count == 0 || plan_of_list(o->decisions, o->decision_count, &given, NULL) != LEY_OK)
+        return LEY_OK;
+    const lattice_plan p = {.splitting = plan_word(given, NULL, "splitting"),
+                            .window = plan_word(given, NULL, "window"),
+                            .solver = plan_word(given, NULL, "solver"),
+                            .cutoff_A = plan_real(given, "cutoff"),
+                            .spacing_A = plan_real(given, "spacing")};
+    const ley_status status = check_fixed(&p, *fixed, r, error);
+    if (status == LEY_OK) {
+        const unsigned of_plan = take(&p, given, r);
+        *is_whole = of_plan == all_of_a_plan;
+        *fixed |= of_plan;
+    }
+    plan_destroy(given);
+    return status;
+}
+
+static ley_status check(double tolerance, const ley_lattice *lattice, ley_error *error)
+{
+    if (!(tolerance >= LEY_LEAST_TOLERANCE && tolerance <= LEY_MOST_TOLERANCE))
+        return ley_fail(error, LEY_ERROR_USAGE, "tolerance %g, must be %g to %g", tolerance, LEY_LEAST_TOLERANCE,
+                        LEY_MOST_TOLERANCE);
+    const ley_status status = ley_lattice_check(lattice, error);
+    return status == LEY_OK ? ley_lattice_check_orthogonal(lattice, "a tolerance", error) : status;
+}
+
+/* Options have been checked. `points`: NULL, or those that the lattice is over. */
+static ley_status choose_for(size_t count, const worker *workers, bool is_own, const ley_atoms *atoms,
+                             const ley_points *points, const ley_lattice *lattice, double tolerance, unsigned fixed,
+                             const ley_run_options *o, ley_long_range *range, ley_choice *choice, ley_error *error)
+{
+    ley_long_range r = *range;
+    charge_statistics s;
+    ley_status status = charge_statistics_make_points(atoms, points, lattice, &r, &s, error);
+    if (status != LEY_OK)
+        return status;
+    s.potential_e_A = fmax(s.potential_e_A, tolerance_floor_share(tolerance) * s.terms_e_A);
+    if (s.radius_A > 0) /* of what screening leaves nothing of */
+        s.potential_e_A = fmax(s.potential_e_A, LEY_TOLERANCE_DIGITS * sqrt(s.square_e2) / s.radius_A);
+    search_device *devices = calloc(count + 1, sizeof *devices);
+    if (devices == NULL)
+        return ley_fail_memory(error, sizeof *devices, "a plan");
+    double roots_per_s = 0, of_device;
+    for (size_t i = 0; i < count; i++) {
+        look_at_device(&workers[i], is_own ? workers[i].device : worker_device(&workers[i]), o, points != NULL,
+                       &devices[i], &of_device);
+        roots_per_s += of_device;
+    }
+    search_figures figures;
+    r.levels = 0;
+    status = choose_nearest(count, workers, &s, devices, atoms, lattice, (o->aim > 0 ? o->aim : usual_aim) * tolerance,
+                            fixed, o->sum, &r, &figures, error);
+    free(devices);
+    if (status != LEY_OK)
+        return status;
+    if (r.solver == LEY_SOLVER_FFT && !(fixed & LEY_FIX_SOLVER) && r.window >= LEY_WINDOW_BSPLINE4)
+        r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
+    *range = r;
+    *choice = (ley_choice){.seconds = figures.seconds,
+                           .relative_rms = hypot(figures.relative_rms, figures.rounding),
+                           .sum = figures.sum,
+                           .building_s = building_s(count, workers),
+                           .direct_s = direct_s(&s, direct_share_of(points) * roots_per_s, tolerance, o->sum)};
+    log_say(
+        LEY_LOG_NOTE,
+        "for a tolerance of %.2g: cutoff %g A, nodes %g A apart, expected to be off by %.2g of %.3g e/A, in %.3g s; "
+        "direct summation: %.3g s%s%s",
+        tolerance, r.cutoff_A, r.spacing_A, choice->relative_rms, s.potential_e_A, figures.seconds, choice->direct_s,
+        r.long_waves_per_A > 0 ? "; long waves in double precision" : "",
+        o->sum == LEY_SUM_AUTO && figures.sum != LEY_SUM_FLOAT ? "; compensated sums" : "");
+    return LEY_OK;
+}
+
+ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_lattice *lattice, double tolerance,
+                         unsigned fixed, const ley_run_options *options, ley_long_range *range, ley_choice *choice,
+                         ley_error *error)
+{
+    const ley_status status = check(tolerance, lattice, error);
+    return status == LEY_OK
+               ? choose_for(1, w, true, atoms, NULL, lattice, tolerance, fixed, options, range, choice, error)
+               : status;
+}
+
+static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
+                              const ley_lattice *lattice, double tolerance, unsigned fixed,
+                              const ley_run_options *options, ley_long_range *range, ley_choice *choice,
+                              ley_error *error)
+{
+    ley_long_range r;
+    ley_run_options o;
+    bool is_whole;
+    ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
+    if (status == LEY_OK)
+        status = OPTIONS_TAKE(ley_run_options, aim, &o, options, error);
+    if (status == LEY_OK)
+        status = check(tolerance, lattice, error);
+    if (status == LEY_OK)
+        status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
+    if (status != LEY_OK)
+        return status;
+    r.chosen = ~fixed & (all_of_a_plan | LEY_FIX_METHOD | (o.sum == LEY_SUM_AUTO ? LEY_FIX_SUM : 0u));
+    fixed &= all_of_a_plan;
+    status = take_plan(&o, &fixed, &r, &is_whole, error);
+    if (status != LEY_OK)
+        return status;
+    if (is_whole)
+        *choice = (ley_choice){.sum = o.sum == LEY_SUM_AUTO ? LEY_SUM_FLOAT : o.sum};
+    else
+        status = choose_for(engine->worker_count, engine->workers, false, atoms, points, lattice, tolerance, fixed, &o,
+                            &r, choice, error);
+    if (status == LEY_OK)
+        *range = r;
+    return status;
+}
+
+ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
+                                 double tolerance, unsigned fixed, const ley_run_options *options,
+                                 ley_long_range *range, ley_choice *choice, ley_error *error)
+{
+    return choose_with(engine, atoms, NULL, lattice, tolerance, fixed, options, range, choice, error);
+}
+
+ley_status ley_long_range_choose_points(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
+                                        double tolerance, unsigned fixed, const ley_run_options *options,
+                                        ley_long_range *range, ley_choice *choice, ley_error *error)
+{
+    const ley_lattice lattice = msm_points_lattice(points);
+    return choose_with(engine, atoms, points, &lattice, tolerance, fixed, options, range, choice, error);
+}

@@ -1,0 +1,182 @@
+#include "long_range/host_threads.h"
+
+#include "clock.h"
+#include "device.h"
+#include "error.h"
+#include "numerics/expected_error.h"
+#include "parallel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *spread_atoms(void *context)
+{
+    host_threads *b = context;
+    const double start_s = ley_clock_s();
+    b->spread = calloc(1, sizeof *b->spread);
+    b->spread_status = b->spread == NULL
+                           ? ley_fail_memory(&b->spread_error, sizeof *b->spread, "the atoms")
+                           : spread_make(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
+                                         ley_atoms_charges_e(b->atoms), b->cancelled, b->spread, &b->spread_error);
+    b->spread_s = ley_clock_s() - start_s;
+    return NULL;
+}
+
+/* Of transforms of n nodes, to those that there are. */
+static void add_long_waves(host_threads *b, const int64_t n[3])
+{
+    host_threads_waves *w = calloc(1, sizeof *w);
+    if (b->long_charges.values_e == NULL && b->long_status == LEY_OK)
+        b->long_status =
+            long_charges_make(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
+                              ley_atoms_charges_e(b->atoms), b->cancelled, &b->long_charges, &b->long_error);
+    if (w == NULL && b->long_status == LEY_OK)
+        b->long_status = ley_fail_memory(&b->long_error, sizeof *w, "long waves");
+    if (b->long_status == LEY_OK)
+        b->long_status =
+            long_wavelengths_make(b->lattices, n, &b->long_charges, b->cancelled, &w->made, &b->long_error);
+    if (b->long_status != LEY_OK) {
+        free(w);
+        return;
+    }
+    memcpy(w->n, n, sizeof w->n);
+    w->next = b->long_wavelengths;
+    b->long_wavelengths = w;
+}
+
+static void *make_long_waves(void *context)
+{
+    host_threads *b = context;
+    add_long_waves(b, b->extent);
+    return NULL;
+}
+
+static void *expect_error(void *context)
+{
+    host_threads *b = context;
+    b->expected = expected_error(b->lattices);
+    return NULL;
+}
+
+static void *make_influence(void *context)
+{
+    host_threads *b = context;
+    ley_error error = {0};
+    hierarchy top;
+    hierarchy_top(b->lattices, &top);
+    if (kept_spectrum_get(&top, b->extent, &b->is_ended, &b->influence, &error) != LEY_OK)
+        b->influence = NULL;
+    ley_error_clear(&error);
+    return NULL;
+}
+
+/* Does it now, where there can be no thread. */
+static void begin(host_threads_thread *t, void *(*run)(void *), host_threads *b)
+{
+    t->is_running = parallel_start(&t->thread, run, b) == 0;
+    if (!t->is_running)
+        run(b);
+}
+
+static void await(host_threads_thread *t)
+{
+    if (t->is_running)
+        pthread_join(t->thread, NULL);
+    t->is_running = false;
+}
+
+void host_threads_begin(host_threads *b, const hierarchy *lattices, const ley_atoms *atoms,
+                        const atomic_bool *cancelled, bool spreads, bool long_by_host, const int64_t extent[3])
+{
+    *b = (host_threads){.lattices = lattices, .atoms = atoms, .cancelled = cancelled};
+    pthread_mutex_init(&b->mutex, NULL);
+    if (extent != NULL) {
+        memcpy(b->extent, extent, sizeof b->extent);
+        begin(&b->transforming, make_influence, b);
+    }
+    if (spreads)
+        begin(&b->spreading, spread_atoms, b);
+    if (extent != NULL && long_by_host && long_wavelengths_are_wanted(lattices))
+        begin(&b->lengthening, make_long_waves, b);
+    begin(&b->expecting, expect_error, b);
+}
+
+ley_status host_threads_take_atoms(host_threads *b, const spread **atoms, ley_error *error)
+{
+    pthread_mutex_lock(&b->mutex);
+    await(&b->spreading);
+    if (b->spread == NULL && b->spread_status == LEY_OK)
+        spread_atoms(b);
+    *atoms = b->spread;
+    const ley_status status = b->spread_status;
+    if (status != LEY_OK)
+        ley_error_copy(error, &b->spread_error);
+    pthread_mutex_unlock(&b->mutex);
+    return status;
+}
+
+static const host_threads_waves *find_long_waves(const host_threads *b, const int64_t n[3])
+{
+    const host_threads_waves *at = b->long_wavelengths;
+    while (at != NULL && memcmp(at->n, n, sizeof at->n) != 0)
+        at = at->next;
+    return at;
+}
+
+static ley_status take_long_waves(void *context, const int64_t n[3], const long_wavelengths **waves, ley_error *error)
+{
+    host_threads *b = context;
+    pthread_mutex_lock(&b->mutex);
+    await(&b->lengthening);
+    if (b->long_status == LEY_OK && find_long_waves(b, n) == NULL)
+        add_long_waves(b, n);
+    const host_threads_waves *found = find_long_waves(b, n);
+    *waves = found != NULL ? &found->made : NULL;
+    const ley_status status = found != NULL ? LEY_OK : b->long_status;
+    if (status != LEY_OK)
+        ley_error_copy(error, &b->long_error);
+    pthread_mutex_unlock(&b->mutex);
+    return status;
+}
+
+long_wavelengths_source host_threads_long_wavelengths(host_threads *b)
+{
+    return (long_wavelengths_source){.take = take_long_waves, .context = b};
+}
+
+double host_threads_expected_error(host_threads *b)
+{
+    pthread_mutex_lock(&b->mutex);
+    await(&b->expecting);
+    pthread_mutex_unlock(&b->mutex);
+    return b->expected;
+}
+
+void host_threads_end(host_threads *b, bool is_kept)
+{
+    if (b->lattices == NULL) /* it never began */
+        return;
+    atomic_store(&b->is_ended, true);
+    await(&b->spreading);
+    await(&b->expecting);
+    await(&b->transforming);
+    await(&b->lengthening);
+    while (b->long_wavelengths != NULL) {
+        host_threads_waves *next = b->long_wavelengths->next;
+        long_wavelengths_clear(&b->long_wavelengths->made);
+        free(b->long_wavelengths);
+        b->long_wavelengths = next;
+    }
+    long_charges_clear(&b->long_charges);
+    kept_spectrum_give_back(b->influence);
+    if (b->spread != NULL && is_kept) {
+        dev_keep(b->spread);
+    } else if (b->spread != NULL) {
+        spread_clear(b->spread);
+        free(b->spread);
+    }
+    ley_error_clear(&b->spread_error);
+    ley_error_clear(&b->long_error);
+    pthread_mutex_destroy(&b->mutex);
+    *b = (host_threads){.lattices = NULL};
+}

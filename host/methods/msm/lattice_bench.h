@@ -1,9 +1,0 @@
-/* The benchmark of the lattice cutoff. */
-#ifndef LEY_LATTICE_BENCH_H
-#define LEY_LATTICE_BENCH_H
-
-#include "run/bench.h"
-
-extern const bench_subject bench_lattice;
-
-#endif

@@ -1,9 +1,0 @@
-/* The lattice cutoff's kernel on a device: chosen, built and tested. */
-#ifndef LEY_LATTICE_BUILD_H
-#define LEY_LATTICE_BUILD_H
-
-#include "methods/msm/lattice_kernel.h"
-
-ley_status lattice_kernel_create(dev *device, const lattice_wish *wish, lattice_kernel *kernel, ley_error *error);
-
-#endif

@@ -1,0 +1,383 @@
+#include "plan/host_job.h"
+
+#include "clock.h"
+#include "error.h"
+#include "law/reference_field.h"
+#include "law/second.h"
+#include "law/tolerance_floor.h"
+#include "log.h"
+#include "parallel.h"
+#include "schedule/host_direct.h"
+#include "target/map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The sum --------------------------------------------------------------------------------- */
+
+enum { POINTS_AT_ONCE = 1 << 16 };
+
+typedef struct host_run {
+    ley_job *job;
+    host_sum sum;
+    reference_terms terms; /* begun */
+    bool is_direct;        /* schedule/host_direct.h sums them */
+    float *planes;         /* of a map: these, from plane `first` on */
+    int64_t first;         /* number of the first point at hand */
+} host_run;
+
+static void place_of(const host_sum *sum, int64_t i, double place_A[3])
+{
+    if (sum->map == NULL) {
+        ley_boundary_point_A(sum->list, i, place_A);
+        return;
+    }
+    const int64_t *n = ley_map_lattice(sum->map)->n;
+    ley_lattice_point_A(ley_map_lattice(sum->map), (const int64_t[]){i % n[0], i / n[0] % n[1], i / n[0] / n[1]},
+                        place_A);
+}
+
+/* The terms at a point: without what it excludes. */
+static reference_terms terms_at(const host_run *r, int64_t i)
+{
+    reference_terms terms = r->terms;
+    terms.excluded = points_excluded(r->sum.points, i, &terms.excluded_count);
+    return terms;
+}
+
+static double *field_of(const host_sum *sum, int64_t i)
+{
+    return sum->points != NULL && sum->points->field != NULL ? sum->points->field + 3 * i : NULL;
+}
+
+static void set_value(const host_run *r, int64_t i, double value)
+{
+    if (r->planes != NULL)
+        r->planes[i - r->first] = (float)value;
+    else
+        r->sum.list->value[i] = value;
+}
+
+/* One point: what only the reference does, and the field. */
+static void sum_point(const host_run *r, int64_t i, bool has_value)
+{
+    const reference_terms terms = terms_at(r, i);
+    double place_A[3], *field = field_of(&r->sum, i);
+    reference_value components[3];
+    if (has_value && field == NULL)
+        return;
+    place_of(&r->sum, i, place_A);
+    if (!has_value)
+        set_value(r, i, reference_sum(&terms, place_A).value);
+    if (field != NULL)
+        reference_field(&terms, place_A, components);
+    for (int axis = 0; field != NULL && axis < 3; axis++)
+        field[axis] = components[axis].value;
+}
+
+/* So many points from this one on, at once. */
+static void sum_block(const host_run *r, int64_t i, size_t count)
+{
+    host_direct_points at;
+    double value[HOST_DIRECT_POINTS];
+    for (size_t k = 0; k < HOST_DIRECT_POINTS; k++) {
+        double place_A[3];
+        place_of(&r->sum, i + (int64_t)(k < count ? k : 0), place_A);
+        at.x_A[k] = place_A[0];
+        at.y_A[k] = place_A[1];
+        at.z_A[k] = place_A[2];
+    }
+    host_direct_sum(&r->terms, &at, value);
+    for (size_t k = 0; k < count; k++)
+        set_value(r, i + (int64_t)k, value[k]);
+}
+
+static void sum_points(void *context, size_t first, size_t last)
+{
+    const host_run *r = context;
+    for (size_t k = first; k < last && !job_cancelled(r->job); k += HOST_DIRECT_POINTS) {
+        const int64_t start = r->first + (int64_t)k;
+        const size_t left = last - k, count = left < HOST_DIRECT_POINTS ? left : HOST_DIRECT_POINTS;
+        if (r->is_direct)
+            sum_block(r, start, count);
+        for (int64_t i = start; i < start + (int64_t)count && !job_cancelled(r->job); i++)
+            sum_point(r, i, r->is_direct && terms_at(r, i).excluded_count == 0);
+    }
+}
+
+static void tell(ley_job *job, int64_t done)
+{
+    const double elapsed_s = ley_clock_s() - job->start_s, share = (double)done / (double)job->report.points;
+    const ley_progress progress = {.points_done = done,
+                                   .points_total = job->report.points,
+                                   .elapsed_s = elapsed_s,
+                                   .evaluations_per_s = elapsed_s > 0 ? share * job->report.evaluations / elapsed_s : 0,
+                                   .left_s = share > 0 ? elapsed_s * (1 / share - 1) : 0};
+    job->points_done = done;
+    if (job->options.progress != NULL)
+        job->options.progress(job->options.progress_context, &progress);
+}
+
+static ley_status sum_list(host_run *r, ley_error *error)
+{
+    for (r->first = 0; r->first < r->sum.list->n; r->first += POINTS_AT_ONCE) {
+        const int64_t left = r->sum.list->n - r->first, count = left < POINTS_AT_ONCE ? left : POINTS_AT_ONCE;
+        parallel_ranges((size_t)count, sum_points, r);
+        if (job_cancelled(r->job))
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        tell(r->job, r->first + count);
+    }
+    return LEY_OK;
+}
+
+static ley_status sum_map(host_run *r, ley_error *error)
+{
+    const int64_t *n = ley_map_lattice(r->sum.map)->n, plane = n[0] * n[1],
+                  planes = plane < POINTS_AT_ONCE ? POINTS_AT_ONCE / plane : 1;
+    ley_status status = LEY_OK;
+    for (int64_t first = 0; first < n[2] && status == LEY_OK; first += planes) {
+        const int64_t count = n[2] - first < planes ? n[2] - first : planes;
+        status = map_planes_take(r->sum.map, first, count, false, &r->planes, error);
+        if (status != LEY_OK)
+            return status;
+        r->first = first * plane;
+        parallel_ranges((size_t)(count * plane), sum_points, r);
+        if (job_cancelled(r->job))
+            status = ley_fail(error, LEY_CANCELLED, "cancelled");
+        const ley_status given =
+            map_planes_give(r->sum.map, first, count, r->planes, status == LEY_OK, status == LEY_OK ? error : NULL);
+        status = status == LEY_OK ? given : status;
+        tell(r->job, r->first + count * plane);
+    }
+    return status;
+}
+
+static ley_status compute(host_run *r, ley_error *error)
+{
+    ley_status status = r->sum.map != NULL ? sum_map(r, error) : sum_list(r, error);
+    if (status != LEY_OK)
+        return status;
+    if (r->sum.units != NULL && r->sum.map != NULL)
+        ley_map_set_units(r->sum.map, r->sum.units);
+    if (r->sum.units != NULL && r->sum.points != NULL)
+        ley_points_set_units(r->sum.points, r->sum.units);
+    return r->sum.check != NULL ? r->sum.check(r->job->task, error) : LEY_OK;
+}
+
+/* ---- Its verification ------------------------------------------------------------------------ */
+
+/* What values may be off by, of their terms; and fields, whose second way is less exact. */
+static const double most_error = 1e-6, most_field_error = 1e-5;
+
+/* The second sum takes about so long for a charge at a point, with all its images or alone, so many
+ * times that for a field, and so long in all. */
+static const double charge_s = 40e-6, plain_charge_s = 15e-9, most_second_s = 0.1;
+enum { SUMS_OF_FIELD = 13 };
+
+typedef struct verified {
+    const host_run *run;
+    const second_sum *second;
+    int64_t *number; /* [count] */
+    size_t count;
+    double *value;          /* [count] */
+    reference_value *right; /* [count] */
+    bool *has_field;        /* [count] */
+    double *field;          /* [count][3], and: */
+    reference_value *right_field;
+} verified;
+
+static size_t points_wanted(const host_run *r, const second_sum *second)
+{
+    const ley_run_options *o = &r->job->options;
+    const size_t least = 50, few = second->images != NULL ? 4 : 16;
+    const double images = r->terms.range != NULL ? host_sum_images(&r->terms) : 1,
+                 each_s = (second->images != NULL ? charge_s : plain_charge_s * images) *
+                          (double)ley_atoms_count(r->terms.atoms) * (field_of(&r->sum, 0) != NULL ? SUMS_OF_FIELD : 1),
+                 can = most_second_s / each_s;
+    size_t wanted = o->verify_least > 0 ? o->verify_least : least;
+    wanted = (double)wanted > can ? (size_t)fmax(can, (double)few) : wanted;
+    wanted = o->verify_points < wanted ? o->verify_points : wanted;
+    return (int64_t)wanted < host_sum_points(&r->sum) ? wanted : (size_t)host_sum_points(&r->sum);
+}
+
+static double value_at(const host_run *r, int64_t i)
+{
+    double place_A[3];
+    return r->sum.map != NULL ? map_value(r->sum.map, i, place_A) : r->sum.list->value[i];
+}
+
+static void verify_points(void *context, size_t first, size_t last)
+{
+    verified *v = context;
+    const host_run *r = v->run;
+    for (size_t k = first; k < last && !job_cancelled(r->job); k++) {
+        const int64_t i = v->number[k];
+        const reference_terms terms = terms_at(r, i);
+        const double *field = field_of(&r->sum, i);
+        double place_A[3], right[3], rounding = 0;
+        place_of(&r->sum, i, place_A);
+        v->value[k] = value_at(r, i);
+        v->right[k] = reference_sum(&terms, place_A); /* by which errors are judged */
+        v->right[k].value = (double)second_value(v->second, &terms, place_A);
+        v->has_field[k] = field != NULL && second_field(v->second, &terms, place_A, right, &rounding);
+        if (!v->has_field[k])
+            continue;
+        reference_field(&terms, place_A, v->right_field + 3 * k);
+        for (size_t axis = 0; axis < 3; axis++) {
+            reference_value *component = &v->right_field[3 * k + axis];
+            v->field[3 * k + axis] = field[axis];
+            component->value = right[axis];
+            component->lower -= rounding;
+            component->higher += rounding;
+        }
+    }
+}
+
+/* Fields of those points alone that have one from both ways. */
+static ley_accuracy compare_fields(verified *v)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < v->count; k++)
+        for (size_t axis = 0; axis < 3 && v->has_field[k]; axis++) {
+            v->field[3 * n + axis] = v->field[3 * k + axis];
+            v->right_field[3 * n + axis] = v->right_field[3 * k + axis];
+            n += axis == 2;
+        }
+    const accuracy_limits limits = {.tolerance = most_field_error, .nothing = ACCURACY_NOTHING};
+    ley_accuracy a = accuracy_compare(3 * n, v->field, v->right_field, limits, NULL);
+    a.points = a.host_points = n;
+    return a;
+}
+
+static ley_status judge_tolerance(const verified *v, ley_error *error)
+{
+    const host_run *r = v->run;
+    ley_job *job = r->job;
+    tolerance_place *places = malloc((v->count + 1) * sizeof *places);
+    if (places == NULL)
+        return ley_fail_memory(error, v->count * sizeof *places, "the verification");
+    for (size_t k = 0; k < v->count; k++) {
+        const reference_terms terms = terms_at(r, v->number[k]);
+        places[k].weight = 1;
+        places[k].excluded = terms.excluded;
+        places[k].excluded_count = terms.excluded_count;
+        place_of(&r->sum, v->number[k], places[k].place_A);
+    }
+    tolerance_judge(&job->report, job->options.tolerance, &r->terms, v->count, places, &job->terms);
+    free(places);
+    return LEY_OK;
+}
+
+static ley_status judge(verified *v, ley_error *error)
+{
+    const host_run *r = v->run;
+    ley_report *report = &r->job->report;
+    const accuracy_limits limits = {.tolerance = most_error,
+                                    .nothing = r->sum.map != NULL ? ACCURACY_NOTHING : ACCURACY_NOTHING_DOUBLE};
+    size_t worst = 0;
+    report->accuracy = accuracy_compare(v->count, v->value, v->right, limits, &worst);
+    report->accuracy.host_points = v->count;
+    report->seeded_accuracy = report->accuracy;
+    if (field_of(&r->sum, 0) != NULL)
+        report->field_accuracy = compare_fields(v);
+    if (v->count > 0 && !report->accuracy.passed) {
+        double place_A[3];
+        place_of(&r->sum, v->number[worst], place_A);
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                        "the host: verification failed: at (%.9g, %.9g, %.9g) A the value is %.9g, and %.9g by %s",
+                        place_A[0], place_A[1], place_A[2], v->value[worst], v->right[worst].value,
+                        second_says(v->second));
+    }
+    if (report->field_accuracy.points > 0 && !report->field_accuracy.passed)
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                        "the host: verification failed: the field is off by %.3g of its terms from differences of "
+                        "potentials",
+                        report->field_accuracy.max_error);
+    return judge_tolerance(v, error);
+}
+
+static ley_status verify_with(verified *v, ley_error *error)
+{
+    const host_run *r = v->run;
+    const size_t n = v->count;
+    v->number = malloc((n + 1) * sizeof *v->number);
+    v->value = malloc((n + 1) * sizeof *v->value);
+    v->right = malloc((n + 1) * sizeof *v->right);
+    v->has_field = calloc(n + 1, sizeof *v->has_field);
+    v->field = malloc(3 * (n + 1) * sizeof *v->field);
+    v->right_field = malloc(3 * (n + 1) * sizeof *v->right_field);
+    ley_status status = LEY_OK;
+    if (v->number == NULL || v->value == NULL || v->right == NULL || v->has_field == NULL || v->field == NULL ||
+        v->right_field == NULL)
+        status = ley_fail_memory(error, 3 * n * sizeof *v->right_field, "the verification");
+    else {
+        accuracy_choose((uint64_t)host_sum_points(&r->sum), n, r->job->options.verify_seed, v->number);
+        parallel_ranges(n, verify_points, v);
+        status = job_cancelled(r->job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : judge(v, error);
+    }
+    free(v->number);
+    free(v->value);
+    free(v->right);
+    free(v->has_field);
+    free(v->field);
+    free(v->right_field);
+    return status;
+}
+
+static ley_status verify(const host_run *r, ley_error *error)
+{
+    second_sum second;
+    ley_status status = second_begin(&r->terms, &second, error);
+    if (status != LEY_OK)
+        return status;
+    verified v = {.run = r, .second = &second, .count = points_wanted(r, &second)};
+    r->job->report.host_check = second_says(&second);
+    status = verify_with(&v, error);
+    second_end(&second);
+    return status;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static ley_status run(host_run *r, ley_error *error)
+{
+    ley_job *job = r->job;
+    ley_report *report = &job->report;
+    const double start_s = ley_clock_s();
+    r->terms = r->sum.terms;
+    ley_status status = reference_begin(&r->terms, (size_t)host_sum_points(&r->sum), &job->cancelled, error);
+    r->is_direct = host_direct_can(&r->terms);
+    const double ready_s = ley_clock_s();
+    report->prepare_s = ready_s - start_s;
+    if (status != LEY_OK)
+        return status;
+    status = compute(r, error);
+    const double computed_s = ley_clock_s();
+    report->compute_s = computed_s - ready_s;
+    if (report->compute_s > 0)
+        report->evaluations_per_s = report->evaluations / report->compute_s;
+    if (status == LEY_OK && job->options.verify_points > 0) {
+        status = verify(r, error);
+        report->verify_s = ley_clock_s() - computed_s;
+    }
+    reference_end(&r->terms);
+    return status;
+}
+
+ley_status host_job_run(ley_job *job, ley_error *error)
+{
+    host_run r = {.job = job};
+    if (!job->method->by_host(job->task, &r.sum)) /* it was asked before */
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "method %s needs a device", job->method->name);
+    if (r.sum.map != NULL && !map_takes_values(r.sum.map))
+        return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
+    job->report.host = r.sum.how;
+    job->report.sum = LEY_SUM_DOUBLE;
+    log_say(LEY_LOG_NOTE, "the host does it, by %s in double precision: about %.2g s, sooner than a device", r.sum.how,
+            host_sum_seconds(&r.sum));
+    const ley_status status = run(&r, error);
+    if (status == LEY_OK)
+        host_sum_note_taken(job->method, job->report.prepare_s + job->report.compute_s);
+    return status;
+}

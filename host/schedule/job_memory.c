@@ -1,0 +1,48 @@
+#include "schedule/job_memory.h"
+
+#include "schedule/method.h"
+
+#include <math.h>
+
+static const char smaller_map[] = "a coarser spacing, or a smaller box";
+static const double slab_bytes = 64 << 20;
+
+void job_needs_add(job_needs *needs, const char *what, double bytes, const char *advice)
+{
+    if (needs->count < JOB_MOST_NEEDS)
+        needs->list[needs->count++] = (memory_need){what, ceil(bytes), advice}; /* estimates are no whole numbers */
+}
+
+void job_needs_points(job_needs *needs, int64_t points, bool field)
+{
+    static const char fewer[] = "fewer points";
+    const double n = (double)points, numbers = field ? 7 : 4; /* place, potential, field */
+    job_needs_add(needs, field ? "points, potentials and field" : "points and potentials", n * numbers * sizeof(double),
+                  fewer);
+    needs->held = needs->count;
+    job_needs_add(needs, "the points' order in space", n * (2 * sizeof(double[3]) + 3 * sizeof(int32_t)), fewer);
+}
+
+ley_status job_needs_check(const job_needs *needs, ley_error *error)
+{
+    return memory_check(needs->list + needs->held, needs->count - needs->held, error);
+}
+
+double job_needs_held(const job_needs *needs)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < needs->held; i++)
+        bytes += needs->list[i].bytes;
+    return bytes;
+}
+
+void job_needs_map(job_needs *needs, const ley_lattice *lattice, bool is_stored, int least_planes)
+{
+    const double map_bytes = (double)ley_lattice_points(lattice) * sizeof(float);
+    const double least = (double)least_planes * (double)lattice->n[0] * (double)lattice->n[1] * sizeof(float);
+    const int slabs = METHOD_SLOTS + (is_stored ? 1 : 0); /* one on its way to the file */
+    if (!is_stored)
+        job_needs_add(needs, "the map", map_bytes, smaller_map);
+    job_needs_add(needs, is_stored ? "slabs of the map" : "slabs of it",
+                  slabs * fmax(least, fmin(slab_bytes, map_bytes)), "fewer points along x and y");
+}

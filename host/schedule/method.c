@@ -1,0 +1,13 @@
+#include "schedule/method.h"
+
+#include "error.h"
+
+ley_status method_take_direct(const coulomb_problem *p, const method **m, void **made, ley_error *error)
+{
+    for (size_t i = 0; method_registry[i] != NULL; i++)
+        if (method_registry[i]->take_direct != NULL && method_registry[i]->take_direct(p, made, NULL) == LEY_OK) {
+            *m = method_registry[i];
+            return LEY_OK;
+        }
+    return ley_fail(error, LEY_ERROR_USAGE, "no method sums it term by term");
+}

@@ -1,0 +1,11 @@
+/* The scheduler: a job's slabs over the engine's devices. */
+#ifndef LEY_SCHEDULE_SCHEDULE_H
+#define LEY_SCHEDULE_SCHEDULE_H
+
+#include "schedule/job.h"
+
+/* Runs the job on all the engine's devices until no plane is left, no device is left, or it is
+ * cancelled. Failures of single devices go into their records. */
+ley_status schedule_run(ley_job *job, ley_error *error);
+
+#endif

@@ -1,0 +1,56 @@
+/* The shared queue of slabs: pieces of a job still to compute (z-planes of a map, rows of a
+ * boundary), handed out in pieces as large as each device likes. A slab that a device could not
+ * finish comes back and goes to another. */
+#ifndef LEY_SCHEDULE_SLAB_QUEUE_H
+#define LEY_SCHEDULE_SLAB_QUEUE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct slab {
+    int64_t first, count;
+} slab;
+
+typedef struct slab_queue {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int64_t next, end; /* pieces never handed out yet */
+    slab *returned;    /* given back */
+    size_t returned_count, returned_capacity;
+    int64_t handed_out; /* pieces being computed */
+    int takers;         /* devices at work: the last pieces are shared among them */
+    bool stopped;
+} slab_queue;
+
+void slab_queue_init(slab_queue *queue, int64_t pieces);
+void slab_queue_destroy(slab_queue *queue);
+
+/* A device joins, or leaves. */
+void slab_queue_join(slab_queue *queue);
+void slab_queue_leave(slab_queue *queue);
+
+/* Takes at most `most` pieces. With `wait`, waits for pieces that others may still give back; false
+ * when there is nothing left to do (or, without `wait`, nothing just now), or the queue was
+ * stopped. */
+bool slab_queue_take(slab_queue *queue, int64_t most, bool wait, slab *taken);
+
+/* A taken slab is done; or comes back. false: out of memory, the pieces are lost and the job cannot
+ * be finished. */
+void slab_queue_done(slab_queue *queue, slab s);
+bool slab_queue_give_back(slab_queue *queue, slab s);
+
+/* Pieces that were done are open again, for others to take. false: out of memory. */
+bool slab_queue_reopen(slab_queue *queue, slab s);
+
+/* Nothing more is handed out. */
+void slab_queue_stop(slab_queue *queue);
+
+/* Waits until all pieces are done, or the queue is stopped. */
+void slab_queue_wait(slab_queue *queue);
+
+/* Pieces not done yet. */
+int64_t slab_queue_left(slab_queue *queue);
+
+#endif

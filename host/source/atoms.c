@@ -1,0 +1,233 @@
+#include "source/atoms.h"
+#include "error.h"
+#include "memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double farthest_A = 1e8; /* float keeps 8 A there: nonsense, but finite */
+
+struct ley_atoms {
+    size_t n;
+    double *position_A, *charge_e, *radius_A; /* one block, in this order */
+    double low_A[3], high_A[3], charged_low_A[3], charged_high_A[3];
+    double total_charge_e, charge_magnitude_e, largest_charge_e;
+    int32_t *residue; /* [n]; NULL: unknown */
+    bool is_kept;     /* a driver may still read the numbers */
+};
+
+static ley_status check_atom(size_t i, const double *position_A, double charge_e, double radius_A, ley_error *error)
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (!(fabs(position_A[axis]) <= farthest_A))
+            return ley_fail(error, LEY_ERROR_INPUT, "atom %zu: %c = %g A is not within 1e8 A", i + 1, 'x' + axis,
+                            position_A[axis]);
+    if (!(fabs(charge_e) <= 1e6))
+        return ley_fail(error, LEY_ERROR_INPUT, "atom %zu: charge %g e is not within 1e6 e", i + 1, charge_e);
+    if (!(radius_A >= 0 && radius_A <= farthest_A))
+        return ley_fail(error, LEY_ERROR_INPUT, "atom %zu: radius %g A is not a length", i + 1, radius_A);
+    return LEY_OK;
+}
+
+ley_status ley_atoms_allocate(size_t n, ley_atoms **atoms, ley_error *error)
+{
+    if (n == 0)
+        return ley_fail(error, LEY_ERROR_INPUT, "no atoms");
+    if (n > INT32_MAX)
+        return ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than %d", n, INT32_MAX);
+    const ley_status status =
+        memory_check_one("the atoms", (double)n * LEY_ATOM_NUMBERS * sizeof(double), "fewer atoms", error);
+    if (status != LEY_OK)
+        return status;
+    ley_atoms *a = calloc(1, sizeof *a);
+    double *numbers = calloc(LEY_ATOM_NUMBERS * n, sizeof(double));
+    if (a == NULL || numbers == NULL) {
+        free(a);
+        free(numbers);
+        return ley_fail_memory(error, LEY_ATOM_NUMBERS * n * sizeof(double), "atoms");
+    }
+    a->n = n;
+    a->position_A = numbers;
+    a->charge_e = numbers + 3 * n;
+    a->radius_A = numbers + 4 * n;
+    *atoms = a;
+    return LEY_OK;
+}
+
+double *ley_atoms_numbers(ley_atoms *atoms)
+{
+    return atoms->position_A;
+}
+
+static void widen(const double place_A[3], double low_A[3], double high_A[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        low_A[axis] = place_A[axis] < low_A[axis] ? place_A[axis] : low_A[axis];
+        high_A[axis] = place_A[axis] > high_A[axis] ? place_A[axis] : high_A[axis];
+    }
+}
+
+ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error)
+{
+    double low_A[3], high_A[3], total_charge_e = 0, magnitude_e = 0, largest_e = 0;
+    double charged_low_A[3] = {INFINITY, INFINITY, INFINITY}, charged_high_A[3] = {-INFINITY, -INFINITY, -INFINITY};
+    memcpy(low_A, atoms->position_A, sizeof low_A);
+    memcpy(high_A, atoms->position_A, sizeof high_A);
+    for (size_t i = 0; i < atoms->n; i++) {
+        const double *position_A = atoms->position_A + 3 * i;
+        ley_status status = check_atom(i, position_A, atoms->charge_e[i], atoms->radius_A[i], error);
+        if (status != LEY_OK)
+            return status;
+        widen(position_A, low_A, high_A);
+        if (atoms->charge_e[i] != 0)
+            widen(position_A, charged_low_A, charged_high_A);
+        const double charge_e = fabs(atoms->charge_e[i]);
+        total_charge_e += atoms->charge_e[i];
+        magnitude_e += charge_e;
+        largest_e = charge_e > largest_e ? charge_e : largest_e;
+    }
+    memcpy(atoms->low_A, low_A, sizeof low_A);
+    memcpy(atoms->high_A, high_A, sizeof high_A);
+    memcpy(atoms->charged_low_A, charged_low_A, sizeof charged_low_A);
+    memcpy(atoms->charged_high_A, charged_high_A, sizeof charged_high_A);
+    atoms->total_charge_e = total_charge_e;
+    atoms->charge_magnitude_e = magnitude_e;
+    atoms->largest_charge_e = largest_e;
+    return LEY_OK;
+}
+
+ley_status ley_atoms_create(size_t n, const double *position_A, const double *charge_e, const double *radius_A,
+                            ley_atoms **atoms, ley_error *error)
+{
+    ley_atoms *a;
+    ley_status status = ley_atoms_allocate(n, &a, error);
+    if (status != LEY_OK)
+        return status;
+    memcpy(a->position_A, position_A, 3 * n * sizeof(double));
+    memcpy(a->charge_e, charge_e, n * sizeof(double));
+    if (radius_A != NULL)
+        memcpy(a->radius_A, radius_A, n * sizeof(double));
+    status = ley_atoms_complete(a, error);
+    if (status != LEY_OK) {
+        ley_atoms_destroy(a);
+        return status;
+    }
+    *atoms = a;
+    return LEY_OK;
+}
+
+void ley_atoms_destroy(ley_atoms *atoms)
+{
+    if (atoms == NULL)
+        return;
+    if (!atoms->is_kept)
+        free(atoms->position_A);
+    free(atoms->residue);
+    free(atoms);
+}
+
+const int32_t *ley_atoms_residues(const ley_atoms *atoms)
+{
+    return atoms->residue;
+}
+
+void ley_atoms_take_residues(ley_atoms *atoms, int32_t *residue)
+{
+    free(atoms->residue);
+    atoms->residue = residue;
+}
+
+/* In 4 bytes: 20 bits of the number, 7 of the chain, 5 of the insertion code. */
+enum { NUMBER_BITS = 20, CHAIN_BITS = 7, CODE_BITS = 5 };
+
+bool residue_pack(char chain, int64_t number, char code, int32_t *residue)
+{
+    const int64_t half = INT64_C(1) << (NUMBER_BITS - 1), first = 1 + (code >= 'a' ? code - 'a' : code - 'A');
+    const unsigned letter = code == '\0' ? 0 : (unsigned)first;
+    if (number < -half || number >= half || (chain & 0x80) != 0 || letter >= 1u << CODE_BITS)
+        return false;
+    *residue = (int32_t)((uint32_t)(number + half) << (CHAIN_BITS + CODE_BITS) | (uint32_t)chain << CODE_BITS | letter);
+    return true;
+}
+
+const char *residue_text(int32_t residue, char text[RESIDUE_TEXT])
+{
+    const uint32_t bits = (uint32_t)residue, code = bits & ((1u << CODE_BITS) - 1),
+                   chain = bits >> CODE_BITS & ((1u << CHAIN_BITS) - 1);
+    const int64_t number = (int64_t)(bits >> (CHAIN_BITS + CODE_BITS)) - (INT64_C(1) << (NUMBER_BITS - 1));
+    snprintf(text, RESIDUE_TEXT, "%.*s%s%lld%.*s", chain != 0, (const char[]){(char)chain, '\0'}, chain != 0 ? " " : "",
+             (long long)number, code != 0, (const char[]){(char)('A' + (int)code - 1), '\0'});
+    return text;
+}
+
+void *ley_atoms_keep(ley_atoms *atoms)
+{
+    atoms->is_kept = true;
+    return atoms->position_A;
+}
+
+size_t ley_atoms_count(const ley_atoms *atoms)
+{
+    return atoms->n;
+}
+
+const double *ley_atoms_positions_A(const ley_atoms *atoms)
+{
+    return atoms->position_A;
+}
+
+const double *ley_atoms_charges_e(const ley_atoms *atoms)
+{
+    return atoms->charge_e;
+}
+
+const double *ley_atoms_radii_A(const ley_atoms *atoms)
+{
+    return atoms->radius_A;
+}
+
+double ley_atoms_total_charge_e(const ley_atoms *atoms)
+{
+    return atoms->total_charge_e;
+}
+
+double ley_atoms_net_charge_e(const ley_atoms *atoms)
+{
+    const double rounding = 1e-14;
+    return fabs(atoms->total_charge_e) > rounding * atoms->charge_magnitude_e ? atoms->total_charge_e : 0;
+}
+
+double ley_atoms_charge_magnitude_e(const ley_atoms *atoms)
+{
+    return atoms->charge_magnitude_e;
+}
+
+double ley_atoms_largest_charge_e(const ley_atoms *atoms)
+{
+    return atoms->largest_charge_e;
+}
+
+void ley_atoms_charged_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3])
+{
+    memcpy(low_A, atoms->charged_low_A, sizeof atoms->charged_low_A);
+    memcpy(high_A, atoms->charged_high_A, sizeof atoms->charged_high_A);
+}
+
+void ley_atoms_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3])
+{
+    memcpy(low_A, atoms->low_A, sizeof atoms->low_A);
+    memcpy(high_A, atoms->high_A, sizeof atoms->high_A);
+}
+
+bool ley_atoms_charge_remark(const ley_atoms *atoms, char *text, size_t size)
+{
+    snprintf(text, size, "%s", "");
+    if (atoms->charge_magnitude_e > 0)
+        return false;
+    snprintf(text, size,
+             "every charge of its %zu atom%s is 0, and so is the potential that they make: were charges assigned?",
+             atoms->n, atoms->n == 1 ? "" : "s");
+    return true;
+}

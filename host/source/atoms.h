@@ -1,0 +1,44 @@
+/* Atoms that are still to be filled in, and what drivers hold of them. */
+#ifndef LEY_SOURCE_ATOMS_H
+#define LEY_SOURCE_ATOMS_H
+
+#include "leyden.h"
+
+enum { LEY_ATOM_NUMBERS = 5 };
+
+/* Atoms of zeros, which the caller fills and completes before anyone else sees them. Errors: as
+ * ley_atoms_create() for n. */
+ley_status ley_atoms_allocate(size_t n, ley_atoms **atoms, ley_error *error);
+
+/* [5 n]: all positions, then all charges, then all radii. */
+double *ley_atoms_numbers(ley_atoms *atoms);
+
+/* From now on the numbers, which it returns, are not freed with the atoms: a driver that does not
+ * return may still read them. */
+void *ley_atoms_keep(ley_atoms *atoms);
+
+/* Checks the numbers as ley_atoms_create() does and takes bounds and sums of charges. */
+ley_status ley_atoms_complete(ley_atoms *atoms, ley_error *error);
+
+/* Whether chain (0: none), number and insertion code (0: none) of a residue fit a number of 4
+ * bytes, by which residues are the same or not: chains of one letter, numbers within 524,288. And
+ * that in words, "A 27B". */
+enum { RESIDUE_TEXT = 32 };
+bool residue_pack(char chain, int64_t number, char code, int32_t *residue);
+const char *residue_text(int32_t residue, char text[RESIDUE_TEXT]);
+
+/* The atoms' residues, [n], from malloc, are theirs from now on. NULL: they are unknown. */
+void ley_atoms_take_residues(ley_atoms *atoms, int32_t *residue);
+
+/* The sum of |q|, and the largest |q|, in e. */
+double ley_atoms_charge_magnitude_e(const ley_atoms *atoms);
+double ley_atoms_largest_charge_e(const ley_atoms *atoms);
+
+/* The sum of all charges, or 0 where it is no more than the rounding of doubles leaves of neutral
+ * ones. */
+double ley_atoms_net_charge_e(const ley_atoms *atoms);
+
+/* Bounds of the atoms that have a charge; low_A[0] > high_A[0] where none has. */
+void ley_atoms_charged_bounds_A(const ley_atoms *atoms, double low_A[3], double high_A[3]);
+
+#endif

@@ -1,0 +1,379 @@
+#include "target/map.h"
+#include "error.h"
+#include "leyden.h"
+#include "memory.h"
+#include "parallel.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Buffers of planes on their way to a store, as many as threads have at a time. */
+enum { SPARE_BUFFERS = 8 };
+
+/* So many points of a new map are filled by all cores at once: threads take less time to start. */
+static const size_t worth_threads = 1 << 20;
+
+struct ley_map {
+    ley_lattice lattice;
+    char units[32];
+    char *remark;           /* or NULL */
+    const ley_atoms *atoms; /* or NULL */
+    float *values;          /* NULL: in the store, or nowhere */
+    map_store store;
+    pthread_mutex_t mutex; /* of stored maps, for: */
+    struct {
+        float *values;
+        size_t count;
+    } spare[SPARE_BUFFERS];
+    _Atomic(double *) sums; /* of squares, of blocks of rows, of stored maps; or NULL: nobody has given planes back, or
+                               these are small */
+};
+
+static void fill_unknown(void *context, size_t first, size_t last)
+{
+    float *values = context;
+    for (size_t i = first; i < last; i++)
+        values[i] = NAN;
+}
+
+ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *error)
+{
+    ley_status status = ley_lattice_check(lattice, error);
+    if (status != LEY_OK)
+        return status;
+    size_t points = (size_t)ley_lattice_points(lattice);
+    char what[96];
+    snprintf(what, sizeof what, "a map of %lld x %lld x %lld points", (long long)lattice->n[0],
+             (long long)lattice->n[1], (long long)lattice->n[2]);
+    status = memory_check_one(what, (double)points * sizeof(float), "a coarser spacing, or a smaller box", error);
+    if (status != LEY_OK)
+        return status;
+    ley_map *m = calloc(1, sizeof *m);
+    float *values = m != NULL ? memory_in_large_pages((int64_t)(points * sizeof(float))) : NULL;
+    if (values == NULL) {
+        free(m);
+        return ley_fail_memory(error, points * sizeof(float), "the map");
+    }
+    if (points < worth_threads)
+        fill_unknown(values, 0, points);
+    else
+        parallel_ranges(points, fill_unknown, values);
+    m->lattice = *lattice;
+    m->values = values;
+    *map = m;
+    return LEY_OK;
+}
+
+ley_status ley_map_outline(const ley_lattice *lattice, ley_map **map, ley_error *error)
+{
+    const ley_status status = ley_lattice_check(lattice, error);
+    ley_map *m = status == LEY_OK ? calloc(1, sizeof *m) : NULL;
+    if (m == NULL)
+        return status != LEY_OK ? status : ley_fail_memory(error, sizeof *m, "the map");
+    m->lattice = *lattice;
+    *map = m;
+    return LEY_OK;
+}
+
+ley_status map_create_stored(const ley_lattice *lattice, const map_store *store, ley_map **map, ley_error *error)
+{
+    ley_map *m = NULL;
+    const ley_status status = ley_map_outline(lattice, &m, error);
+    if (status != LEY_OK) {
+        store->end(store->context);
+        return status;
+    }
+    m->store = *store;
+    pthread_mutex_init(&m->mutex, NULL);
+    *map = m;
+    return LEY_OK;
+}
+
+const map_store *map_get_store(const ley_map *map)
+{
+    return map->store.write != NULL ? &map->store : NULL;
+}
+
+bool map_takes_values(const ley_map *map)
+{
+    return map->values != NULL || map_get_store(map) != NULL;
+}
+
+static void end_store(ley_map *map)
+{
+    for (int i = 0; i < SPARE_BUFFERS; i++)
+        free(map->spare[i].values);
+    pthread_mutex_destroy(&map->mutex);
+    map->store.end(map->store.context);
+}
+
+void ley_map_destroy(ley_map *map)
+{
+    if (map == NULL)
+        return;
+    if (map_get_store(map) != NULL)
+        end_store(map);
+    free(atomic_load(&map->sums));
+    free(map->remark);
+    free(map->values);
+    free(map);
+}
+
+const char *ley_map_remark(const ley_map *map)
+{
+    return map->remark;
+}
+
+void map_set_remark(ley_map *map, const char *remark)
+{
+    free(map->remark);
+    map->remark = remark != NULL ? strdup(remark) : NULL;
+}
+
+const ley_lattice *ley_map_lattice(const ley_map *map)
+{
+    return &map->lattice;
+}
+
+float *ley_map_values(ley_map *map)
+{
+    return map->values;
+}
+
+const char *ley_map_units(const ley_map *map)
+{
+    return map->units;
+}
+
+void ley_map_set_units(ley_map *map, const char *units)
+{
+    size_t length = strnlen(units, sizeof map->units - 1);
+    while (length > 0 && ((unsigned char)units[length] & 0xc0) == 0x80) /* what follows is the rest of a character */
+        length--;
+    memmove(map->units, units, length); /* they may be its own */
+    map->units[length] = '\0';
+}
+
+void ley_map_set_atoms(ley_map *map, const ley_atoms *atoms)
+{
+    map->atoms = atoms;
+}
+
+const ley_atoms *map_atoms(const ley_map *map)
+{
+    return map->atoms;
+}
+
+const float *ley_map_read_values(const ley_map *map)
+{
+    return map->values;
+}
+
+double map_value(const ley_map *map, int64_t number, double place_A[3])
+{
+    const ley_lattice *l = ley_map_lattice(map);
+    const int64_t rest = number / l->n[0], at[3] = {number % l->n[0], rest % l->n[1], rest / l->n[1]};
+    ley_lattice_point_A(l, at, place_A);
+    if (map->values != NULL)
+        return (double)map->values[number];
+    float value = NAN;
+    return map->store.read(map->store.context, number, 1, &value, NULL) == LEY_OK ? (double)value : NAN;
+}
+
+const float *map_values_from(const ley_map *map, int64_t first, int64_t count, float *buffer)
+{
+    if (map->values != NULL)
+        return map->values + first;
+    if (map->store.read(map->store.context, first, count, buffer, NULL) != LEY_OK)
+        for (int64_t i = 0; i < count; i++)
+            buffer[i] = NAN;
+    return buffer;
+}
+
+ley_status map_check_store(const ley_map *map, ley_error *error)
+{
+    return map->store.check != NULL ? map->store.check(map->store.context, error) : LEY_OK;
+}
+
+ley_status map_check_values(const ley_map *map, const char *path, ley_error *error)
+{
+    const int64_t *n = ley_map_lattice(map)->n, points = ley_lattice_points(ley_map_lattice(map));
+    const float *values = ley_map_read_values(map);
+    if (values == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "%s: the map's values are not in memory", path);
+    for (int64_t i = 0; i < points; i++)
+        if (!isfinite(values[i]))
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the map is %s at point (%lld, %lld, %lld)", path,
+                            isnan(values[i]) ? "not a number" : "infinite", (long long)(i % n[0]),
+                            (long long)(i / n[0] % n[1]), (long long)(i / n[0] / n[1]));
+    return LEY_OK;
+}
+
+/* ---- Planes ---------------------------------------------------------------------------------- */
+
+/* A spare buffer, if one is large enough. */
+static float *take_spare(ley_map *map, size_t count)
+{
+    float *values = NULL;
+    pthread_mutex_lock(&map->mutex);
+    for (int i = 0; i < SPARE_BUFFERS && values == NULL; i++)
+        if (map->spare[i].count >= count) {
+            values = map->spare[i].values;
+            map->spare[i].values = NULL;
+            map->spare[i].count = 0;
+        }
+    pthread_mutex_unlock(&map->mutex);
+    return values;
+}
+
+static void keep_spare(ley_map *map, float *values, size_t count)
+{
+    pthread_mutex_lock(&map->mutex);
+    for (int i = 0; i < SPARE_BUFFERS && values != NULL; i++)
+        if (map->spare[i].values == NULL) {
+            map->spare[i].values = values;
+            map->spare[i].count = count;
+            values = NULL;
+        }
+    pthread_mutex_unlock(&map->mutex);
+    free(values);
+}
+
+ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with_values, float **planes,
+                           ley_error *error)
+{
+    const int64_t plane = map->lattice.n[0] * map->lattice.n[1];
+    const size_t values = (size_t)(plane * count);
+    if (map->values != NULL) {
+        *planes = map->values + plane * first;
+        return LEY_OK;
+    }
+    float *made = take_spare(map, values);
+    if (made == NULL) {
+        const ley_status status = memory_check_one("planes on their way to a file", (double)values * sizeof(float),
+                                                   "fewer points along x and y, or --slab-planes", error);
+        made = status == LEY_OK ? malloc(values * sizeof(float)) : NULL;
+        if (made == NULL)
+            return status != LEY_OK ? status : ley_fail_memory(error, values * sizeof(float), "planes of the map");
+    }
+    const ley_status status =
+        with_values ? map->store.read(map->store.context, plane * first, (int64_t)values, made, error) : LEY_OK;
+    if (status != LEY_OK)
+        keep_spare(map, made, values);
+    else
+        *planes = made;
+    return status;
+}
+
+/* Values of a block at least, and of a plane whose values are summed at all. */
+enum { BLOCK_VALUES = 4096, LEAST_PLANE = 64 };
+
+static int64_t rows_of_block(const ley_map *map)
+{
+    const int64_t *n = map->lattice.n, rows = (BLOCK_VALUES + n[0] - 1) / n[0];
+    return rows < n[1] ? rows : n[1];
+}
+
+static int64_t blocks_of_plane(const ley_map *map)
+{
+    const int64_t rows = rows_of_block(map);
+    return (map->lattice.n[1] + rows - 1) / rows;
+}
+
+int64_t map_block_first(const ley_map *map, int64_t block)
+{
+    const int64_t *n = map->lattice.n, blocks = blocks_of_plane(map);
+    return (block / blocks * n[1] + block % blocks * rows_of_block(map)) * n[0];
+}
+
+/* In an order that is the same on all machines, which vectors can follow. */
+static double square_sum(const float *values, int64_t count)
+{
+    enum { LANES = 16 };
+    double lane[LANES] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            lane[k] += (double)values[i + k] * (double)values[i + k];
+    for (; i < count; i++)
+        sum += (double)values[i] * (double)values[i];
+    for (int k = 0; k < LANES; k++)
+        sum += lane[k];
+    return sum;
+}
+
+/* The map's sums, made when the first planes come; those that nobody has made are no numbers. NULL:
+ * no memory. */
+static double *make_sums(ley_map *map)
+{
+    const size_t count = (size_t)(blocks_of_plane(map) * map->lattice.n[2]);
+    double *sums = atomic_load(&map->sums), *made = sums == NULL ? malloc(count * sizeof *made) : NULL;
+    if (made == NULL)
+        return sums;
+    for (size_t i = 0; i < count; i++)
+        made[i] = NAN;
+    if (atomic_compare_exchange_strong(&map->sums, &sums, made))
+        return made;
+    free(made);
+    return sums;
+}
+
+static void sum_planes(ley_map *map, int64_t first, int64_t count, const float *planes)
+{
+    const int64_t plane = map->lattice.n[0] * map->lattice.n[1], blocks = blocks_of_plane(map), start = first * plane;
+    double *sums = plane >= LEAST_PLANE ? make_sums(map) : NULL;
+    for (int64_t b = first * blocks; sums != NULL && b < (first + count) * blocks; b++) {
+        const int64_t from = map_block_first(map, b);
+        sums[b] = square_sum(planes + (from - start), map_block_first(map, b + 1) - from);
+    }
+}
+
+int64_t map_block_count(const ley_map *map)
+{
+    return blocks_of_plane(map) * map->lattice.n[2];
+}
+
+typedef struct blocks {
+    const ley_map *map;
+    double *sums;
+} blocks;
+
+static void sum_blocks(void *context, size_t first, size_t last)
+{
+    const blocks *of = context;
+    for (size_t b = first; b < last; b++) {
+        const int64_t from = map_block_first(of->map, (int64_t)b);
+        of->sums[b] = square_sum(of->map->values + from, map_block_first(of->map, (int64_t)b + 1) - from);
+    }
+}
+
+bool map_block_squares(const ley_map *map, double *sums)
+{
+    const size_t count = (size_t)map_block_count(map);
+    const double *kept = atomic_load(&map->sums);
+    double all = 0;
+    if (map->lattice.n[0] * map->lattice.n[1] < LEAST_PLANE || (map->values == NULL && kept == NULL))
+        return false;
+    if (map->values != NULL)
+        parallel_ranges(count, sum_blocks, &(blocks){map, sums});
+    else
+        memcpy(sums, kept, count * sizeof *sums);
+    for (size_t b = 0; b < count; b++)
+        all += sums[b];
+    return isfinite(all);
+}
+
+ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error)
+{
+    if (map->values != NULL)
+        return LEY_OK;
+    if (is_done)
+        sum_planes(map, first, count, planes);
+    const ley_status status = is_done ? map->store.write(map->store.context, first, count, planes, error) : LEY_OK;
+    keep_spare(map, planes, (size_t)(map->lattice.n[0] * map->lattice.n[1] * count));
+    return status;
+}

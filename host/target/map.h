@@ -1,0 +1,75 @@
+/* Values of a map by their number, x fastest; and maps whose values are not in memory. */
+#ifndef LEY_TARGET_MAP_H
+#define LEY_TARGET_MAP_H
+
+#include "leyden.h"
+
+#include <stddef.h>
+
+/* The value of this number, and where it is, in A. Not-a-number, where the map's store cannot read
+ * it. */
+double map_value(const ley_map *map, int64_t number, double place_A[3]);
+
+/* `count` values from this number on: where they are in memory, else in `buffer`, [count], as
+ * not-a-numbers where the map's store cannot read them. */
+const float *map_values_from(const ley_map *map, int64_t first, int64_t count, float *buffer);
+
+/* Whether the map's store could read and write all that it was asked for so far. Errors: the first
+ * one of the store. */
+ley_status map_check_store(const ley_map *map, ley_error *error);
+
+/* Errors: LEY_ERROR_INPUT when a value is not a number, or infinite, with its point;
+ * LEY_ERROR_USAGE when the values are not in memory. `path` begins the message. */
+ley_status map_check_values(const ley_map *map, const char *path, ley_error *error);
+
+/* What ley_map_set_atoms() was given. */
+const ley_atoms *map_atoms(const ley_map *map);
+
+/* What ley_map_remark() says: a copy of the text; NULL: nothing. */
+void map_set_remark(ley_map *map, const char *remark);
+
+/* ---- Planes ---------------------------------------------------------------------------------- */
+
+/* Where a map's values are instead of memory. Any threads call these at any time, of planes that no
+ * two of them have. Errors: LEY_ERROR_FILE. */
+typedef struct map_store {
+    void *context;
+    ley_status (*write)(void *context, int64_t first_plane, int64_t planes, const float *values, ley_error *error);
+    ley_status (*read)(void *context, int64_t first_value, int64_t count, float *values, ley_error *error);
+    ley_status (*check)(void *context, ley_error *error); /* why values could not be read or written so far */
+    void (*end)(void *context);
+} map_store;
+
+/* A map in such a store, which becomes the map's, also on failure. */
+ley_status map_create_stored(const ley_lattice *lattice, const map_store *store, ley_map **map, ley_error *error);
+
+/* Bytes that a store is best given at once: larger pieces only take more memory. */
+enum { MAP_STORE_BYTES = 32 << 20 };
+
+/* The store; NULL: the values are in memory, or nowhere. */
+const map_store *map_get_store(const ley_map *map);
+
+/* Whether it can be filled: it is no outline. */
+bool map_takes_values(const ley_map *map);
+
+/* Planes [first, first + count) of z for somebody who fills them: in the map itself, or a buffer of
+ * their own, with the map's values in it where `with_values`. Each is given back, whether it was
+ * filled or not (`is_done` false). Errors: LEY_ERROR_MEMORY, and those of the store. */
+ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with_values, float **planes,
+                           ley_error *error);
+ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error);
+
+/* ---- Squares --------------------------------------------------------------------------------- */
+
+/* Blocks are whole rows of one plane, as many as have some thousand values, in their order. */
+int64_t map_block_count(const ley_map *map);
+
+/* The sum of the squares of each block's values: of a map in memory on all cores, of any other as
+ * its planes were given back. False: planes are too small to be summed, not all of them are there,
+ * or some are no numbers. */
+bool map_block_squares(const ley_map *map, double *sums);
+
+/* The first value of a block; of the one behind the last, how many values there are. */
+int64_t map_block_first(const ley_map *map, int64_t block);
+
+#endif
