@@ -122,7 +122,8 @@ typedef struct dev_launch {
     const dev_argument *arguments;
 } dev_launch;
 
-/* When an operation ran on the device, in seconds of ley_clock_s(). */
+/* When an operation ran on the device, in seconds of ley_clock_s(). On a device without time stamps
+ * it lasts from its submission, or the end of the one before, to the end of the wait for it. */
 typedef struct dev_times {
     double start_s, end_s;
 } dev_times;

@@ -1,5 +1,7 @@
 /* What each device makes for itself before it takes slabs (STAGE_EACH_DEVICE with predict()): when
- * it is worth beginning, and whether it is sooner to have it from a device that has made it. */
+ * it is worth beginning, and whether it is sooner to have it from a device that has made it. Where
+ * the values of a device that has borrowed are wrong, it makes the product itself before it is
+ * blamed; where a lender is blamed, what others have computed with its product is open again. */
 #ifndef LEY_SCHEDULE_DEVICE_PRODUCT_H
 #define LEY_SCHEDULE_DEVICE_PRODUCT_H
 

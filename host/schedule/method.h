@@ -35,7 +35,7 @@ typedef struct method {
 
     /* Plans, and readies what all devices share, in the task. The view outlives it. And its end.
      * `is_kept`: a driver that does not return may still read what was on its way to a device: that
-     * is not to be freed. */
+     * is not to be freed. Once the view is cancelled, preparing ends within half a second. */
     ley_status (*prepare)(void *task, const job_view *view, ley_error *error);
     void (*release)(void *task, bool is_kept);
 

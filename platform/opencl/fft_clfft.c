@@ -1,4 +1,5 @@
-/* Fourier transforms by clFFT. */
+/* Fourier transforms by clFFT. It takes no build options, so that PoCL, which compiles its kernels,
+ * counts their warnings on standard error. */
 #include "clfft_api.h"
 #include "internal.h"
 

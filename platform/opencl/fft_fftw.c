@@ -7,7 +7,8 @@
  *   plane  of one z: its rows along x, then its columns along y
  *   block  of one y and some k_x: its columns along z
  *
- * There it is planes, then blocks; back it is blocks, then planes. */
+ * There it is planes, then blocks; back it is blocks, then planes. Plans are estimated and not
+ * measured, so that digits are the same each time. */
 #include "../parallel.h"
 #include "fftw_api.h"
 #include "internal.h"

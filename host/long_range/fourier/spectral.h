@@ -1,6 +1,6 @@
 /* Long-range potentials by Fourier transforms on one device: from atoms to the potentials of the
- * lattice, in the place of the V-cycle (cycle.h) and with the same calls. The lattice, padded along
- * open axes, is transformed in place, multiplied by the influence function, and transformed
+ * lattice, in the place of the V-cycle (v_cycle.h) and with the same calls. The lattice, padded
+ * along open axes, is transformed in place, multiplied by the influence function, and transformed
  * back. */
 #ifndef LEY_LONG_RANGE_FOURIER_SPECTRAL_H
 #define LEY_LONG_RANGE_FOURIER_SPECTRAL_H

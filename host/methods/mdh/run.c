@@ -1,5 +1,6 @@
 /* Rows of a boundary through the kernels: cut into segments and parts, launched, added up, brought
- * back. */
+ * back. A boundary has too few points to fill a large card, so that work-groups share the atoms of
+ * a tile of points: each sums a part of them, which also keeps float sums short. */
 #include "methods/mdh/run.h"
 #include "error.h"
 #include "law/reference.h"
