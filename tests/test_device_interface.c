@@ -2,8 +2,9 @@
  * that fails at each of them. */
 #include "support.h"
 
-#include "interface_check.h"
+#include "device_list.h"
 #include "fake_device.h"
+#include "interface_check.h"
 #include "schedule/job.h"
 
 #include <stdlib.h>
