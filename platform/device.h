@@ -134,7 +134,7 @@ typedef struct dev_fft_library {
     char unusable[DEV_TEXT]; /* why it cannot be used; empty when it can */
 } dev_fft_library;
 
-/* What is transformed: a real lattice of n[0] x n[1] x n[2] values, x fastest; fft.h has the
+/* What is transformed: a real lattice of n[0] x n[1] x n[2] values, x fastest; fft_plan.h has the
  * layout. */
 typedef struct dev_fft_shape {
     size_t n[3];
@@ -238,8 +238,8 @@ typedef struct dev_backend {
      * NULL: no memory. Not every back end has it. */
     char *(*replay)(const struct recorder *r, const struct replay *what, bool is_data);
 
-    /* Fourier transforms, for fft.h alone. All of these are NULL where a back end has none. The
-     * i-th library, usable or not; false: there are no more. */
+    /* Fourier transforms, for fft.h and fft_plan.h alone. All of these are NULL where a back end
+     * has none. The i-th library, usable or not; false: there are no more. */
     bool (*fft_library)(const dev_info *info, size_t i, dev_fft_library *library);
 
     /* Prepares a plan, of what fft_keep() gave of one like it if `kept` is not NULL. */
