@@ -4,6 +4,7 @@
 #include "interrupt.h"
 #include "molecule.h"
 #include "registry.h"
+#include "standard_stream.h"
 
 #include <math.h>
 #include <stdio.h>

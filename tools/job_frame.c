@@ -3,6 +3,7 @@
 #include "forecast_report.h"
 #include "interrupt.h"
 #include "predictions.h"
+#include "standard_stream.h"
 
 #include <math.h>
 #include <pthread.h>

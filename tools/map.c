@@ -7,6 +7,7 @@
 #include "map_problem.h"
 #include "molecule.h"
 #include "registry.h"
+#include "standard_stream.h"
 
 #include <math.h>
 #include <stdio.h>
