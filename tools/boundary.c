@@ -2,6 +2,7 @@
 #include "boundary_job.h"
 #include "console.h"
 #include "interrupt.h"
+#include "method_list.h"
 #include "molecule.h"
 #include "registry.h"
 #include "standard_stream.h"

@@ -2,6 +2,7 @@
 #include "console.h"
 #include "forecast_report.h"
 #include "interrupt.h"
+#include "method_list.h"
 #include "predictions.h"
 #include "standard_stream.h"
 
