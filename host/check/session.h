@@ -1,4 +1,5 @@
-/* A device's checks: what is asked for, and the results, which one thread leaves and another takes. */
+/* A device's checks: what is asked for, and the results, which one thread leaves and another
+ * takes. */
 #ifndef LEY_CHECK_SESSION_H
 #define LEY_CHECK_SESSION_H
 
