@@ -84,12 +84,6 @@ typedef struct dev_buffer dev_buffer;
 typedef struct dev_program dev_program;
 typedef struct dev_event dev_event;
 
-/* Host memory that the device reaches quickly (page-locked where the driver can). */
-typedef struct dev_staging {
-    void *bytes;
-    size_t size;
-} dev_staging;
-
 /* Kernel source and what it is specialised by. Each program holds one kernel, named like its
  * file. */
 typedef struct dev_source {
@@ -141,7 +135,7 @@ typedef struct dev_fft_library {
     char unusable[DEV_TEXT]; /* why it cannot be used; empty when it can */
 } dev_fft_library;
 
-/* What is transformed: a real lattice of n[0] x n[1] x n[2] values, x fastest; fft.h has the
+/* What is transformed: a real lattice of n[0] x n[1] x n[2] values, x fastest; fft_plan.h has the
  * layout. */
 typedef struct dev_fft_shape {
     size_t n[3];
@@ -245,8 +239,8 @@ typedef struct dev_backend {
      * NULL: no memory. Not every back end has it. */
     char *(*replay)(const struct recorder *r, const struct replay *what, bool is_data);
 
-    /* Fourier transforms, for fft.h alone. All of these are NULL where a back end has none. The
-     * i-th library, usable or not; false: there are no more. */
+    /* Fourier transforms, for fft.h and fft_plan.h alone. All of these are NULL where a back end
+     * has none. The i-th library, usable or not; false: there are no more. */
     bool (*fft_library)(const dev_info *info, size_t i, dev_fft_library *library);
 
     /* Prepares a plan, of what fft_keep() gave of one like it if `kept` is not NULL. */
@@ -267,23 +261,12 @@ typedef struct dev_backend {
  * not-a-numbers. */
 #define DEV_NO_NUMBERS UINT32_MAX
 
-/* All devices of all back ends, behind interfaces that are watched (watch.h). */
-ley_status dev_list_create(dev_list *list, ley_error *error);
-
-/* The same for people who look at the list: drivers that were left out when they were tried are
- * tried again, if this process has loaded none yet. */
-ley_status dev_list_create_afresh(dev_list *list, ley_error *error);
-
-/* Why a driver is left out, "FILE: why": the first one in this process; NULL: none is. */
-const char *dev_driver_complaint(void);
+/* Frees what a list has. */
 void dev_list_clear(dev_list *list);
 
 /* For a back end's probe: a further, zeroed entry (NULL when memory is out); a further remark. */
 dev_info *dev_list_append(dev_list *list);
 void dev_list_note(dev_list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* For tests: these back ends (NULL-terminated) in place of the table. NULL restores it. */
-void dev_backends_replace(const dev_backend *const *backends);
 
 /* Keeps memory for ever, on purpose: a driver may still use it. */
 void dev_keep(void *memory);

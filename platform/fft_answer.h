@@ -3,7 +3,7 @@
 #ifndef LEY_FFT_ANSWER_H
 #define LEY_FFT_ANSWER_H
 
-#include "fft.h"
+#include "fft_plan.h"
 
 /* Runs a plan there and back, twice, and fills in its error and how long it takes. Each value may
  * be off by at most a ten thousandth of the root mean square of all. LEY_ERROR_WRONG_RESULT: one is

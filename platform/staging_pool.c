@@ -1,7 +1,5 @@
 #include "staging_pool.h"
 
-#include "device.h"
-
 #include <pthread.h>
 
 /* One for all devices: it is held for a few instructions. */

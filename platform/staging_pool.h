@@ -6,7 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct dev_staging;
+/* Host memory that the device reaches quickly (page-locked where the driver can). */
+typedef struct dev_staging {
+    void *bytes;
+    size_t size;
+} dev_staging;
 
 /* What is kept at most of a device, and the least that is worth it. */
 enum { STAGING_POOL_MOST = 8 };
@@ -15,16 +19,16 @@ enum { STAGING_POOL_MOST = 8 };
 
 /* Zeroed: empty. Any thread may use it. */
 typedef struct staging_pool {
-    struct dev_staging *kept[STAGING_POOL_MOST];
+    dev_staging *kept[STAGING_POOL_MOST];
 } staging_pool;
 
 /* The smallest that has so many bytes, but no more than twice as many; NULL: there is none. */
-struct dev_staging *staging_pool_take(staging_pool *pool, size_t bytes);
+dev_staging *staging_pool_take(staging_pool *pool, size_t bytes);
 
 /* Nothing may be under way to it. False: there is no place for it, and the caller frees it. */
-bool staging_pool_keep(staging_pool *pool, struct dev_staging *staging);
+bool staging_pool_keep(staging_pool *pool, dev_staging *staging);
 
 /* Any of what is kept, for the caller to free; NULL: there is nothing more. */
-struct dev_staging *staging_pool_empty(staging_pool *pool);
+dev_staging *staging_pool_empty(staging_pool *pool);
 
 #endif

@@ -3,6 +3,7 @@
 #include "calibrate.h"
 #include "clock.h"
 #include "costs.h"
+#include "device_list.h"
 #include "engine/driver_thread.h"
 #include "error.h"
 #include "methods/cutoff/kernel.h"

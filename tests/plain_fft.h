@@ -1,5 +1,5 @@
 /* Real three-dimensional Fourier transforms in plain C and double precision, of any size, in the
- * layout of platform/fft.h: what libraries are compared with, and what fake ones do. */
+ * layout of platform/fft_plan.h: what libraries are compared with, and what fake ones do. */
 #ifndef LEY_PLAIN_FFT_H
 #define LEY_PLAIN_FFT_H
 

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "clock.h"
+#include "device_list.h"
 #include "engine/command_sequence.h"
 #include "error.h"
 #include "fake_device.h"

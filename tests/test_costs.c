@@ -5,6 +5,7 @@
 #include "apbs/speed.h"
 #include "bandwidth.h"
 #include "costs.h"
+#include "device_list.h"
 #include "fake_device.h"
 #include "methods/cutoff/plan.h"
 #include "methods/cutoff/step_costs.h"

@@ -4,6 +4,7 @@
  * its name is spelled otherwise. */
 #include "support.h"
 
+#include "device_list.h"
 #include "engine/driver_thread.h"
 
 #include "bandwidth.h"

@@ -2,6 +2,7 @@
  * that fails at each of them. */
 #include "support.h"
 
+#include "device_list.h"
 #include "fake_device.h"
 #include "interface_check.h"
 #include "schedule/job.h"

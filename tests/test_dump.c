@@ -1,6 +1,7 @@
 /* LEYDEN_DUMP: the files that show what compilers were given, and what they said. */
 #include "support.h"
 
+#include "device_list.h"
 #include "dump.h"
 #include "fake_device.h"
 #include "kernel_kind.h"

@@ -2,6 +2,7 @@
  * device, or an error that says what went wrong; never a crash, never a wrong map, never a wait
  * without end. Each case is a process of its own, this program started again with the faults before
  * it; some of them at a time, since most of them wait for what hangs. */
+#include "device_list.h"
 #include "support.h"
 #include "trials.h"
 

@@ -5,6 +5,7 @@
 #include "build_cache.h"
 #include "calibrate.h"
 #include "clock.h"
+#include "device_list.h"
 #include "fake_job.h"
 #include "methods/cutoff/tuning.h"
 #include "methods/dcs/tuning.h"

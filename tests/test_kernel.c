@@ -7,6 +7,7 @@
 #include "calibrate.h"
 #include "clock.h"
 #include "dev_kernel.h"
+#include "device_list.h"
 #include "error.h"
 #include "fake_device.h"
 #include "methods/cutoff/device_binning.h"

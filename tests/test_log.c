@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "build_cache.h"
+#include "device_list.h"
 #include "fake_device.h"
 #include "log.h"
 #include "source.h"

@@ -5,6 +5,7 @@
 #include "buffer_pool.h"
 #include "build_cache.h"
 #include "dev_kernel.h"
+#include "device_list.h"
 #include "error.h"
 #include "fake_device.h"
 #include "flatten.h"

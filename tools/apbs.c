@@ -3,6 +3,7 @@
 #include "file.h"
 #include "interrupt.h"
 #include "job_report.h"
+#include "method_list.h"
 #include "private_folder.h"
 #include "program.h"
 #include "registry.h"

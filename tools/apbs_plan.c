@@ -1,5 +1,6 @@
 #include "apbs_plan.h"
 #include "job_report.h"
+#include "method_list.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,10 @@
 #include "boundary_job.h"
 #include "console.h"
 #include "interrupt.h"
+#include "method_list.h"
 #include "molecule.h"
 #include "registry.h"
+#include "standard_stream.h"
 
 #include <math.h>
 #include <stdio.h>

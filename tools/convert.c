@@ -5,6 +5,7 @@
 #include "job_report.h"
 #include "molecule.h"
 #include "registry.h"
+#include "standard_stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

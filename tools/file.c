@@ -1,14 +1,12 @@
 #include "file.h"
 #include "console.h"
 #include "interrupt.h"
-#include "json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 ley_status file_begin(const char *path, ley_file **file, ley_error *error)
 {
@@ -34,7 +32,7 @@ int file_end(ley_file *file, ley_status status, ley_error *error)
 /* What a report's "-" names, which may be a file, too. */
 static bool is_stdout(const named_file *file)
 {
-    return file->option != NULL && strcmp(file->option, "--json") == 0 && json_takes_stdout(file->path);
+    return file->option != NULL && strcmp(file->option, "--json") == 0 && strcmp(file->path, "-") == 0;
 }
 
 static const char *path_of(const named_file *file)
@@ -153,33 +151,6 @@ bool ends_with(const char *path, const char *suffix)
 bool is_map_name(const char *path)
 {
     return ley_map_format_of(path, NULL) != NULL;
-}
-
-const char *output_path(const char *output)
-{
-    return strcmp(output, "-") == 0 ? "/dev/stdout" : output;
-}
-
-static bool names_stream(const char *path, int stream)
-{
-    static const char *const names[][4] = {
-        [STDIN_FILENO] = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"},
-        [STDOUT_FILENO] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"},
-    };
-    for (size_t i = 0; i < sizeof names[stream] / sizeof *names[stream]; i++)
-        if (strcmp(path, names[stream][i]) == 0)
-            return true;
-    return false;
-}
-
-bool output_takes_stdout(const char *path)
-{
-    return names_stream(path, STDOUT_FILENO);
-}
-
-bool input_takes_stdin(const char *path)
-{
-    return names_stream(path, STDIN_FILENO);
 }
 
 bool is_atoms_name(const char *path)

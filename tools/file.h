@@ -34,13 +34,6 @@ int files_check_apart(const subcommand *command, const named_file *files, size_t
 uint64_t file_size(const char *path);                 /* 0 when there is none */
 bool ends_with(const char *path, const char *suffix); /* case ignored; something must stand before the suffix */
 
-/* What an --output names: "-" is standard output, "/dev/stdout" for the library. And whether a name
- * is one of those of standard output, which is no place for text as well, then; or of standard
- * input, which can be read once. */
-const char *output_path(const char *output);
-bool output_takes_stdout(const char *path);
-bool input_takes_stdin(const char *path);
-
 /* Of maps: whether they can be written under this name; and the path of the header beside them,
  * from malloc, NULL where they have it in themselves. */
 bool is_map_name(const char *path);

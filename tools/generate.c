@@ -3,6 +3,7 @@
 #include "file.h"
 #include "interrupt.h"
 #include "registry.h"
+#include "standard_stream.h"
 
 #include <stdio.h>
 #include <string.h>

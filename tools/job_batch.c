@@ -1,6 +1,7 @@
 #include "job_batch.h"
 #include "console.h"
 #include "interrupt.h"
+#include "standard_stream.h"
 
 #include <locale.h>
 #include <pthread.h>

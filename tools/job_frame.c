@@ -2,7 +2,9 @@
 #include "console.h"
 #include "forecast_report.h"
 #include "interrupt.h"
+#include "method_list.h"
 #include "predictions.h"
+#include "standard_stream.h"
 
 #include <math.h>
 #include <pthread.h>

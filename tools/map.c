@@ -5,8 +5,10 @@
 #include "job_batch.h"
 #include "job_frame.h"
 #include "map_problem.h"
+#include "method_list.h"
 #include "molecule.h"
 #include "registry.h"
+#include "standard_stream.h"
 
 #include <math.h>
 #include <stdio.h>

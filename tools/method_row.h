@@ -74,20 +74,8 @@ typedef struct method_row {
     const bench_row *bench; /* its part in `leyden bench`, or NULL */
 } method_row;
 
-/* The methods of a sub-command in their order; NULL behind the last. */
-const method_row *method_row_at(const subcommand *command, size_t i);
-
-/* The same, as the parser of options wants it. */
-const option_method *method_option_at(const subcommand *command, size_t i);
-
 /* Whether its jobs are the library's method of this name. */
 bool method_row_makes(const method_row *row, const char *name);
-
-/* Number of the one that is taken where none is named. */
-int method_row_usual(const subcommand *command);
-
-/* The method that an APBS input asks for; NULL where there is none. */
-const method_row *method_row_of_bcfl(ley_boundary_kind kind);
 
 /* What it is, by the host or not. */
 const char *method_row_title(const method_row *method, const ley_report *report);

@@ -1,6 +1,6 @@
 #include "options.h"
 #include "console.h"
-#include "file.h"
+#include "standard_stream.h"
 
 #include <ctype.h>
 #include <errno.h>

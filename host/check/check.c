@@ -1,6 +1,6 @@
 /* leyden_check.h: devices one after the other, each on a thread that is given up when its driver
  * does not return. */
-#include "check/session.h"
+#include "check/runner.h"
 
 #include "cancel.h"
 #include "engine/discovery.h"
@@ -111,14 +111,14 @@ static ley_status run_device(const ley_check_options *options, ley_check_device 
     driver_thread *h = driver_thread_create();
     if (h == NULL)
         return ley_fail_memory(error, 0, "a thread");
-    driver_thread_give(h, session_run, s);
+    driver_thread_give(h, runner_run, s);
     for (unsigned long rings = driver_thread_rings(); !driver_thread_is_idle(h); rings = driver_thread_rings()) {
         tell(options, device, s, &told);
         if (is_cancelled(options))
             return leave(h, session, error);
         if (driver_thread_leave(h, false, &why)) {
             dev_keep(h);
-            session_give_up(s, why.message);
+            runner_give_up(s, why.message);
             h = NULL;
             break;
         }

@@ -121,9 +121,6 @@ void check_transforms(check_run *run, const check_row *row);
 void check_kernel(check_run *run, const check_row *row);
 void check_measuring_kernel(check_run *run, const check_row *row);
 
-/* The kernel that a row is named like. */
-const kernel_kind *check_kind_of(const check_row *row);
-
 /* How far a recipe for 1/sqrt is off on this device, for the limits of kernels that take it: as
  * measured, or where it cannot be or is wrong, as it should be. */
 double check_root_error(check_run *run, int root, int width);

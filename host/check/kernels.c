@@ -315,7 +315,8 @@ static void visit(void *context, const char *name, const void *spec)
                             .context = &c});
 }
 
-const kernel_kind *check_kind_of(const check_row *row)
+/* The kernel that a row is named like. */
+static const kernel_kind *kind_of(const check_row *row)
 {
     const kernel_kind *const *kind = kernel_registry;
     while (*kind != NULL && strcmp((*kind)->name, row->row.name) != 0)
@@ -325,6 +326,6 @@ const kernel_kind *check_kind_of(const check_row *row)
 
 void check_kernel(check_run *run, const check_row *row)
 {
-    visitor v = {run, row, check_kind_of(row), 0};
+    visitor v = {run, row, kind_of(row), 0};
     kernel_specs(v.kind, run->device->info, run->quick ? KERNEL_FEW : KERNEL_ALL, visit, &v);
 }

@@ -1,7 +1,5 @@
 #include "check/session.h"
 
-#include "clock.h"
-#include "error.h"
 #include "watch.h"
 
 #include <stdio.h>
@@ -33,15 +31,19 @@ bool session_is_named(const char *name, const ley_check_row *row)
     return variant_of(name, row) != NULL;
 }
 
-bool check_wants(const check_run *run, const check_row *row, const char *variant)
+bool session_wants(const check_session *s, const check_row *row, const char *variant)
 {
-    const check_session *s = run->session;
     for (size_t i = 0; i < s->name_count; i++) {
         const char *wanted = variant_of(s->names[i], &row->row);
         if (wanted != NULL && (*wanted == '\0' || variant == NULL || strcmp(wanted, variant) == 0))
             return true;
     }
     return s->name_count == 0;
+}
+
+bool check_wants(const check_run *run, const check_row *row, const char *variant)
+{
+    return session_wants(run->session, row, variant);
 }
 
 bool session_has(const check_session *s, const char *name)
@@ -141,114 +143,23 @@ void session_add(check_session *s, const ley_check_result *result)
     pthread_mutex_unlock(&s->mutex);
 }
 
-static bool is_asked_for(const check_session *s, const check_row *row)
+void session_add_outcome(check_session *s, const check_row *row, const char *variant, ley_check_outcome outcome,
+                         const char *text, double elapsed_s)
 {
-    for (size_t i = 0; i < s->name_count; i++)
-        if (session_is_named(s->names[i], &row->row))
-            return true;
-    return s->name_count == 0;
-}
-
-static ley_check_result result_of(const check_row *row, const char *variant, ley_check_outcome outcome,
-                                  const char *text)
-{
-    return (ley_check_result){
-        .group = row->row.group, .name = row->row.name, .variant = variant, .outcome = outcome, .text = text};
-}
-
-static void skip_behind(check_session *s, const check_row *row, const char *why)
-{
-    for (const check_row *next = row + 1; next < check_table + check_table_count; next++) {
-        const ley_check_result result = result_of(next, "", LEY_CHECK_SKIPPED, why);
-        if (is_asked_for(s, next))
-            add_locked(s, &result);
-    }
-}
-
-void session_give_up(check_session *s, const char *why)
-{
-    check_let_speak();
-    pthread_mutex_lock(&s->mutex);
-    const check_row *row = s->row != NULL ? s->row : check_table;
-    const ley_check_result result = result_of(row, s->variant, LEY_CHECK_FAILED, why);
-    add_locked(s, &result);
-    skip_behind(s, row, "the device was given up");
-    pthread_mutex_unlock(&s->mutex);
+    session_add(s, &(ley_check_result){.group = row->row.group,
+                                       .name = row->row.name,
+                                       .variant = variant,
+                                       .outcome = outcome,
+                                       .text = text,
+                                       .elapsed_s = elapsed_s});
 }
 
 void check_skip(check_run *run, const check_row *row, const char *variant, const char *why)
 {
-    const ley_check_result result = result_of(row, variant, LEY_CHECK_SKIPPED, why);
-    session_add(run->session, &result);
+    session_add_outcome(run->session, row, variant, LEY_CHECK_SKIPPED, why, 0);
 }
 
 bool check_is_over(const check_run *run)
 {
     return run->device->is_lost || watch_ends();
-}
-
-/* ---- The thread ------------------------------------------------------------------------------ */
-
-/* Why the device has no use for a check; NULL: it has. */
-static const char *lacks(const dev_info *info, unsigned needs)
-{
-    if ((needs & CHECK_NEEDS_DOUBLE) != 0 && !info->has_double)
-        return "no double precision";
-    if ((needs & CHECK_NEEDS_BINARIES) != 0 && (info->quirks & DEV_QUIRK_NO_BINARY) != 0)
-        return "its binaries are known not to work, and never used";
-    return NULL;
-}
-
-static void run_row(check_run *run, const check_row *row)
-{
-    check_session *s = run->session;
-    const size_t before = s->count;
-    const char *missing = lacks(&s->info, row->needs);
-    session_enter(s, row, "");
-    if (missing == NULL)
-        row->run(run, row);
-    if (missing != NULL || (s->count == before && check_wants(run, row, "") && !check_is_over(run)))
-        check_skip(run, row, "", missing != NULL ? missing : "there is nothing of it on this device");
-}
-
-static void add_opening(check_session *s, const ley_error *error, double elapsed_s)
-{
-    ley_check_result result =
-        result_of(check_table, "", error->status == LEY_OK ? LEY_CHECK_PASSED : LEY_CHECK_FAILED, error->message);
-    result.elapsed_s = elapsed_s;
-    session_add(s, &result);
-}
-
-/* The table's first row is that a device opens, which is done here. */
-void session_run(void *session)
-{
-    check_session *s = session;
-    check_run run = {.session = s, .quick = s->quick};
-    ley_error error = {.status = LEY_OK};
-    const double start_s = ley_clock_s();
-    session_enter(s, check_table, "");
-    const ley_status status = s->info.backend->open(&s->info, &run.device, &error);
-    error.status = status;
-    if (status == LEY_OK)
-        snprintf(error.message, sizeof error.message, "%s", "");
-    if (status == LEY_CANCELLED) {
-        ley_error_clear(&error);
-        return;
-    }
-    if (status != LEY_OK || is_asked_for(s, check_table))
-        add_opening(s, &error, ley_clock_s() - start_s);
-    ley_error_clear(&error);
-    if (status != LEY_OK) {
-        pthread_mutex_lock(&s->mutex);
-        skip_behind(s, check_table, "the device does not open");
-        pthread_mutex_unlock(&s->mutex);
-        return;
-    }
-    for (size_t i = 1; i < check_table_count && !check_is_over(&run); i++)
-        if (check_wants(&run, &check_table[i], NULL))
-            run_row(&run, &check_table[i]);
-    for (size_t i = 0; i < sizeof run.functions / sizeof *run.functions; i++)
-        if (run.functions[i].program != NULL)
-            kernel_destroy(&run.functions[i]);
-    s->info.backend->close(run.device);
 }

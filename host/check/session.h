@@ -1,4 +1,5 @@
-/* A device's checks: its thread goes through the table and leaves results, which others take. */
+/* A device's checks: what is asked for, and the results, which one thread leaves and another
+ * takes. */
 #ifndef LEY_CHECK_SESSION_H
 #define LEY_CHECK_SESSION_H
 
@@ -24,19 +25,18 @@ struct check_session {
 check_session *session_create(const dev_info *info, const ley_check_options *options);
 void session_destroy(check_session *s);
 
-/* Opens the device, goes through the table and closes it: the task of a thread, whose context is
- * the session. */
-void session_run(void *session);
-
 /* What the thread is at from now on. */
 void session_enter(check_session *s, const check_row *row, const char *variant);
 
 /* Takes a result over, with copies of its texts. */
 void session_add(check_session *s, const ley_check_result *result);
 
-/* The thread was left behind: what it was at has failed for this reason, and what is left of the
- * table is skipped. It never comes back to the session. */
-void session_give_up(check_session *s, const char *why);
+/* The same of a check that has no figures. */
+void session_add_outcome(check_session *s, const check_row *row, const char *variant, ley_check_outcome outcome,
+                         const char *text, double elapsed_s);
+
+/* Whether a variant of a check, or where that is NULL any, is among those that are asked for. */
+bool session_wants(const check_session *s, const check_row *row, const char *variant);
 
 /* Whether a name asks for a check, whatever variants it has. */
 bool session_is_named(const char *name, const ley_check_row *row);

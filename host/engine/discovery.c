@@ -2,6 +2,7 @@
 
 #include "calibrate.h"
 #include "clock.h"
+#include "device_list.h"
 #include "engine/driver_thread.h"
 #include "engine/tuning.h"
 #include "error.h"

@@ -2,6 +2,7 @@
 
 #include "build_cache.h"
 #include "clock.h"
+#include "device_list.h"
 #include "dump.h"
 #include "engine/discovery.h"
 #include "engine/selector.h"

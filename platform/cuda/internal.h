@@ -3,7 +3,7 @@
 #define LEY_CUDA_INTERNAL_H
 
 #include "../buffer_pool.h"
-#include "cuda.h"
+#include "../device.h"
 #include "driver_api.h"
 
 /* Size of cm_first, a kernel's first buffer where it reads that from constant memory. */

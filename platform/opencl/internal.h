@@ -2,8 +2,8 @@
 #ifndef LEY_OPENCL_INTERNAL_H
 #define LEY_OPENCL_INTERNAL_H
 
+#include "../device.h"
 #include "cl_check.h"
-#include "opencl.h"
 
 #define CL_COMMON_OPTIONS "-cl-std=CL1.2"
 
@@ -70,7 +70,7 @@ void cl_fft_end(dev *device, dev_fft_plan *plan);
 /* replay.c */
 char *cl_replay(const struct recorder *r, const struct replay *what, bool is_data);
 
-/* opencl.c */
+/* settle.c */
 bool cl_settled(cl_dev *d);
 
 #endif

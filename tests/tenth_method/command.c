@@ -3,6 +3,7 @@
 #include "tenth_method/method.h"
 
 #include "../../tools/job_frame.h"
+#include "../../tools/method_list.h"
 #include "../../tools/registry.h"
 
 #include <math.h>

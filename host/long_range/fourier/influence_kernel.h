@@ -44,7 +44,7 @@ void influence_learn(const dev *device, const influence_waves *waves, double pre
 /* How long it is predicted to take for a transform of so many nodes. */
 double influence_seconds(const dev *device, const int64_t n[3]);
 
-/* Multiplies a transform, [n_z][n_y][n_x / 2 + 1] as platform/fft.h has it, in place. */
+/* Multiplies a transform, [n_z][n_y][n_x / 2 + 1] as platform/fft_plan.h has it, in place. */
 void influence_launch(command_sequence *w, const dev_kernel *kernel, const influence_waves *waves,
                       buffer_of_float2 transform);
 
