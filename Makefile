@@ -114,9 +114,9 @@ $(BUILD)/host/numerics/cosines.o: own_flags := -O3
 $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
 $(BUILD)/host/judge/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
-# It writes kernels' sources; optimised as much as the rest, or watched by sanitizers, it takes
-# several times as long to compile.
-$(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O1 -fno-sanitize=all
+# It writes kernels' sources, which takes no time that can be measured; optimised or watched by
+# sanitizers, it takes several times as long to compile.
+$(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all
 # Compilers vectorise its loop only with these flags; it meets no infinities. Sums stay as they are
 # written: cl/pair.h rounds by adding a large number.
 $(BUILD)/host/methods/cutoff/overflow.o: own_flags := -O3 -ffast-math -fno-associative-math
