@@ -123,6 +123,9 @@ $(BUILD)/host/methods/cutoff/overflow.o: own_flags := -O3 -ffast-math -fno-assoc
 # A peer is as fast as compilers make it; it meets no infinities either.
 $(BUILD)/host/methods/msm/lattice_host_loop.o: own_flags := -O3 -ffast-math
 
+# What tests compute by themselves is little.
+$(BUILD)/tests/%.o: own_flags := -O1
+
 $(BUILD)/%.o: %.c | $(BUILD)/complete
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
