@@ -84,11 +84,12 @@ def test_the_cell_of_atoms_is_used(charges, engine, cell):
     arguments = dict(tol=1e-3, engine=engine)
     found = leyden.points(atoms, points, **arguments).values
     assert off_by(found, expected) < 1e-3
-    assert np.allclose(leyden.points(atoms, points, periodic=True, **arguments).values, found, atol=1e-2)
+    # Another plan may be the fastest once devices are measured: it keeps the tolerance, too.
+    assert off_by(leyden.points(atoms, points, periodic=True, **arguments).values, expected) < 1e-3
     assert off_by(leyden.points(atoms, points, periodic=False, **arguments).values, coulomb(charges, points)) < 1e-3
     assert off_by(coulomb(charges, points), expected) > 0.1
     bare = leyden.Atoms.from_arrays(x, q, r)
-    assert np.allclose(leyden.points(bare, points, cell=cell, **arguments).values, found, atol=1e-2)
+    assert off_by(leyden.points(bare, points, cell=cell, **arguments).values, expected) < 1e-3
     made = leyden.map(atoms, spacing=2.5, **arguments)
     assert off_by(made.values.ravel(), ewald(x, q, atoms.cell, made.lattice.points())) < 1e-3
     assert (made.lattice.n == (8, 8, 8)) == (len(cell) == 3)  # the box itself
