@@ -49,9 +49,9 @@ all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 help:
 	@echo "make           build the command and the libraries in $(BUILD)/; V=1 shows whole commands"
 	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
-	@echo "make test      install what is missing (as root), build, run the tests: 5 minutes at most on two cores"
+	@echo "make test      install what is missing (as root), build, run the tests: 15 minutes at most on two cores"
 	@echo "make check     the same without installing anything; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N"
-	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: 40 minutes on two cores"
+	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: an hour at most on two cores"
 	@echo "make lint      format, conversions and casts, cppcheck, widths of comments and prose: a minute"
 	@echo "make pages     manual pages and completions, from the command's tables of options, in $(BUILD)/pages"
 	@echo "make python    the wheel of the Python package in $(BUILD)/python"
