@@ -49,9 +49,9 @@ all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 help:
 	@echo "make           build the command and the libraries in $(BUILD)/; V=1 shows whole commands"
 	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
-	@echo "make test      install what is missing (as root), build, run the tests: 5 minutes at most on two cores"
+	@echo "make test      install what is missing (as root), build, run the tests: 15 minutes at most on two cores"
 	@echo "make check     the same without installing anything; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N"
-	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: 40 minutes on two cores"
+	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: an hour at most on two cores"
 	@echo "make lint      format, conversions and casts, cppcheck, widths of comments and prose: a minute"
 	@echo "make pages     manual pages and completions, from the command's tables of options, in $(BUILD)/pages"
 	@echo "make python    the wheel of the Python package in $(BUILD)/python"
@@ -114,15 +114,18 @@ $(BUILD)/host/numerics/cosines.o: own_flags := -O3
 $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
 $(BUILD)/host/law/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
-# It writes kernels' sources; optimised as much as the rest, or watched by sanitizers, it takes
-# several times as long to compile.
-$(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O1 -fno-sanitize=all
+# It writes kernels' sources, which takes no time that can be measured; optimised or watched by
+# sanitizers, it takes several times as long to compile.
+$(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all
 # Compilers vectorise its loop only with these flags; it meets no infinities. Sums stay as they are
 # written: cl/pair.h rounds by adding a large number.
 # So it is with the direct sums of the host.
 $(BUILD)/host/methods/cutoff/overflow.o $(BUILD)/host/schedule/host_direct.o: own_flags := -O3 -ffast-math -fno-associative-math
 # A peer is as fast as compilers make it; it meets no infinities either.
 $(BUILD)/host/long_range/bench/lattice_serial_loop.o: own_flags := -O3 -ffast-math
+
+# What tests compute by themselves is little.
+$(BUILD)/tests/%.o: own_flags := -O1
 
 $(BUILD)/%.o: %.c | $(BUILD)/complete
 	@mkdir -p $(@D)

@@ -550,17 +550,13 @@ UNWATCHED static void unpack(const dev_launch *launch, size_t j, double atom[4])
     }
 }
 
-UNWATCHED static double sum_at(const dev_launch *launch, const double point_A[3], double r_min2_A2)
+UNWATCHED static double sum_at(double (*atoms)[4], size_t count, const double point_A[3], double r_min2_A2)
 {
-    const size_t first = (size_t)int_argument(launch, dcs_at_first_atom),
-                 count = (size_t)int_argument(launch, dcs_at_n_atoms);
     double sum = 0;
-    for (size_t j = first; j < first + count; j++) {
-        double atom[4], r2_A2 = 0;
-        unpack(launch, j, atom);
-        for (size_t axis = 0; axis < 3; axis++)
-            r2_A2 += pow(point_A[axis] - atom[axis], 2);
-        sum += atom[3] / sqrt(fmax(r2_A2, r_min2_A2));
+    for (size_t j = 0; j < count; j++) {
+        const double x_A = point_A[0] - atoms[j][0], y_A = point_A[1] - atoms[j][1], z_A = point_A[2] - atoms[j][2],
+                     r2_A2 = x_A * x_A + y_A * y_A + z_A * z_A;
+        sum += atoms[j][3] / sqrt(r2_A2 > r_min2_A2 ? r2_A2 : r_min2_A2);
     }
     return sum;
 }
@@ -585,6 +581,12 @@ static void run_dcs(const fake_plan *plan, const dev_launch *launch)
     const size_t n_x = launch->groups[0] * (size_t)tuning_dcs_tile_x(spec),
                  n_y = launch->groups[1] * (size_t)tuning_dcs_tile_y(spec), n_z = launch->groups[2];
     const void *step = launch->arguments[dcs_at_step].value;
+    const size_t count = (size_t)int_argument(launch, dcs_at_n_atoms);
+    double(*atoms)[4] = calloc(count + 1, sizeof *atoms);
+    if (atoms == NULL)
+        abort();
+    for (size_t j = 0; j < count; j++)
+        unpack(launch, (size_t)int_argument(launch, dcs_at_first_atom) + j, atoms[j]);
     for (size_t at = 0; at < n_x * n_y * n_z; at++) {
         if (at % 8 == 0) /* instruments make this slow; it is alive */
             watch_enter(NULL, WATCH_WORK, "launch");
@@ -592,11 +594,12 @@ static void run_dcs(const fake_plan *plan, const dev_launch *launch)
         const double point_A[3] = {(double)x * real_at(step, is_double, 0), (double)y * real_at(step, is_double, 1),
                                    (double)((size_t)int_argument(launch, dcs_at_first_plane) + z) *
                                        real_at(step, is_double, 2)};
-        const double value = sum_at(launch, point_A, real_at(step, is_double, 3));
+        const double value = sum_at(atoms, count, point_A, real_at(step, is_double, 3));
         store(spec, launch->arguments[dcs_at_gm_phi].buffer, at, n_x * n_y * n_z,
               int_argument(launch, dcs_at_accumulate) != 0,
               value * (1 + plan->wrong_by + (x > 0 && x == (size_t)plan->wrong_column ? 1 : 0)));
     }
+    free(atoms);
 }
 
 /* ---- cutoff ---------------------------------------------------------------------------------- */

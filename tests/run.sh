@@ -154,10 +154,14 @@ fi
 
 # ---- What is to be run ---------------------------------------------------------------------------
 
-# Seconds that programs take alone on two cores, roughly; those that are not here are short. What
-# the last run took counts more.
-declare -A expected_s=([test_faults]=60 [test_self_test]=40 [test_epilogue]=60 [test_cuda]=40 [test_schedule]=15 [test_hanging]=30 [test_cli_boundary]=30 [test_mdh]=30
-    [test_cutoff]=30 [oclgrind]=30 [golden]=60 [test_apbs]=20 [test_dcs]=20 [test_pqr]=20 [test_install]=15 [sdist]=50 [test_long_range]=8 [test_solvers]=15 [test_msm]=40 [test_msm_attack]=10 [test_msm_faults]=10 [test_msm_devices]=15 [test_msm_periodic]=30 [test_cli_msm]=15 [test_cli_msm_periodic]=10)
+# Seconds that programs take, roughly, where all kernels are compiled; those that are not here are
+# short. What the last run took counts more.
+declare -A expected_s=([oclgrind]=60 [sdist]=45 [test_epilogue]=40 [test_verification]=26 [test_python]=25 [test_self_test]=24 [test_msm_devices]=24
+    [test_cuda]=22 [test_check_faults]=21 [test_cli_points]=21 [test_cli_tolerance]=21 [test_cli]=20 [test_cli_msm]=18 [test_memory]=17
+    [test_bench_outputs]=16 [test_faults]=16 [test_schedule]=16 [test_solvers]=16 [test_msm]=15 [test_cli_batch]=13 [test_cli_boundary]=13
+    [test_cli_maps]=13 [test_cli_msm_periodic]=13 [test_hanging]=13 [test_check]=12 [test_cli_cutoff]=12 [test_first_use]=12
+    [test_msm_cancelling]=12 [test_mdh]=11 [test_point_fields]=11 [test_apbs_grids]=10 [test_cutoff]=10 [test_periodic]=10 [test_cli_files]=9
+    [test_msm_attack]=8 [test_bench_lattice]=8 [test_dcs]=8 [test_mdh_lists]=8 [test_msm_plans]=8 [test_msm_points]=8 [test_tenth_method]=8)
 if [ -r "$seconds_file" ]; then
     while read -r name taken_s; do expected_s[$name]=${taken_s%.*}; done <"$seconds_file"
 fi

@@ -42,6 +42,12 @@ const bool support_is_sanitized = true;
 const bool support_is_sanitized = false;
 #endif
 
+#ifdef __SANITIZE_THREAD__
+const bool support_watches_threads = true;
+#else
+const bool support_watches_threads = false;
+#endif
+
 bool support_is_quick(void)
 {
     return support_get_level() == SUPPORT_QUICK;

@@ -42,6 +42,9 @@ bool support_is_quick(void);
  * cases of what is judged without it. */
 extern const bool support_is_sanitized;
 
+/* Whether that is the thread sanitizer, to which what has no threads proves nothing. */
+extern const bool support_watches_threads;
+
 /* How many variants a method has, for pairwise.h. */
 int support_variants(const char *method);
 

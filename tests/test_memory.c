@@ -323,6 +323,8 @@ static void test_headers_of_maps(void **state)
 static void test_long_files(void **state)
 {
     (void)state;
+    if (support_watches_threads)
+        skip();
     char path[600];
     ley_error error = {0};
     ley_atoms *atoms = NULL;
@@ -358,6 +360,8 @@ static void test_long_files(void **state)
 static void test_decompression_bombs(void **state)
 {
     (void)state;
+    if (support_watches_threads)
+        skip();
     static const struct {
         const char *name, *head, *line, *what;
     } bombs[] = {

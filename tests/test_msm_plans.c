@@ -609,6 +609,8 @@ static void test_large_influence_functions(void **state)
         kept_spectrum_forget();
         assert_ok(kept_spectrum_get(&h, n, NULL, &kept, &error));
         kept_spectrum_give_back(kept);
+        if (support_is_sanitized)
+            break; /* which sees that one that is not kept is freed; each takes seconds there */
         const double start_s = support_cpu_s();
         assert_ok(kept_spectrum_get(&h, n, NULL, &kept, &error));
         if ((support_cpu_s() - start_s < 0.05) != has_room) /* else it is made again, which takes a second */
@@ -645,7 +647,7 @@ static void *ask(void *context)
 static void make_large(asker *askers, size_t count, hierarchy *h)
 {
     kept_spectrum_forget();
-    *h = make_lattices(WINDOW_BSPLINE6, 6, 330, 0);
+    *h = make_lattices(WINDOW_BSPLINE6, 6, support_is_sanitized ? 200 : 330, 0);
     h->level[0].n[1] = h->level[0].n[2] = h->level[0].n[0];
     for (size_t i = 0; i < count; i++) {
         askers[i] = (asker){.h = h};

@@ -82,7 +82,9 @@ def test_the_cell_of_atoms_is_used(charges, engine, cell):
     atoms, points = leyden.Atoms.from_arrays(x, q, r, cell=cell), inner(40)
     expected = ewald(x, q, atoms.cell, points)
     arguments = dict(tol=1e-3, engine=engine)
-    assert off_by(leyden.points(atoms, points, **arguments).values, expected) < 1e-3
+    found = leyden.points(atoms, points, **arguments).values
+    assert off_by(found, expected) < 1e-3
+    # Another plan may be the fastest once devices are measured: it keeps the tolerance, too.
     assert off_by(leyden.points(atoms, points, periodic=True, **arguments).values, expected) < 1e-3
     assert off_by(leyden.points(atoms, points, periodic=False, **arguments).values, coulomb(charges, points)) < 1e-3
     assert off_by(coulomb(charges, points), expected) > 0.1
