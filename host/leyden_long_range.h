@@ -30,7 +30,7 @@ extern "C" {
  * both, and where none has one that is right, multilevel summation, each with the nodal window of
  * the next higher degree. */
 #define LEY_SOLVER_TABLE(ROW) \
-    ROW(LEY_SOLVER_DIRECT, "direct") ROW(LEY_SOLVER_FFT, "fft") ROW(LEY_SOLVER_AUTO, "auto") \
+    ROW(LEY_SOLVER_MULTILEVEL, "multilevel") ROW(LEY_SOLVER_FOURIER, "fourier") ROW(LEY_SOLVER_AUTO, "auto") \
     ROW(LEY_SOLVER_MIXED, "mixed")
 
 typedef enum ley_splitting { LEY_SPLITTING_TABLE(LEY_VALUE) LEY_SPLITTING_COUNT } ley_splitting;
@@ -59,9 +59,9 @@ typedef struct ley_long_range {
     double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
     double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
     double cutoff_A;      /* a: above r_min, at most 1e4 */
-    double spacing_A;     /* h: a/h is 1 to 16, with LEY_SOLVER_FFT up to 48 */
+    double spacing_A;     /* h: a/h is 1 to 16, with LEY_SOLVER_FOURIER up to 48 */
     ley_splitting splitting;
-    ley_window window; /* with LEY_SOLVER_DIRECT and LEY_SOLVER_MIXED a nodal one */
+    ley_window window; /* with LEY_SOLVER_MULTILEVEL and LEY_SOLVER_MIXED a nodal one */
     ley_solver solver;
     int levels; /* lattices, each of twice the spacing of the one before: 1 to 16; 0: as many as pay, or of mixed as
                    there is room for; of fft 0 or 1 */
@@ -70,7 +70,7 @@ typedef struct ley_long_range {
     double cell_A[3][3]; /* vectors a, b, c; h is then at most spacing_A: periods are whole numbers of it */
     double kappa_per_A;  /* screening: [0, 100]; above 0 the splitting is one of Taylor's, and where next to nothing is
                             left beyond the cutoff there are no lattices */
-    double long_waves_per_A; /* with B-splines and LEY_SOLVER_FFT: waves of up to so many radians per A have their
+    double long_waves_per_A; /* with B-splines and LEY_SOLVER_FOURIER: waves of up to so many radians per A have their
                                 charges summed in double precision, [0, 10]; 0: none. What floats leave in a large box
                                 is in the longest waves */
     double contact_error; /* what points nearer to a charge than r_min_A may be off by, as a share of 1/r_min, [0, 1]:
@@ -81,7 +81,7 @@ typedef struct ley_long_range {
 } ley_long_range;
 
 /* taylor4 and nodal7 with a = 12 A and h = 2 A, off by 2e-4 to 4e-4 of the potential in water;
- * solver direct, kT/e at 298.15 K in vacuum, r_min 0.05 A. */
+ * solver multilevel, kT/e at 298.15 K in vacuum, r_min 0.05 A. */
 LEY_API void ley_long_range_default(ley_long_range *range);
 
 /* Sets cutoff, spacing, splitting, window, solver and levels to those of the papers: taylor2 and

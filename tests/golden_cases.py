@@ -267,10 +267,10 @@ def cutoff_options(base):
 
 # ---- All pairs, by lattices --------------------------------------------------------------------------------------------
 
-# Three levels with --solver direct. A library is named that has one way to do it: which one is fastest is a matter of time.
+# Three levels with --solver multilevel. A library is named that has one way to do it: which one is fastest is a matter of time.
 MSM_PLACES = "--plan ../places.json"  # as HOST_PLACES
-MSM_BALL = CUTOFF_BALL.replace("cutoff", "msm") + f" --cutoff 5 --lattice-spacing 1.25 {MSM_PLACES}"
-MSM_SOLVERS = (("direct", ""), ("fft", "--solver fft --fft clfft"))
+MSM_BALL = CUTOFF_BALL.replace("cutoff", "msm") + f" --cutoff 5 --mesh-spacing 1.25 {MSM_PLACES}"
+MSM_SOLVERS = (("direct", ""), ("fft", "--solver fourier --fft clfft"))
 
 # Splittings that the short-range kernel has, and those that become expressions; windows of both kinds.
 MSM_CHOICES = (
@@ -283,12 +283,12 @@ MSM_CHOICES = (
 # Name, quick, options.
 MSM_OPTIONS = (
     ("double", True, "--sum double"), ("compensated", False, "--sum compensated"), ("auto-sum", False, "--sum auto"),
-    ("units", True, "--units V --dielectric 4"), ("r-min", False, "--r-min 0.5"), ("ratio", False, "--lattice-spacing 0.9"),
+    ("units", True, "--units V --dielectric 4"), ("r-min", False, "--r-min 0.5"), ("ratio", False, "--mesh-spacing 0.9"),
     ("wide", False, "--spacing 3.1"), ("corner", True, "--origin 9,9,9"), ("point", True, "--dims 1,1,1"),
     ("outside", True, "--origin 40,-30,20"))
 
 
-# What --solver fft does differently. Its library takes long to build.
+# What --solver fourier does differently. Its library takes long to build.
 FFT_CASES = ("default", "bspline6", "bspline8", "optimal", "corner", "double")
 
 

@@ -14,7 +14,7 @@ static double entry(splitting_kind split, window_kind of, double ratio)
     const double low[3] = {0, 0, 0}, high[3] = {10, 10, 10};
     const hierarchy_options o = {.splitting = split,
                                  .window = of,
-                                 .solver = of >= WINDOW_BSPLINE4 ? HIERARCHY_FFT : HIERARCHY_DIRECT,
+                                 .solver = of >= WINDOW_BSPLINE4 ? HIERARCHY_FOURIER : HIERARCHY_MULTILEVEL,
                                  .levels = 1,
                                  .cutoff_A = ratio,
                                  .spacing_A = 1};

@@ -26,7 +26,7 @@ hierarchy some_lattice(window_kind of, const char *periodic, const double cell_A
 {
     hierarchy_options o = {.splitting = SPLITTING_PSWF,
                            .window = of,
-                           .solver = HIERARCHY_FFT,
+                           .solver = HIERARCHY_FOURIER,
                            .cutoff_A = 8,
                            .spacing_A = 1.3,
                            .long_waves_per_A = long_per_A};

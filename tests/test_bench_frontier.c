@@ -165,7 +165,7 @@ static void test_chosen_steps(void **state)
     assert_null(strstr(r->out, "chosen: forward"));
     assert_null(strstr(r->out, "papers: "));
     cli("LEYDEN_CACHE_DIR=%s bench --kernel msm --atoms %d --window nodal3 --splitting taylor2 --cutoff 9 "
-        "--lattice-spacing 1.5 --repeats 1 --device 0",
+        "--mesh-spacing 1.5 --repeats 1 --device 0",
         cache, ATOMS);
     cli_expect(0, "chosen: nodal3, taylor2, direct, cutoff 9 A, nodes 1.5 A apart\n", NULL);
 }

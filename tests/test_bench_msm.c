@@ -66,7 +66,7 @@ static hierarchy make_hierarchy(window_kind kind, hierarchy_solver solver)
 static void test_pairs_of_nodes(void **state)
 {
     (void)state;
-    const hierarchy h = make_hierarchy(WINDOW_NODAL3, HIERARCHY_DIRECT);
+    const hierarchy h = make_hierarchy(WINDOW_NODAL3, HIERARCHY_MULTILEVEL);
     assert_true(h.levels > 2);
     for (int k = 0; k + 1 < h.levels; k++) {
         const int64_t *n = h.level[k].n;
@@ -84,7 +84,7 @@ static void test_pairs_of_nodes(void **state)
 static void test_needs(void **state)
 {
     (void)state;
-    const hierarchy h = make_hierarchy(WINDOW_NODAL3, HIERARCHY_DIRECT);
+    const hierarchy h = make_hierarchy(WINDOW_NODAL3, HIERARCHY_MULTILEVEL);
     const ley_lattice points = {.n = {10, 20, 30}};
     const double fine = (double)hierarchy_nodes(&h.level[0]), coarse = (double)hierarchy_nodes(&h.level[1]);
     const step_needs atoms = msm_step_needs(MSM_ANTERPOLATION, &h, &points, 100, 1000),
@@ -282,7 +282,7 @@ static void test_core(void **state)
     static const window_kind windows[] = {WINDOW_NODAL3, WINDOW_NODAL7};
     ley_error error = {0};
     for (int i = 0; i < 2; i++) {
-        const hierarchy h = make_hierarchy(windows[i], HIERARCHY_DIRECT);
+        const hierarchy h = make_hierarchy(windows[i], HIERARCHY_MULTILEVEL);
         const ley_lattice points = {
             .n = {4, 5, 6}, .origin_A = {1, 3, 2}, .step_A = {{5.5, 0, 0}, {0, 5.25, 0}, {0, 0, 5.75}}};
         enum { N = 40, POINTS = 4 * 5 * 6 };

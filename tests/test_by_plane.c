@@ -60,7 +60,7 @@ static ley_long_range range_of(const choice *c)
     ley_long_range_default(&r);
     r.cutoff_A = 3;
     r.spacing_A = 1;
-    r.solver = LEY_SOLVER_FFT;
+    r.solver = LEY_SOLVER_FOURIER;
     r.splitting = LEY_SPLITTING_TAYLOR3;
     r.window = c->window;
     memcpy(r.periodic, c->periodic, sizeof r.periodic);

@@ -32,7 +32,7 @@ static void test_wrong_options(void **state)
 static void test_dry_run(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"dcs", "cutoff --cutoff 9", "msm", "msm --window bspline6 --solver fft"};
+    static const char *const methods[] = {"dcs", "cutoff --cutoff 9", "msm", "msm --window bspline6 --solver fourier"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map ion.pqr -o out/a.raw --dims 7,6,5 --spacing 1.25 --field --method %s --dry-run", methods[i]);
         static const char *const said[] = {"lattice: 7 x 6 x 5 = 210 points",
@@ -94,7 +94,7 @@ static void test_values(void **state)
                  {"--sum double", "dx.gz", "dx", 2e-6},
                  {"--method cutoff --pair coulomb --cutoff 300", "raw", "raw", 2e-5},
                  {"--method msm --tol 1e-4", "dx", "dx", 2e-3},
-                 {"--method msm --solver direct", "raw", "raw", 1e-2}};
+                 {"--method msm --solver multilevel", "raw", "raw", 1e-2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *script = NULL;
         cli("map ion.pqr -o out/a.%s --dims 7,6,5 --spacing 1.25 --origin -3,-2,-1 --field --units kcal/mol/e --json "

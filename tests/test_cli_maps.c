@@ -376,7 +376,7 @@ static void test_interrupted(void **state)
 static void test_dry_run(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"dcs", "cutoff --cutoff 9", "msm", "msm --window bspline6 --solver fft"};
+    static const char *const methods[] = {"dcs", "cutoff --cutoff 9", "msm", "msm --window bspline6 --solver fourier"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map ion.pqr -o out/a.raw " SMALL "--math standard --method %s --dry-run --json out/dry.json", methods[i]);
         cli_expect(0, "dry run: nothing is computed, and no file is written\nmemory of the host: ", NULL);
@@ -440,7 +440,7 @@ static void test_dry_run_of_a_transform(void **state)
 {
     (void)state;
     const cli_result *r =
-        cli("map ion.pqr -o out/a.raw --method msm --solver fft --window bspline6 --dims 1300,1300,1300 "
+        cli("map ion.pqr -o out/a.raw --method msm --solver fourier --window bspline6 --dims 1300,1300,1300 "
             "--spacing 0.5 --device 0 --dry-run");
     static const char *const said[] = {"transforms of ", "plans of transforms ", "file: out/a.raw, 8.2 GiB", NULL};
     cli_expect(0, "dry run: nothing is computed", NULL);

@@ -27,7 +27,7 @@ static void test_help(void **state)
 {
     (void)state;
     static const char *const said[] = {"With --method msm",
-                                       "--lattice-spacing A",
+                                       "--mesh-spacing A",
                                        "--window NAME",
                                        "--splitting NAME",
                                        "--solver NAME",
@@ -53,37 +53,37 @@ static void test_what_is_refused(void **state)
         {MAP "--window nodal3", 1, "--window needs --method msm"},
         {MAP "--preset papers", 1, "--preset needs --method msm"},
         {MAP "--cutoff 9", 1, "--cutoff needs --method cutoff or msm"},
-        {MAP "--method cutoff --lattice-spacing 2", 1, "--lattice-spacing needs --method msm"},
+        {MAP "--method cutoff --mesh-spacing 2", 1, "--mesh-spacing needs --method msm"},
         {MSM "--pair coulomb", 1, "--pair needs --method cutoff"},
         {MSM "--cutoff 0", 1, "--cutoff: 0 is out of range"},
         {MSM "--cutoff nan", 1, "--cutoff takes a number (A), not 'nan'"},
-        {MSM "--cutoff 1 --r-min 1 --lattice-spacing 0.5", 1, "cutoff 1 A, must be above r_min (1 A)"},
-        {MSM "--lattice-spacing 0", 1, "--lattice-spacing: 0 is out of range"},
-        {MSM "--lattice-spacing nan", 1, "--lattice-spacing takes a number (A), not 'nan'"},
-        {MSM "--lattice-spacing 13", 1, "lattice spacing 13 A, must be above 0 and at most the cutoff, 12 A"},
-        {MSM "--lattice-spacing 0.5", 1, "a cutoff of 12 A is 24 lattice spacings of 0.5 A"},
-        {MSM "--window bspline6", 1, "makes up for: take --solver fft, or --window nodal7"},
+        {MSM "--cutoff 1 --r-min 1 --mesh-spacing 0.5", 1, "cutoff 1 A, must be above r_min (1 A)"},
+        {MSM "--mesh-spacing 0", 1, "--mesh-spacing: 0 is out of range"},
+        {MSM "--mesh-spacing nan", 1, "--mesh-spacing takes a number (A), not 'nan'"},
+        {MSM "--mesh-spacing 13", 1, "lattice spacing 13 A, must be above 0 and at most the cutoff, 12 A"},
+        {MSM "--mesh-spacing 0.5", 1, "a cutoff of 12 A is 24 lattice spacings of 0.5 A"},
+        {MSM "--window bspline6", 1, "makes up for: take --solver fourier, or --window nodal7"},
         {MSM "--window cubic", 1, "--window: unknown value 'cubic'"},
         {MSM "--splitting taylor9", 1, "--splitting: unknown value 'taylor9'"},
         {MSM "--preset paper", 1, "--preset: unknown value 'paper'"},
-        {MSM "--solver fft --levels 2", 1, "not 2: leave --levels out, or take --solver direct"},
-        {MSM "--fft vkfft", 1, "--fft is for --solver fft and mixed"},
-        {MSM "--solver auto --window nodal5 --fft vkfft", 1, "fft and mixed, or auto with a B-spline"},
+        {MSM "--solver fourier --levels 2", 1, "not 2: leave --levels out, or take --solver multilevel"},
+        {MSM "--fft vkfft", 1, "--fft is for --solver fourier and mixed"},
+        {MSM "--solver auto --window nodal5 --fft vkfft", 1, "fourier and mixed, or auto with a B-spline"},
         {MSM "--solver mixed --window bspline6", 1, "lattice: the mixed solver takes nodal windows"},
         {MSM "--solver mixed --levels 1", 1, "the mixed solver has two levels or more"},
-        {MSM "--solver fft --fft fftz", 1, "--fft: unknown value 'fftz'"},
+        {MSM "--solver fourier --fft fftz", 1, "--fft: unknown value 'fftz'"},
         {MSM "--levels 17", 1, "--levels: 17 is out of range"},
         {MSM "--levels -1", 1, "--levels: -1 is out of range"},
-        {MSM "--levels 1 --lattice-spacing 1 --spacing 2 --padding 20", 1, "1 level is too few"},
-        {MSM "--levels 1 --lattice-spacing 1 --spacing 2 --padding 20", 1, "take more levels, or 0: as many as pay"},
-        {MSM "--cutoff 1 --lattice-spacing 0.1 --solver fft --window bspline4 --dims 3,3,3 --spacing 600", 2,
-         "more than a kernel can number: take a wider --lattice-spacing"},
-        {MSM "--cutoff 0.5 --lattice-spacing 0.05 --dims 3,3,3 --spacing 25", 2,
-         "more than a kernel can number: take a wider --lattice-spacing"},
+        {MSM "--levels 1 --mesh-spacing 1 --spacing 2 --padding 20", 1, "1 level is too few"},
+        {MSM "--levels 1 --mesh-spacing 1 --spacing 2 --padding 20", 1, "take more levels, or 0: as many as pay"},
+        {MSM "--cutoff 1 --mesh-spacing 0.1 --solver fourier --window bspline4 --dims 3,3,3 --spacing 600", 2,
+         "more than a kernel can number: take a wider --mesh-spacing"},
+        {MSM "--cutoff 0.5 --mesh-spacing 0.05 --dims 3,3,3 --spacing 25", 2,
+         "more than a kernel can number: take a wider --mesh-spacing"},
         {MSM "--periodic x --cell 10,10,10 --kappa 1e-6", 2,
          "take at least 4e-06 / A, or 0 for charges whose sum is 0"},
         {MSM "--periodic xyz --cell 0.1,0.1,0.1", 2, "take several cells for one, or a shorter --cutoff"},
-        {MSM "--dims 3,3,3 --origin 9e8,0,0", 2, "along axis 1, which are too many: take a wider --lattice-spacing"},
+        {MSM "--dims 3,3,3 --origin 9e8,0,0", 2, "along axis 1, which are too many: take a wider --mesh-spacing"},
     };
     CLI_CHECK_FAILURES(cases);
 }
@@ -100,18 +100,18 @@ static void test_header_and_report(void **state)
 {
     (void)state;
     static const char *const notes[] = {
-        "\"splitting\": \"taylor2\"", "\"window\": \"nodal3\"", "\"solver\": \"direct\"", "\"cutoff_A\": 12",
-        "\"lattice_spacing_A\": 2",   "\"lattices\": \"",       "\"expected_error\": ",   "\"spread_s\": ",
-        "\"anterpolation_s\": ",      "\"restriction_s\": ",    "\"lattice_cutoff_s\": ", "\"top_level_s\": ",
-        "\"prolongation_s\": ",       "\"interpolation_s\": ",  "\"short_range_s\": ",    NULL};
+        "\"splitting\": \"taylor2\"", "\"window\": \"nodal3\"", "\"solver\": \"multilevel\"", "\"cutoff_A\": 12",
+        "\"lattice_spacing_A\": 2",   "\"lattices\": \"",       "\"expected_error\": ",       "\"spread_s\": ",
+        "\"anterpolation_s\": ",      "\"restriction_s\": ",    "\"lattice_cutoff_s\": ",     "\"top_level_s\": ",
+        "\"prolongation_s\": ",       "\"interpolation_s\": ",  "\"short_range_s\": ",        NULL};
     cli_write_molecule("many.pqr", 900, 25, 7);
     const cli_result *r = cli("map many.pqr -o a.dx --method msm --preset papers --spacing 1 --json report.json");
-    cli_expect(0, "long range: taylor2, nodal3, solver direct, cutoff 12 A, nodes 2 A apart; lattices: ", NULL);
+    cli_expect(0, "long range: taylor2, nodal3, solver multilevel, cutoff 12 A, nodes 2 A apart; lattices: ", NULL);
     assert_has(r->out, "steps: atoms into bins ");
     assert_has(r->out, "of the root of the squared terms");
     char *map = cli_read("a.dx", NULL), *report = cli_read("report.json", NULL);
     assert_has(map, "method: msm, multilevel summation\n");
-    assert_has(map, "long range: taylor2, nodal3, solver direct, cutoff 12 A, nodes 2 A apart\n");
+    assert_has(map, "long range: taylor2, nodal3, solver multilevel, cutoff 12 A, nodes 2 A apart\n");
     assert_has(map, "of the root of the squared terms at 50 points, relative RMS ");
     for (size_t i = 0; notes[i] != NULL; i++)
         assert_has(report, notes[i]);
@@ -138,9 +138,9 @@ static void test_preset_and_options(void **state)
     (void)state;
     cli_write_molecule("few.pqr", 40, 12, 3);
     cli("map few.pqr -o a.dx --method msm --spacing 2 --preset papers --window nodal5 --cutoff 9 --levels 2");
-    cli_expect(0, "taylor2, nodal5, solver direct, cutoff 9 A, nodes 2 A apart; lattices: ", NULL);
+    cli_expect(0, "taylor2, nodal5, solver multilevel, cutoff 9 A, nodes 2 A apart; lattices: ", NULL);
     cli("map few.pqr -o a.dx --method msm --spacing 2");
-    cli_expect(0, "taylor4, nodal7, solver direct, cutoff 12 A, nodes 2 A apart; lattices: ", NULL);
+    cli_expect(0, "taylor4, nodal7, solver multilevel, cutoff 12 A, nodes 2 A apart; lattices: ", NULL);
 }
 
 /* Steps that there are not are not there in the text either; and a message names a device once. */
@@ -148,12 +148,12 @@ static void test_what_is_said_of_little(void **state)
 {
     (void)state;
     cli_write_molecule("few.pqr", 40, 12, 3);
-    const cli_result *r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --levels 1 --lattice-spacing 3");
+    const cli_result *r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --levels 1 --mesh-spacing 3");
     cli_expect(0, ", top level ", NULL);
     assert_null(strstr(r->out, "restriction"));
     assert_null(strstr(r->out, "prolongation"));
     assert_null(strstr(r->out, "lattice cutoff"));
-    r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --solver fft --fft cufft --device opencl:0");
+    r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --solver fourier --fft cufft --device opencl:0");
     cli_expect(3, NULL, ": no transform of ");
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(strchr(r->err, ' ') + 1, ":"), strchr(r->err, ' ') + 1);
@@ -171,7 +171,7 @@ static void test_against_direct_summation(void **state)
     static const struct {
         const char *options;
         double most;
-    } cases[] = {{"--preset papers", 3e-3}, {"", 3e-4}, {"--cutoff 8 --lattice-spacing 1 --window nodal9", 3e-5}};
+    } cases[] = {{"--preset papers", 3e-3}, {"", 3e-4}, {"--cutoff 8 --mesh-spacing 1 --window nodal9", 3e-5}};
     for (size_t i = 0; i < (support_is_quick() ? 2 : sizeof cases / sizeof *cases); i++) {
         cli("map %s -o msm.dx --method msm --dims 41,37,33 --spacing 1.25 %s", file, cases[i].options);
         cli_expect(0, NULL, NULL);
@@ -190,7 +190,8 @@ static void test_transforms(void **state)
     const char *file = molecule();
     cli("map %s -o dcs.dx --dims 41,37,33 --spacing 1.25", file);
     cli_expect(0, NULL, NULL);
-    cli("map %s -o msm.dx --method msm --dims 41,37,33 --spacing 1.25 --solver fft --window bspline6 --splitting pswf "
+    cli("map %s -o msm.dx --method msm --dims 41,37,33 --spacing 1.25 --solver fourier --window bspline6 --splitting "
+        "pswf "
         "--json a.json",
         file);
     cli_expect(0, "influence function ", NULL);
@@ -260,7 +261,7 @@ static void test_a_step_left_out(void **state)
         skip(); /* a sanitizer, which wants to be first */
     cli_write_molecule("many.pqr", 900, 40, 7);
     check_steps_left_out(shim, "--preset papers --levels 3", 1 + 2 + 1 + 1 + 2 + 2);
-    check_steps_left_out(shim, "--solver fft --window bspline6 --splitting pswf --fft vkfft", 1 + 3 + 1 + 3 + 2);
+    check_steps_left_out(shim, "--solver fourier --window bspline6 --splitting pswf --fft vkfft", 1 + 3 + 1 + 3 + 2);
 }
 
 /* PoCL that is told to have 1 GiB has no room for the transform of 500 x 500 x 500 nodes: dry runs
@@ -269,7 +270,7 @@ static void test_little_memory(void **state)
 {
     (void)state;
     static const char line[] = "map few.pqr -o a.raw --method msm --solver auto --window bspline4 --cutoff 6 "
-                               "--lattice-spacing 0.65 --spacing 4 --dims 41,41,41 --device pocl --dry-run";
+                               "--mesh-spacing 0.65 --spacing 4 --dims 41,41,41 --device pocl --dry-run";
     setenv("POCL_MEMORY_LIMIT", "1", 1);
     const bool is_heeded = strstr(cli("devices")->out, " 1.0 GiB ") != NULL;
     if (is_heeded) {
@@ -281,14 +282,14 @@ static void test_little_memory(void **state)
     if (!is_heeded)
         skip();
     cli(line);
-    cli_expect(0, "solver fft; ", NULL);
+    cli_expect(0, "solver fourier; ", NULL);
 }
 
 /* While atoms are put into bins, kernels are built, lattices are summed, slabs go to the file: no
  * half of one is left. Cards would be done before. */
 static void test_interrupted(void **state)
 {
-    static const char *const solvers[] = {"direct", "mixed", "fft --window bspline6 --splitting pswf"};
+    static const char *const solvers[] = {"multilevel", "mixed", "fourier --window bspline6 --splitting pswf"};
     static const double work_s[] = {0.05, 0.6, 2};
     (void)state;
     cli("generate waterbox --atoms 300000 --disorder 0.3 -o water.atoms --quiet");
@@ -298,7 +299,7 @@ static void test_interrupted(void **state)
             if (support_is_quick() && (i + k) % 3 != 0)
                 continue;
             const pid_t child = cli_start("map water.atoms -o out/a.raw --spacing 0.4 --method msm --cutoff 10 "
-                                          "--lattice-spacing 0.9 --solver %s --device pocl --json out/a.json --quiet",
+                                          "--mesh-spacing 0.9 --solver %s --device pocl --json out/a.json --quiet",
                                           solvers[i]);
             const double before_s = cli_wait_for_work(child, work_s[k]);
             kill(child, k % 2 == 0 ? SIGINT : SIGTERM);
@@ -309,11 +310,29 @@ static void test_interrupted(void **state)
         }
 }
 
+/* Words of the release before. */
+static void test_former_words(void **state)
+{
+    (void)state;
+    static const char job[] = "map molecule.pqr --method msm --dims 9,9,9 --spacing 1 --cutoff 6 --dry-run -o a.dx";
+    cli_write_molecule("molecule.pqr", 30, 10, 3);
+    cli("%s --lattice-spacing 2 --solver direct", job);
+    cli_expect(0, NULL, "--lattice-spacing is called --mesh-spacing now: the next release takes that word only");
+    cli_expect(0, NULL, "--solver direct is called multilevel now: the next release takes that word only");
+    cli("%s --lattice-spacing=2 --solver FFT --window bspline6", job);
+    cli_expect(0, NULL, "--solver fft is called fourier now");
+    cli("%s --mesh-spacing 2 --solver multilevel", job);
+    cli_expect(0, NULL, "");
+    cli("%s --lattice-spacing 2 --mesh-spacing 2", job);
+    cli_expect(1, NULL, "--mesh-spacing is given twice");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_help),
         cmocka_unit_test_setup(test_what_is_refused, cli_empty),
+        cmocka_unit_test_setup(test_former_words, cli_empty),
         cmocka_unit_test(test_header_and_report),
         cmocka_unit_test(test_errors_of_nothing),
         cmocka_unit_test(test_preset_and_options),

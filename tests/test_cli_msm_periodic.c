@@ -87,13 +87,13 @@ static void test_what_is_refused(void **state)
         {MSM "--periodic y --cell 1,0,0,0,0,0,0,0,1", 2, "cell: vector b has no length"},
         {MSM "--kappa 0.1 --screening-length 10", 1, "--kappa and --screening-length exclude each other"},
         {MSM "--kappa 101", 1, "--kappa: 101 is out of range"},
-        {MSM "--kappa 0.1 --splitting pswf --solver fft", 1, "pswf is of 1/r alone: screened sums take taylor2 to"},
+        {MSM "--kappa 0.1 --splitting pswf --solver fourier", 1, "pswf is of 1/r alone: screened sums take taylor2 to"},
         {"map charged.pqr -o out/a.dx --method msm --periodic xz --cell 20,20,20", 2,
          "a net charge of 0.75 e that is repeated along two axes has no potential: it must be 0"},
         {"map charged.pqr -o out/a.dx --method msm --periodic y --cell 20,20,20", 2, "repeated along one axis"},
-        {MSM "--periodic xyz --cell 300,20,3", 2, "take a wider lattice spacing, or the fft solver"},
+        {MSM "--periodic xyz --cell 300,20,3", 2, "take a wider lattice spacing, or the fourier solver"},
         {MSM "--periodic xyz --cell 110,110,110 --cutoff 32", 1, "kernels hold those of at most 31"},
-        {MSM "--periodic xyz --cell 20,20,20 --window bspline6", 1, "the direct solver takes nodal windows"},
+        {MSM "--periodic xyz --cell 20,20,20 --window bspline6", 1, "the multilevel solver takes nodal windows"},
         {MSM "--periodic xyz --cell 20,20,20 --origin 1,2,3 --padding 4", 1,
          "--padding and --origin exclude each other"},
     };
@@ -140,7 +140,7 @@ static const boundary boundaries[] = {
      0,
      IONS,
      3e-4},
-    {"--periodic xyz --cell 20,21,22 --solver fft --window bspline6 --splitting pswf",
+    {"--periodic xyz --cell 20,21,22 --solver fourier --window bspline6 --splitting pswf",
      {true, true, true},
      {{20, 0, 0}, {0, 21, 0}, {0, 0, 22}},
      0,
@@ -293,8 +293,8 @@ static void test_field_at_r_min(void **state)
 static void test_field_of_a_weakly_screened_ion(void **state)
 {
     (void)state;
-    static const char *const solvers[] = {"", " --method msm --solver direct",
-                                          " --method msm --solver fft --window bspline6 --splitting taylor5"};
+    static const char *const solvers[] = {"", " --method msm --solver multilevel",
+                                          " --method msm --solver fourier --window bspline6 --splitting taylor5"};
     static const double right[3] = {3.67316806, 12.17098853, -10.27139251};
     cli_write_text("one.pqr", "ATOM 1 X UNK 1 0.7 0.9 1.1 1 1.5\n");
     for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
@@ -327,13 +327,14 @@ static void test_a_thin_layer(void **state)
     } some[] = {{0, 95.942205920}, {2, -476.294878193}, {10, -39.942974149}, {30, -1.511106385}};
     char line[640], here[256];
     assert_non_null(getcwd(here, sizeof here));
-    snprintf(line, sizeof line,
-             "map %s/tests/data/thin_layer.pqr -o a.dx --periodic yz "
-             "--cell=-0.828484783,3.03694749,-5.60387641,-4.34391299,-4.40445432,-1.74472632,-4.66442931,3.56238684,"
-             "2.62018456 --kappa 0.06731 --method msm --solver direct --splitting taylor5 --window nodal7 --cutoff 7.5 "
-             "--lattice-spacing 0.9 --levels 4 --dims 1,1,55 --spacing 2.79 --origin=-5.61921709,-1.65802852,"
-             "-8.49908273",
-             here);
+    snprintf(
+        line, sizeof line,
+        "map %s/tests/data/thin_layer.pqr -o a.dx --periodic yz "
+        "--cell=-0.828484783,3.03694749,-5.60387641,-4.34391299,-4.40445432,-1.74472632,-4.66442931,3.56238684,"
+        "2.62018456 --kappa 0.06731 --method msm --solver multilevel --splitting taylor5 --window nodal7 --cutoff 7.5 "
+        "--mesh-spacing 0.9 --levels 4 --dims 1,1,55 --spacing 2.79 --origin=-5.61921709,-1.65802852,"
+        "-8.49908273",
+        here);
     cli("%s", line);
     cli_expect(0, "lattices: 154 x 8 x 8, 84 x 4 x 4, 49 x 2 x 2, 31 x 1 x 1", NULL);
     ley_map *map = cli_read_map("a.dx");

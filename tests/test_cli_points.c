@@ -41,8 +41,8 @@ static void test_wrong_options(void **state)
         {AT "--method cutoff --overflow device", 1, "--points and --overflow exclude each other"},
         {AT "--method cutoff --transposition host", 1, "--points and --transposition exclude each other"},
         {AT "--method cutoff --variant halves16", 1, "--variant: 'halves16' is none of group64, vector4"},
-        {AT "--method msm", 2, "which are too many: take a wider --lattice-spacing"},
-        {AT "--method msm --lattice-spacing 13", 1, "lattice spacing 13 A, must be above 0"},
+        {AT "--method msm", 2, "which are too many: take a wider --mesh-spacing"},
+        {AT "--method msm --mesh-spacing 13", 1, "lattice spacing 13 A, must be above 0"},
         {AT "--method msm --periodic x --cell 10,10,10 --kappa 1e-6", 2, "take at least 4e-06 / A"},
         {AT "--cutoff 5", 1, "--cutoff"},
         {AT "--variant unroll8", 1, "--variant: 'unroll8' is none of simple, tiled8"},
@@ -64,7 +64,7 @@ static void test_exclusions(void **state)
 {
     (void)state;
     static const char *const methods[] = {"dcs", "cutoff --pair coulomb --cutoff 9",
-                                          "msm --periodic xyz --cell 12,12,12 --cutoff 5 --lattice-spacing 1"};
+                                          "msm --periodic xyz --cell 12,12,12 --cutoff 5 --mesh-spacing 1"};
     static const double right[] = {-112.09, -112.09, -133.74};
     cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
     cli_write_text("on.csv", "1,1,1.005\n3.5,1,1\n");
@@ -256,8 +256,8 @@ static void test_field_beyond_tolerance(void **state)
 {
     (void)state;
     static const char job[] = "map two.pqr --points near.csv -o out/a.csv --method msm --device 0 --tol 1e-3 "
-                              "--splitting optimal --window bspline4 --solver fft --cutoff 10.5 "
-                              "--lattice-spacing 6.01 --periodic xyz --cell 10,11,12 --field";
+                              "--splitting optimal --window bspline4 --solver fourier --cutoff 10.5 "
+                              "--mesh-spacing 6.01 --periodic xyz --cell 10,11,12 --field";
     cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
     cli_write_text("near.csv", "1.02 1 1\n3.5 8 4\n4 9 5\n");
     cli("%s", job);
@@ -272,7 +272,7 @@ static void test_dry_run(void **state)
     (void)state;
     cli_write_text("near.csv", "1 2 3\n2.5,3,4\n0 0 0\n");
     static const char *const methods[] = {"dcs", "cutoff --cutoff 9 --field", "msm --field",
-                                          "msm --window bspline6 --solver fft"};
+                                          "msm --window bspline6 --solver fourier"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map ion.pqr --points near.csv -o out/a.csv --math standard --method %s --dry-run --json out/dry.json",
             methods[i]);
@@ -421,9 +421,9 @@ static void test_lattices(void **state)
         double most;
     } cases[] = {{"--method msm", 2e-3},
                  {"--method msm --preset papers", 2e-2},
-                 {"--method msm --solver fft --window bspline6 --splitting pswf", 2e-4},
+                 {"--method msm --solver fourier --window bspline6 --splitting pswf", 2e-4},
                  {"--method msm --tol 1e-4", 1e-4},
-                 {"--method msm --tol 1e-5 --solver direct", 1e-5},
+                 {"--method msm --tol 1e-5 --solver multilevel", 1e-5},
                  {"--tol 1e-4", 1e-4}};
     cli_write_molecule("many.pqr", 900, 25, 7);
     cli_python("import random\n"

@@ -119,7 +119,7 @@ static void test_what_nothing_reaches(void **state)
 {
     (void)state;
     loose("map m0.pqr -o out/a.dx --json a.json --periodic xyz --cell 20,20,20 --method msm --tol 1e-6 "
-          "--window nodal3 --solver direct " LATTICE);
+          "--window nodal3 --solver multilevel " LATTICE);
     cli_expect(5, "written: out/a.dx", "and --tol is 1e-06");
     char *report = cli_read("a.json", NULL);
     assert_true(number_of(report, "", "\"exit_code\": ") == 5);

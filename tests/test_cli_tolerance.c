@@ -32,7 +32,7 @@ static void test_what_is_refused(void **state)
         {MAP "--method cutoff --tol 1e-3", 1, "--tol needs --method auto or msm"},
         {MAP "--method msm --tol 1e-3 --preset papers", 1, "--tol and --preset exclude each other"},
         {MAP "--method msm --tol 1e-3 --levels 2", 1, "--tol and --levels exclude each other"},
-        {MAP "--method msm --tol 1e-6 --cutoff 2 --lattice-spacing 1.9", 1, "with the choices that are given"},
+        {MAP "--method msm --tol 1e-6 --cutoff 2 --mesh-spacing 1.9", 1, "with the choices that are given"},
         {MAP "--window nodal3", 1, "--window needs --method msm"},
         {MAP "--cutoff 9", 1, "--cutoff needs --method cutoff or msm"},
         {MAP "--variant halves16", 1, "--variant: 'halves16' is none of"},
@@ -102,36 +102,36 @@ static void test_plan_and_options(void **state)
     static const struct {
         const char *options, *refusal; /* NULL: as the plan has it */
     } cases[] = {
-        {"--splitting taylor4 --window bspline6 --solver fft --cutoff 9 --lattice-spacing 1.5", NULL},
+        {"--splitting taylor4 --window bspline6 --solver fourier --cutoff 9 --mesh-spacing 1.5", NULL},
         {"--window bspline6 --solver auto", NULL},
         {"--splitting taylor3", "plan.json: plan: splitting is to be taylor4, and taylor3 is asked for"},
         {"--window bspline8", "plan.json: plan: window is to be bspline6, and bspline8 is asked for"},
         {"--window nodal7", "plan.json: plan: window is to be bspline6, and nodal7 is asked for"},
-        {"--window nodal7 --solver direct", "plan.json: plan: window is to be bspline6, and nodal7 is asked for"},
+        {"--window nodal7 --solver multilevel", "plan.json: plan: window is to be bspline6, and nodal7 is asked for"},
         {"--window bspline6 --solver mixed", "plan.json: plan: solver is to be fft, and mixed is asked for"},
         {"--cutoff 9.5", "plan.json: plan: cutoff is to be 9 A, and 9.5 A is asked for"},
-        {"--lattice-spacing 2", "plan.json: plan: spacing is to be 1.5 A, and 2 A is asked for"},
+        {"--mesh-spacing 2", "plan.json: plan: spacing is to be 1.5 A, and 2 A is asked for"},
     };
     cli_write_molecule("many.pqr", 900, 25, 7);
     cli_write_text("plan.json", "{\"method\": \"msm\", \"splitting\": \"taylor4\", \"window\": \"bspline6\", "
-                                "\"solver\": \"fft\", \"cutoff\": \"9\", \"spacing\": \"1.5\"}");
+                                "\"solver\": \"fourier\", \"cutoff\": \"9\", \"spacing\": \"1.5\"}");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cli("map many.pqr -o c.dx --method msm --tol 1e-2 --spacing 2 --plan plan.json %s", cases[i].options);
         if (cases[i].refusal != NULL)
             cli_expect(1, NULL, cases[i].refusal);
         else
-            cli_expect(0, "long range: taylor4, bspline6, solver fft, cutoff 9 A, nodes 1.5 A apart", NULL);
+            cli_expect(0, "long range: taylor4, bspline6, solver fourier, cutoff 9 A, nodes 1.5 A apart", NULL);
     }
     /* Where no device had transforms, a plan has another window than was asked for. */
     cli_write_text("plan.json", "{\"method\": \"msm\", \"splitting\": \"taylor4\", \"window\": \"nodal7\", "
-                                "\"solver\": \"direct\", \"cutoff\": \"12\", \"spacing\": \"2\"}");
+                                "\"solver\": \"multilevel\", \"cutoff\": \"12\", \"spacing\": \"2\"}");
     cli("map many.pqr -o c.dx --method msm --tol 1e-2 --spacing 2 --plan plan.json --window bspline6");
-    cli_expect(0, "long range: taylor4, nodal7, solver direct, cutoff 12 A, nodes 2 A apart", NULL);
-    cli("map many.pqr -o c.dx --method msm --tol 1e-2 --spacing 2 --plan plan.json --window bspline6 --solver fft");
+    cli_expect(0, "long range: taylor4, nodal7, solver multilevel, cutoff 12 A, nodes 2 A apart", NULL);
+    cli("map many.pqr -o c.dx --method msm --tol 1e-2 --spacing 2 --plan plan.json --window bspline6 --solver fourier");
     cli_expect(1, NULL, "window is to be nodal7, and bspline6 is asked for");
     cli_write_text("plan.json", "{\"method\": \"msm\", \"splitting\": \"taylor3\", \"window\": \"nodal5\"}");
     cli("map many.pqr -o c.dx --method msm --tol 1e-2 --spacing 2 --plan plan.json");
-    cli_expect(0, "long range: taylor3, nodal5, solver direct, cutoff ", NULL);
+    cli_expect(0, "long range: taylor3, nodal5, solver multilevel, cutoff ", NULL);
 }
 
 /* Of a box so large that floats alone would leave 3e-6: long waves are in double precision and sums
@@ -238,7 +238,7 @@ static void test_nothing(void **state)
     cli("map zero.pqr -o a.dx --spacing 1 --periodic xyz --cell 20,20,20");
     cli_expect(0, "accuracy: nothing to compare", NULL);
     cli("map none.pqr -o a.dx --spacing 1 --tol 1e-6 --periodic xyz --cell 20,20,20 --method msm --splitting optimal "
-        "--window bspline6 --cutoff 14.5 --lattice-spacing 1.1"); /* other lattices may leave nothing at all */
+        "--window bspline6 --cutoff 14.5 --mesh-spacing 1.1"); /* other lattices may leave nothing at all */
     cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 1e-06 of ", NULL);
 }
 
@@ -277,7 +277,7 @@ static void test_wire(void **state)
         "--periodic x --cell 13.603,8.724,16.817");
     cli_expect(0, "method: msm", NULL);
     char *report = cli_read("a.json", NULL);
-    assert_has(report, "\"solver\": \"fft\"");
+    assert_has(report, "\"solver\": \"fourier\"");
     free(report);
 }
 
@@ -286,7 +286,7 @@ static void test_wire(void **state)
 static void test_what_is_measured(void **state)
 {
     (void)state;
-    cli("map ion.pqr -o a.dx --spacing 2 --method msm --tol 1e-6 --cutoff 2 --lattice-spacing 1.3");
+    cli("map ion.pqr -o a.dx --spacing 2 --method msm --tol 1e-6 --cutoff 2 --mesh-spacing 1.3");
     cli_expect(5, "written: ", "and --tol is 1e-06");
     cli("map ion.pqr -o a.dx --spacing 2 --tol 1e-3 --verify 0");
     cli_expect(0, "accuracy: not measured, since --verify is 0", NULL);

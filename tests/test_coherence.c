@@ -15,7 +15,7 @@ static hierarchy lattices_of(double side_A, bool is_periodic)
 {
     hierarchy_options o = {.splitting = SPLITTING_TAYLOR4,
                            .window = WINDOW_BSPLINE6,
-                           .solver = HIERARCHY_FFT,
+                           .solver = HIERARCHY_FOURIER,
                            .cutoff_A = 4,
                            .spacing_A = 1};
     ley_error error = {0};

@@ -328,7 +328,7 @@ static ley_map *map_of(const ley_atoms *atoms, const char *binning, const char *
     r.spacing_A = 1.6;
     r.splitting = LEY_SPLITTING_PSWF;
     r.window = LEY_WINDOW_BSPLINE6;
-    r.solver = LEY_SOLVER_FFT;
+    r.solver = LEY_SOLVER_FOURIER;
     r.long_waves_per_A = long_per_A;
     ley_run_options_default(&run);
     run.decision_count = 3;

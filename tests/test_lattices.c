@@ -430,7 +430,7 @@ static void test_kernels_are_even(void **state)
     (void)state;
     for (int which = 1; which < 8; which++) {
         hierarchy_options options = {.window = WINDOW_BSPLINE4,
-                                     .solver = HIERARCHY_FFT,
+                                     .solver = HIERARCHY_FOURIER,
                                      .cutoff_A = 3,
                                      .spacing_A = 1.2,
                                      .periodic = {which & 1, which & 2, which & 4}};
@@ -550,7 +550,7 @@ static void test_choices_that_do_not_combine(void **state)
     for (int i = 0; i < CASES; i++)
         bad[i] = good;
     bad[0].window = WINDOW_BSPLINE6;
-    bad[1].solver = HIERARCHY_FFT;
+    bad[1].solver = HIERARCHY_FOURIER;
     bad[1].levels = 2;
     bad[2].levels = 17;
     bad[3].cutoff_A = 0.5;
@@ -636,7 +636,7 @@ static hierarchy lattice_of(int which, const double vector_A[3][3], window_kind 
     const double low[3] = {0}, high[3] = {1, 1.5, 2};
     hierarchy_options options = {.window = kind,
                                  .splitting = split,
-                                 .solver = HIERARCHY_FFT,
+                                 .solver = HIERARCHY_FOURIER,
                                  .cutoff_A = 3,
                                  .spacing_A = 1.1,
                                  .periodic = {which & 1, which & 2, which & 4}};

@@ -206,7 +206,7 @@ static ley_status run(const whose *p, ley_accuracy *accuracy, ley_error *error)
     r.spacing_A = 1.6;
     r.splitting = LEY_SPLITTING_PSWF;
     r.window = LEY_WINDOW_BSPLINE6;
-    r.solver = LEY_SOLVER_FFT;
+    r.solver = LEY_SOLVER_FOURIER;
     r.long_waves_per_A = 0.5;
     for (int axis = 0; axis < 3; axis++)
         r.periodic[axis] = p->is_periodic;

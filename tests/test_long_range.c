@@ -195,7 +195,7 @@ static void test_anterpolation_and_interpolation_are_transposes(void **state)
         for (int which = 0; which < 8; which += 7) {
             problem p = crowd(9, 9, oblique_A, 3);
             hierarchy_options options = small(kind, which, oblique_A);
-            options.solver = HIERARCHY_FFT;
+            options.solver = HIERARCHY_FOURIER;
             options.levels = 1;
             memcpy(p.point_A, p.position_A, 3 * p.n * sizeof(double));
             const hierarchy h = lattices(&options, &p);
@@ -367,7 +367,7 @@ static void test_transforms_do_what_all_pairs_do(void **state)
             options.spacing_A = 0.9;
             hierarchy h = lattices(&options, &p);
             double *direct = far_of(&p, &h);
-            h.solver = HIERARCHY_FFT;
+            h.solver = HIERARCHY_FOURIER;
             double *fft = far_of(&p, &h);
             if (!(rms(p.points, direct, fft) < (which == 0 ? 1e-14 : 2e-5)))
                 fail_msg("%s, boundary %d: %g apart", h.window->name, which, rms(p.points, direct, fft));
@@ -400,7 +400,7 @@ static void test_error_does_not_depend_on_the_place(void **state)
     for (int solver = 0; solver < 2; solver++) {
         problem p = water(300, 100);
         const hierarchy_options options = {.splitting = SPLITTING_TAYLOR3,
-                                           .window = solver == HIERARCHY_FFT ? WINDOW_BSPLINE6 : WINDOW_NODAL5,
+                                           .window = solver == HIERARCHY_FOURIER ? WINDOW_BSPLINE6 : WINDOW_NODAL5,
                                            .solver = (hierarchy_solver)solver,
                                            .cutoff_A = 5,
                                            .spacing_A = 1};
@@ -451,7 +451,7 @@ static void check_row(const problem *p, const row *r, double spacing_A)
         const hierarchy_options options = {.splitting = r->splitting[i],
                                            .band = r->band[i],
                                            .window = r->window,
-                                           .solver = HIERARCHY_FFT,
+                                           .solver = HIERARCHY_FOURIER,
                                            .cutoff_A = ratios[i] * spacing_A,
                                            .spacing_A = spacing_A};
         const double error = error_of(p, &options) / scale_e_A;
@@ -513,7 +513,7 @@ enum { BOUNDARIES = sizeof boundaries / sizeof boundaries[0] };
 /* Combinations that there are: nodal windows with both solvers, B-splines with one. */
 static bool can_be(const int *at)
 {
-    return at[1] < WINDOW_BSPLINE4 || at[2] == HIERARCHY_FFT;
+    return at[1] < WINDOW_BSPLINE4 || at[2] == HIERARCHY_FOURIER;
 }
 
 /* Every splitting, window, solver and boundary against exact sums: periodic lattices are off by
@@ -529,7 +529,7 @@ static void test_all_combinations(void **state)
         hierarchy_options options = small(c.at[1], boundary & 7, vector_A);
         options.splitting = (splitting_kind)c.at[0];
         options.solver = (hierarchy_solver)c.at[2];
-        options.levels = options.solver == HIERARCHY_DIRECT ? 2 : 1;
+        options.levels = options.solver == HIERARCHY_MULTILEVEL ? 2 : 1;
         options.cutoff_A = 4.4;
         double *open = &open_error[c.at[0]][c.at[1]];
         if (*open == 0) {
@@ -541,8 +541,8 @@ static void test_all_combinations(void **state)
         const double error = error_of(&p, &options);
         if (!(error < 3 * *open))
             fail_msg("%s, %s, %s, boundary %d: off by %g, open by %g", splitting_name(options.splitting),
-                     window_get(options.window)->name, options.solver == HIERARCHY_FFT ? "fft" : "direct", boundary,
-                     error, *open);
+                     window_get(options.window)->name, options.solver == HIERARCHY_FOURIER ? "fourier" : "multilevel",
+                     boundary, error, *open);
         end(&p);
     }
 }
@@ -555,7 +555,7 @@ static void test_near_and_far_are_the_whole(void **state)
         const double(*vector_A)[3] = boundaries[i] & OBLIQUE ? oblique_A : cubic_A;
         problem p = crowd(30, 25, vector_A, 9);
         hierarchy_options options = small(WINDOW_BSPLINE8, boundaries[i] & 7, vector_A);
-        options.solver = HIERARCHY_FFT;
+        options.solver = HIERARCHY_FOURIER;
         options.levels = 1;
         options.splitting = SPLITTING_PSWF;
         options.cutoff_A = 8;
@@ -606,15 +606,15 @@ static void test_madelung_constants(void **state)
                     p.position_A[3 * j + k] = p.point_A[3 * j + k] =
                         scale_A * crystals[i].position[3 * j + k] + 0.137 * (double)(k + 1);
             }
-            hierarchy_options options = {.splitting = solver == HIERARCHY_FFT ? SPLITTING_PSWF : SPLITTING_TAYLOR8,
-                                         .window = solver == HIERARCHY_FFT ? WINDOW_BSPLINE8 : WINDOW_NODAL9,
+            hierarchy_options options = {.splitting = solver == HIERARCHY_FOURIER ? SPLITTING_PSWF : SPLITTING_TAYLOR8,
+                                         .window = solver == HIERARCHY_FOURIER ? WINDOW_BSPLINE8 : WINDOW_NODAL9,
                                          .solver = (hierarchy_solver)solver,
                                          .levels = 1,
                                          .cutoff_A = 8,
                                          .spacing_A = 0.5,
                                          .periodic = {true, true, true},
                                          .cell_A = {{edge_A, 0, 0}, {0, edge_A, 0}, {0, 0, edge_A}}};
-            options.band = solver == HIERARCHY_FFT ? 20 : 0;
+            options.band = solver == HIERARCHY_FOURIER ? 20 : 0;
             const hierarchy h = lattices(&options, &p);
             double far[8], near[8], sum = 0;
             ley_error error = {0};
@@ -623,7 +623,8 @@ static void test_madelung_constants(void **state)
             for (size_t j = 0; j < p.n; j++)
                 sum -= p.charge_e[j] * (far[j] + near[j]) - 1 / r_min_A;
             const double constant = sum / (double)p.n * scale_A * crystals[i].nearest;
-            print_message("%s, %s: %.9f\n", crystals[i].name, solver == HIERARCHY_FFT ? "fft" : "direct", constant);
+            print_message("%s, %s: %.9f\n", crystals[i].name, solver == HIERARCHY_FOURIER ? "fourier" : "multilevel",
+                          constant);
             assert_true(fabs(constant - crystals[i].constant) < 1e-6);
             end(&p);
         }
@@ -638,9 +639,9 @@ static void test_screened(void **state)
         const double(*vector_A)[3] = boundaries[i] & OBLIQUE ? oblique_A : cubic_A;
         problem p = crowd(20, 15, vector_A, 9);
         hierarchy_options options =
-            small(solver == HIERARCHY_FFT ? WINDOW_BSPLINE6 : WINDOW_NODAL7, boundaries[i] & 7, vector_A);
+            small(solver == HIERARCHY_FOURIER ? WINDOW_BSPLINE6 : WINDOW_NODAL7, boundaries[i] & 7, vector_A);
         options.solver = (hierarchy_solver)solver;
-        options.levels = options.solver == HIERARCHY_DIRECT ? 2 : 1;
+        options.levels = options.solver == HIERARCHY_MULTILEVEL ? 2 : 1;
         options.splitting = SPLITTING_TAYLOR5;
         options.cutoff_A = 5.5;
         options.kappa_per_A = 0.4;
@@ -696,7 +697,7 @@ static void test_suggested_bands(void **state)
     for (int kind = SPLITTING_PSWF; kind <= SPLITTING_OPTIMAL; kind++) {
         hierarchy_options options = {.splitting = (splitting_kind)kind,
                                      .window = WINDOW_BSPLINE6,
-                                     .solver = HIERARCHY_FFT,
+                                     .solver = HIERARCHY_FOURIER,
                                      .cutoff_A = 5.5,
                                      .spacing_A = 1};
         const double suggested = error_of(&p, &options), band = splitting_band(options.splitting, 5.5, 6);
@@ -716,7 +717,7 @@ static void test_padding_does_not_show(void **state)
     const hierarchy_options options = {.splitting = SPLITTING_PSWF,
                                        .band = 14.6,
                                        .window = WINDOW_BSPLINE8,
-                                       .solver = HIERARCHY_FFT,
+                                       .solver = HIERARCHY_FOURIER,
                                        .cutoff_A = 8,
                                        .spacing_A = 1};
     for (int wider = 0; wider < 4; wider++) {

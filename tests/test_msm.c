@@ -200,7 +200,7 @@ static void test_every_choice_by_transforms(void **state)
         ley_long_range r = options_of((ley_splitting)p.at[0], (ley_window)p.at[1], 9, 9 / ratios[p.at[2]]);
         double expected;
         char what[80];
-        r.solver = LEY_SOLVER_FFT;
+        r.solver = LEY_SOLVER_FOURIER;
         ley_map *map = run(atoms, &lattice, &r, 0, &expected);
         snprintf(what, sizeof what, "fft, splitting %d, window %d, %g", p.at[0], p.at[1], ratios[p.at[2]]);
         assert_expected(compare(map, atoms, &r, step_of_level()), expected, 3, what);
@@ -208,7 +208,7 @@ static void test_every_choice_by_transforms(void **state)
     }
     ley_map *map;
     ley_long_range r = options_of(LEY_SPLITTING_PSWF, LEY_WINDOW_BSPLINE6, 9, 2);
-    r.solver = LEY_SOLVER_FFT;
+    r.solver = LEY_SOLVER_FOURIER;
     r.fft = "fftz";
     assert_ok(ley_map_create(&lattice, &map, &error));
     assert_int_equal(run_on(engine, atoms, map, &r, 0, NULL, &error), LEY_ERROR_NO_DEVICE);
@@ -230,7 +230,7 @@ static void test_the_papers_setting(void **state)
     ley_long_range_default(&r);
     ley_long_range_papers(&r);
     assert_true(r.cutoff_A == 12 && r.spacing_A == 2 && r.splitting == LEY_SPLITTING_TAYLOR2 &&
-                r.window == LEY_WINDOW_NODAL3 && r.solver == LEY_SOLVER_DIRECT && r.levels == 0);
+                r.window == LEY_WINDOW_NODAL3 && r.solver == LEY_SOLVER_MULTILEVEL && r.levels == 0);
     ley_map *map = run(atoms, &lattice, &r, 0, NULL);
     const off o = compare(map, atoms, &r, 37);
     print_message("papers: off by %.2g of the potential\n", o.relative_rms);
@@ -528,16 +528,16 @@ static void test_what_is_refused(void **state)
     }
     ley_long_range r = good;
     r.window = LEY_WINDOW_BSPLINE6;
-    assert_refused(&r, LEY_ERROR_USAGE, "the direct solver takes nodal windows");
+    assert_refused(&r, LEY_ERROR_USAGE, "the multilevel solver takes nodal windows");
     r = good;
     r.levels = -1;
     assert_refused(&r, LEY_ERROR_USAGE, "-1 levels, must be 1 to 16");
     r.levels = 17;
     assert_refused(&r, LEY_ERROR_USAGE, "17 levels, must be 1 to 16");
     r = good;
-    r.solver = LEY_SOLVER_FFT;
+    r.solver = LEY_SOLVER_FOURIER;
     r.levels = 2;
-    assert_refused(&r, LEY_ERROR_USAGE, "the fft solver has one level, not 2");
+    assert_refused(&r, LEY_ERROR_USAGE, "the fourier solver has one level, not 2");
     r = good;
     r.solver = LEY_SOLVER_COUNT;
     assert_refused(&r, LEY_ERROR_USAGE, "unknown solver 4");
@@ -618,7 +618,7 @@ static void test_lattices_of_a_processor(void **state)
     memory_pretend(-1);
     assert_int_equal(status, LEY_ERROR_MEMORY);
     assert_non_null(strstr(error.message, "lattices for the processor as a device would take"));
-    assert_non_null(strstr(error.message, "what helps: a wider --lattice-spacing"));
+    assert_non_null(strstr(error.message, "what helps: a wider --mesh-spacing"));
     ley_error_clear(&error);
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);

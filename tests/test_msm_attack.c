@@ -142,7 +142,7 @@ static void put_options(problem *p)
     r->r_min_A = DRAW(double, 0.05, 0.05, 1e-4, 0.4);
     r->cutoff_A = few ? DRAW(double, 9, 12) : DRAW(double, 1.5, 5, 8, 9, 12, 17.3);
     r->spacing_A = r->cutoff_A / (few ? DRAW(double, 3, 4.5, 6) : DRAW(double, 1, 1.5, 3, 4, 5, 6, 8, 11, 15.5));
-    r->solver = by_transforms ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
+    r->solver = by_transforms ? LEY_SOLVER_FOURIER : LEY_SOLVER_MULTILEVEL;
     r->window = few ? DRAW(ley_window, LEY_WINDOW_NODAL3, LEY_WINDOW_NODAL5, LEY_WINDOW_NODAL7)
                     : (ley_window)(draw() * (by_transforms ? LEY_WINDOW_COUNT : LEY_WINDOW_BSPLINE4));
     r->splitting = few ? DRAW(ley_splitting, LEY_SPLITTING_TAYLOR2, LEY_SPLITTING_TAYLOR3, LEY_SPLITTING_TAYLOR4)

@@ -106,7 +106,7 @@ static problem make_problem(ley_solver how, ley_window shape, ley_splitting spli
     p.range.splitting = split;
     p.range.spacing_A = 1.25;
     p.range.cutoff_A = 1.25 * ratio;
-    p.range.levels = how == LEY_SOLVER_FFT ? 0 : 2;
+    p.range.levels = how == LEY_SOLVER_FOURIER ? 0 : 2;
     p.n = ley_atoms_count(p.atoms);
     p.position_A = ley_atoms_positions_A(p.atoms);
     p.charge_e = ley_atoms_charges_e(p.atoms);
@@ -162,8 +162,8 @@ static double *level_of(const hierarchy *h, int level, const coordinate_table *a
 /* Brings a buffer of lattices home. */
 static void bring(solver *s, command_sequence *w, dev_buffer *buffer, size_t bytes, double *levels[])
 {
-    const hierarchy *h = s->kind == HIERARCHY_FFT ? s->spectral.hierarchy : s->v_cycle.hierarchy;
-    const coordinate_table *arrays = s->kind == HIERARCHY_FFT ? s->spectral.arrays : s->v_cycle.arrays;
+    const hierarchy *h = s->kind == HIERARCHY_FOURIER ? s->spectral.hierarchy : s->v_cycle.hierarchy;
+    const coordinate_table *arrays = s->kind == HIERARCHY_FOURIER ? s->spectral.arrays : s->v_cycle.arrays;
     ley_error error = {0};
     dev_staging *staging = NULL;
     assert_ok(arena_staging(solver_room(s), bytes, &staging, &error));
@@ -177,7 +177,7 @@ static void run_steps(solver *s, const problem *p, made *m)
 {
     const size_t bytes = POINTS * sizeof(float);
     const coordinate_table planes = {.n = {p->map.n[0], p->map.n[1], p->map.n[2]}, .pitch = {p->map.n[0], p->map.n[1]}};
-    const bool is_fft = s->kind == HIERARCHY_FFT;
+    const bool is_fft = s->kind == HIERARCHY_FOURIER;
     ley_error error = {0};
     transfer_map map;
     results phi;
@@ -261,7 +261,7 @@ static double *potentials_of(const hierarchy *h, int level, const double *charge
 {
     ley_error error = {0};
     double *potential = doubles(hierarchy_nodes(&h->level[level]));
-    if (h->solver == HIERARCHY_FFT) {
+    if (h->solver == HIERARCHY_FOURIER) {
         assert_ok(long_range_transform(h, charge, potential, &error));
     } else if (level == h->levels - 1) {
         assert_ok(long_range_top(h, charge, potential, &error));
@@ -320,7 +320,7 @@ static void judge_potentials(const problem *p, const made *m)
     const hierarchy *h = &p->lattices;
     for (int k = 0; k < h->levels; k++) {
         double *right = doubles(hierarchy_nodes(&h->level[k]));
-        const bool is_top = k == h->levels - 1, is_fft = h->solver == HIERARCHY_FFT;
+        const bool is_top = k == h->levels - 1, is_fft = h->solver == HIERARCHY_FOURIER;
         ley_error error = {0};
         assert_ok(is_fft   ? long_range_transform(h, m->charge[k], right, &error)
                   : is_top ? long_range_top(h, m->charge[k], right, &error)
@@ -384,18 +384,19 @@ static void test_budget(void **state)
     for (pairwise c = PAIRWISE(LEY_WINDOW_BSPLINE4, KINDS, few ? 1 : 3, few ? 1 : 3); pairwise_next(&c);) {
         if (few && c.at[0] % 2 == 1)
             continue;
-        problem p = make_problem(LEY_SOLVER_DIRECT, (ley_window)c.at[0], splittings[c.at[3]], ratios[c.at[2]], c.at[1]);
+        problem p =
+            make_problem(LEY_SOLVER_MULTILEVEL, (ley_window)c.at[0], splittings[c.at[3]], ratios[c.at[2]], c.at[1]);
         judge(&p);
     }
     for (pairwise c = PAIRWISE(LEY_WINDOW_COUNT, KINDS, few ? 1 : 3, few ? 1 : 3); pairwise_next(&c);) {
         if (few && c.at[0] != LEY_WINDOW_BSPLINE6)
             continue;
         problem p =
-            make_problem(LEY_SOLVER_FFT, (ley_window)c.at[0], splittings[2 - c.at[3]], ratios[c.at[2]], c.at[1]);
+            make_problem(LEY_SOLVER_FOURIER, (ley_window)c.at[0], splittings[2 - c.at[3]], ratios[c.at[2]], c.at[1]);
         judge(&p);
     }
     for (int kind = 0; kind < KINDS && !few; kind++) { /* as long as cutoffs may be */
-        problem p = make_problem(LEY_SOLVER_DIRECT, LEY_WINDOW_NODAL9, LEY_SPLITTING_TAYLOR5, 15, kind);
+        problem p = make_problem(LEY_SOLVER_MULTILEVEL, LEY_WINDOW_NODAL9, LEY_SPLITTING_TAYLOR5, 15, kind);
         judge(&p);
     }
     int over = 0;

@@ -23,7 +23,7 @@ static ley_long_range options_of(ley_solver solver, ley_splitting by, double lon
     r.splitting = by;
     r.cutoff_A = 10;
     r.spacing_A = 1.25;
-    r.window = solver == LEY_SOLVER_FFT ? LEY_WINDOW_BSPLINE6 : LEY_WINDOW_NODAL7;
+    r.window = solver == LEY_SOLVER_FOURIER ? LEY_WINDOW_BSPLINE6 : LEY_WINDOW_NODAL7;
     r.long_waves_per_A = long_waves_per_A;
     return r;
 }
@@ -76,9 +76,9 @@ static void test_any_stage(void **state)
         ley_solver solver;
         ley_splitting by;
         double long_waves_per_A;
-    } cases[] = {{LEY_SOLVER_DIRECT, LEY_SPLITTING_TAYLOR4, 0},
-                 {LEY_SOLVER_FFT, LEY_SPLITTING_PSWF, 0},
-                 {LEY_SOLVER_FFT, LEY_SPLITTING_PSWF, 1.5},
+    } cases[] = {{LEY_SOLVER_MULTILEVEL, LEY_SPLITTING_TAYLOR4, 0},
+                 {LEY_SOLVER_FOURIER, LEY_SPLITTING_PSWF, 0},
+                 {LEY_SOLVER_FOURIER, LEY_SPLITTING_PSWF, 1.5},
                  {LEY_SOLVER_MIXED, LEY_SPLITTING_TAYLOR4, 0}};
     ley_error error = {0};
     ley_engine *engine = NULL;

@@ -51,8 +51,8 @@ static void run(ley_solver solver, double *predicted_s, double *took_s)
     ley_long_range_default(&range);
     ley_run_options_default(&options);
     range.solver = solver;
-    range.window = solver == LEY_SOLVER_FFT ? LEY_WINDOW_BSPLINE6 : range.window;
-    range.fft = solver == LEY_SOLVER_FFT ? "vkfft" : NULL;
+    range.window = solver == LEY_SOLVER_FOURIER ? LEY_WINDOW_BSPLINE6 : range.window;
+    range.fft = solver == LEY_SOLVER_FOURIER ? "vkfft" : NULL;
     assert_ok(ley_map_create(&points, &map, &error));
     assert_ok(ley_job_create_long_range(engine, atoms, map, &range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
@@ -88,11 +88,11 @@ static void test_the_first_job_has_predictions(void **state)
     double predicted_s, took_s, usual_s, measured_s;
     support_fresh_cache();
     assert_int_equal(count_unbuilt(&usual_s), PAIRS_KERNELS);
-    run(LEY_SOLVER_DIRECT, &predicted_s, &took_s);
+    run(LEY_SOLVER_MULTILEVEL, &predicted_s, &took_s);
     assert_true(predicted_s > 0 && took_s > 0);
     assert_int_equal(count_unbuilt(&measured_s), PAIRS_KERNELS - 1);
     assert_true(measured_s > 0 && measured_s != usual_s);
-    run(LEY_SOLVER_FFT, &predicted_s, &took_s);
+    run(LEY_SOLVER_FOURIER, &predicted_s, &took_s);
     assert_true(predicted_s > 0 && took_s > 0);
 }
 
@@ -103,7 +103,7 @@ static void test_what_was_wrong_is_put_right(void **state)
     double predicted_s[2], took_s[2];
     for (int is_long = 0; is_long <= 1; is_long++) {
         support_fresh_cache();
-        run(LEY_SOLVER_DIRECT, &predicted_s[0], &took_s[0]);
+        run(LEY_SOLVER_MULTILEVEL, &predicted_s[0], &took_s[0]);
         const double unit_s = step_cost(device(), "restriction", "nodal7", 0);
         if (unit_s == 0 && engine->workers[0].info->device_class == DEV_GPU) {
             print_message("a step of this is too short to be learnt from\n");
@@ -113,9 +113,9 @@ static void test_what_was_wrong_is_put_right(void **state)
         const double wrong_s = is_long ? 1e3 * unit_s : 1e-3 * unit_s;
         costs_keep(&(costs_kind){.name = "msm restriction nodal7", .count = 1, .bounds = {{1e-18, 1e-9, 1e-3}}},
                    device(), &wrong_s);
-        run(LEY_SOLVER_DIRECT, &predicted_s[0], &took_s[0]);
+        run(LEY_SOLVER_MULTILEVEL, &predicted_s[0], &took_s[0]);
         for (int i = 0; i < 4; i++)
-            run(LEY_SOLVER_DIRECT, &predicted_s[1], &took_s[1]);
+            run(LEY_SOLVER_MULTILEVEL, &predicted_s[1], &took_s[1]);
         const double ratio = step_cost(device(), "restriction", "nodal7", 0) / unit_s;
         if (!(ratio > 0.05 && ratio < 20))
             fail_msg("restriction is still believed to take %g times as long as it does", ratio);

@@ -36,7 +36,7 @@ static ley_long_range options_of(bool by_transforms)
         r.window = LEY_WINDOW_BSPLINE8;
         r.long_waves_per_A = 0.6;
     }
-    r.solver = is_mixed ? LEY_SOLVER_MIXED : by_transforms ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
+    r.solver = is_mixed ? LEY_SOLVER_MIXED : by_transforms ? LEY_SOLVER_FOURIER : LEY_SOLVER_MULTILEVEL;
     return r;
 }
 

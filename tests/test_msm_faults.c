@@ -677,7 +677,7 @@ static ley_long_range options_of(solvers how)
                         oblique_A[3][3] = {{26, 0, 0}, {5, 25, 0}, {-4, 3, 25}};
     ley_long_range r;
     ley_long_range_default(&r);
-    r.solver = is_fft(how) ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
+    r.solver = is_fft(how) ? LEY_SOLVER_FOURIER : LEY_SOLVER_MULTILEVEL;
     r.fft = in_force == PADDING_NOT_CLEARED ? "vkfft" : NULL; /* FFTW does not read it */
     r.splitting = is_fft(how) ? LEY_SPLITTING_PSWF : LEY_SPLITTING_TAYLOR4;
     r.window = is_fft(how) ? LEY_WINDOW_BSPLINE6 : LEY_WINDOW_NODAL7;

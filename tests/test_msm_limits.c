@@ -144,7 +144,7 @@ static void test_long_cells(void **state)
     }
     p.range.window = LEY_WINDOW_BSPLINE6;
     p.range.splitting = LEY_SPLITTING_PSWF;
-    p.range.solver = LEY_SOLVER_FFT;
+    p.range.solver = LEY_SOLVER_FOURIER;
     put_points((const double[3]){7, 9, 1480}, 0.15, 1, 1, 260);
     ley_map *map = run(&accuracy);
     const double C = ley_coulomb_constant(p.range.units, p.range.dielectric, p.range.temperature_K),
@@ -177,7 +177,7 @@ static void test_far_away(void **state)
         }
         p.range.window = LEY_WINDOW_BSPLINE6;
         p.range.splitting = LEY_SPLITTING_PSWF;
-        p.range.solver = LEY_SOLVER_FFT;
+        p.range.solver = LEY_SOLVER_FOURIER;
         put_points((const double[3]){1, 2, k % 2 == 0 ? 1500 : -4000}, 3, 7, 6, 5);
         ley_map *map = run(&accuracy);
         print_message("%s, %g A away: off by %.3g, at most %.3g is right\n", k < 2 ? "layer" : "wire",
@@ -352,12 +352,12 @@ static void test_weak_screening(void **state)
                 p.range.kappa_per_A = kappas_per_A[k];
                 p.range.window = LEY_WINDOW_BSPLINE6;
                 p.range.splitting = LEY_SPLITTING_TAYLOR5;
-                p.range.solver = LEY_SOLVER_FFT;
+                p.range.solver = LEY_SOLVER_FOURIER;
                 ley_map_destroy(run(&accuracy));
                 assert_true(accuracy.max_error < 5e-5);
                 p.range.window = LEY_WINDOW_NODAL7;
                 p.range.splitting = LEY_SPLITTING_TAYLOR4;
-                p.range.solver = LEY_SOLVER_DIRECT;
+                p.range.solver = LEY_SOLVER_MULTILEVEL;
                 ley_map_destroy(run(&accuracy));
                 assert_true(accuracy.max_error < 2e-4);
             }
@@ -394,7 +394,7 @@ static void test_a_layers_charge(void **state)
         put_cell(2, 1e-4);
         p.range.window = LEY_WINDOW_BSPLINE6;
         p.range.splitting = LEY_SPLITTING_PSWF;
-        p.range.solver = LEY_SOLVER_FFT;
+        p.range.solver = LEY_SOLVER_FOURIER;
         put_points((const double[3]){1, 2, k == 0 ? 15 : k == 1 ? 50 : 1000}, 3, 7, 6, 5);
         ley_map_destroy(run(&accuracy));
         assert_true(accuracy.max_error < 1e-5);
@@ -417,7 +417,7 @@ static double off_on_ions(double contact_error)
         p.range.cell_A[axis][axis] = 12;
     }
     put_points((const double[3]){0, 0, 0}, 2, 6, 6, 6);
-    p.range.solver = LEY_SOLVER_FFT;
+    p.range.solver = LEY_SOLVER_FOURIER;
     p.range.window = LEY_WINDOW_BSPLINE6;
     p.range.splitting = LEY_SPLITTING_TAYLOR6;
     p.range.cutoff_A = 4.75;
@@ -524,7 +524,7 @@ static bool is_planned_and_had(unsigned seed, double tolerance, unsigned fixed)
 static void test_chosen_lattices_can_be_had(void **state)
 {
     (void)state;
-    static const ley_solver solvers[] = {LEY_SOLVER_DIRECT, LEY_SOLVER_AUTO, LEY_SOLVER_MIXED, LEY_SOLVER_FFT};
+    static const ley_solver solvers[] = {LEY_SOLVER_MULTILEVEL, LEY_SOLVER_AUTO, LEY_SOLVER_MIXED, LEY_SOLVER_FOURIER};
     const unsigned first = getenv("TEST_FIRST") != NULL ? (unsigned)atoi(getenv("TEST_FIRST")) : 0;
     const unsigned count = support_get_level() == SUPPORT_QUICK ? 60 : 2000;
     unsigned had = 0;

@@ -196,10 +196,10 @@ static const struct {
     ley_splitting splitting;
     ley_window window;
     ley_solver solver;
-} choices[] = {{LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, LEY_SOLVER_DIRECT},
-               {LEY_SPLITTING_PSWF, LEY_WINDOW_BSPLINE6, LEY_SOLVER_FFT},
-               {LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, LEY_SOLVER_DIRECT},
-               {LEY_SPLITTING_TAYLOR6, LEY_WINDOW_BSPLINE8, LEY_SOLVER_FFT}};
+} choices[] = {{LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, LEY_SOLVER_MULTILEVEL},
+               {LEY_SPLITTING_PSWF, LEY_WINDOW_BSPLINE6, LEY_SOLVER_FOURIER},
+               {LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, LEY_SOLVER_MULTILEVEL},
+               {LEY_SPLITTING_TAYLOR6, LEY_WINDOW_BSPLINE8, LEY_SOLVER_FOURIER}};
 enum { CHOICES = sizeof choices / sizeof *choices, FEW_CHOICES = 2 };
 
 static void test_boundaries(void **state)
@@ -233,7 +233,7 @@ static void test_screening(void **state)
     int number = 0;
     while (pairwise_next(&q)) {
         ley_long_range r = options_of(splittings[q.at[1]], LEY_WINDOW_NODAL7, (ley_solver)q.at[3], own[q.at[2]]);
-        if (number++ % 2 == 0 && q.at[3] == LEY_SOLVER_FFT)
+        if (number++ % 2 == 0 && q.at[3] == LEY_SOLVER_FOURIER)
             r.window = LEY_WINDOW_BSPLINE6;
         r.kappa_per_A = kappas_per_A[q.at[0]];
         const problem p = make_problem(&r, 1.5); /* net charges have a potential */
@@ -280,7 +280,7 @@ static void test_charged_cell(void **state)
         ley_map_destroy(made.map);
     }
     for (int boundary = 7; boundary <= (OBLIQUE | 7); boundary += OBLIQUE) { /* exact sums; r_min does not show */
-        const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, LEY_SOLVER_DIRECT, boundary);
+        const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, LEY_SOLVER_MULTILEVEL, boundary);
         const problem p = make_problem(&r, -4);
         const result made = run(&p);
         assert_expected(&p, &made, 6, "charged cell");
@@ -295,7 +295,7 @@ static void test_heaps(void **state)
 {
     (void)state;
     for (int two = 0; two < 2; two++) {
-        const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, LEY_SOLVER_DIRECT, 7);
+        const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, LEY_SOLVER_MULTILEVEL, 7);
         problem p = make_problem(&r, 0);
         uint64_t seed = 5;
         for (int j = 0; j < ATOMS; j++) {
@@ -365,7 +365,7 @@ static void test_maps_anywhere(void **state)
         {.origin_A = {3, 4, 5}, .step_A = LEY_STEPS(1, 1, 1), .n = {1, 1, 1}}};
     static const int own[] = {7, OBLIQUE | 7, 5};
     for (pairwise q = PAIRWISE(4, support_is_quick() ? 1 : 3, 2); pairwise_next(&q);) {
-        const bool is_fft = q.at[2] == LEY_SOLVER_FFT;
+        const bool is_fft = q.at[2] == LEY_SOLVER_FOURIER;
         const ley_long_range r =
             options_of(is_fft ? LEY_SPLITTING_PSWF : LEY_SPLITTING_TAYLOR3,
                        is_fft ? LEY_WINDOW_BSPLINE4 : LEY_WINDOW_NODAL5, (ley_solver)q.at[2], own[q.at[1]]);
@@ -404,7 +404,7 @@ static void test_thin_cells(void **state)
 /* Ions on the points of a map; atoms behind them have no charge. */
 static problem crystal_problem(const support_crystal *c, ley_solver solver, double edge_A)
 {
-    const bool is_fft = solver == LEY_SOLVER_FFT;
+    const bool is_fft = solver == LEY_SOLVER_FOURIER;
     problem p = {.lattice = {.n = {SUPPORT_QUARTERS, SUPPORT_QUARTERS, SUPPORT_QUARTERS}}};
     p.range = options_of(is_fft ? LEY_SPLITTING_PSWF : LEY_SPLITTING_TAYLOR8,
                          is_fft ? LEY_WINDOW_BSPLINE8 : LEY_WINDOW_NODAL7, solver, 7);
@@ -432,7 +432,7 @@ static void test_madelung_constants(void **state)
     (void)state;
     const double edge_A = 8;
     for (int i = 0; i < SUPPORT_CRYSTALS; i++)
-        for (int solver = support_is_quick() ? LEY_SOLVER_FFT : 0; solver < 2; solver++) {
+        for (int solver = support_is_quick() ? LEY_SOLVER_FOURIER : 0; solver < 2; solver++) {
             const support_crystal *c = &support_crystals[i];
             const problem p = crystal_problem(c, (ley_solver)solver, edge_A);
             const result made = run(&p);
@@ -473,11 +473,11 @@ static void test_what_is_refused(void **state)
 {
     (void)state;
     for (int boundary = 1; boundary < 7; boundary++) {
-        const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, LEY_SOLVER_DIRECT, boundary);
+        const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, LEY_SOLVER_MULTILEVEL, boundary);
         const problem charged = make_problem(&r, 1);
         assert_refused(&charged, LEY_ERROR_INPUT, "a net charge of 1 e that is repeated along");
     }
-    const ley_long_range good = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, LEY_SOLVER_DIRECT, 7);
+    const ley_long_range good = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, LEY_SOLVER_MULTILEVEL, 7);
     static const double kappas_per_A[] = {-0.1, 100.5, NAN, INFINITY};
     problem p = make_problem(&good, 0);
     for (int i = 0; i < 4; i++) {
@@ -506,19 +506,19 @@ static void test_what_is_refused(void **state)
     p.range.cutoff_A = 23;
     assert_refused(&p, LEY_ERROR_USAGE,
                    "whose periods are whole numbers of nodes, and kernels hold those of at most 31");
-    p.range.solver = LEY_SOLVER_FFT;
+    p.range.solver = LEY_SOLVER_FOURIER;
     p.range.levels = 2;
-    assert_refused(&p, LEY_ERROR_USAGE, "the fft solver has one level, not 2");
+    assert_refused(&p, LEY_ERROR_USAGE, "the fourier solver has one level, not 2");
 }
 
 /* What an older caller does not know of is not there. */
 static void test_older_callers(void **state)
 {
     (void)state;
-    ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, LEY_SOLVER_DIRECT, 0);
+    ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, LEY_SOLVER_MULTILEVEL, 0);
     problem p = make_problem(&r, 1);
     const result now = run(&p);
-    p.range = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, LEY_SOLVER_DIRECT, 7);
+    p.range = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, LEY_SOLVER_MULTILEVEL, 7);
     p.range.kappa_per_A = 7;
     p.range.size = offsetof(ley_long_range, fft) + sizeof r.fft;
     const result then = run(&p);

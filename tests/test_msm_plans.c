@@ -188,7 +188,7 @@ static void expect_right(const trial_job *t)
 static void expect_otherwise(ley_engine *engine, const char *what)
 {
     ley_error error = {0};
-    ley_long_range r = options_of(LEY_SOLVER_FFT, LEY_WINDOW_BSPLINE6);
+    ley_long_range r = options_of(LEY_SOLVER_FOURIER, LEY_WINDOW_BSPLINE6);
     trial_job t = begin(engine, &r);
     assert_int_equal(ley_job_run(t.job, &error), LEY_ERROR_NO_DEVICE);
     if (strstr(error.message, what) == NULL)
@@ -202,7 +202,7 @@ static void expect_otherwise(ley_engine *engine, const char *what)
         assert_ok(ley_job_run(t.job, &error));
         expect_right(&t);
         assert_string_equal(text_of_note(&t, "window"), "nodal7");
-        assert_string_equal(text_of_note(&t, "solver"), "direct");
+        assert_string_equal(text_of_note(&t, "solver"), "multilevel");
         assert_non_null(strstr(text_of_note(&t, "otherwise"), what));
         assert_int_equal(ley_job_report(t.job)->devices[0].status, LEY_OK);
         assert_true(ley_job_report(t.job)->devices[0].points == POINTS * POINTS * POINTS);
@@ -253,7 +253,7 @@ static void test_a_library_that_is_passed_over(void **state)
     restore(&engine->workers[0]);
     expect_right(&t);
     const ley_report *report = ley_job_report(t.job);
-    assert_string_equal(decision(report, "solver"), "fft");
+    assert_string_equal(decision(report, "solver"), "fourier");
     assert_non_null(decision(report, "fft"));
     const char *instead = text_of_note(&t, "fft_passed_over");
     if (instead == NULL || strchr(instead, ':') == NULL)
@@ -288,9 +288,9 @@ static void test_the_plan_of_one_done_otherwise(void **state)
     trial_job t = begin(engine, &r);
     assert_ok(ley_job_run(t.job, &error));
     restore(&engine->workers[0]);
-    assert_string_equal(decision(ley_job_report(t.job), "solver"), "direct");
+    assert_string_equal(decision(ley_job_report(t.job), "solver"), "multilevel");
     expect_again(engine, &r, &t);
-    r.solver = LEY_SOLVER_FFT;
+    r.solver = LEY_SOLVER_FOURIER;
     trial_job refused = begin_as(engine, &r, ley_job_report(t.job));
     assert_int_equal(ley_job_run(refused.job, &error), LEY_ERROR_USAGE);
     assert_non_null(strstr(error.message, "solver is to be direct, and fft is asked for"));
@@ -307,7 +307,7 @@ static void test_auto(void **state)
     static const struct {
         ley_window window;
         const char *name, *solver;
-    } cases[] = {{LEY_WINDOW_NODAL5, "nodal5", "direct"}, {LEY_WINDOW_BSPLINE6, "bspline6", "fft"}};
+    } cases[] = {{LEY_WINDOW_NODAL5, "nodal5", "multilevel"}, {LEY_WINDOW_BSPLINE6, "bspline6", "fourier"}};
     ley_error error = {0};
     ley_engine *engine = NULL;
     assert_ok(ley_engine_create("0", &engine, &error));
@@ -327,18 +327,18 @@ static void test_auto(void **state)
 static void test_the_command(void **state)
 {
     (void)state;
-    static const char arguments[] = "map a.pqr -o a.dx --dims 17,16,15 --method msm --cutoff 6 --lattice-spacing 1.5 "
+    static const char arguments[] = "map a.pqr -o a.dx --dims 17,16,15 --method msm --cutoff 6 --mesh-spacing 1.5 "
                                     "--window bspline4 --fft fftw-of-nobody";
     cli_write_text("a.pqr", "ATOM 1 N A 1 1.0 2.0 3.0 0.5 1.5\nATOM 2 O A 1 9.0 8.0 7.0 -0.25 1.5\n");
     cli("%s --solver auto", arguments);
     cli_expect(1, NULL, "it must be one of auto, fftw, vkfft, clfft, cufft");
-    cli("map a.pqr -o a.dx --dims 17,16,15 --device 0 --method msm --cutoff 6 --lattice-spacing 1.5 --window bspline4 "
+    cli("map a.pqr -o a.dx --dims 17,16,15 --device 0 --method msm --cutoff 6 --mesh-spacing 1.5 --window bspline4 "
         "--solver auto --fft %s --json -",
         strcmp(getenv("LEYDEN_TEST_PATH"), "cuda") == 0 ? "vkfft" : "cufft");
     cli_expect(0, "\"otherwise\"", NULL);
     cli_expect(0, "\"nodal5\"", NULL);
     char *map = cli_read("a.dx", NULL); /* its header says what was taken */
-    assert_non_null(strstr(map, "nodal5, solver direct, cutoff 6 A"));
+    assert_non_null(strstr(map, "nodal5, solver multilevel, cutoff 6 A"));
     free(map);
 }
 
@@ -349,7 +349,7 @@ static void test_cancelling(void **state)
     (void)state;
     ley_error error = {0};
     ley_engine *engine = NULL;
-    const ley_long_range r = options_of(LEY_SOLVER_FFT, LEY_WINDOW_BSPLINE6);
+    const ley_long_range r = options_of(LEY_SOLVER_FOURIER, LEY_WINDOW_BSPLINE6);
     assert_ok(ley_engine_create("0", &engine, &error));
     alter(&engine->workers[0])->fft_plan = slow_plan;
     trial_job t = begin(engine, &r);
@@ -373,7 +373,7 @@ static void test_a_second_device(void **state)
     (void)state;
     ley_error error = {0};
     ley_engine *engine = NULL;
-    const ley_long_range r = options_of(LEY_SOLVER_FFT, LEY_WINDOW_BSPLINE6);
+    const ley_long_range r = options_of(LEY_SOLVER_FOURIER, LEY_WINDOW_BSPLINE6);
     assert_ok(ley_engine_create("all", &engine, &error));
     const double opened_s = ley_clock_s();
     if (engine->worker_count < 2) {
@@ -471,7 +471,7 @@ static void test_a_device_with_little_memory(void **state)
     }
     end(&whole);
     const uint64_t all = set_memory(w, 6 << 20);
-    r.solver = LEY_SOLVER_FFT;
+    r.solver = LEY_SOLVER_FOURIER;
     trial_job refused = begin(engine, &r);
     assert_int_equal(ley_job_run(refused.job, &error), LEY_ERROR_NO_DEVICE);
     assert_non_null(strstr(error.message, "there is room for"));
@@ -504,7 +504,7 @@ static hierarchy make_lattices(window_kind window_of, double cutoff_A, double hi
 {
     const hierarchy_options o = {.splitting = SPLITTING_TAYLOR4,
                                  .window = window_of,
-                                 .solver = HIERARCHY_FFT,
+                                 .solver = HIERARCHY_FOURIER,
                                  .cutoff_A = cutoff_A,
                                  .spacing_A = 1.5,
                                  .kappa_per_A = kappa_per_A};
@@ -528,7 +528,7 @@ static hierarchy make_periodic(double period_A)
 {
     const hierarchy_options o = {.splitting = SPLITTING_TAYLOR4,
                                  .window = WINDOW_BSPLINE6,
-                                 .solver = HIERARCHY_FFT,
+                                 .solver = HIERARCHY_FOURIER,
                                  .cutoff_A = 6,
                                  .spacing_A = 1.5,
                                  .periodic = {true, true, true},
@@ -722,7 +722,7 @@ static void test_influence_functions_begin_with_jobs(void **state)
     ley_run_options options;
     void *task = NULL;
     ley_long_range_default(&range);
-    range.solver = LEY_SOLVER_FFT;
+    range.solver = LEY_SOLVER_FOURIER;
     range.window = LEY_WINDOW_BSPLINE6;
     range.cutoff_A = 6;
     range.spacing_A = 1.4;

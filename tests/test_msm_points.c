@@ -145,9 +145,9 @@ static void test_choices(void **state)
                 ley_long_range range = make_range(dimensions, number % 2 == 0, screened ? 0.1 : 0);
                 range.splitting = (ley_splitting)splitting;
                 range.window = (ley_window)window;
-                range.solver = window >= LEY_WINDOW_BSPLINE4 ? LEY_SOLVER_FFT
+                range.solver = window >= LEY_WINDOW_BSPLINE4 ? LEY_SOLVER_FOURIER
                                : number % 4 == 3             ? LEY_SOLVER_MIXED
-                                                             : LEY_SOLVER_DIRECT;
+                                                             : LEY_SOLVER_MULTILEVEL;
                 snprintf(what, sizeof what, "splitting %d, window %d, along %d axes, %s", splitting, window, dimensions,
                          screened ? "screened" : "not screened");
                 if (!support_is_quick() || number % 61 == 0)

@@ -335,7 +335,7 @@ static void check_lattices(const char *periodic, bool oblique, double kappa_per_
     ley_job *job = NULL;
     ley_long_range_default(&range);
     range.solver = solver;
-    if (solver == LEY_SOLVER_FFT)
+    if (solver == LEY_SOLVER_FOURIER)
         range.window = LEY_WINDOW_BSPLINE6;
     range.kappa_per_A = kappa_per_A;
     range.r_min_A = r_min_A;
@@ -366,12 +366,12 @@ static void check_lattices(const char *periodic, bool oblique, double kappa_per_
 static void test_lattices(void **state)
 {
     (void)state;
-    check_lattices("", false, 0, LEY_SOLVER_DIRECT);
-    check_lattices("", false, 0.2, LEY_SOLVER_DIRECT);
-    check_lattices("xyz", true, 0, LEY_SOLVER_FFT);
-    check_lattices("xyz", false, 0.1, LEY_SOLVER_FFT);
-    check_lattices("xy", false, 0, LEY_SOLVER_DIRECT);
-    check_lattices("z", false, 0, LEY_SOLVER_DIRECT);
+    check_lattices("", false, 0, LEY_SOLVER_MULTILEVEL);
+    check_lattices("", false, 0.2, LEY_SOLVER_MULTILEVEL);
+    check_lattices("xyz", true, 0, LEY_SOLVER_FOURIER);
+    check_lattices("xyz", false, 0.1, LEY_SOLVER_FOURIER);
+    check_lattices("xy", false, 0, LEY_SOLVER_MULTILEVEL);
+    check_lattices("z", false, 0, LEY_SOLVER_MULTILEVEL);
 }
 
 /* ---- What is at the points ------------------------------------------------------------------- */

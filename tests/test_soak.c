@@ -49,7 +49,7 @@ static ley_status create(ley_engine *engine, int i, const ley_atoms *atoms, ley_
     ley_long_range_default(&range);
     pairs.cutoff_A = 6 + i % 3;
     range.cutoff_A = 8;
-    range.solver = i % KINDS == 2 ? LEY_SOLVER_FFT : LEY_SOLVER_DIRECT;
+    range.solver = i % KINDS == 2 ? LEY_SOLVER_FOURIER : LEY_SOLVER_MULTILEVEL;
     for (int axis = 0; axis < 3; axis++) {
         range.periodic[axis] = i % (2 * KINDS) >= KINDS;
         range.cell_A[axis][axis] = 20 + i % 3;

@@ -202,7 +202,9 @@ static double off_by_all(const problem *p, const float *values)
 
 static const char *solver_name(const problem *p)
 {
-    return p->hierarchy.solver == HIERARCHY_FFT ? "fft" : p->hierarchy.solver == HIERARCHY_MIXED ? "mixed" : "direct";
+    return p->hierarchy.solver == HIERARCHY_FOURIER ? "fourier"
+           : p->hierarchy.solver == HIERARCHY_MIXED ? "mixed"
+                                                    : "multilevel";
 }
 
 /* ---- Each combination ------------------------------------------------------------------------ */
@@ -243,7 +245,7 @@ static hierarchy_options options_of(splitting_kind split, window_kind kind, hier
     static const double slant[3][3] = {{1, 0, 0}, {0.28, 0.96, 0}, {-0.36, 0.48, 0.8}}; /* of length 1 */
     hierarchy_options o = {.splitting = split, .window = kind, .solver = how, .cutoff_A = 4, .spacing_A = 1.25};
     const double nodes = 16 - window_get(kind)->points;
-    o.levels = how == HIERARCHY_FFT ? 1 : 3;
+    o.levels = how == HIERARCHY_FOURIER ? 1 : 3;
     for (int axis = 0; axis < 3; axis++)
         o.periodic[axis] = boundary >> axis & 1;
     for (int axis = 0; axis < 3; axis++)
@@ -265,13 +267,14 @@ static problem plain_problem(hierarchy_solver how, int boundary)
 }
 
 /* With those that are two in one. */
-static const hierarchy_solver all_solvers[] = {HIERARCHY_DIRECT, HIERARCHY_FFT, HIERARCHY_MIXED};
+static const hierarchy_solver all_solvers[] = {HIERARCHY_MULTILEVEL, HIERARCHY_FOURIER, HIERARCHY_MIXED};
 enum { ALL_SOLVERS = sizeof all_solvers / sizeof *all_solvers };
 
 /* B-splines take transforms, screening takes Taylor's splittings. */
 static bool can_be(const int *at)
 {
-    return (at[3] == HIERARCHY_FFT || window_get(windows[at[1]])->is_nodal) && (at[4] == 0 || at[0] < SPLITTING_PSWF);
+    return (at[3] == HIERARCHY_FOURIER || window_get(windows[at[1]])->is_nodal) &&
+           (at[4] == 0 || at[0] < SPLITTING_PSWF);
 }
 
 /* The same numbers as in double precision, but for floats. */
@@ -311,7 +314,7 @@ static problem thin_problem(hierarchy_solver how, int axis)
 {
     double box_A[3][3];
     hierarchy_options o = options_of(SPLITTING_TAYLOR4, WINDOW_NODAL7, how, 7, box_A);
-    o.levels = how == HIERARCHY_FFT ? 1 : 2;
+    o.levels = how == HIERARCHY_FOURIER ? 1 : 2;
     box_A[axis][axis] = o.cell_A[axis][axis] = 2 * o.spacing_A;
     const problem made = make_problem(&o, (const double(*)[3])box_A);
     assert_int_equal(made.hierarchy.level[0].n[axis], 2);
@@ -357,8 +360,8 @@ static void test_exact_sums(void **state)
         const bool is_fft = p.at[1] == 0;
         if (!is_own_turn(number++))
             continue;
-        const problem own = is_fft ? fine_problem(HIERARCHY_FFT, WINDOW_BSPLINE8, boundaries[p.at[0]])
-                                   : fine_problem(HIERARCHY_DIRECT, WINDOW_NODAL7, boundaries[p.at[0]]);
+        const problem own = is_fft ? fine_problem(HIERARCHY_FOURIER, WINDOW_BSPLINE8, boundaries[p.at[0]])
+                                   : fine_problem(HIERARCHY_MULTILEVEL, WINDOW_NODAL7, boundaries[p.at[0]]);
         float values[MOST_POINTS];
         solve(&own, values);
         const double error = off_by_all(&own, values);
@@ -391,7 +394,7 @@ static void test_fft_equals_direct(void **state)
         apart = sqrt(apart / squares);
         if (getenv("TEST_VERBOSE") != NULL)
             print_message("boundary %d: direct off by %.2g, fft by %.2g, %.2g apart\n", boundaries[i],
-                          off[HIERARCHY_DIRECT], off[HIERARCHY_FFT], apart);
+                          off[HIERARCHY_MULTILEVEL], off[HIERARCHY_FOURIER], apart);
         assert_true(apart < (boundaries[i] == 0 ? 1.5 * float_error : off[0] + off[1] + float_error));
     }
 }
@@ -405,7 +408,7 @@ static void test_top_level_by_transforms(void **state)
         double apart = 0, squares = 0;
         if (!is_own_turn(i))
             continue;
-        const problem direct = plain_problem(HIERARCHY_DIRECT, boundaries[i]),
+        const problem direct = plain_problem(HIERARCHY_MULTILEVEL, boundaries[i]),
                       mixed = plain_problem(HIERARCHY_MIXED, boundaries[i]);
         assert_int_equal(mixed.hierarchy.levels, direct.hierarchy.levels);
         solve(&direct, values[0]);
@@ -473,7 +476,7 @@ static void test_launches(void **state)
         if (!is_own_turn(i))
             continue;
         float values[2][MOST_POINTS];
-        const problem own = plain_problem(HIERARCHY_DIRECT, boundaries[i]);
+        const problem own = plain_problem(HIERARCHY_MULTILEVEL, boundaries[i]);
         for (int by_level = 0; by_level < 2; by_level++) {
             solver s;
             ready(&s, &own);
@@ -492,9 +495,9 @@ static void test_launches(void **state)
 static problem crystal_problem(const support_crystal *c, hierarchy_solver how, double edge_A)
 {
     problem p = {.atoms = c->ions, .map = {.n = {SUPPORT_QUARTERS, SUPPORT_QUARTERS, SUPPORT_QUARTERS}}};
-    hierarchy_options o = {.splitting = how == HIERARCHY_FFT ? SPLITTING_PSWF : SPLITTING_TAYLOR8,
-                           .band = how == HIERARCHY_FFT ? 20 : 0,
-                           .window = how == HIERARCHY_FFT ? WINDOW_BSPLINE8 : WINDOW_NODAL7,
+    hierarchy_options o = {.splitting = how == HIERARCHY_FOURIER ? SPLITTING_PSWF : SPLITTING_TAYLOR8,
+                           .band = how == HIERARCHY_FOURIER ? 20 : 0,
+                           .window = how == HIERARCHY_FOURIER ? WINDOW_BSPLINE8 : WINDOW_NODAL7,
                            .solver = how,
                            .levels = 1,
                            .cutoff_A = edge_A,
@@ -551,7 +554,7 @@ static void test_net_charges(void **state)
 {
     (void)state;
     for (int i = 0; i < BOUNDARIES; i++) {
-        const problem own = plain_problem(HIERARCHY_DIRECT, boundaries[i]);
+        const problem own = plain_problem(HIERARCHY_MULTILEVEL, boundaries[i]);
         const int dimensions = own.hierarchy.cell.dimensions;
         const bool has_none = dimensions == 1 || dimensions == 2;
         ley_error error = {0};
@@ -579,7 +582,7 @@ static void test_background(void **state)
 static void test_without_transforms(void **state)
 {
     (void)state;
-    const problem own = fine_problem(HIERARCHY_FFT, WINDOW_BSPLINE8, 7);
+    const problem own = fine_problem(HIERARCHY_FOURIER, WINDOW_BSPLINE8, 7);
     const transfer_wish wish = wish_of(&own);
     const fft_wish other = {.library = "none"};
     dev_backend backend = *device->backend;
@@ -605,7 +608,7 @@ static void test_too_far(void **state)
     (void)state;
     for (int is_cutoff = 0; is_cutoff < 2; is_cutoff++) {
         double box_A[3][3];
-        hierarchy_options o = options_of(SPLITTING_TAYLOR4, WINDOW_NODAL3, HIERARCHY_DIRECT, 0, box_A);
+        hierarchy_options o = options_of(SPLITTING_TAYLOR4, WINDOW_NODAL3, HIERARCHY_MULTILEVEL, 0, box_A);
         o.levels = is_cutoff ? 2 : 1;
         o.cutoff_A = is_cutoff ? 16.1 * o.spacing_A : o.cutoff_A;
         for (int axis = 0; axis < 3 && !is_cutoff; axis++)
@@ -702,7 +705,7 @@ static float run_with_waves(waves *from, ley_status expected)
 static void test_long_wavelengths(void **state)
 {
     (void)state;
-    problem own = fine_problem(HIERARCHY_FFT, WINDOW_BSPLINE8, 7);
+    problem own = fine_problem(HIERARCHY_FOURIER, WINDOW_BSPLINE8, 7);
     ley_error error = {0};
     own.hierarchy.long_waves_per_A = 2 * M_PI / cell_length(own.hierarchy.cell.vector_A[0]) * 2.5;
     waves from = {.of = &own, .multiple = 1};
@@ -748,8 +751,8 @@ static void test_kept_on_device(void **state)
     (void)state;
     const dev_info *own = device->info;
     dev_info card = *own;
-    const problem p = fine_problem(HIERARCHY_FFT, WINDOW_NODAL7, 7),
-                  other = fine_problem(HIERARCHY_FFT, WINDOW_NODAL5, 7);
+    const problem p = fine_problem(HIERARCHY_FOURIER, WINDOW_NODAL7, 7),
+                  other = fine_problem(HIERARCHY_FOURIER, WINDOW_NODAL5, 7);
     float first[MOST_POINTS], again[MOST_POINTS], others[MOST_POINTS];
     solver s;
     card.device_class = DEV_GPU;
@@ -831,11 +834,11 @@ static void test_planted_faults(void **state)
         hierarchy_solver how;
         int boundary;
         void (*plant)(solver *s);
-    } faults[] = {{"a wrong weight", HIERARCHY_DIRECT, 0, plant_weight},
-                  {"a level's scale", HIERARCHY_DIRECT, 0, plant_scale},
-                  {"a missing image", HIERARCHY_DIRECT, THIN, plant_image},
-                  {"a wrong wave", HIERARCHY_FFT, 7, plant_wave},
-                  {"a wrong wave, padded", HIERARCHY_FFT, 0, plant_wave}};
+    } faults[] = {{"a wrong weight", HIERARCHY_MULTILEVEL, 0, plant_weight},
+                  {"a level's scale", HIERARCHY_MULTILEVEL, 0, plant_scale},
+                  {"a missing image", HIERARCHY_MULTILEVEL, THIN, plant_image},
+                  {"a wrong wave", HIERARCHY_FOURIER, 7, plant_wave},
+                  {"a wrong wave, padded", HIERARCHY_FOURIER, 0, plant_wave}};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (!is_own_turn((int)i))
             continue;
@@ -877,7 +880,7 @@ static void test_faults_of_kernels(void **state)
         if (support_is_quick() && i % 4 != 0 && !(i > 5 && is_own_turn((int)i)))
             continue;
         const bool is_fft = strcmp(faults[i].kernel, "influence") == 0;
-        const problem own = fine_problem(is_fft ? HIERARCHY_FFT : HIERARCHY_DIRECT, WINDOW_NODAL7, 7);
+        const problem own = fine_problem(is_fft ? HIERARCHY_FOURIER : HIERARCHY_MULTILEVEL, WINDOW_NODAL7, 7);
         transfer_wish wish = wish_of(&own);
         transfer_kernels transfer = {.device = device};
         dev_kernel kernel = {.device = device};

@@ -25,7 +25,7 @@ static hierarchy lattices_of(splitting_kind split, window_kind of, double ratio,
     hierarchy h = {.levels = 0};
     hierarchy_options o = {.splitting = split,
                            .window = of,
-                           .solver = of >= WINDOW_BSPLINE4 ? HIERARCHY_FFT : HIERARCHY_DIRECT,
+                           .solver = of >= WINDOW_BSPLINE4 ? HIERARCHY_FOURIER : HIERARCHY_MULTILEVEL,
                            .levels = 1,
                            .cutoff_A = ratio * spacing_A,
                            .spacing_A = spacing_A};
@@ -261,17 +261,17 @@ static void test_odd_rates(void **state)
     search_device odd = usual;
     search_figures figures;
     const ley_long_range r = choose(&s, &usual, 5e-5, &figures);
-    assert_true(r.solver == LEY_SOLVER_FFT);
+    assert_true(r.solver == LEY_SOLVER_FOURIER);
     assert_true(r.cutoff_A > 3 && r.cutoff_A < 8);
     odd.transform_byte_s = INFINITY; /* it has none */
-    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_DIRECT);
+    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_MULTILEVEL);
     odd = usual;
     odd.transform_byte_s *= 1e5;
-    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_DIRECT);
+    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_MULTILEVEL);
     odd = usual;
     odd.fma_per_s /= 1e4;
     set_rate(&odd, 10);
-    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_FFT);
+    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_FOURIER);
     odd = usual;
     set_rate(&odd, 1e-3);
     assert_true(choose(&s, &odd, 5e-5, &figures).cutoff_A < 0.8 * r.cutoff_A);
@@ -280,7 +280,7 @@ static void test_odd_rates(void **state)
     assert_true(choose(&s, &odd, 5e-5, &figures).cutoff_A > 1.2 * r.cutoff_A);
     odd = usual;
     odd.memory_bytes = 1e6; /* no room for a transform */
-    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_DIRECT);
+    assert_true(choose(&s, &odd, 5e-5, &figures).solver == LEY_SOLVER_MULTILEVEL);
 }
 
 static int kernel_of(const ley_long_range *r)
@@ -381,7 +381,7 @@ static void test_little_memory(void **state)
     odd.fma_per_s /= 3;   /* so that the levels behind the first one take long, too */
     set_rate(&odd, 1e-3); /* a longer cutoff and a coarser lattice would take long */
     const ley_long_range r = choose_taylor2(&s, &odd, aim, &whole);
-    assert_true(r.solver == LEY_SOLVER_FFT);
+    assert_true(r.solver == LEY_SOLVER_FOURIER);
     double nodes = 1;
     for (int axis = 0; axis < 3; axis++)
         nodes *= 2 * s.extent_A[axis] / r.spacing_A;
@@ -393,7 +393,7 @@ static void test_little_memory(void **state)
     odd.largest_bytes = nodes;
     assert_true(choose_taylor2(&s, &odd, aim, &figures).solver == LEY_SOLVER_MIXED);
     odd.largest_bytes = 0;
-    assert_true(choose_taylor2(&s, &odd, aim, &figures).solver == LEY_SOLVER_FFT);
+    assert_true(choose_taylor2(&s, &odd, aim, &figures).solver == LEY_SOLVER_FOURIER);
 }
 
 /* Nodes of a whole lattice's transform in open space, roughly. */
@@ -416,7 +416,7 @@ static void test_many_nodes(void **state)
     odd.largest_bytes = 37e9;
     odd.host_bytes = 120e9;
     const ley_long_range r = choose(&s, &odd, aim, &all), of_million = choose(&small, &odd, aim, &of_small);
-    assert_true(r.solver == LEY_SOLVER_FFT && transform_nodes(&s, &r) > 2 * most_with_one_number);
+    assert_true(r.solver == LEY_SOLVER_FOURIER && transform_nodes(&s, &r) > 2 * most_with_one_number);
     assert_true(transform_nodes(&s, &r) < 4294967296.0 * 2);
     assert_true(r.cutoff_A < 1.3 * of_million.cutoff_A && all.seconds < 130 * of_small.seconds);
     for (int what = 0; what < 4; what++) {
@@ -426,9 +426,9 @@ static void test_many_nodes(void **state)
         odd.host_bytes = what == 2 ? 3e9 : 120e9;
         const ley_long_range little = choose(&s, &odd, aim, &figures);
         assert_true(figures.seconds > all.seconds);
-        if (little.solver == LEY_SOLVER_FFT)
+        if (little.solver == LEY_SOLVER_FOURIER)
             assert_true(little.cutoff_A > r.cutoff_A && transform_nodes(&s, &little) < transform_nodes(&s, &r));
-        assert_true(what < 2 || little.solver != LEY_SOLVER_FFT ||
+        assert_true(what < 2 || little.solver != LEY_SOLVER_FOURIER ||
                     transform_nodes(&s, &little) < 1.01 * most_with_one_number);
     }
     odd = usual;
@@ -440,8 +440,8 @@ static void test_many_nodes(void **state)
     const ley_long_range of_cpu = choose(&s, &odd, aim, &figures);
     odd.host_bytes /= 4;
     const ley_long_range less = choose(&s, &odd, aim, &figures);
-    assert_true(of_cpu.solver == LEY_SOLVER_FFT && transform_nodes(&s, &of_cpu) > most_with_one_number);
-    assert_true(less.solver != LEY_SOLVER_FFT || less.cutoff_A > of_cpu.cutoff_A);
+    assert_true(of_cpu.solver == LEY_SOLVER_FOURIER && transform_nodes(&s, &of_cpu) > most_with_one_number);
+    assert_true(less.solver != LEY_SOLVER_FOURIER || less.cutoff_A > of_cpu.cutoff_A);
 }
 
 /* Planes of more nodes than an int numbers have no transform, however few there are. */
@@ -453,7 +453,7 @@ static void test_wide_planes(void **state)
     ley_long_range r = {.spacing_A = 1,
                         .cutoff_A = 5,
                         .window = LEY_WINDOW_BSPLINE6,
-                        .solver = LEY_SOLVER_FFT,
+                        .solver = LEY_SOLVER_FOURIER,
                         .splitting = LEY_SPLITTING_OPTIMAL};
     s.extent_A[0] = s.extent_A[1] = 11000;
     s.extent_A[2] = 20;
@@ -471,12 +471,12 @@ static void test_narrow_cells(void **state)
     s.extent_A[2] = 200;
     s.periodic[0] = s.periodic[1] = true;
     const search_device d = usual_device();
-    ley_long_range r = {.spacing_A = 1.5, .cutoff_A = 9, .window = LEY_WINDOW_NODAL7, .solver = LEY_SOLVER_DIRECT};
+    ley_long_range r = {.spacing_A = 1.5, .cutoff_A = 9, .window = LEY_WINDOW_NODAL7, .solver = LEY_SOLVER_MULTILEVEL};
     assert_true(search_seconds(&s, 1, &d, &r) == INFINITY);
     s.extent_A[2] = 60;
     assert_true(search_seconds(&s, 1, &d, &r) < INFINITY);
     s.extent_A[2] = 200;
-    r.solver = LEY_SOLVER_FFT;
+    r.solver = LEY_SOLVER_FOURIER;
     assert_true(search_seconds(&s, 1, &d, &r) < INFINITY);
 }
 
@@ -592,7 +592,7 @@ static void test_digits(void **state)
     set_rate(&d, 150); /* so that cutoffs are long */
     ley_long_range r, floats;
     search_figures f = figures_for(&s, &d, 5e-7, LEY_SUM_AUTO, &r);
-    assert_true(r.solver == LEY_SOLVER_FFT && r.long_waves_per_A > 0 && f.sum == LEY_SUM_COMPENSATED);
+    assert_true(r.solver == LEY_SOLVER_FOURIER && r.long_waves_per_A > 0 && f.sum == LEY_SUM_COMPENSATED);
     assert_true(f.rounding < 7.5e-7);
     search_device two[2] = {d, d};
     const double by_host_s = search_seconds(&s, 2, two, &r),
@@ -645,7 +645,7 @@ static void test_fixed(void **state)
     r.cutoff_A = 9.3;
     r.window = LEY_WINDOW_NODAL5;
     assert_ok(search_make(&s, 1, &d, 1e-4, LEY_FIX_CUTOFF | LEY_FIX_WINDOW, LEY_SUM_FLOAT, &r, &figures, &error));
-    assert_true(r.cutoff_A == 9.3 && r.window == LEY_WINDOW_NODAL5 && r.solver == LEY_SOLVER_DIRECT);
+    assert_true(r.cutoff_A == 9.3 && r.window == LEY_WINDOW_NODAL5 && r.solver == LEY_SOLVER_MULTILEVEL);
     assert_true(search_error(&s, &r) <= 1e-4);
     r.spacing_A = 1.1;
     r.splitting = LEY_SPLITTING_TAYLOR3;

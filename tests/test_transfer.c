@@ -504,8 +504,11 @@ static void test_neutral_matter(void **state)
 {
     (void)state;
     const double high_A[3] = {ion_edge_A, ion_edge_A, ion_edge_A};
-    const hierarchy_options o = {
-        .splitting = SPLITTING_PSWF, .window = WINDOW_BSPLINE8, .solver = HIERARCHY_FFT, .cutoff_A = 8, .spacing_A = 1};
+    const hierarchy_options o = {.splitting = SPLITTING_PSWF,
+                                 .window = WINDOW_BSPLINE8,
+                                 .solver = HIERARCHY_FOURIER,
+                                 .cutoff_A = 8,
+                                 .spacing_A = 1};
     hierarchy h = {.levels = 0};
     spread s;
     ley_error error = {0};

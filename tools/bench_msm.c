@@ -48,7 +48,7 @@ static int check(const parsed_arguments *arguments)
         return fail_usage(arguments->command, "--tol: one tolerance with --kernel msm; --frontier takes several");
     if (is_chosen(arguments) && excluded != NULL)
         return fail_usage(arguments->command,
-                          "--%s has choices of its own: without --tol, --lattice-spacing, "
+                          "--%s has choices of its own: without --tol, --mesh-spacing, "
                           "--splitting, --window and --solver",
                           excluded);
     return 0;

@@ -10,6 +10,8 @@ CHOICES_ARE(splitting_names, LEY_SPLITTING_COUNT);
 CHOICES_ARE(window_names, LEY_WINDOW_COUNT);
 CHOICES_ARE(solver_names, LEY_SOLVER_COUNT);
 
+static const former_word former_solvers[] = {{"direct", "multilevel"}, {"fft", "fourier"}, {NULL, NULL}};
+
 typedef struct lattice_values {
     double spacing_A;
     int splitting, window, solver;
@@ -26,14 +28,15 @@ static void set_defaults(void *to)
 }
 
 static const option_row rows[] = {
-    {.name = "lattice-spacing",
+    {.name = "mesh-spacing",
+     .former = "lattice-spacing",
      .kind = OPTION_REAL,
      .offset = offsetof(lattice_values, spacing_A),
      .value = "A",
      .low = 0,
      .above_low = true,
      .high = 1e4,
-     .help = "distance of neighbouring nodes of the finest lattice, in Angstrom"},
+     .help = "distance of neighbouring nodes of the finest mesh, in Angstrom"},
     {.name = "splitting",
      .kind = OPTION_CHOICE,
      .offset = offsetof(lattice_values, splitting),
@@ -51,10 +54,11 @@ static const option_row rows[] = {
      .offset = offsetof(lattice_values, solver),
      .value = "NAME",
      .choices = solver_names,
-     .help = "what finds the nodes' potentials: direct is multilevel summation, fft one lattice and its Fourier "
+     .former_choices = former_solvers,
+     .help = "what finds the nodes' potentials: multilevel is multilevel summation, fourier one mesh and its Fourier "
              "transform, which B-splines need, mixed the first of so many levels that its transform fits into the "
              "device's memory and the finer ones by lattice cutoff; auto is what the window asks for, mixed with a "
-             "nodal window where no device has room for the whole lattice's transform, and direct where none has "
+             "nodal window where no device has room for the whole mesh's transform, and multilevel where none has "
              "transforms"},
 };
 
@@ -64,7 +68,7 @@ unsigned lattice_options_take(const parsed_arguments *arguments, ley_long_range 
 {
     const lattice_values *values = option_values(arguments, &lattice_options);
     unsigned given = 0;
-    if (option_named_given(arguments, "lattice-spacing")) {
+    if (option_named_given(arguments, "mesh-spacing")) {
         range->spacing_A = values->spacing_A;
         given |= LEY_FIX_SPACING;
     }

@@ -1,4 +1,4 @@
-/* Which lattices a long-range sum takes, for all commands that can be told so: --lattice-spacing,
+/* Which lattices a long-range sum takes, for all commands that can be told so: --mesh-spacing,
  * --splitting, --window, --solver. */
 #ifndef LEYDEN_LATTICE_OPTIONS_H
 #define LEYDEN_LATTICE_OPTIONS_H

@@ -43,8 +43,8 @@ static const option_row rows[] = {
      .offset = offsetof(msm_values, fft),
      .value = "LIBRARY",
      .choices = library_names,
-     .help =
-         "of --solver fft and mixed: whose transforms; auto: those that are predicted fastest, preparation included"},
+     .help = "of --solver fourier and mixed: whose transforms; auto: those that are predicted fastest, preparation "
+             "included"},
     {.name = "levels",
      .kind = OPTION_INTEGER,
      .offset = offsetof(msm_values, levels),
@@ -60,7 +60,7 @@ static const option_block msm_options = OPTION_BLOCK(rows, msm_values, set_defau
 /* Whether it may come to transforms: auto does with B-splines. */
 static bool may_transform(const ley_long_range *range)
 {
-    return range->solver == LEY_SOLVER_FFT || range->solver == LEY_SOLVER_MIXED ||
+    return range->solver == LEY_SOLVER_FOURIER || range->solver == LEY_SOLVER_MIXED ||
            (range->solver == LEY_SOLVER_AUTO && range->window >= LEY_WINDOW_BSPLINE4);
 }
 
@@ -108,9 +108,10 @@ static int begin(const parsed_arguments *arguments, void *to)
     range->fft = values->fft > 0 ? library_names[values->fft] : NULL;
     msm_take_space(input);
     if (code == 0 && option_named_given(arguments, "fft") && !may_transform(range))
-        return fail_usage(
-            arguments->command, "--fft is for --solver fft and mixed%s",
-            range->solver == LEY_SOLVER_AUTO ? ", or auto with a B-spline: with a nodal window that is direct" : "");
+        return fail_usage(arguments->command, "--fft is for --solver fourier and mixed%s",
+                          range->solver == LEY_SOLVER_AUTO
+                              ? ", or auto with a B-spline: with a nodal window that is multilevel"
+                              : "");
     return code;
 }
 
@@ -319,7 +320,7 @@ static void print_otherwise(const ley_report *report)
     if (why != NULL && window != NULL)
         printf("in place of %s: %s, solver %s: %s\n",
                ley_report_note(report, "fft_library") != NULL ? "one lattice" : "Fourier transforms", window->text,
-               taken(report, "solver", "direct"), why->text);
+               taken(report, "solver", solver_names[LEY_SOLVER_MULTILEVEL]), why->text);
 }
 
 static void print_transforms(const ley_report *report)
@@ -385,14 +386,14 @@ const method_row msm_row = {
          .says = "msm is the same sum over all atoms by lattices, in time linear in them",
          .details =
              "With --method msm pairs within --cutoff (a) are summed one by one, of 1/r less a smooth function "
-             "(--splitting), and that function by lattices whose nodes are --lattice-spacing (h) apart and "
+             "(--splitting), and that function by lattices whose nodes are --mesh-spacing (h) apart and "
              "further: multilevel summation. What that is off by follows from a/h, window and splitting, and is "
              "measured after every run. Of the potential it is 2e-3 to 3e-3 with nodal3, taylor2 and a/h = 6 "
              "(--preset papers), 2e-4 to 4e-4 in water with nodal7, taylor4 and a/h = 6 (the default), 3e-5 at "
              "a/h = 8 (--cutoff 16). A longer "
              "cutoff costs its third power in pairs, a smaller spacing the third power of a/h in nodes; 2 A and "
              "12 A suit molecules. nodal5, 7 and 9 are more accurate than nodal3 and cost more per atom, taylor3 "
-             "and 4 are smoother than taylor2 and take a larger a/h. --solver fft --window bspline6 --splitting "
+             "and 4 are smoother than taylor2 and take a larger a/h. --solver fourier --window bspline6 --splitting "
              "optimal is off by 1e-5 to 5e-5 at a/h = 6, on devices that have Fourier transforms. With --periodic all "
              "images count: along three axes as in a conductor, with zero mean and a background that "
              "neutralises a net charge; along one or two axes charges must be neutral. With --kappa every "

@@ -373,6 +373,12 @@ static bool parse_choice(const subcommand *command, const option_row *option, co
     const choices all = {command, option};
     const char *choice;
     char known[256] = "";
+    for (const former_word *f = option->former_choices; f != NULL && f->was != NULL; f++)
+        if (strcasecmp(f->was, value) == 0) {
+            warn("--%s %s is called %s now: the next release takes that word only", option->name, f->was, f->is);
+            value = f->is;
+            break;
+        }
     for (size_t i = 0; (choice = choice_at(&all, i)) != NULL; i++) {
         if (strcasecmp(choice, value) == 0) {
             *to = (int)i;
@@ -423,7 +429,8 @@ static size_t find_long(const parsed_arguments *arguments, const char *name, siz
 {
     size_t i = 0;
     while (i < arguments->option_count && !is_word(arguments->options[i].row->name, name, length) &&
-           !is_word(arguments->options[i].row->alias, name, length))
+           !is_word(arguments->options[i].row->alias, name, length) &&
+           !is_word(arguments->options[i].row->former, name, length))
         i++;
     return i;
 }
@@ -484,6 +491,8 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
     }
     parsed_option *parsed = &arguments->options[i];
     const option_row *option = parsed->row;
+    if (is_long && is_word(option->former, word + 2, name_length))
+        warn("--%s is called --%s now: the next release takes that word only", option->former, option->name);
     if (parsed->given && option->kind != OPTION_TRIPLES) {
         fail_usage(command, "--%s is given twice", option->name);
         return PARSE_WRONG;

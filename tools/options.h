@@ -34,26 +34,32 @@ typedef struct option_reals {
     double value[OPTION_REALS_MAX];
 } option_reals;
 
+typedef struct former_word {
+    const char *was, *is;
+} former_word;
+
 typedef struct option_row {
-    const char *name;  /* long name, without the dashes */
-    const char *alias; /* another word for it, as other programs have it; or NULL */
-    char letter;       /* short name, or 0 */
+    const char *name;   /* long name, without the dashes */
+    const char *alias;  /* another word for it, as other programs have it; or NULL */
+    const char *former; /* what it was called in the release before, with a remark; or NULL */
+    char letter;        /* short name, or 0 */
     option_kind kind;
     bool required;
     size_t offset;     /* of the value in the block's struct of values */
     const char *value; /* what the help calls the value: "A" */
     const char *help;
-    const char *(*names)(void); /* what stands for "%s" in the help, or NULL */
-    const char *between;        /* of OPTION_METHOD: "%s" is what the methods say, with this between them */
-    const char *unset;          /* what holds when the option is not given; NULL: the value set as the default */
-    const char *const *choices; /* ends with NULL */
-    int count;                  /* numbers separated by commas; 0 counts as 1 */
-    bool one_for_all;           /* one number stands for so many */
-    double low, high;           /* what numbers are allowed, both included ... */
-    bool above_low;             /* ... or `low` itself is not */
-    bool is_input;              /* of OPTION_TEXT: a file that is read once: "-" is standard input, "/dev/stdin" */
-    const char *method;         /* of OPTION_FLAG: it stands for the OPTION_METHOD of this name; or NULL */
-    const char *word;           /* of OPTION_REAL: also allowed, in place of the numbers, which become not-a-numbers */
+    const char *(*names)(void);        /* what stands for "%s" in the help, or NULL */
+    const char *between;               /* of OPTION_METHOD: "%s" is what the methods say, with this between them */
+    const char *unset;                 /* what holds when the option is not given; NULL: the value set as the default */
+    const char *const *choices;        /* ends with NULL */
+    const former_word *former_choices; /* what choices were called in the release before; ends with {NULL} */
+    int count;                         /* numbers separated by commas; 0 counts as 1 */
+    bool one_for_all;                  /* one number stands for so many */
+    double low, high;                  /* what numbers are allowed, both included ... */
+    bool above_low;                    /* ... or `low` itself is not */
+    bool is_input;      /* of OPTION_TEXT: a file that is read once: "-" is standard input, "/dev/stdin" */
+    const char *method; /* of OPTION_FLAG: it stands for the OPTION_METHOD of this name; or NULL */
+    const char *word;   /* of OPTION_REAL: also allowed, in place of the numbers, which become not-a-numbers */
 } option_row;
 
 typedef struct option_block {

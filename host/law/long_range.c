@@ -438,8 +438,8 @@ static ley_status solve_levels(const hierarchy *h, const double *charge, double 
 
 ley_status long_range_solve(const hierarchy *h, const double *charge, double *potential, ley_error *error)
 {
-    return h->solver == HIERARCHY_FFT ? long_range_transform(h, charge, potential, error)
-                                      : solve_levels(h, charge, potential, error);
+    return h->solver == HIERARCHY_FOURIER ? long_range_transform(h, charge, potential, error)
+                                          : solve_levels(h, charge, potential, error);
 }
 
 typedef struct short_sum {

@@ -72,7 +72,7 @@ void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
     *wish = (transfer_wish){.window = h->window,
                             .along_axes = task->near.map != NULL && is_along_axes(h),
                             .of_list = task->near.map == NULL,
-                            .by_plane = h->solver == HIERARCHY_FFT && spectral_is_by_plane(h),
+                            .by_plane = h->solver == HIERARCHY_FOURIER && spectral_is_by_plane(h),
                             .field = task->near.map == NULL && task->listed.points->field != NULL};
     for (int axis = 0; axis < 3 && wish->along_axes; axis++)
         wish->nodes_per_point[axis] = points->step_A[axis][axis] / h->step_A[axis][axis];
@@ -420,7 +420,7 @@ ley_status msm_field_collect(void *state, int slot, slab piece, slab_times *time
     const spectral *by = solver_spectral(&f->solver);
     if (status == LEY_OK && by != NULL)
         search_note_transform(f->flight.device->info, by->fft.n, task->options.cutoff_A);
-    if (status == LEY_OK && task->options.solver != LEY_SOLVER_FFT)
+    if (status == LEY_OK && task->options.solver != LEY_SOLVER_FOURIER)
         search_note_levels(f->flight.device->info, task->options.window);
     pthread_mutex_lock(&task->near.mutex);
     if (status == LEY_OK && by != NULL)

@@ -6,27 +6,27 @@ ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transf
                         const fft_wish *fft, ley_error *error)
 {
     *s = (solver){.kind = h->solver};
-    return s->kind == HIERARCHY_FFT ? spectral_ready(&s->spectral, device, h, wish, fft, error)
-                                    : v_cycle_ready(&s->v_cycle, device, h, wish, sum, fft, false, error);
+    return s->kind == HIERARCHY_FOURIER ? spectral_ready(&s->spectral, device, h, wish, fft, error)
+                                        : v_cycle_ready(&s->v_cycle, device, h, wish, sum, fft, false, error);
 }
 
 ley_status solver_foresee(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
                           const fft_wish *fft, ley_error *error)
 {
     *s = (solver){.kind = h->solver};
-    return s->kind == HIERARCHY_FFT ? spectral_foresee(&s->spectral, device, h, wish, fft, error)
-                                    : v_cycle_ready(&s->v_cycle, device, h, wish, sum, fft, true, error);
+    return s->kind == HIERARCHY_FOURIER ? spectral_foresee(&s->spectral, device, h, wish, fft, error)
+                                        : v_cycle_ready(&s->v_cycle, device, h, wish, sum, fft, true, error);
 }
 
 ley_status solver_load(solver *s, const spread *atoms, ley_error *error)
 {
-    return s->kind == HIERARCHY_FFT ? spectral_load(&s->spectral, atoms, error)
-                                    : v_cycle_load(&s->v_cycle, atoms, error);
+    return s->kind == HIERARCHY_FOURIER ? spectral_load(&s->spectral, atoms, error)
+                                        : v_cycle_load(&s->v_cycle, atoms, error);
 }
 
 void solver_run(const solver *s, command_sequence *w)
 {
-    if (s->kind == HIERARCHY_FFT)
+    if (s->kind == HIERARCHY_FOURIER)
         spectral_run(&s->spectral, w);
     else
         v_cycle_run(&s->v_cycle, w);
@@ -34,17 +34,17 @@ void solver_run(const solver *s, command_sequence *w)
 
 double solver_seconds(const solver *s, size_t atoms)
 {
-    return s->kind == HIERARCHY_FFT ? spectral_seconds(&s->spectral, atoms) : v_cycle_seconds(&s->v_cycle, atoms);
+    return s->kind == HIERARCHY_FOURIER ? spectral_seconds(&s->spectral, atoms) : v_cycle_seconds(&s->v_cycle, atoms);
 }
 
 double solver_bytes(const solver *s, double *largest)
 {
-    return s->kind == HIERARCHY_FFT ? spectral_bytes(&s->spectral, largest) : v_cycle_bytes(&s->v_cycle, largest);
+    return s->kind == HIERARCHY_FOURIER ? spectral_bytes(&s->spectral, largest) : v_cycle_bytes(&s->v_cycle, largest);
 }
 
 const spectral *solver_spectral(const solver *s)
 {
-    return s->kind == HIERARCHY_FFT ? &s->spectral : s->kind == HIERARCHY_MIXED ? &s->v_cycle.spectral : NULL;
+    return s->kind == HIERARCHY_FOURIER ? &s->spectral : s->kind == HIERARCHY_MIXED ? &s->v_cycle.spectral : NULL;
 }
 
 double solver_prepare_s(const solver *s)
@@ -70,12 +70,12 @@ void solver_describe(const solver *s, char *text, size_t size)
 
 const transfer_kernels *solver_kernels(const solver *s)
 {
-    return s->kind == HIERARCHY_FFT ? &s->spectral.transfer : &s->v_cycle.transfer;
+    return s->kind == HIERARCHY_FOURIER ? &s->spectral.transfer : &s->v_cycle.transfer;
 }
 
 void solver_learn(const solver *s, const sequence_times *times)
 {
-    if (s->kind == HIERARCHY_FFT)
+    if (s->kind == HIERARCHY_FOURIER)
         spectral_learn(&s->spectral, times);
     else
         v_cycle_learn(&s->v_cycle, times);
@@ -93,7 +93,7 @@ void solver_take_long_waves(solver *s, long_wavelengths_source from)
 
 void solver_unload(solver *s)
 {
-    if (s->kind == HIERARCHY_FFT)
+    if (s->kind == HIERARCHY_FOURIER)
         arena_clear(&s->spectral.arena);
     else
         v_cycle_unload(&s->v_cycle);
@@ -101,17 +101,17 @@ void solver_unload(solver *s)
 
 size_t solver_lent_bytes(const solver *s)
 {
-    return s->kind == HIERARCHY_FFT ? spectral_lent_bytes(&s->spectral) : v_cycle_lent_bytes(&s->v_cycle);
+    return s->kind == HIERARCHY_FOURIER ? spectral_lent_bytes(&s->spectral) : v_cycle_lent_bytes(&s->v_cycle);
 }
 
 ley_status solver_borrow(solver *s, ley_error *error)
 {
-    return s->kind == HIERARCHY_FFT ? spectral_borrow(&s->spectral, error) : v_cycle_borrow(&s->v_cycle, error);
+    return s->kind == HIERARCHY_FOURIER ? spectral_borrow(&s->spectral, error) : v_cycle_borrow(&s->v_cycle, error);
 }
 
 void solver_end(solver *s)
 {
-    if (s->kind == HIERARCHY_FFT)
+    if (s->kind == HIERARCHY_FOURIER)
         spectral_end(&s->spectral);
     else
         v_cycle_end(&s->v_cycle);
@@ -119,25 +119,25 @@ void solver_end(solver *s)
 
 const transfer_lattices *solver_lattices(const solver *s)
 {
-    return s->kind == HIERARCHY_FFT ? &s->spectral.lattices : &s->v_cycle.lattices;
+    return s->kind == HIERARCHY_FOURIER ? &s->spectral.lattices : &s->v_cycle.lattices;
 }
 
 const coordinate_table *solver_array(const solver *s)
 {
-    return s->kind == HIERARCHY_FFT ? &s->spectral.arrays[0] : &s->v_cycle.arrays[0];
+    return s->kind == HIERARCHY_FOURIER ? &s->spectral.arrays[0] : &s->v_cycle.arrays[0];
 }
 
 buffer_of_float solver_potentials(const solver *s)
 {
-    return s->kind == HIERARCHY_FFT ? s->spectral.potentials : s->v_cycle.potentials;
+    return s->kind == HIERARCHY_FOURIER ? s->spectral.potentials : s->v_cycle.potentials;
 }
 
 arena *solver_room(solver *s)
 {
-    return s->kind == HIERARCHY_FFT ? &s->spectral.arena : &s->v_cycle.arena;
+    return s->kind == HIERARCHY_FOURIER ? &s->spectral.arena : &s->v_cycle.arena;
 }
 
 transfer_atoms *solver_atoms(solver *s)
 {
-    return s->kind == HIERARCHY_FFT ? &s->spectral.atoms : &s->v_cycle.atoms;
+    return s->kind == HIERARCHY_FOURIER ? &s->spectral.atoms : &s->v_cycle.atoms;
 }

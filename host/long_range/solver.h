@@ -8,8 +8,8 @@
 
 typedef struct solver {
     hierarchy_solver kind;
-    v_cycle v_cycle;   /* HIERARCHY_DIRECT, HIERARCHY_MIXED */
-    spectral spectral; /* HIERARCHY_FFT */
+    v_cycle v_cycle;   /* HIERARCHY_MULTILEVEL, HIERARCHY_MIXED */
+    spectral spectral; /* HIERARCHY_FOURIER */
 } solver;
 
 /* Kernels and transforms, built and tested: v_cycle_ready(), or spectral_ready(). `sum` is the

@@ -140,12 +140,13 @@ const char *const msm_solver_words[] = {LEY_SOLVER_TABLE(LEY_NAME) NULL};
 static ley_status take_solver(msm_task *task, const job_plan *given, ley_error *error)
 {
     const char *planned = plan_word(given, NULL, "solver");
-    const bool is_direct = planned != NULL && strcmp(planned, "direct") == 0;
+    const bool is_direct = planned != NULL && strcmp(planned, msm_solver_words[LEY_SOLVER_MULTILEVEL]) == 0;
     const int64_t levels = plan_number(given, NULL, "levels");
     if (planned == NULL || task->lattices.levels == 0)
         return LEY_OK;
-    if (is_direct && task->options.solver != LEY_SOLVER_DIRECT && !msm_task_otherwise(task, "as the plan says"))
-        return plan_fail(error, "solver is to be direct, and %s is asked for", msm_solver_words[task->options.solver]);
+    if (is_direct && task->options.solver != LEY_SOLVER_MULTILEVEL && !msm_task_otherwise(task, "as the plan says"))
+        return plan_fail(error, "solver is to be multilevel, and %s is asked for",
+                         msm_solver_words[task->options.solver]);
     if (strcmp(planned, msm_solver_words[task->options.solver]) != 0)
         return plan_fail(error, "solver is to be %s, and what is asked for is %s", planned,
                          msm_solver_words[task->options.solver]);
@@ -233,7 +234,7 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
     hierarchy top;
     const dev_info *with_transforms = NULL;
     int64_t extent[3];
-    for (size_t i = 0; i < job->device_count && h->solver != HIERARCHY_DIRECT && with_transforms == NULL; i++)
+    for (size_t i = 0; i < job->device_count && h->solver != HIERARCHY_MULTILEVEL && with_transforms == NULL; i++)
         if (fft_is_there(job->devices[i].info, NULL, 0))
             with_transforms = job->devices[i].info;
     if (with_transforms != NULL) {
@@ -250,12 +251,12 @@ void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
     int64_t n[3];
     if (h->levels == 0)
         return;
-    job_needs_add(needs, "atoms in a lattice's bins", msm_bytes(h, atoms), "fewer atoms, or a wider --lattice-spacing");
-    if (h->solver == HIERARCHY_DIRECT)
+    job_needs_add(needs, "atoms in a lattice's bins", msm_bytes(h, atoms), "fewer atoms, or a wider --mesh-spacing");
+    if (h->solver == HIERARCHY_MULTILEVEL)
         return;
     hierarchy_top(h, &top);
     influence_extent(&top, n);
-    job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider --lattice-spacing");
+    job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider --mesh-spacing");
     if (long_wavelengths_are_wanted(h))
         job_needs_add(needs, "charges of long waves", long_charges_bytes(h, atoms), "a looser --tol");
 }
@@ -290,7 +291,7 @@ bool msm_look_closer(void *context)
 static void note_solver(const msm_task *task, notes *n)
 {
     const bool is_mixed = task->options.solver == LEY_SOLVER_MIXED;
-    if (is_mixed || task->options.solver == LEY_SOLVER_FFT) {
+    if (is_mixed || task->options.solver == LEY_SOLVER_FOURIER) {
         const double *step_s = task->step_s + (is_mixed ? CYCLE_FORWARD - SPECTRAL_FORWARD : 0);
         notes_text(n, "fft_library", task->transforms);
         if (task->passed_over[0] != '\0')
@@ -299,7 +300,7 @@ static void note_solver(const msm_task *task, notes *n)
         notes_number(n, "transforms_s", step_s[SPECTRAL_FORWARD] + step_s[SPECTRAL_BACK]);
         notes_number(n, "product_s", step_s[SPECTRAL_PRODUCT]);
     }
-    if (task->options.solver == LEY_SOLVER_FFT)
+    if (task->options.solver == LEY_SOLVER_FOURIER)
         return;
     const bool has_levels = task->lattices.levels > 1; /* else all there is is the top one */
     if (has_levels) {
@@ -410,7 +411,7 @@ static double coarse_rounding(const msm_task *task)
 {
     const hierarchy *h = &task->lattices;
     double across_A = 0, weight_per_A = 0;
-    if (h->levels == 0 || h->solver != HIERARCHY_DIRECT || h->cell.dimensions % 3 == 0)
+    if (h->levels == 0 || h->solver != HIERARCHY_MULTILEVEL || h->cell.dimensions % 3 == 0)
         return 0;
     for (int m = 0; m < 3; m++)
         if (!h->cell.periodic[m])
@@ -438,7 +439,7 @@ accuracy_limits msm_limits(const void *context)
                              .nothing = ACCURACY_NOTHING,
                              .left_out = left_out(task),
                              .noise = coarse_rounding(task),
-                             .share = task->options.solver != LEY_SOLVER_DIRECT ? transforms : 0,
+                             .share = task->options.solver != LEY_SOLVER_MULTILEVEL ? transforms : 0,
                              .rounding = rounding,
                              .is_smooth = task->lattices.levels > 0};
 }
@@ -529,14 +530,14 @@ static bool is_small(const hierarchy *h)
 {
     int64_t reach[3];
     double pairs = 0;
-    if (h->solver != HIERARCHY_DIRECT && !has_few_waves(h))
+    if (h->solver != HIERARCHY_MULTILEVEL && !has_few_waves(h))
         return false;
     hierarchy_reach(h, reach);
     for (int k = 0; k < h->levels; k++) {
         const int64_t *of = h->level[k].n;
         const bool is_top = k == h->levels - 1;
         double each = 1;
-        if (is_top && h->solver != HIERARCHY_DIRECT)
+        if (is_top && h->solver != HIERARCHY_MULTILEVEL)
             break;
         for (int axis = 0; axis < 3; axis++)
             each *= 2 * (double)(is_top ? of[axis] : reach[axis]) + 1;

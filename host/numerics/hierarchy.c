@@ -20,19 +20,21 @@ static ley_status check(const hierarchy_options *o, ley_error *error)
     const window *w = window_get(o->window);
     if (w == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "lattice: there is no window of number %d", (int)o->window);
-    if (!w->is_nodal && o->solver != HIERARCHY_FFT)
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "lattice: the %s solver takes nodal windows: values at the nodes of %s are not what is "
-                        "interpolated, which the influence function of the fft solver makes up for: take --solver fft, "
-                        "or --window nodal7",
-                        o->solver == HIERARCHY_MIXED ? "mixed" : "direct", w->name);
-    if (o->solver == HIERARCHY_FFT && o->levels > 1)
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "lattice: the fft solver has one level, not %d: leave --levels out, or take --solver direct",
-                        o->levels);
+    if (!w->is_nodal && o->solver != HIERARCHY_FOURIER)
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "lattice: the %s solver takes nodal windows: values at the nodes of %s are not what is "
+            "interpolated, which the influence function of the fourier solver makes up for: take --solver fourier, "
+            "or --window nodal7",
+            o->solver == HIERARCHY_MIXED ? "mixed" : "multilevel", w->name);
+    if (o->solver == HIERARCHY_FOURIER && o->levels > 1)
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "lattice: the fourier solver has one level, not %d: leave --levels out, or take --solver multilevel",
+            o->levels);
     if (o->solver == HIERARCHY_MIXED && o->levels == 1)
         return ley_fail(error, LEY_ERROR_USAGE,
-                        "lattice: the mixed solver has two levels or more: take --levels 2, or --solver fft");
+                        "lattice: the mixed solver has two levels or more: take --levels 2, or --solver fourier");
     if (o->levels < 0 || o->levels > HIERARCHY_MOST_LEVELS)
         return ley_fail(error, LEY_ERROR_USAGE, "lattice: %d levels, must be 1 to %d, or 0 for as many as pay",
                         o->levels, HIERARCHY_MOST_LEVELS);
@@ -65,7 +67,7 @@ static ley_status make_axes(const hierarchy_options *o, hierarchy *h, int halvin
         if (!(nodes < most_extent))
             return ley_fail(error, LEY_ERROR_INPUT,
                             "lattice: a spacing of %g A makes %.3g nodes along axis %d, which are too many: take a "
-                            "wider --lattice-spacing",
+                            "wider --mesh-spacing",
                             o->spacing_A, nodes, m + 1);
         h->level[0].n[m] = h->cell.periodic[m] ? even_nodes(nodes, halvings) : 0;
         const double share = h->cell.periodic[m] ? 1.0 / (double)h->level[0].n[m] : o->spacing_A;
@@ -88,7 +90,7 @@ static ley_status reach_box(hierarchy *h, const double low[3], const double high
         if (!(from <= to && to - from < most_extent && fabs(from) < 1e15))
             return ley_fail(error, LEY_ERROR_INPUT,
                             "lattice: a spacing of %g A makes %.3g nodes along axis %d, which are too many: take a "
-                            "wider --lattice-spacing, or atoms and a map that are closer together",
+                            "wider --mesh-spacing, or atoms and a map that are closer together",
                             spacing_A, to - from + 1, m + 1);
         h->level[0].first[m] = (int64_t)from - half + 1;
         h->level[0].n[m] = (int64_t)(to - from) + 2 * half;
@@ -164,7 +166,9 @@ static bool fits(const hierarchy *h, int level)
 
 static ley_status add_levels(const hierarchy_options *o, hierarchy *h, ley_error *error)
 {
-    const int wanted = o->solver == HIERARCHY_FFT ? 1 : o->solver == HIERARCHY_MIXED && o->levels == 0 ? 2 : o->levels;
+    const int wanted = o->solver == HIERARCHY_FOURIER                   ? 1
+                       : o->solver == HIERARCHY_MIXED && o->levels == 0 ? 2
+                                                                        : o->levels;
     h->levels = 1;
     h->level[0].cutoff_A = o->cutoff_A;
     ley_status status = make_splitting(o, h, &h->level[0], error);
@@ -193,7 +197,7 @@ int hierarchy_halvings(double nodes)
 /* How often periods should be halved when nobody says. Transforms are of even numbers of nodes. */
 static int halvings_of(const hierarchy_options *o, const cell *c)
 {
-    if (o->solver == HIERARCHY_FFT)
+    if (o->solver == HIERARCHY_FOURIER)
         return 1;
     if (o->solver == HIERARCHY_MIXED)
         return o->levels == 0 ? 2 : o->levels;
@@ -250,7 +254,7 @@ void hierarchy_top(const hierarchy *h, hierarchy *top)
     const int last = h->levels - 1;
     const double scale = ldexp(1, last);
     *top = *h;
-    top->solver = HIERARCHY_FFT;
+    top->solver = HIERARCHY_FOURIER;
     top->levels = 1;
     top->level[0] = h->level[last];
     for (int m = 0; m < 3; m++)

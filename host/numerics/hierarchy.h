@@ -24,7 +24,7 @@ enum { HIERARCHY_MOST_REACH = 31 };
 
 /* The lattice cutoff on all levels; one level, by transforms; or the lattice cutoff on all levels
  * but the top one, which is done by transforms. */
-typedef enum hierarchy_solver { HIERARCHY_DIRECT = 0, HIERARCHY_FFT = 1, HIERARCHY_MIXED = 3 } hierarchy_solver;
+typedef enum hierarchy_solver { HIERARCHY_MULTILEVEL = 0, HIERARCHY_FOURIER = 1, HIERARCHY_MIXED = 3 } hierarchy_solver;
 
 /* What one chooses. */
 typedef struct hierarchy_options {
@@ -33,7 +33,7 @@ typedef struct hierarchy_options {
     double band; /* of pswf and ewald; 0: splitting_band() */
     window_kind window;
     hierarchy_solver solver;
-    int levels;                 /* 0: as many as pay; with HIERARCHY_FFT 0 or 1, with HIERARCHY_MIXED 0 is 2 */
+    int levels;                 /* 0: as many as pay; with HIERARCHY_FOURIER 0 or 1, with HIERARCHY_MIXED 0 is 2 */
     double cutoff_A, spacing_A; /* spacing: at most; periods are divided evenly */
     double kappa_per_A;
     bool periodic[3];
@@ -70,8 +70,8 @@ int hierarchy_halvings(double nodes);
  * its axis m, in A, as hierarchy_box() finds them; of periodic axes it does not matter.
  *
  * Errors: LEY_ERROR_USAGE for what does not combine: B-splines with more than one level, levels
- * with HIERARCHY_FFT, screening with other splittings than Taylor's, a cutoff below a spacing, more
- * levels than a periodic axis can be halved; those of cell_make() and splitting_make();
+ * with HIERARCHY_FOURIER, screening with other splittings than Taylor's, a cutoff below a spacing,
+ * more levels than a periodic axis can be halved; those of cell_make() and splitting_make();
  * LEY_ERROR_INPUT for lattices that are too large. */
 ley_status hierarchy_make(const hierarchy_options *options, const double low[3], const double high[3], hierarchy *made,
                           ley_error *error);

@@ -102,7 +102,7 @@ def test_what_may_be_meant_otherwise(tmp_path, made):
     ("msm", ("--cutoff", 8, "--window", "nodal5", "--kappa", 0.1),
      dict(cutoff=8, window="nodal5", kappa=0.1)),
     ("msm", ("--preset", "papers"), dict(preset="papers")),
-    ("msm", ("--solver", "fft", "--levels", 1, "--fft", "fftw"), dict(solver="fft", levels=1, fft="fftw")),
+    ("msm", ("--solver", "fourier", "--levels", 1, "--fft", "fftw"), dict(solver="fourier", levels=1, fft="fftw")),
     ("msm", ("--cell", "20,20,20", "--periodic", "xyz", "--tol", 1e-3), dict(cell=(20, 20, 20), tol=1e-3)),
     ("cutoff", ("--cutoff", 9, "--pair", "yukawa", "--kappa", 0.2), dict(cutoff=9, pair="yukawa", kappa=0.2)),
     ("cutoff", ("--pair", "q*exp(-r/l)/r", "--constants", "l=7"), dict(pair="q*exp(-r/l)/r", constants={"l": 7})),
@@ -350,7 +350,7 @@ def test_what_misses_is_computed_again(charges, lattice, engine, monkeypatch, of
     if of_points:
         return
     with pytest.warns(leyden.ToleranceWarning, match="and tol is 1e-06"):  # a window that does not reach it
-        made = leyden.map(atoms, lattice, tol=1e-6, window="nodal3", solver="direct", **wanted)
+        made = leyden.map(atoms, lattice, tol=1e-6, window="nodal3", solver="multilevel", **wanted)
     assert made.report["missed_rms"] and made.report["accuracy"]["relative_rms"] > 1e-6
 
 
@@ -370,3 +370,13 @@ def test_auto_takes_no_lattices_that_miss(charges, lattice, engine, monkeypatch)
     x, q, _ = charges
     made = leyden.map(leyden.Atoms.from_arrays(x, q), lattice, tol=1e-4, engine=engine)
     assert made.report["method"] == "dcs"
+
+
+def test_former_names(atoms):
+    where = dict(n=(7, 7, 7), spacing=1.0, padding=None, method="msm", tol=None, cutoff=6, window="bspline4")
+    now = leyden.map(atoms, mesh_spacing=2, solver="fourier", **where)
+    with pytest.warns(DeprecationWarning) as said:
+        before = leyden.map(atoms, lattice_spacing=2, solver="fft", **where)
+    assert [str(w.message) for w in said] == ["lattice_spacing is called mesh_spacing now",
+                                              "solver 'fft' is called 'fourier' now"]
+    assert np.array_equal(now.values, before.values)

@@ -34,7 +34,7 @@ static ley_long_range range_of(preset p, const ley_bench_options *o)
     if (p == PRESET_FFT) {
         r.splitting = LEY_SPLITTING_OPTIMAL;
         r.window = LEY_WINDOW_BSPLINE6;
-        r.solver = LEY_SOLVER_FFT;
+        r.solver = LEY_SOLVER_FOURIER;
     }
     if (p >= PRESET_FFT)
         r.fft = o->fft;

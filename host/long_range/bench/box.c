@@ -110,10 +110,10 @@ typedef struct run_times {
 bool msm_has_step(hierarchy_solver solver, msm_step step)
 {
     if (step == MSM_FORWARD || step == MSM_PRODUCT || step == MSM_BACK)
-        return solver != HIERARCHY_DIRECT;
+        return solver != HIERARCHY_MULTILEVEL;
     if (step == MSM_TOP_LEVEL)
-        return solver == HIERARCHY_DIRECT;
-    return solver != HIERARCHY_FFT || step < MSM_RESTRICTION || step > MSM_PROLONGATION;
+        return solver == HIERARCHY_MULTILEVEL;
+    return solver != HIERARCHY_FOURIER || step < MSM_RESTRICTION || step > MSM_PROLONGATION;
 }
 
 /* Where a step of the device stands in what a run has timed. */
@@ -131,7 +131,7 @@ static int work_step_of(hierarchy_solver solver, msm_step step)
                                                        [MSM_FORWARD] = SPECTRAL_FORWARD,
                                                        [MSM_PRODUCT] = SPECTRAL_PRODUCT,
                                                        [MSM_BACK] = SPECTRAL_BACK};
-    return solver == HIERARCHY_FFT ? spectral_steps[step] : v_cycle_steps[step];
+    return solver == HIERARCHY_FOURIER ? spectral_steps[step] : v_cycle_steps[step];
 }
 
 static double seconds_of(hierarchy_solver solver, msm_step step, const run_times *t, size_t *launches)

@@ -27,7 +27,7 @@ static const double cutoff_step_A = 0.25, least_cutoff_A = 2.5, most_cutoff_A = 
 /* What floats are off by, of the potential, whatever is chosen (docs/long-range.md). */
 static const double rounding = 4e-7;
 
-/* a/h with LEY_SOLVER_DIRECT: what kernels reach, and below which lattices are pointless. */
+/* a/h with LEY_SOLVER_MULTILEVEL: what kernels reach, and below which lattices are pointless. */
 static const double most_ratio = 15, least_ratio = 1.5;
 
 /* Nodes along an axis of a transform's lattice that a plan looks at, at most. Bytes for each node
@@ -53,7 +53,7 @@ static const double least_alone = 0.3;
  * nodes is off by epsilon of it in the mean, too; transforms are not. */
 static double unit_error2(const charge_statistics *s, const ley_long_range *r, double spacing_A)
 {
-    const bool is_direct = r->solver != LEY_SOLVER_FFT;
+    const bool is_direct = r->solver != LEY_SOLVER_FOURIER;
     const double alone_e2 = is_direct
                                 ? fmax(charge_statistics_square_e2(s, 0.5 * spacing_A), least_alone * s->square_e2)
                                 : fmax(charge_statistics_square_e2(s, 2 * spacing_A), s->square_e2);
@@ -127,7 +127,7 @@ double search_lattice_rounding(const charge_statistics *s, const ley_long_range 
     if (r->long_waves_per_A > 0)
         return of_potential(s, short_wave_rounding * sqrt(8 / r->long_waves_per_A));
     return hypot(hypot(of_potential(s, leaning_per_A * fmin(s->radius_A, screened_A)), of_net_charge(s)),
-                 r->solver != LEY_SOLVER_FFT ? of_terms(s, node_rounding) : 0);
+                 r->solver != LEY_SOLVER_FOURIER ? of_terms(s, node_rounding) : 0);
 }
 
 double search_pair_rounding(const charge_statistics *s, const ley_long_range *r, ley_sum sum)
@@ -165,7 +165,7 @@ static bool settle_rounding(const charge_statistics *s, double aim, ley_sum aske
 {
     made->sum = asked == LEY_SUM_AUTO ? LEY_SUM_FLOAT : asked;
     r->long_waves_per_A = 0;
-    if (with_long && r->solver == LEY_SOLVER_FFT && r->window >= LEY_WINDOW_BSPLINE4 &&
+    if (with_long && r->solver == LEY_SOLVER_FOURIER && r->window >= LEY_WINDOW_BSPLINE4 &&
         search_lattice_rounding(s, r) > least_rounding * aim)
         r->long_waves_per_A = long_per_A;
     if (asked == LEY_SUM_AUTO && search_pair_rounding(s, r, LEY_SUM_FLOAT) > least_rounding * aim)
@@ -423,7 +423,7 @@ static bool can_number(const charge_statistics *s, const ley_long_range *r, int 
     coordinate_table many = few;
     many.by_plane = true;
     *by_plane = coordinates_are_many(&few);
-    return *by_plane ? r->solver == LEY_SOLVER_FFT && coordinates_can_number(&many) : coordinates_can_number(&few);
+    return *by_plane ? r->solver == LEY_SOLVER_FOURIER && coordinates_can_number(&many) : coordinates_can_number(&few);
 }
 
 /* Whether the host has room for what it makes for lattices of so many nodes. Smaller ones are
@@ -508,7 +508,7 @@ static double levels_s(const charge_statistics *s, const search_device *d, const
  * first one after it that the device has room for; HIERARCHY_MOST_LEVELS: none. */
 static int transform_level(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
-    if (r->solver == LEY_SOLVER_FFT)
+    if (r->solver == LEY_SOLVER_FOURIER)
         return 0;
     int k = 1;
     while (k < HIERARCHY_MOST_LEVELS && !has_room(s, d, r, k))
@@ -531,7 +531,7 @@ static double mixed_s(const charge_statistics *s, const search_device *d, const 
 
 static double solver_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
-    return r->solver == LEY_SOLVER_FFT     ? transforms_s(s, d, r, 0)
+    return r->solver == LEY_SOLVER_FOURIER ? transforms_s(s, d, r, 0)
            : r->solver == LEY_SOLVER_MIXED ? mixed_s(s, d, r)
                                            : levels_s(s, d, r);
 }
@@ -608,8 +608,8 @@ static const double maps_of_a_build = 20;
 /* Of the lattices: the window's kernels and the solver's. */
 static double lattices_building_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
-    const bool is_new = r->solver != LEY_SOLVER_DIRECT && !had_transform(s, d, r, transform_level(s, d, r));
-    const double levels_s = r->solver != LEY_SOLVER_FFT ? d->window[r->window].levels_building_s : 0,
+    const bool is_new = r->solver != LEY_SOLVER_MULTILEVEL && !had_transform(s, d, r, transform_level(s, d, r));
+    const double levels_s = r->solver != LEY_SOLVER_FOURIER ? d->window[r->window].levels_building_s : 0,
                  transform_s = is_new ? d->transform_building_s : 0;
     return d->window[r->window].building_s + (levels_s + transform_s) / maps_of_a_build;
 }
@@ -650,7 +650,7 @@ static double try_rounded(search *f, ley_long_range r, bool with_long)
         r.spacing_A = fmin(widest_A, r.cutoff_A / least_ratio);
     const double ratio = r.cutoff_A / r.spacing_A;
     if (!(r.spacing_A > 0 && r.spacing_A <= widest_A && ratio >= 1) ||
-        (r.solver != LEY_SOLVER_FFT && ratio > most_ratio) || r.cutoff_A <= r.r_min_A)
+        (r.solver != LEY_SOLVER_FOURIER && ratio > most_ratio) || r.cutoff_A <= r.r_min_A)
         return INFINITY;
     f->lacks_digits = f->lacks_digits || !is_settled;
     if (!is_settled)
@@ -660,7 +660,7 @@ static double try_rounded(search *f, ley_long_range r, bool with_long)
                  with_building_s = seconds < f->best_s ? seconds + longest_building_s(s, f->count, f->devices, &r,
                                                                                       own.sum, f->best_s - seconds)
                                                        : seconds;
-    f->lacks_room = f->lacks_room || (r.solver == LEY_SOLVER_FFT && seconds == INFINITY);
+    f->lacks_room = f->lacks_room || (r.solver == LEY_SOLVER_FOURIER && seconds == INFINITY);
     if (with_building_s < f->best_s) {
         f->best = r;
         f->best_s = with_building_s;
@@ -704,7 +704,7 @@ static void try_splitting(search *f, ley_long_range r)
 static bool goes_together(const ley_long_range *r, unsigned fixed)
 {
     const bool is_spline = r->window >= LEY_WINDOW_BSPLINE4, is_taylor = r->splitting <= LEY_SPLITTING_TAYLOR8;
-    return (is_spline == (r->solver == LEY_SOLVER_FFT) || (fixed & LEY_FIX_SOLVER && !is_spline)) &&
+    return (is_spline == (r->solver == LEY_SOLVER_FOURIER) || (fixed & LEY_FIX_SOLVER && !is_spline)) &&
            (is_taylor || (r->kappa_per_A == 0 && (is_spline || fixed & LEY_FIX_SPLITTING))) &&
            (is_taylor || r->splitting == LEY_SPLITTING_OPTIMAL || fixed & LEY_FIX_SPLITTING);
 }
@@ -746,7 +746,7 @@ static bool lacks_room(const search *f)
  * or they are asked for. */
 static void search_all(search *f, const ley_long_range *asked)
 {
-    static const ley_solver whole[] = {LEY_SOLVER_FFT, LEY_SOLVER_DIRECT}, mixed[] = {LEY_SOLVER_MIXED};
+    static const ley_solver whole[] = {LEY_SOLVER_FOURIER, LEY_SOLVER_MULTILEVEL}, mixed[] = {LEY_SOLVER_MIXED};
     try_all(f, asked, whole, 2);
     if (lacks_room(f) || (f->fixed & LEY_FIX_SOLVER && asked->solver == LEY_SOLVER_MIXED))
         try_all(f, asked, mixed, 1);

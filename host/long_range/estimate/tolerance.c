@@ -98,7 +98,7 @@ static bool has_lattices(size_t count, const worker *workers, const ley_long_ran
 {
     hierarchy h;
     return msm_lattices(r, atoms, lattice, &h, NULL) == LEY_OK && msm_check_mean(&h, atoms, NULL) == LEY_OK &&
-           (r->solver != LEY_SOLVER_FFT || h.levels == 0 || memory_limits_any(count, workers, &h));
+           (r->solver != LEY_SOLVER_FOURIER || h.levels == 0 || memory_limits_any(count, workers, &h));
 }
 
 /* What choose() chooses from. */
@@ -149,7 +149,7 @@ static void try_each(candidates *c, const ley_long_range *asked, unsigned fixed)
  * solver what is not the fastest by its figures. */
 static void try_others(candidates *c, ley_solver refused)
 {
-    static const ley_solver solvers[] = {LEY_SOLVER_FFT, LEY_SOLVER_MIXED, LEY_SOLVER_DIRECT};
+    static const ley_solver solvers[] = {LEY_SOLVER_FOURIER, LEY_SOLVER_MIXED, LEY_SOLVER_MULTILEVEL};
     const bool is_open = !(c->fixed & LEY_FIX_SOLVER) || c->asked.solver == LEY_SOLVER_AUTO;
     for (int is_closer = 0; is_closer < 2 && !(c->figures.seconds < INFINITY); is_closer++)
         for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
@@ -168,8 +168,8 @@ static ley_status refuse(const candidates *c, const ley_long_range *chosen, ley_
 {
     ley_error why = {0};
     ley_long_range other = *chosen;
-    other.solver = LEY_SOLVER_FFT;
-    if (chosen->solver == LEY_SOLVER_FFT || !has_lattices(0, NULL, &other, c->atoms, c->lattice))
+    other.solver = LEY_SOLVER_FOURIER;
+    if (chosen->solver == LEY_SOLVER_FOURIER || !has_lattices(0, NULL, &other, c->atoms, c->lattice))
         return LEY_OK;
     hierarchy h;
     if (msm_lattices(chosen, c->atoms, c->lattice, &h, &why) == LEY_OK)
@@ -309,8 +309,8 @@ static ley_status check_word(const char *what, const char *planned, bool is_fixe
  * may have come in place of a B-spline. */
 static ley_status check_fixed(const lattice_plan *p, unsigned fixed, const ley_long_range *r, ley_error *error)
 {
-    const bool may_replace = p->solver != NULL && strcmp(p->solver, "fft") != 0 &&
-                             !((fixed & LEY_FIX_SOLVER) && r->solver == LEY_SOLVER_FFT),
+    const bool may_replace = p->solver != NULL && strcmp(p->solver, msm_solver_words[LEY_SOLVER_FOURIER]) != 0 &&
+                             !((fixed & LEY_FIX_SOLVER) && r->solver == LEY_SOLVER_FOURIER),
                is_replaced = may_replace && p->window != NULL &&
                              strcmp(p->window, msm_window_words[msm_nodal_window(r->window)]) == 0;
     ley_status status =
@@ -335,10 +335,10 @@ static unsigned take(const lattice_plan *p, const job_plan *given, ley_long_rang
     r->splitting = s >= 0 ? (ley_splitting)s : r->splitting;
     r->window = w >= 0 ? (ley_window)w : r->window;
     if (p->solver != NULL)
-        r->solver = strcmp(p->solver, "fft") == 0 ? LEY_SOLVER_FFT
-                    : strcmp(p->solver, "mixed") == 0
+        r->solver = strcmp(p->solver, msm_solver_words[LEY_SOLVER_FOURIER]) == 0 ? LEY_SOLVER_FOURIER
+                    : strcmp(p->solver, msm_solver_words[LEY_SOLVER_MIXED]) == 0
                         ? LEY_SOLVER_MIXED
-                        : LEY_SOLVER_DIRECT; /* of mixed the job takes the plan's levels */
+                        : LEY_SOLVER_MULTILEVEL; /* of mixed the job takes the plan's levels */
     r->cutoff_A = isfinite(p->cutoff_A) ? p->cutoff_A : r->cutoff_A;
     r->spacing_A = isfinite(p->spacing_A) ? p->spacing_A : r->spacing_A;
     r->long_waves_per_A = isfinite(plan_real(given, "long_waves")) ? plan_real(given, "long_waves") : 0;
@@ -413,7 +413,7 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     free(devices);
     if (status != LEY_OK)
         return status;
-    if (r.solver == LEY_SOLVER_FFT && !(fixed & LEY_FIX_SOLVER) && r.window >= LEY_WINDOW_BSPLINE4)
+    if (r.solver == LEY_SOLVER_FOURIER && !(fixed & LEY_FIX_SOLVER) && r.window >= LEY_WINDOW_BSPLINE4)
         r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
     *range = r;
     *choice = (ley_choice){.seconds = figures.seconds,

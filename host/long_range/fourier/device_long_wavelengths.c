@@ -336,7 +336,7 @@ static ley_status make_trial_lattice(trial *t, bool is_periodic, ley_error *erro
 {
     const hierarchy_options o = {.splitting = SPLITTING_TAYLOR4,
                                  .window = WINDOW_BSPLINE6,
-                                 .solver = HIERARCHY_FFT,
+                                 .solver = HIERARCHY_FOURIER,
                                  .cutoff_A = 6,
                                  .spacing_A = 1.5,
                                  .long_waves_per_A = 0.6,

@@ -25,7 +25,7 @@ typedef double row_vector __attribute__((vector_size(POINTS * sizeof(double)), a
 
 bool long_wavelengths_are_wanted(const hierarchy *h)
 {
-    return h->long_waves_per_A > 0 && h->levels == 1 && h->solver == HIERARCHY_FFT && !h->window->is_nodal;
+    return h->long_waves_per_A > 0 && h->levels == 1 && h->solver == HIERARCHY_FOURIER && !h->window->is_nodal;
 }
 
 /* ---- Charges --------------------------------------------------------------------------------- */

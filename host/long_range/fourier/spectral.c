@@ -64,7 +64,7 @@ static coordinate_table array_of(const hierarchy *h, const int64_t n[3])
         array.n[axis] = h->level[0].n[axis];
         array.periodic[axis] = h->cell.periodic[axis];
     }
-    array.by_plane = h->solver == HIERARCHY_FFT && coordinates_are_many(&array);
+    array.by_plane = h->solver == HIERARCHY_FOURIER && coordinates_are_many(&array);
     return array;
 }
 
@@ -199,7 +199,7 @@ ley_status spectral_load_lattice(spectral *s, ley_error *error)
     s->bytes = fft_lattice_bytes(s->fft.n, true);
     ley_status status =
         arena_check_host(&s->arena, "a lattice for the processor as a device",
-                         (double)s->bytes + (double)s->fft.scratch_bytes, "a wider --lattice-spacing", error);
+                         (double)s->bytes + (double)s->fft.scratch_bytes, "a wider --mesh-spacing", error);
     if (status == LEY_OK)
         status = arena_buffer(&s->arena, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
     s->potentials = s->charges;
@@ -228,7 +228,7 @@ ley_status spectral_borrow(spectral *s, ley_error *error)
 {
     s->arrays[0] = array_of(s->hierarchy, s->n);
     ley_status status = arena_check_host(&s->arena, "a lattice for the processor as a device",
-                                         (double)spectral_lent_bytes(s), "a wider --lattice-spacing", error);
+                                         (double)spectral_lent_bytes(s), "a wider --mesh-spacing", error);
     if (status == LEY_OK)
         status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
     if (status == LEY_OK)

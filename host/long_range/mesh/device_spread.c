@@ -193,7 +193,7 @@ static ley_status trial_create(trial *t, dev *device, ley_error *error)
 {
     const hierarchy_options o = {.splitting = SPLITTING_TAYLOR4,
                                  .window = WINDOW_NODAL5,
-                                 .solver = HIERARCHY_FFT,
+                                 .solver = HIERARCHY_FOURIER,
                                  .cutoff_A = 6,
                                  .spacing_A = 1.5,
                                  .periodic = {false, true, false},

@@ -37,7 +37,7 @@ static ley_status make_hierarchy(trial *t, ley_error *error)
     const double low[3] = {0, 0, 0};
     const bool has_levels = t->kernels.window->is_nodal && !t->kernels.by_plane;
     hierarchy_options o = {.splitting = SPLITTING_TAYLOR2,
-                           .solver = has_levels ? HIERARCHY_DIRECT : HIERARCHY_FFT,
+                           .solver = has_levels ? HIERARCHY_MULTILEVEL : HIERARCHY_FOURIER,
                            .levels = has_levels ? LEVELS : 1,
                            .cutoff_A = cutoff_A,
                            .spacing_A = spacing_A};

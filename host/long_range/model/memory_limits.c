@@ -35,7 +35,7 @@ static double transform_values(const hierarchy *h)
 {
     hierarchy last;
     size_t n[3];
-    if (h->solver != HIERARCHY_FFT && h->solver != HIERARCHY_MIXED)
+    if (h->solver != HIERARCHY_FOURIER && h->solver != HIERARCHY_MIXED)
         return 0;
     hierarchy_top(h, &last);
     transform_extent(&last, n);
@@ -44,7 +44,7 @@ static double transform_values(const hierarchy *h)
 
 double memory_limits_bytes(const hierarchy *h, double *largest)
 {
-    const int by_cutoff = h->solver == HIERARCHY_FFT ? 0 : h->solver == HIERARCHY_MIXED ? h->levels - 1 : h->levels;
+    const int by_cutoff = h->solver == HIERARCHY_FOURIER ? 0 : h->solver == HIERARCHY_MIXED ? h->levels - 1 : h->levels;
     double levels = 0, of_top = 0, top = 0;
     for (int k = 0; k < by_cutoff; k++)
         levels += sizeof(float) * (double)hierarchy_nodes(&h->level[k]);
@@ -134,13 +134,13 @@ void memory_limits_solver(const ley_engine *engine, const ley_atoms *atoms, cons
                           const job_plan *given, ley_long_range *range, char *why, size_t size)
 {
     const bool is_mixed = range->solver == LEY_SOLVER_MIXED && range->levels == 0,
-               is_auto = range->solver == LEY_SOLVER_AUTO && msm_resolved(range).solver == LEY_SOLVER_FFT;
+               is_auto = range->solver == LEY_SOLVER_AUTO && msm_resolved(range).solver == LEY_SOLVER_FOURIER;
     ley_long_range whole = *range;
     hierarchy h = {.levels = 0};
     why[0] = '\0';
     if ((!is_mixed && !is_auto) || take_plan(given, range))
         return;
-    whole.solver = LEY_SOLVER_FFT;
+    whole.solver = LEY_SOLVER_FOURIER;
     whole.levels = 0;
     const bool has_lattices = msm_lattices(&whole, atoms, points, &h, NULL) == LEY_OK;
     if (is_auto && has_lattices && (h.levels == 0 || memory_limits_any(engine->worker_count, engine->workers, &h)))

@@ -27,8 +27,8 @@ IS_NUMBER(LEY_WINDOW_NODAL9, WINDOW_NODAL9);
 IS_NUMBER(LEY_WINDOW_BSPLINE4, WINDOW_BSPLINE4);
 IS_NUMBER(LEY_WINDOW_BSPLINE8, WINDOW_BSPLINE8);
 IS_NUMBER(LEY_WINDOW_COUNT, WINDOW_COUNT);
-IS_NUMBER(LEY_SOLVER_DIRECT, HIERARCHY_DIRECT);
-IS_NUMBER(LEY_SOLVER_FFT, HIERARCHY_FFT);
+IS_NUMBER(LEY_SOLVER_MULTILEVEL, HIERARCHY_MULTILEVEL);
+IS_NUMBER(LEY_SOLVER_FOURIER, HIERARCHY_FOURIER);
 IS_NUMBER(LEY_SOLVER_MIXED, HIERARCHY_MIXED);
 
 const char *const msm_splitting_words[] = {LEY_SPLITTING_TABLE(LEY_NAME) NULL};
@@ -40,7 +40,7 @@ void ley_long_range_papers(ley_long_range *r)
     r->spacing_A = 2;
     r->splitting = LEY_SPLITTING_TAYLOR2;
     r->window = LEY_WINDOW_NODAL3;
-    r->solver = LEY_SOLVER_DIRECT;
+    r->solver = LEY_SOLVER_MULTILEVEL;
     r->levels = 0;
 }
 
@@ -80,11 +80,12 @@ static ley_status check(const ley_long_range *r, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "long waves up to %g / A, must be 0 to 10", r->long_waves_per_A);
     if (!(r->contact_error >= 0 && r->contact_error <= 1))
         return ley_fail(error, LEY_ERROR_USAGE, "an error of %g at contact, must be 0 to 1", r->contact_error);
-    if (r->solver != LEY_SOLVER_FFT && r->cutoff_A > most_ratio * r->spacing_A)
+    if (r->solver != LEY_SOLVER_FOURIER && r->cutoff_A > most_ratio * r->spacing_A)
         return ley_fail(
             error, LEY_ERROR_USAGE,
             "a cutoff of %g A is %.4g lattice spacings of %g A: weights of the lattice cutoff reach twice as "
-            "far, and kernels hold those of at most %g spacings; a wider lattice, a shorter cutoff, or the fft solver",
+            "far, and kernels hold those of at most %g spacings; a wider lattice, a shorter cutoff, or the fourier "
+            "solver",
             r->cutoff_A, r->cutoff_A / r->spacing_A, r->spacing_A, most_ratio);
     return LEY_OK;
 }
@@ -187,21 +188,22 @@ static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error 
     const ley_status status = are_asked_for ? LEY_ERROR_USAGE : LEY_ERROR_INPUT;
     int64_t reach[3];
     hierarchy_whole_reach(h, h->levels - 1, reach);
-    if (h->solver == HIERARCHY_DIRECT && !is_in_reach(reach))
+    if (h->solver == HIERARCHY_MULTILEVEL && !is_in_reach(reach))
         return ley_fail(error, status,
                         "%d level%s too few for these atoms and this map: all pairs of the coarsest lattice's nodes "
                         "interact, and kernels reach %d nodes far%s",
                         h->levels, h->levels == 1 ? " is" : "s are", LATTICE_MOST_RADIUS,
-                        are_asked_for             ? "; take more levels, or 0: as many as pay"
-                        : h->cell.dimensions == 0 ? "; take a wider lattice spacing, or the fft solver"
-                                                  : "; no more can be had, since the shortest period has too few nodes "
-                                                    "to be halved: take a wider lattice spacing, or the fft solver");
+                        are_asked_for ? "; take more levels, or 0: as many as pay"
+                        : h->cell.dimensions == 0
+                            ? "; take a wider lattice spacing, or the fourier solver"
+                            : "; no more can be had, since the shortest period has too few nodes "
+                              "to be halved: take a wider lattice spacing, or the fourier solver");
     hierarchy_reach(h, reach);
     if (h->levels > 1 && !is_in_reach(reach))
         return ley_fail(error, LEY_ERROR_USAGE,
                         "the weights of %d levels reach %lld, %lld and %lld nodes along the cell's axes, whose periods "
                         "are whole numbers of nodes, and kernels hold those of at most %d: take a wider lattice "
-                        "spacing, a shorter cutoff, or the fft solver",
+                        "spacing, a shorter cutoff, or the fourier solver",
                         h->levels, (long long)reach[0], (long long)reach[1], (long long)reach[2], LATTICE_MOST_RADIUS);
     return LEY_OK;
 }
@@ -209,14 +211,15 @@ static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error 
 static ley_status check_numbers(const hierarchy *h, ley_error *error)
 {
     const int64_t *n = h->level[0].n;
-    if (h->solver == HIERARCHY_FFT ? spectral_can_number(h) : v_cycle_can_number(h))
+    if (h->solver == HIERARCHY_FOURIER ? spectral_can_number(h) : v_cycle_can_number(h))
         return LEY_OK;
-    return ley_fail(
-        error, LEY_ERROR_INPUT,
-        "a lattice of %lld x %lld x %lld nodes%s is more than a kernel can number: take a wider "
-        "--lattice-spacing",
-        (long long)n[0], (long long)n[1], (long long)n[2],
-        h->solver == HIERARCHY_FFT && h->cell.dimensions < 3 ? ", which the fft solver pads along open axes," : "");
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "a lattice of %lld x %lld x %lld nodes%s is more than a kernel can number: take a wider "
+                    "--mesh-spacing",
+                    (long long)n[0], (long long)n[1], (long long)n[2],
+                    h->solver == HIERARCHY_FOURIER && h->cell.dimensions < 3
+                        ? ", which the fourier solver pads along open axes,"
+                        : "");
 }
 
 /* The least kappa times period, along one axis: then images are as many as can be summed. */
@@ -276,7 +279,7 @@ static ley_status make_lattices(const ley_long_range *r, const ley_atoms *atoms,
     ley_status status = find_box(&made->cell, atoms, points, low, high, error);
     if (status == LEY_OK)
         status = hierarchy_make(&o, low, high, made, error);
-    if (status == LEY_OK && r->solver != LEY_SOLVER_FFT)
+    if (status == LEY_OK && r->solver != LEY_SOLVER_FOURIER)
         status = check_reach(made, r->levels > 0, error);
     if (status == LEY_OK)
         status = check_numbers(made, error);
@@ -287,7 +290,7 @@ ley_long_range msm_resolved(const ley_long_range *r)
 {
     ley_long_range resolved = *r;
     if (r->solver == LEY_SOLVER_AUTO)
-        resolved.solver = r->window < LEY_WINDOW_BSPLINE4 ? LEY_SOLVER_DIRECT : LEY_SOLVER_FFT;
+        resolved.solver = r->window < LEY_WINDOW_BSPLINE4 ? LEY_SOLVER_MULTILEVEL : LEY_SOLVER_FOURIER;
     return resolved;
 }
 
@@ -299,10 +302,10 @@ ley_window msm_nodal_window(ley_window w)
 
 bool msm_otherwise(const ley_long_range *r, ley_long_range *other)
 {
-    if (r->solver != LEY_SOLVER_MIXED && (r->solver != LEY_SOLVER_AUTO || msm_resolved(r).solver != LEY_SOLVER_FFT))
+    if (r->solver != LEY_SOLVER_MIXED && (r->solver != LEY_SOLVER_AUTO || msm_resolved(r).solver != LEY_SOLVER_FOURIER))
         return false;
     *other = *r;
-    other->solver = LEY_SOLVER_DIRECT;
+    other->solver = LEY_SOLVER_MULTILEVEL;
     other->window = msm_nodal_window(r->window);
     other->levels = 0;
     return true;

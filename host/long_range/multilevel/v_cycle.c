@@ -100,9 +100,9 @@ static ley_status find_radius(const hierarchy *h, bool is_top, int radius[3], le
             return ley_fail(
                 error, LEY_ERROR_USAGE,
                 "lattice: the sums of %s reach %lld nodes far along axis %d, must be at most %d: take %s, or "
-                "--solver fft",
+                "--solver fourier",
                 is_top ? "the top level" : "the levels", (long long)reach[axis], axis + 1, LATTICE_MOST_RADIUS,
-                is_top ? "more --levels, a wider --lattice-spacing" : "a shorter --cutoff, a wider --lattice-spacing");
+                is_top ? "more --levels, a wider --mesh-spacing" : "a shorter --cutoff, a wider --mesh-spacing");
         radius[axis] = (int)(shared < LATTICE_MOST_RADIUS ? shared : LATTICE_MOST_RADIUS);
     }
     return LEY_OK;
@@ -312,7 +312,7 @@ static ley_status load_lattices(v_cycle *c, const lattice_layout *layout, ley_er
     const hierarchy *h = c->hierarchy;
     const size_t bytes = c->bytes = (size_t)lattice_layout_bytes(layout);
     ley_status status = arena_check_host(&c->arena, "lattices for the processor as a device", 2 * (double)bytes,
-                                         "a wider --lattice-spacing", error);
+                                         "a wider --mesh-spacing", error);
     if (status == LEY_OK)
         status = load_top(c, layout, error);
     if (status == LEY_OK)
@@ -359,7 +359,7 @@ ley_status v_cycle_borrow(v_cycle *c, ley_error *error)
         c->arrays[k] = lattice_layout_array(&layout, k < layout.count ? k : 0);
     if (status == LEY_OK)
         status = arena_check_host(&c->arena, "lattices for the processor as a device", (double)v_cycle_lent_bytes(c),
-                                  "a wider --lattice-spacing", error);
+                                  "a wider --mesh-spacing", error);
     if (status == LEY_OK)
         status = transfer_lattices_create(&c->lattices, &c->transfer, c->hierarchy, c->arrays, &c->arena, error);
     return status == LEY_OK

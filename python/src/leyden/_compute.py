@@ -16,7 +16,8 @@ from ._cell import Cell, Periodic
 from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError
 from ._lattice import Lattice, counts_of as _counts, lattice_of
 from ._maps import Map, Origin, Points, make_map, own_map
-from ._options import Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of
+from ._options import (Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of,
+                       with_former_names)
 from ._progress import Progress, Watcher
 from ._report import report_of
 
@@ -202,14 +203,14 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
             constants: Any, probe: Any, well_depth: Any, steepness: Optional[float], units: str, dielectric: float,
             temperature: float, r_min: float, periodic: Any, cell: Any, kappa: Optional[float], sum: Optional[str],
             math: str, variant: Optional[str], verify: Optional[int], seed: Optional[int], plan: Any,
-            lattice_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
+            mesh_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
             solver: Optional[str], preset: Optional[str], levels: Optional[int], fft: Optional[str]) -> _Sum:
     """What the arguments ask for, checked as far as no device is needed."""
     if not isinstance(atoms, Atoms):
         raise UsageError(f"atoms: leyden.Atoms are needed, not {type(atoms).__name__}")
     if method not in METHODS:
         raise UsageError(f"method: {method!r} is none of {', '.join(METHODS)}")
-    lattices = {"lattice_spacing": lattice_spacing, "splitting": splitting, "window": window, "solver": solver,
+    lattices = {"mesh_spacing": mesh_spacing, "splitting": splitting, "window": window, "solver": solver,
                 "preset": preset, "levels": levels, "fft": fft}
     for name, value in lattices.items():
         if value is not None and method != "msm":
@@ -237,7 +238,7 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
     if method == "cutoff":
         short, keep = short_range_of(medium, space, pair, cutoff, kappa, constants, probe, well_depth, steepness, atoms)
     else:
-        long, fixed, keep = long_range_of(medium, space, kappa, cutoff, lattice_spacing, splitting, window, solver,
+        long, fixed, keep = long_range_of(medium, space, kappa, cutoff, mesh_spacing, splitting, window, solver,
                                           preset, levels, fft)
         fixed |= lib.LEY_FIX_METHOD if method == "msm" else 0
     asks = cutoff is not None or any(value is not None for value in lattices.values())
@@ -364,12 +365,13 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
         watcher.close()
 
 
+@with_former_names
 def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto", tol: Optional[float] = None,
         spacing: Optional[float] = None, padding: Optional[float] = None, cutoff: Optional[float] = None, pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, probe: Optional[Sequence[float]] = None,
         well_depth: Any = None, steepness: Optional[float] = None, units: str = "kT/e", dielectric: float = 1.0,
         temperature: float = 298.15, r_min: float = 0.05, periodic: Periodic = None,
-        cell: Any = None, kappa: Optional[float] = None, lattice_spacing: Optional[float] = None,
+        cell: Any = None, kappa: Optional[float] = None, mesh_spacing: Optional[float] = None,
         splitting: Optional[str] = None, window: Optional[str] = None, solver: Optional[str] = None,
         preset: Optional[str] = None, levels: Optional[int] = None, fft: Optional[str] = None,
         sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None, verify: Optional[int] = None,
@@ -413,7 +415,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             too small for the atoms, as one in nm, is a CellWarning, and so is one that the atoms
             carry where "dcs" is asked for, which has no images.
         kappa: screening, 1/A: charges' potentials are times exp(-kappa r).
-        lattice_spacing, splitting, window, solver: of "msm", what is not to be chosen.
+        mesh_spacing, splitting, window, solver: of "msm", what is not to be chosen.
         preset: of "msm", "papers": cutoff and these as the papers have them, but for what is given.
         levels: of "msm", lattices, each of twice the spacing of the one before; 0: as many as pay.
         fft: of "msm", whose transforms: "fftw", "vkfft", "clfft", "cufft", or "auto".
@@ -443,7 +445,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
                      well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,
                      temperature=temperature, r_min=r_min, periodic=periodic, cell=cell, kappa=kappa, sum=sum,
-                     math=math, variant=variant, verify=verify, seed=seed, plan=plan, lattice_spacing=lattice_spacing,
+                     math=math, variant=variant, verify=verify, seed=seed, plan=plan, mesh_spacing=mesh_spacing,
                      splitting=splitting, window=window, solver=solver, preset=preset, levels=levels,
                      fft=fft)
     if not 0 <= slab_planes < 2 ** 31 or (slab_planes and field):
@@ -485,12 +487,13 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     return made
 
 
+@with_former_names
 def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float] = None,
            cutoff: Optional[float] = None, pair: str = "taylor2", constants: Optional[Mapping[str, float]] = None,
            probe: Optional[Sequence[float]] = None, well_depth: Any = None, steepness: Optional[float] = None,
            units: str = "kT/e", dielectric: float = 1.0, temperature: float = 298.15, r_min: float = 0.05,
            periodic: Periodic = None, cell: Any = None, kappa: Optional[float] = None,
-           lattice_spacing: Optional[float] = None, splitting: Optional[str] = None, window: Optional[str] = None,
+           mesh_spacing: Optional[float] = None, splitting: Optional[str] = None, window: Optional[str] = None,
            solver: Optional[str] = None, preset: Optional[str] = None, levels: Optional[int] = None,
            fft: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
            verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
@@ -515,7 +518,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
     wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
                      well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,
                      temperature=temperature, r_min=r_min, periodic=periodic, cell=cell, kappa=kappa, sum=sum,
-                     math=math, variant=variant, verify=verify, seed=seed, plan=plan, lattice_spacing=lattice_spacing,
+                     math=math, variant=variant, verify=verify, seed=seed, plan=plan, mesh_spacing=mesh_spacing,
                      splitting=splitting, window=window, solver=solver, preset=preset, levels=levels,
                      fft=fft)
     xyz = doubles(xyz, "xyz", (-1, 3))

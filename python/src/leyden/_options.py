@@ -1,10 +1,12 @@
 """What a sum is asked to be, from Python's words to the library's structs."""
 from __future__ import annotations
 
+import functools
 import json
 import os
+import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -121,11 +123,29 @@ def short_range_of(medium: Medium, cell: Cell, pair: str, cutoff: Optional[float
     return of, keep
 
 
+FORMER_SOLVERS = {"direct": "multilevel", "fft": "fourier"}
+
+
+def with_former_names(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same function, which takes the words of the release before with a DeprecationWarning."""
+    @functools.wraps(function)
+    def taking(*arguments: Any, **keywords: Any) -> Any:
+        if "lattice_spacing" in keywords:
+            warnings.warn("lattice_spacing is called mesh_spacing now", DeprecationWarning, stacklevel=2)
+            keywords["mesh_spacing"] = keywords.pop("lattice_spacing")
+        solver = keywords.get("solver")
+        if solver in FORMER_SOLVERS:
+            keywords["solver"] = FORMER_SOLVERS[solver]
+            warnings.warn(f"solver {solver!r} is called {keywords['solver']!r} now", DeprecationWarning, stacklevel=2)
+        return function(*arguments, **keywords)
+    return taking
+
+
 FFT_LIBRARIES = ("auto", "fftw", "vkfft", "clfft", "cufft")
 
 
 def long_range_of(medium: Medium, cell: Cell, kappa: Optional[float], cutoff: Optional[float],
-                  lattice_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
+                  mesh_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
                   solver: Optional[str], preset: Optional[str], levels: Optional[int],
                   fft: Optional[str]) -> Tuple[Any, int, Any]:
     """A ley_long_range, which of its fields are not to be chosen, and what it points to."""
@@ -142,8 +162,8 @@ def long_range_of(medium: Medium, cell: Cell, kappa: Optional[float], cutoff: Op
     if cutoff is not None:
         of.cutoff_A = cutoff
         fixed |= lib.LEY_FIX_CUTOFF
-    if lattice_spacing is not None:
-        of.spacing_A = lattice_spacing
+    if mesh_spacing is not None:
+        of.spacing_A = mesh_spacing
         fixed |= lib.LEY_FIX_SPACING
     if splitting is not None:
         of.splitting = enum_of(splitting, "ley_splitting", "LEY_SPLITTING_", "splitting")
