@@ -108,7 +108,7 @@ static void test_plan_and_options(void **state)
         {"--window bspline8", "plan.json: plan: window is to be bspline6, and bspline8 is asked for"},
         {"--window nodal7", "plan.json: plan: window is to be bspline6, and nodal7 is asked for"},
         {"--window nodal7 --solver multilevel", "plan.json: plan: window is to be bspline6, and nodal7 is asked for"},
-        {"--window bspline6 --solver mixed", "plan.json: plan: solver is to be fft, and mixed is asked for"},
+        {"--window bspline6 --solver mixed", "plan.json: plan: solver is to be fourier, and mixed is asked for"},
         {"--cutoff 9.5", "plan.json: plan: cutoff is to be 9 A, and 9.5 A is asked for"},
         {"--mesh-spacing 2", "plan.json: plan: spacing is to be 1.5 A, and 2 A is asked for"},
     };

@@ -373,10 +373,12 @@ def test_auto_takes_no_lattices_that_miss(charges, lattice, engine, monkeypatch)
 
 
 def test_former_names(atoms):
-    where = dict(n=(7, 7, 7), spacing=1.0, padding=None, method="msm", tol=None, cutoff=6, window="bspline4")
+    where = dict(n=(7, 7, 7), method="msm", tol=None, cutoff=6, window="bspline4")
     now = leyden.map(atoms, mesh_spacing=2, solver="fourier", **where)
     with pytest.warns(DeprecationWarning) as said:
         before = leyden.map(atoms, lattice_spacing=2, solver="fft", **where)
     assert [str(w.message) for w in said] == ["lattice_spacing is called mesh_spacing now",
                                               "solver 'fft' is called 'fourier' now"]
-    assert np.array_equal(now.values, before.values)
+    assert np.array_equal(now.values, before.values) and said[0].filename == __file__
+    with pytest.raises(TypeError, match="unexpected keyword argument 'lattice_space'"):
+        leyden.map(atoms, lattice_space=2, **where)

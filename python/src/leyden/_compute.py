@@ -17,7 +17,7 @@ from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarnin
 from ._lattice import Lattice, counts_of as _counts, lattice_of
 from ._maps import Map, Origin, Points, make_map, own_map
 from ._options import (Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of,
-                       with_former_names)
+                       former_names)
 from ._progress import Progress, Watcher
 from ._report import report_of
 
@@ -365,7 +365,6 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
         watcher.close()
 
 
-@with_former_names
 def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto", tol: Optional[float] = None,
         spacing: Optional[float] = None, padding: Optional[float] = None, cutoff: Optional[float] = None, pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, probe: Optional[Sequence[float]] = None,
@@ -377,7 +376,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None, verify: Optional[int] = None,
         seed: Optional[int] = None, plan: PlanArgument = None, slab_planes: int = 0,
         engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False,
-        n: Optional[Sequence[int]] = None) -> Map:
+        n: Optional[Sequence[int]] = None, **former: Any) -> Map:
     """The electrostatic potential of charges on a lattice.
 
     phi(r) = C sum_j q_j / max(|r - r_j|, r_min), C = e / (4 pi eps0 dielectric), in `units`.
@@ -441,6 +440,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     Errors: UsageError, InputError, NoDeviceError, DeviceError (`log`: a kernel's build log),
     OutOfMemoryError, WrongResult where the verification fails.
     """
+    mesh_spacing, solver = former_names("map", mesh_spacing, solver, former)
     watcher = Watcher(progress)
     wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
                      well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,
@@ -487,7 +487,6 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     return made
 
 
-@with_former_names
 def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float] = None,
            cutoff: Optional[float] = None, pair: str = "taylor2", constants: Optional[Mapping[str, float]] = None,
            probe: Optional[Sequence[float]] = None, well_depth: Any = None, steepness: Optional[float] = None,
@@ -514,6 +513,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
     Methods, the other arguments and errors are those of `map()`; `tol` is relative to the
     potentials' root mean square at these points.
     """
+    mesh_spacing, solver = former_names("points", mesh_spacing, solver, former)
     watcher = Watcher(progress)
     wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
                      well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,

@@ -1,12 +1,11 @@
 """What a sum is asked to be, from Python's words to the library's structs."""
 from __future__ import annotations
 
-import functools
 import json
 import os
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -126,19 +125,21 @@ def short_range_of(medium: Medium, cell: Cell, pair: str, cutoff: Optional[float
 FORMER_SOLVERS = {"direct": "multilevel", "fft": "fourier"}
 
 
-def with_former_names(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, which takes the words of the release before with a DeprecationWarning."""
-    @functools.wraps(function)
-    def taking(*arguments: Any, **keywords: Any) -> Any:
-        if "lattice_spacing" in keywords:
-            warnings.warn("lattice_spacing is called mesh_spacing now", DeprecationWarning, stacklevel=2)
-            keywords["mesh_spacing"] = keywords.pop("lattice_spacing")
-        solver = keywords.get("solver")
-        if solver in FORMER_SOLVERS:
-            keywords["solver"] = FORMER_SOLVERS[solver]
-            warnings.warn(f"solver {solver!r} is called {keywords['solver']!r} now", DeprecationWarning, stacklevel=2)
-        return function(*arguments, **keywords)
-    return taking
+def former_names(function: str, mesh_spacing: Optional[float], solver: Optional[str],
+                 former: Mapping[str, Any]) -> Tuple[Optional[float], Optional[str]]:
+    """The mesh's spacing and the solver, of words of the release before with a DeprecationWarning.
+
+    Errors: TypeError where `former` has another word, as of any function.
+    """
+    for name, value in former.items():
+        if name != "lattice_spacing":
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+        warnings.warn("lattice_spacing is called mesh_spacing now", DeprecationWarning, stacklevel=3)
+        mesh_spacing = value
+    if solver in FORMER_SOLVERS:
+        warnings.warn(f"solver {solver!r} is called {FORMER_SOLVERS[solver]!r} now", DeprecationWarning, stacklevel=3)
+        solver = FORMER_SOLVERS[solver]
+    return mesh_spacing, solver
 
 
 FFT_LIBRARIES = ("auto", "fftw", "vkfft", "clfft", "cufft")
