@@ -147,6 +147,61 @@ static void test_direct_map(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* A field's maps have floats; so their errors are those of floats, in the report, too. */
+static void test_field_of_a_map(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms = support_atoms(ATOMS, 0, 10, 5);
+    const ley_lattice lattice = {.origin_A = {-1, 0, 0}, .step_A = LEY_STEPS(1, 1, 1.5), .n = {9, 8, 7}};
+    ley_points *points;
+    assert_ok(ley_points_create_lattice(&lattice, &points, &error));
+    assert_ok(ley_points_add_field(points, &error));
+    ley_direct direct;
+    ley_direct_default(&direct);
+    ley_job *job;
+    assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, usual(), &job, &error));
+    run(job);
+    const ley_report *r = ley_job_report(job);
+    assert_true(r->accuracy.relative_rms > 1e-9 && r->accuracy.relative_rms < 1e-7);
+    assert_true(r->field_accuracy.relative_rms > 1e-9 && r->field_accuracy.relative_rms < 1e-7);
+    for (int64_t i = 0; i < 9 * 8 * 7; i++) {
+        assert_true(ley_points_values(points)[i] == (double)(float)ley_points_values(points)[i]);
+        for (int axis = 0; axis < 3; axis++)
+            assert_true(ley_points_field(points)[3 * i + axis] ==
+                        (double)(float)ley_points_field(points)[3 * i + axis]);
+    }
+    ley_job_destroy(job);
+    ley_points_destroy(points);
+    ley_atoms_destroy(atoms);
+}
+
+/* As many as are asked for, where that takes no time. */
+static void test_how_many_are_verified(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms = two_atoms();
+    const ley_lattice lattice = {.origin_A = {-2, 0.1, -1}, .step_A = LEY_STEPS(0.7, 0.9, 1.1), .n = {30, 30, 30}};
+    ley_map *map;
+    assert_ok(ley_map_create(&lattice, &map, &error));
+    ley_direct direct;
+    ley_direct_default(&direct);
+    ley_run_options options;
+    ley_run_options_default(&options);
+    static const size_t wanted[] = {1, 777, 5000, 27000, 100000};
+    for (int i = 0; i < 5; i++) {
+        ley_job *job;
+        options.verify_points = wanted[i];
+        assert_ok(ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error));
+        run(job);
+        assert_int_equal(ley_job_report(job)->accuracy.points, wanted[i] < 27000 ? wanted[i] : 27000);
+        ley_job_destroy(job);
+    }
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
 static void test_boundary(void **state)
 {
     (void)state;
@@ -586,12 +641,20 @@ int main(void)
     unsetenv("LEYDEN_KERNEL_DIR");
     unsetenv("LEYDEN_DUMP");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_points), cmocka_unit_test(test_direct_map),
-        cmocka_unit_test(test_boundary),      cmocka_unit_test(test_cutoff),
-        cmocka_unit_test(test_crystal),       cmocka_unit_test(test_wires),
-        cmocka_unit_test(test_floor),         cmocka_unit_test(test_own_cell),
-        cmocka_unit_test(test_none_left),     cmocka_unit_test(test_hard_differences),
-        cmocka_unit_test(test_who),           cmocka_unit_test(test_nothing_was_loaded),
+        cmocka_unit_test(test_direct_points),
+        cmocka_unit_test(test_direct_map),
+        cmocka_unit_test(test_field_of_a_map),
+        cmocka_unit_test(test_how_many_are_verified),
+        cmocka_unit_test(test_boundary),
+        cmocka_unit_test(test_cutoff),
+        cmocka_unit_test(test_crystal),
+        cmocka_unit_test(test_wires),
+        cmocka_unit_test(test_floor),
+        cmocka_unit_test(test_own_cell),
+        cmocka_unit_test(test_none_left),
+        cmocka_unit_test(test_hard_differences),
+        cmocka_unit_test(test_who),
+        cmocka_unit_test(test_nothing_was_loaded),
         cmocka_unit_test(test_after_a_build),
     };
     return cmocka_run_group_tests_name("host jobs", tests, NULL, NULL);

@@ -51,12 +51,23 @@ static double *field_of(const host_sum *sum, int64_t i)
     return sum->points != NULL && sum->points->field != NULL ? sum->points->field + 3 * i : NULL;
 }
 
+/* Whether values become a map's. They are floats then, and their error is that of floats. */
+static bool is_for_maps(const host_sum *sum)
+{
+    return sum->map != NULL || (sum->points != NULL && sum->points->for_maps);
+}
+
+static double kept_digits(const host_run *r, double value)
+{
+    return is_for_maps(&r->sum) ? (double)(float)value : value;
+}
+
 static void set_value(const host_run *r, int64_t i, double value)
 {
     if (r->planes != NULL)
         r->planes[i - r->first] = (float)value;
     else
-        r->sum.list->value[i] = value;
+        r->sum.list->value[i] = kept_digits(r, value);
 }
 
 /* One point: what only the reference does, and the field. */
@@ -73,7 +84,7 @@ static void sum_point(const host_run *r, int64_t i, bool has_value)
     if (field != NULL)
         reference_field(&terms, place_A, components);
     for (int axis = 0; field != NULL && axis < 3; axis++)
-        field[axis] = components[axis].value;
+        field[axis] = kept_digits(r, components[axis].value);
 }
 
 /* So many points from this one on, at once. */
@@ -171,8 +182,8 @@ static ley_status compute(host_run *r, ley_error *error)
 static const double most_error = 1e-6, most_field_error = 1e-5;
 
 /* The second sum takes about so long for a charge at a point, with all its images or alone, so many
- * times that for a field, and so long in all. */
-static const double charge_s = 40e-6, plain_charge_s = 15e-9, most_second_s = 0.1;
+ * times that for a field; and in all no longer than this, or a share of the first sum. */
+static const double charge_s = 40e-6, plain_charge_s = 15e-9, most_second_s = 0.1, most_share = 0.1;
 enum { SUMS_OF_FIELD = 13 };
 
 typedef struct verified {
@@ -190,14 +201,12 @@ typedef struct verified {
 static size_t points_wanted(const host_run *r, const second_sum *second)
 {
     const ley_run_options *o = &r->job->options;
-    const size_t least = 50, few = second->images != NULL ? 4 : 16;
+    const size_t few = second->images != NULL ? 4 : 16;
     const double images = r->terms.range != NULL ? host_sum_images(&r->terms) : 1,
                  each_s = (second->images != NULL ? charge_s : plain_charge_s * images) *
                           (double)ley_atoms_count(r->terms.atoms) * (field_of(&r->sum, 0) != NULL ? SUMS_OF_FIELD : 1),
-                 can = most_second_s / each_s;
-    size_t wanted = o->verify_least > 0 ? o->verify_least : least;
-    wanted = (double)wanted > can ? (size_t)fmax(can, (double)few) : wanted;
-    wanted = o->verify_points < wanted ? o->verify_points : wanted;
+                 can = fmax(most_second_s, most_share * r->job->report.compute_s) / each_s;
+    const size_t wanted = (size_t)fmin((double)o->verify_points, fmax(can, (double)few));
     return (int64_t)wanted < host_sum_points(&r->sum) ? wanted : (size_t)host_sum_points(&r->sum);
 }
 
@@ -274,7 +283,7 @@ static ley_status judge(verified *v, ley_error *error)
     const host_run *r = v->run;
     ley_report *report = &r->job->report;
     const accuracy_limits limits = {.tolerance = most_error,
-                                    .nothing = r->sum.map != NULL ? ACCURACY_NOTHING : ACCURACY_NOTHING_DOUBLE};
+                                    .nothing = is_for_maps(&r->sum) ? ACCURACY_NOTHING : ACCURACY_NOTHING_DOUBLE};
     size_t worst = 0;
     report->accuracy = accuracy_compare(v->count, v->value, v->right, limits, &worst);
     report->accuracy.host_points = v->count;

@@ -42,6 +42,8 @@ ley_status ley_points_create_lattice(const ley_lattice *lattice, ley_points **po
         ley_lattice_point_A(lattice, at, point_A + 3 * i);
     }
     status = ley_points_create(n, point_A, points, error);
+    if (status == LEY_OK)
+        (*points)->for_maps = true;
     free(point_A);
     return status;
 }

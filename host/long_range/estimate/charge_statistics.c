@@ -717,6 +717,8 @@ ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_point
         status = points_check_excluded(points, atoms, error);
     if (status != LEY_OK)
         return status;
+    for (int axis = 0; axis < 3 && points == NULL; axis++)
+        s.step_A[axis] = lattice->step_A[axis][axis];
     find_bounds(lattice, &p, &s);
     status = pass_atoms(&p, &s, error);
     if (status == LEY_OK) {

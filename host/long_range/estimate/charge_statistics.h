@@ -15,6 +15,7 @@ typedef struct charge_statistics {
     double pairs_per_A3;            /* pairs within a cutoff a: so many times the volume of its sphere */
     double extent_A[3];             /* of what charges and map fill, along the cell's vectors; of periods these */
     bool periodic[3];               /* along these */
+    double step_A[3];               /* between points of the map; 0: they are those of a list */
     double volume_A3, charged_A3;   /* of the map; over which charges are spread, which is no less */
     double radius_A;                /* no charge is farther from a point of the map, roughly */
     double square_e2;               /* the sum of q^2 */

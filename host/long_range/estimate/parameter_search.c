@@ -6,6 +6,7 @@
 #include "long_range/mesh/coordinates.h"
 #include "long_range/mesh/step_costs.h"
 #include "long_range/mesh/transfer.h"
+#include "long_range/mesh/transfer_build.h"
 #include "long_range/model/memory_limits.h"
 #include "long_range/model/short_range_part.h"
 #include "long_range/multilevel/lattice_kernel.h"
@@ -284,7 +285,7 @@ static void look_at_transform(const dev_info *info, search_device *d)
         d->last_cutoff_A = last[3];
     }
     if (d->transform_byte_s < INFINITY && fft_predict(info, &wish, &prediction))
-        d->transform_building_s = prediction.prepare_s + kernel_build_s(info, &interpolation_kind);
+        d->transform_building_s = prediction.prepare_s;
 }
 
 /* Of a device whose rates are not known nothing that was learnt in passing counts either: costs of
@@ -310,7 +311,8 @@ static void look_at_window(const dev_info *info, bool is_known, int number, sear
 void search_look_at(const dev_info *info, const calibration *facts, const double rates[SEARCH_REACHES],
                     search_device *d)
 {
-    *d = (search_device){.is_cpu = info->device_class == DEV_CPU,
+    *d = (search_device){.info = info,
+                         .is_cpu = info->device_class == DEV_CPU,
                          .memory_bytes = (double)info->global_bytes,
                          .largest_bytes = (double)info->max_allocation_bytes,
                          .long_wave_s = info->device_class == DEV_CPU ? 0 : device_long_atom_s(info, facts),
@@ -605,13 +607,25 @@ static bool had_transform(const charge_statistics *s, const search_device *d, co
  * milliseconds, but of each map that follows. */
 static const double maps_of_a_build = 20;
 
+/* Of maps; a window that has not been used lacks its own in any case. */
+static double interpolation_building_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
+{
+    double nodes_per_point[3];
+    if (d->info == NULL || s->step_A[0] == 0 || d->window[r->window].building_s > 0)
+        return 0;
+    for (int axis = 0; axis < 3; axis++)
+        nodes_per_point[axis] = s->step_A[axis] / r->spacing_A;
+    return transfer_interpolation_building_s(d->info, window_get((window_kind)r->window)->points, nodes_per_point);
+}
+
 /* Of the lattices: the window's kernels and the solver's. */
 static double lattices_building_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     const bool is_new = r->solver != LEY_SOLVER_MULTILEVEL && !had_transform(s, d, r, transform_level(s, d, r));
     const double levels_s = r->solver != LEY_SOLVER_FOURIER ? d->window[r->window].levels_building_s : 0,
                  transform_s = is_new ? d->transform_building_s : 0;
-    return d->window[r->window].building_s + (levels_s + transform_s) / maps_of_a_build;
+    return d->window[r->window].building_s +
+           (levels_s + transform_s + interpolation_building_s(s, d, r)) / maps_of_a_build;
 }
 
 /* Devices build at the same time. Of what is no better than `most_s` with its lattices alone the
@@ -665,6 +679,7 @@ static double try_rounded(search *f, ley_long_range r, bool with_long)
         f->best = r;
         f->best_s = with_building_s;
         own.seconds = seconds;
+        own.building_s = with_building_s - seconds;
         own.relative_rms = search_error(s, &r);
         f->figures = own;
     }

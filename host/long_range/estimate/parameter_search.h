@@ -16,6 +16,7 @@ extern const double search_reaches[SEARCH_REACHES];
 
 /* A device as a plan sees it: what steps take on it, in seconds. */
 typedef struct search_device {
+    const dev_info *info; /* NULL: of no kernel is it known whether it is there */
     bool is_cpu;
     double memory_bytes, largest_bytes; /* and of a single buffer; 0: nobody knows */
     double host_bytes;                  /* what the host may still take; 0: nobody knows */
@@ -50,6 +51,7 @@ void search_note_transform(const dev_info *info, const size_t n[3], double cutof
 
 typedef struct search_figures {
     double seconds;      /* kernels of lattices and pairs, on all devices */
+    double building_s;   /* before, where kernels are not there, those that many maps share in part */
     double relative_rms; /* of the map, without what follows */
     double rounding;     /* what floats are expected to leave in addition, of the potential; 0: next to nothing */
     ley_sum sum;         /* of the pairs: compensated where that is left open, and floats would leave too much */

@@ -266,11 +266,12 @@ static ley_status choose_nearest(size_t count, const worker *workers, charge_sta
     return choose_shape(count, workers, s, devices, atoms, lattice, relative_rms, fixed, sum, range, figures, error);
 }
 
-/* Compilers that run on the host's processor for a processor take longest. */
-static double building_s(size_t count, const worker *workers)
+/* What counts of building, where some of it is to be done: others who use these kernels save it.
+ * Compilers that run on the host's processor for a processor take longest. */
+static double building_s(size_t count, const worker *workers, const search_figures *figures)
 {
     double longest_s = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && figures->building_s > 0; i++)
         longest_s = fmax(longest_s, workers[i].info->device_class == DEV_CPU ? 1 : 0.2);
     return longest_s;
 }
@@ -419,7 +420,7 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     *choice = (ley_choice){.seconds = figures.seconds,
                            .relative_rms = hypot(figures.relative_rms, figures.rounding),
                            .sum = figures.sum,
-                           .building_s = building_s(count, workers),
+                           .building_s = building_s(count, workers, &figures),
                            .direct_s = direct_s(&s, direct_share_of(points) * roots_per_s, tolerance, o->sum)};
     log_say(
         LEY_LOG_NOTE,

@@ -4,6 +4,7 @@
 #include "core/sizes.h"
 #include "error.h"
 #include "long_range/mesh/gather_points_self_test.h"
+#include "long_range/mesh/step_costs.h"
 #include "long_range/mesh/transfer_self_test.h"
 
 #include <math.h>
@@ -296,6 +297,30 @@ cutoff_epilogue transfer_epilogue(const transfer_wish *wish)
     return made;
 }
 
+/* ---- What is built --------------------------------------------------------------------------- */
+
+static const char interpolation_step[] = "interpolation";
+
+typedef struct interpolation_name {
+    char s[KERNEL_NAME];
+} interpolation_name;
+
+static interpolation_name name_of_interpolation(const interpolation_spec *s)
+{
+    interpolation_name name;
+    snprintf(name.s, sizeof name.s, "%d-%dx%dx%d-%dx%d%s", s->window, s->block_x, s->block_y, s->block_z, s->nodes_x,
+             s->nodes_y, plane_word(s->by_plane));
+    return name;
+}
+
+double transfer_interpolation_building_s(const dev_info *info, int points, const double nodes_per_point[3])
+{
+    const interpolation_spec s = block_spec(info, points, 0, nodes_per_point);
+    return s.window == 0 || step_was_done(info, interpolation_step, name_of_interpolation(&s).s)
+               ? 0
+               : kernel_build_s(info, &interpolation_kind);
+}
+
 /* ---- On a device ----------------------------------------------------------------------------- */
 
 static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels *k, ley_error *error)
@@ -309,8 +334,13 @@ static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels
         k->blocks = block_spec(k->device->info, wish->window->points, wish->width, wish->nodes_per_point);
     k->blocks.by_plane = wish->by_plane;
     k->along_axes = wish->along_axes && k->blocks.window != 0;
-    if (k->along_axes)
-        return kernel_create(k->device, &interpolation_kind, &k->blocks, NULL, k, &k->interpolation, error);
+    if (k->along_axes) {
+        const ley_status status =
+            kernel_create(k->device, &interpolation_kind, &k->blocks, NULL, k, &k->interpolation, error);
+        if (status == LEY_OK && !wish->by_plane)
+            step_note_done(k->device->info, interpolation_step, name_of_interpolation(&k->blocks).s);
+        return status;
+    }
     const transfer_spec spec = node_spec(wish->window->points, wish->by_plane);
     return kernel_create(k->device, &interpolation_gather_kind, &spec, NULL, k, &k->interpolation, error);
 }
