@@ -96,7 +96,7 @@ static void test_missed(void **state)
     check_row(d, 0, "0.01", 1e-2);
     assert_int_equal(d->rows[1].status, LEY_ERROR_WRONG_RESULT);
     assert_non_null(strstr(d->rows[1].failure, "for a tolerance of 0.0001"));
-    assert_non_null(strstr(d->rows[1].specification, "nodal3, taylor2, direct, cutoff 12 A, nodes 2 A apart"));
+    assert_non_null(strstr(d->rows[1].specification, "nodal3, taylor2, multilevel, cutoff 12 A, nodes 2 A apart"));
     ley_bench_destroy(bench);
 }
 
@@ -167,7 +167,7 @@ static void test_chosen_steps(void **state)
     cli("LEYDEN_CACHE_DIR=%s bench --kernel msm --atoms %d --window nodal3 --splitting taylor2 --cutoff 9 "
         "--mesh-spacing 1.5 --repeats 1 --device 0",
         cache, ATOMS);
-    cli_expect(0, "chosen: nodal3, taylor2, direct, cutoff 9 A, nodes 1.5 A apart\n", NULL);
+    cli_expect(0, "chosen: nodal3, taylor2, multilevel, cutoff 9 A, nodes 1.5 A apart\n", NULL);
 }
 
 static void test_refusals(void **state)

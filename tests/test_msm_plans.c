@@ -293,7 +293,7 @@ static void test_the_plan_of_one_done_otherwise(void **state)
     r.solver = LEY_SOLVER_FOURIER;
     trial_job refused = begin_as(engine, &r, ley_job_report(t.job));
     assert_int_equal(ley_job_run(refused.job, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "solver is to be direct, and fft is asked for"));
+    assert_non_null(strstr(error.message, "solver is to be multilevel, and fourier is asked for"));
     ley_error_clear(&error);
     end(&refused);
     end(&t);
@@ -455,7 +455,7 @@ static void test_a_device_with_little_memory(void **state)
     r.spacing_A = 0.5;
     assert_ok(ley_engine_create("0", &engine, &error));
     const worker *w = &engine->workers[0];
-    trial_job whole = run_with(engine, &r, "fft", NULL);
+    trial_job whole = run_with(engine, &r, "fourier", NULL);
     for (size_t i = support_is_quick() ? 1 : 0; i < sizeof cases / sizeof *cases; i++) {
         const uint64_t all = set_memory(w, cases[i].bytes);
         trial_job little = run_with(engine, &r, "mixed", cases[i].levels);
@@ -491,7 +491,7 @@ static void test_levels_without_transforms(void **state)
     assert_ok(ley_engine_create("0", &engine, &error));
     end(&(trial_job[]){run_with(engine, &r, "mixed", "2")}[0]);
     alter(&engine->workers[0])->fft_library = no_library;
-    trial_job t = run_with(engine, &r, "direct", NULL);
+    trial_job t = run_with(engine, &r, "multilevel", NULL);
     assert_non_null(strstr(text_of_note(&t, "otherwise"), "there is no library"));
     end(&t);
     restore(&engine->workers[0]);
