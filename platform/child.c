@@ -11,9 +11,27 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A process that stood still for so long between two looks was stopped, and its children with it,
+ * perhaps: that does not count. */
+static const double still_s = 1;
+
+/* A file in memory; never in the place of a standard stream that the caller has closed. */
+static int make_file(void)
+{
+    const int made = memfd_create("child", MFD_CLOEXEC);
+    if (made < 0 || made > STDERR_FILENO)
+        return made;
+    const int moved = fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(made);
+    return moved;
+}
+
+/* What a terminal tells the parent's group, as Ctrl-C, is not for the child, whose end the parent
+ * brings about. */
 static void leave_parent(int output)
 {
     sigset_t none;
+    setpgid(0, 0);
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     sigemptyset(&none);
@@ -29,9 +47,10 @@ static void leave_parent(int output)
 void child_begin(child *c, const child_task *task)
 {
     *c = (child){.state = CHILD_FAILED,
-                 .file = memfd_create("child", MFD_CLOEXEC),
+                 .file = make_file(),
                  .shared_size = task->shared_size,
                  .start_s = ley_clock_s(),
+                 .seen_s = ley_clock_s(),
                  .deadline_s = task->deadline_s};
     void *shared = mmap(NULL, c->shared_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
@@ -58,6 +77,9 @@ child_state child_look(child *c)
 {
     int status = 0;
     const double now_s = ley_clock_s();
+    if (now_s - c->seen_s > still_s)
+        c->deadline_s += now_s - c->seen_s;
+    c->seen_s = now_s;
     const pid_t ended = c->state == CHILD_RUNS ? waitpid(c->process, &status, WNOHANG) : 0;
     if (ended != 0) {
         c->state = CHILD_ENDED;

@@ -35,11 +35,11 @@ typedef struct child {
 
     pid_t process;
     size_t shared_size;
-    double start_s, deadline_s;
+    double start_s, seen_s, deadline_s;
 } child;
 
-/* Nothing of the caller's is left to it but memory, not its handlers of signals, its output, nor
- * the right to live longer than the thread that began it. */
+/* Nothing of the caller's is left to it but memory, not its handlers of signals, its output, its
+ * group of processes, nor the right to live longer than the thread that began it. */
 void child_begin(child *c, const child_task *task);
 
 /* One look, to be taken again and again, with a moment in between. What it shares stays until

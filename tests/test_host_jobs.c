@@ -359,6 +359,42 @@ static void test_floor(void **state)
 
 /* A single ion's field next to itself, by its images and the background alone, whose potential is
  * 2 pi / (3 V) r^2 by symmetry: (4 pi / 3 V) r, towards the ion. */
+/* Screened sums in open space need no lattices, however far apart points are, and whatever r_min
+ * is. */
+static void test_without_lattices(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    static const double point_A[4][3] = {{1, 2, 3.5}, {50000, 1, 2}, {-90000, -25000, 21000}, {5, 0, 0}},
+                        r_mins_A[] = {0.05, 11.9, 12, 30, 900};
+    ley_atoms *atoms = two_atoms();
+    ley_points *points;
+    assert_ok(ley_points_create(4, point_A[0], &points, &error));
+    for (int k = 0; k < 5; k++) {
+        ley_long_range range;
+        ley_long_range_default(&range);
+        range.kappa_per_A = 0.01;
+        range.r_min_A = r_mins_A[k];
+        ley_job *job;
+        assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+        run(job);
+        for (int i = 0; i < 4; i++) {
+            double right = 0, absolute = 0;
+            for (int j = 0; j < 2; j++) {
+                const double x = point_A[i][0] - position_A[j][0], y = point_A[i][1] - position_A[j][1],
+                             z = point_A[i][2] - position_A[j][2], r_A = fmax(sqrt(x * x + y * y + z * z), r_mins_A[k]),
+                             term = constant_of(range.units) * charge_e[j] * exp(-0.01 * r_A) / r_A;
+                right += term;
+                absolute += fabs(term);
+            }
+            assert_true(fabs(ley_points_values(points)[i] - right) <= 1e-12 * absolute + 1e-290);
+        }
+        ley_job_destroy(job);
+    }
+    ley_points_destroy(points);
+    ley_atoms_destroy(atoms);
+}
+
 static void test_own_cell(void **state)
 {
     (void)state;
@@ -650,6 +686,7 @@ int main(void)
         cmocka_unit_test(test_crystal),
         cmocka_unit_test(test_wires),
         cmocka_unit_test(test_floor),
+        cmocka_unit_test(test_without_lattices),
         cmocka_unit_test(test_own_cell),
         cmocka_unit_test(test_none_left),
         cmocka_unit_test(test_hard_differences),

@@ -66,11 +66,31 @@ ley_status msm_check_mean(const hierarchy *h, const ley_atoms *atoms, ley_error 
                           h->cell.dimensions == 3 ? ", or 0, with which a uniform background neutralises it" : "");
 }
 
-static ley_status init_task(msm_task *task, const ley_atoms *atoms, ley_map *map, const ley_lattice *points,
-                            const ley_long_range *r, ley_error *error)
+/* In open space the host needs no lattices, however far apart atoms and points are. */
+static ley_status make_lattices(msm_task *task, bool has_devices, const ley_atoms *atoms, const ley_lattice *points,
+                                const ley_long_range *r, ley_error *error)
+{
+    ley_error why = {0};
+    const ley_status status = msm_lattices(r, atoms, points, &task->lattices, &why);
+    cell c;
+    if (status == LEY_ERROR_INPUT && !has_devices && cell_make(r->periodic, r->cell_A, &c, NULL) == LEY_OK &&
+        c.dimensions == 0) {
+        task->lattices = (hierarchy){.cell = c, .kappa_per_A = r->kappa_per_A};
+        ley_error_clear(&why);
+        return LEY_OK;
+    }
+    if (error != NULL)
+        *error = why;
+    else
+        ley_error_clear(&why);
+    return status;
+}
+
+static ley_status init_task(msm_task *task, bool has_devices, const ley_atoms *atoms, ley_map *map,
+                            const ley_lattice *points, const ley_long_range *r, ley_error *error)
 {
     pairs_formula formula;
-    ley_status status = msm_lattices(r, atoms, points, &task->lattices, error);
+    ley_status status = make_lattices(task, has_devices, atoms, points, r, error);
     if (status == LEY_OK)
         status = msm_check_mean(&task->lattices, atoms, error);
     if (status != LEY_OK)
@@ -110,7 +130,11 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
     if (status == LEY_OK && engine != NULL && ley_lattice_check(points, NULL) == LEY_OK)
         memory_limits_solver(engine, atoms, points, given, &fitted, task->why, sizeof task->why);
     plan_destroy(given);
-    return status == LEY_OK ? init_task(task, atoms, map, points, &fitted, error) : status;
+    if (engine == NULL && fitted.cutoff_A > 0 && fitted.cutoff_A <= fitted.r_min_A) { /* the host has none */
+        fitted.spacing_A *= 2 * fitted.r_min_A / fitted.cutoff_A;
+        fitted.cutoff_A = 2 * fitted.r_min_A;
+    }
+    return status == LEY_OK ? init_task(task, engine != NULL, atoms, map, points, &fitted, error) : status;
 }
 
 /* Pairs stay as they are, and so must the splitting: that of lattices made anew would be of the

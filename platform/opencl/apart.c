@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A child may wait forever for a lock that a thread held when it began. */
@@ -73,7 +74,8 @@ static size_t count_ended(child *children, size_t begun)
 static void take(const child *c, dev *device, dev_build *build)
 {
     const handed *h = c->shared;
-    if (h == NULL || !h->is_whole) {
+    struct stat file;
+    if (h == NULL || !h->is_whole || fstat(c->file, &file) != 0 || (size_t)file.st_size != h->size) {
         ley_fail(&build->error, LEY_ERROR_DEVICE, "a process of its own did not build %s", build->source.kind->name);
         return;
     }

@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,13 +49,15 @@ const char *cl_driver_complaint(void)
 static void describe_circumstances(char *text, size_t size)
 {
     struct utsname machine = {.nodename = ""};
-    struct rlimit space = {0, 0}, data = {0, 0};
+    static const int limits[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_STACK};
+    struct rlimit limit[5] = {{0, 0}};
     uname(&machine);
-    getrlimit(RLIMIT_AS, &space);
-    getrlimit(RLIMIT_DATA, &data);
-    size_t used = (size_t)snprintf(text, size, "%s %s, %llu and %llu bytes, %s", machine.nodename, machine.release,
-                                   (unsigned long long)space.rlim_cur, (unsigned long long)data.rlim_cur,
+    size_t used = (size_t)snprintf(text, size, "%s %s, %s", machine.nodename, machine.release,
                                    access(processors, R_OK) == 0 ? "sys" : "no sys");
+    for (int i = 0; i < 5; i++) {
+        getrlimit(limits[i], &limit[i]);
+        used += (size_t)snprintf(text + used, size - used, ", %llu", (unsigned long long)limit[i].rlim_cur);
+    }
     for (const char *const *name = quirks_driver_variables; *name != NULL && used < size; name++) {
         const char *value = environment_of(*name);
         used += (size_t)snprintf(text + used, size - used, "\n%s=%s", *name, value != NULL ? value : "");
@@ -97,6 +100,13 @@ static bool is_known(const cl_driver *driver, bool afresh, trial_result *result)
     return is;
 }
 
+/* Signals that somebody else sends. */
+static bool is_from_outside(const trial_result *r)
+{
+    return r->end == TRIAL_KILLED && (r->number == SIGINT || r->number == SIGTERM || r->number == SIGHUP ||
+                                      r->number == SIGQUIT || r->number == SIGKILL);
+}
+
 static void keep(const cl_driver *driver, const trial_result *result)
 {
     record r;
@@ -104,7 +114,7 @@ static void keep(const cl_driver *driver, const trial_result *result)
     r.result = *result;
     r.tried_s = time(NULL);
     const cache_key key = key_of(driver);
-    if (result->end != TRIAL_UNKNOWN && find_file(&r))
+    if (result->end != TRIAL_UNKNOWN && !is_from_outside(result) && find_file(&r))
         cache_put(&key, &r, sizeof r);
 }
 
