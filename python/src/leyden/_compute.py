@@ -497,7 +497,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
            fft: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
            verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
            engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False,
-           exclude: Any = None) -> Points:
+           exclude: Any = None, **former: Any) -> Points:
     """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
 
     phi_i = C sum over all j and images of q_j / max(r, r_min), less the terms of the atoms that
