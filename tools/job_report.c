@@ -199,12 +199,13 @@ static void print_schedule(const ley_report *report)
         putchar('\n');
 }
 
-void print_work(const ley_report *report, const char *what)
+void print_work(const ley_report *report, const char *what, bool asks_host)
 {
     for (size_t i = 0; report != NULL && i < report->device_count; i++)
         print_device(&report->devices[i]);
     if (report != NULL && report->host != NULL)
-        printf("computed by: the host, %s in double precision: sooner than opening a device\n", report->host);
+        printf("computed by: the host, %s in double precision%s\n", report->host,
+               asks_host ? "" : ": sooner than opening a device");
     if (report != NULL)
         print_schedule(report);
     if (report != NULL)
