@@ -693,7 +693,7 @@ typedef struct ley_device_report {
     double kernel_s;
     double transfer_s;
     double evaluations_per_s; /* in the kernels */
-    bool from_cache;          /* the kernel came from the build cache */
+    bool from_cache;          /* the kernel of this variant came from the build cache, whatever others did */
     ley_status status;
     const char *failure;     /* why it left the job, or NULL */
     const char *failure_log; /* build log, or NULL */

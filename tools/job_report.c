@@ -150,7 +150,7 @@ static void print_device(const ley_device_report *device)
         print_recipe("root", device->root);
         print_recipe("exp", device->exp);
         printf("%s/s, ready in %s%s\n", billions_text(device->evaluations_per_s).s, seconds_text(device->build_s).s,
-               device->from_cache ? " (kernel from the cache)" : "");
+               device->from_cache ? " (its summing kernel from the cache)" : "");
     } else if (device->points == 0) {
         printf("had no part: %s\n", why_nothing(device));
     } else {
