@@ -507,9 +507,24 @@ static int conclude_dry(job_run *run, ley_error *error)
     return code != 0 ? code : written;
 }
 
+static int exit_code_of(const ley_error *outcome)
+{
+    return outcome->status == LEY_CANCELLED ? interrupt_exit_code() : ley_status_exit_code(outcome->status);
+}
+
+/* Of all maps, without headers beside them. */
+static int64_t bytes_written(const job_run *run)
+{
+    int64_t bytes = (int64_t)file_size(run->output);
+    for (size_t i = 0; i < run->other_count; i++)
+        if (run->others[i] != NULL && is_map_name(run->others[i]))
+            bytes += (int64_t)file_size(run->others[i]);
+    return bytes;
+}
+
 void job_frame_put_json(const job_run *run, const ley_error *outcome, json_t *report)
 {
-    json_put_outcome(report, outcome, ley_status_exit_code(outcome->status));
+    json_put_outcome(report, outcome, exit_code_of(outcome));
     if (!run->computed && run->report == NULL)
         return;
     if (run->kind->put_json != NULL)
@@ -523,7 +538,7 @@ void job_frame_put_json(const job_run *run, const ley_error *outcome, json_t *re
     json_put_work(report, run->report);
     json_put(report, "seconds", json_of_phases(&run->phases));
     if (run->output != NULL)
-        json_put(report, "bytes_written", run->is_written ? json_count((int64_t)file_size(run->output)) : json_null());
+        json_put(report, "bytes_written", run->is_written ? json_count(bytes_written(run)) : json_null());
 }
 
 static int write_json(const job_run *run, const ley_error *outcome)
@@ -543,6 +558,8 @@ static int conclude(job_run *run, ley_error *error)
     if (run->is_dry)
         return conclude_dry(run, error);
     if (error->status == LEY_CANCELLED) {
+        if (values->json != NULL)
+            write_json(run, error);
         fail_with(error);
         return interrupt_exit_code();
     }
