@@ -190,9 +190,14 @@ static void test_by_host(void **state)
     cli_expect(0, NULL, "");
     cli_python("text = open('out/a.csv').read()\n"
                "assert '# computed by: the host, direct summation in double precision\\n' in text, text\n"
-               "assert '# accuracy against: the formula once more' in text, text\n"
+               "assert '# verified against: a second sum in extended precision\\n' in text, text\n"
                "first, second = [float(row.split(',')[3]) for row in text.split()[-2:]]\n"
                "assert abs(first / second - (-1 / (25 + .005 ** 2) ** .5) / (1 / 2.4 - 1 / 2.6)) < 1e-12\n");
+    cli_expect(0, NULL, NULL);
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --dims 5,5,5 -o out/a.mrc");
+    cli_expect(0, "verified against: a second sum in extended precision\n", "");
+    cli_python("label = open('out/a.mrc', 'rb').read()[944:1024]\n" /* the last one, which has no more room */
+               "assert label.rstrip() == b'verified against: a second sum in extended precision', label\n");
     cli_expect(0, NULL, NULL);
     cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --device 0 --exclude self");
     cli_expect(0, "device 0: ", "");

@@ -65,7 +65,7 @@ void put_accuracy(FILE *to, const ley_report *report)
         fprintf(to, "accuracy: error at most %.2g of %s at %s, relative RMS %s, absolute RMS %.2g\n", a->max_error,
                 report->error_scale, points.s, relative_text(a->relative_rms).s, a->absolute_rms);
     if (report->host_check != NULL)
-        fprintf(to, "accuracy against: %s\n", report->host_check);
+        fprintf(to, "verified against: %s\n", report->host_check);
     a = &report->field_accuracy;
     if (a->points > 0)
         fprintf(to, "accuracy of the field: relative RMS %s, absolute RMS %.2g at %zu point%s\n",
@@ -245,7 +245,7 @@ void print_accuracy(const ley_report *report)
                a->max_error, counted_text((int64_t)a->points, "point").s, a->tolerance,
                relative_text(a->relative_rms).s, a->absolute_rms);
     if (report->host_check != NULL)
-        printf("accuracy against: %s\n", report->host_check);
+        printf("verified against: %s\n", report->host_check);
     if (report->float_relative_rms > 0)
         printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n",
                report->float_relative_rms);
