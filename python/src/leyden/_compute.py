@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -71,6 +71,17 @@ class _Sum:
     asks_for_lattices: bool  # some argument says what they are
     map: Any = None  # is filled: this,
     points: Any = None  # or this
+
+    def details(self, pair: str) -> List[str]:
+        """Lines of a header."""
+        kappa = f"kappa {(self.short_range or self.long_range).kappa_per_A:.15g} / A"
+        lines = []
+        if self.method == "cutoff":
+            lines = [f"pair: {pair}, cutoff {self.short_range.cutoff_A:.15g} A" +
+                     (f", {kappa}" if self.short_range.kappa_per_A > 0 else "")]
+        elif self.long_range.kappa_per_A > 0:
+            lines = [kappa]
+        return lines + ([self.cell.line] if self.cell.is_periodic else [])
 
     def check_memory(self, lattice: Lattice) -> None:
         """Before a map is made."""
@@ -463,7 +474,8 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     if not where.is_orthogonal and not field:
         raise InputError("lattice: its steps are oblique, and maps are computed along x, y and z only: "
                          "points(atoms, lattice.points()) has the potential at its points")
-    origin = Origin(atoms, float(dielectric), float(temperature), float(r_min))
+    origin = Origin(atoms, float(dielectric), float(temperature), float(r_min), wanted.tolerance, math,
+                    tuple(wanted.details(pair)))
 
     def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Map]:
         if wanted.map is None and wanted.points is None:

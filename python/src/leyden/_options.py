@@ -238,10 +238,9 @@ class RunOptions:
             if not 0 <= verify < 2 ** 63 or int(verify) != verify:
                 raise UsageError(f"verify: a number of points is needed, not {verify!r}")
             c.verify_points = int(verify)
-        if seed is not None:
-            if not 0 <= seed < 2 ** 64:
-                raise UsageError(f"seed: a number of 64 bits is needed, not {seed!r}")
-            c.verify_seed = seed
+        if seed is not None and not 0 <= seed < 2 ** 64:
+            raise UsageError(f"seed: a number of 64 bits is needed, not {seed!r}")
+        c.verify_seed = seed or 0  # the command's, which is not the library's
         if variant is not None:
             keep.append(ffi.new("char[]", variant.encode()))
             c.variant = keep[-1]
