@@ -246,6 +246,25 @@ static void test_not_by_host(void **state)
     }
 }
 
+/* What stands on the terminal while it is done: no word of devices, of which none is opened. */
+static void test_progress_by_host(void **state)
+{
+    (void)state;
+    char own[4096] = "", script[8192];
+    assert_true(readlink("/proc/self/exe", own, sizeof own - 1) > 0);
+    *strrchr(own, '/') = '\0'; /* the folder of tests, beside which the command is */
+    cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
+    snprintf(
+        script, sizeof script,
+        "import os, pty\nos.environ.pop('LEYDEN_KERNEL_DIR', None)\nsaid = b''\n"
+        "def keep(fd):\n    global said\n    data = os.read(fd, 4096)\n    said += data\n    return data\n"
+        "pty.spawn(['%s/../leyden', 'map', 'two.pqr', '-o', 'out/a.dx', '--spacing', '2', '--device', 'host'], keep)\n"
+        "assert b'computing on the host' in said and b'devices' not in said, said\n",
+        own);
+    cli_python(script);
+    cli_expect(0, NULL, NULL);
+}
+
 /* A job that devices do sooner, once their kernels are built, is the host's where there is none. */
 static void test_without_devices(void **state)
 {
@@ -636,6 +655,7 @@ int main(void)
                                        cmocka_unit_test_setup(test_said_lattices, cli_empty),
                                        cmocka_unit_test_setup(test_by_host, cli_empty),
                                        cmocka_unit_test_setup(test_not_by_host, cli_empty),
+                                       cmocka_unit_test_setup(test_progress_by_host, cli_empty),
                                        cmocka_unit_test_setup(test_without_devices, cli_empty),
                                        cmocka_unit_test_setup(test_standard_input, cli_empty),
                                        cmocka_unit_test_setup(test_field_beyond_tolerance, cli_empty),
