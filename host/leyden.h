@@ -835,11 +835,12 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
  *             status = ley_job_create_direct(engine, atoms, map, &direct, &options, &job, &error);
  *     }
  *
- * What asks for a device's own ways goes to devices: a variant, a plan of devices, recipes of roots,
- * slabs of so many planes, compensated sums, places of bins, user's functions of pairs. With the
- * option `by_host`, or by the plan of a job that the host did, the host does it in any case. A
- * long-range sum is made without lattices then, as direct summation or Ewald's. The report says so (`host`), and what
- * the values were verified by (`host_check`), which is another way than the one that made them. */
+ * What asks for a device's own ways goes to devices: a variant, a plan of devices, recipes of
+ * roots, slabs of so many planes, compensated sums, places of bins, user's functions of pairs. With
+ * the option `by_host`, or by the plan of a job that the host did, the host does it in any case. A
+ * long-range sum is made without lattices then, as direct summation or Ewald's. The report says so
+ * (`host`), and what the values were verified by (`host_check`), which is another way than the one
+ * that made them. */
 
 /* Prepares a job that fills `map` by direct Coulomb summation, method "dcs". */
 LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
