@@ -613,8 +613,9 @@ typedef struct ley_progress {
  * one once its build cache is emptied; a job that is given the decisions of a former one computes
  * the same bytes on the same device. (Which of several devices computes a slab is in no plan.)
  *
- * Of the whole job: "method"; "math", "sum"; of a short-range one "binning", "overflow",
- * "transposition": "host", "device". Of a device: "variant", "root" and "exp" by name; "slab",
+ * Of the whole job: "method"; "math", "sum"; of one that the host did alone, in place of these,
+ * "computed_by": "host"; of a short-range one "binning", "overflow", "transposition": "host",
+ * "device". Of a device: "variant", "root" and "exp" by name; "slab",
  * pieces per slab at most; "launch_atoms" and "newton_roots" of DCS, "polynomial_exps" of MDH,
  * "interpolation" of a long-range map: "epilogue", "pass". */
 typedef struct ley_decision {
@@ -647,6 +648,8 @@ typedef struct ley_run_options {
     double tolerance;    /* the relative RMS error that is wished, or 0: LEY_SUM_AUTO goes by it, and it is measured by
                             strata: a quarter of the verify_least points, at most, are those with the largest values */
     double aim;          /* the share of the tolerance that ley_long_range_choose() aims at; 0: half of it */
+    bool by_host;        /* the host is to do it alone, whatever engine there is and however long it takes. Creators
+                            refuse what only devices can do: LEY_ERROR_USAGE */
 } ley_run_options;
 
 /* Math auto, sum float, verification of up to 1,000 points. */
@@ -690,7 +693,7 @@ typedef struct ley_device_report {
     double kernel_s;
     double transfer_s;
     double evaluations_per_s; /* in the kernels */
-    bool from_cache;          /* the kernel came from the build cache */
+    bool from_cache;          /* the kernel of this variant came from the build cache, whatever others did */
     ley_status status;
     const char *failure;     /* why it left the job, or NULL */
     const char *failure_log; /* build log, or NULL */
@@ -832,10 +835,12 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
  *             status = ley_job_create_direct(engine, atoms, map, &direct, &options, &job, &error);
  *     }
  *
- * What asks for a device's own ways goes to devices: a variant, a plan, recipes of roots, slabs of
- * so many planes, compensated sums, places of bins, user's functions of pairs. A long-range sum is
- * made without lattices then, as direct summation or Ewald's. The report says so (`host`), and what
- * the values were verified by (`host_check`), which is another way than the one that made them. */
+ * What asks for a device's own ways goes to devices: a variant, a plan of devices, recipes of
+ * roots, slabs of so many planes, compensated sums, places of bins, user's functions of pairs. With
+ * the option `by_host`, or by the plan of a job that the host did, the host does it in any case. A
+ * long-range sum is made without lattices then, as direct summation or Ewald's. The report says so
+ * (`host`), and what the values were verified by (`host_check`), which is another way than the one
+ * that made them. */
 
 /* Prepares a job that fills `map` by direct Coulomb summation, method "dcs". */
 LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map,

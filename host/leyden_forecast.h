@@ -50,6 +50,7 @@ typedef struct ley_forecast {
     const ley_note *notes; /* the method's own: bins, lattices */
     size_t decision_count;
     const ley_decision *decisions; /* the plan; what a device decides with its first slab is left out */
+    const char *host;              /* how the host is going to do it alone, as ley_report has it; NULL: devices do it */
 } ley_forecast;
 
 /* One device's part in a stage of a job, as "bins", "field" or "sum": from when to when, in s from
@@ -70,7 +71,8 @@ typedef struct ley_stage_report {
  * values; of a list the points are put in order. The forecast lives as long as the job, and is
  * there also where it says why the job cannot be done: LEY_ERROR_MEMORY where the host has no room
  * for it, else why no device can do it, as ley_job_run() would say. Where *forecast is left alone
- * there is none: LEY_ERROR_USAGE for boundaries, and for jobs without an engine. */
+ * there is none: LEY_ERROR_USAGE for boundaries. Of a job that the host does alone no device is
+ * opened: the forecast has its one step, and no devices. */
 LEY_API ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_error *error);
 
 /* LEY_ERROR_MEMORY when a job whose map is not in memory, of ley_map_create_raw() or

@@ -439,7 +439,7 @@ static void test_dumped_kernels(void **state)
     assert_true(files >= 3); /* dcs; so few pairs measure nothing of the device */
     cli("LEYDEN_DUMP=%s LEYDEN_CACHE_DIR=%s " MAP SMALL " --device 0 --verify 0", cli_path("again"),
         cli_path("dump_cache")); /* a judge's kernel is built where there is time */
-    cli_expect(0, "(kernel from the cache)", NULL);
+    cli_expect(0, "(its summing kernel from the cache)", NULL);
     dcs_files = 0; /* where others keep the processor busy, it is calibrated once more */
     cli_each_file("again", count_dcs);
     assert_int_equal(dcs_files, 3);
@@ -692,13 +692,23 @@ static void test_the_json_report_of_a_failure(void **state)
 
 static void interrupt_while_computing(int signal_number, int code)
 {
-    pid_t child = cli_start("map large.pqr -o out/a.dx --dims 256,256,256 --device pocl --json out/a.json --quiet");
+    pid_t child =
+        cli_start("map large.pqr -o out/a.dx --method dcs --dims 256,256,256 --device pocl --json out/a.json --quiet");
     cli_wait_for_work(child, 1);
     kill(child, signal_number);
     const cli_result *r = cli_wait(child);
     cli_expect(code, NULL, NULL);
     assert_string_equal(r->out, "");
     assert_true(r->cpu_s < 20); /* the whole map takes minutes */
+    char script[512];
+    snprintf(script, sizeof script,
+             "import json\nreport = json.load(open('out/a.json'))\n"
+             "assert report['status'] == 'LEY_CANCELLED' and report['error'] == 'cancelled', report\n"
+             "assert report['exit_code'] == %d and report['bytes_written'] is None, report\n",
+             code);
+    cli_python(script);
+    cli_expect(0, NULL, NULL);
+    assert_int_equal(unlink(cli_path("out/a.json")), 0);
     cli_assert_nothing_left();
 }
 

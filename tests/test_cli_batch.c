@@ -294,11 +294,20 @@ static void test_a_signal_leaves_whole_files_only(void **state)
     (void)state;
     static const int signals[] = {SIGINT, SIGTERM};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        pid_t child = cli_start("map " ALL "-o out/{}.mrc --dims 300,300,300 --method dcs --device 0");
+        pid_t child =
+            cli_start("map " ALL "-o out/{}.mrc --dims 300,300,300 --method dcs --device 0 --json stopped.json");
         cli_wait_for_work(child, 0.8);
         kill(child, signals[i]);
         cli_wait(child);
         cli_expect(128 + signals[i], NULL, "leyden: cancelled: ");
+        char script[512];
+        snprintf(script, sizeof script,
+                 "import json\nreport = json.load(open('stopped.json'))\nlast = report['molecules'][-1]\n"
+                 "assert report['exit_code'] == %d == last['exit_code'], report\n"
+                 "assert last['status'] == 'LEY_CANCELLED' and last['bytes_written'] is None, last\n",
+                 128 + signals[i]);
+        cli_python(script);
+        cli_expect(0, NULL, NULL);
         halves = 0;
         assert_true(cli_each_file(CLI_OUT, check_whole) < MOLECULES);
         assert_int_equal(halves, 0);

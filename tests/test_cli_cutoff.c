@@ -476,6 +476,7 @@ static void test_interrupted(void **state)
         cli_expect(128 + signals[i], NULL, NULL);
         assert_string_equal(r->out, "");
         assert_true(r->cpu_s < 15); /* the whole takes minutes */
+        assert_int_equal(unlink(cli_path("out/a.json")), 0);
         cli_assert_nothing_left();
     }
 }

@@ -51,7 +51,7 @@ static void test_dry_run(void **state)
 
 /* Reads four maps, and holds the field against sums over all atoms in double precision. */
 #define PYTHON_FIELD \
-    "import gzip, json, math, struct\n" \
+    "import gzip, json, math, os, struct\n" \
     "molecule = [[float(w) for w in line.split()[6:10]] for line in open('ion.pqr')]\n" \
     "def dx(name):\n" \
     "    text = (gzip.open(name, 'rt') if name.endswith('.gz') else open(name)).read()\n" \
@@ -108,8 +108,10 @@ static void test_values(void **state)
                              "check('out/a.%s', %s, 332.06371, %g)\n"
                              "r = json.load(open('out/a.json'))\n"
                              "assert r['lattice']['dims'] == [7, 6, 5] and r['points'] is None\n"
-                             "assert r['field_accuracy']['passed'] and r['options']['field']\n",
-                             PYTHON_FIELD, cases[i].file, cases[i].read, cases[i].tolerance) > 0);
+                             "assert r['field_accuracy']['passed'] and r['options']['field']\n"
+                             "names = ['out/a%%s.%s' %% end for end in ('', '_Ex', '_Ey', '_Ez')]\n"
+                             "assert r['bytes_written'] == sum(map(os.path.getsize, names)), r['bytes_written']\n",
+                             PYTHON_FIELD, cases[i].file, cases[i].read, cases[i].tolerance, cases[i].file) > 0);
         cli_python(script);
         cli_expect(0, NULL, NULL);
         free(script);

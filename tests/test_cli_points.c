@@ -190,16 +190,79 @@ static void test_by_host(void **state)
     cli_expect(0, NULL, "");
     cli_python("text = open('out/a.csv').read()\n"
                "assert '# computed by: the host, direct summation in double precision\\n' in text, text\n"
-               "assert '# accuracy against: the formula once more' in text, text\n"
+               "assert '# verified against: a second sum in extended precision\\n' in text, text\n"
                "first, second = [float(row.split(',')[3]) for row in text.split()[-2:]]\n"
                "assert abs(first / second - (-1 / (25 + .005 ** 2) ** .5) / (1 / 2.4 - 1 / 2.6)) < 1e-12\n");
+    cli_expect(0, NULL, NULL);
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --dims 5,5,5 -o out/a.mrc");
+    cli_expect(0, "verified against: a second sum in extended precision\n", "");
+    cli_python("label = open('out/a.mrc', 'rb').read()[944:1024]\n" /* the last one, which has no more room */
+               "assert label.rstrip() == b'verified against: a second sum in extended precision', label\n");
     cli_expect(0, NULL, NULL);
     cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --device 0 --exclude self");
     cli_expect(0, "device 0: ", "");
     cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --dry-run --json out/dry.json");
-    cli_expect(0, "\nthe host alone: sooner than opening a device, of which the above is", NULL);
+    cli_expect(0, "\nthe host alone, direct summation in double precision of 2 atoms at 2 points: about ", NULL);
+    static const char *const dry[] = {"\nplan: method dcs_points; computed_by host\n",
+                                      "\npredicted: host: direct summation ", NULL};
+    cli_expect_all(dry);
+    cli_python("import json\nreport = json.load(open('out/dry.json'))\n"
+               "assert report['by_host'] is True and report['forecast']['devices'] == [], report\n"
+               "assert report['forecast']['total_s'] > 0 and report['plan']['computed_by'] == 'host', report\n");
+    cli_expect(0, NULL, NULL);
     cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --verify 0 --exclude self");
     cli_expect(0, "computed by: the host", "");
+}
+
+static void assert_same_bytes(const char *one, const char *other)
+{
+    size_t size, other_size;
+    char *bytes = cli_read(one, &size), *other_bytes = cli_read(other, &other_size);
+    assert_int_equal(size, other_size);
+    assert_memory_equal(bytes, other_bytes, size);
+    free(bytes);
+    free(other_bytes);
+}
+
+/* What is for devices is refused where the host is asked for, in one sentence. */
+static void test_not_by_host(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options, *says;
+    } cases[] = {
+        {"--variant simple --method dcs", "the host is to do the job alone, and a kernel's variant is for devices"},
+        {"--math native", "and a recipe of roots (math) is for devices"},
+        {"--slab-planes 2", "and a limit of slabs is for devices"},
+        {"--sum compensated", "and a compensated sum is for devices"},
+        {"--method msm --cutoff 10", "the host is to do the job alone, and meshes are for devices"},
+        {"--method cutoff --pair q*exp(-r)/r", "and method cutoff does it on devices only where a user's function"},
+    };
+    cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli("map two.pqr -o out/a.dx --spacing 2 --device host %s", cases[i].options);
+        cli_expect(1, NULL, cases[i].says);
+        cli_assert_nothing_left();
+    }
+}
+
+/* What stands on the terminal while it is done: no word of devices, of which none is opened. */
+static void test_progress_by_host(void **state)
+{
+    (void)state;
+    char own[4096] = "", script[8192];
+    assert_true(readlink("/proc/self/exe", own, sizeof own - 1) > 0);
+    *strrchr(own, '/') = '\0'; /* the folder of tests, beside which the command is */
+    cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
+    snprintf(
+        script, sizeof script,
+        "import os, pty\nos.environ.pop('LEYDEN_KERNEL_DIR', None)\nsaid = b''\n"
+        "def keep(fd):\n    global said\n    data = os.read(fd, 4096)\n    said += data\n    return data\n"
+        "pty.spawn(['%s/../leyden', 'map', 'two.pqr', '-o', 'out/a.dx', '--spacing', '2', '--device', 'host'], keep)\n"
+        "assert b'computing on the host' in said and b'devices' not in said, said\n",
+        own);
+    cli_python(script);
+    cli_expect(0, NULL, NULL);
 }
 
 /* A job that devices do sooner, once their kernels are built, is the host's where there is none. */
@@ -215,11 +278,18 @@ static void test_without_devices(void **state)
     cli("LEYDEN_KERNEL_DIR= %s", job);
     cli_expect(0, "device 0: ", NULL);
     cli("%s %s --dry-run", nothing, job);
-    cli_expect(0, "the host alone: there is no device here\n", NULL);
+    cli_expect(0, "the host alone, direct summation in double precision of ", NULL);
     cli("%s %s", nothing, job);
     cli_expect(0, "computed by: the host, direct summation", NULL);
-    cli("map molecule.pqr -o out/b.raw --dims 9,9,9 --plan out/a.json");
-    cli_expect(2, NULL, "the host did that job alone, which takes no plan: leave --plan out");
+    /* The plan of it, and the option, have the host do it again, where a device would be sooner. */
+    cli("LEYDEN_KERNEL_DIR= map molecule.pqr -o out/b.raw --dims 64,64,64 --spacing 1 --plan out/a.json");
+    cli_expect(0, "computed by: the host, direct summation", "");
+    assert_same_bytes("out/a.raw", "out/b.raw");
+    cli("map molecule.pqr -o out/b.raw --dims 64,64,64 --spacing 1 --device host");
+    cli_expect(0, "computed by: the host, direct summation in double precision\n", "");
+    assert_same_bytes("out/a.raw", "out/b.raw");
+    cli("map molecule.pqr -o out/b.raw --dims 9,9,9 --device 0 --plan out/a.json");
+    cli_expect(1, NULL, "a.json: plan: the host did that job alone, and --device names others");
     cli("%s %s --device 0", nothing, job); /* the report says why it has no results */
     cli_expect(3, NULL, "there is no device");
     char *report = cli_read("out/a.json", NULL);
@@ -584,6 +654,8 @@ int main(void)
                                        cmocka_unit_test_setup(test_residues, cli_empty),
                                        cmocka_unit_test_setup(test_said_lattices, cli_empty),
                                        cmocka_unit_test_setup(test_by_host, cli_empty),
+                                       cmocka_unit_test_setup(test_not_by_host, cli_empty),
+                                       cmocka_unit_test_setup(test_progress_by_host, cli_empty),
                                        cmocka_unit_test_setup(test_without_devices, cli_empty),
                                        cmocka_unit_test_setup(test_standard_input, cli_empty),
                                        cmocka_unit_test_setup(test_field_beyond_tolerance, cli_empty),

@@ -36,6 +36,9 @@ static void run(ley_job *job)
     assert_non_null(r->host);
     assert_non_null(r->host_check);
     assert_int_equal(r->device_count, 0);
+    assert_int_equal(r->decision_count, 2);
+    assert_string_equal(r->decisions[0].value, r->method);
+    assert_string_equal(r->decisions[1].name, "computed_by");
     assert_int_equal(r->sum, LEY_SUM_DOUBLE);
     assert_true(r->accuracy.points > 0 && r->accuracy.passed && r->accuracy.compared > 0);
     /* That of two ways, not of one with itself: the last digits differ somewhere. */
@@ -127,9 +130,14 @@ static void test_direct_map(void **state)
     ley_job *job;
     assert_ok(ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error));
     const ley_forecast *forecast;
-    assert_int_equal(ley_job_forecast(job, &forecast, &error), LEY_ERROR_USAGE);
-    assert_string_equal(error.message, "the host does it alone: forecasts are of devices");
-    ley_error_clear(&error);
+    assert_ok(ley_job_forecast(job, &forecast, &error));
+    assert_string_equal(forecast->host, "direct summation");
+    assert_int_equal(forecast->device_count, 0);
+    assert_int_equal(forecast->host_step_count, 1);
+    assert_true(forecast->total_s > 0 && forecast->total_s < 0.1 && forecast->host_bytes >= 7 * 5 * 6 * sizeof(float));
+    assert_string_equal(forecast->decisions[1].name, "computed_by");
+    ley_job_destroy(job);
+    assert_ok(ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error));
     run(job);
     assert_int_equal(watch.done, 7 * 5 * 6);
     for (int64_t i = 0; i < 7 * 5 * 6; i++) {
@@ -568,7 +576,7 @@ static size_t atoms_of_a_second(void)
 }
 
 /* Of ten atoms in a wire, whose images count the farther the weaker they are screened. */
-static ley_status ask_wire(double kappa_per_A)
+static ley_status ask_wire(double kappa_per_A, const ley_run_options *options)
 {
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(10, 0, 20, 3);
@@ -582,7 +590,7 @@ static ley_status ask_wire(double kappa_per_A)
         range.cell_A[axis][axis] = 20;
     range.kappa_per_A = kappa_per_A;
     assert_ok(ley_map_create(&lattice, &map, &error));
-    const ley_status status = ley_job_create_long_range(NULL, atoms, map, &range, usual(), &job, &error);
+    const ley_status status = ley_job_create_long_range(NULL, atoms, map, &range, options, &job, &error);
     ley_error_clear(&error);
     ley_job_destroy(job);
     ley_map_destroy(map);
@@ -593,8 +601,8 @@ static ley_status ask_wire(double kappa_per_A)
 static void test_wires(void **state)
 {
     (void)state;
-    assert_int_equal(ask_wire(0.1), LEY_OK);
-    assert_int_equal(ask_wire(1e-5), LEY_ERROR_NO_DEVICE);
+    assert_int_equal(ask_wire(0.1, usual()), LEY_OK);
+    assert_int_equal(ask_wire(1e-5, usual()), LEY_ERROR_NO_DEVICE);
 }
 
 static void test_who(void **state)
@@ -622,6 +630,52 @@ static void test_who(void **state)
     unsetenv("LEYDEN_KERNEL_DIR");
     ley_run_options late = {.size = 1};
     assert_int_equal(ask(10, &late), LEY_ERROR_USAGE);
+}
+
+/* Who asks for the host, by the option or by a plan of its, has it whatever takes how long, or is
+ * told what is for devices. */
+static void test_asked(void **state)
+{
+    (void)state;
+    static const ley_decision by_host[] = {{NULL, "method", "dcs"}, {NULL, "computed_by", "host"}},
+                              by_devices[] = {{NULL, "method", "dcs"}, {"opencl: X", "slab", "3"}},
+                              by_both[] = {{NULL, "method", "dcs"},
+                                           {NULL, "computed_by", "host"},
+                                           {"cuda: X", "slab", "3"}},
+                              by_nobody[] = {{NULL, "method", "dcs"}, {NULL, "computed_by", "device"}};
+    const size_t n = 20 * atoms_of_a_second();
+    ley_run_options options = *usual();
+    options.decisions = by_host;
+    options.decision_count = 2;
+    assert_int_equal(ask(n, &options), LEY_OK);
+    options.decisions = by_nobody;
+    assert_int_equal(ask(10, &options), LEY_ERROR_USAGE);
+    options.decisions = by_both;
+    options.decision_count = 3;
+    assert_int_equal(ask(10, &options), LEY_ERROR_USAGE);
+    options = *usual();
+    options.by_host = true;
+    assert_int_equal(ask(n, &options), LEY_OK);
+    options.decisions = by_devices;
+    options.decision_count = 2;
+    assert_int_equal(ask(10, &options), LEY_ERROR_USAGE);
+    options.decision_count = 0;
+    options.sum = LEY_SUM_DOUBLE;
+    assert_int_equal(ask(10, &options), LEY_OK);
+    options.sum = LEY_SUM_COMPENSATED;
+    assert_int_equal(ask(10, &options), LEY_ERROR_USAGE);
+    options.sum = LEY_SUM_FLOAT;
+    options.variant = "simple";
+    assert_int_equal(ask(10, &options), LEY_ERROR_USAGE);
+    options.variant = NULL;
+    options.slab_planes = 3;
+    assert_int_equal(ask(10, &options), LEY_ERROR_USAGE);
+    options.slab_planes = 0;
+    options.math = LEY_MATH_NATIVE;
+    assert_int_equal(ask(10, &options), LEY_ERROR_USAGE);
+    options.math = LEY_MATH_AUTO;
+    assert_int_equal(ask_wire(0.1, &options), LEY_OK);
+    assert_int_equal(ask_wire(1e-5, &options), LEY_ERROR_USAGE);
 }
 
 static int files;
@@ -667,8 +721,11 @@ static void test_after_a_build(void **state)
     ley_engine_destroy(engine);
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);
+    ley_run_options asked = *usual();
+    asked.by_host = true;
     assert_int_equal(ask(10, usual()), LEY_OK);
     assert_int_equal(ask(atoms_of_a_second(), usual()), LEY_ERROR_NO_DEVICE);
+    assert_int_equal(ask(atoms_of_a_second(), &asked), LEY_OK);
 }
 
 int main(void)
@@ -691,6 +748,7 @@ int main(void)
         cmocka_unit_test(test_none_left),
         cmocka_unit_test(test_hard_differences),
         cmocka_unit_test(test_who),
+        cmocka_unit_test(test_asked),
         cmocka_unit_test(test_nothing_was_loaded),
         cmocka_unit_test(test_after_a_build),
     };

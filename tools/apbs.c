@@ -43,6 +43,7 @@ static const option_row apbs_options[] = {
      .help = "compute every mdh and sdh boundary, also where APBS itself would be faster"},
     OPTION_ROW_STRIDE(apbs_values),
     OPTION_ROW_STRIDE_TOLERANCE(apbs_values),
+    OPTION_ROW_DEVICE(job_values, ""),
     JOB_OPTION_ROWS_AROUND({.name = "sum",
                             .kind = OPTION_CHOICE,
                             .offset = offsetof(apbs_values, job.sum),

@@ -64,7 +64,7 @@ static const option_row bench_options[] = {
      .offset = offsetof(bench_values, frontier),
      .method = "frontier",
      .help = "the same as --kernel frontier: error against time"},
-    OPTION_ROW_DEVICE(bench_values),
+    OPTION_ROW_DEVICE(bench_values, ""),
     OPTION_ROW_MATH(bench_values),
     {.name = "sum",
      .kind = OPTION_CHOICE,

@@ -387,14 +387,15 @@ static int conclude(work *w, const job_values *values)
     const size_t n = molecule_count(w->batch), left = n - w->next;
     int written = 0;
     progress_clear(&w->progress);
-    if (w->was_cancelled || (left > 0 && !w->is_given_up)) {
-        for (size_t i = 0; w->reports != NULL && i < n; i++)
-            json_decref(w->reports[i]);
-        fail(LEY_CANCELLED, "cancelled: %zu of %zu molecules are written", w->written, n);
-        return interrupt_exit_code();
-    }
+    const bool is_cancelled = w->was_cancelled || (left > 0 && !w->is_given_up);
+    if (is_cancelled)
+        w->code = interrupt_exit_code();
     if (values->json != NULL)
         written = write_report(w, values, seconds);
+    if (is_cancelled) {
+        fail(LEY_CANCELLED, "cancelled: %zu of %zu molecules are written", w->written, n);
+        return w->code;
+    }
     if (!w->is_silent)
         printf("molecules: %zu of %zu written in %s, %.3g per second\n", w->written, n, seconds_text(seconds).s,
                (double)w->written / seconds);

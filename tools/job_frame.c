@@ -115,35 +115,36 @@ static ley_run_options run_options_of(job_run *run)
     options.verify_least = run->tolerance > 0 ? POINTS_FOR_TOLERANCE : 0;
     options.tolerance = run->tolerance;
     options.slab_planes = run->slab_planes;
+    options.by_host = run->is_for_host;
     options.decision_count = run->plan.count;
     options.decisions = run->plan.decisions;
     return options;
 }
 
-/* Whether the host does the job alone, as that is sooner than with a device, of which none is
- * named. What is wrong with the job is found again on the way to the devices. */
-static bool create_by_host(job_run *run)
+/* Whether the host does the job alone, as that is asked for, or sooner than with a device, of which
+ * none is named. What is wrong with the job is else found again on the way to the devices. */
+static ley_status create_by_host(job_run *run, bool *is_by_host, ley_error *error)
 {
     const ley_run_options options = run_options_of(run);
     const method_row *method = run->method;
-    ley_error error = {0};
-    if (run->values->device != NULL || !job_frame_wants_devices(run))
-        return false;
+    *is_by_host = false;
+    if ((run->values->device != NULL && !run->is_for_host) || !job_frame_wants_devices(run))
+        return LEY_OK;
     if (method->by_host != NULL)
         method = method->by_host(run->problem);
-    if (method == NULL || method->create(run->problem, NULL, &options, &run->job, &error) != LEY_OK) {
-        ley_error_clear(&error);
+    const ley_status status = method != NULL ? method->create(run->problem, NULL, &options, &run->job, error)
+                                             : fail_into(error, LEY_ERROR_USAGE,
+                                                         "the host is to do the job alone, and meshes are for devices");
+    if (status != LEY_OK) {
         run->job = NULL;
-        return false;
+        if (run->is_for_host)
+            return status;
+        ley_error_clear(error);
+        return LEY_OK;
     }
-    if (run->is_dry) { /* it says this, and what a device would take */
-        ley_job_destroy(run->job);
-        run->job = NULL;
-        run->would_be_by_host = true;
-        return false;
-    }
+    *is_by_host = true;
     run->method = method;
-    return true;
+    return LEY_OK;
 }
 
 static ley_status create_job(job_run *run, ley_error *error)
@@ -170,9 +171,23 @@ static void take_choice(const job_run *run, const char *option, const char *cons
             *choice = i;
 }
 
+/* A plan of the host's names it, and so may the option. */
+static ley_status read_place(job_run *run, ley_error *error)
+{
+    const char *device = run->values->device, *planned = plan_file_word(&run->plan, "computed_by");
+    const bool names_host = device != NULL && strcmp(device, "host") == 0;
+    if (device != NULL && planned != NULL && !names_host)
+        return fail_into(error, LEY_ERROR_USAGE, "%s: plan: the host did that job alone, and --device names others",
+                         run->values->plan);
+    run->is_for_host = names_host || planned != NULL;
+    return LEY_OK;
+}
+
 static ley_status read_plan(job_run *run, ley_error *error)
 {
-    const ley_status status = plan_file_read(run->values->plan, &run->plan, error);
+    ley_status status = plan_file_read(run->values->plan, &run->plan, error);
+    if (status == LEY_OK)
+        status = read_place(run, error);
     run->planned = *run->values;
     take_choice(run, "math", math_names, &run->planned.math);
     take_choice(run, "sum", sum_names, &run->planned.sum);
@@ -183,8 +198,20 @@ static ley_status read_plan(job_run *run, ley_error *error)
 static bool opens_at_once(const job_run *run)
 {
     const bool has_points = run->kind->file != NULL && run->kind->file(run).path != NULL;
-    return run->values->device != NULL ||
-           file_size(run->arguments->operand) >= (has_points ? LARGE_INPUT_OF_POINTS_BYTES : LARGE_INPUT_BYTES);
+    return !run->is_for_host &&
+           (run->values->device != NULL ||
+            file_size(run->arguments->operand) >= (has_points ? LARGE_INPUT_OF_POINTS_BYTES : LARGE_INPUT_BYTES));
+}
+
+/* There is none: then the host does what it would have left to them. */
+static ley_status create_in_place_of_devices(job_run *run, bool *is_by_host, ley_error *error)
+{
+    ley_error why = {0};
+    create_by_host(run, is_by_host, &why);
+    if (!*is_by_host)
+        return LEY_ERROR_NO_DEVICE;
+    ley_error_clear(error);
+    return LEY_OK;
 }
 
 static ley_status prepare(job_run *run, ley_error *error)
@@ -198,20 +225,19 @@ static ley_status prepare(job_run *run, ley_error *error)
     if (status == LEY_OK)
         status = run->kind->read(run, error);
     run->phases.reading_s = lap_s(&clock_s);
-    if (status == LEY_OK)
-        progress_say(&run->progress, "opening the devices");
     if (status == LEY_OK && run->kind->place != NULL)
         status = run->kind->place(run, error);
-    bool is_by_host = status == LEY_OK && !opens_at_once(run) && create_by_host(run);
+    bool is_by_host = false;
+    if (status == LEY_OK && !opens_at_once(run))
+        status = create_by_host(run, &is_by_host, error);
     const ley_status before = status;
+    if (status == LEY_OK && !is_by_host && job_frame_wants_devices(run))
+        progress_say(&run->progress, "opening the devices");
     if (!opens_at_once(run) && !is_by_host)
         begin_opening(&devices, run, status);
     status = end_opening(&devices, status, error);
-    if (before == LEY_OK && status == LEY_ERROR_NO_DEVICE && create_by_host(run)) { /* then the host does it */
-        is_by_host = true;
-        ley_error_clear(error);
-        status = LEY_OK;
-    }
+    if (before == LEY_OK && status == LEY_ERROR_NO_DEVICE)
+        status = create_in_place_of_devices(run, &is_by_host, error);
     plan_file_explain(run->values->plan, error);
     if (status == LEY_OK && !is_by_host)
         status = create_job(run, error);
@@ -236,7 +262,7 @@ static ley_status compute(job_run *run, ley_error *error)
 {
     double clock_s = now_s();
     run->progress.last = run->values->verify > 0 ? "verifying" : NULL;
-    progress_say(&run->progress, "preparing the devices");
+    progress_say(&run->progress, run->engine != NULL ? "preparing the devices" : "computing on the host");
     const ley_status status = method_row_run(run->method, run->problem, run->job, error);
     plan_file_explain(run->values->plan, error);
     run->computed = status == LEY_OK;
@@ -265,7 +291,9 @@ ley_status job_frame_compute(job_run *run, ley_error *error)
 {
     double clock_s = now_s();
     ley_status status = run->kind->place != NULL ? run->kind->place(run, error) : LEY_OK;
-    const bool is_by_host = status == LEY_OK && create_by_host(run);
+    bool is_by_host = false;
+    if (status == LEY_OK)
+        status = create_by_host(run, &is_by_host, error);
     if (status == LEY_OK && !is_by_host && *run->lent == NULL && job_frame_wants_devices(run))
         status = ley_engine_create(run->values->device, run->lent, error);
     run->engine = *run->lent;
@@ -279,7 +307,8 @@ ley_status job_frame_compute(job_run *run, ley_error *error)
 static ley_status forecast(job_run *run, ley_error *error)
 {
     double clock_s = now_s();
-    progress_say(&run->progress, "asking the devices");
+    if (run->engine != NULL)
+        progress_say(&run->progress, "asking the devices");
     const ley_status status = ley_job_forecast(run->job, &run->forecast, error);
     plan_file_explain(run->values->plan, error);
     run->report = ley_job_report(run->job);
@@ -403,7 +432,8 @@ static void print_report(const job_run *run)
         run->kind->print(run);
     if (run->method->print != NULL)
         run->method->print(run->problem, run->report);
-    print_work(run->report, run->report != NULL && run->report->host != NULL ? NULL : run->method->rate);
+    print_work(run->report, run->report != NULL && run->report->host != NULL ? NULL : run->method->rate,
+               run->is_for_host);
     print_times(&run->phases);
     print_predictions(run->report);
     print_accuracy(run->report);
@@ -436,8 +466,11 @@ static void print_dry(const job_run *run)
     if (run->kind->print != NULL)
         run->kind->print(run);
     print_forecast(run->forecast);
-    if (run->would_be_by_host)
-        printf("the host alone: sooner than opening a device, of which the above is; --device asks for one\n");
+    if (run->forecast->host != NULL)
+        printf("the host alone, %s in double precision of %s at %s: about %.2g s, without a device%s\n",
+               run->forecast->host, counted_text(run->report->atoms, "atom").s,
+               counted_text(run->report->points, "point").s, run->forecast->total_s,
+               run->is_for_host ? "" : " (--device asks for one)");
     const char *packed = run->output != NULL && ends_with(run->output, ".gz") ? " before it is packed" : "";
     if (run->is_streamed)
         printf("file: %s, %s%s\n", run->output, bytes_text(float_bytes(run)).s, packed);
@@ -450,28 +483,14 @@ static void print_dry(const job_run *run)
 static int conclude_dry(job_run *run, ley_error *error)
 {
     const job_values *values = run->values;
-    const bool is_alone = run->would_be_by_host && run->forecast == NULL && error->status == LEY_ERROR_NO_DEVICE;
-    if (is_alone) {
-        ley_error_clear(error);
-        error->status = LEY_OK;
-    }
     int code = ley_status_exit_code(error->status), written = 0;
-    if (is_alone && values->json != NULL) {
-        json_t *report = json_begin(run->arguments);
-        json_put_outcome(report, error, code);
-        json_put(report, "forecast", json_null());
-        json_put(report, "by_host", json_boolean(true));
-        written = json_finish(report, values->json);
-    }
-    if (is_alone && !values->quiet && !json_takes_stdout(values->json))
-        printf("the host alone: there is no device here\n");
     if (run->forecast != NULL && values->json != NULL) {
         json_t *report = json_begin(run->arguments);
         json_put_outcome(report, error, code);
         if (run->kind->put_json != NULL)
             run->kind->put_json(run, report);
         json_put(report, "forecast", json_of_forecast(run->forecast));
-        json_put(report, "by_host", json_boolean(run->would_be_by_host));
+        json_put(report, "by_host", json_boolean(run->forecast->host != NULL));
         json_put(report, "file_bytes",
                  run->is_streamed && !ends_with(run->output, ".gz") ? json_count((int64_t)float_bytes(run))
                                                                     : json_null());
@@ -488,9 +507,24 @@ static int conclude_dry(job_run *run, ley_error *error)
     return code != 0 ? code : written;
 }
 
+static int exit_code_of(const ley_error *outcome)
+{
+    return outcome->status == LEY_CANCELLED ? interrupt_exit_code() : ley_status_exit_code(outcome->status);
+}
+
+/* Of all maps, without headers beside them. */
+static int64_t bytes_written(const job_run *run)
+{
+    int64_t bytes = (int64_t)file_size(run->output);
+    for (size_t i = 0; i < run->other_count; i++)
+        if (run->others[i] != NULL && is_map_name(run->others[i]))
+            bytes += (int64_t)file_size(run->others[i]);
+    return bytes;
+}
+
 void job_frame_put_json(const job_run *run, const ley_error *outcome, json_t *report)
 {
-    json_put_outcome(report, outcome, ley_status_exit_code(outcome->status));
+    json_put_outcome(report, outcome, exit_code_of(outcome));
     if (!run->computed && run->report == NULL)
         return;
     if (run->kind->put_json != NULL)
@@ -504,7 +538,7 @@ void job_frame_put_json(const job_run *run, const ley_error *outcome, json_t *re
     json_put_work(report, run->report);
     json_put(report, "seconds", json_of_phases(&run->phases));
     if (run->output != NULL)
-        json_put(report, "bytes_written", run->is_written ? json_count((int64_t)file_size(run->output)) : json_null());
+        json_put(report, "bytes_written", run->is_written ? json_count(bytes_written(run)) : json_null());
 }
 
 static int write_json(const job_run *run, const ley_error *outcome)
@@ -524,6 +558,8 @@ static int conclude(job_run *run, ley_error *error)
     if (run->is_dry)
         return conclude_dry(run, error);
     if (error->status == LEY_CANCELLED) {
+        if (values->json != NULL)
+            write_json(run, error);
         fail_with(error);
         return interrupt_exit_code();
     }

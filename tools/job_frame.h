@@ -53,6 +53,7 @@ struct job_run {
 
     const job_values *values; /* and these the frame */
     job_values planned;       /* the same, with what the plan says of the options that were not given */
+    bool is_for_host;         /* --device or the plan says so */
     plan_file plan;
     void *input; /* the method's, or NULL */
     ley_engine *engine;
@@ -63,7 +64,6 @@ struct job_run {
     const ley_forecast *forecast; /* of a dry run; or NULL */
     double tolerance;             /* relative root mean square error that the method may have; 0: any */
     bool computed, is_written;
-    bool would_be_by_host; /* of a dry run: the host would do it alone */
     phase_times phases;
     progress_line progress;
 };

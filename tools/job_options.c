@@ -1,6 +1,7 @@
 #include "job_options.h"
 
 static const option_row rows[] = {
+    OPTION_ROW_DEVICE(job_values, "; host: none of these, the host does the job alone, in double precision"),
     JOB_OPTION_ROWS_AROUND(OPTION_ROW_SUM(job_values)),
     {.name = "plan",
      .kind = OPTION_TEXT,

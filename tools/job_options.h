@@ -17,7 +17,7 @@ extern const option_block job_options;
 /* Its rows around another one for --sum, for a command whose struct of values begins with a
  * job_values. */
 #define JOB_OPTION_ROWS_AROUND(...) \
-    OPTION_ROW_DEVICE(job_values), OPTION_ROW_MATH(job_values), __VA_ARGS__, \
+    OPTION_ROW_MATH(job_values), __VA_ARGS__, \
         {.name = "variant", \
          .kind = OPTION_TEXT, \
          .offset = offsetof(job_values, variant), \

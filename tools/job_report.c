@@ -65,7 +65,7 @@ void put_accuracy(FILE *to, const ley_report *report)
         fprintf(to, "accuracy: error at most %.2g of %s at %s, relative RMS %s, absolute RMS %.2g\n", a->max_error,
                 report->error_scale, points.s, relative_text(a->relative_rms).s, a->absolute_rms);
     if (report->host_check != NULL)
-        fprintf(to, "accuracy against: %s\n", report->host_check);
+        fprintf(to, "verified against: %s\n", report->host_check);
     a = &report->field_accuracy;
     if (a->points > 0)
         fprintf(to, "accuracy of the field: relative RMS %s, absolute RMS %.2g at %zu point%s\n",
@@ -150,7 +150,7 @@ static void print_device(const ley_device_report *device)
         print_recipe("root", device->root);
         print_recipe("exp", device->exp);
         printf("%s/s, ready in %s%s\n", billions_text(device->evaluations_per_s).s, seconds_text(device->build_s).s,
-               device->from_cache ? " (kernel from the cache)" : "");
+               device->from_cache ? " (its summing kernel from the cache)" : "");
     } else if (device->points == 0) {
         printf("had no part: %s\n", why_nothing(device));
     } else {
@@ -199,12 +199,13 @@ static void print_schedule(const ley_report *report)
         putchar('\n');
 }
 
-void print_work(const ley_report *report, const char *what)
+void print_work(const ley_report *report, const char *what, bool asks_host)
 {
     for (size_t i = 0; report != NULL && i < report->device_count; i++)
         print_device(&report->devices[i]);
     if (report != NULL && report->host != NULL)
-        printf("computed by: the host, %s in double precision: sooner than opening a device\n", report->host);
+        printf("computed by: the host, %s in double precision%s\n", report->host,
+               asks_host ? "" : ": sooner than opening a device");
     if (report != NULL)
         print_schedule(report);
     if (report != NULL)
@@ -244,7 +245,7 @@ void print_accuracy(const ley_report *report)
                a->max_error, counted_text((int64_t)a->points, "point").s, a->tolerance,
                relative_text(a->relative_rms).s, a->absolute_rms);
     if (report->host_check != NULL)
-        printf("accuracy against: %s\n", report->host_check);
+        printf("verified against: %s\n", report->host_check);
     if (report->float_relative_rms > 0)
         printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n",
                report->float_relative_rms);

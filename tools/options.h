@@ -193,13 +193,13 @@ int fail_usage(const subcommand *command, const char *format, ...) __attribute__
 bool read_real(const char *word, double *value);
 
 /* Rows that several commands share; `type` is the command's struct of values. */
-#define OPTION_ROW_DEVICE(type) \
+#define OPTION_ROW_DEVICE(type, more) \
     { \
         .name = "device", .kind = OPTION_TEXT, .offset = offsetof(type, device), .value = "LIST", \
         .unset = "the fastest that works", \
         .help = \
             "devices to use, separated by commas: an index, any part of a device's, platform's, vendor's or driver's " \
-            "name, or opencl, cuda, cpu, gpu, all; 'leyden devices' lists them" \
+            "name, or opencl, cuda, cpu, gpu, all; 'leyden devices' lists them" more \
     }
 #define OPTION_ROW_MATH(type) \
     { \
@@ -210,8 +210,10 @@ bool read_real(const char *word, double *value);
 #define OPTION_ROW_SUM(type) \
     { \
         .name = "sum", .kind = OPTION_CHOICE, .offset = offsetof(type, sum), .value = "TYPE", .choices = sum_names, \
-        .help = "type of the terms and the sum: compensated is float terms in Kahan's sum; auto is float, and all " \
-                "over again in double where verification finds a relative RMS error above 1e-5" \
+        .help = \
+            "type of the terms and the sum: compensated is float terms in Kahan's sum; auto is float, and all " \
+            "over again in double where verification finds a relative RMS error above 1e-5; what the host does alone " \
+            "is always summed in double" \
     }
 #define OPTION_ROW_JSON(type) \
     { \

@@ -110,9 +110,7 @@ static ley_status find_plan(reader *r, json_t *root)
                          "%s: it is no plan: it has neither 'plan', as a report has, nor 'method'", r->path);
     if (member != NULL && !json_is_object(member))
         return fail_into(r->error, LEY_ERROR_INPUT, "%s: its 'plan' is no object: %s", r->path,
-                         json_is_string(json_object_get(root, "host"))
-                             ? "the host did that job alone, which takes no plan: leave --plan out"
-                             : "nothing was computed by one");
+                         "nothing was computed by one");
     return read_plan(r, member != NULL ? member : root);
 }
 

@@ -1,17 +1,25 @@
 #include "text_file.h"
 #include "console.h"
 #include "file.h"
+#include "interrupt.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* What is begun after a signal says what came of it, and the same signal does not stop that. */
+static ley_status begin(text_file *to, const char *path)
+{
+    return interrupt_came() ? ley_file_create(path, NULL, &to->file, &to->error)
+                            : file_begin(path, &to->file, &to->error);
+}
+
 void text_file_begin(text_file *to, const char *path, bool may_be_stdout)
 {
     *to = (text_file){.status = LEY_OK};
     if (!may_be_stdout || strcmp(path, "-") != 0)
-        to->status = file_begin(path, &to->file, &to->error);
+        to->status = begin(to, path);
 }
 
 static void put(text_file *to, const char *text, size_t size)

@@ -38,10 +38,9 @@ void second_end(second_sum *s)
 
 const char *second_says(const second_sum *s)
 {
-    return s->images != NULL ? "sums over all images, charge by charge, with another division between images and waves"
-           : s->terms->range != NULL
-               ? "the same pair function, with images counted one by one and atoms in the reverse order"
-               : "the formula once more, in extended precision, with atoms in the reverse order";
+    return s->images != NULL         ? "a second sum over all images, with another splitting"
+           : s->terms->range != NULL ? "a second sum with images one by one"
+                                     : "a second sum in extended precision";
 }
 
 /* ---- The potential --------------------------------------------------------------------------- */

@@ -4,9 +4,11 @@
 #include "costs.h"
 #include "error.h"
 #include "log.h"
+#include "plan/host_job.h"
 #include "plan/job_run.h"
 #include "schedule/job.h"
 #include "schedule/job_memory.h"
+#include "target/map.h"
 #include "watch.h"
 
 #include <math.h>
@@ -291,6 +293,24 @@ static void add_up(job_forecast *f)
     to->devices = f->public;
     to->note_count = f->notes.count;
     to->notes = f->notes.list;
+    to->decision_count = job->report.decision_count;
+    to->decisions = job->report.decisions;
+}
+
+/* What the host does alone. */
+static void ask_host(job_forecast *f)
+{
+    ley_job *job = f->job;
+    host_sum sum = {.map = NULL};
+    job->method->by_host(job->task, &sum); /* it was asked before */
+    if (sum.map != NULL)
+        job_needs_map(&f->host, ley_map_lattice(sum.map), map_get_store(sum.map) != NULL, 1);
+    else
+        job_needs_points(&f->host, host_sum_points(&sum), sum.points != NULL && sum.points->field != NULL);
+    f->host_steps[f->forecast.host_step_count++] = (ley_step){sum.how, host_sum_seconds(&sum)};
+    host_job_put_decisions(job);
+    f->forecast.host = sum.how;
+    add_up(f);
 }
 
 /* Once; false: devices cannot do it in this way. */
@@ -342,7 +362,7 @@ static void destroy(job_forecast *f)
 
 static ley_status create(ley_job *job, job_forecast **made, ley_error *error)
 {
-    const size_t count = job->engine->candidate_count;
+    const size_t count = job->engine->candidate_count + 1;
     job_forecast *f = calloc(1, sizeof *f);
     if (f != NULL) {
         f->job = job;
@@ -361,8 +381,6 @@ ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_err
 {
     if (job->has_begun)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
-    if (job->is_by_host)
-        return ley_fail(error, LEY_ERROR_USAGE, "the host does it alone: forecasts are of devices");
     if (job->method->host_needs == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "method %s: there are no forecasts of it", job->method->name);
     job->has_begun = true;
@@ -371,6 +389,11 @@ ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_err
         return status;
     job_forecast *f = job->forecast;
     job->end_forecast = destroy;
+    if (job->is_by_host) {
+        ask_host(f);
+        *forecast = &f->forecast;
+        return job_needs_check(&f->host, error);
+    }
     job_begin_plan(job);
     if (job->options.sum == LEY_SUM_AUTO) /* what comes first, and mostly is right enough */
         job->options.sum = LEY_SUM_FLOAT;
@@ -384,8 +407,6 @@ ley_status ley_job_forecast(ley_job *job, const ley_forecast **forecast, ley_err
     }
     add_processors(f);
     add_up(f);
-    f->forecast.decision_count = job->report.decision_count;
-    f->forecast.decisions = job->report.decisions;
     ley_status refused = job_needs_check(&f->host, error);
     if (refused == LEY_OK && status != LEY_OK) {
         ley_error_copy(error, &f->refusal);

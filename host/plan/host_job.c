@@ -374,6 +374,17 @@ static ley_status run(host_run *r, ley_error *error)
     return status;
 }
 
+void host_job_put_decisions(ley_job *job)
+{
+    job_plan *made = job->made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return;
+    plan_add(made, NULL, "method", job->method->name);
+    plan_add(made, NULL, "computed_by", "host");
+    job->report.decision_count = made->count;
+    job->report.decisions = made->list;
+}
+
 ley_status host_job_run(ley_job *job, ley_error *error)
 {
     host_run r = {.job = job};
@@ -383,7 +394,8 @@ ley_status host_job_run(ley_job *job, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
     job->report.host = r.sum.how;
     job->report.sum = LEY_SUM_DOUBLE;
-    log_say(LEY_LOG_NOTE, "the host does it, by %s in double precision: about %.2g s, sooner than a device", r.sum.how,
+    host_job_put_decisions(job);
+    log_say(LEY_LOG_NOTE, "the host does it, by %s in double precision: about %.2g s", r.sum.how,
             host_sum_seconds(&r.sum));
     const ley_status status = run(&r, error);
     if (status == LEY_OK)

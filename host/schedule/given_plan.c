@@ -8,6 +8,7 @@
 enum { MOST_TEXT = 512, MOST_DECISIONS = 4096 };
 
 static const char *const sums[] = {"float", "compensated", "double", NULL};
+static const char *const by_whom[] = {"host", NULL};
 
 /* Of plans of all methods. A method's own name and the words of variants and recipes are looked up
  * where they are. */
@@ -15,6 +16,7 @@ static const plan_row common_rows[] = {
     {.name = "method", .words = plan_maths},
     {.name = "math", .words = plan_maths},
     {.name = "sum", .words = sums},
+    {.name = "computed_by", .words = by_whom},
     {.name = "variant", .of_device = true, .words = plan_maths},
     {.name = "root", .of_device = true, .words = plan_maths},
     {.name = "exp", .of_device = true, .words = plan_maths},

@@ -3,11 +3,13 @@
 #include "build_cache.h"
 #include "engine/selector.h"
 #include "environment.h"
+#include "error.h"
 #include "parallel.h"
 #include "schedule/host_direct.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Whether it is sooner -------------------------------------------------------------------- */
 
@@ -113,11 +115,20 @@ void host_sum_note_built(const method *m)
         owe(m, INFINITY);
 }
 
-/* What only devices have. */
+/* What the options ask for that only devices have; NULL: nothing. */
+static const char *asked_of_devices(const ley_run_options *o)
+{
+    return o->variant != NULL              ? "a kernel's variant"
+           : o->math != LEY_MATH_AUTO      ? "a recipe of roots (math)"
+           : o->slab_planes > 0            ? "a limit of slabs"
+           : o->sum == LEY_SUM_COMPENSATED ? "a compensated sum"
+                                           : NULL;
+}
+
 static bool is_for_devices(const ley_run_options *o)
 {
-    return o->variant != NULL || o->decision_count > 0 || o->math != LEY_MATH_AUTO || o->slab_planes > 0 ||
-           o->sum == LEY_SUM_COMPENSATED || environment_kernel_dir() != NULL || environment_dump_dir() != NULL;
+    return asked_of_devices(o) != NULL || o->decision_count > 0 || environment_kernel_dir() != NULL ||
+           environment_dump_dir() != NULL;
 }
 
 bool host_sum_is_sooner(const method *m, const void *task, const ley_run_options *o)
@@ -129,6 +140,42 @@ bool host_sum_is_sooner(const method *m, const void *task, const ley_run_options
     if (selector_found_none())
         return isfinite(seconds);
     return seconds <= built_s || (seconds <= first_s && seconds <= first_s - owed_s(m));
+}
+
+bool host_sum_is_asked(const ley_run_options *o, const job_plan *given)
+{
+    return o->by_host || plan_word(given, NULL, "computed_by") != NULL;
+}
+
+static ley_status check_plan(const job_plan *given, ley_error *error)
+{
+    for (size_t i = 0; given != NULL && i < given->count; i++)
+        if (strcmp(given->list[i].name, "method") != 0 && strcmp(given->list[i].name, "computed_by") != 0)
+            return plan_fail(error, "'%s' is for devices, and the host is to do the job alone", given->list[i].name);
+    return LEY_OK;
+}
+
+ley_status host_sum_check(const method *m, const void *task, const ley_run_options *o, const job_plan *given,
+                          ley_error *error)
+{
+    host_sum sum = {.map = NULL};
+    const char *asked = asked_of_devices(o);
+    if (asked != NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "the host is to do the job alone, and %s is for devices", asked);
+    if (check_plan(given, error) != LEY_OK)
+        return LEY_ERROR_USAGE;
+    if (m->by_host == NULL || !m->by_host(task, &sum))
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "the host is to do the job alone, and method %s does it on devices only where a user's "
+                        "function of pairs, places of steps or sizes of bins are given",
+                        m->name);
+    if (!isfinite(host_sum_seconds(&sum)))
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "the host is to do the job alone, and cannot verify it in a reasonable time: there are more "
+                        "than %g atoms in the cell, or its edges differ by more than a factor of %g, or screening "
+                        "along one axis is weak",
+                        most_charges, longest_edge);
+    return LEY_OK;
 }
 
 void host_sum_note_taken(const method *m, double seconds)

@@ -23,6 +23,13 @@ typedef struct host_sum {
  * and recipes, are theirs. */
 bool host_sum_is_sooner(const method *m, const void *task, const ley_run_options *options);
 
+/* Whether the host is to do it, by the options or by this plan, which may be NULL; and whether it
+ * can. LEY_ERROR_USAGE: what is asked for is for devices, or its verification would take too
+ * long. */
+bool host_sum_is_asked(const ley_run_options *options, const job_plan *given);
+ley_status host_sum_check(const method *m, const void *task, const ley_run_options *options, const job_plan *given,
+                          ley_error *error);
+
 /* About how long it takes on all cores, in s. */
 double host_sum_seconds(const host_sum *sum);
 

@@ -123,11 +123,14 @@ static ley_status create_into(ley_job *j, ley_error *error)
 /* In place of an engine: none of its devices is there. */
 static ley_engine nobody;
 
-/* What the devices would be sooner for is not the host's. */
+/* What the devices would be sooner for is not the host's, unless it is asked for. */
 static ley_status take_engine(ley_engine *engine, const method *m, const void *task, const ley_run_options *options,
-                              ley_engine **taken, ley_error *error)
+                              const job_plan *given, ley_engine **taken, ley_error *error)
 {
-    *taken = engine != NULL ? engine : &nobody;
+    const bool asks_host = host_sum_is_asked(options, given);
+    *taken = engine != NULL && !asks_host ? engine : &nobody;
+    if (asks_host)
+        return host_sum_check(m, task, options, given, error);
     if (engine != NULL || host_sum_is_sooner(m, task, options))
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_NO_DEVICE,
@@ -143,9 +146,9 @@ ley_status job_create(ley_engine *engine, const method *m, void *task, const ley
         status = check_options(&taken, m, error);
     job_plan *given = NULL;
     if (status == LEY_OK)
-        status = take_engine(engine, m, task, &taken, &engine, error);
-    if (status == LEY_OK)
         status = plan_take(&taken, m, &given, error);
+    if (status == LEY_OK)
+        status = take_engine(engine, m, task, &taken, given, &engine, error);
     taken.decision_count = 0; /* the caller's: the job has its own */
     taken.decisions = NULL;
     ley_job *j = status == LEY_OK ? calloc(1, sizeof *j) : NULL;

@@ -179,6 +179,26 @@ def test_the_file_of_the_command(files, atoms, engine, command):
             "--slab-planes", 1)
     leyden.map(atoms, spacing=1, padding=4, slab_planes=1, engine=engine).save(files / "p.dx")
     assert body(files / "c.dx") == body(files / "p.dx")
+    said, right = ([line for line in (files / name).read_text().split("\n") if line.startswith("#")]
+                   for name in ("p.dx", "c.dx"))
+    differ = [line for line in right if line not in said]
+    assert [line.split(":")[0] for line in differ] == ["# method", "# molecule"], (said, right)
+    assert "# molecule: 60 atoms" + differ[1][differ[1].index(", total charge"):] in said, said
+    assert any(line.startswith("# accuracy: error at most ") for line in said), said
+
+
+@pytest.mark.parametrize("how", [{"cell": (20, 21, 22), "kappa": 0.125}, {"method": "cutoff", "pair": "yukawa", "kappa": .5}])
+def test_the_header_of_the_command(files, atoms, lattice, command, how):
+    """Of what the host does, of which all is said, but for the molecule's name."""
+    words = [word for name, value in how.items() for word in (
+        f"--{name}", ",".join(map(str, value)) if name == "cell" else value)]
+    command("map", files / "a.pqr", "-o", files / "c.dx", "--device", "host", "--dims", "7,6,5", "--spacing", 2, "--origin", "0,0,0",
+            *(["--periodic", "xyz"] if "cell" in how else []), *words)
+    leyden.map(atoms, leyden.Lattice((0, 0, 0), spacing=2, n=(7, 6, 5)), engine="host", **how).save(files / "p.dx")
+    assert body(files / "c.dx") == body(files / "p.dx")
+    said, right = (set(line for line in (files / name).read_text().split("\n") if line.startswith("#"))
+                   for name in ("p.dx", "c.dx"))
+    assert sorted(line.split(":")[0] for line in right - said) == ["# method", "# molecule"], (said, right)
 
 
 def test_the_plan_of_a_report(files, atoms, lattice, engine, command):

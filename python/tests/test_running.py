@@ -150,6 +150,18 @@ assert all(m.report["host"] and m.report["host_check"] and not m.report["devices
 assert all(m.report["accuracy"]["compared"] > 0 for m in made)
 right = [1 / 3 ** .5 - 1 / 6 ** .5, 1 / 29 ** .5 - 1 / 26 ** .5]
 assert np.allclose(made[0].values / made[0].values[0], np.array(right) / right[0], rtol=1e-12)
+for again in ({"plan": made[1].report}, {"plan": {"method": "dcs", "computed_by": "host"}}, {"engine": "host"}):
+    same = leyden.map(atoms, spacing=2, padding=3, **again)
+    assert same.report["host"] and np.array_equal(same.values, made[1].values)
+    for asked in ({"variant": "simple"}, {"math": "native"}, {"slab_planes": 1}, {"sum": "compensated"},
+                  {"method": "msm", "cutoff": 9}):
+        try:
+            leyden.map(atoms, spacing=2, padding=3, **again, **asked)
+            raise SystemExit(f"{again} and {asked} are for different places")
+        except leyden.UsageError as error:
+            assert "plan" in str(error) or "the host is to do the job alone" in str(error), error
+assert leyden.boundary(atoms, [[9, 9, 9]], engine="host").report["plan"] == {
+    "method": "mdh", "computed_by": "host", "devices": []}
 assert leyden._engine._default is None
 mapped = open("/proc/self/maps").read()
 assert not any(name in mapped for name in ("libpocl", "libLLVM", "Rusticl", "libcuda"))
@@ -163,3 +175,8 @@ def test_small_sums_are_the_hosts(tmp_path):
     done = subprocess.run([sys.executable, "-c", SMALL], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert not any(files for _, _, files in os.walk(tmp_path))
+
+
+def test_a_plan_of_the_host_is_for_no_engine(atoms, lattice, engine):
+    with pytest.raises(leyden.UsageError, match="the host did that job alone, and engine names devices"):
+        leyden.map(atoms, lattice, plan={"method": "dcs", "computed_by": "host"}, engine=engine)

@@ -13,7 +13,7 @@ from ._arrays import doubles, pointer_to, view
 from ._atoms import Atoms
 from ._c import ffi, lib
 from ._compute import ProgressArgument, call_by, run_job
-from ._engine import Engine
+from ._engine import Engine, EngineArgument
 from ._errors import NoDeviceError, Status, UsageError, file_name
 from ._lattice import Lattice
 from ._options import PlanArgument, RunOptions
@@ -100,7 +100,7 @@ def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", d
              solute_dielectric: float = 2.0, temperature: float = 298.15, ions: Sequence[Sequence[float]] = (),
              sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
              verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
-             engine: Optional[Engine] = None, progress: ProgressArgument = None) -> Boundary:
+             engine: EngineArgument = None, progress: ProgressArgument = None) -> Boundary:
     """Debye-Hueckel potentials on the faces of a lattice or at points, in kT/e, as APBS defines them.
 
     phi(r) = C / eps_s sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|.
@@ -167,6 +167,7 @@ def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", d
         finally:
             opened.lock.release()
 
-    report = call_by(mdh if method == "mdh" else without_job, engine if method == "mdh" else None, watcher) or None
+    report = call_by(mdh, options.take_engine(engine), watcher) if method == "mdh" else \
+        call_by(without_job, None, watcher) or None
     assert species is not None  # the solvent points to it
     return Boundary(pointer, lattice, lib.ley_screening_per_A(solvent), report)

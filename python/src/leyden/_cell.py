@@ -110,6 +110,13 @@ class Cell:
         numbers = self.vectors.ravel() if self.box is None else self.box
         return f"--periodic {axes} --cell={','.join(f'{number:.9g}' for number in numbers)}"
 
+    @property
+    def line(self) -> str:
+        """Of a header."""
+        vectors = ", ".join(f"{letter} ({', '.join(f'{number:.15g}' for number in vector)})"
+                            for letter, vector in zip("abc", self.vectors.tolist()))
+        return f"cell: {vectors} A, periodic along {' '.join(l for l, is_on in zip('abc', self.periodic) if is_on)}"
+
     def put(self, to: Any) -> None:
         to.periodic = list(self.periodic)
         to.cell_A = self.vectors.tolist()

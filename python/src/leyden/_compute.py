@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from . import _task
 from ._arrays import doubles, pointer_to
 from ._atoms import Atoms
 from ._c import ffi, lib
-from ._engine import Engine, engine_or_default
+from ._engine import Engine, EngineArgument, engine_or_default
 from ._cell import Cell, Periodic
 from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError
 from ._lattice import Lattice, counts_of as _counts, lattice_of
@@ -71,6 +71,17 @@ class _Sum:
     asks_for_lattices: bool  # some argument says what they are
     map: Any = None  # is filled: this,
     points: Any = None  # or this
+
+    def details(self, pair: str) -> List[str]:
+        """Lines of a header."""
+        kappa = f"kappa {(self.short_range or self.long_range).kappa_per_A:.15g} / A"
+        lines = []
+        if self.method == "cutoff":
+            lines = [f"pair: {pair}, cutoff {self.short_range.cutoff_A:.15g} A" +
+                     (f", {kappa}" if self.short_range.kappa_per_A > 0 else "")]
+        elif self.long_range.kappa_per_A > 0:
+            lines = [kappa]
+        return lines + ([self.cell.line] if self.cell.is_periodic else [])
 
     def check_memory(self, lattice: Lattice) -> None:
         """Before a map is made."""
@@ -160,21 +171,23 @@ class _Sum:
     def _run_by_host(self, token: _task.Token) -> Optional[Dict[str, Any]]:
         """The report of the sum by the host alone; None: a device is sooner, or has to say what is wrong."""
         if self.method == "msm" and self.asks_for_lattices:
+            if self.options.is_for_host:
+                raise UsageError("the host is to do the job alone, and meshes are for devices")
             return None
         method = self.method if self.method != "auto" else "dcs" if self._can_be_direct() else "msm"
         try:
             return {**self._run_once(token, ffi.NULL, method), "missed_rms": []}
         except Error as error:
-            if hasattr(error, "report"):  # it began
+            if self.options.is_for_host or hasattr(error, "report"):  # it is nobody else's, or began
                 raise
             return None
 
     def run(self, token: _task.Token, engine: Optional[Engine]) -> Optional[Dict[str, Any]]:
         """The report of the sum; one that misses the tolerance has been made again by stricter plans.
 
-        Without an engine by the host, or None.
+        Without an engine, and where the host is asked for, by the host, or None.
         """
-        if engine is None:
+        if engine is None or self.options.is_for_host:
             return self._run_by_host(token)
         token.acquire(engine.lock)
         try:
@@ -375,7 +388,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         preset: Optional[str] = None, levels: Optional[int] = None, fft: Optional[str] = None,
         sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None, verify: Optional[int] = None,
         seed: Optional[int] = None, plan: PlanArgument = None, slab_planes: int = 0,
-        engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False,
+        engine: EngineArgument = None, progress: ProgressArgument = None, field: bool = False,
         n: Optional[Sequence[int]] = None, **former: Any) -> Map:
     """The electrostatic potential of charges on a lattice.
 
@@ -429,7 +442,8 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             always cut in the same way.
         engine: where to compute. None: the fastest device, opened once per process; or the host alone, in double
             precision, where a small sum is done sooner so: `report["host"]` says how, no driver is loaded for it,
-            and "msm" is then the sum of all pairs and images itself, unless arguments say what lattices are.
+            and "msm" is then the sum of all pairs and images itself, unless arguments say what lattices are. "host":
+            the host alone in any case; UsageError for what only devices do.
         progress: True for a bar (tqdm's, if it is installed), or a callable that is given a Progress
             now and then in the caller's thread. What it raises cancels the job.
         field: the electric field, too, E = -grad phi: `Map.field`. `tol` is that of the potential; the
@@ -460,7 +474,8 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     if not where.is_orthogonal and not field:
         raise InputError("lattice: its steps are oblique, and maps are computed along x, y and z only: "
                          "points(atoms, lattice.points()) has the potential at its points")
-    origin = Origin(atoms, float(dielectric), float(temperature), float(r_min))
+    origin = Origin(atoms, float(dielectric), float(temperature), float(r_min), wanted.tolerance, math,
+                    tuple(wanted.details(pair)))
 
     def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Map]:
         if wanted.map is None and wanted.points is None:
@@ -482,7 +497,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         maps[0].field = (maps[1], maps[2], maps[3])
         return maps[0]
 
-    made = call_by(work, engine, watcher)
+    made = call_by(work, wanted.options.take_engine(engine), watcher)
     _warn(made.report, wanted.tolerance)
     return made
 
@@ -496,8 +511,8 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
            solver: Optional[str] = None, preset: Optional[str] = None, levels: Optional[int] = None,
            fft: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
            verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
-           engine: Optional[Engine] = None, progress: ProgressArgument = None, field: bool = False,
-           exclude: Any = None) -> Points:
+           engine: EngineArgument = None, progress: ProgressArgument = None, field: bool = False,
+           exclude: Any = None, **former: Any) -> Points:
     """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
 
     phi_i = C sum over all j and images of q_j / max(r, r_min), less the terms of the atoms that
@@ -525,6 +540,6 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
     wanted.points = _points_pointer(
         lambda box, error: lib.ley_points_create(len(xyz), pointer_to(xyz), box, error), field)
     _exclude(wanted, exclude)
-    report = call_by(wanted.run, engine, watcher)
+    report = call_by(wanted.run, wanted.options.take_engine(engine), watcher)
     _warn(report, wanted.tolerance)
     return Points(wanted.points, report)

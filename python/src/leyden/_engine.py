@@ -5,7 +5,7 @@ import atexit
 import os
 import threading
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Literal, Optional, Tuple, Union
 
 from . import _task
 from ._c import ffi, lib
@@ -149,12 +149,15 @@ _default: Optional[Engine] = None
 _default_lock = threading.Lock()
 
 
+EngineArgument = Union[Engine, Literal["host"], None]
+
+
 def engine_or_default(engine: Optional[Engine]) -> Engine:
     """The engine given, or the one that the process keeps for calls without: the fastest device's."""
     global _default
     if engine is not None:
         if not isinstance(engine, Engine):
-            raise UsageError(f"engine: a leyden.Engine is needed, not {type(engine).__name__}")
+            raise UsageError(f"engine: a leyden.Engine or 'host' is needed, not {type(engine).__name__}")
         return engine
     with _default_lock:
         if _default is None or _default._pointer is None or _default._pid != os.getpid():

@@ -14,6 +14,7 @@ from ._arrays import numbers, view
 from ._c import ffi, lib
 from ._errors import InputError, MapWarning, Status, UsageError, file_name, text_of
 from ._lattice import Lattice, axis_number, lattice_of
+from ._report import accuracy_lines, device_lines, tolerance_line
 
 
 def make_map(lattice: Lattice) -> Any:
@@ -35,6 +36,9 @@ class Origin(NamedTuple):
     dielectric: float
     temperature: float
     r_min: float
+    tolerance: float  # 0: none
+    math: str
+    details: Tuple[str, ...]  # pair function, screening and cell, as lines
 
 
 class Map:
@@ -112,12 +116,21 @@ class Map:
         _task.call(work)
 
     def _comment(self) -> str:
-        lines = [f"leyden {text_of(lib.ley_version())}"]
-        if self.report is not None:
-            lines.append(f"method: {self.report['method']}, {self.report['atoms']} atoms")
-        if self.units:
-            lines.append(f"units: {self.units}")
-        return "\n".join(lines)
+        """As the command writes it, but for the molecule's name."""
+        report, of = self.report, self._origin
+        if report is None or of is None:
+            return f"leyden {text_of(lib.ley_version())}" + (f"\nunits: {self.units}" if self.units else "")
+        atoms = len(of.atoms)
+        medium = "" if self.units == "kcal/mol" else \
+            f"dielectric {of.dielectric:.15g}, temperature {of.temperature:.15g} K, "
+        lines = [f"method: {report['method']}",
+                 f"molecule: {atoms} atom{'s' if atoms != 1 else ''}, total charge {of.atoms.total_charge:.6g} e",
+                 *of.details,
+                 f"units: {self.units}, {medium}r_min {of.r_min:.15g} A"]
+        if of.tolerance > 0:
+            lines.append(tolerance_line(report, of.tolerance))
+        lines.append(f"math: {of.math}, sum: {report['sum']}")
+        return "\n".join(lines + device_lines(report) + accuracy_lines(report))
 
     def _facts(self) -> Dict[str, Any]:
         if self.report is None:

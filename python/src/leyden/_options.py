@@ -12,6 +12,7 @@ import numpy as np
 from ._arrays import doubles, pointer_to
 from ._c import ffi, lib
 from ._cell import Cell
+from ._engine import Engine, EngineArgument
 from ._errors import FileError, InputError, UsageError, text_of
 from ._report import enum_value
 
@@ -208,7 +209,7 @@ def _plan_of(plan: PlanArgument) -> Mapping[str, Any]:
 def _decisions_of(plan: Mapping[str, Any]) -> List[Tuple[Optional[str], str, str]]:
     plan = plan.get("plan", plan)
     if plan is None:
-        raise InputError("plan: the host did that job alone, or nothing was computed: there is none")
+        raise InputError("plan: nothing was computed by one: there is none")
     if not isinstance(plan, Mapping):
         raise InputError("plan: it is to be a report, or a report's 'plan'")
     found = [(None, name, str(value)) for name, value in plan.items() if name != "devices"]
@@ -237,10 +238,9 @@ class RunOptions:
             if not 0 <= verify < 2 ** 63 or int(verify) != verify:
                 raise UsageError(f"verify: a number of points is needed, not {verify!r}")
             c.verify_points = int(verify)
-        if seed is not None:
-            if not 0 <= seed < 2 ** 64:
-                raise UsageError(f"seed: a number of 64 bits is needed, not {seed!r}")
-            c.verify_seed = seed
+        if seed is not None and not 0 <= seed < 2 ** 64:
+            raise UsageError(f"seed: a number of 64 bits is needed, not {seed!r}")
+        c.verify_seed = seed or 0  # the command's, which is not the library's
         if variant is not None:
             keep.append(ffi.new("char[]", variant.encode()))
             c.variant = keep[-1]
@@ -260,9 +260,26 @@ class RunOptions:
             c.progress_context = state
         return cls(c, keep, sum is not None)
 
-    def planned_method(self) -> Optional[str]:
+    def _planned(self, name: bytes) -> Optional[str]:
         for i in range(self.c.decision_count):
             decision = self.c.decisions[i]
-            if decision.device == ffi.NULL and ffi.string(decision.name) == b"method":
+            if decision.device == ffi.NULL and ffi.string(decision.name) == name:
                 return text_of(decision.value)
         return None
+
+    def planned_method(self) -> Optional[str]:
+        return self._planned(b"method")
+
+    @property
+    def is_for_host(self) -> bool:
+        """Whether it is to do the job alone, as the caller or the plan says."""
+        return bool(self.c.by_host) or self._planned(b"computed_by") is not None
+
+    def take_engine(self, engine: EngineArgument) -> Optional[Engine]:
+        """The engine, and None for the host."""
+        if engine == "host":
+            self.c.by_host = True
+            return None
+        if engine is not None and self._planned(b"computed_by") is not None:
+            raise UsageError("plan: the host did that job alone, and engine names devices")
+        return engine  # type: ignore[return-value]

@@ -1,6 +1,7 @@
 """Reports of jobs as dictionaries."""
 from __future__ import annotations
 
+import math
 from typing import Any, Dict, List
 
 from ._c import ffi, lib
@@ -64,6 +65,44 @@ def plan_of(report: Any) -> Dict[str, Any]:
 
 def _accuracy(accuracy: Any) -> Any:
     return _plain(accuracy) if accuracy.points > 0 else None
+
+
+def tolerance_line(report: Dict[str, Any], tolerance: float) -> str:
+    """What a header says of a tolerance; so do the next ones of devices and of errors."""
+    floor = report["tolerance_floor"]
+    share = f"{floor:.3g}, as values are nothing beside the terms that cancel" if floor > 0 else "the root mean square"
+    return f"tolerance: {tolerance:g} of {share}{'' if report['seeded_accuracy'] else ', not measured'}"
+
+
+def device_lines(report: Dict[str, Any]) -> List[str]:
+    lines = [f"computed by: the host, {report['host']} in double precision"] if report["host"] else []
+    for device in report["devices"]:
+        if device["points"] > 0 and device["variant"] is not None:
+            exp = "" if device["exp"] is None else f", exp {device['exp']}"
+            lines.append(f"device: {device['device']['name']}, driver {device['device']['driver']}, variant "
+                         f"{device['variant']}, root {device['root']}{exp}")
+    return lines
+
+
+def _relative(rms: float) -> str:
+    return "of nothing (all right values are as good as 0)" if math.isinf(rms) else f"{rms:.2g}"
+
+
+def accuracy_lines(report: Dict[str, Any]) -> List[str]:
+    lines, a = [], report["seeded_accuracy"]
+    points = "" if a is None else f"{a['points']} point{'s' if a['points'] != 1 else ''}"
+    if a is not None and a["compared"] == 0:
+        lines.append(f"accuracy: nothing to compare at {points}: their terms are too small")
+    elif a is not None:
+        lines.append(f"accuracy: error at most {a['max_error']:.2g} of {report['error_scale']} at {points}, relative RMS "
+                     f"{_relative(a['relative_rms'])}, absolute RMS {a['absolute_rms']:.2g}")
+    if report["host_check"]:
+        lines.append(f"verified against: {report['host_check']}")
+    a = report["field_accuracy"]
+    if a is not None:
+        lines.append(f"accuracy of the field: relative RMS {_relative(a['relative_rms'])}, absolute RMS "
+                     f"{a['absolute_rms']:.2g} at {a['points']} point{'s' if a['points'] != 1 else ''}")
+    return lines
 
 
 def report_of(report: Any) -> Dict[str, Any]:
