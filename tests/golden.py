@@ -64,7 +64,8 @@ def digest(content):
 
 
 def neutral_header(text, device):
-    """A map's header without the names of this version and this machine."""
+    """A map's header without the names of this version and this machine; solvers as they were called when digests were made."""
+    text = text.replace("solver multilevel", "solver direct").replace("solver fourier", "solver fft")
     text = re.sub(r"leyden \d+\.\d+\.\d+", "leyden VERSION", text)
     if device is not None:
         text = text.replace("device: %s, driver %s" % (device["name"], device["driver"]), "device: DEVICE")
