@@ -160,6 +160,7 @@ static void test_values(void **state)
             if (kappas_per_A[k] > 0 || (boundaries[i] & 7) == 7)
                 check_values(boundaries[i], kappas_per_A[k], 1.75);
         }
+    check_values(7, 0.02, 1e-4); /* little, and not next to nothing */
 }
 
 /* Screening that is next to none: neutral charges are next to unscreened, where waves without a
@@ -230,6 +231,53 @@ static void test_squares(void **state)
                     fail_msg("boundary %d, within %g A, point %d: %.15g, right is %.15g", boundaries[i], near_A[k], m,
                              squares, right);
             }
+            periodic_sum_destroy(sum);
+        }
+}
+
+static void add_squares(void *context, const double image_A[3])
+{
+    double *sums = context;
+    const double r2 = cell_dot(image_A, image_A);
+    sums[0] += 1 / r2;
+    sums[1] += 1 / (r2 * r2);
+}
+
+/* Squares of more images than are looked at one by one: the others are as many as they are on
+ * average. The second of two points is above a layer. */
+static void test_squares_of_many_images(void **state)
+{
+    static const struct {
+        bool is_layer;
+        double near_A;
+    } cases[] = {{false, 40}, {true, 500}};
+    static const double vector_A[3][3] = {{2, 0, 0}, {0.5, 1.9, 0}, {0.3, -0.4, 2.1}}, place_A[3] = {0.4, 1.1, 0.9},
+                        charge_e = 0.7, shown_A[2][3] = {{1.3, 0.2, 0.6}, {0.9, 1.5, 100}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int k = 0; k <= (int)cases[i].is_layer; k++) {
+            const bool periodic[3] = {true, true, !cases[i].is_layer};
+            periodic_options options = {.r_min_A = r_min_A,
+                                        .shares = {.lattice = lattice_share},
+                                        .near_A = cases[i].near_A,
+                                        .n = 1,
+                                        .position_A = place_A,
+                                        .charge_e = &charge_e,
+                                        .points = 2};
+            double x_A[3], right[2] = {0};
+            periodic_sum *sum;
+            ley_error error = {0};
+            assert_ok(cell_make(periodic, vector_A, &options.cell, &error));
+            for (int axis = 0; axis < 3; axis++)
+                x_A[axis] = shown_A[k][axis] - place_A[axis];
+            cell_images(&options.cell, x_A, cases[i].near_A, add_squares, right);
+            assert_ok(periodic_sum_create(&options, &sum, &error));
+            const periodic_gradient at = periodic_sum_field(sum, shown_A[k]);
+            print_message("squares off by %.2g, those of fields by %.2g\n",
+                          at.squares / (charge_e * charge_e * right[0]) - 1,
+                          at.field_squares / (charge_e * charge_e * right[1]) - 1);
+            assert_true(fabs(at.squares / (charge_e * charge_e * right[0]) - 1) < 0.01);
+            assert_true(fabs(at.field_squares / (charge_e * charge_e * right[1]) - 1) < 0.01);
             periodic_sum_destroy(sum);
         }
 }
@@ -633,11 +681,17 @@ static void test_cells_that_look_too_small(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layers),          cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_values),          cmocka_unit_test(test_weak_screening),
-        cmocka_unit_test(test_squares),         cmocka_unit_test(test_mean_of_a_charged_cell),
-        cmocka_unit_test(test_field_at_r_min),  cmocka_unit_test(test_many_charges),
-        cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_cells_that_look_too_small),
+        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_weak_screening),
+        cmocka_unit_test(test_squares),
+        cmocka_unit_test(test_squares_of_many_images),
+        cmocka_unit_test(test_mean_of_a_charged_cell),
+        cmocka_unit_test(test_field_at_r_min),
+        cmocka_unit_test(test_many_charges),
+        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_cells_that_look_too_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
