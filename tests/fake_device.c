@@ -745,21 +745,23 @@ static void note_measurement(fake_plan *plan, const dev_launch *launch)
 }
 
 /* The judge's sums, of direct Coulomb summation. */
-static void run_reference(const fake_plan *plan, const dev_launch *launch)
+static void run_reference(fake_plan *plan, const dev_launch *launch)
 {
     double(*atoms)[4] = (void *)launch->arguments[reference_at_gm_atoms].buffer->bytes,
     (*points)[4] = (void *)launch->arguments[reference_at_gm_points].buffer->bytes;
     double(*sums)[4] = (void *)launch->arguments[reference_at_gm_sums].buffer->bytes, r_min_A;
     memcpy(&r_min_A, launch->arguments[reference_at_limits].value, sizeof r_min_A);
+    plan->judged += (int)launch->groups[0];
     for (size_t i = 0; i < launch->groups[0]; i++) {
+        const bool is_wrong = plan->wrong_judge > 0 && i >= (size_t)plan->wrong_judge &&
+                              (plan->right_judge == 0 || i < (size_t)plan->right_judge);
         if (int_argument(launch, reference_at_accumulate) == 0)
             memset(sums[i], 0, sizeof sums[i]);
         for (size_t j = (size_t)int_argument(launch, reference_at_first_atom);
              j < (size_t)(int_argument(launch, reference_at_first_atom) + int_argument(launch, reference_at_n_atoms));
              j++) {
             const double x = points[i][0] - atoms[j][0], y = points[i][1] - atoms[j][1], z = points[i][2] - atoms[j][2];
-            const double term = atoms[j][3] / fmax(sqrt(x * x + y * y + z * z), r_min_A) *
-                                (plan->wrong_judge > 0 && i >= (size_t)plan->wrong_judge ? 2 : 1);
+            const double term = atoms[j][3] / fmax(sqrt(x * x + y * y + z * z), r_min_A) * (is_wrong ? 2 : 1);
             sums[i][0] += term;
             sums[i][1] += fabs(term);
         }

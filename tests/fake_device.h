@@ -27,6 +27,7 @@ typedef struct fake_plan {
     uint64_t fail_facts;               /* kernels of these facts do not build */
     int compile_us, measure_us;        /* a kernel of the calibration takes so long to build; and to launch */
     int wrong_judge;                   /* from this point of a launch on its judge's sums are twice as much; 0: never */
+    int right_judge;                   /* and from this one on right again; 0: never */
     int silent;                        /* 1: launches succeed and write nothing */
     int fail_open, fail_build, fail_buffer, fail_staging, fail_write, fail_fill, fail_copy, fail_launch, fail_wait,
         fail_read, fail_binary; /* writes and sends count as one, and so do waits for reads alone */
@@ -57,6 +58,7 @@ typedef struct fake_plan {
     /* Counted while running: */
     int opens, builds, buffers, stagings, writes, fills, copies, launches, waits, all_waits, reads, forgotten,
         measurements, binaries, closes, failed, hung;
+    int judged;                    /* points, by its judge */
     int in_flight, most_in_flight; /* launches of sums that nobody has waited for */
     uint64_t measured;             /* facts whose kernels were launched */
     int measured_times[64];        /* by a fact's bit */

@@ -151,12 +151,14 @@ static void test_which_sums(void **state)
     (void)state;
     ley_atoms *atoms = some_atoms(2, 10);
     reference_terms t = terms_of(atoms, 0, 0.01);
-    cell open_space = {.dimensions = 0}, crystal = {.dimensions = 3};
+    const cell layer = {.dimensions = 2};
     assert_true(host_direct_can(&t));
-    t.cell = &open_space;
-    assert_true(host_direct_can(&t));
-    t.cell = &crystal;
-    assert_false(host_direct_can(&t));
+    for (int dimensions = 0; dimensions <= 3; dimensions++) {
+        const cell repeated = {.dimensions = dimensions};
+        t.cell = &repeated;
+        assert_int_equal(host_direct_can(&t), dimensions == 0);
+    }
+    t.cell = &layer;
     t.term = LEY_TERM_DCS;
     assert_true(host_direct_can(&t));
     t.excluded_count = 1;

@@ -2,6 +2,8 @@
  * driver is loaded and nothing is built, and when devices are asked all the same. */
 #include "support.h"
 
+#include "law/second.h"
+
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
@@ -546,6 +548,66 @@ static void test_hard_differences(void **state)
     }
 }
 
+/* ---- Values and fields that are wrong -------------------------------------------------------- */
+
+/* Calls from the library's verification go through these (the linker's --wrap): by such a share the
+ * second sum says something else. */
+static double value_off, field_off;
+
+#define WRAPPED(type, name, ...) \
+    type right_##name(__VA_ARGS__) __asm__("__real_" #name); \
+    type wrapped_##name(__VA_ARGS__) __asm__("__wrap_" #name); \
+    type wrapped_##name(__VA_ARGS__)
+
+WRAPPED(long double, second_value, const second_sum *s, const reference_terms *at, const double point_A[3])
+{
+    return right_second_value(s, at, point_A) * (1 + value_off);
+}
+
+WRAPPED(bool, second_field, const second_sum *s, const reference_terms *at, const double point_A[3], double field[3],
+        double *rounding)
+{
+    const bool is_there = right_second_field(s, at, point_A, field, rounding);
+    field[1] *= 1 + field_off;
+    return is_there;
+}
+
+/* An error of ten times what is let through ends the job, in the potential and in the field; of a
+ * tenth of it none is found. */
+static void test_a_second_sum_that_differs(void **state)
+{
+    static const struct {
+        double value_off, field_off;
+        const char *message;
+    } cases[] = {{1e-7, 1e-6, NULL},
+                 {1e-5, 0, "verification failed: at ("},
+                 {0, 1e-4, "verification failed: the field is off by"}};
+    (void)state;
+    ley_error error = {0};
+    ley_atoms *atoms = two_atoms();
+    static const double point_A[2][3] = {{9, 5, 7}, {-3, 8, -2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ley_points *points;
+        ley_job *job;
+        ley_direct direct;
+        ley_direct_default(&direct);
+        assert_ok(ley_points_create(2, point_A[0], &points, &error));
+        assert_ok(ley_points_add_field(points, &error));
+        assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, usual(), &job, &error));
+        value_off = cases[i].value_off;
+        field_off = cases[i].field_off;
+        const ley_status status = ley_job_run(job, &error);
+        value_off = field_off = 0;
+        assert_int_equal(status, cases[i].message == NULL ? LEY_OK : LEY_ERROR_WRONG_RESULT);
+        assert_true(cases[i].message == NULL || strstr(error.message, cases[i].message) != NULL);
+        assert_int_equal(ley_job_report(job)->field_accuracy.points, 2);
+        ley_error_clear(&error);
+        ley_job_destroy(job);
+        ley_points_destroy(points);
+    }
+    ley_atoms_destroy(atoms);
+}
+
 /* ---- Who does it ----------------------------------------------------------------------------- */
 
 /* Of so many atoms in a map of 48 x 48 x 48; the outcome of asking the host. */
@@ -741,6 +803,7 @@ int main(void)
         cmocka_unit_test(test_boundary),
         cmocka_unit_test(test_cutoff),
         cmocka_unit_test(test_crystal),
+        cmocka_unit_test(test_a_second_sum_that_differs),
         cmocka_unit_test(test_wires),
         cmocka_unit_test(test_floor),
         cmocka_unit_test(test_without_lattices),

@@ -2,10 +2,12 @@
  * itself. */
 #include "support.h"
 
+#include "law/flat.h"
 #include "law/periodic.h"
 #include "numerics/lattice_sum.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +160,7 @@ static void test_values(void **state)
             if (kappas_per_A[k] > 0 || (boundaries[i] & 7) == 7)
                 check_values(boundaries[i], kappas_per_A[k], 1.75);
         }
+    check_values(7, 0.02, 1e-4); /* little, and not next to nothing */
 }
 
 /* Screening that is next to none: neutral charges are next to unscreened, where waves without a
@@ -232,6 +235,53 @@ static void test_squares(void **state)
         }
 }
 
+static void add_squares(void *context, const double image_A[3])
+{
+    double *sums = context;
+    const double r2 = cell_dot(image_A, image_A);
+    sums[0] += 1 / r2;
+    sums[1] += 1 / (r2 * r2);
+}
+
+/* Squares of more images than are looked at one by one: the others are as many as they are on
+ * average. The second of two points is above a layer. */
+static void test_squares_of_many_images(void **state)
+{
+    static const struct {
+        bool is_layer;
+        double near_A;
+    } cases[] = {{false, 40}, {true, 500}};
+    static const double vector_A[3][3] = {{2, 0, 0}, {0.5, 1.9, 0}, {0.3, -0.4, 2.1}}, place_A[3] = {0.4, 1.1, 0.9},
+                        charge_e = 0.7, shown_A[2][3] = {{1.3, 0.2, 0.6}, {0.9, 1.5, 100}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int k = 0; k <= (int)cases[i].is_layer; k++) {
+            const bool periodic[3] = {true, true, !cases[i].is_layer};
+            periodic_options options = {.r_min_A = r_min_A,
+                                        .shares = {.lattice = lattice_share},
+                                        .near_A = cases[i].near_A,
+                                        .n = 1,
+                                        .position_A = place_A,
+                                        .charge_e = &charge_e,
+                                        .points = 2};
+            double x_A[3], right[2] = {0};
+            periodic_sum *sum;
+            ley_error error = {0};
+            assert_ok(cell_make(periodic, vector_A, &options.cell, &error));
+            for (int axis = 0; axis < 3; axis++)
+                x_A[axis] = shown_A[k][axis] - place_A[axis];
+            cell_images(&options.cell, x_A, cases[i].near_A, add_squares, right);
+            assert_ok(periodic_sum_create(&options, &sum, &error));
+            const periodic_gradient at = periodic_sum_field(sum, shown_A[k]);
+            print_message("squares off by %.2g, those of fields by %.2g\n",
+                          at.squares / (charge_e * charge_e * right[0]) - 1,
+                          at.field_squares / (charge_e * charge_e * right[1]) - 1);
+            assert_true(fabs(at.squares / (charge_e * charge_e * right[0]) - 1) < 0.01);
+            assert_true(fabs(at.field_squares / (charge_e * charge_e * right[1]) - 1) < 0.01);
+            periodic_sum_destroy(sum);
+        }
+}
+
 /* Many charges, and the mean of the potential, which is 0 whatever their sum is. */
 static void test_mean_of_a_charged_cell(void **state)
 {
@@ -283,6 +333,194 @@ static void test_field_at_r_min(void **state)
                 }
             }
             periodic_sum_destroy(sum);
+        }
+}
+
+/* ---- What does not change along a layer or a line -------------------------------------------- */
+
+enum { FLAT_CHARGES = 150, FLAT_POINTS = 8 };
+
+typedef struct flat_problem {
+    flat_options o;
+    double position_A[FLAT_CHARGES][3], charge_e[FLAT_CHARGES], point_A[FLAT_POINTS][3];
+} flat_problem;
+
+/* Potential, and less its slope along the way; and what rounding of both is a share of. */
+typedef struct flat_right {
+    double value, way[3], scale, way_scale;
+} flat_right;
+
+/* Charges up to a width along open axes, on both ends of it, too; points on `at`, shares of that
+ * width, and so many gaps beyond it. */
+static void make_flat(flat_problem *p, int boundary, double width_A, double net_e, const double at[FLAT_POINTS][2])
+{
+    static const double vectors_A[3][3] = {{12, 0, 0}, {5, 9, 0}, {-4, 3, 8}};
+    const bool periodic[3] = {boundary & 1, boundary & 2, boundary & 4};
+    uint64_t seed = 5;
+    double total_e = 0;
+    ley_error error = {0};
+    assert_ok(cell_make(periodic, vectors_A, &p->o.cell, &error));
+    memset(p->position_A, 0, sizeof p->position_A);
+    memset(p->point_A, 0, sizeof p->point_A);
+    for (int j = 0; j < FLAT_CHARGES + FLAT_POINTS; j++)
+        for (int i = 0; i < 3; i++) {
+            const double *share = j < FLAT_CHARGES ? NULL : at[j - FLAT_CHARGES];
+            double along = j > 1 ? fraction(&seed) : j;
+            if (!periodic[i])
+                along = share == NULL ? along * width_A : share[0] * width_A + share[1] * p->o.gap_A;
+            for (int axis = 0; axis < 3; axis++)
+                (j < FLAT_CHARGES ? p->position_A[j] : p->point_A[j - FLAT_CHARGES])[axis] +=
+                    along * p->o.cell.vector_A[i][axis];
+        }
+    for (int j = 0; j < FLAT_CHARGES; j++) {
+        p->charge_e[j] = j == 0 ? 0.9 : j + 1 < FLAT_CHARGES ? 2 * fraction(&seed) - 1 : net_e - total_e;
+        total_e += p->charge_e[j];
+    }
+    p->o.n = FLAT_CHARGES;
+    p->o.position_A = p->position_A[0];
+    p->o.charge_e = p->charge_e;
+    for (int i = 0; i < 3; i++) {
+        p->o.low_A[i] = 0;
+        p->o.high_A[i] = periodic[i] ? 0 : width_A;
+    }
+}
+
+/* A point's flat part by its definition, with each charge's layers one by one: screened layers
+ * sum to a mean, which waves of a Gaussian's width have less of; within the gap that is what is
+ * left of a layer with its images when all but itself are taken off, elsewhere it is the layer. The
+ * potential of a layer that is weakly screened, on itself, is not counted. */
+static void add_layers(const flat_problem *p, double at_A, bool is_inside, double kappa, double sign, flat_right *sum)
+{
+    const long double factor = 2 * M_PI / p->o.cell.measure, h_A = p->o.high_A[2] + 2 * p->o.gap_A,
+                      shrink = expl(-kappa * h_A);
+    for (int j = 0; j < FLAT_CHARGES; j++) {
+        const long double d_A = at_A - cell_dot(p->o.cell.vector_A[2], p->position_A[j]);
+        long double below = is_inside ? expl(-kappa * (h_A + d_A)) : 0,
+                    above = is_inside ? expl(-kappa * (h_A - d_A)) : 0, own = is_inside ? 0 : expl(-kappa * fabsl(d_A)),
+                    slope = d_A > 0 ? own : -own, mean = 0;
+        for (; below + above > 1e-22L * own && below + above > 0; below *= shrink, above *= shrink) {
+            own += below + above;
+            slope += below - above;
+        }
+        if (is_inside)
+            mean = 2 / (h_A * kappa) * expl(-powl(kappa / (2 * p->o.beta_per_A), 2));
+        const long double of_e = (is_inside ? -sign : sign) * factor * p->charge_e[j], magnitude = fabsl(of_e);
+        sum->value += (double)(of_e / kappa * (own - mean + (p->o.kappa_per_A > 0 ? 0 : is_inside ? 1 : -1)));
+        for (int axis = 0; axis < 3; axis++)
+            sum->way[axis] += (double)(of_e * slope) * p->o.cell.vector_A[2][axis];
+        sum->scale += (double)(p->o.kappa_per_A > 0 ? magnitude / kappa * (own + 1e-3L * mean) : magnitude * h_A);
+        sum->way_scale += (double)(p->o.kappa_per_A > 0 ? magnitude * own : magnitude);
+    }
+}
+
+/* Without screening it is the limit of ever less. */
+static flat_right right_of_layer(const flat_problem *p, const double point_A[3])
+{
+    static const double share[] = {4, -6, 4, -1};
+    flat_right sum = {0};
+    const double at_A = cell_dot(p->o.cell.vector_A[2], point_A), gap_A = p->o.gap_A;
+    const bool is_inside = at_A > -gap_A && at_A < p->o.high_A[2] + gap_A;
+    const double weak = 0.01 / (p->o.high_A[2] + 2 * gap_A);
+    if (p->o.kappa_per_A > 0)
+        add_layers(p, at_A, is_inside, p->o.kappa_per_A, 1, &sum);
+    else
+        for (int i = 0; i < 4; i++)
+            add_layers(p, at_A, is_inside, (i + 1) * weak, share[i], &sum);
+    return sum;
+}
+
+/* 2/L times the integral of exp(-x v^2 - c^2/v^2) dv/v, v from 0 to 1, or without screening what it
+ * has less of than on the line, x = (beta rho)^2: in steps of u, v = 1/(1 + exp(-u)), at both ends
+ * of which there is nothing. */
+static flat_right right_of_line(const flat_problem *p, int line, const double point_A[3])
+{
+    const double beta = p->o.beta_per_A, c = p->o.kappa_per_A / (2 * beta), step = 1.0 / 16;
+    const double *along_A = p->o.cell.vector_A[line];
+    flat_right sum = {0};
+    for (int j = 0; j < FLAT_CHARGES; j++) {
+        double way_A[3], value = 0, slope = 0, scale = 0;
+        for (int axis = 0; axis < 3; axis++)
+            way_A[axis] = point_A[axis] - p->position_A[j][axis];
+        const double turns = cell_dot(way_A, along_A) / cell_dot(along_A, along_A);
+        for (int axis = 0; axis < 3; axis++)
+            way_A[axis] -= turns * along_A[axis];
+        const double x = beta * beta * cell_dot(way_A, way_A);
+        for (double u = -45; u < 40; u += step) {
+            const double v = 1 / (1 + exp(-u)), part = step / (1 + exp(u)), screened = exp(-c * c / (v * v));
+            value += part * (c > 0 ? screened * exp(-x * v * v) : expm1(-x * v * v));
+            scale += part * (c > 0 ? screened : -expm1(-x * v * v));
+            slope += part * screened * v * v * exp(-x * v * v);
+        }
+        const double factor = 2 / p->o.cell.measure * p->charge_e[j], sloped = 2 * beta * beta * factor * slope;
+        sum.value += factor * value;
+        sum.scale += fabs(factor) * scale;
+        for (int axis = 0; axis < 3; axis++)
+            sum.way[axis] += sloped * way_A[axis];
+        sum.way_scale += fabs(sloped) * cell_length(way_A) + 1e-12 * beta * fabs(factor);
+    }
+    return sum;
+}
+
+static void check_flat(const flat_problem *p, int line, double most, const char *what)
+{
+    flat_part *flat;
+    ley_error error = {0};
+    double off[2] = {0};
+    assert_ok(flat_create(&p->o, &flat, &error));
+    for (int i = 0; i < FLAT_POINTS; i++) {
+        const flat_right right = line >= 0 ? right_of_line(p, line, p->point_A[i]) : right_of_layer(p, p->point_A[i]);
+        double way[3] = {0};
+        flat_add_field(flat, p->point_A[i], way);
+        const double value = flat_at(flat, p->point_A[i]), value_off = fabs(value - right.value);
+        if (!(value_off <= most * right.scale))
+            fail_msg("%s, point %d: %.15g, right is %.15g of %.3g", what, i, value, right.value, right.scale);
+        off[0] = fmax(off[0], value_off / right.scale);
+        for (int axis = 0; axis < 3; axis++) {
+            const double way_off = fabs(way[axis] - right.way[axis]);
+            if (!(way_off <= most * right.way_scale))
+                fail_msg("%s, point %d: slope %.15g, right is %.15g of %.3g", what, i, way[axis], right.way[axis],
+                         right.way_scale);
+            off[1] = fmax(off[1], way_off / right.way_scale);
+        }
+    }
+    flat_destroy(flat);
+    print_message("%s: off by %.2g, slopes by %.2g\n", what, off[0], off[1]);
+}
+
+/* Shares of the width, and gaps beyond it: among charges, between them and the end of the gap, and
+ * outside, both near to that and far. */
+static const double flat_places[FLAT_POINTS][2] = {{0.02, 0}, {0.4, 0},    {0.97, 0}, {0, -0.6},
+                                                   {1, 0.7},  {0, -1.001}, {1, 1.5},  {1, 12}};
+
+/* Unscreened, with next to no screening, with some, and with so much that hyperbolic functions
+ * would be beyond what doubles hold. */
+static void test_layers(void **state)
+{
+    static const double products[] = {0, 0.003, 0.09, 0.11, 3, 60, 99, 101, 200, 1200};
+    (void)state;
+    for (size_t k = 0; k < sizeof products / sizeof *products; k++)
+        for (int charged = 0; charged < 2; charged++) {
+            char what[80];
+            const double width_A = 70, gap_A = 4, kappa = products[k] / (width_A + 2 * gap_A);
+            flat_problem p = {.o = {.kappa_per_A = kappa, .beta_per_A = 0.4 + kappa / 3, .gap_A = gap_A}};
+            snprintf(what, sizeof what, "kappa times height %g, %s", products[k], charged ? "charged" : "neutral");
+            make_flat(&p, 3, width_A, charged ? 2.5 : 0, flat_places);
+            check_flat(&p, -1, products[k] == 0 ? 1e-8 : products[k] < 1 ? 1e-13 : 1e-11, what);
+        }
+}
+
+static void test_lines(void **state)
+{
+    static const double kappas_per_A[] = {0, 0.01, 0.3};
+    (void)state;
+    for (int line = 0; line < 3; line++)
+        for (size_t k = 0; k < sizeof kappas_per_A / sizeof *kappas_per_A; k++) {
+            char what[80];
+            const double kappa = kappas_per_A[k];
+            flat_problem p = {.o = {.kappa_per_A = kappa, .beta_per_A = 0.45, .gap_A = kappa > 0 ? 9 / kappa : 40}};
+            snprintf(what, sizeof what, "a line along %c, kappa %g / A", 'a' + line, kappa);
+            make_flat(&p, 1 << line, 30, kappa > 0 ? 2.5 : 0, flat_places);
+            check_flat(&p, line, 1e-11, what);
         }
 }
 
@@ -443,10 +681,17 @@ static void test_cells_that_look_too_small(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),          cmocka_unit_test(test_weak_screening),
-        cmocka_unit_test(test_squares),         cmocka_unit_test(test_mean_of_a_charged_cell),
-        cmocka_unit_test(test_field_at_r_min),  cmocka_unit_test(test_many_charges),
-        cmocka_unit_test(test_what_is_refused), cmocka_unit_test(test_cells_that_look_too_small),
+        cmocka_unit_test(test_layers),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_weak_screening),
+        cmocka_unit_test(test_squares),
+        cmocka_unit_test(test_squares_of_many_images),
+        cmocka_unit_test(test_mean_of_a_charged_cell),
+        cmocka_unit_test(test_field_at_r_min),
+        cmocka_unit_test(test_many_charges),
+        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_cells_that_look_too_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

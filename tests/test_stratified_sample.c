@@ -54,6 +54,30 @@ static void test_stratified_sample(void **state)
     free(value);
 }
 
+/* Large values that are too many to be chosen all have half of the chosen points for their squares,
+ * few as they are; the others for their number. */
+static void test_strata_by_squares(void **state)
+{
+    (void)state;
+    enum { VALUES = 50000, EACH = 50, CHOSEN = 200 };
+    double *value = malloc(VALUES * sizeof *value);
+    assert_non_null(value);
+    for (int i = 0; i < VALUES; i++)
+        value[i] = i % EACH == 7 ? 300 : 1;
+    ley_error error = {0};
+    uint64_t random = 3;
+    stratified_sample s;
+    const stratified_sample_source source = asked_for(value, VALUES);
+    assert_ok(stratified_sample_make(&source, CHOSEN, &random, &s, &error));
+    size_t large = 0;
+    for (size_t k = 0; k < s.chosen; k++)
+        large += value[s.points[k]] > 1;
+    assert_int_equal(s.chosen, CHOSEN);
+    assert_in_range(large, 9 * CHOSEN / 20, 11 * CHOSEN / 20);
+    stratified_sample_clear(&s);
+    free(value);
+}
+
 /* However many values are large, and chosen: what stands for them stands for all of them. */
 static void test_strata_of_many(void **state)
 {
@@ -357,15 +381,11 @@ static void test_strata_of_few(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stratified_sample),
-        cmocka_unit_test(test_strata_of_maps),
-        cmocka_unit_test(test_strata_of_strong_charges),
-        cmocka_unit_test(test_no_strong_charges),
-        cmocka_unit_test(test_strata_of_a_sample),
-        cmocka_unit_test(test_strata_cancelled),
-        cmocka_unit_test(test_strata_of_many),
-        cmocka_unit_test(test_strata_of_a_charge),
-        cmocka_unit_test(test_strata_of_few),
+        cmocka_unit_test(test_stratified_sample),  cmocka_unit_test(test_strata_by_squares),
+        cmocka_unit_test(test_strata_of_maps),     cmocka_unit_test(test_strata_of_strong_charges),
+        cmocka_unit_test(test_no_strong_charges),  cmocka_unit_test(test_strata_of_a_sample),
+        cmocka_unit_test(test_strata_cancelled),   cmocka_unit_test(test_strata_of_many),
+        cmocka_unit_test(test_strata_of_a_charge), cmocka_unit_test(test_strata_of_few),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

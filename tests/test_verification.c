@@ -264,60 +264,165 @@ static void test_a_wrong_column(void **state)
     }
 }
 
+/* What is said of a device's worst point is that point's, whichever points of another one are in
+ * between. */
+static void test_a_wrong_column_beside_another(void **state)
+{
+    (void)state;
+    verification_time_replace(1e9);
+    fill_cache("A");
+    fake_plan plans[] = {{.name = "A", .has_double = true, .wrong_column = 17, .delay_us = 1000},
+                         {.name = "A", .has_double = true, .delay_us = 1000}};
+    plans[0].after = &plans[1];
+    plans[1].after = &plans[0];
+    support_job o = run_job(plans, 2, "all", (wishes){40, 2000, 1, LEY_SUM_FLOAT, NULL});
+    verification_time_replace(0);
+    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+    const ley_device_report *left = &ley_job_report(o.job)->devices[0];
+    assert_int_equal(left->status, LEY_ERROR_WRONG_RESULT);
+    double value, right;
+    const char *said = strstr(left->failure, "the value is");
+    assert_non_null(said);
+    assert_int_equal(sscanf(said, "the value is %lf, double precision says %lf", &value, &right), 2);
+    assert_true(fabs(value / right - 2) < 1e-3);
+    end(&o);
+}
+
+/* Few points are as many as slabs, and one more: a slab of one plane beside one of all others has
+ * its own, and there it is seen that values are wrong. */
+static void test_one_point_of_each_slab(void **state)
+{
+    (void)state;
+    verify_least = 1;
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        fill_cache("A");
+        fake_plan plan = {.name = "A", .has_double = true, .lie = FAKE_SCALES, .lie_factor = 3, .lie_at = 2};
+        support_job o = run_on(&lattice, seed, &plan, 1, "0", (wishes){40, 3, 23, LEY_SUM_FLOAT, NULL});
+        assert_int_equal(plan.reads, 2);
+        assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
+        end(&o);
+    }
+    verify_least = 0;
+}
+
 /* ---- How many points ------------------------------------------------------------------------- */
 
-/* Few atoms: the host does all. So many that the host would take too long: it does 16, the device,
- * if it can, the others. */
+/* A job that has no time for its verification: of each device's points the host has 16, and its
+ * judge, if it has one, those that must be there and 16 of its own. Again where the judge was not
+ * asked, for a thread that is busy is not. */
+static support_job run_without_time(fake_plan *plans, size_t count)
+{
+    enum { TRIAL = 5, MOST_TRIES = 10 };
+    support_job o;
+    bool is_asked = false;
+    for (int tries = 0; tries < MOST_TRIES && !is_asked; tries++) {
+        if (tries > 0)
+            end(&o);
+        fill_cache("A");
+        for (size_t i = 0; i < count; i++)
+            plans[i].launches = plans[i].judged = 0;
+        verification_time_replace(1e-6);
+        o = run_job(plans, count, count > 1 ? "all" : "0", (wishes){40, 1000, 1, LEY_SUM_FLOAT, NULL});
+        verification_time_replace(0);
+        is_asked = true;
+        for (size_t i = 0; i < count; i++)
+            is_asked = is_asked && (!plans[i].has_double || plans[i].judged > TRIAL);
+    }
+    return o;
+}
+
 static void test_who_recomputes(void **state)
 {
     (void)state;
-    const size_t many = support_is_quick() ? 10000 : 100000;
-    static const ley_lattice small = {.step_A = LEY_STEPS(1, 1, 1), .n = {8, 8, 8}};
-    ley_error error = {0};
-    support_fresh_cache();
-    for (int has_double = 0; has_double <= 1; has_double++) {
-        fake_plan plan = {.name = has_double ? "double" : "single", .has_double = has_double};
-        fake_devices_begin(&plan, 1);
-        support_job o = {.atoms = support_atoms(many, 0, 8, 3)};
-        support_options_default(&o.options);
-        o.options.verify_points = 512;
-        assert_ok(ley_map_create(&small, &o.map, &error));
-        assert_ok(ley_engine_create("0", &o.engine, &error));
-        assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
-        assert_ok(ley_job_run(o.job, &error));
+    for (size_t devices = 1; devices <= 2; devices++)
+        for (int has_double = 0; has_double <= 1; has_double++) {
+            fake_plan plans[] = {{.name = "A", .has_double = has_double, .delay_us = 1000},
+                                 {.name = "A", .has_double = has_double, .delay_us = 1000}};
+            if (devices > 1) { /* from the first slabs on */
+                plans[0].after = &plans[1];
+                plans[1].after = &plans[0];
+            }
+            support_job o = run_without_time(plans, devices);
+            assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+            const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
+            assert_true(a->passed && a->compared == a->points);
+            assert_int_equal(a->host_points, has_double ? 16 * devices : a->points);
+            if (has_double && devices == 1)
+                assert_int_equal(a->points, 50 + 16);
+            else if (has_double) /* more than one of them has */
+                assert_true(a->points - a->host_points > 50);
+            else
+                assert_in_range(a->points, 50, 50 + 16 * devices + 4 * (size_t)parallel_cores());
+            end(&o);
+        }
+}
+
+/* Judges that are wrong blame nobody, and who is wrong is found without them: one that is right
+ * where the host looks and then turns wrong, and one that is wrong where the host looks. */
+static void test_judges_that_are_wrong(void **state)
+{
+    static const struct {
+        int wrong_judge, right_judge;
+        double wrong_by;
+    } cases[] = {{20, 0, 0}, {20, 0, 1}, {6, 16, 0}, {6, 16, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fake_plan plan = {.name = "A",
+                          .has_double = true,
+                          .wrong_judge = cases[i].wrong_judge,
+                          .right_judge = cases[i].right_judge,
+                          .wrong_by = cases[i].wrong_by};
+        support_job o = run_without_time(&plan, 1);
         const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
-        assert_true(a->passed && a->points >= 50 && a->points <= 512 && a->compared == a->points);
-        assert_true(has_double ? a->host_points >= 16 : a->host_points == a->points);
+        if (o.status != (cases[i].wrong_by != 0 ? LEY_ERROR_WRONG_RESULT : LEY_OK))
+            fail_msg("case %zu: %d, %s", i, (int)o.status, o.error.message);
+        assert_true(plan.judged > 16);
+        if (o.status == LEY_OK)
+            assert_true(a->passed && a->points == 50 && a->host_points == 50);
         end(&o);
     }
 }
 
-/* A judge that is right where the host looks, and wrong in its second launch, blames nobody; who is
- * wrong is found without it. */
-static void test_a_judge_that_turns_wrong(void **state)
+/* Errors beyond the tolerance are the method's own where its steps make the same values, and then
+ * judges that are right have their say; not where steps make others, however close. */
+static double steps_off;
+
+static ley_status steps_of(const void *task, size_t n, const double (*place_A)[3], double *value, ley_error *error)
 {
+    reference_terms terms = {0};
+    (void)error;
+    method_dcs.terms(task, &terms);
+    for (size_t i = 0; i < n; i++)
+        value[i] = (1 + steps_off) * reference_sum(&terms, place_A[i]).value;
+    return LEY_OK;
+}
+
+static accuracy_limits limits_of_steps(const void *task)
+{
+    accuracy_limits limits = method_dcs.limits(task);
+    limits.tolerance = 1e-3;
+    limits.rounding = 1e-5;
+    return limits;
+}
+
+static void test_errors_of_the_methods_own(void **state)
+{
+    static const double of_steps[] = {3e-3, 2.6e-3};
     (void)state;
-    const size_t many = support_is_quick() ? 10000 : 100000;
-    static const ley_lattice small = {.step_A = LEY_STEPS(1, 1, 1), .n = {8, 8, 8}};
-    ley_error error = {0};
-    support_fresh_cache();
-    for (int is_wrong = 0; is_wrong <= 1; is_wrong++) {
-        fake_plan plan = {.name = "A", .has_double = true, .wrong_judge = 70};
-        fake_devices_begin(&plan, 1);
-        support_job o = {.atoms = support_atoms(many, 0, 8, 3)};
-        support_options_default(&o.options);
-        o.options.verify_points = 512;
-        assert_ok(ley_map_create(&small, &o.map, &error));
-        assert_ok(ley_engine_create("0", &o.engine, &error));
-        assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
-        if (is_wrong)
-            plan.wrong_by = 1;
-        o.status = ley_job_run(o.job, &o.error);
+    method stepped = method_dcs;
+    stepped.by_steps = steps_of;
+    stepped.limits = limits_of_steps;
+    for (int i = 0; i < 2; i++) {
+        fake_plan plan = {.name = "A", .has_double = true, .wrong_by = of_steps[0]};
+        steps_off = of_steps[i];
+        of = &stepped;
+        support_job o = run_without_time(&plan, 1);
+        of = NULL;
         const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
-        if (o.status != (is_wrong ? LEY_ERROR_WRONG_RESULT : LEY_OK))
-            fail_msg("%d, %s", (int)o.status, o.error.message);
-        if (!is_wrong)
-            assert_true(a->passed && a->points >= 50);
+        if (o.status != (i == 0 ? LEY_OK : LEY_ERROR_WRONG_RESULT))
+            fail_msg("case %d: %d, %s", i, (int)o.status, o.error.message);
+        if (i == 0)
+            assert_true(a->passed && a->tolerance > 1e-3 && a->points == 66 && a->host_points == 16);
         end(&o);
     }
 }
@@ -921,7 +1026,10 @@ int main(void)
         cmocka_unit_test(test_rms_of_all_values),
         cmocka_unit_test(test_the_judges_kernel),
         cmocka_unit_test(test_a_wrong_judge),
-        cmocka_unit_test(test_a_judge_that_turns_wrong),
+        cmocka_unit_test(test_judges_that_are_wrong),
+        cmocka_unit_test(test_errors_of_the_methods_own),
+        cmocka_unit_test(test_one_point_of_each_slab),
+        cmocka_unit_test(test_a_wrong_column_beside_another),
         cmocka_unit_test(test_a_wrong_column),
     };
     return cmocka_run_group_tests_name("verification", tests, NULL, NULL);
