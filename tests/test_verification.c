@@ -15,6 +15,8 @@
 #include "watch.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -355,6 +357,46 @@ static void test_who_recomputes(void **state)
                 assert_in_range(a->points, 50, 50 + 16 * devices + 4 * (size_t)parallel_cores());
             end(&o);
         }
+}
+
+/* The host's points take so long, one after the other, that it leaves all others to a judge that
+ * has time for them: those that it is tried with, and then the rest. */
+static atomic_int points_of_the_host;
+
+static const int64_t *take_long(const void *task, int64_t number, size_t *count)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    (void)task, (void)number;
+    *count = 0;
+    if (atomic_fetch_add(&points_of_the_host, 1) >= 16) /* they are asked for more than once */
+        return NULL;
+    pthread_mutex_lock(&mutex);
+    usleep(20000);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+static void test_a_judge_with_time(void **state)
+{
+    (void)state;
+    size_t points = 0;
+    method slow = method_dcs;
+    slow.excluded = take_long;
+    for (int tries = 0; tries < 10 && points < 1000; tries++) { /* a thread that is busy is not asked */
+        fill_cache("A");
+        fake_plan plan = {.name = "A", .has_double = true};
+        atomic_store(&points_of_the_host, 0);
+        verification_time_replace(1.2);
+        of = &slow;
+        support_job o = run_job(&plan, 1, "0", (wishes){40, 1000, 1, LEY_SUM_FLOAT, NULL});
+        of = NULL;
+        verification_time_replace(0);
+        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
+        const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
+        points = a->host_points == 16 ? a->points : 0;
+        end(&o);
+    }
+    assert_int_equal(points, 1000);
 }
 
 /* Judges that are wrong blame nobody, and who is wrong is found without them: one that is right
@@ -1027,6 +1069,7 @@ int main(void)
         cmocka_unit_test(test_the_judges_kernel),
         cmocka_unit_test(test_a_wrong_judge),
         cmocka_unit_test(test_judges_that_are_wrong),
+        cmocka_unit_test(test_a_judge_with_time),
         cmocka_unit_test(test_errors_of_the_methods_own),
         cmocka_unit_test(test_one_point_of_each_slab),
         cmocka_unit_test(test_a_wrong_column_beside_another),
