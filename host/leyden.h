@@ -645,11 +645,11 @@ typedef struct ley_run_options {
                               contradicts these options: LEY_ERROR_USAGE with LEY_CAUSE_PLAN */
     const ley_decision *decisions;
     size_t verify_least; /* points recomputed however long it takes; 0: 50 */
+    bool by_host;        /* the host is to do it alone, whatever engine there is and however long it takes. Creators
+                            refuse what only devices can do: LEY_ERROR_USAGE */
     double tolerance;    /* the relative RMS error that is wished, or 0: LEY_SUM_AUTO goes by it, and it is measured by
                             strata: a quarter of the verify_least points, at most, are those with the largest values */
     double aim;          /* the share of the tolerance that ley_long_range_choose() aims at; 0: half of it */
-    bool by_host;        /* the host is to do it alone, whatever engine there is and however long it takes. Creators
-                            refuse what only devices can do: LEY_ERROR_USAGE */
 } ley_run_options;
 
 /* Math auto, sum float, verification of up to 1,000 points. */

@@ -1,0 +1,135 @@
+/* The judge's kernel: on each device it says what the host says, of every term, and a wrong one
+ * does not pass its own test. */
+#include "support.h"
+
+#include "engine/engine.h"
+#include "spec.h"
+#include "verify/reference_kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
+
+/* Every term, open and in triclinic cells, with more atoms than a launch takes and with few. */
+static reference_terms terms_of(int term, int periodic, size_t many, ley_short_range *range)
+{
+    static const double cell_A[3][3] = {{14, 0, 0}, {3, 13, 0}, {-2, 1, 15}};
+    support_options o;
+    support_options_default(&o);
+    *range = o.short_range;
+    range->cutoff_A = 7;
+    range->kappa_per_A = 0.3;
+    range->steepness = 13;
+    for (int i = 0; i < 3; i++) {
+        range->periodic[i] = periodic >> i & 1;
+        memcpy(range->cell_A[i], cell_A[i], sizeof cell_A[i]);
+    }
+    reference_terms t = {.term = term,
+                         .constant = -3,
+                         .r_min_A = 0.4,
+                         .kappa_per_A = 0.2,
+                         .range = range,
+                         .largest_A = many > 1000 ? 700 : 0};
+    if (term < LEY_TERM_DCS)
+        range->pair = (ley_pair)term;
+    t.atoms = support_crowd(many, &lattice, 6, 11);
+    return t;
+}
+
+static void compare_kernel(worker *w, const reference_terms *t)
+{
+    enum { POINTS = 40 };
+    double point_A[POINTS][3];
+    reference_value sums[POINTS];
+    reference_kernel k;
+    ley_error error = {0};
+    for (int i = 0; i < POINTS; i++)
+        for (int axis = 0; axis < 3; axis++)
+            point_A[i][axis] = 0.31 * ((i * (axis + 3)) % 37) - 1;
+    reference_trial *trial;
+    dev_kernel built;
+    assert_ok(reference_trial_create(t, &trial, &error));
+    assert_ok(reference_kernel_build(w->device, trial, &built, &error));
+    reference_trial_destroy(trial);
+    assert_ok(reference_kernel_create(&built, t, &k, &error));
+    assert_ok(reference_kernel_run(&k, POINTS, (const double(*)[3])point_A, NULL, sums, &error));
+    for (int i = 0; i < POINTS; i++) {
+        const reference_value right = reference_sum(t, point_A[i]);
+        if (!reference_agrees(&sums[i], &right) || fabs(sums[i].lower - right.lower) > 1e-9 * right.absolute)
+            fail_msg("term %d at point %d: %.17g of %.17g, not %.17g of %.17g", t->term, i, sums[i].value,
+                     sums[i].absolute, right.value, right.absolute);
+        assert_true(right.absolute > 0 && isfinite(sums[i].value));
+    }
+    reference_kernel_destroy(&k);
+}
+
+static void check_terms(worker *w, void *context)
+{
+    (void)context;
+    const int terms[] = {LEY_TERM_DCS, LEY_TERM_MDH, LEY_TERM_LONG_RANGE, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i += support_is_quick() && i > 3 ? 3 : 1)
+        for (int periodic = 0; periodic <= (terms[i] < LEY_TERM_DCS ? 7 : 0);
+             periodic += support_is_quick() ? 7 : 3 + periodic % 2) {
+            ley_short_range range;
+            reference_terms t = terms_of(terms[i], periodic, i % 3 == 0 ? 3000 : 150, &range);
+            compare_kernel(w, &t);
+            ley_atoms_destroy((ley_atoms *)t.atoms);
+        }
+}
+
+static int judge_on(const char *selector, const ley_device_info *info)
+{
+    ley_engine *engine = NULL;
+    if (!info->has_double || !support_open(selector, "the judge's kernel", &engine))
+        return 1;
+    engine_run(engine, 0, &(engine_task){.run = check_terms}, NULL);
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+static void test_the_judges_kernel(void **state)
+{
+    (void)state;
+    support_fresh_cache();
+    if (support_on_each_device(judge_on) > 0)
+        print_message("some devices have no double precision\n");
+}
+
+/* A judge whose formula is wrong does not pass its own test. */
+static int wrong_judge_on(const char *selector, const ley_device_info *info)
+{
+    ley_engine *engine = NULL;
+    if (!info->has_double || !support_open(selector, "a wrong judge", &engine))
+        return 1;
+    ley_error error = {0};
+    ley_atoms *atoms = support_crowd(50, &lattice, 6, 11);
+    const reference_terms t = {.term = LEY_TERM_DCS, .constant = 1, .atoms = atoms, .r_min_A = 0.4};
+    reference_trial *trial;
+    dev_kernel built;
+    assert_ok(reference_trial_create(&t, &trial, &error));
+    assert_int_equal(reference_kernel_build(engine->workers[0].device, trial, &built, &error), LEY_ERROR_WRONG_RESULT);
+    reference_trial_destroy(trial);
+    ley_atoms_destroy(atoms);
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+static void test_a_wrong_judge(void **state)
+{
+    (void)state;
+    support_fresh_cache();
+    support_plant_fault("reference", "sum_atoms(gm_atoms + first_atom,", "sum_atoms(gm_atoms + first_atom + 1,");
+    support_on_each_device(wrong_judge_on);
+    unsetenv("LEYDEN_KERNEL_DIR");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_judges_kernel),
+        cmocka_unit_test(test_a_wrong_judge),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
