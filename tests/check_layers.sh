@@ -1,5 +1,5 @@
 #!/bin/bash
-# Proves the plan of the house from the sources: who includes whom, also between the rooms of host/;
+# Proves docs/architecture.md from the sources: who includes whom, also between folders of host/;
 # that modules need each other without going round in circles; that headers declare what their own
 # source defines; where the environment is read, where vendors are named, where OpenCL is spoken,
 # how long a file is. Prints file:line of each violation; exit code 1 when there is one.
@@ -14,9 +14,12 @@ rules='
 BEGIN {
     split("cl kernels_cuda platform host tools tests", names, " ")
     for (i in names) floor[names[i]] = i
-    # The rooms of host/: a room includes those on lower floors, and itself.
+    # The folders of host/: one includes those on lower floors, and itself.
     split("core:1 source:2 target:2 expression:2 numerics:2 io:3 layout:3 law:3 apbs:4 memory:5 engine:6 schedule:7 verify:8 plan:9 bench:10 methods/X:11 methods:12 check:13", names, " ")
-    for (i in names) { split(names[i], pair, ":"); room_floor[pair[1]] = pair[2] }
+    for (i in names) { split(names[i], pair, ":"); folder_floor[pair[1]] = pair[2] }
+    # The folders of host/long_range, and what stands beside them, which goes with estimate.
+    split("mesh:1 fourier:2 multilevel:3 model:4 beside:5 estimate:5 bench:6", names, " ")
+    for (i in names) { split(names[i], pair, ":"); part_floor[pair[1]] = pair[2] }
     for (i = 1; i < ARGC; i++) known[ARGV[i]] = 1
     most_lines = 1000
     c_library = " ctype errno fcntl float inttypes limits locale math poll pthread sched signal stdarg stdatomic stdbool" \
@@ -61,8 +64,8 @@ function resolved(name,    path, i, places, count) {
     return ""
 }
 
-# Which room of host/ a file is in; a folder in methods/ is "methods/X".
-function room_of(path,    count, parts) {
+# Which folder of host/ a file is in; one in methods/ is "methods/X".
+function host_folder(path,    count, parts) {
     count = split(path, parts, "/")
     return parts[2] == "long_range" ? "methods/X" : parts[2] != "methods" ? parts[2] : count > 3 ? "methods/X" : "methods"
 }
@@ -159,15 +162,29 @@ function check_circles(    module) {
     for (module in needed) if (!(module in state)) follow(module)
 }
 
-function check_rooms(target,    own, other) {
+# Which part of host/long_range a file is of.
+function part_of(path,    count, parts) {
+    count = split(path, parts, "/")
+    return count > 3 ? parts[3] : "beside"
+}
+
+function check_parts(target,    own, other) {
+    own = part_of(FILENAME); other = part_of(target)
+    if (!(own in part_floor)) violation("host/long_range/" own " has no floor")
+    else if (own != other && part_floor[other] > part_floor[own])
+        violation("host/long_range/" own " includes " target ", which is on a higher floor")
+}
+
+function check_folders(target,    own, other) {
     if (top != "host" || target !~ /^host\/.*\// || FILENAME !~ /^host\/.*\//) return
-    own = room_of(FILENAME); other = room_of(target)
-    if (!(own in room_floor)) { violation("host/" own " is no room"); return }
+    own = host_folder(FILENAME); other = host_folder(target)
+    if (!(own in folder_floor)) { violation("host/" own " has no floor"); return }
+    if (FILENAME ~ /^host\/long_range\// && target ~ /^host\/long_range\//) check_parts(target)
     if (own == "methods/X" && other == "methods/X") {
         if (method_of(FILENAME) != method_of(target) && target !~ /\/(kernel|stages|point_stages)\.h$/)
             violation("a method includes " target ": of another one only kernel.h, stages.h and point_stages.h")
     }
-    else if (own != other && room_floor[other] >= room_floor[own])
+    else if (own != other && folder_floor[other] >= folder_floor[own])
         violation("host/" own " includes " target ", which is on no lower floor")
 }
 
@@ -186,7 +203,7 @@ function check_include(line,    name, target, place) {
     place = target; sub(/\/.*/, "", place)
     if (target != "" && top != "tests") note_need(module_of(FILENAME), module_of(target), FILENAME ":" FNR)
     if (target == "") violation("includes \"" name "\", which is nowhere")
-    else if (floor[place] == floor[top]) check_rooms(target)
+    else if (floor[place] == floor[top]) check_folders(target)
     else if (floor[place] > floor[top]) violation(top "/ includes " target ", from a higher floor")
     else if (top == "tools" && place != "tools" && target != "host/leyden.h") violation("tools/ includes " target)
 }
@@ -360,6 +377,7 @@ self_test() {
     plant host/numerics/window.c '#include "law/accuracy.h"'
     plant host/target/grid.c '#include "numerics/window.h"'
     plant host/schedule/job.c '#include "methods/dcs/kernel.h"'
+    plant host/long_range/mesh/spread.c '#include "long_range/model/problem.h"'
     plant host/methods/dcs/kernel.c '#include "methods/mdh/pack.h"'
     plant host/target/map.h 'ley_status map_of_nowhere(const ley_map *map);'
     plant tests/support.c "$(printf '\\n%.0s' {1..1000})" 1001

@@ -35,7 +35,7 @@ static double making_left_s(const device_run *s, double now_s)
 /* Whether a device is at making it, or has made it, so that it could lend it to this one. */
 static bool may_lend(const device_run *other, const device_run *to)
 {
-    return other != to && other->phase == SHIFT_AT_WORK && !other->is_let_go && !other->is_waiting &&
+    return other != to && other->phase == DEVICE_RUN_AT_WORK && !other->is_let_go && !other->is_waiting &&
            other->lent_bytes == to->lent_bytes && (other->has_made || other->own_begun_s > 0);
 }
 
@@ -89,7 +89,7 @@ static double left_without_s(const device_run *s, double now_s)
     double least_s = INFINITY;
     for (size_t i = 0; i < s->job->engine->worker_count; i++) {
         const device_run *other = &p->device_runs[i];
-        if (other == s || other->phase != SHIFT_AT_WORK || other->is_waiting || !(other->slabs_s > 0))
+        if (other == s || other->phase != DEVICE_RUN_AT_WORK || other->is_waiting || !(other->slabs_s > 0))
             continue;
         const double left_s = own_left_s(other, now_s) + share * other->slabs_s;
         least_s = fmin(least_s, fmax(left_s, now_s - other->progress_s));
@@ -101,7 +101,7 @@ static double left_without_s(const device_run *s, double now_s)
  * mutex. */
 static bool is_about_to_join(const device_run *s)
 {
-    return s->phase < SHIFT_AT_WORK || (s->phase == SHIFT_AT_WORK && !s->is_predicted);
+    return s->phase < DEVICE_RUN_AT_WORK || (s->phase == DEVICE_RUN_AT_WORK && !s->is_predicted);
 }
 
 /* Whether another device is about to join, which may be the faster one: a tenth of what this one

@@ -11,7 +11,12 @@
 enum { MOST_STAGES = 16 };
 
 /* How far a device is with its part in a job. */
-typedef enum device_run_phase { SHIFT_NEW, SHIFT_READYING, SHIFT_AT_WORK, SHIFT_ENDED } device_run_phase;
+typedef enum device_run_phase {
+    DEVICE_RUN_NEW,
+    DEVICE_RUN_READYING,
+    DEVICE_RUN_AT_WORK,
+    DEVICE_RUN_ENDED
+} device_run_phase;
 
 struct pass;
 

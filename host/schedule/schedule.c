@@ -267,7 +267,7 @@ static bool is_over(void *context)
     for (size_t i = 0; i < job->engine->worker_count; i++) {
         device_run *s = &p->device_runs[i];
         pthread_mutex_lock(&p->mutex);
-        const bool is_at_own = s->phase == SHIFT_AT_WORK && s->own_begun_s > 0;
+        const bool is_at_own = s->phase == DEVICE_RUN_AT_WORK && s->own_begun_s > 0;
         pthread_mutex_unlock(&p->mutex);
         if (is_at_own && (over || device_product_comes_too_late(s)))
             atomic_store(&s->is_unwanted, true);
@@ -406,14 +406,14 @@ static void run_device(worker *w, void *context)
     const bool is_able = w->device != NULL && s->failure.status == LEY_OK; /* else it has left the job */
     s->worker = w;
     s->arena.device = w->device;
-    if (advance(s, is_able ? SHIFT_READYING : SHIFT_ENDED) && is_able) {
+    if (advance(s, is_able ? DEVICE_RUN_READYING : DEVICE_RUN_ENDED) && is_able) {
         ley_status status = ready(s);
-        if (advance(s, SHIFT_AT_WORK)) {
+        if (advance(s, DEVICE_RUN_AT_WORK)) {
             hand_over(s, ley_clock_s() - start_s);
             if (status == LEY_OK)
                 status = join(s);
             conclude(s, w, status);
-            advance(s, SHIFT_ENDED);
+            advance(s, DEVICE_RUN_ENDED);
         }
         end_stages(s);
     }
@@ -432,7 +432,7 @@ static bool let_go(worker *w, void *context)
 {
     device_run *s = device_run_of(w, context);
     pthread_mutex_lock(&s->pass->mutex);
-    s->is_let_go = s->is_let_go || s->phase < SHIFT_AT_WORK;
+    s->is_let_go = s->is_let_go || s->phase < DEVICE_RUN_AT_WORK;
     const bool is_let_go = s->is_let_go;
     pthread_mutex_unlock(&s->pass->mutex);
     return is_let_go;
@@ -449,9 +449,9 @@ static void leave_device_run(worker *w, void *context)
     if (!s->job->has_left && s->job->atoms != NULL) /* they may be on their way to it, straight from the caller's */
         dev_keep(ley_atoms_keep((ley_atoms *)(uintptr_t)s->job->atoms));
     s->job->has_left = true;
-    if (s->phase == SHIFT_NEW || s->phase == SHIFT_ENDED)
+    if (s->phase == DEVICE_RUN_NEW || s->phase == DEVICE_RUN_ENDED)
         return;
-    if (s->phase == SHIFT_READYING)
+    if (s->phase == DEVICE_RUN_READYING)
         hand_over(s, 0);
     ley_error *failure = &s->record->failure;
     if (failure->status != LEY_OK) { /* it had failed already, and was ending what it had begun */
@@ -461,13 +461,13 @@ static void leave_device_run(worker *w, void *context)
     }
     ley_error_copy(failure, &w->open_error);
     log_say(LEY_LOG_WARNING, "a device leaves the job: %s", failure->message);
-    if (s->phase != SHIFT_AT_WORK)
+    if (s->phase != DEVICE_RUN_AT_WORK)
         return;
     if (s->run != NULL)
         device_run_give_flying_back(s);
     join_queues(s, false);
     pthread_mutex_lock(&s->pass->mutex);
-    s->phase = SHIFT_ENDED;
+    s->phase = DEVICE_RUN_ENDED;
     pthread_mutex_unlock(&s->pass->mutex);
 }
 
@@ -594,7 +594,7 @@ static void note_others(ley_job *job, pass *p)
         const worker *w = &job->engine->workers[i];
         device_record *record = &job->records[i];
         pthread_mutex_lock(&p->mutex);
-        const bool has_joined = p->device_runs[i].phase >= SHIFT_AT_WORK;
+        const bool has_joined = p->device_runs[i].phase >= DEVICE_RUN_AT_WORK;
         pthread_mutex_unlock(&p->mutex);
         const char *call = w->driver_thread != NULL ? driver_thread_call(w->driver_thread) : NULL;
         if (worker_is_idle(w) && w->device == NULL)
