@@ -198,14 +198,35 @@ static void count_sample(void *context, size_t first, size_t last)
     atomic_fetch_add_explicit(&s->counted, counted, memory_order_relaxed);
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What the median one of the atoms that were counted has in its cell, itself included. */
+static uint32_t median_count(density_sample *s)
+{
+    enum { CELLS = sizeof s->cells / sizeof *s->cells };
+    uint32_t count[CELLS];
+    const double counted = atomic_load(&s->counted);
+    double seen = 0;
+    size_t i = 0;
+    for (size_t k = 0; k < CELLS; k++)
+        count[k] = atomic_load_explicit(&s->cells[k], memory_order_relaxed);
+    qsort(count, CELLS, sizeof *count, by_size);
+    while (i < CELLS - 1 && (seen += count[i]) < counted / 2)
+        i++;
+    return count[i];
+}
+
 /* A sample of the atoms in reach: how many they are, and the density that the median one of them
  * sees around it, which neither empty space nor a few clusters change. */
 static double sample_density(const binning_plan *plan, const ley_atoms *atoms, bool periodic, double *in_reach)
 {
     const size_t n = ley_atoms_count(atoms), stride = n / DENSITY_SAMPLE + 1;
     density_sample s = {.position_A = ley_atoms_positions_A(atoms), .stride = stride};
-    double low_A[3], high_A[3], cell_A3 = 1, seen = 0;
-    uint32_t of_count[DENSITY_SAMPLE + 1] = {0}; /* how many cells have so many */
+    double low_A[3], high_A[3], cell_A3 = 1;
     s.across = fmin(DENSITY_CELLS, fmax(1, floor(cbrt((double)(n / stride) / 16))));
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
@@ -220,13 +241,8 @@ static double sample_density(const binning_plan *plan, const ley_atoms *atoms, b
         cell_A3 *= fmax(s.span_A[axis], 3) / s.across; /* flat molecules are as thick as an atom */
     }
     parallel_ranges((n + stride - 1) / stride, count_sample, &s);
-    const double counted = atomic_load(&s.counted);
-    for (size_t i = 0; i < sizeof s.cells / sizeof *s.cells; i++)
-        of_count[atomic_load_explicit(&s.cells[i], memory_order_relaxed)]++;
-    size_t median = 0;
-    while (median < DENSITY_SAMPLE && (seen += (double)of_count[median] * (double)median) < counted / 2)
-        median++;
-    *in_reach = counted * (double)stride;
+    const uint32_t median = median_count(&s);
+    *in_reach = (double)atomic_load(&s.counted) * (double)stride;
     return median > 1 ? (double)(median - 1) * (double)stride / cell_A3 : 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(
@@ -325,28 +326,38 @@ static int degree_of_band(double band)
     return (int)fmin(fmax(round(3 + band / 3), LEAST_DEGREE), SPLITTING_MOST_DEGREE);
 }
 
-static void make_fitted(splitting *s, int degree)
+static void fit_to(splitting *s, int degree, fit *f)
 {
     const bool is_waves = s->kind == SPLITTING_OPTIMAL;
     const int last = degree > 0 ? degree : is_waves ? degree_of_band(s->band) : SPLITTING_MOST_DEGREE;
-    fit f;
     if (is_waves)
-        begin_waves(&f, s);
+        begin_waves(f, s);
     else
-        begin_values(&f, s);
-    for (int k = 0; k < f.given; k++)
+        begin_values(f, s);
+    for (int k = 0; k < f->given; k++)
         s->c[k] = tables_taylor[k];
-    for (s->degree = f.given; s->degree <= last; s->degree++) {
-        const int n = s->degree - f.given;
+    for (s->degree = f->given; s->degree <= last; s->degree++) {
+        const int n = s->degree - f->given;
         if (is_waves)
-            put_waves(&f, n);
+            put_waves(f, n);
         else
-            put_values(&f, n);
-        make_orthonormal(&f, n);
-        const double left = take_column(&f, n, s);
+            put_values(f, n);
+        make_orthonormal(f, n);
+        const double left = take_column(f, n, s);
         if (s->degree == last || (degree == 0 && !is_waves && left < near_enough(s)))
             return;
     }
+}
+
+/* What is fitted takes more than some stacks have. */
+static ley_status make_fitted(splitting *s, int degree, ley_error *error)
+{
+    fit *f = malloc(sizeof *f);
+    if (f == NULL)
+        return ley_fail_memory(error, sizeof *f, "a splitting");
+    fit_to(s, degree, f);
+    free(f);
+    return LEY_OK;
 }
 
 /* ---- All of them ----------------------------------------------------------------------------- */
@@ -383,7 +394,9 @@ ley_status splitting_make(splitting_kind kind, int degree, double band, double k
         if (degree != 0 && (degree < LEAST_DEGREE || degree > SPLITTING_MOST_DEGREE))
             return ley_fail(error, LEY_ERROR_USAGE, "splitting: degree %d of %s, must be %d to %d", degree, names[kind],
                             LEAST_DEGREE, SPLITTING_MOST_DEGREE);
-        make_fitted(&s, degree);
+        const ley_status status = make_fitted(&s, degree, error);
+        if (status != LEY_OK)
+            return status;
     }
     *made = s;
     return LEY_OK;
