@@ -167,14 +167,18 @@ static bool lay_out(binning_plan *plan, const double side_A[3])
     return ley_multiply(bins * plan->options.depth, 4 * (int64_t)sizeof(float), &plan->slot_bytes);
 }
 
-enum { DENSITY_SAMPLE = 1 << 15, DENSITY_CELLS = 16 }; /* atoms; cells along an axis */
+enum {
+    DENSITY_SAMPLE = 1 << 15,
+    DENSITY_CELLS = 16, /* atoms; cells along an axis */
+    ALL_DENSITY_CELLS = DENSITY_CELLS * DENSITY_CELLS * DENSITY_CELLS
+};
 
 /* Every so manyth atom, counted by cells of equal size. */
 typedef struct density_sample {
     const double *position_A;
     size_t stride;
     double low_A[3], span_A[3], across; /* cells along each axis */
-    atomic_uint counted, cells[DENSITY_CELLS * DENSITY_CELLS * DENSITY_CELLS];
+    atomic_uint counted, cells[ALL_DENSITY_CELLS];
 } density_sample;
 
 static void count_sample(void *context, size_t first, size_t last)
@@ -207,15 +211,14 @@ static int by_size(const void *a, const void *b)
 /* What the median one of the atoms that were counted has in its cell, itself included. */
 static uint32_t median_count(density_sample *s)
 {
-    enum { CELLS = sizeof s->cells / sizeof *s->cells };
-    uint32_t count[CELLS];
+    uint32_t count[ALL_DENSITY_CELLS];
     const double counted = atomic_load(&s->counted);
     double seen = 0;
     size_t i = 0;
-    for (size_t k = 0; k < CELLS; k++)
+    for (size_t k = 0; k < ALL_DENSITY_CELLS; k++)
         count[k] = atomic_load_explicit(&s->cells[k], memory_order_relaxed);
-    qsort(count, CELLS, sizeof *count, by_size);
-    while (i < CELLS - 1 && (seen += count[i]) < counted / 2)
+    qsort(count, ALL_DENSITY_CELLS, sizeof *count, by_size);
+    while (i < ALL_DENSITY_CELLS - 1 && (seen += count[i]) < counted / 2)
         i++;
     return count[i];
 }
