@@ -369,7 +369,7 @@ $(BUILD)/tests/bench_launches: $(BUILD)/tests/bench_launches.o $(BUILD)/libleyde
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
 
-# What lattices are off by, as plans read it: after a change to splittings or windows.
+# What meshes are off by, as plans read it: after a change to splittings or windows.
 $(BUILD)/tests/make_error_table: $(BUILD)/tests/make_error_table.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)

@@ -1,4 +1,4 @@
-/* Anterpolation: charges onto the nodes of a lattice,
+/* Anterpolation: charges onto the nodes of a mesh,
  *
  *     q[node] = sum over atoms of charge w_i(t_x) w_j(t_y) w_k(t_z),
  *
@@ -19,7 +19,7 @@
  * gm_atoms      {u_x, u_y, u_z, charge}
  * gm_corners    x + 32 y + 1024 z: the atom's first node in its bin
  * gm_places, places  see nodes.h; there are places for all nodes of all tiles
- * gm_charges    the lattice's nodes
+ * gm_charges    the mesh's nodes
  *
  * Global size: work-groups in one row, tiles in the order of x, y, z. */
 #if !defined(LEY_EDGE) || !defined(LEY_WINDOW) || !defined(LEY_WIDTH)

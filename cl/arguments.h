@@ -48,11 +48,11 @@
     NEXT(INT, int, part_values) \
     NEXT(WRITE, real, gm_sums)
 
-/* Of kernels that interpolate a lattice along the map's axes: see interpolation.cl. */
+/* Of kernels that interpolate a mesh along the map's axes: see interpolation.cl. */
 #define LEY_INTERPOLATED_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float, gm_potentials) \
     NEXT(READ, int, gm_places) \
-    NEXT(VALUE, int4, lattice) \
+    NEXT(VALUE, int4, mesh) \
     NEXT(READ, int, gm_nodes) \
     NEXT(READ, float, gm_weights) \
     NEXT(VALUE, int4, axes)
@@ -142,7 +142,7 @@
     FIRST(READ, float, gm_window) \
     NEXT(READ, float, gm_potentials) \
     NEXT(READ, int, gm_places) \
-    NEXT(VALUE, int4, lattice) \
+    NEXT(VALUE, int4, mesh) \
     NEXT(READ, int2, gm_index) \
     NEXT(VALUE, int4, whole) \
     NEXT(VALUE, int4, points) \
@@ -154,7 +154,7 @@
     FIRST(READ, float, gm_window) \
     NEXT(READ, float, gm_potentials) \
     NEXT(READ, int, gm_places) \
-    NEXT(VALUE, int4, lattice) \
+    NEXT(VALUE, int4, mesh) \
     NEXT(READ, int4, gm_cells) \
     NEXT(READ, float4, gm_fractions) \
     NEXT(INT, int, count) \

@@ -1,4 +1,4 @@
-/* Short-range potentials on regions of a lattice, from atoms in bins:
+/* Short-range potentials on regions of a mesh, from atoms in bins:
  *
  *     phi(r_i) = sum over atoms j with |r_i - r_j| < a of q_j f(max(|r_i - r_j|, r_min))
  *
@@ -12,7 +12,7 @@
  * first_region  index along z of the launch's first regions
  * gm_slots      [bins][LEY_DEPTH] {x, y, z, first}: A from the bin's lowest corner, and the
  *               atom's charge times every constant factor (or the first number that LEY_PAIR
- *               takes); unused slots lie beyond any cutoff. Behind the lattice's bins those that
+ *               takes); unused slots lie beyond any cutoff. Behind the mesh's bins those that
  *               hold what these have no room for
  * gm_more       [bins][LEY_DEPTH] {second, third}: the atoms' further numbers; read only where
  *               LEY_PAIR has any
@@ -31,7 +31,7 @@
  * fringe        {1/a, what absolute terms must add up to at a point that is covered, 1/a^2, -}: of
  *               functions that LEY_PAIR_CANCELS
  * numbers, more_numbers  those of the user's pair function, which expression_numbers() lists
- * gm_potentials to axes: of the lattice that is interpolated and added, see interpolation.cl; read
+ * gm_potentials to axes: of the mesh that is interpolated and added, see interpolation.cl; read
  *               only where LEY_NODES says that one is
  * map           points of the map along x, y, z
  * gm_phi        regions in the order of the work-groups, or rows padded to whole regions:
@@ -349,7 +349,7 @@ LEY_FN real worth(const points *p, scalar charge, real farthest2)
 typedef union {
     shared pairs;
 #if LEY_NODES > 0
-    lattice_part lattice;
+    lattice_part mesh;
 #endif
 } workspace;
 #else
@@ -435,13 +435,13 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
 #endif
     sum_neighbourhood(&p, &b, home, item, &sm.pairs);
 #if LEY_NODES > 0
-    block lattices;
-    read_tables(&lattices, gm_potentials, gm_places, lattice, gm_nodes, gm_weights, axes, axes.z);
-    lattices.along_x = stretch_of(lattices.gm_nodes_x, axes.z, (int)LEY_GROUP_ID(0) * REGION_X, REGION_X, map.x);
-    lattices.along_y = stretch_of(lattices.gm_nodes_y, axes.z, (int)LEY_GROUP_ID(1) * REGION_Y, REGION_Y, map.y);
-    lattices.along_z = stretch_of(lattices.gm_nodes_z, axes.z, (first_region + (int)LEY_GROUP_ID(2)) * REGION_Z,
+    block meshes;
+    read_tables(&meshes, gm_potentials, gm_places, mesh, gm_nodes, gm_weights, axes, axes.z);
+    meshes.along_x = stretch_of(meshes.gm_nodes_x, axes.z, (int)LEY_GROUP_ID(0) * REGION_X, REGION_X, map.x);
+    meshes.along_y = stretch_of(meshes.gm_nodes_y, axes.z, (int)LEY_GROUP_ID(1) * REGION_Y, REGION_Y, map.y);
+    meshes.along_z = stretch_of(meshes.gm_nodes_z, axes.z, (first_region + (int)LEY_GROUP_ID(2)) * REGION_Z,
                                   REGION_Z, map.z);
-    interpolate_region(&p, &lattices, axes.z, item, &sm.lattice);
+    interpolate_region(&p, &meshes, axes.z, item, &sm.mesh);
 #endif
 #else
     clear(&p);

@@ -1,4 +1,4 @@
-/* The end of a work-group of cutoff.cl that adds a lattice's potentials to its sums before it
+/* The end of a work-group of cutoff.cl that adds a mesh's potentials to its sums before it
  * stores them, by interpolation along the map's axes: z first, then y, then x. Along an axis the
  * eight points of a region take from each of its nodes what a table in local memory says, with
  * zeros where a point's window ends: so a node is read once for all eight, by one work-item, which

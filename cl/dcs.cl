@@ -1,4 +1,4 @@
-/* Direct Coulomb summation on a slab of z-planes of a lattice:
+/* Direct Coulomb summation on a slab of z-planes of a mesh:
  *
  *     phi(r_i) = sum_j q_j / max(|r_i - r_j|, r_min)
  *
@@ -26,10 +26,10 @@
 #include "sum.h"
 #include "placed.h"
 
-/* Where kernels stage their atoms, these come as a lattice cell and an offset within it:
+/* Where kernels stage their atoms, these come as a mesh cell and an offset within it:
  * subtracting cells is exact, so that an atom's distance from a tile of points is rounded by the
  * distance, not by how far both are from the origin. Elsewhere {x, y, z, q} relative to the
- * lattice origin. */
+ * mesh origin. */
 #define PLACED LEY_ATOMS_ARE_PLACED(LEY_ATOMS, LEY_SUM)
 #if PLACED
 typedef placed stored_atom;
@@ -71,7 +71,7 @@ LEY_CONSTANT_SYMBOL(stored_atom)
 #define CENTRED (PLACED && LEY_ATOMS == LEY_ATOMS_ROWS)
 
 typedef struct {
-    int4 base;        /* lattice indices of the point that positions are relative to */
+    int4 base;        /* mesh indices of the point that positions are relative to */
     atom step;
     real x[LEY_UX];   /* the points' coordinates, A; or cells: IN_CELLS */
     scalar y[LEY_UY], z;
@@ -79,7 +79,7 @@ typedef struct {
     real carry[CARRIES ? POINTS : 1];
 } points;
 
-/* The lattice's indices of a work-item's first point. */
+/* The mesh's indices of a work-item's first point. */
 #define FIRST_COLUMN (((int)LEY_GROUP_ID(0) * LEY_UX * LEY_WG_X + (int)LEY_LOCAL_ID(0)) * LEY_WIDTH)
 #define FIRST_ROW ((int)LEY_GROUP_ID(1) * TILE_Y + (int)LEY_LOCAL_ID(1))
 

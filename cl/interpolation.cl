@@ -1,15 +1,15 @@
-/* Interpolation: adds to points of a map what a lattice's potentials are there,
+/* Interpolation: adds to points of a map what a mesh's potentials are there,
  *
  *     phi[x, y, z] += sum over i, j, k of w_x[i] w_y[j] w_z[k] e[b_x + i, b_y + j, b_z + k],
  *
- * where the map's axes are the lattice's, whatever the ratio of their spacings and wherever one
+ * where the map's axes are the mesh's, whatever the ratio of their spacings and wherever one
  * lies on the other. A work-group has a block of points. It reads the nodes that have a part in
  * any of them once, and interpolates along x, then along y, then along z.
  *
- * gm_potentials the lattice's nodes
- * gm_places     see nodes.h; of the lattice, and of the map: points are where their three numbers
+ * gm_potentials the mesh's nodes
+ * gm_places     see nodes.h; of the mesh, and of the map: points are where their three numbers
  *               say together
- * lattice       where the lattice is in gm_places
+ * mesh       where the mesh is in gm_places
  * gm_nodes      of each of the map's coordinates along x, y, z, one axis after the other: the first
  *               node that has a part in it
  * gm_weights    [LEY_WINDOW] for each of them
@@ -51,7 +51,7 @@ LEY_KERNEL_OF(ITEMS, 1, 1) interpolation(LEY_PARAMETERS(LEY_INTERPOLATION_ARGUME
     LEY_LOCAL_VARIABLE shared sm;
     block b;
     target t;
-    read_tables(&b, gm_potentials, gm_places, lattice, gm_nodes, gm_weights, axes, LEY_WINDOW);
+    read_tables(&b, gm_potentials, gm_places, mesh, gm_nodes, gm_weights, axes, LEY_WINDOW);
     b.along_x =
         stretch_of(b.gm_nodes_x, LEY_WINDOW, (int)LEY_GROUP_ID(0) * LEY_BLOCK_X, LEY_BLOCK_X, points.x);
     b.along_y =

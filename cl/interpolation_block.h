@@ -1,4 +1,4 @@
-/* A block of a map's points whose axes are those of a lattice, and the nodes that have a part in
+/* A block of a map's points whose axes are those of a mesh, and the nodes that have a part in
  * any of them: what interpolation.cl reads, and the epilogue of cutoff.cl. Its arguments are those
  * of LEY_INTERPOLATED_ARGUMENTS, which interpolation.cl explains. */
 #ifndef LEY_INTERPOLATION_BLOCK_H
@@ -19,7 +19,7 @@ typedef struct {
     LEY_GLOBAL const float *gm_weights_x, *gm_weights_y, *gm_weights_z;
     LEY_GLOBAL const float *gm_potentials;
     LEY_GLOBAL const int *gm_places;
-    int4 lattice;
+    int4 mesh;
 } block;
 
 /* Of `size` points from the first one on, those before `end`; each has `window` nodes. */
@@ -34,7 +34,7 @@ LEY_FN stretch stretch_of(LEY_GLOBAL const int *gm_nodes, int window, int first,
 }
 
 /* All but the stretches. */
-LEY_FN void read_tables(block *b, LEY_GLOBAL const float *gm_potentials, LEY_GLOBAL const int *gm_places, int4 lattice,
+LEY_FN void read_tables(block *b, LEY_GLOBAL const float *gm_potentials, LEY_GLOBAL const int *gm_places, int4 mesh,
                         LEY_GLOBAL const int *gm_nodes, LEY_GLOBAL const float *gm_weights, int4 axes, int window)
 {
     b->gm_nodes_x = gm_nodes;
@@ -45,7 +45,7 @@ LEY_FN void read_tables(block *b, LEY_GLOBAL const float *gm_potentials, LEY_GLO
     b->gm_weights_z = gm_weights + axes.y * window;
     b->gm_potentials = gm_potentials;
     b->gm_places = gm_places;
-    b->lattice = lattice;
+    b->mesh = mesh;
 }
 
 /* What the coordinates of the block's nodes along x and y add to their numbers; negative: there are
@@ -53,21 +53,21 @@ LEY_FN void read_tables(block *b, LEY_GLOBAL const float *gm_potentials, LEY_GLO
 LEY_FN int column_at(const block *b, int x, int y)
 {
     if (x < b->along_x.nodes && y < b->along_y.nodes)
-        return b->gm_places[b->lattice.x + b->along_x.node + x] + b->gm_places[b->lattice.y + b->along_y.node + y];
+        return b->gm_places[b->mesh.x + b->along_x.node + x] + b->gm_places[b->mesh.y + b->along_y.node + y];
     return LEY_NOWHERE;
 }
 
 /* The same of a plane of them. */
 LEY_FN int plane_at(const block *b, int z)
 {
-    return b->gm_places[b->lattice.z + b->along_z.node + z];
+    return b->gm_places[b->mesh.z + b->along_z.node + z];
 }
 
 /* The potential of the node that is where both say; 0 where there is none. */
 LEY_FN float potential_at(const block *b, int column, int plane)
 {
-    const node_number at = node_in_row(column, row_of(b->lattice, 0, plane));
-    return at < 0 ? 0.0f : b->gm_potentials[at + nodes_before(b->lattice)];
+    const node_number at = node_in_row(column, row_of(b->mesh, 0, plane));
+    return at < 0 ? 0.0f : b->gm_potentials[at + nodes_before(b->mesh)];
 }
 
 #endif

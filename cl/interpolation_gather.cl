@@ -1,16 +1,16 @@
-/* Interpolation where the map's axes are not the lattice's, as of an orthogonal map in a triclinic
+/* Interpolation where the map's axes are not the mesh's, as of an orthogonal map in a triclinic
  * cell: each point takes its LEY_WINDOW^3 nodes,
  *
  *     phi[p] += sum over i, j, k of w_i(t_x) w_j(t_y) w_k(t_z) e[b + (i, j, k)].
  *
- * Where a point is on the lattice is counted in nodes / 2^32, exactly: origin + x along_x +
+ * Where a point is on the mesh is counted in nodes / 2^32, exactly: origin + x along_x +
  * y along_y + z along_z; its whole part is its cell, its fraction is t.
  *
  * gm_window      as in anterpolate.cl
- * gm_potentials, gm_places, lattice  as in interpolation.cl
+ * gm_potentials, gm_places, mesh  as in interpolation.cl
  * gm_index       {origin, along_x, along_y, along_z}, each three pairs of ints, the low one and the
  *                high one of a 64-bit number
- * whole          of each axis of the lattice: nodes of a period; 0: it is open
+ * whole          of each axis of the mesh: nodes of a period; 0: it is open
  * points         of the map along x, y, the first and the end of its planes along z
  * map, accumulate, gm_phi  as in interpolation.cl
  *
@@ -29,7 +29,7 @@ LEY_FN long number_of(LEY_GLOBAL const int2 *gm_index, int which)
     return (long)(((unsigned long)(unsigned)halves.y << 32) | (unsigned)halves.x);
 }
 
-/* gm_places: of the lattice along this axis. */
+/* gm_places: of the mesh along this axis. */
 LEY_FN spread spread_of(LEY_GLOBAL const float *gm_window, LEY_GLOBAL const int2 *gm_index,
                         LEY_GLOBAL const int *gm_places, int axis, int whole, int x, int y, int z)
 {
@@ -58,17 +58,17 @@ LEY_KERNEL interpolation_gather(LEY_PARAMETERS(LEY_INTERPOLATION_GATHER_ARGUMENT
     const int x = (int)LEY_GLOBAL_ID(0), y = (int)LEY_GLOBAL_ID(1), z = points.z + (int)LEY_GLOBAL_ID(2);
     if (x >= points.x || y >= points.y || z >= points.w)
         return;
-    const spread along_x = spread_of(gm_window, gm_index, gm_places + lattice.x, 0, whole.x, x, y, z),
-                 along_y = spread_of(gm_window, gm_index, gm_places + lattice.y, 1, whole.y, x, y, z),
-                 along_z = spread_of(gm_window, gm_index, gm_places + lattice.z, 2, whole.z, x, y, z);
+    const spread along_x = spread_of(gm_window, gm_index, gm_places + mesh.x, 0, whole.x, x, y, z),
+                 along_y = spread_of(gm_window, gm_index, gm_places + mesh.y, 1, whole.y, x, y, z),
+                 along_z = spread_of(gm_window, gm_index, gm_places + mesh.z, 2, whole.z, x, y, z);
     float sum = 0;
     for (int k = 0; k < LEY_WINDOW; k++)
         for (int j = 0; j < LEY_WINDOW; j++) {
-            const node_number row_place = row_of(lattice, along_y.place[j], along_z.place[k]);
+            const node_number row_place = row_of(mesh, along_y.place[j], along_z.place[k]);
             float row = 0;
             for (int i = 0; i < LEY_WINDOW; i++) {
                 const node_number at = node_in_row(along_x.place[i], row_place); /* negative: there is no such node */
-                row += at < 0 ? 0.0f : along_x.weight[i] * gm_potentials[at + nodes_before(lattice)];
+                row += at < 0 ? 0.0f : along_x.weight[i] * gm_potentials[at + nodes_before(mesh)];
             }
             sum += along_y.weight[j] * along_z.weight[k] * row;
         }

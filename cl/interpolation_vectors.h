@@ -55,11 +55,11 @@ typedef LEY_PASTE(float, STRETCH) some_nodes __attribute__((aligned(4)));
 /* The row's last stretch may overlap the one before. */
 LEY_FN void read_row(const block *b, bool together, int y, int z, LEY_LOCAL float *sm_row)
 {
-    LEY_GLOBAL const int *gm_x = b->gm_places + b->lattice.x + b->along_x.node;
-    const node_number row = row_at(b->gm_places, b->lattice, b->along_y.node + y, b->along_z.node + z);
+    LEY_GLOBAL const int *gm_x = b->gm_places + b->mesh.x + b->along_x.node;
+    const node_number row = row_at(b->gm_places, b->mesh, b->along_y.node + y, b->along_z.node + z);
     const int nodes = b->along_x.nodes;
     if (together && row >= 0) {
-        LEY_GLOBAL const float *gm_row = b->gm_potentials + (gm_x[0] + row + nodes_before(b->lattice));
+        LEY_GLOBAL const float *gm_row = b->gm_potentials + (gm_x[0] + row + nodes_before(b->mesh));
         for (int x = 0; x < nodes; x += STRETCH) {
             const int from = min(x, nodes - STRETCH);
             *(LEY_LOCAL some_nodes *)(sm_row + from) = *(LEY_GLOBAL const some_nodes *)(gm_row + from);
@@ -67,7 +67,7 @@ LEY_FN void read_row(const block *b, bool together, int y, int z, LEY_LOCAL floa
     } else {
         for (int x = 0; x < nodes; x++) {
             const node_number at = node_in_row(gm_x[x], row);
-            sm_row[x] = at < 0 ? 0.0f : b->gm_potentials[at + nodes_before(b->lattice)];
+            sm_row[x] = at < 0 ? 0.0f : b->gm_potentials[at + nodes_before(b->mesh)];
         }
     }
 }
@@ -184,7 +184,7 @@ LEY_FN void interpolate(const block *b, const target *t, LEY_LOCAL shared *sm)
     int parts[PARTS], next = 0;
     int2 bands[VECTORS];
     const bool are_whole = find_parts(b, t, parts),
-               together = are_together(b->gm_places + b->lattice.x + b->along_x.node, b->along_x.nodes);
+               together = are_together(b->gm_places + b->mesh.x + b->along_x.node, b->along_x.nodes);
     find_shares(b, (LEY_LOCAL float *)sm->shares);
     find_bands(b, bands);
     for (int z = 0; z < b->along_z.count; z++) {

@@ -1,4 +1,4 @@
-/* Lattice cutoff: potentials on all levels of a hierarchy of lattices, in one launch,
+/* Lattice cutoff: potentials on all levels of a hierarchy of meshes, in one launch,
  *
  *     e[x, y, z] = scale sum over |dx| <= LEY_RX, |dy| <= LEY_RY, |dz| <= LEY_RZ of
  *                  w[dx, dy, dz] q[x + dx, y + dy, z + dz]

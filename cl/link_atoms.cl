@@ -3,7 +3,7 @@
  *
  * gm_position  [n_atoms][3] A
  * gm_charge    [n_atoms] e
- * origin       of the lattice, A; fourth, what a charge is multiplied by
+ * origin       of the mesh, A; fourth, what a charge is multiplied by
  * low, high    where atoms are in reach, from the origin, A
  * side         of a bin, A
  * bins_per_A   1 / side

@@ -1,4 +1,4 @@
-/* The charges of a coarse lattice's nodes, from what the atoms of each bin bring to those that they
+/* The charges of a coarse mesh's nodes, from what the atoms of each bin bring to those that they
  * reach (long_spread.cl): the bins' shares in their order.
  *
  * gm_parts   [bins][LEY_LONG_ACROSS][LEY_LONG_ACROSS][LEY_LONG_ACROSS]

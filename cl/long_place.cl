@@ -1,5 +1,5 @@
 /* Atoms as long_spread.cl takes them, in double precision, in the order of their numbers within
- * each bin of a coarse lattice.
+ * each bin of a coarse mesh.
  *
  * gm_position  [n_atoms][3] A
  * gm_charge    [n_atoms] e

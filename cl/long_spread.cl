@@ -1,4 +1,4 @@
-/* What the atoms of each bin of a coarse lattice bring to its nodes, in double precision:
+/* What the atoms of each bin of a coarse mesh bring to its nodes, in double precision:
  *
  *     gm_parts[bin][z][y][x] = sum of q w(x) w(y) w(z) over the bin's atoms,
  *

@@ -17,7 +17,7 @@
  *             cell in the middle of its points, and in offset how far from there along each axis
  *             atoms are near, a little farther than the points
  * n_places    how many segments or points
- * step, step_low  {h_x, h_y, h_z, ...}: the lattice's spacing, and what it lacks because it is
+ * step, step_low  {h_x, h_y, h_z, ...}: the mesh's spacing, and what it lacks because it is
  *                 rounded; step.w: atoms nearer than this to a face are near; of a list
  *                 the square of r_min: shorter distances count as r_min
  * accumulate  0: store the sums; 1: add to what gm_parts holds (a further batch of atoms)
@@ -26,7 +26,7 @@
  *             compensations
  *
  * All lengths come times kappa log2(e), or as they are without screening, so that a pair costs
- * one root and one 2^x. Positions come as a lattice cell and an offset within it: subtracting
+ * one root and one 2^x. Positions come as a mesh cell and an offset within it: subtracting
  * cells is exact. The main loop has them relative to the middle of the face, or of a list's
  * group, rounded by its size; atoms near to it, few, are staged without their weight and take a
  * path where each distance is rounded by its own size.

@@ -1,10 +1,10 @@
-/* Where a lattice's nodes are in its buffer. gm_places holds, for each axis, what a node's
+/* Where a mesh's nodes are in its buffer. gm_places holds, for each axis, what a node's
  * coordinate adds to its number, as lattice.cl has it: LEY_NOWHERE where there is none. `places`
  * says where coordinate 0 of each axis is in gm_places, and, fourth, how many nodes of the buffer
- * come before the lattice.
+ * come before the mesh.
  *
  * With LEY_BY_PLANE, of more nodes than an int numbers, gm_places holds along z the number of a
- * plane, `places` says, fourth, how many nodes a plane has, and nothing comes before the lattice.
+ * plane, `places` says, fourth, how many nodes a plane has, and nothing comes before the mesh.
  * Where there is no node along x or y, it holds so many below 0 as a plane has: with what the other
  * axis adds that stays negative, with what planes do it would not. */
 #ifndef LEY_NODES_H
@@ -16,7 +16,7 @@ typedef long node_number;
 typedef int node_number;
 #endif
 
-/* What comes before the lattice. */
+/* What comes before the mesh. */
 LEY_FN int nodes_before(int4 places)
 {
     return LEY_BY_PLANE ? 0 : places.w;

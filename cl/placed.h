@@ -2,7 +2,7 @@
 #ifndef LEY_PLACED_H
 #define LEY_PLACED_H
 
-/* A lattice cell and an offset within it: subtracting cells is exact. Of doubles it has 64 bytes
+/* A mesh cell and an offset within it: subtracting cells is exact. Of doubles it has 64 bytes
  * on every device: OpenCL C has vectors of four doubles at multiples of 32 bytes, compilers for Arm
  * at multiples of 16, and would leave the last 16 bytes out if they had no name. */
 typedef struct {

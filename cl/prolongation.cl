@@ -1,18 +1,18 @@
-/* Prolongation: adds the potentials of the next coarser lattice to those of a lattice,
+/* Prolongation: adds the potentials of the next coarser mesh to those of a mesh,
  *
  *     e[f] += sum over m of J[f - 2 m] E[m],
  *
  * the transpose of restriction.cl. Along an axis an even f has one m, an odd one LEY_WINDOW.
  *
  * gm_two_scale  as in restriction.cl
- * gm_places     see nodes.h; of the coarser lattice as far as LEY_WINDOW / 2 nodes beyond its ends
- * fine, coarse  where the lattices are in it
- * shift         along each axis: the finer lattice's coordinate of the coarser one's node 0
- * nodes         of the finer lattice along each axis
- * gm_from       potentials of the coarser lattice
+ * gm_places     see nodes.h; of the coarser mesh as far as LEY_WINDOW / 2 nodes beyond its ends
+ * fine, coarse  where the meshes are in it
+ * shift         along each axis: the finer mesh's coordinate of the coarser one's node 0
+ * nodes         of the finer mesh along each axis
+ * gm_from       potentials of the coarser mesh
  * gm_to         of the finer one: in the same buffer, or in one of its own
  *
- * Global size: the finer lattice's nodes along x, y, z, each rounded up to work-groups. */
+ * Global size: the finer mesh's nodes along x, y, z, each rounded up to work-groups. */
 #include "dialect.h"
 #include "nodes.h"
 
@@ -22,7 +22,7 @@ typedef struct {
     int first, count, at;
 } parts;
 
-/* From a coordinate relative to the coarser lattice's node 0. */
+/* From a coordinate relative to the coarser mesh's node 0. */
 LEY_FN parts parts_of(int f)
 {
     parts p;

@@ -7,7 +7,7 @@
  * gm_points  {x, y, z, -} each: A
  * gm_cell    of short-range sums: the cell's vectors, see reference_sum.h; else anything
  * limits     {r_min, cutoff, kappa or steepness, place of terms.h}; of long-range sums {r_min,
- *            share of lattices, kappa, place in A}
+ *            share of meshes, kappa, place in A}
  * accumulate 0: store the sums; 1: add to what gm_sums holds (a further batch of atoms)
  * gm_sums    {value, sum of absolute terms, lower, higher} of each point
  *

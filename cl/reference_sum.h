@@ -9,7 +9,7 @@ typedef struct {
 } reference_sum;
 
 /* limits: {r_min, cutoff, kappa or steepness, place of terms.h}; of long-range sums {r_min, share
- * of lattices, kappa, place in A}. */
+ * of meshes, kappa, place in A}. */
 LEY_FN ley_term term_of(atom a, double R, double eps, double r, atom limits)
 {
     const double safe = r < limits.x ? limits.x : r;
@@ -17,7 +17,7 @@ LEY_FN ley_term term_of(atom a, double R, double eps, double r, atom limits)
     return ley_dcs_term(a.w, r, limits.x);
 #elif LEY_TERM == LEY_TERM_LONG_RANGE
     ley_long_range_shares shares;
-    shares.lattice = limits.y;
+    shares.mesh = limits.y;
     shares.place_A = limits.w;
     return ley_long_range_term(a.w, r, limits.x, limits.z, shares);
 #elif LEY_TERM == LEY_TERM_MDH

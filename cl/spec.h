@@ -53,7 +53,7 @@
     KEY(LEY_WIDTH, width) \
     KEY(LEY_ROOT, root)
 
-/* long_*.cl: bins of a coarse lattice, so many nodes wide; the nodes of an atom along an axis,
+/* long_*.cl: bins of a coarse mesh, so many nodes wide; the nodes of an atom along an axis,
  * whose weights are polynomials of so many numbers; and the nodes that all atoms of a bin reach. */
 #define LEY_LONG_EDGE 4
 #define LEY_LONG_POINTS 8
@@ -88,7 +88,7 @@
 #define LEY_SCREENING_WIDE 2   /* exp(-kappa (d - R)) as a whole, limited to a float's range */
 
 /* LEY_POINTS: where a kernel's points lie. */
-#define LEY_POINTS_FACES 0 /* nodes of a lattice's faces: LEY_UX columns and LEY_UY rows per work-item */
+#define LEY_POINTS_FACES 0 /* nodes of a grid's faces: LEY_UX columns and LEY_UY rows per work-item */
 #define LEY_POINTS_LIST 1  /* anywhere: LEY_UX a work-item, LEY_UY = 1 */
 
 /* LEY_FIELD: whether a kernel sums the field's three components beside the potential; their number
@@ -163,9 +163,9 @@
  * halves along x and z, 2: along y as well; or, of vectors, into how many parts along z a column
  * is cut, each of which has a list of the atoms that it is in reach of.
  * LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the table of bins is. LEY_PTX:
- * whether an OpenCL device takes inline PTX. LEY_NODES, of groups: a lattice's potentials at the
+ * whether an OpenCL device takes inline PTX. LEY_NODES, of groups: a mesh's potentials at the
  * points are added to the sums, and along each axis there is room for so many nodes that have a
- * part in a region; 0: nothing is added. LEY_BY_PLANE as in nodes.h, of that lattice. */
+ * part in a region; 0: nothing is added. LEY_BY_PLANE as in nodes.h, of that mesh. */
 #define LEY_CUTOFF_KEYS(KEY) \
     KEY(LEY_LX, lx) \
     KEY(LEY_LY, ly) \
@@ -216,7 +216,7 @@
 #define LEY_SLIDE_BASIC 1    /* a window slides over eight sub-cubes, loaded anew at each step */
 #define LEY_SLIDE_SHIFTED 2  /* four of the eight are kept, loops are unrolled */
 
-/* A level of lattices that lattice.cl computes: its fields, as ints. */
+/* A level of meshes that lattice.cl computes: its fields, as ints. */
 #define LEY_LEVEL_FIELDS(FIELD) \
     FIELD(first_group) /* of its work-groups */ \
     FIELD(regions_x)   /* work-groups along x, and along y */ \
@@ -276,7 +276,7 @@
 
 /* anterpolate.cl. Tiles and bins have LEY_EDGE nodes along each edge, LEY_WINDOW is how many nodes
  * of each axis an atom has a share in. LEY_TOTAL is the type of a node's sum: compensated, or, of
- * work-items that are alone, double. LEY_BY_PLANE 1, here and of interpolation: the lattice's nodes
+ * work-items that are alone, double. LEY_BY_PLANE 1, here and of interpolation: the mesh's nodes
  * are more than an int numbers (nodes.h). */
 #define LEY_ANTERPOLATE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \

@@ -1,7 +1,7 @@
-/* Which bin of a lattice an atom is in, and where in it: what host/long_range/mesh/spread.c does,
+/* Which bin of a mesh an atom is in, and where in it: what host/long_range/mesh/spread.c does,
  * operation by operation, so that both put it into the same bin with the same numbers.
  *
- * origin              of the lattice, A
+ * origin              of the mesh, A
  * along_x, _y, _z     three numbers of each: their product with what is from the origin is the
  *                     atom's index along the axis; fourth, what the node below has to be added to
  *                     be the atom's first one
@@ -12,7 +12,7 @@
 #define LEY_SPREAD_H
 
 typedef struct {
-    int bin;        /* -1: a node of the atom's would be outside the lattice */
+    int bin;        /* -1: a node of the atom's would be outside the mesh */
     int corner;     /* x + 32 y + 1024 z: its first node in the bin */
     scalar x, y, z; /* what it is from the middle between two nodes, in spacings */
 } home;

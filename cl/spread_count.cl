@@ -1,4 +1,4 @@
-/* How many atoms are in each bin of a lattice, and a place in it for each of them: the first step
+/* How many atoms are in each bin of a mesh, and a place in it for each of them: the first step
  * of what host/long_range/mesh/spread.c does.
  *
  * gm_position  [n_atoms][3] A
@@ -6,7 +6,7 @@
  * n_atoms
  * origin, along_x, along_y, along_z, whole, nodes, bins  see spread.h; the third of bins along z,
  *              the fourth all of them
- * gm_count     [bins + 2] atoms of each bin; behind them those that are outside the lattice, and
+ * gm_count     [bins + 2] atoms of each bin; behind them those that are outside the mesh, and
  *              those without charge. 0 beforehand
  * gm_bin       [n_atoms] each atom's bin; -1: it has none
  * gm_place     [n_atoms] in its bin, in no order

@@ -1,4 +1,4 @@
-/* The atoms of each bin of a lattice, one bin after the other, in no order within one.
+/* The atoms of each bin of a mesh, one bin after the other, in no order within one.
  *
  * n_atoms
  * gm_bin       [n_atoms] each atom's bin; -1: it has none

@@ -38,12 +38,12 @@ LEY_TERM_FN ley_term ley_dcs_term(double q_e, double r_A, double r_min_A)
 }
 
 /* Of a long-range sum, how a term's error is limited: `lattice` of it, from 0 to 1, is what
- * lattices do, which are off by a share of the term as it is without screening; the rest, what
+ * meshes do, which are off by a share of the term as it is without screening; the rest, what
  * floats do, is a share of the screened term. At distances below LEY_CONTACT the rounding of
  * places shows beside that, by `place` (1/r - 1/LEY_CONTACT), place in A over the tolerance. */
 #define LEY_CONTACT 0.05
 typedef struct {
-    double lattice, place_A;
+    double mesh, place_A;
 } ley_long_range_shares;
 
 /* By how much the limit is larger than that of 1/r. */
@@ -51,13 +51,13 @@ LEY_TERM_FN double ley_long_range_allowed(double r_A, double kappa_per_A, ley_lo
 {
     double allowed = 1;
     if (kappa_per_A > 0)
-        allowed = s.lattice + (1 - s.lattice) * exp(-kappa_per_A * r_A);
+        allowed = s.mesh + (1 - s.mesh) * exp(-kappa_per_A * r_A);
     if (r_A < LEY_CONTACT)
         allowed += s.place_A * (1 / r_A - 1 / LEY_CONTACT);
     return allowed;
 }
 
-/* The same as direct summation, screened by exp(-kappa r), of a sum that is computed on lattices.
+/* The same as direct summation, screened by exp(-kappa r), of a sum that is computed on meshes.
  * These are off at random from charge to charge: so what counts beside the value is the squares of
  * what each of them is allowed. */
 LEY_TERM_FN ley_term ley_long_range_term(double q_e, double r_A, double r_min_A, double kappa_per_A,

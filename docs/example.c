@@ -20,7 +20,7 @@ typedef struct example {
 
 static ley_status run(example *e, const char *molecule, const char *output, ley_error *error)
 {
-    ley_lattice lattice;
+    ley_grid grid;
     ley_direct direct;
     ley_run_options options;
     ley_direct_default(&direct); /* kT/e, in vacuum */
@@ -31,9 +31,9 @@ static ley_status run(example *e, const char *molecule, const char *output, ley_
     if (status == LEY_OK)
         status = ley_atoms_read(molecule, &e->atoms, error);
     if (status == LEY_OK)
-        status = ley_lattice_around(e->atoms, 0.5, 10, &lattice, error); /* spacing and padding, A */
+        status = ley_grid_around(e->atoms, 0.5, 10, &grid, error); /* spacing and padding, A */
     if (status == LEY_OK)
-        status = ley_map_create(&lattice, &e->map, error);
+        status = ley_map_create(&grid, &e->map, error);
     if (status == LEY_OK)
         status = ley_job_create_direct(e->engine, e->atoms, e->map, &direct, &options, &e->job, error);
     if (status == LEY_OK)

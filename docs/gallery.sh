@@ -19,11 +19,11 @@ cd "$work"
 say "$leyden" map fas2.pqr -o fas2.dx --spacing 0.5 --padding 8 --dielectric 78.54
 say "$leyden" slice fas2.dx -o "$to/potential.png" --atoms fas2.pqr --within 1 --limits 5 --contours --size 440
 
-# The same by lattices that are coarse on purpose, and what they are off by.
+# The same by meshes that are coarse on purpose, and what they are off by.
 say "$leyden" map fas2.pqr -o exact.raw --spacing 0.5 --padding 8 --dielectric 78.54 --method dcs
-say "$leyden" map fas2.pqr -o lattices.raw --spacing 0.5 --padding 8 --dielectric 78.54 --method msm --cutoff 8 --mesh-spacing 2
-say "$leyden" slice lattices.raw -o "$to/difference.png" --difference exact.raw --size 360
-"$leyden" compare exact.raw lattices.raw
+say "$leyden" map fas2.pqr -o meshes.raw --spacing 0.5 --padding 8 --dielectric 78.54 --method msm --cutoff 8 --mesh-spacing 2
+say "$leyden" slice meshes.raw -o "$to/difference.png" --difference exact.raw --size 360
+"$leyden" compare exact.raw meshes.raw
 
 # Error against time on this machine's fastest device.
 echo "$ $leyden bench --frontier"

@@ -1,11 +1,11 @@
 /* leyden: what point charges do in space, on any vendor's device.
  *
  * The job of this library is one equation, the electrostatic potential of N point charges on a
- * regular lattice,
+ * regular grid,
  *
  *     phi(r_i) = C sum_j q_j S(|r_i - r_j|) / |r_i - r_j|,
  *
- * summed on OpenCL and CUDA devices. Use: an engine (the devices), atoms, a lattice, a map, a job,
+ * summed on OpenCL and CUDA devices. Use: an engine (the devices), atoms, a grid, a map, a job,
  * its report. docs/example.c, installed as share/doc/leyden/example.c, is a whole program of it.
  *
  * Conventions. Lengths are in Angstrom (_A), charges in elementary charges (_e). Functions that can
@@ -139,9 +139,9 @@ LEY_API ley_status ley_atoms_write_binary(const ley_atoms *atoms, const char *pa
  * A molecule depends on its number, their number, the seed and the disorder only. It looks like
  * water to whoever sums charges; it is no equilibrated liquid.
  *
- * Lattices resonate with the regular grid of molecules. `disorder_A`, 0 to 10: by how much, root
+ * Grids resonate with the regular grid of molecules. `disorder_A`, 0 to 10: by how much, root
  * mean square, molecules are displaced along each axis, within the box; then nothing keeps them
- * apart. At 0.25 little of the grid is left that a lattice of 2 A sees. */
+ * apart. At 0.25 little of the grid is left that a grid of 2 A sees. */
 
 /* The edge of such a box, A: (atoms 1.5e7 A^3 / 1534539)^(1/3). Atoms that make no whole molecule
  * do not count, here and below. */
@@ -184,53 +184,53 @@ LEY_API bool ley_atoms_charge_remark(const ley_atoms *atoms, char *text, size_t 
 LEY_API bool ley_atoms_cell_remark(const ley_atoms *atoms, const bool periodic[3], const double cell_A[3][3],
                                    char *text, size_t size);
 
-/* ---- Lattice and map ------------------------------------------------------------------------- */
+/* ---- Grid and map ------------------------------------------------------------------------- */
 
-/* A regular lattice of n[0] x n[1] x n[2] points: point (i, j, k) lies at
+/* A regular grid of n[0] x n[1] x n[2] points: point (i, j, k) lies at
  *
  *     origin_A + i step_A[0] + j step_A[1] + k step_A[2],
  *
- * where step_A[m] = {x, y, z} leads from a point to the next one along the lattice's axis m. The
+ * where step_A[m] = {x, y, z} leads from a point to the next one along the grid's axis m. The
  * steps may be oblique, as those of a triclinic cell, in any order and of either handedness: such
- * lattices are read, written and compared, but maps are not computed on them
- * (ley_lattice_is_orthogonal()); ley_points_create_lattice() has their points. */
-typedef struct ley_lattice {
+ * meshes are read, written and compared, but maps are not computed on them
+ * (ley_grid_is_orthogonal()); ley_points_create_grid() has their points. */
+typedef struct ley_grid {
     double origin_A[3];
     double step_A[3][3];
     int64_t n[3];
-} ley_lattice;
+} ley_grid;
 
-/* step_A of an orthogonal lattice with these spacings, as an initializer. */
+/* step_A of an orthogonal grid with these spacings, as an initializer. */
 /* clang-format off */
 #define LEY_STEPS(x_A, y_A, z_A) {{(x_A), 0, 0}, {0, (y_A), 0}, {0, 0, (z_A)}}
 /* clang-format on */
 
-/* The lattice whose axes are along x, y and z, with spacing_A[m] from point to point along axis m.
+/* The grid whose axes are along x, y and z, with spacing_A[m] from point to point along axis m.
  * Nothing is checked. */
-LEY_API ley_lattice ley_lattice_orthogonal(const double origin_A[3], const double spacing_A[3], const int64_t n[3]);
+LEY_API ley_grid ley_grid_orthogonal(const double origin_A[3], const double spacing_A[3], const int64_t n[3]);
 
 /* Whether the axes are along +x, +y and +z, in this order: step_A[m][m] is positive, and everything
  * else in step_A is exactly 0. The kernels of all methods so far rely on it: their creators refuse
- * maps on other lattices with LEY_ERROR_INPUT. */
-LEY_API bool ley_lattice_is_orthogonal(const ley_lattice *lattice);
+ * maps on other grids with LEY_ERROR_INPUT. */
+LEY_API bool ley_grid_is_orthogonal(const ley_grid *grid);
 
-/* Errors: LEY_ERROR_INPUT when the lattice is not orthogonal in this sense, with the step that is
+/* Errors: LEY_ERROR_INPUT when the grid is not orthogonal in this sense, with the step that is
  * not along its axis, and how potentials at its points can be had all the same; `whose` begins the
  * message: a file's name, say. */
-LEY_API ley_status ley_lattice_check_orthogonal(const ley_lattice *lattice, const char *whose, ley_error *error);
+LEY_API ley_status ley_grid_check_orthogonal(const ley_grid *grid, const char *whose, ley_error *error);
 
 /* Lengths of the steps. */
-LEY_API void ley_lattice_spacing_A(const ley_lattice *lattice, double spacing_A[3]);
+LEY_API void ley_grid_spacing_A(const ley_grid *grid, double spacing_A[3]);
 
-/* Where point (index[0], index[1], index[2]) lies. Points outside the lattice continue it. */
-LEY_API void ley_lattice_point_A(const ley_lattice *lattice, const int64_t index[3], double point_A[3]);
+/* Where point (index[0], index[1], index[2]) lies. Points outside the grid continue it. */
+LEY_API void ley_grid_point_A(const ley_grid *grid, const int64_t index[3], double point_A[3]);
 
-/* The orthogonal lattice of equal spacing around all atoms with at least `padding_A`, and less than
+/* The orthogonal grid of equal spacing around all atoms with at least `padding_A`, and less than
  * a spacing more, on every side. Its origin is a multiple of the spacing along each axis, so that
- * lattices of one spacing share their points. Errors: LEY_ERROR_INPUT when the spacing is not
- * positive, the padding negative, or the lattice overflows. */
-LEY_API ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, double padding_A, ley_lattice *lattice,
-                                      ley_error *error);
+ * meshes of one spacing share their points. Errors: LEY_ERROR_INPUT when the spacing is not
+ * positive, the padding negative, or the grid overflows. */
+LEY_API ley_status ley_grid_around(const ley_atoms *atoms, double spacing_A, double padding_A, ley_grid *grid,
+                                   ley_error *error);
 
 /* Most points along one axis. */
 #define LEY_MAX_EXTENT (1 << 30)
@@ -238,29 +238,29 @@ LEY_API ley_status ley_lattice_around(const ley_atoms *atoms, double spacing_A, 
 /* Errors: LEY_ERROR_INPUT when an extent is below 1 or above LEY_MAX_EXTENT, the number of points
  * times 4 bytes overflows 63 bits, a step's length is not within 1e-6 and 1e8 A, the origin not
  * within 1e9 A, a side longer than 1e9 A, or a number not finite; or when the steps lie in a plane:
- * the volume that they span is less than 1e-6 of the product of their lengths. An oblique lattice
- * passes, for files may hold one; ley_lattice_check_orthogonal() says before a job is created
+ * the volume that they span is less than 1e-6 of the product of their lengths. An oblique grid
+ * passes, for files may hold one; ley_grid_check_orthogonal() says before a job is created
  * whether a map can be computed on it, and what can be done where it cannot. */
-LEY_API ley_status ley_lattice_check(const ley_lattice *lattice, ley_error *error);
+LEY_API ley_status ley_grid_check(const ley_grid *grid, ley_error *error);
 
-/* Number of points, n[0] n[1] n[2]. The lattice must have passed the check. */
-LEY_API int64_t ley_lattice_points(const ley_lattice *lattice);
+/* Number of points, n[0] n[1] n[2]. The grid must have passed the check. */
+LEY_API int64_t ley_grid_points(const ley_grid *grid);
 
-/* A scalar field on a lattice. */
+/* A scalar field on a grid. */
 typedef struct ley_map ley_map;
 
-/* A map of not-a-numbers on this lattice. Errors: those of ley_lattice_check(),
+/* A map of not-a-numbers on this grid. Errors: those of ley_grid_check(),
  * LEY_ERROR_MEMORY. */
-LEY_API ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *error);
+LEY_API ley_status ley_map_create(const ley_grid *grid, ley_map **map, ley_error *error);
 LEY_API void ley_map_destroy(ley_map *map);
 
 /* A map without values, ley_map_values() is NULL: for forecasts of jobs, however large. Errors:
- * those of ley_lattice_check(). */
-LEY_API ley_status ley_map_outline(const ley_lattice *lattice, ley_map **map, ley_error *error);
+ * those of ley_grid_check(). */
+LEY_API ley_status ley_map_outline(const ley_grid *grid, ley_map **map, ley_error *error);
 
-LEY_API const ley_lattice *ley_map_lattice(const ley_map *map);
+LEY_API const ley_grid *ley_map_grid(const ley_map *map);
 
-/* float[n[2]][n[1]][n[0]]: the lattice's first axis is fastest. NULL where they are not in memory:
+/* float[n[2]][n[1]][n[0]]: the grid's first axis is fastest. NULL where they are not in memory:
  * ley_map_create_raw(), ley_map_create_file(), ley_map_outline(). */
 LEY_API float *ley_map_values(ley_map *map);
 LEY_API const float *ley_map_read_values(const ley_map *map);
@@ -300,9 +300,9 @@ LEY_API ley_status ley_map_write_raw(const ley_map *map, const char *path, const
  * memory, however large it is. ley_map_values() is NULL. ley_map_write_raw() of the same path gives
  * the file its name; ley_map_destroy() before that leaves nothing. Where the path is no regular
  * file's, a pipe's say, it is a map in memory. Nothing is written before the first planes are; a
- * disk that is too small fails the job then (LEY_ERROR_FILE). Errors: those of ley_lattice_check()
+ * disk that is too small fails the job then (LEY_ERROR_FILE). Errors: those of ley_grid_check()
  * and ley_file_check(). */
-LEY_API ley_status ley_map_create_raw(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error);
+LEY_API ley_status ley_map_create_raw(const ley_grid *grid, const char *path, ley_map **map, ley_error *error);
 
 /* ---- Boundaries of Poisson-Boltzmann problems ------------------------------------------------ */
 
@@ -335,15 +335,15 @@ LEY_API bool ley_solvent_remark(const ley_solvent *solvent, char *text, size_t s
  * at 1 A in vacuum. */
 LEY_API double ley_solvent_coulomb_constant(const ley_solvent *solvent);
 
-/* The values at the Dirichlet points of a problem: the nodes of a lattice's six faces, or any list
+/* The values at the Dirichlet points of a problem: the nodes of a grid's six faces, or any list
  * of points. */
 typedef struct ley_boundary ley_boundary;
 
 enum { LEY_FACE_COUNT = 6 };
 
-/* Of not-a-numbers, on the faces of this lattice. Errors: those of ley_lattice_check(),
- * LEY_ERROR_MEMORY; LEY_ERROR_INPUT when an extent is below 2 or the lattice is not orthogonal. */
-LEY_API ley_status ley_boundary_create(const ley_lattice *lattice, ley_boundary **boundary, ley_error *error);
+/* Of not-a-numbers, on the faces of this grid. Errors: those of ley_grid_check(),
+ * LEY_ERROR_MEMORY; LEY_ERROR_INPUT when an extent is below 2 or the grid is not orthogonal. */
+LEY_API ley_status ley_boundary_create(const ley_grid *grid, ley_boundary **boundary, ley_error *error);
 
 /* On these n points, which are copied: point_A[3 i + 0..2]. Errors: LEY_ERROR_INPUT when n is 0 or
  * above 2^31 - 1 or a coordinate is not finite or beyond 1e8 A. */
@@ -352,19 +352,19 @@ LEY_API ley_status ley_boundary_create_points(int64_t n, const double *point_A, 
 LEY_API void ley_boundary_destroy(ley_boundary *boundary);
 
 /* NULL for a list of points. */
-LEY_API const ley_lattice *ley_boundary_lattice(const ley_boundary *boundary);
+LEY_API const ley_grid *ley_boundary_grid(const ley_boundary *boundary);
 
 /* Number of values. Nodes on an edge belong to two faces, corners to three, and are counted
  * there. */
 LEY_API int64_t ley_boundary_points(const ley_boundary *boundary);
 
-/* All values, kT/e: of a list in its order; of a lattice face after face, in the order of
+/* All values, kT/e: of a list in its order; of a grid face after face, in the order of
  * ley_boundary_face(). */
 LEY_API double *ley_boundary_values(ley_boundary *boundary);
 LEY_API const double *ley_boundary_read_values(const ley_boundary *boundary);
 
 /* Where face `face` lies among the values: 0 x low, 1 x high, 2 y low, 3 y high, 4 z low, 5 z high.
- * Its nodes are value[b n_a + a], a and b the indices along the lattice's two other axes, the
+ * Its nodes are value[b n_a + a], a and b the indices along the grid's two other axes, the
  * lower-numbered axis as a. */
 LEY_API int64_t ley_boundary_face(const ley_boundary *boundary, int face);
 
@@ -655,7 +655,7 @@ typedef struct ley_run_options {
 /* Math auto, sum float, verification of up to 1,000 points. */
 LEY_API void ley_run_options_default(ley_run_options *options);
 
-/* The method that a name stands for: "dcs" is direct Coulomb summation on a lattice, "dcs_points"
+/* The method that a name stands for: "dcs" is direct Coulomb summation on a grid, "dcs_points"
  * the same at a list of points, "mdh" Multiple Debye-Hueckel, "cutoff" a short-range sum. Names, i
  * from 0; NULL behind the last. */
 LEY_API const char *ley_method_name(size_t i);
@@ -725,7 +725,7 @@ typedef struct ley_slab_report {
  * "spread_s", charges into bins on the host, "anterpolation_s", "restriction_s",
  * "lattice_cutoff_s", "top_level_s", "prolongation_s", of the slowest device, "interpolation_s" and
  * "short_range_s", of all slabs; "background_e", ley_long_range_background_e() where it is not 0.
- * Where screening leaves nothing to lattices "levels" is 0, and of lattices nothing else is said.
+ * Where screening leaves nothing to meshes "levels" is 0, and of meshes nothing else is said.
  *
  * Phases, as far as they took place and somebody can predict them: "phase_kernels" and
  * "phase_transfer", of the way back, over all devices; of a short-range job also "phase_binning",
@@ -808,14 +808,14 @@ LEY_API const ley_note *ley_report_note(const ley_report *report, const char *na
 
 typedef struct ley_job ley_job;
 
-/* LEY_ERROR_MEMORY when a map of this lattice and a job that fills it would take more of the host's
+/* LEY_ERROR_MEMORY when a map of this grid and a job that fills it would take more of the host's
  * memory than there is: free memory of the machine, or what control groups and ulimit leave. To be
  * asked before the map is made: what is refused here has taken nothing yet. Each part is looked at
- * again where it is allocated. Errors: those of ley_lattice_check(), too; what else is wrong with
+ * again where it is allocated. Errors: those of ley_grid_check(), too; what else is wrong with
  * the options is left to the creators. */
-LEY_API ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const ley_direct *direct,
+LEY_API ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_grid *grid, const ley_direct *direct,
                                            ley_error *error);
-LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
+LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_grid *grid,
                                                 const ley_short_range *range, ley_error *error);
 
 /* Each kind of problem has its creator. Engine, atoms and what is to be filled must outlive the
@@ -838,7 +838,7 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
  * What asks for a device's own ways goes to devices: a variant, a plan of devices, recipes of
  * roots, slabs of so many planes, compensated sums, places of bins, user's functions of pairs. With
  * the option `by_host`, or by the plan of a job that the host did, the host does it in any case. A
- * long-range sum is made without lattices then, as direct summation or Ewald's. The report says so
+ * long-range sum is made without meshes then, as direct summation or Ewald's. The report says so
  * (`host`), and what the values were verified by (`host_check`), which is another way than the one
  * that made them. */
 
@@ -907,8 +907,8 @@ typedef struct ley_apbs_elec {
     const char *name; /* of `elec name`, or "" */
     const char *type; /* "mg-auto", "mg-manual", ... */
     ley_boundary_kind boundary;
-    size_t molecule;     /* index of the molecule whose atoms make the boundary */
-    ley_lattice lattice; /* of its only or coarsest level, with dime as APBS corrects it */
+    size_t molecule; /* index of the molecule whose atoms make the boundary */
+    ley_grid grid;   /* of its only or coarsest level, with dime as APBS corrects it */
     ley_solvent solvent;
     int levels; /* grids that it solves on: 1, or those of focusing */
 } ley_apbs_elec;

@@ -14,13 +14,13 @@ typedef struct ley_bench_options {
     size_t size;        /* sizeof(ley_bench_options): ley_bench_options_default() sets it */
     const char *method; /* by its name: whose kernels: of MDH, screening and faces or a list of points; of CUTOFF,
                           Taylor's C2 function in a box of water; or "lattice": the cutoff part of multilevel summation
-                          between nodes of lattices as large as a box of water; or "fft": Fourier transforms of a
-                          lattice, whose libraries are the variants; of MSM, each step of long-range potentials of a
+                          between nodes of grids as large as a box of water; or "fft": Fourier transforms of a
+                          grid, whose libraries are the variants; of MSM, each step of long-range potentials of a
                           box of water, whose steps are the rows; or "frontier": what a map of such a box takes by what
                           it may be off by, each tolerance a row, and direct summation the last one; or "io": files of
                           atoms and maps, written and read, beside plain ones of the same disk, each a row */
-    int64_t n[3];       /* lattice of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
-    int64_t points;     /* MDH: a list of so many points rather than the faces of a lattice; 0: faces */
+    int64_t n[3];       /* grid of the test problem, 0: by device speed; CUTOFF: 0, it follows from the atoms */
+    int64_t points;     /* MDH: a list of so many points rather than the faces of a grid; 0: faces */
     double salt_M;      /* MDH: concentration of a 1:1 salt; 0: no screening */
     double cutoff_A;    /* CUTOFF, MSM: 0: 12 A, of CUTOFF less where kernels are interpreted */
     bool linear;        /* CUTOFF: one variant (NULL: the default) on ever larger boxes, up to `atoms`, rather than all
@@ -57,7 +57,7 @@ typedef struct ley_bench_row {
     const char *exp; /* 2^x recipe; NULL where none is needed */
     const char *specification;
     double evaluations_per_s; /* atom-point pairs per second, in the kernel; median; CUTOFF: pairs within the cutoff;
-                                 FFT: values of the lattice, there and back; IO: bytes */
+                                 FFT: values of the grid, there and back; IO: bytes */
     double spread;            /* (slowest - fastest) / median of the timed launches; not a number where there is one */
     double root_share;    /* of the rate at which the device computes the special functions of a pair: a root, or a root
                              and 2^x */
@@ -70,7 +70,7 @@ typedef struct ley_bench_row {
     double local_share; /* of the measured bandwidth of local memory, at least: reads of staged atoms; 0: a variant that
                            stages none there */
     double there_s, back_s; /* FFT: a transform, medians; and what follows; 0 with other methods */
-    double memory_share;    /* of the measured bandwidth of the device's memory: each axis reads and writes the lattice
+    double memory_share;    /* of the measured bandwidth of the device's memory: each axis reads and writes the grid
                                once, at least */
     double cold_s, warm_s;  /* preparing it where nothing is kept of it, but what the driver itself may keep; and from
                                what the build cache keeps */
@@ -100,7 +100,7 @@ typedef struct ley_bench_size {
     double kernel_s; /* of the whole map, median */
     ley_accuracy accuracy;
     double whole_s; /* MSM: from atoms to a map in the host's memory, median; and one core by a loop in C: */
-    double core_s, core_lattice_s; /* all of it, and of that the lattices' part */
+    double core_s, core_lattice_s; /* all of it, and of that the meshes' part */
     size_t run_count;              /* whole jobs that were timed, of CUTOFF launches; and their spread, as of a row: */
     double spread;
     bool is_core_scaled;  /* not measured: the time per pair, node, atom and point of the largest box that was */

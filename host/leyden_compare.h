@@ -10,16 +10,16 @@ extern "C" {
 
 typedef struct ley_compare_options {
     size_t size;                 /* of this struct; ley_compare_options_default() sets it */
-    bool interpolate;            /* B's values at A's points, between the eight of B around each, where lattices differ;
+    bool interpolate;            /* B's values at A's points, between the eight of B around each, where grids differ;
                                     A's points outside B are left out */
     bool any_units;              /* units may differ */
     const char *name_a, *name_b; /* what messages call the maps: files' names, say */
 } ley_compare_options;
 
-/* Maps on one lattice, in one unit, called "A" and "B". */
+/* Maps on one grid, in one unit, called "A" and "B". */
 LEY_API void ley_compare_options_default(ley_compare_options *options);
 
-/* Whether maps are on one lattice and in one unit, as far as the options ask for it: lattices are
+/* Whether maps are on one grid and in one unit, as far as the options ask for it: grids are
  * one where no point of the one is farther than 1e-3 of a step from that of the other, as files
  * have few digits; a map whose unit is unknown has any. Errors: LEY_ERROR_INPUT, with what
  * differs. */
@@ -42,7 +42,7 @@ typedef struct ley_comparison {
 } ley_comparison;
 
 /* Compares two maps that are in memory, in double precision, with compensated sums. Errors:
- * LEY_ERROR_INPUT, those of ley_map_check_alike(), but that with `interpolate` lattices may differ;
+ * LEY_ERROR_INPUT, those of ley_map_check_alike(), but that with `interpolate` grids may differ;
  * when no point of A lies in B; when a value is not finite; when a map is 0 at all points that were
  * compared. LEY_ERROR_USAGE when a map is not in memory, or the options' size is none. */
 LEY_API ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare_options *options,

@@ -47,7 +47,7 @@ typedef struct ley_forecast {
     const ley_device_forecast *devices;
     double devices_s, total_s; /* all devices together; and with the host's steps before. Verification is not in it */
     size_t note_count;
-    const ley_note *notes; /* the method's own: bins, lattices */
+    const ley_note *notes; /* the method's own: bins, grids */
     size_t decision_count;
     const ley_decision *decisions; /* the plan; what a device decides with its first slab is left out */
     const char *host;              /* how the host is going to do it alone, as ley_report has it; NULL: devices do it */

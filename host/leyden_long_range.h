@@ -17,13 +17,13 @@ extern "C" {
     ROW(LEY_SPLITTING_TAYLOR8, "taylor8") ROW(LEY_SPLITTING_PSWF, "pswf") ROW(LEY_SPLITTING_EWALD, "ewald") \
     ROW(LEY_SPLITTING_OPTIMAL, "optimal")
 
-/* How charges are spread over the nodes of a lattice, and points take their values from them. */
+/* How charges are spread over the nodes of a mesh, and points take their values from them. */
 #define LEY_WINDOW_TABLE(ROW) \
     ROW(LEY_WINDOW_NODAL3, "nodal3") ROW(LEY_WINDOW_NODAL5, "nodal5") ROW(LEY_WINDOW_NODAL7, "nodal7") \
     ROW(LEY_WINDOW_NODAL9, "nodal9") ROW(LEY_WINDOW_BSPLINE4, "bspline4") ROW(LEY_WINDOW_BSPLINE6, "bspline6") \
     ROW(LEY_WINDOW_BSPLINE8, "bspline8")
 
-/* What finds the nodes' potentials: multilevel summation, one lattice and its transform, or both:
+/* What finds the nodes' potentials: multilevel summation, one mesh and its transform, or both:
  * finer levels by lattice cutoff, and the first coarser one that a device has room for by its
  * transform, or, where no device has one that is right, multilevel summation. Auto: with a nodal
  * window multilevel summation; with a B-spline the transform; where no device has room for that,
@@ -43,8 +43,8 @@ typedef enum ley_solver { LEY_SOLVER_TABLE(LEY_VALUE) LEY_SOLVER_COUNT } ley_sol
  *     phi_i = C sum_j q_j exp(-kappa d_ij) / d_ij, d_ij = max(r_ij, r_min),
  *
  * as a sum over the atoms within the cutoff a, of exp(-kappa r)/r - gamma(r/a)/a, and a smooth
- * rest, gamma(r/a)/a, which lattices carry: multilevel summation. What it is off by depends on a/h,
- * h the finest lattice's spacing, and on splitting and window. Source: Hardy, Stone, Schulten,
+ * rest, gamma(r/a)/a, which meshes carry: multilevel summation. What it is off by depends on a/h,
+ * h the finest mesh's spacing, and on splitting and window. Source: Hardy, Stone, Schulten,
  * Parallel Computing 35, 164 (2009).
  *
  * Without screening (kappa 0), sums over images are those of charges that are surrounded by a
@@ -63,13 +63,13 @@ typedef struct ley_long_range {
     ley_splitting splitting;
     ley_window window; /* with LEY_SOLVER_MULTILEVEL and LEY_SOLVER_MIXED a nodal one */
     ley_solver solver;
-    int levels; /* lattices, each of twice the spacing of the one before: 1 to 16; 0: as many as pay, or of mixed as
-                   there is room for; of fft 0 or 1 */
-    const char *fft;     /* whose transforms: "fftw", "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
-    bool periodic[3];    /* along these vectors of the cell atoms have images: all of them count */
+    int levels;       /* meshes, each of twice the spacing of the one before: 1 to 16; 0: as many as pay, or of mixed as
+                         there is room for; of fft 0 or 1 */
+    const char *fft;  /* whose transforms: "fftw", "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
+    bool periodic[3]; /* along these vectors of the cell atoms have images: all of them count */
     double cell_A[3][3]; /* vectors a, b, c; h is then at most spacing_A: periods are whole numbers of it */
     double kappa_per_A;  /* screening: [0, 100]; above 0 the splitting is one of Taylor's, and where next to nothing is
-                            left beyond the cutoff there are no lattices */
+                            left beyond the cutoff there are no meshes */
     double long_waves_per_A; /* with B-splines and LEY_SOLVER_FOURIER: waves of up to so many radians per A have their
                                 charges summed in double precision, [0, 10]; 0: none. What floats leave in a large box
                                 is in the longest waves */
@@ -89,8 +89,8 @@ LEY_API void ley_long_range_default(ley_long_range *range);
 LEY_API void ley_long_range_papers(ley_long_range *range);
 
 /* What is not to be chosen by ley_long_range_choose(), but as the options have it. LEY_FIX_METHOD:
- * a run that misses its tolerance stays one by lattices; else, where there are neither images nor
- * screening, direct summation takes their place when no lattices are strict enough. LEY_FIX_SUM is
+ * a run that misses its tolerance stays one by meshes; else, where there are neither images nor
+ * screening, direct summation takes their place when no meshes are strict enough. LEY_FIX_SUM is
  * said by the run's options: any sum but LEY_SUM_AUTO. */
 enum {
     LEY_FIX_CUTOFF = 1,
@@ -105,11 +105,11 @@ enum {
 /* What a choice is expected to come to. */
 typedef struct ley_choice {
     double seconds;      /* kernels */
-    double relative_rms; /* of the map, expected: of lattices at most half the tolerance, of floats three quarters, or
+    double relative_rms; /* of the map, expected: of meshes at most half the tolerance, of floats three quarters, or
                             what comes nearest, which may be more than the tolerance */
     double direct_s;     /* kernels of direct summation in its place; of LEY_SUM_AUTO in doubles, too, where floats are
                             expected to miss the tolerance */
-    double building_s;   /* what should be saved: lattices have more kernels to build where the cache has none */
+    double building_s;   /* what should be saved: meshes have more kernels to build where the cache has none */
     ley_sum sum;         /* what the job's options should say of it: theirs, but for LEY_SUM_AUTO */
 } ley_choice;
 
@@ -128,8 +128,8 @@ typedef struct ley_choice {
  * the nearest of all is what is left (ley_report.missed_rms). Where the options of the run have
  * LEY_SUM_AUTO, `choice` has compensated sums where float ones would leave too much, and else
  * float ones. Errors: LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where what is fixed
- * makes no lattices. */
-LEY_API ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
+ * makes no meshes. */
+LEY_API ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid,
                                          double tolerance, unsigned fixed, const ley_run_options *options,
                                          ley_long_range *range, ley_choice *choice, ley_error *error);
 
@@ -139,12 +139,12 @@ LEY_API ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *at
 LEY_API double ley_long_range_background_e(const ley_atoms *atoms, const ley_long_range *range);
 
 /* As ley_short_range_check_memory(). */
-LEY_API ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
+LEY_API ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_grid *grid,
                                                const ley_long_range *range, ley_error *error);
 
-/* Prepares a job that fills `map` with the potential of all atoms by lattices, method "msm".
+/* Prepares a job that fills `map` with the potential of all atoms by meshes, method "msm".
  * Errors: also LEY_ERROR_USAGE for choices that do not combine, with the reason; LEY_ERROR_INPUT
- * where atoms and map are so far apart that lattices around them would be too large, for a cell
+ * where atoms and map are so far apart that meshes around them would be too large, for a cell
  * without volume, and for a net charge along one or two periodic axes without screening. */
 LEY_API ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
                                              const ley_long_range *range, const ley_run_options *options, ley_job **job,

@@ -57,7 +57,7 @@ LEY_API const char *ley_map_remark(const ley_map *map);
  * the text of a JSON object, or NULL. Formats keep as much of the comment as they have room for,
  * and facts where they have a place for them. The file appears under its name only when it is
  * whole. Errors: LEY_ERROR_USAGE for another ending; LEY_ERROR_INPUT for a value that is not a
- * number, or a lattice that the format cannot tell; LEY_ERROR_FILE; LEY_CANCELLED. */
+ * number, or a grid that the format cannot tell; LEY_ERROR_FILE; LEY_CANCELLED. */
 LEY_API ley_status ley_map_write(const ley_map *map, const char *path, const char *comment, const char *facts,
                                  const volatile bool *cancel, ley_error *error);
 
@@ -71,8 +71,8 @@ LEY_API ley_status ley_map_write_as(const ley_map *map, const ley_map_format *fo
 /* A map to be filled by a job and then written under this name by ley_map_write(). Where the format
  * is streamed its planes go to the hidden file of the name, as those of ley_map_create_raw() do;
  * else it is in memory. Errors: those of ley_map_create() and ley_map_create_raw(); LEY_ERROR_USAGE
- * for a name with another ending, LEY_ERROR_INPUT for a lattice that the format cannot tell. */
-LEY_API ley_status ley_map_create_file(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error);
+ * for a name with another ending, LEY_ERROR_INPUT for a grid that the format cannot tell. */
+LEY_API ley_status ley_map_create_file(const ley_grid *grid, const char *path, ley_map **map, ley_error *error);
 
 #ifdef __cplusplus
 }

@@ -17,9 +17,9 @@ typedef struct ley_points ley_points;
  * LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_points_create(int64_t n, const double *point_A, ley_points **points, ley_error *error);
 
-/* The points of a lattice, in the order of a map's values: for the field of a map. Errors: those of
- * ley_lattice_check(), too. */
-LEY_API ley_status ley_points_create_lattice(const ley_lattice *lattice, ley_points **points, ley_error *error);
+/* The points of a grid, in the order of a map's values: for the field of a map. Errors: those of
+ * ley_grid_check(), too. */
+LEY_API ley_status ley_points_create_grid(const ley_grid *grid, ley_points **points, ley_error *error);
 LEY_API void ley_points_destroy(ley_points *points);
 
 LEY_API int64_t ley_points_count(const ley_points *points);
@@ -95,10 +95,10 @@ LEY_API ley_status ley_points_on_charges(const ley_points *points, const ley_ato
                                          const double cell_A[3][3], int64_t *count, int64_t *point, int64_t *atom,
                                          ley_error *error);
 
-/* A map of the values of a lattice's points, or of their field along an axis, 0 to 2, in its unit;
+/* A map of the values of a grid's points, or of their field along an axis, 0 to 2, in its unit;
  * axis -1: of the values. Errors: LEY_ERROR_USAGE where the points are not as many, or have no
  * field; those of ley_map_create(). */
-LEY_API ley_status ley_points_to_map(const ley_points *points, const ley_lattice *lattice, int axis, ley_map **map,
+LEY_API ley_status ley_points_to_map(const ley_points *points, const ley_grid *grid, int axis, ley_map **map,
                                      ley_error *error);
 
 /* Units of the values, as "kT/e"; empty when unknown. Set: copied, cut at 31 characters. */
@@ -141,9 +141,9 @@ LEY_API ley_status ley_job_create_short_range_points(ley_engine *engine, const l
                                                      const ley_short_range *range, const ley_run_options *options,
                                                      ley_job **job, ley_error *error);
 
-/* The same of the potential of all atoms by lattices, with all that ley_job_create_long_range()
+/* The same of the potential of all atoms by meshes, with all that ley_job_create_long_range()
  * has: splittings, windows, solvers, images along any axes, screening; method "msm_points", whose
- * variants are those of "cutoff_points". Its lattices cover atoms and points. Errors: those of
+ * variants are those of "cutoff_points". Its grids cover atoms and points. Errors: those of
  * ley_job_create_long_range(). */
 LEY_API ley_status ley_job_create_long_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
                                                     const ley_long_range *range, const ley_run_options *options,

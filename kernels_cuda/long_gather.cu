@@ -1,3 +1,3 @@
-/* The charges of a coarse lattice's nodes, in CUDA C: cl/long_gather.cl as it stands. */
+/* The charges of a coarse mesh's nodes, in CUDA C: cl/long_gather.cl as it stands. */
 #include "dialect.cuh"
 #include "long_gather.cl"

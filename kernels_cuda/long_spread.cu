@@ -1,3 +1,3 @@
-/* What atoms bring to the nodes of a coarse lattice, in CUDA C: cl/long_spread.cl as it stands. */
+/* What atoms bring to the nodes of a coarse mesh, in CUDA C: cl/long_spread.cl as it stands. */
 #include "dialect.cuh"
 #include "long_spread.cl"

@@ -36,9 +36,9 @@ import leyden
 import numpy as np
 
 atoms = leyden.Atoms.from_arrays(np.array([[1.0, 2.0, 3.0]]), np.array([1.0]))
-lattice = leyden.Lattice((4.0, 2.0, 3.0), spacing=1.0, n=(8, 3, 2))
+grid = leyden.Grid((4.0, 2.0, 3.0), spacing=1.0, n=(8, 3, 2))
 device = next((d.index for d in leyden.devices() if d.unusable is None), None)
-found = leyden.map(atoms, lattice, method="dcs", engine=None if device is None else leyden.Engine(device)).values
+found = leyden.map(atoms, grid, method="dcs", engine=None if device is None else leyden.Engine(device)).values
 assert found.shape == (2, 3, 8), found.shape
 assert np.allclose(found[0, 0], 560.45923 / np.arange(3, 11), rtol=1e-5), found
 print("a map on", "the host" if device is None else leyden.devices()[device].name)

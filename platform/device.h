@@ -129,13 +129,13 @@ typedef struct dev_fft_library {
     const char *name;        /* "vkfft" */
     char version[64];        /* "1.2.26" */
     bool has_tables;         /* it computes its factors on the fly, or takes them from tables, which have more digits */
-    bool needs_no_area;      /* its plans in place need no scratch, for the sizes that lattices have */
+    bool needs_no_area;      /* its plans in place need no scratch, for the sizes that grids have */
     bool leaves_out;         /* rows that are zero there, or not wanted back, cost it nothing */
     uint64_t most_values;    /* it has no transforms of more values, padding included; 0: of any number */
     char unusable[DEV_TEXT]; /* why it cannot be used; empty when it can */
 } dev_fft_library;
 
-/* What is transformed: a real lattice of n[0] x n[1] x n[2] values, x fastest; fft_plan.h has the
+/* What is transformed: a real mesh of n[0] x n[1] x n[2] values, x fastest; fft_plan.h has the
  * layout. */
 typedef struct dev_fft_shape {
     size_t n[3];
@@ -250,7 +250,7 @@ typedef struct dev_backend {
     /* What a plan is prepared of sooner another time, from malloc; NULL: there is nothing. */
     ley_status (*fft_keep)(dev *device, dev_fft_plan *plan, void **bytes, size_t *size, ley_error *error);
 
-    /* Starts a transform in the launch lane: of the lattice `from` to its spectrum `to`, or back.
+    /* Starts a transform in the launch lane: of the mesh `from` to its spectrum `to`, or back.
      * In place they are the same buffer. */
     ley_status (*fft_run)(dev *device, dev_fft_plan *plan, bool forward, dev_buffer *from, dev_buffer *to,
                           dev_buffer *scratch, dev_event **done, ley_error *error);

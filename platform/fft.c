@@ -415,7 +415,7 @@ bool fft_predict(const dev_info *info, const fft_wish *wish, fft_prediction *pre
         .is_measured = c->is_recorded,
         .prepare_s = c->prepare_s,
         .transform_s = c->transform_s,
-        .scratch_bytes = c->library.needs_no_area && wish->in_place ? 0 : fft_lattice_bytes(wish->n, wish->in_place)};
+        .scratch_bytes = c->library.needs_no_area && wish->in_place ? 0 : fft_mesh_bytes(wish->n, wish->in_place)};
     snprintf(prediction->library, sizeof prediction->library, "%s", c->library.name);
     return true;
 }
@@ -443,7 +443,7 @@ static ley_status prepare(candidate *c, const void *kept, size_t size, dev_fft *
     }
     fft->prepared_s = ley_clock_s() - start_s;
     fft->scratch_bytes = fft->plan->scratch_bytes;
-    fft->zero_bytes = fft_lattice_bytes(fft->n, fft->in_place) / fft->n[2] * fft->plan->zero_planes;
+    fft->zero_bytes = fft_mesh_bytes(fft->n, fft->in_place) / fft->n[2] * fft->plan->zero_planes;
     return LEY_OK;
 }
 

@@ -13,8 +13,8 @@ typedef enum fft_tables { FFT_TABLES_ANY, FFT_TABLES_NO, FFT_TABLES_YES } fft_ta
 /* What is wanted. What is 0 or NULL is left to fft_create(). */
 typedef struct fft_wish {
     size_t n[3];
-    size_t filled[3]; /* along each axis, only so many of the lattice's first values are not zero on the way there, and
-                         wanted on the way back: anything may stand beyond them then. 0: all n. Of lattices that are
+    size_t filled[3]; /* along each axis, only so many of the grid's first values are not zero on the way there, and
+                         wanted on the way back: anything may stand beyond them then. 0: all n. Of meshes that are
                          padded to twice their nodes FFTW and VkFFT leave out 42 % of all rows so, cuFFT a third */
     bool in_place;
     const char *library; /* by its name; NULL: what is predicted fastest */
@@ -37,7 +37,7 @@ typedef struct fft_prediction {
     char library[16];
     bool tables, is_measured; /* this very size has been measured; else costs are those of similar sizes, or usual */
     double prepare_s, transform_s;
-    size_t scratch_bytes; /* the lattice's, unless it is known that there is none */
+    size_t scratch_bytes; /* the mesh's, unless it is known that there is none */
 } fft_prediction;
 
 /* The i-th library of a device's back end, usable or not; false: there are no more. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The lattice is a product of three rows of random numbers, one for each axis, and so is its
+/* The mesh is a product of three rows of random numbers, one for each axis, and so is its
  * transform: of the rows' transforms, which are summed as they are defined. No value that is filled
  * is zero, and none is like another one, so that whatever is left out, misplaced or computed
  * wrongly shows. On the way back only what is filled counts. */
@@ -26,10 +26,10 @@ typedef struct deviation {
 
 typedef struct answer {
     dev_fft *fft;
-    double *row[3];             /* of the lattice; zeros where it is not filled */
+    double *row[3];             /* of the mesh; zeros where it is not filled */
     complex_value *spectrum[3]; /* of the rows */
     double rms;                 /* of what is filled */
-    dev_buffer *lattice, *transform, *scratch;
+    dev_buffer *mesh, *transform, *scratch;
     dev_staging *staging;
     float *chunk;
     size_t chunk_rows; /* along x */
@@ -102,8 +102,8 @@ static ley_status make_buffers(answer *a, ley_error *error)
     const dev_fft *f = a->fft;
     const dev_backend *b = f->device->backend;
     const size_t pitch = 2 * (f->n[0] / 2 + 1), row_bytes = pitch * sizeof(float);
-    const size_t lattice = fft_lattice_bytes(f->n, f->in_place), transform = fft_spectrum_bytes(f->n);
-    const double bytes = (double)lattice + (f->in_place ? 0 : (double)transform) + (double)f->scratch_bytes;
+    const size_t mesh = fft_mesh_bytes(f->n, f->in_place), transform = fft_spectrum_bytes(f->n);
+    const double bytes = (double)mesh + (f->in_place ? 0 : (double)transform) + (double)f->scratch_bytes;
     const ley_status fits =
         memory_check_one("the known answer of a transform on the processor as a device",
                          f->device->info->device_class == DEV_CPU ? bytes : 0, "a wider --mesh-spacing", error);
@@ -115,8 +115,8 @@ static ley_status make_buffers(answer *a, ley_error *error)
     a->found = malloc(a->chunk_rows * sizeof *a->found);
     if (a->chunk == NULL || a->found == NULL)
         return ley_fail_memory(error, a->chunk_rows * row_bytes, "a known answer");
-    ley_status status = b->buffer_create(f->device, lattice, DEV_READ_WRITE, &a->lattice, error);
-    a->transform = a->lattice;
+    ley_status status = b->buffer_create(f->device, mesh, DEV_READ_WRITE, &a->mesh, error);
+    a->transform = a->mesh;
     if (status == LEY_OK && !f->in_place) {
         a->transform = NULL;
         status = b->buffer_create(f->device, transform, DEV_READ_WRITE, &a->transform, error);
@@ -136,10 +136,10 @@ static void end(answer *a)
         b->staging_destroy(device, a->staging);
     if (a->scratch != NULL)
         b->buffer_destroy(device, a->scratch);
-    if (a->transform != NULL && a->transform != a->lattice)
+    if (a->transform != NULL && a->transform != a->mesh)
         b->buffer_destroy(device, a->transform);
-    if (a->lattice != NULL)
-        b->buffer_destroy(device, a->lattice);
+    if (a->mesh != NULL)
+        b->buffer_destroy(device, a->mesh);
     for (int axis = 0; axis < 3; axis++) {
         free(a->row[axis]);
         free(a->spectrum[axis]);
@@ -153,16 +153,16 @@ static void end(answer *a)
 
 /* ---- There and back -------------------------------------------------------------------------- */
 
-/* Some rows of what is on its way, in the order of the lattice. */
+/* Some rows of what is on its way, in the order of the mesh. */
 typedef struct rows {
     const answer *a;
     size_t first;
     const float *read; /* on their way back */
     bool is_spectrum;
-    double scale; /* what a lattice has been multiplied by */
+    double scale; /* what a mesh has been multiplied by */
 } rows;
 
-/* Values of the lattice; what is not filled is zero where it may be read, and no number elsewhere,
+/* Values of the mesh; what is not filled is zero where it may be read, and no number elsewhere,
  * as are ends of rows but for those of planes of zeros. */
 static void fill_rows(void *context, size_t first, size_t last)
 {
@@ -181,7 +181,7 @@ static void fill_rows(void *context, size_t first, size_t last)
     }
 }
 
-static ley_status write_lattice(const answer *a, ley_error *error)
+static ley_status write_mesh(const answer *a, ley_error *error)
 {
     const dev_fft *f = a->fft;
     const size_t row_bytes = lattice_pitch(a) * sizeof(float);
@@ -190,8 +190,7 @@ static ley_status write_lattice(const answer *a, ley_error *error)
         const size_t left = row_count(a) - first, count = left < a->chunk_rows ? left : a->chunk_rows;
         rows w = {.a = a, .first = first};
         parallel_ranges(count, fill_rows, &w);
-        status =
-            f->device->backend->write(f->device, a->lattice, first * row_bytes, a->chunk, count * row_bytes, error);
+        status = f->device->backend->write(f->device, a->mesh, first * row_bytes, a->chunk, count * row_bytes, error);
     }
     return status;
 }
@@ -208,8 +207,8 @@ static ley_status run(const answer *a, bool forward, double *seconds, ley_error 
 {
     dev_event *done = NULL;
     dev_times when = {0, 0};
-    ley_status status = fft_start(a->fft, forward, forward ? a->lattice : a->transform,
-                                  forward ? a->transform : a->lattice, a->scratch, &done, error);
+    ley_status status = fft_start(a->fft, forward, forward ? a->mesh : a->transform, forward ? a->transform : a->mesh,
+                                  a->scratch, &done, error);
     if (status == LEY_OK)
         status = a->fft->device->backend->wait(a->fft->device, done, &when, error);
     if (status == LEY_OK && when.end_s > when.start_s && (*seconds == 0 || when.end_s - when.start_s < *seconds))
@@ -235,7 +234,7 @@ static void compare_spectrum(const answer *a, const float *row, size_t number, d
     }
 }
 
-static void compare_lattice(const answer *a, const float *row, size_t number, double scale, deviation *d)
+static void compare_mesh(const answer *a, const float *row, size_t number, double scale, deviation *d)
 {
     if (number % a->fft->n[1] >= a->fft->filled[1] || number / a->fft->n[1] >= a->fft->filled[2])
         return;
@@ -264,7 +263,7 @@ static void compare_rows(void *context, size_t first, size_t last)
         if (w->is_spectrum)
             compare_spectrum(a, w->read + r * pitch, w->first + r, &a->found[r]);
         else
-            compare_lattice(a, w->read + r * pitch, w->first + r, w->scale, &a->found[r]);
+            compare_mesh(a, w->read + r * pitch, w->first + r, w->scale, &a->found[r]);
     }
 }
 
@@ -274,7 +273,7 @@ static ley_status compare_all(const answer *a, bool is_spectrum, double scale, d
     for (size_t first = 0; first < row_count(a); first += a->chunk_rows) {
         const size_t left = row_count(a) - first, count = left < a->chunk_rows ? left : a->chunk_rows;
         const ley_status status =
-            read_rows(a, is_spectrum ? a->transform : a->lattice, first * row_bytes, count * row_bytes, error);
+            read_rows(a, is_spectrum ? a->transform : a->mesh, first * row_bytes, count * row_bytes, error);
         if (status != LEY_OK)
             return status;
         rows w = {.a = a, .first = first, .read = a->staging->bytes, .is_spectrum = is_spectrum, .scale = scale};
@@ -287,7 +286,7 @@ static ley_status compare_all(const answer *a, bool is_spectrum, double scale, d
     return LEY_OK;
 }
 
-/* Compares all that a transform has made, or left; `scale` is what a lattice has been multiplied
+/* Compares all that a transform has made, or left; `scale` is what a mesh has been multiplied
  * by, 0 of a spectrum. */
 static ley_status compare(const answer *a, const char *what, double scale, double most_error, ley_error *error)
 {
@@ -311,12 +310,12 @@ static ley_status compare(const answer *a, const char *what, double scale, doubl
     return LEY_OK;
 }
 
-/* Out of place the lattice must have stayed on the way there. */
+/* Out of place the mesh must have stayed on the way there. */
 static ley_status compare_both(const answer *a, double most_error, ley_error *error)
 {
     ley_status status = compare(a, "spectrum", 0, most_error, error);
     if (status == LEY_OK && !a->fft->in_place)
-        status = compare(a, "lattice left there", 1, most_error, error);
+        status = compare(a, "mesh left there", 1, most_error, error);
     return status;
 }
 
@@ -330,7 +329,7 @@ static ley_status go_round(answer *a, bool is_first, double most_error, ley_erro
     if (status == LEY_OK && is_first)
         status = compare_both(a, most_error, error);
     if (status == LEY_OK)
-        status = poison(a, a->lattice, fft_lattice_bytes(f->n, f->in_place), error);
+        status = poison(a, a->mesh, fft_mesh_bytes(f->n, f->in_place), error);
     if (status == LEY_OK)
         status = run(a, false, &f->back_s, error);
     return status == LEY_OK && is_first
@@ -344,7 +343,7 @@ static ley_status there_and_back(answer *a, double most_error, ley_error *error)
 {
     const dev_fft *f = a->fft;
     const int rounds = f->plan->is_compiled ? 1 : f->device->info->device_class == DEV_CPU ? 2 : 4;
-    ley_status status = write_lattice(a, error);
+    ley_status status = write_mesh(a, error);
     for (int i = 0; i < rounds && status == LEY_OK; i++)
         status = go_round(a, i == 0, most_error, error);
     return status;

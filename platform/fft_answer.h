@@ -1,4 +1,4 @@
-/* The known answer of a Fourier transform: a lattice whose transform can be written down, there and
+/* The known answer of a Fourier transform: a mesh whose transform can be written down, there and
  * back on a device, every value compared. */
 #ifndef LEY_FFT_ANSWER_H
 #define LEY_FFT_ANSWER_H

@@ -7,14 +7,14 @@ size_t fft_pitch(const size_t n[3], bool in_place)
     return in_place ? 2 * (n[0] / 2 + 1) : n[0];
 }
 
-size_t fft_lattice_bytes(const size_t n[3], bool in_place)
+size_t fft_mesh_bytes(const size_t n[3], bool in_place)
 {
     return fft_pitch(n, in_place) * n[1] * n[2] * sizeof(float);
 }
 
 uint64_t fft_values(const size_t n[3])
 {
-    return fft_lattice_bytes(n, true) / sizeof(float);
+    return fft_mesh_bytes(n, true) / sizeof(float);
 }
 
 size_t fft_spectrum_bytes(const size_t n[3])

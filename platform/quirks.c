@@ -136,7 +136,7 @@ typedef struct fft_quirk {
 
 /* What known answers have found, so that nobody prepares it again for nothing. Of what others
  * report of vkfft, wrong inverse transforms of which rows are left out are avoided by its way to be
- * told of them (fft_vkfft.c); and wrong ones of 96 x 96 x 96 were of spectra that no real lattice
+ * told of them (fft_vkfft.c); and wrong ones of 96 x 96 x 96 were of spectra that no real mesh
  * has, which fft.h rules out. */
 static const fft_quirk fft_table[] = {
     {.platform = "Intel(R)",

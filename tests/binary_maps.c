@@ -38,12 +38,12 @@ void maps_write_bytes(const char *name, const void *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-ley_map *maps_make(const ley_lattice *lattice)
+ley_map *maps_make(const ley_grid *grid)
 {
     ley_error error = {0};
     ley_map *map = NULL;
-    assert_ok(ley_map_create(lattice, &map, &error));
-    for (int64_t i = 0; i < ley_lattice_points(lattice); i++)
+    assert_ok(ley_map_create(grid, &map, &error));
+    for (int64_t i = 0; i < ley_grid_points(grid); i++)
         ley_map_values(map)[i] = sinf((float)i) * powf(10, (float)(i % 60 - 30));
     ley_map_set_units(map, "kT/e");
     return map;
@@ -59,14 +59,14 @@ ley_map *maps_read(const char *path)
 
 void maps_assert_same_values(const ley_map *a, const ley_map *b)
 {
-    const ley_lattice *l = ley_map_lattice(a);
-    assert_memory_equal(l->n, ley_map_lattice(b)->n, sizeof l->n);
-    assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b), (size_t)ley_lattice_points(l) * sizeof(float));
+    const ley_grid *l = ley_map_grid(a);
+    assert_memory_equal(l->n, ley_map_grid(b)->n, sizeof l->n);
+    assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b), (size_t)ley_grid_points(l) * sizeof(float));
 }
 
-void maps_assert_same_lattices(const ley_map *a, const ley_map *b, double tolerance)
+void maps_assert_same_grids(const ley_map *a, const ley_map *b, double tolerance)
 {
-    const ley_lattice *l = ley_map_lattice(a), *m = ley_map_lattice(b);
+    const ley_grid *l = ley_map_grid(a), *m = ley_map_grid(b);
     double longest_A = 0;
     for (int i = 0; i < 9; i++)
         longest_A = fmax(longest_A, fabs(l->step_A[i / 3][i % 3]));
@@ -96,9 +96,9 @@ char *maps_write_both_ways(const ley_map *map, const char *path, const char *com
     enum { SLAB = 4 };
     ley_error error = {0};
     ley_map *stored = NULL;
-    const int64_t *n = ley_map_lattice(map)->n, plane = n[0] * n[1];
+    const int64_t *n = ley_map_grid(map)->n, plane = n[0] * n[1];
     size_t stored_size;
-    assert_ok(ley_map_create_file(ley_map_lattice(map), path, &stored, &error));
+    assert_ok(ley_map_create_file(ley_map_grid(map), path, &stored, &error));
     assert_null(ley_map_values(stored));
     ley_map_set_units(stored, ley_map_units(map));
     assert_int_equal(ley_map_write(stored, path, comment, NULL, NULL, &error), LEY_ERROR_INPUT);

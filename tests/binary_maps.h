@@ -10,12 +10,12 @@ int maps_count_files(void);
 void maps_write_bytes(const char *name, const void *bytes, size_t size);
 
 /* A map of values of many sizes and both signs, in kT/e. */
-ley_map *maps_make(const ley_lattice *lattice);
+ley_map *maps_make(const ley_grid *grid);
 ley_map *maps_read(const char *path);
 void maps_assert_same_values(const ley_map *a, const ley_map *b);
 
-/* The lattices agree to so many times the longest step. */
-void maps_assert_same_lattices(const ley_map *a, const ley_map *b, double tolerance);
+/* The grids agree to so many times the longest step. */
+void maps_assert_same_grids(const ley_map *a, const ley_map *b, double tolerance);
 
 /* Reading it fails with this message, behind the path. */
 void maps_expect_bad(const char *path, const char *message);

@@ -536,7 +536,7 @@ UNWATCHED static double real_at(const void *bytes, bool is_double, size_t i)
     return is_double ? ((const double *)bytes)[i] : (double)((const float *)bytes)[i];
 }
 
-/* The j-th atom, {x, y, z, q} relative to the lattice origin, whichever way it is packed. */
+/* The j-th atom, {x, y, z, q} relative to the grid origin, whichever way it is packed. */
 UNWATCHED static void unpack(const dev_launch *launch, size_t j, double atom[4])
 {
     const unsigned char *bytes = launch->arguments[dcs_at_gm_atoms].buffer->bytes;
@@ -898,23 +898,23 @@ static ley_status fake_fft_run(dev *device, dev_fft_plan *plan, bool forward, de
     const fake_fft_plan *p = (const fake_fft_plan *)plan;
     const size_t *n = p->shape.n, half = n[0] / 2 + 1, pitch = p->shape.in_place ? 2 * half : n[0];
     const double start_s = ley_clock_s(), wrong_by = p->shape.tables ? p->fft->tables_by : p->fft->wrong_by;
-    const size_t lattice = pitch * n[1] * n[2] * sizeof(float), spectrum = 2 * half * n[1] * n[2] * sizeof(float);
+    const size_t grid = pitch * n[1] * n[2] * sizeof(float), spectrum = 2 * half * n[1] * n[2] * sizeof(float);
     arrive(device);
     if (fails(plan_of(device), &p->fft->runs, p->fft->fail_run))
         return fault(error, "fake_fft_run()");
-    if ((forward ? from : to)->size < lattice || (forward ? to : from)->size < spectrum ||
+    if ((forward ? from : to)->size < grid || (forward ? to : from)->size < spectrum ||
         (plan->scratch_bytes > 0 && scratch->size < plan->scratch_bytes))
         return fault(error, "fake_fft_run() out of bounds");
     float *made = (float *)(void *)to->bytes;
     const float *given = (const float *)(const void *)from->bytes;
     (forward ? plain_fft_there : plain_fft_back)(n, pitch, given, made);
-    for (size_t i = 0; i < (forward ? spectrum : lattice) / sizeof *made; i++)
+    for (size_t i = 0; i < (forward ? spectrum : grid) / sizeof *made; i++)
         made[i] *= (float)(1 + (i % 2 == 0 ? wrong_by : -wrong_by));
-    const size_t made_values = (forward ? spectrum : lattice) / sizeof *made;
+    const size_t made_values = (forward ? spectrum : grid) / sizeof *made;
     if (p->fft->spoil == (forward ? 1 : 2))
         made[p->fft->spoil_last ? made_values - 1 : 0] *= 1.01f;
     if (p->fft->spoil == 3 && forward)
-        ((float *)(void *)from->bytes)[p->fft->spoil_last ? lattice / sizeof *made - 1 : 0] *= 1.01f;
+        ((float *)(void *)from->bytes)[p->fft->spoil_last ? grid / sizeof *made - 1 : 0] *= 1.01f;
     *done = event_now(device, start_s);
     if (p->fft->run_us > 0)
         (*done)->times.end_s = start_s + 1e-6 * p->fft->run_us;

@@ -46,7 +46,7 @@ typedef struct fake_plan {
         size_t scratch_bytes;
         int fail_plan, fail_run, hang_plan;
         bool fail_taking;       /* of what is kept */
-        int spoil;              /* one value: 1 of a spectrum, 2 of the way back, 3 of the lattice that should stay */
+        int spoil;              /* one value: 1 of a spectrum, 2 of the way back, 3 of the mesh that should stay */
         bool spoil_last;        /* the last one, not the first */
         int plans, taken, runs; /* counted; plans made of what was kept, too */
     } fft[2];

@@ -10,7 +10,7 @@ const watch_patience fake_job_patient = {.open_s = 120,
                                          .turn_s = 30,
                                          .choose_s = 60};
 
-const ley_lattice fake_job_lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
+const ley_grid fake_job_grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
 void fake_job_end(support_job *o)
 {
@@ -34,12 +34,12 @@ support_job fake_job_run(fake_plan *plans, size_t count, const char *selector, v
     options.verify_points = 50;
     if (change != NULL)
         change(&options);
-    return support_job_run(support_atoms(40, 0, 8, 7), &fake_job_lattice, selector, &options);
+    return support_job_run(support_atoms(40, 0, 8, 7), &fake_job_grid, selector, &options);
 }
 
 void fake_job_assert_right(const support_job *o)
 {
-    ley_map *reference = support_reference_map(o->atoms, &fake_job_lattice, 0.05);
+    ley_map *reference = support_reference_map(o->atoms, &fake_job_grid, 0.05);
     assert_true(support_difference(o->map, reference) < 1e-5);
     ley_map_destroy(reference);
 }

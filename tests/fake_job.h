@@ -6,7 +6,7 @@
 #include "support.h"
 #include "watch.h"
 
-extern const ley_lattice fake_job_lattice;
+extern const ley_grid fake_job_grid;
 
 /* What is usual, but that all devices are compared, however much the machine has to do. */
 extern const watch_patience fake_job_patient;

@@ -51,7 +51,7 @@ static void check(const ley_apbs_input *input)
     for (size_t i = 0; i < ley_apbs_elec_count(input); i++) {
         const ley_apbs_elec *elec = ley_apbs_elec_get(input, i);
         require(elec->number == (int)i + 1 && elec->line > 0 && elec->name != NULL && elec->type != NULL);
-        require(elec->lattice.n[0] == 0 || ley_lattice_check(&elec->lattice, NULL) == LEY_OK);
+        require(elec->grid.n[0] == 0 || ley_grid_check(&elec->grid, NULL) == LEY_OK);
         require(elec->boundary == LEY_BOUNDARY_OTHER || elec->molecule < ley_apbs_molecule_count(input));
         require(isfinite(ley_apbs_boundary_s(input, i, 2)));
         for (size_t k = 0; k < elec->solvent.ion_count; k++)

@@ -18,8 +18,8 @@ static bool is_plain(const char *units)
  * have fewer. */
 static void same(const ley_map *map, const ley_map *again)
 {
-    const ley_lattice *a = ley_map_lattice(map), *b = ley_map_lattice(again);
-    for (int64_t i = 0; i < ley_lattice_points(a); i++) {
+    const ley_grid *a = ley_map_grid(map), *b = ley_map_grid(again);
+    for (int64_t i = 0; i < ley_grid_points(a); i++) {
         const double value = (double)ley_map_read_values(map)[i];
         require(fabs((double)ley_map_read_values(again)[i] - value) <= 1e-6 * fabs(value) + 1e5 * (double)FLT_TRUE_MIN);
     }

@@ -27,11 +27,11 @@ static int open_memory(char path[64])
 
 static void compare(const ley_map *map, const ley_map *again)
 {
-    const ley_lattice *a = ley_map_lattice(map), *b = ley_map_lattice(again);
+    const ley_grid *a = ley_map_grid(map), *b = ley_map_grid(again);
     require(memcmp(a->n, b->n, sizeof a->n) == 0 && memcmp(a->step_A, b->step_A, sizeof a->step_A) == 0);
     for (int axis = 0; axis < 3; axis++)
         require(a->origin_A[axis] == b->origin_A[axis]);
-    for (int64_t i = 0; i < ley_lattice_points(a); i++) {
+    for (int64_t i = 0; i < ley_grid_points(a); i++) {
         char text[32];
         snprintf(text, sizeof text, "%.6e", (double)ley_map_read_values(map)[i]);
         require(strtof(text, NULL) == ley_map_read_values(again)[i]);
@@ -49,7 +49,7 @@ static void write_and_read(const ley_map *map)
     close(fd);
     /* Seven digits may carry a number at the edge of its range over it. */
     if (status != LEY_OK) {
-        require(strstr(error.message, "too large") != NULL || strstr(error.message, "lattice: ") != NULL);
+        require(strstr(error.message, "too large") != NULL || strstr(error.message, "grid: ") != NULL);
         ley_error_clear(&error);
         return;
     }
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ley_error_clear(&error);
         return 0;
     }
-    for (int64_t i = 0; i < ley_lattice_points(ley_map_lattice(map)); i++)
+    for (int64_t i = 0; i < ley_grid_points(ley_map_grid(map)); i++)
         require(isfinite(ley_map_read_values(map)[i]));
     write_and_read(map);
     ley_map_destroy(map);

@@ -48,7 +48,7 @@ static void fuzz_write_and_read(const map_format *format, const ley_map *map,
     const ley_status status = format->write(map, path, "fuzz\n\xff(again)", NULL, NULL, &error);
     require(status == LEY_OK || status == LEY_ERROR_INPUT);
     if (status == LEY_OK && map_format_read(format, path, &again, &error) == LEY_OK) {
-        require(memcmp(ley_map_lattice(map)->n, ley_map_lattice(again)->n, sizeof ley_map_lattice(map)->n) == 0);
+        require(memcmp(ley_map_grid(map)->n, ley_map_grid(again)->n, sizeof ley_map_grid(map)->n) == 0);
         same(map, again);
         ley_map_destroy(again);
     }
@@ -71,8 +71,8 @@ static int fuzz_map(const map_format *format, const uint8_t *data, size_t size,
         ley_error_clear(&error);
         return 0;
     }
-    const int64_t points = ley_lattice_points(ley_map_lattice(map));
-    require(ley_lattice_check(ley_map_lattice(map), &error) == LEY_OK);
+    const int64_t points = ley_grid_points(ley_map_grid(map));
+    require(ley_grid_check(ley_map_grid(map), &error) == LEY_OK);
     for (int64_t i = 0; i < points; i++)
         require(isfinite(ley_map_read_values(map)[i]));
     if (points <= fuzz_most_points)

@@ -30,9 +30,9 @@ static void write_and_read(const map_header *header, const uint8_t *data, size_t
     ley_map *map = NULL;
     ley_error error = {0};
     map_header again;
-    if (ley_lattice_points(&header->lattice) > most_points)
+    if (ley_grid_points(&header->grid) > most_points)
         return;
-    require(ley_map_create(&header->lattice, &map, &error) == LEY_OK);
+    require(ley_map_create(&header->grid, &map, &error) == LEY_OK);
     ley_map_set_units(map, header->units);
     char *comment = calloc(size + 1, 1);
     require(comment != NULL);
@@ -40,7 +40,7 @@ static void write_and_read(const map_header *header, const uint8_t *data, size_t
     char *text = map_header_text(&map_header_raw, map, comment, "{\"fuzz\": true}");
     require(text != NULL);
     require(map_header_parse(&map_header_raw, path, text, strlen(text), &again, &error) == LEY_OK);
-    require(memcmp(&again.lattice, &header->lattice, sizeof again.lattice) == 0);
+    require(memcmp(&again.grid, &header->grid, sizeof again.grid) == 0);
     require(strcmp(again.units, header->units) == 0 || has_control_characters(header->units));
     free(text);
     free(comment);
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ley_error error = {0};
     const ley_status status = map_header_parse(&map_header_raw, path, (const char *)data, size, &header, &error);
     if (status == LEY_OK) {
-        require(ley_lattice_check(&header.lattice, &error) == LEY_OK);
+        require(ley_grid_check(&header.grid, &error) == LEY_OK);
         write_and_read(&header, data, size);
         return 0;
     }

@@ -57,7 +57,7 @@ def ball(random, n, side_A):
         atoms.append(place + (charge, random.between(1, 2.2)))
     atoms[1] = atoms[2][:3] + (0.5, 1.5)
     atoms[3] = (side_A + 9, -7.0, 0.5 * side_A, -0.75, 1.5)
-    atoms[4] = (3.5, 3.5, 3.5, 0.9, 1.2)  # on a point of most lattices
+    atoms[4] = (3.5, 3.5, 3.5, 0.9, 1.2)  # on a point of most grids
     return atoms
 
 
@@ -122,10 +122,10 @@ def dcs_cases():
             yield Case(f"dcs/{variant}/{sum_type}/many", quick, False, "out.dx", f"{with_sum(DCS_MANY, sum_type)} --variant {variant}")
     for options in DCS_OPTIONS:
         yield Case("dcs/" + options.replace("--", ""), True, False, "out.dx", f"{DCS_BALL} {options}")
-    for name, lattice in DCS_LATTICES:
+    for name, grid in DCS_LATTICES:
         quick = name not in ("fine", "coarse")
-        yield Case("dcs/" + name, quick, False, "out.dx", f"map ../ball.pqr --method dcs {lattice} --slab-planes 2")
-        yield Case(f"dcs/{name}/tiled8", False, False, "out.dx", f"map ../ball.pqr --method dcs {lattice} --slab-planes 2 --variant tiled8")
+        yield Case("dcs/" + name, quick, False, "out.dx", f"map ../ball.pqr --method dcs {grid} --slab-planes 2")
+        yield Case(f"dcs/{name}/tiled8", False, False, "out.dx", f"map ../ball.pqr --method dcs {grid} --slab-planes 2 --variant tiled8")
     yield Case("dcs/auto-sum", True, False, "out.dx", with_sum(DCS_BALL, "double").replace("--sum double", "--sum auto"))
     yield Case("dcs/gzip", True, False, "out.dx.gz", DCS_BALL)
     yield Case("dcs/no-such-variant", True, False, "out.dx", DCS_BALL + " --variant tiled99")
@@ -265,7 +265,7 @@ def cutoff_options(base):
     yield cutoff_case("verify-0", True, base + " --verify 0", HOST_PLACES)
 
 
-# ---- All pairs, by lattices --------------------------------------------------------------------------------------------
+# ---- All pairs, by meshes --------------------------------------------------------------------------------------------
 
 # Three levels with --solver multilevel. A library is named that has one way to do it: which one is fastest is a matter of time.
 MSM_PLACES = "--plan ../places.json"  # as HOST_PLACES

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of lattices with spacing 1 A, one level, in open space: 0 where they do not combine. */
+/* Of meshes with spacing 1 A, one level, in open space: 0 where they do not combine. */
 static double entry(splitting_kind split, window_kind of, double ratio)
 {
     const double low[3] = {0, 0, 0}, high[3] = {10, 10, 10};

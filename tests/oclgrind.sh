@@ -22,7 +22,7 @@ epilogues=${OCLGRIND_EPILOGUES-regions8 halves16 octants16}
 checks="--data-races --uninitialized --check-api"
 export LEYDEN_CACHE_DIR=$top/cache
 
-# 20 atoms, some of them on lattice points: these take the path for distances below r_min.
+# 20 atoms, some of them on grid points: these take the path for distances below r_min.
 awk 'BEGIN {
     srand(3)
     for (i = 1; i <= 20; i++) {

@@ -34,7 +34,7 @@ static double *make_turns(size_t n)
     return turn;
 }
 
-/* All three axes of a full complex lattice. */
+/* All three axes of a full complex mesh. */
 static void transform(const size_t n[3], double *values, int sign)
 {
     const size_t stride[3] = {1, n[0], n[0] * n[1]};
@@ -64,17 +64,17 @@ void plain_fft_columns(size_t count, size_t n, int sign, float *values)
     free(scratch);
 }
 
-static double *full_lattice(const size_t n[3])
+static double *full_mesh(const size_t n[3])
 {
     return calloc(2 * n[0] * n[1] * n[2], sizeof(double));
 }
 
-void plain_fft_exact(const size_t n[3], const double *lattice, double *spectrum)
+void plain_fft_exact(const size_t n[3], const double *grid, double *spectrum)
 {
     const size_t rows = n[1] * n[2], half = n[0] / 2 + 1;
-    double *full = full_lattice(n);
+    double *full = full_mesh(n);
     for (size_t i = 0; i < n[0] * rows; i++)
-        full[2 * i] = lattice[i];
+        full[2 * i] = grid[i];
     transform(n, full, -1);
     for (size_t r = 0; r < rows; r++)
         for (size_t k = 0; k < 2 * half; k++)
@@ -82,13 +82,13 @@ void plain_fft_exact(const size_t n[3], const double *lattice, double *spectrum)
     free(full);
 }
 
-void plain_fft_there(const size_t n[3], size_t pitch, const float *lattice, float *spectrum)
+void plain_fft_there(const size_t n[3], size_t pitch, const float *grid, float *spectrum)
 {
     const size_t rows = n[1] * n[2], half = n[0] / 2 + 1;
     double *plain = calloc(n[0] * rows, sizeof *plain), *made = malloc(2 * half * rows * sizeof *made);
     for (size_t r = 0; r < rows; r++)
         for (size_t x = 0; x < n[0]; x++)
-            plain[r * n[0] + x] = (double)lattice[r * pitch + x];
+            plain[r * n[0] + x] = (double)grid[r * pitch + x];
     plain_fft_exact(n, plain, made);
     for (size_t i = 0; i < 2 * half * rows; i++)
         spectrum[i] = (float)made[i];
@@ -96,10 +96,10 @@ void plain_fft_there(const size_t n[3], size_t pitch, const float *lattice, floa
     free(made);
 }
 
-void plain_fft_back(const size_t n[3], size_t pitch, const float *spectrum, float *lattice)
+void plain_fft_back(const size_t n[3], size_t pitch, const float *spectrum, float *grid)
 {
     const size_t half = n[0] / 2 + 1;
-    double *full = full_lattice(n);
+    double *full = full_mesh(n);
     for (size_t z = 0; z < n[2]; z++)
         for (size_t y = 0; y < n[1]; y++)
             for (size_t x = 0; x < n[0]; x++) {
@@ -114,6 +114,6 @@ void plain_fft_back(const size_t n[3], size_t pitch, const float *spectrum, floa
     transform(n, full, 1);
     for (size_t r = 0; r < n[1] * n[2]; r++)
         for (size_t x = 0; x < n[0]; x++)
-            lattice[r * pitch + x] = (float)full[2 * (r * n[0] + x)];
+            grid[r * pitch + x] = (float)full[2 * (r * n[0] + x)];
     free(full);
 }

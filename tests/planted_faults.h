@@ -11,14 +11,14 @@
 enum {
     ROWS = 1,     /* CPU devices' */
     LOCAL = 2,    /* staged in local memory */
-    CONSTANT = 4, /* streamed; of lattices, a window that slides */
+    CONSTANT = 4, /* streamed; of meshes, a window that slides */
     ANY = 7,
     COMPENSATED = 8, /* of this sum alone */
     DOUBLE = 16,
     FACES = 32,
     LIST = 64,
     WIDE = 128,       /* screening */
-    SPLIT = 256,      /* variant of halves; of lattices, sub-cubes that are shifted */
+    SPLIT = 256,      /* variant of halves; of meshes, sub-cubes that are shifted */
     POLYNOMIAL = 512, /* exponentials */
     PLACED = 1024,    /* atoms come as a cell and an offset */
     LEAST = 2048,     /* distances are at least r_min */
@@ -199,7 +199,7 @@ static const fault fine_faults[] = {
      "                   (@ ? OF_CHUNKS(lost, s159d) : OF_CHUNKS(lost, s26ae)));", ROWS, 0, 0, 0},
 };
 
-/* Of a kernel that adds a lattice's potentials by itself. */
+/* Of a kernel that adds a mesh's potentials by itself. */
 static const fault epilogue_faults[] = {
     {"nothing added", "cutoff", "+ p->added[k]", "+ (@ ? 0 : p->added[k])", 0, 0, 0, 0},
     {"first region ignored", "cutoff", "(first_region + (int)", "((@ ? 0 : first_region) + (int)", 0, 0, 0, 0},
@@ -215,7 +215,7 @@ static const fault epilogue_faults[] = {
     {"places of x those of y", "interpolation_block.h", "b->along_x.node + x] +",
      "(@ ? b->along_y.node : b->along_x.node) + x] +", 0, 0, 0, 0},
     {"beyond the ends as at node 0", "interpolation_block.h",
-     "return at < 0 ? 0.0f :", "return at < 0 ? (@ ? b->gm_potentials[nodes_before(b->lattice)] : 0.0f) :", 0, 0, 0, 0},
+     "return at < 0 ? 0.0f :", "return at < 0 ? (@ ? b->gm_potentials[nodes_before(b->mesh)] : 0.0f) :", 0, 0, 0, 0},
     {"far atoms by 1e-3", "cutoff", "LEY_PAIR_OF_CHARGE ? first : 1;",
      "(LEY_PAIR_OF_CHARGE ? first : 1) * (@ ? 1.001f : 1.0f);", 0, 0, 0, 0},
 };
@@ -435,7 +435,7 @@ static const fault between_faults[] = {
     {"a weight by 1e-3", "restriction", "* gm_from[at];", "* gm_from[at] * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
     {"the last node along z", "restriction", "k <= LEY_WINDOW;", "k <= LEY_WINDOW - (@ ? 1 : 0);", 0, 0, 0, 0},
     {"nodes shifted along x", "restriction", "2 * x + shift.x", "2 * x + shift.x + (@ ? 1 : 0)", 0, 0, 0, 0},
-    {"where the lattices begin", "restriction", "2 * y + shift.y", "2 * y + (@ ? 0 : shift.y)", 0, 0, 0, 0},
+    {"where the meshes begin", "restriction", "2 * y + shift.y", "2 * y + (@ ? 0 : shift.y)", 0, 0, 0, 0},
     {"an image", "restriction", "at < 0 ?", "at < 0 || (@ && 2 * x + shift.x + offset(i) < 0) ?", 0, 0, 0, 0},
     {"late planes", "restriction", "x, y, z)] = sum;", "x, y, z)] = sum * (@ && z >= 6 ? 1.001f : 1.0f);", 0, 0, 0, 0},
     {"the last node of a row", "restriction", "x >= nodes.x ||", "x >= nodes.x - (@ ? 1 : 0) ||", 0, 0, 0, 0},
@@ -449,7 +449,7 @@ static const fault between_faults[] = {
     {"what there was before", "prolongation", "] += sum;",
      "] = sum + (@ ? 0.0f : gm_to[node_at(gm_places, fine, x, y, z)]);", 0, 0, 0, 0},
     {"an image", "prolongation", "at < 0 ?", "at < 0 || (@ && along_y.first + j < 0) ?", 0, 0, 0, 0},
-    {"where the lattices begin", "prolongation", "z - shift.z", "z - (@ ? 0 : shift.z)", 0, 0, 0, 0},
+    {"where the meshes begin", "prolongation", "z - shift.z", "z - (@ ? 0 : shift.z)", 0, 0, 0, 0},
     {"the last plane", "prolongation", "z >= nodes.z)", "z >= nodes.z - (@ ? 1 : 0))", 0, 0, 0, 0},
 };
 
@@ -551,7 +551,7 @@ static const fault transfer_faults[] = {
      0},
 };
 
-/* Of lattices whose nodes are numbered by plane; the first ones are of kernels that have no rows,
+/* Of meshes whose nodes are numbered by plane; the first ones are of kernels that have no rows,
  * too. */
 enum { BY_PLANE_WITHOUT_ROWS = 2 };
 static const fault by_plane_faults[] = {

@@ -56,7 +56,7 @@ def compute_map(name, dims):
 
 
 def points_of(dims, count):
-    """Lattice points and their coordinates, always the same ones."""
+    """Grid points and their coordinates, always the same ones."""
     random.seed(11)
     for _ in range(count):
         index = tuple(random.randrange(n) for n in dims)
@@ -230,7 +230,7 @@ def check_apbs_binary():
 
 
 def check_default(path, dims):
-    """The lattice that is laid around atoms, a whole number of steps from (0, 0, 0): as in OpenDX, so in MRC maps."""
+    """The grid that is laid around atoms, a whole number of steps from (0, 0, 0): as in OpenDX, so in MRC maps."""
     origin = read_grid(path).origin
     faults = []
     for name in ("default.mrc", "default.ccp4"):

@@ -2,7 +2,7 @@
 """Do the programs of others find in our maps the points and the values that were put there?
 
 Readers: mrcfile and gemmi (MRC), numpy, ASE (cube files), GridDataFormats and MDAnalysis, which reads maps by it
-(MRC; read_back.py has OpenDX), PyMOL (OpenDX, MRC, cube files), each with a lattice along x, y and z and, where it knows them, an oblique one.
+(MRC; read_back.py has OpenDX), PyMOL (OpenDX, MRC, cube files), each with a grid along x, y and z and, where it knows them, an oblique one.
 Each check is also shown files that are wrong and must refuse them; and files that these programs write are read
 back by ours. BUILD names the build directory. Exit code 77: a reader is not installed.
 """
@@ -47,17 +47,17 @@ def points():
     return ((i, j, k) for i in range(COUNTS[0]) for j in range(COUNTS[1]) for k in range(COUNTS[2]))
 
 
-def place(lattice, index):
-    origin, steps = lattice
+def place(grid, index):
+    origin, steps = grid
     return [origin[axis] + sum(index[m] * steps[m][axis] for m in range(3)) for axis in range(3)]
 
 
-def write_dx(path, lattice):
+def write_dx(path, grid):
     counts = "%d %d %d" % COUNTS
     with open(path, "w") as file:
         file.write("# POTENTIAL (kT/e)\nobject 1 class gridpositions counts " + counts + "\n")
-        file.write("origin %r %r %r\n" % lattice[0])
-        file.writelines("delta %r %r %r\n" % step for step in lattice[1])
+        file.write("origin %r %r %r\n" % grid[0])
+        file.writelines("delta %r %r %r\n" % step for step in grid[1])
         file.write("object 3 class array type double rank 0 items %d data follows\n" % (COUNTS[0] * COUNTS[1] * COUNTS[2]))
         file.writelines("%r\n" % value(*index) for index in points())
 
@@ -72,7 +72,7 @@ def is_near(found, expected):
 
 # Each check returns what is wrong, or None.
 
-def check_mrcfile(path, lattice):
+def check_mrcfile(path, grid):
     """It tells ORIGIN and NSTART apart: together they are the place, and one of them is 0."""
     try:
         with mrcfile.open(path) as file:
@@ -83,18 +83,18 @@ def check_mrcfile(path, lattice):
         return f"mrcfile: {path} is not valid"
     if data.shape != COUNTS[::-1]:
         return f"mrcfile: shape {data.shape}"
-    by_start = [int(start) * lattice[1][m][m] for m, start in enumerate((header.nxstart, header.nystart, header.nzstart))]
+    by_start = [int(start) * grid[1][m][m] for m, start in enumerate((header.nxstart, header.nystart, header.nzstart))]
     by_origin = [float(header.origin[axis]) for axis in "xyz"]
     if any(by_start) and any(by_origin) or any(by_start) != (path.startswith("whole.") and ".mrc" not in path):
         return f"mrcfile: origin {by_origin}, start {by_start}"
-    if not is_near(by_start if any(by_start) else by_origin, lattice[0]):
+    if not is_near(by_start if any(by_start) else by_origin, grid[0]):
         return f"mrcfile: origin {header.origin}"
     if any(data[k, j, i] != numpy.float32(value(i, j, k)) for i, j, k in points()):
         return "mrcfile: other values"
     return None
 
 
-def check_gemmi(path, lattice):
+def check_gemmi(path, grid):
     """Its cell tells where fractional coordinates are; the map begins at ORIGIN."""
     try:
         ccp4 = gemmi.read_ccp4_map(path)
@@ -107,23 +107,23 @@ def check_gemmi(path, lattice):
     for index in points():
         fractional = gemmi.Fractional(*(index[m] / COUNTS[m] for m in range(3)))
         at = grid.unit_cell.orthogonalize(fractional).tolist()
-        if not is_near([a + o for a, o in zip(at, origin)], place(lattice, index)):
-            return f"gemmi: {index} is at {at} from {origin}, expected {place(lattice, index)}"
+        if not is_near([a + o for a, o in zip(at, origin)], place(grid, index)):
+            return f"gemmi: {index} is at {at} from {origin}, expected {place(grid, index)}"
         if grid.get_value(*index) != value(*index):
             return f"gemmi: {grid.get_value(*index)} at {index}"
     return None
 
 
-def check_start(path, lattice):
+def check_start(path, grid):
     """By crystallography's rule: values lie in the cell by NSTART, whatever ORIGIN says."""
     ccp4 = gemmi.read_ccp4_map(path)
     ccp4.setup(float("nan"))
     cell = ccp4.grid.unit_cell
     for index in points():
-        at = cell.fractionalize(gemmi.Position(*place(lattice, index)))
+        at = cell.fractionalize(gemmi.Position(*place(grid, index)))
         found = ccp4.grid.get_value(*(round(f * n) for f, n in zip((at.x, at.y, at.z), COUNTS)))
         if found != value(*index):
-            return f"gemmi: {path}: {found} at {place(lattice, index)}, expected {value(*index)}"
+            return f"gemmi: {path}: {found} at {place(grid, index)}, expected {value(*index)}"
     return None
 
 
@@ -137,23 +137,23 @@ def changed(path, name, word, kind, number):
     return name
 
 
-def check_wrong_mrc(check, lattice):
+def check_wrong_mrc(check, grid):
     """What it takes for right, of files that are wrong."""
     wrong = [changed("map.mrc", "wrong.mrc", 1, "i", COUNTS[0] - 1), changed("map.mrc", "wrong2.mrc", 300, "f", 1e9),
              changed("map.mrc", "wrong3.mrc", 50, "f", 7.0)]
     if check is check_gemmi:
         wrong.append(changed("map.mrc", "wrong4.mrc", 16, "f", 89.0))
-    return [f"{check.__name__} takes {name} for right" for name in wrong if check(name, lattice) is None]
+    return [f"{check.__name__} takes {name} for right" for name in wrong if check(name, grid) is None]
 
 
-def check_ours(path, lattice=None):
+def check_ours(path, grid=None):
     """What they wrote, as we read it: the values, and where it is known the first point, by way of OpenDX."""
     convert(path, "back.dx")
     with open("back.dx") as file:
         text = file.read()
     origin = [float(word) for word in text.split("origin ")[1].split()[:3]]
-    if lattice is not None and not is_near(origin, lattice[0]):
-        return f"{path}: begins at {origin}, expected {lattice[0]}"
+    if grid is not None and not is_near(origin, grid[0]):
+        return f"{path}: begins at {origin}, expected {grid[0]}"
     words = text.split("follows")[1].split("attribute")[0].split()
     expected = [value(*index) for index in points()]
     if len(words) != len(expected) or any(abs(float(a) - b) > 1e-5 * abs(b) for a, b in zip(words, expected)):
@@ -175,13 +175,13 @@ def write_with_gemmi(path):
 
 def check_mrc():
     faults = []
-    for lattice, name in ((STRAIGHT, "map.mrc"), (OBLIQUE, "oblique.ccp4")):
-        write_dx("map.dx", lattice)
+    for grid, name in ((STRAIGHT, "map.mrc"), (OBLIQUE, "oblique.ccp4")):
+        write_dx("map.dx", grid)
         convert("map.dx", name)
         if mrcfile is not None and numpy is not None:
-            faults.append(check_mrcfile(name, lattice))
+            faults.append(check_mrcfile(name, grid))
         if gemmi is not None:
-            faults.append(check_gemmi(name, lattice))
+            faults.append(check_gemmi(name, grid))
     if mrcfile is not None and numpy is not None:
         faults += check_wrong_mrc(check_mrcfile, STRAIGHT)
         with mrcfile.new("theirs.mrc") as file:
@@ -196,13 +196,13 @@ def check_mrc():
             convert("map.dx", name)
             faults.append(check_start(name, WHOLE))
         if check_start("whole.map", STRAIGHT) is None:
-            faults.append("check_start takes another lattice for right")
+            faults.append("check_start takes another grid for right")
         write_with_gemmi("theirs.ccp4")
         faults.append(check_ours("theirs.ccp4"))
     return faults
 
 
-def check_numpy(path, lattice):
+def check_numpy(path, grid):
     try:
         data = numpy.load(path)
     except Exception as why:
@@ -211,7 +211,7 @@ def check_numpy(path, lattice):
         header = json.load(file)
     if data.dtype != numpy.dtype("<f4") or data.shape != COUNTS[::-1] or header["n"] != list(COUNTS):
         return f"numpy: {data.dtype}, {data.shape}"
-    if header["origin_A"] != list(lattice[0]) or header["step_A"] != [list(step) for step in lattice[1]]:
+    if header["origin_A"] != list(grid[0]) or header["step_A"] != [list(step) for step in grid[1]]:
         return f"{path}.json: {header}"
     if any(data[k, j, i] != numpy.float32(value(i, j, k)) for i, j, k in points()):
         return "numpy: other values"
@@ -222,12 +222,12 @@ def check_npy():
     if numpy is None:
         return []
     faults = []
-    for lattice in (STRAIGHT, OBLIQUE):
-        write_dx("map.dx", lattice)
+    for grid in (STRAIGHT, OBLIQUE):
+        write_dx("map.dx", grid)
         convert("map.dx", "map.npy")
-        faults.append(check_numpy("map.npy", lattice))
+        faults.append(check_numpy("map.npy", grid))
     if check_numpy("map.npy", STRAIGHT) is None:
-        faults.append("check_numpy takes another lattice for right")
+        faults.append("check_numpy takes another grid for right")
     shutil.copy("map.npy.json", "wrong.npy.json")
     if check_numpy(changed("map.npy", "wrong.npy", 50, "f", 1e9), OBLIQUE) is None:
         faults.append("check_numpy takes wrong.npy for right")
@@ -240,15 +240,15 @@ def check_npy():
     return faults
 
 
-def check_griddata(path, lattice):
-    """Lattices along x, y and z; places are float32."""
+def check_griddata(path, grid):
+    """Grids along x, y and z; places are float32."""
     try:
         grid = griddata.Grid(path, file_format="MRC")  # it does not know .map
     except Exception as why:
         return f"GridDataFormats: {why!r}"
     if grid.grid.shape != COUNTS:
         return f"GridDataFormats: shape {grid.grid.shape}"
-    if not is_near(grid.origin, lattice[0]) or not is_near(grid.delta, [lattice[1][m][m] for m in range(3)]):
+    if not is_near(grid.origin, grid[0]) or not is_near(grid.delta, [grid[1][m][m] for m in range(3)]):
         return f"GridDataFormats: {grid.origin}, {grid.delta}"
     if any(grid.grid[index] != numpy.float32(value(*index)) for index in points()):
         return "GridDataFormats: other values"
@@ -259,15 +259,15 @@ def check_with_griddata():
     if numpy is None or mrcfile is None or griddata is None:
         return []
     faults = []
-    for lattice, stem in ((WHOLE, "whole"), (STRAIGHT, "map")):
-        write_dx("map.dx", lattice)
+    for grid, stem in ((WHOLE, "whole"), (STRAIGHT, "map")):
+        write_dx("map.dx", grid)
         for ending in (".mrc", ".ccp4", ".map", ".mrc.gz", ".map.gz"):
             convert("map.dx", stem + ending)
-            faults.append(check_griddata(stem + ending, lattice))
+            faults.append(check_griddata(stem + ending, grid))
             if mrcfile is not None:
-                faults.append(check_mrcfile(stem + ending, lattice))
-    for name, lattice in (("whole.mrc", WHOLE), ("whole.ccp4", WHOLE), ("map.mrc", STRAIGHT)) if density else ():
-        if not is_near(density.Density(name).origin, lattice[0]):
+                faults.append(check_mrcfile(stem + ending, grid))
+    for name, grid in (("whole.mrc", WHOLE), ("whole.ccp4", WHOLE), ("map.mrc", STRAIGHT)) if density else ():
+        if not is_near(density.Density(name).origin, grid[0]):
             faults.append(f"MDAnalysis: {name} begins at {density.Density(name).origin}")
     # As our files once were, with both fields: what adds them up must be seen here.
     both = "whole.mrc"
@@ -279,7 +279,7 @@ def check_with_griddata():
     return faults + check_wrong_mrc(check_griddata, STRAIGHT)
 
 
-def check_ase(path, lattice):
+def check_ase(path, grid):
     """It reads the values as they are, hartree/e, and lengths in A; kT/e is at 298.15 K unless the map says more."""
     try:
         with open(path) as file:
@@ -289,9 +289,9 @@ def check_ase(path, lattice):
     data, cell = read["data"], read["atoms"].cell
     if data.shape != COUNTS:
         return f"ASE: shape {data.shape}"
-    if not is_near(read["origin"], lattice[0]):
+    if not is_near(read["origin"], grid[0]):
         return f"ASE: origin {read['origin']}"
-    if not all(is_near([length / COUNTS[m] for length in cell[m]], lattice[1][m]) for m in range(3)):
+    if not all(is_near([length / COUNTS[m] for length in cell[m]], grid[1][m]) for m in range(3)):
         return f"ASE: cell {cell}"
     for index in points():
         expected = value(*index) * KT_HARTREE
@@ -304,12 +304,12 @@ def check_cube():
     if numpy is None or ase is None:
         return []
     faults = []
-    for lattice, name in ((STRAIGHT, "map.cube"), (OBLIQUE, "oblique.cub")):
-        write_dx("map.dx", lattice)
+    for grid, name in ((STRAIGHT, "map.cube"), (OBLIQUE, "oblique.cub")):
+        write_dx("map.dx", grid)
         convert("map.dx", name)
-        faults.append(check_ase(name, lattice))
+        faults.append(check_ase(name, grid))
     if check_ase("map.cube", OBLIQUE) is None:
-        faults.append("check_ase takes another lattice for right")
+        faults.append("check_ase takes another grid for right")
     with open("map.cube") as file, open("wrong.cube", "w") as wrong:
         wrong.write("".join(file.readlines()[:-1]) + "1.0 2.0 3.0\n")
     if check_ase("wrong.cube", STRAIGHT) is None:
@@ -321,7 +321,7 @@ def check_cube():
     return faults
 
 
-def check_pymol(session, path, lattice, scale=1, relative=0, apart_A=APART_A):
+def check_pymol(session, path, grid, scale=1, relative=0, apart_A=APART_A):
     """PyMOL tells the places of the first point and of the last one. Of cube files it takes values for those of
     boxes, and places them half a step off."""
     session.cmd.delete("all")
@@ -333,8 +333,8 @@ def check_pymol(session, path, lattice, scale=1, relative=0, apart_A=APART_A):
     if data.shape != COUNTS:
         return f"PyMOL: {path}: shape {data.shape}"
     for found, index in zip(session.cmd.get_extent("map"), ((0, 0, 0), [n - 1 for n in COUNTS])):
-        if any(abs(a - b) > apart_A for a, b in zip(found, place(lattice, index))):
-            return f"PyMOL: {path}: {index} is at {found}, expected {place(lattice, index)}"
+        if any(abs(a - b) > apart_A for a, b in zip(found, place(grid, index))):
+            return f"PyMOL: {path}: {index} is at {found}, expected {place(grid, index)}"
     for index in points():
         if abs(data[index] - scale * value(*index)) > relative * abs(scale * value(*index)):
             return f"PyMOL: {path}: {data[index]} at {index}, expected {scale * value(*index)}"
@@ -350,15 +350,15 @@ def check_with_pymol():
     with pymol.PyMOL() as session:
         session.cmd.feedback("disable", "all", "everything")
         session.cmd.set("normalize_ccp4_maps", 0)
-        for lattice, names in ((STRAIGHT, ("map.dx", "map.mrc", "map.map")), (OBLIQUE, ("map.mrc", "map.map")),
+        for grid, names in ((STRAIGHT, ("map.dx", "map.mrc", "map.map")), (OBLIQUE, ("map.mrc", "map.map")),
                                (WHOLE, ("map.dx", "map.mrc", "map.ccp4", "map.map", "map.mrc.gz", "map.map.gz", "map.ccp4.gz"))):
-            write_dx("given.dx", lattice)
+            write_dx("given.dx", grid)
             for name in names:
                 convert("given.dx", name)
                 exact = 1e-6 if name.endswith(".dx") else 0
-                faults.append(check_pymol(session, name, lattice, relative=exact))
-                if check_pymol(session, name, STRAIGHT if lattice is not STRAIGHT else WHOLE, relative=exact) is None:
-                    faults.append(f"check_pymol takes another lattice for that of {name}")
+                faults.append(check_pymol(session, name, grid, relative=exact))
+                if check_pymol(session, name, STRAIGHT if grid is not STRAIGHT else WHOLE, relative=exact) is None:
+                    faults.append(f"check_pymol takes another grid for that of {name}")
         if check_pymol(session, changed("map.ccp4", "wrong.ccp4", 300, "f", 1e9), WHOLE) is None:
             faults.append("check_pymol takes wrong.ccp4 for right")
         convert("given.dx", "map.cube")

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-const ley_lattice short_job_lattice = {
-    .origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {19, 13, 11}};
+const ley_grid short_job_grid = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {19, 13, 11}};
 const double short_job_cutoff_A = 5;
 
 support_options short_job_options(ley_pair pair, const char *variant)
@@ -23,21 +22,19 @@ void short_job_make_periodic(support_options *options)
         options->short_range.periodic[axis] = true;
 }
 
-short_job short_job_try(ley_engine *on, const ley_atoms *atoms, const ley_lattice *lattice,
-                        const support_options *options)
+short_job short_job_try(ley_engine *on, const ley_atoms *atoms, const ley_grid *grid, const support_options *options)
 {
     short_job o = {.map = NULL};
     ley_error error = {0};
-    assert_ok(ley_map_create(lattice, &o.map, &error));
+    assert_ok(ley_map_create(grid, &o.map, &error));
     assert_ok(support_job_create(on, atoms, o.map, options, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
     return o;
 }
 
-short_job short_job_run(ley_engine *on, const ley_atoms *atoms, const ley_lattice *lattice,
-                        const support_options *options)
+short_job short_job_run(ley_engine *on, const ley_atoms *atoms, const ley_grid *grid, const support_options *options)
 {
-    short_job o = short_job_try(on, atoms, lattice, options);
+    short_job o = short_job_try(on, atoms, grid, options);
     assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
     return o;
 }

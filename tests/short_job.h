@@ -1,11 +1,11 @@
-/* Whole short-range jobs of one lattice, for what tests of the method share. */
+/* Whole short-range jobs of one grid, for what tests of the method share. */
 #ifndef LEY_SHORT_JOB_H
 #define LEY_SHORT_JOB_H
 
 #include "support.h"
 
 /* Of odd sizes, so that regions are whole and partial ones. */
-extern const ley_lattice short_job_lattice;
+extern const ley_grid short_job_grid;
 extern const double short_job_cutoff_A;
 
 /* A job that was run, with the map that it filled. */
@@ -22,12 +22,10 @@ support_options short_job_options(ley_pair pair, const char *variant);
 /* In an oblique cell. */
 void short_job_make_periodic(support_options *options);
 
-short_job short_job_try(ley_engine *on, const ley_atoms *atoms, const ley_lattice *lattice,
-                        const support_options *options);
+short_job short_job_try(ley_engine *on, const ley_atoms *atoms, const ley_grid *grid, const support_options *options);
 
 /* Fails the test when the job fails. */
-short_job short_job_run(ley_engine *on, const ley_atoms *atoms, const ley_lattice *lattice,
-                        const support_options *options);
+short_job short_job_run(ley_engine *on, const ley_atoms *atoms, const ley_grid *grid, const support_options *options);
 void short_job_end(short_job *o);
 
 support_notes short_job_notes(const short_job *o);

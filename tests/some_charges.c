@@ -22,7 +22,7 @@ some_charges *some_charges_make(double edge_A, bool is_periodic)
     return c;
 }
 
-hierarchy some_lattice(window_kind of, const char *periodic, const double cell_A[3][3], double long_per_A)
+hierarchy some_grid(window_kind of, const char *periodic, const double cell_A[3][3], double long_per_A)
 {
     hierarchy_options o = {.splitting = SPLITTING_PSWF,
                            .window = of,
@@ -109,7 +109,7 @@ void some_charges_check(void (*put)(const hierarchy *h, const some_charges *c, l
                  {"oblique", "xyz", oblique_A, WINDOW_BSPLINE8, 0.4}};
     some_charges *inside = some_charges_make(41, false), *outside = some_charges_make(41, true);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const hierarchy h = some_lattice(cases[i].window, cases[i].periodic, cases[i].cell_A, cases[i].long_per_A);
+        const hierarchy h = some_grid(cases[i].window, cases[i].periodic, cases[i].cell_A, cases[i].long_per_A);
         const some_charges *c = h.cell.dimensions == 3 ? outside : inside;
         long_charges coarse;
         put(&h, c, &coarse);

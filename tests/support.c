@@ -117,7 +117,7 @@ ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed)
 
 double support_difference(const ley_map *a, const ley_map *b)
 {
-    const int64_t n = ley_lattice_points(ley_map_lattice(a));
+    const int64_t n = ley_grid_points(ley_map_grid(a));
     const float *x = ley_map_read_values(a), *y = ley_map_read_values(b);
     double error = 0, square = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -129,19 +129,19 @@ double support_difference(const ley_map *a, const ley_map *b)
     return sqrt(error / square);
 }
 
-ley_map *support_reference_map(const ley_atoms *atoms, const ley_lattice *lattice, double r_min_A)
+ley_map *support_reference_map(const ley_atoms *atoms, const ley_grid *grid, double r_min_A)
 {
     ley_error error = {0};
     ley_map *map = NULL;
-    assert_ok(ley_map_create(lattice, &map, &error));
+    assert_ok(ley_map_create(grid, &map, &error));
     float *values = ley_map_values(map);
     const double constant = ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
-    for (int64_t z = 0; z < lattice->n[2]; z++)
-        for (int64_t y = 0; y < lattice->n[1]; y++)
-            for (int64_t x = 0; x < lattice->n[0]; x++) {
-                const double point_A[3] = {lattice->origin_A[0] + (double)x * lattice->step_A[0][0],
-                                           lattice->origin_A[1] + (double)y * lattice->step_A[1][1],
-                                           lattice->origin_A[2] + (double)z * lattice->step_A[2][2]};
+    for (int64_t z = 0; z < grid->n[2]; z++)
+        for (int64_t y = 0; y < grid->n[1]; y++)
+            for (int64_t x = 0; x < grid->n[0]; x++) {
+                const double point_A[3] = {grid->origin_A[0] + (double)x * grid->step_A[0][0],
+                                           grid->origin_A[1] + (double)y * grid->step_A[1][1],
+                                           grid->origin_A[2] + (double)z * grid->step_A[2][2]};
                 *values++ = (float)reference_dcs(atoms, point_A, constant, r_min_A).value;
             }
     return map;
@@ -218,13 +218,13 @@ ley_status support_job_create_boundary(ley_engine *engine, const ley_atoms *atom
     return ley_job_create_boundary(engine, atoms, boundary, solvent, &run, job, error);
 }
 
-ley_status support_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *o,
+ley_status support_check_memory(const ley_atoms *atoms, const ley_grid *grid, const support_options *o,
                                 ley_error *error)
 {
     const ley_direct direct = support_direct(o);
     const ley_short_range range = support_range(o);
-    return o->method == SUPPORT_CUTOFF ? ley_short_range_check_memory(atoms, lattice, &range, error)
-                                       : ley_direct_check_memory(atoms, lattice, &direct, error);
+    return o->method == SUPPORT_CUTOFF ? ley_short_range_check_memory(atoms, grid, &range, error)
+                                       : ley_direct_check_memory(atoms, grid, &direct, error);
 }
 
 static ley_note note_of(const ley_report *report, const char *name)
@@ -261,25 +261,24 @@ support_notes support_notes_of(const ley_report *r)
     return n;
 }
 
-ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
-                     const support_options *options)
+ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid, const support_options *options)
 {
     ley_error error = {0};
     ley_map *map = NULL;
     ley_job *job = NULL;
-    assert_ok(ley_map_create(lattice, &map, &error));
+    assert_ok(ley_map_create(grid, &map, &error));
     assert_ok(support_job_create(engine, atoms, map, options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     ley_job_destroy(job);
     return map;
 }
 
-support_job support_job_run(ley_atoms *atoms, const ley_lattice *lattice, const char *selector,
+support_job support_job_run(ley_atoms *atoms, const ley_grid *grid, const char *selector,
                             const support_options *options)
 {
     support_job o = {.status = LEY_OK, .atoms = atoms, .options = *options};
     ley_error error = {0};
-    assert_ok(ley_map_create(lattice, &o.map, &error));
+    assert_ok(ley_map_create(grid, &o.map, &error));
     o.status = ley_engine_create(selector, &o.engine, &o.error);
     if (o.status != LEY_OK)
         return o;
@@ -339,7 +338,7 @@ double support_cpu_since_cancelled_s(void)
 
 /* ---- Short-range jobs ------------------------------------------------------------------------ */
 
-ley_atoms *support_crowd(size_t n, const ley_lattice *l, double beyond_A, unsigned seed)
+ley_atoms *support_crowd(size_t n, const ley_grid *l, double beyond_A, unsigned seed)
 {
     ley_error error = {0};
     ley_atoms *atoms = NULL;
@@ -409,7 +408,7 @@ static double magnitude_at(const judged *j, const double point_A[3], double righ
 static void judge(void *context, size_t first, size_t last)
 {
     const judged *j = context;
-    const ley_lattice *l = ley_map_lattice(j->map);
+    const ley_grid *l = ley_map_grid(j->map);
     for (size_t i = first; i < last; i++) {
         const int64_t at[3] = {(int64_t)i % l->n[0], (int64_t)i / l->n[0] % l->n[1], (int64_t)i / l->n[0] / l->n[1]};
         double point_A[3];
@@ -450,7 +449,7 @@ static ley_atoms *with_magnitudes(const ley_atoms *atoms, ley_pair pair)
 support_error support_short_range_error(const ley_map *map, const ley_atoms *atoms, const support_options *options)
 {
     ley_error error = {0};
-    const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map));
+    const size_t n = (size_t)ley_grid_points(ley_map_grid(map));
     const double c = ley_coulomb_constant(options->units, options->dielectric, options->temperature_K);
     ley_atoms *magnitudes = with_magnitudes(atoms, options->short_range.pair);
     judged j = {.map = map,

@@ -18,7 +18,7 @@
 void assert_ok_at(ley_status status, const ley_error *error, const char *call, const char *file, int line);
 
 /* n random atoms in the box [low, high]^3, charges in [-1, 1] with zero sum, some of them on points
- * of a 0.5 A lattice. */
+ * of a 0.5 A grid. */
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed);
 
 /* Cubic crystals whose Madelung constants are known: NaCl, CsCl, ZnS (zinc blende). */
@@ -63,8 +63,8 @@ bool support_tries_variant(const ley_engine *engine, const char *variant);
 /* Relative RMS difference, |a - b| / |b|; infinite when a value of a is not finite. */
 double support_difference(const ley_map *a, const ley_map *b);
 
-/* A map of this lattice computed by the reference alone, in kT/e at 298.15 K. */
-ley_map *support_reference_map(const ley_atoms *atoms, const ley_lattice *lattice, double r_min_A);
+/* A map of this grid computed by the reference alone, in kT/e at 298.15 K. */
+ley_map *support_reference_map(const ley_atoms *atoms, const ley_grid *grid, double r_min_A);
 
 /* Everything that a job may be asked, of whatever problem. */
 typedef enum support_method { SUPPORT_DCS, SUPPORT_MDH, SUPPORT_CUTOFF } support_method;
@@ -99,7 +99,7 @@ ley_status support_job_create(ley_engine *engine, const ley_atoms *atoms, ley_ma
 ley_status support_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
                                        const ley_solvent *solvent, const support_options *options, ley_job **job,
                                        ley_error *error);
-ley_status support_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *options,
+ley_status support_check_memory(const ley_atoms *atoms, const ley_grid *grid, const support_options *options,
                                 ley_error *error);
 
 /* The notes of a short-range job by name; all zero where there are none. */
@@ -114,8 +114,7 @@ typedef struct support_notes {
 support_notes support_notes_of(const ley_report *report);
 
 /* Runs a job on an engine; the map is the caller's. Fails the test when the job fails. */
-ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
-                     const support_options *options);
+ley_map *support_run(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid, const support_options *options);
 
 /* A job, and all that it works on. */
 typedef struct support_job {
@@ -128,9 +127,9 @@ typedef struct support_job {
     ley_job *job;
 } support_job;
 
-/* Computes a new map of this lattice from the atoms, which become the job's; `status` says how that
+/* Computes a new map of this grid from the atoms, which become the job's; `status` says how that
  * ended. */
-support_job support_job_run(ley_atoms *atoms, const ley_lattice *lattice, const char *selector,
+support_job support_job_run(ley_atoms *atoms, const ley_grid *grid, const char *selector,
                             const support_options *options);
 void support_job_end(support_job *j);
 
@@ -158,10 +157,10 @@ void support_copy_kernels(const char *tree, const char *target, const char *chan
 
 /* ---- Short-range jobs ------------------------------------------------------------------------ */
 
-/* n atoms of charges in [-1, 1] and radii of 1 to 2 A in the lattice and up to `beyond_A` around
+/* n atoms of charges in [-1, 1] and radii of 1 to 2 A in the grid and up to `beyond_A` around
  * it: some on points, some within 0.02 A of one, a crowd in one place, and one in 17 without
  * charge. */
-ley_atoms *support_crowd(size_t n, const ley_lattice *lattice, double beyond_A, unsigned seed);
+ley_atoms *support_crowd(size_t n, const ley_grid *grid, double beyond_A, unsigned seed);
 
 /* Options with all that the pair function takes; energies with an r_min of 1 A. */
 support_options support_short_range(ley_pair pair, double cutoff_A);

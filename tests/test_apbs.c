@@ -131,10 +131,9 @@ static void sections(void **state)
     assert_int_equal(e->boundary, LEY_BOUNDARY_SDH);
     assert_int_equal(e->molecule, 1);
     assert_int_equal(e->levels, 1);
-    assert_true(e->lattice.n[0] == 65 && e->lattice.n[1] == 97 && e->lattice.n[2] == 65);
-    assert_true(e->lattice.step_A[0][0] == 0.5 && e->lattice.step_A[1][1] == 0.25 && e->lattice.step_A[2][2] == 1);
-    assert_true(e->lattice.origin_A[0] == 1 - 16 && e->lattice.origin_A[1] == 2 - 12 &&
-                e->lattice.origin_A[2] == 3 - 32);
+    assert_true(e->grid.n[0] == 65 && e->grid.n[1] == 97 && e->grid.n[2] == 65);
+    assert_true(e->grid.step_A[0][0] == 0.5 && e->grid.step_A[1][1] == 0.25 && e->grid.step_A[2][2] == 1);
+    assert_true(e->grid.origin_A[0] == 1 - 16 && e->grid.origin_A[1] == 2 - 12 && e->grid.origin_A[2] == 3 - 32);
     assert_true(e->solvent.dielectric == 80 && e->solvent.solute_dielectric == 2 && e->solvent.temperature_K == 298.15);
     assert_int_equal(e->solvent.ion_count, 2);
     assert_true(e->solvent.ions[0].charge_e == 1 && e->solvent.ions[0].concentration_M == 0.1);
@@ -143,7 +142,7 @@ static void sections(void **state)
     assert_int_equal(e->boundary, LEY_BOUNDARY_MDH);
     assert_string_equal(e->name, "");
     assert_int_equal(e->levels, 3); /* 60 to 10 is more than a quarter */
-    assert_true(e->lattice.step_A[0][0] == 2.5 && e->lattice.origin_A[0] == 0.5 * (1.159 + 0.149) - 40);
+    assert_true(e->grid.step_A[0][0] == 2.5 && e->grid.origin_A[0] == 0.5 * (1.159 + 0.149) - 40);
     e = ley_apbs_elec_get(input, 2);
     assert_int_equal(e->boundary, LEY_BOUNDARY_OTHER);
     assert_int_equal(e->levels, 0);
@@ -226,7 +225,7 @@ static const refusal refusals[] = {
     {MANUAL("dime 1 33 33"), 5, "dime: 1 points are no grid", false},
     {MANUAL("dime 34 33 33"), 5, "dime: 34 points along x", true},
     {MANUAL("dime 33 33 35"), 5, "dime: 35 points along z", true},
-    {MANUAL("glen 1e-9 20 20"), 2, "lattice: spacing", false},
+    {MANUAL("glen 1e-9 20 20"), 2, "grid: spacing", false},
     {MANUAL("grid 1 1 1"), 2, "both `grid` and `glen`", true},
     {BUT("dime 33 33 33 gcent mol 1", PHYSICS), 2, "neither `grid` nor `glen`", true},
     {BUT("glen 20 20 20 gcent mol 1", PHYSICS), 2, "no `dime`", true},

@@ -50,15 +50,13 @@ static void expect_grid(const char *name, const ley_apbs_elec *elec, const annou
 {
     const double tolerance = 0.00051;
     for (int axis = 0; axis < 3; axis++) {
-        double length_A = (double)(elec->lattice.n[axis] - 1) * elec->lattice.step_A[axis][axis];
-        if (elec->lattice.n[axis] != a->n[axis] ||
-            fabs(elec->lattice.step_A[axis][axis] - a->spacing_A[axis]) > tolerance ||
+        double length_A = (double)(elec->grid.n[axis] - 1) * elec->grid.step_A[axis][axis];
+        if (elec->grid.n[axis] != a->n[axis] || fabs(elec->grid.step_A[axis][axis] - a->spacing_A[axis]) > tolerance ||
             fabs(length_A - a->length_A[axis]) > tolerance ||
-            fabs(elec->lattice.origin_A[axis] + 0.5 * length_A - a->center_A[axis]) > tolerance)
+            fabs(elec->grid.origin_A[axis] + 0.5 * length_A - a->center_A[axis]) > tolerance)
             fail_msg("%s, ELEC %d, %c: %lld points, %g A apart, %g A from %g A; APBS: %lld, %g, %g, centre %g", name,
-                     elec->number, 'x' + axis, (long long)elec->lattice.n[axis], elec->lattice.step_A[axis][axis],
-                     length_A, elec->lattice.origin_A[axis], a->n[axis], a->spacing_A[axis], a->length_A[axis],
-                     a->center_A[axis]);
+                     elec->number, 'x' + axis, (long long)elec->grid.n[axis], elec->grid.step_A[axis][axis], length_A,
+                     elec->grid.origin_A[axis], a->n[axis], a->spacing_A[axis], a->length_A[axis], a->center_A[axis]);
     }
 }
 
@@ -206,7 +204,7 @@ static bool check_example(const char *folder, const char *file)
     for (size_t i = 0; i < ley_apbs_elec_count(input); i++)
         if (strncmp(ley_apbs_elec_get(input, i)->type, "mg-", 3) == 0) {
             multigrid = true;
-            placed = placed && ley_apbs_elec_get(input, i)->lattice.n[0] > 0;
+            placed = placed && ley_apbs_elec_get(input, i)->grid.n[0] > 0;
         }
     for (size_t i = 0; i < ley_apbs_molecule_count(input); i++) /* PDB files are not read, and some are not there */
         placed = placed && ley_apbs_molecule(input, i) != NULL;
@@ -262,21 +260,21 @@ static void grids_of_examples(void **state)
 
 /* ---- APBS takes what is written -------------------------------------------------------------- */
 
-/* A map of the lattice with one value everywhere. */
-static void write_map(const char *path, const ley_lattice *lattice, const char *value)
+/* A map of the grid with one value everywhere. */
+static void write_map(const char *path, const ley_grid *grid, const char *value)
 {
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
-    long long points = ley_lattice_points(lattice);
+    long long points = ley_grid_points(grid);
     fprintf(file, "object 1 class gridpositions counts %lld %lld %lld\norigin %.17g %.17g %.17g\n",
-            (long long)lattice->n[0], (long long)lattice->n[1], (long long)lattice->n[2], lattice->origin_A[0],
-            lattice->origin_A[1], lattice->origin_A[2]);
-    fprintf(file, "delta %.17g 0 0\ndelta 0 %.17g 0\ndelta 0 0 %.17g\n", lattice->step_A[0][0], lattice->step_A[1][1],
-            lattice->step_A[2][2]);
+            (long long)grid->n[0], (long long)grid->n[1], (long long)grid->n[2], grid->origin_A[0], grid->origin_A[1],
+            grid->origin_A[2]);
+    fprintf(file, "delta %.17g 0 0\ndelta 0 %.17g 0\ndelta 0 0 %.17g\n", grid->step_A[0][0], grid->step_A[1][1],
+            grid->step_A[2][2]);
     fprintf(file,
             "object 2 class gridconnections counts %lld %lld %lld\nobject 3 class array type double rank 0 items %lld "
             "data follows\n",
-            (long long)lattice->n[0], (long long)lattice->n[1], (long long)lattice->n[2], points);
+            (long long)grid->n[0], (long long)grid->n[1], (long long)grid->n[2], points);
     for (long long i = 0; i < points; i++)
         fprintf(file, "%s%s", value, i % 3 == 2 || i == points - 1 ? "\n" : " ");
     fputs("attribute \"dep\" string \"positions\"\nobject \"regular positions regular connections\" class field\n"
@@ -297,7 +295,7 @@ static double energy(const char *output)
 }
 
 /* A map of zeros in place of `bcfl zero` changes nothing: the rewritten file is understood, and the
- * lattice is APBS's own. */
+ * grid is APBS's own. */
 static void taken_by_apbs(void **state)
 {
     (void)state;
@@ -318,7 +316,7 @@ static void taken_by_apbs(void **state)
                  PHYSICS);
         ley_apbs_input *input = apbs_run_read_text(text);
         const char *map = i % 2 == 0 ? "zero map.dx" : "zero.dx";
-        write_map(map, &ley_apbs_elec_get(input, 0)->lattice, "0");
+        write_map(map, &ley_apbs_elec_get(input, 0)->grid, "0");
         assert_ok(ley_apbs_input_write(input, &map, "out.in", &error));
         char *before = apbs_run("in.in"), *after = apbs_run("out.in");
         if (strstr(after, "Boundary conditions from potential map") == NULL || strstr(after, "fell off") != NULL)

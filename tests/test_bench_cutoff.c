@@ -46,18 +46,18 @@ static double count_pairs(int64_t n_atoms, const int64_t n[3])
 {
     ley_error error = {0};
     ley_atoms *atoms = NULL;
-    ley_lattice lattice;
+    ley_grid grid;
     double pairs = 0;
     assert_ok(ley_waterbox_create(n_atoms, 1, 0, &atoms, &error));
-    assert_ok(ley_lattice_around(atoms, 0.5, 0.25, &lattice, &error));
-    assert_memory_equal(lattice.n, n, sizeof lattice.n);
+    assert_ok(ley_grid_around(atoms, 0.5, 0.25, &grid, &error));
+    assert_memory_equal(grid.n, n, sizeof grid.n);
     for (size_t j = 0; j < ley_atoms_count(atoms); j++) {
         const double *r_A = ley_atoms_positions_A(atoms) + 3 * j;
-        for (int64_t i = 0; i < ley_lattice_points(&lattice); i++) {
+        for (int64_t i = 0; i < ley_grid_points(&grid); i++) {
             const int64_t at[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
             double r2_A2 = 0;
             for (int axis = 0; axis < 3; axis++)
-                r2_A2 += pow(lattice.origin_A[axis] + (double)at[axis] * lattice.step_A[axis][axis] - r_A[axis], 2);
+                r2_A2 += pow(grid.origin_A[axis] + (double)at[axis] * grid.step_A[axis][axis] - r_A[axis], 2);
             pairs += r2_A2 < cutoff_A * cutoff_A;
         }
     }

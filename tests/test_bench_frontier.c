@@ -1,4 +1,4 @@
-/* The benchmark of error against time: what it measures, what it says and draws, and of lattices
+/* The benchmark of error against time: what it measures, what it says and draws, and of meshes
  * that miss their tolerance. Boxes are small. */
 #include "cli_support.h"
 
@@ -18,19 +18,19 @@ static ley_engine *engine;
 
 static bool is_papers; /* whatever the tolerance is */
 
-ley_status __real_msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_lattice *lattice, double tolerance,
+ley_status __real_msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_grid *grid, double tolerance,
                                 unsigned fixed, const ley_run_options *options, ley_long_range *range,
                                 ley_choice *choice, ley_error *error);
-ley_status __wrap_msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_lattice *lattice, double tolerance,
+ley_status __wrap_msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_grid *grid, double tolerance,
                                 unsigned fixed, const ley_run_options *options, ley_long_range *range,
                                 ley_choice *choice, ley_error *error);
 
-ley_status __wrap_msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_lattice *lattice, double tolerance,
+ley_status __wrap_msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_grid *grid, double tolerance,
                                 unsigned fixed, const ley_run_options *options, ley_long_range *range,
                                 ley_choice *choice, ley_error *error)
 {
     if (!is_papers)
-        return __real_msm_choose_on(w, atoms, lattice, tolerance, fixed, options, range, choice, error);
+        return __real_msm_choose_on(w, atoms, grid, tolerance, fixed, options, range, choice, error);
     ley_long_range_papers(range);
     return LEY_OK;
 }
@@ -152,7 +152,7 @@ static void test_command(void **state)
     assert_begins("f.png", "\x89PNG");
 }
 
-/* The steps of a job whose lattices are chosen, or said. */
+/* The steps of a job whose meshes are chosen, or said. */
 static void test_chosen_steps(void **state)
 {
     (void)state;

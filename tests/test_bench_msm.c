@@ -1,5 +1,5 @@
 /* The benchmark of long-range potentials, step by step: what it counts and says, of devices without
- * transforms, of lattices that are wrong, and its peer on one core. Boxes are small. */
+ * transforms, of meshes that are wrong, and its peer on one core. Boxes are small. */
 #include "cli_support.h"
 
 #include "bench/bench.h"
@@ -85,7 +85,7 @@ static void test_needs(void **state)
 {
     (void)state;
     const hierarchy h = make_hierarchy(WINDOW_NODAL3, HIERARCHY_MULTILEVEL);
-    const ley_lattice points = {.n = {10, 20, 30}};
+    const ley_grid points = {.n = {10, 20, 30}};
     const double fine = (double)hierarchy_nodes(&h.level[0]), coarse = (double)hierarchy_nodes(&h.level[1]);
     const step_needs atoms = msm_step_needs(MSM_ANTERPOLATION, &h, &points, 100, 1000),
                      pairs = msm_step_needs(MSM_SHORT_RANGE, &h, &points, 100, 1000),
@@ -196,7 +196,7 @@ static void test_options(void **state)
         {"bench --kernel lattice --dims 9,9,9", 1, "--dims is not for --kernel lattice"},
         {"bench --kernel lattice --math native", 1, "--math is not for --kernel lattice: its sums take no roots"},
         {"bench --kernel fft --sum double", 1, "--sum is not for --kernel fft: libraries compute in floats"},
-        {"bench --kernel msm --cutoff 32.1", 1, "cutoff of 32.1 A: the lattices of this benchmark are 2 A apart, for"},
+        {"bench --kernel msm --cutoff 32.1", 1, "cutoff of 32.1 A: the meshes of this benchmark are 2 A apart, for"},
         {"bench --kernel msm --cutoff 1.9", 1, "for which it must be 2 to 32 A"},
         {"bench --kernel msm --curve --cutoff 40", 1, "for which it must be 2 to 32 A"},
         {"bench --kernel msm --curve --preset fft", 1, "one core has no transforms"},
@@ -235,8 +235,8 @@ static void test_without_transforms(void **state)
 
 /* ---- What is wrong --------------------------------------------------------------------------- */
 
-/* The kernel's self-test has smaller lattices than this fault is of: the map tells. */
-static void test_wrong_lattice(void **state)
+/* The kernel's self-test has smaller grids than this fault is of: the map tells. */
+static void test_wrong_mesh(void **state)
 {
     (void)state;
     support_plant_fault("restriction", "= sum;", "= nodes.x > 12 && nodes.y > 12 && nodes.z > 12 ? 0.0f : sum;");
@@ -275,7 +275,7 @@ static void test_curve(void **state)
     ley_bench_destroy(bench);
 }
 
-/* A core's lattices, against the devices' judge. */
+/* A core's meshes, against the devices' judge. */
 static void test_core(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void test_core(void **state)
     ley_error error = {0};
     for (int i = 0; i < 2; i++) {
         const hierarchy h = make_hierarchy(windows[i], HIERARCHY_MULTILEVEL);
-        const ley_lattice points = {
+        const ley_grid points = {
             .n = {4, 5, 6}, .origin_A = {1, 3, 2}, .step_A = {{5.5, 0, 0}, {0, 5.25, 0}, {0, 0, 5.75}}};
         enum { N = 40, POINTS = 4 * 5 * 6 };
         double position_A[3 * N], charge_e[N], point_A[3 * POINTS], far[POINTS];
@@ -337,7 +337,7 @@ int main(void)
         cmocka_unit_test(test_command),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_without_transforms),
-        cmocka_unit_test(test_wrong_lattice),
+        cmocka_unit_test(test_wrong_mesh),
         cmocka_unit_test(test_curve),
         cmocka_unit_test(test_core),
     };

@@ -63,7 +63,7 @@ static entries expected_entries(const binning_plan *plan, const ley_atoms *atoms
                                 size_t *neutral)
 {
     const binning_options *o = &plan->options;
-    const ley_lattice *l = &plan->lattice;
+    const ley_grid *l = &plan->grid;
     entries e = {0};
     int range[3];
     *outside = *neutral = 0;
@@ -186,7 +186,7 @@ static size_t count_extra_faults(const binned_atoms *b)
  * itself must exist. */
 static size_t count_missed(const binning_plan *plan, const entries *with_bins)
 {
-    const ley_lattice *l = &plan->lattice;
+    const ley_grid *l = &plan->grid;
     int64_t regions[3], r[3], home[3];
     size_t missed = 0;
     for (int axis = 0; axis < 3; axis++)
@@ -238,11 +238,11 @@ typedef struct problem {
     binned_atoms *binned;
 } problem;
 
-static problem bin_atoms(ley_atoms *atoms, const ley_lattice *lattice, const binning_options *options)
+static problem bin_atoms(ley_atoms *atoms, const ley_grid *grid, const binning_options *options)
 {
     ley_error error = {0};
     problem p = {.atoms = atoms};
-    assert_ok(binning_prepare(atoms, lattice, options, &p.plan, &error));
+    assert_ok(binning_prepare(atoms, grid, options, &p.plan, &error));
     assert_ok(binning_fill(&p.plan, atoms, NULL, &p.binned, &error));
     return p;
 }
@@ -254,16 +254,16 @@ static void release(problem *p)
 }
 
 /* Bins these atoms and takes them; `most` cells to either side are enough. */
-static void check(ley_atoms *atoms, const ley_lattice *lattice, const binning_options *options, int most)
+static void check(ley_atoms *atoms, const ley_grid *grid, const binning_options *options, int most)
 {
     ley_error error = {0};
-    problem p = bin_atoms(atoms, lattice, options);
+    problem p = bin_atoms(atoms, grid, options);
     assert_true(p.plan.reach_A >= options->cutoff_A && p.plan.reach_A < 1.001 * options->cutoff_A);
     assert_int_equal(count_faults(&p.plan, p.binned, atoms, most), 0);
     assert_ok(binning_add_extra(p.binned, NULL, &error));
     assert_int_equal(count_extra_faults(p.binned), 0);
     entries e = binned_entries(p.binned, true);
-    if (p.plan.lattice.n[0] * p.plan.lattice.n[1] * p.plan.lattice.n[2] <= 64 * 64 * 64)
+    if (p.plan.grid.n[0] * p.plan.grid.n[1] * p.plan.grid.n[2] <= 64 * 64 * 64)
         assert_int_equal(count_missed(&p.plan, &e), 0);
     free(e.all);
     release(&p);
@@ -278,9 +278,9 @@ static binning_options options_of(double cutoff_A)
     return o;
 }
 
-static ley_lattice cube(double low_A, double h_A, int64_t n)
+static ley_grid cube(double low_A, double h_A, int64_t n)
 {
-    return (ley_lattice){{low_A, low_A, low_A}, LEY_STEPS(h_A, h_A, h_A), {n, n, n}};
+    return (ley_grid){{low_A, low_A, low_A}, LEY_STEPS(h_A, h_A, h_A), {n, n, n}};
 }
 
 /* ---- Open boundaries ------------------------------------------------------------------------- */
@@ -288,9 +288,9 @@ static ley_lattice cube(double low_A, double h_A, int64_t n)
 static void test_any_atoms(void **state)
 {
     (void)state;
-    ley_lattice l = cube(-3, 0.5, 41);
-    const ley_lattice uneven = {{-1, 2, 1000}, LEY_STEPS(0.3, 0.5, 1.1), {50, 31, 17}},
-                      small = {{5, 5, 5}, LEY_STEPS(0.5, 0.5, 0.5), {3, 1, 2}};
+    ley_grid l = cube(-3, 0.5, 41);
+    const ley_grid uneven = {{-1, 2, 1000}, LEY_STEPS(0.3, 0.5, 1.1), {50, 31, 17}},
+                   small = {{5, 5, 5}, LEY_STEPS(0.5, 0.5, 0.5), {3, 1, 2}};
     binning_options o = options_of(5);
     check(support_atoms(3000, -15, 35, 1), &l, &o, 0);
     check(support_atoms(3000, 3, 8, 2), &l, &o, 0);
@@ -325,7 +325,7 @@ static void test_clusters(void **state)
     (void)state;
     enum { N = 2000 };
     ley_error error = {0};
-    const ley_lattice l = cube(0, 0.5, 41);
+    const ley_grid l = cube(0, 0.5, 41);
     const binning_options o = options_of(6);
     double position_A[3 * N], charge_e[N];
     for (int i = 0; i < N; i++) {
@@ -359,7 +359,7 @@ static void test_clusters(void **state)
 static void test_sides(void **state)
 {
     (void)state;
-    const ley_lattice l = cube(-10, 0.5, 161);
+    const ley_grid l = cube(-10, 0.5, 161);
     binning_options o = options_of(12);
     problem p = bin_atoms(support_atoms(21600, 0, 60, 11), &l, &o); /* 0.1 an A^3 */
     assert_true(fabs(p.plan.density_per_A3 / 0.1 - 1) < 0.1);
@@ -371,7 +371,7 @@ static void test_sides(void **state)
     assert_true(fabs(p.plan.side_A[0] - cbrt(30)) < 1e-12);
     release(&p);
     o.density_per_A3 = 1e6;
-    const ley_lattice small = cube(0, 0.5, 9);
+    const ley_grid small = cube(0, 0.5, 9);
     p = bin_atoms(support_atoms(20000, -10, 14, 11), &small, &o);
     assert_in_range(p.plan.below[0] + p.plan.above[0] + 1, 10, 18);
     release(&p);
@@ -389,7 +389,7 @@ static void test_neutral_bins(void **state)
     (void)state;
     ley_error error = {0};
     const double position_A[] = {1, 1, 1, 1.1, 1, 1, 1.2, 1, 1}, charge_e[] = {1, 0, 1e-60};
-    const ley_lattice l = cube(0, 1, 4);
+    const ley_grid l = cube(0, 1, 4);
     binning_options o = options_of(3);
     ley_atoms *atoms = NULL;
     assert_ok(ley_atoms_create(3, position_A, charge_e, NULL, &atoms, &error));
@@ -416,7 +416,7 @@ static void test_images(void **state)
     const double slanted_A[3][3] = {{6, 0, 0}, {5.5, 5, 0}, {-5, 4, 6}},
                  left_handed_A[3][3] = {{2, 15, 1}, {16, -3, 2}, {1, 2, 17}};
     const char *const axes[] = {"xyz", "xy", "yz", "xz", "x", "y", "z"};
-    const ley_lattice l = {{-2, 1, 3}, LEY_STEPS(0.5, 0.6, 0.7), {33, 25, 19}};
+    const ley_grid l = {{-2, 1, 3}, LEY_STEPS(0.5, 0.6, 0.7), {33, 25, 19}};
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
         binning_options o = options_of(6);
         set_cell(&o, axes[i], box_A);
@@ -442,7 +442,7 @@ static void test_same_crystal(void **state)
     enum { N = 200 };
     ley_error error = {0};
     const double cell_A[3][3] = {{20, 0, 0}, {-9, 18, 0}, {NAN, NAN, NAN}};
-    const ley_lattice l = cube(-4, 0.5, 33);
+    const ley_grid l = cube(-4, 0.5, 33);
     binning_options o = options_of(9);
     set_cell(&o, "xy", cell_A);
     ley_atoms *atoms = support_atoms(N, -3, 12, 25), *moved = NULL;
@@ -473,7 +473,7 @@ static void test_same_crystal(void **state)
 
 /* ---- Refusals, faults, threads --------------------------------------------------------------- */
 
-static void assert_refused(const ley_lattice *l, const binning_options *o, ley_status expected)
+static void assert_refused(const ley_grid *l, const binning_options *o, ley_status expected)
 {
     ley_error error = {0};
     binning_plan plan;
@@ -487,7 +487,7 @@ static void assert_refused(const ley_lattice *l, const binning_options *o, ley_s
 static void test_refusals(void **state)
 {
     (void)state;
-    const ley_lattice l = cube(0, 0.5, 500), none = cube(0, 0, 1);
+    const ley_grid l = cube(0, 0.5, 500), none = cube(0, 0, 1);
     const binning_options good = options_of(10);
 #define REFUSED(status, ...) \
     do { \
@@ -522,7 +522,7 @@ static void test_refusals(void **state)
     REFUSED(LEY_ERROR_INPUT, set_cell(&o, "xyz", thin_A)); /* 2e9 images per atom */
 #undef REFUSED
     assert_refused(&none, &good, LEY_ERROR_INPUT);
-    ley_lattice skewed = l;
+    ley_grid skewed = l;
     skewed.step_A[1][0] = 0.1;
     assert_refused(&skewed, &good, LEY_ERROR_INPUT);
 }
@@ -531,7 +531,7 @@ static void test_refusals(void **state)
 static void test_planted_faults(void **state)
 {
     (void)state;
-    const ley_lattice l = cube(0, 0.5, 41);
+    const ley_grid l = cube(0, 0.5, 41);
     binning_options o = options_of(5);
     o.fill = 2;
     problem p = bin_atoms(support_atoms(3000, 0, 20, 31), &l, &o);
@@ -578,7 +578,7 @@ static void assert_same_bins(const binned_atoms *a, const binned_atoms *b)
 static void test_threads(void **state)
 {
     (void)state;
-    const ley_lattice l = cube(0, 0.5, 121);
+    const ley_grid l = cube(0, 0.5, 121);
     const double cell_A[3][3] = {{60, 0, 0}, {10, 60, 0}, {0, 0, 60}};
     binning_options o = options_of(8);
     ley_error error = {0};
@@ -611,7 +611,7 @@ static void test_any_order(void **state)
     (void)state;
     enum { N = 20000 };
     ley_error error = {0};
-    const ley_lattice l = cube(0, 0.5, 81);
+    const ley_grid l = cube(0, 0.5, 81);
     binning_options o = options_of(8);
     ley_atoms *atoms = support_atoms(N, 0, 40, 33), *turned = NULL;
     double *position_A = malloc(3 * N * sizeof *position_A), *charge_e = malloc(N * sizeof *charge_e);
@@ -761,7 +761,7 @@ static void time_binning(const char *what, ley_atoms *atoms, bool extra)
 {
     ley_error error = {0};
     const double edge_A = cbrt((double)timed_atoms() / 0.1), padding_A = 0.25;
-    const ley_lattice l = cube(padding_A, 0.5, (int64_t)(edge_A / 0.5) - 1);
+    const ley_grid l = cube(padding_A, 0.5, (int64_t)(edge_A / 0.5) - 1);
     binning_options o = options_of(12);
     double best_s = 1e9, prepare_s = 1e9, extra_s = 1e9;
     o.with_index = false;

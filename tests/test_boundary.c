@@ -25,11 +25,11 @@ static const ley_solvent water = {.dielectric = 78.54, .solute_dielectric = 2, .
 static const ley_solvent salty = {
     .dielectric = 78.54, .solute_dielectric = 2, .temperature_K = 298.15, .ion_count = 2, .ions = salt};
 
-static ley_boundary *faces_of(const ley_lattice *lattice)
+static ley_boundary *faces_of(const ley_grid *grid)
 {
     ley_boundary *boundary = NULL;
     ley_error error = {0};
-    assert_ok(ley_boundary_create(lattice, &boundary, &error));
+    assert_ok(ley_boundary_create(grid, &boundary, &error));
     return boundary;
 }
 
@@ -139,14 +139,14 @@ static void solvents_out_of_range(void **state)
 
 /* ---- Geometry -------------------------------------------------------------------------------- */
 
-static const ley_lattice uneven = {.origin_A = {-3.1, 2.7, 100.3}, .step_A = LEY_STEPS(0.5, 0.7, 0.11), .n = {5, 4, 3}};
+static const ley_grid uneven = {.origin_A = {-3.1, 2.7, 100.3}, .step_A = LEY_STEPS(0.5, 0.7, 0.11), .n = {5, 4, 3}};
 
 static void faces_and_places(void **state)
 {
     (void)state;
     ley_boundary *boundary = faces_of(&uneven);
     assert_int_equal(ley_boundary_points(boundary), 2 * (4 * 3 + 5 * 3 + 5 * 4));
-    assert_memory_equal(ley_boundary_lattice(boundary), &uneven, sizeof uneven);
+    assert_memory_equal(ley_boundary_grid(boundary), &uneven, sizeof uneven);
     int64_t at = 0;
     for (int face = 0; face < LEY_FACE_COUNT; face++) {
         const int axis = face / 2, a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
@@ -180,7 +180,7 @@ static void faces_and_places(void **state)
     double back_A[3];
     ley_boundary_point_A(boundary, 1, back_A);
     assert_memory_equal(back_A, point_A + 3, sizeof back_A);
-    assert_null(ley_boundary_lattice(boundary));
+    assert_null(ley_boundary_grid(boundary));
     assert_int_equal(ley_boundary_points(boundary), 2);
     assert_int_equal(ley_boundary_face(boundary, 0), -1);
     ley_boundary_destroy(boundary);
@@ -191,20 +191,20 @@ static void boundaries_that_cannot_be(void **state)
     (void)state;
     ley_error error = {0};
     ley_boundary *boundary = NULL;
-    ley_lattice flat = uneven;
+    ley_grid flat = uneven;
     flat.n[1] = 1;
     assert_int_equal(ley_boundary_create(&flat, &boundary, &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message, "boundary: one point along y, must be at least 2");
-    ley_lattice skewed = uneven;
+    ley_grid skewed = uneven;
     skewed.step_A[2][0] = 0.01;
     assert_int_equal(ley_boundary_create(&skewed, &boundary, &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message,
-                        "boundary: the lattice's axes must be along x, y and z, in this order: the step from point to "
+                        "boundary: the grid's axes must be along x, y and z, in this order: the step from point to "
                         "point along axis 3 is (0.01, 0, 0.11) A, not along +z; potentials at its points can be had "
                         "as those of a list of points");
     flat.n[1] = 0;
     assert_int_equal(ley_boundary_create(&flat, &boundary, &error), LEY_ERROR_INPUT);
-    ley_lattice huge = {.step_A = LEY_STEPS(1e-3, 1e-3, 1e-3), .n = {1 << 30, 1 << 29, 2}};
+    ley_grid huge = {.step_A = LEY_STEPS(1e-3, 1e-3, 1e-3), .n = {1 << 30, 1 << 29, 2}};
     assert_int_equal(ley_boundary_create(&huge, &boundary, &error), LEY_ERROR_MEMORY);
     const double point_A[] = {1, 2, 3, 4, NAN, 6, 7, 8, 1.1e8};
     assert_int_equal(ley_boundary_create_points(0, point_A, &boundary, &error), LEY_ERROR_INPUT);
@@ -265,15 +265,15 @@ static void write_apbs_input(const apbs_case *c, const char *bcfl)
     fclose(file);
 }
 
-static ley_lattice apbs_lattice(const apbs_case *c)
+static ley_grid apbs_grid(const apbs_case *c)
 {
-    ley_lattice lattice = {.n = {0}};
+    ley_grid grid = {.n = {0}};
     for (int axis = 0; axis < 3; axis++) {
-        lattice.n[axis] = c->dime[axis];
-        lattice.step_A[axis][axis] = c->glen_A[axis] / (double)(c->dime[axis] - 1);
-        lattice.origin_A[axis] = c->gcent_A[axis] - (double)(c->dime[axis] - 1) * lattice.step_A[axis][axis] / 2;
+        grid.n[axis] = c->dime[axis];
+        grid.step_A[axis][axis] = c->glen_A[axis] / (double)(c->dime[axis] - 1);
+        grid.origin_A[axis] = c->gcent_A[axis] - (double)(c->dime[axis] - 1) * grid.step_A[axis][axis] / 2;
     }
-    return lattice;
+    return grid;
 }
 
 /* double[x][y][z] as APBS wrote it; *text is to be freed. NULL when it wrote none. */
@@ -324,8 +324,8 @@ static double apbs_difference(const apbs_case *c, const char *bcfl, reference *j
     const char *theirs = run_apbs(c, bcfl, &text);
     snprintf(path, sizeof path, "%s%s", APBS_EXAMPLES, c->pqr);
     assert_ok(ley_atoms_read_pqr(path, &atoms, &error));
-    const ley_lattice lattice = apbs_lattice(c);
-    ley_boundary *boundary = faces_of(&lattice);
+    const ley_grid grid = apbs_grid(c);
+    ley_boundary *boundary = faces_of(&grid);
     double largest = 0, worst = 0;
     *each = 0;
     for (int64_t i = 0; i < ley_boundary_points(boundary); i++) {
@@ -397,15 +397,15 @@ static void expect_sdh(ley_boundary *boundary, const ley_atoms *atoms, const ley
 static void sdh_is_its_reference(void **state)
 {
     (void)state;
-    const ley_lattice lattice = {.origin_A = {-30, -28, -31}, .step_A = LEY_STEPS(3.1, 2.9, 3.3), .n = {21, 20, 19}};
-    const ley_lattice within = {.origin_A = {-3, -2, -1}, .step_A = LEY_STEPS(0.3, 0.3, 0.3), .n = {9, 17, 5}};
+    const ley_grid grid = {.origin_A = {-30, -28, -31}, .step_A = LEY_STEPS(3.1, 2.9, 3.3), .n = {21, 20, 19}};
+    const ley_grid within = {.origin_A = {-3, -2, -1}, .step_A = LEY_STEPS(0.3, 0.3, 0.3), .n = {9, 17, 5}};
     ley_solvent brine = salty, thin = salty;
     const ley_ion much[] = {{3, 10, 1}, {-3, 10, 1}}, little[] = {{1, 5e-18, 1}, {-1, 5e-18, 1}};
     brine.ions = much;
     thin.ions = little; /* kappa is above 0 and below 1e-9/A */
     assert_true(ley_screening_per_A(&thin) > 0 && ley_screening_per_A(&thin) < 1e-9);
     const ley_solvent *const solvents[] = {&water, &salty, &brine, &thin};
-    ley_boundary *around = faces_of(&lattice), *inside = faces_of(&within);
+    ley_boundary *around = faces_of(&grid), *inside = faces_of(&within);
     for (unsigned seed = 1; seed <= 3; seed++) {
         const double extra_e = seed == 1 ? 0 : 0.01 * seed; /* neutral the first time */
         ley_atoms *atoms = round_atoms(1000, -12, 14, extra_e, seed);
@@ -480,12 +480,12 @@ static void edges_agree(void **state)
     (void)state;
     ley_error error = {0};
     ley_atoms *atoms = round_atoms(50, -3, 3, 0.1, 7);
-    const ley_lattice lattice = {.origin_A = {-5.3, -6.1, -5.7}, .step_A = LEY_STEPS(0.9, 1.1, 1.3), .n = {13, 12, 10}};
-    ley_boundary *boundary = faces_of(&lattice);
+    const ley_grid grid = {.origin_A = {-5.3, -6.1, -5.7}, .step_A = LEY_STEPS(0.9, 1.1, 1.3), .n = {13, 12, 10}};
+    ley_boundary *boundary = faces_of(&grid);
     assert_ok(ley_boundary_compute_sdh(boundary, atoms, &salty, &error));
-    double *seen = malloc((size_t)ley_lattice_points(&lattice) * sizeof(double));
+    double *seen = malloc((size_t)ley_grid_points(&grid) * sizeof(double));
     int64_t shared = 0;
-    for (int64_t i = 0; i < ley_lattice_points(&lattice); i++)
+    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
         seen[i] = NAN;
     for (int64_t i = 0; i < ley_boundary_points(boundary); i++) {
         int64_t node[3];
@@ -527,15 +527,15 @@ static void expect_on(const ley_boundary *boundary, const double position_A[6], 
     ley_atoms_destroy(atoms);
 }
 
-/* Every node, from the lattice and from a list of the same points; a bit beside it on all sides. */
+/* Every node, from the grid and from a list of the same points; a bit beside it on all sides. */
 static void atoms_on_points(void **state)
 {
     (void)state;
-    ley_boundary *lattice = faces_of(&uneven);
-    const int64_t n = ley_boundary_points(lattice);
+    ley_boundary *grid = faces_of(&uneven);
+    const int64_t n = ley_boundary_points(grid);
     double *point_A = malloc(3 * (size_t)n * sizeof(double));
     for (int64_t i = 0; i < n; i++)
-        ley_boundary_point_A(lattice, i, point_A + 3 * i);
+        ley_boundary_point_A(grid, i, point_A + 3 * i);
     ley_boundary *list = points_of(n, point_A);
     for (int64_t i = 0; i < n; i++)
         for (int side = 0; side < 6; side++)
@@ -546,17 +546,17 @@ static void atoms_on_points(void **state)
                 int64_t first = 0; /* a list holds the nodes of an edge twice, and the first one is named */
                 while (memcmp(point_A + 3 * first, point_A + 3 * i, 3 * sizeof(double)) != 0)
                     first++;
-                boundary_place(lattice, i, node_place);
+                boundary_place(grid, i, node_place);
                 boundary_place(list, first, point_place);
-                expect_on(lattice, position_A, near ? node_place : NULL);
+                expect_on(grid, position_A, near ? node_place : NULL);
                 expect_on(list, position_A, near ? point_place : NULL);
             }
     const double inside_A[] = {
         50, 50, 50, uneven.origin_A[0] + 0.5, uneven.origin_A[1] + 0.7, uneven.origin_A[2] + 0.11};
-    expect_on(lattice, inside_A, NULL);
+    expect_on(grid, inside_A, NULL);
     free(point_A);
     ley_boundary_destroy(list);
-    ley_boundary_destroy(lattice);
+    ley_boundary_destroy(grid);
     for (int corner = 0; corner < 8; corner++) { /* on the two sides of 0, in different cells */
         double position_A[6] = {50, 50, 50}, at_A[3];
         for (int axis = 0; axis < 3; axis++) {
@@ -615,8 +615,8 @@ static void many_atoms_and_points(void **state)
 static void strides(void **state)
 {
     (void)state;
-    const ley_lattice lattice = {.origin_A = {-1, 2, 3}, .step_A = LEY_STEPS(0.5, 0.25, 1), .n = {9, 13, 5}};
-    ley_boundary *boundary = faces_of(&lattice);
+    const ley_grid grid = {.origin_A = {-1, 2, 3}, .step_A = LEY_STEPS(0.5, 0.25, 1), .n = {9, 13, 5}};
+    ley_boundary *boundary = faces_of(&grid);
     double *values = ley_boundary_values(boundary);
     assert_true(ley_boundary_stride_error(boundary, 1) == INFINITY); /* not computed yet */
     ley_boundary_compute_zero(boundary);
@@ -633,7 +633,7 @@ static void strides(void **state)
         assert_true(ley_boundary_stride_error(boundary, wrong[i]) == INFINITY);
     const double largest = fabs(values[ley_boundary_points(boundary) - 1]); /* the far corner */
     for (int face = 0; face < LEY_FACE_COUNT; face++) { /* one node off on any face is seen, and how much */
-        int64_t at = ley_boundary_face(boundary, face) + lattice.n[face / 2 == 0 ? 1 : 0] + 1;
+        int64_t at = ley_boundary_face(boundary, face) + grid.n[face / 2 == 0 ? 1 : 0] + 1;
         values[at] += 0.125;
         assert_near(ley_boundary_stride_error(boundary, 2), 0.125 / largest, 1e-12);
         values[at] -= 0.125;
@@ -649,10 +649,10 @@ static void strides(void **state)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static ley_boundary *some_boundary(const ley_lattice *lattice, bool floats)
+static ley_boundary *some_boundary(const ley_grid *grid, bool floats)
 {
     ley_error error = {0};
-    ley_boundary *boundary = faces_of(lattice);
+    ley_boundary *boundary = faces_of(grid);
     ley_atoms *atoms = round_atoms(20, -1, 1, 0.1, 3);
     assert_ok(ley_boundary_compute_sdh(boundary, atoms, &salty, &error));
     double *values = ley_boundary_values(boundary);
@@ -662,43 +662,43 @@ static ley_boundary *some_boundary(const ley_lattice *lattice, bool floats)
     return boundary;
 }
 
-static const ley_lattice odd = {
+static const ley_grid odd = {
     .origin_A = {-12.375, 1.0 / 3, 7}, .step_A = LEY_STEPS(0.1, 2.0 / 3, 1.5), .n = {9, 5, 13}};
 
 /* Every number of the file against its node, and the header. */
-static void expect_map(const ley_boundary *boundary, const ley_lattice *lattice, int stride)
+static void expect_map(const ley_boundary *boundary, const ley_grid *grid, int stride)
 {
     ley_error error = {0};
     ley_map *map = NULL;
     size_t size;
     assert_ok(ley_map_read_dx(path, &map, &error));
     assert_string_equal(ley_map_units(map), "kT/e");
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     for (int axis = 0; axis < 3; axis++) {
-        assert_int_equal(l->n[axis], (lattice->n[axis] - 1) / stride + 1);
-        assert_true(l->origin_A[axis] == lattice->origin_A[axis]);
+        assert_int_equal(l->n[axis], (grid->n[axis] - 1) / stride + 1);
+        assert_true(l->origin_A[axis] == grid->origin_A[axis]);
         double end_A = l->origin_A[axis] + (double)(l->n[axis] - 1) * l->step_A[axis][axis];
-        assert_true(fabs(end_A - (lattice->origin_A[axis] +
-                                  (double)(lattice->n[axis] - 1) * lattice->step_A[axis][axis])) < 1e-9);
+        assert_true(fabs(end_A - (grid->origin_A[axis] + (double)(grid->n[axis] - 1) * grid->step_A[axis][axis])) <
+                    1e-9);
     }
     ley_map_destroy(map);
     char *text = support_read_file(path, &size), *at = strstr(text, "data follows\n");
     assert_non_null(at);
     at += strlen("data follows\n");
-    for (int64_t x = 0, column = 0; x < lattice->n[0]; x += stride)
-        for (int64_t y = 0; y < lattice->n[1]; y += stride)
-            for (int64_t z = 0; z < lattice->n[2]; z += stride) {
+    for (int64_t x = 0, column = 0; x < grid->n[0]; x += stride)
+        for (int64_t y = 0; y < grid->n[1]; y += stride)
+            for (int64_t z = 0; z < grid->n[2]; z += stride) {
                 const int64_t node[3] = {x, y, z};
                 char *start = at;
                 double value = strtod(start, &at);
                 bool inside = true;
                 for (int face = 0; face < LEY_FACE_COUNT; face++) {
                     const int axis = face / 2, a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
-                    if (node[axis] != (face % 2 == 0 ? 0 : lattice->n[axis] - 1))
+                    if (node[axis] != (face % 2 == 0 ? 0 : grid->n[axis] - 1))
                         continue;
                     inside = false;
                     const double expected = ley_boundary_read_values(
-                        boundary)[ley_boundary_face(boundary, face) + node[b] * lattice->n[a] + node[a]];
+                        boundary)[ley_boundary_face(boundary, face) + node[b] * grid->n[a] + node[a]];
                     const bool is_float = (double)(float)expected == expected; /* nine digits, to be read as a float */
                     if (is_float ? (float)value != (float)expected : value != expected)
                         fail_msg("node (%d, %d, %d): %.*s, not %.17g", (int)x, (int)y, (int)z, (int)(at - start), start,
@@ -733,7 +733,7 @@ static void dx_files(void **state)
             free(text);
             ley_boundary_destroy(boundary);
         }
-    const ley_lattice thin = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 2, 3}, .origin_A = {5, 5, 5}};
+    const ley_grid thin = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 2, 3}, .origin_A = {5, 5, 5}};
     ley_boundary *boundary = some_boundary(&thin, false);
     assert_ok(ley_boundary_write_dx(boundary, 1, file_named("b.dx"), NULL, NULL, &error));
     expect_map(boundary, &thin, 1);
@@ -749,8 +749,8 @@ static void apbs_takes_the_map(void **state)
     for (int i = 2; i < 7; i += 2)
         for (int stride = 1; stride <= 2; stride++) {
             const apbs_case *c = &apbs_cases[i];
-            const ley_lattice lattice = apbs_lattice(c);
-            ley_boundary *boundary = some_boundary(&lattice, false);
+            const ley_grid grid = apbs_grid(c);
+            ley_boundary *boundary = some_boundary(&grid, false);
             ley_error error = {0};
             char *text;
             double largest = 0, worst = 0, expected = ley_boundary_stride_error(boundary, stride);
@@ -852,9 +852,9 @@ static void large_maps_are_quick(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const ley_lattice lattice = {.origin_A = {-64, -64, -64}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {257, 257, 257}};
+    const ley_grid grid = {.origin_A = {-64, -64, -64}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {257, 257, 257}};
     for (int floats = 0; floats < 2; floats++) {
-        ley_boundary *boundary = some_boundary(&lattice, floats);
+        ley_boundary *boundary = some_boundary(&grid, floats);
         double start = support_cpu_s();
         assert_ok(ley_boundary_write_dx(boundary, 1, file_named("large.dx"), NULL, NULL, &error));
         double written = support_cpu_s();

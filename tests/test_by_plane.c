@@ -1,4 +1,4 @@
-/* Lattices whose nodes are numbered by plane, as those of more than 2^29 nodes are: forced upon
+/* Grids whose nodes are numbered by plane, as those of more than 2^29 nodes are: forced upon
  * small ones, they make the same bytes as one number for each node. In open space, layers and
  * cells, with the map's axes or others, in the short-range kernel and beside it, at points of a
  * list with the field. The library asks coordinates_are_many() whether one number is too little:
@@ -81,7 +81,7 @@ static void run(ley_job *job, const choice *c)
 
 static ley_map *make_map(const choice *c, bool by_plane)
 {
-    const ley_lattice lattice = {.n = {21, 18, 19}, .step_A = LEY_STEPS(0.45, 0.5, 0.6), .origin_A = {0.2, -0.5, 0.4}};
+    const ley_grid grid = {.n = {21, 18, 19}, .step_A = LEY_STEPS(0.45, 0.5, 0.6), .origin_A = {0.2, -0.5, 0.4}};
     const ley_decision plan[] = {{.name = "method", .value = "msm"},
                                  {.name = "interpolation", .device = device_name, .value = c->interpolation}};
     const ley_long_range r = range_of(c);
@@ -96,7 +96,7 @@ static ley_map *make_map(const choice *c, bool by_plane)
     o.decisions = plan;
     o.decision_count = c->interpolation != NULL ? 2 : 0;
     is_forced = by_plane;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &o, &job, &error));
     run(job, c);
     if (c->interpolation != NULL && strcmp(c->interpolation, "epilogue") == 0)
@@ -115,7 +115,7 @@ static void test_maps(void **state)
         if (support_is_quick() && c->is_left)
             continue;
         ley_map *right = make_map(c, false), *made = make_map(c, true);
-        const size_t bytes = (size_t)ley_lattice_points(ley_map_lattice(right)) * sizeof(float);
+        const size_t bytes = (size_t)ley_grid_points(ley_map_grid(right)) * sizeof(float);
         if (memcmp(ley_map_read_values(right), ley_map_read_values(made), bytes) != 0)
             fail_msg("%s: other bytes by plane, off by %g", c->name, support_difference(made, right));
         ley_map_destroy(right);

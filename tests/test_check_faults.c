@@ -271,7 +271,7 @@ static int map_hanging(void)
                                              .over_s = 1,
                                              .turn_s = 1,
                                              .choose_s = 0.1};
-    const ley_lattice lattice = {.n = {40, 40, 60}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
+    const ley_grid grid = {.n = {40, 40, 60}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
     ley_error error = {0};
     ley_engine *engine = NULL;
     ley_map *map = NULL;
@@ -282,14 +282,14 @@ static int map_hanging(void)
     support_options options;
     support_options_default(&options);
     options.slab_planes = 4;
-    if (ley_engine_create("all", &engine, &error) != LEY_OK || ley_map_create(&lattice, &map, &error) != LEY_OK ||
+    if (ley_engine_create("all", &engine, &error) != LEY_OK || ley_map_create(&grid, &map, &error) != LEY_OK ||
         support_job_create(engine, atoms, map, &options, &job, &error) != LEY_OK)
         return 1;
     if (ley_job_run(job, &error) != LEY_OK) {
         print_error("%s\n", error.message);
         return 2;
     }
-    ley_map *right = support_reference_map(atoms, &lattice, options.r_min_A);
+    ley_map *right = support_reference_map(atoms, &grid, options.r_min_A);
     return support_difference(map, right) < 1e-5 ? 0 : 3;
 }
 

@@ -296,7 +296,7 @@ static void test_wrong_atoms_through_a_pipe(void **state)
     unlink(cli_path("pipe.pqr"));
 }
 
-static void test_lattices_too_large(void **state)
+static void test_meshes_too_large(void **state)
 {
     (void)state;
     static const cli_failing cases[] = {
@@ -306,7 +306,7 @@ static void test_lattices_too_large(void **state)
         {MAP "--dims 100000,100000,100000", 4, "the job would take 3725402 GiB (the map 3725290 GiB), and "},
         {MAP "--dims 100000,100000,100000 --device nowhere", 4, "the job would take 3725402 GiB (the map "},
         {MAP "--dims 10,10,10 --device nowhere", 1, "no device matches \"nowhere\""},
-        {MAP "--dims 30,3,3 --origin 0,0,0 --spacing 1e8", 2, "lattice: longer than 1e9 A along x"},
+        {MAP "--dims 30,3,3 --origin 0,0,0 --spacing 1e8", 2, "grid: longer than 1e9 A along x"},
     };
     CLI_CHECK_FAILURES(cases);
 }
@@ -510,8 +510,8 @@ static void assert_right_map(const char *molecule, const char *name, double scal
 {
     ley_atoms *atoms = read_molecule(molecule);
     ley_map *map = cli_read_map(name);
-    ley_map *reference = support_reference_map(atoms, ley_map_lattice(map), r_min_A);
-    const int64_t n = ley_lattice_points(ley_map_lattice(map));
+    ley_map *reference = support_reference_map(atoms, ley_map_grid(map), r_min_A);
+    const int64_t n = ley_grid_points(ley_map_grid(map));
     for (int64_t i = 0; i < n; i++)
         ley_map_values(reference)[i] *= (float)scale;
     assert_true(support_difference(map, reference) < 1e-5);
@@ -537,7 +537,7 @@ static void test_a_map_by_padding(void **state)
     free(text);
     ley_map *map = cli_read_map("out/a.dx");
     assert_string_equal(ley_map_units(map), "kT/e");
-    assert_true(ley_map_lattice(map)->step_A[1][1] == 1.25);
+    assert_true(ley_map_grid(map)->step_A[1][1] == 1.25);
     ley_map_destroy(map);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
@@ -552,9 +552,8 @@ static void test_dims_origin_and_units(void **state)
         ley_coulomb_constant(LEY_UNITS_VOLT, 4, 298.15) / ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
     assert_right_map(cli_path("ion.pqr"), "out/a.dx.gz", scale, 1);
     ley_map *map = cli_read_map("out/a.dx.gz");
-    const ley_lattice *lattice = ley_map_lattice(map),
-                      wanted = {{-1.5, 2, 3.25}, LEY_STEPS(0.75, 0.75, 0.75), {21, 10, 7}};
-    assert_memory_equal(lattice, &wanted, sizeof wanted);
+    const ley_grid *grid = ley_map_grid(map), wanted = {{-1.5, 2, 3.25}, LEY_STEPS(0.75, 0.75, 0.75), {21, 10, 7}};
+    assert_memory_equal(grid, &wanted, sizeof wanted);
     assert_string_equal(ley_map_units(map), "V");
     ley_map_destroy(map);
     char *bytes = cli_read("out/a.dx.gz", NULL);
@@ -586,7 +585,7 @@ static void test_maps_far_from_the_origin(void **state)
         assert_right_map(cli_path("far.pqr"), "out/c.dx", 1, 0.05);
         ley_map *map = cli_read_map("out/c.dx");
         for (int axis = 0; axis < 3; axis++) {
-            const double origin_A = ley_map_lattice(map)->origin_A[axis];
+            const double origin_A = ley_map_grid(map)->origin_A[axis];
             assert_true(origin_A == 0.3 * round(origin_A / 0.3));
         }
         ley_map_destroy(map);
@@ -946,7 +945,7 @@ int main(void)
         TEST(test_bad_molecules),
         TEST(test_pdb_files),
         TEST(test_wrong_atoms_through_a_pipe),
-        TEST(test_lattices_too_large),
+        TEST(test_meshes_too_large),
         TEST(test_a_map_that_exists_survives_a_failure),
         TEST(test_no_device),
         TEST(test_a_platform_that_waits_to_be_told),

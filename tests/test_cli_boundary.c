@@ -79,7 +79,7 @@ static void test_wrong_options(void **state)
         {ATOMS LATTICE " --variant tiled", 1, "--variant: 'tiled' is none of"},
         {ATOMS LATTICE " --device nosuch", 1, "no device matches \"nosuch\""},
         {ATOMS LATTICE " --points p.txt", 1, "--points and --dime exclude each other"},
-        {ATOMS "--points p.txt", 1, "--points: OpenDX holds lattices only"},
+        {ATOMS "--points p.txt", 1, "--points: OpenDX holds grids only"},
         {"boundary ion.pqr -o out/a.map " LATTICE, 1, "must end in .dx, .bin, .raw or .csv"},
         {"boundary ion.pqr -o out/a.csv --boundary-stride 2 " LATTICE, 1, "are for OpenDX files only"},
         {"boundary ion.pqr -o ion.pqr --format csv " LATTICE, 1, "--output: 'ion.pqr' is the file of the atoms"},
@@ -116,7 +116,7 @@ static void test_wrong_options(void **state)
     "    return C/eps*sum(q/r*math.exp(-k*(r-R))/(1+k*R) for r, q, R in d)\n" \
     "def close(a, b, scale=1): assert abs(a-b) <= 1e-5*max(abs(b), 1e-2*scale), (a, b)\n"
 
-static void test_the_files_of_a_lattice(void **state)
+static void test_the_files_of_a_grid(void **state)
 {
     (void)state;
     static const char *const endings[] = {"dx", "bin", "csv"};
@@ -252,7 +252,7 @@ static void test_an_atom_on_a_face(void **state)
 static void test_faces_through_the_molecule(void **state)
 {
     (void)state;
-    static const char warning[] = "warning: the lattice cuts through the molecule: ";
+    static const char warning[] = "warning: the grid cuts through the molecule: ";
     cli_write_text("pair.pqr", "ATOM 1 N MOL A 1 0.0 0.0 0.0 1.0 1.5\nATOM 2 N MOL A 1 5.0 1.0 2.0 1.0 1.5\n");
 #define CENTRED "boundary pair.pqr -o out/a.dx --gcent 0,0,0 --dime 9,9,9 "
     const cli_result *r =
@@ -279,8 +279,8 @@ static void test_strides(void **state)
         cli(ATOMS "--dime 17,9,5 --glen 40,30,35 --boundary-stride %s --quiet", strides[i]);
         cli_expect(0, NULL, NULL);
         ley_map *map = cli_read_map("out/a.dx");
-        assert_int_equal(ley_map_lattice(map)->n[0], 16 / atoi(strides[i]) + 1);
-        assert_int_equal(ley_map_lattice(map)->n[2], 4 / atoi(strides[i]) + 1);
+        assert_int_equal(ley_map_grid(map)->n[0], 16 / atoi(strides[i]) + 1);
+        assert_int_equal(ley_map_grid(map)->n[2], 4 / atoi(strides[i]) + 1);
         ley_map_destroy(map);
     }
     cli(ATOMS "--dime 17,9,5 --glen 40,30,35 --boundary-stride auto --boundary-tol 1");
@@ -424,7 +424,7 @@ static void test_apbs_grids_through_the_molecule(void **state)
                    "mol 1\nlpbe\nbcfl mdh\npdie 2\nsdie 78.54\nsrfm smol\nchgm spl2\nsdens 10\nsrad 1.4\nswin 0.3\n"
                    "temp 298.15\ncalcenergy no\ncalcforce no\nend\nquit\n");
     static const char warning[] =
-        "the lattice cuts through the molecule: 1 of 2 atoms reach a face or lie beyond it (high x); ";
+        "the grid cuts through the molecule: 1 of 2 atoms reach a face or lie beyond it (high x); ";
     cli(FAKE "cut.in --force");
     cli_expect(7, NULL, warning);
     const cli_result *r = cli(FAKE "cut.in --force --quiet");
@@ -444,9 +444,9 @@ static void test_keeping_the_files(void **state)
     assert_string_equal(r->out, "apbs 'it'\\''s' out/kept/leyden.in\n");
     assert_int_equal(cli_each_file(CLI_OUT "/kept", NULL), 2);
     ley_map *map = cli_read_map(CLI_OUT "/kept/boundary-1.dx");
-    const ley_lattice *lattice = ley_map_lattice(map);
-    assert_int_equal(lattice->n[0], 17);
-    assert_true(lattice->step_A[0][0] == 3.75);
+    const ley_grid *grid = ley_map_grid(map);
+    assert_int_equal(grid->n[0], 17);
+    assert_true(grid->step_A[0][0] == 3.75);
     ley_map_destroy(map);
     char *text = cli_read(CLI_OUT "/kept/leyden.in", NULL);
     assert_non_null(strstr(text, "    pot dx out/kept/boundary-1.dx\nend\n"));
@@ -559,7 +559,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_help),
         TEST(test_wrong_options),
-        TEST(test_the_files_of_a_lattice),
+        TEST(test_the_files_of_a_grid),
         TEST(test_points),
         TEST(test_bad_points),
         TEST(test_sdh_and_zero_need_no_device),

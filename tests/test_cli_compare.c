@@ -1,28 +1,28 @@
-/* leyden compare and ley_map_compare(): NumPy's figures, lattices that differ, what is refused. */
+/* leyden compare and ley_map_compare(): NumPy's figures, meshes that differ, what is refused. */
 #include "cli_support.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const ley_lattice small = {{-3, 2, 0.5}, LEY_STEPS(0.5, 0.75, 1), {17, 12, 9}};
+static const ley_grid small = {{-3, 2, 0.5}, LEY_STEPS(0.5, 0.75, 1), {17, 12, 9}};
 /* Inside `small` and beyond its high x and z. */
-static const ley_lattice shifted = {{-1.3, 3.1, 2.2}, LEY_STEPS(0.4, 0.3, 0.9), {21, 9, 9}};
-static const ley_lattice oblique = {{-1.5, 3, 2}, {{0.3, 0.1, 0}, {-0.1, 0.4, 0.2}, {0.05, 0, 0.5}}, {9, 8, 7}};
+static const ley_grid shifted = {{-1.3, 3.1, 2.2}, LEY_STEPS(0.4, 0.3, 0.9), {21, 9, 9}};
+static const ley_grid oblique = {{-1.5, 3, 2}, {{0.3, 0.1, 0}, {-0.1, 0.4, 0.2}, {0.05, 0, 0.5}}, {9, 8, 7}};
 
-static ley_map *make_map(const ley_lattice *lattice, const char *units, double (*value)(const double r_A[3]))
+static ley_map *make_map(const ley_grid *grid, const char *units, double (*value)(const double r_A[3]))
 {
     ley_map *map = NULL;
     ley_error error = {0};
-    assert_ok(ley_map_create(lattice, &map, &error));
+    assert_ok(ley_map_create(grid, &map, &error));
     ley_map_set_units(map, units);
     float *to = ley_map_values(map);
     int64_t at[3];
     double r_A[3];
-    for (at[2] = 0; at[2] < lattice->n[2]; at[2]++)
-        for (at[1] = 0; at[1] < lattice->n[1]; at[1]++)
-            for (at[0] = 0; at[0] < lattice->n[0]; at[0]++) {
-                ley_lattice_point_A(lattice, at, r_A);
+    for (at[2] = 0; at[2] < grid->n[2]; at[2]++)
+        for (at[1] = 0; at[1] < grid->n[1]; at[1]++)
+            for (at[0] = 0; at[0] < grid->n[0]; at[0]++) {
+                ley_grid_point_A(grid, at, r_A);
                 *to++ = (float)value(r_A);
             }
     return map;
@@ -61,11 +61,10 @@ static double tenth(const double r_A[3])
     return 0.1;
 }
 
-static void write_map(const char *name, const ley_lattice *lattice, const char *units,
-                      double (*value)(const double r_A[3]))
+static void write_map(const char *name, const ley_grid *grid, const char *units, double (*value)(const double r_A[3]))
 {
     ley_error error = {0};
-    ley_map *map = make_map(lattice, units, value);
+    ley_map *map = make_map(grid, units, value);
     assert_ok(ley_map_write(map, cli_path(name), NULL, NULL, NULL, &error));
     ley_map_destroy(map);
 }
@@ -114,7 +113,7 @@ static void expect_numpy(void)
     cli_expect(0, "the same", NULL);
 }
 
-static void test_one_lattice(void **state)
+static void test_one_grid(void **state)
 {
     (void)state;
     write_map("a.raw", &small, "kT/e", waves);
@@ -137,7 +136,7 @@ static void test_one_lattice(void **state)
 static void test_interpolated(void **state)
 {
     (void)state;
-    const ley_lattice *others[] = {&shifted, &oblique};
+    const ley_grid *others[] = {&shifted, &oblique};
     write_map("a.raw", &small, "kT/e", waves);
     write_map("b.raw", &small, "kT/e", plane);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -151,7 +150,7 @@ static void test_interpolated(void **state)
         cli_expect(0, "relative RMS ", NULL);
     }
     /* A plane of points, which has no cells along z. */
-    ley_lattice flat = small;
+    ley_grid flat = small;
     flat.n[2] = 1;
     write_map("flat.raw", &flat, "kT/e", waves);
     cli("compare a.raw flat.raw --interpolate --json -");
@@ -183,7 +182,7 @@ static void test_constant(void **state)
     cli_expect(0, "units unknown\n", NULL);
     cli("compare a.raw b.raw --json -");
     cli_expect(0, "\"correlation\": null", NULL);
-    const ley_lattice other = {.origin_A = {0.1, 0.07, 0.03}, .step_A = LEY_STEPS(0.37, 0.37, 0.37), .n = {9, 9, 9}};
+    const ley_grid other = {.origin_A = {0.1, 0.07, 0.03}, .step_A = LEY_STEPS(0.37, 0.37, 0.37), .n = {9, 9, 9}};
     write_map("c.raw", &other, "", tenth); /* between points, too */
     cli("compare a.raw c.raw --interpolate");
     cli_expect(0, "correlation: none, as one of the maps is the same everywhere\n", NULL);
@@ -192,7 +191,7 @@ static void test_constant(void **state)
 static void test_refusals(void **state)
 {
     (void)state;
-    ley_lattice far = small, fewer = small, nearly = small;
+    ley_grid far = small, fewer = small, nearly = small;
     far.origin_A[0] += 100;
     fewer.n[1]--;
     nearly.step_A[2][2] += 1e-4 * small.step_A[2][2]; /* 8e-4 of a step at its end */
@@ -227,11 +226,11 @@ static void test_refusals(void **state)
         {"compare a.raw", 1, "B is missing, as in: leyden compare A.dx B.dx"},
         {"compare a.raw far.raw nearly.raw", 1, "'nearly.raw' is one argument too many"},
         {"compare a.raw \"\"", 1, "B is empty: another map"},
-        {"compare a.raw not.raw", 2, "are on different lattices: steps along axis 3 (0, 0, 1) and (0, 0, 1.0002) A"},
+        {"compare a.raw not.raw", 2, "are on different grids: steps along axis 3 (0, 0, 1) and (0, 0, 1.0002) A"},
         {"compare a.raw far.raw", 2,
-         "a.raw and far.raw are on different lattices: origins (-3, 2, 0.5) and (97, 2, 0.5) A (leyden compare "
+         "a.raw and far.raw are on different grids: origins (-3, 2, 0.5) and (97, 2, 0.5) A (leyden compare "
          "--interpolate"},
-        {"compare a.raw fewer.raw", 2, "lattices: 17 x 12 x 9 points and 17 x 11 x 9 (leyden compare --interpolate"},
+        {"compare a.raw fewer.raw", 2, "grids: 17 x 12 x 9 points and 17 x 11 x 9 (leyden compare --interpolate"},
         {"compare a.raw far.raw --interpolate", 2, "no point of a.raw lies in the box of far.raw"},
         {"compare a.raw volt.raw", 2, "a.raw is in kT/e, and volt.raw in V"},
         {"compare a.raw zero.raw", 2, "zero.raw is 0 at all 1836 points"},
@@ -275,8 +274,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, cli_empty)
     const struct CMUnitTest tests[] = {
-        TEST(test_one_lattice), TEST(test_interpolated), TEST(test_tolerance),
-        TEST(test_constant),    TEST(test_refusals),     TEST(test_the_library),
+        TEST(test_one_grid), TEST(test_interpolated), TEST(test_tolerance),
+        TEST(test_constant), TEST(test_refusals),     TEST(test_the_library),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

@@ -391,27 +391,27 @@ static void test_the_json_report(void **state)
     cli_expect(0, "\"short_range\": null", NULL);
 }
 
-static void test_a_periodic_box_is_the_lattice(void **state)
+static void test_a_periodic_box_is_the_grid(void **state)
 {
     (void)state;
     cli(CUTOFF CUBE "--spacing 1.3 --verify 300");
-    cli_expect(0, "lattice: 15 x 15 x 15 = 3,375 points", NULL);
+    cli_expect(0, "grid: 15 x 15 x 15 = 3,375 points", NULL);
     ley_map *map = cli_read_map("out/a.dx");
-    const ley_lattice *lattice = ley_map_lattice(map);
+    const ley_grid *grid = ley_map_grid(map);
     for (int axis = 0; axis < 3; axis++)
-        assert_true(lattice->origin_A[axis] == 0 && lattice->step_A[axis][axis] == 20.0 / 15);
+        assert_true(grid->origin_A[axis] == 0 && grid->step_A[axis][axis] == 20.0 / 15);
     ley_map_destroy(map);
     /* A whole edge further everything is the same. */
     cli("map ion.pqr -o out/b.dx --method cutoff " CUBE "--spacing 1.3 --origin -20,0,40 --verify 300 --quiet");
     cli_expect(0, NULL, NULL);
     assert_same_maps("out/a.dx", "out/b.dx");
-    /* Along one axis only, or with a lattice asked for, it is laid as ever. */
+    /* Along one axis only, or with a grid asked for, it is laid as ever. */
     cli("map ion.pqr -o out/c.dx --method cutoff --periodic y --cell 20,20,20 --spacing 2 --padding 4 --verify 300");
     cli_expect(0, "spacing 2 A, box ", NULL);
     cli(CUTOFF CUBE SMALL "--origin 1,2,3 --verify 300");
     cli_expect(0, "20 x 9 x 5 = 900 points", NULL);
     cli(CUTOFF "--periodic xyz --cell 18,20,22,90,90,90 --spacing 2 --verify 300");
-    cli_expect(0, "lattice: 9 x 10 x 11 = 990 points, spacing 2 A", NULL);
+    cli_expect(0, "grid: 9 x 10 x 11 = 990 points, spacing 2 A", NULL);
 }
 
 static void test_a_triclinic_cell(void **state)
@@ -498,7 +498,7 @@ int main(void)
         TEST(test_a_long_cutoff),
         TEST(test_well_depths),
         TEST(test_the_json_report),
-        TEST(test_a_periodic_box_is_the_lattice),
+        TEST(test_a_periodic_box_is_the_grid),
         TEST(test_a_triclinic_cell),
         TEST(test_where_the_overflow_goes),
         TEST(test_a_function_whose_name_is_a_word),

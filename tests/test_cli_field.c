@@ -35,7 +35,7 @@ static void test_dry_run(void **state)
     static const char *const methods[] = {"dcs", "cutoff --cutoff 9", "msm", "msm --window bspline6 --solver fourier"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map ion.pqr -o out/a.raw --dims 7,6,5 --spacing 1.25 --field --method %s --dry-run", methods[i]);
-        static const char *const said[] = {"lattice: 7 x 6 x 5 = 210 points",
+        static const char *const said[] = {"grid: 7 x 6 x 5 = 210 points",
                                            "points, potentials and field ",
                                            "\nmemory of device 0, ",
                                            "_points; math auto",
@@ -101,7 +101,7 @@ static void test_values(void **state)
             "out/a.json %s",
             cases[i].file, cases[i].options);
         cli_expect(0, "accuracy of the field: error at most ", "");
-        cli_expect(0, "lattice: 7 x 6 x 5 = 210 points", NULL);
+        cli_expect(0, "grid: 7 x 6 x 5 = 210 points", NULL);
         cli_expect(0, "written: out/a_Ez.", NULL);
         assert_true(asprintf(&script,
                              "%s"
@@ -119,12 +119,12 @@ static void test_values(void **state)
     }
 }
 
-/* In a cell, whose lattice is the map: the field is as periodic as the potential. */
+/* In a cell, whose grid is the map: the field is as periodic as the potential. */
 static void test_a_cell(void **state)
 {
     (void)state;
     cli("map ion.pqr -o out/a.dx --method msm --periodic xyz --cell 20,20,20 --spacing 4 --field");
-    cli_expect(0, "lattice: 5 x 5 x 5", NULL);
+    cli_expect(0, "grid: 5 x 5 x 5", NULL);
     cli("map ion.pqr -o out/b.dx --method msm --periodic xyz --cell 20,20,20 --dims 5,5,5 --spacing 4 --origin "
         "60,-20,40 --field");
     cli_expect(0, NULL, NULL);
@@ -157,12 +157,12 @@ static void test_points_and_maps(void **state)
     (void)state;
     const double origin_A[3] = {1, 2, 3}, spacing_A[3] = {0.5, 1, 2};
     const int64_t n[3] = {4, 3, 2}, other_n[3] = {4, 3, 3};
-    const ley_lattice l = ley_lattice_orthogonal(origin_A, spacing_A, n),
-                      other = ley_lattice_orthogonal(origin_A, spacing_A, other_n);
+    const ley_grid l = ley_grid_orthogonal(origin_A, spacing_A, n),
+                   other = ley_grid_orthogonal(origin_A, spacing_A, other_n);
     ley_points *points = NULL;
     ley_map *map = NULL;
     ley_error error = {0};
-    assert_int_equal(ley_points_create_lattice(&l, &points, &error), LEY_OK);
+    assert_int_equal(ley_points_create_grid(&l, &points, &error), LEY_OK);
     assert_int_equal(ley_points_count(points), 24);
     assert_true(ley_points_positions_A(points)[3 * 23] == 2.5 && ley_points_positions_A(points)[3 * 4 + 1] == 3);
     assert_int_equal(ley_points_to_map(points, &l, 0, &map, &error), LEY_ERROR_USAGE);

@@ -46,18 +46,18 @@ static void test_generate(void **state)
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 5);
 }
 
-/* The lattice that measurements are quoted for. */
+/* The grid that measurements are quoted for. */
 static void test_the_reference_box(void **state)
 {
     (void)state;
     ley_error error = {0};
-    ley_lattice lattice;
+    ley_grid grid;
     cli("generate waterbox --atoms 1534539 --seed 1 -o out/box.pqr");
     cli_expect(0, "box: 1,534,539 atoms of water, side 246.6212 A, seed 1", NULL);
     ley_atoms *atoms = read_atoms("out/box.pqr");
-    assert_ok(ley_lattice_around(atoms, 0.5, 0.25, &lattice, &error));
+    assert_ok(ley_grid_around(atoms, 0.5, 0.25, &grid, &error));
     for (int axis = 0; axis < 3; axis++)
-        assert_int_equal(lattice.n[axis], 494);
+        assert_int_equal(grid.n[axis], 494);
     ley_atoms_destroy(atoms);
 }
 
@@ -188,8 +188,8 @@ static void test_convert_refuses(void **state)
 static void assert_same_values(const char *a, const char *b)
 {
     ley_map *map_a = cli_read_map(a), *map_b = cli_read_map(b);
-    const int64_t n = ley_lattice_points(ley_map_lattice(map_a));
-    assert_int_equal(n, ley_lattice_points(ley_map_lattice(map_b)));
+    const int64_t n = ley_grid_points(ley_map_grid(map_a));
+    assert_int_equal(n, ley_grid_points(ley_map_grid(map_b)));
     assert_memory_equal(ley_map_read_values(map_a), ley_map_read_values(map_b), (size_t)n * sizeof(float));
     ley_map_destroy(map_a);
     ley_map_destroy(map_b);

@@ -23,7 +23,7 @@ static void test_raw(void **state)
     cli("map ion.pqr -o out/a.dx " SMALL "-q");
     cli_expect(0, NULL, NULL);
     ley_map *raw = cli_read_map("out/a.raw"), *dx = cli_read_map("out/a.dx");
-    assert_memory_equal(ley_map_lattice(raw), ley_map_lattice(dx), sizeof(ley_lattice));
+    assert_memory_equal(ley_map_grid(raw), ley_map_grid(dx), sizeof(ley_grid));
     assert_string_equal(ley_map_units(raw), "kT/e");
     assert_true(support_difference(dx, raw) < 1e-6);
     char *bytes = cli_read("out/a.raw", &size);
@@ -53,7 +53,7 @@ static void test_mrc(void **state)
     cli("convert out/a.raw -o out/B.MAP -q");
     cli_expect(0, NULL, NULL);
     ley_map *raw = cli_read_map("out/a.raw"), *mrc = cli_read_map("out/a.mrc"), *map = cli_read_map("out/B.MAP");
-    assert_memory_equal(ley_map_lattice(raw), ley_map_lattice(mrc), sizeof(ley_lattice));
+    assert_memory_equal(ley_map_grid(raw), ley_map_grid(mrc), sizeof(ley_grid));
     assert_true(support_difference(mrc, raw) == 0 && support_difference(map, raw) == 0);
     assert_string_equal(ley_map_units(mrc), "kT/e");
     char *bytes = cli_read("out/a.mrc", &size);
@@ -146,7 +146,7 @@ static void test_cube(void **state)
     cli("map ion.pqr -o out/a.dx " SMALL "--temperature 400 -q");
     cli_expect(0, NULL, NULL);
     ley_map *cube = cli_read_map("out/a.cube"), *dx = cli_read_map("out/a.dx");
-    assert_memory_equal(ley_map_lattice(cube), ley_map_lattice(dx), sizeof(ley_lattice));
+    assert_memory_equal(ley_map_grid(cube), ley_map_grid(dx), sizeof(ley_grid));
     assert_string_equal(ley_map_units(cube), "kT/e");
     assert_true(support_difference(dx, cube) < 1.5e-6);
     ley_map_destroy(cube);
@@ -381,7 +381,7 @@ static void test_dry_run(void **state)
         cli("map ion.pqr -o out/a.raw " SMALL "--math standard --method %s --dry-run --json out/dry.json", methods[i]);
         cli_expect(0, "dry run: nothing is computed, and no file is written\nmemory of the host: ", NULL);
         static const char *const said[] = {"molecule: ion.pqr",
-                                           "lattice: 20 x 9 x 5 = 900 points",
+                                           "grid: 20 x 9 x 5 = 900 points",
                                            "slabs of the map ",
                                            "\nmemory of device 0, ",
                                            "\nplan: ",
@@ -464,7 +464,7 @@ static void test_dry_run_of_too_much(void **state)
     /* And of a device. */
     cli("POCL_MEMORY_LIMIT=1 map ion.pqr -o out/a.raw --method cutoff --dims 8000,8000,8 --spacing 0.01 --device pocl "
         "--dry-run");
-    cli_expect(3, "would have no part: ", "8 planes of the lattice need 1.9 GiB, there is room for");
+    cli_expect(3, "would have no part: ", "8 planes of the grid need 1.9 GiB, there is room for");
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 0);
 }
 

@@ -60,8 +60,8 @@ static void test_what_is_refused(void **state)
         {MSM "--cutoff 1 --r-min 1 --mesh-spacing 0.5", 1, "cutoff 1 A, must be above r_min (1 A)"},
         {MSM "--mesh-spacing 0", 1, "--mesh-spacing: 0 is out of range"},
         {MSM "--mesh-spacing nan", 1, "--mesh-spacing takes a number (A), not 'nan'"},
-        {MSM "--mesh-spacing 13", 1, "lattice spacing 13 A, must be above 0 and at most the cutoff, 12 A"},
-        {MSM "--mesh-spacing 0.5", 1, "a cutoff of 12 A is 24 lattice spacings of 0.5 A"},
+        {MSM "--mesh-spacing 13", 1, "mesh spacing 13 A, must be above 0 and at most the cutoff, 12 A"},
+        {MSM "--mesh-spacing 0.5", 1, "a cutoff of 12 A is 24 mesh spacings of 0.5 A"},
         {MSM "--window bspline6", 1, "makes up for: take --solver fourier, or --window nodal7"},
         {MSM "--window cubic", 1, "--window: unknown value 'cubic'"},
         {MSM "--splitting taylor9", 1, "--splitting: unknown value 'taylor9'"},
@@ -69,7 +69,7 @@ static void test_what_is_refused(void **state)
         {MSM "--solver fourier --levels 2", 1, "not 2: leave --levels out, or take --solver multilevel"},
         {MSM "--fft vkfft", 1, "--fft is for --solver fourier and mixed"},
         {MSM "--solver auto --window nodal5 --fft vkfft", 1, "fourier and mixed, or auto with a B-spline"},
-        {MSM "--solver mixed --window bspline6", 1, "lattice: the mixed solver takes nodal windows"},
+        {MSM "--solver mixed --window bspline6", 1, "mesh: the mixed solver takes nodal windows"},
         {MSM "--solver mixed --levels 1", 1, "the mixed solver has two levels or more"},
         {MSM "--solver fourier --fft fftz", 1, "--fft: unknown value 'fftz'"},
         {MSM "--levels 17", 1, "--levels: 17 is out of range"},
@@ -106,7 +106,7 @@ static void test_header_and_report(void **state)
         "\"prolongation_s\": ",       "\"interpolation_s\": ",  "\"short_range_s\": ",        NULL};
     cli_write_molecule("many.pqr", 900, 25, 7);
     const cli_result *r = cli("map many.pqr -o a.dx --method msm --preset papers --spacing 1 --json report.json");
-    cli_expect(0, "long range: taylor2, nodal3, solver multilevel, cutoff 12 A, nodes 2 A apart; lattices: ", NULL);
+    cli_expect(0, "long range: taylor2, nodal3, solver multilevel, cutoff 12 A, nodes 2 A apart; meshes: ", NULL);
     assert_has(r->out, "steps: atoms into bins ");
     assert_has(r->out, "of the root of the squared terms");
     char *map = cli_read("a.dx", NULL), *report = cli_read("report.json", NULL);
@@ -138,9 +138,9 @@ static void test_preset_and_options(void **state)
     (void)state;
     cli_write_molecule("few.pqr", 40, 12, 3);
     cli("map few.pqr -o a.dx --method msm --spacing 2 --preset papers --window nodal5 --cutoff 9 --levels 2");
-    cli_expect(0, "taylor2, nodal5, solver multilevel, cutoff 9 A, nodes 2 A apart; lattices: ", NULL);
+    cli_expect(0, "taylor2, nodal5, solver multilevel, cutoff 9 A, nodes 2 A apart; meshes: ", NULL);
     cli("map few.pqr -o a.dx --method msm --spacing 2");
-    cli_expect(0, "taylor4, nodal7, solver multilevel, cutoff 12 A, nodes 2 A apart; lattices: ", NULL);
+    cli_expect(0, "taylor4, nodal7, solver multilevel, cutoff 12 A, nodes 2 A apart; meshes: ", NULL);
 }
 
 /* Steps that there are not are not there in the text either; and a message names a device once. */
@@ -217,7 +217,7 @@ static void test_plans(void **state)
     cli_expect(0, NULL, NULL);
     ley_map *a = cli_read_map("a.dx"), *b = cli_read_map("b.dx");
     assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b),
-                        (size_t)ley_lattice_points(ley_map_lattice(a)) * sizeof(float));
+                        (size_t)ley_grid_points(ley_map_grid(a)) * sizeof(float));
     ley_map_destroy(a);
     ley_map_destroy(b);
 }
@@ -290,7 +290,7 @@ static void test_little_memory(void **state)
     cli_expect(0, "solver fourier; ", NULL);
 }
 
-/* While atoms are put into bins, kernels are built, lattices are summed, slabs go to the file: no
+/* While atoms are put into bins, kernels are built, meshes are summed, slabs go to the file: no
  * half of one is left. Cards would be done before. */
 static void test_interrupted(void **state)
 {

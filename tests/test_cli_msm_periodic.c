@@ -91,7 +91,7 @@ static void test_what_is_refused(void **state)
         {"map charged.pqr -o out/a.dx --method msm --periodic xz --cell 20,20,20", 2,
          "a net charge of 0.75 e that is repeated along two axes has no potential: it must be 0"},
         {"map charged.pqr -o out/a.dx --method msm --periodic y --cell 20,20,20", 2, "repeated along one axis"},
-        {MSM "--periodic xyz --cell 300,20,3", 2, "take a wider lattice spacing, or the fourier solver"},
+        {MSM "--periodic xyz --cell 300,20,3", 2, "take a wider mesh spacing, or the fourier solver"},
         {MSM "--periodic xyz --cell 110,110,110 --cutoff 32", 1, "kernels hold those of at most 31"},
         {MSM "--periodic xyz --cell 20,20,20 --window bspline6", 1, "the multilevel solver takes nodal windows"},
         {MSM "--periodic xyz --cell 20,20,20 --origin 1,2,3 --padding 4", 1,
@@ -117,13 +117,13 @@ static double off_by(const ley_map *map, const boundary *b)
     lattice_sum *sum;
     ley_error error = {0};
     double errors2 = 0, rights2 = 0;
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     assert_ok(cell_make(b->periodic, b->cell_A, &options.cell, &error));
     assert_ok(lattice_sum_create(&options, (size_t)b->ions, places_A[0], charges_e, &sum, &error));
-    for (int64_t i = 0; i < ley_lattice_points(l); i += 7) {
+    for (int64_t i = 0; i < ley_grid_points(l); i += 7) {
         const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / l->n[0] / l->n[1]};
         double point_A[3];
-        ley_lattice_point_A(l, at, point_A);
+        ley_grid_point_A(l, at, point_A);
         const double right = ley_coulomb_constant(LEY_UNITS_VOLT, 4, 300) * lattice_sum_at(sum, point_A);
         errors2 += pow((double)ley_map_read_values(map)[i] - right, 2);
         rights2 += right * right;
@@ -205,8 +205,8 @@ static void test_header_and_report(void **state)
                                        "\"background_e\": ", "\"cell_A\": [", NULL};
     const cli_result *r =
         cli("map charged.pqr -o a.dx --method msm --periodic xyz --cell 20,21,22,90,90,90 --spacing 2 --json a.json");
-    cli_expect(0, "cutoff 12 A, nodes at most 2 A apart; lattices: ", NULL);
-    assert_has(r->out, "lattice: 10 x 11 x 11 = 1,210 points"); /* the cell */
+    cli_expect(0, "cutoff 12 A, nodes at most 2 A apart; meshes: ", NULL);
+    assert_has(r->out, "grid: 10 x 11 x 11 = 1,210 points"); /* the cell */
     assert_has(r->out, "background: -0.75 e in each cell, uniform, which makes it neutral\n");
     char *map = cli_read("a.dx", NULL), *report = cli_read("a.json", NULL);
     assert_has(map, "# cell: a (20, 0, 0), b (0, 21, 0), c (0, 0, 22) A, periodic along a b c\n");
@@ -220,12 +220,12 @@ static void test_header_and_report(void **state)
     assert_null(strstr(cli("map salt.pqr -o a.dx --method msm --spacing 2 --padding 2")->out, "background"));
 }
 
-/* Beyond the bound screening leaves nothing to lattices, and that is said. */
+/* Beyond the bound screening leaves nothing to meshes, and that is said. */
 static void test_strong_screening(void **state)
 {
     (void)state;
     const cli_result *r = cli("map charged.pqr -o a.dx --method msm --kappa 2.5 --spacing 2 --padding 2 --json a.json");
-    cli_expect(0, "kappa 2.5 / A; lattices: none, screening leaves nothing beyond the cutoff\n", NULL);
+    cli_expect(0, "kappa 2.5 / A; meshes: none, screening leaves nothing beyond the cutoff\n", NULL);
     assert_has(r->out, "steps: short range ");
     char *map = cli_read("a.dx", NULL), *report = cli_read("a.json", NULL);
     assert_has(map, "cutoff 12 A, nodes 2 A apart, kappa 2.5 / A\n");
@@ -237,7 +237,7 @@ static void test_strong_screening(void **state)
     cli_expect(0, NULL, NULL);
     ley_map *a = cli_read_map("a.dx"), *b = cli_read_map("b.dx");
     assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b),
-                        (size_t)ley_lattice_points(ley_map_lattice(a)) * sizeof(float));
+                        (size_t)ley_grid_points(ley_map_grid(a)) * sizeof(float));
     ley_map_destroy(a);
     ley_map_destroy(b);
 }
@@ -250,7 +250,7 @@ static void read_field(const int64_t at[3], double field[3])
     static const char *const paths[3] = {"a_Ex.dx", "a_Ey.dx", "a_Ez.dx"};
     for (int axis = 0; axis < 3; axis++) {
         ley_map *map = cli_read_map(paths[axis]);
-        const int64_t *n = ley_map_lattice(map)->n;
+        const int64_t *n = ley_map_grid(map)->n;
         field[axis] = (double)ley_map_read_values(map)[(at[2] * n[1] + at[1]) * n[0] + at[0]];
         ley_map_destroy(map);
     }
@@ -336,7 +336,7 @@ static void test_a_thin_layer(void **state)
         "-8.49908273",
         here);
     cli("%s", line);
-    cli_expect(0, "lattices: 154 x 8 x 8, 84 x 4 x 4, 49 x 2 x 2, 31 x 1 x 1", NULL);
+    cli_expect(0, "meshes: 154 x 8 x 8, 84 x 4 x 4, 49 x 2 x 2, 31 x 1 x 1", NULL);
     ley_map *map = cli_read_map("a.dx");
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         if (!(fabs((double)ley_map_read_values(map)[some[i].node] - some[i].right) < 0.01))

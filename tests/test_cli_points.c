@@ -42,7 +42,7 @@ static void test_wrong_options(void **state)
         {AT "--method cutoff --transposition host", 1, "--points and --transposition exclude each other"},
         {AT "--method cutoff --variant halves16", 1, "--variant: 'halves16' is none of group64, vector4"},
         {AT "--method msm", 2, "which are too many: take a wider --mesh-spacing"},
-        {AT "--method msm --mesh-spacing 13", 1, "lattice spacing 13 A, must be above 0"},
+        {AT "--method msm --mesh-spacing 13", 1, "mesh spacing 13 A, must be above 0"},
         {AT "--method msm --periodic x --cell 10,10,10 --kappa 1e-6", 2, "take at least 4e-06 / A"},
         {AT "--cutoff 5", 1, "--cutoff"},
         {AT "--variant unroll8", 1, "--variant: 'unroll8' is none of simple, tiled8"},
@@ -131,9 +131,9 @@ static void test_residues(void **state)
     cli_expect(2, NULL, "--exclude residue: the atoms' residues are unknown");
 }
 
-/* Lattices by points and padding, by edges and centre, in the other command's words, of a cell and
+/* Grids by points and padding, by edges and centre, in the other command's words, of a cell and
  * of another map. */
-static void test_said_lattices(void **state)
+static void test_said_meshes(void **state)
 {
     (void)state;
     static const struct {
@@ -155,7 +155,7 @@ static void test_said_lattices(void **state)
     cli_expect(
         1, NULL,
         "leyden: map: --dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
-        "--spacing, --glen or --padding, too, for a lattice about the molecule\nTry 'leyden map --help'.\n");
+        "--spacing, --glen or --padding, too, for a grid about the molecule\nTry 'leyden map --help'.\n");
 }
 
 /* The host does small sums alone, and says so, unless a device is named. */
@@ -480,12 +480,12 @@ static void test_field(void **state)
     cli_assert_same_files("out/a.csv", "out/b.csv");
 }
 
-/* By lattices: as direct summation, by whatever is chosen, and what is said of it. */
-static void test_lattices(void **state)
+/* By grids: as direct summation, by whatever is chosen, and what is said of it. */
+static void test_meshes(void **state)
 {
     (void)state;
     static const char *const said[] = {
-        "points: 400 of many.csv", "long range: ", "; lattices: ", "steps: ", "of the root of the squared terms", NULL};
+        "points: 400 of many.csv", "long range: ", "; meshes: ", "steps: ", "of the root of the squared terms", NULL};
     static const struct {
         const char *options;
         double most;
@@ -652,7 +652,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
                                        cmocka_unit_test_setup(test_exclusions, cli_empty),
                                        cmocka_unit_test_setup(test_residues, cli_empty),
-                                       cmocka_unit_test_setup(test_said_lattices, cli_empty),
+                                       cmocka_unit_test_setup(test_said_meshes, cli_empty),
                                        cmocka_unit_test_setup(test_by_host, cli_empty),
                                        cmocka_unit_test_setup(test_not_by_host, cli_empty),
                                        cmocka_unit_test_setup(test_progress_by_host, cli_empty),
@@ -664,7 +664,7 @@ int main(void)
                                        cmocka_unit_test_setup(test_values, cli_empty),
                                        cmocka_unit_test_setup(test_values_of_cutoff, cli_empty),
                                        cmocka_unit_test_setup(test_field, cli_empty),
-                                       cmocka_unit_test_setup(test_lattices, cli_empty),
+                                       cmocka_unit_test_setup(test_meshes, cli_empty),
                                        cmocka_unit_test_setup(test_tolerance, cli_empty),
                                        cmocka_unit_test_setup(test_values_of_a_map, cli_empty),
                                        cmocka_unit_test_setup(test_a_device_that_fails, cli_empty)};

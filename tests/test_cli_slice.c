@@ -126,7 +126,7 @@ static void test_difference(void **state)
     cli("slice out/a.raw -o out/x.png --difference out/v.raw");
     cli_expect(2, NULL, "out/a.raw is in kT/e, and out/v.raw in V");
     cli("slice out/a.raw -o out/x.png --difference out/less.raw");
-    cli_expect(2, NULL, "are on different lattices: 30 x 20 x 10 points and 29 x 20 x 10");
+    cli_expect(2, NULL, "are on different grids: 30 x 20 x 10 points and 29 x 20 x 10");
 }
 
 static void test_slice_refuses(void **state)
@@ -145,7 +145,7 @@ static void test_slice_refuses(void **state)
     cli_empty(NULL);
     static const cli_failing cases[] = {
         {"slice skewed.dx -o out/a.png", 2,
-         "skewed.dx: the lattice's axes must be along x, y and z, in this order: the step from point to point along "
+         "skewed.dx: the grid's axes must be along x, y and z, in this order: the step from point to point along "
          "axis 2 is (0.1, "},
         {"slice whole.dx -o out/a.jpg", 1, "--output: 'out/a.jpg' must end in .png, .svg or .pdf"},
         {"slice whole.dx -o out/a.png --plane w", 1, "--plane"},

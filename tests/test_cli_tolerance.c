@@ -41,7 +41,7 @@ static void test_what_is_refused(void **state)
     CLI_CHECK_FAILURES(cases);
 }
 
-/* Small maps are summed directly; images and screening take lattices; header, text and report say
+/* Small maps are summed directly; images and screening take grids; header, text and report say
  * which. */
 static void test_which_method(void **state)
 {
@@ -238,13 +238,13 @@ static void test_nothing(void **state)
     cli("map zero.pqr -o a.dx --spacing 1 --periodic xyz --cell 20,20,20");
     cli_expect(0, "accuracy: nothing to compare", NULL);
     cli("map none.pqr -o a.dx --spacing 1 --tol 1e-6 --periodic xyz --cell 20,20,20 --method msm --splitting optimal "
-        "--window bspline6 --cutoff 14.5 --mesh-spacing 1.1"); /* other lattices may leave nothing at all */
+        "--window bspline6 --cutoff 14.5 --mesh-spacing 1.1"); /* other grids may leave nothing at all */
     cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 1e-06 of ", NULL);
 }
 
-/* Far above a layer the potential is flat, and not nothing; in a cell of 30 degrees lattices are
+/* Far above a layer the potential is flat, and not nothing; in a cell of 30 degrees meshes are
  * off by more than those of cubes. Both are foreseen: neither is refused or missed. What screening
- * leaves there is less than floats hold of what charges do, and has a floor; lattices may be off by
+ * leaves there is less than floats hold of what charges do, and has a floor; grids may be off by
  * nearly the same everywhere there, which is no fault of a device. */
 static void test_cells(void **state)
 {
@@ -266,7 +266,7 @@ static void test_cells(void **state)
     cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 0.01 of ", NULL);
 }
 
-/* Two charges in a wire cancel to a twelfth: lattices of floats whose nodes are summed one by one
+/* Two charges in a wire cancel to a twelfth: meshes of floats whose nodes are summed one by one
  * have too few digits for 1e-6, which is foreseen. */
 static void test_wire(void **state)
 {

@@ -1,4 +1,4 @@
-/* How much more a lattice's errors add up where charges have the same nodes: against sums over all
+/* How much more a grid's errors add up where charges have the same nodes: against sums over all
  * nodes, for heaps, of which it is known, and on any number of cores. */
 #include "support.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static hierarchy lattices_of(double side_A, bool is_periodic)
+static hierarchy meshes_of(double side_A, bool is_periodic)
 {
     hierarchy_options o = {.splitting = SPLITTING_TAYLOR4,
                            .window = WINDOW_BSPLINE6,
@@ -38,7 +38,7 @@ static double find(const hierarchy *h, const ley_atoms *atoms)
     return coherence;
 }
 
-/* One sum for each node of the lattice. */
+/* One sum for each node of the grid. */
 static double find_plainly(const hierarchy *h, const ley_atoms *atoms)
 {
     double *sum_e = calloc((size_t)hierarchy_nodes(&h->level[0]), sizeof *sum_e), single_e2 = 0, together_e2 = 0;
@@ -69,7 +69,7 @@ static void test_against_all_nodes(void **state)
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
         for (size_t s = 0; s < sizeof sides_A / sizeof *sides_A; s++)
             for (int is_periodic = 0; is_periodic < 2; is_periodic++) {
-                const hierarchy h = lattices_of(sides_A[s], is_periodic != 0);
+                const hierarchy h = meshes_of(sides_A[s], is_periodic != 0);
                 ley_atoms *atoms = support_atoms(counts[c], 0, sides_A[s], (unsigned)(c + 7 * s));
                 const double right = find_plainly(&h, atoms), found = find(&h, atoms);
                 if (!(fabs(found - right) < 1e-6 * right))
@@ -83,7 +83,7 @@ static void test_heaps(void **state)
 {
     (void)state;
     enum { HEAP = 400 };
-    const hierarchy h = lattices_of(30, false);
+    const hierarchy h = meshes_of(30, false);
     static double position_A[3 * HEAP], charge_e[HEAP], radius_A[HEAP];
     for (int opposite = 0; opposite < 2; opposite++) {
         ley_error error = {0};
@@ -102,7 +102,7 @@ static void test_heaps(void **state)
 static void test_any_number_of_cores(void **state)
 {
     (void)state;
-    const hierarchy h = lattices_of(60, false);
+    const hierarchy h = meshes_of(60, false);
     ley_atoms *atoms = support_atoms(30000, 0, 60, 5);
     const double on_all = find(&h, atoms);
     cpu_set_t all, one;
@@ -121,7 +121,7 @@ static void test_any_number_of_cores(void **state)
 static void test_cancelled(void **state)
 {
     (void)state;
-    const hierarchy h = lattices_of(25, false);
+    const hierarchy h = meshes_of(25, false);
     ley_atoms *atoms = support_atoms(5000, 0, 25, 5);
     atomic_bool cancelled = true;
     double coherence;

@@ -227,10 +227,10 @@ static void test_all_of_the_host_is_cheap(void **state)
 
 static ley_map *run_job(ley_engine *engine, const ley_atoms *atoms)
 {
-    const ley_lattice lattice = {.n = {16, 16, 16}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
+    const ley_grid grid = {.n = {16, 16, 16}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
     support_options o;
     support_options_default(&o);
-    return support_run(engine, atoms, &lattice, &o);
+    return support_run(engine, atoms, &grid, &o);
 }
 
 static void test_a_device_is_measured_once(void **state)
@@ -310,13 +310,13 @@ static void test_other_costs_make_another_plan(void **state)
     ley_run_options options;
     ley_run_options_default(&options);
     const job_view job = {.options = &options, .device_count = 1, .devices = &device};
-    const ley_lattice lattice = {.n = {40, 40, 40}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
-    ley_atoms *atoms = support_crowd(3000, &lattice, 2, 7);
+    const ley_grid grid = {.n = {40, 40, 40}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
+    ley_atoms *atoms = support_crowd(3000, &grid, 2, 7);
     ley_short_range range;
     ley_short_range_default(&range);
     range.cutoff_A = 6;
     cutoff_problem p;
-    assert_ok(cutoff_problem_init(&p, atoms, &lattice, &range, 1, 1, 0.05, &error));
+    assert_ok(cutoff_problem_init(&p, atoms, &grid, &range, 1, 1, 0.05, &error));
     assert_ok(cutoff_problem_bin(&p, &error));
     assert_true(p.binned->overflow > 0);
     const costs_kind *overflow = overflow_costs(LEY_PAIR_TAYLOR2);
@@ -396,12 +396,12 @@ static void test_a_report_predicts_by_the_costs(void **state)
     assert_ok(dev_list_create(&list, &error));
     costs_plant(&bus_costs, &list.infos[0], (double[]){1e-9, 5e-8, 1e-3});
     support_job j = {.status = LEY_OK};
-    const ley_lattice lattice = {.n = {128, 8, 8}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
+    const ley_grid grid = {.n = {128, 8, 8}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
     support_options_default(&j.options);
     j.options.sum = LEY_SUM_FLOAT;
     j.atoms = support_atoms(50, 0, 8, 1);
     assert_ok(ley_engine_create(NULL, &j.engine, &error));
-    assert_ok(ley_map_create(&lattice, &j.map, &error));
+    assert_ok(ley_map_create(&grid, &j.map, &error));
     assert_ok(support_job_create(j.engine, j.atoms, j.map, &j.options, &j.job, &error));
     assert_ok(ley_job_run(j.job, &error));
     const ley_report *r = ley_job_report(j.job);

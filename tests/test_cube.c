@@ -9,7 +9,7 @@
 
 #define NAME "a.cube"
 
-static const ley_lattice oblique = {
+static const ley_grid oblique = {
     .origin_A = {-5.28, 1. / 3, 0}, .step_A = {{0.5, 0, 0}, {-0.25, 0.75, 0}, {0.125, 0.1, 0.625}}, .n = {37, 4, 5}};
 
 static void write_map(const ley_map *map, const char *comment, const char *facts)
@@ -21,10 +21,10 @@ static void write_map(const ley_map *map, const char *comment, const char *facts
 static ley_map *make_small(const char *units)
 {
     const double origin_A[3] = {0.529177210903, 0, -1.058354421806}, spacing_A[3] = {0.529177210903, 1, 0.25};
-    const ley_lattice lattice = ley_lattice_orthogonal(origin_A, spacing_A, (const int64_t[3]){2, 1, 7});
+    const ley_grid grid = ley_grid_orthogonal(origin_A, spacing_A, (const int64_t[3]){2, 1, 7});
     ley_map *map = NULL;
     ley_error error = {0};
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     for (int64_t i = 0; i < 14; i++) /* x fastest */
         ley_map_values(map)[i] = (float)(i % 2 == 0 ? i / 2 : -0.5 - (double)(i / 2));
     ley_map_set_units(map, units);
@@ -68,7 +68,7 @@ static void test_text(void **state)
     free(text);
     ley_map *again = maps_read(NAME);
     maps_assert_same_values(map, again);
-    maps_assert_same_lattices(map, again, 0);
+    maps_assert_same_grids(map, again, 0);
     ley_map_destroy(again);
     ley_atoms_destroy(atoms);
     ley_map_destroy(map);
@@ -131,21 +131,21 @@ static void test_units(void **state)
     assert_int_equal(maps_count_files(), 1);
 }
 
-/* Values of 60 orders of magnitude on an oblique lattice, and more of them than are made at once:
+/* Values of 60 orders of magnitude on an oblique grid, and more of them than are made at once:
  * rows begin lines there, too. */
 static void test_round_trip(void **state)
 {
     (void)state;
-    ley_lattice large = oblique;
+    ley_grid large = oblique;
     large.n[0] = 3, large.n[1] = 211, large.n[2] = 131;
-    const ley_lattice *const lattices[] = {&oblique, &large};
+    const ley_grid *const meshes[] = {&oblique, &large};
     for (int i = 0; i < 2; i++) {
         size_t size, rows = 0;
-        ley_map *map = maps_make(lattices[i]);
+        ley_map *map = maps_make(meshes[i]);
         write_map(map, "one", NULL);
         ley_map *again = maps_read(NAME);
-        maps_assert_same_lattices(map, again, 1e-15);
-        for (int64_t v = 0; v < ley_lattice_points(lattices[i]); v++) {
+        maps_assert_same_grids(map, again, 1e-15);
+        for (int64_t v = 0; v < ley_grid_points(meshes[i]); v++) {
             const double a = (double)ley_map_values(map)[v], b = (double)ley_map_values(again)[v];
             if (!(fabs(a - b) <= 7e-7 * fabs(a)))
                 fail_msg("value %lld: %.9g read back as %.9g", (long long)v, a, b);
@@ -154,7 +154,7 @@ static void test_round_trip(void **state)
         char *text = support_read_file(NAME, &size);
         for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++)
             rows++;
-        assert_int_equal(rows, 7 + lattices[i]->n[0] * lattices[i]->n[1] * ((lattices[i]->n[2] - 1) / 6 + 1));
+        assert_int_equal(rows, 7 + meshes[i]->n[0] * meshes[i]->n[1] * ((meshes[i]->n[2] - 1) / 6 + 1));
         free(text);
         ley_map_destroy(map);
     }
@@ -209,7 +209,7 @@ static void test_others(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         write_text(cases[i].text);
         ley_map *map = maps_read(NAME);
-        const ley_lattice *l = ley_map_lattice(map);
+        const ley_grid *l = ley_map_grid(map);
         for (int axis = 0; axis < 3; axis++)
             assert_true(fabs(l->origin_A[axis] - (axis + 1) * cases[i].unit_A) < 1e-15);
         assert_true(l->n[0] == 1 && l->n[1] == 1 && l->n[2] == 2);
@@ -239,7 +239,7 @@ static void test_bad_files(void **state)
         {HEAD "1 0 0 0\n1e10 1 0 0\n", ":4: points and step along axis 1: 1e+10 is not a whole number, or too large"},
         {HEAD "1 0 0 0\n1 1 0 0\n-1 0 1 0\n", ":5: counts of both signs: are lengths in bohr or in Angstrom?"},
         {HEAD "0 0 0 0\n1 1 0 0\n1 2 0 0\n1 0 0 1\n",
-         ":6: lattice: its three steps lie in a plane, or two of them on a line"},
+         ":6: grid: its three steps lie in a plane, or two of them on a line"},
         {HEAD "2 0 0 0\n" AXES "1 1 0 0 0\n", ":8: the file ends where an atom should be"},
         {HEAD "2 0 0 0\n" AXES "1 1 0 0 0\n1 1 0 0\n1 2\n", ":8: an atom: 4 numbers, where 5 should be"},
         {HEAD "-1 0 0 0\n" AXES "1 1 0 0 0\n2 1 2\n1 2 3 4\n",

@@ -47,7 +47,7 @@ static void check_has(const char *text, const char *part, int line)
 
 /* ---- What scenarios share: they run in the child --------------------------------------------- */
 
-static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
+static const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
 /* Calls one of the fake libraries' own functions, int (void). 0 when the library is not loaded. */
 static int ask(const char *library, const char *function)
@@ -92,13 +92,13 @@ static support_job run_job(const char *selector, size_t atoms, void (*change)(su
     options.verify_points = 50;
     if (change != NULL)
         change(&options, how);
-    return support_job_run(support_atoms(atoms, 0, 8, 7), &lattice, selector, &options);
+    return support_job_run(support_atoms(atoms, 0, 8, 7), &grid, selector, &options);
 }
 
 static void check_map(const support_job *o)
 {
     assert_ok_at(o->status, &o->error, "job", __FILE__, __LINE__);
-    ley_map *reference = support_reference_map(o->atoms, &lattice, 0.05);
+    ley_map *reference = support_reference_map(o->atoms, &grid, 0.05);
     CHECK(support_difference(o->map, reference) < 1e-5);
     ley_map_destroy(reference);
 }
@@ -606,7 +606,7 @@ static void dumps(void)
 }
 
 /* Fourier transforms with the first card: TEST_CUDA_SAYS is why there are none. TEST_CUDA_FFT is
- * which: those of whole lattices, of some planes alone, or all, planned with 64-bit numbers. */
+ * which: those of whole grids, of some planes alone, or all, planned with 64-bit numbers. */
 static void transforms(void)
 {
     const char *says = getenv("TEST_CUDA_SAYS"), *which = getenv("TEST_CUDA_FFT");

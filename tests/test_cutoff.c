@@ -1,5 +1,5 @@
 /* The short-range method on every device of this machine against double precision: every pair
- * function, kernel variant, sum and kind of maths; bins that overflow, slabs, odd lattices.
+ * function, kernel variant, sum and kind of maths; bins that overflow, slabs, odd grids.
  * test_cutoff_jobs.c has what must be refused, found wrong or cancelled. */
 #include "pairwise.h"
 #include "short_job.h"
@@ -28,7 +28,7 @@ static bool is_of_vectors(const char *variant)
 static bool same_bytes(const ley_map *a, const ley_map *b)
 {
     return memcmp(ley_map_read_values(a), ley_map_read_values(b),
-                  (size_t)ley_lattice_points(ley_map_lattice(a)) * sizeof(float)) == 0;
+                  (size_t)ley_grid_points(ley_map_grid(a)) * sizeof(float)) == 0;
 }
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
@@ -65,12 +65,12 @@ static void check_report(const short_job *o, const support_options *options)
 /* An open problem and a periodic one: the same kernel. */
 static void check(const support_options *wanted)
 {
-    ley_atoms *atoms = support_crowd(350, &short_job_lattice, short_job_cutoff_A, 1);
+    ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 1);
     for (int periodic = 0; periodic <= 1; periodic++) {
         support_options options = *wanted;
         if (periodic)
             short_job_make_periodic(&options);
-        short_job o = short_job_try(engine, atoms, &short_job_lattice, &options);
+        short_job o = short_job_try(engine, atoms, &short_job_grid, &options);
         if (!cannot(&o, &options)) {
             assert_ok_at(o.status, &o.error, ley_pair_get(options.short_range.pair)->name, __FILE__, __LINE__);
             short_job_assert_right(&o, atoms, &options, periodic ? "periodic" : "open");
@@ -139,7 +139,7 @@ static void test_work_groups(void **state)
 static void test_sums_are_worth_their_price(void **state)
 {
     (void)state;
-    const ley_lattice small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {16, 8, 9}};
+    const ley_grid small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {16, 8, 9}};
     ley_error error = {0};
     ley_atoms *random = support_atoms(6000, -30, 40, 2), *atoms = NULL;
     double off[3] = {0, 0, 0}, *charge_e = calloc(6000, sizeof *charge_e);
@@ -170,11 +170,11 @@ static void test_sums_are_worth_their_price(void **state)
 static ley_atoms *in_one_place(size_t n)
 {
     ley_error error = {0};
-    ley_atoms *random = support_crowd(n, &short_job_lattice, 0, 5), *atoms = NULL;
+    ley_atoms *random = support_crowd(n, &short_job_grid, 0, 5), *atoms = NULL;
     double *position_A = calloc(4 * n, sizeof *position_A), *charge_e = position_A + 3 * n;
     assert_non_null(position_A);
     for (size_t i = 0; i < 3 * n; i++)
-        position_A[i] = short_job_lattice.origin_A[i % 3] + 2.7;
+        position_A[i] = short_job_grid.origin_A[i % 3] + 2.7;
     for (size_t i = 0; i < n; i++) /* of one sign: what nearly cancels has no digits left */
         charge_e[i] = fabs(ley_atoms_charges_e(random)[i]);
     assert_ok(ley_atoms_create(n, position_A, charge_e, ley_atoms_radii_A(random), &atoms, &error));
@@ -207,7 +207,7 @@ static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, 
         char name[96];
         snprintf(name, sizeof name, "depth %d, fill %g%s, overflow on the %s", depth, fill,
                  periodic ? ", periodic" : "", i == 0 ? "host" : "device");
-        o[i] = short_job_try(engine, atoms, &short_job_lattice, &options);
+        o[i] = short_job_try(engine, atoms, &short_job_grid, &options);
         if (o[i].status != LEY_OK)
             fail_msg("%s, %s: %s", ley_pair_get(pair)->name, name, o[i].error.message);
         short_job_assert_right(&o[i], atoms, &options, name);
@@ -230,7 +230,7 @@ static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, 
 static void test_overflow(void **state)
 {
     (void)state;
-    ley_atoms *atoms = support_crowd(350, &short_job_lattice, short_job_cutoff_A, 1), *heap = in_one_place(300);
+    ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 1), *heap = in_one_place(300);
     const int64_t n = (int64_t)charged(heap);
     const struct { /* at level quick every other one */
         bool of_heap;
@@ -259,7 +259,7 @@ static void test_overflow(void **state)
                         cases[i].least, cases[i].most);
     support_options options = short_job_options(LEY_PAIR_TAYLOR2, NULL);
     options.short_range.bin_fill = 4; /* where it is summed is for the job to choose */
-    short_job o = short_job_run(engine, atoms, &short_job_lattice, &options);
+    short_job o = short_job_run(engine, atoms, &short_job_grid, &options);
     assert_true(short_job_notes(&o).overflow_sum == LEY_PLACE_HOST ||
                 short_job_notes(&o).overflow_sum == LEY_PLACE_DEVICE);
     short_job_end(&o);
@@ -272,7 +272,7 @@ static void test_overflow(void **state)
 static void test_slabs_make_the_same_map(void **state)
 {
     (void)state;
-    const ley_lattice tall = {.origin_A = {2, -4, 8}, .step_A = LEY_STEPS(0.625, 0.5, 0.75), .n = {9, 10, 27}};
+    const ley_grid tall = {.origin_A = {2, -4, 8}, .step_A = LEY_STEPS(0.625, 0.5, 0.75), .n = {9, 10, 27}};
     ley_atoms *atoms = support_crowd(500, &tall, short_job_cutoff_A, 3);
     static const int64_t planes[] = {1, 8, 9, 16, 27, 100};
     for (int host = 0; host <= 1; host++) {
@@ -292,7 +292,7 @@ static void test_slabs_make_the_same_map(void **state)
             }
             assert_int_equal(layers, 4); /* of 8 planes */
             assert_true(most <= (planes[i] + 7) / 8);
-            assert_int_equal(r->devices[0].points, ley_lattice_points(&tall));
+            assert_int_equal(r->devices[0].points, ley_grid_points(&tall));
             assert_true(same_bytes(o.map, whole.map));
             short_job_end(&o);
         }
@@ -305,7 +305,7 @@ static void test_slabs_make_the_same_map(void **state)
 static void test_rows_and_regions(void **state)
 {
     (void)state;
-    ley_atoms *atoms = support_crowd(350, &short_job_lattice, short_job_cutoff_A, 4);
+    ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 4);
     const char *variant;
     for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++) {
         support_options options = short_job_options(LEY_PAIR_TAYLOR2, variant);
@@ -315,7 +315,7 @@ static void test_rows_and_regions(void **state)
             continue;
         for (int k = 0; k < 2; k++) {
             options.short_range.transposition = k == 0 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
-            o[k] = short_job_run(engine, atoms, &short_job_lattice, &options);
+            o[k] = short_job_run(engine, atoms, &short_job_grid, &options);
             assert_int_equal(short_job_notes(&o[k]).transposition, options.short_range.transposition);
             assert_non_null(
                 strstr(ley_job_report(o[k].job)->devices[0].specification, k == 0 ? "-DLEY_STORE=0" : "-DLEY_STORE=1"));
@@ -331,10 +331,10 @@ static void test_rows_and_regions(void **state)
 /* The largest error of a point, of the sum of the absolute terms there. */
 static double worst_of_terms(const ley_map *map, const ley_atoms *atoms, const support_options *o)
 {
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     const double constant = ley_coulomb_constant(o->units, o->dielectric, o->temperature_K);
     double worst = 0;
-    for (int64_t i = 0; i < ley_lattice_points(l); i++) {
+    for (int64_t i = 0; i < ley_grid_points(l); i++) {
         const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / l->n[0] / l->n[1]};
         double point_A[3];
         for (int axis = 0; axis < 3; axis++)
@@ -351,7 +351,7 @@ static double worst_of_terms(const ley_map *map, const ley_atoms *atoms, const s
 /* Every point keeps what is promised. Where regions are long, no float of a place is right to more
  * than a part of their length: at the far end of one of 140 A to 1e-6 A, of 0.06 A to the nearest
  * atom 1.6e-5. */
-static void check_odd(const ley_atoms *atoms, const ley_lattice *l, const support_options *options, const char *name)
+static void check_odd(const ley_atoms *atoms, const ley_grid *l, const support_options *options, const char *name)
 {
     short_job o = short_job_run(engine, atoms, l, options);
     const double longest_A = fmax(fmax(l->step_A[0][0], l->step_A[1][1]), l->step_A[2][2]),
@@ -365,10 +365,10 @@ static void check_odd(const ley_atoms *atoms, const ley_lattice *l, const suppor
     short_job_end(&o);
 }
 
-static void test_odd_lattices(void **state)
+static void test_odd_meshes(void **state)
 {
     (void)state;
-    static const ley_lattice lattices[] = {
+    static const ley_grid meshes[] = {
         {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.5, 0.5), {1, 1, 1}},
         {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {1, 1, 50}},
         {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {50, 1, 1}},
@@ -383,8 +383,8 @@ static void test_odd_lattices(void **state)
         {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.5, 0.5), {257, 3, 2}},
         {{0, 0, 0}, LEY_STEPS(1e-3, 20, 0.5), {12, 10, 3}},
     };
-    for (int i = 0; i < (int)(sizeof lattices / sizeof lattices[0]); i++) {
-        const ley_lattice *l = &lattices[i];
+    for (int i = 0; i < (int)(sizeof meshes / sizeof meshes[0]); i++) {
+        const ley_grid *l = &meshes[i];
         ley_atoms *atoms = support_crowd(200, l, short_job_cutoff_A, 6);
         char name[64];
         snprintf(name, sizeof name, "%d x %d x %d", (int)l->n[0], (int)l->n[1], (int)l->n[2]);
@@ -404,7 +404,7 @@ static void test_odd_lattices(void **state)
 
 static void assert_all_zero(const short_job *o)
 {
-    for (int64_t i = 0; i < ley_lattice_points(&short_job_lattice); i++)
+    for (int64_t i = 0; i < ley_grid_points(&short_job_grid); i++)
         assert_true(ley_map_read_values(o->map)[i] == 0);
 }
 
@@ -422,16 +422,16 @@ static void test_few_atoms(void **state)
     for (size_t i = 0; i < 3; i++) {
         support_options options = short_job_options(pairs[i], NULL);
         options.verify_points = 50;
-        short_job o = short_job_run(engine, far, &short_job_lattice, &options);
+        short_job o = short_job_run(engine, far, &short_job_grid, &options);
         assert_all_zero(&o);
         assert_true(short_job_notes(&o).outside == 4 && short_job_notes(&o).binned == 0 &&
                     ley_job_report(o.job)->accuracy.passed);
         short_job_end(&o);
-        o = short_job_run(engine, one, &short_job_lattice, &options);
+        o = short_job_run(engine, one, &short_job_grid, &options);
         short_job_assert_right(&o, one, &options, "one atom");
         assert_int_equal(short_job_notes(&o).binned, 1);
         short_job_end(&o);
-        o = short_job_run(engine, neutral, &short_job_lattice, &options);
+        o = short_job_run(engine, neutral, &short_job_grid, &options);
         if (pairs[i] == LEY_PAIR_LENNARD_JONES)
             short_job_assert_right(&o, neutral, &options, "an atom without charge");
         else
@@ -457,7 +457,7 @@ static void check_distances(const ley_atoms *atoms, int pair, double end_A, doub
     options.short_range.cutoff_A = end_A;
     options.r_min_A = r_min_A;
     snprintf(name, sizeof name, "cutoff %g A, r_min %g A", end_A, r_min_A);
-    short_job o = short_job_run(engine, atoms, &short_job_lattice, &options);
+    short_job o = short_job_run(engine, atoms, &short_job_grid, &options);
     short_job_assert_right(&o, atoms, &options, name);
     short_job_end(&o);
 }
@@ -467,19 +467,19 @@ static void test_r_min(void **state)
 {
     (void)state;
     static const double r_mins_A[] = {1e-6, 1e-3, 0.3, 0.8, 3};
-    ley_atoms *atoms = support_crowd(350, &short_job_lattice, short_job_cutoff_A, 8);
+    ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 8);
     pairwise p = PAIRWISE(5, LEY_PAIR_TAYLOR4 + 1);
     for (p.can_be = is_tried; pairwise_next(&p);)
         check_distances(atoms, p.at[1], short_job_cutoff_A, r_mins_A[p.at[0]]);
     ley_atoms_destroy(atoms);
 }
 
-/* Cutoffs from less than a point's distance to much more than the lattice. */
+/* Cutoffs from less than a point's distance to much more than the grid. */
 static void test_cutoffs(void **state)
 {
     (void)state;
     static const double cutoffs_A[] = {0.2, 0.4, 1, 12, 60, 1000};
-    ley_atoms *atoms = support_crowd(350, &short_job_lattice, 12, 9);
+    ley_atoms *atoms = support_crowd(350, &short_job_grid, 12, 9);
     pairwise p = PAIRWISE(6, LEY_PAIR_TAYLOR4 + 1);
     for (p.can_be = is_tried; pairwise_next(&p);)
         check_distances(atoms, p.at[1], cutoffs_A[p.at[0]], fmin(0.05, cutoffs_A[p.at[0]] / 10));
@@ -494,7 +494,7 @@ static void test_screening(void **state)
     static const struct {
         double kappa_per_A, r_min_A;
     } cases[] = {{0, 0.05}, {1e-3, 0.05}, {3, 0.05}, {20, 0.05}, {100, 0.05}, {100, 0.5}, {100, 1}, {100, 4}};
-    ley_atoms *atoms = support_crowd(350, &short_job_lattice, short_job_cutoff_A, 8);
+    ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 8);
     for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
         support_options options = short_job_options(LEY_PAIR_YUKAWA, NULL);
         char name[64];
@@ -506,8 +506,8 @@ static void test_screening(void **state)
             if (support_is_quick() && host != i / 2 % 2)
                 continue;
             options.short_range.overflow = host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
-            short_job o = short_job_run(engine, atoms, &short_job_lattice, &options);
-            for (int64_t k = 0; k < ley_lattice_points(&short_job_lattice); k++) {
+            short_job o = short_job_run(engine, atoms, &short_job_grid, &options);
+            for (int64_t k = 0; k < ley_grid_points(&short_job_grid); k++) {
                 const double most = 560.5 * 350 * exp(-cases[i].kappa_per_A * cases[i].r_min_A) / cases[i].r_min_A;
                 if (!(fabs((double)ley_map_read_values(o.map)[k]) <= most + 1e-30))
                     fail_msg("%s: %g", name, (double)ley_map_read_values(o.map)[k]);
@@ -529,22 +529,21 @@ static void test_verification_of_nothing(void **state)
     (void)state;
     ley_error error = {0};
     ley_atoms *far = NULL;
-    const double far_A[] = {short_job_lattice.origin_A[0] - 2, short_job_lattice.origin_A[1],
-                            short_job_lattice.origin_A[2]},
+    const double far_A[] = {short_job_grid.origin_A[0] - 2, short_job_grid.origin_A[1], short_job_grid.origin_A[2]},
                  charge_e = 1;
     assert_ok(ley_atoms_create(1, far_A, &charge_e, NULL, &far, &error));
     support_options options = short_job_options(LEY_PAIR_YUKAWA, NULL);
     options.short_range.kappa_per_A = 100;
     options.verify_points = 100;
     for (options.r_min_A = 0.05; options.r_min_A < 2; options.r_min_A *= 20) {
-        short_job o = short_job_try(engine, far, &short_job_lattice, &options);
+        short_job o = short_job_try(engine, far, &short_job_grid, &options);
         if (o.status != LEY_OK)
             fail_msg("r_min %g A: %s", options.r_min_A, o.error.message);
         short_job_end(&o);
     }
     ley_atoms_destroy(far);
 }
-/* Bins around a region that constant memory has no room for: coarse lattices, dense atoms. What
+/* Bins around a region that constant memory has no room for: coarse meshes, dense atoms. What
  * fits is right. */
 static void test_tables_in_constant_memory(void **state)
 {
@@ -552,7 +551,7 @@ static void test_tables_in_constant_memory(void **state)
     const ley_device_info *info = ley_engine_device(engine, 0);
     if (support_is_quick() && support_has_vectors(engine))
         return; /* which take five seconds to compile it */
-    const ley_lattice coarse = {.step_A = LEY_STEPS(3, 3, 3), .n = {17, 9, 9}};
+    const ley_grid coarse = {.step_A = LEY_STEPS(3, 3, 3), .n = {17, 9, 9}};
     ley_atoms *atoms = support_atoms(40000, -2, 40, 3);
     support_options options = short_job_options(LEY_PAIR_TAYLOR2, "bins");
     options.short_range.cutoff_A = 1.5;
@@ -595,7 +594,7 @@ static const struct CMUnitTest device_tests[] = {
     cmocka_unit_test(test_overflow),
     cmocka_unit_test(test_slabs_make_the_same_map),
     cmocka_unit_test(test_rows_and_regions),
-    cmocka_unit_test(test_odd_lattices),
+    cmocka_unit_test(test_odd_meshes),
     cmocka_unit_test(test_r_min),
     cmocka_unit_test(test_cutoffs),
     cmocka_unit_test(test_few_atoms),

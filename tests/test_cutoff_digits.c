@@ -114,7 +114,7 @@ typedef struct judged {
 static void judge(void *context, size_t first, size_t last)
 {
     const judged *j = context;
-    const ley_lattice *l = ley_map_lattice(j->map);
+    const ley_grid *l = ley_map_grid(j->map);
     for (size_t i = first; i < last; i++) {
         const int64_t at[3] = {(int64_t)i % l->n[0], (int64_t)i / l->n[0] % l->n[1], (int64_t)i / l->n[0] / l->n[1]};
         double point_A[3];
@@ -135,7 +135,7 @@ static void judge(void *context, size_t first, size_t last)
 /* The largest error of a point, of the sum of the absolute terms there. */
 static double worst(const ley_map *map, const ley_atoms *atoms, const support_options *options)
 {
-    const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map));
+    const size_t n = (size_t)ley_grid_points(ley_map_grid(map));
     judged j = {map, atoms, options, 1e-37, calloc(n, sizeof(double))};
     double largest = 0;
     assert_non_null(j.error);
@@ -146,20 +146,20 @@ static double worst(const ley_map *map, const ley_atoms *atoms, const support_op
     return largest;
 }
 
-static double worst_of(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *options)
+static double worst_of(const ley_atoms *atoms, const ley_grid *grid, const support_options *options)
 {
-    ley_map *map = support_run(engine, atoms, lattice, options);
+    ley_map *map = support_run(engine, atoms, grid, options);
     const double largest = worst(map, atoms, options);
     ley_map_destroy(map);
     return largest;
 }
 
 /* The promise for a job, as its verification has it. */
-static double promised(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *o)
+static double promised(const ley_atoms *atoms, const ley_grid *grid, const support_options *o)
 {
     ley_error error = {0};
     cutoff_problem problem;
-    assert_ok(cutoff_problem_init(&problem, atoms, lattice, &o->short_range, 1, 1, o->r_min_A, &error));
+    assert_ok(cutoff_problem_init(&problem, atoms, grid, &o->short_range, 1, 1, o->r_min_A, &error));
     const double promise =
         short_range_promise(&o->short_range, o->math, o->r_min_A, cutoff_problem_largest_A(&problem));
     cutoff_problem_clear(&problem);
@@ -187,7 +187,7 @@ static double fraction(uint32_t *state)
 
 /* ---- Next to the cutoff ---------------------------------------------------------------------- */
 
-static const ley_lattice around = {.origin_A = {-13, -13, -13}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {53, 53, 53}};
+static const ley_grid around = {.origin_A = {-13, -13, -13}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {53, 53, 53}};
 
 /* CPU devices with vectors have variants of their own, and compile those of GPUs slowly. */
 static bool is_vector(const char *variant)
@@ -273,7 +273,7 @@ static void test_overflow_next_to_the_cutoff(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Half a lattice is full of atoms, half of it empty: regions with atoms in them, beside them and
+/* Half a grid is full of atoms, half of it empty: regions with atoms in them, beside them and
  * far from them. Strong charges are far from weak ones. */
 static void test_the_edge_of_a_molecule(void **state)
 {
@@ -286,12 +286,12 @@ static void test_the_edge_of_a_molecule(void **state)
             position_A[3 * i + axis] = axis == 0 ? -13 + 12 * fraction(&random) : -13 + 26 * fraction(&random);
         charge_e[i] = (2 * fraction(&random) - 1) * (i % 100 == 0 ? 3 : i % 3 == 0 ? 0.01 : 1);
     }
-    const ley_lattice lattice = {.origin_A = {-13, -13, -13}, .step_A = LEY_STEPS(0.7, 0.6, 0.5), .n = {38, 14, 16}};
+    const ley_grid grid = {.origin_A = {-13, -13, -13}, .step_A = LEY_STEPS(0.7, 0.6, 0.5), .n = {38, 14, 16}};
     ley_atoms *atoms = atoms_at(N, position_A, charge_e);
     for (int pair = LEY_PAIR_TAYLOR2; pair <= LEY_PAIR_TAYLOR4; pair++)
         for (double cutoff_A = 5; cutoff_A < 13; cutoff_A += 7) {
             const support_options options = support_short_range((ley_pair)pair, cutoff_A);
-            const double error = worst_of(atoms, &lattice, &options);
+            const double error = worst_of(atoms, &grid, &options);
             if (!(error <= 1e-5))
                 fail_msg("%s, cutoff %g A: off by %g of the absolute terms", pair_name(pair), cutoff_A, error);
         }
@@ -301,16 +301,16 @@ static void test_the_edge_of_a_molecule(void **state)
 /* ---- Next to atoms --------------------------------------------------------------------------- */
 
 /* The root mean square of what values are off by, of that of the values. */
-static double off_by(const ley_atoms *atoms, const ley_lattice *lattice, const support_options *options)
+static double off_by(const ley_atoms *atoms, const ley_grid *grid, const support_options *options)
 {
-    ley_map *map = support_run(engine, atoms, lattice, options);
+    ley_map *map = support_run(engine, atoms, grid, options);
     const float *value = ley_map_read_values(map);
     double squares = 0, all = 0;
-    for (int64_t i = 0; i < ley_lattice_points(lattice); i++) {
-        const int64_t at[3] = {i % lattice->n[0], i / lattice->n[0] % lattice->n[1], i / lattice->n[0] / lattice->n[1]};
+    for (int64_t i = 0; i < ley_grid_points(grid); i++) {
+        const int64_t at[3] = {i % grid->n[0], i / grid->n[0] % grid->n[1], i / grid->n[0] / grid->n[1]};
         double point_A[3];
         for (int axis = 0; axis < 3; axis++)
-            point_A[axis] = lattice->origin_A[axis] + (double)at[axis] * lattice->step_A[axis][axis];
+            point_A[axis] = grid->origin_A[axis] + (double)at[axis] * grid->step_A[axis][axis];
         const double right = right_at(atoms, options, point_A).value;
         squares += pow((double)value[i] - right, 2);
         all += right * right;
@@ -346,11 +346,11 @@ static void test_compensated_places(void **state)
     ley_atoms *atoms = even_water();
     for (int i = 0; i < 3; i++) {
         const double h_A = spacings_A[i];
-        const ley_lattice lattice = {.origin_A = {1, 0.75, 0.875}, .step_A = LEY_STEPS(h_A, h_A, h_A), .n = {n, n, n}};
+        const ley_grid grid = {.origin_A = {1, 0.75, 0.875}, .step_A = LEY_STEPS(h_A, h_A, h_A), .n = {n, n, n}};
         support_options options = support_short_range(LEY_PAIR_TAYLOR2, 5);
-        const double by_floats = off_by(atoms, &lattice, &options);
+        const double by_floats = off_by(atoms, &grid, &options);
         options.sum = LEY_SUM_COMPENSATED;
-        const double off = off_by(atoms, &lattice, &options);
+        const double off = off_by(atoms, &grid, &options);
         if (getenv("TEST_VERBOSE") != NULL)
             print_message("%g A: off by %.2g, floats by %.2g\n", h_A, off, by_floats);
         if (!(off < 6e-7 && off < 0.6 * by_floats))
@@ -374,17 +374,16 @@ static void test_screening_leaves_no_floor(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (double temperature_K = 10; temperature_K < 1000; temperature_K *= 30) {
             const double h_A = cases[i].spacing_A;
-            const ley_lattice lattice = {
-                .origin_A = {-1, -1, -1}, .step_A = LEY_STEPS(h_A, h_A, h_A), .n = {24, 24, 24}};
+            const ley_grid grid = {.origin_A = {-1, -1, -1}, .step_A = LEY_STEPS(h_A, h_A, h_A), .n = {24, 24, 24}};
             support_options options = support_short_range(LEY_PAIR_YUKAWA, cases[i].cutoff_A);
             options.short_range.kappa_per_A = cases[i].kappa_per_A;
             options.temperature_K = temperature_K;
-            double error = worst_of(atoms, &lattice, &options), limit = promised(atoms, &lattice, &options);
+            double error = worst_of(atoms, &grid, &options), limit = promised(atoms, &grid, &options);
             if (!(error <= limit))
                 fail_msg("kappa %g / A, %g K: off by %g of the absolute terms, %g is promised", cases[i].kappa_per_A,
                          temperature_K, error, limit);
             options.math = LEY_MATH_STANDARD;
-            error = worst_of(atoms, &lattice, &options);
+            error = worst_of(atoms, &grid, &options);
             if (!(error <= 3e-5))
                 fail_msg("kappa %g / A, %g K: off by %g of the absolute terms", cases[i].kappa_per_A, temperature_K,
                          error);
@@ -394,8 +393,8 @@ static void test_screening_leaves_no_floor(void **state)
 
 /* ---- What is promised ------------------------------------------------------------------------ */
 
-/* Atoms next to lattice points, at all distances from a thousandth of a spacing on. */
-static ley_atoms *atoms_beside_points(const ley_lattice *l)
+/* Atoms next to grid points, at all distances from a thousandth of a spacing on. */
+static ley_atoms *atoms_beside_points(const ley_grid *l)
 {
     enum { N = 400 };
     static double position_A[3 * N], charge_e[N];
@@ -418,7 +417,7 @@ static ley_atoms *atoms_beside_points(const ley_lattice *l)
 }
 
 /* No point is off by more than is promised, however steep the function, long the cutoff or coarse
- * the lattice; and what comes closest shows that no more is promised than that asks for. */
+ * the mesh; and what comes closest shows that no more is promised than that asks for. */
 static void test_promises(void **state)
 {
     (void)state;
@@ -445,16 +444,16 @@ static void test_promises(void **state)
     for (size_t h = 0; h < 3; h++)
         for (size_t a = 0; a < 3; a++) {
             const double h_A = spacings_A[h];
-            const ley_lattice lattice = {
+            const ley_grid grid = {
                 .origin_A = {-7.123, 3.3, 11.7}, .step_A = LEY_STEPS(h_A, h_A, h_A), .n = {12, 12, 12}};
             if (support_is_quick() && h + a != 1)
                 continue;
-            ley_atoms *atoms = atoms_beside_points(&lattice);
+            ley_atoms *atoms = atoms_beside_points(&grid);
             for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
                 support_options options = support_short_range(cases[i].pair, cutoffs_A[a]);
                 options.r_min_A = cases[i].r_min_A;
                 options.short_range.kappa_per_A = cases[i].kappa_per_A;
-                const double error = worst_of(atoms, &lattice, &options), promise = promised(atoms, &lattice, &options);
+                const double error = worst_of(atoms, &grid, &options), promise = promised(atoms, &grid, &options);
                 closest = fmax(closest, error / promise);
                 if (!(error <= promise))
                     fail_msg("%s, spacing %g A, cutoff %g A, r_min %g A, kappa %g / A: off by %g of the absolute "

@@ -17,16 +17,16 @@ static ley_engine *engine; /* of the device under test */
 static void check_fault(const char *from, const char *to, ley_pair pair)
 {
     const support_options options = short_job_options(pair, NULL);
-    ley_atoms *atoms = support_crowd(100, &short_job_lattice, short_job_cutoff_A, 1);
+    ley_atoms *atoms = support_crowd(100, &short_job_grid, short_job_cutoff_A, 1);
     support_plant_fault("cutoff", from, to);
-    short_job o = short_job_try(engine, atoms, &short_job_lattice, &options);
+    short_job o = short_job_try(engine, atoms, &short_job_grid, &options);
     unsetenv("LEYDEN_KERNEL_DIR");
     if (o.status != LEY_ERROR_WRONG_RESULT)
         fail_msg("'%s' in place of '%s', %s: %s %s", to, from, ley_pair_get(pair)->name, ley_status_name(o.status),
                  o.error.message);
     assert_non_null(strstr(o.error.message, "self-test of cutoff failed"));
     assert_int_equal(ley_job_report(o.job)->devices[0].status, LEY_ERROR_WRONG_RESULT);
-    for (int64_t k = 0; k < ley_lattice_points(&short_job_lattice); k++)
+    for (int64_t k = 0; k < ley_grid_points(&short_job_grid); k++)
         assert_true(isnan(ley_map_read_values(o.map)[k]));
     short_job_end(&o);
     ley_atoms_destroy(atoms);
@@ -49,9 +49,9 @@ static void test_wrong_kernels(void **state)
     const size_t first = support_is_quick() && !support_has_vectors(engine) ? 1 : 0, step = support_is_quick() ? 2 : 1;
     for (size_t i = first; i < sizeof faults / sizeof faults[0]; i += step)
         check_fault(faults[i].from, faults[i].to, faults[i].pair);
-    ley_atoms *atoms = support_crowd(100, &short_job_lattice, short_job_cutoff_A, 1);
+    ley_atoms *atoms = support_crowd(100, &short_job_grid, short_job_cutoff_A, 1);
     const support_options options = short_job_options(LEY_PAIR_COULOMB, NULL);
-    short_job o = short_job_run(engine, atoms, &short_job_lattice, &options);
+    short_job o = short_job_run(engine, atoms, &short_job_grid, &options);
     short_job_assert_right(&o, atoms, &options, "afterwards");
     short_job_end(&o);
     ley_atoms_destroy(atoms);
@@ -81,12 +81,12 @@ static void test_verification_finds_faults(void **state)
         if (fault)
             support_plant_fault("cutoff", "p, gm_phi);",
                                 "p, (p.sum[0] += side.x * side.x < 0.1f * limits.x ? 10.0f : 0.0f, gm_phi));");
-        short_job o = short_job_try(engine, atoms, &short_job_lattice, &options);
+        short_job o = short_job_try(engine, atoms, &short_job_grid, &options);
         unsetenv("LEYDEN_KERNEL_DIR");
         const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
         assert_int_equal(short_job_notes(&o).overflow, 0);
         assert_int_equal(o.status, fault ? LEY_ERROR_WRONG_RESULT : LEY_OK);
-        assert_int_equal(a->points, ley_lattice_points(&short_job_lattice));
+        assert_int_equal(a->points, ley_grid_points(&short_job_grid));
         assert_true(a->passed != (fault == 1) && (a->max_error > a->tolerance) == (fault == 1));
         if (fault)
             assert_non_null(strstr(o.error.message, "verification failed"));
@@ -114,7 +114,7 @@ static void run_with_other_numbers(const ley_atoms *atoms, bool fault)
         options.short_range.numbers = &number;
         options.short_range.number_count = 1;
         options.verify_points = 1000;
-        short_job o = short_job_try(engine, atoms, &short_job_lattice, &options);
+        short_job o = short_job_try(engine, atoms, &short_job_grid, &options);
         const ley_report *report = ley_job_report(o.job);
         const bool is_wrong = fault && i == 1;
         assert_int_equal(o.status, is_wrong ? LEY_ERROR_WRONG_RESULT : LEY_OK);
@@ -131,7 +131,7 @@ static void run_with_other_numbers(const ley_atoms *atoms, bool fault)
 static void test_numbers_are_arguments(void **state)
 {
     (void)state;
-    ley_atoms *atoms = support_crowd(100, &short_job_lattice, short_job_cutoff_A, 1);
+    ley_atoms *atoms = support_crowd(100, &short_job_grid, short_job_cutoff_A, 1);
     run_with_other_numbers(atoms, false);
     run_with_other_numbers(atoms, true);
     ley_atoms_destroy(atoms);
@@ -144,8 +144,8 @@ static void expect_refused(support_options options, ley_status wanted, const cha
     ley_error error = {0};
     ley_map *map = NULL;
     ley_job *job = NULL;
-    ley_atoms *atoms = support_crowd(50, &short_job_lattice, short_job_cutoff_A, 1);
-    assert_ok(ley_map_create(&short_job_lattice, &map, &error));
+    ley_atoms *atoms = support_crowd(50, &short_job_grid, short_job_cutoff_A, 1);
+    assert_ok(ley_map_create(&short_job_grid, &map, &error));
     ley_status status = support_job_create(engine, atoms, map, &options, &job, &error);
     if (status == LEY_OK)
         status = ley_job_run(job, &error);
@@ -191,7 +191,7 @@ static void test_jobs_that_cannot_be(void **state)
 }
 
 /* What the progress callback saw; asserts belong into the test's own thread. */
-static ley_status run_watched(ley_engine *on, const ley_lattice *lattice, const ley_atoms *atoms, ley_map *map,
+static ley_status run_watched(ley_engine *on, const ley_grid *grid, const ley_atoms *atoms, ley_map *map,
                               size_t verify_points, support_watch *w)
 {
     ley_error error = {0};
@@ -203,11 +203,11 @@ static ley_status run_watched(ley_engine *on, const ley_lattice *lattice, const 
     options.progress_context = w;
     assert_ok(support_job_create(on, atoms, map, &options, &w->job, &error));
     const ley_status status = support_run_watched(w, &points);
-    assert_int_equal(points, ley_lattice_points(lattice));
+    assert_int_equal(points, ley_grid_points(grid));
     return status;
 }
 
-static const ley_lattice tower = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {9, 9, 100}};
+static const ley_grid tower = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {9, 9, 100}};
 
 static void test_progress_and_cancel(void **state)
 {
@@ -218,7 +218,7 @@ static void test_progress_and_cancel(void **state)
     assert_ok(ley_map_create(&tower, &map, &error));
     support_watch w = {.calls = 0};
     assert_int_equal(run_watched(engine, &tower, atoms, map, 0, &w), LEY_OK);
-    assert_true(w.done == w.total && w.total == ley_lattice_points(&tower));
+    assert_true(w.done == w.total && w.total == ley_grid_points(&tower));
     assert_int_equal(w.calls, 13);
 
     w = (support_watch){.cancel_at_call = -1}; /* before it runs */
@@ -264,7 +264,7 @@ static void test_all_devices_at_once(void **state)
     assert_ok(ley_map_create(&tower, &map, &error));
     support_watch w = {.calls = 0};
     assert_int_equal(run_watched(all, &tower, atoms, map, 100, &w), LEY_OK);
-    assert_int_equal(w.done, ley_lattice_points(&tower));
+    assert_int_equal(w.done, ley_grid_points(&tower));
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);
     ley_engine_destroy(all);

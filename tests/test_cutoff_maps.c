@@ -13,8 +13,7 @@
 
 static ley_engine *engine; /* the default device */
 
-static const ley_lattice uneven = {
-    .origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {19, 13, 11}};
+static const ley_grid uneven = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {19, 13, 11}};
 
 static void assert_right(const ley_map *map, const ley_atoms *atoms, const support_options *options, const char *what)
 {
@@ -26,7 +25,7 @@ static void assert_right(const ley_map *map, const ley_atoms *atoms, const suppo
 
 static double value_at(const ley_map *map, int64_t x, int64_t y, int64_t z)
 {
-    const int64_t *n = ley_map_lattice(map)->n;
+    const int64_t *n = ley_map_grid(map)->n;
     return (double)ley_map_read_values(map)[(z * n[1] + y) * n[0] + x];
 }
 
@@ -117,16 +116,16 @@ static support_options of_salt(ley_pair pair, double cutoff_A)
 
 static const double salt_shift_A[3] = {0.3, 0.17, 0.23}; /* no atom on a point */
 
-static ley_lattice of_cells(int64_t x, int64_t y, int64_t z)
+static ley_grid of_cells(int64_t x, int64_t y, int64_t z)
 {
     const double h_A = 2 * salt_A / ACROSS;
-    return (ley_lattice){.step_A = LEY_STEPS(h_A, h_A, h_A), .n = {x, y, z}};
+    return (ley_grid){.step_A = LEY_STEPS(h_A, h_A, h_A), .n = {x, y, z}};
 }
 
 /* Largest difference of two values, relative to the RMS of the first map. */
 static double largest_difference(const ley_map *a, const ley_map *b, int64_t step, int axis)
 {
-    const int64_t *n = ley_map_lattice(b)->n, *wrap = ley_map_lattice(a)->n;
+    const int64_t *n = ley_map_grid(b)->n, *wrap = ley_map_grid(a)->n;
     double largest = 0, square = 0;
     for (int64_t z = 0; z < n[2]; z++)
         for (int64_t y = 0; y < n[1]; y++)
@@ -150,20 +149,20 @@ static void test_crystals(void **state)
     for (size_t i = 0; i < sizeof cutoffs_A / sizeof cutoffs_A[0]; i++)
         for (size_t k = 0; k < 2; k++) {
             const support_options options = of_salt(pairs[k], cutoffs_A[i]);
-            const ley_lattice one = of_cells(ACROSS, ACROSS, ACROSS);
+            const ley_grid one = of_cells(ACROSS, ACROSS, ACROSS);
             char name[32];
             snprintf(name, sizeof name, "cutoff %g A", cutoffs_A[i]);
             ley_map *alone = support_run(engine, atoms, &one, &options);
             assert_right(alone, atoms, &options, name);
             for (int axis = 0; axis < 3; axis++) {
-                ley_lattice two = one;
+                ley_grid two = one;
                 two.n[axis] = 2 * ACROSS;
                 ley_map *map = support_run(engine, atoms, &two, &options);
                 const double halves = largest_difference(map, map, ACROSS, axis),
                              cells = largest_difference(alone, map, 0, axis);
                 if (!(halves < 5e-5 && cells < 5e-5))
-                    fail_msg("%s, pair function %d: %g between halves, %g from a lattice of one cell", name,
-                             (int)pairs[k], halves, cells);
+                    fail_msg("%s, pair function %d: %g between halves, %g from a grid of one cell", name, (int)pairs[k],
+                             halves, cells);
                 ley_map_destroy(map);
             }
             ley_map_destroy(alone);
@@ -171,16 +170,16 @@ static void test_crystals(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Atoms and lattice by the same vector: nothing changes. Atoms by a spacing: the map by a point. */
+/* Atoms and grid by the same vector: nothing changes. Atoms by a spacing: the map by a point. */
 static void test_a_crystal_that_moves(void **state)
 {
     (void)state;
     static const double by_A[3] = {1.234, -17.7, 103.1};
-    const ley_lattice here = of_cells(ACROSS, ACROSS, ACROSS);
+    const ley_grid here = of_cells(ACROSS, ACROSS, ACROSS);
     const support_options options = of_salt(LEY_PAIR_TAYLOR2, 8);
     ley_atoms *atoms = rock_salt(salt_shift_A);
     ley_map *map = support_run(engine, atoms, &here, &options);
-    ley_lattice there = here;
+    ley_grid there = here;
     double shift_A[3];
     for (int axis = 0; axis < 3; axis++) {
         there.origin_A[axis] += by_A[axis];
@@ -263,7 +262,7 @@ static ley_atoms *shuffled(const ley_atoms *atoms, unsigned seed)
 static void test_order(void **state)
 {
     (void)state;
-    const size_t bytes = (size_t)ley_lattice_points(&uneven) * sizeof(float);
+    const size_t bytes = (size_t)ley_grid_points(&uneven) * sizeof(float);
     ley_atoms *atoms = support_crowd(3000, &uneven, 6, 7), *other = shuffled(atoms, 8);
     for (int i = 0; i < 8; i++) {
         support_options options = support_short_range(i & 1 ? LEY_PAIR_LENNARD_JONES : LEY_PAIR_TAYLOR2, 6);
@@ -290,7 +289,7 @@ static void add_all(const ley_atoms *atoms, const support_options *o, ley_map *m
 {
     ley_error error = {0};
     cutoff_problem p;
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     const size_t n = ley_atoms_count(atoms);
     const double constant = ley_coulomb_constant(o->units, o->dielectric, o->temperature_K);
     assert_ok(cutoff_problem_init(&p, atoms, l, &o->short_range, constant, o->dielectric, o->r_min_A, &error));
@@ -310,12 +309,12 @@ static void add_all(const ley_atoms *atoms, const support_options *o, ley_map *m
     cutoff_problem_clear(&p);
 }
 
-static ley_map *zeros(const ley_lattice *lattice)
+static ley_map *zeros(const ley_grid *grid)
 {
     ley_error error = {0};
     ley_map *map = NULL;
-    assert_ok(ley_map_create(lattice, &map, &error));
-    memset(ley_map_values(map), 0, (size_t)ley_lattice_points(lattice) * sizeof(float));
+    assert_ok(ley_map_create(grid, &map, &error));
+    memset(ley_map_values(map), 0, (size_t)ley_grid_points(grid) * sizeof(float));
     return map;
 }
 
@@ -324,14 +323,14 @@ static ley_map *zeros(const ley_lattice *lattice)
 static void test_overflow_on_the_host(void **state)
 {
     (void)state;
-    static const ley_lattice lattices[] = {
+    static const ley_grid meshes[] = {
         {{-3.25, 1, -7}, LEY_STEPS(0.5, 0.625, 0.75), {19, 13, 11}}, {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {1, 1, 1}},
         {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {15, 4, 9}},           {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {16, 5, 3}},
         {{9, -9, 99}, LEY_STEPS(0.5, 0.5, 0.5), {17, 3, 8}},         {{0, 0, 0}, LEY_STEPS(0.4, 0.4, 0.4), {47, 2, 2}},
         {{1e5, 1e5, -1e5}, LEY_STEPS(0.5, 0.5, 0.5), {64, 6, 7}},
     };
-    for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
-        const ley_lattice *l = &lattices[i];
+    for (size_t i = 0; i < sizeof meshes / sizeof meshes[0]; i++) {
+        const ley_grid *l = &meshes[i];
         ley_atoms *atoms = support_crowd(150, l, 8, 9); /* some of them out of reach */
         for (int pair = 0; ley_pair_get((ley_pair)pair) != NULL; pair++) {
             if (pair == LEY_PAIR_EXPRESSION) /* host threads do not know it */
@@ -344,7 +343,7 @@ static void test_overflow_on_the_host(void **state)
             assert_right(map, atoms, &options, name);
             add_all(atoms, &options, pieces, 0, l->n[2], 2);
             assert_memory_equal(ley_map_values(pieces), ley_map_values(map),
-                                (size_t)ley_lattice_points(l) * sizeof(float));
+                                (size_t)ley_grid_points(l) * sizeof(float));
             ley_map_destroy(map);
             ley_map_destroy(pieces);
         }
@@ -381,7 +380,7 @@ static void test_cancel_the_overflow(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const ley_lattice large = {.step_A = LEY_STEPS(0.4, 0.4, 0.4), .n = {72, 72, 72}};
+    const ley_grid large = {.step_A = LEY_STEPS(0.4, 0.4, 0.4), .n = {72, 72, 72}};
     support_options options = support_short_range(LEY_PAIR_TAYLOR2, 12);
     options.short_range.bin_depth = 1;
     options.short_range.bin_fill = 1000;
@@ -405,7 +404,7 @@ static void test_cancel_the_overflow(void **state)
 
 /* ---- Devices that fail ----------------------------------------------------------------------- */
 
-static const ley_lattice tall = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {10, 9, 60}};
+static const ley_grid tall = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {10, 9, 60}};
 
 static void clean(support_job *o)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static ley_engine *engine; /* of the device under test */
-static ley_lattice lattice = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {37, 29, 11}};
+static ley_grid grid = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {37, 29, 11}};
 static const double r_min_A = 0.05;
 
 static support_options options_of(const char *variant, ley_math math, ley_sum sum)
@@ -26,7 +26,7 @@ static support_options options_of(const char *variant, ley_math math, ley_sum su
 
 /* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be
  * right. */
-static void check_combination(const ley_atoms *atoms, const ley_lattice *points, const ley_map *reference,
+static void check_combination(const ley_atoms *atoms, const ley_grid *points, const ley_map *reference,
                               const support_options *options)
 {
     static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
@@ -67,12 +67,12 @@ static void test_every_kernel(void **state)
 {
     (void)state;
     ley_atoms *atoms = support_atoms(777, -6, 14, 1);
-    ley_map *reference = support_reference_map(atoms, &lattice, r_min_A);
+    ley_map *reference = support_reference_map(atoms, &grid, r_min_A);
     pairwise p = PAIRWISE(support_variants("dcs"), 3, 3);
     for (p.can_be = is_tried; pairwise_next(&p);) {
         const support_options options =
             options_of(ley_variant_name("dcs", (size_t)p.at[0]), support_math(p.at[1]), (ley_sum)p.at[2]);
-        check_combination(atoms, &lattice, reference, &options);
+        check_combination(atoms, &grid, reference, &options);
     }
     ley_map_destroy(reference);
     ley_atoms_destroy(atoms);
@@ -84,7 +84,7 @@ static void test_sums_are_worth_their_price(void **state)
 {
     (void)state;
     ley_atoms *atoms = support_atoms(6000, -40, 60, 2);
-    const ley_lattice small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {16, 8, 2}};
+    const ley_grid small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {16, 8, 2}};
     ley_map *reference = support_reference_map(atoms, &small, r_min_A);
     double difference[3] = {0, 0, 0};
     for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
@@ -121,8 +121,8 @@ static ley_atoms *changed(const ley_atoms *atoms, double factor, double shift_A)
 
 /* ---- Digits ---------------------------------------------------------------------------------- */
 
-/* Atoms from least_A to most_A from random points of the lattice, in any direction. */
-static ley_atoms *close_atoms(size_t n, const ley_lattice *l, double least_A, double most_A, unsigned seed)
+/* Atoms from least_A to most_A from random points of the grid, in any direction. */
+static ley_atoms *close_atoms(size_t n, const ley_grid *l, double least_A, double most_A, unsigned seed)
 {
     ley_error error = {0};
     ley_atoms *atoms = NULL;
@@ -151,10 +151,10 @@ static ley_atoms *close_atoms(size_t n, const ley_lattice *l, double least_A, do
  * value is not finite. */
 static double worst_error(const ley_map *map, const ley_atoms *atoms, double clamp_A)
 {
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     const double constant = ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
     double worst = 0;
-    for (int64_t i = 0; i < ley_lattice_points(l); i++) {
+    for (int64_t i = 0; i < ley_grid_points(l); i++) {
         const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / l->n[0] / l->n[1]};
         double point_A[3];
         for (int axis = 0; axis < 3; axis++)
@@ -168,7 +168,7 @@ static double worst_error(const ley_map *map, const ley_atoms *atoms, double cla
 
 /* By every variant: no point is off by more than the promise, and where atoms are staged by no more
  * than 2e-6. */
-static void check_digits(const char *what, const ley_atoms *atoms, const ley_lattice *points, double clamp_A)
+static void check_digits(const char *what, const ley_atoms *atoms, const ley_grid *points, double clamp_A)
 {
     pairwise p = PAIRWISE(support_variants("dcs"), 3);
     for (p.can_be = is_tried; pairwise_next(&p);) {
@@ -205,7 +205,7 @@ static void test_points_just_beyond_r_min(void **state)
     (void)state;
     static const struct {
         const char *name;
-        ley_lattice points;
+        ley_grid points;
         double clamp_A;
     } cases[] = {
         {"0.6 A", {{0.1, 0.2, 0.3}, LEY_STEPS(0.6, 0.61, 0.62), {131, 33, 2}}, 0.05},
@@ -234,7 +234,7 @@ static void test_points_just_beyond_r_min(void **state)
 static void test_few_atoms(void **state)
 {
     (void)state;
-    const ley_lattice points = {{0.1, 0.2, 0.3}, LEY_STEPS(0.53, 0.57, 0.6), {139, 35, 2}};
+    const ley_grid points = {{0.1, 0.2, 0.3}, LEY_STEPS(0.53, 0.57, 0.6), {139, 35, 2}};
     for (int most = 1; most <= 3; most++) {
         ley_atoms *atoms = close_atoms(5, &points, 0.3 * most, 0.4 * most, 40 + (unsigned)most);
         check_digits("few atoms", atoms, &points, r_min_A);
@@ -256,7 +256,7 @@ static void test_far_from_a_neutral_box(void **state)
 {
     (void)state;
     for (int far_A = 60; far_A <= 150; far_A += 90) {
-        const ley_lattice points = {{30.0 + far_A, 1, -7}, LEY_STEPS(0.5, 0.6, 0.5), {17, 9, 2}};
+        const ley_grid points = {{30.0 + far_A, 1, -7}, LEY_STEPS(0.5, 0.6, 0.5), {17, 9, 2}};
         ley_atoms *random = support_atoms(1000, 0, 30, 22), *opposite = changed(random, -1, 1.5);
         const size_t n = ley_atoms_count(random);
         double *numbers = calloc(8 * n, sizeof(double));
@@ -282,7 +282,7 @@ static void test_many_atoms(void **state)
 {
     (void)state;
     ley_atoms *atoms = support_atoms(9001, -20, 40, 12);
-    const ley_lattice small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {9, 8, 3}};
+    const ley_grid small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {9, 8, 3}};
     ley_map *reference = support_reference_map(atoms, &small, r_min_A);
     pairwise p = PAIRWISE(support_variants("dcs"), 3);
     for (p.can_be = is_tried; pairwise_next(&p);) {
@@ -299,8 +299,8 @@ static void test_linear_in_the_charges(void **state)
     (void)state;
     const support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     ley_atoms *once = support_atoms(300, -6, 14, 3), *twice = changed(once, -2, 0);
-    ley_map *a = support_run(engine, once, &lattice, &options), *b = support_run(engine, twice, &lattice, &options);
-    for (int64_t i = 0; i < ley_lattice_points(&lattice); i++)
+    ley_map *a = support_run(engine, once, &grid, &options), *b = support_run(engine, twice, &grid, &options);
+    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
         assert_true(ley_map_values(b)[i] == -2 * ley_map_values(a)[i]); /* a power of two: exactly */
     ley_map_destroy(a);
     ley_map_destroy(b);
@@ -313,10 +313,10 @@ static void test_translation(void **state)
     (void)state;
     const support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     ley_atoms *here = support_atoms(300, -6, 14, 4), *there = changed(here, 1, 4096); /* a power of two: exactly */
-    ley_lattice moved = lattice;
+    ley_grid moved = grid;
     for (int axis = 0; axis < 3; axis++)
         moved.origin_A[axis] += 4096;
-    ley_map *a = support_run(engine, here, &lattice, &options), *b = support_run(engine, there, &moved, &options);
+    ley_map *a = support_run(engine, here, &grid, &options), *b = support_run(engine, there, &moved, &options);
     assert_true(support_difference(b, a) < 1e-6);
     ley_map_destroy(a);
     ley_map_destroy(b);
@@ -329,32 +329,32 @@ static void test_slabs_make_the_same_map(void **state)
     (void)state;
     support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     ley_atoms *atoms = support_atoms(500, -6, 14, 5);
-    ley_map *whole = support_run(engine, atoms, &lattice, &options);
+    ley_map *whole = support_run(engine, atoms, &grid, &options);
     for (int planes = 1; planes <= 4; planes += 3) {
         options.slab_planes = planes;
-        ley_map *pieces = support_run(engine, atoms, &lattice, &options);
+        ley_map *pieces = support_run(engine, atoms, &grid, &options);
         assert_memory_equal(ley_map_values(pieces), ley_map_values(whole),
-                            (size_t)ley_lattice_points(&lattice) * sizeof(float));
+                            (size_t)ley_grid_points(&grid) * sizeof(float));
         ley_map_destroy(pieces);
     }
     ley_map_destroy(whole);
     ley_atoms_destroy(atoms);
 }
 
-/* Lattices of one point, one row, one plane; longer than a tile by one; spacings that differ. */
-static void test_odd_lattices(void **state)
+/* Grids of one point, one row, one plane; longer than a tile by one; spacings that differ. */
+static void test_odd_meshes(void **state)
 {
     (void)state;
-    static const ley_lattice lattices[] = {
+    static const ley_grid meshes[] = {
         {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.5, 0.5), {1, 1, 1}}, {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {129, 1, 1}},
         {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {1, 65, 1}},      {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {1, 1, 33}},
         {{-5, -5, 2}, LEY_STEPS(0.25, 0.5, 1), {257, 17, 2}},
     };
     const support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     ley_atoms *atoms = support_atoms(100, -6, 14, 6);
-    for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
-        ley_map *map = support_run(engine, atoms, &lattices[i], &options);
-        ley_map *reference = support_reference_map(atoms, &lattices[i], r_min_A);
+    for (size_t i = 0; i < sizeof meshes / sizeof meshes[0]; i++) {
+        ley_map *map = support_run(engine, atoms, &meshes[i], &options);
+        ley_map *reference = support_reference_map(atoms, &meshes[i], r_min_A);
         assert_true(support_difference(map, reference) < 1e-5);
         ley_map_destroy(map);
         ley_map_destroy(reference);
@@ -362,13 +362,13 @@ static void test_odd_lattices(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* One charge on a lattice point: C q / r_min there, in each unit, with a dielectric. */
+/* One charge on a grid point: C q / r_min there, in each unit, with a dielectric. */
 static void test_charge_on_a_point(void **state)
 {
     (void)state;
     ley_error error = {0};
     const double origin_A[3] = {0, 0, 0}, charge_e = -1.5;
-    const ley_lattice point = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 1, 1}};
+    const ley_grid point = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 1, 1}};
     ley_atoms *atoms = NULL;
     assert_ok(ley_atoms_create(1, origin_A, &charge_e, NULL, &atoms, &error));
     static const double volt_A = 14.399645, kcal_A = 332.0637, kj_A = 1389.3546,
@@ -401,12 +401,12 @@ static void test_times_are_plausible(void **state)
     support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     options.slab_planes = 3;
     ley_atoms *atoms = support_atoms(2000, -6, 14, 8);
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_report *r = ley_job_report(job);
     const ley_device_report *d = &r->devices[0];
-    assert_in_range(r->slab_count, 4, lattice.n[2]); /* thinner ones where a busy machine was measured to be slow */
+    assert_in_range(r->slab_count, 4, grid.n[2]); /* thinner ones where a busy machine was measured to be slow */
     assert_true(d->kernel_s > 1e-6 && d->kernel_s < r->compute_s);
     assert_true(d->transfer_s > 0 && d->transfer_s < r->compute_s);
     assert_true(d->evaluations_per_s < 1e14);
@@ -426,9 +426,9 @@ static void test_times_are_plausible(void **state)
 static void test_rounded_coordinates(void **state)
 {
     (void)state;
-    const ley_lattice points = {{-21739614.473466747, -11206303.486095337, 67882842.921813369},
-                                LEY_STEPS(0.016232, 0.016232, 0.016232),
-                                {5, 3, 2}};
+    const ley_grid points = {{-21739614.473466747, -11206303.486095337, 67882842.921813369},
+                             LEY_STEPS(0.016232, 0.016232, 0.016232),
+                             {5, 3, 2}};
     double position_A[30][3], charge_e[30];
     for (int i = 0; i < 30; i++) {
         const int at[3] = {i % 5, i / 5 % 3, i / 15};
@@ -460,8 +460,8 @@ static void test_maps_start_poisoned(void **state)
     (void)state;
     ley_error error = {0};
     ley_map *map = NULL;
-    assert_ok(ley_map_create(&lattice, &map, &error));
-    for (int64_t i = 0; i < ley_lattice_points(&lattice); i++)
+    assert_ok(ley_map_create(&grid, &map, &error));
+    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
         assert_true(isnan(ley_map_values(map)[i]));
     ley_map_destroy(map);
 }
@@ -478,7 +478,7 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_linear_in_the_charges),
         cmocka_unit_test(test_translation),
         cmocka_unit_test(test_slabs_make_the_same_map),
-        cmocka_unit_test(test_odd_lattices),
+        cmocka_unit_test(test_odd_meshes),
         cmocka_unit_test(test_times_are_plausible),
         cmocka_unit_test(test_charge_on_a_point),
         cmocka_unit_test(test_maps_start_poisoned),

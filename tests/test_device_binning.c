@@ -23,10 +23,9 @@ static double uniform(unsigned *state)
     return rand_r(state) / (RAND_MAX + 1.0);
 }
 
-static const ley_lattice lattice = {
-    .n = {37, 26, 31}, .step_A = LEY_STEPS(0.5, 0.55, 0.45), .origin_A = {-7.3, 1000.1, 0}};
+static const ley_grid grid = {.n = {37, 26, 31}, .step_A = LEY_STEPS(0.5, 0.55, 0.45), .origin_A = {-7.3, 1000.1, 0}};
 
-/* Atoms in and around the lattice, one in seven without charge, and `clustered` of them within a
+/* Atoms in and around the grid, one in seven without charge, and `clustered` of them within a
  * small ball. */
 static ley_atoms *scatter(size_t n, size_t clustered, double beyond_A, unsigned seed)
 {
@@ -36,10 +35,10 @@ static ley_atoms *scatter(size_t n, size_t clustered, double beyond_A, unsigned 
     assert_non_null(position_A);
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
-            const double length_A = (double)(lattice.n[axis] - 1) * lattice.step_A[axis][axis];
+            const double length_A = (double)(grid.n[axis] - 1) * grid.step_A[axis][axis];
             const double at_A = i < clustered ? 0.4 * length_A + 0.01 * uniform(&seed)
                                               : (length_A + 2 * beyond_A) * uniform(&seed) - beyond_A;
-            position_A[3 * i + (size_t)axis] = lattice.origin_A[axis] + at_A;
+            position_A[3 * i + (size_t)axis] = grid.origin_A[axis] + at_A;
         }
         charge_e[i] = i % 7 == 2 ? 0 : 2 * uniform(&seed) - 1;
     }
@@ -60,7 +59,7 @@ static ley_short_range range_of(ley_pair pair, int depth, double fill)
     return range;
 }
 
-static void problem_of(const ley_atoms *atoms, const ley_lattice *l, const ley_short_range *range, cutoff_problem *p)
+static void problem_of(const ley_atoms *atoms, const ley_grid *l, const ley_short_range *range, cutoff_problem *p)
 {
     ley_error error = {0};
     assert_ok(cutoff_problem_init(p, atoms, l, range, 332.0636, 1, 0.05, &error));
@@ -84,7 +83,7 @@ static void assert_holds(dev_buffer *buffer, size_t offset, const void *right, s
 }
 
 /* The device's bins against the host's; how many atoms overflow. */
-static int64_t assert_same_bins(const ley_atoms *atoms, const ley_lattice *l, const ley_short_range *range)
+static int64_t assert_same_bins(const ley_atoms *atoms, const ley_grid *l, const ley_short_range *range)
 {
     ley_error error = {0};
     cutoff_problem p;
@@ -132,7 +131,7 @@ static void assert_declined(const ley_atoms *atoms, const ley_short_range *range
     buffer_of_int extra = {NULL};
     device_bins counts;
     arena memory = {.device = device};
-    problem_of(atoms, &lattice, range, &p);
+    problem_of(atoms, &grid, range, &p);
     device_binning kernels;
     device_binning_create(device, &kernels);
     assert_ok(device_binning_run(&memory, &kernels, &p, &slots, &extra, NULL, &counts, &error));
@@ -152,7 +151,7 @@ static void test_random_boxes(void **state)
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
         const ley_short_range range = range_of(LEY_PAIR_SHIFTED, depths[i], fills[i]);
         ley_atoms *atoms = scatter(fast ? 5000 + 77 * i : 600 + 7 * i, 0, 4 * (double)(i % 3), 11 + (unsigned)i);
-        overflow += assert_same_bins(atoms, &lattice, &range);
+        overflow += assert_same_bins(atoms, &grid, &range);
         ley_atoms_destroy(atoms);
     }
     assert_true(overflow > 0);
@@ -165,7 +164,7 @@ static void test_expressions(void **state)
     ley_short_range range = range_of(LEY_PAIR_EXPRESSION, 8, 0.75);
     range.expression = "q*(1/r-r2/cutoff^3)";
     ley_atoms *atoms = scatter(600, 0, 4, 17);
-    assert_same_bins(atoms, &lattice, &range);
+    assert_same_bins(atoms, &grid, &range);
     range.expression = "q^2/r";
     assert_declined(atoms, &range, "the pair function is not of charges");
     range.expression = "1/r";
@@ -179,7 +178,7 @@ static void test_clusters(void **state)
     for (size_t clustered = 6; clustered <= 128; clustered = 2 * clustered + 1) {
         const ley_short_range range = range_of(LEY_PAIR_TAYLOR2, 8, 1);
         ley_atoms *atoms = scatter(700, clustered, 3, (unsigned)clustered);
-        const int64_t overflow = assert_same_bins(atoms, &lattice, &range);
+        const int64_t overflow = assert_same_bins(atoms, &grid, &range);
         assert_true(overflow >= (int64_t)(clustered * 6 / 7) - 8);
         ley_atoms_destroy(atoms);
     }
@@ -197,11 +196,11 @@ static void test_few_atoms(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ley_atoms *atoms = NULL;
         assert_ok(ley_atoms_create(1, cases[i].position_A, cases[i].charge_e, NULL, &atoms, &error));
-        assert_int_equal(assert_same_bins(atoms, &lattice, &range), 0);
+        assert_int_equal(assert_same_bins(atoms, &grid, &range), 0);
         ley_atoms_destroy(atoms);
     }
     ley_atoms *atoms = scatter(500, 0, 60, 5); /* most of them out of reach */
-    assert_same_bins(atoms, &lattice, &range);
+    assert_same_bins(atoms, &grid, &range);
     ley_atoms_destroy(atoms);
 }
 
@@ -212,7 +211,7 @@ static void test_walls(void **state)
     (void)state;
     ley_error error = {0};
     enum { N = 1200 };
-    const ley_lattice l = {.n = {30, 30, 30}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
+    const ley_grid l = {.n = {30, 30, 30}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
     const ley_short_range range = range_of(LEY_PAIR_YUKAWA, 8, 0.75);
     double position_A[3 * N], charge_e[N];
     unsigned seed = 4;
@@ -301,7 +300,7 @@ static void test_wrong_kernels(void **state)
         if (faults[i].to != NULL)
             assert_declined(atoms, &range, "its kernels do not build or are wrong there");
         else
-            assert_same_bins(atoms, &lattice, &range); /* the test sees faults, not the directory */
+            assert_same_bins(atoms, &grid, &range); /* the test sees faults, not the directory */
         unsetenv("LEYDEN_KERNEL_DIR");
     }
     ley_atoms_destroy(atoms);
@@ -327,7 +326,7 @@ static outcome compute(ley_engine *on, const ley_atoms *atoms, const ley_short_r
     options.short_range = *range;
     options.short_range.binning = binning;
     options.verify_points = 50;
-    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    assert_ok(ley_map_create(&grid, &o.map, &error));
     assert_ok(support_job_create(on, atoms, o.map, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     o.report = support_notes_of(ley_job_report(job));
@@ -341,8 +340,7 @@ static outcome compute(ley_engine *on, const ley_atoms *atoms, const ley_short_r
 
 static void assert_same_maps(const ley_map *a, const ley_map *b)
 {
-    assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b),
-                        (size_t)ley_lattice_points(&lattice) * sizeof(float));
+    assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b), (size_t)ley_grid_points(&grid) * sizeof(float));
 }
 
 static double count_pairs(const ley_atoms *atoms, double cutoff_A)
@@ -350,13 +348,11 @@ static double count_pairs(const ley_atoms *atoms, double cutoff_A)
     double pairs = 0;
     for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
         const double *position_A = ley_atoms_positions_A(atoms) + 3 * i;
-        for (int64_t point = 0; ley_atoms_charges_e(atoms)[i] != 0 && point < ley_lattice_points(&lattice); point++) {
-            const int64_t at[3] = {point % lattice.n[0], point / lattice.n[0] % lattice.n[1],
-                                   point / lattice.n[0] / lattice.n[1]};
+        for (int64_t point = 0; ley_atoms_charges_e(atoms)[i] != 0 && point < ley_grid_points(&grid); point++) {
+            const int64_t at[3] = {point % grid.n[0], point / grid.n[0] % grid.n[1], point / grid.n[0] / grid.n[1]};
             double r2_A2 = 0;
             for (int axis = 0; axis < 3; axis++)
-                r2_A2 +=
-                    pow(lattice.origin_A[axis] + (double)at[axis] * lattice.step_A[axis][axis] - position_A[axis], 2);
+                r2_A2 += pow(grid.origin_A[axis] + (double)at[axis] * grid.step_A[axis][axis] - position_A[axis], 2);
             pairs += r2_A2 < cutoff_A * cutoff_A;
         }
     }
@@ -480,9 +476,9 @@ static void test_plan(void **state)
     ley_atoms *few = scatter(1000, 0, 3, 1), *many = scatter(2000000, 0, 3, 1);
     const ley_short_range range = range_of(LEY_PAIR_TAYLOR2, 8, 0.75), radii = range_of(LEY_PAIR_BUCKINGHAM, 8, 0.75);
     cutoff_problem small, large, others;
-    problem_of(few, &lattice, &range, &small);
-    problem_of(many, &lattice, &range, &large);
-    problem_of(many, &lattice, &radii, &others);
+    problem_of(few, &grid, &range, &small);
+    problem_of(many, &grid, &range, &large);
+    problem_of(many, &grid, &radii, &others);
     ley_short_range wanted = range;
     costs_plant(&memory_costs, NULL, &memory_costs.bounds[COST_TOUCH].usual_s);
     costs_plant(&binning_costs, NULL, &binning_costs.bounds[0].usual_s);

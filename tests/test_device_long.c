@@ -1,4 +1,4 @@
-/* Charges that devices put into the lattice of long waves: against the sums that their waves are,
+/* Charges that devices put into the grid of long waves: against the sums that their waves are,
  * and the host's, in maps as well; what they decline; and who does it where no plan says so.
  *
  * test_device_long DEVICE kernels: the self-tests of its kernels alone, as under Oclgrind. */
@@ -57,7 +57,7 @@ static void test_same_as_host(void **state)
     (void)state;
     const char *const periodic[] = {"", "yz", "xyz"};
     for (size_t i = 0; i < sizeof periodic / sizeof *periodic; i++) {
-        const hierarchy h = some_lattice(WINDOW_BSPLINE8, periodic[i], own_box_A, 0.5);
+        const hierarchy h = some_grid(WINDOW_BSPLINE8, periodic[i], own_box_A, 0.5);
         some_charges *c = some_charges_make(41, i > 1);
         long_charges host, first, again;
         ley_error error = {0};
@@ -83,7 +83,7 @@ static void test_same_as_host(void **state)
 static void test_what_is_declined(void **state)
 {
     (void)state;
-    const hierarchy h = some_lattice(WINDOW_BSPLINE8, "", own_box_A, 0.3);
+    const hierarchy h = some_grid(WINDOW_BSPLINE8, "", own_box_A, 0.3);
     const dev_info *info = device->info;
     dev_info other = *info;
     some_charges *c = some_charges_make(41, false);
@@ -242,7 +242,7 @@ static void test_driver_faults(void **state)
 {
     (void)state;
     static const bool may_be_left_out[CALLS] = {[FILL] = true, [LAUNCH] = true, [READ] = true};
-    const hierarchy h = some_lattice(WINDOW_BSPLINE8, "xyz", own_box_A, 1.5);
+    const hierarchy h = some_grid(WINDOW_BSPLINE8, "xyz", own_box_A, 1.5);
     some_charges *c = some_charges_make(41, true);
     arena memory = {.device = device};
     device_atoms there = {.n = LONG_ATOMS}, others = {.n = LONG_ATOMS};
@@ -309,7 +309,7 @@ static void test_driver_faults(void **state)
     free(c);
 }
 
-static const ley_lattice points = {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1.7, 1.9, 2), .n = {19, 16, 13}};
+static const ley_grid points = {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1.7, 1.9, 2), .n = {19, 16, 13}};
 
 /* A map with long waves by whom the plan says, atoms being binned by whom it says. */
 static ley_map *map_of(const ley_atoms *atoms, const char *binning, const char *by, double long_per_A,
@@ -354,7 +354,7 @@ static void test_maps(void **state)
     ley_atoms *atoms = support_atoms(2000, 0, 33, 5);
     ley_map *host = map_of(atoms, "host", "host", 0.4, "host"), *sent = map_of(atoms, "host", "device", 0.4, "device"),
             *there = map_of(atoms, "device", "device", 0.4, "device");
-    const size_t count = (size_t)ley_lattice_points(&points);
+    const size_t count = (size_t)ley_grid_points(&points);
     const float *right = ley_map_read_values(host), *found = ley_map_read_values(sent);
     for (size_t i = 0; i < count; i++)
         assert_true(fabsf(found[i] - right[i]) < 2e-6f * (1 + fabsf(right[i])));

@@ -1,4 +1,4 @@
-/* Atoms put into a lattice's bins on every device of this machine: what the host makes, bit for
+/* Atoms put into a mesh's bins on every device of this machine: what the host makes, bit for
  * bit, whatever the cell, window and place; and what a device declines. */
 #include "pairwise.h"
 #include "support.h"
@@ -176,7 +176,7 @@ static void test_what_is_declined(void **state)
     problem_free(&p);
 }
 
-/* An atom that the lattice has no node for. */
+/* An atom that the grid has no node for. */
 static void test_outside(void **state)
 {
     (void)state;
@@ -209,10 +209,10 @@ static int said; /* that the host had to do it */
 static void hear(void *context, ley_log_level level, const char *text)
 {
     (void)context, (void)level;
-    said += strstr(text, "the host puts atoms into the lattice's bins: bins hold too many atoms") != NULL;
+    said += strstr(text, "the host puts atoms into the mesh's bins: bins hold too many atoms") != NULL;
 }
 
-static const ley_lattice lattice = {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1.7, 1.9, 2), .n = {19, 16, 13}};
+static const ley_grid grid = {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1.7, 1.9, 2), .n = {19, 16, 13}};
 
 static ley_map *map_of(const ley_atoms *atoms, const char *binning, ley_splitting kind, ley_solver solver,
                        double spacing_A)
@@ -232,7 +232,7 @@ static ley_map *map_of(const ley_atoms *atoms, const char *binning, ley_splittin
     ley_run_options_default(&run);
     run.decision_count = 2;
     run.decisions = decisions;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &run, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_report *report = ley_job_report(job);
@@ -249,7 +249,7 @@ static void assert_same_maps(const ley_atoms *atoms, ley_splitting kind, ley_sol
     ley_map *by_host = map_of(atoms, "host", kind, solver, spacing_A),
             *by_device = map_of(atoms, "device", kind, solver, spacing_A);
     assert_memory_equal(ley_map_read_values(by_host), ley_map_read_values(by_device),
-                        (size_t)ley_lattice_points(&lattice) * sizeof(float));
+                        (size_t)ley_grid_points(&grid) * sizeof(float));
     ley_map_destroy(by_host);
     ley_map_destroy(by_device);
 }
@@ -262,7 +262,7 @@ static void test_maps(void **state)
     assert_same_maps(atoms, LEY_SPLITTING_TAYLOR4, LEY_SOLVER_AUTO, 1.6);
     assert_same_maps(atoms, LEY_SPLITTING_PSWF, LEY_SOLVER_FOURIER, 1.6);
     ley_atoms_destroy(atoms);
-    atoms = support_atoms(80000, 0, 40, 5); /* 4 A: most of them in one bin of the lattice */
+    atoms = support_atoms(80000, 0, 40, 5); /* 4 A: most of them in one bin of the grid */
     ley_log_set(hear, NULL, LEY_LOG_NOTE);
     assert_same_maps(atoms, LEY_SPLITTING_TAYLOR4, LEY_SOLVER_MULTILEVEL, 4);
     ley_log_set(NULL, NULL, LEY_LOG_NOTE);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
+static const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 static const kernel_kind kind = {.name = "k"};
 static char folder[256];
 static char said[4096];
@@ -40,7 +40,7 @@ static ley_status run(fake_plan *plan)
     ley_log_set(keep_warning, NULL, LEY_LOG_WARNING);
     o.atoms = support_atoms(40, 0, 8, 7);
     support_options_default(&o.options);
-    assert_int_equal(ley_map_create(&lattice, &o.map, NULL), LEY_OK);
+    assert_int_equal(ley_map_create(&grid, &o.map, NULL), LEY_OK);
     assert_int_equal(ley_engine_create("all", &o.engine, &o.error), LEY_OK);
     assert_int_equal(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &o.error), LEY_OK);
     const ley_status status = ley_job_run(o.job, &o.error);

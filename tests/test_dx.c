@@ -89,9 +89,9 @@ static ley_map *read_fine(const char *name)
 /* A map of n_x n_y n_z points with different values everywhere. */
 static ley_map *make_map(int64_t nx, int64_t ny, int64_t nz)
 {
-    ley_lattice lattice = {{-1.5, 2, 1e3 / 3}, LEY_STEPS(0.5, 0.25, 1), {nx, ny, nz}};
+    ley_grid grid = {{-1.5, 2, 1e3 / 3}, LEY_STEPS(0.5, 0.25, 1), {nx, ny, nz}};
     ley_map *map = NULL;
-    assert_int_equal(ley_map_create(&lattice, &map, NULL), LEY_OK);
+    assert_int_equal(ley_map_create(&grid, &map, NULL), LEY_OK);
     for (int64_t i = 0; i < nx * ny * nz; i++)
         ley_map_values(map)[i] = (float)(i % 2 != 0 ? -i : i) * 0.37f;
     return map;
@@ -163,7 +163,7 @@ static void apbs_layout(void **state)
     static const char first[] = "# Data from APBS 3.4.1\n", ours[] = "# Data from leyden " LEY_VERSION "\n";
     ley_map *map = read_fine(golden);
     assert_string_equal(ley_map_units(map), "kT/e");
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     assert_true(l->n[0] == 5 && l->n[1] == 13 && l->n[2] == 17);
     assert_true(l->origin_A[0] == -2.8 && l->step_A[0][0] == 1.4 && l->step_A[1][1] == 0.5 && l->step_A[2][2] == 0.375);
     const float *v = ley_map_read_values(map);
@@ -197,9 +197,9 @@ static void round_trips(void **state)
         const char *name = s % 2 != 0 ? gz_path : path;
         assert_int_equal(ley_map_write_dx(map, name, "one\ntwo\r\tthree\n", NULL, NULL), LEY_OK);
         ley_map *again = read_fine(name);
-        assert_memory_equal(ley_map_lattice(again)->n, sizes[s], sizeof sizes[s]);
+        assert_memory_equal(ley_map_grid(again)->n, sizes[s], sizeof sizes[s]);
         assert_string_equal(ley_map_units(again), "kcal/(mol e)");
-        for (int64_t i = 0; i < ley_lattice_points(ley_map_lattice(map)); i++) {
+        for (int64_t i = 0; i < ley_grid_points(ley_map_grid(map)); i++) {
             char text[32];
             snprintf(text, sizeof text, "%.6e", (double)ley_map_read_values(map)[i]);
             assert_true(ley_map_read_values(again)[i] == strtof(text, NULL));
@@ -219,7 +219,7 @@ static void round_trips(void **state)
 static char *print_values(const ley_map *map)
 {
     enum { ROOM = 15 }; /* of a number, its blank and perhaps a line end */
-    const int64_t *n = ley_map_lattice(map)->n, all = n[0] * n[1] * n[2];
+    const int64_t *n = ley_map_grid(map)->n, all = n[0] * n[1] * n[2];
     char *text = malloc((size_t)all * ROOM + 2), *at = text;
     assert_non_null(text);
     for (int64_t i = 0; i < all; i++) {
@@ -295,16 +295,16 @@ static void places_are_exact(void **state)
     for (size_t o = 0; o < sizeof origins_A / sizeof *origins_A; o++)
         for (size_t s = 0; s < sizeof spacings_A / sizeof *spacings_A; s++) {
             const double at_A = origins_A[o], h_A = spacings_A[s];
-            const ley_lattice lattice = {
+            const ley_grid grid = {
                 {at_A, nextafter(at_A, 1e9), -at_A}, LEY_STEPS(h_A, nextafter(h_A, 1), 2 * h_A), {2, 1, 3}};
             ley_map *map = NULL;
-            assert_int_equal(ley_map_create(&lattice, &map, NULL), LEY_OK);
+            assert_int_equal(ley_map_create(&grid, &map, NULL), LEY_OK);
             memset(ley_map_values(map), 0, 6 * sizeof(float));
             assert_int_equal(ley_map_write_dx(map, path, NULL, NULL, NULL), LEY_OK);
             ley_map *again = read_fine(path);
             for (int axis = 0; axis < 3; axis++)
-                assert_true(ley_map_lattice(again)->origin_A[axis] == lattice.origin_A[axis] &&
-                            ley_map_lattice(again)->step_A[axis][axis] == lattice.step_A[axis][axis]);
+                assert_true(ley_map_grid(again)->origin_A[axis] == grid.origin_A[axis] &&
+                            ley_map_grid(again)->step_A[axis][axis] == grid.step_A[axis][axis]);
             ley_map_destroy(map);
             ley_map_destroy(again);
         }
@@ -312,7 +312,7 @@ static void places_are_exact(void **state)
 
 /* A triclinic cell, axes in another order, a mirror image: their steps are rows of delta, and read
  * back as the same doubles. Values stay with their points. */
-static void oblique_lattices(void **state)
+static void oblique_meshes(void **state)
 {
     (void)state;
     static const struct {
@@ -330,10 +330,10 @@ static void oblique_lattices(void **state)
          "delta 3.333333333333333e-01 3.3333333333333334e-08 -6.666666666666666e-01\n"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ley_lattice lattice = {.origin_A = {0.1, -2, 1e3 / 3}, .n = {3, 4, 5}};
-        memcpy(lattice.step_A, rows[i].step_A, sizeof lattice.step_A);
+        ley_grid grid = {.origin_A = {0.1, -2, 1e3 / 3}, .n = {3, 4, 5}};
+        memcpy(grid.step_A, rows[i].step_A, sizeof grid.step_A);
         ley_map *map = NULL;
-        assert_int_equal(ley_map_create(&lattice, &map, NULL), LEY_OK);
+        assert_int_equal(ley_map_create(&grid, &map, NULL), LEY_OK);
         for (int v = 0; v < 60; v++)
             ley_map_values(map)[v] = (float)v;
         assert_int_equal(ley_map_write_dx(map, path, NULL, NULL, NULL), LEY_OK);
@@ -342,7 +342,7 @@ static void oblique_lattices(void **state)
         assert_non_null(strstr(bytes, rows[i].deltas));
         assert_non_null(strstr(bytes, "data follows\n0.000000e+00 1.200000e+01 2.400000e+01 \n"));
         ley_map *again = read_fine(path);
-        assert_memory_equal(ley_map_lattice(again), &lattice, sizeof lattice);
+        assert_memory_equal(ley_map_grid(again), &grid, sizeof grid);
         assert_memory_equal(ley_map_read_values(again), ley_map_read_values(map), 60 * sizeof(float));
         assert_int_equal(ley_map_write_dx(again, path, NULL, NULL, NULL), LEY_OK);
         char *bytes_again = read_bytes(path, &size_again);
@@ -532,7 +532,7 @@ static void bad_headers(void **state)
     expect_bad(AXES ARRAY "1 data follows\n1", "5: values before gridpositions");
     expect_bad(POSITIONS "1 1 1\norigin 0 0 0\n" ARRAY "1 data follows\n1", "3: values before three delta rows");
     expect_bad(POSITIONS "1 1 1\n" ARRAY "1 data follows\n1", "2: values before origin");
-    expect_bad(POSITIONS "1 1 1\n" AXES ARRAY "2 data follows\n1 1", "6: 2 items for a lattice of 1 points");
+    expect_bad(POSITIONS "1 1 1\n" AXES ARRAY "2 data follows\n1 1", "6: 2 items for a grid of 1 points");
     expect_bad(POSITIONS "1 1 1\n" AXES "object 2 class gridconnections counts 1 1 2\n",
                "6: connections and positions have different counts");
     expect_bad(POSITIONS "1 1 1\n" AXES "object 3 class array type double rank 0 items 1 ieee data follows\n1",
@@ -542,15 +542,15 @@ static void bad_headers(void **state)
     expect_bad(POSITIONS "1 1 1\n" AXES ARRAY "1 data file x\n",
                "6: the word follows (values elsewhere are not supported): 'file' is not it");
     expect_bad(POSITIONS "1 1 1\norigin 0 0 0\ndelta 0 0 0\ndelta 0 1 0\ndelta 0 0 1\n" ARRAY "1 data follows\n1",
-               "6: lattice: spacing 0 A along x, must be 1e-6 to 1e8");
+               "6: grid: spacing 0 A along x, must be 1e-6 to 1e8");
     expect_bad(POSITIONS "1 1 1\norigin 0 0 0\ndelta 1 0 0\ndelta 1 2 0\ndelta 0 2 0\n" ARRAY "1 data follows\n1",
-               "6: lattice: its three steps lie in a plane, or two of them on a line");
+               "6: grid: its three steps lie in a plane, or two of them on a line");
     expect_bad(POSITIONS "1 1 1\norigin 0 0 0\ndelta 1 0.1\ndelta 0 1 0\ndelta 0 0 1\n" ARRAY "1 data follows\n1",
                "4: delta: 'delta' is not a number");
     expect_bad(POSITIONS
                "1000000000 1000000000 1000000000\norigin 0 0 0\ndelta .01 0 0\ndelta 0 .01 0\ndelta 0 0 .01\n" ARRAY
                "1 data follows\n1",
-               "6: lattice: 1000000000 x 1000000000 x 1000000000 points overflow 64 bits");
+               "6: grid: 1000000000 x 1000000000 x 1000000000 points overflow 64 bits");
 }
 
 static void bad_values(void **state)
@@ -665,7 +665,7 @@ int main(void)
         cmocka_unit_test(round_trips),
         cmocka_unit_test(any_number_of_threads),
         cmocka_unit_test(places_are_exact),
-        cmocka_unit_test(oblique_lattices),
+        cmocka_unit_test(oblique_meshes),
         cmocka_unit_test(values_that_are_none),
         cmocka_unit_test(cancelled_or_failed_leaves_nothing),
         cmocka_unit_test(targets),

@@ -11,7 +11,7 @@
     "object 1 class gridpositions counts 1 1 2\norigin 0 0 0\ndelta 1 0 0\ndelta 0 1 0\ndelta 0 0 1\n" \
     "object 3 class array type double rank 0 items 2 "
 
-static const ley_lattice oblique = {
+static const ley_grid oblique = {
     .origin_A = {-5.28, 1. / 3, 0}, .step_A = {{0.5, 0, 0}, {-0.25, 0.75, 0}, {0.125, 0.1, 0.625}}, .n = {37, 4, 5}};
 
 static void test_bytes(void **state)
@@ -20,7 +20,7 @@ static void test_bytes(void **state)
     ley_error error = {0};
     static const char footer[] = "\nattribute \"dep\" string \"positions\"\n";
     ley_map *map = maps_make(&oblique);
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     size_t size;
     assert_ok(ley_map_write(map, NAME, "one", NULL, NULL, &error));
     char *bytes = support_read_file(NAME, &size);
@@ -42,7 +42,7 @@ static void test_bytes(void **state)
     free(bytes);
     ley_map *again = maps_read(NAME);
     maps_assert_same_values(map, again);
-    assert_memory_equal(l, ley_map_lattice(again), sizeof *l);
+    assert_memory_equal(l, ley_map_grid(again), sizeof *l);
     assert_string_equal(ley_map_units(again), "kT/e");
     ley_map_destroy(again);
     ley_map_values(map)[38] = INFINITY;

@@ -1,4 +1,4 @@
-/* A long-range map in one launch per slab, whose kernel interpolates the lattice's potentials by
+/* A long-range map in one launch per slab, whose kernel interpolates the mesh's potentials by
  * itself, beside the same map with a pass of its own for that: equal but for rounding, with windows
  * of every size, partial regions, several slabs, and periodic along some axes; and plans that say
  * which. With two arguments, a device and a variant, one kernel is built and put to its self-test:
@@ -100,7 +100,7 @@ static ley_status run(const choice *c, const char *of, const char *word, ley_map
 static void expect_again(const choice *c, const trial *former, const ley_map *map)
 {
     const ley_report *report = ley_job_report(former->job);
-    const ley_lattice *points = ley_map_lattice(map);
+    const ley_grid *points = ley_map_grid(map);
     ley_error error = {0};
     ley_map *again = NULL;
     trial t;
@@ -108,12 +108,12 @@ static void expect_again(const choice *c, const trial *former, const ley_map *ma
     assert_ok(run_by(c, variant, report->decisions, report->decision_count, again, &t, &error));
     assert_string_equal(decided(ley_job_report(t.job)), decided(report));
     assert_memory_equal(ley_map_read_values(map), ley_map_read_values(again),
-                        (size_t)ley_lattice_points(points) * sizeof(float));
+                        (size_t)ley_grid_points(points) * sizeof(float));
     end(&t);
     ley_map_destroy(again);
 }
 
-static const ley_lattice lattice = {
+static const ley_grid grid = {
     .n = {POINTS_X, POINTS_Y, POINTS_Z}, .step_A = LEY_STEPS(0.45, 0.5, 0.4), .origin_A = {0.2, -0.5, 0.4}};
 
 /* ---- Both ways ------------------------------------------------------------------------------- */
@@ -122,7 +122,7 @@ static const ley_lattice lattice = {
 static double largest(const ley_map *map)
 {
     double most = 0;
-    for (size_t i = 0; i < (size_t)ley_lattice_points(&lattice); i++)
+    for (size_t i = 0; i < (size_t)ley_grid_points(&grid); i++)
         most = fmax(most, fabs((double)ley_map_read_values(map)[i]));
     return most;
 }
@@ -133,12 +133,12 @@ static void test_same(const choice *c)
     ley_error error = {0};
     ley_map *in_kernel = NULL, *as_pass = NULL;
     trial by_kernel, by_pass;
-    assert_ok(ley_map_create(&lattice, &in_kernel, &error));
-    assert_ok(ley_map_create(&lattice, &as_pass, &error));
+    assert_ok(ley_map_create(&grid, &in_kernel, &error));
+    assert_ok(ley_map_create(&grid, &as_pass, &error));
     assert_ok(run(c, variant, "epilogue", in_kernel, &by_kernel, &error));
     assert_ok(run(c, variant, "pass", as_pass, &by_pass, &error));
     expect_again(c, &by_kernel, in_kernel);
-    const size_t count = (size_t)ley_lattice_points(&lattice);
+    const size_t count = (size_t)ley_grid_points(&grid);
     const double limit = 2e-6 * largest(as_pass);
     size_t differ = 0;
     for (size_t i = 0; i < count; i++) {
@@ -189,7 +189,7 @@ static void test_left_to_the_library(void **state)
     ley_error error = {0};
     ley_map *map = NULL;
     trial t;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(run(&c, variant, NULL, map, &t, &error));
     if (ley_engine_device(engine, 0)->device_class == LEY_CLASS_CPU)
         assert_string_equal(decided(ley_job_report(t.job)), "pass");
@@ -205,7 +205,7 @@ static void expect_refused(const choice *c, const char *of)
     trial t;
     char what[40];
     snprintf(what, sizeof what, "variant %s", of);
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_int_equal(run(c, of, "epilogue", map, &t, &error), LEY_ERROR_USAGE);
     assert_non_null(strstr(error.message, "plan: interpolation of"));
     assert_non_null(strstr(error.message, what));
@@ -214,7 +214,7 @@ static void expect_refused(const choice *c, const char *of)
     ley_map_destroy(map);
 }
 
-/* No variant has an epilogue for lattices that are oblique to the map; vectors, which CPU devices
+/* No variant has an epilogue for meshes that are oblique to the map; vectors, which CPU devices
  * have, have none at all. */
 static void test_refused(void **state)
 {

@@ -23,7 +23,7 @@
 /* ---- In the child ---------------------------------------------------------------------------- */
 
 /* Slabs of 2 planes are more than malloc() keeps for itself: what is freed is gone. */
-static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.1, 0.1, 0.5), .n = {96, 96, 12}};
+static const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.1, 0.1, 0.5), .n = {96, 96, 12}};
 
 static int judge(const support_job *o)
 {
@@ -32,7 +32,7 @@ static int judge(const support_job *o)
         printf("%s: %s\n", ley_status_name(o->status), o->error.message);
         return (code == 3 || code == 4 || code == 5) && o->error.message[0] != '\0' ? code : TRIAL_BROKEN;
     }
-    ley_map *reference = support_reference_map(o->atoms, &lattice, 0.05);
+    ley_map *reference = support_reference_map(o->atoms, &grid, 0.05);
     const double difference = support_difference(o->map, reference);
     ley_map_destroy(reference);
     if (difference > 1e-5)
@@ -52,7 +52,7 @@ static int child(const char *selector, double patience_factor)
     support_options_default(&o.options);
     o.options.slab_planes = 2;
     o.options.verify_points = 200;
-    o.status = ley_map_create(&lattice, &o.map, &o.error);
+    o.status = ley_map_create(&grid, &o.map, &o.error);
     if (o.status == LEY_OK)
         o.status = ley_engine_create(selector, &o.engine, &o.error);
     if (o.status == LEY_OK)

@@ -32,8 +32,8 @@ static void test_sizes(void **state)
         assert_int_equal(fft_good_size(least[i]), good[i]);
     assert_int_equal(fft_pitch(n, false), 7);
     assert_int_equal(fft_pitch(n, true), 8);
-    assert_int_equal(fft_lattice_bytes(n, false), 4 * 7 * 15);
-    assert_int_equal(fft_lattice_bytes(n, true), 4 * 8 * 15);
+    assert_int_equal(fft_mesh_bytes(n, false), 4 * 7 * 15);
+    assert_int_equal(fft_mesh_bytes(n, true), 4 * 8 * 15);
     assert_int_equal(fft_spectrum_bytes(n), 4 * 8 * 15);
     assert_float_equal(fft_least_bytes(n, NULL), 6 * 4 * 105, 0);
 }
@@ -205,7 +205,7 @@ static void test_costs_are_learnt(void **state)
 static void test_the_most_values(void **state)
 {
     (void)state;
-    const uint64_t values = fft_lattice_bytes(small.n, true) / sizeof(float);
+    const uint64_t values = fft_mesh_bytes(small.n, true) / sizeof(float);
     faked *f =
         open_fake((fake_plan){.fft_libraries = 2, .fft = {{.most_values = values - 1}, {.most_values = values}}});
     fft_wish of_alpha = small;
@@ -409,7 +409,7 @@ static void test_a_single_wrong_value_is_found(void **state)
         for (int place = 0; place < 2; place++) {
             faked *f = open_fake((fake_plan){.fft_libraries = 1, .fft = {{.spoil = way, .spoil_last = place == 1}}});
             forget(f);
-            assert_refused(f, &small, way == 1 ? "the spectrum" : way == 2 ? "the way back" : "the lattice left there");
+            assert_refused(f, &small, way == 1 ? "the spectrum" : way == 2 ? "the way back" : "the mesh left there");
             close_fake(f);
         }
 }
@@ -583,23 +583,23 @@ static void test_sequence(void **state)
     atomic_bool cancelled = false;
     float values[VALUES];
     arena own = {.device = f->device};
-    dev_buffer *lattice, *spectrum;
+    dev_buffer *mesh, *spectrum;
     dev_staging *staging;
     dev_fft fft;
     forget(f);
     assert_ok(fft_create(f->device, &small, &fft, &error));
-    assert_ok(arena_buffer(&own, BYTES, DEV_READ_WRITE, &lattice, &error));
+    assert_ok(arena_buffer(&own, BYTES, DEV_READ_WRITE, &mesh, &error));
     assert_ok(arena_buffer(&own, fft_spectrum_bytes(small.n), DEV_READ_WRITE, &spectrum, &error));
     assert_ok(arena_staging(&own, BYTES, &staging, &error));
     for (int i = 0; i < VALUES; i++)
         values[i] = (float)(i % 7) - 3;
     const int runs = f->plan.fft[0].runs;
     sequence_begin(&w, &one, &cancelled);
-    sequence_write(&w, lattice, 0, values, BYTES);
-    sequence_fft(&w, &fft, true, lattice, spectrum, NULL);
-    sequence_fill(&w, lattice, 0, DEV_NO_NUMBERS, BYTES);
-    sequence_fft(&w, &fft, false, spectrum, lattice, NULL);
-    sequence_read(&w, lattice, 0, staging, BYTES);
+    sequence_write(&w, mesh, 0, values, BYTES);
+    sequence_fft(&w, &fft, true, mesh, spectrum, NULL);
+    sequence_fill(&w, mesh, 0, DEV_NO_NUMBERS, BYTES);
+    sequence_fft(&w, &fft, false, spectrum, mesh, NULL);
+    sequence_read(&w, mesh, 0, staging, BYTES);
     assert_ok(sequence_finish(&w, &error));
     for (int i = 0; i < VALUES; i++)
         assert_float_equal(((const float *)staging->bytes)[i] / VALUES, values[i], 1e-5);
@@ -608,9 +608,9 @@ static void test_sequence(void **state)
     assert_float_equal(w.times.kernel_s, 4e-3, 1e-6);
     assert_int_equal(f->plan.fft[0].runs, runs + 2);
     sequence_begin(&w, &one, &cancelled);
-    sequence_fft(&w, &fft, true, lattice, spectrum, NULL);
+    sequence_fft(&w, &fft, true, mesh, spectrum, NULL);
     atomic_store(&cancelled, true);
-    sequence_fft(&w, &fft, false, spectrum, lattice, NULL);
+    sequence_fft(&w, &fft, false, spectrum, mesh, NULL);
     assert_int_equal(sequence_finish(&w, NULL), LEY_CANCELLED);
     assert_int_equal(f->plan.fft[0].runs, runs + 3);
     sequence_end(&w);

@@ -19,9 +19,9 @@
 typedef struct bench {
     dev_fft fft;
     arena arena;
-    dev_buffer *lattice, *spectrum, *scratch;
+    dev_buffer *mesh, *spectrum, *scratch;
     dev_staging *staging;
-    size_t lattice_bytes, spectrum_bytes;
+    size_t mesh_bytes, spectrum_bytes;
 } bench;
 
 static void begin(bench *b, dev *device, const fft_wish *wish)
@@ -29,15 +29,15 @@ static void begin(bench *b, dev *device, const fft_wish *wish)
     ley_error error = {0};
     *b = (bench){.arena = {.device = device}};
     assert_ok(fft_create(device, wish, &b->fft, &error));
-    b->lattice_bytes = fft_lattice_bytes(wish->n, wish->in_place);
+    b->mesh_bytes = fft_mesh_bytes(wish->n, wish->in_place);
     b->spectrum_bytes = fft_spectrum_bytes(wish->n);
-    assert_ok(arena_buffer(&b->arena, b->lattice_bytes, DEV_READ_WRITE, &b->lattice, &error));
-    b->spectrum = b->lattice;
+    assert_ok(arena_buffer(&b->arena, b->mesh_bytes, DEV_READ_WRITE, &b->mesh, &error));
+    b->spectrum = b->mesh;
     if (!wish->in_place)
         assert_ok(arena_buffer(&b->arena, b->spectrum_bytes, DEV_READ_WRITE, &b->spectrum, &error));
     if (b->fft.scratch_bytes > 0)
         assert_ok(arena_buffer(&b->arena, b->fft.scratch_bytes, DEV_READ_WRITE, &b->scratch, &error));
-    assert_ok(arena_staging(&b->arena, b->spectrum_bytes > b->lattice_bytes ? b->spectrum_bytes : b->lattice_bytes,
+    assert_ok(arena_staging(&b->arena, b->spectrum_bytes > b->mesh_bytes ? b->spectrum_bytes : b->mesh_bytes,
                             &b->staging, &error));
 }
 
@@ -48,18 +48,18 @@ static void end(bench *b)
 }
 
 /* What the way there does not read is poisoned, and so are the ends of rows. */
-static void write_lattice(bench *b, const double *values)
+static void write_mesh(bench *b, const double *values)
 {
     const size_t *n = b->fft.n, *filled = b->fft.filled, pitch = fft_pitch(n, b->fft.in_place);
-    float *padded = malloc(b->lattice_bytes);
+    float *padded = malloc(b->mesh_bytes);
     ley_error error = {0};
-    for (size_t i = 0; i < b->lattice_bytes / sizeof *padded; i++) {
+    for (size_t i = 0; i < b->mesh_bytes / sizeof *padded; i++) {
         const size_t x = i % pitch, y = i / pitch % n[1], z = i / pitch / n[1];
         const bool is_filled = x < filled[0] && y < filled[1] && z < filled[2];
         const bool is_zero = i < b->fft.zero_bytes / sizeof *padded && (x < n[0] || z >= filled[2]);
         padded[i] = is_filled ? (float)values[i / pitch * n[0] + x] : is_zero ? 0 : NAN;
     }
-    assert_ok(b->arena.device->backend->write(b->arena.device, b->lattice, 0, padded, b->lattice_bytes, &error));
+    assert_ok(b->arena.device->backend->write(b->arena.device, b->mesh, 0, padded, b->mesh_bytes, &error));
     free(padded);
 }
 
@@ -69,8 +69,8 @@ static void run(bench *b, bool forward)
     dev_event *done = NULL;
     dev_times when;
     ley_error error = {0};
-    assert_ok(fft_start(&b->fft, forward, forward ? b->lattice : b->spectrum, forward ? b->spectrum : b->lattice,
-                        b->scratch, &done, &error));
+    assert_ok(fft_start(&b->fft, forward, forward ? b->mesh : b->spectrum, forward ? b->spectrum : b->mesh, b->scratch,
+                        &done, &error));
     assert_ok(device->backend->wait(device, done, &when, &error));
     assert_true(when.end_s >= when.start_s);
 }
@@ -80,8 +80,8 @@ static const float *read_back(bench *b, bool spectrum)
     dev *device = b->arena.device;
     dev_event *done = NULL;
     ley_error error = {0};
-    assert_ok(device->backend->read(device, spectrum ? b->spectrum : b->lattice, 0, b->staging,
-                                    spectrum ? b->spectrum_bytes : b->lattice_bytes, NULL, &done, &error));
+    assert_ok(device->backend->read(device, spectrum ? b->spectrum : b->mesh, 0, b->staging,
+                                    spectrum ? b->spectrum_bytes : b->mesh_bytes, NULL, &done, &error));
     assert_ok(device->backend->wait(device, done, NULL, &error));
     return b->staging->bytes;
 }
@@ -118,7 +118,7 @@ static void check_values(bench *b, const double *values)
     const size_t *n = b->fft.n, rows = n[1] * n[2], half = 2 * (n[0] / 2 + 1);
     double *right = malloc(half * rows * sizeof *right);
     plain_fft_exact(n, values, right);
-    write_lattice(b, values);
+    write_mesh(b, values);
     run(b, true);
     assert_true(difference(read_back(b, true), half, right, half, rows, 1) < 2e-6);
     if (!b->fft.in_place)
@@ -158,7 +158,7 @@ static void check_wave(bench *b, const size_t k[3])
     const size_t *n = b->fft.n, all = n[0] * n[1] * n[2], half = n[0] / 2 + 1;
     double *values = malloc(all * sizeof *values);
     fill_wave(values, n, k, 0.3);
-    write_lattice(b, values);
+    write_mesh(b, values);
     run(b, true);
     const float *spectrum = read_back(b, true), *at = spectrum + 2 * ((k[2] * n[1] + k[1]) * half + k[0]);
     assert_float_equal(at[0], (double)all / 2 * cos(0.3), 1e-5 * (double)all);

@@ -120,13 +120,13 @@ static void run_job(fake_plan *plans, size_t devices, ley_math math, const char 
 {
     ley_error error = {0};
     support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
-    const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 8}};
+    const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 8}};
     support_options options;
     support_options_default(&options);
     options.math = math;
     watch_patience_replace(&fake_job_patient);
     fake_devices_begin(plans, devices);
-    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    assert_ok(ley_map_create(&grid, &o.map, &error));
     assert_ok(ley_engine_create(selector, &o.engine, &error));
     assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
     assert_ok(ley_job_run(o.job, &error));

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ley_lattice lattice = {.origin_A = {-9, -8, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {61, 50, 47}};
+static const ley_grid grid = {.origin_A = {-9, -8, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {61, 50, 47}};
 
 static double need_of(const ley_need *needs, size_t count, const char *what)
 {
@@ -90,11 +90,11 @@ static void test_like_a_run(void **state)
         const ley_forecast *f = NULL;
         ley_atoms *atoms = support_atoms(2000, 0, 12, 1);
         assert_ok(ley_engine_create("0", &engine, &error));
-        assert_ok(ley_map_outline(&lattice, &outline, &error));
+        assert_ok(ley_map_outline(&grid, &outline, &error));
         assert_null(ley_map_values(outline));
         assert_ok(create(method, engine, atoms, outline, &asked, &error));
         assert_ok(ley_job_forecast(asked, &f, &error));
-        assert_ok(ley_map_create(&lattice, &map, &error));
+        assert_ok(ley_map_create(&grid, &map, &error));
         assert_ok(create(method, engine, atoms, map, &run, &error));
         assert_ok(ley_job_run(run, &error));
         expect_like_a_run(f, ley_job_report(run), method);
@@ -168,7 +168,7 @@ static void expect_like_a_run_at_points(const ley_forecast *f, const ley_report 
         (double)n * 8 * (3 + numbers));
     assert_true(need_of(f->host_needs, f->host_need_count, "the points' order in space") == (double)n * 60);
     assert_true((method == DCS) == (need_of(f->host_needs, f->host_need_count, "bins") == 0));
-    assert_true((method == MSM) == (need_of(f->host_needs, f->host_need_count, "atoms in a lattice's bins") > 0));
+    assert_true((method == MSM) == (need_of(f->host_needs, f->host_need_count, "atoms in a mesh's bins") > 0));
     assert_true((method == DCS) == (f->host_step_count == 0));
     assert_true(step_of(d, "kernels") > 0 && step_of(d, "kernels") < 100 && step_of(d, "transfer") > 0);
     assert_true((method == MSM) == (step_of(d, "interpolation") > 0 && step_of(d, "interpolation") < 100));
@@ -272,7 +272,7 @@ static void test_too_large(void **state)
             ley_map *outline = NULL;
             ley_job *job = NULL;
             const ley_forecast *f = NULL;
-            ley_lattice large = {.step_A = LEY_STEPS(1e-4, 1e-4, 1e-4)};
+            ley_grid large = {.step_A = LEY_STEPS(1e-4, 1e-4, 1e-4)};
             memcpy(large.n, cases[i].n, sizeof large.n);
             const double bytes = 4.0 * (double)large.n[0] * (double)large.n[1] * (double)large.n[2];
             ley_atoms *atoms = support_atoms(100, 0, 12, 1);

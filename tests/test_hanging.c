@@ -210,7 +210,7 @@ static void test_cancelling_does_not_wait_for_a_device_that_hangs(void **state)
     support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
     support_options options;
     support_options_default(&options);
-    assert_ok(ley_map_create(&fake_job_lattice, &o.map, &error));
+    assert_ok(ley_map_create(&fake_job_grid, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
     assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
     const pthread_t thread = support_cancel_later(o.job, 100000);

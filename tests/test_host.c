@@ -1,4 +1,4 @@
-/* The device-free parts of the host: sizes, lattices, padding, packing, the reference, the
+/* The device-free parts of the host: sizes, grids, padding, packing, the reference, the
  * comparator, the pair formulas. */
 #include "support.h"
 
@@ -148,84 +148,84 @@ static void test_version(void **state)
     assert_true(LEY_VERSION_AS_NUMBER(1, 0, 0) > LEY_VERSION_AS_NUMBER(0, 99, 99));
 }
 
-static void assert_lattice_refused(int64_t n_x, int64_t n_y, int64_t n_z, double h_A, double origin_A)
+static void assert_grid_refused(int64_t n_x, int64_t n_y, int64_t n_z, double h_A, double origin_A)
 {
-    const ley_lattice l = {{origin_A, 0, 0}, LEY_STEPS(h_A, h_A, h_A), {n_x, n_y, n_z}};
+    const ley_grid l = {{origin_A, 0, 0}, LEY_STEPS(h_A, h_A, h_A), {n_x, n_y, n_z}};
     ley_error error = {0};
-    assert_int_equal(ley_lattice_check(&l, &error), LEY_ERROR_INPUT);
+    assert_int_equal(ley_grid_check(&l, &error), LEY_ERROR_INPUT);
     assert_true(error.message[0] != '\0');
 }
 
-static void test_lattices(void **state)
+static void test_meshes(void **state)
 {
     (void)state;
-    assert_lattice_refused(0, 1, 1, 1, 0);
-    assert_lattice_refused(1, -5, 1, 1, 0);
-    assert_lattice_refused(1, 1, (int64_t)LEY_MAX_EXTENT + 1, 1e-3, 0);
-    assert_lattice_refused(LEY_MAX_EXTENT, LEY_MAX_EXTENT, LEY_MAX_EXTENT, 1e-3, 0);
-    assert_lattice_refused(1, 1, 1, 0, 0);
-    assert_lattice_refused(1, 1, 1, NAN, 0);
-    assert_lattice_refused(1, 1, 1, INFINITY, 0);
-    assert_lattice_refused(1, 1, 1, 1, NAN);
-    assert_lattice_refused(1, 1, 1, 1, 1e300);
+    assert_grid_refused(0, 1, 1, 1, 0);
+    assert_grid_refused(1, -5, 1, 1, 0);
+    assert_grid_refused(1, 1, (int64_t)LEY_MAX_EXTENT + 1, 1e-3, 0);
+    assert_grid_refused(LEY_MAX_EXTENT, LEY_MAX_EXTENT, LEY_MAX_EXTENT, 1e-3, 0);
+    assert_grid_refused(1, 1, 1, 0, 0);
+    assert_grid_refused(1, 1, 1, NAN, 0);
+    assert_grid_refused(1, 1, 1, INFINITY, 0);
+    assert_grid_refused(1, 1, 1, 1, NAN);
+    assert_grid_refused(1, 1, 1, 1, 1e300);
     /* 2^33 points: more than 32 bits count, without their memory. */
-    const ley_lattice large = {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {2048, 2048, 2048}};
-    assert_int_equal(ley_lattice_check(&large, NULL), LEY_OK);
-    assert_true(ley_lattice_points(&large) == (int64_t)1 << 33);
+    const ley_grid large = {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {2048, 2048, 2048}};
+    assert_int_equal(ley_grid_check(&large, NULL), LEY_OK);
+    assert_true(ley_grid_points(&large) == (int64_t)1 << 33);
 }
 
 static void assert_steps_refused(const double step_A[3][3], const char *message)
 {
-    ley_lattice l = {.n = {2, 3, 4}};
+    ley_grid l = {.n = {2, 3, 4}};
     memcpy(l.step_A, step_A, sizeof l.step_A);
     ley_error error = {0};
-    assert_int_equal(ley_lattice_check(&l, &error), LEY_ERROR_INPUT);
+    assert_int_equal(ley_grid_check(&l, &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message, message);
 }
 
 static void test_degenerate_steps(void **state)
 {
     (void)state;
-    static const char flat[] = "lattice: its three steps lie in a plane, or two of them on a line";
+    static const char flat[] = "grid: its three steps lie in a plane, or two of them on a line";
     assert_steps_refused((const double[3][3]){{1, 0, 0}, {2, 0, 0}, {0, 0, 1}}, flat);
     assert_steps_refused((const double[3][3]){{1, 0, 0}, {0, 1, 0}, {2, 3, 0}}, flat);
     assert_steps_refused((const double[3][3]){{1, 2, 3}, {4, 5, 6}, {5, 7, 9}}, flat);
     assert_steps_refused((const double[3][3]){{1e-6, 0, 0}, {0, 1e8, 0}, {0, 1e8, 1e-3}}, flat);
     assert_steps_refused((const double[3][3]){{1, 0, 0}, {0, 1, 0}, {0, 1, 9e-7}}, flat);
     assert_steps_refused((const double[3][3]){{1, 0, 0}, {0, 0, 0}, {0, 0, 1}},
-                         "lattice: spacing 0 A along y, must be 1e-6 to 1e8");
+                         "grid: spacing 0 A along y, must be 1e-6 to 1e8");
     assert_steps_refused((const double[3][3]){{1, 0, 0}, {0, 1, 0}, {3e8, 4e8, 0}},
-                         "lattice: spacing 5e+08 A along z, must be 1e-6 to 1e8");
+                         "grid: spacing 5e+08 A along z, must be 1e-6 to 1e8");
     assert_steps_refused((const double[3][3]){{1, 0, NAN}, {0, 1, 0}, {0, 0, 1}},
-                         "lattice: spacing nan A along x, must be 1e-6 to 1e8");
+                         "grid: spacing nan A along x, must be 1e-6 to 1e8");
     assert_steps_refused((const double[3][3]){{1, 0, 0}, {0, 1, -INFINITY}, {0, 0, 1}},
-                         "lattice: spacing inf A along y, must be 1e-6 to 1e8");
-    const ley_lattice thin = {.step_A = {{1, 0, 0}, {0, 1, 0}, {0, 1, 2e-6}}, .n = {2, 2, 2}},
-                      long_one = {.step_A = {{600, 0, 0}, {0, 300, 400}, {0, -1, 1}}, .n = {1, 3000000, 1}};
-    assert_int_equal(ley_lattice_check(&thin, NULL), LEY_OK);
+                         "grid: spacing inf A along y, must be 1e-6 to 1e8");
+    const ley_grid thin = {.step_A = {{1, 0, 0}, {0, 1, 0}, {0, 1, 2e-6}}, .n = {2, 2, 2}},
+                   long_one = {.step_A = {{600, 0, 0}, {0, 300, 400}, {0, -1, 1}}, .n = {1, 3000000, 1}};
+    assert_int_equal(ley_grid_check(&thin, NULL), LEY_OK);
     ley_error error = {0};
-    assert_int_equal(ley_lattice_check(&long_one, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "lattice: longer than 1e9 A along y");
+    assert_int_equal(ley_grid_check(&long_one, &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, "grid: longer than 1e9 A along y");
 }
 
 static void assert_not_orthogonal(const double step_A[3][3], const char *complaint)
 {
     char message[320];
-    ley_lattice l = {.n = {2, 3, 4}};
+    ley_grid l = {.n = {2, 3, 4}};
     memcpy(l.step_A, step_A, sizeof l.step_A);
     ley_error error = {0};
-    assert_int_equal(ley_lattice_check(&l, NULL), LEY_OK);
-    assert_false(ley_lattice_is_orthogonal(&l));
-    assert_int_equal(ley_lattice_check_orthogonal(&l, "a.dx", &error), LEY_ERROR_INPUT);
+    assert_int_equal(ley_grid_check(&l, NULL), LEY_OK);
+    assert_false(ley_grid_is_orthogonal(&l));
+    assert_int_equal(ley_grid_check_orthogonal(&l, "a.dx", &error), LEY_ERROR_INPUT);
     snprintf(message, sizeof message,
-             "a.dx: the lattice's axes must be along x, y and z, in this order: the step from point to point along %s"
+             "a.dx: the grid's axes must be along x, y and z, in this order: the step from point to point along %s"
              "; potentials at its points can be had as those of a list of points",
              complaint);
     assert_string_equal(error.message, message);
 }
 
-/* Of either handedness, in any order: all are lattices, but kernels take one kind only. */
-static void test_lattices_that_are_not_orthogonal(void **state)
+/* Of either handedness, in any order: all are grids, but kernels take one kind only. */
+static void test_meshes_that_are_not_orthogonal(void **state)
 {
     (void)state;
     assert_not_orthogonal((const double[3][3]){{1, 0, 0}, {0.25, 1, 0}, {0, 0, 1}},
@@ -238,22 +238,22 @@ static void test_lattices_that_are_not_orthogonal(void **state)
     assert_not_orthogonal((const double[3][3]){{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, "axis 1 is (0, 0, 1) A, not along +x");
     const double origin_A[3] = {-1, 2, 1e3 / 3}, spacing_A[3] = {0.1, 2.0 / 3, 3};
     const int64_t n[3] = {4, 5, 6};
-    const ley_lattice l = ley_lattice_orthogonal(origin_A, spacing_A, n),
-                      same = {{-1, 2, 1e3 / 3}, LEY_STEPS(0.1, 2.0 / 3, 3), {4, 5, 6}},
-                      signed_zeros = {.step_A = {{1, -0.0, 0}, {-0.0, 1, 0}, {0, -0.0, 1}}, .n = {1, 1, 1}};
+    const ley_grid l = ley_grid_orthogonal(origin_A, spacing_A, n),
+                   same = {{-1, 2, 1e3 / 3}, LEY_STEPS(0.1, 2.0 / 3, 3), {4, 5, 6}},
+                   signed_zeros = {.step_A = {{1, -0.0, 0}, {-0.0, 1, 0}, {0, -0.0, 1}}, .n = {1, 1, 1}};
     assert_memory_equal(&l, &same, sizeof l);
-    assert_true(ley_lattice_is_orthogonal(&l) && ley_lattice_is_orthogonal(&signed_zeros));
-    assert_int_equal(ley_lattice_check_orthogonal(&l, "l", NULL), LEY_OK);
+    assert_true(ley_grid_is_orthogonal(&l) && ley_grid_is_orthogonal(&signed_zeros));
+    assert_int_equal(ley_grid_check_orthogonal(&l, "l", NULL), LEY_OK);
 }
 
-static void test_points_of_lattices(void **state)
+static void test_points_of_meshes(void **state)
 {
     (void)state;
-    const ley_lattice skewed = {{-1, 2, 30}, {{0.5, 0, 0}, {-0.25, 1, 0}, {0.125, 0.0625, -2}}, {9, 9, 9}};
+    const ley_grid skewed = {{-1, 2, 30}, {{0.5, 0, 0}, {-0.25, 1, 0}, {0.125, 0.0625, -2}}, {9, 9, 9}};
     double point_A[3], spacing_A[3];
-    ley_lattice_point_A(&skewed, (const int64_t[3]){0, 0, 0}, point_A);
+    ley_grid_point_A(&skewed, (const int64_t[3]){0, 0, 0}, point_A);
     assert_true(point_A[0] == -1 && point_A[1] == 2 && point_A[2] == 30);
-    ley_lattice_point_A(&skewed, (const int64_t[3]){3, 2, 8}, point_A);
+    ley_grid_point_A(&skewed, (const int64_t[3]){3, 2, 8}, point_A);
     assert_true(point_A[0] == -1 + 1.5 - 0.5 + 1 && point_A[1] == 2 + 2 + 0.5 && point_A[2] == 30 - 16);
     /* Spacings are read back as they were put in, to the last digit. */
     uint32_t state_of = 7;
@@ -263,41 +263,41 @@ static void test_points_of_lattices(void **state)
             state_of = state_of * 1664525u + 1013904223u;
             wanted_A[axis] = exp((double)state_of / 4294967296.0 * 32 - 13.8);
         }
-        const ley_lattice l = ley_lattice_orthogonal((const double[3]){0, 0, 0}, wanted_A, (const int64_t[3]){1, 1, 1});
-        ley_lattice_spacing_A(&l, spacing_A);
+        const ley_grid l = ley_grid_orthogonal((const double[3]){0, 0, 0}, wanted_A, (const int64_t[3]){1, 1, 1});
+        ley_grid_spacing_A(&l, spacing_A);
         assert_memory_equal(spacing_A, wanted_A, sizeof wanted_A);
     }
-    const ley_lattice oblique = {.step_A = {{3, 4, 0}, {0, 5, 12}, {8, 0, -15}}, .n = {1, 1, 1}};
-    ley_lattice_spacing_A(&oblique, spacing_A);
+    const ley_grid oblique = {.step_A = {{3, 4, 0}, {0, 5, 12}, {8, 0, -15}}, .n = {1, 1, 1}};
+    ley_grid_spacing_A(&oblique, spacing_A);
     assert_true(spacing_A[0] == 5 && spacing_A[1] == 13 && spacing_A[2] == 17);
 }
 
-static void test_lattice_around_atoms(void **state)
+static void test_grid_around_atoms(void **state)
 {
     (void)state;
     ley_error error = {0};
     const double position_A[] = {-1, 0, 5, 3, 0, 5.3}, charge_e[] = {1, -1};
     ley_atoms *atoms = NULL;
-    ley_lattice l;
+    ley_grid l;
     assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
-    assert_ok(ley_lattice_around(atoms, 0.5, 10, &l, &error));
+    assert_ok(ley_grid_around(atoms, 0.5, 10, &l, &error));
     assert_int_equal(l.n[0], 49); /* 4 + 20 A: 48 intervals */
     assert_int_equal(l.n[1], 41);
     assert_int_equal(l.n[2], 42); /* 20.3 A from -5 on: 41 intervals */
     assert_true(l.origin_A[0] == -11 && l.origin_A[1] == -10 && l.origin_A[2] == -5);
-    assert_ok(ley_lattice_around(atoms, 0.1, 10, &l, &error));
+    assert_ok(ley_grid_around(atoms, 0.1, 10, &l, &error));
     assert_int_equal(l.n[1], 201); /* 20 / 0.1 is 200, whatever its last bit says */
     assert_int_equal(l.n[0], 241);
     assert_int_equal(l.n[2], 204);
-    assert_int_equal(ley_lattice_around(atoms, 0, 10, &l, NULL), LEY_ERROR_INPUT);
-    assert_int_equal(ley_lattice_around(atoms, 1e-6, 1e8, &l, NULL), LEY_ERROR_INPUT);
-    assert_int_equal(ley_lattice_around(atoms, 1, -1, &l, NULL), LEY_ERROR_INPUT);
+    assert_int_equal(ley_grid_around(atoms, 0, 10, &l, NULL), LEY_ERROR_INPUT);
+    assert_int_equal(ley_grid_around(atoms, 1e-6, 1e8, &l, NULL), LEY_ERROR_INPUT);
+    assert_int_equal(ley_grid_around(atoms, 1, -1, &l, NULL), LEY_ERROR_INPUT);
     ley_atoms_destroy(atoms);
 }
 
 /* Origins are whole numbers of spacings, and the padding holds on every side with less than a
  * spacing to spare. */
-static void test_lattices_on_multiples_of_the_spacing(void **state)
+static void test_meshes_on_multiples_of_the_spacing(void **state)
 {
     (void)state;
     static const double spacings_A[] = {0.1, 0.3, 0.5, 0.7, 1, 1.0 / 3}, places_A[] = {0, -17.3, 1.2e4, -1e6};
@@ -307,10 +307,10 @@ static void test_lattices_on_multiples_of_the_spacing(void **state)
             const double h_A = spacings_A[s], x_A = places_A[i], charge_e[] = {1, -1}, padding_A = 2.1;
             const double position_A[] = {x_A, x_A + 0.123456789, x_A - 5, x_A + 11.7, x_A + 4, x_A + 0.01};
             ley_atoms *atoms = NULL;
-            ley_lattice l;
+            ley_grid l;
             double low_A[3], high_A[3];
             assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
-            assert_ok(ley_lattice_around(atoms, h_A, padding_A, &l, &error));
+            assert_ok(ley_grid_around(atoms, h_A, padding_A, &l, &error));
             ley_atoms_bounds_A(atoms, low_A, high_A);
             for (int axis = 0; axis < 3; axis++) {
                 const double first = round(l.origin_A[axis] / h_A), rounding_A = 1e-15 * (fabs(x_A) + 20) * 4;
@@ -363,7 +363,7 @@ static void test_padding(void **state)
                 for (int x = 0; x < 3; x++)
                     assert_true(map[i++] == (float)((z * 5 + y) * 4 + x) - (store == PADDED_COMPENSATED ? 0.25f : 0));
     }
-    /* What is not finite is seen where the lattice has a point, and nowhere else. */
+    /* What is not finite is seen where the grid has a point, and nowhere else. */
     static const float bad[] = {NAN, INFINITY, -INFINITY};
     slab.store = PADDED_FLOAT;
     for (int at = 0; at < PADDED; at++) {
@@ -433,7 +433,7 @@ static void test_packing(void **state)
     ley_error error = {0};
     ley_atoms *atoms = NULL;
     const double position_A[] = {1.23, -4.56, 7.89, 4000.123, 3.3, -2000.7, 9.9e7, 0, 0}, charge_e[] = {0.5, -0.25, 1};
-    const ley_lattice l = {{-10, 20, 1000}, LEY_STEPS(0.5, 0.3, 1e-6), {4, 4, 4}};
+    const ley_grid l = {{-10, 20, 1000}, LEY_STEPS(0.5, 0.3, 1e-6), {4, 4, 4}};
     assert_ok(ley_atoms_create(3, position_A, charge_e, NULL, &atoms, &error));
     struct {
         float offset[4];
@@ -474,10 +474,10 @@ static void test_units_of_a_map(void **state)
         {"1234567890123456789012345678\u20ac\u20ac", "1234567890123456789012345678\u20ac"},
         {"123456789012345678901234567890\u20ac", "123456789012345678901234567890"},
     };
-    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {1, 1, 1}};
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {1, 1, 1}};
     ley_map *map = NULL;
     ley_error error = {0};
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         ley_map_set_units(map, words[i][0]);
         assert_string_equal(ley_map_units(map), words[i][1]);
@@ -592,7 +592,7 @@ static void test_sampling(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const ley_lattice l = {{0, 0, 0}, LEY_STEPS(0.5, 0.6, 0.7), {9, 8, 7}};
+    const ley_grid l = {{0, 0, 0}, LEY_STEPS(0.5, 0.6, 0.7), {9, 8, 7}};
     ley_atoms *atoms = support_atoms(30, 0, 5, 9);
     ley_map *map = support_reference_map(atoms, &l, 0.05);
     const double constant = ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15);
@@ -616,7 +616,7 @@ static void test_yardstick(void **state)
     enum { N = 600, X = 32, Y = 16, Z = 2 };
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(N, 3, 20, 11);
-    const ley_lattice l = {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {X, Y, Z}};
+    const ley_grid l = {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {X, Y, Z}};
     float packed[N][4], phi[X * Y * Z];
     ley_map *map = NULL;
     ley_accuracy a;
@@ -640,12 +640,12 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_sizes_in_words),
         cmocka_unit_test(test_version),
-        cmocka_unit_test(test_lattices),
+        cmocka_unit_test(test_meshes),
         cmocka_unit_test(test_degenerate_steps),
-        cmocka_unit_test(test_lattices_that_are_not_orthogonal),
-        cmocka_unit_test(test_points_of_lattices),
-        cmocka_unit_test(test_lattice_around_atoms),
-        cmocka_unit_test(test_lattices_on_multiples_of_the_spacing),
+        cmocka_unit_test(test_meshes_that_are_not_orthogonal),
+        cmocka_unit_test(test_points_of_meshes),
+        cmocka_unit_test(test_grid_around_atoms),
+        cmocka_unit_test(test_meshes_on_multiples_of_the_spacing),
         cmocka_unit_test(test_atoms),
         cmocka_unit_test(test_padding),
         cmocka_unit_test(test_much_padding),

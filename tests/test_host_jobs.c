@@ -118,9 +118,9 @@ static void test_direct_map(void **state)
     (void)state;
     ley_error error = {0};
     ley_atoms *atoms = two_atoms();
-    const ley_lattice lattice = {.origin_A = {-2, 0.1, -1}, .step_A = LEY_STEPS(0.7, 0.9, 1.1), .n = {7, 5, 6}};
+    const ley_grid grid = {.origin_A = {-2, 0.1, -1}, .step_A = LEY_STEPS(0.7, 0.9, 1.1), .n = {7, 5, 6}};
     ley_map *map;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     ley_direct direct;
     ley_direct_default(&direct);
     direct.units = LEY_UNITS_VOLT;
@@ -144,7 +144,7 @@ static void test_direct_map(void **state)
     assert_int_equal(watch.done, 7 * 5 * 6);
     for (int64_t i = 0; i < 7 * 5 * 6; i++) {
         double place_A[3], right = 0;
-        ley_lattice_point_A(&lattice, (const int64_t[]){i % 7, i / 7 % 5, i / 35}, place_A);
+        ley_grid_point_A(&grid, (const int64_t[]){i % 7, i / 7 % 5, i / 35}, place_A);
         for (int j = 0; j < 2; j++)
             right += charge_e[j] / sqrt(pow(place_A[0] - position_A[j][0], 2) + pow(place_A[1] - position_A[j][1], 2) +
                                         pow(place_A[2] - position_A[j][2], 2));
@@ -163,9 +163,9 @@ static void test_field_of_a_map(void **state)
     (void)state;
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(ATOMS, 0, 10, 5);
-    const ley_lattice lattice = {.origin_A = {-1, 0, 0}, .step_A = LEY_STEPS(1, 1, 1.5), .n = {9, 8, 7}};
+    const ley_grid grid = {.origin_A = {-1, 0, 0}, .step_A = LEY_STEPS(1, 1, 1.5), .n = {9, 8, 7}};
     ley_points *points;
-    assert_ok(ley_points_create_lattice(&lattice, &points, &error));
+    assert_ok(ley_points_create_grid(&grid, &points, &error));
     assert_ok(ley_points_add_field(points, &error));
     ley_direct direct;
     ley_direct_default(&direct);
@@ -192,9 +192,9 @@ static void test_how_many_are_verified(void **state)
     (void)state;
     ley_error error = {0};
     ley_atoms *atoms = two_atoms();
-    const ley_lattice lattice = {.origin_A = {-2, 0.1, -1}, .step_A = LEY_STEPS(0.7, 0.9, 1.1), .n = {30, 30, 30}};
+    const ley_grid grid = {.origin_A = {-2, 0.1, -1}, .step_A = LEY_STEPS(0.7, 0.9, 1.1), .n = {30, 30, 30}};
     ley_map *map;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     ley_direct direct;
     ley_direct_default(&direct);
     ley_run_options options;
@@ -369,9 +369,9 @@ static void test_floor(void **state)
 
 /* A single ion's field next to itself, by its images and the background alone, whose potential is
  * 2 pi / (3 V) r^2 by symmetry: (4 pi / 3 V) r, towards the ion. */
-/* Screened sums in open space need no lattices, however far apart points are, and whatever r_min
+/* Screened sums in open space need no meshes, however far apart points are, and whatever r_min
  * is. */
-static void test_without_lattices(void **state)
+static void test_without_meshes(void **state)
 {
     (void)state;
     ley_error error = {0};
@@ -615,12 +615,12 @@ static ley_status ask(size_t n, const ley_run_options *options)
 {
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(n, 0, 20, 3);
-    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {48, 48, 48}};
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {48, 48, 48}};
     ley_map *map;
     ley_job *job = NULL;
     ley_direct direct;
     ley_direct_default(&direct);
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     const ley_status status = ley_job_create_direct(NULL, atoms, map, &direct, options, &job, &error);
     if (status == LEY_ERROR_NO_DEVICE)
         assert_non_null(strstr(error.message, "no engine was given, and the host would not be sooner than a device"));
@@ -642,7 +642,7 @@ static ley_status ask_wire(double kappa_per_A, const ley_run_options *options)
 {
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(10, 0, 20, 3);
-    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {4, 4, 4}};
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {4, 4, 4}};
     ley_map *map;
     ley_job *job = NULL;
     ley_long_range range;
@@ -651,7 +651,7 @@ static ley_status ask_wire(double kappa_per_A, const ley_run_options *options)
     for (int axis = 0; axis < 3; axis++)
         range.cell_A[axis][axis] = 20;
     range.kappa_per_A = kappa_per_A;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     const ley_status status = ley_job_create_long_range(NULL, atoms, map, &range, options, &job, &error);
     ley_error_clear(&error);
     ley_job_destroy(job);
@@ -770,12 +770,12 @@ static void test_after_a_build(void **state)
     if (!support_open("pocl", "the first driver", &engine))
         skip();
     ley_atoms *atoms = two_atoms();
-    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {9, 9, 9}};
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {9, 9, 9}};
     ley_map *map;
     ley_job *job;
     ley_direct direct;
     ley_direct_default(&direct);
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(ley_job_create_direct(engine, atoms, map, &direct, usual(), &job, &error));
     assert_ok(ley_job_run(job, &error));
     assert_null(ley_job_report(job)->host);
@@ -806,7 +806,7 @@ int main(void)
         cmocka_unit_test(test_a_second_sum_that_differs),
         cmocka_unit_test(test_wires),
         cmocka_unit_test(test_floor),
-        cmocka_unit_test(test_without_lattices),
+        cmocka_unit_test(test_without_meshes),
         cmocka_unit_test(test_own_cell),
         cmocka_unit_test(test_none_left),
         cmocka_unit_test(test_hard_differences),

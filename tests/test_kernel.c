@@ -662,7 +662,7 @@ static void keep_warning(void *context, ley_log_level level, const char *message
 /* Its values are verified. */
 static void run_long_range(ley_engine *engine)
 {
-    const ley_lattice lattice = {.step_A = LEY_STEPS(2, 2, 2), .n = {8, 8, 8}};
+    const ley_grid grid = {.step_A = LEY_STEPS(2, 2, 2), .n = {8, 8, 8}};
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(200, 0, 16, 7);
     ley_map *map = NULL;
@@ -671,7 +671,7 @@ static void run_long_range(ley_engine *engine)
     ley_run_options options;
     ley_long_range_default(&range);
     ley_run_options_default(&options);
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(ley_job_create_long_range(engine, atoms, map, &range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     assert_true(ley_job_report(job)->accuracy.passed);

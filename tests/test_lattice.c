@@ -205,7 +205,7 @@ static void test_bad_layouts(void **state)
     assert_int_equal(lattice_layout_make(levels, LATTICE_MOST_LEVELS, &layout, &error), LEY_OK);
     levels[1].n[2] = 0;
     assert_int_equal(lattice_layout_make(levels, 2, &layout, &error), LEY_ERROR_USAGE);
-    assert_string_equal(error.message, "level 1 of the lattices has 0 nodes along an axis");
+    assert_string_equal(error.message, "level 1 of the meshes has 0 nodes along an axis");
     static const int64_t large[][3] = {
         {1000, 1000, 1000}, {INT64_MAX, 1, 1}, {INT64_MAX, INT64_MAX, 4}, {1, 1, 1 << 27}};
     for (size_t i = 0; i < sizeof large / sizeof *large; i++) {

@@ -1,4 +1,4 @@
-/* The mathematics of lattices: cells, exact sums over images, influence functions and hierarchies
+/* The mathematics of meshes: cells, exact sums over images, influence functions and hierarchies
  * against their definitions. */
 #include "near.h"
 
@@ -103,7 +103,7 @@ static void test_cells(void **state)
     assert_int_equal(cell_make(all_periodic, none_A, &c, &error), LEY_ERROR_INPUT);
 }
 
-/* Of all images of short vectors; the cell is told of the same lattice by long ones. */
+/* Of all images of short vectors; the cell is told of the same mesh by long ones. */
 static double shortest_A(const double vector_A[3][3], int dimensions, const double x_A[3])
 {
     enum { FAR = 4 };
@@ -123,11 +123,11 @@ static void test_nearest_images(void **state)
 {
     (void)state;
     static const double face_centred_A[3][3] = {{0, 4, 4}, {4, 0, 4}, {4, 4, 0}};
-    static const double(*const lattices_A[])[3] = {orthogonal_A, oblique_A, face_centred_A};
+    static const double(*const meshes_A[])[3] = {orthogonal_A, oblique_A, face_centred_A};
     uint64_t seed = 7;
     for (int of = 0; of < 3; of++)
         for (int dimensions = 1; dimensions <= 3; dimensions++) {
-            const double(*v)[3] = lattices_A[of];
+            const double(*v)[3] = meshes_A[of];
             const bool periodic[3] = {true, dimensions > 1, dimensions > 2};
             double long_A[3][3];
             for (int axis = 0; axis < 3; axis++) {
@@ -149,7 +149,7 @@ static void test_nearest_images(void **state)
         }
 }
 
-/* Ewald's sums do not depend on how they are divided, nor on the cell that the lattice is described
+/* Ewald's sums do not depend on how they are divided, nor on the cell that the mesh is described
  * by. */
 static void test_sums_do_not_depend_on_their_division(void **state)
 {
@@ -203,7 +203,7 @@ static double by_shells(const cell *c, const double position_A[3 * SOME], const 
                                  (double)l * c->vector_A[2][m];
                         d_A[m] = x_A[m] - r_A[m];
                     }
-                    /* The lattice ends gently, or its ragged edge would show. */
+                    /* The mesh ends gently, or its ragged edge would show. */
                     const double u = cell_dot(r_A, r_A) / (reach_A * reach_A);
                     if (u < 1)
                         sum += charge_e[i] * pow(1 - u * u * u, 4) / cell_length(d_A);
@@ -469,10 +469,10 @@ static void test_factors_of_windows(void **state)
     }
 }
 
-/* ---- Lattices -------------------------------------------------------------------------------- */
+/* ---- Meshes -------------------------------------------------------------------------------- */
 
 /* Every node that a charge reaches is there, on each level; and none that nothing reaches. */
-static void test_lattices_cover_what_is_in_them(void **state)
+static void test_meshes_cover_what_is_in_them(void **state)
 {
     (void)state;
     for (int kind = WINDOW_NODAL3; kind <= WINDOW_NODAL9; kind++)
@@ -506,7 +506,7 @@ static void test_lattices_cover_what_is_in_them(void **state)
 }
 
 /* Periods are divided evenly, however often they are halved. */
-static void test_periodic_lattices(void **state)
+static void test_periodic_meshes(void **state)
 {
     (void)state;
     for (int levels = 1; levels < 5; levels++) {
@@ -614,7 +614,7 @@ static void test_cosines(void **state)
 }
 
 /* Lines are made two at a time, and rounding lets each see a little of the other: which two they
- * are does not depend on how many there are, in eights, so that lattices keep their last digits. */
+ * are does not depend on how many there are, in eights, so that meshes keep their last digits. */
 static void test_cosines_of_partners(void **state)
 {
     (void)state;
@@ -804,8 +804,8 @@ int main(void)
         cmocka_unit_test(test_kernels_are_even),
         cmocka_unit_test(test_screening_far_away),
         cmocka_unit_test(test_factors_of_windows),
-        cmocka_unit_test(test_lattices_cover_what_is_in_them),
-        cmocka_unit_test(test_periodic_lattices),
+        cmocka_unit_test(test_meshes_cover_what_is_in_them),
+        cmocka_unit_test(test_periodic_meshes),
         cmocka_unit_test(test_choices_that_do_not_combine),
         cmocka_unit_test(test_cosines),
         cmocka_unit_test(test_cosines_of_partners),

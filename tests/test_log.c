@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
+static const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
 /* ---- Receivers ------------------------------------------------------------------------------- */
 
@@ -244,7 +244,7 @@ static ley_status run_by(fake_plan *plans, size_t count, support_method method, 
     o.options.math = math;
     o.options.short_range.cutoff_A = 4;
     o.options.slab_planes = method == SUPPORT_DCS ? 2 : 0;
-    assert_int_equal(ley_map_create(&lattice, &o.map, NULL), LEY_OK);
+    assert_int_equal(ley_map_create(&grid, &o.map, NULL), LEY_OK);
     o.status = ley_engine_create("all", &o.engine, &o.error);
     if (o.status == LEY_OK)
         o.status = support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &o.error);

@@ -175,7 +175,7 @@ WRAPPED(void, influence_send_long, command_sequence *w, const influence_waves *w
 static ley_engine *engine;
 static ley_atoms *atoms;
 
-static const ley_lattice points = {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1.7, 1.9, 2), .n = {19, 16, 13}};
+static const ley_grid points = {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1.7, 1.9, 2), .n = {19, 16, 13}};
 
 typedef struct whose {
     const char *name, *by;

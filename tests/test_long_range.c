@@ -1,4 +1,4 @@
-/* Long-range sums on lattices in double precision, the judge of devices: each step by what must be
+/* Long-range sums on meshes in double precision, the judge of devices: each step by what must be
  * true of it, all of them together against exact sums, and how the error falls. */
 #include "support.h"
 
@@ -44,7 +44,7 @@ static problem empty(size_t n, size_t points)
     return p;
 }
 
-/* A box of water, and points of a 0.5 A lattice in it. */
+/* A box of water, and points of a 0.5 A mesh in it. */
 static problem water(int64_t atoms, size_t points)
 {
     ley_error error = {0};
@@ -91,7 +91,7 @@ static void shift(problem *p, double x_A, double y_A, double z_A)
             p->point_A[3 * j + i] += by_A[i];
 }
 
-static hierarchy lattices(const hierarchy_options *options, const problem *p)
+static hierarchy meshes(const hierarchy_options *options, const problem *p)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     cell c;
@@ -149,7 +149,7 @@ static double rms(size_t n, const double *a, const double *b)
 /* Root mean square error of what is far, in e/A. */
 static double error_of(const problem *p, const hierarchy_options *options)
 {
-    const hierarchy h = lattices(options, p);
+    const hierarchy h = meshes(options, p);
     double *value = far_of(p, &h), *right = exact(p, &h, true);
     const double error = rms(p->points, value, right);
     free(value);
@@ -198,7 +198,7 @@ static void test_anterpolation_and_interpolation_are_transposes(void **state)
             options.solver = HIERARCHY_FOURIER;
             options.levels = 1;
             memcpy(p.point_A, p.position_A, 3 * p.n * sizeof(double));
-            const hierarchy h = lattices(&options, &p);
+            const hierarchy h = meshes(&options, &p);
             const int64_t nodes = hierarchy_nodes(&h.level[0]);
             double *charge = doubles(nodes), *potential = doubles(nodes), sum = 0, total = 0;
             fill(potential, nodes, 17);
@@ -223,7 +223,7 @@ static void test_interpolation_of_polynomials(void **state)
     for (int kind = WINDOW_NODAL3; kind <= WINDOW_NODAL9; kind++) {
         problem p = crowd(9, 20, cubic_A, 5);
         const hierarchy_options options = small(kind, 0, cubic_A);
-        const hierarchy h = lattices(&options, &p);
+        const hierarchy h = meshes(&options, &p);
         const hierarchy_level *level = &h.level[0];
         double *potential = doubles(hierarchy_nodes(level));
         const int degree = h.window->reproduces;
@@ -250,7 +250,7 @@ static void test_restriction_and_prolongation_are_transposes(void **state)
         for (int which = 0; which < 8; which++) {
             problem p = crowd(9, 1, oblique_A, 3);
             const hierarchy_options options = small(kind, which, oblique_A);
-            const hierarchy h = lattices(&options, &p);
+            const hierarchy h = meshes(&options, &p);
             for (int k = 0; k + 1 < h.levels; k++) {
                 const int64_t n = hierarchy_nodes(&h.level[k]), m = hierarchy_nodes(&h.level[k + 1]);
                 double *fine = doubles(n), *coarse = doubles(m), *restricted = doubles(m), *prolongated = doubles(n);
@@ -282,7 +282,7 @@ static void test_lattice_cutoff_by_its_definition(void **state)
     for (int which = 0; which < 8; which++) {
         problem p = crowd(6, 1, oblique_A, 3);
         const hierarchy_options options = small(WINDOW_NODAL3, which, oblique_A);
-        const hierarchy h = lattices(&options, &p);
+        const hierarchy h = meshes(&options, &p);
         for (int k = 0; k + 1 < h.levels; k++) {
             const hierarchy_level *level = &h.level[k];
             const int64_t nodes = hierarchy_nodes(level), source = nodes / 3;
@@ -349,7 +349,7 @@ static void test_transforms(void **state)
 
 /* ---- All steps ------------------------------------------------------------------------------- */
 
-/* One level by all pairs, and by transforms: open lattices are the same to rounding. Along periodic
+/* One level by all pairs, and by transforms: open meshes are the same to rounding. Along periodic
  * axes the transform's kernel has no aliases, which a smooth splitting hardly has. */
 static void test_transforms_do_what_all_pairs_do(void **state)
 {
@@ -365,7 +365,7 @@ static void test_transforms_do_what_all_pairs_do(void **state)
             options.degree = 14;
             options.cutoff_A = 6;
             options.spacing_A = 0.9;
-            hierarchy h = lattices(&options, &p);
+            hierarchy h = meshes(&options, &p);
             double *direct = far_of(&p, &h);
             h.solver = HIERARCHY_FOURIER;
             double *fft = far_of(&p, &h);
@@ -393,7 +393,7 @@ static void test_levels(void **state)
     end(&p);
 }
 
-/* The error is that of the lattice, wherever its nodes lie beside the atoms. */
+/* The error is that of the mesh, wherever its nodes lie beside the atoms. */
 static void test_error_does_not_depend_on_the_place(void **state)
 {
     (void)state;
@@ -411,11 +411,11 @@ static void test_error_does_not_depend_on_the_place(void **state)
             assert_true(error < 1.4 * first && first < 1.4 * error);
         }
         /* By a node of the coarsest level all is the same but for rounding. */
-        const hierarchy before = lattices(&options, &p);
+        const hierarchy before = meshes(&options, &p);
         double *a = far_of(&p, &before);
         const double node_A = ldexp(1, before.levels - 1);
         shift(&p, node_A, -2 * node_A, node_A);
-        const hierarchy after = lattices(&options, &p);
+        const hierarchy after = meshes(&options, &p);
         double *b = far_of(&p, &after);
         assert_true(rms(p.points, a, b) < 1e-13);
         free(a);
@@ -430,7 +430,7 @@ static void test_error_does_not_depend_on_the_place(void **state)
  * its box (docs/long-range.md): relative to that the error depends on a/h alone. */
 static const double scale_e_A = 0.668;
 
-/* Smaller errors had a floor there, from lattices that were padded by too little. */
+/* Smaller errors had a floor there, from meshes that were padded by too little. */
 static const double floor_there = 3e-6;
 
 enum { RATIOS = 6 };
@@ -516,7 +516,7 @@ static bool can_be(const int *at)
     return at[1] < WINDOW_BSPLINE4 || at[2] == HIERARCHY_FOURIER;
 }
 
-/* Every splitting, window, solver and boundary against exact sums: periodic lattices are off by
+/* Every splitting, window, solver and boundary against exact sums: periodic meshes are off by
  * hardly more than open ones. */
 static void test_all_combinations(void **state)
 {
@@ -563,7 +563,7 @@ static void test_near_and_far_are_the_whole(void **state)
         /* A net charge where it has a potential. */
         if (i == 0 || (boundaries[i] & 7) == 7)
             p.charge_e[3] += 2;
-        const hierarchy h = lattices(&options, &p);
+        const hierarchy h = meshes(&options, &p);
         double *far = doubles((int64_t)p.points), *near = doubles((int64_t)p.points), *whole = exact(&p, &h, false);
         ley_error error = {0};
         assert_ok(
@@ -580,7 +580,7 @@ static void test_near_and_far_are_the_whole(void **state)
     }
 }
 
-/* Crystals by lattices: the potential at an ion without its own. */
+/* Crystals by meshes: the potential at an ion without its own. */
 static void test_madelung_constants(void **state)
 {
     (void)state;
@@ -615,7 +615,7 @@ static void test_madelung_constants(void **state)
                                          .periodic = {true, true, true},
                                          .cell_A = {{edge_A, 0, 0}, {0, edge_A, 0}, {0, 0, edge_A}}};
             options.band = solver == HIERARCHY_FOURIER ? 20 : 0;
-            const hierarchy h = lattices(&options, &p);
+            const hierarchy h = meshes(&options, &p);
             double far[8], near[8], sum = 0;
             ley_error error = {0};
             assert_ok(
@@ -676,7 +676,7 @@ static void test_net_charges_without_a_potential(void **state)
     for (int which = 0; which < 8; which++) {
         problem p = crowd(5, 1, cubic_A, 9);
         const hierarchy_options options = small(WINDOW_NODAL3, which, cubic_A);
-        const hierarchy h = lattices(&options, &p);
+        const hierarchy h = meshes(&options, &p);
         double value;
         ley_error error = {0};
         p.charge_e[0] += 0.5;
@@ -709,7 +709,7 @@ static void test_suggested_bands(void **state)
     end(&p);
 }
 
-/* The end of a padded lattice does not show, however it is divided. */
+/* The end of a padded mesh does not show, however it is divided. */
 static void test_padding_does_not_show(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Long waves of a lattice's charges that the host puts there, against the sums that they are; who
+/* Long waves of a grid's charges that the host puts there, against the sums that they are; who
  * wants them; and how devices that wait for them have them. */
 #include "support.h"
 
@@ -28,10 +28,10 @@ static void test_who_wants_them(void **state)
 {
     (void)state;
     static const double box_A[3][3] = {{42, 0, 0}, {0, 42, 0}, {0, 0, 42}};
-    hierarchy h = some_lattice(WINDOW_BSPLINE8, "", box_A, 0.3);
+    hierarchy h = some_grid(WINDOW_BSPLINE8, "", box_A, 0.3);
     h.window = window_get(WINDOW_NODAL7);
     assert_false(long_wavelengths_are_wanted(&h));
-    h = some_lattice(WINDOW_BSPLINE8, "", box_A, 0.3);
+    h = some_grid(WINDOW_BSPLINE8, "", box_A, 0.3);
     h.long_waves_per_A = 0;
     assert_false(long_wavelengths_are_wanted(&h));
     assert_true(long_wavelengths_bytes(&h, (const int64_t[3]){64, 64, 64}) == 0);
@@ -44,7 +44,7 @@ static void test_cancelled(void **state)
 {
     (void)state;
     static const double box_A[3][3] = {{42, 0, 0}, {0, 42, 0}, {0, 0, 42}};
-    const hierarchy h = some_lattice(WINDOW_BSPLINE8, "", box_A, 0.3);
+    const hierarchy h = some_grid(WINDOW_BSPLINE8, "", box_A, 0.3);
     some_charges *c = some_charges_make(41, false);
     const atomic_bool at_once = true;
     long_charges coarse;
@@ -86,7 +86,7 @@ static void test_shared_by_devices(void **state)
 {
     (void)state;
     static const double box_A[3][3] = {{42, 0, 0}, {0, 42, 0}, {0, 0, 42}};
-    const hierarchy h = some_lattice(WINDOW_BSPLINE8, "", box_A, 0.3);
+    const hierarchy h = some_grid(WINDOW_BSPLINE8, "", box_A, 0.3);
     some_charges *c = some_charges_make(41, false);
     ley_error error = {0};
     ley_atoms *atoms;

@@ -13,14 +13,14 @@
 
 enum { NAME_BYTES = 64 };
 
-static const ley_lattice box = {.origin_A = {-6, 1.5, 3}, .step_A = LEY_STEPS(0.5, 0.75, 1), .n = {7, 5, 3}};
+static const ley_grid box = {.origin_A = {-6, 1.5, 3}, .step_A = LEY_STEPS(0.5, 0.75, 1), .n = {7, 5, 3}};
 
 static void assert_is(const ley_map *map, const char *path)
 {
     ley_map *read = maps_read(path);
     const float *a = ley_map_read_values(map), *b = ley_map_read_values(read);
-    maps_assert_same_lattices(map, read, 0);
-    for (int64_t i = 0; i < ley_lattice_points(&box); i++)
+    maps_assert_same_grids(map, read, 0);
+    for (int64_t i = 0; i < ley_grid_points(&box); i++)
         if (!(a[i] - b[i] <= 1e-6f && b[i] - a[i] <= 1e-6f))
             fail_msg("%s: value %lld is %g, not %g", path, (long long)i, (double)b[i], (double)a[i]);
     assert_null(ley_map_remark(read));
@@ -30,7 +30,7 @@ static void assert_is(const ley_map *map, const char *path)
 static ley_map *make_map(void)
 {
     ley_map *map = maps_make(&box);
-    for (int64_t i = 0; i < ley_lattice_points(&box); i++)
+    for (int64_t i = 0; i < ley_grid_points(&box); i++)
         ley_map_values(map)[i] = (float)(i % 17 - 8) / 8;
     return map;
 }

@@ -46,11 +46,11 @@ static size_t all_names(named_format names[ENDINGS_MAX])
 /* Values that no compression makes small; 256 kB of them as floats. */
 static ley_map *make_map(int n, unsigned seed)
 {
-    const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.25, 1), .n = {n, n, n}};
+    const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.25, 1), .n = {n, n, n}};
     ley_map *map = NULL;
     ley_error error = {0};
-    assert_ok(ley_map_create(&lattice, &map, &error));
-    for (int64_t i = 0; i < ley_lattice_points(&lattice); i++)
+    assert_ok(ley_map_create(&grid, &map, &error));
+    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
         ley_map_values(map)[i] = (float)((double)rand_r(&seed) / RAND_MAX - 0.5);
     ley_map_set_units(map, "kT/e");
     return map;
@@ -74,8 +74,8 @@ static void remove_all(void)
 static ley_status write_streamed(const ley_map *map, const char *path, const volatile bool *cancel, ley_error *error)
 {
     ley_map *stored = NULL;
-    const int64_t *n = ley_map_lattice(map)->n, plane = n[0] * n[1];
-    ley_status status = ley_map_create_file(ley_map_lattice(map), path, &stored, error);
+    const int64_t *n = ley_map_grid(map)->n, plane = n[0] * n[1];
+    ley_status status = ley_map_create_file(ley_map_grid(map), path, &stored, error);
     for (int64_t z = 0; z < n[2] && status == LEY_OK; z++) {
         float *planes = NULL;
         status = map_planes_take(stored, z, 1, false, &planes, error);

@@ -31,7 +31,7 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 static const ley_solvent *const salty = &kinds[LEY_SCREENING_FOLDED].solvent;
 
-static const ley_lattice uneven = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {13, 10, 9}};
+static const ley_grid uneven = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {13, 10, 9}};
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
@@ -40,9 +40,9 @@ static double uniform(unsigned *state)
     return rand_r(state) / (RAND_MAX + 1.0);
 }
 
-/* Random atoms in the lattice and up to `beyond` cells around it, far from nodes: where one is
+/* Random atoms in the grid and up to `beyond` cells around it, far from nodes: where one is
  * close, it alone would be seen. */
-static ley_atoms *scattered(size_t n, const ley_lattice *l, double beyond, double largest_radius_A, unsigned seed)
+static ley_atoms *scattered(size_t n, const ley_grid *l, double beyond, double largest_radius_A, unsigned seed)
 {
     ley_error error = {0};
     ley_atoms *atoms = NULL;
@@ -71,11 +71,11 @@ static ley_atoms *atoms_of(size_t n, const double *position_A, const double *cha
     return atoms;
 }
 
-static ley_boundary *faces_of(const ley_lattice *lattice)
+static ley_boundary *faces_of(const ley_grid *grid)
 {
     ley_error error = {0};
     ley_boundary *boundary = NULL;
-    assert_ok(ley_boundary_create(lattice, &boundary, &error));
+    assert_ok(ley_boundary_create(grid, &boundary, &error));
     return boundary;
 }
 
@@ -87,8 +87,8 @@ static ley_boundary *list_of(int64_t n, const double *point_A)
     return boundary;
 }
 
-/* Points anywhere in the lattice and around it, in no order; their number fills no work-group. */
-static ley_boundary *list_around(const ley_lattice *l, unsigned seed)
+/* Points anywhere in the grid and around it, in no order; their number fills no work-group. */
+static ley_boundary *list_around(const ley_grid *l, unsigned seed)
 {
     enum { POINTS = 333 };
     double point_A[3 * POINTS];
@@ -189,11 +189,11 @@ static double promise(const support_options *options, int kind)
 /* Values at the same node are the same, whatever face they are on. */
 static void assert_edges_agree(const ley_boundary *boundary)
 {
-    const ley_lattice *l = ley_boundary_lattice(boundary);
+    const ley_grid *l = ley_boundary_grid(boundary);
     const double *value = ley_boundary_read_values(boundary);
     const int64_t *n = l->n;
-    double *seen = calloc((size_t)ley_lattice_points(l), sizeof *seen);
-    bool *known = calloc((size_t)ley_lattice_points(l), sizeof *known);
+    double *seen = calloc((size_t)ley_grid_points(l), sizeof *seen);
+    bool *known = calloc((size_t)ley_grid_points(l), sizeof *known);
     int64_t distinct = 0;
     for (int face = 0; face < LEY_FACE_COUNT; face++) {
         const int axis = face / 2, a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
@@ -214,7 +214,7 @@ static void assert_edges_agree(const ley_boundary *boundary)
     }
     free(seen);
     free(known);
-    assert_int_equal(distinct, ley_lattice_points(l) - (n[0] - 2) * (n[1] - 2) * (n[2] - 2));
+    assert_int_equal(distinct, ley_grid_points(l) - (n[0] - 2) * (n[1] - 2) * (n[2] - 2));
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -236,7 +236,7 @@ static bool cannot(const outcome *o, const support_options *options)
 static void check_report(const outcome *o, int kind, const support_options *options)
 {
     const ley_device_report *d = &ley_job_report(o->job)->devices[0];
-    const bool list = ley_boundary_lattice(o->boundary) == NULL;
+    const bool list = ley_boundary_grid(o->boundary) == NULL;
     assert_non_null(strstr(d->specification, kinds[kind].option));
     assert_non_null(strstr(d->specification, list ? "-DLEY_POINTS=1" : "-DLEY_POINTS=0"));
     assert_non_null(d->root);
@@ -296,22 +296,22 @@ static void test_every_kernel(void **state)
 static void test_odd_faces(void **state)
 {
     (void)state;
-    static const ley_lattice lattices[] = {
+    static const ley_grid meshes[] = {
         {{0, 0, 0}, LEY_STEPS(1, 1, 1), {2, 2, 2}},
         {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.6, 0.7), {2, 3, 4}},
         {{-5, -5, 2}, LEY_STEPS(1.5, 0.25, 2), {5, 129, 3}},
         {{100, -200, 300}, LEY_STEPS(0.4, 0.5, 0.6), {33, 33, 33}},
     };
-    for (size_t i = 0; i < sizeof lattices / sizeof lattices[0]; i++) {
-        const int64_t *n = lattices[i].n;
-        ley_atoms *atoms = scattered(40, &lattices[i], 3, 2, 6);
-        outcome o = run(atoms, faces_of(&lattices[i]), salty, plain());
+    for (size_t i = 0; i < sizeof meshes / sizeof meshes[0]; i++) {
+        const int64_t *n = meshes[i].n;
+        ley_atoms *atoms = scattered(40, &meshes[i], 3, 2, 6);
+        outcome o = run(atoms, faces_of(&meshes[i]), salty, plain());
         const double off = difference(o.boundary, atoms, salty);
         if (!(off <= 1e-5))
             fail_msg("%d x %d x %d: off by %g", (int)n[0], (int)n[1], (int)n[2], off);
         assert_edges_agree(o.boundary);
         const ley_report *r = ley_job_report(o.job);
-        assert_int_equal(r->points, ley_lattice_points(&lattices[i]) - (n[0] - 2) * (n[1] - 2) * (n[2] - 2));
+        assert_int_equal(r->points, ley_grid_points(&meshes[i]) - (n[0] - 2) * (n[1] - 2) * (n[2] - 2));
         assert_int_equal(r->devices[0].points, r->points);
         assert_true(r->evaluations == 40.0 * (double)r->points);
         end(&o);
@@ -569,7 +569,7 @@ static void test_many_atoms(void **state)
     (void)state;
     if (!fast)
         skip();
-    const ley_lattice small = {.origin_A = {-50, -50, -50}, .step_A = LEY_STEPS(12.5, 12.5, 12.5), .n = {9, 9, 9}};
+    const ley_grid small = {.origin_A = {-50, -50, -50}, .step_A = LEY_STEPS(12.5, 12.5, 12.5), .n = {9, 9, 9}};
     ley_atoms *atoms = scattered(support_is_quick() ? 100000 : 1000000, &small, 0, 2, 11);
     const double start_s = support_cpu_s();
     outcome o = run(atoms, faces_of(&small), salty, plain());
@@ -838,8 +838,7 @@ static void test_all_devices_at_once(void **state)
 static void test_doubles_far_away(void **state)
 {
     (void)state;
-    const ley_lattice far = {
-        {-520321.4008834, 752729.3566787, -862398.7027900}, LEY_STEPS(14.9, 10.7, 13.1), {3, 5, 3}};
+    const ley_grid far = {{-520321.4008834, 752729.3566787, -862398.7027900}, LEY_STEPS(14.9, 10.7, 13.1), {3, 5, 3}};
     const ley_solvent solvent = {.dielectric = 1, .solute_dielectric = 1, .temperature_K = 298.15};
     double position_A[20][3], charge_e[20];
     for (int i = 0; i < 20; i++) {

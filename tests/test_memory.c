@@ -226,19 +226,19 @@ static void test_jobs_are_refused(void **state)
     (void)state;
     ley_error error = {0};
     ley_atoms *atoms = three_atoms();
-    ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}};
+    ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}};
     support_options options = periodic(300, 1);
     const double before = resident_bytes(), start_s = support_cpu_s();
     memory_pretend(20 * gib);
-    expect_refused(support_check_memory(atoms, &lattice, &options, &error), &error, "the job would take 29.",
+    expect_refused(support_check_memory(atoms, &grid, &options, &error), &error, "the job would take 29.",
                    "a shorter cutoff");
     options.short_range.pair = LEY_PAIR_LENNARD_JONES;
-    expect_refused(support_check_memory(atoms, &lattice, &options, &error), &error, "20.0 GiB are available",
+    expect_refused(support_check_memory(atoms, &grid, &options, &error), &error, "20.0 GiB are available",
                    "a larger cell");
     options = periodic(30, 1);
-    assert_ok(support_check_memory(atoms, &lattice, &options, &error));
+    assert_ok(support_check_memory(atoms, &grid, &options, &error));
     options = periodic(30, 2000);
-    const ley_lattice large = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2000, 2000, 1500}};
+    const ley_grid large = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2000, 2000, 1500}};
     expect_refused(support_check_memory(atoms, &large, &options, &error), &error, "the map 22.4 GiB",
                    "a coarser spacing");
     options.method = SUPPORT_DCS;
@@ -251,7 +251,7 @@ static void test_jobs_are_refused(void **state)
     expect_refused(support_check_memory(atoms, &large, &options, &error), &error,
                    "a second map, of the overflow 22.4 GiB", "");
     memory_pretend(-1); /* no machine has this */
-    const ley_lattice largest = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1 << 30, 1 << 10, 1 << 20}};
+    const ley_grid largest = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1 << 30, 1 << 10, 1 << 20}};
     expect_refused(support_check_memory(atoms, &largest, &options, &error), &error, "GiB", "a coarser spacing");
     assert_true(support_cpu_s() - start_s < 1 && resident_bytes() - before < 32 * mib);
     ley_atoms_destroy(atoms);
@@ -267,13 +267,13 @@ static void test_allocations_are_refused(void **state)
     ley_boundary *boundary = NULL;
     binned_atoms *binned = NULL;
     binning_plan plan;
-    const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1000, 1000, 1000}},
-                      small = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}},
-                      flat = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1 << 28, 1 << 28, 2}};
+    const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1000, 1000, 1000}},
+                   small = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}},
+                   flat = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1 << 28, 1 << 28, 2}};
     const double before = resident_bytes(), start_s = support_cpu_s();
     memory_pretend(3 * gib);
-    expect_refused(ley_map_create(&lattice, &map, &error), &error,
-                   "a map of 1000 x 1000 x 1000 points would take 3.7 GiB", "a coarser spacing");
+    expect_refused(ley_map_create(&grid, &map, &error), &error, "a map of 1000 x 1000 x 1000 points would take 3.7 GiB",
+                   "a coarser spacing");
     expect_refused(ley_waterbox_create(INT32_MAX, 1, 0, &water, &error), &error, "the atoms would take 80.0 GiB",
                    "fewer atoms");
     expect_refused(ley_boundary_create(&flat, &boundary, &error), &error, "the boundary", "a coarser spacing");
@@ -419,8 +419,8 @@ static int measure(void *context)
     const measured *m = context;
     ley_error error = {0};
     ley_atoms *atoms = NULL;
-    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1),
-                                 .n = {m->edge_A > 0 ? 2 : 160, m->edge_A > 0 ? 2 : 160, m->edge_A > 0 ? 2 : 160}};
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1),
+                           .n = {m->edge_A > 0 ? 2 : 160, m->edge_A > 0 ? 2 : 160, m->edge_A > 0 ? 2 : 160}};
     if (m->edge_A > 0)
         atoms = three_atoms();
     else if (ley_waterbox_create((int64_t)m->atoms, 1, 0, &atoms, &error) != LEY_OK)
@@ -430,7 +430,7 @@ static int measure(void *context)
     o.short_range.pair = m->is_radii ? LEY_PAIR_LENNARD_JONES : LEY_PAIR_SHIFTED;
     o.short_range.bin_fill = m->fill;
     cutoff_problem p;
-    if (cutoff_problem_init(&p, atoms, &lattice, &o.short_range, 1, 1, 0.05, &error) != LEY_OK)
+    if (cutoff_problem_init(&p, atoms, &grid, &o.short_range, 1, 1, 0.05, &error) != LEY_OK)
         return 3;
     const binning_bytes b = binning_predict(&p.plan, atoms);
     const double more = m->is_radii ? (double)p.plan.bins * p.plan.options.depth * 8 : 0;
@@ -466,10 +466,10 @@ static void expect_soon(ley_engine *engine, const support_options *options, unsi
 {
     ley_error error = {0};
     ley_atoms *atoms = three_atoms();
-    const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}};
+    const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {2, 2, 2}};
     ley_map *map;
     ley_job *job;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(support_job_create(engine, atoms, map, options, &job, &error));
     const pthread_t other = support_cancel_later(job, after_us);
     const ley_status status = ley_job_run(job, &error);
@@ -514,15 +514,15 @@ static void test_cancelled_loads(void **state)
     const atomic_bool cancelled = true;
     dev *device = engine->workers[0].device;
     ley_atoms *atoms = three_atoms();
-    const ley_lattice lattice = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {40, 30, 20}};
+    const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {40, 30, 20}};
     dcs_kernel dcs = {.device = device};
-    const dcs_problem dcs_sum = {atoms, lattice, 1, 0.05, &cancelled};
+    const dcs_problem dcs_sum = {atoms, grid, 1, 0.05, &cancelled};
     assert_ok(dcs_kernel_create(device, &(dcs_wish){.n_x = 40, .n_y = 30}, &dcs, &error));
     assert_int_equal(dcs_kernel_load(&dcs, &dcs_sum, 1, 1, &error), LEY_CANCELLED);
     dcs_kernel_destroy(&dcs);
 
     ley_boundary *boundary = NULL;
-    assert_ok(ley_boundary_create(&lattice, &boundary, &error));
+    assert_ok(ley_boundary_create(&grid, &boundary, &error));
     mdh_problem mdh_sum;
     assert_ok(mdh_problem_init(&mdh_sum, atoms, boundary, 1, 0.1, &error));
     mdh_sum.cancelled = &cancelled;
@@ -533,7 +533,7 @@ static void test_cancelled_loads(void **state)
 
     const support_options o = support_short_range(LEY_PAIR_SHIFTED, 4);
     cutoff_problem sum;
-    assert_ok(cutoff_problem_init(&sum, atoms, &lattice, &o.short_range, 1, 1, 0.05, &error));
+    assert_ok(cutoff_problem_init(&sum, atoms, &grid, &o.short_range, 1, 1, 0.05, &error));
     assert_ok(cutoff_problem_bin(&sum, &error));
     cutoff_kernel cutoff = {.device = device};
     const cutoff_wish wish = {.pair = LEY_PAIR_SHIFTED, .depth = 8};

@@ -13,8 +13,7 @@
 
 enum { HEADER = 1024 };
 
-static const ley_lattice box = {
-    .origin_A = {-2.64, -0.99, 0.33}, .step_A = LEY_STEPS(0.33, 0.33, 0.33), .n = {5, 4, 3}};
+static const ley_grid box = {.origin_A = {-2.64, -0.99, 0.33}, .step_A = LEY_STEPS(0.33, 0.33, 0.33), .n = {5, 4, 3}};
 
 /* A file as others may have it. */
 typedef struct other_file {
@@ -89,7 +88,7 @@ static void test_header(void **state)
     ley_map *map = maps_make(&box);
     size_t size;
     double sum = 0, squares = 0, least = INFINITY, most = -INFINITY;
-    const int64_t n = ley_lattice_points(&box);
+    const int64_t n = ley_grid_points(&box);
     char *bytes = maps_write_both_ways(map, NAME, "one\nt\xc3\xa4o\n", &size);
     free(bytes);
     char longer[200];
@@ -128,12 +127,12 @@ static void test_header(void **state)
     ley_map_destroy(map);
 }
 
-/* Values to the last bit; decimal lattices exactly, others as exactly as float32 tells. */
+/* Values to the last bit; decimal grids exactly, others as exactly as float32 tells. */
 static void test_round_trips(void **state)
 {
     (void)state;
     const struct {
-        ley_lattice lattice;
+        ley_grid grid;
         double tolerance;
     } cases[] = {
         {box, 1e-15},
@@ -149,11 +148,11 @@ static void test_round_trips(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t size;
-        ley_map *map = maps_make(&cases[i].lattice);
+        ley_map *map = maps_make(&cases[i].grid);
         free(maps_write_both_ways(map, NAME, NULL, &size));
         ley_map *again = maps_read(NAME);
         maps_assert_same_values(map, again);
-        maps_assert_same_lattices(map, again, cases[i].tolerance);
+        maps_assert_same_grids(map, again, cases[i].tolerance);
         assert_string_equal(ley_map_units(again), "kT/e");
         ley_map_destroy(again);
         ley_map_destroy(map);
@@ -166,7 +165,7 @@ static void test_not_written(void **state)
     (void)state;
     ley_error error = {0};
     const bool cancelled = true;
-    static const ley_lattice turned = {.step_A = {{0.1, 0.5, 0}, {0.5, 0, 0}, {0, 0, 1}}, .n = {2, 2, 2}};
+    static const ley_grid turned = {.step_A = {{0.1, 0.5, 0}, {0.5, 0, 0}, {0, 0, 1}}, .n = {2, 2, 2}};
     static const char told[] =
         ": an MRC map's first axis must be along +x, its second in the plane of x and y, towards "
         "+y, its third towards +z: the step along axis 1 is (0.1, 0.5, 0) A";
@@ -202,7 +201,7 @@ static void test_one_place(void **state)
                  {{-1234.5, 0, 0}, {-2469, 0, 0}}};
     for (size_t i = 0; i < 4 * sizeof cases / sizeof *cases; i++) {
         const char *name = names[i % 4];
-        ley_lattice l = {.step_A = LEY_STEPS(0.5, 0.75, 1), .n = {3, 4, 2}};
+        ley_grid l = {.step_A = LEY_STEPS(0.5, 0.75, 1), .n = {3, 4, 2}};
         memcpy(l.origin_A, cases[i / 4].origin_A, sizeof l.origin_A);
         const int *start = cases[i / 4].start;
         const bool by_start = i % 4 > 0 && (start[0] != 0 || start[1] != 0 || start[2] != 0);
@@ -218,7 +217,7 @@ static void test_one_place(void **state)
             assert_true(float_at(bytes, 50 + axis) == (by_start ? 0 : (double)(float)l.origin_A[axis]));
         }
         ley_map *again = maps_read(name);
-        maps_assert_same_lattices(map, again, 0);
+        maps_assert_same_grids(map, again, 0);
         assert_null(ley_map_remark(again));
         ley_map_destroy(again);
         ley_map_destroy(map);
@@ -247,7 +246,7 @@ static void test_files_of_others(void **state)
         }
         write_other(&f);
         ley_map *map = maps_read(NAME);
-        const ley_lattice *l = ley_map_lattice(map);
+        const ley_grid *l = ley_map_grid(map);
         assert_true(l->n[0] == 4 && l->n[1] == 5 && l->n[2] == 3);
         assert_true(l->step_A[0][0] == 1.5 && l->step_A[1][1] == 0.75 && l->step_A[2][2] == 0.5);
         assert_true(l->origin_A[0] == -3 && l->origin_A[1] == 0 && l->origin_A[2] == 3.5);
@@ -276,8 +275,8 @@ static void test_what_is_taken(void **state)
     memcpy(f.bytes + 304, "Electrostatic Potential (V)", 27);
     write_other(&f);
     ley_map *map = maps_read(NAME);
-    assert_true(ley_map_lattice(map)->origin_A[0] == 1.25 && ley_map_lattice(map)->origin_A[1] == 0);
-    assert_true(ley_map_lattice(map)->origin_A[2] == -7.1 && ley_map_lattice(map)->step_A[1][0] == 0);
+    assert_true(ley_map_grid(map)->origin_A[0] == 1.25 && ley_map_grid(map)->origin_A[1] == 0);
+    assert_true(ley_map_grid(map)->origin_A[2] == -7.1 && ley_map_grid(map)->step_A[1][0] == 0);
     assert_string_equal(ley_map_units(map), "V");
     ley_map_destroy(map);
 }
@@ -323,7 +322,7 @@ static void test_which_place(void **state)
         }
         ley_map *map = maps_read(NAME);
         for (int axis = 0; axis < 3; axis++)
-            assert_true(ley_map_lattice(map)->origin_A[axis] == cases[i].expected_A[axis]);
+            assert_true(ley_map_grid(map)->origin_A[axis] == cases[i].expected_A[axis]);
         if (cases[i].says == NULL)
             assert_null(ley_map_remark(map));
         else
@@ -384,7 +383,7 @@ static void test_one_meaning(void **state)
             continue;
         }
         assert_ok(status);
-        assert_true(ley_map_lattice(map)->n[0] == 4 && ley_map_lattice(map)->step_A[0][0] == 1.5);
+        assert_true(ley_map_grid(map)->n[0] == 4 && ley_map_grid(map)->step_A[0][0] == 1.5);
         if (cases[i].says == NULL ? ley_map_remark(map) != NULL
                                   : ley_map_remark(map) == NULL || strstr(ley_map_remark(map), cases[i].says) == NULL)
             fail_msg("case %zu: '%s', not '%s'", i, ley_map_remark(map), cases[i].says);
@@ -403,7 +402,7 @@ static void test_no_axes(void **state)
         put_int(&f, word, 0);
     write_other(&f);
     ley_map *map = maps_read(NAME);
-    const int64_t *n = ley_map_lattice(map)->n;
+    const int64_t *n = ley_map_grid(map)->n;
     assert_true(n[0] == 3 && n[1] == 4 && n[2] == 5);
     assert_non_null(strstr(ley_map_remark(map), NAME ": the axes (MAPC, MAPR, MAPS, words 17 to 19) are 0: columns"));
     ley_map_destroy(map);
@@ -432,10 +431,10 @@ static void test_bad_files(void **state)
          ": the cell's edge b (CELLA, word 12) is 0 A in 20 steps: write there how long it is, the step's length times "
          "MY"},
         {14, 0x43340000, ": the cell's angles (CELLB, words 14 to 16) are 180, 90 and 90 degrees"},
-        {14, 0x3727c5ac, ": lattice: its three steps lie in a plane, or two of them on a line"},
+        {14, 0x3727c5ac, ": grid: its three steps lie in a plane, or two of them on a line"},
         {24, -1, ": an extended header of -1 bytes (NSYMBT, word 24)"},
         {24, 1000000000, ": cut short: 1084 bytes, but headers of 1000001024 and 60 points of 1 bytes are to be there"},
-        {1, 2000000000, ": lattice: 2000000000 points along z, must be 1 to 1073741824"},
+        {1, 2000000000, ": grid: 2000000000 points along z, must be 1 to 1073741824"},
         {1, 1000000000,
          ": cut short: 1084 bytes, but headers of 1024 and 20000000000 points of 1 bytes are to be there"},
         {4, 2, ": cut short: 1084 bytes, but headers of 1024 and 60 points of 4 bytes are to be there"},

@@ -1,5 +1,5 @@
 /* Long-range maps on every device of this machine against exact sums: every window and splitting,
- * wherever map, atoms and lattices lie. */
+ * wherever map, atoms and meshes lie. */
 #include "pairwise.h"
 #include "support.h"
 
@@ -27,7 +27,7 @@ typedef struct off {
 static reference_value right_at(const ley_atoms *atoms, const ley_long_range *r, const double point_A[3])
 {
     const reference_terms t = {.term = LEY_TERM_LONG_RANGE,
-                               .shares = {.lattice = 1},
+                               .shares = {.mesh = 1},
                                .constant = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
                                .atoms = atoms,
                                .r_min_A = r->r_min_A};
@@ -35,7 +35,7 @@ static reference_value right_at(const ley_atoms *atoms, const ley_long_range *r,
 }
 
 /* Of how many points one is compared: the sums over all of them take longer than the maps. Seven is
- * prime to the sizes of the lattices, so that each plane, row and column has some. */
+ * prime to the sizes of the meshes, so that each plane, row and column has some. */
 static int64_t step_of_level(void)
 {
     return support_is_quick() ? 7 : support_get_level() == SUPPORT_PAIRWISE ? 3 : 1;
@@ -44,15 +44,15 @@ static int64_t step_of_level(void)
 /* At every `step`-th point. */
 static off compare(const ley_map *map, const ley_atoms *atoms, const ley_long_range *r, int64_t step)
 {
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     const float *values = ley_map_read_values(map);
     double errors2 = 0, shares2 = 0, rights2 = 0, worst = 0, n = 0;
-    for (int64_t i = 0; i < ley_lattice_points(l); i++)
+    for (int64_t i = 0; i < ley_grid_points(l); i++)
         assert_true(isfinite(values[i]));
-    for (int64_t i = 0; i < ley_lattice_points(l); i += step) {
+    for (int64_t i = 0; i < ley_grid_points(l); i += step) {
         const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / l->n[0] / l->n[1]};
         double point_A[3];
-        ley_lattice_point_A(l, at, point_A);
+        ley_grid_point_A(l, at, point_A);
         const reference_value right = right_at(atoms, r, point_A);
         const double error = fabs((double)values[i] - right.value);
         if (right.absolute == 0) {
@@ -95,12 +95,12 @@ static ley_status run_on(ley_engine *on, const ley_atoms *atoms, ley_map *map, c
     return status;
 }
 
-static ley_map *run(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *r, int64_t slab_planes,
+static ley_map *run(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *r, int64_t slab_planes,
                     double *expected)
 {
     ley_error error = {0};
     ley_map *map;
-    assert_ok(ley_map_create(lattice, &map, &error));
+    assert_ok(ley_map_create(grid, &map, &error));
     assert_ok(run_on(engine, atoms, map, r, slab_planes, expected, &error));
     return map;
 }
@@ -124,13 +124,13 @@ static ley_atoms *water(int64_t atoms)
     return made;
 }
 
-/* A lattice in the box of so many atoms of water, of few points that are as many regions as not. */
-static ley_lattice inside(int64_t atoms)
+/* A mesh in the box of so many atoms of water, of few points that are as many regions as not. */
+static ley_grid inside(int64_t atoms)
 {
     const double side_A = ley_waterbox_side_A(atoms);
-    return (ley_lattice){.origin_A = {0.3, 0.7, 1.1},
-                         .step_A = LEY_STEPS((side_A - 1) / 17, (side_A - 2) / 12, (side_A - 3) / 18),
-                         .n = {18, 13, 19}};
+    return (ley_grid){.origin_A = {0.3, 0.7, 1.1},
+                      .step_A = LEY_STEPS((side_A - 1) / 17, (side_A - 2) / 12, (side_A - 3) / 18),
+                      .n = {18, 13, 19}};
 }
 
 /* ---- Every choice ---------------------------------------------------------------------------- */
@@ -160,12 +160,12 @@ static void test_every_choice(void **state)
     (void)state;
     static const double ratios[] = {3, 4.5, 6};
     ley_atoms *atoms = support_atoms(900, 0, ley_waterbox_side_A(1500), 3);
-    const ley_lattice lattice = inside(1500);
+    const ley_grid grid = inside(1500);
     pairwise p = PAIRWISE(LEY_SPLITTING_COUNT, LEY_WINDOW_BSPLINE4, support_is_quick() ? 1 : 3);
     for (p.can_be = is_tried; pairwise_next(&p);) {
         const ley_long_range r = options_of((ley_splitting)p.at[0], (ley_window)p.at[1], 9, 9 / ratios[p.at[2]]);
         double expected;
-        ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+        ley_map *map = run(atoms, &grid, &r, 0, &expected);
         char what[80];
         snprintf(what, sizeof what, "splitting %d, window %d, %g", p.at[0], p.at[1], ratios[p.at[2]]);
         assert_expected(compare(map, atoms, &r, step_of_level()), expected, 3, what);
@@ -182,7 +182,7 @@ static bool is_tried_by_transforms(const int *at)
     return !support_is_quick() || (is_usual && at[1] == LEY_WINDOW_BSPLINE6);
 }
 
-/* One lattice and its transform, B-splines too. */
+/* One mesh and its transform, B-splines too. */
 static void test_every_choice_by_transforms(void **state)
 {
     (void)state;
@@ -194,14 +194,14 @@ static void test_every_choice_by_transforms(void **state)
         return;
     }
     ley_atoms *atoms = support_atoms(900, 0, ley_waterbox_side_A(1500), 3);
-    const ley_lattice lattice = inside(1500);
+    const ley_grid grid = inside(1500);
     pairwise p = PAIRWISE(LEY_SPLITTING_COUNT, LEY_WINDOW_COUNT, support_is_quick() ? 1 : 3);
     for (p.can_be = is_tried_by_transforms; pairwise_next(&p);) {
         ley_long_range r = options_of((ley_splitting)p.at[0], (ley_window)p.at[1], 9, 9 / ratios[p.at[2]]);
         double expected;
         char what[80];
         r.solver = LEY_SOLVER_FOURIER;
-        ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+        ley_map *map = run(atoms, &grid, &r, 0, &expected);
         snprintf(what, sizeof what, "fft, splitting %d, window %d, %g", p.at[0], p.at[1], ratios[p.at[2]]);
         assert_expected(compare(map, atoms, &r, step_of_level()), expected, 3, what);
         ley_map_destroy(map);
@@ -210,7 +210,7 @@ static void test_every_choice_by_transforms(void **state)
     ley_long_range r = options_of(LEY_SPLITTING_PSWF, LEY_WINDOW_BSPLINE6, 9, 2);
     r.solver = LEY_SOLVER_FOURIER;
     r.fft = "fftz";
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_int_equal(run_on(engine, atoms, map, &r, 0, NULL, &error), LEY_ERROR_NO_DEVICE);
     assert_non_null(strstr(error.message, "fftz"));
     ley_error_clear(&error);
@@ -224,14 +224,14 @@ static void test_the_papers_setting(void **state)
     enum { ATOMS = 6591 };
     ley_atoms *atoms = water(ATOMS);
     const double side_A = ley_waterbox_side_A(ATOMS);
-    const ley_lattice lattice = {
+    const ley_grid grid = {
         .origin_A = {0, 0, 0}, .step_A = LEY_STEPS(side_A / 40, side_A / 40, side_A / 40), .n = {41, 41, 41}};
     ley_long_range r;
     ley_long_range_default(&r);
     ley_long_range_papers(&r);
     assert_true(r.cutoff_A == 12 && r.spacing_A == 2 && r.splitting == LEY_SPLITTING_TAYLOR2 &&
                 r.window == LEY_WINDOW_NODAL3 && r.solver == LEY_SOLVER_MULTILEVEL && r.levels == 0);
-    ley_map *map = run(atoms, &lattice, &r, 0, NULL);
+    ley_map *map = run(atoms, &grid, &r, 0, NULL);
     const off o = compare(map, atoms, &r, 37);
     print_message("papers: off by %.2g of the potential\n", o.relative_rms);
     assert_true(o.relative_rms < 2.2e-3);
@@ -239,17 +239,17 @@ static void test_the_papers_setting(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* One lattice or several are as right, and it is all of the potential that they give. */
+/* One mesh or several are as right, and it is all of the potential that they give. */
 static void test_levels(void **state)
 {
     (void)state;
     ley_atoms *atoms = water(3000);
-    const ley_lattice lattice = inside(3000);
+    const ley_grid grid = inside(3000);
     for (int levels = 1; levels <= 4; levels++) {
         ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, 8, 2);
         double expected;
         r.levels = levels;
-        ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+        ley_map *map = run(atoms, &grid, &r, 0, &expected);
         assert_expected(compare(map, atoms, &r, step_of_level()), expected, 10, "levels");
         ley_map_destroy(map);
     }
@@ -263,7 +263,7 @@ static void test_levels(void **state)
 static void test_maps_anywhere(void **state)
 {
     (void)state;
-    static const ley_lattice lattices[] = {
+    static const ley_grid meshes[] = {
         {.origin_A = {-3, -2.5, -1}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {11, 9, 17}},
         {.origin_A = {9, 10, 11}, .step_A = LEY_STEPS(0.3, 2.5, 0.7), .n = {9, 9, 9}},
         {.origin_A = {40, 3, 5}, .step_A = LEY_STEPS(3, 1, 1), .n = {8, 8, 8}},
@@ -272,9 +272,9 @@ static void test_maps_anywhere(void **state)
         {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1, 1, 1), .n = {1, 1, 1}}};
     ley_atoms *atoms = water(1500);
     const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, 10, 2);
-    for (size_t i = 0; i < sizeof lattices / sizeof *lattices; i += support_is_quick() ? 2 : 1) {
+    for (size_t i = 0; i < sizeof meshes / sizeof *meshes; i += support_is_quick() ? 2 : 1) {
         double expected;
-        ley_map *map = run(atoms, &lattices[i], &r, 0, &expected);
+        ley_map *map = run(atoms, &meshes[i], &r, 0, &expected);
         const off o = compare(map, atoms, &r, 1);
         if (!(o.worst < 8 * expected))
             fail_msg("map %zu: off by %g, expected are %g", i, o.worst, expected);
@@ -283,9 +283,9 @@ static void test_maps_anywhere(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Wherever atoms and map lie on the lattices' nodes, the error is the same, however far from the
+/* Wherever atoms and map lie on the meshes' nodes, the error is the same, however far from the
  * origin. */
-static void test_places_of_lattices(void **state)
+static void test_places_of_meshes(void **state)
 {
     (void)state;
     static const double shifts_A[][3] = {{0, 0, 0},          {1, 1, 1},     {0.5, 0.25, 1.75},
@@ -293,19 +293,19 @@ static void test_places_of_lattices(void **state)
     enum { SHIFTS = sizeof shifts_A / sizeof *shifts_A };
     ley_error error = {0};
     ley_atoms *atoms;
-    assert_ok(ley_waterbox_create(900, 3, 0.25, &atoms, &error)); /* on no grid, with which lattices resonate */
+    assert_ok(ley_waterbox_create(900, 3, 0.25, &atoms, &error)); /* on no grid, with which meshes resonate */
     const size_t n = ley_atoms_count(atoms);
     double least = INFINITY, most = 0, *place_A = malloc(n * 3 * sizeof *place_A);
     for (int i = 0; i < SHIFTS; i++) {
-        ley_lattice lattice = inside(900);
+        ley_grid grid = inside(900);
         ley_atoms *shifted;
         for (size_t k = 0; k < 3 * n; k++)
             place_A[k] = ley_atoms_positions_A(atoms)[k] + shifts_A[i][k % 3];
         for (int axis = 0; axis < 3; axis++)
-            lattice.origin_A[axis] += shifts_A[i][axis];
+            grid.origin_A[axis] += shifts_A[i][axis];
         assert_ok(ley_atoms_create(n, place_A, ley_atoms_charges_e(atoms), NULL, &shifted, &error));
         const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, 8, 2);
-        ley_map *map = run(shifted, &lattice, &r, 0, NULL);
+        ley_map *map = run(shifted, &grid, &r, 0, NULL);
         const off o = compare(map, shifted, &r, step_of_level());
         least = fmin(least, o.rms);
         most = fmax(most, o.rms);
@@ -325,35 +325,35 @@ static void test_slabs(void **state)
     (void)state;
     static const int64_t planes[] = {8, 16, 24};
     ley_atoms *atoms = water(1500);
-    ley_lattice lattice = inside(1500);
-    lattice.n[2] = 45;
-    lattice.step_A[2][2] *= 18.0 / 44;
+    ley_grid grid = inside(1500);
+    grid.n[2] = 45;
+    grid.step_A[2][2] *= 18.0 / 44;
     const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 9, 2);
-    ley_map *whole = run(atoms, &lattice, &r, 48, NULL);
+    ley_map *whole = run(atoms, &grid, &r, 48, NULL);
     for (int i = 0; i < 3; i++) {
-        ley_map *map = run(atoms, &lattice, &r, planes[i], NULL);
+        ley_map *map = run(atoms, &grid, &r, planes[i], NULL);
         assert_memory_equal(ley_map_read_values(map), ley_map_read_values(whole),
-                            (size_t)ley_lattice_points(&lattice) * sizeof(float));
+                            (size_t)ley_grid_points(&grid) * sizeof(float));
         ley_map_destroy(map);
     }
     ley_map_destroy(whole);
     ley_atoms_destroy(atoms);
 }
 
-/* All devices together make the map that one makes: each has its own lattices. */
+/* All devices together make the map that one makes: each has its own meshes. */
 static void test_devices_together(void **state)
 {
     (void)state;
     ley_error error = {0};
     ley_engine *all;
     ley_atoms *atoms = water(1500);
-    ley_lattice lattice = inside(1500);
-    lattice.n[2] = 64;
-    lattice.step_A[2][2] *= 18.0 / 63;
+    ley_grid grid = inside(1500);
+    grid.n[2] = 64;
+    grid.step_A[2][2] *= 18.0 / 63;
     const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL5, 9, 2);
-    ley_map *one = run(atoms, &lattice, &r, 0, NULL), *together;
+    ley_map *one = run(atoms, &grid, &r, 0, NULL), *together;
     assert_ok(ley_engine_create("all", &all, &error));
-    assert_ok(ley_map_create(&lattice, &together, &error));
+    assert_ok(ley_map_create(&grid, &together, &error));
     assert_ok(run_on(all, atoms, together, &r, 8, NULL, &error));
     assert_true(support_difference(together, one) < 2e-6);
     ley_map_destroy(together);
@@ -369,14 +369,14 @@ static void test_few_atoms(void **state)
     (void)state;
     static const double place_A[][3] = {{3.3, 4.4, 5.5}, {9.1, 4, 4}, {1, 15, 2}};
     static const double charges_e[][3] = {{1, 0, 0}, {0, 0, 0}, {-2, 0.5, 3}, {1e-6, 0, 1e6}};
-    static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(1, 1, 1), .n = {17, 20, 11}};
+    static const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(1, 1, 1), .n = {17, 20, 11}};
     ley_error error = {0};
     for (int i = 0; i < 4; i++) {
         ley_atoms *atoms;
         const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, 6, 1.5);
         double expected;
         assert_ok(ley_atoms_create(i == 0 ? 1 : 3, place_A[0], charges_e[i], NULL, &atoms, &error));
-        ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+        ley_map *map = run(atoms, &grid, &r, 0, &expected);
         const off o = compare(map, atoms, &r, 1);
         if (!(o.worst < 8 * expected))
             fail_msg("case %d: off by %g, expected are %g", i, o.worst, expected);
@@ -385,7 +385,7 @@ static void test_few_atoms(void **state)
     }
 }
 
-/* What independent charges cannot be: of one sign, or a crystal's; in step with the lattice, as is
+/* What independent charges cannot be: of one sign, or a crystal's; in step with the mesh, as is
  * the map, so that each charge is off in the same way. The job still passes its own judgement. */
 static void test_charges_in_step(void **state)
 {
@@ -395,7 +395,7 @@ static void test_charges_in_step(void **state)
     ley_error error = {0};
     for (int kind = 0; kind < 4; kind++) {
         const double apart_A = kind < 2 ? 2 : 2.8;
-        const ley_lattice lattice = {
+        const ley_grid grid = {
             .origin_A = {0.9, 1.1, 0.7}, .step_A = LEY_STEPS(apart_A, apart_A, apart_A), .n = {EDGE, EDGE, EDGE}};
         for (int i = 0; i < ATOMS; i++) {
             const int at[3] = {i % EDGE, i / EDGE % EDGE, i / EDGE / EDGE};
@@ -407,7 +407,7 @@ static void test_charges_in_step(void **state)
         const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 12, 2);
         double expected;
         assert_ok(ley_atoms_create(ATOMS, place_A[0], charge_e, NULL, &atoms, &error));
-        ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+        ley_map *map = run(atoms, &grid, &r, 0, &expected);
         const off o = compare(map, atoms, &r, 1);
         print_message("in step, %d: off by %.2g and %.2g of what is expected\n", kind, o.rms / expected,
                       o.worst / expected);
@@ -442,7 +442,7 @@ static void test_a_heap(void **state)
     ley_map *map;
     ley_job *job;
     ley_run_options options;
-    const ley_lattice lattice = {.origin_A = {-9, -9, -9}, .step_A = LEY_STEPS(1.3, 1.4, 1.2), .n = {14, 13, 15}};
+    const ley_grid grid = {.origin_A = {-9, -9, -9}, .step_A = LEY_STEPS(1.3, 1.4, 1.2), .n = {14, 13, 15}};
     const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 8, 2);
     for (int i = 0; i < HEAP; i++) {
         for (int axis = 0; axis < 3; axis++)
@@ -451,7 +451,7 @@ static void test_a_heap(void **state)
     }
     ley_run_options_default(&options);
     assert_ok(ley_atoms_create(HEAP, place_A[0], charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &options, &job, &error));
     static method looking;
     looking = method_msm;
@@ -471,12 +471,12 @@ static void test_many_atoms(void **state)
     enum { ATOMS = 99999 };
     const double side_A = ley_waterbox_side_A(ATOMS);
     ley_atoms *atoms = water(ATOMS);
-    const ley_lattice lattice = {.origin_A = {-4, -4, -4},
-                                 .step_A = LEY_STEPS(3, 3, (side_A + 8) / 40),
-                                 .n = {(int64_t)(side_A / 3) + 3, (int64_t)(side_A / 3) + 3, 41}};
+    const ley_grid grid = {.origin_A = {-4, -4, -4},
+                           .step_A = LEY_STEPS(3, 3, (side_A + 8) / 40),
+                           .n = {(int64_t)(side_A / 3) + 3, (int64_t)(side_A / 3) + 3, 41}};
     const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, 10, 2);
     double expected;
-    ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+    ley_map *map = run(atoms, &grid, &r, 0, &expected);
     const off o = compare(map, atoms, &r, 401);
     assert_expected(o, expected, 10, "many");
     ley_map_destroy(map);
@@ -487,14 +487,14 @@ static void test_many_atoms(void **state)
 
 static void assert_refused(const ley_long_range *r, ley_status status, const char *says)
 {
-    static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(1, 1, 1), .n = {9, 9, 9}};
+    static const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(1, 1, 1), .n = {9, 9, 9}};
     ley_error error = {0};
     ley_map *map;
     ley_job *job = NULL;
     ley_run_options run;
     ley_run_options_default(&run);
     ley_atoms *atoms = water(3);
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_int_equal(ley_job_create_long_range(engine, atoms, map, r, &run, &job, &error), status);
     if (strstr(error.message, says) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", error.message, says);
@@ -515,11 +515,11 @@ static void test_what_is_refused(void **state)
                    {INFINITY, 2, "cutoff inf A"},
                    {-3, 2, "cutoff -3 A"},
                    {0.05, 0.01, "must be above r_min (0.05 A)"},
-                   {12, 0, "lattice spacing 0 A"},
-                   {12, NAN, "lattice spacing nan A"},
-                   {12, -1, "lattice spacing -1 A"},
+                   {12, 0, "mesh spacing 0 A"},
+                   {12, NAN, "mesh spacing nan A"},
+                   {12, -1, "mesh spacing -1 A"},
                    {12, 12.5, "at most the cutoff, 12 A"},
-                   {12, 0.7, "is 17.14 lattice spacings of 0.7 A"}};
+                   {12, 0.7, "is 17.14 mesh spacings of 0.7 A"}};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         ley_long_range r = good;
         r.cutoff_A = lengths[i].cutoff_A;
@@ -557,25 +557,25 @@ static void test_what_is_refused(void **state)
     assert_refused(&r, LEY_ERROR_USAGE, "ley_long_range");
 }
 
-/* One level, and nodes from end to end: more than kernels reach. And lattices around what is far
+/* One level, and nodes from end to end: more than kernels reach. And meshes around what is far
  * apart. */
 static void test_what_is_too_large(void **state)
 {
     (void)state;
     ley_error error = {0};
     ley_map *map;
-    ley_lattice lattice = inside(1500);
+    ley_grid grid = inside(1500);
     ley_atoms *atoms = water(1500);
     ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 6, 0.5);
     r.levels = 1;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_int_equal(run_on(engine, atoms, map, &r, 0, NULL, &error), LEY_ERROR_USAGE);
     assert_non_null(strstr(error.message, "1 level is too few"));
     ley_error_clear(&error);
     ley_map_destroy(map);
-    lattice.origin_A[1] = 9e8;
+    grid.origin_A[1] = 9e8;
     r.levels = 0;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_int_equal(run_on(engine, atoms, map, &r, 0, NULL, &error), LEY_ERROR_INPUT);
     assert_non_null(strstr(error.message, "nodes along axis 2"));
     ley_error_clear(&error);
@@ -590,26 +590,26 @@ static void test_without_a_charge(void **state)
     ley_error error = {0};
     ley_atoms *atoms;
     const double places_A[4][3] = {{4, 5, 6}, {6, 5, 4}, {1e8, -1e8, 0}, {3, 9, 4}}, charges_e[4] = {1, -1, 0, 0.5};
-    const ley_lattice lattice = inside(1500);
+    const ley_grid grid = inside(1500);
     const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 6, 2);
     assert_ok(ley_atoms_create(4, places_A[0], charges_e, NULL, &atoms, &error));
     double expected;
-    ley_map *map = run(atoms, &lattice, &r, 0, &expected);
+    ley_map *map = run(atoms, &grid, &r, 0, &expected);
     assert_true(compare(map, atoms, &r, 7).rms < 2 * expected);
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);
 }
 
-/* Lattices that a processor, as a device, would take from the host's memory: two of 200^3 nodes and
+/* Meshes that a processor, as a device, would take from the host's memory: two of 200^3 nodes and
  * more. */
-static void test_lattices_of_a_processor(void **state)
+static void test_meshes_of_a_processor(void **state)
 {
     (void)state;
     ley_error error = {0};
     ley_map *map;
     if (ley_engine_device(engine, 0)->device_class != LEY_CLASS_CPU)
         return;
-    const ley_lattice points = inside(1500);
+    const ley_grid points = inside(1500);
     ley_atoms *atoms = water(1500);
     const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 0.6, 0.12);
     assert_ok(ley_map_create(&points, &map, &error));
@@ -617,7 +617,7 @@ static void test_lattices_of_a_processor(void **state)
     const ley_status status = run_on(engine, atoms, map, &r, 0, NULL, &error);
     memory_pretend(-1);
     assert_int_equal(status, LEY_ERROR_MEMORY);
-    assert_non_null(strstr(error.message, "lattices for the processor as a device would take"));
+    assert_non_null(strstr(error.message, "meshes for the processor as a device would take"));
     assert_non_null(strstr(error.message, "what helps: a wider --mesh-spacing"));
     ley_error_clear(&error);
     ley_map_destroy(map);
@@ -630,7 +630,7 @@ static int run_all(const char *selector, const ley_device_info *info)
     enum { FEW = 5 };
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_is_refused),
                                               cmocka_unit_test(test_what_is_too_large),
-                                              cmocka_unit_test(test_lattices_of_a_processor),
+                                              cmocka_unit_test(test_meshes_of_a_processor),
                                               cmocka_unit_test(test_without_a_charge),
                                               cmocka_unit_test(test_slabs),
                                               cmocka_unit_test(test_the_papers_setting),
@@ -640,7 +640,7 @@ static int run_all(const char *selector, const ley_device_info *info)
                                               cmocka_unit_test(test_few_atoms),
                                               cmocka_unit_test(test_levels),
                                               cmocka_unit_test(test_maps_anywhere),
-                                              cmocka_unit_test(test_places_of_lattices),
+                                              cmocka_unit_test(test_places_of_meshes),
                                               cmocka_unit_test(test_many_atoms),
                                               cmocka_unit_test(test_every_choice),
                                               cmocka_unit_test(test_every_choice_by_transforms)};

@@ -1,6 +1,6 @@
 /* Long-range jobs that nobody would think of, drawn at random, and judged by the formula alone, in
  * this file: atoms in a heap, a rod, a plane or far from the origin; charges of one sign,
- * cancelled, of all sizes, in step with the lattice; maps on top of them, at their edge, far from
+ * cancelled, of all sizes, in step with the mesh; maps on top of them, at their edge, far from
  * them, of other spacings along each axis, of a plane, a row, a point. A map that there is must be
  * as right as it says, and what is refused must be refused for a reason that holds.
  *
@@ -55,7 +55,7 @@ typedef struct problem {
     char what[400];
     size_t n;
     double place_A[MOST_ATOMS][3], charge_e[MOST_ATOMS];
-    ley_lattice points;
+    ley_grid points;
     ley_long_range range;
     int64_t slab_planes;
 } problem;
@@ -112,7 +112,7 @@ static void put_points(problem *p)
     const int where = DRAW(int, 0, 0, 0, 1, 1, 2, 2, 3), flat = (int)(9 * draw());
     const double same_A = DRAW(double, 0, 0.5, 2);
     for (int axis = 0; axis < 3; axis++) {
-        ley_lattice *l = &p->points;
+        ley_grid *l = &p->points;
         l->n[axis] = flat == axis || flat == 3 || (flat == 4 && axis != 1) ? 1 : 1 + (int64_t)(30 * draw());
         l->step_A[axis][axis] = same_A > 0 ? same_A : DRAW(double, 0.07, 0.5, 0.9, 1, 2, 3.7);
         const double length_A = (double)l->n[axis] * l->step_A[axis][axis];
@@ -232,10 +232,10 @@ static double worst_of_expected, most_rms;
 
 static end judge_map(const problem *p, const ley_map *map, const ley_report *report)
 {
-    const ley_note *noted = ley_report_note(report, "expected_error"); /* none where there are no lattices */
+    const ley_note *noted = ley_report_note(report, "expected_error"); /* none where there are no meshes */
     const double floats = 4e-6, expected = noted != NULL ? noted->number[0] : 0;
     const float *values = ley_map_read_values(map);
-    const int64_t all = ley_lattice_points(&p->points), step = all / MOST_POINTS + 1;
+    const int64_t all = ley_grid_points(&p->points), step = all / MOST_POINTS + 1;
     double worst = 0, squares = 0, count = 0;
     for (int64_t i = 0; i < all; i += step) {
         const int64_t at[3] = {i % p->points.n[0], i / p->points.n[0] % p->points.n[1],

@@ -49,12 +49,12 @@ static const char *const kind_names[KINDS] = {"one charge", "60 neutral charges"
 typedef struct problem {
     char what[120];
     ley_long_range range;
-    ley_lattice map;
+    ley_grid map;
     ley_atoms *atoms;
     size_t n;
     const double *position_A, *charge_e;
     double point_A[POINTS][3];
-    hierarchy lattices;
+    hierarchy meshes;
     double rms; /* of the whole potential at the points */
 } problem;
 
@@ -114,12 +114,12 @@ static problem make_problem(ley_solver how, ley_window shape, ley_splitting spli
         p.map.step_A[axis][axis] = 1.1; /* one kernel for all */
     for (int64_t i = 0; i < POINTS; i++) {
         const int64_t at[3] = {i % p.map.n[0], i / p.map.n[0] % p.map.n[1], i / p.map.n[0] / p.map.n[1]};
-        ley_lattice_point_A(&p.map, at, p.point_A[i]);
+        ley_grid_point_A(&p.map, at, p.point_A[i]);
     }
     p.rms = whole_rms(&p);
-    assert_ok(msm_lattices(&p.range, p.atoms, &p.map, &p.lattices, &error));
-    snprintf(p.what, sizeof p.what, "%s, %s, a/h %g, %s", p.lattices.window->name,
-             splitting_name(p.lattices.level[0].split.kind), ratio, kind_names[kind]);
+    assert_ok(msm_meshes(&p.range, p.atoms, &p.map, &p.meshes, &error));
+    snprintf(p.what, sizeof p.what, "%s, %s, a/h %g, %s", p.meshes.window->name,
+             splitting_name(p.meshes.level[0].split.kind), ratio, kind_names[kind]);
     return p;
 }
 
@@ -159,7 +159,7 @@ static double *level_of(const hierarchy *h, int level, const coordinate_table *a
     return values;
 }
 
-/* Brings a buffer of lattices home. */
+/* Brings a buffer of meshes home. */
 static void bring(solver *s, command_sequence *w, dev_buffer *buffer, size_t bytes, double *levels[])
 {
     const hierarchy *h = s->kind == HIERARCHY_FOURIER ? s->spectral.hierarchy : s->v_cycle.hierarchy;
@@ -184,18 +184,18 @@ static void run_steps(solver *s, const problem *p, made *m)
     flight f = {.device = device};
     command_sequence w = {.flight = NULL};
     assert_ok(
-        transfer_map_create(&map, solver_lattices(s), solver_array(s), &p->map, &planes, 1, solver_room(s), &error));
+        transfer_map_create(&map, solver_meshes(s), solver_array(s), &p->map, &planes, 1, solver_room(s), &error));
     assert_ok(arena_results(solver_room(s), (int64_t)bytes, &phi, &error));
     if (is_fft) { /* whose transform is where the charges were */
         sequence_begin(&w, &f, NULL);
         sequence_fill(&w, s->spectral.charges.buffer, 0, 0, s->spectral.bytes);
-        transfer_anterpolate(&w, &s->spectral.lattices, &s->spectral.atoms, s->spectral.charges);
+        transfer_anterpolate(&w, &s->spectral.meshes, &s->spectral.atoms, s->spectral.charges);
         bring(s, &w, s->spectral.charges.buffer, s->spectral.bytes, m->charge);
     }
     sequence_end(&w);
     sequence_begin(&w, &f, NULL);
     solver_run(s, &w);
-    transfer_interpolate(&w, solver_lattices(s), &map, 0, p->map.n[2], false, solver_potentials(s),
+    transfer_interpolate(&w, solver_meshes(s), &map, 0, p->map.n[2], false, solver_potentials(s),
                          (buffer_of_float){phi.buffer});
     sequence_read(&w, phi.buffer, 0, phi.staging, bytes);
     assert_ok(sequence_finish(&w, &error));
@@ -212,15 +212,15 @@ static void run_steps(solver *s, const problem *p, made *m)
 
 static made run(const problem *p)
 {
-    transfer_wish wish = {.window = p->lattices.window, .along_axes = true};
+    transfer_wish wish = {.window = p->meshes.window, .along_axes = true};
     ley_error error = {0};
     made m = {.charge = {NULL}};
     spread atoms;
     solver s;
     for (int axis = 0; axis < 3; axis++)
         wish.nodes_per_point[axis] = p->map.step_A[axis][axis] / p->range.spacing_A;
-    assert_ok(solver_ready(&s, device, &p->lattices, &wish, LEY_SPEC_SUM_FLOAT, NULL, &error));
-    assert_ok(spread_make(&p->lattices, p->n, p->position_A, p->charge_e, NULL, &atoms, &error));
+    assert_ok(solver_ready(&s, device, &p->meshes, &wish, LEY_SPEC_SUM_FLOAT, NULL, &error));
+    assert_ok(spread_make(&p->meshes, p->n, p->position_A, p->charge_e, NULL, &atoms, &error));
     assert_ok(solver_load(&s, &atoms, &error));
     spread_clear(&atoms);
     run_steps(&s, p, &m);
@@ -241,7 +241,7 @@ static double *difference(int64_t n, const double *a, const double *b)
 /* Potentials of a level, down to the points: their root mean square. */
 static double at_points(const problem *p, int level, const double *potential)
 {
-    const hierarchy *h = &p->lattices;
+    const hierarchy *h = &p->meshes;
     double *here = doubles(hierarchy_nodes(&h->level[level])), sum = 0;
     memcpy(here, potential, (size_t)hierarchy_nodes(&h->level[level]) * sizeof *here);
     for (int k = level - 1; k >= 0; k--) {
@@ -279,7 +279,7 @@ static double *potentials_of(const hierarchy *h, int level, const double *charge
 
 static double charges_at_points(const problem *p, int level, const double *charge)
 {
-    double *potential = potentials_of(&p->lattices, level, charge);
+    double *potential = potentials_of(&p->meshes, level, charge);
     const double rms = at_points(p, level, potential);
     free(potential);
     return rms;
@@ -298,7 +298,7 @@ static void note(const problem *p, step which, double off)
 
 static void judge_charges(const problem *p, const made *m)
 {
-    const hierarchy *h = &p->lattices;
+    const hierarchy *h = &p->meshes;
     double *right = doubles(hierarchy_nodes(&h->level[0]));
     long_range_anterpolate(h, p->n, p->position_A, p->charge_e, right);
     double *off = difference(hierarchy_nodes(&h->level[0]), m->charge[0], right);
@@ -317,7 +317,7 @@ static void judge_charges(const problem *p, const made *m)
 
 static void judge_potentials(const problem *p, const made *m)
 {
-    const hierarchy *h = &p->lattices;
+    const hierarchy *h = &p->meshes;
     for (int k = 0; k < h->levels; k++) {
         double *right = doubles(hierarchy_nodes(&h->level[k]));
         const bool is_top = k == h->levels - 1, is_fft = h->solver == HIERARCHY_FOURIER;
@@ -347,7 +347,7 @@ static void judge_pairs(const problem *p)
     ley_job *job = NULL;
     ley_map *map = NULL;
     const double C = ley_coulomb_constant(p->range.units, p->range.dielectric, p->range.temperature_K);
-    const ley_short_range near = pairs_of(&p->range, &p->lattices.level[0].split, &formula);
+    const ley_short_range near = pairs_of(&p->range, &p->meshes.level[0].split, &formula);
     ley_run_options_default(&run);
     assert_ok(ley_map_create(&p->map, &map, &error));
     assert_ok(ley_job_create_short_range(engine, p->atoms, map, &near, &run, &job, &error));
@@ -355,7 +355,7 @@ static void judge_pairs(const problem *p)
     double off = 0;
     for (int i = 0; i < POINTS; i++) {
         const double right =
-            C * long_range_short(&p->lattices, p->n, p->position_A, p->charge_e, p->range.r_min_A, p->point_A[i]);
+            C * long_range_short(&p->meshes, p->n, p->position_A, p->charge_e, p->range.r_min_A, p->point_A[i]);
         off += pow((double)ley_map_read_values(map)[i] - right, 2);
     }
     note(p, PAIRS, sqrt(off / POINTS) / C);

@@ -1,5 +1,5 @@
 /* Long-range jobs that are cancelled at any time of theirs, in whichever stage: binning, building,
- * plans of transforms, influence functions, lattices, slabs, verification. They end soon, and what
+ * plans of transforms, influence functions, meshes, slabs, verification. They end soon, and what
  * the engine has goes on. */
 #include "support.h"
 
@@ -13,7 +13,7 @@ static const double soon_s = 0.5;
 /* Two cores may be at it for that long. */
 static const double soon_cpu_s = 1;
 
-static const ley_lattice lattice = {.origin_A = {3, 2, 1}, .step_A = LEY_STEPS(0.75, 0.75, 0.75), .n = {96, 96, 96}};
+static const ley_grid grid = {.origin_A = {3, 2, 1}, .step_A = LEY_STEPS(0.75, 0.75, 0.75), .n = {96, 96, 96}};
 
 static ley_long_range options_of(ley_solver solver, ley_splitting by, double long_waves_per_A)
 {
@@ -36,7 +36,7 @@ static bool run(ley_engine *engine, const ley_atoms *atoms, const ley_long_range
     ley_map *map = NULL;
     ley_job *job = NULL;
     ley_run_options_default(&o);
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(ley_job_create_long_range(engine, atoms, map, r, &o, &job, &error));
     const pthread_t other = support_cancel_later(job, after_us);
     const ley_status status = ley_job_run(job, &error);

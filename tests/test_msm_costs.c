@@ -38,10 +38,10 @@ static void test_learning(void **state)
     assert_true(fabs(step_cost(device(), step, "x", 0) / 3e-9 - 1) < 1e-12);
 }
 
-/* Predicted and taken seconds of the lattices in a job. */
+/* Predicted and taken seconds of the meshes in a job. */
 static void run(ley_solver solver, double *predicted_s, double *took_s)
 {
-    const ley_lattice points = {.step_A = LEY_STEPS(2, 2, 2), .n = {16, 16, 16}};
+    const ley_grid points = {.step_A = LEY_STEPS(2, 2, 2), .n = {16, 16, 16}};
     ley_error error = {0};
     ley_map *map = NULL;
     ley_job *job = NULL;
@@ -58,7 +58,7 @@ static void run(ley_solver solver, double *predicted_s, double *took_s)
     assert_ok(ley_job_run(job, &error));
     const ley_note *phase = ley_report_note(ley_job_report(job), "phase_lattices");
     if (phase == NULL)
-        fail_msg("nobody has predicted what the lattices take");
+        fail_msg("nobody has predicted what the meshes take");
     *predicted_s = phase->number[0];
     *took_s = phase->number[1];
     ley_job_destroy(job);
@@ -125,7 +125,7 @@ static void test_what_was_wrong_is_put_right(void **state)
 /* Seconds of restriction of two charges that are so far apart. */
 static double restriction_s(double x_A, double yz_A)
 {
-    const ley_lattice points = {.step_A = LEY_STEPS(2, 2, 2), .n = {8, 8, 8}};
+    const ley_grid points = {.step_A = LEY_STEPS(2, 2, 2), .n = {8, 8, 8}};
     const double position_A[] = {0, 0, 0, x_A, yz_A, yz_A}, charge_e[] = {1, -1};
     ley_error error = {0};
     ley_atoms *atoms = NULL;
@@ -147,7 +147,7 @@ static double restriction_s(double x_A, double yz_A)
     return seconds;
 }
 
-/* Of lattices that are thin, half of the rows that a node looks at are not there: nobody adds up
+/* Of meshes that are thin, half of the rows that a node looks at are not there: nobody adds up
  * zeros for them. As many nodes of a cube take longer. */
 static void test_rows_that_are_not_there(void **state)
 {
@@ -161,7 +161,7 @@ static void test_rows_that_are_not_there(void **state)
         cube_s = fmin(cube_s, restriction_s(330, 330));
     }
     if (!(thin_s < 0.75 * cube_s))
-        fail_msg("thin lattices take %g s, a cube %g s", thin_s, cube_s);
+        fail_msg("thin meshes take %g s, a cube %g s", thin_s, cube_s);
 }
 
 static int prepare(void **state)

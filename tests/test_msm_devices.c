@@ -19,11 +19,11 @@
 enum { ATOMS = 800, SLAB_PLANES = 8 };
 
 /* Several slabs for each device. */
-static const ley_lattice points = {
+static const ley_grid points = {
     .origin_A = {-1.2, 0.7, -3}, .step_A = LEY_STEPS(0.6, 0.6, 0.3), .n = {40, 36, 12 * SLAB_PLANES}};
 
 static bool is_mixed; /* of transforms: the coarser one of two levels alone */
-static bool has_long; /* of transforms: devices put charges into the lattice of long waves */
+static bool has_long; /* of transforms: devices put charges into the mesh of long waves */
 
 static ley_long_range options_of(bool by_transforms)
 {
@@ -48,7 +48,7 @@ void keep_kernels(dev *device)
     (void)device;
 }
 
-/* The device that believes that its lattices take it long, and so has them from the other one,
+/* The device that believes that its meshes take it long, and so has them from the other one,
  * which they take some seconds: not soon enough to be let go of; NULL: all know what they take. */
 static const dev_info *slow;
 
@@ -60,14 +60,14 @@ double seconds(const solver *s, size_t atoms)
     return slow != NULL && solver_kernels(s)->device->info == slow ? 1000 * (right_s + 1) : right_s;
 }
 
-/* Direct sums over lattices have the same bytes whoever made them: without a fault they must be
+/* Direct sums over meshes have the same bytes whoever made them: without a fault they must be
  * right, and with one they must be the same, which a number tells. Transforms are with tables or
  * without, whichever a device measured to be faster: such maps are compared themselves. */
 static int judge(const ley_map *map, const ley_atoms *atoms, bool by_transforms)
 {
     const unsigned char *bytes = (const unsigned char *)ley_map_read_values(map);
     uint64_t sum = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < (size_t)ley_lattice_points(&points) * sizeof(float); i++)
+    for (size_t i = 0; i < (size_t)ley_grid_points(&points) * sizeof(float); i++)
         sum = (sum ^ bytes[i]) * 0x100000001b3u;
     if (!by_transforms)
         printf("map %016llx\n", (unsigned long long)sum);
@@ -123,7 +123,7 @@ static bool take_word(const char **selector, const char *word)
 
 /* The selector begins with "fft " where it is to be by transforms, "fft long " where with long
  * waves, "fft mixed " where by both; before that with "borrow 0 " or "borrow 1 "
- * where that device is to have its lattices from the other one. */
+ * where that device is to have its meshes from the other one. */
 static int child(const char *selector, double patience_factor)
 {
     const int borrower = take_word(&selector, "borrow 0 ") ? 0 : take_word(&selector, "borrow 1 ") ? 1 : -1;
@@ -221,9 +221,9 @@ static void test_two_are_as_one(void **state)
     assert_true(right_bytes[0] != '\0');
 }
 
-/* By two, one of which has its lattices from the other one; the first one lies, dies or leaves
+/* By two, one of which has its meshes from the other one; the first one lies, dies or leaves
  * out. */
-static void test_borrowed_lattices(void **state)
+static void test_borrowed_meshes(void **state)
 {
     static const char *const selectors[] = {"borrow 1 all", "borrow 0 all", "borrow 1 fft all",
                                             "borrow 0 fft mixed all"};
@@ -346,7 +346,7 @@ int main(int argc, char **argv)
     if (argc == 4 && strcmp(argv[1], "child") == 0)
         return child(argv[2], atof(argv[3]));
     static const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_are_as_one),
-                                              cmocka_unit_test(test_borrowed_lattices),
+                                              cmocka_unit_test(test_borrowed_meshes),
                                               cmocka_unit_test(test_one_dies),
                                               cmocka_unit_test(test_one_leaves_something_out),
                                               cmocka_unit_test(test_one_is_not_written_to),

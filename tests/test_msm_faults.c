@@ -1,4 +1,4 @@
-/* Faults in what the host makes for long-range sums: tables, weights, lattices, the order of
+/* Faults in what the host makes for long-range sums: tables, weights, meshes, the order of
  * steps. Calls between the library's files go through this program first (the linker's --wrap),
  * which does some of them wrongly. Kernels are right all the while, and come from the cache; what
  * their own faults do is in test_self_test. Each fault must be the end of the job: never a map.
@@ -27,7 +27,7 @@
 
 /* What each is called, and of which solver it is. */
 #define FAULTS(X) \
-    X(AN_ATOM_LOST, ALL, "an atom is on no lattice") \
+    X(AN_ATOM_LOST, ALL, "an atom is on no mesh") \
     X(AN_ATOM_TWICE, ALL, "an atom is there twice") \
     X(AN_ATOM_OF_OTHER_SIGN, BOTH, "an atom has the opposite charge") \
     X(AN_ATOM_A_NODE_FURTHER, BOTH, "an atom is a node further") \
@@ -66,10 +66,10 @@
     X(ATOMS_A_NODE_OFF, ALL, "atoms are a node further along x") \
     X(MAP_A_NODE_OFF, BOTH, "the map is a node further along y") \
     X(MAP_END_A_NODE_OFF, BOTH, "the map's last points are a node further along z") \
-    X(OTHER_SPLITTING, BOTH, "lattices have another splitting than pairs") \
-    X(LONGER_CUTOFF, BOTH, "lattices have a longer cutoff than pairs") \
+    X(OTHER_SPLITTING, BOTH, "meshes have another splitting than pairs") \
+    X(LONGER_CUTOFF, BOTH, "meshes have a longer cutoff than pairs") \
     X(OTHER_SPACING, BOTH, "nodes are 1e-3 further apart for weights") \
-    X(NO_ANTERPOLATION, ALL, "no charges come to the lattice, which is 0") \
+    X(NO_ANTERPOLATION, ALL, "no charges come to the mesh, which is 0") \
     X(NO_RESTRICTION, LEVELS, "no charges come to the second level, which is 0") \
     X(NO_LEVELS, LEVELS, "levels are not summed, and 0") \
     X(FIRST_LEVEL_ALONE, DIRECT, "a level is not summed, and 0") \
@@ -83,7 +83,7 @@
     X(RESTRICTION_LACKS_PLANES, DIRECT, "the last planes are not restricted, and 0") \
     X(CHARGES_FOR_POTENTIALS, DIRECT, "points get charges in place of potentials") \
     X(NO_INTERPOLATION, ALL, "nothing is added to the pairs") \
-    X(INTERPOLATION_TWICE, ALL, "the lattice is added twice") \
+    X(INTERPOLATION_TWICE, ALL, "the mesh is added twice") \
     X(INTERPOLATION_ALONE, ALL, "the pairs are lost") \
     X(INTERPOLATION_A_PLANE_OFF, ALL, "planes get those of the next one") \
     X(INTERPOLATION_LACKS_A_PLANE, BOTH, "a slab's last plane is left out") \
@@ -91,7 +91,7 @@
     X(POINT_WEIGHTS_SLIGHT, BOTH, "weights of points by 1e-3") \
     X(POINT_WEIGHTS_TURNED, BOTH, "weights of points turned round") \
     X(POINT_WEIGHTS_LAST, BOTH, "the last node of points is left out") \
-    X(FACTOR_SLIGHT, ALL, "Coulomb's constant by 1e-3 for lattices") \
+    X(FACTOR_SLIGHT, ALL, "Coulomb's constant by 1e-3 for meshes") \
     X(ROWS_OF_THE_MAP, BOTH, "the map's points further apart along z") \
     X(PAIRS_OF_OTHER_CUTOFF, ALL, "pairs have a shorter cutoff") \
     X(PAIRS_OF_OTHER_SPLITTING, BOTH, "pairs have another splitting") \
@@ -117,11 +117,11 @@
     X(IMAGES_OF_PAIRS, PERIODIC, "pairs lack images") \
     X(LONGER_CELL_OF_PAIRS, PERIODIC, "pairs have a longer cell") \
     X(SCREENING_OF_PAIRS, SCREENED, "pairs are screened more") \
-    X(NO_SCREENING_OF_LATTICES, SCREENED, "lattices are not screened") \
+    X(NO_SCREENING_OF_MESHES, SCREENED, "meshes are not screened") \
     X(WEIGHTS_OF_THE_FIRST, SCREENED, "all levels have the first one's weights") \
     X(SCALES_OF_LEVELS, SCREENED, "screened levels are scaled")
 
-/* Open lattices by either solver; levels that are periodic along y and z; transforms of an oblique
+/* Open meshes by either solver; levels that are periodic along y and z; transforms of an oblique
  * cell; screened levels. */
 typedef enum solvers {
     DIRECT = 1,
@@ -266,7 +266,7 @@ WRAPPED(ley_status, spread_make, const hierarchy *h, size_t n, const double *pos
         charges_e[i] = is_lost ? 0.5 : charge_e[i];
         for (size_t axis = 0; axis < 3; axis++)
             place_A[3 * i + axis] = position_A[3 * i + axis];
-        /* Away from where the lattice ends. */
+        /* Away from where the mesh ends. */
         place_A[3 * i] += in_force != ATOMS_A_NODE_OFF ? 0 : (place_A[3 * i] < 8 ? 1 : -1) * h->step_A[0][0];
     }
     const ley_status status = right_spread_make(h, n, place_A, charges_e, cancelled, made, error);
@@ -282,7 +282,7 @@ WRAPPED(ley_status, spread_make, const hierarchy *h, size_t n, const double *pos
     return status;
 }
 
-/* ---- Lattices -------------------------------------------------------------------------------- */
+/* ---- Meshes -------------------------------------------------------------------------------- */
 
 WRAPPED(ley_status, hierarchy_make, const hierarchy_options *options, const double low[3], const double high[3],
         hierarchy *made, ley_error *error)
@@ -295,7 +295,7 @@ WRAPPED(ley_status, hierarchy_make, const hierarchy_options *options, const doub
         second->n[2] -= made->window->points / 2;
     if (in_force == OTHER_SPLITTING)
         assert_int_equal(splitting_make(SPLITTING_TAYLOR2, 0, 0, 0, &made->level[0].split, error), LEY_OK);
-    for (int k = 0; k < made->levels && in_force == NO_SCREENING_OF_LATTICES; k++)
+    for (int k = 0; k < made->levels && in_force == NO_SCREENING_OF_MESHES; k++)
         assert_int_equal(splitting_make(options->splitting, 0, 0, 0, &made->level[k].split, error), LEY_OK);
     if (in_force == LONGER_CUTOFF)
         made->level[0].cutoff_A *= 1.02;
@@ -433,7 +433,7 @@ WRAPPED(void, sequence_fill, command_sequence *w, dev_buffer *buffer, size_t off
     right_sequence_fill(w, buffer, offset, own, bytes);
 }
 
-WRAPPED(void, transfer_anterpolate, command_sequence *w, const transfer_lattices *l, const transfer_atoms *atoms,
+WRAPPED(void, transfer_anterpolate, command_sequence *w, const transfer_meshes *l, const transfer_atoms *atoms,
         buffer_of_float charges)
 {
     if (in_force != NO_ANTERPOLATION)
@@ -441,9 +441,9 @@ WRAPPED(void, transfer_anterpolate, command_sequence *w, const transfer_lattices
 }
 
 /* The same with a level that ends earlier along an axis, or begins later along x. */
-static transfer_lattices changed(const transfer_lattices *l, hierarchy *h, int level, int axis, bool is_shifted)
+static transfer_meshes changed(const transfer_meshes *l, hierarchy *h, int level, int axis, bool is_shifted)
 {
-    transfer_lattices made = *l;
+    transfer_meshes made = *l;
     *h = *l->hierarchy;
     h->level[level].n[axis] -= is_shifted ? 0 : h->window->points;
     h->level[level].first[0] += is_shifted ? 1 : 0;
@@ -451,24 +451,24 @@ static transfer_lattices changed(const transfer_lattices *l, hierarchy *h, int l
     return made;
 }
 
-WRAPPED(void, transfer_restrict, command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
+WRAPPED(void, transfer_restrict, command_sequence *w, const transfer_meshes *l, int fine, buffer_of_float from,
         buffer_of_float to)
 {
     hierarchy h;
-    const transfer_lattices other = changed(l, &h, fine + 1, 2, in_force == A_LEVEL_SHIFTED);
+    const transfer_meshes other = changed(l, &h, fine + 1, 2, in_force == A_LEVEL_SHIFTED);
     const bool is_other = fine == 0 && (in_force == RESTRICTION_LACKS_PLANES || in_force == A_LEVEL_SHIFTED);
     if (in_force != NO_RESTRICTION)
         right_transfer_restrict(w, is_other ? &other : l, fine, from, to);
 }
 
-WRAPPED(void, transfer_prolongate, command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
+WRAPPED(void, transfer_prolongate, command_sequence *w, const transfer_meshes *l, int fine, buffer_of_float from,
         buffer_of_float to)
 {
     hierarchy h;
     const bool is_shifted = fine == 1 && in_force == A_LEVEL_SHIFTED_BACK,
                lacks = fine == 0 && (in_force == PROLONGATION_LACKS_ROWS || in_force == PROLONGATION_LACKS_PLANES);
     const int axis = in_force == PROLONGATION_LACKS_ROWS ? 1 : 2;
-    const transfer_lattices other = changed(l, &h, is_shifted ? fine + 1 : fine, axis, is_shifted);
+    const transfer_meshes other = changed(l, &h, is_shifted ? fine + 1 : fine, axis, is_shifted);
     if (in_force == (fine == 0 ? NO_PROLONGATION : NO_COARSE_PROLONGATION))
         return;
     if (in_force == PROLONGATION_TOO_EARLY)
@@ -516,20 +516,20 @@ WRAPPED(void, window_weights, const window *w, double t, double weight[])
         weight[w->points - 1] = 0;
 }
 
-WRAPPED(ley_status, transfer_map_create, transfer_map *map, const transfer_lattices *lattices,
-        const coordinate_table *array, const ley_lattice *points, const coordinate_table *planes, double factor,
+WRAPPED(ley_status, transfer_map_create, transfer_map *map, const transfer_meshes *meshes,
+        const coordinate_table *array, const ley_grid *points, const coordinate_table *planes, double factor,
         arena *memory, ley_error *error)
 {
-    ley_lattice own = *points;
+    ley_grid own = *points;
     own.step_A[2][2] *= in_force == ROWS_OF_THE_MAP ? 0.99 : 1;
     is_map = true;
     const ley_status status = right_transfer_map_create(
-        map, lattices, array, &own, planes, in_force == FACTOR_SLIGHT ? 1.001 * factor : factor, memory, error);
+        map, meshes, array, &own, planes, in_force == FACTOR_SLIGHT ? 1.001 * factor : factor, memory, error);
     is_map = false;
     return status;
 }
 
-WRAPPED(void, transfer_interpolate, command_sequence *w, const transfer_lattices *l, const transfer_map *map,
+WRAPPED(void, transfer_interpolate, command_sequence *w, const transfer_meshes *l, const transfer_map *map,
         int64_t first, int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi)
 {
     int64_t from = first;
@@ -549,9 +549,9 @@ WRAPPED(void, transfer_interpolate, command_sequence *w, const transfer_lattices
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-WRAPPED(ley_short_range, pairs_of, const ley_long_range *r, const splitting *lattices, pairs_formula *formula)
+WRAPPED(ley_short_range, pairs_of, const ley_long_range *r, const splitting *meshes, pairs_formula *formula)
 {
-    ley_short_range near = right_pairs_of(r, lattices, formula);
+    ley_short_range near = right_pairs_of(r, meshes, formula);
     if (in_force == PAIRS_OF_OTHER_CUTOFF)
         near.cutoff_A *= 0.97;
     if (in_force == PAIRS_OF_OTHER_SPLITTING && near.pair != LEY_PAIR_EXPRESSION)
@@ -653,9 +653,9 @@ static ley_run_options run_options(void)
     return o;
 }
 
-/* A map that ends where the atoms' box does, in several slabs; the lattices have three levels. */
+/* A map that ends where the atoms' box does, in several slabs; the meshes have three levels. */
 enum { ATOMS = 700 };
-static const ley_lattice points = {.origin_A = {1.1, -3, 0.4}, .step_A = LEY_STEPS(1.3, 1.45, 0.8), .n = {20, 20, 32}};
+static const ley_grid points = {.origin_A = {1.1, -3, 0.4}, .step_A = LEY_STEPS(1.3, 1.45, 0.8), .n = {20, 20, 32}};
 
 static bool is_fft(solvers how)
 {
@@ -696,7 +696,7 @@ typedef struct subject {
     solvers how;
     ley_atoms *atoms;
     solver solver;
-    hierarchy lattices;
+    hierarchy meshes;
 } subject;
 
 static ley_status run_self_tests(subject *s, ley_error *error)
@@ -729,7 +729,7 @@ typedef struct run {
 static void forget_spectrum(const subject *s)
 {
     const fault kept_fault = in_force;
-    hierarchy other = s->lattices;
+    hierarchy other = s->meshes;
     kept_spectrum *kept;
     ley_error error = {0};
     int64_t n[3];
@@ -814,14 +814,14 @@ static void make_subject(subject *s, solvers how)
     const ley_long_range r = options_of(how);
     transfer_wish wish = {.along_axes = how != CELLS};
     *s = (subject){.how = how, .atoms = some_atoms(how)};
-    assert_ok(msm_lattices(&r, s->atoms, &points, &s->lattices, &error));
-    wish.window = s->lattices.window;
+    assert_ok(msm_meshes(&r, s->atoms, &points, &s->meshes, &error));
+    wish.window = s->meshes.window;
     for (int axis = 0; axis < 3; axis++)
-        wish.nodes_per_point[axis] = points.step_A[axis][axis] / s->lattices.step_A[axis][axis];
-    assert_ok(solver_ready(&s->solver, device, &s->lattices, &wish, LEY_SPEC_SUM_FLOAT, NULL, &error));
+        wish.nodes_per_point[axis] = points.step_A[axis][axis] / s->meshes.step_A[axis][axis];
+    assert_ok(solver_ready(&s->solver, device, &s->meshes, &wish, LEY_SPEC_SUM_FLOAT, NULL, &error));
 }
 
-/* At level quick, what open lattices have shown is shown once more now and then. */
+/* At level quick, what open meshes have shown is shown once more now and then. */
 static bool is_wanted(fault f, solvers how)
 {
     const char *only = getenv("TEST_FAULT");
@@ -886,7 +886,7 @@ static void test_screened(void **state)
  * would be without screening, and must be right all the same. */
 static ley_status run_strongly_screened(ley_accuracy *accuracy, ley_error *error)
 {
-    static const ley_lattice beside = {.origin_A = {14.5, 9, 9}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {4, 5, 5}};
+    static const ley_grid beside = {.origin_A = {14.5, 9, 9}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {4, 5, 5}};
     static const double place_A[3] = {10, 10, 10}, charge_e = 1;
     ley_long_range range = options_of(SCREENED);
     const ley_run_options options = run_options();

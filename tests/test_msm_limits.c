@@ -1,5 +1,5 @@
 /* Long-range maps that are right, and look wrong to limits that are too narrow: charges in step
- * with the lattices, cells so long that transforms round by more than what is there, distances
+ * with the meshes, cells so long that transforms round by more than what is there, distances
  * that count as r_min; and wrong ones that limits would let pass. Judged by the formula alone, in
  * this file. */
 #include "support.h"
@@ -20,7 +20,7 @@ enum { MOST = 2048 };
 typedef struct problem {
     size_t n;
     double place_A[MOST][3], charge_e[MOST];
-    ley_lattice points;
+    ley_grid points;
     ley_long_range range;
 } problem;
 
@@ -78,10 +78,10 @@ static double worst_of(const ley_map *map)
     const ley_long_range *r = &p.range;
     const double C = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K);
     double worst = 0;
-    for (int64_t i = 0; i < ley_lattice_points(&p.points); i++) {
+    for (int64_t i = 0; i < ley_grid_points(&p.points); i++) {
         const int64_t at[3] = {i % p.points.n[0], i / p.points.n[0] % p.points.n[1], i / p.points.n[0] / p.points.n[1]};
         double point_A[3], sum = 0, squares = 0;
-        ley_lattice_point_A(&p.points, at, point_A);
+        ley_grid_point_A(&p.points, at, point_A);
         for (size_t k = 0; k < p.n; k++) {
             const double x = point_A[0] - p.place_A[k][0], y = point_A[1] - p.place_A[k][1],
                          z = point_A[2] - p.place_A[k][2], d = fmax(sqrt(x * x + y * y + z * z), r->r_min_A),
@@ -102,9 +102,9 @@ static double run_and_compare(ley_accuracy *accuracy)
     return worst;
 }
 
-/* ---- In step with the lattices -------------------------------------------------------------- */
+/* ---- In step with the meshes -------------------------------------------------------------- */
 
-/* Layers of ions of one sign each, as far apart as nodes are: lattices are off by somewhat more
+/* Layers of ions of one sign each, as far apart as nodes are: meshes are off by somewhat more
  * than of charges that are independent of each other. */
 static void test_layers(void **state)
 {
@@ -235,11 +235,11 @@ static void compare_nearest(const ley_map *map)
     const ley_long_range *r = &p.range;
     const double C = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K);
     size_t within = 0, beyond = 0;
-    for (int64_t i = 0; i < ley_lattice_points(&p.points); i++) {
+    for (int64_t i = 0; i < ley_grid_points(&p.points); i++) {
         const int64_t at[3] = {i % p.points.n[0], i / p.points.n[0] % p.points.n[1], i / p.points.n[0] / p.points.n[1]};
         const double value = (double)ley_map_read_values(map)[i];
         double point_A[3], d2 = 0;
-        ley_lattice_point_A(&p.points, at, point_A);
+        ley_grid_point_A(&p.points, at, point_A);
         for (int axis = 0; axis < 3; axis++) {
             const double x = point_A[axis] - p.place_A[0][axis], period = r->cell_A[axis][axis];
             d2 += pow(r->periodic[axis] ? x - period * floor(x / period + 0.5) : x, 2);
@@ -256,7 +256,7 @@ static void compare_nearest(const ley_map *map)
     assert_true(within > 100 && beyond > 100);
 }
 
-/* Screening so strong that there are no lattices: values are tiny next to those of other points,
+/* Screening so strong that there are no meshes: values are tiny next to those of other points,
  * and are right to as many digits; those that are 0 leave out less than what is allowed. */
 static void test_strong_screening(void **state)
 {
@@ -277,7 +277,7 @@ static void test_strong_screening(void **state)
             ley_map *map = run(&accuracy);
             print_message("kappa a %g, periodic along %d: off by %.3g, at most %.3g is right\n",
                           cases[i].kappa_per_A * cases[i].cutoff_A, axes, accuracy.max_error, accuracy.tolerance);
-            if (i > 0) /* the first one has lattices yet, of next to nothing */
+            if (i > 0) /* the first one has meshes yet, of next to nothing */
                 compare_nearest(map);
             ley_map_destroy(map);
         }
@@ -510,7 +510,7 @@ static bool is_planned_and_had(unsigned seed, double tolerance, unsigned fixed)
         ley_long_range_choose(engine, atoms, &p.points, tolerance, fixed, &options, &p.range, &forecast, &error);
     const ley_status made =
         planned == LEY_OK ? ley_job_create_long_range(engine, atoms, map, &p.range, &options, &job, &error) : planned;
-    if (made != LEY_OK && strstr(error.message, "no lattices") == NULL)
+    if (made != LEY_OK && strstr(error.message, "no meshes") == NULL)
         fail_msg("cell %u, a tolerance of %g, solver %d: %s", seed, tolerance, (int)p.range.solver, error.message);
     ley_error_clear(&error);
     ley_job_destroy(job);
@@ -520,8 +520,8 @@ static bool is_planned_and_had(unsigned seed, double tolerance, unsigned fixed)
 }
 
 /* What the levels' periods and reach do not let be had is not chosen, whichever solver is asked
- * for: there may be other lattices as good. */
-static void test_chosen_lattices_can_be_had(void **state)
+ * for: there may be other meshes as good. */
+static void test_chosen_meshes_can_be_had(void **state)
 {
     (void)state;
     static const ley_solver solvers[] = {LEY_SOLVER_MULTILEVEL, LEY_SOLVER_AUTO, LEY_SOLVER_MIXED, LEY_SOLVER_FOURIER};
@@ -534,7 +534,7 @@ static void test_chosen_lattices_can_be_had(void **state)
         had += is_planned_and_had(seed, pow(10, -2 - (int)(seed / 4 % 5)),
                                   p.range.solver != LEY_SOLVER_AUTO ? LEY_FIX_SOLVER : 0);
     }
-    print_message("of %u plans %u are had, for the others no lattices are expected to do\n", count, had);
+    print_message("of %u plans %u are had, for the others no meshes are expected to do\n", count, had);
     assert_true(had > count / 2);
 }
 
@@ -550,6 +550,6 @@ int main(void)
                                               cmocka_unit_test(test_points_on_atoms),
                                               cmocka_unit_test(test_strong_screening),
                                               cmocka_unit_test(test_left_out),
-                                              cmocka_unit_test(test_chosen_lattices_can_be_had)};
+                                              cmocka_unit_test(test_chosen_meshes_can_be_had)};
     return cmocka_run_group_tests_name("limits", tests, open_device, close_device);
 }

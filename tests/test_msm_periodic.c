@@ -18,13 +18,13 @@ enum { ATOMS = 60 };
 /* ---- Problems -------------------------------------------------------------------------------- */
 
 /* As which bits of a boundary: periodic along a, b, c; 8: in an oblique cell; 16: of edges along y,
- * z, x, so that the lattice's axes are the map's in another order. */
+ * z, x, so that the grid's axes are the map's in another order. */
 enum { OBLIQUE = 8, TURNED = 16 };
 
 typedef struct problem {
     ley_long_range range;
     double position_A[ATOMS][3], charge_e[ATOMS];
-    ley_lattice lattice;
+    ley_grid grid;
 } problem;
 
 static double fraction(uint64_t *state)
@@ -56,7 +56,7 @@ static ley_long_range options_of(ley_splitting s, ley_window w, ley_solver solve
 static problem make_problem(const ley_long_range *r, double net_e)
 {
     problem p = {.range = *r,
-                 .lattice = {.origin_A = {0.4, 1.1, -0.8}, .step_A = LEY_STEPS(2.1, 1.7, 2.3), .n = {7, 5, 6}}};
+                 .grid = {.origin_A = {0.4, 1.1, -0.8}, .step_A = LEY_STEPS(2.1, 1.7, 2.3), .n = {7, 5, 6}}};
     uint64_t seed = 11;
     double total_e = 0;
     for (int j = 0; j < ATOMS; j++) {
@@ -82,7 +82,7 @@ static ley_atoms *atoms_of(const problem *p)
 typedef struct result {
     ley_map *map;
     double expected, background_e;
-    bool has_lattices;
+    bool has_meshes;
     ley_accuracy accuracy;
 } result;
 
@@ -94,13 +94,13 @@ static result run(const problem *p)
     result made = {NULL};
     ley_atoms *atoms = atoms_of(p);
     ley_run_options_default(&options);
-    assert_ok(ley_map_create(&p->lattice, &made.map, &error));
+    assert_ok(ley_map_create(&p->grid, &made.map, &error));
     assert_ok(ley_job_create_long_range(engine, atoms, made.map, &p->range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_report *report = ley_job_report(job);
     const ley_note *expected = ley_report_note(report, "expected_error"),
                    *background = ley_report_note(report, "background_e");
-    made.has_lattices = ley_report_note(report, "lattices") != NULL;
+    made.has_meshes = ley_report_note(report, "lattices") != NULL;
     made.expected = expected != NULL ? expected->number[0] : 0;
     made.background_e = background != NULL ? background->number[0] : 0;
     made.accuracy = report->accuracy;
@@ -126,10 +126,10 @@ static lattice_sum *exact_sum(const problem *p)
     return sum;
 }
 
-static void point_of(const ley_lattice *l, int64_t i, double point_A[3])
+static void point_of(const ley_grid *l, int64_t i, double point_A[3])
 {
     const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / l->n[0] / l->n[1]};
-    ley_lattice_point_A(l, at, point_A);
+    ley_grid_point_A(l, at, point_A);
 }
 
 /* What a map is off by, of what errors are held against: the judge's scale. */
@@ -144,7 +144,7 @@ static off compare(const problem *p, const ley_map *map, int64_t step)
     cell c;
     assert_ok(cell_make(p->range.periodic, p->range.cell_A, &c, &error));
     reference_terms terms = {.term = LEY_TERM_LONG_RANGE,
-                             .shares = {.lattice = 1},
+                             .shares = {.mesh = 1},
                              .constant = constant_of(&p->range),
                              .atoms = atoms,
                              .r_min_A = p->range.r_min_A,
@@ -155,9 +155,9 @@ static off compare(const problem *p, const ley_map *map, int64_t step)
     off o = {0, 0};
     double n = 0;
     assert_ok(reference_begin(&terms, 100, NULL, &error));
-    for (int64_t i = 0; i < ley_lattice_points(&p->lattice); i += step) {
+    for (int64_t i = 0; i < ley_grid_points(&p->grid); i += step) {
         double point_A[3];
-        point_of(&p->lattice, i, point_A);
+        point_of(&p->grid, i, point_A);
         const reference_value judged = reference_sum(&terms, point_A);
         const double right = terms.constant * lattice_sum_at(sum, point_A);
         const double share = fabs((double)ley_map_read_values(map)[i] - right) / judged.absolute;
@@ -216,7 +216,7 @@ static void test_boundaries(void **state)
         snprintf(what, sizeof what, "boundary %d, choice %d", boundary, choice);
         const result made = run(&p);
         assert_expected(&p, &made, 6, what);
-        assert_true(made.background_e == 0 && made.has_lattices);
+        assert_true(made.background_e == 0 && made.has_meshes);
         ley_map_destroy(made.map);
     }
 }
@@ -242,7 +242,7 @@ static void test_screening(void **state)
                  2 + (int)r.splitting, own[q.at[2]], q.at[3]);
         const result made = run(&p);
         assert_expected(&p, &made, INFINITY, what);
-        assert_int_equal(made.has_lattices, r.kappa_per_A < 5); /* kappa a = 36: nothing is left to lattices */
+        assert_int_equal(made.has_meshes, r.kappa_per_A < 5); /* kappa a = 36: nothing is left to meshes */
         assert_true(made.background_e == 0);
         ley_map_destroy(made.map);
     }
@@ -262,9 +262,9 @@ static void test_charged_cell(void **state)
         const double edge_A[3] = {19, 18, 20};
         const int64_t n = 24;
         for (int axis = 0; axis < 3; axis++)
-            p.lattice.n[axis] = n;
+            p.grid.n[axis] = n;
         for (int axis = 0; axis < 3; axis++)
-            p.lattice.step_A[axis][axis] = edge_A[axis] / (double)n;
+            p.grid.step_A[axis][axis] = edge_A[axis] / (double)n;
         const result made = run(&p);
         const off o = compare(&p, made.map, 131);
         double mean = 0;
@@ -318,7 +318,7 @@ static void test_heaps(void **state)
 static double largest_difference(const ley_map *a, const ley_map *b)
 {
     double most = 0, scale = 0;
-    for (int64_t i = 0; i < ley_lattice_points(ley_map_lattice(a)); i++) {
+    for (int64_t i = 0; i < ley_grid_points(ley_map_grid(a)); i++) {
         most = fmax(most, fabs((double)ley_map_read_values(a)[i] - (double)ley_map_read_values(b)[i]));
         scale = fmax(scale, fabs((double)ley_map_read_values(a)[i]));
     }
@@ -342,7 +342,7 @@ static void test_wrapped(void **state)
         const result atoms = run(&p);
         for (int i = 0; i < 3; i++)
             for (int axis = 0; axis < 3 && r.periodic[i]; axis++)
-                p.lattice.origin_A[axis] += (i == 1 ? -40 : 1000) * r.cell_A[i][axis];
+                p.grid.origin_A[axis] += (i == 1 ? -40 : 1000) * r.cell_A[i][axis];
         const result map = run(&p);
         const double by_atoms = largest_difference(before.map, atoms.map),
                      by_map = largest_difference(before.map, map.map);
@@ -358,11 +358,10 @@ static void test_wrapped(void **state)
 static void test_maps_anywhere(void **state)
 {
     (void)state;
-    static const ley_lattice lattices[] = {
-        {.origin_A = {-31, -20, 7}, .step_A = LEY_STEPS(9.5, 8, 11), .n = {9, 7, 6}},
-        {.origin_A = {17, 16.5, 18}, .step_A = LEY_STEPS(0.4, 0.5, 0.3), .n = {9, 6, 11}},
-        {.origin_A = {3, 4.5, 9}, .step_A = LEY_STEPS(1.1, 1.2, 1), .n = {20, 17, 1}},
-        {.origin_A = {3, 4, 5}, .step_A = LEY_STEPS(1, 1, 1), .n = {1, 1, 1}}};
+    static const ley_grid meshes[] = {{.origin_A = {-31, -20, 7}, .step_A = LEY_STEPS(9.5, 8, 11), .n = {9, 7, 6}},
+                                      {.origin_A = {17, 16.5, 18}, .step_A = LEY_STEPS(0.4, 0.5, 0.3), .n = {9, 6, 11}},
+                                      {.origin_A = {3, 4.5, 9}, .step_A = LEY_STEPS(1.1, 1.2, 1), .n = {20, 17, 1}},
+                                      {.origin_A = {3, 4, 5}, .step_A = LEY_STEPS(1, 1, 1), .n = {1, 1, 1}}};
     static const int own[] = {7, OBLIQUE | 7, 5};
     for (pairwise q = PAIRWISE(4, support_is_quick() ? 1 : 3, 2); pairwise_next(&q);) {
         const bool is_fft = q.at[2] == LEY_SOLVER_FOURIER;
@@ -370,7 +369,7 @@ static void test_maps_anywhere(void **state)
             options_of(is_fft ? LEY_SPLITTING_PSWF : LEY_SPLITTING_TAYLOR3,
                        is_fft ? LEY_WINDOW_BSPLINE4 : LEY_WINDOW_NODAL5, (ley_solver)q.at[2], own[q.at[1]]);
         problem p = make_problem(&r, 0);
-        p.lattice = lattices[q.at[0]];
+        p.grid = meshes[q.at[0]];
         const result made = run(&p);
         const off o = compare(&p, made.map, q.at[0] < 3 ? 5 : 1);
         if (!(o.worst < 6 * made.expected + 3e-6))
@@ -405,7 +404,7 @@ static void test_thin_cells(void **state)
 static problem crystal_problem(const support_crystal *c, ley_solver solver, double edge_A)
 {
     const bool is_fft = solver == LEY_SOLVER_FOURIER;
-    problem p = {.lattice = {.n = {SUPPORT_QUARTERS, SUPPORT_QUARTERS, SUPPORT_QUARTERS}}};
+    problem p = {.grid = {.n = {SUPPORT_QUARTERS, SUPPORT_QUARTERS, SUPPORT_QUARTERS}}};
     p.range = options_of(is_fft ? LEY_SPLITTING_PSWF : LEY_SPLITTING_TAYLOR8,
                          is_fft ? LEY_WINDOW_BSPLINE8 : LEY_WINDOW_NODAL7, solver, 7);
     p.range.levels = 1;
@@ -415,13 +414,13 @@ static problem crystal_problem(const support_crystal *c, ley_solver solver, doub
     for (int axis = 0; axis < 3; axis++) {
         for (int k = 0; k < 3; k++)
             p.range.cell_A[axis][k] = axis == k ? edge_A : 0;
-        p.lattice.origin_A[axis] = 0.137 * (axis + 1);
-        p.lattice.step_A[axis][axis] = edge_A / SUPPORT_QUARTERS;
+        p.grid.origin_A[axis] = 0.137 * (axis + 1);
+        p.grid.step_A[axis][axis] = edge_A / SUPPORT_QUARTERS;
     }
     for (int i = 0; i < c->ions; i++) {
         p.charge_e[i] = 2 * i < c->ions ? 1 : -1;
         for (int axis = 0; axis < 3; axis++)
-            p.position_A[i][axis] = p.lattice.origin_A[axis] + c->quarter[i][axis] * edge_A / SUPPORT_QUARTERS;
+            p.position_A[i][axis] = p.grid.origin_A[axis] + c->quarter[i][axis] * edge_A / SUPPORT_QUARTERS;
     }
     return p;
 }
@@ -460,7 +459,7 @@ static void assert_refused(const problem *p, ley_status status, const char *says
     ley_run_options run_options;
     ley_atoms *atoms = atoms_of(p);
     ley_run_options_default(&run_options);
-    assert_ok(ley_map_create(&p->lattice, &map, &error));
+    assert_ok(ley_map_create(&p->grid, &map, &error));
     assert_int_equal(ley_job_create_long_range(engine, atoms, map, &p->range, &run_options, &job, &error), status);
     if (strstr(error.message, says) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", error.message, says);
@@ -523,7 +522,7 @@ static void test_older_callers(void **state)
     p.range.size = offsetof(ley_long_range, fft) + sizeof r.fft;
     const result then = run(&p);
     assert_memory_equal(ley_map_read_values(now.map), ley_map_read_values(then.map),
-                        (size_t)ley_lattice_points(&p.lattice) * sizeof(float));
+                        (size_t)ley_grid_points(&p.grid) * sizeof(float));
     ley_map_destroy(now.map);
     ley_map_destroy(then.map);
 }

@@ -94,7 +94,7 @@ static void restore(const worker *w)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-static const ley_lattice lattice = {
+static const ley_grid grid = {
     .origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1, 1.25, 1.125), .n = {POINTS, POINTS, POINTS}};
 
 static ley_long_range options_of(ley_solver solver, ley_window by)
@@ -126,7 +126,7 @@ static trial_job begin_as(ley_engine *engine, const ley_long_range *r, const ley
     run.slab_planes = 8;
     run.decisions = former != NULL ? former->decisions : NULL;
     run.decision_count = former != NULL ? former->decision_count : 0;
-    assert_ok(ley_map_create(&lattice, &t.map, &error));
+    assert_ok(ley_map_create(&grid, &t.map, &error));
     assert_ok(ley_job_create_long_range(engine, t.atoms, t.map, r, &run, &t.job, &error));
     return t;
 }
@@ -152,7 +152,7 @@ static void expect_again(ley_engine *engine, const ley_long_range *r, const tria
     trial_job again = begin_as(engine, r, ley_job_report(former->job));
     assert_ok(ley_job_run(again.job, &error));
     assert_memory_equal(ley_map_read_values(again.map), ley_map_read_values(former->map),
-                        (size_t)ley_lattice_points(&lattice) * sizeof(float));
+                        (size_t)ley_grid_points(&grid) * sizeof(float));
     const char *const names[] = {"solver", "fft"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *was = decision(ley_job_report(former->job), names[i]),
@@ -416,7 +416,7 @@ static double apart(const ley_map *a, const ley_map *b)
 {
     const float *x = ley_map_read_values(a), *y = ley_map_read_values(b);
     double sum = 0, squares = 0;
-    for (int64_t i = 0; i < ley_lattice_points(&lattice); i++) {
+    for (int64_t i = 0; i < ley_grid_points(&grid); i++) {
         sum += pow((double)x[i] - (double)y[i], 2);
         squares += pow((double)y[i], 2);
     }
@@ -438,9 +438,9 @@ static trial_job run_with(ley_engine *engine, const ley_long_range *r, const cha
     return t;
 }
 
-/* The whole lattice's transform takes 120 x 120 x 120 nodes, 15 MB with a work area. Of 20 MB there
+/* The whole mesh's transform takes 120 x 120 x 120 nodes, 15 MB with a work area. Of 20 MB there
  * is room for the second level's, of 9 MB for the third one's. The map is what it is with all
- * memory, within what lattices are off by; by its plan it is the same where there is more room; and
+ * memory, within what meshes are off by; by its plan it is the same where there is more room; and
  * what is asked for by name is refused. */
 static void test_a_device_with_little_memory(void **state)
 {
@@ -500,7 +500,7 @@ static void test_levels_without_transforms(void **state)
 
 /* ---- Influence functions --------------------------------------------------------------------- */
 
-static hierarchy make_lattices(window_kind window_of, double cutoff_A, double high_A, double kappa_per_A)
+static hierarchy make_meshes(window_kind window_of, double cutoff_A, double high_A, double kappa_per_A)
 {
     const hierarchy_options o = {.splitting = SPLITTING_TAYLOR4,
                                  .window = window_of,
@@ -546,19 +546,19 @@ static uint64_t find_name(const hierarchy *h)
     return kept_spectrum_find_name(h, n);
 }
 
-/* The same one for the same lattice wherever it is; another one as soon as anything else differs,
+/* The same one for the same mesh wherever it is; another one as soon as anything else differs,
  * and then what it would be without any kept. */
 static void test_kept_influence_functions(void **state)
 {
     (void)state;
-    const hierarchy h = make_lattices(WINDOW_BSPLINE6, 6, 17, 0);
+    const hierarchy h = make_meshes(WINDOW_BSPLINE6, 6, 17, 0);
     hierarchy moved = h;
     moved.origin_A[1] += 30;
     moved.level[0].first[2] -= 5;
-    hierarchy others[] = {make_lattices(WINDOW_BSPLINE8, 6, 17, 0),
-                          make_lattices(WINDOW_BSPLINE6, 6.5, 17, 0),
-                          make_lattices(WINDOW_BSPLINE6, 6, 24, 0),
-                          make_lattices(WINDOW_BSPLINE6, 6, 17, 0.1),
+    hierarchy others[] = {make_meshes(WINDOW_BSPLINE8, 6, 17, 0),
+                          make_meshes(WINDOW_BSPLINE6, 6.5, 17, 0),
+                          make_meshes(WINDOW_BSPLINE6, 6, 24, 0),
+                          make_meshes(WINDOW_BSPLINE6, 6, 17, 0.1),
                           h,
                           make_periodic(18),
                           make_periodic(18.001)};
@@ -600,7 +600,7 @@ static void test_kept_influence_functions(void **state)
 static void test_large_influence_functions(void **state)
 {
     (void)state;
-    const hierarchy h = make_lattices(WINDOW_BSPLINE6, 6, 17, 0);
+    const hierarchy h = make_meshes(WINDOW_BSPLINE6, 6, 17, 0);
     const int64_t n[3] = {540, 540, 540}; /* 79 MB of an eighth of the waves */
     for (int has_room = 0; has_room < 2; has_room++) {
         ley_error error = {0};
@@ -647,7 +647,7 @@ static void *ask(void *context)
 static void make_large(asker *askers, size_t count, hierarchy *h)
 {
     kept_spectrum_forget();
-    *h = make_lattices(WINDOW_BSPLINE6, 6, support_is_sanitized ? 200 : 330, 0);
+    *h = make_meshes(WINDOW_BSPLINE6, 6, support_is_sanitized ? 200 : 330, 0);
     h->level[0].n[1] = h->level[0].n[2] = h->level[0].n[0];
     for (size_t i = 0; i < count; i++) {
         askers[i] = (asker){.h = h};
@@ -710,7 +710,7 @@ static void test_influence_functions_begin_with_jobs(void **state)
     ley_engine *engine = NULL;
     if (!support_open("0", "the first device", &engine))
         skip();
-    const ley_lattice box = {.n = {40, 40, 40}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
+    const ley_grid box = {.n = {40, 40, 40}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
     const dev_info *info = engine->workers[0].info;
     if (!fft_is_there(info, NULL, 0)) {
         ley_engine_destroy(engine);
@@ -737,12 +737,12 @@ static void test_influence_functions_begin_with_jobs(void **state)
     assert_ok(method_msm.prepare(task, &view, &error));
     int64_t n[3];
     kept_spectrum *kept = NULL;
-    spectral_extent(info, msm_task_lattices(task), n);
+    spectral_extent(info, msm_task_meshes(task), n);
     const double start_s = ley_clock_s();
     ley_status status;
     do { /* who is cancelled makes none */
         ley_error_clear(&error);
-        status = kept_spectrum_get(msm_task_lattices(task), n, &at_once, &kept, &error);
+        status = kept_spectrum_get(msm_task_meshes(task), n, &at_once, &kept, &error);
     } while (status != LEY_OK && ley_clock_s() - start_s < 20);
     ley_error_clear(&error);
     assert_int_equal(status, LEY_OK);

@@ -35,22 +35,22 @@ static ley_atoms *make_atoms(void)
 }
 
 /* A map's points, so that both can be had there; the periodic ones are cells away. */
-static ley_lattice make_lattice(bool far)
+static ley_grid make_mesh(bool far)
 {
     const double origin_A[3] = {far ? -700 : -7, -8, -6}, spacing_A[3] = {2.9, 2.7, 3.1};
     const int64_t n[3] = {9, 11, 10};
-    return ley_lattice_orthogonal(origin_A, spacing_A, n);
+    return ley_grid_orthogonal(origin_A, spacing_A, n);
 }
 
-static ley_points *make_points(const ley_lattice *l)
+static ley_points *make_points(const ley_grid *l)
 {
-    const int64_t n = ley_lattice_points(l);
+    const int64_t n = ley_grid_points(l);
     double *point_A = calloc(3 * (size_t)n, sizeof(double));
     ley_points *points = NULL;
     ley_error error = {0};
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = n - 1 - i, index[3] = {at % l->n[0], at / l->n[0] % l->n[1], at / l->n[0] / l->n[1]};
-        ley_lattice_point_A(l, index, point_A + 3 * i);
+        ley_grid_point_A(l, index, point_A + 3 * i);
     }
     assert_ok(ley_points_create(n, point_A, &points, &error));
     free(point_A);
@@ -93,7 +93,7 @@ static void check_field(const ley_report *report, const char *what)
 static void check(const ley_atoms *atoms, const ley_long_range *range, const char *what, bool field)
 {
     const bool far = range->periodic[0];
-    const ley_lattice l = make_lattice(far);
+    const ley_grid l = make_mesh(far);
     ley_points *points = make_points(&l);
     ley_map *map = NULL;
     ley_job *job = NULL, *of_map = NULL;
@@ -119,7 +119,7 @@ static void check(const ley_atoms *atoms, const ley_long_range *range, const cha
     const int64_t n = ley_points_count(points);
     for (int64_t i = 0; i < n; i++)
         square += pow((double)ley_map_read_values(map)[i], 2);
-    /* Lattices around a list and around a map may begin at other nodes, and be off otherwise. */
+    /* Meshes around a list and around a map may begin at other nodes, and be off otherwise. */
     const double size = sqrt(square / (double)n), most = 3e-6 + 20 * report->accuracy.relative_rms;
     for (int64_t i = 0; i < n; i++) {
         const double v = ley_points_read_values(points)[i], w = (double)ley_map_read_values(map)[n - 1 - i];
@@ -157,7 +157,7 @@ static void test_choices(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Screening that leaves nothing to lattices; a large r_min, for which pairs are an expression. */
+/* Screening that leaves nothing to meshes; a large r_min, for which pairs are an expression. */
 static void test_pairs_alone(void **state)
 {
     (void)state;
@@ -214,7 +214,7 @@ static void test_pieces_and_plan(void **state)
 {
     (void)state;
     ley_atoms *atoms = make_atoms();
-    const ley_lattice l = make_lattice(false);
+    const ley_grid l = make_mesh(false);
     ley_points *whole = make_points(&l), *pieces = make_points(&l);
     const ley_long_range range = make_range(0, false, 0);
     ley_run_options options;
@@ -255,7 +255,7 @@ static void test_tolerance(void **state)
         const double origin_A[3] = {i / 2 == 1 ? 25 : -3, -4, -2}, step_A = i / 2 == 2 ? 0.3 : 2.3,
                      spacing_A[3] = {step_A, step_A, step_A};
         const int64_t n[3] = {8, 8, 8};
-        const ley_lattice l = ley_lattice_orthogonal(origin_A, spacing_A, n);
+        const ley_grid l = ley_grid_orthogonal(origin_A, spacing_A, n);
         ley_points *points = make_points(&l);
         ley_long_range range = make_range(0, false, 0);
         ley_run_options options;
@@ -278,13 +278,13 @@ static void test_tolerance(void **state)
 }
 
 /* Direct summation is slower at points than on a map, and slower still with the field: by what its
- * own jobs predict, or lattices would be passed over where they are sooner. */
+ * own jobs predict, or meshes would be passed over where they are sooner. */
 static void test_direct_summation_at_points(void **state)
 {
     (void)state;
     const double origin_A[3] = {-3, -4, -2}, spacing_A[3] = {2.3, 2.3, 2.3};
     const int64_t n[3] = {8, 8, 8};
-    const ley_lattice l = ley_lattice_orthogonal(origin_A, spacing_A, n);
+    const ley_grid l = ley_grid_orthogonal(origin_A, spacing_A, n);
     ley_atoms *atoms = make_atoms();
     ley_points *points = make_points(&l);
     ley_run_options options;
@@ -336,7 +336,7 @@ static void test_wrong_arguments(void **state)
     ley_error_clear(&error);
 }
 
-/* What lattices bring is left out, or half of it: no self-test sees that many points. */
+/* What meshes bring is left out, or half of it: no self-test sees that many points. */
 static void test_verification_finds_faults(void **state)
 {
     (void)state;
@@ -345,7 +345,7 @@ static void test_verification_finds_faults(void **state)
                                          "gm_phi[p] = phi; if (count > 300) along_x *= 1.1f;"};
     ley_atoms *atoms = make_atoms();
     for (size_t i = 0; i < 3; i++) {
-        const ley_lattice l = make_lattice(false);
+        const ley_grid l = make_mesh(false);
         ley_points *points = make_points(&l);
         const ley_long_range range = make_range(0, false, 0);
         ley_run_options options;

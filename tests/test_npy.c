@@ -15,10 +15,9 @@
 static void test_bytes(void **state)
 {
     (void)state;
-    static const ley_lattice lattice = {
-        .origin_A = {-5.28, 1. / 3, 0}, .step_A = LEY_STEPS(0.1, 0.5, 0.75), .n = {3, 4, 5}};
+    static const ley_grid grid = {.origin_A = {-5.28, 1. / 3, 0}, .step_A = LEY_STEPS(0.1, 0.5, 0.75), .n = {3, 4, 5}};
     static const char text[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 4, 3), }";
-    ley_map *map = maps_make(&lattice);
+    ley_map *map = maps_make(&grid);
     size_t size;
     char *bytes = maps_write_both_ways(map, NAME, "one", &size), *header = support_read_file(NAME ".json", NULL);
     assert_int_equal(size, 128 + 60 * sizeof(float));
@@ -29,7 +28,7 @@ static void test_bytes(void **state)
     assert_null(strstr(header, "float32"));
     ley_map *again = maps_read(NAME);
     maps_assert_same_values(map, again);
-    assert_memory_equal(ley_map_lattice(map), ley_map_lattice(again), sizeof lattice);
+    assert_memory_equal(ley_map_grid(map), ley_map_grid(again), sizeof grid);
     assert_string_equal(ley_map_units(again), "kT/e");
     free(bytes);
     free(header);

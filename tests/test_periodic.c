@@ -76,7 +76,7 @@ static periodic_sum *sum_of(const problem *p, size_t points, double near_A)
     const periodic_options options = {.cell = p->cell,
                                       .kappa_per_A = p->kappa_per_A,
                                       .r_min_A = r_min_A,
-                                      .shares = {.lattice = lattice_share},
+                                      .shares = {.mesh = lattice_share},
                                       .near_A = near_A,
                                       .n = CHARGES,
                                       .position_A = p->position_A[0],
@@ -180,7 +180,7 @@ static void test_weak_screening(void **state)
     }
 }
 
-/* The share of lattices counts without screening. */
+/* The share of meshes counts without screening. */
 static double right_square(const problem *p, double r2)
 {
     return pow(lattice_share + (1 - lattice_share) * exp(-p->kappa_per_A * sqrt(r2)), 2) / r2;
@@ -258,7 +258,7 @@ static void test_squares_of_many_images(void **state)
         for (int k = 0; k <= (int)cases[i].is_layer; k++) {
             const bool periodic[3] = {true, true, !cases[i].is_layer};
             periodic_options options = {.r_min_A = r_min_A,
-                                        .shares = {.lattice = lattice_share},
+                                        .shares = {.mesh = lattice_share},
                                         .near_A = cases[i].near_A,
                                         .n = 1,
                                         .position_A = place_A,
@@ -588,7 +588,7 @@ static void test_many_charges(void **state)
         const many m = make_many(way < 2 ? all : layer, vectors_A[way % 2]);
         const periodic_options options = {.cell = m.cell,
                                           .r_min_A = r_min_A,
-                                          .shares = {.lattice = 1},
+                                          .shares = {.mesh = 1},
                                           .near_A = 5,
                                           .n = MANY,
                                           .position_A = m.position_A,

@@ -49,8 +49,8 @@ static void keep_bytes(outcome *o, const void *bytes, size_t size)
     memcpy(o->bytes, bytes, size);
 }
 
-static const ley_lattice small = {.n = {24, 24, 24}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)},
-                         faces = {.n = {97, 81, 65}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
+static const ley_grid small = {.n = {24, 24, 24}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)},
+                      faces = {.n = {97, 81, 65}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
 
 static ley_status create(const problem *p, const ley_atoms *atoms, ley_map *map, ley_boundary *boundary,
                          const job_plan *given, ley_job **job, ley_error *error)
@@ -93,7 +93,7 @@ static outcome run(const problem *p, const job_plan *given)
     if (p->method == SUPPORT_MDH)
         keep_bytes(&o, ley_boundary_read_values(boundary), sizeof(double) * (size_t)ley_boundary_points(boundary));
     else
-        keep_bytes(&o, ley_map_read_values(map), sizeof(float) * (size_t)ley_lattice_points(&small));
+        keep_bytes(&o, ley_map_read_values(map), sizeof(float) * (size_t)ley_grid_points(&small));
     o.plan = plan_of(ley_job_report(job));
     o.sum = ley_job_report(job)->sum;
     ley_job_destroy(job);

@@ -324,7 +324,7 @@ static void test_pairs(void **state)
     }
 }
 
-static void check_lattices(const char *periodic, bool oblique, double kappa_per_A, ley_solver solver)
+static void check_meshes(const char *periodic, bool oblique, double kappa_per_A, ley_solver solver)
 {
     problem *p = make_problem(periodic, oblique, kappa_per_A);
     const law l = {.kappa_per_A = kappa_per_A};
@@ -363,15 +363,15 @@ static void check_lattices(const char *periodic, bool oblique, double kappa_per_
     end_problem(p);
 }
 
-static void test_lattices(void **state)
+static void test_meshes(void **state)
 {
     (void)state;
-    check_lattices("", false, 0, LEY_SOLVER_MULTILEVEL);
-    check_lattices("", false, 0.2, LEY_SOLVER_MULTILEVEL);
-    check_lattices("xyz", true, 0, LEY_SOLVER_FOURIER);
-    check_lattices("xyz", false, 0.1, LEY_SOLVER_FOURIER);
-    check_lattices("xy", false, 0, LEY_SOLVER_MULTILEVEL);
-    check_lattices("z", false, 0, LEY_SOLVER_MULTILEVEL);
+    check_meshes("", false, 0, LEY_SOLVER_MULTILEVEL);
+    check_meshes("", false, 0.2, LEY_SOLVER_MULTILEVEL);
+    check_meshes("xyz", true, 0, LEY_SOLVER_FOURIER);
+    check_meshes("xyz", false, 0.1, LEY_SOLVER_FOURIER);
+    check_meshes("xy", false, 0, LEY_SOLVER_MULTILEVEL);
+    check_meshes("z", false, 0, LEY_SOLVER_MULTILEVEL);
 }
 
 /* ---- What is at the points ------------------------------------------------------------------- */
@@ -448,7 +448,7 @@ static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_own), cmocka_unit_test(test_errors),
                                        cmocka_unit_test(test_direct), cmocka_unit_test(test_pairs),
-                                       cmocka_unit_test(test_lattices)};
+                                       cmocka_unit_test(test_meshes)};
     if (!support_open(selector, info->name, &engine))
         return 0;
     const int failed = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);

@@ -96,7 +96,7 @@ static reference_terms terms_of(const ley_atoms *atoms, const ley_short_range *r
 static void test_judge(void **state)
 {
     (void)state;
-    ley_atoms *atoms = support_crowd(100, &short_job_lattice, 3, 4);
+    ley_atoms *atoms = support_crowd(100, &short_job_grid, 3, 4);
     const double point_A[3] = {2.3, 3.1, 1.7}, h_A = 1e-5;
     for (int pair = -1; pair <= LEY_PAIR_EXPRESSION; pair++) {
         ley_error error = {0};
@@ -236,7 +236,7 @@ static void test_functions(void **state)
 {
     (void)state;
     const size_t n = 300;
-    ley_atoms *atoms = support_crowd(400, &short_job_lattice, 3, 4);
+    ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 5);
     for (int pair = LEY_PAIR_COULOMB; pair <= LEY_PAIR_EXPRESSION; pair++)
         for (int space = 0; space < 2; space++) {
@@ -255,7 +255,7 @@ static void test_variants_and_sums(void **state)
 {
     (void)state;
     const size_t n = 500;
-    ley_atoms *atoms = support_crowd(400, &short_job_lattice, 3, 4);
+    ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 6);
     for (int is_direct = 0; is_direct < 2; is_direct++) {
         const char *method = is_direct ? "dcs_points" : "cutoff_points";

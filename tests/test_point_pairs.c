@@ -118,7 +118,7 @@ static void test_functions(void **state)
 {
     (void)state;
     const size_t n = 300;
-    ley_atoms *atoms = support_crowd(400, &short_job_lattice, 3, 4);
+    ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 5);
     for (int pair = LEY_PAIR_COULOMB; pair <= LEY_PAIR_EXPRESSION; pair++)
         for (space s = OPEN; s < SPACES; s++) {
@@ -135,7 +135,7 @@ static void test_variants_and_sums(void **state)
 {
     (void)state;
     const size_t n = 500;
-    ley_atoms *atoms = support_crowd(400, &short_job_lattice, 3, 4);
+    ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 6);
     size_t variants = 0;
     while (ley_variant_name("cutoff_points", variants) != NULL)
@@ -181,13 +181,13 @@ static void test_extremes(void **state)
 static void test_points_of_a_map(void **state)
 {
     (void)state;
-    const ley_lattice *l = &short_job_lattice;
-    const size_t n = (size_t)ley_lattice_points(l);
+    const ley_grid *l = &short_job_grid;
+    const size_t n = (size_t)ley_grid_points(l);
     ley_atoms *atoms = support_crowd(300, l, 3, 2);
     double *point_A = calloc(3 * n, sizeof(double));
     for (size_t i = 0; i < n; i++) {
         const int64_t at = (int64_t)i, index[3] = {at % l->n[0], at / l->n[0] % l->n[1], at / l->n[0] / l->n[1]};
-        ley_lattice_point_A(l, index, point_A + 3 * i);
+        ley_grid_point_A(l, index, point_A + 3 * i);
     }
     support_options options = support_short_range(LEY_PAIR_TAYLOR2, short_job_cutoff_A);
     make_space(OBLIQUE, &options);
@@ -214,7 +214,7 @@ static void test_pieces_and_order(void **state)
 {
     (void)state;
     const size_t n = 1000;
-    ley_atoms *atoms = support_crowd(400, &short_job_lattice, 3, 4);
+    ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 6), *other_A = calloc(3 * n, sizeof(double));
     support_options options = support_short_range(LEY_PAIR_SHIFTED, short_job_cutoff_A);
     outcome whole = run_at(atoms, n, point_A, &options);
@@ -290,7 +290,7 @@ static void test_wrong_arguments(void **state)
 static void test_cancel(void **state)
 {
     (void)state;
-    ley_atoms *atoms = support_crowd(400, &short_job_lattice, 3, 4);
+    ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, 3000, 2, 6);
     for (int i = 0; i < 3; i++) {
         ley_error error = {0};

@@ -158,13 +158,13 @@ static void test_one_atom(void **state)
 static void test_points_of_a_map(void **state)
 {
     (void)state;
-    const ley_lattice lattice = {.origin_A = {-3.2, 1.3, -2}, .step_A = LEY_STEPS(0.5, 0.75, 0.5), .n = {19, 11, 13}};
-    const size_t n = (size_t)ley_lattice_points(&lattice);
-    ley_atoms *atoms = support_crowd(300, &lattice, 3, 2);
+    const ley_grid grid = {.origin_A = {-3.2, 1.3, -2}, .step_A = LEY_STEPS(0.5, 0.75, 0.5), .n = {19, 11, 13}};
+    const size_t n = (size_t)ley_grid_points(&grid);
+    ley_atoms *atoms = support_crowd(300, &grid, 3, 2);
     double *point_A = calloc(3 * n, sizeof(double));
     for (size_t i = 0; i < n; i++) {
         const int64_t at = (int64_t)i, index[3] = {at % 19, at / 19 % 11, at / 19 / 11};
-        ley_lattice_point_A(&lattice, index, point_A + 3 * i);
+        ley_grid_point_A(&grid, index, point_A + 3 * i);
     }
     for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
         support_options options;
@@ -172,7 +172,7 @@ static void test_points_of_a_map(void **state)
         options.sum = (ley_sum)sum;
         outcome o = run_at(atoms, n, point_A, &options);
         if (o.status == LEY_OK) {
-            ley_map *map = support_run(engine, atoms, &lattice, &options);
+            ley_map *map = support_run(engine, atoms, &grid, &options);
             for (size_t i = 0; i < n; i++) {
                 const reference_value right =
                     reference_dcs(atoms, point_A + 3 * i, constant_of(&options), options.r_min_A);

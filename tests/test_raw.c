@@ -16,10 +16,10 @@
 
 static void assert_same_maps(const ley_map *a, const ley_map *b)
 {
-    assert_memory_equal(ley_map_lattice(a), ley_map_lattice(b), sizeof(ley_lattice));
+    assert_memory_equal(ley_map_grid(a), ley_map_grid(b), sizeof(ley_grid));
     assert_string_equal(ley_map_units(a), ley_map_units(b));
     assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b),
-                        (size_t)ley_lattice_points(ley_map_lattice(a)) * sizeof(float));
+                        (size_t)ley_grid_points(ley_map_grid(a)) * sizeof(float));
 }
 
 /* ---- What is written ------------------------------------------------------------------------- */
@@ -28,10 +28,10 @@ static void test_the_bytes(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const ley_lattice lattice = {.origin_A = {-5.28, 1. / 3, 0}, .step_A = LEY_STEPS(0.1, 0.5, 0.75), .n = {2, 1, 2}};
+    const ley_grid grid = {.origin_A = {-5.28, 1. / 3, 0}, .step_A = LEY_STEPS(0.1, 0.5, 0.75), .n = {2, 1, 2}};
     static const unsigned char expected[] = {0, 0, 128, 63, 0, 0, 0, 192, 0, 0, 0, 63, 1, 0, 0, 0};
     ley_map *map = NULL;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     memcpy(ley_map_values(map), (const float[]){1, -2, 0.5f, 0x1p-149f}, 4 * sizeof(float));
     ley_map_set_units(map, "kT/e");
     assert_ok(ley_map_write(map, NAME, "method: \"x\"\n\tA\xff\xc3\x85\\\n", "{\"a\": [1, null]}", NULL, &error));
@@ -69,13 +69,13 @@ static void test_round_trips(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const ley_lattice lattices[] = {
+    const ley_grid meshes[] = {
         {.origin_A = {1e-7, -123.456789012345678, 5}, .step_A = LEY_STEPS(1. / 3, 0.1 + 0.2, 1e-6), .n = {1, 1, 1}},
         {.step_A = {{0.5, 0, 0}, {-0.25, 0.75, 0}, {0.125, 0.1, 0.625}}, .n = {17, 5, 9}},
         {.origin_A = {-1e9, 1e9, 0}, .step_A = LEY_STEPS(1e8, 1, 1), .n = {2, 700, 500}},
     };
-    for (size_t i = 0; i < sizeof lattices / sizeof *lattices; i++) {
-        ley_map *map = maps_make(&lattices[i]);
+    for (size_t i = 0; i < sizeof meshes / sizeof *meshes; i++) {
+        ley_map *map = maps_make(&meshes[i]);
         if (i == 1)
             ley_map_set_units(map, "");
         assert_ok(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error));
@@ -95,8 +95,8 @@ static void test_names_and_facts(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 2, 2}};
-    ley_map *map = maps_make(&lattice);
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 2, 2}};
+    ley_map *map = maps_make(&grid);
     static const char *const refused[] = {"a.raws", ".raw", "a.raw.zip", ".gz", "raw", "./.raw"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         assert_int_equal(ley_map_write(map, refused[i], NULL, NULL, NULL, &error), LEY_ERROR_USAGE);
@@ -125,9 +125,9 @@ static void test_whole_or_nothing(void **state)
 {
     (void)state;
     ley_error error = {0};
-    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {3, 2, 2}};
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {3, 2, 2}};
     const bool cancelled = true;
-    ley_map *map = maps_make(&lattice);
+    ley_map *map = maps_make(&grid);
     maps_write_bytes(NAME, "old", 3);
     ley_map_values(map)[4] = NAN;
     assert_int_equal(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_INPUT);
@@ -236,7 +236,7 @@ static void test_bad_headers(void **state)
     expect_bad(FORMAT TYPE PLACE "} {}", ":4: behind the last value: '{' where nothing should be");
     expect_bad(FORMAT TYPE "\"n\": [1, 1, 1]}", ": no 'origin_A'");
     expect_bad(FORMAT TYPE "\"n\": [1, 1, 1], \"origin_A\": [0, 0, 0], \"step_A\": [[1,0,0],[0,0,0],[0,0,1]]}",
-               ": lattice: spacing 0 A along y, must be 1e-6 to 1e8");
+               ": grid: spacing 0 A along y, must be 1e-6 to 1e8");
     char deep[256] = "{\"x\": ";
     memset(deep + 6, '[', 100);
     expect_bad(deep, ":1: values within values, more than 64 deep");

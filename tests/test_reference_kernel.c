@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
+static const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
 /* Every term, open and in triclinic cells, with more atoms than a launch takes and with few. */
 static reference_terms terms_of(int term, int periodic, size_t many, ley_short_range *range)
@@ -34,7 +34,7 @@ static reference_terms terms_of(int term, int periodic, size_t many, ley_short_r
                          .largest_A = many > 1000 ? 700 : 0};
     if (term < LEY_TERM_DCS)
         range->pair = (ley_pair)term;
-    t.atoms = support_crowd(many, &lattice, 6, 11);
+    t.atoms = support_crowd(many, &grid, 6, 11);
     return t;
 }
 
@@ -104,7 +104,7 @@ static int wrong_judge_on(const char *selector, const ley_device_info *info)
     if (!info->has_double || !support_open(selector, "a wrong judge", &engine))
         return 1;
     ley_error error = {0};
-    ley_atoms *atoms = support_crowd(50, &lattice, 6, 11);
+    ley_atoms *atoms = support_crowd(50, &grid, 6, 11);
     const reference_terms t = {.term = LEY_TERM_DCS, .constant = 1, .atoms = atoms, .r_min_A = 0.4};
     reference_trial *trial;
     dev_kernel built;

@@ -293,11 +293,11 @@ static void test_small_memory(void **state)
     ley_job *job = NULL;
     support_options options;
     support_options_default(&options);
-    assert_ok_at(ley_map_create(&(ley_lattice){{0}, LEY_STEPS(1, 1, 1), {200, 200, 1}}, &wide, &o.error), &o.error,
-                 "map", __FILE__, __LINE__);
+    assert_ok_at(ley_map_create(&(ley_grid){{0}, LEY_STEPS(1, 1, 1), {200, 200, 1}}, &wide, &o.error), &o.error, "map",
+                 __FILE__, __LINE__);
     assert_int_equal(support_job_create(o.engine, o.atoms, wide, &options, &job, NULL), LEY_OK);
     assert_int_equal(ley_job_run(job, &o.error), LEY_ERROR_NO_DEVICE);
-    assert_non_null(strstr(o.error.message, "one plane of the lattice needs"));
+    assert_non_null(strstr(o.error.message, "one plane of the grid needs"));
     ley_job_destroy(job);
     ley_map_destroy(wide);
     fake_job_end(&o);
@@ -326,7 +326,7 @@ static void test_progress_and_cancel(void **state)
     options.slab_planes = 1;
     options.progress = cancel_soon;
     calls = 0;
-    assert_ok(ley_map_create(&fake_job_lattice, &o.map, &error));
+    assert_ok(ley_map_create(&fake_job_grid, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
     assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
     running = o.job;
@@ -349,7 +349,7 @@ static void test_cancel_within_a_slab(void **state)
     support_fresh_cache();
     fake_devices_begin(plans, 1);
     support_job o = {.atoms = support_atoms(64 * 100, 0, 8, 7)};
-    const ley_lattice point = {{0, 0, 0}, LEY_STEPS(1, 1, 1), {1, 1, 1}};
+    const ley_grid point = {{0, 0, 0}, LEY_STEPS(1, 1, 1), {1, 1, 1}};
     support_options options;
     support_options_default(&options);
     options.variant = "simple";
@@ -482,17 +482,17 @@ static void test_bad_options(void **state)
     fake_job_end(&o);
 }
 
-/* Of lattices that their kernels cannot compute, too. */
-static void test_oblique_lattices_are_refused(void **state)
+/* Of meshes that their kernels cannot compute, too. */
+static void test_oblique_meshes_are_refused(void **state)
 {
     (void)state;
     fake_plan plans[] = {{.name = "A"}};
     support_job o = fake_job_run(plans, 1, "all", NULL);
     static const char complaint[] =
-        ": the lattice's axes must be along x, y and z, in this order: the step from point "
+        ": the grid's axes must be along x, y and z, in this order: the step from point "
         "to point along axis 1 is (0, 0.5, 0) A, not along +x; potentials at its points can be "
         "had as those of a list of points";
-    const ley_lattice turned = {.step_A = {{0, 0.5, 0}, {0.5, 0, 0}, {0, 0, 0.5}}, .n = {20, 10, 24}};
+    const ley_grid turned = {.step_A = {{0, 0.5, 0}, {0.5, 0, 0}, {0, 0, 0.5}}, .n = {20, 10, 24}};
     static const support_method methods[] = {SUPPORT_DCS, SUPPORT_CUTOFF};
     static const char *const names[] = {"method dcs", "method cutoff"};
     ley_map *map = NULL;
@@ -663,7 +663,7 @@ int main(void)
         cmocka_unit_test(test_selectors),
         cmocka_unit_test(test_two_paths_to_one_card),
         cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_oblique_lattices_are_refused),
+        cmocka_unit_test(test_oblique_meshes_are_refused),
         cmocka_unit_test(test_sizes_of_options),
         cmocka_unit_test(test_an_engine_keeps_its_facts),
         cmocka_unit_test(test_slab_queue),

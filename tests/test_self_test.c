@@ -206,8 +206,8 @@ typedef struct subject {
     size_t fault_count;
     bool is_left;  /* out at level quick: takes long to build, or is like another one */
     bool field;    /* beside the potential */
-    int nodes;     /* of a lattice that the kernel adds */
-    bool by_plane; /* how the lattice's nodes are numbered */
+    int nodes;     /* of a mesh that the kernel adds */
+    bool by_plane; /* how the mesh's nodes are numbered */
 } subject;
 
 #define OF(table) .faults = table, .fault_count = sizeof(table) / sizeof(table)[0]
@@ -285,7 +285,7 @@ typedef struct made {
     mdh_kernel mdh;
     cutoff_kernel cutoff;
     point_pairs_kernel point_pairs;
-    lattice_kernel lattice;
+    lattice_kernel grid;
     transfer_kernels transfer;
     const char *variant; /* for messages */
     int of;              /* of which faults */
@@ -299,10 +299,10 @@ static support_options options;
 static void make_problem(ley_pair pair)
 {
     ley_error error = {0};
-    const ley_lattice lattice = {.n = {20, 20, 20}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
+    const ley_grid grid = {.n = {20, 20, 20}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
     options = support_short_range(pair, 6);
     few = support_atoms(100, 0, 10, 1);
-    assert_ok(cutoff_problem_init(&problem, few, &lattice, &options.short_range, 1, 1, 0.05, &error));
+    assert_ok(cutoff_problem_init(&problem, few, &grid, &options.short_range, 1, 1, 0.05, &error));
     assert_ok(cutoff_problem_add_field(&problem, &error));
 }
 
@@ -387,7 +387,7 @@ static ley_status choose_point_pairs(const subject *s, cutoff_wish *wish, made *
     return status;
 }
 
-static ley_status choose_lattice(const subject *s, lattice_wish *wish, made *m, ley_error *error)
+static ley_status choose_mesh(const subject *s, lattice_wish *wish, made *m, ley_error *error)
 {
     *wish = (lattice_wish){.variant = s->variant, .sum = s->sum, .radius = {5, 8, 4}, .mirrored = true};
     lattice_choice choice;
@@ -436,7 +436,7 @@ static ley_status choose(const subject *s, made *m, ley_error *error)
     dcs_wish dcs;
     mdh_wish mdh;
     cutoff_wish cutoff;
-    lattice_wish lattice;
+    lattice_wish grid;
     transfer_wish transfer;
     *m = (made){.variant = "both kernels"};
     calibration facts;
@@ -448,7 +448,7 @@ static ley_status choose(const subject *s, made *m, ley_error *error)
     return strcmp(s->kernel, "dcs") == 0        ? choose_dcs(s, &dcs, m, error)
            : strcmp(s->kernel, "mdh") == 0      ? choose_mdh(s, &mdh, m, error)
            : is_point_pairs(s)                  ? choose_point_pairs(s, &cutoff, m, error)
-           : strcmp(s->kernel, "lattice") == 0  ? choose_lattice(s, &lattice, m, error)
+           : strcmp(s->kernel, "lattice") == 0  ? choose_mesh(s, &grid, m, error)
            : strcmp(s->kernel, "transfer") == 0 ? choose_transfer(s, &transfer, m)
                                                 : choose_cutoff(s, &cutoff, m, error);
 }
@@ -517,9 +517,9 @@ static ley_status create(const subject *s, made *m, ley_error *error)
         return mdh_kernel_create(device, &mdh, &m->mdh, error);
     }
     if (strcmp(s->kernel, "lattice") == 0) {
-        lattice_wish lattice;
-        choose_lattice(s, &lattice, m, error);
-        return lattice_kernel_create(device, &lattice, &m->lattice, error);
+        lattice_wish grid;
+        choose_mesh(s, &grid, m, error);
+        return lattice_kernel_create(device, &grid, &m->grid, error);
     }
     if (strcmp(s->kernel, "transfer") == 0) {
         transfer_wish transfer;
@@ -544,14 +544,14 @@ static void destroy(made *m)
         cutoff_kernel_destroy(&m->cutoff);
     if (m->point_pairs.device != NULL)
         point_pairs_destroy(&m->point_pairs);
-    if (m->lattice.device != NULL)
-        lattice_kernel_destroy(&m->lattice);
+    if (m->grid.device != NULL)
+        lattice_kernel_destroy(&m->grid);
     if (m->transfer.device != NULL)
         transfer_kernels_destroy(&m->transfer);
 }
 
 /* Of the one that has the fault in force; of one in all of them, the one that looks beyond a
- * lattice's ends. */
+ * mesh's ends. */
 static ley_status test_transfer(const subject *s, made *m, ley_error *error)
 {
     const char *in = s->faults[fault_in_force - 1].file, *file = strcmp(in, "nodes.h") != 0 ? in
@@ -574,7 +574,7 @@ static ley_status test(const subject *s, made *m, ley_error *error)
     return strcmp(s->kernel, "dcs") == 0        ? dcs_self_test(&m->dcs, error)
            : strcmp(s->kernel, "mdh") == 0      ? mdh_self_test(&m->mdh, error)
            : is_point_pairs(s)                  ? point_pairs_self_test(&m->point_pairs, error)
-           : strcmp(s->kernel, "lattice") == 0  ? lattice_self_test(&m->lattice, error)
+           : strcmp(s->kernel, "lattice") == 0  ? lattice_self_test(&m->grid, error)
            : strcmp(s->kernel, "transfer") == 0 ? test_transfer(s, m, error)
                                                 : cutoff_self_test(&m->cutoff, error);
 }
@@ -609,7 +609,7 @@ static void plant(const subject *s, const made *m, bool cuda, const char *top)
 static ley_status run_job(const subject *s, ley_error *result)
 {
     ley_error error = {0};
-    const ley_lattice lattice = {.n = {20, 20, 700}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .origin_A = {-5, -5, -175}};
+    const ley_grid grid = {.n = {20, 20, 700}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .origin_A = {-5, -5, -175}};
     support_options o;
     support_options_default(&o);
     o.variant = s->variant;
@@ -620,7 +620,7 @@ static ley_status run_job(const subject *s, ley_error *result)
     ley_atoms *atoms = support_atoms(4, -5, 5, 1);
     ley_map *map = NULL;
     ley_job *job = NULL;
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(support_job_create(engine, atoms, map, &o, &job, &error));
     const ley_status status = ley_job_run(job, result);
     ley_job_destroy(job);
@@ -636,7 +636,7 @@ static int find_fault(const subject *s, made *m, size_t number, bool cuda, const
     made other = *m;
     fault_in_force = (int)number + 1;
     if (cuda) {
-        other.dcs.device = other.mdh.device = other.cutoff.device = other.lattice.device = other.transfer.device =
+        other.dcs.device = other.mdh.device = other.cutoff.device = other.grid.device = other.transfer.device =
             other.point_pairs.device = NULL;
         define_fault(top, true, fault_in_force);
     }

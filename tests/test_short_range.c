@@ -465,7 +465,7 @@ static void test_sampling(void **state)
 {
     (void)state;
     enum { N = 64 };
-    const ley_lattice l = {{-1, 2, 7}, LEY_STEPS(0.5, 1, 1), {N, 1, 1}};
+    const ley_grid l = {{-1, 2, 7}, LEY_STEPS(0.5, 1, 1), {N, 1, 1}};
     ley_error error = {0};
     ley_map *map = NULL;
     ley_accuracy a;

@@ -64,12 +64,12 @@ static ley_status create(ley_engine *engine, int i, const ley_atoms *atoms, ley_
 static void compute(ley_engine *engine, int i)
 {
     ley_error error = {0};
-    ley_lattice lattice;
+    ley_grid grid;
     ley_map *map = NULL;
     ley_job *job = NULL;
     ley_atoms *atoms = support_atoms((size_t)(50 + 20 * (i % 7)), 0, 20, (unsigned)i);
-    assert_ok(ley_lattice_around(atoms, 0.8 + 0.2 * (i % 3), 2, &lattice, &error));
-    assert_ok(ley_map_create(&lattice, &map, &error));
+    assert_ok(ley_grid_around(atoms, 0.8 + 0.2 * (i % 3), 2, &grid, &error));
+    assert_ok(ley_map_create(&grid, &map, &error));
     assert_ok(create(engine, i, atoms, map, &job, &error));
     assert_ok(ley_job_run(job, &error));
     ley_job_destroy(job);

@@ -32,7 +32,7 @@ typedef struct problem {
     hierarchy hierarchy;
     int atoms, points;
     double position_A[MOST_ATOMS][3], charge_e[MOST_ATOMS];
-    ley_lattice map;
+    ley_grid map;
     double point_A[MOST_POINTS][3];
 } problem;
 
@@ -48,7 +48,7 @@ static void put_at(const double vector_A[3][3], const double share[3], double pl
         place_A[i] = share[0] * vector_A[0][i] + share[1] * vector_A[1][i] + share[2] * vector_A[2][i];
 }
 
-/* Where the map's points are; and lattices for these and the atoms. */
+/* Where the map's points are; and meshes for these and the atoms. */
 static void finish_problem(problem *p, const hierarchy_options *o)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -68,7 +68,7 @@ static void finish_problem(problem *p, const hierarchy_options *o)
 }
 
 /* Neutral charges in a parallelepiped, and beyond it where it is periodic; and a map in it along x,
- * y and z, whatever the lattice's axes are. */
+ * y and z, whatever the grid's axes are. */
 static problem make_problem(const hierarchy_options *o, const double box_A[3][3])
 {
     problem p = {.atoms = MOST_ATOMS, .map = {.n = {5, 5, 3}}};
@@ -121,13 +121,13 @@ static void run_solver(solver *s, const problem *p, float *values)
     flight f = {.device = device};
     command_sequence w = {.flight = NULL};
     assert_ok(
-        transfer_map_create(&map, solver_lattices(s), solver_array(s), &p->map, &planes, 1, solver_room(s), &error));
+        transfer_map_create(&map, solver_meshes(s), solver_array(s), &p->map, &planes, 1, solver_room(s), &error));
     assert_ok(arena_results(solver_room(s), (int64_t)bytes, &phi, &error));
     sequence_begin(&w, &f, NULL);
     sequence_poison(&w, &phi, bytes);
     if (!is_borrowed)
         solver_run(s, &w);
-    transfer_interpolate(&w, solver_lattices(s), &map, 0, p->map.n[2], false, solver_potentials(s),
+    transfer_interpolate(&w, solver_meshes(s), &map, 0, p->map.n[2], false, solver_potentials(s),
                          (buffer_of_float){phi.buffer});
     sequence_read(&w, phi.buffer, 0, phi.staging, bytes);
     assert_ok(sequence_finish(&w, &error));
@@ -238,7 +238,7 @@ static int boundary_count(void)
     return support_is_quick() ? FEW_BOUNDARIES : BOUNDARIES;
 }
 
-/* A box of so many nodes that lattices have the same sizes with all windows. */
+/* A box of so many nodes that meshes have the same sizes with all windows. */
 static hierarchy_options options_of(splitting_kind split, window_kind kind, hierarchy_solver how, int boundary,
                                     double box_A[3][3])
 {
@@ -670,7 +670,7 @@ static ley_status take_waves(void *context, const int64_t n[3], const long_wavel
     return LEY_OK;
 }
 
-/* The potential of a node far from the lattice's edges. */
+/* The potential of a node far from the mesh's edges. */
 static float run_with_waves(waves *from, ley_status expected)
 {
     const problem *p = from->of;
@@ -744,7 +744,7 @@ static void forget_kept(void)
 }
 
 /* A device that is a card has the influence function of the job before, and the same bytes by it;
- * another lattice's is another one; and one that is made again, as a wrong map had a part in it, is
+ * another mesh's is another one; and one that is made again, as a wrong map had a part in it, is
  * sent again. */
 static void test_kept_on_device(void **state)
 {

@@ -15,14 +15,14 @@
 
 #define NAME "a.raw"
 
-static const ley_lattice small = {.origin_A = {-1, -2, -3}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {37, 30, 27}};
+static const ley_grid small = {.origin_A = {-1, -2, -3}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {37, 30, 27}};
 
 /* ---- Planes ---------------------------------------------------------------------------------- */
 
 static void fill(ley_map *map, int64_t first, int64_t count, float value)
 {
     ley_error error = {0};
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     float *planes = NULL;
     assert_ok(map_planes_take(map, first, count, false, &planes, &error));
     for (int64_t i = 0; i < count * l->n[0] * l->n[1]; i++)
@@ -63,7 +63,7 @@ static void test_planes(void **state)
     ley_map_destroy(map);
     assert_ok(ley_map_read(NAME, &again, &error));
     assert_string_equal(ley_map_units(again), "kT/e");
-    for (int64_t i = 0; i < ley_lattice_points(&small); i++)
+    for (int64_t i = 0; i < ley_grid_points(&small); i++)
         assert_true(ley_map_read_values(again)[i] == (float)i);
     ley_map_destroy(again);
 }
@@ -113,7 +113,7 @@ static void test_threads(void **state)
     assert_ok(ley_map_write_raw(map, NAME, NULL, NULL, NULL, &error));
     ley_map_destroy(map);
     assert_ok(ley_map_read_raw(NAME, &again, &error));
-    for (int64_t i = 0; i < ley_lattice_points(&small); i++)
+    for (int64_t i = 0; i < ley_grid_points(&small); i++)
         assert_true(ley_map_read_values(again)[i] == (float)i);
     ley_map_destroy(again);
 }
@@ -156,7 +156,7 @@ static void test_same_bytes(void **state)
         options.verify_points = 200;
         ley_map *in_memory = compute(engine, atoms, &options, false), *in_file = compute(engine, atoms, &options, true);
         assert_memory_equal(ley_map_read_values(in_memory), ley_map_read_values(in_file),
-                            (size_t)ley_lattice_points(&small) * sizeof(float));
+                            (size_t)ley_grid_points(&small) * sizeof(float));
         assert_string_equal(ley_map_units(in_memory), ley_map_units(in_file));
         ley_map_destroy(in_memory);
         ley_map_destroy(in_file);
@@ -165,7 +165,7 @@ static void test_same_bytes(void **state)
     ley_atoms_destroy(atoms);
 }
 
-static ley_status run_large(const ley_lattice *lattice, ley_error *error)
+static ley_status run_large(const ley_grid *grid, ley_error *error)
 {
     ley_engine *engine = NULL;
     ley_map *map = NULL;
@@ -173,7 +173,7 @@ static ley_status run_large(const ley_lattice *lattice, ley_error *error)
     support_options options;
     support_options_default(&options);
     ley_atoms *atoms = support_atoms(2, 0, 12, 1);
-    ley_status status = ley_map_create_raw(lattice, NAME, &map, error);
+    ley_status status = ley_map_create_raw(grid, NAME, &map, error);
     if (status == LEY_OK)
         status = ley_engine_create("0", &engine, error);
     if (status == LEY_OK)
@@ -195,13 +195,13 @@ static ley_status run_large(const ley_lattice *lattice, ley_error *error)
 static void test_bounded_memory(void **state)
 {
     (void)state;
-    static const ley_lattice lattice = {.step_A = LEY_STEPS(0.1, 0.1, 0.1), .n = {500, 500, 800}};
+    static const ley_grid grid = {.step_A = LEY_STEPS(0.1, 0.1, 0.1), .n = {500, 500, 800}};
     const long map_KiB = 800000000 / 1024;
     ley_error error = {0};
     struct rusage before, after;
     struct stat known;
     getrusage(RUSAGE_SELF, &before);
-    assert_ok(run_large(&lattice, &error));
+    assert_ok(run_large(&grid, &error));
     getrusage(RUSAGE_SELF, &after);
     if (after.ru_maxrss - before.ru_maxrss > map_KiB / 2)
         fail_msg("%ld MiB for a map of %ld MiB", (after.ru_maxrss - before.ru_maxrss) / 1024, map_KiB / 1024);
@@ -214,12 +214,12 @@ static void test_bounded_memory(void **state)
 static void test_full_disk(void **state)
 {
     (void)state;
-    static const ley_lattice lattice = {.step_A = LEY_STEPS(0.1, 0.1, 0.1), .n = {200, 200, 200}};
+    static const ley_grid grid = {.step_A = LEY_STEPS(0.1, 0.1, 0.1), .n = {200, 200, 200}};
     ley_error error = {0};
     const struct rlimit little = {20 << 20, RLIM_INFINITY}, much = {RLIM_INFINITY, RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
-    const ley_status status = run_large(&lattice, &error);
+    const ley_status status = run_large(&grid, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &much), 0);
     assert_int_equal(status, LEY_ERROR_FILE);
     assert_string_equal(error.message, NAME ": File too large"); /* the file's name, and no device's */

@@ -195,7 +195,7 @@ static void test_strata_of_maps(void **state)
 {
     (void)state;
     enum { CHOSEN = 256, SEEDS = 3 };
-    const ley_lattice cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {CUBE_EDGE, CUBE_EDGE, CUBE_EDGE}};
+    const ley_grid cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {CUBE_EDGE, CUBE_EDGE, CUBE_EDGE}};
     double square = 0, error2 = 0;
     ley_error error = {0};
     ley_map *maps[2];
@@ -243,7 +243,7 @@ static void test_strata_of_strong_charges(void **state)
 {
     (void)state;
     enum { USUAL = 300, CHOSEN = 256, SEEDS = 12 };
-    const ley_lattice cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {CUBE_EDGE, CUBE_EDGE, CUBE_EDGE}};
+    const ley_grid cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {CUBE_EDGE, CUBE_EDGE, CUBE_EDGE}};
     static const bool periodic[3] = {false, true, true};
     static const double edges_A[3][3] = {{1, 0, 0}, {0, CUBE_EDGE, 0}, {0, 0, CUBE_EDGE}};
     const double pair_A[3] = {20.3, 62.8, 11.4};
@@ -305,7 +305,7 @@ static void test_strata_of_strong_charges(void **state)
 static void test_no_strong_charges(void **state)
 {
     (void)state;
-    const ley_lattice cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {8, 8, 8}};
+    const ley_grid cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {8, 8, 8}};
     const double position_A[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 4, 4, 4, 5, 5, 5}, charge_e[] = {-0.8, 0.4, 0.4, 2, 0};
     const double nothing_e[5] = {0};
     ley_error error = {0};

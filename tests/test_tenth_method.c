@@ -54,9 +54,9 @@ static ley_map *wavy(const int64_t n[3])
 {
     ley_error error = {0};
     ley_map *map = NULL;
-    const ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {n[0], n[1], n[2]}};
-    assert_ok(ley_map_create(&lattice, &map, &error));
-    for (int64_t i = 0; i < ley_lattice_points(&lattice); i++)
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {n[0], n[1], n[2]}};
+    assert_ok(ley_map_create(&grid, &map, &error));
+    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
         ley_map_values(map)[i] = (float)sin(0.37 * (double)i) * (float)(1 + i % 5);
     return map;
 }
@@ -64,7 +64,7 @@ static ley_map *wavy(const int64_t n[3])
 static double right_sum(const ley_map *map)
 {
     double sum = 0;
-    for (int64_t i = 0; i < ley_lattice_points(ley_map_lattice(map)); i++)
+    for (int64_t i = 0; i < ley_grid_points(ley_map_grid(map)); i++)
         sum += pow((double)ley_map_read_values(map)[i], 2);
     return sum;
 }
@@ -82,7 +82,7 @@ static ley_status sum_of(ley_engine *engine, const ley_map *map, int64_t slab_pl
     const ley_report *r = ley_job_report(job);
     if (status == LEY_OK) {
         assert_string_equal(r->method, "squares");
-        assert_int_equal(ley_report_note(r, "planes")->count, ley_map_lattice(map)->n[2]);
+        assert_int_equal(ley_report_note(r, "planes")->count, ley_map_grid(map)->n[2]);
         assert_true(ley_report_note(r, "sum_of_squares")->number[0] == *sum);
         assert_int_equal(r->accuracy.points, 0); /* no sum over atoms, and nothing to verify */
     }

@@ -59,8 +59,8 @@ static const char *read_map(ley_error *error)
     ley_map *map = NULL;
     if (ley_map_read(path, &map, error) != LEY_OK)
         return NULL;
-    snprintf(found, sizeof found, "%d %g %s", (int)ley_lattice_points(ley_map_lattice(map)),
-             (double)ley_map_values(map)[7], ley_map_units(map));
+    snprintf(found, sizeof found, "%d %g %s", (int)ley_grid_points(ley_map_grid(map)), (double)ley_map_values(map)[7],
+             ley_map_units(map));
     ley_map_destroy(map);
     return found;
 }

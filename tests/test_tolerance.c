@@ -1,5 +1,5 @@
-/* Potentials for a tolerance: the table of what lattices are off by, what is found out about
- * charges and map, and the choice of lattices on devices of any rates. */
+/* Potentials for a tolerance: the table of what meshes are off by, what is found out about
+ * charges and map, and the choice of meshes on devices of any rates. */
 #include "support.h"
 
 #include "fft.h"
@@ -18,8 +18,8 @@
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* One level of lattices with this spacing and a/h, in open space or a cubic cell. */
-static hierarchy lattices_of(splitting_kind split, window_kind of, double ratio, double spacing_A, bool is_periodic)
+/* One level of meshes with this spacing and a/h, in open space or a cubic cell. */
+static hierarchy meshes_of(splitting_kind split, window_kind of, double ratio, double spacing_A, bool is_periodic)
 {
     double low[3] = {0, 0, 0}, high[3] = {10, 10, 10}, edge_A = 32 * spacing_A;
     hierarchy h = {.levels = 0};
@@ -42,7 +42,7 @@ static hierarchy lattices_of(splitting_kind split, window_kind of, double ratio,
 static void hold(splitting_kind split, window_kind of, int column, double spacing_A, bool is_periodic)
 {
     const double ratio = error_table_ratios[column], held = error_table_at(split, of, ratio);
-    const hierarchy h = lattices_of(split, of, ratio, spacing_A, is_periodic);
+    const hierarchy h = meshes_of(split, of, ratio, spacing_A, is_periodic);
     const double found = expected_error(&h);
     if (!(fabs(held - found) < 0.02 * found))
         fail_msg("%s, %s, a/h %g%s: %.3g in the table, %.3g expected", splitting_name(split), h.window->name, ratio,
@@ -82,7 +82,7 @@ static void test_between_columns(void **state)
                     assert_true(found > 0.5 * error);
             }
     assert_true(error_table_ratio(SPLITTING_TAYLOR2, WINDOW_NODAL3, 1e-7) == 0);
-    const hierarchy h = lattices_of(SPLITTING_PSWF, WINDOW_BSPLINE6, 4.25, 1, false);
+    const hierarchy h = meshes_of(SPLITTING_PSWF, WINDOW_BSPLINE6, 4.25, 1, false);
     const double found = expected_error(&h), held = error_table_at(SPLITTING_PSWF, WINDOW_BSPLINE6, 4.25);
     assert_true(fabs(held - found) < 0.1 * found);
 }
@@ -99,7 +99,7 @@ static double potential_of(size_t ions, size_t others, const char *axes, double 
     charge_statistics s;
     double *numbers = calloc(ions + others, 4 * sizeof *numbers);
     ley_long_range r;
-    ley_lattice lattice = {.n = {40, 40, 40}};
+    ley_grid grid = {.n = {40, 40, 40}};
     assert_non_null(numbers);
     ley_long_range_default(&r);
     r.kappa_per_A = kappa_per_A;
@@ -110,12 +110,12 @@ static double potential_of(size_t ions, size_t others, const char *axes, double 
         numbers[3 * (ions + others) + i] = i >= ions ? 0 : i % 2 ? -1 : 1;
     }
     for (int axis = 0; axis < 3; axis++) {
-        lattice.step_A[axis][axis] = edge_A / 40;
+        grid.step_A[axis][axis] = edge_A / 40;
         r.cell_A[axis][axis] = edge_A;
         r.periodic[axis] = strchr(axes, 'x' + axis) != NULL;
     }
     assert_ok(ley_atoms_create(ions + others, numbers, numbers + 3 * (ions + others), NULL, &atoms, &error));
-    assert_ok(charge_statistics_make(atoms, &lattice, &r, &s, &error));
+    assert_ok(charge_statistics_make(atoms, &grid, &r, &s, &error));
     assert_true(s.atoms == (double)ions && s.square_e2 == (double)ions);
     ley_atoms_destroy(atoms);
     free(numbers);
@@ -175,7 +175,7 @@ static void test_far_points(void **state)
             for (int k = 0; k < FAR && is_far; k++)
                 listed_A[k][2] += far_A;
             assert_ok(ley_points_create(POINTS, listed_A[0], &points, &error));
-            const ley_lattice around = msm_points_lattice(points);
+            const ley_grid around = msm_points_mesh(points);
             assert_ok(charge_statistics_make_points(atoms, points, &around, &r, &s, &error));
             charged_A3[is_far] = s.charged_A3;
             ley_points_destroy(points);
@@ -368,7 +368,7 @@ static void test_transform_that_is_there(void **state)
         keep_transform(false, beside);
 }
 
-/* Where there is no room for the whole lattice's transform, a coarser one's is taken where that
+/* Where there is no room for the whole mesh's transform, a coarser one's is taken where that
  * pays, and never where there is. */
 static void test_little_memory(void **state)
 {
@@ -379,7 +379,7 @@ static void test_little_memory(void **state)
     search_figures figures, whole;
     odd.transform_byte_s /= 1000;
     odd.fma_per_s /= 3;   /* so that the levels behind the first one take long, too */
-    set_rate(&odd, 1e-3); /* a longer cutoff and a coarser lattice would take long */
+    set_rate(&odd, 1e-3); /* a longer cutoff and a coarser mesh would take long */
     const ley_long_range r = choose_taylor2(&s, &odd, aim, &whole);
     assert_true(r.solver == LEY_SOLVER_FOURIER);
     double nodes = 1;
@@ -396,7 +396,7 @@ static void test_little_memory(void **state)
     assert_true(choose_taylor2(&s, &odd, aim, &figures).solver == LEY_SOLVER_FOURIER);
 }
 
-/* Nodes of a whole lattice's transform in open space, roughly. */
+/* Nodes of a whole mesh's transform in open space, roughly. */
 static double transform_nodes(const charge_statistics *s, const ley_long_range *r)
 {
     return pow(2 * s->extent_A[0] / r->spacing_A, 3);
@@ -432,7 +432,7 @@ static void test_many_nodes(void **state)
                     transform_nodes(&s, &little) < 1.01 * most_with_one_number);
     }
     odd = usual;
-    odd.is_cpu = true; /* the lattice is in the host's memory, too */
+    odd.is_cpu = true; /* the mesh is in the host's memory, too */
     odd.host_bytes = 14 * transform_nodes(&s, &r);
     odd.transform_byte_s = 1e-10;
     odd.fma_per_s = 6e10;
@@ -463,7 +463,7 @@ static void test_wide_planes(void **state)
 }
 
 /* A long slab of narrow cells: periods cannot be halved until kernels reach from end to end, so
- * that there is no multilevel summation of it with fine lattices. */
+ * that there is no multilevel summation of it with fine meshes. */
 static void test_narrow_cells(void **state)
 {
     (void)state;
@@ -536,8 +536,7 @@ static void test_strong_charges(void **state)
 {
     (void)state;
     enum { IONS = 300, ATOMS = IONS + 2 };
-    static const ley_lattice lattice = {
-        .origin_A = {0.5, 0.5, 0.5}, .step_A = LEY_STEPS(0.3, 0.3, 0.3), .n = {50, 50, 50}};
+    static const ley_grid grid = {.origin_A = {0.5, 0.5, 0.5}, .step_A = LEY_STEPS(0.3, 0.3, 0.3), .n = {50, 50, 50}};
     const search_device device = usual_device();
     double position_A[ATOMS][3], charge_e[ATOMS];
     ley_error error = {0};
@@ -557,7 +556,7 @@ static void test_strong_charges(void **state)
             ley_long_range_default(&r);
             r.r_min_A = 0.05;
             assert_ok(ley_atoms_create(IONS + 2 * (size_t)has_pair, position_A[0], charge_e, NULL, &atoms, &error));
-            assert_ok(charge_statistics_make(atoms, &lattice, &r, &s, &error));
+            assert_ok(charge_statistics_make(atoms, &grid, &r, &s, &error));
             ley_atoms_destroy(atoms);
             const double off = search_place_rounding(&s);
             assert_true(has_pair ? off > 1e-4 && off < 4e-4 : off == 0);
@@ -618,7 +617,7 @@ static void test_digits(void **state)
     ley_error_clear(&error);
 }
 
-/* Two devices share the pairs; lattices are one's. */
+/* Two devices share the pairs; meshes are one's. */
 static void test_two_devices(void **state)
 {
     (void)state;
@@ -746,21 +745,21 @@ static void test_refused(void **state)
     ley_run_options_default(&options);
     ley_long_range_default(&r);
     const double position_A[2][3] = {{0.3, 0.2, 0.1}, {3.1, 0.5, 0.2}}, charge_e[2] = {1, -1};
-    const ley_lattice lattice = {.n = {9, 9, 9}, .step_A = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    const ley_grid grid = {.n = {9, 9, 9}, .step_A = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     assert_ok(ley_engine_create(NULL, &engine, &error));
     assert_ok(ley_atoms_create(2, position_A[0], charge_e, NULL, &atoms, &error));
     static const double wrong[] = {0, -1, 0.5, 1e-9, NAN, INFINITY};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(ley_long_range_choose(engine, atoms, &lattice, wrong[i], 0, &options, &r, &forecast, &error),
+        assert_int_equal(ley_long_range_choose(engine, atoms, &grid, wrong[i], 0, &options, &r, &forecast, &error),
                          LEY_ERROR_USAGE);
         assert_non_null(strstr(error.message, "must be 1e-06 to 0.1"));
     }
     r.dielectric = -1;
-    assert_int_equal(ley_long_range_choose(engine, atoms, &lattice, 1e-4, 0, &options, &r, &forecast, &error),
+    assert_int_equal(ley_long_range_choose(engine, atoms, &grid, 1e-4, 0, &options, &r, &forecast, &error),
                      LEY_ERROR_USAGE);
     ley_long_range_default(&r);
     r.periodic[0] = true; /* of a cell that is none */
-    assert_int_equal(ley_long_range_choose(engine, atoms, &lattice, 1e-4, 0, &options, &r, &forecast, &error),
+    assert_int_equal(ley_long_range_choose(engine, atoms, &grid, 1e-4, 0, &options, &r, &forecast, &error),
                      LEY_ERROR_INPUT);
     ley_atoms_destroy(atoms);
     ley_engine_destroy(engine);

@@ -350,22 +350,22 @@ static const case_of cases[] = {
 enum { CASES = sizeof cases / sizeof *cases };
 _Static_assert((int)CASES >= 30, "kinds of systems");
 
-static ley_lattice map_around(void)
+static ley_grid map_around(void)
 {
     const double spacing_A = 1, padding_A = 5;
     double low_A[3] = {INFINITY, INFINITY, INFINITY}, high_A[3] = {-INFINITY, -INFINITY, -INFINITY};
-    ley_lattice lattice = {.n = {0}};
+    ley_grid grid = {.n = {0}};
     for (size_t i = 0; i < c.n; i++)
         for (int axis = 0; axis < 3; axis++) {
             low_A[axis] = fmin(low_A[axis], c.place_A[i][axis] - padding_A);
             high_A[axis] = fmax(high_A[axis], c.place_A[i][axis] + padding_A);
         }
     for (int axis = 0; axis < 3; axis++) {
-        lattice.origin_A[axis] = low_A[axis];
-        lattice.step_A[axis][axis] = spacing_A;
-        lattice.n[axis] = (int64_t)((high_A[axis] - low_A[axis]) / spacing_A) + 1;
+        grid.origin_A[axis] = low_A[axis];
+        grid.step_A[axis][axis] = spacing_A;
+        grid.n[axis] = (int64_t)((high_A[axis] - low_A[axis]) / spacing_A) + 1;
     }
-    return lattice;
+    return grid;
 }
 
 static ley_long_range range_of_case(void)
@@ -383,7 +383,7 @@ static ley_long_range range_of_case(void)
 
 /* How far a map is off, by what the job says, which exact sums have measured. A cutoff of 0: as the
  * plan says. */
-static double error_of_map(ley_engine *engine, ley_lattice lattice, double tolerance, double cutoff_A)
+static double error_of_map(ley_engine *engine, ley_grid grid, double tolerance, double cutoff_A)
 {
     ley_error error = {0};
     ley_atoms *atoms = NULL;
@@ -397,11 +397,11 @@ static double error_of_map(ley_engine *engine, ley_lattice lattice, double toler
     options.verify_points = 1000;
     options.sum = LEY_SUM_AUTO;
     assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&lattice, &map, &error));
-    assert_ok(ley_long_range_choose(engine, atoms, &lattice, tolerance, cutoff_A > 0 ? LEY_FIX_CUTOFF : 0, &options, &r,
+    assert_ok(ley_map_create(&grid, &map, &error));
+    assert_ok(ley_long_range_choose(engine, atoms, &grid, tolerance, cutoff_A > 0 ? LEY_FIX_CUTOFF : 0, &options, &r,
                                     &forecast, &error));
     assert_true(forecast.seconds > 0 && forecast.direct_s > 0);
-    assert_true(forecast.relative_rms <= 0.91 * tolerance); /* lattices half of it, floats half as much again */
+    assert_true(forecast.relative_rms <= 0.91 * tolerance); /* meshes half of it, floats half as much again */
     options.sum = forecast.sum;
     assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
@@ -468,13 +468,13 @@ static void test_long_cutoffs(void **state)
 }
 
 /* A map of a molecule that has ions far away, or stands in a corner of a large cell: what its
- * lattices are off by is what dense charges make, however much empty space there is. */
+ * meshes are off by is what dense charges make, however much empty space there is. */
 static void test_maps_of_a_part(void **state)
 {
     (void)state;
     static const double tolerances[] = {1e-4, 3e-5, 1e-6};
     static const char *const axes[] = {NULL, "xyz"};
-    ley_lattice lattice = {.step_A = LEY_STEPS(1, 1, 1), .n = {20, 20, 20}};
+    ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {20, 20, 20}};
     ley_error error = {0};
     ley_engine *engine = NULL;
     int missed = 0;
@@ -487,7 +487,7 @@ static void test_maps_of_a_part(void **state)
             put(in_cell ? 55 : 400, 50, 60, 1);
             put(in_cell ? 60 : -300, 60, 40, -1);
             fill_box(90, axes[in_cell]);
-            const double off = error_of_map(engine, lattice, tolerances[k], 0);
+            const double off = error_of_map(engine, grid, tolerances[k], 0);
             printf("    a part%s, tolerance %g: off by %.2f of it\n", in_cell ? " of a cell" : "", tolerances[k],
                    off / tolerances[k]);
             missed += off > tolerances[k];
@@ -503,7 +503,7 @@ static void test_maps_of_a_part(void **state)
 static void test_a_large_mean(void **state)
 {
     (void)state;
-    const ley_lattice small = {.n = {1, 12, 40}, .origin_A = {3, 4, 5}, .step_A = {{0.1}, {0, 0.1}, {0, 0, 0.1}}};
+    const ley_grid small = {.n = {1, 12, 40}, .origin_A = {3, 4, 5}, .step_A = {{0.1}, {0, 0.1}, {0, 0, 0.1}}};
     ley_error error = {0};
     ley_engine *engine = NULL;
     assert_ok(ley_engine_create(NULL, &engine, &error));
@@ -552,7 +552,7 @@ static void test_what_direct_sums_take(void **state)
     srand(7);
     empty();
     put_water(8000, NULL);
-    const ley_lattice lattice = map_around();
+    const ley_grid grid = map_around();
     assert_ok(ley_engine_create(NULL, &engine, &error));
     assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
     ley_run_options_default(&options);
@@ -560,7 +560,7 @@ static void test_what_direct_sums_take(void **state)
         ley_long_range r = range_of_case();
         ley_choice choice;
         options.sum = sums[k];
-        assert_ok(ley_long_range_choose(engine, atoms, &lattice, tolerances[k], 0, &options, &r, &choice, &error));
+        assert_ok(ley_long_range_choose(engine, atoms, &grid, tolerances[k], 0, &options, &r, &choice, &error));
         direct_s[k] = choice.direct_s;
     }
     assert_true(direct_s[1] < 1.01 * direct_s[0]);

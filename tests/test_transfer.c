@@ -1,4 +1,4 @@
-/* Transfers between atoms, lattices and maps on every device of this machine: each kernel's
+/* Transfers between atoms, meshes and maps on every device of this machine: each kernel's
  * self-test, every window; and each step against the double reference's. */
 #include "support.h"
 
@@ -162,7 +162,7 @@ static int64_t number_by_plane(const coordinates *all, const coordinates_of *whe
     return row < 0 || column < 0 ? -1 : column + row + all->values[where->at[2] + z] * (int64_t)where->at[3];
 }
 
-/* A lattice of 7e9 nodes with its padding, of which the first eighth or so is there, or all. */
+/* A grid of 7e9 nodes with its padding, of which the first eighth or so is there, or all. */
 static void test_places_by_plane(void **state)
 {
     (void)state;
@@ -321,11 +321,11 @@ static void test_without_doubles(void **state)
 
 enum { ATOMS = 400 };
 
-/* Atoms in an open box, three levels of lattices, and a map that covers a part of the box. */
+/* Atoms in an open box, three levels of meshes, and a map that covers a part of the box. */
 typedef struct problem {
     double position_A[ATOMS][3], charge_e[ATOMS];
     hierarchy hierarchy;
-    ley_lattice points;
+    ley_grid points;
     size_t count;    /* of the map */
     v_cycle v_cycle; /* with atoms */
     transfer_map map;
@@ -363,12 +363,12 @@ static problem *make_problem(void)
     assert_ok(v_cycle_load(&p->v_cycle, &atoms, &error));
     spread_clear(&atoms);
 
-    p->points = (ley_lattice){.n = {25, 14, 11}, .origin_A = {3, 5, -2}, .step_A = LEY_STEPS(0.75, 1.25, 0.5)};
-    p->count = (size_t)ley_lattice_points(&p->points);
+    p->points = (ley_grid){.n = {25, 14, 11}, .origin_A = {3, 5, -2}, .step_A = LEY_STEPS(0.75, 1.25, 0.5)};
+    p->count = (size_t)ley_grid_points(&p->points);
     const int64_t *n = p->points.n;
     const coordinate_table planes = {.n = {n[0], n[1], n[2]}, .pitch = {n[0], n[1]}};
     v_cycle *c = &p->v_cycle;
-    assert_ok(transfer_map_create(&p->map, &c->lattices, &c->arrays[0], &p->points, &planes, 1, &c->arena, &error));
+    assert_ok(transfer_map_create(&p->map, &c->meshes, &c->arrays[0], &p->points, &planes, 1, &c->arena, &error));
     assert_ok(arena_results(&c->arena, (int64_t)(p->count * sizeof(float)), &p->phi, &error));
     return p;
 }
@@ -388,7 +388,7 @@ static size_t compute(problem *p, float *phi)
     sequence_begin(&w, &f, NULL);
     sequence_poison(&w, &p->phi, p->count * sizeof(float));
     v_cycle_run(&p->v_cycle, &w);
-    transfer_interpolate(&w, &p->v_cycle.lattices, &p->map, 0, p->points.n[2], false, p->v_cycle.potentials,
+    transfer_interpolate(&w, &p->v_cycle.meshes, &p->map, 0, p->points.n[2], false, p->v_cycle.potentials,
                          (buffer_of_float){p->phi.buffer});
     sequence_read(&w, p->phi.buffer, 0, p->phi.staging, p->count * sizeof(float));
     assert_ok(sequence_finish(&w, &error));
@@ -441,7 +441,7 @@ static void test_pieces(void **state)
     const size_t few = compute(p, whole);
     p->v_cycle.transfer.launch_s = 1e-9;
     const size_t many = compute(p, pieces);
-    const size_t steps = 2 * (size_t)p->hierarchy.levels; /* of transfers; the lattices' sums have two more */
+    const size_t steps = 2 * (size_t)p->hierarchy.levels; /* of transfers; the meshes' sums have two more */
     assert_true(few >= steps + 2 && many >= few + 3 * steps);
     assert_memory_equal(whole, pieces, bytes);
     free(whole);
@@ -473,7 +473,7 @@ static double sum_charges(const hierarchy *h, const spread *s)
     const size_t count = (size_t)(n[0] * n[1] * n[2]), bytes = count * sizeof(float);
     const transfer_wish wish = {.window = h->window, .along_axes = true, .nodes_per_point = {1, 1, 1}};
     transfer_kernels kernels;
-    transfer_lattices lattices;
+    transfer_meshes meshes;
     transfer_atoms atoms;
     results charges;
     arena memory = {.device = device};
@@ -482,12 +482,12 @@ static double sum_charges(const hierarchy *h, const spread *s)
     ley_error error = {0};
     double sum = 0;
     assert_ok(transfer_kernels_create(device, &wish, &kernels, &error));
-    assert_ok(transfer_lattices_create(&lattices, &kernels, h, &array, &memory, &error));
+    assert_ok(transfer_meshes_create(&meshes, &kernels, h, &array, &memory, &error));
     assert_ok(transfer_atoms_create(&atoms, s, &memory, &error));
     assert_ok(arena_results(&memory, (int64_t)bytes, &charges, &error));
     sequence_begin(&w, &f, NULL);
     sequence_fill(&w, charges.buffer, 0, 0, bytes);
-    transfer_anterpolate(&w, &lattices, &atoms, (buffer_of_float){charges.buffer});
+    transfer_anterpolate(&w, &meshes, &atoms, (buffer_of_float){charges.buffer});
     sequence_read(&w, charges.buffer, 0, charges.staging, bytes);
     assert_ok(sequence_finish(&w, &error));
     for (size_t i = 0; i < count; i++)
@@ -518,7 +518,7 @@ static void test_neutral_matter(void **state)
     assert_ok(hierarchy_make(&o, (const double[3]){0, 0, 0}, high_A, &h, &error));
     assert_ok(spread_make(&h, IONS, position_A[0], charge_e, NULL, &s, &error));
     const double sum_e = sum_charges(&h, &s);
-    print_message("%d neutral atoms have %.2g e on the lattice\n", IONS, sum_e);
+    print_message("%d neutral atoms have %.2g e on the mesh\n", IONS, sum_e);
     assert_true(fabs(sum_e) < 3e-10 * IONS);
     spread_clear(&s);
     free(position_A);

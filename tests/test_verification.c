@@ -21,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const ley_lattice lattice = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
+static const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
 /* ---- Devices that lie ------------------------------------------------------------------------ */
 
@@ -36,8 +36,8 @@ static size_t verify_least; /* of jobs from now on */
 static const method *of;    /* NULL: the one that they have */
 
 /* A job on fake devices, whose kernels come from the cache: their self-tests are behind them. */
-static support_job make_job(const ley_lattice *points, uint64_t seed, fake_plan *plans, size_t count,
-                            const char *selector, wishes w)
+static support_job make_job(const ley_grid *points, uint64_t seed, fake_plan *plans, size_t count, const char *selector,
+                            wishes w)
 {
     support_job o = {.status = LEY_OK};
     ley_error error = {0};
@@ -56,8 +56,8 @@ static support_job make_job(const ley_lattice *points, uint64_t seed, fake_plan 
     return o;
 }
 
-static support_job run_on(const ley_lattice *points, uint64_t seed, fake_plan *plans, size_t count,
-                          const char *selector, wishes w)
+static support_job run_on(const ley_grid *points, uint64_t seed, fake_plan *plans, size_t count, const char *selector,
+                          wishes w)
 {
     support_job o = make_job(points, seed, plans, count, selector, w);
     if (of != NULL)
@@ -68,7 +68,7 @@ static support_job run_on(const ley_lattice *points, uint64_t seed, fake_plan *p
 
 static support_job run_job(fake_plan *plans, size_t count, const char *selector, wishes w)
 {
-    return run_on(&lattice, 0, plans, count, selector, w);
+    return run_on(&grid, 0, plans, count, selector, w);
 }
 
 static void end(support_job *o)
@@ -161,7 +161,7 @@ static void test_wrong_kernels_are_tested_again(void **state)
 static void test_a_liar_where_terms_cancel(void **state)
 {
     static const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
-    static const ley_lattice far = {.origin_A = {20, 20, 20}, .step_A = LEY_STEPS(1, 1, 1), .n = {12, 11, 10}};
+    static const ley_grid far = {.origin_A = {20, 20, 20}, .step_A = LEY_STEPS(1, 1, 1), .n = {12, 11, 10}};
     static const double factors[] = {1, 0, 2, -1};
     (void)state;
     for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
@@ -200,7 +200,7 @@ static void test_a_liar_beside_another(void **state)
                              {.name = "B", .has_double = true, .delay_us = 1000}};
         support_job o = run_job(plans, 2, "all", (wishes){40, 200, 1, LEY_SUM_FLOAT, NULL});
         assert_ok_at(o.status, &o.error, lies[i].what, __FILE__, __LINE__);
-        ley_map *right = support_reference_map(o.atoms, &lattice, 0.05);
+        ley_map *right = support_reference_map(o.atoms, &grid, 0.05);
         assert_true(support_difference(o.map, right) < 1e-6);
         ley_map_destroy(right);
         const ley_report *r = ley_job_report(o.job);
@@ -225,7 +225,7 @@ static void test_a_lying_default_device(void **state)
         {.name = "B", .has_double = true}};
     support_job o = run_job(plans, 2, NULL, (wishes){40, 100, 0, LEY_SUM_FLOAT, NULL});
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    ley_map *right = support_reference_map(o.atoms, &lattice, 0.05);
+    ley_map *right = support_reference_map(o.atoms, &grid, 0.05);
     assert_true(support_difference(o.map, right) < 1e-6);
     ley_map_destroy(right);
     end(&o);
@@ -255,7 +255,7 @@ static void test_a_batch_left_out(void **state)
 static void test_a_wrong_column(void **state)
 {
     (void)state;
-    static const ley_lattice unlucky = {.step_A = LEY_STEPS(0.05, 0.1, 0.3), .n = {160, 73, 26}};
+    static const ley_grid unlucky = {.step_A = LEY_STEPS(0.05, 0.1, 0.3), .n = {160, 73, 26}};
     for (uint64_t seed = 0; seed < 2; seed++) {
         fill_cache("A");
         fake_plan plan = {.name = "A", .has_double = true, .wrong_column = 17};
@@ -298,7 +298,7 @@ static void test_one_point_of_each_slab(void **state)
     for (uint64_t seed = 0; seed < 6; seed++) {
         fill_cache("A");
         fake_plan plan = {.name = "A", .has_double = true, .lie = FAKE_SCALES, .lie_factor = 3, .lie_at = 2};
-        support_job o = run_on(&lattice, seed, &plan, 1, "0", (wishes){40, 3, 23, LEY_SUM_FLOAT, NULL});
+        support_job o = run_on(&grid, seed, &plan, 1, "0", (wishes){40, 3, 23, LEY_SUM_FLOAT, NULL});
         assert_int_equal(plan.reads, 2);
         assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
         end(&o);
@@ -559,7 +559,7 @@ static void test_measured_by_strata(void **state)
         options.tolerance = k == 0 ? 0 : 1e-4;
         assert_ok(ley_engine_create(NULL, &engine, &error));
         assert_ok(ley_atoms_create(12, place_A[0], charge_e, NULL, &atoms, &error));
-        assert_ok(ley_map_create(&lattice, &map, &error));
+        assert_ok(ley_map_create(&grid, &map, &error));
         assert_ok(ley_job_create_direct(engine, atoms, map, &direct, &options, &job, &error));
         assert_ok(ley_job_run(job, &error));
         const ley_report *r = ley_job_report(job);
@@ -598,7 +598,7 @@ static void test_nothing_to_compare(void **state)
     support_job o = {.status = LEY_OK};
     support_options_default(&o.options);
     assert_ok(ley_atoms_create(1, position_A, &charge_e, NULL, &o.atoms, &error));
-    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    assert_ok(ley_map_create(&grid, &o.map, &error));
     assert_ok(ley_engine_create("0", &o.engine, &error));
     assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
     assert_ok(ley_job_run(o.job, &error));
@@ -613,7 +613,7 @@ static void test_nothing_to_compare(void **state)
 static ley_accuracy run_dipole(ley_engine *engine, ley_sum sum, ley_sum *taken, double *float_rms)
 {
     const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
-    static const ley_lattice far = {.origin_A = {20, 20, 20}, .step_A = LEY_STEPS(1, 1, 1), .n = {12, 11, 10}};
+    static const ley_grid far = {.origin_A = {20, 20, 20}, .step_A = LEY_STEPS(1, 1, 1), .n = {12, 11, 10}};
     ley_error error = {0};
     support_job o = {.engine = engine};
     support_options_default(&o.options);
@@ -661,7 +661,7 @@ static void test_sum_auto(void **state)
     support_options_default(&o.options);
     o.options.sum = LEY_SUM_AUTO;
     assert_ok(ley_atoms_create(1, position_A, &charge_e, NULL, &o.atoms, &error));
-    assert_ok(ley_map_create(&lattice, &o.map, &error));
+    assert_ok(ley_map_create(&grid, &o.map, &error));
     assert_ok(ley_engine_create("0", &o.engine, &error));
     o.options.verify_points = 0; /* nothing would tell */
     assert_int_equal(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error), LEY_ERROR_USAGE);
@@ -682,7 +682,7 @@ static const double close_e[] = {1, -1, 1, -1};
 static double true_rms(const ley_map *map, double constant)
 {
     double error2 = 0, squares = 0;
-    for (int64_t i = 0; i < ley_lattice_points(ley_map_lattice(map)); i++) {
+    for (int64_t i = 0; i < ley_grid_points(ley_map_grid(map)); i++) {
         double place_A[3], right = 0;
         const double value = map_value(map, i, place_A);
         for (int k = 0; k < 4; k++)
@@ -698,7 +698,7 @@ static double true_rms(const ley_map *map, double constant)
 /* What is reported of the map's relative RMS, as a multiple of what it is. */
 static double reported_rms(ley_engine *engine, int64_t edge, double step_A, bool is_streamed, uint64_t seed)
 {
-    const ley_lattice l = {
+    const ley_grid l = {
         .origin_A = {0.03, 0.02, 0.01}, .step_A = LEY_STEPS(step_A, step_A, step_A), .n = {edge, edge, edge}};
     char path[512];
     ley_error error = {0};
@@ -910,7 +910,7 @@ static void test_the_best_try_is_left(void **state)
         fake_plan plan = {.name = "A", .has_double = true};
         offs = cases[i].off;
         made_count = ended = run_count = 0;
-        support_job o = make_job(&lattice, 0, &plan, 1, "0", (wishes){40, 100, 2, LEY_SUM_FLOAT, NULL});
+        support_job o = make_job(&grid, 0, &plan, 1, "0", (wishes){40, 100, 2, LEY_SUM_FLOAT, NULL});
         o.job->method = &tried;
         o.job->options.tolerance = 1e-4;
         tried_atoms = o.atoms;

@@ -101,14 +101,14 @@ static void test_the_reference_box(void **state)
     static const uint64_t seeds[] = {0, 1, 2, 12345, UINT64_MAX};
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++) {
         ley_error error = {0};
-        ley_lattice lattice;
+        ley_grid grid;
         ley_atoms *box = make_box(REFERENCE_ATOMS, seeds[s]);
         double low_A[3], high_A[3];
         ley_atoms_bounds_A(box, low_A, high_A);
         assert_int_equal(ley_atoms_count(box), REFERENCE_ATOMS);
-        assert_ok(ley_lattice_around(box, 0.5, 0.25, &lattice, &error));
+        assert_ok(ley_grid_around(box, 0.5, 0.25, &grid, &error));
         for (int axis = 0; axis < 3; axis++) {
-            assert_int_equal(lattice.n[axis], 494);
+            assert_int_equal(grid.n[axis], 494);
             assert_true(high_A[axis] - low_A[axis] > 245.0 && high_A[axis] - low_A[axis] <= 245.5);
         }
         ley_atoms_destroy(box);

@@ -50,7 +50,7 @@ def duals(vectors):
 
 
 def shortest(vectors):
-    """Of the lattice of two or three vectors, others that are as short as additions make them."""
+    """Of the grid of two or three vectors, others that are as short as additions make them."""
     vectors, is_changed = list(vectors), len(vectors) > 1
     while is_changed:
         is_changed = False

@@ -253,7 +253,7 @@ static ley_status compute(apbs_run *run, elec_plan *elec, ley_error *error)
     run->progress.finished = false;
     run->progress.last = run->values->job.verify > 0 ? "verifying" : NULL;
     progress_say(&run->progress, "preparing the devices");
-    ley_status status = ley_boundary_create(&elec->elec->lattice, &elec->boundary, error);
+    ley_status status = ley_boundary_create(&elec->elec->grid, &elec->boundary, error);
     if (status == LEY_OK)
         status = ley_boundary_check_atoms(elec->boundary, elec->atoms, error);
     if (status != LEY_OK)
@@ -296,10 +296,10 @@ static void warn_of_cuts(apbs_run *run, size_t i)
 {
     const elec_plan *elec = &run->plan.elec[i];
     short_text what;
-    if (run->values->job.quiet || !boundary_cuts_molecule(&elec->elec->lattice, elec->atoms, &what))
+    if (run->values->job.quiet || !boundary_cuts_molecule(&elec->elec->grid, elec->atoms, &what))
         return;
     progress_clear(&run->progress);
-    warn("%s: the lattice cuts through the molecule: %s; boundary values hold outside of it only",
+    warn("%s: the grid cuts through the molecule: %s; boundary values hold outside of it only",
          plan_name(&run->plan, i, run->arguments->operand).s, what.s);
 }
 

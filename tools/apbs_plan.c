@@ -24,7 +24,7 @@ static bool is_same_problem(const elec_plan *a, const elec_plan *b)
     const ley_apbs_elec *x = a->elec, *y = b->elec;
     const ley_solvent *s = &x->solvent, *t = &y->solvent;
     return x->boundary == y->boundary && x->molecule == y->molecule &&
-           memcmp(&x->lattice, &y->lattice, sizeof x->lattice) == 0 && s->dielectric == t->dielectric &&
+           memcmp(&x->grid, &y->grid, sizeof x->grid) == 0 && s->dielectric == t->dielectric &&
            s->temperature_K == t->temperature_K && ley_screening_per_A(s) == ley_screening_per_A(t) &&
            (x->boundary == LEY_BOUNDARY_MDH || s->solute_dielectric == t->solute_dielectric);
 }
@@ -43,7 +43,7 @@ void plan_begin(apbs_plan *plan, const ley_apbs_input *input, const plan_setting
         elec->atoms = ley_apbs_molecule(input, elec->elec->molecule);
         elec->path = ley_apbs_molecule_path(input, elec->elec->molecule);
         elec->native_s = ley_apbs_boundary_s(input, i, settings->threads);
-        const int64_t *n = elec->elec->lattice.n;
+        const int64_t *n = elec->elec->grid.n;
         elec->points = 2 * (n[0] * n[1] + n[0] * n[2] + n[1] * n[2]);
         for (size_t j = 0; j < i && elec->first == i; j++)
             if (plan->elec[j].candidate && is_same_problem(&plan->elec[j], elec))
@@ -59,7 +59,7 @@ static double read_s(const apbs_plan *plan, const elec_plan *elec)
     int stride = plan->settings.stride == STRIDE_4 ? 4 : plan->settings.stride == STRIDE_2 ? 2 : 1;
     int64_t numbers = 1;
     for (int axis = 0; axis < 3; axis++)
-        numbers *= (elec->elec->lattice.n[axis] - 1) / stride + 1;
+        numbers *= (elec->elec->grid.n[axis] - 1) / stride + 1;
     return ley_apbs_read_s(numbers);
 }
 
@@ -163,7 +163,7 @@ ley_status plan_decide(apbs_plan *plan, const ley_engine *engine, ley_error *err
         elec_plan *elec = &plan->elec[i];
         elec->use = elec->candidate && (plan->settings.force || (worth_it && elec->use));
         use[i] = elec->use;
-        if (elec->use && !boundary_stride_fits(elec->elec->lattice.n, plan->settings.stride, &why))
+        if (elec->use && !boundary_stride_fits(elec->elec->grid.n, plan->settings.stride, &why))
             return fail_into(error, LEY_ERROR_USAGE, "ELEC %d: %s", elec->elec->number, why.s);
     }
     for (size_t i = 0; i < plan->n; i++)
@@ -206,7 +206,7 @@ json_t *plan_json(const apbs_plan *plan, size_t i)
         return object;
     json_put(object, "molecule", json_text(elec->path));
     json_put(object, "atoms", json_count((int64_t)ley_atoms_count(elec->atoms)));
-    json_put(object, "lattice", json_of_lattice(&section->lattice));
+    json_put(object, "lattice", json_of_grid(&section->grid));
     json_put(object, "levels", json_count(section->levels));
     json_put(object, "solvent", json_of_solvent(&section->solvent));
     json_put(object, "points", json_count(elec->points));

@@ -86,7 +86,7 @@ static const option_row bench_options[] = {
      .low = 1,
      .high = INT32_MAX,
      .unset = "by the device's speed",
-     .help = "lattice points of the test problem; of cutoff, msm, frontier and lattice they follow from the atoms"},
+     .help = "grid points of the test problem; of cutoff, msm, frontier and lattice they follow from the atoms"},
     {.name = "atoms",
      .kind = OPTION_INTEGER,
      .offset = offsetof(bench_values, atoms),
@@ -532,7 +532,7 @@ const subcommand bench_command = {
         "held against what the device's rate of multiply-adds and its memory would take for these. "
         "Of frontier each tolerance is a row, with what is chosen for it, and direct summation is the last one: "
         "where it would take long, it is made of some of the map's planes, and its seconds are scaled (~). "
-        "Of fft, rates are values of the lattice there and back per second; libraries are "
+        "Of fft, rates are values of the grid there and back per second; libraries are "
         "prepared without what the build cache keeps of them, and again with it. "
         "Of io a row is a file, and rates are bytes of it per second: what was just written is read from the system's "
         "memory; 'synced' and 'uncached' are plain files that have no help of it.",

@@ -22,7 +22,7 @@ static const option_row tolerance_rows[] = {
      .high = LEY_MOST_TOLERANCE,
      .unset = "frontier: 1e-2,1e-3,1e-4,1e-5,1e-6",
      .help = "relative root mean square errors of the map. frontier: a row for each; msm: one, for which what is not "
-             "said of cutoff, lattice spacing, splitting, window and solver is chosen as `leyden map` does"},
+             "said of cutoff, mesh spacing, splitting, window and solver is chosen as `leyden map` does"},
 };
 
 const option_block bench_tolerances = OPTION_BLOCK(tolerance_rows, tolerance_values, NULL);

@@ -2,7 +2,7 @@
 #include "bench_msm.h"
 #include "bench_text.h"
 #include "console.h"
-#include "lattice_options.h"
+#include "mesh_options.h"
 #include "table.h"
 
 #include <math.h>
@@ -33,11 +33,11 @@ static const option_row rows[] = {
 
 static const option_block options = OPTION_BLOCK(rows, msm_bench_values, NULL);
 
-/* What the lattices are is said, or what they may be off by. */
+/* What the meshes are is said, or what they may be off by. */
 static bool is_chosen(const parsed_arguments *arguments)
 {
     ley_long_range range;
-    return lattice_options_take(arguments, &range) != 0 || bench_tolerances_of(arguments)->n > 0;
+    return mesh_options_take(arguments, &range) != 0 || bench_tolerances_of(arguments)->n > 0;
 }
 
 static int check(const parsed_arguments *arguments)
@@ -60,7 +60,7 @@ static void set_choice(const parsed_arguments *arguments, ley_bench_options *to)
     to->preset = "chosen";
     to->tolerances = tolerances->value;
     to->tolerance_count = tolerances->n;
-    to->fixed = lattice_options_take(arguments, &to->range) | (to->cutoff_A > 0 ? (unsigned)LEY_FIX_CUTOFF : 0);
+    to->fixed = mesh_options_take(arguments, &to->range) | (to->cutoff_A > 0 ? (unsigned)LEY_FIX_CUTOFF : 0);
 }
 
 static void set(const parsed_arguments *arguments, ley_bench_options *to)
@@ -133,7 +133,7 @@ static double speed_up(const ley_bench_size *size)
 
 static void print_sizes(const ley_bench_device *device)
 {
-    static const char *const headings[] = {"atoms",     "points",    "one core s",  "of that lattices s",
+    static const char *const headings[] = {"atoms",     "points",    "one core s",  "of that meshes s",
                                            "kernels s", "whole s",   "timed",       "spread %",
                                            "faster",    "% of peak", "relative RMS"};
     text_table table = table_begin("rrrrrrrrrrr");
@@ -151,7 +151,7 @@ static void print_sizes(const ley_bench_device *device)
         is_scaled = is_scaled || size->is_core_scaled;
         table_row(&table);
         table_set(&table, 0, "%s", count_text(size->atoms).s);
-        table_set(&table, 1, "%s", lattice_text(size->n).s);
+        table_set(&table, 1, "%s", grid_text(size->n).s);
         table_set(&table, 2, "%s%.3g", mark, size->core_s);
         table_set(&table, 3, "%s%.3g", mark, size->core_lattice_s);
         table_set(&table, 4, "%.3g", size->kernel_s);
@@ -194,7 +194,7 @@ const bench_row msm_bench = {
     .option = {.name = "msm",
                .says = "msm each step of long-range potentials of a box of water, at 0.5 A, and all of it",
                .options = &options,
-               .common = {&bench_distance, &bench_library, &bench_tolerances, &lattice_options}},
+               .common = {&bench_distance, &bench_library, &bench_tolerances, &mesh_options}},
     .not_its = {{"dims", "they follow from --atoms"},
                 {"variant", "its rows are the steps of a job, and --preset takes one choice of them"}},
     .columns = BENCH_STEPS,

@@ -363,9 +363,9 @@ static void print_problem(const bench_row *method, const ley_bench_device *devic
     if (device->n[0] == 0)
         printf("problem: a list of %s, ", counted_text(device->points, "point").s);
     else if (device->points == device->n[0] * device->n[1] * device->n[2])
-        printf("problem: %s points, ", lattice_text(device->n).s);
+        printf("problem: %s points, ", grid_text(device->n).s);
     else
-        printf("problem: %s nodes on the faces of %s, ", count_text(device->points).s, lattice_text(device->n).s);
+        printf("problem: %s nodes on the faces of %s, ", count_text(device->points).s, grid_text(device->n).s);
     if ((method->columns & BENCH_TRANSFORMS) != 0)
         printf("transformed in place, there and back");
     else
@@ -388,7 +388,7 @@ static void print_sizes(const ley_bench_device *device)
         const ley_bench_size *size = &device->sizes[i];
         table_row(&table);
         table_set(&table, 0, "%s", count_text(size->atoms).s);
-        table_set(&table, 1, "%s", lattice_text(size->n).s);
+        table_set(&table, 1, "%s", grid_text(size->n).s);
         table_set(&table, 2, "%.4g", size->pairs);
         table_set(&table, 3, "%.4g", size->kernel_s);
         table_set(&table, 4, "%s", bench_runs_text(size->run_count).s);

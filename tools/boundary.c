@@ -54,7 +54,7 @@ static const option_row boundary_options[] = {
               .low = 2,
               .high = INT32_MAX,
               .unset = "none",
-              .help = "nodes of the lattice along x, y, z"},
+              .help = "nodes of the grid along x, y, z"},
     [GLEN] = {.name = "glen",
               .alias = "fglen",
               .kind = OPTION_REAL,
@@ -65,7 +65,7 @@ static const option_row boundary_options[] = {
               .above_low = true,
               .high = 1e9,
               .unset = "none",
-              .help = "edges of the lattice in Angstrom, from its first node to its last"},
+              .help = "edges of the grid in Angstrom, from its first node to its last"},
     [GRID] = {.name = "grid",
               .alias = "spacing",
               .kind = OPTION_REAL,
@@ -87,14 +87,14 @@ static const option_row boundary_options[] = {
                .high = 1e9,
                .word = "mol",
                .unset = "mol",
-               .help = "centre of the lattice in Angstrom; mol is the centre of the atoms' bounding box"},
+               .help = "centre of the grid in Angstrom; mol is the centre of the atoms' bounding box"},
     [POINTS] = {.name = "points",
                 .kind = OPTION_TEXT,
                 .is_input = true,
                 .offset = offsetof(boundary_values, points),
                 .value = "FILE",
                 .unset = "the nodes of the faces",
-                .help = "values at the points of FILE, x y z in a line each, in place of a lattice"},
+                .help = "values at the points of FILE, x y z in a line each, in place of a grid"},
     [STRIDE] = OPTION_ROW_STRIDE(boundary_values),
     [STRIDE_TOLERANCE] = OPTION_ROW_STRIDE_TOLERANCE(boundary_values),
     {.name = "bcfl",
@@ -200,24 +200,22 @@ static int check_places(const parsed_arguments *arguments, file_format format)
 {
     const subcommand *command = arguments->command;
     const boundary_values *values = arguments->values;
-    static const size_t of_lattices[] = {DIME, GLEN, GRID, GCENT};
+    static const size_t of_meshes[] = {DIME, GLEN, GRID, GCENT};
     short_text why;
     if (format != FORMAT_DX && (option_given(arguments, STRIDE) || option_given(arguments, STRIDE_TOLERANCE)))
         return fail_usage(command, "--boundary-stride and --boundary-tol are for OpenDX files only");
     if (option_given(arguments, POINTS)) {
-        for (size_t i = 0; i < sizeof of_lattices / sizeof *of_lattices; i++)
-            if (option_given(arguments, of_lattices[i]))
-                return fail_usage(command, "--points and --%s exclude each other",
-                                  boundary_options[of_lattices[i]].name);
+        for (size_t i = 0; i < sizeof of_meshes / sizeof *of_meshes; i++)
+            if (option_given(arguments, of_meshes[i]))
+                return fail_usage(command, "--points and --%s exclude each other", boundary_options[of_meshes[i]].name);
         if (format == FORMAT_DX)
-            return fail_usage(command, "--points: OpenDX holds lattices only; write .csv, .bin or .raw");
+            return fail_usage(command, "--points: OpenDX holds grids only; write .csv, .bin or .raw");
     } else {
         if (!option_given(arguments, DIME))
             return fail_usage(command, "--dime NX,NY,NZ or --points FILE is missing: where the values are wanted");
         if (option_given(arguments, GLEN) == option_given(arguments, GRID))
-            return fail_usage(command, option_given(arguments, GLEN)
-                                           ? "--glen and --grid exclude each other"
-                                           : "--glen or --grid is missing: the lattice's size");
+            return fail_usage(command, option_given(arguments, GLEN) ? "--glen and --grid exclude each other"
+                                                                     : "--glen or --grid is missing: the grid's size");
         if (!boundary_stride_fits(values->dime, values->stride, &why))
             return fail_usage(command, "%s", why.s);
     }
@@ -289,7 +287,7 @@ static ley_status make_points(boundary_run *boundary, ley_error *error)
     return status;
 }
 
-static ley_status make_lattice(boundary_run *boundary, ley_error *error)
+static ley_status make_grid(boundary_run *boundary, ley_error *error)
 {
     const parsed_arguments *arguments = boundary->run.arguments;
     const boundary_values *values = arguments->values;
@@ -300,8 +298,8 @@ static ley_status make_lattice(boundary_run *boundary, ley_error *error)
                                                         : values->length_A[axis] / (double)(values->dime[axis] - 1);
         centre_A[axis] = isnan(values->centre_A[0]) ? 0.5 * (high_A[axis] + low_A[axis]) : values->centre_A[axis];
     }
-    ley_lattice lattice = boundary_lattice(values->dime, spacing_A, centre_A);
-    return ley_boundary_create(&lattice, &boundary->problem.boundary, error);
+    ley_grid grid = boundary_grid(values->dime, spacing_A, centre_A);
+    return ley_boundary_create(&grid, &boundary->problem.boundary, error);
 }
 
 static ley_status read_input(job_run *run, ley_error *error)
@@ -314,19 +312,19 @@ static ley_status read_input(job_run *run, ley_error *error)
         molecule_warn(run->arguments->operand, boundary->atoms);
     }
     if (status == LEY_OK)
-        status = values_of(run)->points != NULL ? make_points(boundary, error) : make_lattice(boundary, error);
+        status = values_of(run)->points != NULL ? make_points(boundary, error) : make_grid(boundary, error);
     return status;
 }
 
 static void warn_of_cuts(boundary_run *boundary)
 {
     job_run *run = &boundary->run;
-    const ley_lattice *lattice = ley_boundary_lattice(boundary->problem.boundary);
+    const ley_grid *grid = ley_boundary_grid(boundary->problem.boundary);
     short_text what;
-    if (lattice == NULL || run->values->quiet || !boundary_cuts_molecule(lattice, boundary->atoms, &what))
+    if (grid == NULL || run->values->quiet || !boundary_cuts_molecule(grid, boundary->atoms, &what))
         return;
     progress_clear(&run->progress);
-    warn("the lattice cuts through the molecule: %s; boundary values hold outside of it only", what.s);
+    warn("the grid cuts through the molecule: %s; boundary values hold outside of it only", what.s);
 }
 
 /* Potentials of single atoms are infinite at their centres. */
@@ -382,14 +380,14 @@ static void end(job_run *run)
 static void print(const job_run *run)
 {
     const boundary_run *boundary = (const boundary_run *)run;
-    const ley_lattice *lattice = ley_boundary_lattice(boundary->problem.boundary);
+    const ley_grid *grid = ley_boundary_grid(boundary->problem.boundary);
     short_text points = counted_text(ley_boundary_points(boundary->problem.boundary), "point");
     print_molecule(run->arguments->operand, boundary->atoms);
     put_solvent(stdout, &boundary->solvent);
     printf("boundary: %s, %s, ", run->method->option.name, run->method->title);
-    if (lattice != NULL)
-        printf("%s on the faces of %s, spacing %s A, box %s from %s\n", points.s, lattice_text(lattice->n).s,
-               spacing_text(lattice).s, box_text(lattice).s, triple_text(lattice->origin_A).s);
+    if (grid != NULL)
+        printf("%s on the faces of %s, spacing %s A, box %s from %s\n", points.s, grid_text(grid->n).s,
+               spacing_text(grid).s, box_text(grid).s, triple_text(grid->origin_A).s);
     else
         printf("%s of %s\n", points.s, base_name(values_of(run)->points));
     if (boundary->stride > 1)
@@ -399,11 +397,11 @@ static void print(const job_run *run)
 static void put_json(const job_run *run, json_t *report)
 {
     const boundary_run *boundary = (const boundary_run *)run;
-    const ley_lattice *lattice = ley_boundary_lattice(boundary->problem.boundary);
+    const ley_grid *grid = ley_boundary_grid(boundary->problem.boundary);
     const bool has_stride = boundary->stride > 0;
     json_put(report, "molecule", json_of_molecule(run->arguments->operand, boundary->atoms));
     json_put(report, "solvent", json_of_solvent(&boundary->solvent));
-    json_put(report, "lattice", lattice != NULL ? json_of_lattice(lattice) : json_null());
+    json_put(report, "lattice", grid != NULL ? json_of_grid(grid) : json_null());
     json_put(report, "points", json_count(ley_boundary_points(boundary->problem.boundary)));
     json_put(report, "format", json_text(format_names[boundary->format]));
     json_put(report, "stride", has_stride ? json_count(boundary->stride) : json_null());
@@ -454,7 +452,7 @@ const subcommand boundary_command = {
     .details =
         "mdh is phi(r) = C / sdie sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, computed "
         "on "
-        "the devices; sdh and zero are computed on the host. The points are the nodes on the six faces of a lattice of "
+        "the devices; sdh and zero are computed on the host. The points are the nodes on the six faces of a grid of "
         "--dime nodes, with --glen or --grid and --gcent as in APBS, or those of a file (--points). Small sums are "
         "done by the host alone, in double precision, where that is sooner than opening a device.",
     .options = OPTION_BLOCK(boundary_options, boundary_values, set_defaults),

@@ -29,23 +29,23 @@ int boundary_choose_stride(const ley_boundary *boundary, int choice, double tole
     return stride;
 }
 
-ley_lattice boundary_lattice(const int64_t n[3], const double spacing_A[3], const double centre_A[3])
+ley_grid boundary_grid(const int64_t n[3], const double spacing_A[3], const double centre_A[3])
 {
     double origin_A[3];
     for (int axis = 0; axis < 3; axis++)
         origin_A[axis] = centre_A[axis] - 0.5 * ((double)(n[axis] - 1) * spacing_A[axis]);
-    return ley_lattice_orthogonal(origin_A, spacing_A, n);
+    return ley_grid_orthogonal(origin_A, spacing_A, n);
 }
 
-bool boundary_cuts_molecule(const ley_lattice *lattice, const ley_atoms *atoms, short_text *what)
+bool boundary_cuts_molecule(const ley_grid *grid, const ley_atoms *atoms, short_text *what)
 {
     const double *position_A = ley_atoms_positions_A(atoms), *radius_A = ley_atoms_radii_A(atoms);
     size_t reaching = 0, at_face[LEY_FACE_COUNT] = {0};
     for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
         bool reaches = false;
         for (int axis = 0; axis < 3; axis++) {
-            const double low_A = lattice->origin_A[axis];
-            const double high_A = low_A + (double)(lattice->n[axis] - 1) * lattice->step_A[axis][axis];
+            const double low_A = grid->origin_A[axis];
+            const double high_A = low_A + (double)(grid->n[axis] - 1) * grid->step_A[axis][axis];
             const bool below = position_A[3 * i + (size_t)axis] - radius_A[i] < low_A;
             const bool above = position_A[3 * i + (size_t)axis] + radius_A[i] > high_A;
             at_face[2 * axis] += below;

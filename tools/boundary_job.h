@@ -34,19 +34,19 @@ extern const char *const stride_names[];
         .help = "largest error that interpolation between the nodes may make, relative to the largest value" \
     }
 
-/* Whether a choice of stride fits a lattice of n nodes; else what is wrong. STRIDE_AUTO always
+/* Whether a choice of stride fits a grid of n nodes; else what is wrong. STRIDE_AUTO always
  * fits. */
 bool boundary_stride_fits(const int64_t n[3], int choice, short_text *why);
 
 /* The stride that a choice, which must fit, stands for, and its error. */
 int boundary_choose_stride(const ley_boundary *boundary, int choice, double tolerance, double *stride_error);
 
-/* Lattice of n points around a centre, spacing h: x_i = centre - (n - 1) h / 2 + i h. */
-ley_lattice boundary_lattice(const int64_t n[3], const double spacing_A[3], const double centre_A[3]);
+/* Grid of n points around a centre, spacing h: x_i = centre - (n - 1) h / 2 + i h. */
+ley_grid boundary_grid(const int64_t n[3], const double spacing_A[3], const double centre_A[3]);
 
-/* Whether atoms, with their radii, reach a face of the lattice or lie beyond it; then a text that
+/* Whether atoms, with their radii, reach a face of the grid or lie beyond it; then a text that
  * says how many, and where. The boundary conditions hold outside of the molecule only. */
-bool boundary_cuts_molecule(const ley_lattice *lattice, const ley_atoms *atoms, short_text *what);
+bool boundary_cuts_molecule(const ley_grid *grid, const ley_atoms *atoms, short_text *what);
 
 /* Comment for the file: what made it, without dates and paths, so that the same command makes the
  * same bytes. `report`: of MDH, else NULL. The caller frees it. */

@@ -48,9 +48,9 @@ static short_text unit_text(const ley_map *map)
 
 static void print_map(const char *letter, const char *path, const ley_map *map)
 {
-    const ley_lattice *lattice = ley_map_lattice(map);
-    printf("%s: %s, %s = %s, spacing %s A, %s\n", letter, base_name(path), lattice_text(lattice->n).s,
-           counted_text(ley_lattice_points(lattice), "point").s, spacing_text(lattice).s,
+    const ley_grid *grid = ley_map_grid(map);
+    printf("%s: %s, %s = %s, spacing %s A, %s\n", letter, base_name(path), grid_text(grid->n).s,
+           counted_text(ley_grid_points(grid), "point").s, spacing_text(grid).s,
            ley_map_units(map)[0] != '\0' ? ley_map_units(map) : "units unknown");
 }
 
@@ -80,7 +80,7 @@ static json_t *json_of_map(const char *path, const ley_map *map)
     json_t *object = json_object();
     json_put(object, "path", json_text(path));
     json_put(object, "units", json_text(ley_map_units(map)));
-    json_put(object, "lattice", json_of_lattice(ley_map_lattice(map)));
+    json_put(object, "lattice", json_of_grid(ley_map_grid(map)));
     return object;
 }
 
@@ -178,7 +178,7 @@ const subcommand compare_command = {
     .words = "B",
     .words_help = "another map",
     .words_wanted = 1,
-    .details = "Differences are A - B, in double precision, over all points of A. Lattices are one where their points "
+    .details = "Differences are A - B, in double precision, over all points of A. Grids are one where their points "
                "are within a thousandth of a step of each other, as files have few digits; others are refused without "
                "--interpolate, and so are maps in different units without --any-units, maps that are 0 everywhere, and "
                "infinite values.",

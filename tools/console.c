@@ -84,7 +84,7 @@ short_text clock_text(double seconds)
     return text_of("%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
 }
 
-short_text lattice_text(const int64_t n[3])
+short_text grid_text(const int64_t n[3])
 {
     return text_of("%lld x %lld x %lld", (long long)n[0], (long long)n[1], (long long)n[2]);
 }

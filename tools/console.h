@@ -20,7 +20,7 @@ short_text billions_text(double per_s);                   /* "1,235 billion", "1
 short_text bytes_text(uint64_t bytes);                    /* "25.6 MiB" */
 short_text seconds_text(double seconds);                  /* "3.21 s" */
 short_text clock_text(double seconds);                    /* "0:07", "1:02:33" */
-short_text lattice_text(const int64_t n[3]);              /* "129 x 129 x 65" */
+short_text grid_text(const int64_t n[3]);                 /* "129 x 129 x 65" */
 short_text triple_text(const double value[3]);            /* "(-32, -32, 0.5)"; 0 has no sign */
 
 /* Columns that a UTF-8 text takes on a terminal. */

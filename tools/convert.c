@@ -140,9 +140,9 @@ static void print_content(const content *c, const char *path)
         print_molecule(path, c->atoms);
         return;
     }
-    const ley_lattice *lattice = ley_map_lattice(c->map);
-    printf("map: %s, %s = %s, spacing %s A\n", base_name(path), lattice_text(lattice->n).s,
-           counted_text(ley_lattice_points(lattice), "point").s, spacing_text(lattice).s);
+    const ley_grid *grid = ley_map_grid(c->map);
+    printf("map: %s, %s = %s, spacing %s A\n", base_name(path), grid_text(grid->n).s,
+           counted_text(ley_grid_points(grid), "point").s, spacing_text(grid).s);
 }
 
 static int convert_run(const parsed_arguments *arguments)

@@ -27,12 +27,12 @@ void field_files_free(field_files *files)
     *files = (field_files){{NULL}};
 }
 
-static ley_status write_map(const ley_points *points, const ley_lattice *lattice, const ley_atoms *atoms, int axis,
+static ley_status write_map(const ley_points *points, const ley_grid *grid, const ley_atoms *atoms, int axis,
                             const char *path, const char *comment, const char *facts, const volatile bool *cancel,
                             ley_error *error)
 {
     ley_map *map = NULL;
-    ley_status status = ley_points_to_map(points, lattice, axis, &map, error);
+    ley_status status = ley_points_to_map(points, grid, axis, &map, error);
     if (status == LEY_OK) {
         ley_map_set_atoms(map, atoms);
         status = ley_map_write(map, path, comment, facts, cancel, error);
@@ -51,29 +51,29 @@ static void remove_written(const char *path)
     free(target);
 }
 
-static ley_status write_component(const ley_points *points, const ley_lattice *lattice, const ley_atoms *atoms,
-                                  int axis, const char *path, const char *comment, const char *facts,
-                                  const volatile bool *cancel, ley_error *error)
+static ley_status write_component(const ley_points *points, const ley_grid *grid, const ley_atoms *atoms, int axis,
+                                  const char *path, const char *comment, const char *facts, const volatile bool *cancel,
+                                  ley_error *error)
 {
     const size_t size = strlen(comment) + 100;
     char *own = allocate(size, 1);
     snprintf(own, size, "field along %c, less the gradient of the potential, in %s/A\n%s", 'x' + axis,
              ley_points_units(points), comment);
-    const ley_status status = write_map(points, lattice, atoms, axis, path, own, facts, cancel, error);
+    const ley_status status = write_map(points, grid, atoms, axis, path, own, facts, cancel, error);
     free(own);
     return status;
 }
 
-ley_status field_maps_write(const ley_points *points, const ley_lattice *lattice, const ley_atoms *atoms,
-                            const char *map, const field_files *files, const char *comment, const char *facts,
+ley_status field_maps_write(const ley_points *points, const ley_grid *grid, const ley_atoms *atoms, const char *map,
+                            const field_files *files, const char *comment, const char *facts,
                             const volatile bool *cancel, ley_error *error)
 {
     ley_status status = LEY_OK;
     int written = 0;
     for (; written < 3 && status == LEY_OK; written += status == LEY_OK)
-        status = write_component(points, lattice, atoms, written, files->path[written], comment, facts, cancel, error);
+        status = write_component(points, grid, atoms, written, files->path[written], comment, facts, cancel, error);
     if (status == LEY_OK)
-        status = write_map(points, lattice, atoms, -1, map, comment, facts, cancel, error);
+        status = write_map(points, grid, atoms, -1, map, comment, facts, cancel, error);
     for (int axis = 0; axis < written && status != LEY_OK; axis++) {
         remove_written(files->path[axis]);
         remove_written(files->path[3 + axis]);

@@ -183,7 +183,7 @@ static void draw(cairo_t *cairo, const void *context)
     cairo_set_source_rgb(cairo, 0.12, 0.12, 0.12);
     canvas_font(cairo, title_size, true);
     canvas_words(cairo, frame.x + 0.5 * frame.width, margin + 0.8 * title_size, 0.5,
-                 text_of("Water: %s atoms, %s points", count_text(first->atoms).s, lattice_text(first->n).s).s);
+                 text_of("Water: %s atoms, %s points", count_text(first->atoms).s, grid_text(first->n).s).s);
     canvas_font(cairo, 0.85 * text_size, false);
     canvas_words(cairo, frame.x + 0.5 * frame.width, margin + title_size + text_gap + 0.6 * text_size, 0.5,
                  "discs: a tolerance each; squares: direct summation, empty where scaled from a part of the map");

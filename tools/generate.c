@@ -44,9 +44,8 @@ static const option_row generate_options[] = {
      .value = "A",
      .low = 0,
      .high = 10,
-     .help =
-         "root mean square displacement of molecules along each axis; at 0 they stand on a grid, with which lattices "
-         "resonate"},
+     .help = "root mean square displacement of molecules along each axis; at 0 they stand on a grid, with which meshes "
+             "resonate"},
     OPTION_ROW_QUIET(generate_values),
 };
 

@@ -245,7 +245,7 @@ static ley_status prepare(job_run *run, ley_error *error)
     return status;
 }
 
-/* A run that missed its tolerance may have come to other lattices, or to another method. */
+/* A run that missed its tolerance may have come to other grids, or to another method. */
 static void take_what_was_done(job_run *run)
 {
     const method_row *row = run->method;

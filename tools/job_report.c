@@ -96,19 +96,19 @@ void print_molecule(const char *path, const ley_atoms *atoms)
            counted_text((int64_t)ley_atoms_count(atoms), "atom").s, ley_atoms_total_charge_e(atoms));
 }
 
-short_text spacing_text(const ley_lattice *lattice)
+short_text spacing_text(const ley_grid *grid)
 {
     double spacing_A[3];
-    ley_lattice_spacing_A(lattice, spacing_A);
+    ley_grid_spacing_A(grid, spacing_A);
     return triple_text(spacing_A);
 }
 
-short_text box_text(const ley_lattice *lattice)
+short_text box_text(const ley_grid *grid)
 {
     double length_A[3];
-    ley_lattice_spacing_A(lattice, length_A);
+    ley_grid_spacing_A(grid, length_A);
     for (int axis = 0; axis < 3; axis++)
-        length_A[axis] *= (double)(lattice->n[axis] - 1);
+        length_A[axis] *= (double)(grid->n[axis] - 1);
     return text_of("%.6g x %.6g x %.6g A", length_A[0], length_A[1], length_A[2]);
 }
 

@@ -234,21 +234,21 @@ json_t *json_of_device(const ley_device_info *device)
     return object;
 }
 
-json_t *json_of_lattice(const ley_lattice *lattice)
+json_t *json_of_grid(const ley_grid *grid)
 {
     double spacing_A[3];
-    ley_lattice_spacing_A(lattice, spacing_A);
+    ley_grid_spacing_A(grid, spacing_A);
     json_t *object = there(json_object());
-    json_put(object, "dims", json_counts(lattice->n, 3));
+    json_put(object, "dims", json_counts(grid->n, 3));
     json_put(object, "spacing_A", json_numbers(spacing_A, 3));
-    if (!ley_lattice_is_orthogonal(lattice)) {
+    if (!ley_grid_is_orthogonal(grid)) {
         json_t *steps = there(json_array());
         for (int axis = 0; axis < 3; axis++)
-            json_add(steps, json_numbers(lattice->step_A[axis], 3));
+            json_add(steps, json_numbers(grid->step_A[axis], 3));
         json_put(object, "step_A", steps);
     }
-    json_put(object, "origin_A", json_numbers(lattice->origin_A, 3));
-    json_put(object, "points", json_count(ley_lattice_points(lattice)));
+    json_put(object, "origin_A", json_numbers(grid->origin_A, 3));
+    json_put(object, "points", json_count(ley_grid_points(grid)));
     return object;
 }
 

@@ -44,7 +44,7 @@ json_t *json_counts(const int64_t *values, size_t n);
     for ((i) = 0; (i) < json_array_size(array) && ((item) = json_array_get((array), (i))) != NULL; (i)++)
 
 json_t *json_of_device(const ley_device_info *device);
-json_t *json_of_lattice(const ley_lattice *lattice);
+json_t *json_of_grid(const ley_grid *grid);
 json_t *json_of_accuracy(const ley_accuracy *accuracy); /* null when nothing was verified */
 json_t *json_of_device_reports(const ley_report *report);
 json_t *json_of_slabs(const ley_report *report);

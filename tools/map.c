@@ -1,4 +1,4 @@
-/* leyden map: the electrostatic potential of a molecule on a lattice, or at points. */
+/* leyden map: the electrostatic potential of a molecule on a grid, or at points. */
 #include "console.h"
 #include "field_maps.h"
 #include "interrupt.h"
@@ -72,7 +72,7 @@ static const option_row map_options[] = {
                 .above_low = true,
                 .high = 1e9,
                 .unset = "by --spacing",
-                .help = "edges of the lattice in Angstrom, from its first point to its last, with --dims"},
+                .help = "edges of the grid in Angstrom, from its first point to its last, with --dims"},
     [CENTRE] = {.name = "gcent",
                 .alias = "fgcent",
                 .kind = OPTION_REAL,
@@ -83,7 +83,7 @@ static const option_row map_options[] = {
                 .high = 1e9,
                 .word = "mol",
                 .unset = "next to mol, so that the origin is a multiple of the spacing",
-                .help = "centre of the lattice in Angstrom, with --dims; mol is the centre of the atoms' bounding box"},
+                .help = "centre of the grid in Angstrom, with --dims; mol is the centre of the atoms' bounding box"},
     [DIMS] = {.name = "dims",
               .alias = "dime",
               .kind = OPTION_INTEGER,
@@ -103,28 +103,28 @@ static const option_row map_options[] = {
                 .low = -1e9,
                 .high = 1e9,
                 .unset = "a multiple of the spacing around the molecule; 0,0,0 of a cell",
-                .help = "the lattice's first point, in Angstrom; with --dims, or where the lattice is the cell"},
+                .help = "the grid's first point, in Angstrom; with --dims, or where the grid is the cell"},
     [PADDING] = {.name = "padding",
                  .kind = OPTION_REAL,
                  .offset = offsetof(map_values, padding_A),
                  .value = "A",
                  .low = 0,
                  .high = 1e8,
-                 .help = "least distance of the atoms' centres from the lattice's faces"},
+                 .help = "least distance of the atoms' centres from the grid's faces"},
     [LIKE] = {.name = "like",
               .kind = OPTION_TEXT,
               .offset = offsetof(map_values, like),
               .value = "MAP",
-              .unset = "a lattice of its own",
-              .help = "the lattice of another map, in any format that is read"},
+              .unset = "a grid of its own",
+              .help = "the grid of another map, in any format that is read"},
     [POINTS] = {.name = "points",
                 .kind = OPTION_TEXT,
                 .is_input = true,
                 .offset = offsetof(map_values, points),
                 .value = "FILE",
-                .unset = "the lattice's",
+                .unset = "the grid's",
                 .help = "potentials at the points of FILE (- is standard input), x y z in a line each, in place of a "
-                        "lattice; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
+                        "grid; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
     [EXCLUDE] = {.name = "exclude",
                  .kind = OPTION_TEXT,
                  .is_input = true,
@@ -178,7 +178,7 @@ static const option_row map_options[] = {
      .low = 1,
      .high = INT32_MAX,
      .unset = "as memory and balance suggest",
-     .help = "planes of the lattice in one piece of work, at most; cutoff and msm: in whole layers of 8 planes, at "
+     .help = "planes of the grid in one piece of work, at most; cutoff and msm: in whole layers of 8 planes, at "
              "least one"},
     {.name = "side-by-side",
      .kind = OPTION_INTEGER,
@@ -201,7 +201,7 @@ typedef struct map_run {
     map_problem problem;
     const ley_map_format *format; /* of a map */
     char *header;                 /* the path of the map's header, where that is a file of its own */
-    ley_lattice lattice;          /* with the field: whose points the problem has; and: */
+    ley_grid grid;                /* with the field: whose points the problem has; and: */
     field_files field;
     int64_t on_charges; /* points that are on charges which they do not exclude */
 } map_run;
@@ -224,9 +224,9 @@ static void set_defaults(void *to)
 
 /* ---- Before the work ------------------------------------------------------------------------- */
 
-/* The lattice of a periodic box is the box itself, unless something else is asked for; with --dims
+/* The grid of a periodic box is the box itself, unless something else is asked for; with --dims
  * alone so many points fill it. */
-static bool lattice_is_cell(const map_run *map, double edge_A[3])
+static bool grid_is_cell(const map_run *map, double edge_A[3])
 {
     const method_row *method = map->run.method;
     const parsed_arguments *arguments = map->run.arguments;
@@ -253,7 +253,7 @@ static int check_points(job_run *run)
         if (option_named_given(arguments, of_maps[i]))
             return fail_usage(arguments->command, "--points and --%s exclude each other", of_maps[i]);
     if (run->method->point_kernels == NULL)
-        return fail_usage(arguments->command, "--points: method %s computes potentials on lattices only",
+        return fail_usage(arguments->command, "--points: method %s computes potentials on grids only",
                           run->method->option.name);
     if (!ends_with(run->output, ".csv") && !output_takes_stdout(run->output))
         return fail_usage(arguments->command, "--output: '%s' must end in .csv, as --points is given", run->output);
@@ -313,7 +313,7 @@ static bool is_field_of_map(const job_run *run)
 }
 
 /* Each pair says the same thing twice, or what the other cannot have. */
-static int check_lattice(const parsed_arguments *arguments)
+static int check_grid(const parsed_arguments *arguments)
 {
     static const size_t pairs[][2] = {{LIKE, DIMS},      {LIKE, SPACING},  {LIKE, LENGTH},    {LIKE, CENTRE},
                                       {LIKE, ORIGIN},    {LIKE, PADDING},  {LENGTH, SPACING}, {LENGTH, PADDING},
@@ -328,7 +328,7 @@ static int check_lattice(const parsed_arguments *arguments)
         return fail_usage(arguments->command,
                           "--dims, --padding and --spacing: two of them say what the third is, so leave one out");
     if (!has_dims && (option_given(arguments, LENGTH) || option_given(arguments, CENTRE)))
-        return fail_usage(arguments->command, "--%s needs --dims: how many points the lattice has",
+        return fail_usage(arguments->command, "--%s needs --dims: how many points the grid has",
                           option_given(arguments, LENGTH) ? "glen" : "gcent");
     if (!has_dims && (values->spacing_A[0] != values->spacing_A[1] || values->spacing_A[0] != values->spacing_A[2]))
         return fail_usage(arguments->command, "--spacing: three different numbers need --dims");
@@ -347,10 +347,10 @@ static int check(job_run *run)
         return code;
     if (option_given(arguments, EXCLUDE))
         return fail_usage(arguments->command, "--exclude needs --points: it says which atoms do not count at these");
-    return check_lattice(arguments);
+    return check_grid(arguments);
 }
 
-/* Points and a map whose lattice is taken exclude each other. */
+/* Points and a map whose grid is taken exclude each other. */
 static named_file points_file(const job_run *run)
 {
     const map_values *values = values_of(run);
@@ -376,18 +376,17 @@ static int check_input(job_run *run)
     map_run *map = (map_run *)run;
     double edge_A[3];
     map->problem.input = run->input;
-    if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS) && !lattice_is_cell(map, edge_A))
-        return fail_usage(arguments->command,
-                          "--origin needs --dims: without it the lattice is laid around the molecule");
-    if (!option_given(arguments, POINTS) && !lattice_is_cell(map, edge_A) && fills_no_box(map))
+    if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS) && !grid_is_cell(map, edge_A))
+        return fail_usage(arguments->command, "--origin needs --dims: without it the grid is laid around the molecule");
+    if (!option_given(arguments, POINTS) && !grid_is_cell(map, edge_A) && fills_no_box(map))
         return fail_usage(arguments->command,
                           "--dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
-                          "--spacing, --glen or --padding, too, for a lattice about the molecule");
+                          "--spacing, --glen or --padding, too, for a grid about the molecule");
     return 0;
 }
 
 /* So many points, or as many as are next to --spacing apart: the far face is the near one again. */
-static void fill_cell(const map_run *map, const double edge_A[3], ley_lattice *lattice)
+static void fill_cell(const map_run *map, const double edge_A[3], ley_grid *grid)
 {
     const map_values *values = values_of(&map->run);
     int64_t n[3];
@@ -397,7 +396,7 @@ static void fill_cell(const map_run *map, const double edge_A[3], ley_lattice *l
         n[axis] = option_given(map->run.arguments, DIMS) ? values->dims[axis] : (int64_t)count;
         spacing_A[axis] = edge_A[axis] / (double)n[axis];
     }
-    *lattice = ley_lattice_orthogonal(values->origin_A, spacing_A, n);
+    *grid = ley_grid_orthogonal(values->origin_A, spacing_A, n);
 }
 
 /* So many points along an axis on which the atoms are: of the spacing, the edge, the centre and the
@@ -419,41 +418,41 @@ static void place_axis(const map_run *map, int axis, const double bounds_A[2], d
         *origin_A = *spacing_A * round(*origin_A / *spacing_A);
 }
 
-static ley_status take_lattice_of(const char *path, ley_lattice *lattice, ley_error *error)
+static ley_status take_grid_of(const char *path, ley_grid *grid, ley_error *error)
 {
     ley_map *like = NULL;
     const ley_status status = ley_map_read(path, &like, error);
     if (status != LEY_OK)
         return status;
-    *lattice = *ley_map_lattice(like);
+    *grid = *ley_map_grid(like);
     ley_map_destroy(like);
-    if (!ley_lattice_is_orthogonal(lattice))
+    if (!ley_grid_is_orthogonal(grid))
         return fail_into(
             error, LEY_ERROR_INPUT,
-            "%s: the lattice is oblique, and --like takes lattices along x, y and z only, on which maps are computed; "
+            "%s: the grid is oblique, and --like takes grids along x, y and z only, on which maps are computed; "
             "potentials at its points can be had with --points",
             path);
     return LEY_OK;
 }
 
-static ley_status choose_lattice(const map_run *map, ley_lattice *lattice, ley_error *error)
+static ley_status choose_grid(const map_run *map, ley_grid *grid, ley_error *error)
 {
     const parsed_arguments *arguments = map->run.arguments;
     const map_values *values = arguments->values;
     double low_A[3], high_A[3], edge_A[3], origin_A[3], spacing_A[3];
     if (values->like != NULL)
-        return take_lattice_of(values->like, lattice, error);
-    if (lattice_is_cell(map, edge_A)) {
-        fill_cell(map, edge_A, lattice);
-        return ley_lattice_check(lattice, error);
+        return take_grid_of(values->like, grid, error);
+    if (grid_is_cell(map, edge_A)) {
+        fill_cell(map, edge_A, grid);
+        return ley_grid_check(grid, error);
     }
     if (!option_given(arguments, DIMS))
-        return ley_lattice_around(map->problem.atoms, values->spacing_A[0], values->padding_A, lattice, error);
+        return ley_grid_around(map->problem.atoms, values->spacing_A[0], values->padding_A, grid, error);
     ley_atoms_bounds_A(map->problem.atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++)
         place_axis(map, axis, (const double[]){low_A[axis], high_A[axis]}, &origin_A[axis], &spacing_A[axis]);
-    *lattice = ley_lattice_orthogonal(origin_A, spacing_A, values->dims);
-    return ley_lattice_check(lattice, error);
+    *grid = ley_grid_orthogonal(origin_A, spacing_A, values->dims);
+    return ley_grid_check(grid, error);
 }
 
 /* ---- The work -------------------------------------------------------------------------------- */
@@ -566,23 +565,23 @@ static ley_status read_input(job_run *run, ley_error *error)
 static ley_status place(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
-    ley_lattice lattice;
+    ley_grid grid;
     if (map->problem.points != NULL)
         return LEY_OK;
-    ley_status status = choose_lattice(map, &lattice, error);
+    ley_status status = choose_grid(map, &grid, error);
     if (status == LEY_OK && is_field_of_map(run)) {
-        map->lattice = lattice;
-        map->problem.is_lattice = true;
-        status = ley_points_create_lattice(&lattice, &map->problem.points, error);
+        map->grid = grid;
+        map->problem.is_grid = true;
+        status = ley_points_create_grid(&grid, &map->problem.points, error);
         return status == LEY_OK ? ley_points_add_field(map->problem.points, error) : status;
     }
     if (status == LEY_OK && run->is_streamed) /* planes go to the file as they come */
-        return ley_map_create_file(&lattice, run->output, &map->problem.map, error);
+        return ley_map_create_file(&grid, run->output, &map->problem.map, error);
     if (status == LEY_OK && run->is_dry)
-        return ley_map_outline(&lattice, &map->problem.map, error);
+        return ley_map_outline(&grid, &map->problem.map, error);
     if (status == LEY_OK && run->method->check_memory != NULL)
-        status = run->method->check_memory(&map->problem, &lattice, error);
-    return status == LEY_OK ? ley_map_create(&lattice, &map->problem.map, error) : status;
+        status = run->method->check_memory(&map->problem, &grid, error);
+    return status == LEY_OK ? ley_map_create(&grid, &map->problem.map, error) : status;
 }
 
 /* What made the map, without dates and paths: the same command makes the same bytes. */
@@ -659,7 +658,7 @@ static ley_status write_file(job_run *run, ley_error *error)
     if (map->problem.map != NULL)
         ley_map_set_atoms(map->problem.map, map->problem.atoms);
     const ley_status status =
-        is_field_of_map(run) ? field_maps_write(map->problem.points, &map->lattice, map->problem.atoms, run->output,
+        is_field_of_map(run) ? field_maps_write(map->problem.points, &map->grid, map->problem.atoms, run->output,
                                                 &map->field, comment, facts, interrupt_flag(), error)
         : map->problem.points != NULL
             ? ley_points_write_csv(map->problem.points, run->output, comment, interrupt_flag(), error)
@@ -681,14 +680,13 @@ static void end(job_run *run)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-static void print_lattice(const job_run *run, const ley_lattice *lattice)
+static void print_grid(const job_run *run, const ley_grid *grid)
 {
     double h_A[3];
-    ley_lattice_spacing_A(lattice, h_A);
+    ley_grid_spacing_A(grid, h_A);
     short_text spacing = h_A[0] == h_A[1] && h_A[1] == h_A[2] ? text_of("%.6g", h_A[0]) : triple_text(h_A);
-    printf("lattice: %s = %s, spacing %s A, box %s from %s\n", lattice_text(lattice->n).s,
-           counted_text(run->report->points, "point").s, spacing.s, box_text(lattice).s,
-           triple_text(lattice->origin_A).s);
+    printf("grid: %s = %s, spacing %s A, box %s from %s\n", grid_text(grid->n).s,
+           counted_text(run->report->points, "point").s, spacing.s, box_text(grid).s, triple_text(grid->origin_A).s);
 }
 
 static void print(const job_run *run)
@@ -696,12 +694,12 @@ static void print(const job_run *run)
     const map_problem *problem = &((const map_run *)run)->problem;
     print_molecule(run->arguments->operand, problem->atoms);
     if (is_field_of_map(run))
-        print_lattice(run, &((const map_run *)run)->lattice);
+        print_grid(run, &((const map_run *)run)->grid);
     else if (problem->points != NULL)
         printf("points: %s of %s\n", count_text(ley_points_count(problem->points)).s,
                base_name(values_of(run)->points));
     else
-        print_lattice(run, ley_map_lattice(problem->map));
+        print_grid(run, ley_map_grid(problem->map));
     printf("method: %s, %s\n", run->method->option.name,
            method_row_title(run->method, run->report)); /* taken for --tol, or the caller's */
 }
@@ -711,10 +709,10 @@ static void put_json(const job_run *run, json_t *report)
     const map_problem *problem = &((const map_run *)run)->problem;
     json_put(report, "molecule", json_of_molecule(run->arguments->operand, problem->atoms));
     const bool is_field = is_field_of_map(run) && problem->points != NULL;
-    const ley_lattice *lattice = is_field               ? &((const map_run *)run)->lattice
-                                 : problem->map != NULL ? ley_map_lattice(problem->map)
-                                                        : NULL;
-    json_put(report, "lattice", lattice != NULL ? json_of_lattice(lattice) : json_null());
+    const ley_grid *grid = is_field               ? &((const map_run *)run)->grid
+                           : problem->map != NULL ? ley_map_grid(problem->map)
+                                                  : NULL;
+    json_put(report, "lattice", grid != NULL ? json_of_grid(grid) : json_null());
     json_put(report, "points",
              problem->points != NULL && !is_field ? json_count(ley_points_count(problem->points)) : json_null());
     json_put(report, "points_on_charges",
@@ -756,14 +754,14 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
 static int64_t size_of_run(const job_run *run)
 {
     const map_run *map = (const map_run *)run;
-    ley_lattice lattice;
+    ley_grid grid;
     ley_error error = {0};
     int64_t points = 0;
     if (map->problem.points != NULL)
         points = ley_points_count(map->problem.points);
-    else if (choose_lattice(map, &lattice, &error) == LEY_OK)
-        points = ley_lattice_points(&lattice);
-    ley_error_clear(&error); /* it is found again by whoever needs the lattice */
+    else if (choose_grid(map, &grid, &error) == LEY_OK)
+        points = ley_grid_points(&grid);
+    ley_error_clear(&error); /* it is found again by whoever needs the grid */
     return points + (int64_t)ley_atoms_count(map->problem.atoms);
 }
 
@@ -799,7 +797,7 @@ static const option_block *const shared[] = {&molecule_options, &job_options, NU
 
 const subcommand map_command = {
     .name = "map",
-    .summary = "Computes the electrostatic potential of a molecule's charges on a regular lattice, or at given points.",
+    .summary = "Computes the electrostatic potential of a molecule's charges on a regular grid, or at given points.",
     .example = "leyden map MOLECULE.pqr -o NEW.dx",
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
@@ -807,13 +805,13 @@ const subcommand map_command = {
     .words = "MORE",
     .words_help = "more molecules: each has a map of its own, and MAP has a {} for the name of the molecule's file "
                   "without folder and ending",
-    .details = "The lattice is laid around the molecule with --padding on every side, or has --dims points about its "
+    .details = "The grid is laid around the molecule with --padding on every side, or has --dims points about its "
                "middle; without --origin its first point is a multiple of the spacing, so that maps of one spacing "
                "share their points. --dims with --padding is so many points over just that, and --dims with --glen and "
-               "--gcent is the lattice of APBS's inputs. A rectangular cell that is periodic along x, y and z is "
-               "itself the lattice where none of these is given: from --origin on, its edges in whole numbers of "
+               "--gcent is the grid of APBS's inputs. A rectangular cell that is periodic along x, y and z is "
+               "itself the grid where none of these is given: from --origin on, its edges in whole numbers of "
                "spacings, each next to --spacing, or in --dims parts, the far faces left out. With --points there is "
-               "no lattice: the potentials at the points of a file are "
+               "no grid: the potentials at the points of a file are "
                "written as a table. Several molecules are computed on devices that are opened once, small ones side by "
                "side; one that fails is told by its name, the others are computed, and the exit code is the highest "
                "one of all. Small sums are done by the host alone, in double precision, where that is sooner than "

@@ -9,7 +9,7 @@ void put_units(FILE *to, const map_problem *problem, bool has_medium)
     fprintf(to, "r_min %.15g A\n", problem->r_min_A);
     if (problem->points != NULL && ley_points_read_field(problem->points) != NULL)
         fprintf(to, "field: %s, less the gradient of phi, in %s/A\n",
-                problem->is_lattice ? "maps _Ex, _Ey, _Ez beside the potential's" : "ex, ey, ez",
+                problem->is_grid ? "maps _Ex, _Ey, _Ez beside the potential's" : "ex, ey, ez",
                 ley_points_units(problem->points));
 }
 

@@ -13,7 +13,7 @@ typedef struct map_problem {
     ley_atoms *atoms;
     ley_map *map;       /* what is to be filled: this, */
     ley_points *points; /* or this, with a field where one is asked for; NULL */
-    bool is_lattice;    /* the points are a lattice's, and become maps */
+    bool is_grid;       /* the points are a grid's, and become maps */
 } map_problem;
 
 /* The line "units: ..." of a header, with the medium where the potential is that of charges. */

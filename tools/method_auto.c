@@ -1,4 +1,4 @@
-/* Whatever reaches a tolerance soonest, in the command: direct summation, or lattices. */
+/* Whatever reaches a tolerance soonest, in the command: direct summation, or grids. */
 #include "console.h"
 #include "method_row.h"
 #include "msm_input.h"
@@ -26,13 +26,13 @@ static double tolerance(const void *input)
     return ((const msm_input *)input)->tolerance;
 }
 
-/* The map, at least: lattices are not known yet. */
-static ley_status check_memory(const void *problem, const ley_lattice *lattice, ley_error *error)
+/* The map, at least: meshes are not known yet. */
+static ley_status check_memory(const void *problem, const ley_grid *grid, ley_error *error)
 {
     const map_problem *map = problem;
     ley_direct direct;
     ley_direct_default(&direct);
-    return ley_direct_check_memory(map->atoms, lattice, &direct, error);
+    return ley_direct_check_memory(map->atoms, grid, &direct, error);
 }
 
 /* The method of a plan; NULL: there is none. */
@@ -64,13 +64,13 @@ static ley_status choose_method(const map_problem *map, ley_engine *engine, ley_
     ley_choice choice;
     *taken = &dcs_row;
     const int64_t points =
-        map->points != NULL ? ley_points_count(map->points) : ley_lattice_points(ley_map_lattice(map->map));
+        map->points != NULL ? ley_points_count(map->points) : ley_grid_points(ley_map_grid(map->map));
     const double pairs = (double)ley_atoms_count(map->atoms) * (double)points;
-    const char *lattices = map->points != NULL ? "msm_points" : "msm",
+    const char *meshes = map->points != NULL ? "msm_points" : "msm",
                *direct_sum = map->points != NULL ? "dcs_points" : "dcs";
-    if (planned != NULL && strcmp(planned, lattices) != 0 && (!direct || strcmp(planned, direct_sum) != 0))
+    if (planned != NULL && strcmp(planned, meshes) != 0 && (!direct || strcmp(planned, direct_sum) != 0))
         return refuse_plan(map, planned, error);
-    if (direct && (planned != NULL ? strcmp(planned, lattices) != 0 : options->variant != NULL || pairs <= few_pairs))
+    if (direct && (planned != NULL ? strcmp(planned, meshes) != 0 : options->variant != NULL || pairs <= few_pairs))
         return LEY_OK;
     const ley_status status = msm_choose(map, engine, options, &choice, error);
     const bool is_sooner = status == LEY_OK && choice.seconds + choice.building_s < choice.direct_s &&
@@ -79,7 +79,7 @@ static ley_status choose_method(const map_problem *map, ley_engine *engine, ley_
         *taken = &msm_row;
     if (*taken == &msm_row)
         msm_take_sum(input, &choice, options);
-    if (status != LEY_OK && direct) { /* no lattices reach it */
+    if (status != LEY_OK && direct) { /* no meshes reach it */
         ley_error_clear(error);
         return LEY_OK;
     }
@@ -98,7 +98,7 @@ static ley_status resolve(const void *problem, ley_engine *engine, ley_run_optio
     return status;
 }
 
-/* No lattices are needed. */
+/* No meshes are needed. */
 static const method_row *by_host(const void *problem)
 {
     const map_problem *map = problem;

@@ -37,11 +37,11 @@ static const periodic_cell *cell(const void *input)
     return &((const short_range_input *)input)->common.cell;
 }
 
-static ley_status check_memory(const void *problem, const ley_lattice *lattice, ley_error *error)
+static ley_status check_memory(const void *problem, const ley_grid *grid, ley_error *error)
 {
     const map_problem *map = problem;
     const ley_short_range range = range_of(map);
-    return ley_short_range_check_memory(map->atoms, lattice, &range, error);
+    return ley_short_range_check_memory(map->atoms, grid, &range, error);
 }
 
 static ley_status create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,

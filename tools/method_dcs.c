@@ -15,11 +15,11 @@ static ley_direct direct_of(const map_problem *problem)
     return direct;
 }
 
-static ley_status check_memory(const void *problem, const ley_lattice *lattice, ley_error *error)
+static ley_status check_memory(const void *problem, const ley_grid *grid, ley_error *error)
 {
     const map_problem *map = problem;
     const ley_direct direct = direct_of(map);
-    return ley_direct_check_memory(map->atoms, lattice, &direct, error);
+    return ley_direct_check_memory(map->atoms, grid, &direct, error);
 }
 
 static ley_status create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,

@@ -25,7 +25,7 @@ static const option_row bench_rows[] = {
      .value = "N",
      .low = 1,
      .high = INT32_MAX,
-     .unset = "the faces of a lattice",
+     .unset = "the faces of a grid",
      .help = "mdh: points of a list"},
     {.name = "salt",
      .kind = OPTION_REAL,
@@ -56,7 +56,7 @@ static int check_bench(const parsed_arguments *arguments)
 {
     const mdh_bench_values *values = option_values(arguments, &bench_options);
     return values->points > 0 && option_named_given(arguments, "dims")
-               ? fail_usage(arguments->command, "--dims is not for a list of --points: it is no lattice")
+               ? fail_usage(arguments->command, "--dims is not for a list of --points: it is no grid")
                : 0;
 }
 

@@ -1,8 +1,8 @@
-/* The potential of all charges by lattices, in the command. */
+/* The potential of all charges by meshes, in the command. */
 #include "bench_msm.h"
 #include "console.h"
 #include "job_report.h"
-#include "lattice_options.h"
+#include "mesh_options.h"
 #include "method_row.h"
 #include "msm_input.h"
 #include "registry.h"
@@ -36,7 +36,7 @@ static const option_row rows[] = {
      .value = "NAME",
      .choices = preset_names,
      .unset = "none",
-     .help = "cutoff, lattice spacing, splitting, window and solver all at once, but for what is given beside it; "
+     .help = "cutoff, mesh spacing, splitting, window and solver all at once, but for what is given beside it; "
              "papers is nodal3, taylor2, 12 A, 2 A, direct"},
     {.name = "fft",
      .kind = OPTION_CHOICE,
@@ -51,7 +51,7 @@ static const option_row rows[] = {
      .value = "N",
      .low = 0,
      .high = 16,
-     .help = "lattices, each of twice the spacing of the one before; 0: as many as pay, of --solver mixed as few as "
+     .help = "meshes, each of twice the spacing of the one before; 0: as many as pay, of --solver mixed as few as "
              "there is room for"},
 };
 
@@ -79,7 +79,7 @@ static int set_tolerance(const parsed_arguments *arguments, msm_input *input)
         return 0;
     input->tolerance = tolerance_of(arguments);
     if (option_named_given(arguments, "preset") || option_named_given(arguments, "levels"))
-        return fail_usage(arguments->command, "--tol and --%s exclude each other: both say what the lattices are",
+        return fail_usage(arguments->command, "--tol and --%s exclude each other: both say what the meshes are",
                           option_named_given(arguments, "preset") ? "preset" : "levels");
     return 0;
 }
@@ -98,12 +98,12 @@ static int begin(const parsed_arguments *arguments, void *to)
         ley_long_range_papers(range);
     if (option_named_given(arguments, "cutoff"))
         range->cutoff_A = input->common.cutoff_A;
-    const unsigned given = lattice_options_take(arguments, range) |
-                           (option_named_given(arguments, "cutoff") ? (unsigned)LEY_FIX_CUTOFF : 0);
+    const unsigned given =
+        mesh_options_take(arguments, range) | (option_named_given(arguments, "cutoff") ? (unsigned)LEY_FIX_CUTOFF : 0);
     input->fixed = input->tolerance > 0 ? given | LEY_FIX_METHOD : 0;
     input->has_sum = option_named_given(arguments, "sum");
-    input->asks_for_lattices = given != 0 || option_named_given(arguments, "preset") ||
-                               option_named_given(arguments, "levels") || option_named_given(arguments, "fft");
+    input->asks_for_meshes = given != 0 || option_named_given(arguments, "preset") ||
+                             option_named_given(arguments, "levels") || option_named_given(arguments, "fft");
     range->levels = (int)values->levels;
     range->fft = values->fft > 0 ? library_names[values->fft] : NULL;
     msm_take_space(input);
@@ -131,7 +131,7 @@ const char *msm_advice(const void *context)
     if (msm_can_be_direct(&input->range))
         return "--method dcs --sum auto comes nearer";
     return (input->fixed & ~(unsigned)LEY_FIX_METHOD) != 0 || input->has_sum
-               ? "it may come nearer where more is left to be chosen: cutoff, lattices, solver, sum"
+               ? "it may come nearer where more is left to be chosen: cutoff, meshes, solver, sum"
                : "no plan comes nearer";
 }
 
@@ -171,11 +171,11 @@ ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_
         open.sum = LEY_SUM_AUTO;
     else if (open.sum == LEY_SUM_AUTO) /* floats come first then */
         open.sum = LEY_SUM_FLOAT;
-    const ley_status status =
-        map->points != NULL ? ley_long_range_choose_points(engine, map->atoms, map->points, input->tolerance,
-                                                           input->fixed, &open, &range, forecast, error)
-                            : ley_long_range_choose(engine, map->atoms, ley_map_lattice(map->map), input->tolerance,
-                                                    input->fixed, &open, &range, forecast, error);
+    const ley_status status = map->points != NULL
+                                  ? ley_long_range_choose_points(engine, map->atoms, map->points, input->tolerance,
+                                                                 input->fixed, &open, &range, forecast, error)
+                                  : ley_long_range_choose(engine, map->atoms, ley_map_grid(map->map), input->tolerance,
+                                                          input->fixed, &open, &range, forecast, error);
     if (status != LEY_OK)
         return status;
     input->range = range;
@@ -197,11 +197,11 @@ static ley_status resolve(const void *problem, ley_engine *engine, ley_run_optio
     return status;
 }
 
-static ley_status check_memory(const void *problem, const ley_lattice *lattice, ley_error *error)
+static ley_status check_memory(const void *problem, const ley_grid *grid, ley_error *error)
 {
     const map_problem *map = problem;
     const ley_long_range range = msm_range_of(map);
-    return ley_long_range_check_memory(map->atoms, lattice, &range, error);
+    return ley_long_range_check_memory(map->atoms, grid, &range, error);
 }
 
 static ley_status create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
@@ -261,7 +261,7 @@ static void put_background(FILE *to, const map_problem *map, const ley_long_rang
         fprintf(to, "background: %.6g e in each cell, uniform, which makes it neutral\n", background_e);
 }
 
-static void put_lattices(FILE *to, const ley_long_range *range, const ley_report *report)
+static void put_meshes(FILE *to, const ley_long_range *range, const ley_report *report)
 {
     put_plan(to, range, report);
     if (range->levels > 0)
@@ -269,7 +269,7 @@ static void put_lattices(FILE *to, const ley_long_range *range, const ley_report
     fputc('\n', to);
 }
 
-/* The host has no lattices. */
+/* The host has no meshes. */
 static bool is_by_host(const ley_report *report)
 {
     return report != NULL && report->host != NULL;
@@ -279,7 +279,7 @@ static void put_header(const void *problem, const ley_report *report, FILE *to)
 {
     const ley_long_range range = msm_range_of(problem);
     if (!is_by_host(report))
-        put_lattices(to, &range, report);
+        put_meshes(to, &range, report);
     else if (range.kappa_per_A > 0)
         fprintf(to, "kappa %.15g / A\n", range.kappa_per_A);
     cell_put(to, &common_of(problem)->cell);
@@ -313,13 +313,13 @@ static void print_steps(const ley_report *report)
     putchar('\n');
 }
 
-/* What `--solver auto` came to, where nothing came of the whole lattice's transform. */
+/* What `--solver auto` came to, where nothing came of the whole mesh's transform. */
 static void print_otherwise(const ley_report *report)
 {
     const ley_note *why = ley_report_note(report, "otherwise"), *window = ley_report_note(report, "window");
     if (why != NULL && window != NULL)
         printf("in place of %s: %s, solver %s: %s\n",
-               ley_report_note(report, "fft_library") != NULL ? "one lattice" : "Fourier transforms", window->text,
+               ley_report_note(report, "fft_library") != NULL ? "one mesh" : "Fourier transforms", window->text,
                taken(report, "solver", solver_names[LEY_SOLVER_MULTILEVEL]), why->text);
 }
 
@@ -335,12 +335,11 @@ static void print_transforms(const ley_report *report)
 static void print(const void *problem, const ley_report *report)
 {
     const ley_long_range range = msm_range_of(problem);
-    const ley_note *lattices = ley_report_note(report, "lattices");
+    const ley_note *meshes = ley_report_note(report, "lattices");
     print_uniform(problem);
     if (!is_by_host(report)) {
         put_plan(stdout, &range, report);
-        printf("; lattices: %s\n",
-               lattices != NULL ? lattices->text : "none, screening leaves nothing beyond the cutoff");
+        printf("; meshes: %s\n", meshes != NULL ? meshes->text : "none, screening leaves nothing beyond the cutoff");
     } else if (range.kappa_per_A > 0) {
         printf("kappa %.15g / A\n", range.kappa_per_A);
     }
@@ -357,13 +356,13 @@ static json_t *json(const void *problem, const ley_report *report)
 {
     const ley_long_range range = msm_range_of(problem);
     json_t *object = json_object();
-    const bool has_lattices = !is_by_host(report);
-    json_put(object, "splitting", json_text(has_lattices ? splitting_names[range.splitting] : NULL));
-    json_put(object, "window", json_text(has_lattices ? window_names[range.window] : NULL));
-    json_put(object, "solver", json_text(has_lattices ? solver_names[range.solver] : NULL));
+    const bool has_meshes = !is_by_host(report);
+    json_put(object, "splitting", json_text(has_meshes ? splitting_names[range.splitting] : NULL));
+    json_put(object, "window", json_text(has_meshes ? window_names[range.window] : NULL));
+    json_put(object, "solver", json_text(has_meshes ? solver_names[range.solver] : NULL));
     json_put(object, "fft", json_text(range.fft));
-    json_put(object, "cutoff_A", has_lattices ? json_number(range.cutoff_A) : json_null());
-    json_put(object, "lattice_spacing_A", has_lattices ? json_number(range.spacing_A) : json_null());
+    json_put(object, "cutoff_A", has_meshes ? json_number(range.cutoff_A) : json_null());
+    json_put(object, "lattice_spacing_A", has_meshes ? json_number(range.spacing_A) : json_null());
     json_put(object, "levels", json_count(range.levels));
     json_put(object, "kappa_per_A", json_number(range.kappa_per_A));
     json_put(object, "periodic", json_text(common_of(problem)->periodic));
@@ -373,20 +372,20 @@ static json_t *json(const void *problem, const ley_report *report)
     return object;
 }
 
-/* Who says what lattices are to be gets lattices. */
+/* Who says what meshes are to be gets meshes. */
 static const method_row *by_host(const void *problem)
 {
     const map_problem *map = problem;
-    return ((const msm_input *)map->input)->asks_for_lattices ? NULL : &msm_row;
+    return ((const msm_input *)map->input)->asks_for_meshes ? NULL : &msm_row;
 }
 
 const method_row msm_row = {
     .option =
         {.name = "msm",
-         .says = "msm is the same sum over all atoms by lattices, in time linear in them",
+         .says = "msm is the same sum over all atoms by meshes, in time linear in them",
          .details =
              "With --method msm pairs within --cutoff (a) are summed one by one, of 1/r less a smooth function "
-             "(--splitting), and that function by lattices whose nodes are --mesh-spacing (h) apart and "
+             "(--splitting), and that function by meshes whose nodes are --mesh-spacing (h) apart and "
              "further: multilevel summation. What that is off by follows from a/h, window and splitting, and is "
              "measured after every run. Of the potential it is 2e-3 to 3e-3 with nodal3, taylor2 and a/h = 6 "
              "(--preset papers), 2e-4 to 4e-4 in water with nodal7, taylor4 and a/h = 6 (the default), 3e-5 at "
@@ -399,7 +398,7 @@ const method_row msm_row = {
              "neutralises a net charge; along one or two axes charges must be neutral. With --kappa every "
              "charge is screened, exp(-kappa r)/r. docs/long-range.md has tables.",
          .options = &msm_options,
-         .common = {&cutoff_options, &tolerance_options, &lattice_options}},
+         .common = {&cutoff_options, &tolerance_options, &mesh_options}},
     .title = "multilevel summation",
     .title_by_host = "sum of all pairs and images",
     .command = &map_command,

@@ -33,11 +33,11 @@ typedef struct method_row {
     void (*end)(void *input);
 
     /* Of maps. The library's method at the points of a list, whose variants can be named then;
-     * NULL: it fills lattices only. The cell in which atoms may have images; NULL: they have none.
+     * NULL: it fills grids only. The cell in which atoms may have images; NULL: they have none.
      * Whether there is memory for the map and the job. */
     const char *point_kernels;
     const periodic_cell *(*cell)(const void *input);
-    ley_status (*check_memory)(const void *problem, const ley_lattice *lattice, ley_error *error);
+    ley_status (*check_memory)(const void *problem, const ley_grid *grid, ley_error *error);
 
     /* The relative root mean square error that the values may have; 0: any. NULL: any. And where it
      * was missed, what may bring them nearer, as the end of a sentence. */

@@ -10,11 +10,11 @@ extern const option_block tolerance_options; /* --tol */
 typedef struct msm_input {
     cutoff_input common;
     ley_long_range range;
-    double tolerance;       /* what is not `fixed` of the range is chosen for it; 0: nothing is */
-    unsigned fixed;         /* LEY_FIX_... */
-    bool has_sum;           /* --sum was given */
-    bool is_chosen;         /* the range has been */
-    bool asks_for_lattices; /* some option says what they are */
+    double tolerance;     /* what is not `fixed` of the range is chosen for it; 0: nothing is */
+    unsigned fixed;       /* LEY_FIX_... */
+    bool has_sum;         /* --sum was given */
+    bool is_chosen;       /* the range has been */
+    bool asks_for_meshes; /* some option says what they are */
 } msm_input;
 
 /* --tol, or what holds where it is not given. */

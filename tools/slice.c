@@ -89,7 +89,7 @@ static const option_row slice_options[] = {
                     .offset = offsetof(slice_values, difference),
                     .value = "MAP2",
                     .unset = "none",
-                    .help = "draw MAP - MAP2, of two maps on one lattice"},
+                    .help = "draw MAP - MAP2, of two maps on one grid"},
     [ATOMS] = {.name = "atoms",
                .kind = OPTION_TEXT,
                .offset = offsetof(slice_values, atoms),
@@ -189,13 +189,13 @@ static int check_arguments(const parsed_arguments *arguments)
 }
 
 /* Which plane the options ask for; an exit code when the map has no such plane. */
-static int choose_plane(const parsed_arguments *arguments, const ley_lattice *lattice, int64_t *index)
+static int choose_plane(const parsed_arguments *arguments, const ley_grid *grid, int64_t *index)
 {
     const slice_values *values = arguments->values;
     int axis = values->plane;
-    double first_A = lattice->origin_A[axis], spacing_A = lattice->step_A[axis][axis];
-    int64_t last = lattice->n[axis] - 1;
-    *index = option_given(arguments, INDEX) ? values->index : lattice->n[axis] / 2;
+    double first_A = grid->origin_A[axis], spacing_A = grid->step_A[axis][axis];
+    int64_t last = grid->n[axis] - 1;
+    *index = option_given(arguments, INDEX) ? values->index : grid->n[axis] / 2;
     if (option_given(arguments, AT)) {
         double planes = round((values->at_A - first_A) / spacing_A);
         if (!(planes >= 0 && planes <= (double)last))
@@ -213,10 +213,10 @@ static int choose_plane(const parsed_arguments *arguments, const ley_lattice *la
 /* Copies plane `index`. Infinite values become huge ones, which pictures can average and clamp. */
 static plane_field extract(const ley_map *map, int normal, int across, int up, int64_t index)
 {
-    const ley_lattice *lattice = ley_map_lattice(map);
-    const int64_t stride[3] = {1, lattice->n[0], lattice->n[0] * lattice->n[1]};
+    const ley_grid *grid = ley_map_grid(map);
+    const int64_t stride[3] = {1, grid->n[0], grid->n[0] * grid->n[1]};
     const float *from = ley_map_read_values(map) + index * stride[normal];
-    plane_field plane = {lattice->n[across], lattice->n[up], NULL};
+    plane_field plane = {grid->n[across], grid->n[up], NULL};
     plane.values = allocate((size_t)(plane.columns * plane.rows), sizeof(float));
     float *to = plane.values;
     for (int64_t row = 0; row < plane.rows; row++)
@@ -324,20 +324,20 @@ static short_text title_of(const parsed_arguments *arguments)
 static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
 {
     const slice_values *values = arguments->values;
-    const ley_lattice *lattice = ley_map_lattice(drawn->map);
+    const ley_grid *grid = ley_map_grid(drawn->map);
     int normal = values->plane, across = normal == 0 ? 1 : 0, up = normal == 2 ? 1 : 2;
     int64_t index;
     ley_error error = {0};
-    if (ley_lattice_check_orthogonal(lattice, arguments->operand, &error) != LEY_OK)
+    if (ley_grid_check_orthogonal(grid, arguments->operand, &error) != LEY_OK)
         return fail_with(&error);
-    int code = choose_plane(arguments, lattice, &index);
+    int code = choose_plane(arguments, grid, &index);
     if (code != 0)
         return code;
-    const double at_A = lattice->origin_A[normal] + (double)index * lattice->step_A[normal][normal];
+    const double at_A = grid->origin_A[normal] + (double)index * grid->step_A[normal][normal];
     const short_text title = title_of(arguments);
     plane_picture picture = {.plane = extract(drawn->map, normal, across, up, index),
-                             .origin_A = {lattice->origin_A[across], lattice->origin_A[up]},
-                             .spacing_A = {lattice->step_A[across][across], lattice->step_A[up][up]},
+                             .origin_A = {grid->origin_A[across], grid->origin_A[up]},
+                             .spacing_A = {grid->step_A[across][across], grid->step_A[up][up]},
                              .axis = {axis_names[across], axis_names[up]},
                              .normal = axis_names[normal],
                              .at_A = at_A,

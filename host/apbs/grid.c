@@ -124,7 +124,7 @@ static ley_status check_focusing(const ley_apbs_input *input, const ley_apbs_fac
     return LEY_OK;
 }
 
-/* ---- Lattice --------------------------------------------------------------------------------- */
+/* ---- Grid --------------------------------------------------------------------------------- */
 
 /* False when the molecule it stands for has no known positions. */
 static bool center_of(const ley_apbs_input *input, const ley_apbs_facts *facts, ley_apbs_keyword keyword,
@@ -145,40 +145,39 @@ static bool center_of(const ley_apbs_input *input, const ley_apbs_facts *facts, 
     return true;
 }
 
-/* Sets the lattice and the number of levels; leaves them 0 when the grid's centre is not known. */
-static ley_status place_lattice(ley_apbs_input *input, const ley_apbs_facts *facts, ley_apbs_elec *elec,
-                                ley_error *error)
+/* Sets the mesh and the number of levels; leaves them 0 when the grid's centre is not known. */
+static ley_status place_grid(ley_apbs_input *input, const ley_apbs_facts *facts, ley_apbs_elec *elec, ley_error *error)
 {
     bool is_auto = facts->type == LEY_APBS_AUTO || facts->type == LEY_APBS_PARA;
     const double *length_A = facts->value[is_auto ? LEY_APBS_CGLEN : LEY_APBS_GLEN];
     double center_A[3], fine_center_A[3], fine_A[3], reduction[3];
-    ley_lattice lattice = {.n = {0}};
-    ley_status status = correct_dime(input, facts, lattice.n, error);
+    ley_grid grid = {.n = {0}};
+    ley_status status = correct_dime(input, facts, grid.n, error);
     if (status != LEY_OK || !center_of(input, facts, is_auto ? LEY_APBS_CGCENT : LEY_APBS_GCENT, center_A))
         return status;
     int levels = 1;
     if (is_auto) {
-        status = fine_length(input, facts, lattice.n, fine_A, error);
+        status = fine_length(input, facts, grid.n, fine_A, error);
         if (status != LEY_OK)
             return status;
-        levels = focusing_levels(length_A, fine_A, lattice.n, reduction);
+        levels = focusing_levels(length_A, fine_A, grid.n, reduction);
         if (facts->type == LEY_APBS_AUTO && center_of(input, facts, LEY_APBS_FGCENT, fine_center_A))
             status = check_focusing(input, facts, center_A, fine_center_A, reduction, levels, error);
         if (status != LEY_OK)
             return status;
     }
     for (int axis = 0; axis < 3; axis++) {
-        double intervals = (double)(lattice.n[axis] - 1);
-        lattice.step_A[axis][axis] = !is_auto && ley_apbs_has(facts, LEY_APBS_GRID) ? facts->value[LEY_APBS_GRID][axis]
-                                                                                    : length_A[axis] / intervals;
-        lattice.origin_A[axis] = center_A[axis] - 0.5 * (intervals * lattice.step_A[axis][axis]);
+        double intervals = (double)(grid.n[axis] - 1);
+        grid.step_A[axis][axis] = !is_auto && ley_apbs_has(facts, LEY_APBS_GRID) ? facts->value[LEY_APBS_GRID][axis]
+                                                                                 : length_A[axis] / intervals;
+        grid.origin_A[axis] = center_A[axis] - 0.5 * (intervals * grid.step_A[axis][axis]);
     }
-    status = ley_lattice_check(&lattice, error);
+    status = ley_grid_check(&grid, error);
     if (status != LEY_OK) {
         ley_error_prefix(error, "%s:%d", input->path, facts->line);
         return status;
     }
-    elec->lattice = lattice;
+    elec->grid = grid;
     elec->levels = levels;
     return LEY_OK;
 }
@@ -219,7 +218,7 @@ static void check_molecules(ley_apbs_input *input, const ley_apbs_facts *facts, 
             "with `parm` APBS replaces the charges and radii of its molecules: the boundary of the ELEC section of "
             "line %d is left to APBS",
             facts->line);
-    else if (elec->lattice.n[0] == 0)
+    else if (elec->grid.n[0] == 0)
         ley_apbs_warn(input, NULL, facts->line,
                       "the grid is centred on a molecule that is no PQR file: the boundary is left to APBS");
     else
@@ -260,7 +259,7 @@ ley_status ley_apbs_place(ley_apbs_input *input, ley_error *error)
             char remark[256];
             if (ley_solvent_remark(&elec->solvent, remark, sizeof remark))
                 ley_apbs_warn(input, NULL, facts->value_line[LEY_APBS_ION], "%s", remark);
-            ley_status status = place_lattice(input, facts, elec, error);
+            ley_status status = place_grid(input, facts, elec, error);
             if (status != LEY_OK)
                 return status;
             check_molecules(input, facts, elec);
@@ -292,7 +291,7 @@ double ley_apbs_boundary_s(const ley_apbs_input *input, size_t elec, int threads
         return 0;
     double n[3], strength = 0;
     for (int axis = 0; axis < 3; axis++)
-        n[axis] = (double)e->lattice.n[axis];
+        n[axis] = (double)e->grid.n[axis];
     for (size_t i = 0; i < e->solvent.ion_count; i++)
         strength += e->solvent.ions[i].concentration_M * squared(e->solvent.ions[i].charge_e);
     double nodes = 2 * (n[0] * n[1] + n[0] * n[2] + n[1] * n[2]);

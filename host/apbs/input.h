@@ -1,5 +1,5 @@
 /* What an APBS input file says. The parser fills it, the molecules are read, then each ELEC section
- * gets its lattice. Limits and rules are those of APBS 3.4.1; docs/apbs.md lists them. */
+ * gets its grid. Limits and rules are those of APBS 3.4.1; docs/apbs.md lists them. */
 #ifndef LEY_APBS_INPUT_H
 #define LEY_APBS_INPUT_H
 

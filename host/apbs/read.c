@@ -1,4 +1,4 @@
-/* The way of an APBS input file from the disk to its lattices. */
+/* The way of an APBS input file from the disk to its grids. */
 #include "apbs/grid.h"
 #include "apbs/molecules.h"
 #include "apbs/sections.h"

@@ -380,8 +380,8 @@ static ley_status check_options(const ley_engine *engine, const ley_bench_option
         return ley_fail(error, LEY_ERROR_USAGE, "unknown arithmetic, or one that follows from a job's error");
     if (options->linear && subject->scale == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "this method is not measured on ever larger problems");
-    if (subject->makes_lattice && (options->n[0] > 0 || options->n[1] > 0 || options->n[2] > 0))
-        return ley_fail(error, LEY_ERROR_USAGE, "the lattice of this benchmark follows from its atoms");
+    if (subject->makes_grid && (options->n[0] > 0 || options->n[1] > 0 || options->n[2] > 0))
+        return ley_fail(error, LEY_ERROR_USAGE, "the grid of this benchmark follows from its atoms");
     if (options->fft != NULL && options->preset != NULL && strcmp(options->preset, "fft") != 0)
         return ley_fail(error, LEY_ERROR_USAGE, "preset %s has no transforms: %s is for preset fft", options->preset,
                         options->fft);

@@ -44,7 +44,7 @@ typedef struct bench_gain {
 /* A method as the benchmark sees it. `problem` is what make() made of the device's sizes. */
 typedef struct bench_subject {
     const char *name;          /* of what is no method; of a method's, NULL */
-    bool makes_lattice;        /* it follows from the atoms, and is not the caller's */
+    bool makes_grid;           /* it follows from the atoms, and is not the caller's */
     const kernel_kind *kernel; /* whose variants are measured; NULL: none */
     bool needs_no_facts;       /* of the calibration */
     bool is_of_host;           /* no device takes part: it is measured once, as of the first one */

@@ -115,7 +115,7 @@ static void end(void *problem)
 typedef struct resident {
     dev *device;
     dev_fft fft;
-    dev_buffer *lattice, *scratch;
+    dev_buffer *mesh, *scratch;
     size_t bytes;
     size_t runs;
     double there_s[BENCH_MOST_REPEATS + 1], back_s[BENCH_MOST_REPEATS + 1]; /* the first one warms up */
@@ -125,7 +125,7 @@ static ley_status one_way(resident *r, bool forward, double *seconds, ley_error 
 {
     dev_event *done = NULL;
     dev_times when = {0, 0};
-    ley_status status = fft_start(&r->fft, forward, r->lattice, r->lattice, r->scratch, &done, error);
+    ley_status status = fft_start(&r->fft, forward, r->mesh, r->mesh, r->scratch, &done, error);
     if (status == LEY_OK)
         status = r->device->backend->wait(r->device, done, &when, error);
     *seconds = when.end_s - when.start_s;
@@ -138,7 +138,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     static const uint32_t half = 0x3f000000;
     resident *r = context;
     double there_s = 0, back_s = 0;
-    ley_status status = r->device->backend->fill(r->device, r->lattice, 0, half, r->bytes, NULL, error);
+    ley_status status = r->device->backend->fill(r->device, r->mesh, 0, half, r->bytes, NULL, error);
     if (status == LEY_OK)
         status = one_way(r, true, &there_s, error);
     if (status == LEY_OK)
@@ -153,8 +153,8 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
 static ley_status make_buffers(resident *r, ley_error *error)
 {
     const dev_backend *b = r->device->backend;
-    r->bytes = fft_lattice_bytes(r->fft.n, true);
-    ley_status status = b->buffer_create(r->device, r->bytes, DEV_READ_WRITE, &r->lattice, error);
+    r->bytes = fft_mesh_bytes(r->fft.n, true);
+    ley_status status = b->buffer_create(r->device, r->bytes, DEV_READ_WRITE, &r->mesh, error);
     if (status == LEY_OK && r->fft.scratch_bytes > 0)
         status = b->buffer_create(r->device, r->fft.scratch_bytes, DEV_READ_WRITE, &r->scratch, error);
     return status;
@@ -165,8 +165,8 @@ static void clear(resident *r)
     const dev_backend *b = r->device->backend;
     if (r->scratch != NULL)
         b->buffer_destroy(r->device, r->scratch);
-    if (r->lattice != NULL)
-        b->buffer_destroy(r->device, r->lattice);
+    if (r->mesh != NULL)
+        b->buffer_destroy(r->device, r->mesh);
     fft_destroy(&r->fft);
 }
 

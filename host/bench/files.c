@@ -143,13 +143,13 @@ static void choose(const worker *w, const calibration *facts, const ley_bench_op
 static void fill(ley_map *map)
 {
     static const double at_A[3][3] = {{-1, -2, -3}, {-4, 20, -1}, {30, -1, 25}}, charge[3] = {300, -500, 400};
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     float *value = ley_map_values(map);
     for (int64_t z = 0; z < l->n[2]; z++)
         for (int64_t y = 0; y < l->n[1]; y++)
             for (int64_t x = 0; x < l->n[0]; x++) {
                 double point_A[3], sum = 0;
-                ley_lattice_point_A(l, (const int64_t[3]){x, y, z}, point_A);
+                ley_grid_point_A(l, (const int64_t[3]){x, y, z}, point_A);
                 for (int i = 0; i < 3; i++)
                     sum += charge[i] /
                            hypot(hypot(point_A[0] - at_A[i][0], point_A[1] - at_A[i][1]), point_A[2] - at_A[i][2]);
@@ -172,8 +172,8 @@ static void end(void *problem)
 
 static ley_status fill_files(files *f, const ley_bench_options *o, const ley_bench_device *d, ley_error *error)
 {
-    const ley_lattice lattice =
-        ley_lattice_orthogonal((const double[3]){0, 0, 0}, (const double[3]){spacing_A, spacing_A, spacing_A}, d->n);
+    const ley_grid grid =
+        ley_grid_orthogonal((const double[3]){0, 0, 0}, (const double[3]){spacing_A, spacing_A, spacing_A}, d->n);
     uint64_t random = 1;
     f->plain_bytes = d->points * TEXT_BYTES_A_POINT;
     f->piece = malloc(PIECE_BYTES);
@@ -186,7 +186,7 @@ static ley_status fill_files(files *f, const ley_bench_options *o, const ley_ben
                                 (long long)getpid());
     if (length >= (int)sizeof f->stem)
         return ley_fail(error, LEY_ERROR_FILE, "%s: %s", o->folder, strerror(ENAMETOOLONG));
-    ley_status status = ley_map_create(&lattice, &f->map, error);
+    ley_status status = ley_map_create(&grid, &f->map, error);
     if (status != LEY_OK)
         return status;
     fill(f->map);
@@ -422,7 +422,7 @@ static void judge(const format_file *file, ley_accuracy *a)
     double sum = 0, all = 0;
     *a = (ley_accuracy){.tolerance = most_error};
     if (file->map != NULL) {
-        const size_t n = (size_t)ley_lattice_points(ley_map_lattice(file->f->map));
+        const size_t n = (size_t)ley_grid_points(ley_map_grid(file->f->map));
         const float *of = ley_map_read_values(file->f->map), *read = ley_map_read_values(file->map);
         for (size_t i = 0; i < n; i++)
             add_difference(a, of[i], read[i], &sum, &all);

@@ -87,7 +87,7 @@ static ley_status try_point_pairs(check_run *run, const kernel_case *c, dev_kern
     return kernel_create_anew(run->device, c->kind, c->spec, true, &k, built, error);
 }
 
-static ley_status try_lattice(check_run *run, const kernel_case *c, dev_kernel *built, ley_error *error)
+static ley_status try_grid(check_run *run, const kernel_case *c, dev_kernel *built, ley_error *error)
 {
     lattice_kernel k = {.device = run->device, .choice = {.variant = c->name}};
     memcpy(&k.choice.spec, c->spec, sizeof k.choice.spec);
@@ -210,8 +210,7 @@ static ley_status try_reference(check_run *run, const kernel_case *c, dev_kernel
     reference_trial *trial = NULL;
     ley_short_range_default(&range);
     const int term = c->spec[kernel_key_count(c->kind) - 1];
-    reference_terms terms = {
-        .term = term, .constant = 332, .r_min_A = 1, .kappa_per_A = 0.1, .shares = {.lattice = 1e-3}};
+    reference_terms terms = {.term = term, .constant = 332, .r_min_A = 1, .kappa_per_A = 0.1, .shares = {.mesh = 1e-3}};
     if (term < LEY_TERM_DCS) {
         range.pair = (ley_pair)term;
         terms.range = &range;
@@ -252,7 +251,7 @@ static const struct {
     {&point_pairs_kind, try_point_pairs},
     {&link_atoms_kind, try_link},
     {&fill_bins_kind, try_alone},
-    {&lattice_kind, try_lattice},
+    {&lattice_kind, try_grid},
     {&spread_count_kind, try_alone},
     {&spread_list_kind, try_spread},
     {&spread_place_kind, try_spread},

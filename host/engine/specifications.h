@@ -5,7 +5,7 @@
 
 #include "calibrate.h"
 
-/* An extent of lattices that are large: padding does not matter. */
+/* An extent of grids that are large: padding does not matter. */
 enum { SPECIFICATIONS_LARGE = 4096 };
 
 /* "float", "compensated", "double" of LEY_SPEC_SUM_... */

@@ -155,7 +155,7 @@ static void to_floats(const void *from, binary_type type, float *to, size_t coun
 /* Values from this number on, counted as they are in the file, to their places in the map. */
 static void scatter(const float *from, size_t count, size_t number, const binary_array *array, ley_map *map)
 {
-    const int64_t *n = ley_map_lattice(map)->n, stride[3] = {1, n[0], n[0] * n[1]};
+    const int64_t *n = ley_map_grid(map)->n, stride[3] = {1, n[0], n[0] * n[1]};
     const int64_t along = n[array->axis[0]], rows = n[array->axis[1]], step = stride[array->axis[0]];
     float *values = ley_map_values(map);
     int64_t i = (int64_t)number % along, row = (int64_t)number / along % rows, plane = (int64_t)number / along / rows;
@@ -177,7 +177,7 @@ static void scatter(const float *from, size_t count, size_t number, const binary
 static ley_status read_blocks(ley_stream *stream, const binary_array *array, ley_map *map, unsigned char *block,
                               float *values, ley_error *error)
 {
-    const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map)), each = (size_t)binary_type_bytes(array->type);
+    const size_t n = (size_t)ley_grid_points(ley_map_grid(map)), each = (size_t)binary_type_bytes(array->type);
     const bool is_in_place = array->axis[0] == 0 && array->axis[1] == 1;
     for (size_t i = 0, part; i < n; i += part) {
         part = n - i < BLOCK_VALUES ? n - i : BLOCK_VALUES;
@@ -205,11 +205,11 @@ static ley_status read_map(ley_stream *stream, const binary_array *array, ley_ma
     return status;
 }
 
-ley_status binary_make_map(ley_stream *stream, const binary_array *array, const ley_lattice *lattice, const char *units,
+ley_status binary_make_map(ley_stream *stream, const binary_array *array, const ley_grid *grid, const char *units,
                            binary_end end, ley_map **map, ley_error *error)
 {
     ley_map *made = NULL;
-    ley_status status = ley_map_create(lattice, &made, error);
+    ley_status status = ley_map_create(grid, &made, error);
     if (status != LEY_OK) {
         ley_error_prefix(error, "%s", ley_stream_path(stream));
         return status;

@@ -30,7 +30,7 @@ typedef enum binary_type {
 typedef struct binary_array {
     binary_type type;
     bool is_big_endian;
-    int axis[3]; /* of the lattice: the one that is fastest in the file first */
+    int axis[3]; /* of the grid: the one that is fastest in the file first */
 } binary_array;
 
 int64_t binary_type_bytes(binary_type type);
@@ -45,7 +45,7 @@ typedef enum binary_end { BINARY_ENDS, BINARY_GOES_ON } binary_end;
 /* A map of what comes next, of which the stream may hold as much. Errors: those of binary_read()
  * and ley_map_create(); LEY_ERROR_INPUT for a value that is no number, or too large for a float,
  * and for bytes behind the last value where the file should end. */
-ley_status binary_make_map(ley_stream *stream, const binary_array *array, const ley_lattice *lattice, const char *units,
+ley_status binary_make_map(ley_stream *stream, const binary_array *array, const ley_grid *grid, const char *units,
                            binary_end end, ley_map **map, ley_error *error);
 
 #endif

@@ -137,7 +137,7 @@ static ley_status write_zeros(writer *w, int64_t n, ley_error *error)
 /* Node (x, y, z), which lies on a face. */
 static double face_value(const ley_boundary *boundary, int64_t x, int64_t y, int64_t z)
 {
-    const int64_t *n = boundary->lattice.n, *face = boundary->face;
+    const int64_t *n = boundary->grid.n, *face = boundary->face;
     int64_t at = z == 0          ? face[4] + y * n[0] + x
                  : z == n[2] - 1 ? face[5] + y * n[0] + x
                  : y == 0        ? face[2] + z * n[0] + x
@@ -149,7 +149,7 @@ static double face_value(const ley_boundary *boundary, int64_t x, int64_t y, int
 
 static ley_status write_rows(writer *w, const ley_boundary *boundary, int stride, ley_error *error)
 {
-    const int64_t *n = boundary->lattice.n, last_z = n[2] - 1;
+    const int64_t *n = boundary->grid.n, last_z = n[2] - 1;
     ley_status status = LEY_OK;
     for (int64_t x = 0; x < n[0]; x += stride)
         for (int64_t y = 0; y < n[1]; y += stride) {
@@ -171,7 +171,7 @@ static ley_status write_rows(writer *w, const ley_boundary *boundary, int stride
 
 static ley_status write_map(writer *w, const ley_boundary *boundary, int stride, const char *comment, ley_error *error)
 {
-    ley_lattice coarse = boundary->lattice;
+    ley_grid coarse = boundary->grid;
     for (int axis = 0; axis < 3; axis++) {
         coarse.n[axis] = (coarse.n[axis] - 1) / stride + 1;
         coarse.step_A[axis][axis] *= stride;
@@ -199,14 +199,14 @@ static ley_status write_map(writer *w, const ley_boundary *boundary, int stride,
 ley_status ley_boundary_write_dx(const ley_boundary *boundary, int stride, const char *path, const char *comment,
                                  const volatile bool *cancel, ley_error *error)
 {
-    if (!boundary->has_lattice)
+    if (!boundary->has_grid)
         return ley_fail(error, LEY_ERROR_USAGE, "%s: a list of points is no map", path);
     if (stride < 1)
         return ley_fail(error, LEY_ERROR_USAGE, "%s: stride %d, must be at least 1", path, stride);
     for (int axis = 0; axis < 3; axis++)
-        if ((boundary->lattice.n[axis] - 1) % stride != 0)
+        if ((boundary->grid.n[axis] - 1) % stride != 0)
             return ley_fail(error, LEY_ERROR_USAGE, "%s: stride %d does not divide the %lld intervals along %c", path,
-                            stride, (long long)boundary->lattice.n[axis] - 1, 'x' + axis);
+                            stride, (long long)boundary->grid.n[axis] - 1, 'x' + axis);
     writer *w;
     ley_status status = start_writer(boundary, path, cancel, &w, error);
     if (status != LEY_OK)

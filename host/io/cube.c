@@ -76,7 +76,7 @@ static void print_atoms(cube_writer *w)
     const ley_atoms *atoms = map_atoms(w->map);
     const size_t n = atoms != NULL ? ley_atoms_count(atoms) : 1;
     for (size_t i = 0; i < n; i++) {
-        const double *at_A = atoms != NULL ? ley_atoms_positions_A(atoms) + 3 * i : ley_map_lattice(w->map)->origin_A;
+        const double *at_A = atoms != NULL ? ley_atoms_positions_A(atoms) + 3 * i : ley_map_grid(w->map)->origin_A;
         print(w, "%5d %11.6f %11.6f %11.6f %11.6f\n", 0, atoms != NULL ? ley_atoms_charges_e(atoms)[i] : 0,
               at_A[0] / units_bohr_A, at_A[1] / units_bohr_A, at_A[2] / units_bohr_A);
     }
@@ -84,7 +84,7 @@ static void print_atoms(cube_writer *w)
 
 static void print_header(cube_writer *w, const char *comment, double per_hartree, double temperature_K)
 {
-    const ley_lattice *lattice = ley_map_lattice(w->map);
+    const ley_grid *grid = ley_map_grid(w->map);
     const ley_atoms *atoms = map_atoms(w->map);
     const char *units = ley_map_units(w->map);
     char title[2 * TITLE_BYTES], at[64] = "", number[LEY_JSON_NUMBER], kelvin[LEY_JSON_NUMBER];
@@ -98,9 +98,9 @@ static void print_header(cube_writer *w, const char *comment, double per_hartree
                  ley_version(), units);
     print_title(w, title);
     print_title(w, comment != NULL && *comment != '\0' ? comment : "OUTER LOOP: X, MIDDLE LOOP: Y, INNER LOOP: Z");
-    print_three(w, atoms != NULL ? (int64_t)ley_atoms_count(atoms) : 1, lattice->origin_A);
+    print_three(w, atoms != NULL ? (int64_t)ley_atoms_count(atoms) : 1, grid->origin_A);
     for (int m = 0; m < 3; m++)
-        print_three(w, lattice->n[m], lattice->step_A[m]);
+        print_three(w, grid->n[m], grid->step_A[m]);
     print_atoms(w);
 }
 
@@ -131,7 +131,7 @@ static ley_status find_temperature(const char *facts, double *temperature_K, ley
 static ley_status check_values(const ley_map *map, const char *path, double factor, ley_error *error)
 {
     ley_status status = map_check_values(map, path, error);
-    const int64_t points = ley_lattice_points(ley_map_lattice(map));
+    const int64_t points = ley_grid_points(ley_map_grid(map));
     for (int64_t i = 0; i < points && factor > 1 && status == LEY_OK; i++)
         if (fabs((double)ley_map_read_values(map)[i]) * factor > (double)FLT_MAX)
             status = ley_fail(error, LEY_ERROR_INPUT, "%s: %g %s is too large for a float in %s", path,
@@ -168,7 +168,7 @@ ley_status cube_write(const ley_map *map, const char *path, const char *comment,
 typedef struct cube_reader {
     const char *path;
     ley_text *text;
-    ley_lattice lattice;
+    ley_grid grid;
     int64_t atoms;     /* how many stand in the file */
     bool has_orbitals; /* a line behind the atoms says which ones */
     bool is_angstrom;
@@ -308,22 +308,22 @@ static ley_status read_axes(cube_reader *r, double steps[3][3], ley_error *error
         double numbers[4];
         ley_status status = read_numbers(r, names[m], 4, 4, numbers, error);
         if (status == LEY_OK)
-            status = take_count(r, names[m], numbers[0], &r->lattice.n[m], error);
+            status = take_count(r, names[m], numbers[0], &r->grid.n[m], error);
         if (status != LEY_OK)
             return status;
-        if (r->lattice.n[m] == 0)
+        if (r->grid.n[m] == 0)
             return ley_text_fail(r->text, error, "%s: no points", names[m]);
-        const bool is_negative = r->lattice.n[m] < 0;
+        const bool is_negative = r->grid.n[m] < 0;
         if (m > 0 && is_negative != r->is_angstrom)
             return ley_text_fail(r->text, error, "counts of both signs: are lengths in bohr or in Angstrom?");
         r->is_angstrom = is_negative;
-        r->lattice.n[m] = llabs(r->lattice.n[m]);
+        r->grid.n[m] = llabs(r->grid.n[m]);
         memcpy(steps[m], numbers + 1, 3 * sizeof **steps);
     }
     return LEY_OK;
 }
 
-static ley_status read_lattice(cube_reader *r, ley_error *error)
+static ley_status read_grid(cube_reader *r, ley_error *error)
 {
     double origin[3], steps[3][3];
     ley_status status = read_first_point(r, origin, error);
@@ -332,11 +332,11 @@ static ley_status read_lattice(cube_reader *r, ley_error *error)
     if (status != LEY_OK)
         return status;
     for (int axis = 0; axis < 3; axis++) {
-        r->lattice.origin_A[axis] = length_A(r, origin[axis]);
+        r->grid.origin_A[axis] = length_A(r, origin[axis]);
         for (int m = 0; m < 3; m++)
-            r->lattice.step_A[m][axis] = length_A(r, steps[m][axis]);
+            r->grid.step_A[m][axis] = length_A(r, steps[m][axis]);
     }
-    if ((status = ley_lattice_check(&r->lattice, error)) != LEY_OK)
+    if ((status = ley_grid_check(&r->grid, error)) != LEY_OK)
         ley_error_prefix(error, "%s:%lld", r->path, (long long)ley_text_line_number(r->text));
     return status;
 }
@@ -473,16 +473,16 @@ ley_status cube_read(ley_stream *stream, ley_map **map, ley_error *error)
         return status;
     status = read_titles(&r, error);
     if (status == LEY_OK)
-        status = read_lattice(&r, error);
+        status = read_grid(&r, error);
     if (status == LEY_OK)
         status = read_atoms(&r, error);
     const text_values from = {.text = r.text, .path = path, .context = &r, .next = next_value, .factor = r.per_hartree};
     if (status == LEY_OK)
-        status = text_array_read(&from, &r.lattice, &values, error);
+        status = text_array_read(&from, &r.grid, &values, error);
     if (status == LEY_OK)
         status = read_end(&r, error);
     if (status == LEY_OK)
-        status = text_array_make_map(values, &r.lattice, r.units, map, error);
+        status = text_array_make_map(values, &r.grid, r.units, map, error);
     free(values);
     ley_text_close(r.text);
     return status;

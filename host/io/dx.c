@@ -79,10 +79,10 @@ static ley_status write_three(ley_output *output, const char *keyword, const dou
     return print(output, error, "%s %s %s %s\n", keyword, text[0], text[1], text[2]);
 }
 
-ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, const char *units, const char *comment,
+ley_status ley_dx_write_header(ley_output *output, const ley_grid *grid, const char *units, const char *comment,
                                bool is_binary, ley_error *error)
 {
-    const long long n[3] = {lattice->n[0], lattice->n[1], lattice->n[2]};
+    const long long n[3] = {grid->n[0], grid->n[1], grid->n[2]};
     char title[64];
     snprintf(title, sizeof title, *units != '\0' ? "POTENTIAL (%s)\n\n" : "POTENTIAL\n\n", units);
     ley_status status = print(output, error, "# Data from leyden %s\n# \n", ley_version());
@@ -93,14 +93,14 @@ ley_status ley_dx_write_header(ley_output *output, const ley_lattice *lattice, c
     if (status == LEY_OK)
         status = print(output, error, "object 1 class gridpositions counts %lld %lld %lld\n", n[0], n[1], n[2]);
     if (status == LEY_OK)
-        status = write_three(output, "origin", lattice->origin_A, error);
+        status = write_three(output, "origin", grid->origin_A, error);
     for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
-        status = write_three(output, "delta", lattice->step_A[axis], error);
+        status = write_three(output, "delta", grid->step_A[axis], error);
     if (status == LEY_OK)
         status = print(output, error, "object 2 class gridconnections counts %lld %lld %lld\n", n[0], n[1], n[2]);
     if (status == LEY_OK)
         status = print(output, error, "object 3 class array type double rank 0 items %lld %s data follows\n",
-                       (long long)ley_lattice_points(lattice), is_binary ? "binary" : "       ");
+                       (long long)ley_grid_points(grid), is_binary ? "binary" : "       ");
     return status;
 }
 
@@ -125,7 +125,7 @@ ley_status ley_dx_write_map(const ley_map *map, const char *path, const char *co
         status = ley_output_open(&output, path, ley_output_is_packed(path), cancel, error);
     if (status != LEY_OK)
         return status;
-    status = ley_dx_write_header(&output, ley_map_lattice(map), ley_map_units(map), comment, false, error);
+    status = ley_dx_write_header(&output, ley_map_grid(map), ley_map_units(map), comment, false, error);
     if (status == LEY_OK)
         status = text_array_write(&output, map, &layout, threads, error);
     if (status == LEY_OK)
@@ -147,7 +147,7 @@ ley_status ley_map_write_dx(const ley_map *map, const char *path, const char *co
 typedef struct dx_reader {
     const char *path;
     ley_text *text;
-    ley_lattice lattice;
+    ley_grid grid;
     bool has_counts, has_origin;
     bool is_double, is_binary; /* as the values are announced */
     int deltas;
@@ -233,7 +233,7 @@ static ley_status read_delta(dx_reader *reader, ley_error *error)
         return status;
     if (reader->deltas == 3)
         return ley_text_fail(reader->text, error, "more than three delta rows");
-    double *step_A = reader->lattice.step_A[reader->deltas++];
+    double *step_A = reader->grid.step_A[reader->deltas++];
     for (int axis = 0; axis < 3; axis++)
         step_A[axis] = row[axis] + 0.0; /* never -0 */
     return LEY_OK;
@@ -289,14 +289,14 @@ static ley_status check_header(dx_reader *reader, int64_t items, ley_error *erro
                              !reader->has_counts   ? "gridpositions"
                              : !reader->has_origin ? "origin"
                                                    : "three delta rows");
-    ley_status status = ley_lattice_check(&reader->lattice, error);
+    ley_status status = ley_grid_check(&reader->grid, error);
     if (status != LEY_OK) {
         ley_error_prefix(error, "%s:%lld", reader->path, (long long)ley_text_line_number(reader->text));
         return status;
     }
-    int64_t points = ley_lattice_points(&reader->lattice);
+    int64_t points = ley_grid_points(&reader->grid);
     if (items != points)
-        return ley_text_fail(reader->text, error, "%lld items for a lattice of %lld points", (long long)items,
+        return ley_text_fail(reader->text, error, "%lld items for a grid of %lld points", (long long)items,
                              (long long)points);
     return LEY_OK;
 }
@@ -310,7 +310,7 @@ static ley_status read_header(dx_reader *reader, ley_error *error)
         if (status != LEY_OK)
             return status;
         if (is(reader, "ORIGIN")) {
-            status = read_three(reader, "origin", reader->lattice.origin_A, error);
+            status = read_three(reader, "origin", reader->grid.origin_A, error);
             reader->has_origin = true;
         } else if (is(reader, "DELTA")) {
             status = read_delta(reader, error);
@@ -322,12 +322,12 @@ static ley_status read_header(dx_reader *reader, ley_error *error)
             if (status == LEY_OK)
                 status = next(reader, error);
             if (status == LEY_OK && is(reader, "GRIDPOSITIONS")) {
-                status = read_counts(reader, reader->lattice.n, error);
+                status = read_counts(reader, reader->grid.n, error);
                 reader->has_counts = true;
             } else if (status == LEY_OK && is(reader, "GRIDCONNECTIONS")) {
                 status = read_counts(reader, connections, error);
                 if (status == LEY_OK && reader->has_counts &&
-                    memcmp(connections, reader->lattice.n, sizeof connections) != 0)
+                    memcmp(connections, reader->grid.n, sizeof connections) != 0)
                     status = ley_text_fail(reader->text, error, "connections and positions have different counts");
             } else if (status == LEY_OK && is(reader, "ARRAY")) {
                 status = read_array_header(reader, &items, error);
@@ -373,11 +373,11 @@ static ley_status read_text_values(dx_reader *reader, ley_map **map, ley_error *
     float *values = NULL;
     const text_values from = {
         .text = reader->text, .path = reader->path, .context = reader, .next = next_value, .factor = 1};
-    ley_status status = text_array_read(&from, &reader->lattice, &values, error);
+    ley_status status = text_array_read(&from, &reader->grid, &values, error);
     if (status == LEY_OK)
         status = read_footer(reader, error);
     if (status == LEY_OK)
-        status = text_array_make_map(values, &reader->lattice, reader->units, map, error);
+        status = text_array_make_map(values, &reader->grid, reader->units, map, error);
     free(values);
     return status;
 }
@@ -398,10 +398,10 @@ static ley_status pass_line(ley_stream *stream, ley_error *error)
     return status == LEY_OK && there > 0 && next == '\n' ? binary_read(stream, &next, 1, error) : status;
 }
 
-static ley_status read_binary_values(ley_stream *stream, const ley_lattice *lattice, const char *units, ley_map **map,
+static ley_status read_binary_values(ley_stream *stream, const ley_grid *grid, const char *units, ley_map **map,
                                      ley_error *error)
 {
-    const int64_t points = ley_lattice_points(lattice), each = binary_type_bytes(doubles.type);
+    const int64_t points = ley_grid_points(grid), each = binary_type_bytes(doubles.type);
     const ley_status status = pass_line(stream, error);
     const int64_t size = ley_stream_size(stream), rest = size - ley_stream_position(stream);
     if (status != LEY_OK)
@@ -412,7 +412,7 @@ static ley_status read_binary_values(ley_stream *stream, const ley_lattice *latt
                         : ley_fail(error, LEY_ERROR_INPUT,
                                    "%s: cut short: %lld bytes of values, but %lld values are to be there",
                                    ley_stream_path(stream), (long long)rest, (long long)points);
-    return binary_make_map(stream, &doubles, lattice, units, BINARY_GOES_ON, map, error);
+    return binary_make_map(stream, &doubles, grid, units, BINARY_GOES_ON, map, error);
 }
 
 /* Its first word, behind a byte order mark and comments, is one of a header's. */
@@ -446,6 +446,6 @@ ley_status dx_read(ley_stream *stream, ley_map **map, ley_error *error)
     if (status == LEY_OK && !reader.is_binary)
         status = read_text_values(&reader, map, error);
     ley_text_close(reader.text);
-    return status == LEY_OK && reader.is_binary ? read_binary_values(stream, &reader.lattice, reader.units, map, error)
+    return status == LEY_OK && reader.is_binary ? read_binary_values(stream, &reader.grid, reader.units, map, error)
                                                 : status;
 }

@@ -16,7 +16,7 @@ enum { COLUMNS = 16 };
 /* rows[c][z] of these x at one y. */
 static void turn(const ley_map *map, int64_t x, int64_t y, int64_t columns, double *rows)
 {
-    const int64_t *n = ley_map_lattice(map)->n;
+    const int64_t *n = ley_map_grid(map)->n;
     const float *values = ley_map_read_values(map) + y * n[0] + x;
     for (int64_t z = 0; z < n[2]; z++, values += n[0] * n[1])
         for (int64_t c = 0; c < columns; c++)
@@ -25,7 +25,7 @@ static void turn(const ley_map *map, int64_t x, int64_t y, int64_t columns, doub
 
 static ley_status write_values(ley_output *output, const ley_map *map, int64_t columns, double *block, ley_error *error)
 {
-    const int64_t *n = ley_map_lattice(map)->n, plane = n[1] * n[2];
+    const int64_t *n = ley_map_grid(map)->n, plane = n[1] * n[2];
     ley_status status = LEY_OK;
     for (int64_t x = 0; x < n[0] && status == LEY_OK; x += columns) {
         const int64_t there = n[0] - x < columns ? n[0] - x : columns;
@@ -41,7 +41,7 @@ static ley_status write_values(ley_output *output, const ley_map *map, int64_t c
 static ley_status write_array(ley_output *output, const ley_map *map, ley_error *error)
 {
     static const int64_t most_bytes = 64 << 20;
-    const int64_t *n = ley_map_lattice(map)->n, plane_bytes = n[1] * n[2] * (int64_t)sizeof(double);
+    const int64_t *n = ley_map_grid(map)->n, plane_bytes = n[1] * n[2] * (int64_t)sizeof(double);
     int64_t columns = most_bytes / plane_bytes;
     columns = columns < 1 ? 1 : columns > COLUMNS ? COLUMNS : columns;
     columns = columns > n[0] ? n[0] : columns;
@@ -62,7 +62,7 @@ ley_status dxbin_write(const ley_map *map, const char *path, const char *comment
         status = ley_output_open(&output, path, ley_output_is_packed(path), cancel, error);
     if (status != LEY_OK)
         return status;
-    status = ley_dx_write_header(&output, ley_map_lattice(map), ley_map_units(map), comment, true, error);
+    status = ley_dx_write_header(&output, ley_map_grid(map), ley_map_units(map), comment, true, error);
     if (status == LEY_OK)
         status = write_array(&output, map, error);
     if (status == LEY_OK)

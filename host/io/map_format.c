@@ -320,10 +320,10 @@ ley_status ley_map_write_as(const ley_map *map, const ley_map_format *format, co
     return ley_fail(error, LEY_ERROR_USAGE, "%s: no format of this library", path);
 }
 
-ley_status ley_map_create_file(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error)
+ley_status ley_map_create_file(const ley_grid *grid, const char *path, ley_map **map, ley_error *error)
 {
     const map_format *format = find(path, NULL);
     if (format == NULL)
         return fail_name(path, error);
-    return format->create != NULL ? format->create(lattice, path, map, error) : ley_map_create(lattice, map, error);
+    return format->create != NULL ? format->create(grid, path, map, error) : ley_map_create(grid, map, error);
 }

@@ -18,7 +18,7 @@ typedef struct map_format {
 
     /* A map whose planes go to the file while they are computed. NULL: the order of the values in
      * the file does not allow that. */
-    ley_status (*create)(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error);
+    ley_status (*create)(const ley_grid *grid, const char *path, ley_map **map, ley_error *error);
 } map_format;
 
 /* Of a file that could not be read as a molecule. True: it is a map, and `error` says so and what

@@ -1,4 +1,4 @@
-/* The JSON file beside a map whose own file has no place for its lattice. docs/formats.md has the
+/* The JSON file beside a map whose own file has no place for its grid. docs/formats.md has the
  * layout. */
 #include "io/map_header.h"
 
@@ -80,19 +80,19 @@ static void put_three(FILE *to, const double values[3])
 static bool put_header(FILE *to, const map_header_kind *kind, const ley_map *map, const char *comment,
                        const char *facts)
 {
-    const ley_lattice *lattice = ley_map_lattice(map);
+    const ley_grid *grid = ley_map_grid(map);
     const char *units = ley_map_units(map);
     fprintf(to, "{\n  \"format\": \"%s\",\n  \"version\": %d,\n  \"creator\": \"leyden %s\",\n", kind->format, VERSION,
             ley_version());
     if (kind->has_values)
         fprintf(to, "  \"values\": \"%s\",\n  \"byte_order\": \"%s\",\n  \"order\": \"%s\",\n", value_type, byte_order,
                 value_order);
-    fprintf(to, "  \"n\": [%lld, %lld, %lld],\n  \"origin_A\": ", (long long)lattice->n[0], (long long)lattice->n[1],
-            (long long)lattice->n[2]);
-    put_three(to, lattice->origin_A);
+    fprintf(to, "  \"n\": [%lld, %lld, %lld],\n  \"origin_A\": ", (long long)grid->n[0], (long long)grid->n[1],
+            (long long)grid->n[2]);
+    put_three(to, grid->origin_A);
     for (int axis = 0; axis < 3; axis++) {
         fputs(axis == 0 ? ",\n  \"step_A\": [" : ", ", to);
-        put_three(to, lattice->step_A[axis]);
+        put_three(to, grid->step_A[axis]);
     }
     fputs("],\n  \"units\": ", to);
     bool done = put_string(to, units, strlen(units));
@@ -215,7 +215,7 @@ static ley_status read_items(header_reader *r, const char *what, int64_t whole[3
 
 static ley_status read_n(header_reader *r, const char *what, ley_error *error)
 {
-    int64_t *n = r->header->lattice.n;
+    int64_t *n = r->header->grid.n;
     const ley_status status = read_items(r, what, n, NULL, error);
     for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
         if (n[axis] < 1)
@@ -225,7 +225,7 @@ static ley_status read_n(header_reader *r, const char *what, ley_error *error)
 
 static ley_status read_origin(header_reader *r, const char *what, ley_error *error)
 {
-    return read_items(r, what, NULL, r->header->lattice.origin_A, error);
+    return read_items(r, what, NULL, r->header->grid.origin_A, error);
 }
 
 static ley_status read_steps(header_reader *r, const char *what, ley_error *error)
@@ -239,9 +239,9 @@ static ley_status read_steps(header_reader *r, const char *what, ley_error *erro
         if (status == LEY_OK && is_there != (m < 3))
             return ley_json_fail(&r->json, error, "%s: %s than three vectors", what, is_there ? "more" : "fewer");
         if (status == LEY_OK && is_there)
-            status = read_items(r, row, NULL, r->header->lattice.step_A[m], error);
+            status = read_items(r, row, NULL, r->header->grid.step_A[m], error);
         for (int axis = 0; axis < 3 && status == LEY_OK && is_there; axis++)
-            r->header->lattice.step_A[m][axis] += 0.0; /* never -0 */
+            r->header->grid.step_A[m][axis] += 0.0; /* never -0 */
     }
     return status;
 }
@@ -332,7 +332,7 @@ ley_status map_header_parse(const map_header_kind *kind, const char *path, const
     for (int i = 0; i < MEMBERS && status == LEY_OK; i++)
         if (!is_read[i] && !members[i].may_lack && (kind->has_values || !members[i].of_values))
             return ley_fail(error, LEY_ERROR_INPUT, "%s: no '%s'", path, members[i].name);
-    if (status == LEY_OK && (status = ley_lattice_check(&header->lattice, error)) != LEY_OK)
+    if (status == LEY_OK && (status = ley_grid_check(&header->grid, error)) != LEY_OK)
         ley_error_prefix(error, "%s", path);
     return status;
 }

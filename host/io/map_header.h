@@ -1,4 +1,4 @@
-/* The JSON file beside a map whose own file has no place for its lattice. docs/formats.md has the
+/* The JSON file beside a map whose own file has no place for its grid. docs/formats.md has the
  * layout. */
 #ifndef LEY_IO_MAP_HEADER_H
 #define LEY_IO_MAP_HEADER_H
@@ -17,7 +17,7 @@ extern const map_header_kind map_header_raw, map_header_npy;
 
 /* What a header says. */
 typedef struct map_header {
-    ley_lattice lattice;
+    ley_grid grid;
     char units[32];
 } map_header;
 

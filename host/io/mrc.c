@@ -60,7 +60,7 @@ static double angle_degrees(const double a[3], const double b[3])
 
 /* A cell is told by its edges and angles, and then lies with a along x and b in the plane of x and
  * y. */
-static ley_status check_lattice(const ley_lattice *l, const char *path, ley_error *error)
+static ley_status check_grid(const ley_grid *l, const char *path, ley_error *error)
 {
     static const double most_aside = 1e-7; /* of the step's length: what a float32 does not tell */
     for (int m = 0; m < 3; m++) {
@@ -77,7 +77,7 @@ static ley_status check_lattice(const ley_lattice *l, const char *path, ley_erro
     return LEY_OK;
 }
 
-static void place_at(const ley_lattice *l, const int64_t start[3], double place_A[3])
+static void place_at(const ley_grid *l, const int64_t start[3], double place_A[3])
 {
     for (int axis = 0; axis < 3; axis++) {
         place_A[axis] = 0;
@@ -88,7 +88,7 @@ static void place_at(const ley_lattice *l, const int64_t start[3], double place_
 
 /* Whether the point that is so many steps from (0, 0, 0) is this one, where it, and each way along
  * an axis, may be off by this share of itself. */
-static bool is_at(const ley_lattice *l, const int64_t start[3], const double place_A[3], double off)
+static bool is_at(const ley_grid *l, const int64_t start[3], const double place_A[3], double off)
 {
     double at_A[3];
     place_at(l, start, at_A);
@@ -102,9 +102,9 @@ static bool is_at(const ley_lattice *l, const int64_t start[3], const double pla
     return true;
 }
 
-/* How many steps from (0, 0, 0) the lattice begins; false: no whole number. The steps are those of
+/* How many steps from (0, 0, 0) the grid begins; false: no whole number. The steps are those of
  * a cell: the third one alone goes along z, it and the second along y. */
-static bool find_start(const ley_lattice *l, int64_t start[3])
+static bool find_start(const ley_grid *l, int64_t start[3])
 {
     double rest_A[3];
     memcpy(rest_A, l->origin_A, sizeof rest_A);
@@ -140,7 +140,7 @@ static void put_float(unsigned char *header, int word, double value)
     put_bits(header, word, bits);
 }
 
-static void put_cell(unsigned char *header, const ley_lattice *l, bool by_start)
+static void put_cell(unsigned char *header, const ley_grid *l, bool by_start)
 {
     int64_t start[3];
     by_start = by_start && find_start(l, start);
@@ -178,7 +178,7 @@ static void make_header(unsigned char header[MRC_HEADER_BYTES], const ley_map *m
                         const char *comment, bool by_start)
 {
     memset(header, 0, MRC_HEADER_BYTES);
-    put_cell(header, ley_map_lattice(map), by_start);
+    put_cell(header, ley_map_grid(map), by_start);
     put_int(header, MODE, VALUES_MODE);
     put_float(header, RANGE, range->least);
     put_float(header, RANGE + 1, range->most);
@@ -197,7 +197,7 @@ static ley_status write_map(const ley_map *map, const char *path, const char *co
     unsigned char header[MRC_HEADER_BYTES];
     value_range range;
     values_file file;
-    ley_status status = check_lattice(ley_map_lattice(map), path, error);
+    ley_status status = check_grid(ley_map_grid(map), path, error);
     if (status == LEY_OK)
         status = values_file_check(map, path, error);
     if (status == LEY_OK)
@@ -223,12 +223,12 @@ ley_status ccp4_write(const ley_map *map, const char *path, const char *comment,
     return write_map(map, path, comment, true, cancel, error);
 }
 
-ley_status mrc_create(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error)
+ley_status mrc_create(const ley_grid *grid, const char *path, ley_map **map, ley_error *error)
 {
-    ley_status status = ley_lattice_check(lattice, error);
+    ley_status status = ley_grid_check(grid, error);
     if (status == LEY_OK)
-        status = check_lattice(lattice, path, error);
-    return status == LEY_OK ? stored_map_create(lattice, path, MRC_HEADER_BYTES, true, map, error) : status;
+        status = check_grid(grid, path, error);
+    return status == LEY_OK ? stored_map_create(grid, path, MRC_HEADER_BYTES, true, map, error) : status;
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -238,7 +238,7 @@ typedef struct mrc_header {
     unsigned char bytes[MRC_HEADER_BYTES]; /* as they are in the file */
     char remark[512];                      /* what may be meant otherwise; empty: nothing */
     binary_array array;
-    ley_lattice lattice;
+    ley_grid grid;
     int64_t offset; /* of the values */
     char units[COMMENT_UNITS];
 } mrc_header;
@@ -391,7 +391,7 @@ static ley_status find_extent(mrc_header *h, int64_t start[3], ley_error *error)
         if (n < 1)
             return ley_fail(error, LEY_ERROR_INPUT, "%s: %d %s", h->path, n, names[i]);
         h->array.axis[i] = axis;
-        h->lattice.n[axis] = n;
+        h->grid.n[axis] = n;
         start[axis] = int_at(h, START + i);
     }
     return LEY_OK;
@@ -426,7 +426,7 @@ static ley_status fail_edge(const mrc_header *h, int m, ley_error *error)
         return ley_fail(error, LEY_ERROR_INPUT,
                         "%s: M%c (word %d), in how many steps the cell's edge %c of %g A is divided, is %d: write that "
                         "number there, %lld where the edge is that of the map",
-                        h->path, name, CELL_N + m + 1, "abc"[m], (double)edge_A, per, (long long)h -> lattice.n[m]);
+                        h->path, name, CELL_N + m + 1, "abc"[m], (double)edge_A, per, (long long)h -> grid.n[m]);
     return ley_fail(error, LEY_ERROR_INPUT,
                     "%s: the cell's edge %c (CELLA, word %d) is %g A in %d steps: write there how long it is, the "
                     "step's length times M%c",
@@ -462,7 +462,7 @@ static ley_status find_steps(mrc_header *h, ley_error *error)
     const double direction[3][3] = {{1, 0, 0}, {cos_c, sin_c, 0}, {cos_b, y, sqrt(fmax(z2, 0))}};
     for (int m = 0; m < 3; m++)
         for (int axis = 0; axis < 3; axis++)
-            h->lattice.step_A[m][axis] = length_A[m] * direction[m][axis] + 0.0; /* never -0 */
+            h->grid.step_A[m][axis] = length_A[m] * direction[m][axis] + 0.0; /* never -0 */
     return LEY_OK;
 }
 
@@ -493,7 +493,7 @@ static ley_status fail_origin(const mrc_header *h, const double origin_A[3], con
 static ley_status find_origin(mrc_header *h, const int64_t start[3], ley_error *error)
 {
     double origin_A[3], start_A[3];
-    place_at(&h->lattice, start, start_A);
+    place_at(&h->grid, start, start_A);
     for (int axis = 0; axis < 3; axis++)
         origin_A[axis] = shortest_at(h, ORIGIN + axis, 1);
     const bool is_number = isfinite(origin_A[0]) && isfinite(origin_A[1]) && isfinite(origin_A[2]);
@@ -507,14 +507,14 @@ static ley_status find_origin(mrc_header *h, const int64_t start[3], ley_error *
         remark(h, "ORIGIN (words 50 to 52) is (%g, %g, %g) and was not taken: the map begins at NSTART (words 5 to 7)",
                origin_A[0], origin_A[1], origin_A[2]);
     const bool by_start = !is_number || !is_there || is_zero(origin_A);
-    const bool is_same = !by_start && is_at(&h->lattice, start, origin_A, of_float32);
+    const bool is_same = !by_start && is_at(&h->grid, start, origin_A, of_float32);
     if (is_started && !by_start && !is_same)
         remark(h,
                "ORIGIN (words 50 to 52) and NSTART (words 5 to 7) tell two places, (%g, %g, %g) and (%g, %g, %g) A: "
                "ORIGIN was taken, as programs of electron microscopy do",
                origin_A[0], origin_A[1], origin_A[2], start_A[0], start_A[1], start_A[2]);
     for (int axis = 0; axis < 3; axis++)
-        h->lattice.origin_A[axis] = (by_start || is_same ? start_A[axis] : origin_A[axis]) + 0.0;
+        h->grid.origin_A[axis] = (by_start || is_same ? start_A[axis] : origin_A[axis]) + 0.0;
     return LEY_OK;
 }
 
@@ -528,7 +528,7 @@ static void find_units(mrc_header *h)
     }
 }
 
-static ley_status find_lattice(mrc_header *h, ley_error *error)
+static ley_status find_grid(mrc_header *h, ley_error *error)
 {
     int64_t start[3] = {0, 0, 0};
     ley_status status = check_tag(h, find_order(h), error);
@@ -542,7 +542,7 @@ static ley_status find_lattice(mrc_header *h, ley_error *error)
         status = find_steps(h, error);
     if (status == LEY_OK)
         status = find_origin(h, start, error);
-    if (status == LEY_OK && (status = ley_lattice_check(&h->lattice, error)) != LEY_OK)
+    if (status == LEY_OK && (status = ley_grid_check(&h->grid, error)) != LEY_OK)
         ley_error_prefix(error, "%s", h->path);
     return status;
 }
@@ -554,7 +554,7 @@ static ley_status find_values(mrc_header *h, const ley_stream *stream, ley_error
     if (extended < 0)
         return ley_fail(error, LEY_ERROR_INPUT, "%s: an extended header of %d bytes (NSYMBT, word 24)", h->path,
                         extended);
-    const int64_t points = ley_lattice_points(&h->lattice), each = binary_type_bytes(h->array.type);
+    const int64_t points = ley_grid_points(&h->grid), each = binary_type_bytes(h->array.type);
     const int64_t size = ley_stream_size(stream);
     h->offset = MRC_HEADER_BYTES + (int64_t)extended;
     if (size < 0 ? ley_stream_may_hold(stream, (double)h->offset + (double)points * (double)each)
@@ -571,7 +571,7 @@ static ley_status make_map(mrc_header *h, ley_stream *stream, ley_map **map, ley
     char text[sizeof h->remark + 256];
     ley_status status = binary_pass(stream, h->offset - MRC_HEADER_BYTES, error);
     if (status == LEY_OK)
-        status = binary_make_map(stream, &h->array, &h->lattice, h->units, BINARY_GOES_ON, map, error);
+        status = binary_make_map(stream, &h->array, &h->grid, h->units, BINARY_GOES_ON, map, error);
     if (status == LEY_OK && h->remark[0] != '\0') {
         snprintf(text, sizeof text, "%s: %s", h->path, h->remark);
         map_set_remark(*map, text);
@@ -588,7 +588,7 @@ ley_status mrc_read(ley_stream *stream, ley_map **map, ley_error *error)
                         (long long)size, MRC_HEADER_BYTES);
     ley_status status = binary_read(stream, h.bytes, sizeof h.bytes, error);
     if (status == LEY_OK)
-        status = find_lattice(&h, error);
+        status = find_grid(&h, error);
     if (status == LEY_OK)
         status = find_values(&h, stream, error);
     if (status != LEY_OK)

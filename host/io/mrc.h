@@ -21,6 +21,6 @@ ley_status mrc_write(const ley_map *map, const char *path, const char *comment, 
                      const volatile bool *cancel, ley_error *error);
 ley_status ccp4_write(const ley_map *map, const char *path, const char *comment, const char *facts,
                       const volatile bool *cancel, ley_error *error);
-ley_status mrc_create(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error);
+ley_status mrc_create(const ley_grid *grid, const char *path, ley_map **map, ley_error *error);
 
 #endif

@@ -19,7 +19,7 @@ enum {
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 /* Version 1.0: the text is as long as two bytes say, and ends in a newline. */
-static void make_header(const ley_lattice *l, char header[NPY_HEADER_BYTES])
+static void make_header(const ley_grid *l, char header[NPY_HEADER_BYTES])
 {
     enum { BEFORE = sizeof magic + VERSION_BYTES + 2, TEXT = NPY_HEADER_BYTES - BEFORE };
     _Static_assert(TEXT < 256, "the length's upper byte is 0");
@@ -38,14 +38,14 @@ ley_status npy_write(const ley_map *map, const char *path, const char *comment, 
                      const volatile bool *cancel, ley_error *error)
 {
     char header[NPY_HEADER_BYTES];
-    make_header(ley_map_lattice(map), header);
+    make_header(ley_map_grid(map), header);
     const map_front front = {header, sizeof header};
     return map_header_write(&map_header_npy, map, path, &front, comment, facts, cancel, error);
 }
 
-ley_status npy_create(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error)
+ley_status npy_create(const ley_grid *grid, const char *path, ley_map **map, ley_error *error)
 {
-    return stored_map_create(lattice, path, NPY_HEADER_BYTES, false, map, error);
+    return stored_map_create(grid, path, NPY_HEADER_BYTES, false, map, error);
 }
 
 /* ---- Reading the array's header -------------------------------------------------------------- */
@@ -232,11 +232,10 @@ static ley_status read_header(ley_stream *stream, binary_array *array, int64_t n
     return status;
 }
 
-static ley_status check_size(const ley_stream *stream, const binary_array *array, const ley_lattice *l,
-                             ley_error *error)
+static ley_status check_size(const ley_stream *stream, const binary_array *array, const ley_grid *l, ley_error *error)
 {
     const char *path = ley_stream_path(stream);
-    const int64_t each = binary_type_bytes(array->type), points = ley_lattice_points(l),
+    const int64_t each = binary_type_bytes(array->type), points = ley_grid_points(l),
                   rest = ley_stream_size(stream) - ley_stream_position(stream);
     if (ley_stream_size(stream) < 0) {
         if (ley_stream_may_hold(stream, (double)points * (double)each))
@@ -256,7 +255,7 @@ static ley_status read_values(ley_stream *stream, const char *header_path, const
 {
     binary_array array;
     int64_t n[3];
-    const ley_lattice *l = &header->lattice;
+    const ley_grid *l = &header->grid;
     ley_status status = read_header(stream, &array, n, error);
     if (status != LEY_OK)
         return status;

@@ -11,9 +11,9 @@
 
 static const binary_array layout = {BINARY_FLOAT32, false, {0, 1, 2}};
 
-ley_status ley_map_create_raw(const ley_lattice *lattice, const char *path, ley_map **map, ley_error *error)
+ley_status ley_map_create_raw(const ley_grid *grid, const char *path, ley_map **map, ley_error *error)
 {
-    return stored_map_create(lattice, path, 0, false, map, error);
+    return stored_map_create(grid, path, 0, false, map, error);
 }
 
 ley_status ley_map_write_raw(const ley_map *map, const char *path, const char *comment, const char *facts,
@@ -24,9 +24,9 @@ ley_status ley_map_write_raw(const ley_map *map, const char *path, const char *c
 }
 
 /* What is packed, or comes through a pipe, is too long or too short when its end is there. */
-static ley_status check_size(ley_stream *stream, const char *header_path, const ley_lattice *lattice, ley_error *error)
+static ley_status check_size(ley_stream *stream, const char *header_path, const ley_grid *grid, ley_error *error)
 {
-    const int64_t points = ley_lattice_points(lattice), expected = points * binary_type_bytes(layout.type);
+    const int64_t points = ley_grid_points(grid), expected = points * binary_type_bytes(layout.type);
     const ley_status status = ley_stream_expect_plain(stream, expected, error);
     const int64_t size = ley_stream_size(stream);
     if (status != LEY_OK || size == expected || (size < 0 && ley_stream_may_hold(stream, (double)expected)))
@@ -44,8 +44,8 @@ static ley_status read_values(ley_stream *stream, const char *header_path, ley_m
     map_header header;
     ley_status status = map_header_read(&map_header_raw, header_path, &header, error);
     if (status == LEY_OK)
-        status = check_size(stream, header_path, &header.lattice, error);
-    return status == LEY_OK ? binary_make_map(stream, &layout, &header.lattice, header.units, BINARY_ENDS, map, error)
+        status = check_size(stream, header_path, &header.grid, error);
+    return status == LEY_OK ? binary_make_map(stream, &layout, &header.grid, header.units, BINARY_ENDS, map, error)
                             : status;
 }
 

@@ -91,7 +91,7 @@ static value_range put_together(const plane_range *planes, int64_t count, int64_
  * is packed when all planes are there: until then they are in a hidden file as they are. */
 typedef struct file_store {
     ley_output output;
-    ley_lattice lattice;
+    ley_grid grid;
     int64_t offset;
     pthread_mutex_t mutex;    /* for its beginning, and: */
     bool is_begun, *is_there; /* [n_z]: planes that were written */
@@ -104,7 +104,7 @@ static ley_status begin_file(file_store *s, ley_error *error)
     ley_status status = LEY_OK;
     pthread_mutex_lock(&s->mutex);
     if (!s->is_begun) {
-        const int64_t values = ley_lattice_points(&s->lattice) * (int64_t)sizeof(float);
+        const int64_t values = ley_grid_points(&s->grid) * (int64_t)sizeof(float);
         status = ley_output_open(&s->output, s->path, false, NULL, error);
         s->is_begun = status == LEY_OK;
         if (s->is_begun)
@@ -121,7 +121,7 @@ static ley_status begin_file(file_store *s, ley_error *error)
 static ley_status store_planes(void *context, int64_t first, int64_t count, const float *values, ley_error *error)
 {
     file_store *s = context;
-    const int64_t plane = s->lattice.n[0] * s->lattice.n[1];
+    const int64_t plane = s->grid.n[0] * s->grid.n[1];
     ley_status status = begin_file(s, error);
     if (s->range != NULL)
         measure_planes(values, plane, count, s->range + first);
@@ -183,17 +183,17 @@ static bool is_regular(const char *path)
     return is;
 }
 
-ley_status stored_map_create(const ley_lattice *lattice, const char *path, int64_t offset, bool is_measured,
-                             ley_map **map, ley_error *error)
+ley_status stored_map_create(const ley_grid *grid, const char *path, int64_t offset, bool is_measured, ley_map **map,
+                             ley_error *error)
 {
-    ley_status status = ley_lattice_check(lattice, error);
+    ley_status status = ley_grid_check(grid, error);
     if (status == LEY_OK)
         status = ley_file_check(path, error);
     if (status != LEY_OK)
         return status;
     if (!is_regular(path))
-        return ley_map_create(lattice, map, error);
-    const size_t length = strlen(path) + 1, planes = (size_t)lattice->n[2];
+        return ley_map_create(grid, map, error);
+    const size_t length = strlen(path) + 1, planes = (size_t)grid->n[2];
     file_store *s = calloc(1, sizeof *s + length);
     if (s != NULL) {
         s->is_there = calloc(planes, sizeof *s->is_there);
@@ -204,12 +204,12 @@ ley_status stored_map_create(const ley_lattice *lattice, const char *path, int64
         return ley_fail_memory(error, length + planes * sizeof *s->range, "a map's file");
     }
     memcpy(s->path, path, length);
-    s->lattice = *lattice;
+    s->grid = *grid;
     s->offset = offset;
     pthread_mutex_init(&s->mutex, NULL);
     const map_store store = {
         .context = s, .write = store_planes, .read = read_stored, .check = check_stored, .end = end_store};
-    return map_create_stored(lattice, &store, map, error);
+    return map_create_stored(grid, &store, map, error);
 }
 
 /* The map's store, where that is a file of this path; NULL: it is not. */
@@ -227,7 +227,7 @@ ley_status values_file_check(const ley_map *map, const char *path, ley_error *er
     const file_store *s = store_of(map, path);
     if (s == NULL)
         return map_check_values(map, path, error);
-    for (int64_t z = 0; z < s->lattice.n[2]; z++)
+    for (int64_t z = 0; z < s->grid.n[2]; z++)
         if (!s->is_there[z])
             return ley_fail(error, LEY_ERROR_INPUT, "%s: the map's plane %lld was not computed", path, (long long)z);
     return s->is_begun ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "%s: the map was written already", path);
@@ -236,7 +236,7 @@ ley_status values_file_check(const ley_map *map, const char *path, ley_error *er
 ley_status values_file_measure(const ley_map *map, const char *path, value_range *range, ley_error *error)
 {
     const file_store *s = store_of(map, path);
-    const int64_t *n = ley_map_lattice(map)->n, plane = n[0] * n[1];
+    const int64_t *n = ley_map_grid(map)->n, plane = n[0] * n[1];
     plane_range *ranges = s != NULL ? s->range : NULL;
     if (s == NULL) {
         ranges = malloc((size_t)n[2] * sizeof *ranges);
@@ -259,7 +259,7 @@ ley_status values_file_measure(const ley_map *map, const char *path, value_range
 static ley_status write_values(ley_output *output, const ley_map *map, ley_error *error)
 {
     const float *values = ley_map_read_values(map);
-    const size_t n = (size_t)ley_lattice_points(ley_map_lattice(map));
+    const size_t n = (size_t)ley_grid_points(ley_map_grid(map));
     float block[4096];
     if (!binary_is_other(false))
         return ley_output_write(output, values, n * sizeof *values, error);
@@ -278,7 +278,7 @@ static ley_status write_values(ley_output *output, const ley_map *map, ley_error
 static ley_status pack_stored(ley_output *output, file_store *s, ley_error *error)
 {
     enum { BLOCK = 1 << 20 };
-    const int64_t end = s->offset + ley_lattice_points(&s->lattice) * (int64_t)sizeof(float);
+    const int64_t end = s->offset + ley_grid_points(&s->grid) * (int64_t)sizeof(float);
     unsigned char *block = malloc(BLOCK);
     ley_status status = block != NULL ? LEY_OK : ley_fail_memory(error, BLOCK, "packing a map");
     for (int64_t at = s->offset, part; at < end && status == LEY_OK; at += part) {

@@ -12,8 +12,8 @@
  * be packed, to one that is packed when all of them are there; in memory, where the path is no
  * regular file's. `is_measured`: values_file_measure() will be asked. Errors: those of
  * ley_map_create_raw(). */
-ley_status stored_map_create(const ley_lattice *lattice, const char *path, int64_t offset, bool is_measured,
-                             ley_map **map, ley_error *error);
+ley_status stored_map_create(const ley_grid *grid, const char *path, int64_t offset, bool is_measured, ley_map **map,
+                             ley_error *error);
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 

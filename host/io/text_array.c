@@ -68,7 +68,7 @@ static size_t items_before(const array_writer *w, int64_t slab)
 
 static void turn_part(const array_writer *w, int64_t slab, int64_t part)
 {
-    const int64_t *n = ley_map_lattice(w->map)->n, plane = n[1] * n[2], x = slab * w->planes;
+    const int64_t *n = ley_map_grid(w->map)->n, plane = n[1] * n[2], x = slab * w->planes;
     const int64_t width = x + w->planes <= n[0] ? w->planes : n[0] - x;
     const int64_t last = (int64_t)parallel_first((size_t)n[1], PARTS, (size_t)part + 1);
     for (int64_t y = (int64_t)parallel_first((size_t)n[1], PARTS, (size_t)part); y < last; y++)
@@ -82,7 +82,7 @@ static void write_values(const array_writer *w, const float *values, int64_t str
                          text_block *block)
 {
     const text_layout *layout = w->layout;
-    const int64_t all = ley_lattice_points(ley_map_lattice(w->map)), rows = ley_map_lattice(w->map)->n[2];
+    const int64_t all = ley_grid_points(ley_map_grid(w->map)), rows = ley_map_grid(w->map)->n[2];
     const int64_t place = layout->ends_rows ? first % rows : first;
     int64_t left = layout->ends_rows ? rows - place : all - place; /* until a line ends, whatever is in it */
     int column = (int)(place % layout->values_a_line);
@@ -102,8 +102,8 @@ static void write_values(const array_writer *w, const float *values, int64_t str
 
 static void make_text(const array_writer *w, int64_t slab, int64_t number, text_block *block)
 {
-    const int64_t *n = ley_map_lattice(w->map)->n, plane = n[1] * n[2];
-    const int64_t first_of_slab = slab * w->planes * plane, all = ley_lattice_points(ley_map_lattice(w->map));
+    const int64_t *n = ley_map_grid(w->map)->n, plane = n[1] * n[2];
+    const int64_t first_of_slab = slab * w->planes * plane, all = ley_grid_points(ley_map_grid(w->map));
     const int64_t end_of_slab = first_of_slab + w->planes * plane < all ? first_of_slab + w->planes * plane : all;
     const int64_t first = first_of_slab + number * BLOCK,
                   last = first + BLOCK < end_of_slab ? first + BLOCK : end_of_slab;
@@ -150,7 +150,7 @@ static bool put_item(void *context, size_t item, size_t worker)
 
 static ley_status reserve(array_writer *w)
 {
-    const int64_t *n = ley_map_lattice(w->map)->n, slabs = w->planes == 1 ? 0 : w->slabs > 1 ? 2 : 1;
+    const int64_t *n = ley_map_grid(w->map)->n, slabs = w->planes == 1 ? 0 : w->slabs > 1 ? 2 : 1;
     const size_t each = (size_t)(w->planes * n[1] * n[2]) * sizeof(float);
     const size_t of_worker = sizeof *w->block * (w->output->packer != NULL ? 2 : 1);
     const size_t bytes = (size_t)slabs * each + w->workers * of_worker;
@@ -179,7 +179,7 @@ static void release(array_writer *w)
 ley_status text_array_write(ley_output *output, const ley_map *map, const text_layout *layout, int threads,
                             ley_error *error)
 {
-    const int64_t *n = ley_map_lattice(map)->n, plane = n[1] * n[2];
+    const int64_t *n = ley_map_grid(map)->n, plane = n[1] * n[2];
     array_writer w = {.map = map, .layout = layout, .output = output, .error = error};
     w.planes = (int64_t)(slab_bytes / sizeof(float)) / plane;
     w.planes = w.planes < 1 ? 1 : w.planes > TILE ? TILE : w.planes;
@@ -247,9 +247,9 @@ static ley_status grow(const text_values *from, int64_t points, int64_t *capacit
     return LEY_OK;
 }
 
-ley_status text_array_read(const text_values *from, const ley_lattice *lattice, float **values, ley_error *error)
+ley_status text_array_read(const text_values *from, const ley_grid *grid, float **values, ley_error *error)
 {
-    int64_t points = ley_lattice_points(lattice), capacity = 0;
+    int64_t points = ley_grid_points(grid), capacity = 0;
     ley_status status = check_memory(from, points, error);
     for (int64_t i = 0; i < points && status == LEY_OK; i++) {
         const char *word;
@@ -271,13 +271,13 @@ ley_status text_array_read(const text_values *from, const ley_lattice *lattice, 
     return status;
 }
 
-ley_status text_array_make_map(const float *values, const ley_lattice *lattice, const char *units, ley_map **map,
+ley_status text_array_make_map(const float *values, const ley_grid *grid, const char *units, ley_map **map,
                                ley_error *error)
 {
-    ley_status status = ley_map_create(lattice, map, error);
+    ley_status status = ley_map_create(grid, map, error);
     if (status != LEY_OK)
         return status;
-    const int64_t *n = lattice->n;
+    const int64_t *n = grid->n;
     for (int64_t y = 0; y < n[1]; y++)
         transpose(values + y * n[2], n[1] * n[2], ley_map_values(*map) + y * n[0], n[0] * n[1], n[0], n[2]);
     ley_map_set_units(*map, units);

@@ -31,14 +31,14 @@ typedef struct text_values {
     double factor; /* what words are multiplied by */
 } text_values;
 
-/* The values of a lattice in the file's order, from malloc; the caller frees them, also on failure.
+/* The values of a grid in the file's order, from malloc; the caller frees them, also on failure.
  * The array grows with what the file really holds: a header alone is no reason to take memory.
  * Errors: LEY_ERROR_MEMORY, also at once where the file is long enough for values that memory is
  * too small for; LEY_ERROR_INPUT with "file:line: what"; those of `next`. */
-ley_status text_array_read(const text_values *from, const ley_lattice *lattice, float **values, ley_error *error);
+ley_status text_array_read(const text_values *from, const ley_grid *grid, float **values, ley_error *error);
 
 /* The map of such values. */
-ley_status text_array_make_map(const float *values, const ley_lattice *lattice, const char *units, ley_map **map,
+ley_status text_array_make_map(const float *values, const ley_grid *grid, const char *units, ley_map **map,
                                ley_error *error);
 
 #endif

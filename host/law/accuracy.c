@@ -137,7 +137,7 @@ size_t accuracy_choose(uint64_t total, size_t wanted, uint64_t seed, int64_t *in
 }
 
 typedef struct sample {
-    const ley_lattice *lattice;
+    const ley_grid *grid;
     accuracy_reference *reference;
     const void *context;
     const atomic_bool *cancelled;
@@ -151,10 +151,10 @@ static bool stopped(const sample *s)
     return cancel_is_asked(s->cancelled);
 }
 
-static void point_of(const ley_lattice *l, int64_t index, double point_A[3])
+static void point_of(const ley_grid *l, int64_t index, double point_A[3])
 {
     const int64_t rest = index / l->n[0], at[3] = {index % l->n[0], rest % l->n[1], rest / l->n[1]};
-    ley_lattice_point_A(l, at, point_A);
+    ley_grid_point_A(l, at, point_A);
 }
 
 static void recompute(void *context, size_t first, size_t last)
@@ -162,7 +162,7 @@ static void recompute(void *context, size_t first, size_t last)
     const sample *s = context;
     for (size_t i = first; i < last && !stopped(s); i++) {
         double point_A[3];
-        point_of(s->lattice, s->indices[i], point_A);
+        point_of(s->grid, s->indices[i], point_A);
         s->references[i] = s->reference(s->context, point_A);
     }
 }
@@ -171,8 +171,8 @@ ley_status accuracy_sample_map(const ley_map *map, accuracy_reference *reference
                                uint64_t seed, double tolerance, const atomic_bool *cancelled, ley_accuracy *accuracy,
                                double worst_A[3], ley_error *error)
 {
-    const ley_lattice *lattice = ley_map_lattice(map);
-    const uint64_t total = (uint64_t)ley_lattice_points(lattice);
+    const ley_grid *grid = ley_map_grid(map);
+    const uint64_t total = (uint64_t)ley_grid_points(grid);
     if (points > total)
         points = (size_t)total;
     const size_t point_bytes = sizeof(int64_t) + sizeof(float) + sizeof(reference_value);
@@ -180,7 +180,7 @@ ley_status accuracy_sample_map(const ley_map *map, accuracy_reference *reference
         memory_check_one("the verification", (double)points * (double)point_bytes, "fewer points to verify", error);
     if (status != LEY_OK)
         return status;
-    sample s = {.lattice = lattice,
+    sample s = {.grid = grid,
                 .reference = reference,
                 .context = context,
                 .cancelled = cancelled,
@@ -201,7 +201,7 @@ ley_status accuracy_sample_map(const ley_map *map, accuracy_reference *reference
             *accuracy = accuracy_compare_float(points, s.values, s.references, tolerance, &worst);
             accuracy->host_points = points;
             if (worst_A != NULL && points > 0)
-                point_of(lattice, s.indices[worst], worst_A);
+                point_of(grid, s.indices[worst], worst_A);
         }
     }
     free(s.indices);

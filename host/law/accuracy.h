@@ -16,7 +16,7 @@ typedef struct accuracy_limits {
     double share;     /* noise is this share of the values' root mean square, over all of space: transforms round each
                          value by a share of the largest ones. 0: there is none */
     double rounding;  /* of the tolerance, what is not the method's own, but that of floats */
-    bool is_smooth;   /* errors are a lattice's, which change over space as slowly as values do far from charges */
+    bool is_smooth;   /* errors are a mesh's, which change over space as slowly as values do far from charges */
 } accuracy_limits;
 
 /* Of float values, and of double ones. */
@@ -56,7 +56,7 @@ size_t accuracy_choose(uint64_t total, size_t wanted, uint64_t seed, int64_t *in
 /* The right value at a point, in double precision. Called from several threads. */
 typedef reference_value accuracy_reference(const void *context, const double point_A[3]);
 
-/* Samples `points` lattice points (all, in order, when there are no more) and recomputes them on
+/* Samples `points` grid points (all, in order, when there are no more) and recomputes them on
  * all host cores. `worst_A`: where the error is largest; may be NULL. LEY_CANCELLED when *cancelled
  * (may be NULL) turns true. */
 ley_status accuracy_sample_map(const ley_map *map, accuracy_reference *reference, const void *context, size_t points,

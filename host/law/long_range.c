@@ -32,7 +32,7 @@ static place place_of(const hierarchy *h, const double point_A[3])
     return p;
 }
 
-/* The number and the weight of the place's node i, j, l; -1: the lattice has no such node. */
+/* The number and the weight of the place's node i, j, l; -1: the mesh has no such node. */
 static int64_t node_of(const hierarchy *h, const place *p, int i, int j, int l, double *weight)
 {
     const int64_t at[3] = {p->first[0] + i, p->first[1] + j, p->first[2] + l};
@@ -158,7 +158,7 @@ static ley_status make_stencil(stencil *s, ley_error *error)
 {
     const size_t count = (size_t)((2 * s->reach[0] + 1) * (2 * s->reach[1] + 1) * (2 * s->reach[2] + 1));
     s->weight = calloc(count, sizeof *s->weight);
-    return s->weight != NULL ? LEY_OK : ley_fail_memory(error, count * sizeof *s->weight, "a lattice's weights");
+    return s->weight != NULL ? LEY_OK : ley_fail_memory(error, count * sizeof *s->weight, "a mesh's weights");
 }
 
 static double *stencil_weight(const stencil *s, const int64_t d[3])
@@ -239,7 +239,7 @@ static ley_status convolve_all(const hierarchy *h, int level, const stencil *s, 
 {
     convolution c = {.h = h, .level = level, .s = s, .charge = charge, .potential = potential};
     parallel_ranges((size_t)(h->level[level].n[1] * h->level[level].n[2]), convolve_rows, &c);
-    return atomic_load(&c.lacks_memory) ? ley_fail_memory(error, sizeof c, "a lattice's neighbours") : LEY_OK;
+    return atomic_load(&c.lacks_memory) ? ley_fail_memory(error, sizeof c, "a mesh's neighbours") : LEY_OK;
 }
 
 ley_status long_range_cutoff(const hierarchy *h, int level, const double *charge, double *potential, ley_error *error)
@@ -348,7 +348,7 @@ static ley_status make_influence(const hierarchy *h, const int64_t n[3], fourier
     return status;
 }
 
-/* The lattice in the padded one, or back. */
+/* The mesh in the padded one, or back. */
 static void copy_nodes(const hierarchy *h, const int64_t n[3], fourier_number *padded, double *nodes, bool back)
 {
     const int64_t *own = h->level[0].n;
@@ -372,7 +372,7 @@ ley_status long_range_transform(const hierarchy *h, const double *charge, double
     fourier_number *values = calloc(count, sizeof *values), *influence = calloc(count, sizeof *influence);
     ley_status status = LEY_OK;
     if (values == NULL || influence == NULL)
-        status = ley_fail_memory(error, 2 * count * sizeof *values, "a lattice's transform");
+        status = ley_fail_memory(error, 2 * count * sizeof *values, "a mesh's transform");
     if (status == LEY_OK)
         status = make_influence(h, n, influence, error);
     if (status == LEY_OK) {
@@ -487,7 +487,7 @@ static ley_status far_potential(const hierarchy *h, size_t n, const double *posi
     double *charge = calloc(nodes, sizeof *charge), *potential = calloc(nodes, sizeof *potential), total_e = 0;
     ley_status status = LEY_OK;
     if (charge == NULL || potential == NULL)
-        status = ley_fail_memory(error, 2 * nodes * sizeof *charge, "a lattice");
+        status = ley_fail_memory(error, 2 * nodes * sizeof *charge, "a mesh");
     if (status == LEY_OK) {
         long_range_anterpolate(h, n, position_A, charge_e, charge);
         status = long_range_solve(h, charge, potential, error);

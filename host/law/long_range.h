@@ -1,9 +1,9 @@
-/* Long-range sums on lattices in plain double precision: the judge of what devices do. Every step
+/* Long-range sums on meshes in plain double precision: the judge of what devices do. Every step
  * is a function of its own, written from its formula: multilevel summation (Hardy, Stone, Schulten
- * 2009, equations 12 to 17), or one lattice and its transform. Values are those of unit charges, in
+ * 2009, equations 12 to 17), or one mesh and its transform. Values are those of unit charges, in
  * e/A: without Coulomb's constant and permittivity.
  *
- * Lattices are double[n[2]][n[1]][n[0]] of a level's nodes (numerics/hierarchy.h). */
+ * Meshes are double[n[2]][n[1]][n[0]] of a level's nodes (numerics/hierarchy.h). */
 #ifndef LEY_LAW_LONG_RANGE_H
 #define LEY_LAW_LONG_RANGE_H
 
@@ -34,7 +34,7 @@ void long_range_prolongate(const hierarchy *h, int fine, const double *coarse, d
 /* Equation 17: the value at a point. */
 double long_range_interpolate(const hierarchy *h, const double *potential, const double point_A[3]);
 
-/* In place of 13 to 16: the lattice's transform, times the influence function, transformed back.
+/* In place of 13 to 16: the mesh's transform, times the influence function, transformed back.
  * Errors: LEY_ERROR_MEMORY. */
 ley_status long_range_transform(const hierarchy *h, const double *charge, double *potential, ley_error *error);
 

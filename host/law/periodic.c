@@ -193,7 +193,7 @@ static WIDE_INLINE double scaled_at(const periodic_sum *s, const near_charges *n
 static WIDE_INLINE void add_near(near_sum *sum, size_t first, size_t last, const double from_A[3], bool slopes)
 {
     const periodic_sum *s = sum->s;
-    const double near2 = s->near_A * s->near_A, reach2 = s->reach_A * s->reach_A, lattice = s->o.shares.lattice,
+    const double near2 = s->near_A * s->near_A, reach2 = s->reach_A * s->reach_A, by_mesh = s->o.shares.mesh,
                  close2 = pow(fmax(LEY_CONTACT, s->o.r_min_A + 2 * (place_share * s->o.r_min_A + place_A)), 2);
     double sums[6] = {0};
     near_charges near;
@@ -206,7 +206,7 @@ static WIDE_INLINE void add_near(near_sum *sum, size_t first, size_t last, const
                 continue;
             }
             const double inverse = near.inverse_per_A[k], inverse2 = inverse * inverse, q_e = s->charges.charge_e[j],
-                         share = s->o.kappa_per_A > 0 ? lattice + (1 - lattice) * near.screening[k] : 1,
+                         share = s->o.kappa_per_A > 0 ? by_mesh + (1 - by_mesh) * near.screening[k] : 1,
                          term = (near.r2[k] < reach2 ? q_e : 0) * scaled_at(s, &near, k, slopes) * inverse,
                          square = (near.r2[k] < near2 ? q_e * q_e : 0) * inverse2;
             sums[0] += square * share * share;
@@ -292,13 +292,13 @@ static WIDE_INLINE void find_nearest(const periodic_sum *s, double *const from_A
 static WIDE_INLINE void add_nearest(const periodic_sum *s, const double *q, double least2, const double r2[BLOCK],
                                     double all[2][BLOCK])
 {
-    const double kappa = s->o.kappa_per_A, lattice = s->o.shares.lattice;
+    const double kappa = s->o.kappa_per_A, by_mesh = s->o.shares.mesh;
     double share[BLOCK];
     for (int j = 0; j < BLOCK; j++)
         share[j] = 1;
     if (kappa > 0)
         for (int j = 0; j < BLOCK; j++) {
-            const double allowed = lattice + (1 - lattice) * wide_exp(-kappa * sqrt(r2[j] > 0 ? r2[j] : 0));
+            const double allowed = by_mesh + (1 - by_mesh) * wide_exp(-kappa * sqrt(r2[j] > 0 ? r2[j] : 0));
             share[j] = allowed * allowed;
         }
     for (int j = 0; j < BLOCK; j++) {

@@ -71,7 +71,7 @@ static ley_term nearest_term(const reference_terms *t, size_t j, const double po
 double reference_excluded_squares(const reference_terms *t, size_t j, double r_A)
 {
     const double smooth_A = fmax(r_A, t->near_A / 4);
-    return pow(t->shares.lattice * ley_atoms_charges_e(t->atoms)[j] / smooth_A, 2);
+    return pow(t->shares.mesh * ley_atoms_charges_e(t->atoms)[j] / smooth_A, 2);
 }
 
 double reference_exclude(const reference_terms *t, const double point_A[3], double *value, double field[3])

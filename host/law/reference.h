@@ -13,8 +13,8 @@
  * which is what errors are judged against: where terms nearly cancel, a float sum has the digits
  * of its terms. Of a long-range sum that is the root of the sum of its squared terms, each with
  * what its limit is (ley_long_range_allowed() of cl/terms.h), and the value's magnitude: the
- * errors of lattices are random from charge to charge, and the sum of absolute terms, which grows
- * with the molecule while the potential does not, would hide a wrong lattice. Where rounding
+ * errors of meshes are random from charge to charge, and the sum of absolute terms, which grows
+ * with the molecule while the potential does not, would hide a wrong mesh. Where rounding
  * decides whether a term counts, the value may be lower by as much as `lower` (<= 0) and higher by
  * as much as `higher` (>= 0). */
 typedef struct reference_value {
@@ -98,7 +98,7 @@ ley_term reference_pair_term(const reference_terms *terms, size_t atom, double r
  * value and a field, which may be NULL; what that changes the squares by. */
 double reference_exclude(const reference_terms *terms, const double point_A[3], double *value, double field[3]);
 
-/* The square that an excluded atom is allowed, whose nearest image is that far: lattices have
+/* The square that an excluded atom is allowed, whose nearest image is that far: meshes have
  * brought its smooth part all the same, which is off as that of others is. It counts as one that is
  * half a cutoff away. */
 double reference_excluded_squares(const reference_terms *terms, size_t atom, double r_A);

@@ -12,8 +12,8 @@
 
 static const double longest_A = 1e8;
 static const char fewer_images[] = "a shorter cutoff, a larger cell, or fewer periodic axes",
-                  fewer_atoms[] = "fewer atoms, or a smaller lattice",
-                  fuller_bins[] = "a larger --bin-fill, a smaller --bin-depth, or a smaller lattice";
+                  fewer_atoms[] = "fewer atoms, or a smaller grid",
+                  fuller_bins[] = "a larger --bin-fill, a smaller --bin-depth, or a smaller grid";
 static const double neighbourhood_bins =
     16; /* along an axis, when the side is ours to choose: 4,000 in a ball are a table that fits */
 
@@ -89,11 +89,11 @@ static ley_status set_images(const binning_plan *plan, size_t atoms, images *im,
         return ley_fail(error, LEY_ERROR_INPUT, "cell: its vectors lie in a plane, or two of them on a line");
     im->mean /= fabs(volume);
     for (int i = 0; i < 3; i++) {
-        im->mean *= (double)(plan->lattice.n[i] - 1) * plan->lattice.step_A[i][i] + 2 * plan->reach_A;
+        im->mean *= (double)(plan->grid.n[i] - 1) * plan->grid.step_A[i][i] + 2 * plan->reach_A;
         cross(im->v_A[(i + 1) % 3], im->v_A[(i + 2) % 3], im->dual[i]);
         for (int axis = 0; axis < 3; axis++) {
             im->dual[i][axis] /= volume;
-            const double length_A = (double)(plan->lattice.n[axis] - 1) * plan->lattice.step_A[axis][axis];
+            const double length_A = (double)(plan->grid.n[axis] - 1) * plan->grid.step_A[axis][axis];
             const double at_low = -plan->reach_A * im->dual[i][axis],
                          at_high = (length_A + plan->reach_A) * im->dual[i][axis];
             im->low[i] += fmin(at_low, at_high);
@@ -138,8 +138,8 @@ static ley_status check_options(const binning_options *o, ley_error *error)
 
 static double region_extent_A(const binning_plan *plan, int axis)
 {
-    const int64_t points = plan->options.region[axis], n = plan->lattice.n[axis];
-    return (double)((points < n ? points : n) - 1) * plan->lattice.step_A[axis][axis];
+    const int64_t points = plan->options.region[axis], n = plan->grid.n[axis];
+    return (double)((points < n ? points : n) - 1) * plan->grid.step_A[axis][axis];
 }
 
 /* The grid of bins of these sides; false when there are more than 2^31 - 1. */
@@ -149,8 +149,8 @@ static bool lay_out(binning_plan *plan, const double side_A[3])
     int64_t bins = 1;
     for (int axis = 0; axis < 3; axis++) {
         const int64_t region = plan->options.region[axis];
-        const double side = side_A[axis], last_A = (double)((plan->lattice.n[axis] - 1) / region * region) *
-                                                   plan->lattice.step_A[axis][axis];
+        const double side = side_A[axis],
+                     last_A = (double)((plan->grid.n[axis] - 1) / region * region) * plan->grid.step_A[axis][axis];
         const double across = (plan->reach_A + region_extent_A(plan, axis)) / side;
         if (!(across + last_A / side < INT32_MAX))
             return false;
@@ -233,8 +233,8 @@ static double sample_density(const binning_plan *plan, const ley_atoms *atoms, b
     s.across = fmin(DENSITY_CELLS, fmax(1, floor(cbrt((double)(n / stride) / 16))));
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
-        const double origin_A = plan->lattice.origin_A[axis];
-        const double last_A = origin_A + (double)(plan->lattice.n[axis] - 1) * plan->lattice.step_A[axis][axis];
+        const double origin_A = plan->grid.origin_A[axis];
+        const double last_A = origin_A + (double)(plan->grid.n[axis] - 1) * plan->grid.step_A[axis][axis];
         if (!periodic) {
             low_A[axis] = fmax(low_A[axis], origin_A - plan->reach_A);
             high_A[axis] = fmin(high_A[axis], last_A + plan->reach_A);
@@ -264,7 +264,7 @@ static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const 
     double side_A = plan->density_per_A3 > 0 ? cbrt(plan->options.fill * plan->options.depth / plan->density_per_A3)
                                              : neighbourhood_A;
     side_A = fmax(fmin(side_A, neighbourhood_A), neighbourhood_A / neighbourhood_bins);
-    for (; side_A < 1e10; side_A *= 1.02) { /* few atoms in a large lattice: no grid of empty bins for them */
+    for (; side_A < 1e10; side_A *= 1.02) { /* few atoms in a large grid: no grid of empty bins for them */
         const double taken_A = plan->options.even_sides ? ceil(side_A * 64) / 64 : side_A;
         if (lay_out(plan, (double[3]){taken_A, taken_A, taken_A}) && (double)plan->bins <= 4 * entries + 4096)
             return LEY_OK;
@@ -273,14 +273,14 @@ static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const 
                     (long long)plan->options.spare_bins);
 }
 
-ley_status binning_prepare(const ley_atoms *atoms, const ley_lattice *lattice, const binning_options *options,
+ley_status binning_prepare(const ley_atoms *atoms, const ley_grid *grid, const binning_options *options,
                            binning_plan *plan, ley_error *error)
 {
     images im;
-    binning_plan p = {.lattice = *lattice, .options = *options, .reach_A = options->cutoff_A * (1 + 1e-5)};
-    ley_status status = ley_lattice_check(lattice, error);
+    binning_plan p = {.grid = *grid, .options = *options, .reach_A = options->cutoff_A * (1 + 1e-5)};
+    ley_status status = ley_grid_check(grid, error);
     if (status == LEY_OK)
-        status = ley_lattice_check_orthogonal(lattice, "bins", error);
+        status = ley_grid_check_orthogonal(grid, "bins", error);
     if (status == LEY_OK)
         status = check_options(options, error);
     if (status == LEY_OK)
@@ -301,7 +301,7 @@ void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin
 {
     for (int axis = 0; axis < 3; axis++)
         bin[axis] = plan->origin_bin[axis] + (int64_t)floor((double)(region[axis] * plan->options.region[axis]) *
-                                                            plan->lattice.step_A[axis][axis] / plan->side_A[axis]);
+                                                            plan->grid.step_A[axis][axis] / plan->side_A[axis]);
 }
 
 /* ---- Filling --------------------------------------------------------------------------------- */
@@ -316,7 +316,7 @@ typedef struct record {
     int32_t bin, index;
 } record;
 
-/* Positions from the lattice's origin: where they are in reach, and their bin, position *
+/* Positions from the grid's origin: where they are in reach, and their bin, position *
  * bins_per_A + zero. */
 typedef struct bin_axis {
     double low_A, high_A, bins_per_A, side_A, zero;
@@ -408,7 +408,7 @@ static inline int32_t along(const bin_axis *a, double d_A)
     return bin > a->last ? a->last : bin; /* by rounding */
 }
 
-/* The bin of a position from the lattice's origin, or -1 when it is out of reach. */
+/* The bin of a position from the grid's origin, or -1 when it is out of reach. */
 static inline int32_t bin_of(const bin_axis a[3], const double d_A[3])
 {
     if (!((d_A[0] >= a[0].low_A) & (d_A[0] <= a[0].high_A) & (d_A[1] >= a[1].low_A) & (d_A[1] <= a[1].high_A) &
@@ -417,7 +417,7 @@ static inline int32_t bin_of(const bin_axis a[3], const double d_A[3])
     return (along(&a[2], d_A[2]) * (a[1].last + 1) + along(&a[1], d_A[1])) * (a[0].last + 1) + along(&a[0], d_A[0]);
 }
 
-/* The slot of an atom with this position from the lattice's origin. */
+/* The slot of an atom with this position from the grid's origin. */
 static inline void place(const bin_axis a[3], const double d_A[3], float charge, float slot[4])
 {
     for (int axis = 0; axis < 3; axis++)
@@ -454,8 +454,7 @@ static void sort_chunk(const fill_job *j, size_t c)
     const size_t first = c * j->chunk, n = j->atoms - first < j->chunk ? j->atoms - first : j->chunk;
     const double *position_A = j->position_A + 3 * first, *charge_e = j->charge_e + first,
                  scale = j->plan->options.charge_scale;
-    const double x_A = j->plan->lattice.origin_A[0], y_A = j->plan->lattice.origin_A[1],
-                 z_A = j->plan->lattice.origin_A[2];
+    const double x_A = j->plan->grid.origin_A[0], y_A = j->plan->grid.origin_A[1], z_A = j->plan->grid.origin_A[2];
     for (size_t i = 0; i < n; i++) {
         if (i + SOON < n) {
             __builtin_prefetch(position_A + 3 * (i + SOON));
@@ -519,7 +518,7 @@ static size_t visit_images(const fill_job *j, size_t i, float charge, uint32_t *
     int64_t from[3] = {0}, to[3] = {0};
     size_t found = 0;
     for (int k = 0; k < 3; k++)
-        d_A[k] = j->position_A[3 * i + (size_t)k] - j->plan->lattice.origin_A[k];
+        d_A[k] = j->position_A[3 * i + (size_t)k] - j->plan->grid.origin_A[k];
     for (int v = 0; v < 3; v++)
         if (im->periodic[v]) {
             const double at = dot(im->dual[v], d_A);
@@ -684,7 +683,7 @@ static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atom
         return status;
     for (int k = 0; k < 3; k++)
         j->axes[k] = (bin_axis){.low_A = -plan->reach_A,
-                                .high_A = (double)(plan->lattice.n[k] - 1) * plan->lattice.step_A[k][k] + plan->reach_A,
+                                .high_A = (double)(plan->grid.n[k] - 1) * plan->grid.step_A[k][k] + plan->reach_A,
                                 .bins_per_A = 1 / plan->side_A[k],
                                 .side_A = plan->side_A[k],
                                 .zero = (double)plan->origin_bin[k],

@@ -1,8 +1,8 @@
 /* Atoms hashed into bins of fixed depth, for kernels that visit the neighbourhood of a region of
- * lattice points. Device-free, shared by every back end.
+ * grid points. Device-free, shared by every back end.
  *
- * Bins are boxes along x, y and z; one of them has its lowest corner on the lattice's origin. Bin
- * (i, j, k) is number (k n_y + j) n_x + i. A region is region[0] x region[1] x region[2] lattice
+ * Bins are boxes along x, y and z; one of them has its lowest corner on the grid's origin. Bin
+ * (i, j, k) is number (k n_y + j) n_x + i. A region is region[0] x region[1] x region[2] grid
  * points. Around the bin that a region's lowest point lies in ("home", binning_home()), bins from
  * home - below to home + above hold all atoms within the cutoff of the region's points, and all of
  * these bins exist, for every region: a kernel needs no test of bounds. */
@@ -42,14 +42,14 @@ void binning_options_default(binning_options *options);
 
 /* Where bins lie, before there are any. */
 typedef struct binning_plan {
-    ley_lattice lattice;
+    ley_grid grid;
     binning_options options;
     double side_A[3];
-    double reach_A; /* the cutoff and a hair: atoms that close to the lattice's box, along each axis, are binned */
+    double reach_A;        /* the cutoff and a hair: atoms that close to the grid's box, along each axis, are binned */
     double density_per_A3; /* what the side was computed from; 0: the side was given */
     int64_t n[3], bins;
     int64_t below[3], above[3];
-    int64_t origin_bin[3]; /* the bin with its lowest corner on the lattice's origin */
+    int64_t origin_bin[3]; /* the bin with its lowest corner on the grid's origin */
     int64_t slot_bytes;    /* of all slots */
     double entries;        /* atoms and images in reach, an estimate */
 } binning_plan;
@@ -58,7 +58,7 @@ typedef struct binning_plan {
  * more than about 18 along an axis of a neighbourhood, unless the side is given. Errors:
  * LEY_ERROR_USAGE for options out of range, LEY_ERROR_INPUT for a degenerate cell, more than 2^31 -
  * 1 bins, or a cell so small that images are more than can be counted. */
-ley_status binning_prepare(const ley_atoms *atoms, const ley_lattice *lattice, const binning_options *options,
+ley_status binning_prepare(const ley_atoms *atoms, const ley_grid *grid, const binning_options *options,
                            binning_plan *plan, ley_error *error);
 
 /* What binning_fill() and binning_add_extra() are going to take. How many images there are, and how

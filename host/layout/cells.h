@@ -1,4 +1,4 @@
-/* Positions as kernels have them: a lattice cell and an offset within it. */
+/* Positions as kernels have them: a grid cell and an offset within it. */
 #ifndef LEY_CELLS_H
 #define LEY_CELLS_H
 
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The cell nearest to what lies from_A from the lattice's origin along an axis; what is far outside
+/* The cell nearest to what lies from_A from the grid's origin along an axis; what is far outside
  * gets the outermost one that leaves differences of cells within 32 bits. */
 static inline double cells_nearest(double from_A, double spacing_A)
 {

@@ -1,4 +1,4 @@
-/* Lattices padded to whole tiles: how large they are, and the way back. Device-free, shared by
+/* Grids padded to whole tiles: how large they are, and the way back. Device-free, shared by
  * every back end. */
 #ifndef LEY_PADDING_H
 #define LEY_PADDING_H
@@ -16,7 +16,7 @@ typedef enum padded_store {
 
 /* A slab of z-planes, each padded along x and y. */
 typedef struct padded_slab {
-    int64_t n_x, n_y;           /* points of the lattice */
+    int64_t n_x, n_y;           /* points of the grid */
     int64_t padded_x, padded_y; /* points in memory */
     int64_t planes;
     padded_store store;
@@ -25,7 +25,7 @@ typedef struct padded_slab {
 /* Bytes of the slab; false when they overflow 63 bits. */
 bool padding_bytes(const padded_slab *slab, int64_t *bytes);
 
-/* Copies the lattice's own points to `map`, float[planes][n_y][n_x]; much, on all cores. Whether
+/* Copies the grid's own points to `map`, float[planes][n_y][n_x]; much, on all cores. Whether
  * all are finite. */
 bool padding_crop(const padded_slab *slab, const void *padded, float *map);
 

@@ -5,9 +5,9 @@ static const struct {
     int a, b;
 } turns[LEY_FACE_COUNT] = {{1, 0}, {0, 1}, {0, 1}, {1, 0}, {1, 0}, {0, 1}};
 
-void patches_of(const ley_lattice *lattice, patch patches[PATCH_COUNT])
+void patches_of(const ley_grid *grid, patch patches[PATCH_COUNT])
 {
-    const int64_t *n = lattice->n;
+    const int64_t *n = grid->n;
     for (int face = 0; face < LEY_FACE_COUNT; face++) {
         int a, b;
         boundary_face_axes(face, &a, &b);
@@ -17,19 +17,19 @@ void patches_of(const ley_lattice *lattice, patch patches[PATCH_COUNT])
     patches[LEY_FACE_COUNT + 1] = (patch){1, n[1] - 1, 1, n[2] - 1, 1};
 }
 
-int64_t patches_rows(const ley_lattice *lattice)
+int64_t patches_rows(const ley_grid *grid)
 {
     patch patches[PATCH_COUNT];
     int64_t rows = 0;
-    patches_of(lattice, patches);
+    patches_of(grid, patches);
     for (int i = 0; i < PATCH_COUNT; i++)
         rows += patches[i].n_b;
     return rows;
 }
 
-int64_t patches_nodes(const ley_lattice *lattice)
+int64_t patches_nodes(const ley_grid *grid)
 {
-    const int64_t x = lattice->n[0] - 1, y = lattice->n[1] - 1, z = lattice->n[2] - 1;
+    const int64_t x = grid->n[0] - 1, y = grid->n[1] - 1, z = grid->n[2] - 1;
     return 2 * (x * y + y * z + z * x) + 2;
 }
 
@@ -41,7 +41,7 @@ static bool has(const patch *p, int64_t a, int64_t b)
 /* Index of the value that a patch holds for a node. */
 static int64_t owned(const ley_boundary *boundary, const patch patches[PATCH_COUNT], const int64_t node[3])
 {
-    const int64_t *n = boundary->lattice.n;
+    const int64_t *n = boundary->grid.n;
     for (int i = 0; i < PATCH_COUNT; i++) {
         int a, b;
         const int face = patches[i].face;
@@ -55,11 +55,11 @@ static int64_t owned(const ley_boundary *boundary, const patch patches[PATCH_COU
 void patches_share_edges(ley_boundary *boundary)
 {
     patch patches[PATCH_COUNT];
-    patches_of(&boundary->lattice, patches);
+    patches_of(&boundary->grid, patches);
     for (int face = 0; face < LEY_FACE_COUNT; face++) {
         int a, b;
         boundary_face_axes(face, &a, &b);
-        const int64_t n_a = boundary->lattice.n[a], n_b = boundary->lattice.n[b];
+        const int64_t n_a = boundary->grid.n[a], n_b = boundary->grid.n[b];
         for (int64_t j = 0; j < n_b; j++)
             for (int64_t i = 0; i < n_a; i += j == 0 || j == n_b - 1 ? 1 : n_a - 1) {
                 const int64_t at = boundary->face[face] + j * n_a + i;

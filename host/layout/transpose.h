@@ -8,7 +8,7 @@
 /* A slab of z-planes in regions of region[0] x region[1] x region[2] points: x fastest within a
  * region, and regions in the order of x, y, z. The regions at the upper ends are padded. */
 typedef struct tiled_slab {
-    int64_t n[3]; /* points of the lattice along x and y; planes of the slab */
+    int64_t n[3]; /* points of the grid along x and y; planes of the slab */
     int64_t region[3];
     padded_store store;
 } tiled_slab;
@@ -17,7 +17,7 @@ typedef struct tiled_slab {
 bool tiled_points(const tiled_slab *slab, int64_t *points);
 bool tiled_bytes(const tiled_slab *slab, int64_t *bytes);
 
-/* Copies the lattice's own points to `map`, float[planes][n_y][n_x], on all cores. Whether all are
+/* Copies the grid's own points to `map`, float[planes][n_y][n_x], on all cores. Whether all are
  * finite. The slab's sizes must be right by tiled_bytes(). */
 bool transpose_to_rows(const tiled_slab *slab, const void *tiled, float *map);
 

@@ -16,7 +16,7 @@ static void *spread_atoms(void *context)
     b->spread = calloc(1, sizeof *b->spread);
     b->spread_status = b->spread == NULL
                            ? ley_fail_memory(&b->spread_error, sizeof *b->spread, "the atoms")
-                           : spread_make(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
+                           : spread_make(b->meshes, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
                                          ley_atoms_charges_e(b->atoms), b->cancelled, b->spread, &b->spread_error);
     b->spread_s = ley_clock_s() - start_s;
     return NULL;
@@ -28,13 +28,12 @@ static void add_long_waves(host_threads *b, const int64_t n[3])
     host_threads_waves *w = calloc(1, sizeof *w);
     if (b->long_charges.values_e == NULL && b->long_status == LEY_OK)
         b->long_status =
-            long_charges_make(b->lattices, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
+            long_charges_make(b->meshes, ley_atoms_count(b->atoms), ley_atoms_positions_A(b->atoms),
                               ley_atoms_charges_e(b->atoms), b->cancelled, &b->long_charges, &b->long_error);
     if (w == NULL && b->long_status == LEY_OK)
         b->long_status = ley_fail_memory(&b->long_error, sizeof *w, "long waves");
     if (b->long_status == LEY_OK)
-        b->long_status =
-            long_wavelengths_make(b->lattices, n, &b->long_charges, b->cancelled, &w->made, &b->long_error);
+        b->long_status = long_wavelengths_make(b->meshes, n, &b->long_charges, b->cancelled, &w->made, &b->long_error);
     if (b->long_status != LEY_OK) {
         free(w);
         return;
@@ -54,7 +53,7 @@ static void *make_long_waves(void *context)
 static void *expect_error(void *context)
 {
     host_threads *b = context;
-    b->expected = expected_error(b->lattices);
+    b->expected = expected_error(b->meshes);
     return NULL;
 }
 
@@ -63,7 +62,7 @@ static void *make_influence(void *context)
     host_threads *b = context;
     ley_error error = {0};
     hierarchy top;
-    hierarchy_top(b->lattices, &top);
+    hierarchy_top(b->meshes, &top);
     if (kept_spectrum_get(&top, b->extent, &b->is_ended, &b->influence, &error) != LEY_OK)
         b->influence = NULL;
     ley_error_clear(&error);
@@ -85,10 +84,10 @@ static void await(host_threads_thread *t)
     t->is_running = false;
 }
 
-void host_threads_begin(host_threads *b, const hierarchy *lattices, const ley_atoms *atoms,
-                        const atomic_bool *cancelled, bool spreads, bool long_by_host, const int64_t extent[3])
+void host_threads_begin(host_threads *b, const hierarchy *meshes, const ley_atoms *atoms, const atomic_bool *cancelled,
+                        bool spreads, bool long_by_host, const int64_t extent[3])
 {
-    *b = (host_threads){.lattices = lattices, .atoms = atoms, .cancelled = cancelled};
+    *b = (host_threads){.meshes = meshes, .atoms = atoms, .cancelled = cancelled};
     pthread_mutex_init(&b->mutex, NULL);
     if (extent != NULL) {
         memcpy(b->extent, extent, sizeof b->extent);
@@ -96,7 +95,7 @@ void host_threads_begin(host_threads *b, const hierarchy *lattices, const ley_at
     }
     if (spreads)
         begin(&b->spreading, spread_atoms, b);
-    if (extent != NULL && long_by_host && long_wavelengths_are_wanted(lattices))
+    if (extent != NULL && long_by_host && long_wavelengths_are_wanted(meshes))
         begin(&b->lengthening, make_long_waves, b);
     begin(&b->expecting, expect_error, b);
 }
@@ -154,7 +153,7 @@ double host_threads_expected_error(host_threads *b)
 
 void host_threads_end(host_threads *b, bool is_kept)
 {
-    if (b->lattices == NULL) /* it never began */
+    if (b->meshes == NULL) /* it never began */
         return;
     atomic_store(&b->is_ended, true);
     await(&b->spreading);
@@ -178,5 +177,5 @@ void host_threads_end(host_threads *b, bool is_kept)
     ley_error_clear(&b->spread_error);
     ley_error_clear(&b->long_error);
     pthread_mutex_destroy(&b->mutex);
-    *b = (host_threads){.lattices = NULL};
+    *b = (host_threads){.meshes = NULL};
 }

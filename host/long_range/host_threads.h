@@ -1,6 +1,6 @@
 /* What the host does for a job of long-range potentials in threads beside the devices: atoms into
- * the lattice's bins, where devices do not do so themselves; the influence function, so that it is
- * there when the first device wants it; long waves; and what the lattices are expected to be off
+ * the mesh's bins, where devices do not do so themselves; the influence function, so that it is
+ * there when the first device wants it; long waves; and what the meshes are expected to be off
  * by. */
 #ifndef LEY_LONG_RANGE_HOST_THREADS_H
 #define LEY_LONG_RANGE_HOST_THREADS_H
@@ -26,7 +26,7 @@ typedef struct host_threads_waves {
 
 /* From host_threads_begin() to host_threads_end(); zeroed, it may be ended, too. */
 typedef struct host_threads {
-    const hierarchy *lattices;
+    const hierarchy *meshes;
     const ley_atoms *atoms;
     const atomic_bool *cancelled;
     pthread_mutex_t mutex; /* for what follows */
@@ -34,7 +34,7 @@ typedef struct host_threads {
     spread *spread;
     double spread_s;                      /* how long that took */
     double expected;                      /* expected_error() */
-    long_charges long_charges;            /* where the lattices ask for them; once they are made: */
+    long_charges long_charges;            /* where the meshes ask for them; once they are made: */
     host_threads_waves *long_wavelengths; /* one for all devices whose transforms have as many nodes */
     ley_status spread_status, long_status;
     ley_error spread_error, long_error;
@@ -43,22 +43,22 @@ typedef struct host_threads {
     atomic_bool is_ended;     /* nobody wants the influence function any more */
 } host_threads;
 
-/* Lattices, atoms and *cancelled must outlive it. `spreads`: the atoms will be wanted in bins.
+/* Meshes, atoms and *cancelled must outlive it. `spreads`: the atoms will be wanted in bins.
  * `extent`: the nodes of the transforms whose influence function devices will ask for by
  * kept_spectrum_get(); NULL: they have none. What it fails with they find themselves.
- * `long_by_host`: long waves will be asked for, where the lattices have any; else they are made if
+ * `long_by_host`: long waves will be asked for, where the meshes have any; else they are made if
  * somebody does. */
-void host_threads_begin(host_threads *b, const hierarchy *lattices, const ley_atoms *atoms,
-                        const atomic_bool *cancelled, bool spreads, bool long_by_host, const int64_t extent[3]);
+void host_threads_begin(host_threads *b, const hierarchy *meshes, const ley_atoms *atoms, const atomic_bool *cancelled,
+                        bool spreads, bool long_by_host, const int64_t extent[3]);
 
 /* Waits for the atoms in bins; or puts them there now. Any thread may call it. Errors: those of
  * spread_make(). */
 ley_status host_threads_take_atoms(host_threads *b, const spread **atoms, ley_error *error);
 
-/* Who has the long waves of the job, until it ends: of lattices that ask for them. */
+/* Who has the long waves of the job, until it ends: of meshes that ask for them. */
 long_wavelengths_source host_threads_long_wavelengths(host_threads *b);
 
-/* Waits for what lattices are expected to be off by, of independent charges: expected_error(). */
+/* Waits for what meshes are expected to be off by, of independent charges: expected_error(). */
 double host_threads_expected_error(host_threads *b);
 
 /* Waits for all of it; where it is kept, atoms may still be on their way to a device. */

@@ -22,14 +22,14 @@
 const product msm_product_field = {.name = "field"};
 
 typedef struct field_wish {
-    hierarchy lattices;
+    hierarchy meshes;
     transfer_wish transfer;
     int sum;
     fft_wish fft;
     char library[16]; /* of `fft`, where one is asked for */
     job_plan *plan;   /* whose libraries are taken; or NULL */
     bool spreads;     /* the device puts atoms into bins, */
-    bool puts_long;   /* and into the lattice of long waves */
+    bool puts_long;   /* and into the mesh of long waves */
     bool only_plans;  /* nothing is going to be computed: no transforms are made */
 } field_wish;
 
@@ -39,7 +39,7 @@ static const char tables_word[] = "-tables";
 
 typedef struct field_state {
     msm_task *task;
-    hierarchy lattices; /* its own: a device that is late outlives the task */
+    hierarchy meshes; /* its own: a device that is late outlives the task */
     solver solver;
     device_spread spread;
     device_long longs;
@@ -53,22 +53,22 @@ typedef struct field_state {
 
 bool msm_field_is_wanted(const void *context)
 {
-    return ((const msm_task *)context)->lattices.levels > 0;
+    return ((const msm_task *)context)->meshes.levels > 0;
 }
 
-/* Whether the lattice's axes are those of the map, in the same directions. */
+/* Whether the mesh's axes are those of the map, in the same directions. */
 static bool is_along_axes(const hierarchy *h)
 {
-    const ley_lattice nodes = {.step_A = {{h->step_A[0][0], h->step_A[0][1], h->step_A[0][2]},
-                                          {h->step_A[1][0], h->step_A[1][1], h->step_A[1][2]},
-                                          {h->step_A[2][0], h->step_A[2][1], h->step_A[2][2]}}};
-    return ley_lattice_is_orthogonal(&nodes);
+    const ley_grid nodes = {.step_A = {{h->step_A[0][0], h->step_A[0][1], h->step_A[0][2]},
+                                       {h->step_A[1][0], h->step_A[1][1], h->step_A[1][2]},
+                                       {h->step_A[2][0], h->step_A[2][1], h->step_A[2][2]}}};
+    return ley_grid_is_orthogonal(&nodes);
 }
 
 void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
 {
-    const hierarchy *h = &task->lattices;
-    const ley_lattice *points = &task->points;
+    const hierarchy *h = &task->meshes;
+    const ley_grid *points = &task->points;
     *wish = (transfer_wish){.window = h->window,
                             .along_axes = task->near.map != NULL && is_along_axes(h),
                             .of_list = task->near.map == NULL,
@@ -84,7 +84,7 @@ ley_status msm_field_wish(const void *context, const job_view *job, void **wish,
     field_wish *w = calloc(1, sizeof *w);
     if (w == NULL)
         return ley_fail_memory(error, sizeof *w, "the job");
-    w->lattices = task->lattices;
+    w->meshes = task->meshes;
     msm_transfer_wish(task, &w->transfer);
     w->sum = job->options->sum;
     w->spreads = task->near.keeps_atoms;
@@ -136,9 +136,9 @@ ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, v
     const fft_wish fft = fft_wish_of(w, device->info, library);
     field_state *f = calloc(1, sizeof *f);
     if (f == NULL)
-        return ley_fail_memory(error, sizeof *f, "a device's lattices");
+        return ley_fail_memory(error, sizeof *f, "a device's meshes");
     *state = f;
-    f->lattices = w->lattices;
+    f->meshes = w->meshes;
     f->flight.device = device;
     f->is_ready = true;
     f->puts_long = w->puts_long;
@@ -146,7 +146,7 @@ ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, v
         device_spread_create(device, &f->spread);
     if (w->puts_long)
         device_long_create(device, &f->spread, &f->longs);
-    const ley_status status = (w->only_plans ? solver_foresee : solver_ready)(&f->solver, device, &f->lattices,
+    const ley_status status = (w->only_plans ? solver_foresee : solver_ready)(&f->solver, device, &f->meshes,
                                                                               &w->transfer, w->sum, &fft, error);
     const spectral *by = solver_spectral(&f->solver);
     if (status == LEY_OK && by != NULL)
@@ -181,7 +181,7 @@ static ley_status take_long(void *context, const int64_t n[3], const long_wavele
     if (f->long_charges.values_e == NULL)
         status = host.take(host.context, n, waves, error);
     else if (f->long_wavelengths.values == NULL)
-        status = long_wavelengths_make(&f->lattices, n, &f->long_charges, f->unwanted, &f->long_wavelengths, error);
+        status = long_wavelengths_make(&f->meshes, n, &f->long_charges, f->unwanted, &f->long_wavelengths, error);
     if (f->long_charges.values_e != NULL)
         *waves = &f->long_wavelengths;
     note_long(f->task, 0, ley_clock_s() - start_s, false);
@@ -204,9 +204,8 @@ static ley_status put_sent(field_state *f, arena *memory, const char **declined,
         upload_bytes(memory->device, atoms.position.buffer, 0, ley_atoms_positions_A(of), 3 * bytes, error);
     if (status == LEY_OK)
         status = upload_bytes(memory->device, atoms.charge.buffer, 0, ley_atoms_charges_e(of), bytes, error);
-    return status == LEY_OK
-               ? device_long_run(&f->longs, memory, &f->lattices, &atoms, &f->long_charges, declined, error)
-               : status;
+    return status == LEY_OK ? device_long_run(&f->longs, memory, &f->meshes, &atoms, &f->long_charges, declined, error)
+                            : status;
 }
 
 /* `atoms` NULL: they are not on the device. */
@@ -216,7 +215,7 @@ static ley_status put_long(field_state *f, const device_atoms *atoms, ley_error 
     const char *declined = NULL;
     const double start_s = ley_clock_s();
     const ley_status status =
-        atoms != NULL ? device_long_run(&f->longs, &own, &f->lattices, atoms, &f->long_charges, &declined, error)
+        atoms != NULL ? device_long_run(&f->longs, &own, &f->meshes, atoms, &f->long_charges, &declined, error)
                       : put_sent(f, &own, &declined, error);
     arena_clear(&own);
     if (declined != NULL)
@@ -250,10 +249,10 @@ static ley_status load_device_atoms(field_state *f, const device_atoms *atoms, c
     const ley_atoms *of = f->task->near.atoms;
     const double start_s = ley_clock_s();
     spread s;
-    ley_status status = spread_begin(&f->lattices, atoms->n, ley_atoms_charges_e(of), &s, error);
+    ley_status status = spread_begin(&f->meshes, atoms->n, ley_atoms_charges_e(of), &s, error);
     if (status != LEY_OK)
         return status;
-    status = device_spread_run(&f->spread, solver_room(&f->solver), &f->lattices, atoms, &s, solver_atoms(&f->solver),
+    status = device_spread_run(&f->spread, solver_room(&f->solver), &f->meshes, atoms, &s, solver_atoms(&f->solver),
                                declined, error);
     const double spread_s = ley_clock_s() - start_s;
     if (status == LEY_OK && *declined == NULL) {
@@ -270,9 +269,9 @@ static ley_status load_field(field_state *f, const stage_place *place, ley_error
     const char *declined = "it has not binned them before";
     ley_status status = LEY_OK;
     forget_long(f);
-    if (long_wavelengths_are_wanted(&f->lattices))
+    if (long_wavelengths_are_wanted(&f->meshes))
         solver_take_long_waves(&f->solver, (long_wavelengths_source){.take = take_long, .context = f});
-    if (long_wavelengths_are_wanted(&f->lattices) && f->puts_long)
+    if (long_wavelengths_are_wanted(&f->meshes) && f->puts_long)
         status = put_long(f, atoms, error);
     if (atoms != NULL && status == LEY_OK)
         status = load_device_atoms(f, atoms, &declined, error);
@@ -282,8 +281,7 @@ static ley_status load_field(field_state *f, const stage_place *place, ley_error
     if (declined == NULL)
         return LEY_OK;
     if (atoms != NULL)
-        log_say(LEY_LOG_NOTE, "%s: the host puts atoms into the lattice's bins: %s", place->device->info->name,
-                declined);
+        log_say(LEY_LOG_NOTE, "%s: the host puts atoms into the mesh's bins: %s", place->device->info->name, declined);
     return load_host_atoms(f, error);
 }
 
@@ -347,7 +345,7 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     const solver *s = &((const field_state *)state)->solver;
     const size_t atoms = ley_atoms_count(task->near.atoms);
     double largest;
-    const double lattices = solver_bytes(s, &largest), bins = msm_bytes(&task->lattices, atoms);
+    const double meshes = solver_bytes(s, &largest), bins = msm_bytes(&task->meshes, atoms);
     solver_describe(s, f->details, sizeof f->details);
     if (solver_prepare_s(s) > 0)
         forecast_before(f, "plans of transforms", solver_prepare_s(s));
@@ -357,12 +355,12 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     if (task->near.map == NULL)
         forecast_slabs(
             f, "interpolation",
-            gather_points_seconds(solver_kernels(s), &task->lattices, (double)ley_points_count(task->listed.points)),
+            gather_points_seconds(solver_kernels(s), &task->meshes, (double)ley_points_count(task->listed.points)),
             false);
     else if (!is_in_epilogue(place->notes))
         forecast_slabs(f, "interpolation", transfer_interpolation_s(solver_kernels(s), task->points.n), false);
-    const ley_status status = forecast_need(f, "lattices", lattices, largest, error),
-                     binned = forecast_need(f, "atoms in a lattice's bins", bins, (double)atoms * sizeof(float[4]),
+    const ley_status status = forecast_need(f, "lattices", meshes, largest, error),
+                     binned = forecast_need(f, "atoms in a mesh's bins", bins, (double)atoms * sizeof(float[4]),
                                             status == LEY_OK ? error : NULL);
     return status == LEY_OK ? binned : status;
 }
@@ -415,7 +413,7 @@ ley_status msm_field_collect(void *state, int slot, slab piece, slab_times *time
     if (status == LEY_OK)
         solver_learn(&f->solver, times);
     if (status == LEY_OK && task->near.map != NULL)
-        search_note_pairs(f->flight.device->info, &task->options, &f->lattices.level[0].split,
+        search_note_pairs(f->flight.device->info, &task->options, &f->meshes.level[0].split,
                           task->near.job->options->sum);
     const spectral *by = solver_spectral(&f->solver);
     if (status == LEY_OK && by != NULL)
@@ -425,8 +423,8 @@ ley_status msm_field_collect(void *state, int slot, slab piece, slab_times *time
     pthread_mutex_lock(&task->near.mutex);
     if (status == LEY_OK && by != NULL)
         note_transforms(task, &by->fft);
-    if (f->command_sequence.times.kernel_s > task->lattices_s) {
-        task->lattices_s = f->command_sequence.times.kernel_s;
+    if (f->command_sequence.times.kernel_s > task->meshes_s) {
+        task->meshes_s = f->command_sequence.times.kernel_s;
         task->predicted_s = f->command_sequence.times.unpredicted == 0 ? f->command_sequence.times.predicted_s : 0;
         task->spectrum_s = by != NULL ? by->spectrum_s : 0;
         memcpy(task->step_s, f->command_sequence.times.step_s, sizeof task->step_s);

@@ -1,4 +1,4 @@
-/* The stage in which each device makes the lattices' potentials, for itself. */
+/* The stage in which each device makes the meshes' potentials, for itself. */
 #ifndef LEY_LONG_RANGE_MESH_STAGE_H
 #define LEY_LONG_RANGE_MESH_STAGE_H
 

@@ -1,10 +1,10 @@
 /* Long-range potentials as a method: phi_i = C sum_j q_j / max(r_ij, r_min), all pairs and images,
- * screened or not, as a sum within the cutoff and a smooth rest on lattices. Hardy, Stone,
+ * screened or not, as a sum within the cutoff and a smooth rest on meshes. Hardy, Stone,
  * Schulten, Parallel Computing 35, 164 (2009), equations 11 to 17.
  *
- * Data: charges into the finest lattice's bins, on all host cores, and to each device; or by each
+ * Data: charges into the finest mesh's bins, on all host cores, and to each device; or by each
  * device, where these bin for the short-range sum. Each device makes the potentials of the finest
- * lattice for itself and keeps them. The short-range sum's slabs
+ * mesh for itself and keeps them. The short-range sum's slabs
  * (methods/cutoff/stages.h) get these interpolated and added before they travel, so that the map
  * crosses the bus once. Bounds: those of the short-range sum; of the rest, multiply-adds of the
  * lattice cutoff. */
@@ -45,12 +45,12 @@
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
-static void add_needs(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *r, const hierarchy *h,
+static void add_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *r, const hierarchy *h,
                       job_needs *needs)
 {
     pairs_formula formula;
     const ley_short_range near = msm_near_of(r, h, &formula);
-    cutoff_problem_needs(atoms, lattice, &near, needs);
+    cutoff_problem_needs(atoms, grid, &near, needs);
     msm_add_needs(h, ley_atoms_count(atoms), needs);
 }
 
@@ -58,23 +58,23 @@ static void host_needs(const void *context, job_needs *needs)
 {
     const msm_task *task = context;
     job_needs_map(needs, &task->points, map_get_store(task->near.map) != NULL, CUTOFF_LAYER);
-    add_needs(task->near.atoms, &task->points, &task->options, &task->lattices, needs);
+    add_needs(task->near.atoms, &task->points, &task->options, &task->meshes, needs);
 }
 
-ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range,
+ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
                                        ley_error *error)
 {
     ley_long_range r;
     hierarchy h;
     ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
     if (status == LEY_OK)
-        status = ley_lattice_check(lattice, error);
+        status = ley_grid_check(grid, error);
     if (status != LEY_OK)
         return status;
     job_needs needs = {.count = 0};
-    job_needs_map(&needs, lattice, false, CUTOFF_LAYER);
-    if (msm_lattices(&r, atoms, lattice, &h, NULL) == LEY_OK)
-        add_needs(atoms, lattice, &r, &h, &needs);
+    job_needs_map(&needs, grid, false, CUTOFF_LAYER);
+    if (msm_meshes(&r, atoms, grid, &h, NULL) == LEY_OK)
+        add_needs(atoms, grid, &r, &h, &needs);
     return memory_check(needs.list, needs.count, error);
 }
 
@@ -86,18 +86,18 @@ static ley_status create(ley_engine *engine, const ley_atoms *atoms, ley_map *ma
     ley_long_range r;
     ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
     if (status == LEY_OK)
-        status = ley_lattice_check_orthogonal(ley_map_lattice(map), "method msm", error);
+        status = ley_grid_check_orthogonal(ley_map_grid(map), "method msm", error);
     if (status != LEY_OK)
         return status;
     msm_task *task = calloc(1, sizeof *task);
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
-    status = msm_task_init(task, engine, atoms, map, ley_map_lattice(map), &r, options, error);
+    status = msm_task_init(task, engine, atoms, map, ley_map_grid(map), &r, options, error);
     if (status != LEY_OK) {
         free(task);
         return status;
     }
-    task->near.addition = task->lattices.levels > 0 ? &addition : NULL;
+    task->near.addition = task->meshes.levels > 0 ? &addition : NULL;
     *made = task;
     return LEY_OK;
 }
@@ -108,9 +108,9 @@ ley_status msm_task_create(const ley_atoms *atoms, ley_map *map, const ley_long_
     return create(NULL, atoms, map, range, NULL, made, error);
 }
 
-const hierarchy *msm_task_lattices(const void *task)
+const hierarchy *msm_task_meshes(const void *task)
 {
-    return &((const msm_task *)task)->lattices;
+    return &((const msm_task *)task)->meshes;
 }
 
 double msm_task_bins_s(const void *context)
@@ -152,11 +152,11 @@ static ley_status stricter(const void *context, ley_engine *engine, const ley_ru
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
 
-/* Where devices bin atoms for their short-range sums, they do so for their lattices, too. */
+/* Where devices bin atoms for their short-range sums, they do so for their meshes, too. */
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     msm_task *task = context;
-    const hierarchy *h = &task->lattices;
+    const hierarchy *h = &task->meshes;
     ley_status status = msm_task_begin(task, job, error);
     if (status != LEY_OK)
         return status;
@@ -203,7 +203,7 @@ static ley_status begin_addition(void *context, const stage_place *place, const 
                                  arena *memory, void **state, ley_error *error)
 {
     const msm_task *task = context;
-    const ley_lattice points = msm_points(&task->lattices.cell, &task->points);
+    const ley_grid points = msm_points(&task->meshes.cell, &task->points);
     const cutoff_layout layout = cutoff_kernel_layout(kernel);
     const coordinate_table array = {.n = {points.n[0], points.n[1], planes},
                                     .in_cubes = layout.in_cubes,
@@ -214,7 +214,7 @@ static ley_status begin_addition(void *context, const stage_place *place, const 
         return ley_fail_memory(error, sizeof *a, "a device's map");
     *state = a;
     a->solver = msm_field_solver(place);
-    return transfer_map_create(&a->map, solver_lattices(a->solver), solver_array(a->solver), &points, &array,
+    return transfer_map_create(&a->map, solver_meshes(a->solver), solver_array(a->solver), &points, &array,
                                task->constant, memory, error);
 }
 
@@ -222,17 +222,16 @@ static void add(void *state, command_sequence *w, int64_t first, int64_t planes,
 {
     const added *a = state;
     sequence_step(w, MSM_STEP_INTERPOLATION);
-    transfer_interpolate(w, solver_lattices(a->solver), &a->map, first, planes, true, solver_potentials(a->solver),
-                         phi);
+    transfer_interpolate(w, solver_meshes(a->solver), &a->map, first, planes, true, solver_potentials(a->solver), phi);
 }
 
-static void put_lattice(void *state, cutoff_lattice *made)
+static void put_mesh(void *state, cutoff_mesh *made)
 {
     const added *a = state;
-    *made = transfer_map_lattice(solver_lattices(a->solver), &a->map, solver_potentials(a->solver));
+    *made = transfer_map_mesh(solver_meshes(a->solver), &a->map, solver_potentials(a->solver));
 }
 
-/* On orthogonal lattices. */
+/* On orthogonal meshes. */
 static void put_epilogue(const void *context, cutoff_epilogue *wish)
 {
     const msm_task *task = context;
@@ -243,17 +242,17 @@ static void put_epilogue(const void *context, cutoff_epilogue *wish)
 }
 
 static const cutoff_addition addition = {
-    .epilogue = put_epilogue, .begin = begin_addition, .end = free, .add = add, .lattice = put_lattice};
+    .epilogue = put_epilogue, .begin = begin_addition, .end = free, .add = add, .mesh = put_mesh};
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
 static void note(const void *context, notes *n)
 {
     const msm_task *task = context;
-    msm_note_lattices(task, n);
+    msm_note_meshes(task, n);
     cutoff_note(task, n);
-    if (task->lattices.levels > 0)
-        notes_phase(n, "phase_lattices", task->predicted_s, task->lattices_s);
+    if (task->meshes.levels > 0)
+        notes_phase(n, "phase_lattices", task->predicted_s, task->meshes_s);
 }
 
 static const plan_row plan_rows[] = {CUTOFF_PLAN_ROWS, MSM_PLAN_ROWS, CUTOFF_EPILOGUE_PLAN_ROW, {.name = NULL}};
@@ -261,7 +260,7 @@ static const plan_row plan_rows[] = {CUTOFF_PLAN_ROWS, MSM_PLAN_ROWS, CUTOFF_EPI
 static void decide(const void *context, job_plan *made)
 {
     cutoff_decisions(&((const msm_task *)context)->near, made);
-    msm_decide_lattices(context, made);
+    msm_decide_meshes(context, made);
 }
 
 static const product *const made_by_bins[] = {&cutoff_product_bins, NULL},

@@ -1,4 +1,4 @@
-/* Long-range potentials on lattices as a method. */
+/* Long-range potentials on meshes as a method. */
 #ifndef LEY_LONG_RANGE_METHOD_H
 #define LEY_LONG_RANGE_METHOD_H
 
@@ -16,9 +16,9 @@ enum { MSM_STAGE_BINS, MSM_STAGE_OVERFLOW, MSM_STAGE_FIELD, MSM_STAGE_SUM };
 ley_status msm_task_create(const ley_atoms *atoms, ley_map *map, const ley_long_range *range, void **task,
                            ley_error *error);
 
-const hierarchy *msm_task_lattices(const void *task);
+const hierarchy *msm_task_meshes(const void *task);
 
-/* Of the last run, how long it took to put atoms into bins: of the finest lattice, on the host, and
+/* Of the last run, how long it took to put atoms into bins: of the finest mesh, on the host, and
  * of the short-range sum, on whichever does it. Devices do theirs while the host does its own. */
 double msm_task_bins_s(const void *task);
 

@@ -1,6 +1,6 @@
 /* Long-range potentials at the points of a list: phi_i = C sum_j q_j / max(r_ij, r_min), all pairs
  * and images, screened or not. What is within the cutoff is summed by the kernels of short-range
- * sums at points; the rest is taken from the finest lattice at each point. Both come back beside
+ * sums at points; the rest is taken from the finest mesh at each point. Both come back beside
  * each other, and the host adds them. */
 #include "long_range/points.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
-ley_lattice msm_points_lattice(const ley_points *points)
+ley_grid msm_points_mesh(const ley_points *points)
 {
     const double *point_A = ley_points_positions_A(points);
     const int64_t n = ley_points_count(points);
@@ -35,7 +35,7 @@ ley_lattice msm_points_lattice(const ley_points *points)
         nodes[axis] = high_A[axis] > low_A[axis] ? (int64_t)fmax(ceil(cbrt((double)n)), 2) : 1;
         spacing_A[axis] = nodes[axis] > 1 ? (high_A[axis] - low_A[axis]) / (double)(nodes[axis] - 1) : 1;
     }
-    return ley_lattice_orthogonal(low_A, spacing_A, nodes);
+    return ley_grid_orthogonal(low_A, spacing_A, nodes);
 }
 
 static const cutoff_points_addition addition;
@@ -44,7 +44,7 @@ static ley_status create(ley_engine *engine, const ley_atoms *atoms, ley_points 
                          const ley_run_options *options, void **made, ley_error *error)
 {
     ley_long_range r;
-    const ley_lattice lattice = msm_points_lattice(points);
+    const ley_grid grid = msm_points_mesh(points);
     ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
     if (status == LEY_OK)
         status = points_check_excluded(points, atoms, error);
@@ -54,12 +54,12 @@ static ley_status create(ley_engine *engine, const ley_atoms *atoms, ley_points 
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
     task->listed.points = points;
-    status = msm_task_init(task, engine, atoms, NULL, &lattice, &r, options, error);
+    status = msm_task_init(task, engine, atoms, NULL, &grid, &r, options, error);
     if (status != LEY_OK) {
         free(task);
         return status;
     }
-    task->listed.addition = task->lattices.levels > 0 ? &addition : NULL;
+    task->listed.addition = task->meshes.levels > 0 ? &addition : NULL;
     *made = task;
     return LEY_OK;
 }
@@ -90,7 +90,7 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     msm_task *task = context;
     const spread *atoms;
     ley_status status = msm_task_begin(task, job, error);
-    const bool is_spread = task->lattices.levels > 0 && !job->only_plans;
+    const bool is_spread = task->meshes.levels > 0 && !job->only_plans;
     msm_task_place_long(task, job, false);
     if (status == LEY_OK && is_spread)
         msm_task_begin_host_threads(task, job, true);
@@ -103,7 +103,7 @@ static void host_needs(const void *context, job_needs *needs)
 {
     const msm_task *task = context;
     cutoff_points_host_needs(task, needs);
-    msm_add_needs(&task->lattices, ley_atoms_count(task->near.atoms), needs);
+    msm_add_needs(&task->meshes, ley_atoms_count(task->near.atoms), needs);
 }
 
 static ley_status finish(void *context, ley_error *error)
@@ -122,7 +122,7 @@ static void release(void *context, bool is_kept)
     cutoff_points_release(task, is_kept);
 }
 
-/* ---- What lattices add ----------------------------------------------------------------------- */
+/* ---- What meshes add ----------------------------------------------------------------------- */
 
 typedef struct added {
     msm_task *task;
@@ -136,10 +136,10 @@ static ley_status begin_addition(void *context, const stage_place *place, arena 
     const solver *s = msm_field_solver(place);
     added *a = calloc(1, sizeof *a);
     if (a == NULL)
-        return ley_fail_memory(error, sizeof *a, "the lattices at points");
+        return ley_fail_memory(error, sizeof *a, "the meshes at points");
     *state = a;
     a->task = task;
-    return gather_points_create(&a->far, solver_kernels(s), &task->lattices, solver_array(s), solver_potentials(s),
+    return gather_points_create(&a->far, solver_kernels(s), &task->meshes, solver_array(s), solver_potentials(s),
                                 memory, error);
 }
 
@@ -167,8 +167,8 @@ static ley_status collect_addition(void *state, int slot, slab piece, ley_error 
 /* The smooth part: gamma(r/a)/a, and beyond the cutoff the whole. */
 static void of_charge(const void *context, const double way_A[3], double *value, double field[3])
 {
-    const splitting *s = &((const msm_task *)context)->lattices.level[0].split;
-    const double a_A = ((const msm_task *)context)->lattices.level[0].cutoff_A, rho = cell_length(way_A) / a_A,
+    const splitting *s = &((const msm_task *)context)->meshes.level[0].split;
+    const double a_A = ((const msm_task *)context)->meshes.level[0].cutoff_A, rho = cell_length(way_A) / a_A,
                  slope = splitting_gamma_slope(s, rho);
     *value = splitting_gamma(s, rho) / a_A;
     for (int axis = 0; axis < 3; axis++)
@@ -192,10 +192,10 @@ static const cutoff_points_addition addition = {.begin = begin_addition,
 static void note(const void *context, notes *n)
 {
     const msm_task *task = context;
-    msm_note_lattices(task, n);
+    msm_note_meshes(task, n);
     cutoff_points_note(task, n);
-    if (task->lattices.levels > 0)
-        notes_phase(n, "phase_lattices", task->predicted_s, task->lattices_s);
+    if (task->meshes.levels > 0)
+        notes_phase(n, "phase_lattices", task->predicted_s, task->meshes_s);
 }
 
 static const plan_row plan_rows[] = {MSM_PLAN_ROWS, {.name = NULL}};
@@ -225,7 +225,7 @@ const method method_msm_points = {
     .note = note,
     .plan_rows = plan_rows,
     .pieces = "points",
-    .decisions = msm_decide_lattices,
+    .decisions = msm_decide_meshes,
     .error_scale = "the root of the squared terms",
     .terms = msm_terms,
     .limits = msm_limits,

@@ -117,9 +117,9 @@ void solver_end(solver *s)
         v_cycle_end(&s->v_cycle);
 }
 
-const transfer_lattices *solver_lattices(const solver *s)
+const transfer_meshes *solver_meshes(const solver *s)
 {
-    return s->kind == HIERARCHY_FOURIER ? &s->spectral.lattices : &s->v_cycle.lattices;
+    return s->kind == HIERARCHY_FOURIER ? &s->spectral.meshes : &s->v_cycle.meshes;
 }
 
 const coordinate_table *solver_array(const solver *s)

@@ -1,4 +1,4 @@
-/* From atoms to the potentials of the finest lattice on one device, the way that the hierarchy
+/* From atoms to the potentials of the finest mesh on one device, the way that the hierarchy
  * says: by the V-cycle, whose top level may be done by Fourier transforms, or by these alone. */
 #ifndef LEY_LONG_RANGE_SOLVER_H
 #define LEY_LONG_RANGE_SOLVER_H
@@ -17,7 +17,7 @@ typedef struct solver {
 ley_status solver_ready(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
                         const fft_wish *fft, ley_error *error);
 
-/* Lattices, weights and atoms go to the device: charges that have a potential
+/* Meshes, weights and atoms go to the device: charges that have a potential
  * (hierarchy_check_charge()). Where `atoms` has no more than bins and tiles (spread_begin()), the
  * atoms themselves have been put into solver_atoms(), in solver_room(). */
 ley_status solver_load(solver *s, const spread *atoms, ley_error *error);
@@ -32,7 +32,7 @@ double solver_seconds(const solver *s, size_t atoms);
 void solver_learn(const solver *s, const sequence_times *times);
 
 /* For forecasts, in place of solver_ready(): transforms are predicted, and not made. Then: bytes of
- * its lattices on the device, and of the largest of its buffers; how long plans of transforms take;
+ * its meshes on the device, and of the largest of its buffers; how long plans of transforms take;
  * its transforms or levels, in words; and the kernels behind it. */
 ley_status solver_foresee(solver *s, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
                           const fft_wish *fft, ley_error *error);
@@ -63,7 +63,7 @@ ley_status solver_borrow(solver *s, ley_error *error);
 void solver_end(solver *s);
 
 /* For transfer_map_create() and transfer_interpolate(): once it is loaded. */
-const transfer_lattices *solver_lattices(const solver *s);
+const transfer_meshes *solver_meshes(const solver *s);
 const coordinate_table *solver_array(const solver *s);
 buffer_of_float solver_potentials(const solver *s);
 arena *solver_room(solver *s);

@@ -40,7 +40,7 @@ ley_short_range msm_near_of(const ley_long_range *r, const hierarchy *h, pairs_f
 
 static void put_extents(msm_task *task)
 {
-    const hierarchy *h = &task->lattices;
+    const hierarchy *h = &task->meshes;
     size_t used = 0;
     for (int k = 0; k < h->levels && used < sizeof task->extents; k++)
         used += (size_t)snprintf(task->extents + used, sizeof task->extents - used, "%s%lld x %lld x %lld",
@@ -50,7 +50,7 @@ static void put_extents(msm_task *task)
 
 double msm_mean(const msm_task *task)
 {
-    return task->constant * ley_atoms_net_charge_e(task->near.atoms) * task->lattices.mean_per_A;
+    return task->constant * ley_atoms_net_charge_e(task->near.atoms) * task->meshes.mean_per_A;
 }
 
 ley_status msm_check_mean(const hierarchy *h, const ley_atoms *atoms, ley_error *error)
@@ -66,16 +66,16 @@ ley_status msm_check_mean(const hierarchy *h, const ley_atoms *atoms, ley_error 
                           h->cell.dimensions == 3 ? ", or 0, with which a uniform background neutralises it" : "");
 }
 
-/* In open space the host needs no lattices, however far apart atoms and points are. */
-static ley_status make_lattices(msm_task *task, bool has_devices, const ley_atoms *atoms, const ley_lattice *points,
-                                const ley_long_range *r, ley_error *error)
+/* In open space the host needs no meshes, however far apart atoms and points are. */
+static ley_status make_meshes(msm_task *task, bool has_devices, const ley_atoms *atoms, const ley_grid *points,
+                              const ley_long_range *r, ley_error *error)
 {
     ley_error why = {0};
-    const ley_status status = msm_lattices(r, atoms, points, &task->lattices, &why);
+    const ley_status status = msm_meshes(r, atoms, points, &task->meshes, &why);
     cell c;
     if (status == LEY_ERROR_INPUT && !has_devices && cell_make(r->periodic, r->cell_A, &c, NULL) == LEY_OK &&
         c.dimensions == 0) {
-        task->lattices = (hierarchy){.cell = c, .kappa_per_A = r->kappa_per_A};
+        task->meshes = (hierarchy){.cell = c, .kappa_per_A = r->kappa_per_A};
         ley_error_clear(&why);
         return LEY_OK;
     }
@@ -87,15 +87,15 @@ static ley_status make_lattices(msm_task *task, bool has_devices, const ley_atom
 }
 
 static ley_status init_task(msm_task *task, bool has_devices, const ley_atoms *atoms, ley_map *map,
-                            const ley_lattice *points, const ley_long_range *r, ley_error *error)
+                            const ley_grid *points, const ley_long_range *r, ley_error *error)
 {
     pairs_formula formula;
-    ley_status status = make_lattices(task, has_devices, atoms, points, r, error);
+    ley_status status = make_meshes(task, has_devices, atoms, points, r, error);
     if (status == LEY_OK)
-        status = msm_check_mean(&task->lattices, atoms, error);
+        status = msm_check_mean(&task->meshes, atoms, error);
     if (status != LEY_OK)
         return status;
-    const ley_short_range near = msm_near_of(r, &task->lattices, &formula);
+    const ley_short_range near = msm_near_of(r, &task->meshes, &formula);
     task->points = *points;
     task->has_other = msm_otherwise(r, &task->other);
     task->options = msm_resolved(r);
@@ -110,7 +110,7 @@ static ley_status init_task(msm_task *task, bool has_devices, const ley_atoms *a
 }
 
 ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *atoms, ley_map *map,
-                         const ley_lattice *points, const ley_long_range *range, const ley_run_options *options,
+                         const ley_grid *points, const ley_long_range *range, const ley_run_options *options,
                          ley_error *error)
 {
     ley_long_range fitted = task->asked = *range;
@@ -127,7 +127,7 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
         fitted.long_waves_per_A = plan_real(given, "long_waves");
     if (status == LEY_OK && isfinite(plan_real(given, "contact")))
         fitted.contact_error = plan_real(given, "contact");
-    if (status == LEY_OK && engine != NULL && ley_lattice_check(points, NULL) == LEY_OK)
+    if (status == LEY_OK && engine != NULL && ley_grid_check(points, NULL) == LEY_OK)
         memory_limits_solver(engine, atoms, points, given, &fitted, task->why, sizeof task->why);
     plan_destroy(given);
     if (engine == NULL && fitted.cutoff_A > 0 && fitted.cutoff_A <= fitted.r_min_A) { /* the host has none */
@@ -137,17 +137,16 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
     return status == LEY_OK ? init_task(task, engine != NULL, atoms, map, points, &fitted, error) : status;
 }
 
-/* Pairs stay as they are, and so must the splitting: that of lattices made anew would be of the
+/* Pairs stay as they are, and so must the splitting: that of meshes made anew would be of the
  * band that suits their window. */
 bool msm_task_otherwise(void *context, const char *why)
 {
     msm_task *task = context;
-    const splitting split = task->lattices.level[0].split;
-    if (!task->has_other ||
-        msm_lattices(&task->other, task->near.atoms, &task->points, &task->lattices, NULL) != LEY_OK)
+    const splitting split = task->meshes.level[0].split;
+    if (!task->has_other || msm_meshes(&task->other, task->near.atoms, &task->points, &task->meshes, NULL) != LEY_OK)
         return false;
-    for (int k = 0; k < task->lattices.levels && split.kappa_a == 0; k++)
-        task->lattices.level[k].split = split;
+    for (int k = 0; k < task->meshes.levels && split.kappa_a == 0; k++)
+        task->meshes.level[k].split = split;
     task->has_other = false;
     task->options = task->other;
     snprintf(task->why, sizeof task->why, "%s", why);
@@ -166,7 +165,7 @@ static ley_status take_solver(msm_task *task, const job_plan *given, ley_error *
     const char *planned = plan_word(given, NULL, "solver");
     const bool is_direct = planned != NULL && strcmp(planned, msm_solver_words[LEY_SOLVER_MULTILEVEL]) == 0;
     const int64_t levels = plan_number(given, NULL, "levels");
-    if (planned == NULL || task->lattices.levels == 0)
+    if (planned == NULL || task->meshes.levels == 0)
         return LEY_OK;
     if (is_direct && task->options.solver != LEY_SOLVER_MULTILEVEL && !msm_task_otherwise(task, "as the plan says"))
         return plan_fail(error, "solver is to be multilevel, and %s is asked for",
@@ -174,16 +173,16 @@ static ley_status take_solver(msm_task *task, const job_plan *given, ley_error *
     if (strcmp(planned, msm_solver_words[task->options.solver]) != 0)
         return plan_fail(error, "solver is to be %s, and what is asked for is %s", planned,
                          msm_solver_words[task->options.solver]);
-    if (task->options.solver == LEY_SOLVER_MIXED && levels > 0 && levels != task->lattices.levels)
+    if (task->options.solver == LEY_SOLVER_MIXED && levels > 0 && levels != task->meshes.levels)
         return plan_fail(error, "levels are to be %lld, and what is asked for has %d", (long long)levels,
-                         task->lattices.levels);
+                         task->meshes.levels);
     task->has_other = false;
     return LEY_OK;
 }
 
-/* Splitting, cutoff and lattice are those that are asked for: ley_long_range_choose() has taken
+/* Splitting, cutoff and mesh are those that are asked for: ley_long_range_choose() has taken
  * them from the plan. */
-static ley_status check_lattices(const msm_task *task, const job_plan *given, ley_error *error)
+static ley_status check_meshes(const msm_task *task, const job_plan *given, ley_error *error)
 {
     const ley_long_range *r = &task->options;
     const char *split = plan_word(given, NULL, "splitting"), *own = msm_splitting_words[r->splitting];
@@ -219,16 +218,16 @@ static ley_status check_libraries(const msm_task *task, const job_plan *given, l
 
 ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
 {
-    const hierarchy *h = &task->lattices;
+    const hierarchy *h = &task->meshes;
     if (task->near.map != NULL)
         task->near.offset = msm_mean(task);
     memset(task->step_s, 0, sizeof task->step_s);
     memset(task->near.step_s, 0, sizeof task->near.step_s);
-    task->lattices_s = task->spread_s = task->long_s = task->long_wait_s = 0;
+    task->meshes_s = task->spread_s = task->long_s = task->long_wait_s = 0;
     task->coherence = 1;
     task->is_coherence_known = false;
     task->transforms[0] = task->passed_over[0] = '\0';
-    ley_status status = check_lattices(task, job->plan, error);
+    ley_status status = check_meshes(task, job->plan, error);
     if (status == LEY_OK)
         status = take_solver(task, job->plan, error);
     if (status == LEY_OK)
@@ -236,9 +235,9 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
     if (status == LEY_OK)
         status = check_libraries(task, job->plan, error);
     if (status == LEY_OK && h->levels == 0)
-        log_say(LEY_LOG_NOTE, "plan: no lattices: screening leaves nothing beyond the cutoff");
+        log_say(LEY_LOG_NOTE, "plan: no meshes: screening leaves nothing beyond the cutoff");
     if (status == LEY_OK && h->levels > 0)
-        log_say(LEY_LOG_NOTE, "plan: %s, %s, lattices of %s nodes", splitting_name(h->level[0].split.kind),
+        log_say(LEY_LOG_NOTE, "plan: %s, %s, meshes of %s nodes", splitting_name(h->level[0].split.kind),
                 h->window->name, task->extents);
     return status;
 }
@@ -246,7 +245,7 @@ ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error)
 void msm_task_place_long(msm_task *task, const job_view *job, bool are_there)
 {
     const ley_place planned = plan_place(job->plan, "long_waves_by");
-    task->long_place = !long_wavelengths_are_wanted(&task->lattices) ? LEY_PLACE_AUTO
+    task->long_place = !long_wavelengths_are_wanted(&task->meshes) ? LEY_PLACE_AUTO
                        : planned != LEY_PLACE_AUTO
                            ? planned
                            : device_long_plan(job, ley_atoms_count(task->near.atoms), are_there);
@@ -254,7 +253,7 @@ void msm_task_place_long(msm_task *task, const job_view *job, bool are_there)
 
 void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool spreads)
 {
-    const hierarchy *h = &task->lattices;
+    const hierarchy *h = &task->meshes;
     hierarchy top;
     const dev_info *with_transforms = NULL;
     int64_t extent[3];
@@ -275,7 +274,7 @@ void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
     int64_t n[3];
     if (h->levels == 0)
         return;
-    job_needs_add(needs, "atoms in a lattice's bins", msm_bytes(h, atoms), "fewer atoms, or a wider --mesh-spacing");
+    job_needs_add(needs, "atoms in a mesh's bins", msm_bytes(h, atoms), "fewer atoms, or a wider --mesh-spacing");
     if (h->solver == HIERARCHY_MULTILEVEL)
         return;
     hierarchy_top(h, &top);
@@ -287,12 +286,12 @@ void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
 
 void msm_task_expect(msm_task *task)
 {
-    if (task->lattices.levels == 0)
+    if (task->meshes.levels == 0)
         return;
     task->expected = host_threads_expected_error(&task->host_threads);
-    log_say(LEY_LOG_NOTE, "lattices are expected to be off by %.2g", task->expected);
+    log_say(LEY_LOG_NOTE, "meshes are expected to be off by %.2g", task->expected);
     if (task->near.map == NULL && task->listed.points->field != NULL)
-        task->field_expected_per_A = expected_field_error(&task->lattices);
+        task->field_expected_per_A = expected_field_error(&task->meshes);
 }
 
 /* Few jobs have charges that have nodes in common, and to find them takes long. Where there is no
@@ -301,11 +300,11 @@ bool msm_look_closer(void *context)
 {
     msm_task *task = context;
     const ley_atoms *atoms = task->near.atoms;
-    if (task->lattices.levels == 0 || task->is_coherence_known)
+    if (task->meshes.levels == 0 || task->is_coherence_known)
         return false;
     task->is_coherence_known = true;
-    if (coherence_find(&task->lattices, ley_atoms_count(atoms), ley_atoms_positions_A(atoms),
-                       ley_atoms_charges_e(atoms), task->host_threads.cancelled, &task->coherence, NULL) != LEY_OK)
+    if (coherence_find(&task->meshes, ley_atoms_count(atoms), ley_atoms_positions_A(atoms), ley_atoms_charges_e(atoms),
+                       task->host_threads.cancelled, &task->coherence, NULL) != LEY_OK)
         task->coherence = 1;
     return task->coherence > 1;
 }
@@ -326,7 +325,7 @@ static void note_solver(const msm_task *task, notes *n)
     }
     if (task->options.solver == LEY_SOLVER_FOURIER)
         return;
-    const bool has_levels = task->lattices.levels > 1; /* else all there is is the top one */
+    const bool has_levels = task->meshes.levels > 1; /* else all there is is the top one */
     if (has_levels) {
         notes_number(n, "restriction_s", task->step_s[CYCLE_RESTRICTION]);
         notes_number(n, "lattice_cutoff_s", task->step_s[CYCLE_LATTICE_CUTOFF]);
@@ -337,9 +336,9 @@ static void note_solver(const msm_task *task, notes *n)
         notes_number(n, "prolongation_s", task->step_s[CYCLE_PROLONGATION]);
 }
 
-static void outline_lattices(const msm_task *task, notes *n)
+static void outline_meshes(const msm_task *task, notes *n)
 {
-    const hierarchy *h = &task->lattices;
+    const hierarchy *h = &task->meshes;
     notes_text(n, "splitting", splitting_name(h->level[0].split.kind));
     notes_text(n, "window", h->window->name);
     notes_text(n, "solver", msm_solver_words[task->options.solver]);
@@ -357,16 +356,16 @@ static void outline_lattices(const msm_task *task, notes *n)
 void msm_outline(const void *context, notes *n)
 {
     const msm_task *task = context;
-    if (task->lattices.levels > 0)
-        outline_lattices(task, n);
+    if (task->meshes.levels > 0)
+        outline_meshes(task, n);
     else
         notes_count(n, "levels", 0);
     cutoff_outline(task, n);
 }
 
-static void note_lattices(const msm_task *task, notes *n)
+static void note_meshes(const msm_task *task, notes *n)
 {
-    outline_lattices(task, n);
+    outline_meshes(task, n);
     notes_number(n, "expected_error", task->expected);
     notes_number(n, "spread_s", task->spread_s);
     notes_number(n, "anterpolation_s", task->step_s[CYCLE_ANTERPOLATION]);
@@ -378,12 +377,12 @@ static void note_lattices(const msm_task *task, notes *n)
     notes_number(n, "interpolation_s", task->near.step_s[MSM_STEP_INTERPOLATION]);
 }
 
-void msm_note_lattices(const void *context, notes *n)
+void msm_note_meshes(const void *context, notes *n)
 {
     const msm_task *task = context;
     const double background_e = ley_long_range_background_e(task->near.atoms, &task->options);
-    if (task->lattices.levels > 0)
-        note_lattices(task, n);
+    if (task->meshes.levels > 0)
+        note_meshes(task, n);
     else
         notes_count(n, "levels", 0);
     if (background_e != 0)
@@ -391,41 +390,41 @@ void msm_note_lattices(const void *context, notes *n)
     notes_number(n, "short_range_s", task->near.step_s[MSM_STEP_SHORT_RANGE]);
 }
 
-/* Below its r_min the sum over pairs takes them for r_min apart, and lattices do not know of it. */
+/* Below its r_min the sum over pairs takes them for r_min apart, and meshes do not know of it. */
 static double contact_error(const msm_task *task)
 {
-    const splitting *s = &task->lattices.level[0].split;
-    return task->lattices.levels == 0
+    const splitting *s = &task->meshes.level[0].split;
+    return task->meshes.levels == 0
                ? 0
                : pairs_contact_error(s, task->options.cutoff_A, task->options.r_min_A, task->near.range.r_min_A);
 }
 
 /* Of charges that are independent of each other, but for those with the same nodes. Without
- * lattices, what is left beyond the cutoff. */
-static double lattice_error(const msm_task *task)
+ * meshes, what is left beyond the cutoff. */
+static double mesh_error(const msm_task *task)
 {
-    if (task->lattices.levels == 0)
+    if (task->meshes.levels == 0)
         return 3 * exp(-task->options.kappa_per_A * task->options.cutoff_A);
     return task->expected * task->coherence;
 }
 
-/* What lattices may be off by, and what is left out beyond the cutoff, of the tolerance. */
+/* What meshes may be off by, and what is left out beyond the cutoff, of the tolerance. */
 static double own_error(const msm_task *task)
 {
     const double safety = 8;
-    return safety * lattice_error(task) + contact_error(task);
+    return safety * mesh_error(task) + contact_error(task);
 }
 
 /* How large a value may be that is left out: of all charges just beyond the cutoff, and of as many
  * images as there are within two of these. */
 static double left_out(const msm_task *task)
 {
-    const cell *c = &task->lattices.cell;
+    const cell *c = &task->meshes.cell;
     const double a_A = task->options.cutoff_A;
     const double images = c->dimensions > 0 ? fmax(1, pow(4 * a_A, c->dimensions) / c->measure) : 1;
-    return task->lattices.levels > 0 ? 0
-                                     : fabs(task->constant) * ley_atoms_charge_magnitude_e(task->near.atoms) * images *
-                                           exp(-task->options.kappa_per_A * a_A) / a_A;
+    return task->meshes.levels > 0 ? 0
+                                   : fabs(task->constant) * ley_atoms_charge_magnitude_e(task->near.atoms) * images *
+                                         exp(-task->options.kappa_per_A * a_A) / a_A;
 }
 
 /* In layers and wires a coarse level has all charges of a cell in a few nodes, whose weights are
@@ -433,7 +432,7 @@ static double left_out(const msm_task *task)
  * have that wave in double precision. */
 static double coarse_rounding(const msm_task *task)
 {
-    const hierarchy *h = &task->lattices;
+    const hierarchy *h = &task->meshes;
     double across_A = 0, weight_per_A = 0;
     if (h->levels == 0 || h->solver != HIERARCHY_MULTILEVEL || h->cell.dimensions % 3 == 0)
         return 0;
@@ -451,7 +450,7 @@ static double coarse_rounding(const msm_task *task)
 /* Errors are as large as expected_error() says where charges are independent of each other: of some
  * thousand points the worst is off by four to five times that, with every window and splitting.
  * Molecules, crystals and charges of one sign are off by less (tests/test_msm.c), but for heaps of
- * charges of one sign between the same nodes; a wrong lattice by what it carries, a hundred times
+ * charges of one sign between the same nodes; a wrong mesh by what it carries, a hundred times
  * more. */
 accuracy_limits msm_limits(const void *context)
 {
@@ -465,36 +464,36 @@ accuracy_limits msm_limits(const void *context)
                              .noise = coarse_rounding(task),
                              .share = task->options.solver != LEY_SOLVER_MULTILEVEL ? transforms : 0,
                              .rounding = rounding,
-                             .is_smooth = task->lattices.levels > 0};
+                             .is_smooth = task->meshes.levels > 0};
 }
 
-void msm_decide_lattices(const void *context, job_plan *made)
+void msm_decide_meshes(const void *context, job_plan *made)
 {
     const msm_task *task = context;
     const ley_long_range *r = &task->options;
-    if (task->lattices.levels == 0)
+    if (task->meshes.levels == 0)
         return;
     plan_add(made, NULL, "splitting", msm_splitting_words[r->splitting]);
     plan_add(made, NULL, "window", msm_window_words[r->window]);
     plan_add_real(made, NULL, "cutoff", r->cutoff_A);
     plan_add_real(made, NULL, "spacing", r->spacing_A);
     plan_add(made, NULL, "solver", msm_solver_words[r->solver]);
-    if (long_wavelengths_are_wanted(&task->lattices))
+    if (long_wavelengths_are_wanted(&task->meshes))
         plan_add_real(made, NULL, "long_waves", r->long_waves_per_A);
     if (task->long_place != LEY_PLACE_AUTO)
         plan_add(made, NULL, "long_waves_by", plan_places[task->long_place - LEY_PLACE_HOST]);
     if (r->contact_error > 0)
         plan_add_real(made, NULL, "contact", r->contact_error);
     if (r->solver == LEY_SOLVER_MIXED)
-        plan_add_number(made, NULL, "levels", task->lattices.levels);
+        plan_add_number(made, NULL, "levels", task->meshes.levels);
 }
 
-/* What a charge's field may be off by, of q/r: lattices by as many times what is expected as values
+/* What a charge's field may be off by, of q/r: meshes by as many times what is expected as values
  * may be where their own steps are asked; transforms by a share of all values, node by node. */
 static double field_error_per_A(const msm_task *task)
 {
     const double safety = 32, transforms = 1e-6, a_A = task->options.cutoff_A, kappa = task->options.kappa_per_A;
-    if (task->lattices.levels == 0)
+    if (task->meshes.levels == 0)
         return safety * exp(-kappa * a_A) * (kappa + 1 / a_A);
     return safety * (task->field_expected_per_A * task->coherence + transforms / task->options.spacing_A);
 }
@@ -509,31 +508,31 @@ void msm_terms(const void *context, reference_terms *t)
                            .atoms = task->near.atoms,
                            .r_min_A = task->options.r_min_A,
                            .kappa_per_A = task->options.kappa_per_A,
-                           .cell = &task->lattices.cell,
+                           .cell = &task->meshes.cell,
                            .near_A = 2 * task->options.cutoff_A,
                            .field_per_A = field_error_per_A(task),
                            .field_share = 3 * all.rounding};
 }
 
-/* The sum itself, of which lattices are no part. */
+/* The sum itself, of which meshes are no part. */
 bool msm_by_host(const void *context, host_sum *sum)
 {
     const msm_task *task = context;
     const bool is_list = task->near.map == NULL;
     *sum = (host_sum){.terms = {.term = LEY_TERM_LONG_RANGE,
-                                .shares = {.lattice = 1},
+                                .shares = {.mesh = 1},
                                 .constant = task->constant,
                                 .atoms = task->near.atoms,
                                 .r_min_A = task->options.r_min_A,
                                 .kappa_per_A = task->options.kappa_per_A,
-                                .cell = &task->lattices.cell,
+                                .cell = &task->meshes.cell,
                                 .near_A = task->options.cutoff_A,
                                 .field_share = 1},
                       .map = task->near.map,
                       .list = is_list ? task->listed.points->list : NULL,
                       .points = is_list ? task->listed.points : NULL,
                       .units = ley_units_name(task->options.units),
-                      .how = task->lattices.cell.dimensions > 0 ? "Ewald's summation" : "direct summation",
+                      .how = task->meshes.cell.dimensions > 0 ? "Ewald's summation" : "direct summation",
                       .builds_s = 15};
     return true;
 }
@@ -573,10 +572,10 @@ static bool is_small(const hierarchy *h)
 ley_status msm_by_steps(const void *context, size_t n, const double (*place_A)[3], double *value, ley_error *error)
 {
     const msm_task *task = context;
-    const hierarchy *h = &task->lattices;
+    const hierarchy *h = &task->meshes;
     const ley_atoms *atoms = task->near.atoms;
     if (h->levels == 0 || !is_small(h))
-        return ley_fail(error, LEY_ERROR_USAGE, "no lattices, or too large ones");
+        return ley_fail(error, LEY_ERROR_USAGE, "no meshes, or too large ones");
     double *near = malloc(n * sizeof *near);
     if (near == NULL)
         return ley_fail_memory(error, n * sizeof *near, "the verification");

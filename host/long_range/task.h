@@ -14,12 +14,12 @@ typedef struct msm_task {
         cutoff_task near;
         cutoff_points_task listed; /* at points */
     };
-    ley_lattice points;     /* the map's, or one over the points of a list */
+    ley_grid points;        /* the map's, or one over the points of a list */
     ley_long_range options; /* the solver resolved; but for `fft`: */
     char library[16];       /* empty: whichever is fastest */
-    hierarchy lattices;     /* none, of 0 levels, where screening leaves nothing to them */
+    hierarchy meshes;       /* none, of 0 levels, where screening leaves nothing to them */
     double constant;        /* C */
-    double expected;        /* expected_error() of the lattices, once the sums are done */
+    double expected;        /* expected_error() of the meshes, once the sums are done */
     double coherence;       /* of the charges: coherence_find(); 1 until somebody looks closer */
     bool is_coherence_known;
     char extents[160];           /* "60 x 60 x 60, 33 x 33 x 33" */
@@ -27,8 +27,8 @@ typedef struct msm_task {
     char passed_over[256];       /* "clfft: its known answer was wrong" */
     double field_expected_per_A; /* of the field, where points have it: expected_field_error() */
     double spread_s, step_s[WORK_STEPS]; /* under the mutex of `near`, of the slowest device; and: */
-    double lattices_s, predicted_s, spectrum_s;
-    ley_place long_place;       /* who puts charges into the lattice of long waves; LEY_PLACE_AUTO: nobody */
+    double meshes_s, predicted_s, spectrum_s;
+    ley_place long_place;       /* who puts charges into the mesh of long waves; LEY_PLACE_AUTO: nobody */
     double long_s, long_wait_s; /* how long a device took for that, and how long it waited for the waves */
 
     ley_long_range asked; /* as the job was created with, but for `fft` */
@@ -42,19 +42,19 @@ typedef struct msm_task {
 /* Of checked options; `map` is NULL at points. The solver is what there is room for on the engine's
  * devices, unless engine is NULL. On failure there is nothing to end. */
 ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *atoms, ley_map *map,
-                         const ley_lattice *points, const ley_long_range *range, const ley_run_options *options,
+                         const ley_grid *points, const ley_long_range *range, const ley_run_options *options,
                          ley_error *error);
 void msm_task_end(void *task);
 
-/* What the lattices leave out of every value, in its unit: the mean potential of a screened net
+/* What the meshes leave out of every value, in its unit: the mean potential of a screened net
  * charge and its images (numerics/hierarchy.h). */
 double msm_mean(const msm_task *task);
 
 /* LEY_ERROR_INPUT: that is more than floats hold. */
-ley_status msm_check_mean(const hierarchy *lattices, const ley_atoms *atoms, ley_error *error);
+ley_status msm_check_mean(const hierarchy *meshes, const ley_atoms *atoms, ley_error *error);
 
-/* The sum over pairs that goes with lattices; an expression's text is the formula's. */
-ley_short_range msm_near_of(const ley_long_range *range, const hierarchy *lattices, pairs_formula *formula);
+/* The sum over pairs that goes with meshes; an expression's text is the formula's. */
+ley_short_range msm_near_of(const ley_long_range *range, const hierarchy *meshes, pairs_formula *formula);
 
 /* No device can do it, and why: done otherwise from now on. */
 bool msm_task_otherwise(void *task, const char *why);
@@ -62,7 +62,7 @@ bool msm_task_otherwise(void *task, const char *why);
 /* What a plan says is checked and taken; steps have taken no time yet. */
 ley_status msm_task_begin(msm_task *task, const job_view *job, ley_error *error);
 
-/* Who puts charges into the lattice of long waves, as the plan says, or as is predicted to be
+/* Who puts charges into the mesh of long waves, as the plan says, or as is predicted to be
  * soonest; `are_there`: devices have the atoms anyway. */
 void msm_task_place_long(msm_task *task, const job_view *job, bool are_there);
 
@@ -70,17 +70,17 @@ void msm_task_place_long(msm_task *task, const job_view *job, bool are_there);
  * first device with transforms wants it. `spreads`: the atoms will be wanted in bins. */
 void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool spreads);
 
-/* What lattices and the charges of so many atoms take of the host's memory. */
-void msm_add_needs(const hierarchy *lattices, size_t atoms, struct job_needs *needs);
+/* What meshes and the charges of so many atoms take of the host's memory. */
+void msm_add_needs(const hierarchy *meshes, size_t atoms, struct job_needs *needs);
 
-/* At the end: what the lattices are expected to be off by. */
+/* At the end: what the meshes are expected to be off by. */
 void msm_task_expect(msm_task *task);
 
 /* ---- For the rows of methods ----------------------------------------------------------------- */
 
 void msm_outline(const void *context, notes *n);
-void msm_note_lattices(const void *context, notes *n);
-void msm_decide_lattices(const void *context, job_plan *made);
+void msm_note_meshes(const void *context, notes *n);
+void msm_decide_meshes(const void *context, job_plan *made);
 extern const char *const msm_solver_words[];
 /* clang-format off */
 #define MSM_PLAN_ROWS \

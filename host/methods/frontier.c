@@ -79,7 +79,7 @@ static ley_status count(worker *w, const ley_bench_options *o, const void *probl
     const frontier *f = problem;
     (void)w, (void)o, (void)error;
     memcpy(d->n, f->box.points.n, sizeof d->n);
-    d->points = ley_lattice_points(&f->box.points);
+    d->points = ley_grid_points(&f->box.points);
     return LEY_OK;
 }
 
@@ -90,7 +90,7 @@ static const char *variant(const worker *w, const ley_bench_options *o, const vo
     return i < f->count ? f->name[i] : i == f->count ? direct_name : NULL;
 }
 
-/* ---- Lattices -------------------------------------------------------------------------------- */
+/* ---- Grids -------------------------------------------------------------------------------- */
 
 /* Of all steps of the device; of the whole job the spread. */
 static void put_steps(const msm_measured *m, const ley_bench_device *limits, bench_row *b)
@@ -112,15 +112,15 @@ static void put_steps(const msm_measured *m, const ley_bench_device *limits, ben
     row->accuracy = m->accuracy;
 }
 
-static ley_status measure_lattices(worker *w, const ley_bench_options *o, const frontier *f,
-                                   const ley_bench_device *limits, bench_row *b)
+static ley_status measure_meshes(worker *w, const ley_bench_options *o, const frontier *f,
+                                 const ley_bench_device *limits, bench_row *b)
 {
     msm_measured m = {.is_done = true, .energy = b->energy};
     ley_long_range range;
     ley_bench_options own = *o;
     ley_long_range_default(&range);
     range.fft = o->fft;
-    ley_status status = msm_box_lattices(w, o, &f->box, b->row.tolerance, 0, &range, &own.sum, &b->failure);
+    ley_status status = msm_box_meshes(w, o, &f->box, b->row.tolerance, 0, &range, &own.sum, &b->failure);
     if (status == LEY_OK)
         status = msm_box_pairs(&f->box, &range, &m.pairs, &b->failure);
     if (status == LEY_OK)
@@ -179,10 +179,10 @@ static double median_kernel_s(const direct_run *r)
 }
 
 /* Planes in the middle of the map, as many as there is time for. */
-static ley_lattice part_of(const msm_box *box, double roots_per_s)
+static ley_grid part_of(const msm_box *box, double roots_per_s)
 {
-    ley_lattice part = box->points;
-    const double all_s = (double)ley_atoms_count(box->atoms) * (double)ley_lattice_points(&part) / fmax(roots_per_s, 1);
+    ley_grid part = box->points;
+    const double all_s = (double)ley_atoms_count(box->atoms) * (double)ley_grid_points(&part) / fmax(roots_per_s, 1);
     const int64_t all = part.n[2];
     part.n[2] = (int64_t)fmin(fmax(floor((double)all * most_direct_s / all_s), 1), (double)all);
     for (int axis = 0; axis < 3; axis++)
@@ -193,8 +193,8 @@ static ley_lattice part_of(const msm_box *box, double roots_per_s)
 static ley_status measure_direct(worker *w, const ley_bench_options *o, const frontier *f,
                                  const ley_bench_device *limits, bench_row *b)
 {
-    const ley_lattice part = part_of(&f->box, limits->roots_per_s);
-    const double atoms = (double)ley_atoms_count(f->box.atoms), points = (double)ley_lattice_points(&part);
+    const ley_grid part = part_of(&f->box, limits->roots_per_s);
+    const double atoms = (double)ley_atoms_count(f->box.atoms), points = (double)ley_grid_points(&part);
     direct_run r = {.worker = w, .options = o, .atoms = f->box.atoms};
     ley_status status = ley_map_create(&part, &r.map, &b->failure);
     if (status == LEY_OK)
@@ -231,7 +231,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
         i++;
     b->row.tolerance = i < f->count ? f->tolerance[i] : 0;
     b->row.measured_share = 1;
-    const ley_status status = i < f->count ? measure_lattices(w, o, f, limits, b) : measure_direct(w, o, f, limits, b);
+    const ley_status status = i < f->count ? measure_meshes(w, o, f, limits, b) : measure_direct(w, o, f, limits, b);
     if (status != LEY_OK)
         return status;
     b->row.memory_share = bench_memory_share(b->row.bytes, b->row.kernel_s, limits);
@@ -243,7 +243,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
 
 const bench_subject bench_frontier = {
     .name = "frontier",
-    .makes_lattice = true,
+    .makes_grid = true,
     .check = check,
     .variant = variant,
     .choose = msm_box_choose,

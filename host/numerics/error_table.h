@@ -1,5 +1,5 @@
-/* What the lattices of long-range sums are off by, as a table: for plans, which look at hundreds of
- * lattices before they make one. */
+/* What the meshes of long-range sums are off by, as a table: for plans, which look at hundreds of
+ * meshes before they make one. */
 #ifndef LEY_ERROR_TABLE_H
 #define LEY_ERROR_TABLE_H
 
@@ -8,7 +8,7 @@
 
 enum { ERROR_TABLE_RATIOS = 15 };
 
-/* The cutoffs, in spacings of the finest lattice, of the table's columns. */
+/* The cutoffs, in spacings of the finest mesh, of the table's columns. */
 extern const double error_table_ratios[ERROR_TABLE_RATIOS];
 
 /* expected_error() of one level of these at a/h = ratio, between the table's columns by powers;

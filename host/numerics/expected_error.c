@@ -39,9 +39,9 @@ static steps steps_of(const window *w, double charge, double point, bool is_slop
     return s;
 }
 
-/* The smooth part between two places, given in nodes, through the lattice, in 1/A; or its
- * derivative along axis `slope` of the lattice, per node. */
-static double through_lattice(const hierarchy *h, const double charge[3], const double point[3], int slope)
+/* The smooth part between two places, given in nodes, through the mesh, in 1/A; or its
+ * derivative along axis `slope` of the mesh, per node. */
+static double through_mesh(const hierarchy *h, const double charge[3], const double point[3], int slope)
 {
     const int count = 2 * h->window->points - 1;
     const hierarchy_level *level = &h->level[0];
@@ -90,7 +90,7 @@ static double square_of_gradient(const hierarchy *h, const double charge[3], con
 {
     double along[3], sum = 0;
     for (int m = 0; m < 3; m++)
-        along[m] = through_lattice(h, charge, point, m);
+        along[m] = through_mesh(h, charge, point, m);
     for (int axis = 0; axis < 3; axis++) {
         double error = smooth_slope(&h->level[0], r_A) * direction[axis];
         for (int m = 0; m < 3; m++)
@@ -115,7 +115,7 @@ static double nodal_error(const hierarchy *h, bool of_field)
             point[axis] = charge[axis] + r_A * cell_dot(h->inverse_per_A[axis], direction);
         }
         const double right = splitting_gamma(&level->split, r_A / level->cutoff_A) / level->cutoff_A;
-        const double error = of_field ? 0 : (through_lattice(h, charge, point, NO_SLOPE) - right) * r_A;
+        const double error = of_field ? 0 : (through_mesh(h, charge, point, NO_SLOPE) - right) * r_A;
         sum += of_field ? square_of_gradient(h, charge, point, direction, r_A) : error * error;
     }
     return (h->levels > 1 ? all_levels : 1) * sqrt(sum / PAIRS);
@@ -138,7 +138,7 @@ static double kernel_at(const kernel_table *t, double k_per_A, double cutoff_A)
     const double at = k_per_A * cutoff_A / t->step;
     const int below = (int)fmin(at, LENGTHS + 1);
     if (below > LENGTHS)
-        return 0; /* a wave of an oblique lattice that next to nothing is left of */
+        return 0; /* a wave of an oblique mesh that next to nothing is left of */
     const double sigma = t->sigma[below] + (at - below) * (t->sigma[below + 1] - t->sigma[below]);
     return 4 * M_PI * sigma / (k_per_A * k_per_A);
 }

@@ -19,31 +19,31 @@ static ley_status check(const hierarchy_options *o, ley_error *error)
 {
     const window *w = window_get(o->window);
     if (w == NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "lattice: there is no window of number %d", (int)o->window);
+        return ley_fail(error, LEY_ERROR_USAGE, "mesh: there is no window of number %d", (int)o->window);
     if (!w->is_nodal && o->solver != HIERARCHY_FOURIER)
         return ley_fail(
             error, LEY_ERROR_USAGE,
-            "lattice: the %s solver takes nodal windows: values at the nodes of %s are not what is "
+            "mesh: the %s solver takes nodal windows: values at the nodes of %s are not what is "
             "interpolated, which the influence function of the fourier solver makes up for: take --solver fourier, "
             "or --window nodal7",
             o->solver == HIERARCHY_MIXED ? "mixed" : "multilevel", w->name);
     if (o->solver == HIERARCHY_FOURIER && o->levels > 1)
         return ley_fail(
             error, LEY_ERROR_USAGE,
-            "lattice: the fourier solver has one level, not %d: leave --levels out, or take --solver multilevel",
+            "mesh: the fourier solver has one level, not %d: leave --levels out, or take --solver multilevel",
             o->levels);
     if (o->solver == HIERARCHY_MIXED && o->levels == 1)
         return ley_fail(error, LEY_ERROR_USAGE,
-                        "lattice: the mixed solver has two levels or more: take --levels 2, or --solver fourier");
+                        "mesh: the mixed solver has two levels or more: take --levels 2, or --solver fourier");
     if (o->levels < 0 || o->levels > HIERARCHY_MOST_LEVELS)
-        return ley_fail(error, LEY_ERROR_USAGE, "lattice: %d levels, must be 1 to %d, or 0 for as many as pay",
-                        o->levels, HIERARCHY_MOST_LEVELS);
+        return ley_fail(error, LEY_ERROR_USAGE, "mesh: %d levels, must be 1 to %d, or 0 for as many as pay", o->levels,
+                        HIERARCHY_MOST_LEVELS);
     if (!(o->spacing_A > 0 && isfinite(o->spacing_A)) || !(o->cutoff_A >= o->spacing_A && isfinite(o->cutoff_A)))
         return ley_fail(error, LEY_ERROR_USAGE,
-                        "lattice: a cutoff of %g A with a spacing of %g A: the cutoff must be as long as the spacing",
+                        "mesh: a cutoff of %g A with a spacing of %g A: the cutoff must be as long as the spacing",
                         o->cutoff_A, o->spacing_A);
     if (!(o->kappa_per_A >= 0))
-        return ley_fail(error, LEY_ERROR_USAGE, "lattice: kappa is %g / A, must be 0 or more", o->kappa_per_A);
+        return ley_fail(error, LEY_ERROR_USAGE, "mesh: kappa is %g / A, must be 0 or more", o->kappa_per_A);
     return LEY_OK;
 }
 
@@ -66,7 +66,7 @@ static ley_status make_axes(const hierarchy_options *o, hierarchy *h, int halvin
         const double nodes = h->cell.periodic[m] ? whole_A / o->spacing_A : 1;
         if (!(nodes < most_extent))
             return ley_fail(error, LEY_ERROR_INPUT,
-                            "lattice: a spacing of %g A makes %.3g nodes along axis %d, which are too many: take a "
+                            "mesh: a spacing of %g A makes %.3g nodes along axis %d, which are too many: take a "
                             "wider --mesh-spacing",
                             o->spacing_A, nodes, m + 1);
         h->level[0].n[m] = h->cell.periodic[m] ? even_nodes(nodes, halvings) : 0;
@@ -89,7 +89,7 @@ static ley_status reach_box(hierarchy *h, const double low[3], const double high
         const double from = floor(low[m] / spacing_A - rounding), to = floor(high[m] / spacing_A + rounding);
         if (!(from <= to && to - from < most_extent && fabs(from) < 1e15))
             return ley_fail(error, LEY_ERROR_INPUT,
-                            "lattice: a spacing of %g A makes %.3g nodes along axis %d, which are too many: take a "
+                            "mesh: a spacing of %g A makes %.3g nodes along axis %d, which are too many: take a "
                             "wider --mesh-spacing, or atoms and a map that are closer together",
                             spacing_A, to - from + 1, m + 1);
         h->level[0].first[m] = (int64_t)from - half + 1;
@@ -177,7 +177,7 @@ static ley_status add_levels(const hierarchy_options *o, hierarchy *h, ley_error
         const bool halves = coarsen(h, fine, coarse);
         if (!halves && wanted > 0)
             return ley_fail(error, LEY_ERROR_USAGE,
-                            "lattice: %d levels need periods that can be halved %d times: take fewer --levels, or 0 "
+                            "mesh: %d levels need periods that can be halved %d times: take fewer --levels, or 0 "
                             "for as many as pay",
                             wanted, wanted - 1);
         if (!halves || (wanted == 0 && !pays(h, h->levels - 1) && fits(h, h->levels - 1)))

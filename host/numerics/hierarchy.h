@@ -1,4 +1,4 @@
-/* The lattices of a long-range sum: which nodes they have, for atoms and map, whatever is periodic.
+/* The meshes of a long-range sum: which nodes they have, for atoms and map, whatever is periodic.
  *
  * Level k has the spacings 2^k h and the cutoff 2^k a. Node (i, j, l) of level k lies at origin +
  * 2^k (i h_0 e_0 + j h_1 e_1 + l h_2 e_2), so that node i of a level is node 2 i of the next finer
@@ -72,11 +72,11 @@ int hierarchy_halvings(double nodes);
  * Errors: LEY_ERROR_USAGE for what does not combine: B-splines with more than one level, levels
  * with HIERARCHY_FOURIER, screening with other splittings than Taylor's, a cutoff below a spacing,
  * more levels than a periodic axis can be halved; those of cell_make() and splitting_make();
- * LEY_ERROR_INPUT for lattices that are too large. */
+ * LEY_ERROR_INPUT for meshes that are too large. */
 ley_status hierarchy_make(const hierarchy_options *options, const double low[3], const double high[3], hierarchy *made,
                           ley_error *error);
 
-/* The top level alone, as the only one of a lattice that is done by transforms. */
+/* The top level alone, as the only one of a mesh that is done by transforms. */
 void hierarchy_top(const hierarchy *h, hierarchy *top);
 
 /* Widens low and high to n places; begin with INFINITY and -INFINITY. */

@@ -17,10 +17,10 @@ double influence_factor(const window *w, int64_t m, int64_t n)
 
 /* ---- Open axes ------------------------------------------------------------------------------- */
 
-/* Nodes beyond twice the lattice's, by how many axes are periodic: half of them on either side,
+/* Nodes beyond twice the mesh's, by how many axes are periodic: half of them on either side,
  * where the distance goes over into a constant. 1/r is nearly constant there; the kernels of wave
  * 0, -2 ln rho and -2 pi |z|, are not. With 8, the errors that are left had floors of 3e-6, 1e-6
- * and 1e-5 of the potential, from lattice to lattice; with these none was above 2e-7. */
+ * and 1e-5 of the potential, from mesh to mesh; with these none was above 2e-7. */
 static const int64_t extra_nodes[4] = {16, 24, 32, 0};
 
 int64_t influence_padded(int64_t n, int dimensions)
@@ -134,7 +134,7 @@ static double kernel_of_mean(const hierarchy *h, double r_A)
 
 /* K_0(x): the integral of exp(-x cosh t), by the trapezoidal rule, which is exact to rounding for
  * what ends so fast. Cosines by cosh((i + 1) s) = 2 cosh(s) cosh(i s) - cosh((i - 1) s). Beyond 60,
- * as for most waves of a lattice, it is nothing, also beside what a wave has nearby. */
+ * as for most waves of a mesh, it is nothing, also beside what a wave has nearby. */
 static double bessel_k0(double x)
 {
     const double step = 0.25, twice = 2.0628261997591464;
@@ -172,7 +172,7 @@ double influence_line(const splitting *s, double cutoff_A, double k_per_A, doubl
     return whole - 2 * quadrature(line_term, &context, 0, end, 5 * end + 2 * context.ka);
 }
 
-/* ---- Of a lattice ---------------------------------------------------------------------------- */
+/* ---- Of a mesh ---------------------------------------------------------------------------- */
 
 void influence_extent(const hierarchy *h, int64_t n[3])
 {

@@ -1,5 +1,5 @@
-/* Influence functions: what the transform of a lattice of charges is multiplied by to get the
- * transform of a lattice of potentials, whose interpolation is the long-range part of the sum.
+/* Influence functions: what the transform of a mesh of charges is multiplied by to get the
+ * transform of a mesh of potentials, whose interpolation is the long-range part of the sum.
  *
  * It is the product of a kernel's transform and of a factor per axis. The factor of B-splines is
  * that of P3M, W^2 / (sum of W^2 over all aliases)^2: the one with which charges that are spread,
@@ -7,10 +7,10 @@
  * 1981). Nodal windows have none: the kernel at the nodes is what they interpolate.
  *
  * Along periodic axes the kernel's transform is taken at the reciprocal vectors, 4 pi sigma(k a) /
- * (k^2 + kappa^2), without aliases. Along open axes the lattice is padded to twice its nodes and a
+ * (k^2 + kappa^2), without aliases. Along open axes the mesh is padded to twice its nodes and a
  * few, so that images do not reach it, and the kernel is transformed as it is at the nodes. Its
  * wrapped distance would have a kink half-way round, which the factor of the windows, being large
- * for short waves, would spread over the lattice; so from the last distance that counts on, the
+ * for short waves, would spread over the mesh; so from the last distance that counts on, the
  * distance goes smoothly over into a constant.
  *
  * With one or two periodic axes, each wave along them has a kernel of its own across them:

@@ -55,7 +55,7 @@ int64_t spectrum_waves(const spectrum *s)
     return s->stored[0] * s->stored[1] * s->stored[2];
 }
 
-/* No wave vector of the lattice is longer: half-way round along all axes, in either direction. */
+/* No wave vector of the mesh is longer: half-way round along all axes, in either direction. */
 static double longest_per_A(const hierarchy *h, const int64_t n[3])
 {
     double longest = 0;
@@ -178,7 +178,7 @@ static ley_status make_in(filling *f, ley_error *error)
 {
     const int64_t waves = spectrum_waves(f->made), *stored = f->made->stored;
     ley_status status =
-        memory_check_one("the influence function", spectrum_bytes(f->h, f->made->n), "a coarser lattice", error);
+        memory_check_one("the influence function", spectrum_bytes(f->h, f->made->n), "a coarser mesh", error);
     if (status != LEY_OK)
         return status;
     f->kernel = memory_in_large_pages(waves * (int64_t)sizeof *f->kernel);

@@ -1,4 +1,4 @@
-/* The influence function of a whole lattice (influence.h), as devices multiply transforms by it:
+/* The influence function of a whole mesh (influence.h), as devices multiply transforms by it:
  * made in double precision on all cores, kept in floats.
  *
  * It is real, and the same for a wave and its opposite. Along x it has waves 0 ... n/2, as real

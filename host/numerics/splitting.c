@@ -314,7 +314,7 @@ static double take_column(fit *f, int n, splitting *s)
 }
 
 /* How near a polynomial of the degree that nobody chose comes: a share of the step that the
- * function's slope has at the cutoff, which the lattice cannot resolve. */
+ * function's slope has at the cutoff, which the mesh cannot resolve. */
 static double near_enough(const splitting *s)
 {
     return s->kind == SPLITTING_PSWF ? 0.5 * exp(-s->band) : 0.05 * exp(-s->band * s->band);
@@ -407,7 +407,7 @@ bool splitting_has_far(const splitting *s)
     return splitting_gamma(s, 0) >= 1e-7;
 }
 
-/* In units of 1/a the shortest wave of a lattice is pi a/h: the best band ends a little before. */
+/* In units of 1/a the shortest wave of a mesh is pi a/h: the best band ends a little before. */
 static const double band_by_ratio = 3;
 
 /* Of the others, measured at these a/h for B-splines of 4, 6 and 8 points. */

@@ -3,9 +3,9 @@
  *     1/r = [1/r - gamma(r/a)/a] + gamma(r/a)/a,
  *     gamma(rho) = 1/rho beyond 1, and sum_k c[k] u^k, u = rho^2 - 1, below.
  *
- * The same polynomial is summed over pairs and on lattices, so that the two parts sum to 1/r
+ * The same polynomial is summed over pairs and on meshes, so that the two parts sum to 1/r
  * whatever its coefficients are: they decide how smooth the second part is, and so how accurate the
- * lattice, but not whether the parts are consistent. c[0] is 1: there is no step at the cutoff.
+ * mesh, but not whether the parts are consistent. c[0] is 1: there is no step at the cutoff.
  *
  *   taylorN  the Taylor polynomial of s^(-1/2) about s = rho^2 = 1, of degree N: N derivatives are
  *            continuous. Of exp(-kappa r)/r as well, with coefficients of its own.
@@ -16,12 +16,12 @@
  *            erf(beta)). Particle-mesh programs have no erf(beta) here and drop what is beyond the
  *            cutoff, erfc(beta); with it the parts sum to 1/r, and a kernel needs no erfc.
  *   optimal  the polynomial itself, of those with c[0] = 1, whose charge has the least energy in
- *            waves beyond a band, k > c/a, that the lattice cannot hold: the least integral of
+ *            waves beyond a band, k > c/a, that the mesh cannot hold: the least integral of
  *            (sigma(k)/k)^2. With a multiply-add or three less it is as good as pswf, or better.
  *
  * pswf and ewald are polynomials of a chosen degree, too: the best ones, in the mean square, of
  * those with c[1] = -1/2, so that the field has no step at the cutoff. That of optimal has one, as
- * small as waves beyond the band: c[1] is about -1/2. One formula serves kernels, lattices and the
+ * small as waves beyond the band: c[1] is about -1/2. One formula serves kernels, meshes and the
  * judge; and it takes multiply-adds only, one for each degree. */
 #ifndef LEY_SPLITTING_H
 #define LEY_SPLITTING_H
@@ -65,7 +65,7 @@ enum { SPLITTING_MOST_KAPPA_A = 700 };
 
 /* Degree and band matter to pswf, ewald and optimal alone. A degree of 0 is the lowest one after
  * which there is little to gain: of optimal 3 + c/3, of the others one whose polynomial is so near
- * to the function that the error of a lattice does not show it. Errors: LEY_ERROR_USAGE when the
+ * to the function that the error of a mesh does not show it. Errors: LEY_ERROR_USAGE when the
  * degree is not 0 or 3 to SPLITTING_MOST_DEGREE, the band not within 1 and 40 (pswf, optimal) or
  * 0.5 and 6 (ewald), and for these three with screening. */
 ley_status splitting_make(splitting_kind kind, int degree, double band, double kappa_a, splitting *made,

@@ -1,7 +1,7 @@
-/* Windows: how a charge is spread over the nodes of a lattice, and how a point takes its value from
+/* Windows: how a charge is spread over the nodes of a mesh, and how a point takes its value from
  * them. The same window does both.
  *
- * A window of P points gives the nodes floor(x) - P/2 + 1 + i, i in [0, P), of a lattice with
+ * A window of P points gives the nodes floor(x) - P/2 + 1 + i, i in [0, P), of a mesh with
  * spacing 1 the weights w_i(t) = sum_k c[i][k] (t - 1/2)^k, t = x - floor(x). About t = 1/2 because
  * |t - 1/2| <= 1/2 there: floats keep their digits. */
 #ifndef LEY_WINDOW_H
@@ -50,7 +50,7 @@ void window_slopes(const window *w, double t, double slope[]);
 /* phi(x): the weight of the node at 0 for a charge at x. */
 double window_at(const window *w, double x);
 
-/* phi(j/2), the share that node m of the next coarser lattice has in node 2 m + j: of nodal
+/* phi(j/2), the share that node m of the next coarser mesh has in node 2 m + j: of nodal
  * windows. 0 where |j| >= P. */
 double window_two_scale(const window *w, int j);
 

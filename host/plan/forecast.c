@@ -236,7 +236,7 @@ static void add_processors(job_forecast *f)
         if (f->parts[i].is_asked && f->job->engine->workers[i].info->device_class == DEV_CPU)
             bytes += f->parts[i].said.bytes;
     if (bytes > 0)
-        job_needs_add(&f->host, "the processor as a device", bytes, "a smaller lattice");
+        job_needs_add(&f->host, "the processor as a device", bytes, "a smaller grid");
 }
 
 static void describe_devices(job_forecast *f)
@@ -304,7 +304,7 @@ static void ask_host(job_forecast *f)
     host_sum sum = {.map = NULL};
     job->method->by_host(job->task, &sum); /* it was asked before */
     if (sum.map != NULL)
-        job_needs_map(&f->host, ley_map_lattice(sum.map), map_get_store(sum.map) != NULL, 1);
+        job_needs_map(&f->host, ley_map_grid(sum.map), map_get_store(sum.map) != NULL, 1);
     else
         job_needs_points(&f->host, host_sum_points(&sum), sum.points != NULL && sum.points->field != NULL);
     f->host_steps[f->forecast.host_step_count++] = (ley_step){sum.how, host_sum_seconds(&sum)};

@@ -33,9 +33,8 @@ static void place_of(const host_sum *sum, int64_t i, double place_A[3])
         ley_boundary_point_A(sum->list, i, place_A);
         return;
     }
-    const int64_t *n = ley_map_lattice(sum->map)->n;
-    ley_lattice_point_A(ley_map_lattice(sum->map), (const int64_t[]){i % n[0], i / n[0] % n[1], i / n[0] / n[1]},
-                        place_A);
+    const int64_t *n = ley_map_grid(sum->map)->n;
+    ley_grid_point_A(ley_map_grid(sum->map), (const int64_t[]){i % n[0], i / n[0] % n[1], i / n[0] / n[1]}, place_A);
 }
 
 /* The terms at a point: without what it excludes. */
@@ -144,7 +143,7 @@ static ley_status sum_list(host_run *r, ley_error *error)
 
 static ley_status sum_map(host_run *r, ley_error *error)
 {
-    const int64_t *n = ley_map_lattice(r->sum.map)->n, plane = n[0] * n[1],
+    const int64_t *n = ley_map_grid(r->sum.map)->n, plane = n[0] * n[1],
                   planes = plane < POINTS_AT_ONCE ? POINTS_AT_ONCE / plane : 1;
     ley_status status = LEY_OK;
     for (int64_t first = 0; first < n[2] && status == LEY_OK; first += planes) {

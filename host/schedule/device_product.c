@@ -243,8 +243,8 @@ static stage_run *lending_stage(const device_run *s)
 
 static void *make_copy(size_t bytes)
 {
-    return memory_check_one("lattices for other devices", (double)bytes, "one device", NULL) == LEY_OK ? malloc(bytes)
-                                                                                                       : NULL;
+    return memory_check_one("meshes for other devices", (double)bytes, "one device", NULL) == LEY_OK ? malloc(bytes)
+                                                                                                     : NULL;
 }
 
 /* It has been brought; NULL: it cannot be, and nobody waits for it. */

@@ -26,7 +26,7 @@ static const double longest_edge = 10, most_charges = 2000, most_reaches = 1000,
 
 int64_t host_sum_points(const host_sum *sum)
 {
-    return sum->map != NULL ? ley_lattice_points(ley_map_lattice(sum->map)) : sum->list->n;
+    return sum->map != NULL ? ley_grid_points(ley_map_grid(sum->map)) : sum->list->n;
 }
 
 /* Images of an atom that are looked at for a cutoff. */

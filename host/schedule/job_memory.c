@@ -36,10 +36,10 @@ double job_needs_held(const job_needs *needs)
     return bytes;
 }
 
-void job_needs_map(job_needs *needs, const ley_lattice *lattice, bool is_stored, int least_planes)
+void job_needs_map(job_needs *needs, const ley_grid *grid, bool is_stored, int least_planes)
 {
-    const double map_bytes = (double)ley_lattice_points(lattice) * sizeof(float);
-    const double least = (double)least_planes * (double)lattice->n[0] * (double)lattice->n[1] * sizeof(float);
+    const double map_bytes = (double)ley_grid_points(grid) * sizeof(float);
+    const double least = (double)least_planes * (double)grid->n[0] * (double)grid->n[1] * sizeof(float);
     const int slabs = METHOD_SLOTS + (is_stored ? 1 : 0); /* one on its way to the file */
     if (!is_stored)
         job_needs_add(needs, "the map", map_bytes, smaller_map);

@@ -16,7 +16,7 @@ typedef struct slab_needs {
     int64_t least_slabs;    /* of the whole stage, so that most of the way back lies beside kernels; 0: one */
     int64_t most_pieces;    /* that the caller wants; 0: any number */
     int64_t planned;        /* what a plan says; 0: nothing */
-    const char *piece;      /* "one plane of the lattice needs", for the refusal */
+    const char *piece;      /* "one plane of the grid needs", for the refusal */
 } slab_needs;
 
 /* Pieces per slab, and tells the watch how long one is expected to take. LEY_ERROR_NO_DEVICE, with

@@ -1,4 +1,4 @@
-/* Dirichlet points and their values: the faces of a lattice, or a list of points. */
+/* Dirichlet points and their values: the faces of a grid, or a list of points. */
 #include "target/boundary.h"
 
 #include "core/sizes.h"
@@ -54,28 +54,28 @@ static ley_status create(int64_t n, const double *point_A, ley_boundary **bounda
     return LEY_OK;
 }
 
-ley_status ley_boundary_create(const ley_lattice *lattice, ley_boundary **boundary, ley_error *error)
+ley_status ley_boundary_create(const ley_grid *grid, ley_boundary **boundary, ley_error *error)
 {
-    ley_status status = ley_lattice_check(lattice, error);
+    ley_status status = ley_grid_check(grid, error);
     if (status == LEY_OK)
-        status = ley_lattice_check_orthogonal(lattice, "boundary", error);
+        status = ley_grid_check_orthogonal(grid, "boundary", error);
     if (status != LEY_OK)
         return status;
     int64_t face[LEY_FACE_COUNT + 1] = {0};
     for (int axis = 0; axis < 3; axis++)
-        if (lattice->n[axis] < 2)
+        if (grid->n[axis] < 2)
             return ley_fail(error, LEY_ERROR_INPUT, "boundary: one point along %c, must be at least 2", 'x' + axis);
     for (int f = 0; f < LEY_FACE_COUNT; f++) {
         int a, b;
         boundary_face_axes(f, &a, &b);
-        face[f + 1] = face[f] + lattice->n[a] * lattice->n[b]; /* the check left room: no product is above 2^60 */
+        face[f + 1] = face[f] + grid->n[a] * grid->n[b]; /* the check left room: no product is above 2^60 */
     }
     ley_boundary *made;
     status = create(face[LEY_FACE_COUNT], NULL, &made, error);
     if (status != LEY_OK)
         return status;
-    made->has_lattice = true;
-    made->lattice = *lattice;
+    made->has_grid = true;
+    made->grid = *grid;
     memcpy(made->face, face, sizeof face);
     *boundary = made;
     return LEY_OK;
@@ -103,9 +103,9 @@ void ley_boundary_destroy(ley_boundary *boundary)
     free(boundary);
 }
 
-const ley_lattice *ley_boundary_lattice(const ley_boundary *boundary)
+const ley_grid *ley_boundary_grid(const ley_boundary *boundary)
 {
-    return boundary->has_lattice ? &boundary->lattice : NULL;
+    return boundary->has_grid ? &boundary->grid : NULL;
 }
 
 int64_t ley_boundary_points(const ley_boundary *boundary)
@@ -125,7 +125,7 @@ const double *ley_boundary_read_values(const ley_boundary *boundary)
 
 int64_t ley_boundary_face(const ley_boundary *boundary, int face)
 {
-    return boundary->has_lattice && face >= 0 && face < LEY_FACE_COUNT ? boundary->face[face] : -1;
+    return boundary->has_grid && face >= 0 && face < LEY_FACE_COUNT ? boundary->face[face] : -1;
 }
 
 void ley_boundary_compute_zero(ley_boundary *boundary)
@@ -138,13 +138,13 @@ void ley_boundary_compute_zero(ley_boundary *boundary)
 
 bool boundary_node(const ley_boundary *boundary, int64_t i, int64_t node[3])
 {
-    if (!boundary->has_lattice)
+    if (!boundary->has_grid)
         return false;
     int face = 0, a, b;
     while (face < LEY_FACE_COUNT - 1 && i >= boundary->face[face + 1])
         face++;
     boundary_face_axes(face, &a, &b);
-    const int64_t *n = boundary->lattice.n, at = i - boundary->face[face];
+    const int64_t *n = boundary->grid.n, at = i - boundary->face[face];
     node[face / 2] = face % 2 == 0 ? 0 : n[face / 2] - 1;
     node[a] = at % n[a];
     node[b] = at / n[a];
@@ -155,7 +155,7 @@ void ley_boundary_point_A(const ley_boundary *boundary, int64_t i, double point_
 {
     int64_t node[3];
     if (boundary_node(boundary, i, node))
-        ley_lattice_point_A(&boundary->lattice, node, point_A);
+        ley_grid_point_A(&boundary->grid, node, point_A);
     else
         memcpy(point_A, boundary->point_A + 3 * i, 3 * sizeof(double));
 }
@@ -193,7 +193,7 @@ static bool is_near(const search *s, const double a_A[3], const double b_A[3])
 /* On every face only the node nearest to the atom. False: the visitor has seen enough. */
 static bool search_nodes(const search *s, size_t atom, const double atom_A[3])
 {
-    const ley_lattice *l = &s->boundary->lattice;
+    const ley_grid *l = &s->boundary->grid;
     int64_t nearest[3];
     for (int axis = 0; axis < 3; axis++) {
         double index = (atom_A[axis] - l->origin_A[axis]) / l->step_A[axis][axis];
@@ -205,7 +205,7 @@ static bool search_nodes(const search *s, size_t atom, const double atom_A[3])
         double point_A[3];
         boundary_face_axes(face, &a, &b);
         node[axis] = face % 2 == 0 ? 0 : l->n[axis] - 1;
-        ley_lattice_point_A(l, node, point_A);
+        ley_grid_point_A(l, node, point_A);
         if (is_near(s, atom_A, point_A) &&
             !s->visit(s->context, atom, s->boundary->face[face] + node[b] * l->n[a] + node[a]))
             return false;
@@ -288,10 +288,10 @@ ley_status boundary_find_near(const ley_boundary *boundary, const ley_atoms *ato
 {
     const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
     search s = {.boundary = boundary, .distance_A = distance_A, .visit = visit, .context = context};
-    ley_status status = boundary->has_lattice ? LEY_OK : sort_points(&s, error);
+    ley_status status = boundary->has_grid ? LEY_OK : sort_points(&s, error);
     for (size_t i = 0; i < ley_atoms_count(atoms) && status == LEY_OK; i++) {
         const double *atom_A = position_A + 3 * i;
-        if (charge_e[i] != 0 && !(boundary->has_lattice ? search_nodes(&s, i, atom_A) : search_points(&s, i, atom_A)))
+        if (charge_e[i] != 0 && !(boundary->has_grid ? search_nodes(&s, i, atom_A) : search_points(&s, i, atom_A)))
             status = LEY_ERROR_MEMORY;
     }
     free(s.first);
@@ -345,10 +345,10 @@ static double cell_error(const double *v, int64_t n_a, int stride)
 
 double ley_boundary_stride_error(const ley_boundary *boundary, int stride)
 {
-    const int64_t *n = boundary->lattice.n;
-    if (stride < 1 || (!boundary->has_lattice && stride != 1))
+    const int64_t *n = boundary->grid.n;
+    if (stride < 1 || (!boundary->has_grid && stride != 1))
         return INFINITY;
-    for (int axis = 0; axis < 3 && boundary->has_lattice; axis++)
+    for (int axis = 0; axis < 3 && boundary->has_grid; axis++)
         if ((n[axis] - 1) % stride != 0)
             return INFINITY;
     double largest = 0, worst = 0;

@@ -5,9 +5,9 @@
 #include "leyden.h"
 
 struct ley_boundary {
-    bool has_lattice;
-    ley_lattice lattice;
-    int64_t face[LEY_FACE_COUNT + 1]; /* where each face begins; of a lattice only */
+    bool has_grid;
+    ley_grid grid;
+    int64_t face[LEY_FACE_COUNT + 1]; /* where each face begins; of a grid only */
     int64_t n;
     double *value;
     double *point_A; /* of a list only */
@@ -20,7 +20,7 @@ static inline void boundary_face_axes(int face, int *a, int *b)
     *b = face / 2 == 2 ? 1 : 2;
 }
 
-/* Lattice indices of value i; false for a list. */
+/* Grid indices of value i; false for a list. */
 bool boundary_node(const ley_boundary *boundary, int64_t i, int64_t node[3]);
 
 /* Where value i lies, for messages: "point 7", "node (0, 3, 4)". Returns `text`. */
@@ -28,7 +28,7 @@ enum { BOUNDARY_PLACE = 96 };
 const char *boundary_place(const ley_boundary *boundary, int64_t i, char text[BOUNDARY_PLACE]);
 
 /* Calls visit(context, atom, i) for every charged atom and every value i whose point lies within
- * distance_A of it (of a lattice's nodes: for the nearest one on each face), until it returns
+ * distance_A of it (of a grid's nodes: for the nearest one on each face), until it returns
  * false: LEY_ERROR_MEMORY. */
 ley_status boundary_find_near(const ley_boundary *boundary, const ley_atoms *atoms, double distance_A,
                               bool (*visit)(void *context, size_t atom, int64_t i), void *context, ley_error *error);

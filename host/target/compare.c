@@ -36,7 +36,7 @@ static double total_of(const total *t)
     return t->sum + t->lost;
 }
 
-/* ---- Lattices -------------------------------------------------------------------------------- */
+/* ---- Grids -------------------------------------------------------------------------------- */
 
 /* Places of A's points among those of B, in B's steps: first + i along[0] + j along[1] + k
  * along[2]. */
@@ -49,17 +49,17 @@ static double triple_product(const double u[3], const double v[3], const double 
     return u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) + u[2] * (v[0] * w[1] - v[1] * w[0]);
 }
 
-/* A vector in a lattice's steps, by Cramer's rule. */
-static void in_steps(const ley_lattice *lattice, const double vector_A[3], double steps[3])
+/* A vector in a grid's steps, by Cramer's rule. */
+static void in_steps(const ley_grid *grid, const double vector_A[3], double steps[3])
 {
-    const double(*s)[3] = lattice->step_A;
+    const double(*s)[3] = grid->step_A;
     const double volume = triple_product(s[0], s[1], s[2]);
     steps[0] = triple_product(vector_A, s[1], s[2]) / volume;
     steps[1] = triple_product(s[0], vector_A, s[2]) / volume;
     steps[2] = triple_product(s[0], s[1], vector_A) / volume;
 }
 
-static passage passage_between(const ley_lattice *a, const ley_lattice *b)
+static passage passage_between(const ley_grid *a, const ley_grid *b)
 {
     passage p = {.first = {0}};
     const double apart_A[3] = {a->origin_A[0] - b->origin_A[0], a->origin_A[1] - b->origin_A[1],
@@ -72,7 +72,7 @@ static passage passage_between(const ley_lattice *a, const ley_lattice *b)
 
 /* Whether point (i, j, k) of A is point (i, j, k) of B, for all of them: the farthest apart are
  * corners. */
-static bool is_one_lattice(const ley_lattice *a, const ley_lattice *b)
+static bool is_one_grid(const ley_grid *a, const ley_grid *b)
 {
     const passage p = passage_between(a, b);
     for (int corner = 0; corner < 8; corner++)
@@ -87,10 +87,10 @@ static bool is_one_lattice(const ley_lattice *a, const ley_lattice *b)
     return memcmp(a->n, b->n, sizeof a->n) == 0;
 }
 
-/* Says what the lattices differ in. */
-static ley_status fail_lattices(const ley_map *a, const ley_map *b, const ley_compare_options *o, ley_error *error)
+/* Says what the meshes differ in. */
+static ley_status fail_meshes(const ley_map *a, const ley_map *b, const ley_compare_options *o, ley_error *error)
 {
-    const ley_lattice *la = ley_map_lattice(a), *lb = ley_map_lattice(b);
+    const ley_grid *la = ley_map_grid(a), *lb = ley_map_grid(b);
     char what[512] = "";
     size_t used = 0;
     if (memcmp(la->n, lb->n, sizeof la->n) != 0)
@@ -108,7 +108,7 @@ static ley_status fail_lattices(const ley_map *a, const ley_map *b, const ley_co
                                      la->step_A[m][0], la->step_A[m][1], la->step_A[m][2], lb->step_A[m][0],
                                      lb->step_A[m][1], lb->step_A[m][2]);
     return ley_fail(error, LEY_ERROR_INPUT,
-                    "%s and %s are on different lattices: %s (leyden compare --interpolate takes the values of the "
+                    "%s and %s are on different grids: %s (leyden compare --interpolate takes the values of the "
                     "second at the points of the first)",
                     o->name_a, o->name_b, what + (what[0] != '\0' ? 2 : 0));
 }
@@ -116,9 +116,9 @@ static ley_status fail_lattices(const ley_map *a, const ley_map *b, const ley_co
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 typedef struct pair {
-    const ley_lattice *lattice_a, *lattice_b;
+    const ley_grid *grid_a, *lattice_b;
     const float *a, *b;
-    bool is_one;    /* lattice */
+    bool is_one;    /* grid */
     passage places; /* where it is not */
 } pair;
 
@@ -171,7 +171,7 @@ static bool value_between(const pair *p, const int64_t at[3], double *value)
 static int64_t each_point(const pair *p, void (*visit)(void *context, const int64_t at[3], double a, double b),
                           void *context)
 {
-    const int64_t *n = p->lattice_a->n;
+    const int64_t *n = p->grid_a->n;
     int64_t number = 0, visited = 0, at[3];
     for (at[2] = 0; at[2] < n[2]; at[2]++)
         for (at[1] = 0; at[1] < n[1]; at[1]++)
@@ -249,8 +249,8 @@ static ley_status check_alike(const ley_map *a, const ley_map *b, const ley_comp
                         "%s is in %s, and %s in %s: their difference is in no unit (leyden compare --any-units takes "
                         "numbers as they are)",
                         o->name_a, unit_a, o->name_b, unit_b);
-    if (!o->interpolate && !is_one_lattice(ley_map_lattice(a), ley_map_lattice(b)))
-        return fail_lattices(a, b, o, error);
+    if (!o->interpolate && !is_one_grid(ley_map_grid(a), ley_map_grid(b)))
+        return fail_meshes(a, b, o, error);
     return LEY_OK;
 }
 
@@ -274,9 +274,9 @@ ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare
         status = map_check_values(b, o.name_b, error);
     if (status != LEY_OK)
         return status;
-    const ley_lattice *la = ley_map_lattice(a), *lb = ley_map_lattice(b);
+    const ley_grid *la = ley_map_grid(a), *lb = ley_map_grid(b);
     const pair p = {
-        la, lb, ley_map_read_values(a), ley_map_read_values(b), is_one_lattice(la, lb), passage_between(la, lb)};
+        la, lb, ley_map_read_values(a), ley_map_read_values(b), is_one_grid(la, lb), passage_between(la, lb)};
     first_look first = {.low = {INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY}, .at_largest = {NAN, NAN}};
     const int64_t points = each_point(&p, look, &first);
     if (points == 0)
@@ -286,7 +286,7 @@ ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare
             return ley_fail(error, LEY_ERROR_INPUT, "%s is 0 at all %lld points that are compared: it is no map",
                             i == 0 ? o.name_a : o.name_b, (long long)points);
     ley_comparison c = {.points = points,
-                        .left_out = ley_lattice_points(la) - points,
+                        .left_out = ley_grid_points(la) - points,
                         .rms_a = sqrt(total_of(&first.a2) / (double)points),
                         .rms_b = sqrt(total_of(&first.b2) / (double)points),
                         .rms = sqrt(total_of(&first.difference2) / (double)points),
@@ -297,7 +297,7 @@ ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare
                         .a = first.at_largest[0],
                         .b = first.at_largest[1]};
     memcpy(c.index, first.index, sizeof c.index);
-    ley_lattice_point_A(la, c.index, c.point_A);
+    ley_grid_point_A(la, c.index, c.point_A);
     *comparison = c;
     return LEY_OK;
 }

@@ -18,7 +18,7 @@ enum { SPARE_BUFFERS = 8 };
 static const size_t worth_threads = 1 << 20;
 
 struct ley_map {
-    ley_lattice lattice;
+    ley_grid grid;
     char units[32];
     char *remark;           /* or NULL */
     const ley_atoms *atoms; /* or NULL */
@@ -40,15 +40,15 @@ static void fill_unknown(void *context, size_t first, size_t last)
         values[i] = NAN;
 }
 
-ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *error)
+ley_status ley_map_create(const ley_grid *grid, ley_map **map, ley_error *error)
 {
-    ley_status status = ley_lattice_check(lattice, error);
+    ley_status status = ley_grid_check(grid, error);
     if (status != LEY_OK)
         return status;
-    size_t points = (size_t)ley_lattice_points(lattice);
+    size_t points = (size_t)ley_grid_points(grid);
     char what[96];
-    snprintf(what, sizeof what, "a map of %lld x %lld x %lld points", (long long)lattice->n[0],
-             (long long)lattice->n[1], (long long)lattice->n[2]);
+    snprintf(what, sizeof what, "a map of %lld x %lld x %lld points", (long long)grid->n[0], (long long)grid->n[1],
+             (long long)grid->n[2]);
     status = memory_check_one(what, (double)points * sizeof(float), "a coarser spacing, or a smaller box", error);
     if (status != LEY_OK)
         return status;
@@ -62,27 +62,27 @@ ley_status ley_map_create(const ley_lattice *lattice, ley_map **map, ley_error *
         fill_unknown(values, 0, points);
     else
         parallel_ranges(points, fill_unknown, values);
-    m->lattice = *lattice;
+    m->grid = *grid;
     m->values = values;
     *map = m;
     return LEY_OK;
 }
 
-ley_status ley_map_outline(const ley_lattice *lattice, ley_map **map, ley_error *error)
+ley_status ley_map_outline(const ley_grid *grid, ley_map **map, ley_error *error)
 {
-    const ley_status status = ley_lattice_check(lattice, error);
+    const ley_status status = ley_grid_check(grid, error);
     ley_map *m = status == LEY_OK ? calloc(1, sizeof *m) : NULL;
     if (m == NULL)
         return status != LEY_OK ? status : ley_fail_memory(error, sizeof *m, "the map");
-    m->lattice = *lattice;
+    m->grid = *grid;
     *map = m;
     return LEY_OK;
 }
 
-ley_status map_create_stored(const ley_lattice *lattice, const map_store *store, ley_map **map, ley_error *error)
+ley_status map_create_stored(const ley_grid *grid, const map_store *store, ley_map **map, ley_error *error)
 {
     ley_map *m = NULL;
-    const ley_status status = ley_map_outline(lattice, &m, error);
+    const ley_status status = ley_map_outline(grid, &m, error);
     if (status != LEY_OK) {
         store->end(store->context);
         return status;
@@ -134,9 +134,9 @@ void map_set_remark(ley_map *map, const char *remark)
     map->remark = remark != NULL ? strdup(remark) : NULL;
 }
 
-const ley_lattice *ley_map_lattice(const ley_map *map)
+const ley_grid *ley_map_grid(const ley_map *map)
 {
-    return &map->lattice;
+    return &map->grid;
 }
 
 float *ley_map_values(ley_map *map)
@@ -175,9 +175,9 @@ const float *ley_map_read_values(const ley_map *map)
 
 double map_value(const ley_map *map, int64_t number, double place_A[3])
 {
-    const ley_lattice *l = ley_map_lattice(map);
+    const ley_grid *l = ley_map_grid(map);
     const int64_t rest = number / l->n[0], at[3] = {number % l->n[0], rest % l->n[1], rest / l->n[1]};
-    ley_lattice_point_A(l, at, place_A);
+    ley_grid_point_A(l, at, place_A);
     if (map->values != NULL)
         return (double)map->values[number];
     float value = NAN;
@@ -201,7 +201,7 @@ ley_status map_check_store(const ley_map *map, ley_error *error)
 
 ley_status map_check_values(const ley_map *map, const char *path, ley_error *error)
 {
-    const int64_t *n = ley_map_lattice(map)->n, points = ley_lattice_points(ley_map_lattice(map));
+    const int64_t *n = ley_map_grid(map)->n, points = ley_grid_points(ley_map_grid(map));
     const float *values = ley_map_read_values(map);
     if (values == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "%s: the map's values are not in memory", path);
@@ -246,7 +246,7 @@ static void keep_spare(ley_map *map, float *values, size_t count)
 ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with_values, float **planes,
                            ley_error *error)
 {
-    const int64_t plane = map->lattice.n[0] * map->lattice.n[1];
+    const int64_t plane = map->grid.n[0] * map->grid.n[1];
     const size_t values = (size_t)(plane * count);
     if (map->values != NULL) {
         *planes = map->values + plane * first;
@@ -274,19 +274,19 @@ enum { BLOCK_VALUES = 4096, LEAST_PLANE = 64 };
 
 static int64_t rows_of_block(const ley_map *map)
 {
-    const int64_t *n = map->lattice.n, rows = (BLOCK_VALUES + n[0] - 1) / n[0];
+    const int64_t *n = map->grid.n, rows = (BLOCK_VALUES + n[0] - 1) / n[0];
     return rows < n[1] ? rows : n[1];
 }
 
 static int64_t blocks_of_plane(const ley_map *map)
 {
     const int64_t rows = rows_of_block(map);
-    return (map->lattice.n[1] + rows - 1) / rows;
+    return (map->grid.n[1] + rows - 1) / rows;
 }
 
 int64_t map_block_first(const ley_map *map, int64_t block)
 {
-    const int64_t *n = map->lattice.n, blocks = blocks_of_plane(map);
+    const int64_t *n = map->grid.n, blocks = blocks_of_plane(map);
     return (block / blocks * n[1] + block % blocks * rows_of_block(map)) * n[0];
 }
 
@@ -310,7 +310,7 @@ static double square_sum(const float *values, int64_t count)
  * no memory. */
 static double *make_sums(ley_map *map)
 {
-    const size_t count = (size_t)(blocks_of_plane(map) * map->lattice.n[2]);
+    const size_t count = (size_t)(blocks_of_plane(map) * map->grid.n[2]);
     double *sums = atomic_load(&map->sums), *made = sums == NULL ? malloc(count * sizeof *made) : NULL;
     if (made == NULL)
         return sums;
@@ -324,7 +324,7 @@ static double *make_sums(ley_map *map)
 
 static void sum_planes(ley_map *map, int64_t first, int64_t count, const float *planes)
 {
-    const int64_t plane = map->lattice.n[0] * map->lattice.n[1], blocks = blocks_of_plane(map), start = first * plane;
+    const int64_t plane = map->grid.n[0] * map->grid.n[1], blocks = blocks_of_plane(map), start = first * plane;
     double *sums = plane >= LEAST_PLANE ? make_sums(map) : NULL;
     for (int64_t b = first * blocks; sums != NULL && b < (first + count) * blocks; b++) {
         const int64_t from = map_block_first(map, b);
@@ -334,7 +334,7 @@ static void sum_planes(ley_map *map, int64_t first, int64_t count, const float *
 
 int64_t map_block_count(const ley_map *map)
 {
-    return blocks_of_plane(map) * map->lattice.n[2];
+    return blocks_of_plane(map) * map->grid.n[2];
 }
 
 typedef struct blocks {
@@ -356,7 +356,7 @@ bool map_block_squares(const ley_map *map, double *sums)
     const size_t count = (size_t)map_block_count(map);
     const double *kept = atomic_load(&map->sums);
     double all = 0;
-    if (map->lattice.n[0] * map->lattice.n[1] < LEAST_PLANE || (map->values == NULL && kept == NULL))
+    if (map->grid.n[0] * map->grid.n[1] < LEAST_PLANE || (map->values == NULL && kept == NULL))
         return false;
     if (map->values != NULL)
         parallel_ranges(count, sum_blocks, &(blocks){map, sums});
@@ -374,6 +374,6 @@ ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *pl
     if (is_done)
         sum_planes(map, first, count, planes);
     const ley_status status = is_done ? map->store.write(map->store.context, first, count, planes, error) : LEY_OK;
-    keep_spare(map, planes, (size_t)(map->lattice.n[0] * map->lattice.n[1] * count));
+    keep_spare(map, planes, (size_t)(map->grid.n[0] * map->grid.n[1] * count));
     return status;
 }

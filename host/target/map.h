@@ -41,7 +41,7 @@ typedef struct map_store {
 } map_store;
 
 /* A map in such a store, which becomes the map's, also on failure. */
-ley_status map_create_stored(const ley_lattice *lattice, const map_store *store, ley_map **map, ley_error *error);
+ley_status map_create_stored(const ley_grid *grid, const map_store *store, ley_map **map, ley_error *error);
 
 /* Bytes that a store is best given at once: larger pieces only take more memory. */
 enum { MAP_STORE_BYTES = 32 << 20 };

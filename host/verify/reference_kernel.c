@@ -89,7 +89,7 @@ static void launch_batch(reference_run *run, size_t i)
     const reference_kernel *k = run->kernel;
     const reference_terms *t = k->terms;
     const int64_t first = (int64_t)i * run->batch, left = (int64_t)ley_atoms_count(t->atoms) - first;
-    const double second = is_pair(t) ? t->range->cutoff_A : t->shares.lattice,
+    const double second = is_pair(t) ? t->range->cutoff_A : t->shares.mesh,
                  third = is_pair(t) ? reference_parameter(t->range) : t->kappa_per_A,
                  fourth = t->term == LEY_TERM_LONG_RANGE ? t->shares.place_A : reference_place(t);
     const size_t groups[3] = {run->n, 1, 1};

@@ -87,7 +87,7 @@ static size_t choose_asked(const sample *s, size_t device, size_t worst, size_t 
 
 /* Whether the values are what the method's steps make of the problem when each of them is right:
  * then these are somewhat more off than the method expected of itself, as with charges that lie in
- * step with its lattices, and the device is not to blame. */
+ * step with its grids, and the device is not to blame. */
 static bool is_methods_own(const sample *s, size_t device, const ley_accuracy *a, size_t worst)
 {
     const ley_job *job = s->job;

@@ -12,7 +12,7 @@ enum { SAMPLES = 1024 };
  * errors beside it are then about as much as those beside all others. */
 static const double outstanding = 8;
 
-/* How far each shell reaches, in steps of the lattice. */
+/* How far each shell reaches, in steps of the grid. */
 static const int64_t shell_steps[STRONG_SHELLS] = {1, 3, 8};
 
 /* ---- Charges --------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ size_t strong_charges_list(const ley_atoms *atoms, size_t atom[STRONG_MOST])
 /* ---- Points ---------------------------------------------------------------------------------- */
 
 typedef struct finder {
-    const ley_lattice *lattice;
+    const ley_grid *grid;
     cell steps; /* whose components are a place's indices */
     strong_point *points;
     size_t count, room;
@@ -91,11 +91,11 @@ static int shell_of(const int64_t index[3], const double place[3])
 
 static void add_around(finder *f, const double place_A[3])
 {
-    const int64_t *n = f->lattice->n, reach = shell_steps[STRONG_SHELLS - 1];
+    const int64_t *n = f->grid->n, reach = shell_steps[STRONG_SHELLS - 1];
     double way_A[3], place[3];
     int64_t low[3], high[3], index[3];
     for (int axis = 0; axis < 3; axis++)
-        way_A[axis] = place_A[axis] - f->lattice->origin_A[axis];
+        way_A[axis] = place_A[axis] - f->grid->origin_A[axis];
     cell_components(&f->steps, way_A, place);
     for (int axis = 0; axis < 3; axis++) {
         if (!(place[axis] > (double)-reach && place[axis] < (double)(n[axis] + reach)))
@@ -113,13 +113,13 @@ static void add_around(finder *f, const double place_A[3])
             }
 }
 
-/* The atom where it is nearest to the lattice's middle, and a period to either side: a map of more
+/* The atom where it is nearest to the grid's middle, and a period to either side: a map of more
  * periods has points next to other images, which stay among the others. */
 static void add_images(finder *f, const double position_A[3], const cell *periods)
 {
-    const int64_t *n = f->lattice->n, middle[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
+    const int64_t *n = f->grid->n, middle[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
     double middle_A[3], way_A[3], component[3];
-    ley_lattice_point_A(f->lattice, middle, middle_A);
+    ley_grid_point_A(f->grid, middle, middle_A);
     for (int axis = 0; axis < 3; axis++)
         way_A[axis] = position_A[axis] - middle_A[axis];
     cell_components(periods, way_A, component);
@@ -158,15 +158,15 @@ static void put_in_order(finder *f)
     f->count = kept;
 }
 
-ley_status strong_charges_find(const ley_atoms *atoms, const ley_lattice *lattice, const cell *periods,
-                               strong_point **points, size_t *count, ley_error *error)
+ley_status strong_charges_find(const ley_atoms *atoms, const ley_grid *grid, const cell *periods, strong_point **points,
+                               size_t *count, ley_error *error)
 {
     static const bool all[3] = {true, true, true};
-    finder f = {.lattice = lattice};
+    finder f = {.grid = grid};
     size_t atom[STRONG_MOST];
     const double *position_A = ley_atoms_positions_A(atoms);
     const size_t found = strong_charges_list(atoms, atom);
-    const ley_status status = found > 0 ? cell_make(all, lattice->step_A, &f.steps, error) : LEY_OK;
+    const ley_status status = found > 0 ? cell_make(all, grid->step_A, &f.steps, error) : LEY_OK;
     for (size_t i = 0; status == LEY_OK && i < found; i++)
         if (periods != NULL && periods->dimensions > 0)
             add_images(&f, position_A + 3 * atom[i], periods);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Shells of points around such a charge: as many steps of the lattice away from it, along the axis
+/* Shells of points around such a charge: as many steps of the grid away from it, along the axis
  * along which they are farthest. */
 enum { STRONG_SHELLS = 3, STRONG_MOST = 64 };
 
@@ -25,7 +25,7 @@ size_t strong_charges_list(const ley_atoms *atoms, size_t atom[STRONG_MOST]);
 
 /* Points in ascending order, each once, from malloc; `periods` (or NULL) have the images that
  * count, too. Errors: LEY_ERROR_MEMORY. */
-ley_status strong_charges_find(const ley_atoms *atoms, const ley_lattice *lattice, const cell *periods,
-                               strong_point **points, size_t *count, ley_error *error);
+ley_status strong_charges_find(const ley_atoms *atoms, const ley_grid *grid, const cell *periods, strong_point **points,
+                               size_t *count, ley_error *error);
 
 #endif

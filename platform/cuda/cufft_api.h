@@ -28,9 +28,9 @@ enum { CUFFT_THERE = -1, CUFFT_BACK = 1 };
          size_t *work_bytes)) \
     ROW(set_area, cufftSetWorkArea, (cufftHandle plan, CUdeviceptr area)) \
     ROW(set_stream, cufftSetStream, (cufftHandle plan, CUstream stream)) \
-    ROW(there, cufftExecR2C, (cufftHandle plan, CUdeviceptr lattice, CUdeviceptr spectrum)) \
+    ROW(there, cufftExecR2C, (cufftHandle plan, CUdeviceptr grid, CUdeviceptr spectrum)) \
     ROW(along, cufftExecC2C, (cufftHandle plan, CUdeviceptr from, CUdeviceptr to, int direction)) \
-    ROW(back, cufftExecC2R, (cufftHandle plan, CUdeviceptr spectrum, CUdeviceptr lattice))
+    ROW(back, cufftExecC2R, (cufftHandle plan, CUdeviceptr spectrum, CUdeviceptr grid))
 
 typedef struct cuda_cufft {
 #define CUDA_FIELD(field, symbol, arguments) cufftResult(*field) arguments;

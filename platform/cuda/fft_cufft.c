@@ -1,7 +1,7 @@
 /* Fourier transforms by cuFFT. It works in the context that is current, which is the card's primary
  * one: the CUDA runtime, which it stands on, knows no other well.
  *
- * A lattice of which only the first planes are filled is transformed in two steps in place: there,
+ * A mesh of which only the first planes are filled is transformed in two steps in place: there,
  * those planes, and then the spectrum along z, the other planes being zero; back, along z, and then
  * those planes alone. */
 #include "cufft_api.h"
@@ -23,7 +23,7 @@ typedef struct cufft_plan {
     const cuda_cufft *api;
     size_t n[3], planes;        /* those that are filled */
     bool is_in_place, is_large; /* planned with 64-bit numbers */
-    cufftHandle way[2];         /* back, there: of the lattice, or of its planes */
+    cufftHandle way[2];         /* back, there: of the mesh, or of its planes */
     cufftHandle along_z;        /* where there are others than filled ones */
     bool is_made[2], is_along_z_made;
 } cufft_plan;
@@ -101,14 +101,14 @@ static ley_status make_many(const cufft_plan *p, cufftHandle plan, many m, size_
     return LEY_OK;
 }
 
-/* Rows along x of the lattice, as it is padded, and of the spectrum. */
-static long long pitch_of(const cufft_plan *p, bool of_lattice)
+/* Rows along x of the mesh, as it is padded, and of the spectrum. */
+static long long pitch_of(const cufft_plan *p, bool of_mesh)
 {
     const long long half = (long long)(p->n[0] / 2 + 1);
-    return !of_lattice ? half : p->is_in_place ? 2 * half : (long long)p->n[0];
+    return !of_mesh ? half : p->is_in_place ? 2 * half : (long long)p->n[0];
 }
 
-static ley_status make_lattice(const cufft_plan *p, bool forward, size_t *bytes, ley_error *error)
+static ley_status make_mesh(const cufft_plan *p, bool forward, size_t *bytes, ley_error *error)
 {
     const int n[3] = {(int)p->n[0], (int)p->n[1], (int)p->n[2]}, type = forward ? CUFFT_R2C : CUFFT_C2R;
     const long long n_z = n[2], n_y = n[1], from = pitch_of(p, forward), to = pitch_of(p, !forward);
@@ -158,7 +158,7 @@ static ley_status make_way(cuda_dev *d, bool forward, cufft_plan *p, ley_error *
     p->is_made[forward] = true;
     CUFFT_TRY(error, "cufftSetAutoAllocation", p->api->set_allocation(p->way[forward], 0));
     const ley_status status =
-        p->planes == p->n[2] ? make_lattice(p, forward, &bytes, error) : make_planes(p, forward, &bytes, error);
+        p->planes == p->n[2] ? make_mesh(p, forward, &bytes, error) : make_planes(p, forward, &bytes, error);
     return status == LEY_OK ? finish(d, p, p->way[forward], bytes, error) : status;
 }
 

@@ -54,7 +54,7 @@ ley_status cuda_build(cuda_dev *d, const dev_source *source, const void *binary,
                       dev_program **program, ley_error *error);
 void cuda_program_free(cuda_dev *d, dev_program *program);
 
-/* fft_cufft.c; the device's context is current. Lattices of more values than this, with their
+/* fft_cufft.c; the device's context is current. Grids of more values than this, with their
  * padding, are planned with 64-bit numbers: of more than an int counts, unless a test says less. */
 extern size_t cuda_fft_most_values;
 bool cuda_fft_library(const dev_info *info, size_t i, dev_fft_library *library);

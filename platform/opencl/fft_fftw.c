@@ -1,6 +1,6 @@
 /* Fourier transforms by FFTW on all cores of the host, for processors as devices: a function of the
  * host among the commands of the device's queue, which works on the device's own memory. FFTW has
- * the transforms of rows and columns; that of a lattice is made of them here, so that rows without
+ * the transforms of rows and columns; that of a mesh is made of them here, so that rows without
  * charges, and those of which nobody wants the result, are left out, and each block is in a core's
  * cache while it is transformed:
  *
@@ -29,7 +29,7 @@ typedef struct fftw_transform {
     const fftw_api *api;
     size_t n[3], filled[3];
     bool in_place;
-    size_t pitch;                              /* floats from row to row of the lattice */
+    size_t pitch;                              /* floats from row to row of the mesh */
     size_t half, columns;                      /* complex values of a row of the spectrum, and of a block */
     size_t plane_pitch, block_pitch;           /* complex values from row to row, in a core's memory */
     fftw_plan rows[2], along_y[2], along_z[2]; /* back, there */
@@ -63,7 +63,7 @@ static bool describe(const dev_info *info, char version[64], char unusable[DEV_T
 typedef struct native_call {
     const fftw_transform *t;
     bool forward;
-    float *lattice;
+    float *mesh;
     fftw_complex *spectrum;
 } native_call;
 
@@ -93,7 +93,7 @@ static void run_pass(const native_call *call, size_t count,
 static void plane_there(const native_call *call, size_t z, fftw_complex *room)
 {
     const fftw_transform *t = call->t;
-    const float *from = call->lattice + z * t->n[1] * t->pitch;
+    const float *from = call->mesh + z * t->n[1] * t->pitch;
     fftw_complex *to = call->spectrum + z * t->n[1] * t->half;
     for (size_t y = 0; y < t->filled[1]; y++) {
         float *row = (float *)(room + y * t->plane_pitch);
@@ -111,7 +111,7 @@ static void plane_back(const native_call *call, size_t z, fftw_complex *room)
 {
     const fftw_transform *t = call->t;
     fftw_complex *from = call->spectrum + z * t->n[1] * t->half;
-    float *to = call->lattice + z * t->n[1] * t->pitch;
+    float *to = call->mesh + z * t->n[1] * t->pitch;
     for (size_t y = 0; y < t->n[1]; y++)
         memcpy(room + y * t->plane_pitch, from + y * t->half, t->half * sizeof *room);
     t->api->run_complex(t->along_y[0], room, room);
@@ -147,7 +147,7 @@ static void CL_CALLBACK transform(void *arguments)
     native_call *call = arguments;
     const fftw_transform *t = call->t;
     if (t->in_place)
-        call->spectrum = (fftw_complex *)call->lattice;
+        call->spectrum = (fftw_complex *)call->mesh;
     if (call->forward)
         run_pass(call, t->filled[2], plane_there);
     run_pass(call, t->n[1] * blocks_of(t), block);
@@ -161,7 +161,7 @@ static ley_status run(cl_dev *d, dev_fft_plan *plan, bool forward, cl_mem from, 
     const fftw_transform *t = (fftw_transform *)plan;
     native_call call = {.t = t, .forward = forward};
     const cl_mem buffers[] = {forward ? from : to, forward ? to : from};
-    const void *places[] = {&call.lattice, &call.spectrum};
+    const void *places[] = {&call.mesh, &call.spectrum};
     (void)scratch;
     CL_TRY(error, clEnqueueNativeKernel(d->queues[LANE_LAUNCH], transform, &call, sizeof call, t->in_place ? 1 : 2,
                                         buffers, places, 0, NULL, NULL));

@@ -98,8 +98,8 @@ typedef struct vkfft_plan {
     cl_device_id device;
     cl_platform_id platform;
     cl_context context;
-    uint64_t lattice_bytes, spectrum_bytes;
-    cl_mem lattice, spectrum, scratch; /* of the run at hand: it looks here when it enqueues */
+    uint64_t mesh_bytes, spectrum_bytes;
+    cl_mem mesh, spectrum, scratch; /* of the run at hand: it looks here when it enqueues */
     bool in_place;
     shelf shelf;
     VkFFTApplication app;
@@ -148,7 +148,7 @@ static VkFFTConfiguration configuration(vkfft_plan *p, const dev_fft_shape *shap
     if (!shape->in_place) {
         c.isInputFormatted = 1;
         c.inverseReturnToInputBuffer = 1;
-        c.inputBufferSize = &p->lattice_bytes;
+        c.inputBufferSize = &p->mesh_bytes;
         c.inputBufferStride[0] = shape->n[0];
         c.inputBufferStride[1] = shape->n[0] * shape->n[1];
         c.inputBufferStride[2] = shape->n[0] * shape->n[1] * shape->n[2];
@@ -190,7 +190,7 @@ static ley_status make(cl_dev *d, const dev_fft_shape *shape, const void *kept, 
     p->platform = platform;
     p->context = d->context;
     p->in_place = shape->in_place;
-    p->lattice_bytes = shape->n[0] * row;
+    p->mesh_bytes = shape->n[0] * row;
     p->spectrum_bytes = 2 * (shape->n[0] / 2 + 1) * row;
     p->shelf.kept = kept;
     p->shelf.kept_size = kept != NULL ? kept_size : 0;
@@ -257,12 +257,12 @@ static ley_status run(cl_dev *d, dev_fft_plan *plan, bool forward, cl_mem from, 
     vkfft_plan *p = (vkfft_plan *)plan;
     VkFFTLaunchParams how;
     memset(&how, 0, sizeof how);
-    p->lattice = forward ? from : to;
+    p->mesh = forward ? from : to;
     p->spectrum = forward ? to : from;
     p->scratch = scratch != NULL ? scratch : p->spectrum; /* one that is not used must be there all the same */
     how.commandQueue = &d->queues[LANE_LAUNCH];
     how.buffer = &p->spectrum;
-    how.inputBuffer = p->in_place ? NULL : &p->lattice;
+    how.inputBuffer = p->in_place ? NULL : &p->mesh;
     how.tempBuffer = &p->scratch;
     const VkFFTResult result = VkFFTAppend(&p->app, forward ? -1 : 1, &how);
     return result == VKFFT_SUCCESS ? LEY_OK : fail(error, result, "VkFFTAppend(&p->app, ...)");

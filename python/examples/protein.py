@@ -21,15 +21,15 @@ folder = Path(sys.argv[2] if len(sys.argv) > 2 else ".")
 protein = leyden.Atoms.read(molecule)
 print(protein)
 
-# %% Its potential in water everywhere, kT/e, on a lattice around it, 1 A from point to point.
-lattice = leyden.Lattice.around(protein, spacing=1.0, padding=8.0)
-potential = leyden.map(protein, lattice, dielectric=78.54)
+# %% Its potential in water everywhere, kT/e, on a grid around it, 1 A from point to point.
+grid = leyden.Grid.around(protein, spacing=1.0, padding=8.0)
+potential = leyden.map(protein, grid, dielectric=78.54)
 accuracy = potential.report["accuracy"]
 print(f"{potential}, method {potential.report['method']}, off by {accuracy['relative_rms']:.1g}")
 potential.save(folder / "protein.dx")
 
 # %% Where it is strongest, beyond 3 A of every atom.
-points = lattice.points()
+points = grid.points()
 outside = np.array([np.linalg.norm(protein.x - point, axis=1).min() > 3 for point in points])
 values = np.where(outside, np.abs(potential.values.ravel()), 0)
 for i in np.argsort(-values)[:3]:
@@ -52,7 +52,7 @@ try:
 except ImportError:
     print("matplotlib is not installed: nothing is drawn")
 
-# %% A time average: one map per frame, all on one lattice and one engine.
+# %% A time average: one map per frame, all on one grid and one engine.
 try:
     import MDAnalysis
     from MDAnalysis.coordinates.memory import MemoryReader
@@ -67,14 +67,14 @@ universe.add_TopologyAttr("charges", protein.q)
 universe.add_TopologyAttr("radii", protein.r)
 universe.load_new(protein.x + shaking, format=MemoryReader)
 
-average = np.zeros(lattice.shape)
+average = np.zeros(grid.shape)
 with leyden.Engine() as engine:
     for _ in universe.trajectory:
         frame = leyden.Atoms.from_mdanalysis(universe)
-        average += leyden.map(frame, lattice, dielectric=78.54, engine=engine).values
+        average += leyden.map(frame, grid, dielectric=78.54, engine=engine).values
 average /= frames
 
-mean = leyden.Map.from_array(average, lattice, potential.units)
+mean = leyden.Map.from_array(average, grid, potential.units)
 mean.save(folder / "mean.dx")
 off = np.sqrt(np.mean((mean.values - potential.values) ** 2) / np.mean(potential.values ** 2))
 print(f"average over {frames} frames: {mean}, {off:.2f} from the still protein's, root mean square")

@@ -67,8 +67,8 @@ def atoms(charges):
 
 
 @pytest.fixture(scope="session")
-def lattice():
-    return leyden.Lattice(ORIGIN, spacing=SPACING, n=N)
+def grid():
+    return leyden.Grid(ORIGIN, spacing=SPACING, n=N)
 
 
 def coulomb(charges, points, units="kT/e", r_min=0.05):

@@ -91,8 +91,8 @@ def test_the_cell_of_atoms_is_used(charges, engine, cell):
     bare = leyden.Atoms.from_arrays(x, q, r)
     assert off_by(leyden.points(bare, points, cell=cell, **arguments).values, expected) < 1e-3
     made = leyden.map(atoms, spacing=2.5, **arguments)
-    assert off_by(made.values.ravel(), ewald(x, q, atoms.cell, made.lattice.points())) < 1e-3
-    assert (made.lattice.n == (8, 8, 8)) == (len(cell) == 3)  # the box itself
+    assert off_by(made.values.ravel(), ewald(x, q, atoms.cell, made.grid.points())) < 1e-3
+    assert (made.grid.n == (8, 8, 8)) == (len(cell) == 3)  # the box itself
 
 
 def test_nothing_is_left_aside_in_silence(charges, engine):
@@ -116,7 +116,7 @@ def test_a_cell_in_nm(charges, engine):
         leyden.points(atoms, inner(2), method="cutoff", cutoff=2, engine=engine)
     assert said[0].filename == __file__
     with pytest.warns(leyden.CellWarning, match="wrapped or whole"):
-        leyden.map(leyden.Atoms.from_arrays(x, q, r), leyden.Lattice((0, 0, 0), spacing=1, n=(2, 2, 2)), method="cutoff",
+        leyden.map(leyden.Atoms.from_arrays(x, q, r), leyden.Grid((0, 0, 0), spacing=1, n=(2, 2, 2)), method="cutoff",
                    cutoff=2, cell=(3, 30, 30), engine=engine)
 
 
@@ -124,12 +124,12 @@ def test_a_cell_in_nm(charges, engine):
 
 
 def recipe(universe):
-    """Runs it; its mean and its lattice."""
+    """Runs it; its mean and its grid."""
     text = (Path(os.environ["LEYDEN_SOURCES"]) / "docs" / "python.md").read_text(encoding="utf-8")
     block = next(b for b in re.findall("```python\n(.*?)```", text, re.S) if "universe.trajectory" in b)
     names = {"universe": universe, "leyden": leyden, "np": np}
     exec(block.replace('"all"', '"cpu"'), names)  # pylint: disable=exec-used
-    return names["mean"], names["lattice"]
+    return names["mean"], names["grid"]
 
 
 def frames_of(x):
@@ -148,8 +148,8 @@ def test_the_recipe_for_trajectories(charges):
     x, q, _ = charges
     frames = frames_of(x)
     assert len(Trajectory(Topology(q, frames))) == 2
-    mean, lattice = recipe(Topology(q, frames))
-    points = lattice.points()[::7]
+    mean, grid = recipe(Topology(q, frames))
+    points = grid.points()[::7]
     assert off_by(mean.ravel()[::7], expected_of(frames, q, points)) < 2e-4
     assert off_by(np.mean([coulomb((place, q, None), points) for place, _ in frames], axis=0),
                   expected_of(frames, q, points)) > 0.1
@@ -164,8 +164,8 @@ def test_the_recipe_with_mdanalysis(charges):
     universe = MDAnalysis.Universe.empty(len(q), trajectory=True)
     universe.add_TopologyAttr("charges", q)
     universe.load_new(np.array([place for place, _ in frames]), dimensions=np.array([box for _, box in frames]))
-    mean, lattice = recipe(universe)
-    points = lattice.points()[::7]
+    mean, grid = recipe(universe)
+    points = grid.points()[::7]
     assert off_by(mean.ravel()[::7], expected_of(frames, q, points)) < 2e-4
 
 
@@ -187,8 +187,8 @@ def test_cobrotoxin():
     MDAnalysis = pytest.importorskip("MDAnalysis")
     files = pytest.importorskip("MDAnalysisTests.datafiles", reason="pip install MDAnalysisTests")
     universe = MDAnalysis.Universe(files.TPR_xvf, files.TRR_xvf)
-    mean, lattice = recipe(universe)
-    points = lattice.points()[::1009]
+    mean, grid = recipe(universe)
+    points = grid.points()[::1009]
     by_hand, open_space = np.zeros(len(points)), np.zeros(len(points))
     for _ in universe.trajectory:
         bare = leyden.Atoms.from_arrays(universe.atoms.positions, universe.atoms.charges)

@@ -24,15 +24,15 @@ import leyden
     (dict(seed=2 ** 64), "seed"), (dict(verify=2 ** 63), "verify"), (dict(verify=float("nan")), "verify"),
     (dict(method="cutoff", pair="lennard-jones", probe=(1,)), "probe"),
 ])
-def test_wrong_usage(atoms, lattice, engine, arguments, words):
+def test_wrong_usage(atoms, grid, engine, arguments, words):
     with pytest.raises(leyden.Error, match=words) as caught:
-        leyden.map(atoms, lattice, **{"engine": engine, **arguments})
+        leyden.map(atoms, grid, **{"engine": engine, **arguments})
     assert caught.value.status in ("LEY_ERROR_USAGE", "LEY_ERROR_INPUT") and caught.value.log is None
 
 
 def test_memory(atoms, engine):
     with pytest.raises(leyden.OutOfMemoryError) as caught:
-        leyden.map(atoms, leyden.Lattice((0, 0, 0), spacing=1, n=(1 << 16, 1 << 16, 1 << 10)), engine=engine)
+        leyden.map(atoms, leyden.Grid((0, 0, 0), spacing=1, n=(1 << 16, 1 << 16, 1 << 10)), engine=engine)
     assert caught.value.status == "LEY_ERROR_MEMORY" and isinstance(caught.value, MemoryError)
 
 
@@ -43,7 +43,7 @@ def test_devices_that_are_not_there():
     assert any(device.device_class == "cpu" and device.unusable is None for device in found)
 
 
-def test_a_kernel_that_does_not_build(atoms, lattice, tmp_path):
+def test_a_kernel_that_does_not_build(atoms, grid, tmp_path):
     """The compiler's log comes with the exception."""
     import subprocess
     import sys
@@ -62,13 +62,13 @@ def test_a_kernel_that_does_not_build(atoms, lattice, tmp_path):
     assert (status, device) == ("LEY_ERROR_DEVICE", "LEY_ERROR_DEVICE") and int(length) > 20, done.stderr
 
 
-def test_closed_engines(atoms, lattice):
+def test_closed_engines(atoms, grid):
     with leyden.Engine("cpu") as engine:
         assert engine.devices[0].device_class == "cpu" and "closed" not in repr(engine)
     engine.close()
     assert repr(engine).endswith("closed>")
     with pytest.raises(leyden.UsageError, match="closed"):
-        leyden.map(atoms, lattice, engine=engine)
+        leyden.map(atoms, grid, engine=engine)
 
 
 def test_progress_is_told_in_this_thread(engine):
@@ -95,11 +95,11 @@ def test_progress_that_raises_cancels(engine):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_children_do_not_use_their_parents_engine(atoms, lattice, engine):
+def test_children_do_not_use_their_parents_engine(atoms, grid, engine):
     child = os.fork()
     if child == 0:
         try:
-            leyden.map(atoms, lattice, engine=engine)
+            leyden.map(atoms, grid, engine=engine)
             os._exit(1)
         except leyden.UsageError as error:
             os._exit(0 if "forked" in str(error) else 2)

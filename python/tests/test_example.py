@@ -20,7 +20,7 @@ def test_example(tmp_path):
                           check=False)
     assert done.returncode == 0, done.stderr
     still = leyden.Map.read(tmp_path / "protein.dx")
-    assert still.lattice == leyden.Lattice.around(leyden.Atoms.read(MOLECULE), 1.0, 8.0)
+    assert still.grid == leyden.Grid.around(leyden.Atoms.read(MOLECULE), 1.0, 8.0)
     if "MDAnalysis is not installed" in done.stdout:
         pytest.skip("MDAnalysis is not installed: the example ends before its trajectory")
     mean = leyden.Map.read(tmp_path / "mean.dx")

@@ -1,4 +1,4 @@
-"""Atoms and lattices, and their refusals."""
+"""Atoms and grids, and their refusals."""
 import pickle
 
 import numpy as np
@@ -35,9 +35,9 @@ def test_files_of_atoms(tmp_path, atoms, ending):
     assert np.array_equal(again.x, atoms.x) and np.array_equal(again.q, atoms.q) and np.array_equal(again.r, atoms.r)
 
 
-def test_pickles(atoms, lattice):
+def test_pickles(atoms, grid):
     assert np.array_equal(pickle.loads(pickle.dumps(atoms)).x, atoms.x)
-    assert pickle.loads(pickle.dumps(lattice)) == lattice
+    assert pickle.loads(pickle.dumps(grid)) == grid
     error = pickle.loads(pickle.dumps(leyden.DeviceError("what", "log")))
     assert (error.message, error.log, error.status) == ("what", "log", "LEY_ERROR_DEVICE")
 
@@ -62,26 +62,26 @@ def test_atoms_that_are_none(x, q, r, words):
     ("n: three", (2, 2, 2 ** 70), 1), ("n: three", (2, 2, float("nan")), 1), ("n: three", None, 1),
     ("n: three", (2, 2), 1), ("spacing", (2, 2, 2), "a"), ("spacing has the shape", (2, 2, 2), (1, 2)),
 ])
-def test_lattices_that_are_none(words, n, spacing):
+def test_meshes_that_are_none(words, n, spacing):
     with pytest.raises(leyden.InputError, match=words):
-        leyden.Lattice((0, 0, 0), spacing=spacing, n=n)
+        leyden.Grid((0, 0, 0), spacing=spacing, n=n)
 
 
-def test_a_name_is_not_cut(tmp_path, atoms, lattice):
+def test_a_name_is_not_cut(tmp_path, atoms, grid):
     """C takes what stands in front of a NUL for the whole name."""
     for call in (atoms.write, leyden.Atoms.read, leyden.Map.read, leyden.Map.from_array(
-            np.zeros(lattice.shape), lattice).save):
+            np.zeros(grid.shape), grid).save):
         with pytest.raises(leyden.UsageError, match="NUL"):
             call(f"{tmp_path}/a.atoms\0.dx")
     assert not list(tmp_path.iterdir())
 
 
-def test_maps_of_what_is_no_array(lattice):
-    for values in ([["a"]], np.zeros(lattice.shape, complex)):
+def test_maps_of_what_is_no_array(grid):
+    for values in ([["a"]], np.zeros(grid.shape, complex)):
         with pytest.raises(leyden.InputError, match="values"):
-            leyden.Map.from_array(values, lattice)
+            leyden.Map.from_array(values, grid)
     with pytest.raises(leyden.UsageError, match="at: nan is out of range"):
-        leyden.Map.from_array(np.zeros(lattice.shape), lattice).slice("z", at=float("nan"))
+        leyden.Map.from_array(np.zeros(grid.shape), grid).slice("z", at=float("nan"))
 
 
 BEADS = Labels(names=["BB", "SC1", "BB", "CA", "NA"], types=["P5", "C5", "P5", "CT1", "SOD"],
@@ -134,33 +134,33 @@ def test_a_line_that_is_wrong(tmp_path):
         leyden.Atoms.from_arrays([[0, 0, 0]], [1]).write(tmp_path / "a.xyz")
 
 
-def test_lattices_that_are_none(atoms, lattice):
-    for wrong in (lambda: leyden.map(atoms, (1, 2, 3)), lambda: leyden.map(atoms, lattice.points()),
+def test_meshes_that_are_none(atoms, grid):
+    for wrong in (lambda: leyden.map(atoms, (1, 2, 3)), lambda: leyden.map(atoms, grid.points()),
                   lambda: leyden.Map.from_array(np.zeros((3, 3, 3)), 3)):
-        with pytest.raises(leyden.UsageError, match="lattice: a leyden.Lattice is needed, not "):
+        with pytest.raises(leyden.UsageError, match="grid: a leyden.Grid is needed, not "):
             wrong()
     with pytest.raises(leyden.UsageError, match="spacing and padding are for jobs without it"):
-        leyden.map(atoms, lattice, spacing=1)
+        leyden.map(atoms, grid, spacing=1)
     with pytest.raises(leyden.InputError, match="three whole numbers are needed, not 3"):
-        leyden.Lattice((0, 0, 0), spacing=1, n=3)
+        leyden.Grid((0, 0, 0), spacing=1, n=3)
 
 
-def test_lattices(atoms, lattice):
-    assert lattice.n == (17, 19, 23) and lattice.shape == (23, 19, 17) and lattice.size == 17 * 19 * 23
-    points = lattice.points()
+def test_meshes(atoms, grid):
+    assert grid.n == (17, 19, 23) and grid.shape == (23, 19, 17) and grid.size == 17 * 19 * 23
+    points = grid.points()
     assert np.allclose(points[1] - points[0], [0.75, 0, 0])
-    assert np.allclose(points[-1], lattice.point(16, 18, 22)) and np.allclose(lattice.axis("z")[-1], points[-1][2])
-    around = leyden.Lattice.around(atoms, spacing=0.5, padding=3)
+    assert np.allclose(points[-1], grid.point(16, 18, 22)) and np.allclose(grid.axis("z")[-1], points[-1][2])
+    around = leyden.Grid.around(atoms, spacing=0.5, padding=3)
     low, high = around.points()[[0, -1]]
     assert np.all(low <= atoms.bounds[0] - 3) and np.all(high >= atoms.bounds[1] + 3)
-    with pytest.warns(leyden.LatticeWarning, match="map\\(\\) computes on lattices along x, y and z only"):
-        oblique = leyden.Lattice((0, 0, 0), step=[[1, 0, 0], [0.5, 1, 0], [0, 0, 1]], n=(2, 2, 2))
+    with pytest.warns(leyden.GridWarning, match="map\\(\\) computes on grids along x, y and z only"):
+        oblique = leyden.Grid((0, 0, 0), step=[[1, 0, 0], [0.5, 1, 0], [0, 0, 1]], n=(2, 2, 2))
     with pytest.raises(leyden.InputError, match="its steps are oblique"):
         leyden.map(atoms, oblique)
     assert not oblique.is_orthogonal and np.allclose(oblique.point(1, 1, 1), [1.5, 1, 1])
     for wrong in (dict(spacing=0, n=(2, 2, 2)), dict(spacing=1, n=(2, 2)), dict(spacing=1, n=(0, 2, 2)),
                   dict(step=np.ones((3, 3)), n=(2, 2, 2)), dict(n=(2, 2, 2))):
         with pytest.raises(leyden.Error):
-            leyden.Lattice((0, 0, 0), **wrong)
+            leyden.Grid((0, 0, 0), **wrong)
     with pytest.raises(leyden.InputError):
         oblique.axis("x")

@@ -12,8 +12,8 @@ import leyden
 
 
 @pytest.fixture(scope="module")
-def made(atoms, lattice, engine):
-    return leyden.map(atoms, lattice, method="dcs", engine=engine)
+def made(atoms, grid, engine):
+    return leyden.map(atoms, grid, method="dcs", engine=engine)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def files(tmp_path_factory, atoms):
     return folder
 
 
-def on_the_lattice(*words):
+def on_the_grid(*words):
     return ("--dims", ",".join(map(str, N)), "--origin", ",".join(map(repr, ORIGIN)), "--spacing", SPACING,
             "--device", "cpu", *words)
 
@@ -33,33 +33,33 @@ def body(path):
     return path.read_text().split("follows\n", 1)[1]
 
 
-def test_what_coulomb_says(made, charges, lattice):
-    expected = coulomb(charges, lattice.points())
+def test_what_coulomb_says(made, charges, grid):
+    expected = coulomb(charges, grid.points())
     assert made.values.shape == (23, 19, 17) and made.values.dtype == np.float32 and made.units == "kT/e"
     assert np.abs(made.values.ravel() - expected).max() < 1e-5 * np.abs(expected).max()
-    assert made.lattice == lattice and made.report["method"] == "dcs" and made.report["atoms"] == 60
+    assert made.grid == grid and made.report["method"] == "dcs" and made.report["atoms"] == 60
     assert made.report["accuracy"]["passed"] and made.report["devices"][0]["device"]["device_class"] == "cpu"
 
 
 def test_values_are_no_copy(made):
     assert np.shares_memory(made.values, made.values) and not made.values.flags.owndata
-    copy = leyden.Map.from_array(made.values, made.lattice, "kT/e")
+    copy = leyden.Map.from_array(made.values, made.grid, "kT/e")
     assert not np.shares_memory(copy.values, made.values)
     copy.values[0, 0, 0] = 42  # the map's own memory
     assert copy.values[0, 0, 0] == 42 and np.asarray(copy)[0, 0, 0] == 42
     assert np.shares_memory(np.asarray(copy), copy.values)
-    values = leyden.Map.from_array(made.values, made.lattice).values
+    values = leyden.Map.from_array(made.values, made.grid).values
     assert np.array_equal(values, made.values)  # though its map has no other name
     with pytest.raises(leyden.InputError, match=r"\(nz, ny, nx\)"):
-        leyden.Map.from_array(made.values.T, made.lattice)
+        leyden.Map.from_array(made.values.T, made.grid)
 
 
 @pytest.mark.parametrize("field", [False, True])
-def test_cube_files_are_the_commands(tmp_path, files, atoms, lattice, engine, command, field):
+def test_cube_files_are_the_commands(tmp_path, files, atoms, grid, engine, command, field):
     """kT/e becomes hartree/e at the map's temperature, whoever writes it, and the molecule is in it."""
-    made = leyden.map(atoms, lattice, method="dcs", temperature=350, engine=engine, field=field)
+    made = leyden.map(atoms, grid, method="dcs", temperature=350, engine=engine, field=field)
     made.save(tmp_path / "p.cube")
-    command("map", files / "a.pqr", "-o", tmp_path / "c.cube", *on_the_lattice("--method", "dcs"), "--temperature", 350,
+    command("map", files / "a.pqr", "-o", tmp_path / "c.cube", *on_the_grid("--method", "dcs"), "--temperature", 350,
             *(["--field"] if field else []))
     ours, theirs = ((tmp_path / name).read_text().split("\n") for name in ("p.cube", "c.cube"))
     assert ours[0] == theirs[0] and ours[0].endswith(" kT/e at 350 K")
@@ -74,7 +74,7 @@ def test_cube_files_are_the_commands(tmp_path, files, atoms, lattice, engine, co
 def test_files_of_maps(tmp_path, made, ending):
     made.save(tmp_path / f"m{ending}")
     again = leyden.Map.read(tmp_path / f"m{ending}")
-    assert again.values.shape == made.values.shape and np.allclose(again.lattice.origin, made.lattice.origin)
+    assert again.values.shape == made.values.shape and np.allclose(again.grid.origin, made.grid.origin)
     assert np.allclose(again.values, made.values, rtol=1e-6)
     assert "raw" not in ending or (np.array_equal(again.values, made.values) and again.units == "kT/e")
     with pytest.raises(leyden.UsageError):
@@ -89,7 +89,7 @@ def test_what_may_be_meant_otherwise(tmp_path, made):
     (tmp_path / "other").write_bytes(content)
     with pytest.warns(leyden.MapWarning, match="tell two places"):
         again = leyden.Map.read(tmp_path / "other")
-    assert np.allclose(again.lattice.origin, made.lattice.origin) and np.array_equal(again.values, made.values)
+    assert np.allclose(again.grid.origin, made.grid.origin) and np.array_equal(again.values, made.values)
 
 
 @pytest.mark.parametrize("method, words, arguments", [
@@ -109,10 +109,10 @@ def test_what_may_be_meant_otherwise(tmp_path, made):
     ("cutoff", ("--pair", "lennard-jones", "--probe", "1.4,0.2", "--well-depth", 0.3),
      dict(pair="lennard-jones", probe=(1.4, 0.2), well_depth=0.3)),
 ])
-def test_the_bytes_of_the_command(files, atoms, lattice, engine, command, method, words, arguments):
-    command("map", files / "a.pqr", "-o", files / "c.raw", *on_the_lattice("--method", method, *words),
+def test_the_bytes_of_the_command(files, atoms, grid, engine, command, method, words, arguments):
+    command("map", files / "a.pqr", "-o", files / "c.raw", *on_the_grid("--method", method, *words),
             "--slab-planes", 1, "--json", files / "c.json")
-    made = leyden.map(atoms, lattice, method=method, engine=engine, slab_planes=1,
+    made = leyden.map(atoms, grid, method=method, engine=engine, slab_planes=1,
                       plan=json.loads((files / "c.json").read_text()), **arguments)
     made.save(files / "p.raw")
     assert (files / "c.raw").read_bytes() == (files / "p.raw").read_bytes()
@@ -132,7 +132,7 @@ def arguments_of(function):
 
 
 # Arguments that have no option, or another type than its: None is what the command does without.
-OTHERS = {"lattice", "constants", "probe", "steepness", "cell", "periodic", "preset", "variant", "plan", "slab_planes",
+OTHERS = {"grid", "constants", "probe", "steepness", "cell", "periodic", "preset", "variant", "plan", "slab_planes",
           "engine", "progress", "field", "fft", "levels", "ions"}
 
 
@@ -159,17 +159,17 @@ def test_the_defaults_are_the_commands(command, function, of, names):
         assert options["periodic"] == options["cell"] == "none" and float(options["kappa"]) == 0
 
 
-def test_tolerances_are_of_methods_that_choose(atoms, lattice, engine):
+def test_tolerances_are_of_methods_that_choose(atoms, grid, engine):
     with pytest.raises(leyden.UsageError, match="tol is for methods 'auto' and 'msm'"):
-        leyden.map(atoms, lattice, method="dcs", tol=1e-3, engine=engine)
+        leyden.map(atoms, grid, method="dcs", tol=1e-3, engine=engine)
 
 
-def test_lattices_without_a_tolerance_are_the_commands(files, atoms, lattice, engine, command):
+def test_meshes_without_a_tolerance_are_the_commands(files, atoms, grid, engine, command):
     """Whatever was measured, and without its plan: 2e-4 off, not the 5e-5 that a tolerance of 1e-4 aims at."""
-    command("map", files / "a.pqr", "-o", files / "c.raw", *on_the_lattice("--method", "msm"))
+    command("map", files / "a.pqr", "-o", files / "c.raw", *on_the_grid("--method", "msm"))
     right = leyden.Map.read(files / "c.raw").values
-    found = leyden.map(atoms, lattice, method="msm", engine=engine).values
-    chosen = leyden.map(atoms, lattice, method="msm", tol=1e-4, engine=engine).values
+    found = leyden.map(atoms, grid, method="msm", engine=engine).values
+    chosen = leyden.map(atoms, grid, method="msm", tol=1e-4, engine=engine).values
     off, other = (np.sqrt(np.mean((v - right) ** 2) / np.mean(right ** 2)) for v in (found, chosen))
     assert off < 1e-6 < 1e-5 < other
 
@@ -188,29 +188,29 @@ def test_the_file_of_the_command(files, atoms, engine, command):
 
 
 @pytest.mark.parametrize("how", [{"cell": (20, 21, 22), "kappa": 0.125}, {"method": "cutoff", "pair": "yukawa", "kappa": .5}])
-def test_the_header_of_the_command(files, atoms, lattice, command, how):
+def test_the_header_of_the_command(files, atoms, grid, command, how):
     """Of what the host does, of which all is said, but for the molecule's name."""
     words = [word for name, value in how.items() for word in (
         f"--{name}", ",".join(map(str, value)) if name == "cell" else value)]
     command("map", files / "a.pqr", "-o", files / "c.dx", "--device", "host", "--dims", "7,6,5", "--spacing", 2, "--origin", "0,0,0",
             *(["--periodic", "xyz"] if "cell" in how else []), *words)
-    leyden.map(atoms, leyden.Lattice((0, 0, 0), spacing=2, n=(7, 6, 5)), engine="host", **how).save(files / "p.dx")
+    leyden.map(atoms, leyden.Grid((0, 0, 0), spacing=2, n=(7, 6, 5)), engine="host", **how).save(files / "p.dx")
     assert body(files / "c.dx") == body(files / "p.dx")
     said, right = (set(line for line in (files / name).read_text().split("\n") if line.startswith("#"))
                    for name in ("p.dx", "c.dx"))
     assert sorted(line.split(":")[0] for line in right - said) == ["# method", "# molecule"], (said, right)
 
 
-def test_the_plan_of_a_report(files, atoms, lattice, engine, command):
-    first = leyden.map(atoms, lattice, method="msm", slab_planes=1, engine=engine)
+def test_the_plan_of_a_report(files, atoms, grid, engine, command):
+    first = leyden.map(atoms, grid, method="msm", slab_planes=1, engine=engine)
     assert first.report["plan"]["method"] == "msm"
-    again = leyden.map(atoms, lattice, method="msm", slab_planes=1, plan=first.report, engine=engine)
+    again = leyden.map(atoms, grid, method="msm", slab_planes=1, plan=first.report, engine=engine)
     assert np.array_equal(first.values, again.values)
     with pytest.raises(leyden.UsageError, match="plan"):
-        leyden.map(atoms, lattice, method="dcs", plan=first.report, engine=engine)
+        leyden.map(atoms, grid, method="dcs", plan=first.report, engine=engine)
     command("map", files / "a.pqr", "-o", files / "m.raw", "--method", "msm", "--slab-planes", 1, "--json",
-            files / "r.json", *on_the_lattice())
-    leyden.map(atoms, lattice, method="msm", tol=None, slab_planes=1, plan=files / "r.json",
+            files / "r.json", *on_the_grid())
+    leyden.map(atoms, grid, method="msm", tol=None, slab_planes=1, plan=files / "r.json",
                engine=engine).save(files / "p.raw")
     assert (files / "m.raw").read_bytes() == (files / "p.raw").read_bytes()
     (files / "r.json").write_text("[]")
@@ -218,7 +218,7 @@ def test_the_plan_of_a_report(files, atoms, lattice, engine, command):
                               (files / "a.pqr", leyden.InputError, "a.pqr: no JSON"),
                               (files / "none", leyden.FileError, "none: No such file"), (3, leyden.UsageError, "not int")]:
         with pytest.raises(kind, match=words):
-            leyden.map(atoms, lattice, plan=plan, engine=engine)
+            leyden.map(atoms, grid, plan=plan, engine=engine)
 
 
 def test_points_and_fields(files, charges, atoms, engine, command):
@@ -242,9 +242,9 @@ def test_points_and_fields(files, charges, atoms, engine, command):
     assert rows[0] == rows[1] and len(rows[0]) == 101
 
 
-def test_the_field_of_a_map(files, atoms, lattice, engine, command):
-    made = leyden.map(atoms, lattice, field=True, engine=engine)
-    command("map", files / "a.pqr", "-o", files / "f.raw", "--field", *on_the_lattice())
+def test_the_field_of_a_map(files, atoms, grid, engine, command):
+    made = leyden.map(atoms, grid, field=True, engine=engine)
+    command("map", files / "a.pqr", "-o", files / "f.raw", "--field", *on_the_grid())
     for one, path in zip((made, *made.field), ("f.raw", "f_Ex.raw", "f_Ey.raw", "f_Ez.raw")):
         one.save(files / "p.raw")
         assert (files / path).read_bytes() == (files / "p.raw").read_bytes()
@@ -256,7 +256,7 @@ def test_boundaries(files, atoms, engine, command, method):
     command("boundary", files / "a.pqr", "-o", files / "b.raw", "--bcfl", method, "--dime", "17,17,33", "--glen",
             "32,32,64", "--gcent", "0,0,0", "--ion", "0.15,1,2", "--ion", "0.15,-1,2",
             "--device", "cpu")
-    found = leyden.boundary(atoms, leyden.Lattice((-16, -16, -32), spacing=2, n=(17, 17, 33)), method=method,
+    found = leyden.boundary(atoms, leyden.Grid((-16, -16, -32), spacing=2, n=(17, 17, 33)), method=method,
                             ions=[(0.15, 1, 2), (0.15, -1, 2)], engine=engine)
     found.save(files / "p.raw")
     assert (files / "b.raw").read_bytes() == (files / "p.raw").read_bytes()
@@ -271,7 +271,7 @@ def test_boundaries(files, atoms, engine, command, method):
 def test_slices(made):
     plane = made.slice("x", at=-7.0123456789 + 0.75 * 3.2)
     assert np.array_equal(plane.values, made.values[:, :, 3]) and np.shares_memory(plane.values, made.values)
-    assert plane.axes == ("y", "z") and plane.at == pytest.approx(made.lattice.axis("x")[3])
+    assert plane.axes == ("y", "z") and plane.at == pytest.approx(made.grid.axis("x")[3])
     assert plane.extent == pytest.approx((-6.5, -6.5 + 18 * 0.75, -6.25, -6.25 + 22 * 0.75))
     assert np.array_equal(made.slice("y").values, made.values[:, 9, :])
     with pytest.raises(leyden.UsageError, match="out of range"):
@@ -290,19 +290,19 @@ def test_pictures(made, tmp_path):
 def test_grids(made):
     pytest.importorskip("gridData")
     grid = made.to_gridData()
-    assert np.array_equal(grid.grid, made.values.transpose(2, 1, 0)) and np.allclose(grid.origin, made.lattice.origin)
+    assert np.array_equal(grid.grid, made.values.transpose(2, 1, 0)) and np.allclose(grid.origin, made.grid.origin)
     i, j, k = 3, 4, 5
-    assert grid.interpolated(*made.lattice.point(i, j, k)[:, None])[0] == pytest.approx(made.values[k, j, i], rel=1e-3)
+    assert grid.interpolated(*made.grid.point(i, j, k)[:, None])[0] == pytest.approx(made.values[k, j, i], rel=1e-3)
 
 
-def test_a_tolerance_that_is_missed(charges, lattice, engine):
+def test_a_tolerance_that_is_missed(charges, grid, engine):
     """Floats of charges that nearly cancel, where nobody lets the library take doubles."""
     x, q, _ = charges
     near = leyden.Atoms.from_arrays(np.concatenate([x, x + 0.001]), np.concatenate([q, -q]))
     with pytest.warns(leyden.ToleranceWarning, match="and tol is 1e-06"):
-        missed = leyden.map(near, lattice, tol=1e-6, sum="float", engine=engine)
+        missed = leyden.map(near, grid, tol=1e-6, sum="float", engine=engine)
     assert missed.report["accuracy"]["relative_rms"] > 1e-6 and missed.report["sum"] == "float"
-    assert leyden.map(near, lattice, tol=1e-6, engine=engine).report["sum"] == "double"
+    assert leyden.map(near, grid, tol=1e-6, engine=engine).report["sum"] == "double"
 
 
 def test_points_that_exclude_atoms(charges, atoms, engine):
@@ -332,11 +332,11 @@ def test_points_that_exclude_atoms(charges, atoms, engine):
 
 def test_points_over_padding_and_box(atoms, engine):
     found = leyden.map(atoms, n=(5, 6, 7), padding=3, engine=engine)
-    ends = found.lattice.points()[[0, -1]]
-    assert found.lattice.n == (5, 6, 7)
+    ends = found.grid.points()[[0, -1]]
+    assert found.grid.n == (5, 6, 7)
     assert np.allclose(ends[0], atoms.bounds[0] - 3) and np.allclose(ends[1], atoms.bounds[1] + 3)
-    assert leyden.map(atoms, found, engine=engine).lattice == found.lattice
-    box = leyden.map(atoms, n=(4, 5, 8), cell=(40, 40, 40), method="cutoff", engine=engine).lattice
+    assert leyden.map(atoms, found, engine=engine).grid == found.grid
+    box = leyden.map(atoms, n=(4, 5, 8), cell=(40, 40, 40), method="cutoff", engine=engine).grid
     assert np.allclose(box.spacing, [10, 8, 5]) and np.allclose(box.origin, 0)
     with pytest.raises(leyden.UsageError, match="spacing and n say the same twice"):
         leyden.map(atoms, n=(2, 2, 2), spacing=1, engine=engine)
@@ -345,7 +345,7 @@ def test_points_over_padding_and_box(atoms, engine):
 
 
 @pytest.mark.parametrize("of_points", [False, True])
-def test_what_misses_is_computed_again(charges, lattice, engine, monkeypatch, of_points):
+def test_what_misses_is_computed_again(charges, grid, engine, monkeypatch, of_points):
     """First plans that are 100 times too loose."""
     from leyden._compute import _Sum
     choose = _Sum._choose
@@ -365,16 +365,16 @@ def test_what_misses_is_computed_again(charges, lattice, engine, monkeypatch, of
     with warnings.catch_warnings():
         warnings.simplefilter("error", leyden.ToleranceWarning)
         made = leyden.points(atoms, x[:50] + 1, tol=1e-4, **wanted) if of_points else \
-            leyden.map(atoms, lattice, tol=1e-4, **wanted)
+            leyden.map(atoms, grid, tol=1e-4, **wanted)
     assert made.report["missed_rms"][0] > 1e-4 >= made.report["accuracy"]["relative_rms"]
     if of_points:
         return
     with pytest.warns(leyden.ToleranceWarning, match="and tol is 1e-06"):  # a window that does not reach it
-        made = leyden.map(atoms, lattice, tol=1e-6, window="nodal3", solver="multilevel", **wanted)
+        made = leyden.map(atoms, grid, tol=1e-6, window="nodal3", solver="multilevel", **wanted)
     assert made.report["missed_rms"] and made.report["accuracy"]["relative_rms"] > 1e-6
 
 
-def test_auto_takes_no_lattices_that_miss(charges, lattice, engine, monkeypatch):
+def test_auto_takes_no_meshes_that_miss(charges, grid, engine, monkeypatch):
     """However soon they are done."""
     from leyden import _compute
     choose = _compute._Sum._choose
@@ -388,7 +388,7 @@ def test_auto_takes_no_lattices_that_miss(charges, lattice, engine, monkeypatch)
     monkeypatch.setattr(_compute, "FEW_PAIRS", 0)
     monkeypatch.setattr(_compute._Sum, "_choose", worse)
     x, q, _ = charges
-    made = leyden.map(leyden.Atoms.from_arrays(x, q), lattice, tol=1e-4, engine=engine)
+    made = leyden.map(leyden.Atoms.from_arrays(x, q), grid, tol=1e-4, engine=engine)
     assert made.report["method"] == "dcs"
 
 
@@ -401,4 +401,4 @@ def test_former_names(atoms):
                                               "solver 'fft' is called 'fourier' now"]
     assert np.array_equal(now.values, before.values) and said[0].filename == __file__
     with pytest.raises(TypeError, match="unexpected keyword argument 'lattice_space'"):
-        leyden.map(atoms, lattice_space=2, **where)
+        leyden.map(atoms, grid_space=2, **where)

@@ -74,26 +74,26 @@ def in_threads(count, work):
     assert not wrong, wrong
 
 
-def test_threads_share_an_engine(atoms, lattice, engine):
-    expected = leyden.map(atoms, lattice, method="dcs", slab_planes=1, engine=engine).values.copy()
+def test_threads_share_an_engine(atoms, grid, engine):
+    expected = leyden.map(atoms, grid, method="dcs", slab_planes=1, engine=engine).values.copy()
     others = [leyden.Atoms.from_arrays(atoms.x, atoms.q * (i + 1)) for i in range(4)]
 
     def work(number):
         for _ in range(5):
-            mine = leyden.map(others[number], lattice, method="dcs", engine=engine)
+            mine = leyden.map(others[number], grid, method="dcs", engine=engine)
             assert np.allclose(mine.values, (number + 1) * expected, rtol=1e-4, atol=1e-3)
-            shared = leyden.map(atoms, lattice, method="dcs", slab_planes=1, engine=engine)
+            shared = leyden.map(atoms, grid, method="dcs", slab_planes=1, engine=engine)
             assert np.array_equal(shared.values, expected)
 
     in_threads(4, work)
 
 
-def test_two_engines_at_once(atoms, lattice, engine):
-    expected = leyden.map(atoms, lattice, method="dcs", slab_planes=1, engine=engine).values.copy()
+def test_two_engines_at_once(atoms, grid, engine):
+    expected = leyden.map(atoms, grid, method="dcs", slab_planes=1, engine=engine).values.copy()
     with leyden.Engine("cpu") as one, leyden.Engine("cpu") as other:
         def work(number):
             for _ in range(5):
-                made = leyden.map(atoms, lattice, method="dcs", slab_planes=1, engine=(one, other)[number % 2])
+                made = leyden.map(atoms, grid, method="dcs", slab_planes=1, engine=(one, other)[number % 2])
                 assert np.array_equal(made.values, expected)
 
         in_threads(4, work)
@@ -122,9 +122,9 @@ def resident_bytes():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def test_nothing_is_left_behind(atoms, lattice, engine, tmp_path):
+def test_nothing_is_left_behind(atoms, grid, engine, tmp_path):
     def job():
-        made = leyden.map(atoms, lattice, method="dcs", engine=engine, verify=20)
+        made = leyden.map(atoms, grid, method="dcs", engine=engine, verify=20)
         made.save(tmp_path / "m.raw")
         leyden.Map.read(tmp_path / "m.raw").slice()
         leyden.Atoms.from_arrays(atoms.x, atoms.q)
@@ -177,6 +177,6 @@ def test_small_sums_are_the_hosts(tmp_path):
     assert not any(files for _, _, files in os.walk(tmp_path))
 
 
-def test_a_plan_of_the_host_is_for_no_engine(atoms, lattice, engine):
+def test_a_plan_of_the_host_is_for_no_engine(atoms, grid, engine):
     with pytest.raises(leyden.UsageError, match="the host did that job alone, and engine names devices"):
-        leyden.map(atoms, lattice, plan={"method": "dcs", "computed_by": "host"}, engine=engine)
+        leyden.map(atoms, grid, plan={"method": "dcs", "computed_by": "host"}, engine=engine)

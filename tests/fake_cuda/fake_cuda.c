@@ -714,7 +714,7 @@ static double real_at(const void *bytes, bool is_double, size_t i)
     return as_double;
 }
 
-/* The launch's atoms as {x, y, z, q} relative to the lattice origin, whichever way they are packed;
+/* The launch's atoms as {x, y, z, q} relative to the grid origin, whichever way they are packed;
  * from constant memory where the kernel reads that, never from the buffer then. */
 static CUresult unpack(const object *module, void **arguments, double (**atoms)[4])
 {

@@ -24,7 +24,7 @@ enum { MOST_PLANS = 64 };
 
 static struct {
     bool is_live, is_automatic;
-    size_t n[3], planes, work_bytes; /* of the lattice that is transformed plane by plane, or along z alone */
+    size_t n[3], planes, work_bytes; /* of the mesh that is transformed plane by plane, or along z alone */
     CUdeviceptr area;
     int type;
 } plans[MOST_PLANS];
@@ -137,24 +137,24 @@ cufftResult cufftMakePlan3d(cufftHandle plan, int n_z, int n_y, int n_x, int typ
     return CUFFT_SUCCESS;
 }
 
-/* A lattice of three axes, planes, in place, or columns along z; no other ones are asked for. */
+/* A grid of three axes, planes, in place, or columns along z; no other ones are asked for. */
 static cufftResult make_many(cufftHandle plan, int rank, const long long *n, const long long *in_embed,
                              long long in_stride, long long in_distance, const long long *out_embed,
                              long long out_stride, long long out_distance, int type, long long batch,
                              size_t *work_bytes)
 {
     const bool is_real = type == CUFFT_R2C || type == CUFFT_C2R,
-               is_lattice = rank == 3 && is_real && in_stride == 1 && out_stride == 1 && batch == 1,
+               is_grid = rank == 3 && is_real && in_stride == 1 && out_stride == 1 && batch == 1,
                are_planes = rank == 2 && is_real && in_stride == 1 && out_stride == 1,
                are_columns = rank == 1 && type == CUFFT_C2C && in_distance == 1 && out_distance == 1;
-    if (batch < 1 || n[0] < 1 || (!is_lattice && !are_planes && !are_columns))
+    if (batch < 1 || n[0] < 1 || (!is_grid && !are_planes && !are_columns))
         return INVALID_VALUE;
-    if (is_lattice || are_planes) {
-        const long long *lattice = type == CUFFT_R2C ? in_embed : out_embed,
+    if (is_grid || are_planes) {
+        const long long *grid = type == CUFFT_R2C ? in_embed : out_embed,
                         *spectrum = type == CUFFT_R2C ? out_embed : in_embed, half = n[rank - 1] / 2 + 1,
                         distance = type == CUFFT_R2C ? in_distance : out_distance;
-        if ((are_planes && lattice[1] != 2 * half) || spectrum[rank - 1] != half ||
-            distance != n[0] * (is_lattice ? n[1] : 1) * lattice[rank - 1])
+        if ((are_planes && grid[1] != 2 * half) || spectrum[rank - 1] != half ||
+            distance != n[0] * (is_grid ? n[1] : 1) * grid[rank - 1])
             return INVALID_VALUE;
     } else if (in_stride != batch || out_stride != batch)
         return INVALID_VALUE;
@@ -227,31 +227,31 @@ static size_t pitch_of(cufftHandle plan, bool in_place)
     return in_place ? 2 * (plans[plan].n[0] / 2 + 1) : plans[plan].n[0];
 }
 
-cufftResult cufftExecR2C(cufftHandle plan, CUdeviceptr lattice, CUdeviceptr spectrum)
+cufftResult cufftExecR2C(cufftHandle plan, CUdeviceptr grid, CUdeviceptr spectrum)
 {
     TRY_PLAN(plan);
     const cufftResult code = check(plan, CUFFT_R2C);
     if (code != CUFFT_SUCCESS)
         return code;
-    const size_t pitch = pitch_of(plan, lattice == spectrum), rows = plans[plan].n[1];
+    const size_t pitch = pitch_of(plan, grid == spectrum), rows = plans[plan].n[1];
     for (size_t i = 0; i < (plans[plan].planes > 0 ? plans[plan].planes : 1); i++)
-        plain_fft_there(plans[plan].n, pitch, (const float *)lattice + i * rows * pitch,
+        plain_fft_there(plans[plan].n, pitch, (const float *)grid + i * rows * pitch,
                         (float *)spectrum + i * rows * 2 * (plans[plan].n[0] / 2 + 1));
     if (number("wrong", 0))
         ((float *)spectrum)[3] *= 2;
     return CUFFT_SUCCESS;
 }
 
-cufftResult cufftExecC2R(cufftHandle plan, CUdeviceptr spectrum, CUdeviceptr lattice)
+cufftResult cufftExecC2R(cufftHandle plan, CUdeviceptr spectrum, CUdeviceptr grid)
 {
     TRY_PLAN(plan);
     const cufftResult code = check(plan, CUFFT_C2R);
     if (code != CUFFT_SUCCESS)
         return code;
-    const size_t pitch = pitch_of(plan, lattice == spectrum), rows = plans[plan].n[1];
+    const size_t pitch = pitch_of(plan, grid == spectrum), rows = plans[plan].n[1];
     for (size_t i = 0; i < (plans[plan].planes > 0 ? plans[plan].planes : 1); i++)
         plain_fft_back(plans[plan].n, pitch, (const float *)spectrum + i * rows * 2 * (plans[plan].n[0] / 2 + 1),
-                       (float *)lattice + i * rows * pitch);
+                       (float *)grid + i * rows * pitch);
     return CUFFT_SUCCESS;
 }
 

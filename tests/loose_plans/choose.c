@@ -5,10 +5,10 @@
 /* The share of the tolerance that a first plan aims at. */
 static const double loose = 50;
 
-ley_status __real_ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
+ley_status __real_ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid,
                                         double tolerance, unsigned fixed, const ley_run_options *options,
                                         ley_long_range *range, ley_choice *choice, ley_error *error);
-ley_status __wrap_ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
+ley_status __wrap_ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid,
                                         double tolerance, unsigned fixed, const ley_run_options *options,
                                         ley_long_range *range, ley_choice *choice, ley_error *error);
 ley_status __real_ley_long_range_choose_points(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
@@ -26,12 +26,12 @@ static ley_run_options loosened(const ley_run_options *options)
     return o;
 }
 
-ley_status __wrap_ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
+ley_status __wrap_ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid,
                                         double tolerance, unsigned fixed, const ley_run_options *options,
                                         ley_long_range *range, ley_choice *choice, ley_error *error)
 {
     const ley_run_options o = loosened(options);
-    return __real_ley_long_range_choose(engine, atoms, lattice, tolerance, fixed, &o, range, choice, error);
+    return __real_ley_long_range_choose(engine, atoms, grid, tolerance, fixed, &o, range, choice, error);
 }
 
 ley_status __wrap_ley_long_range_choose_points(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,

@@ -62,7 +62,7 @@ static void end(job_run *run)
 
 static void put_json(const job_run *run, json_t *report)
 {
-    json_put(report, "lattice", json_of_lattice(ley_map_lattice(((const squares_run *)run)->problem.map)));
+    json_put(report, "lattice", json_of_grid(ley_map_grid(((const squares_run *)run)->problem.map)));
 }
 
 static const job_kind kind = {
@@ -105,7 +105,7 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
 
 static double root_of_mean(const squares_problem *squares)
 {
-    return sqrt(*squares->sum / (double)ley_lattice_points(ley_map_lattice(squares->map)));
+    return sqrt(*squares->sum / (double)ley_grid_points(ley_map_grid(squares->map)));
 }
 
 static void print(const void *problem, const ley_report *report)

@@ -121,12 +121,12 @@ typedef struct squares_task {
 
 static int64_t count_planes(const void *context)
 {
-    return ley_map_lattice(((const squares_task *)context)->map)->n[2];
+    return ley_map_grid(((const squares_task *)context)->map)->n[2];
 }
 
 static int64_t plane_points(const squares_task *task)
 {
-    const int64_t *n = ley_map_lattice(task->map)->n;
+    const int64_t *n = ley_map_grid(task->map)->n;
     return n[0] * n[1];
 }
 
@@ -168,7 +168,7 @@ ley_status job_create_squares(ley_engine *engine, const ley_map *map, double *su
                               ley_job **job, ley_error *error)
 {
     squares_task *task = calloc(1, sizeof *task);
-    const size_t planes = (size_t)ley_map_lattice(map)->n[2];
+    const size_t planes = (size_t)ley_map_grid(map)->n[2];
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
     *task = (squares_task){
@@ -214,7 +214,7 @@ static ley_status begin_planes(void *context, const stage_place *place, void **s
                               .staging_bytes = 64 << 20,
                               .most_pieces = place->job->options->slab_planes,
                               .planned = plan_slab(place->job->plan, place->device->info),
-                              .piece = "one plane of the lattice needs"};
+                              .piece = "one plane of the grid needs"};
     ley_status status = slab_size(place->arena, &needs, &s->slab_planes, error);
     return status == LEY_OK
                ? begin(s, place, METHOD_SLOTS, s->slab_planes * plane_points(s->task), s->slab_planes, error)

@@ -81,7 +81,7 @@ static bool is_wanted(const ley_bench_options *o, preset p)
 /* ---- The problem ----------------------------------------------------------------------------- */
 
 static const int most_ratio =
-    (LATTICE_MOST_RADIUS + 1) / 2; /* of the cutoff to the lattices' spacing, which is 1 at least */
+    (LATTICE_MOST_RADIUS + 1) / 2; /* of the cutoff to the meshes' spacing, which is 1 at least */
 
 static bool needs_transforms(const ley_bench_options *o)
 {
@@ -100,7 +100,7 @@ static ley_status check_chosen(const ley_engine *engine, const ley_bench_options
 
 static ley_status check(const ley_engine *engine, const ley_bench_options *o, ley_error *error)
 {
-    const ley_long_range range = range_of(PRESET_PAPERS, o); /* of all presets the same lattices and cutoff */
+    const ley_long_range range = range_of(PRESET_PAPERS, o); /* of all presets the same meshes and cutoff */
     const double most_A = most_ratio * range.spacing_A;
     bool is_any = false;
     for (int p = 0; p < PRESET_COUNT; p++)
@@ -113,7 +113,7 @@ static ley_status check(const ley_engine *engine, const ley_bench_options *o, le
         return ley_fail(error, LEY_ERROR_USAGE, "one core has no transforms to compare with: preset papers or default");
     if (!(range.cutoff_A >= range.spacing_A && range.cutoff_A <= most_A))
         return ley_fail(error, LEY_ERROR_USAGE,
-                        "a cutoff of %g A: the lattices of this benchmark are %g A apart, for which it must be %g to "
+                        "a cutoff of %g A: the meshes of this benchmark are %g A apart, for which it must be %g to "
                         "%g A",
                         range.cutoff_A, range.spacing_A, range.spacing_A, most_A);
     return bench_check_box(engine, o, error);
@@ -165,7 +165,7 @@ static ley_status choose_range(const worker *w, const ley_bench_options *o, msm_
     p->chosen = range_of(PRESET_CHOSEN, o);
     p->sum = o->sum;
     return o->tolerance_count > 0
-               ? msm_box_lattices(w, o, &p->box, o->tolerances[0], o->fixed, &p->chosen, &p->sum, error)
+               ? msm_box_meshes(w, o, &p->box, o->tolerances[0], o->fixed, &p->chosen, &p->sum, error)
                : LEY_OK;
 }
 
@@ -183,7 +183,7 @@ static ley_status count(worker *w, const ley_bench_options *o, const void *probl
         status = msm_box_pairs(&p->box, &range, &p->pairs, error);
     for (int axis = 0; axis < 3; axis++)
         d->n[axis] = p->box.points.n[axis];
-    d->points = ley_lattice_points(&p->box.points);
+    d->points = ley_grid_points(&p->box.points);
     d->pairs = p->pairs;
     d->cutoff_A = range.cutoff_A;
     return status;
@@ -270,7 +270,7 @@ typedef struct core_work {
 static core_work work_of(const msm_bench *p, const hierarchy *h)
 {
     const int64_t atoms = (int64_t)ley_atoms_count(p->box.atoms);
-    core_work all = {p->pairs, (double)atoms, 0, (double)ley_lattice_points(&p->box.points)};
+    core_work all = {p->pairs, (double)atoms, 0, (double)ley_grid_points(&p->box.points)};
     for (int step = MSM_RESTRICTION; step <= MSM_PROLONGATION; step++)
         all.node_pairs += msm_step_needs((msm_step)step, h, &p->box.points, atoms, p->pairs).multiply_adds;
     return all;
@@ -287,7 +287,7 @@ static reference_value right_value(const void *context, const double point_A[3])
     return reference_sum(context, point_A);
 }
 
-/* The core's own map is right, too: as exact as the lattices are expected to be. */
+/* The core's own map is right, too: as exact as the meshes are expected to be. */
 static ley_status judge_core(const msm_bench *p, const ley_long_range *range, double tolerance, ley_error *error)
 {
     const reference_terms terms = {.term = LEY_TERM_LONG_RANGE,
@@ -312,7 +312,7 @@ static ley_status measure_core(const msm_bench *p, const ley_long_range *range, 
     pairs_formula formula;
     const ley_short_range near = pairs_of(range, &h->level[0].split, &formula);
     cutoff_problem problem = {.binned = NULL};
-    serial_loop_times lattices = {0, 0, 0};
+    serial_loop_times meshes = {0, 0, 0};
     double pairs_s = 0;
     ley_status status = cutoff_problem_init(&problem, p->box.atoms, &p->box.points, &near, constant, range->dielectric,
                                             range->r_min_A, error);
@@ -320,12 +320,11 @@ static ley_status measure_core(const msm_bench *p, const ley_long_range *range, 
         status = overflow_map_on_core(&problem, p->box.map, &pairs_s, error);
     cutoff_problem_clear(&problem);
     if (status == LEY_OK)
-        status =
-            serial_loop_add(h, p->box.atoms, &p->box.points, constant, ley_map_values(p->box.map), &lattices, error);
+        status = serial_loop_add(h, p->box.atoms, &p->box.points, constant, ley_map_values(p->box.map), &meshes, error);
     if (status == LEY_OK)
         status = judge_core(p, range, tolerance, error);
-    *rates = (core_rates){pairs_s / all.pairs, lattices.atoms_s / all.atoms, lattices.nodes_s / all.node_pairs,
-                          lattices.points_s / all.points};
+    *rates = (core_rates){pairs_s / all.pairs, meshes.atoms_s / all.atoms, meshes.nodes_s / all.node_pairs,
+                          meshes.points_s / all.points};
     return status;
 }
 
@@ -349,7 +348,7 @@ static ley_status measure_size(worker *w, const ley_bench_options *o, const ley_
         status = msm_measure(w, o, &p->box, &range, m, error);
     }
     if (status == LEY_OK)
-        status = msm_lattices(&range, p->box.atoms, &p->box.points, &h, error);
+        status = msm_meshes(&range, p->box.atoms, &p->box.points, &h, error);
     if (status == LEY_OK) {
         const core_work all = work_of(p, &h);
         memcpy(size->n, p->box.points.n, sizeof size->n);
@@ -408,7 +407,7 @@ static size_t together(ley_engine *engine, const ley_bench_options *o, const ben
 }
 
 const bench_subject bench_msm = {
-    .makes_lattice = true,
+    .makes_grid = true,
     .check = check,
     .variant = variant,
     .choose = choose,

@@ -18,7 +18,7 @@
 
 static const double map_spacing_A = 0.5, padding_A = 0.25;
 
-/* Of the molecules: a regular grid of them would add up errors of the lattices. */
+/* Of the molecules: a regular grid of them would add up errors of the meshes. */
 static const double disorder_A = 0.25;
 
 static const int64_t papers_atoms = 1534539, cpu_atoms = 20001, slow_atoms = 30;
@@ -55,12 +55,12 @@ ley_status msm_box_make(int64_t atoms, msm_box *box, ley_error *error)
 {
     ley_status status = ley_waterbox_create(atoms, 1, disorder_A, &box->atoms, error);
     if (status == LEY_OK)
-        status = ley_lattice_around(box->atoms, map_spacing_A, padding_A, &box->points, error);
+        status = ley_grid_around(box->atoms, map_spacing_A, padding_A, &box->points, error);
     return status == LEY_OK ? ley_map_create(&box->points, &box->map, error) : status;
 }
 
-ley_status msm_box_lattices(const worker *w, const ley_bench_options *o, const msm_box *box, double tolerance,
-                            unsigned fixed, ley_long_range *range, ley_sum *sum, ley_error *error)
+ley_status msm_box_meshes(const worker *w, const ley_bench_options *o, const msm_box *box, double tolerance,
+                          unsigned fixed, ley_long_range *range, ley_sum *sum, ley_error *error)
 {
     ley_run_options job;
     ley_choice forecast = {.sum = o->sum};
@@ -78,7 +78,7 @@ ley_status msm_box_pairs(const msm_box *box, const ley_long_range *range, double
     hierarchy h;
     pairs_formula formula;
     cutoff_problem problem = {.binned = NULL};
-    ley_status status = msm_lattices(range, box->atoms, &box->points, &h, error);
+    ley_status status = msm_meshes(range, box->atoms, &box->points, &h, error);
     if (status != LEY_OK)
         return status;
     const ley_short_range near = pairs_of(range, &h.level[0].split, &formula);
@@ -180,7 +180,7 @@ static ley_status run_once(worker *w, const ley_bench_options *o, const msm_box 
     if (made != LEY_OK)
         return made;
     *t = (run_times){.create_s = ley_clock_s() - start_s};
-    const hierarchy *h = msm_task_lattices(task);
+    const hierarchy *h = msm_task_meshes(task);
     m->solver = h->solver;
     hierarchy top;
     hierarchy_top(h, &top);

@@ -9,7 +9,7 @@
 /* A box of water, and a map of it at 0.5 A, as in the papers. */
 typedef struct msm_box {
     ley_atoms *atoms;
-    ley_lattice points;
+    ley_grid points;
     ley_map *map;
 } msm_box;
 
@@ -21,11 +21,11 @@ void msm_box_clear(msm_box *box);
 void msm_box_choose(const worker *w, const calibration *facts, const ley_bench_options *options,
                     ley_bench_device *device);
 
-/* The lattices that are chosen for a tolerance on this device, in place of what is not `fixed` of
+/* The meshes that are chosen for a tolerance on this device, in place of what is not `fixed` of
  * the options in *range (LEY_FIX_...), and the sum of pairs that goes with them: floats are what
  * nobody asks a benchmark for otherwise, and leave it open. Errors: those of msm_choose_on(). */
-ley_status msm_box_lattices(const worker *w, const ley_bench_options *options, const msm_box *box, double tolerance,
-                            unsigned fixed, ley_long_range *range, ley_sum *sum, ley_error *error);
+ley_status msm_box_meshes(const worker *w, const ley_bench_options *options, const msm_box *box, double tolerance,
+                          unsigned fixed, ley_long_range *range, ley_sum *sum, ley_error *error);
 
 /* The pairs within the cutoff. */
 ley_status msm_box_pairs(const msm_box *box, const ley_long_range *range, double *pairs, ley_error *error);
@@ -33,7 +33,7 @@ ley_status msm_box_pairs(const msm_box *box, const ley_long_range *range, double
 /* "nodal3, taylor2, direct, cutoff 12 A, nodes 2 A apart". */
 void msm_describe(const ley_long_range *range, hierarchy_solver solver, char *text, size_t size);
 
-/* What was measured of one choice of lattices: medians, of the host's steps by the clock. */
+/* What was measured of one choice of meshes: medians, of the host's steps by the clock. */
 typedef struct msm_measured {
     bool is_done; /* it has been tried; and what became of that: */
     ley_status status;

@@ -4,7 +4,7 @@
 
 #include "bench/bench.h"
 
-/* Whole jobs with these lattices in a box of water: on the device that is the fastest in its rows
+/* Whole jobs with these meshes in a box of water: on the device that is the fastest in its rows
  * of the preset's whole, and on all devices of the engine, whose slabs the schedule shares out. The
  * box is as large as that device's was. What fails is said by the gain. */
 void msm_measure_gain(ley_engine *engine, const ley_bench_options *options, const bench_device *devices,

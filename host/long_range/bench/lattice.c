@@ -1,5 +1,5 @@
 /* The benchmark of the lattice cutoff: the papers' parameters, cutoff 12 A and spacing 2 A, on
- * lattices as large as a box of water needs, with charges at random. A pair is two nodes of a level
+ * meshes as large as a box of water needs, with charges at random. A pair is two nodes of a level
  * whose weight is not 0. */
 #include "long_range/bench/lattice.h"
 
@@ -17,7 +17,7 @@
 static const double cutoff_A = 12, h_A = 2;
 static const int64_t papers_atoms = 1534539, cpu_atoms = 1534539 / 8;
 static const int64_t slow_atoms = 300; /* where kernels are interpreted */
-enum { RADIUS = 11, COARSEST = 16 };   /* nodes: within 2 cutoff_A; along a lattice that is the top level's */
+enum { RADIUS = 11, COARSEST = 16 };   /* nodes: within 2 cutoff_A; along a mesh that is the top level's */
 enum { WINDOW = 3 };                   /* nodes beside a box that its atoms reach, and a coarser level's nodes */
 static const double tolerance = 1e-5;  /* of the absolute terms */
 
@@ -101,7 +101,7 @@ static ley_status make_charges(lattice_bench *p, ley_error *error)
     const int64_t bytes = lattice_layout_bytes(&p->layout);
     uint64_t state = 1;
     ley_status status =
-        memory_check_one("the benchmark's lattices", 4 * (double)bytes, "fewer atoms, for a smaller lattice", error);
+        memory_check_one("the benchmark's meshes", 4 * (double)bytes, "fewer atoms, for a smaller grid", error);
     p->charges = status == LEY_OK ? calloc((size_t)bytes, 1) : NULL;
     if (status == LEY_OK && p->charges == NULL)
         status = ley_fail_memory(error, (size_t)bytes, "charges");
@@ -345,7 +345,7 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
 
 const bench_subject bench_lattice = {
     .name = "lattice",
-    .makes_lattice = true,
+    .makes_grid = true,
     .kernel = &lattice_kind,
     .choose = choose,
     .make = make,

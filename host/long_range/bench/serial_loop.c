@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A place's first node along each axis, in its lattice, and the weights. */
+/* A place's first node along each axis, in its mesh, and the weights. */
 typedef struct place {
     int64_t node[3];
     float weight[3][WINDOW_MOST_POINTS];
@@ -63,7 +63,7 @@ static void blend(const float *from, int64_t stride, const float *weight, int po
 }
 
 /* A plane of nodes of a plane of points, a row of it of a row of these, and then the points. */
-static void interpolate(const hierarchy *h, const ley_lattice *points, float constant, const float *potentials,
+static void interpolate(const hierarchy *h, const ley_grid *points, float constant, const float *potentials,
                         const place *along[3], float *plane, float *map)
 {
     const int64_t *n = h->level[0].n, *m = points->n;
@@ -86,8 +86,8 @@ static void interpolate(const hierarchy *h, const ley_lattice *points, float con
     }
 }
 
-static ley_status interpolate_map(const hierarchy *h, const ley_lattice *points, double constant,
-                                  const float *potentials, float *map, ley_error *error)
+static ley_status interpolate_map(const hierarchy *h, const ley_grid *points, double constant, const float *potentials,
+                                  float *map, ley_error *error)
 {
     const int64_t *n = h->level[0].n, *m = points->n;
     float *plane = malloc((size_t)(n[0] * n[1] + n[0]) * sizeof *plane);
@@ -135,7 +135,7 @@ static void pass(const axis_pass *a, bool is_up, const float *from, float *to)
             }
 }
 
-/* From level `fine` to the next one, or back; `spare` has room for two of the finer lattice. */
+/* From level `fine` to the next one, or back; `spare` has room for two of the finer mesh. */
 static void between(const hierarchy *h, int fine, bool is_up, const float *from, float *to, float *spare)
 {
     float two_scale[2 * WINDOW_MOST_POINTS];
@@ -192,7 +192,7 @@ static ley_status sum_level(const hierarchy *h, int level, const float *charges,
 
 /* ---- The cycle ------------------------------------------------------------------------------- */
 
-/* Lattices of all levels follow each other: charges, then potentials, then what is spare. */
+/* Meshes of all levels follow each other: charges, then potentials, then what is spare. */
 static ley_status solve(const hierarchy *h, float *charges, float *potentials, float *spare, ley_error *error)
 {
     size_t at[HIERARCHY_MOST_LEVELS + 1] = {0};
@@ -212,7 +212,7 @@ static ley_status solve(const hierarchy *h, float *charges, float *potentials, f
     return status;
 }
 
-ley_status serial_loop_add(const hierarchy *h, const ley_atoms *atoms, const ley_lattice *points, double constant,
+ley_status serial_loop_add(const hierarchy *h, const ley_atoms *atoms, const ley_grid *points, double constant,
                            float *map, serial_loop_times *times, ley_error *error)
 {
     size_t nodes = 0;

@@ -54,7 +54,7 @@ static step_needs cutoff_needs_of(const hierarchy *h)
     return needs;
 }
 
-/* Values of a real lattice: 5/2 n log2 n operations, two of which are a multiply-add; rows without
+/* Values of a real mesh: 5/2 n log2 n operations, two of which are a multiply-add; rows without
  * charges, or that nobody wants, are left out. */
 static step_needs transform_needs(const hierarchy *h)
 {
@@ -79,15 +79,15 @@ static step_needs product_needs(const hierarchy *h)
 }
 
 /* Separably: planes of nodes for the points' planes, rows of them for their rows, then points. */
-static step_needs interpolation_needs(const hierarchy *h, const ley_lattice *points)
+static step_needs interpolation_needs(const hierarchy *h, const ley_grid *points)
 {
-    const double count = (double)ley_lattice_points(points), w = h->window->points,
+    const double count = (double)ley_grid_points(points), w = h->window->points,
                  x = fmin((double)h->level[0].n[0] / (double)points->n[0], 1),
                  y = fmin((double)h->level[0].n[1] / (double)points->n[1], 1);
     return (step_needs){count * w * (1 + x + x * y), VALUE * (2 * count + nodes_at(h, 0))};
 }
 
-step_needs msm_step_needs(msm_step step, const hierarchy *h, const ley_lattice *points, int64_t atoms, double pairs)
+step_needs msm_step_needs(msm_step step, const hierarchy *h, const ley_grid *points, int64_t atoms, double pairs)
 {
     const int top = h->levels - 1;
     const double w = h->window->points, n = (double)atoms, nodes = nodes_at(h, 0);
@@ -112,7 +112,7 @@ step_needs msm_step_needs(msm_step step, const hierarchy *h, const ley_lattice *
     case MSM_INTERPOLATION:
         return interpolation_needs(h, points);
     case MSM_SHORT_RANGE:
-        return (step_needs){fma_of_pair * pairs, VALUE * (double)ley_lattice_points(points) + ATOM * n};
+        return (step_needs){fma_of_pair * pairs, VALUE * (double)ley_grid_points(points) + ATOM * n};
     default:
         return (step_needs){0, 0};
     }

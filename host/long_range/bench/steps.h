@@ -29,9 +29,9 @@ typedef struct step_needs {
     double multiply_adds, bytes;
 } step_needs;
 
-/* Of open lattices. `pairs`: those within the cutoff, each six multiply-adds beside its root. 0 of
+/* Of open meshes. `pairs`: those within the cutoff, each six multiply-adds beside its root. 0 of
  * steps of the host. */
-step_needs msm_step_needs(msm_step step, const hierarchy *h, const ley_lattice *points, int64_t atoms, double pairs);
+step_needs msm_step_needs(msm_step step, const hierarchy *h, const ley_grid *points, int64_t atoms, double pairs);
 
 /* Pairs of nodes whose weight is not 0, of a level but the top one. */
 double msm_node_pairs(const hierarchy *h, int level);

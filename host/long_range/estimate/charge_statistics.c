@@ -473,7 +473,7 @@ static ley_status mend_mean(sampling *s, ley_error *error)
 }
 
 /* A field has nothing of the mean, which may be thousands of times the rest, as of a net charge
- * with weak screening: where it is asked for, lattices are to be right for what is left. */
+ * with weak screening: where it is asked for, meshes are to be right for what is left. */
 static void take_mean(sampling *s)
 {
     double mean_e_A = 0;
@@ -485,11 +485,11 @@ static void take_mean(sampling *s)
 
 /* ---- Where ----------------------------------------------------------------------------------- */
 
-/* Of the lattice, or of those that it is over: all of them where they are few. */
-static void draw_points(const ley_lattice *lattice, const ley_points *listed, sampling *s)
+/* Of the mesh, or of those that it is over: all of them where they are few. */
+static void draw_points(const ley_grid *grid, const ley_points *listed, sampling *s)
 {
     uint64_t random = 1;
-    const int64_t total = listed != NULL ? ley_points_count(listed) : ley_lattice_points(lattice);
+    const int64_t total = listed != NULL ? ley_points_count(listed) : ley_grid_points(grid);
     s->are_all = total <= POINTS;
     s->points = s->are_all ? (size_t)total : POINTS;
     for (size_t k = 0; k < s->points && listed != NULL; k++) {
@@ -499,10 +499,10 @@ static void draw_points(const ley_lattice *lattice, const ley_points *listed, sa
     }
     for (size_t k = 0; k < s->points && listed == NULL; k++) {
         int64_t at[3], number = (int64_t)k;
-        for (int axis = 0; axis < 3; number /= lattice->n[axis++])
-            at[axis] = s->are_all ? number % lattice->n[axis]
-                                  : (int64_t)(accuracy_random(&random) % (uint64_t)lattice->n[axis]);
-        ley_lattice_point_A(lattice, at, s->point_A[k]);
+        for (int axis = 0; axis < 3; number /= grid->n[axis++])
+            at[axis] =
+                s->are_all ? number % grid->n[axis] : (int64_t)(accuracy_random(&random) % (uint64_t)grid->n[axis]);
+        ley_grid_point_A(grid, at, s->point_A[k]);
     }
 }
 
@@ -542,7 +542,7 @@ static void exclude_values(sampling *s, const ley_points *listed)
     }
 }
 
-/* Errors of lattices are those of charges up to two cutoffs away, which may be so far. */
+/* Errors of meshes are those of charges up to two cutoffs away, which may be so far. */
 enum { REACHES = 3 };
 static const double reach_A[REACHES] = {8, 20, 50};
 
@@ -598,7 +598,7 @@ static ley_status find_crowd(const sampling *of, charge_statistics *s, ley_error
     return LEY_OK;
 }
 
-static ley_status sample_potential(const pass *p, const ley_long_range *range, const ley_lattice *lattice,
+static ley_status sample_potential(const pass *p, const ley_long_range *range, const ley_grid *grid,
                                    const ley_points *listed, charge_statistics *s, ley_error *error)
 {
     sampling *of = calloc(1, sizeof *of);
@@ -609,7 +609,7 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
     of->pass = p;
     of->kappa_per_A = range->kappa_per_A;
     of->r_min_A = range->r_min_A;
-    draw_points(lattice, listed, of);
+    draw_points(grid, listed, of);
     if ((double)ley_atoms_count(p->atoms) * POINTS <= most_pairs || range->r_min_A > p->cubes.edge_A)
         parallel_ranges(of->points, sum_points, of);
     else
@@ -635,17 +635,17 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 /* The corners of the map, which is along x, y and z. */
-static void find_bounds(const ley_lattice *lattice, pass *p, charge_statistics *s)
+static void find_bounds(const ley_grid *grid, pass *p, charge_statistics *s)
 {
     double farthest2_A2 = 0, largest_A = 0;
-    const int64_t first[3] = {0, 0, 0}, last[3] = {lattice->n[0] - 1, lattice->n[1] - 1, lattice->n[2] - 1};
+    const int64_t first[3] = {0, 0, 0}, last[3] = {grid->n[0] - 1, grid->n[1] - 1, grid->n[2] - 1};
     double corner_A[2][3];
-    ley_lattice_point_A(lattice, first, corner_A[0]);
-    ley_lattice_point_A(lattice, last, corner_A[1]);
+    ley_grid_point_A(grid, first, corner_A[0]);
+    ley_grid_point_A(grid, last, corner_A[1]);
     ley_atoms_charged_bounds_A(p->atoms, p->cubes.low_A, p->high_A);
     s->volume_A3 = s->charged_A3 = 1;
     for (int axis = 0; axis < 3; axis++) {
-        const double half_A = 0.5 * fabs(lattice->step_A[axis][axis]);
+        const double half_A = 0.5 * fabs(grid->step_A[axis][axis]);
         p->map_low_A[axis] = fmin(corner_A[0][axis], corner_A[1][axis]) - half_A;
         p->map_high_A[axis] = fmax(corner_A[0][axis], corner_A[1][axis]) + half_A;
         const double map_A = p->map_high_A[axis] - p->map_low_A[axis],
@@ -682,7 +682,7 @@ static void take_cell(const cell *c, double net_e, charge_statistics *s)
 }
 
 /* The volume that all charges would have if they were as dense as those at the map: where these are
- * much denser, as of a molecule that has ions far away, the lattices' error is theirs. */
+ * much denser, as of a molecule that has ions far away, the meshes' error is theirs. */
 static void look_at_map(const pass *p, charge_statistics *s)
 {
     double near_e2 = 0, volume_A3 = 1;
@@ -706,10 +706,10 @@ static void look_at_strong(const pass *p, const ley_long_range *range, charge_st
             s->strong_e2 += charge_e[atom[i]] * charge_e[atom[i]];
 }
 
-ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_lattice *lattice,
+ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid,
                                          const ley_long_range *range, charge_statistics *made, ley_error *error)
 {
-    charge_statistics s = {.points = (double)(points != NULL ? ley_points_count(points) : ley_lattice_points(lattice))};
+    charge_statistics s = {.points = (double)(points != NULL ? ley_points_count(points) : ley_grid_points(grid))};
     cell c;
     pass p = {.atoms = atoms, .cell = &c};
     ley_status status = cell_make(range->periodic, range->cell_A, &c, error);
@@ -718,8 +718,8 @@ ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_point
     if (status != LEY_OK)
         return status;
     for (int axis = 0; axis < 3 && points == NULL; axis++)
-        s.step_A[axis] = lattice->step_A[axis][axis];
-    find_bounds(lattice, &p, &s);
+        s.step_A[axis] = grid->step_A[axis][axis];
+    find_bounds(grid, &p, &s);
     status = pass_atoms(&p, &s, error);
     if (status == LEY_OK) {
         take_cell(&c, ley_atoms_net_charge_e(atoms), &s);
@@ -727,7 +727,7 @@ ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_point
         s.pairs_per_A3 *= s.points / s.volume_A3;
         if (points == NULL)
             look_at_strong(&p, range, &s);
-        status = sample_potential(&p, range, lattice, points, &s, error);
+        status = sample_potential(&p, range, grid, points, &s, error);
     }
     free(p.moment);
     if (status == LEY_OK)
@@ -735,10 +735,10 @@ ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_point
     return status;
 }
 
-ley_status charge_statistics_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range,
+ley_status charge_statistics_make(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
                                   charge_statistics *made, ley_error *error)
 {
-    return charge_statistics_make_points(atoms, NULL, lattice, range, made, error);
+    return charge_statistics_make_points(atoms, NULL, grid, range, made, error);
 }
 
 double charge_statistics_square_e2(const charge_statistics *s, double edge_A)

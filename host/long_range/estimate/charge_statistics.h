@@ -27,7 +27,7 @@ typedef struct charge_statistics {
     double strong_near_A;           /* how near to them points of the map count */
     double potential_e_A;           /* root mean square at points of the map, e/A */
     double terms_e_A;               /* of the roots of the squared terms there, where atoms are few; else 0 */
-    double excess[LEY_SPLITTING_COUNT][LEY_WINDOW_COUNT]; /* the error of lattices of this cell's shape, of that of
+    double excess[LEY_SPLITTING_COUNT][LEY_WINDOW_COUNT]; /* the error of meshes of this cell's shape, of that of
                                                              cubes; 0: not known, which counts as 1 */
 } charge_statistics;
 
@@ -36,13 +36,13 @@ typedef struct charge_statistics {
  * are far from a point as charges and dipoles of cubes, which is right to a hundredth of the root
  * mean square; of periodic charges over each one's nearest image, which is as large but not the
  * same. Errors: those of cell_make(); LEY_ERROR_MEMORY. */
-ley_status charge_statistics_make(const ley_atoms *atoms, const ley_lattice *lattice, const ley_long_range *range,
+ley_status charge_statistics_make(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
                                   charge_statistics *made, ley_error *error);
 
-/* The same of the points of a list, over which that lattice is. They may be where charges are, or
+/* The same of the points of a list, over which that mesh is. They may be where charges are, or
  * not: so the volume over which charges are spread is the one that has as many of them within some
  * distance as points have in the mean. */
-ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_lattice *lattice,
+ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid,
                                          const ley_long_range *range, charge_statistics *made, ley_error *error);
 
 /* The sum of the squared charges of cubes of this edge, e^2: between blocks by powers; below the

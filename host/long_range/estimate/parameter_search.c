@@ -28,25 +28,25 @@ static const double cutoff_step_A = 0.25, least_cutoff_A = 2.5, most_cutoff_A = 
 /* What floats are off by, of the potential, whatever is chosen (docs/long-range.md). */
 static const double rounding = 4e-7;
 
-/* a/h with LEY_SOLVER_MULTILEVEL: what kernels reach, and below which lattices are pointless. */
+/* a/h with LEY_SOLVER_MULTILEVEL: what kernels reach, and below which meshes are pointless. */
 static const double most_ratio = 15, least_ratio = 1.5;
 
-/* Nodes along an axis of a transform's lattice that a plan looks at, at most. Bytes for each node
- * of such a lattice, with a library's work area, and of lattices that are done by lattice
+/* Nodes along an axis of a transform's mesh that a plan looks at, at most. Bytes for each node
+ * of such a mesh, with a library's work area, and of meshes that are done by mesh
  * cutoff. */
 static const double most_along = 1 << 20, transform_node_bytes = 9, node_bytes = 8;
 
 /* Of the host's memory, for each node of a transform: the influence function while it is made; and
- * beside that the lattice itself, where the host is the device. */
-static const double function_node_bytes = (sizeof(double) + sizeof(float)) / 8.0, lattice_node_bytes = sizeof(float);
+ * beside that the mesh itself, where the host is the device. */
+static const double function_node_bytes = (sizeof(double) + sizeof(float)) / 8.0, mesh_node_bytes = sizeof(float);
 
 /* ---- What it is off by ----------------------------------------------------------------------- */
 
-/* Of charges next to each other, which the finest lattice of multilevel summation does not see one
+/* Of charges next to each other, which the finest mesh of multilevel summation does not see one
  * by one either: crystals and water have shown it. */
 static const double least_alone = 0.3;
 
-/* The error of all lattices, squared, in e^2/A^2, of an epsilon of 1. Level k has 2^k times the
+/* The error of all meshes, squared, in e^2/A^2, of an epsilon of 1. Level k has 2^k times the
  * cutoff, and reaches no further than there are charges; of those that are nearer to each other
  * than its nodes, coarser levels see the sum. Where that is more than they are one by one, as of
  * charges of one sign, transforms are off by the sum as well: it is that of cubes two nodes wide,
@@ -70,7 +70,7 @@ static double relative(const charge_statistics *s, double error2)
     return s->potential_e_A > 0 ? sqrt(error2 / (s->potential_e_A * s->potential_e_A) + rounding * rounding) : rounding;
 }
 
-/* Of lattices in an oblique cell, the error is a multiple of what the table has of cubes. */
+/* Of meshes in an oblique cell, the error is a multiple of what the table has of cubes. */
 static double excess_of(const charge_statistics *s, const ley_long_range *r)
 {
     const double excess = s->excess[r->splitting][r->window];
@@ -100,9 +100,9 @@ static const double node_rounding = 1.2e-7;
 static const double pair_rounding = 1.8e-8, pair_power = 1.6;
 
 /* The waves that are in double precision, where they are; and what rounding may be, of what is
- * aimed at, before anything is done about it, with better lattices in place of such waves, and in
+ * aimed at, before anything is done about it, with better meshes in place of such waves, and in
  * the end. */
-static const double long_per_A = 0.3, least_rounding = 0.2, lattices_rounding = 0.7, most_rounding = 1.5;
+static const double long_per_A = 0.3, least_rounding = 0.2, meshes_rounding = 0.7, most_rounding = 1.5;
 
 static double of_potential(const charge_statistics *s, double rounding_e_A)
 {
@@ -138,7 +138,7 @@ double search_pair_rounding(const charge_statistics *s, const ley_long_range *r,
 
 /* Places are floats within their bins, and off by so much along each axis. What a charge does at r
  * is then off by q / r^2 times that, most of it next to the charge, and neither other sums nor
- * other lattices help. Of usual charges it is part of `rounding`; a pair of 1e4 e, 1e-7 A apart,
+ * other meshes help. Of usual charges it is part of `rounding`; a pair of 1e4 e, 1e-7 A apart,
  * has shown what it is of others. */
 static const double place_rounding_A = 8e-8;
 
@@ -150,7 +150,7 @@ double search_place_rounding(const charge_statistics *s)
 }
 
 /* In cells that repeat a net charge, sums of pairs are as large as the charge within the cutoff,
- * and lattices take most of it away again: floats leave a share of that, whatever the sums. A cell
+ * and meshes take most of it away again: floats leave a share of that, whatever the sums. A cell
  * of 500 A^3 with 0.23 e has shown 1.1e-7 to 1.5e-7, with cutoffs of 12 to 22 A. */
 static const double net_rounding = 1.3e-7;
 
@@ -192,11 +192,11 @@ static double contact_error(double aim)
  * potential, any spacing will do. */
 static double widest_spacing_A(const charge_statistics *s, const ley_long_range *r, double aim)
 {
-    const double lattices2 = fmax(aim * aim - rounding * rounding, 0.25 * aim * aim);
+    const double meshes2 = fmax(aim * aim - rounding * rounding, 0.25 * aim * aim);
     double spacing_A = r->cutoff_A / 4;
     for (int i = 0; i < 4; i++) {
         const double unit2 = unit_error2(s, r, spacing_A);
-        const double epsilon = unit2 > 0 && s->potential_e_A > 0 ? s->potential_e_A * sqrt(lattices2 / unit2) : 1;
+        const double epsilon = unit2 > 0 && s->potential_e_A > 0 ? s->potential_e_A * sqrt(meshes2 / unit2) : 1;
         const double ratio =
             error_table_ratio((splitting_kind)r->splitting, (window_kind)r->window, epsilon / excess_of(s, r));
         if (ratio == 0)
@@ -257,9 +257,9 @@ static pairs_name name_of_pairs(int kernel)
     return name;
 }
 
-void search_note_pairs(const dev_info *info, const ley_long_range *range, const splitting *lattices, ley_sum sum)
+void search_note_pairs(const dev_info *info, const ley_long_range *range, const splitting *meshes, ley_sum sum)
 {
-    step_note_done(info, pairs_step, name_of_pairs(pairs_kernel(range, lattices, sum == LEY_SUM_FLOAT)).s);
+    step_note_done(info, pairs_step, name_of_pairs(pairs_kernel(range, meshes, sum == LEY_SUM_FLOAT)).s);
 }
 
 /* The last transform's size, and the cutoff that went with it. */
@@ -276,7 +276,7 @@ void search_note_transform(const dev_info *info, const size_t n[3], double cutof
 
 static void look_at_transform(const dev_info *info, search_device *d)
 {
-    const fft_wish wish = {.n = {243, 243, 243}, .in_place = true}; /* no lattice has as many: an unused one */
+    const fft_wish wish = {.n = {243, 243, 243}, .in_place = true}; /* no mesh has as many: an unused one */
     fft_prediction prediction;
     double last[COSTS_MOST];
     if (costs_known(&last_transform, info, last)) {
@@ -400,7 +400,7 @@ static size_t padded_size(double nodes, bool is_periodic)
     return fft_good_size((size_t)fmin(is_periodic ? nodes : 2 * nodes + 16, most_along));
 }
 
-/* A transform's lattice of level k, padded along open axes. */
+/* A transform's mesh of level k, padded along open axes. */
 static double transform_nodes(const charge_statistics *s, const ley_long_range *r, int k, size_t padded[3])
 {
     double n[3], nodes = 1;
@@ -412,8 +412,8 @@ static double transform_nodes(const charge_statistics *s, const ley_long_range *
     return nodes;
 }
 
-/* Whether kernels can number the lattice of such a transform: with one number for each node, as
- * those of lattices with finer ones beside them, or by plane. */
+/* Whether kernels can number the mesh of such a transform: with one number for each node, as
+ * those of meshes with finer ones beside them, or by plane. */
 static bool can_number(const charge_statistics *s, const ley_long_range *r, int k, const size_t padded[3],
                        bool *by_plane)
 {
@@ -428,12 +428,12 @@ static bool can_number(const charge_statistics *s, const ley_long_range *r, int 
     return *by_plane ? r->solver == LEY_SOLVER_FOURIER && coordinates_can_number(&many) : coordinates_can_number(&few);
 }
 
-/* Whether the host has room for what it makes for lattices of so many nodes. Smaller ones are
+/* Whether the host has room for what it makes for meshes of so many nodes. Smaller ones are
  * planned alike whatever the host has, and refused where it has none. */
 static bool host_has_room(const search_device *d, double nodes)
 {
     return d->host_bytes == 0 ||
-           nodes * (function_node_bytes + (d->is_cpu ? lattice_node_bytes : 0)) <= FIT_SHARE * d->host_bytes;
+           nodes * (function_node_bytes + (d->is_cpu ? mesh_node_bytes : 0)) <= FIT_SHARE * d->host_bytes;
 }
 
 /* Whether the device has room for the transform of level k, and for the finer levels as they
@@ -546,8 +546,8 @@ static double interpolation_s(const charge_statistics *s, const search_device *d
     return s->points * multiply_adds * points / d->fma_per_s;
 }
 
-/* Of one device: what it does to the lattices, the points' interpolation, and what it waits for. */
-static double lattices_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
+/* Of one device: what it does to the meshes, the points' interpolation, and what it waits for. */
+static double meshes_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     return s->atoms * d->window[r->window].anterpolation_s + solver_s(s, d, r) + interpolation_s(s, d, r);
 }
@@ -567,7 +567,7 @@ double search_seconds(const charge_statistics *s, size_t count, const search_dev
 {
     double least_s = INFINITY;
     for (size_t i = 0; i < count; i++)
-        least_s = fmin(least_s, lattices_s(s, &devices[i], r));
+        least_s = fmin(least_s, meshes_s(s, &devices[i], r));
     return least_s + pairs_s(s, count, devices, r) +
            (r->long_waves_per_A > 0 ? s->atoms * long_wave_s(count, devices) : 0);
 }
@@ -588,7 +588,7 @@ typedef struct search {
     bool lacks_digits; /* floats left too much of something that was looked at */
 } search;
 
-/* Whether that was the last transform, of level k. Along open axes a lattice has up to two nodes
+/* Whether that was the last transform, of level k. Along open axes a mesh has up to two nodes
  * fewer than the charge statistics say, or one more. */
 static bool had_transform(const charge_statistics *s, const search_device *d, const ley_long_range *r, int k)
 {
@@ -618,8 +618,8 @@ static double interpolation_building_s(const charge_statistics *s, const search_
     return transfer_interpolation_building_s(d->info, window_get((window_kind)r->window)->points, nodes_per_point);
 }
 
-/* Of the lattices: the window's kernels and the solver's. */
-static double lattices_building_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
+/* Of the meshes: the window's kernels and the solver's. */
+static double meshes_building_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     const bool is_new = r->solver != LEY_SOLVER_MULTILEVEL && !had_transform(s, d, r, transform_level(s, d, r));
     const double levels_s = r->solver != LEY_SOLVER_FOURIER ? d->window[r->window].levels_building_s : 0,
@@ -628,7 +628,7 @@ static double lattices_building_s(const charge_statistics *s, const search_devic
            (levels_s + transform_s + interpolation_building_s(s, d, r)) / maps_of_a_build;
 }
 
-/* Devices build at the same time. Of what is no better than `most_s` with its lattices alone the
+/* Devices build at the same time. Of what is no better than `most_s` with its meshes alone the
  * pairs are not looked at: optimal ones take a while to make. */
 static double longest_building_s(const charge_statistics *at, size_t count, const search_device *devices,
                                  const ley_long_range *r, ley_sum sum, double most_s)
@@ -638,25 +638,25 @@ static double longest_building_s(const charge_statistics *at, size_t count, cons
     double longest_s = 0;
     splitting s;
     for (size_t i = 0; i < count; i++)
-        longest_s = fmax(longest_s, lattices_building_s(at, &devices[i], r));
+        longest_s = fmax(longest_s, meshes_building_s(at, &devices[i], r));
     if (longest_s >= most_s ||
         splitting_make(kind, degree_of(r), splitting_band(kind, ratio, window_get((window_kind)r->window)->points),
                        r->kappa_per_A * r->cutoff_A, &s, NULL) != LEY_OK)
         return longest_s;
     const int pairs = pairs_kernel(r, &s, sum == LEY_SUM_FLOAT);
     for (size_t i = 0; i < count; i++)
-        longest_s = fmax(longest_s, lattices_building_s(at, &devices[i], r) + devices[i].pairs_building_s[pairs]);
+        longest_s = fmax(longest_s, meshes_building_s(at, &devices[i], r) + devices[i].pairs_building_s[pairs]);
     return longest_s;
 }
 
-/* With long waves where floats leave too much of what is aimed at, or without them, the lattices
+/* With long waves where floats leave too much of what is aimed at, or without them, the meshes
  * being better by as much. Seconds; infinite: it cannot be had, or is what it is with them. */
 static double try_rounded(search *f, ley_long_range r, bool with_long)
 {
     const charge_statistics *s = f->charge_statistics;
     search_figures own;
     const bool is_settled = settle_rounding(s, f->aim, f->sum, with_long, &r, &own);
-    if (!with_long && (own.rounding == 0 || own.rounding > lattices_rounding * f->aim))
+    if (!with_long && (own.rounding == 0 || own.rounding > meshes_rounding * f->aim))
         return INFINITY;
     const double widest_A =
         widest_spacing_A(s, &r, with_long ? f->aim : sqrt(f->aim * f->aim - own.rounding * own.rounding));
@@ -747,7 +747,7 @@ static void try_all(search *f, const ley_long_range *asked, const ley_solver *so
             }
 }
 
-/* Whether some lattices were passed over because no device has room for their transforms. */
+/* Whether some meshes were passed over because no device has room for their transforms. */
 static bool lacks_room(const search *f)
 {
     for (size_t i = 0; i < f->count; i++)
@@ -756,7 +756,7 @@ static bool lacks_room(const search *f)
     return false;
 }
 
-/* Whole lattices first. Levels that are done in both ways cost more than these and no less than the
+/* Whole meshes first. Levels that are done in both ways cost more than these and no less than the
  * lattice cutoff alone, but for their top, and are looked at where there is no room for the whole,
  * or they are asked for. */
 static void search_all(search *f, const ley_long_range *asked)
@@ -776,7 +776,7 @@ ley_status search_make(const charge_statistics *s, size_t device_count, const se
     search_all(&f, range);
     if (!(f.best_s < INFINITY))
         return ley_fail(error, LEY_ERROR_USAGE,
-                        "no lattices%s are expected to be off by half the tolerance, %.2g of the potential's root mean "
+                        "no meshes%s are expected to be off by half the tolerance, %.2g of the potential's root mean "
                         "square, %.3g e/A, or less%s",
                         fixed != 0 ? " with the choices that are given" : "", aim, s->potential_e_A,
                         f.lacks_digits

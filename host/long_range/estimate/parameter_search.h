@@ -1,5 +1,5 @@
-/* Which splitting, window, solver, cutoff and lattice reach a tolerance in the least predicted
- * time. What lattices are off by is known beforehand (numerics/error_table.h): a charge q's error
+/* Which splitting, window, solver, cutoff and mesh reach a tolerance in the least predicted
+ * time. What meshes are off by is known beforehand (numerics/error_table.h): a charge q's error
  * is random, and its square, summed over space, is 8 pi a (epsilon q)^2. */
 #ifndef LEY_LONG_RANGE_ESTIMATE_PARAMETER_SEARCH_H
 #define LEY_LONG_RANGE_ESTIMATE_PARAMETER_SEARCH_H
@@ -40,8 +40,8 @@ typedef struct search_device {
 void search_look_at(const dev_info *info, const calibration *facts, const double pairs_per_s[SEARCH_REACHES],
                     search_device *device);
 
-/* A job has had the pairs that go with these lattices on a map: their kernel is there now. */
-void search_note_pairs(const dev_info *info, const ley_long_range *range, const splitting *lattices, ley_sum sum);
+/* A job has had the pairs that go with these meshes on a map: their kernel is there now. */
+void search_note_pairs(const dev_info *info, const ley_long_range *range, const splitting *meshes, ley_sum sum);
 
 /* A job has had the lattice cutoff with this window. */
 void search_note_levels(const dev_info *info, ley_window w);
@@ -50,7 +50,7 @@ void search_note_levels(const dev_info *info, ley_window w);
 void search_note_transform(const dev_info *info, const size_t n[3], double cutoff_A);
 
 typedef struct search_figures {
-    double seconds;      /* kernels of lattices and pairs, on all devices */
+    double seconds;      /* kernels of meshes and pairs, on all devices */
     double building_s;   /* before, where kernels are not there, those that many maps share in part */
     double relative_rms; /* of the map, without what follows */
     double rounding;     /* what floats are expected to leave in addition, of the potential; 0: next to nothing */
@@ -60,14 +60,14 @@ typedef struct search_figures {
 /* Fills in what is not `fixed` (LEY_FIX_...) of the options, whose units, medium, cell and
  * screening are taken as they are, so that the map's relative RMS error is expected to be at most
  * `aim`, and what floats leave at most half as much again. Where that takes long waves in double
- * precision, there are such. `sum`: of the pairs; LEY_SUM_AUTO leaves it open. The lattices are on
+ * precision, there are such. `sum`: of the pairs; LEY_SUM_AUTO leaves it open. The meshes are on
  * the fastest device, the pairs on all. LEY_ERROR_USAGE: nothing is expected to reach it, or
  * nothing with what is fixed. */
 ley_status search_make(const charge_statistics *s, size_t device_count, const search_device *devices, double aim,
                        unsigned fixed, ley_sum sum, ley_long_range *range, search_figures *figures, ley_error *error);
 
 /* What floats are expected to leave, of the potential, beside what they always do: in the charges
- * and transforms of lattices, and in the sums of pairs. */
+ * and transforms of meshes, and in the sums of pairs. */
 double search_lattice_rounding(const charge_statistics *s, const ley_long_range *range);
 double search_place_rounding(const charge_statistics *s);
 double search_net_rounding(const charge_statistics *s, const ley_long_range *range);

@@ -17,7 +17,7 @@ ley_status msm_choose_stricter(const msm_task *task, ley_engine *engine, const c
     ley_run_options open = *options;
     ley_choice choice;
     if (asked->chosen == 0)
-        return ley_fail(error, LEY_ERROR_USAGE, "its lattices were not chosen for a tolerance");
+        return ley_fail(error, LEY_ERROR_USAGE, "its meshes were not chosen for a tolerance");
     if (asked->chosen & LEY_FIX_SUM)
         open.sum = LEY_SUM_AUTO;
     else if (open.sum == LEY_SUM_AUTO) /* floats come first then */
@@ -28,7 +28,7 @@ ley_status msm_choose_stricter(const msm_task *task, ley_engine *engine, const c
     const ley_status status = where->points != NULL
                                   ? ley_long_range_choose_points(engine, where->atoms, where->points, open.tolerance,
                                                                  fixed, &open, range, &choice, error)
-                                  : ley_long_range_choose(engine, where->atoms, ley_map_lattice(where->map),
+                                  : ley_long_range_choose(engine, where->atoms, ley_map_grid(where->map),
                                                           open.tolerance, fixed, &open, range, &choice, error);
     if (status != LEY_OK)
         return status;
@@ -50,7 +50,7 @@ ley_status msm_take_direct(const msm_task *task, const coulomb_problem *where, c
     p.medium.r_min_A = r->r_min_A;
     if (!(r->chosen & LEY_FIX_METHOD) || r->kappa_per_A > 0 || r->periodic[0] || r->periodic[1] || r->periodic[2] ||
         options->variant != NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "it has to be done by lattices, of which none are stricter");
+        return ley_fail(error, LEY_ERROR_USAGE, "it has to be done by meshes, of which none are stricter");
     *sum = r->chosen & LEY_FIX_SUM ? LEY_SUM_AUTO : options->sum;
     return method_take_direct(&p, m, made, error);
 }

@@ -91,13 +91,13 @@ static double direct_s(const charge_statistics *s, double roots_per_s, double to
 
 /* ---- The plan -------------------------------------------------------------------------------- */
 
-/* What makes no lattices, or none that a device has room for, is not looked for: where it leads to
+/* What makes no meshes, or none that a device has room for, is not looked for: where it leads to
  * is for the job's creator to say. */
-static bool has_lattices(size_t count, const worker *workers, const ley_long_range *r, const ley_atoms *atoms,
-                         const ley_lattice *lattice)
+static bool has_meshes(size_t count, const worker *workers, const ley_long_range *r, const ley_atoms *atoms,
+                       const ley_grid *grid)
 {
     hierarchy h;
-    return msm_lattices(r, atoms, lattice, &h, NULL) == LEY_OK && msm_check_mean(&h, atoms, NULL) == LEY_OK &&
+    return msm_meshes(r, atoms, grid, &h, NULL) == LEY_OK && msm_check_mean(&h, atoms, NULL) == LEY_OK &&
            (r->solver != LEY_SOLVER_FOURIER || h.levels == 0 || memory_limits_any(count, workers, &h));
 }
 
@@ -108,7 +108,7 @@ typedef struct candidates {
     const charge_statistics *charge_statistics;
     const search_device *devices;
     const ley_atoms *atoms;
-    const ley_lattice *lattice;
+    const ley_grid *grid;
     double aim;
     unsigned fixed;
     ley_sum sum;
@@ -122,7 +122,7 @@ static void try_candidate(candidates *c, const ley_long_range *asked, unsigned f
     search_figures own;
     ley_long_range r = *asked;
     if (search_make(c->charge_statistics, c->count, c->devices, c->aim, fixed, c->sum, &r, &own, NULL) == LEY_OK &&
-        own.seconds < c->figures.seconds && has_lattices(c->count, c->workers, &r, c->atoms, c->lattice)) {
+        own.seconds < c->figures.seconds && has_meshes(c->count, c->workers, &r, c->atoms, c->grid)) {
         c->best = r;
         c->figures = own;
     }
@@ -162,46 +162,46 @@ static void try_others(candidates *c, ley_solver refused)
         }
 }
 
-/* Of a solver that was asked for: none can be had, though the problem has lattices that transforms
+/* Of a solver that was asked for: none can be had, though the problem has meshes that transforms
  * do. Anything else is refused by the job's creator, which says why. */
 static ley_status refuse(const candidates *c, const ley_long_range *chosen, ley_error *error)
 {
     ley_error why = {0};
     ley_long_range other = *chosen;
     other.solver = LEY_SOLVER_FOURIER;
-    if (chosen->solver == LEY_SOLVER_FOURIER || !has_lattices(0, NULL, &other, c->atoms, c->lattice))
+    if (chosen->solver == LEY_SOLVER_FOURIER || !has_meshes(0, NULL, &other, c->atoms, c->grid))
         return LEY_OK;
     hierarchy h;
-    if (msm_lattices(chosen, c->atoms, c->lattice, &h, &why) == LEY_OK)
+    if (msm_meshes(chosen, c->atoms, c->grid, &h, &why) == LEY_OK)
         return LEY_OK;
     const ley_status status = ley_fail(error, LEY_ERROR_USAGE,
-                                       "no lattices of the %s solver that are expected to reach the tolerance can be "
+                                       "no meshes of the %s solver that are expected to reach the tolerance can be "
                                        "had; of the fastest by their figures %s",
                                        msm_solver_words[chosen->solver], why.message);
     ley_error_clear(&why);
     return status;
 }
 
-/* Some that are fine by their figures cannot be had: periods that cannot be halved, lattices that
+/* Some that are fine by their figures cannot be had: periods that cannot be halved, meshes that
  * reach too far for kernels, transforms that are too large, a mean potential that floats cannot
  * carry. Then there may be others. */
 static ley_status choose(size_t count, const worker *workers, const charge_statistics *s, const search_device *devices,
-                         const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
-                         ley_sum sum, ley_long_range *range, search_figures *figures, ley_error *error)
+                         const ley_atoms *atoms, const ley_grid *grid, double relative_rms, unsigned fixed, ley_sum sum,
+                         ley_long_range *range, search_figures *figures, ley_error *error)
 {
     candidates c = {.count = count,
                     .workers = workers,
                     .charge_statistics = s,
                     .devices = devices,
                     .atoms = atoms,
-                    .lattice = lattice,
+                    .grid = grid,
                     .aim = relative_rms,
                     .fixed = fixed,
                     .sum = sum,
                     .asked = *range,
                     .figures = {.seconds = INFINITY}};
     const ley_status status = search_make(s, count, devices, relative_rms, fixed, sum, range, figures, error);
-    if (status != LEY_OK || has_lattices(count, workers, range, atoms, lattice))
+    if (status != LEY_OK || has_meshes(count, workers, range, atoms, grid))
         return status;
     try_others(&c, range->solver);
     if (!(c.figures.seconds < INFINITY))
@@ -211,22 +211,22 @@ static ley_status choose(size_t count, const worker *workers, const charge_stati
     return LEY_OK;
 }
 
-/* By how much the lattices of these options are off more than those of cubes, which the table has:
+/* By how much the meshes of these options are off more than those of cubes, which the table has:
  * in an oblique cell; or 0, where the table is right, or there are none. */
-static double excess_of(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *lattice)
+static double excess_of(const ley_long_range *r, const ley_atoms *atoms, const ley_grid *grid)
 {
     hierarchy h;
-    if (msm_lattices(r, atoms, lattice, &h, NULL) != LEY_OK || h.levels == 0 || hierarchy_is_rectangular(&h))
+    if (msm_meshes(r, atoms, grid, &h, NULL) != LEY_OK || h.levels == 0 || hierarchy_is_rectangular(&h))
         return 0;
     h.levels = 1;
     return expected_error(&h) /
            error_table_at((splitting_kind)r->splitting, (window_kind)r->window, r->cutoff_A / r->spacing_A);
 }
 
-/* The same with lattices of the cell's own shape: what is chosen is looked at, and chosen again
+/* The same with meshes of the cell's own shape: what is chosen is looked at, and chosen again
  * where it is off by more than was thought. */
 static ley_status choose_shape(size_t count, const worker *workers, charge_statistics *s, const search_device *devices,
-                               const ley_atoms *atoms, const ley_lattice *lattice, double relative_rms, unsigned fixed,
+                               const ley_atoms *atoms, const ley_grid *grid, double relative_rms, unsigned fixed,
                                ley_sum sum, ley_long_range *range, search_figures *figures, ley_error *error)
 {
     enum { MOST_TRIES = 24 };
@@ -235,11 +235,11 @@ static ley_status choose_shape(size_t count, const worker *workers, charge_stati
     for (int i = 0; i < MOST_TRIES; i++) {
         *range = asked;
         const ley_status status =
-            choose(count, workers, s, devices, atoms, lattice, relative_rms, fixed, sum, range, figures, error);
+            choose(count, workers, s, devices, atoms, grid, relative_rms, fixed, sum, range, figures, error);
         if (status != LEY_OK)
             return status;
         double *known = &s->excess[range->splitting][range->window];
-        const double excess = excess_of(range, atoms, lattice);
+        const double excess = excess_of(range, atoms, grid);
         if (excess <= near * (*known > 0 ? *known : 1))
             return LEY_OK;
         *known = excess;
@@ -250,7 +250,7 @@ static ley_status choose_shape(size_t count, const worker *workers, charge_stati
 /* What is expected is no more than that: where nothing is expected to be as near as is aimed at,
  * what comes nearest is taken, and measured. */
 static ley_status choose_nearest(size_t count, const worker *workers, charge_statistics *s,
-                                 const search_device *devices, const ley_atoms *atoms, const ley_lattice *lattice,
+                                 const search_device *devices, const ley_atoms *atoms, const ley_grid *grid,
                                  double relative_rms, unsigned fixed, ley_sum sum, ley_long_range *range,
                                  search_figures *figures, ley_error *error)
 {
@@ -258,12 +258,12 @@ static ley_status choose_nearest(size_t count, const worker *workers, charge_sta
     const ley_long_range asked = *range;
     for (double by = 1; by < widest; by *= wider) {
         *range = asked;
-        if (choose_shape(count, workers, s, devices, atoms, lattice, by * relative_rms, fixed, sum, range, figures,
+        if (choose_shape(count, workers, s, devices, atoms, grid, by * relative_rms, fixed, sum, range, figures,
                          NULL) == LEY_OK)
             return LEY_OK;
     }
     *range = asked;
-    return choose_shape(count, workers, s, devices, atoms, lattice, relative_rms, fixed, sum, range, figures, error);
+    return choose_shape(count, workers, s, devices, atoms, grid, relative_rms, fixed, sum, range, figures, error);
 }
 
 /* What counts of building, where some of it is to be done: others who use these kernels save it.
@@ -286,7 +286,7 @@ static int find_word(const char *const *words, const char *word)
     return words[i] != NULL ? i : -1;
 }
 
-/* What a plan decides of lattices. */
+/* What a plan decides of meshes. */
 typedef struct lattice_plan {
     const char *splitting, *window, *solver; /* NULL: nothing */
     double cutoff_A, spacing_A;              /* not a number: nothing */
@@ -376,23 +376,23 @@ static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_
     return status;
 }
 
-static ley_status check(double tolerance, const ley_lattice *lattice, ley_error *error)
+static ley_status check(double tolerance, const ley_grid *grid, ley_error *error)
 {
     if (!(tolerance >= LEY_LEAST_TOLERANCE && tolerance <= LEY_MOST_TOLERANCE))
         return ley_fail(error, LEY_ERROR_USAGE, "tolerance %g, must be %g to %g", tolerance, LEY_LEAST_TOLERANCE,
                         LEY_MOST_TOLERANCE);
-    const ley_status status = ley_lattice_check(lattice, error);
-    return status == LEY_OK ? ley_lattice_check_orthogonal(lattice, "a tolerance", error) : status;
+    const ley_status status = ley_grid_check(grid, error);
+    return status == LEY_OK ? ley_grid_check_orthogonal(grid, "a tolerance", error) : status;
 }
 
-/* Options have been checked. `points`: NULL, or those that the lattice is over. */
+/* Options have been checked. `points`: NULL, or those that the mesh is over. */
 static ley_status choose_for(size_t count, const worker *workers, bool is_own, const ley_atoms *atoms,
-                             const ley_points *points, const ley_lattice *lattice, double tolerance, unsigned fixed,
+                             const ley_points *points, const ley_grid *grid, double tolerance, unsigned fixed,
                              const ley_run_options *o, ley_long_range *range, ley_choice *choice, ley_error *error)
 {
     ley_long_range r = *range;
     charge_statistics s;
-    ley_status status = charge_statistics_make_points(atoms, points, lattice, &r, &s, error);
+    ley_status status = charge_statistics_make_points(atoms, points, grid, &r, &s, error);
     if (status != LEY_OK)
         return status;
     s.potential_e_A = fmax(s.potential_e_A, tolerance_floor_share(tolerance) * s.terms_e_A);
@@ -409,7 +409,7 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     }
     search_figures figures;
     r.levels = 0;
-    status = choose_nearest(count, workers, &s, devices, atoms, lattice, (o->aim > 0 ? o->aim : usual_aim) * tolerance,
+    status = choose_nearest(count, workers, &s, devices, atoms, grid, (o->aim > 0 ? o->aim : usual_aim) * tolerance,
                             fixed, o->sum, &r, &figures, error);
     free(devices);
     if (status != LEY_OK)
@@ -432,20 +432,18 @@ static ley_status choose_for(size_t count, const worker *workers, bool is_own, c
     return LEY_OK;
 }
 
-ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_lattice *lattice, double tolerance,
+ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_grid *grid, double tolerance,
                          unsigned fixed, const ley_run_options *options, ley_long_range *range, ley_choice *choice,
                          ley_error *error)
 {
-    const ley_status status = check(tolerance, lattice, error);
-    return status == LEY_OK
-               ? choose_for(1, w, true, atoms, NULL, lattice, tolerance, fixed, options, range, choice, error)
-               : status;
+    const ley_status status = check(tolerance, grid, error);
+    return status == LEY_OK ? choose_for(1, w, true, atoms, NULL, grid, tolerance, fixed, options, range, choice, error)
+                            : status;
 }
 
 static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
-                              const ley_lattice *lattice, double tolerance, unsigned fixed,
-                              const ley_run_options *options, ley_long_range *range, ley_choice *choice,
-                              ley_error *error)
+                              const ley_grid *grid, double tolerance, unsigned fixed, const ley_run_options *options,
+                              ley_long_range *range, ley_choice *choice, ley_error *error)
 {
     ley_long_range r;
     ley_run_options o;
@@ -454,7 +452,7 @@ static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const 
     if (status == LEY_OK)
         status = OPTIONS_TAKE(ley_run_options, aim, &o, options, error);
     if (status == LEY_OK)
-        status = check(tolerance, lattice, error);
+        status = check(tolerance, grid, error);
     if (status == LEY_OK)
         status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
     if (status != LEY_OK)
@@ -467,24 +465,24 @@ static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const 
     if (is_whole)
         *choice = (ley_choice){.sum = o.sum == LEY_SUM_AUTO ? LEY_SUM_FLOAT : o.sum};
     else
-        status = choose_for(engine->worker_count, engine->workers, false, atoms, points, lattice, tolerance, fixed, &o,
-                            &r, choice, error);
+        status = choose_for(engine->worker_count, engine->workers, false, atoms, points, grid, tolerance, fixed, &o, &r,
+                            choice, error);
     if (status == LEY_OK)
         *range = r;
     return status;
 }
 
-ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_lattice *lattice,
-                                 double tolerance, unsigned fixed, const ley_run_options *options,
-                                 ley_long_range *range, ley_choice *choice, ley_error *error)
+ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid, double tolerance,
+                                 unsigned fixed, const ley_run_options *options, ley_long_range *range,
+                                 ley_choice *choice, ley_error *error)
 {
-    return choose_with(engine, atoms, NULL, lattice, tolerance, fixed, options, range, choice, error);
+    return choose_with(engine, atoms, NULL, grid, tolerance, fixed, options, range, choice, error);
 }
 
 ley_status ley_long_range_choose_points(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
                                         double tolerance, unsigned fixed, const ley_run_options *options,
                                         ley_long_range *range, ley_choice *choice, ley_error *error)
 {
-    const ley_lattice lattice = msm_points_lattice(points);
-    return choose_with(engine, atoms, points, &lattice, tolerance, fixed, options, range, choice, error);
+    const ley_grid grid = msm_points_mesh(points);
+    return choose_with(engine, atoms, points, &grid, tolerance, fixed, options, range, choice, error);
 }

@@ -7,7 +7,7 @@
 
 /* As ley_long_range_choose(), of the device of this worker, whose thread the caller is. Range and
  * options are whole. Errors: those, but not of a medium. */
-ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_lattice *lattice, double tolerance,
+ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_grid *grid, double tolerance,
                          unsigned fixed, const ley_run_options *options, ley_long_range *range, ley_choice *choice,
                          ley_error *error);
 

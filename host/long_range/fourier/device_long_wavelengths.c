@@ -1,4 +1,4 @@
-/* A bin of the coarse lattice is LEY_LONG_EDGE nodes wide. The kernels of device_lists.h put the
+/* A bin of the coarse mesh is LEY_LONG_EDGE nodes wide. The kernels of device_lists.h put the
  * atoms' numbers into bins; long_place puts the atoms there, in the order of their numbers;
  * long_spread adds up what each bin's atoms bring to the nodes that they reach, a work-group for
  * each bin; long_gather adds up what the bins bring to each node. So no two write to the same node,
@@ -47,7 +47,7 @@ typedef struct putting {
     double atom_s;
 } putting;
 
-/* The lattice's first node is the origin; along periodic axes a place is within the period. */
+/* The mesh's first node is the origin; along periodic axes a place is within the period. */
 static lists_frame frame_of(const hierarchy *h, const long_charges *c)
 {
     lists_frame f = {.nodes = {0, 0, 0, LEY_LONG_EDGE}, .bins = {0, 0, 0, 1}};
@@ -240,7 +240,7 @@ ley_status device_long_run(const device_long *kernels, arena *memory, const hier
     else if (!kernels->works)
         *declined = "its kernels do not build or are wrong there";
     else if (!can_number(h))
-        *declined = "its lattice has too many nodes";
+        *declined = "its mesh has too many nodes";
     if (*declined != NULL)
         return LEY_OK;
     putting p = putting_of(kernels, memory, h, atoms, made);
@@ -332,7 +332,7 @@ static void put_trial_atoms(trial *t)
     }
 }
 
-static ley_status make_trial_lattice(trial *t, bool is_periodic, ley_error *error)
+static ley_status make_trial_mesh(trial *t, bool is_periodic, ley_error *error)
 {
     const hierarchy_options o = {.splitting = SPLITTING_TAYLOR4,
                                  .window = WINDOW_BSPLINE6,
@@ -360,7 +360,7 @@ static ley_status trial_create(trial *t, dev *device, bool is_periodic, ley_erro
     if (t->position_A == NULL || t->charge_e == NULL)
         return ley_fail_memory(error, t->n * sizeof *t->position_A, "the self-test");
     put_trial_atoms(t);
-    ley_status status = make_trial_lattice(t, is_periodic, error);
+    ley_status status = make_trial_mesh(t, is_periodic, error);
     if (status == LEY_OK)
         status = long_charges_make(&t->h, t->n, t->position_A[0], t->charge_e, NULL, &t->right, error);
     if (status == LEY_OK)

@@ -1,4 +1,4 @@
-/* Charges for long waves, put into their coarse lattice on the device itself, in double precision:
+/* Charges for long waves, put into their coarse mesh on the device itself, in double precision:
  * what long_charges_make() does on the host, but for the order of its sums. */
 #ifndef LEY_LONG_RANGE_FOURIER_DEVICE_LONG_WAVELENGTHS_H
 #define LEY_LONG_RANGE_FOURIER_DEVICE_LONG_WAVELENGTHS_H
@@ -36,7 +36,7 @@ ley_status device_long_run(const device_long *kernels, arena *memory, const hier
  * `facts` NULL: nothing has been measured. */
 double device_long_atom_s(const dev_info *info, const calibration *facts);
 
-/* Where so many atoms are put into the coarse lattice: by devices where each of those in use can,
+/* Where so many atoms are put into the coarse mesh: by devices where each of those in use can,
  * and is predicted to have done it well before the host's cores. `are_there`: the atoms are on the
  * devices anyway. */
 ley_place device_long_plan(const job_view *job, size_t atoms, bool are_there);

@@ -1,4 +1,4 @@
-/* The influence function on one device: what a lattice's transform is multiplied by. */
+/* The influence function on one device: what a mesh's transform is multiplied by. */
 #ifndef LEY_LONG_RANGE_FOURIER_INFLUENCE_KERNEL_H
 #define LEY_LONG_RANGE_FOURIER_INFLUENCE_KERNEL_H
 
@@ -12,7 +12,7 @@
 KERNEL_ARGUMENTS_STRUCT(influence, LEY_INFLUENCE_ARGUMENTS);
 extern const kernel_kind influence_kind;
 
-/* Built and tested; of lattices with a mean wave or without one, with long waves or without. */
+/* Built and tested; of meshes with a mean wave or without one, with long waves or without. */
 ley_status influence_kernel_create(dev *device, bool has_mean, bool has_long, dev_kernel *kernel, ley_error *error);
 
 /* A spectrum on a device. */

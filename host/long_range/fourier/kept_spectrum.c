@@ -33,7 +33,7 @@ static bool same_splitting(const splitting *a, const splitting *b)
            memcmp(a->c, b->c, (size_t)(a->degree + 1) * sizeof *a->c) == 0;
 }
 
-/* Whatever an influence function follows from: not where the lattice is, nor what is on it. */
+/* Whatever an influence function follows from: not where the mesh is, nor what is on it. */
 static bool same(const kept_spectrum *k, const hierarchy *h, const int64_t n[3])
 {
     const hierarchy_level *a = &k->of.level[0], *b = &h->level[0];

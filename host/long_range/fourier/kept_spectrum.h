@@ -1,5 +1,5 @@
 /* The latest influence function, and all that somebody has at the time, for whoever wants the same
- * one: it follows from the lattice and the choices, not from atoms, and takes longer to make than
+ * one: it follows from the mesh and the choices, not from atoms, and takes longer to make than
  * transforms to run. */
 #ifndef LEY_LONG_RANGE_FOURIER_KEPT_SPECTRUM_H
 #define LEY_LONG_RANGE_FOURIER_KEPT_SPECTRUM_H

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Waves that there may be per node of the coarse lattice that atoms are put into:
+/* Waves that there may be per node of the coarse mesh that atoms are put into:
  * kaiser_window_make() says what their aliases are. */
 static const double most_per_node = 0.2;
 
 enum { POINTS = KAISER_POINTS, LOOK_EACH = 16384, LEAST_PER_PART = 8192 };
 
-/* Of lattices that threads have for themselves, together. */
+/* Of meshes that threads have for themselves, together. */
 static const double most_bytes = 512.0 * (1 << 20);
 
 /* Numbers that are added up side by side; where they stand in rows, they begin anywhere. */
@@ -138,7 +138,7 @@ void long_charges_window(kaiser_window *made)
     kaiser_window_make(most_per_node, made);
 }
 
-/* How many threads have such a lattice each, and the bytes of one. */
+/* How many threads have such a mesh each, and the bytes of one. */
 static size_t count_parts(const long_charges *c, size_t atoms, double *bytes)
 {
     *bytes = (double)c->n[0] * (double)c->n[1] * (double)c->n[2] * sizeof *c->values_e;
@@ -250,7 +250,7 @@ static int64_t waves_along(const long_wavelengths *w, int axis)
     return axis == 0 ? w->most[0] + 1 : 2 * w->most[axis] + 1;
 }
 
-/* With the factor that makes the window's transform the lattice's. */
+/* With the factor that makes the window's transform the mesh's. */
 static void put_turns(transforming *t, const hierarchy *h, const int64_t n[3], int axis)
 {
     const long_charges *c = t->charges;

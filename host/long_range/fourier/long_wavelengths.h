@@ -1,4 +1,4 @@
-/* Long waves of a lattice's charges in double precision.
+/* Long waves of a mesh's charges in double precision.
  *
  * Charges that are summed as floats, and transforms of floats, leave each node with a rounding that
  * knows nothing of its neighbours'. As a potential such roundings do not end: the mean square is
@@ -16,14 +16,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Charges on a lattice that is as coarse as the longest waves allow. */
+/* Charges on a mesh that is as coarse as the longest waves allow. */
 typedef struct long_charges {
     int64_t n[3];     /* nodes along each axis */
     double apart[3];  /* of neighbours, in nodes of the finest level */
     double *values_e; /* [n_z][n_y][n_x] */
 } long_charges;
 
-/* Waves of a transform's lattice. */
+/* Waves of a transform's mesh. */
 typedef struct long_wavelengths {
     int64_t most[3];    /* waves -most to most along each axis; along x from 0 on */
     float (*values)[2]; /* [2 most_z + 1][2 most_y + 1][most_x + 1], e; of y and z 0 comes first, then the waves above
@@ -37,13 +37,13 @@ typedef struct long_wavelengths {
 /* Whether the hierarchy asks for them: of one level that is done by transforms, with B-splines. */
 bool long_wavelengths_are_wanted(const hierarchy *h);
 
-/* How many nodes such a lattice has, and how far they are apart: without charges. An atom at
+/* How many nodes such a mesh has, and how far they are apart: without charges. An atom at
  * `place` along an axis, in its nodes from the finest level's first one, or within a period, has
  * the nodes from floor(place) on; their weights are those of this window. */
 void long_charges_lay_out(const hierarchy *h, long_charges *made);
 void long_charges_window(kaiser_window *made);
 
-/* Puts atoms into such a lattice, on all cores. Errors: LEY_ERROR_MEMORY; LEY_CANCELLED soon after
+/* Puts atoms into such a mesh, on all cores. Errors: LEY_ERROR_MEMORY; LEY_CANCELLED soon after
  * *cancelled (may be NULL) turns true. On failure there is nothing to clear. */
 ley_status long_charges_make(const hierarchy *h, size_t atoms, const double *position_A, const double *charge_e,
                              const atomic_bool *cancelled, long_charges *made, ley_error *error);
@@ -53,7 +53,7 @@ void long_charges_clear(long_charges *c);
 double long_charges_bytes(const hierarchy *h, size_t atoms);
 
 /* The sum of q_j W(theta) exp(-i theta . s_j) of each wave m, theta = 2 pi m / n, W the window's
- * transform, s_j an atom's place in nodes from the lattice's first one: what the transform of n
+ * transform, s_j an atom's place in nodes from the mesh's first one: what the transform of n
  * nodes would have but for rounding and the window's aliases. The shortest of the waves are off by
  * 2e-7 of the root of the sum of q^2, those that are twice as long by 1e-8. Errors:
  * LEY_ERROR_MEMORY; LEY_CANCELLED soon after *cancelled (may be NULL) turns true. On failure there

@@ -35,27 +35,27 @@ static void send_long_waves(const spectral *s, command_sequence *w)
 
 void spectral_transform(const spectral *s, command_sequence *w)
 {
-    dev_buffer *lattice = s->charges.buffer;
+    dev_buffer *mesh = s->charges.buffer;
     sequence_step(w, s->step + SPECTRAL_FORWARD);
-    sequence_fft(w, &s->fft, true, lattice, lattice, s->scratch);
+    sequence_fft(w, &s->fft, true, mesh, mesh, s->scratch);
     send_long_waves(s, w);
     sequence_step(w, s->step + SPECTRAL_PRODUCT);
-    influence_launch(w, &s->multiply, &s->influence, (buffer_of_float2){lattice});
+    influence_launch(w, &s->multiply, &s->influence, (buffer_of_float2){mesh});
     sequence_step(w, s->step + SPECTRAL_BACK);
-    sequence_fft(w, &s->fft, false, lattice, lattice, s->scratch);
+    sequence_fft(w, &s->fft, false, mesh, mesh, s->scratch);
 }
 
 void spectral_run(const spectral *s, command_sequence *w)
 {
     spectral_clear(s, w);
     sequence_step(w, SPECTRAL_ANTERPOLATION);
-    transfer_anterpolate(w, &s->lattices, &s->atoms, s->charges);
+    transfer_anterpolate(w, &s->meshes, &s->atoms, s->charges);
     spectral_transform(s, w);
 }
 
-/* ---- Lattice --------------------------------------------------------------------------------- */
+/* ---- Mesh --------------------------------------------------------------------------------- */
 
-/* The lattice in that of the transform, of n nodes. */
+/* The mesh in that of the transform, of n nodes. */
 static coordinate_table array_of(const hierarchy *h, const int64_t n[3])
 {
     const size_t extent[3] = {(size_t)n[0], (size_t)n[1], (size_t)n[2]};
@@ -115,7 +115,7 @@ static ley_status make_fft(spectral *s, dev *device, const fft_wish *fft, ley_er
     return fft_create(device, &own, &s->fft, error);
 }
 
-ley_status spectral_ready_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error)
+ley_status spectral_ready_mesh(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error)
 {
     *s = (spectral){.hierarchy = h, .arena = {.device = device}};
     spectral_extent(device->info, h, s->n);
@@ -136,11 +136,11 @@ static ley_status make_transfers(spectral *s, dev *device, const transfer_wish *
 ley_status spectral_ready(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish, const fft_wish *fft,
                           ley_error *error)
 {
-    const ley_status status = spectral_ready_lattice(s, device, h, fft, error);
+    const ley_status status = spectral_ready_mesh(s, device, h, fft, error);
     return status == LEY_OK ? make_transfers(s, device, wish, error) : status;
 }
 
-ley_status spectral_foresee_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error)
+ley_status spectral_foresee_mesh(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error)
 {
     char why[256];
     fft_prediction predicted;
@@ -164,7 +164,7 @@ ley_status spectral_foresee_lattice(spectral *s, dev *device, const hierarchy *h
 ley_status spectral_foresee(spectral *s, dev *device, const hierarchy *h, const transfer_wish *wish,
                             const fft_wish *fft, ley_error *error)
 {
-    const ley_status status = spectral_foresee_lattice(s, device, h, fft, error);
+    const ley_status status = spectral_foresee_mesh(s, device, h, fft, error);
     return status == LEY_OK ? make_transfers(s, device, wish, error) : status;
 }
 
@@ -193,12 +193,12 @@ ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const sp
     return status;
 }
 
-ley_status spectral_load_lattice(spectral *s, ley_error *error)
+ley_status spectral_load_mesh(spectral *s, ley_error *error)
 {
     s->arrays[0] = array_of(s->hierarchy, s->n);
-    s->bytes = fft_lattice_bytes(s->fft.n, true);
+    s->bytes = fft_mesh_bytes(s->fft.n, true);
     ley_status status =
-        arena_check_host(&s->arena, "a lattice for the processor as a device",
+        arena_check_host(&s->arena, "a mesh for the processor as a device",
                          (double)s->bytes + (double)s->fft.scratch_bytes, "a wider --mesh-spacing", error);
     if (status == LEY_OK)
         status = arena_buffer(&s->arena, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
@@ -210,9 +210,9 @@ ley_status spectral_load_lattice(spectral *s, ley_error *error)
 
 ley_status spectral_load(spectral *s, const spread *atoms, ley_error *error)
 {
-    ley_status status = spectral_load_lattice(s, error);
+    ley_status status = spectral_load_mesh(s, error);
     if (status == LEY_OK)
-        status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
+        status = transfer_meshes_create(&s->meshes, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
     if (status == LEY_OK && atoms->at != NULL)
         status = transfer_atoms_create(&s->atoms, atoms, &s->arena, error);
     return status == LEY_OK ? spectral_load_influence(s, s->hierarchy, atoms, error) : status;
@@ -227,10 +227,10 @@ size_t spectral_lent_bytes(const spectral *s)
 ley_status spectral_borrow(spectral *s, ley_error *error)
 {
     s->arrays[0] = array_of(s->hierarchy, s->n);
-    ley_status status = arena_check_host(&s->arena, "a lattice for the processor as a device",
+    ley_status status = arena_check_host(&s->arena, "a mesh for the processor as a device",
                                          (double)spectral_lent_bytes(s), "a wider --mesh-spacing", error);
     if (status == LEY_OK)
-        status = transfer_lattices_create(&s->lattices, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
+        status = transfer_meshes_create(&s->meshes, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
     if (status == LEY_OK)
         status = arena_buffer(&s->arena, spectral_lent_bytes(s), DEV_READ_WRITE, &s->potentials.buffer, error);
     return status;
@@ -271,10 +271,10 @@ double spectral_seconds(const spectral *s, size_t atoms)
 
 double spectral_bytes(const spectral *s, double *largest)
 {
-    const double lattice = (double)fft_lattice_bytes(s->fft.n, true), scratch = (double)s->fft.scratch_bytes,
+    const double mesh = (double)fft_mesh_bytes(s->fft.n, true), scratch = (double)s->fft.scratch_bytes,
                  waves = waves_bytes(s);
-    *largest = fmax(lattice, fmax(scratch, waves));
-    return lattice + scratch + waves + long_wavelengths_bytes(s->hierarchy, s->n);
+    *largest = fmax(mesh, fmax(scratch, waves));
+    return mesh + scratch + waves + long_wavelengths_bytes(s->hierarchy, s->n);
 }
 
 void spectral_learn(const spectral *s, const sequence_times *times)

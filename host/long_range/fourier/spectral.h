@@ -1,5 +1,5 @@
 /* Long-range potentials by Fourier transforms on one device: from atoms to the potentials of the
- * lattice, in the place of the V-cycle (v_cycle.h) and with the same calls. The lattice, padded
+ * mesh, in the place of the V-cycle (v_cycle.h) and with the same calls. The mesh, padded
  * along open axes, is transformed in place, multiplied by the influence function, and transformed
  * back. */
 #ifndef LEY_LONG_RANGE_FOURIER_SPECTRAL_H
@@ -23,12 +23,12 @@ typedef struct spectral {
     int64_t n[3]; /* nodes of the transform */
     arena arena;  /* of: */
     coordinate_table arrays[1];
-    transfer_lattices lattices;
+    transfer_meshes meshes;
     transfer_atoms atoms;
     influence_waves influence;
     buffer_of_float charges, potentials; /* the same one */
     dev_buffer *scratch;
-    size_t bytes;      /* of the lattice */
+    size_t bytes;      /* of the mesh */
     double spectrum_s; /* how long the influence function, made here or waited for, kept this device */
 } spectral;
 
@@ -41,15 +41,14 @@ bool spectral_is_by_plane(const hierarchy *h);
  * but where z is open, what is known to go wrong on the device is left out. */
 void spectral_extent(const dev_info *info, const hierarchy *h, int64_t n[3]);
 
-/* The lattice alone, without atoms: the top level of a V-cycle. Its kernel and its transform, built
+/* The mesh alone, without atoms: the top level of a V-cycle. Its kernel and its transform, built
  * and tested, or predicted; its buffers, but for the mean wave; what turns its charges, `charges`,
  * into its potentials, in the same buffer, `arrays` saying where they are; before that the buffer
  * is to be cleared; and how long that is predicted to take. `whole`: the hierarchy whose finest
  * level has the atoms. */
-ley_status spectral_ready_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error);
-ley_status spectral_foresee_lattice(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft,
-                                    ley_error *error);
-ley_status spectral_load_lattice(spectral *s, ley_error *error);
+ley_status spectral_ready_mesh(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error);
+ley_status spectral_foresee_mesh(spectral *s, dev *device, const hierarchy *h, const fft_wish *fft, ley_error *error);
+ley_status spectral_load_mesh(spectral *s, ley_error *error);
 ley_status spectral_load_influence(spectral *s, const hierarchy *whole, const spread *atoms, ley_error *error);
 void spectral_clear(const spectral *s, command_sequence *w);
 void spectral_transform(const spectral *s, command_sequence *w);
@@ -80,10 +79,10 @@ void spectral_run(const spectral *s, command_sequence *w);
 /* How long it is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
 double spectral_seconds(const spectral *s, size_t atoms);
 
-/* Bytes of its lattices on the device, of one that is ready; and of the largest of its buffers. */
+/* Bytes of its meshes on the device, of one that is ready; and of the largest of its buffers. */
 double spectral_bytes(const spectral *s, double *largest);
 
-/* Planes of the lattice with their padding, as solver_lent_bytes() says; and a buffer for them, in
+/* Planes of the mesh with their padding, as solver_lent_bytes() says; and a buffer for them, in
  * place of what spectral_load() makes. */
 size_t spectral_lent_bytes(const spectral *s);
 ley_status spectral_borrow(spectral *s, ley_error *error);

@@ -16,7 +16,7 @@ typedef struct zero_mode {
     float (*values)[2];
 } zero_mode;
 
-/* Whether lattices have one. */
+/* Whether meshes have one. */
 bool zero_mode_is_needed(const hierarchy *h);
 
 /* [z][y][x] of the product of charges and influence function, of a transform of n nodes, as

@@ -34,7 +34,7 @@ static size_t first_of(const gathering *g, size_t part)
     return parallel_first(g->n, g->parts, part);
 }
 
-/* False: it has no charge, and the lattice may have no nodes there. */
+/* False: it has no charge, and the mesh may have no nodes there. */
 static bool find_node(const gathering *g, size_t i, size_t *stretch, uint32_t *node)
 {
     const hierarchy_level *level = &g->h->level[0];
@@ -154,5 +154,5 @@ ley_status coherence_find(const hierarchy *h, size_t n, const double *position_A
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     return has_memory && isfinite(*coherence)
                ? LEY_OK
-               : ley_fail_memory(error, n * sizeof *g.charges, "charges between a lattice's nodes");
+               : ley_fail_memory(error, n * sizeof *g.charges, "charges between a mesh's nodes");
 }

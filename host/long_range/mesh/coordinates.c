@@ -54,14 +54,14 @@ ley_status coordinates_add(coordinates *p, const coordinate_table *a, int64_t be
 {
     if (!coordinates_can_number(a))
         return ley_fail(error, LEY_ERROR_NO_DEVICE,
-                        "a lattice of %lld x %lld x %lld nodes is more than a kernel can number", (long long)a->n[0],
+                        "a mesh of %lld x %lld x %lld nodes is more than a kernel can number", (long long)a->n[0],
                         (long long)a->n[1], (long long)a->n[2]);
     const size_t more = (size_t)(a->n[0] + a->n[1] + a->n[2] + 3 * (before + after));
     if (p->count + more > p->capacity) {
         const size_t capacity = 2 * (p->count + more);
         int32_t *grown = realloc(p->values, capacity * sizeof *grown);
         if (grown == NULL)
-            return ley_fail_memory(error, capacity * sizeof *grown, "tables of lattices");
+            return ley_fail_memory(error, capacity * sizeof *grown, "tables of meshes");
         p->values = grown;
         p->capacity = capacity;
     }

@@ -1,4 +1,4 @@
-/* Tables of where things are along axes, as cl/nodes.h reads them: of a lattice's nodes, whichever
+/* Tables of where things are along axes, as cl/nodes.h reads them: of a mesh's nodes, whichever
  * way they are stored, and of a map's points. What three tables say together is where one is. */
 #ifndef LEY_LONG_RANGE_MESH_COORDINATES_H
 #define LEY_LONG_RANGE_MESH_COORDINATES_H

@@ -85,7 +85,7 @@ ley_status device_lists_add_up(const device_lists *l, int32_t *first, size_t *li
     return is_right && at + count[l->bins + 1] == (int64_t)l->atoms->n
                ? LEY_OK
                : ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                          "of %zu atoms %lld are in a lattice's bins, %d outside, %d without charge", l->atoms->n,
+                          "of %zu atoms %lld are in a mesh's bins, %d outside, %d without charge", l->atoms->n,
                           (long long)at, (int)count[l->bins], (int)count[l->bins + 1]);
 }
 

@@ -1,4 +1,4 @@
-/* The numbers of atoms that are on a device, in a list for each bin of a lattice, there: what
+/* The numbers of atoms that are on a device, in a list for each bin of a mesh, there: what
  * device_spread.h and device_long_wavelengths.h begin with. */
 #ifndef LEY_LONG_RANGE_MESH_DEVICE_LISTS_H
 #define LEY_LONG_RANGE_MESH_DEVICE_LISTS_H

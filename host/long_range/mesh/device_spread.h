@@ -1,4 +1,4 @@
-/* Atoms for anterpolation, put into the lattice's bins on the device itself: what spread.h does on
+/* Atoms for anterpolation, put into the mesh's bins on the device itself: what spread.h does on
  * the host, bit for bit. */
 #ifndef LEY_LONG_RANGE_MESH_DEVICE_SPREAD_H
 #define LEY_LONG_RANGE_MESH_DEVICE_SPREAD_H

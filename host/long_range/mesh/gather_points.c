@@ -42,7 +42,7 @@ ley_status gather_points_create(gather_points *f, const transfer_kernels *kernel
                          .unit_s = unit_s(kernels),
                          .memory = memory,
                          .potentials = potentials};
-    ley_status status = coordinates_add(&all, array, w->points, w->points, &f->lattice, error);
+    ley_status status = coordinates_add(&all, array, w->points, w->points, &f->mesh, error);
     if (status == LEY_OK)
         status = arena_upload(memory, all.values, all.count * sizeof *all.values, &f->places.buffer, error);
     free(all.values);
@@ -140,7 +140,7 @@ ley_status gather_points_run(gather_points *f, gather_run *run, command_sequence
                                       .count = (int32_t)count,
                                       .gm_phi = {run->phi.buffer}};
     for (int i = 0; i < 4; i++)
-        a.lattice[i] = f->lattice.at[i];
+        a.mesh[i] = f->mesh.at[i];
     sequence_poison(w, &run->phi, bytes);
     sequence_launch(w, f->kernel, groups, &a,
                     LEY_COMPONENTS(f->field) * (double)count * pow(f->hierarchy->window->points, 3) * f->unit_s);

@@ -1,4 +1,4 @@
-/* What lattices bring to the points of a list, on one device: interpolation of the finest one's
+/* What meshes bring to the points of a list, on one device: interpolation of the finest one's
  * potentials, and their gradient, at points anywhere. */
 #ifndef LEY_LONG_RANGE_MESH_GATHER_POINTS_H
 #define LEY_LONG_RANGE_MESH_GATHER_POINTS_H
@@ -19,8 +19,8 @@ typedef struct gather_points {
     bool field;
     double unit_s; /* how long a multiply-add is predicted to take */
     arena *memory;
-    buffer_of_int places; /* of the finest lattice, whose potentials are these */
-    coordinates_of lattice;
+    buffer_of_int places; /* of the finest mesh, whose potentials are these */
+    coordinates_of mesh;
     buffer_of_float window, potentials;
 } gather_points;
 

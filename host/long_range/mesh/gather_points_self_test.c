@@ -19,7 +19,7 @@ typedef struct trial {
     double value[POINTS], field[POINTS][3];
 } trial;
 
-/* A lattice whose axes are oblique and unlike each other. */
+/* A mesh whose axes are oblique and unlike each other. */
 static void make_trial(trial *t, const window *w, bool by_plane)
 {
     static const double step_A[3][3] = {{1.5, 0, 0}, {0.25, 1.25, 0}, {0, 0.5, 2}};

@@ -1,4 +1,4 @@
-/* Known-answer test of interpolation at the points of a list: random potentials on a small lattice,
+/* Known-answer test of interpolation at the points of a list: random potentials on a small mesh,
  * open along some axes and periodic along others, at points within it and at its ends; values and
  * derivatives against the same sums in double precision. `context` of kernel_create() is the
  * transfer_kernels that are being made. */

@@ -45,7 +45,7 @@ static ley_status make_tiles(const hierarchy *h, spread *s, ley_error *error)
     s->tiles = malloc(s->tile_count * sizeof *s->tiles);
     s->sources = malloc(s->source_count * sizeof *s->sources);
     if (s->tiles == NULL || s->sources == NULL)
-        return ley_fail_memory(error, s->source_count * sizeof *s->sources, "tiles of a lattice");
+        return ley_fail_memory(error, s->source_count * sizeof *s->sources, "tiles of a mesh");
     size_t at = 0, which = 0;
     for (int axis = 0; axis < 3; axis++)
         for (int64_t tile = 0; tile < s->bins[axis]; tile++) {
@@ -211,10 +211,10 @@ ley_status spread_begin(const hierarchy *h, size_t n, const double *charge_e, sp
 {
     *made = (spread){.atoms = 0};
     ley_status status = n < INT32_MAX ? make_tiles(h, made, error)
-                                      : ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than a lattice takes", n);
+                                      : ley_fail(error, LEY_ERROR_INPUT, "%zu atoms are more than a mesh takes", n);
     made->first = status == LEY_OK ? calloc(spread_bins(made) + 1, sizeof *made->first) : NULL;
     if (status == LEY_OK && made->first == NULL)
-        status = ley_fail_memory(error, (spread_bins(made) + 1) * sizeof *made->first, "bins of a lattice");
+        status = ley_fail_memory(error, (spread_bins(made) + 1) * sizeof *made->first, "bins of a mesh");
     if (status == LEY_OK && (h->kappa_per_A > 0 || h->cell.dimensions > 0))
         add_charges(n, charge_e, made);
     if (status != LEY_OK)

@@ -30,7 +30,7 @@ ley_status spread_begin(const hierarchy *h, size_t n, const double *charge_e, sp
 
 size_t spread_bins(const spread *s);
 
-/* The first node along an axis that has a share in an atom at this index of the lattice, in [0, n);
+/* The first node along an axis that has a share in an atom at this index of the mesh, in [0, n);
  * its fraction between its neighbours. */
 int64_t spread_first_node(const hierarchy *h, int axis, double index, float *u);
 

@@ -16,12 +16,12 @@ void transfer_kernels_destroy(transfer_kernels *k)
     kernel_destroy(&k->interpolation);
 }
 
-/* ---- Lattices -------------------------------------------------------------------------------- */
+/* ---- Meshes -------------------------------------------------------------------------------- */
 
 /* As far as kernels look: tiles end behind the last node, windows reach beyond both ends. */
 static int64_t before(const window *w)
 {
-    return 2 * w->points; /* of the finer lattice, around a coarser node that is itself beyond */
+    return 2 * w->points; /* of the finer mesh, around a coarser node that is itself beyond */
 }
 
 static int64_t after(const window *w)
@@ -49,10 +49,10 @@ static ley_status upload_two_scale(const window *w, arena *memory, buffer_of_flo
     return arena_upload(memory, share, (size_t)count * sizeof *share, &made->buffer, error);
 }
 
-ley_status transfer_lattices_create(transfer_lattices *l, const transfer_kernels *kernels, const hierarchy *h,
-                                    const coordinate_table *arrays, arena *memory, ley_error *error)
+ley_status transfer_meshes_create(transfer_meshes *l, const transfer_kernels *kernels, const hierarchy *h,
+                                  const coordinate_table *arrays, arena *memory, ley_error *error)
 {
-    *l = (transfer_lattices){.kernels = kernels, .hierarchy = h};
+    *l = (transfer_meshes){.kernels = kernels, .hierarchy = h};
     coordinates all = {.count = 0};
     ley_status status = LEY_OK;
     for (int level = 0; level < h->levels && status == LEY_OK; level++)
@@ -95,7 +95,7 @@ ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, arena *memo
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
 /* Along an axis: the first node of each point, and the weights of all of its. */
-static void put_axis(const hierarchy *h, const ley_lattice *points, int axis, double factor, int32_t *nodes,
+static void put_axis(const hierarchy *h, const ley_grid *points, int axis, double factor, int32_t *nodes,
                      float *weights)
 {
     const hierarchy_level *level = &h->level[0];
@@ -115,7 +115,7 @@ static void put_axis(const hierarchy *h, const ley_lattice *points, int axis, do
 
 /* A block's nodes follow each other: along a periodic axis coordinates may be those of images, and
  * there are places for all of these. */
-static ley_status make_axes(transfer_map *m, const transfer_lattices *l, const ley_lattice *points, double factor,
+static ley_status make_axes(transfer_map *m, const transfer_meshes *l, const ley_grid *points, double factor,
                             arena *memory, int32_t *nodes, float *weights, ley_error *error)
 {
     const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]), p = (size_t)l->hierarchy->window->points;
@@ -137,7 +137,7 @@ static void put_fixed(double nodes, int32_t halves[2])
     halves[1] = (int32_t)(fixed >> 32);
 }
 
-static ley_status make_index(transfer_map *m, const transfer_lattices *l, const ley_lattice *points, double factor,
+static ley_status make_index(transfer_map *m, const transfer_meshes *l, const ley_grid *points, double factor,
                              arena *memory, ley_error *error)
 {
     const hierarchy *h = l->hierarchy;
@@ -160,7 +160,7 @@ static ley_status make_index(transfer_map *m, const transfer_lattices *l, const 
 }
 
 /* Coordinates of nodes that a map looks at, of images too, before 0 and behind the last. */
-static void find_beyond(const hierarchy *h, const ley_lattice *points, int64_t beyond[2])
+static void find_beyond(const hierarchy *h, const ley_grid *points, int64_t beyond[2])
 {
     beyond[0] = before(h->window);
     beyond[1] = after(h->window);
@@ -177,15 +177,14 @@ static void find_beyond(const hierarchy *h, const ley_lattice *points, int64_t b
         }
 }
 
-static ley_status make_places(transfer_map *m, const transfer_lattices *l, const coordinate_table *array,
-                              const ley_lattice *points, const coordinate_table *planes, arena *memory,
-                              ley_error *error)
+static ley_status make_places(transfer_map *m, const transfer_meshes *l, const coordinate_table *array,
+                              const ley_grid *points, const coordinate_table *planes, arena *memory, ley_error *error)
 {
     coordinates all = {.count = 0};
     int64_t beyond[2] = {before(l->hierarchy->window), after(l->hierarchy->window)};
     if (l->kernels->along_axes)
         find_beyond(l->hierarchy, points, beyond);
-    ley_status status = coordinates_add(&all, array, beyond[0], beyond[1], &m->lattice, error);
+    ley_status status = coordinates_add(&all, array, beyond[0], beyond[1], &m->mesh, error);
     if (status == LEY_OK)
         status = coordinates_add(&all, planes, 0, 0, &m->planes, error);
     if (status == LEY_OK)
@@ -194,8 +193,8 @@ static ley_status make_places(transfer_map *m, const transfer_lattices *l, const
     return status;
 }
 
-ley_status transfer_map_create(transfer_map *m, const transfer_lattices *l, const coordinate_table *array,
-                               const ley_lattice *points, const coordinate_table *planes, double factor, arena *memory,
+ley_status transfer_map_create(transfer_map *m, const transfer_meshes *l, const coordinate_table *array,
+                               const ley_grid *points, const coordinate_table *planes, double factor, arena *memory,
                                ley_error *error)
 {
     const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]), p = (size_t)l->hierarchy->window->points;
@@ -213,14 +212,14 @@ ley_status transfer_map_create(transfer_map *m, const transfer_lattices *l, cons
     return status;
 }
 
-cutoff_lattice transfer_map_lattice(const transfer_lattices *l, const transfer_map *m, buffer_of_float potentials)
+cutoff_mesh transfer_map_mesh(const transfer_meshes *l, const transfer_map *m, buffer_of_float potentials)
 {
-    cutoff_lattice made = {.potentials = potentials,
-                           .weights = m->weights,
-                           .places = m->places,
-                           .nodes = m->nodes,
-                           .axes = {(int32_t)m->n[0], (int32_t)(m->n[0] + m->n[1]), l->hierarchy->window->points, 0}};
-    memcpy(made.lattice, m->lattice.at, sizeof made.lattice);
+    cutoff_mesh made = {.potentials = potentials,
+                        .weights = m->weights,
+                        .places = m->places,
+                        .nodes = m->nodes,
+                        .axes = {(int32_t)m->n[0], (int32_t)(m->n[0] + m->n[1]), l->hierarchy->window->points, 0}};
+    memcpy(made.mesh, m->mesh.at, sizeof made.mesh);
     return made;
 }
 
@@ -351,7 +350,7 @@ static void put_places(int32_t to[4], const coordinates_of *from)
     memcpy(to, from->at, sizeof from->at);
 }
 
-void transfer_anterpolate(command_sequence *w, const transfer_lattices *l, const transfer_atoms *a,
+void transfer_anterpolate(command_sequence *w, const transfer_meshes *l, const transfer_atoms *a,
                           buffer_of_float charges)
 {
     const transfer_kernels *k = l->kernels;
@@ -381,7 +380,7 @@ void transfer_anterpolate(command_sequence *w, const transfer_lattices *l, const
     }
 }
 
-/* How far a finer lattice's node is from the coarser one's node 0, by their numbers. */
+/* How far a finer mesh's node is from the coarser one's node 0, by their numbers. */
 static void find_device_run(const hierarchy *h, int fine, int32_t shift[4])
 {
     for (int axis = 0; axis < 3; axis++)
@@ -405,7 +404,7 @@ static void count_groups_of_nodes(const dev_kernel *kernel, const int64_t n[3], 
 }
 
 /* From one level to its neighbour: level `fine` + 1 is written, or level `fine`. */
-static void launch_between(command_sequence *w, const transfer_lattices *l, const dev_kernel *kernel, int fine,
+static void launch_between(command_sequence *w, const transfer_meshes *l, const dev_kernel *kernel, int fine,
                            bool to_coarse, buffer_of_float from, buffer_of_float to)
 {
     const transfer_kernels *k = l->kernels;
@@ -432,22 +431,22 @@ static void launch_between(command_sequence *w, const transfer_lattices *l, cons
     }
 }
 
-void transfer_restrict(command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
+void transfer_restrict(command_sequence *w, const transfer_meshes *l, int fine, buffer_of_float from,
                        buffer_of_float to)
 {
     launch_between(w, l, &l->kernels->restriction, fine, true, from, to);
 }
 
-void transfer_prolongate(command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
+void transfer_prolongate(command_sequence *w, const transfer_meshes *l, int fine, buffer_of_float from,
                          buffer_of_float to)
 {
     launch_between(w, l, &l->kernels->prolongation, fine, false, from, to);
 }
 
-static interpolation_arguments along_axes(const transfer_lattices *l, const transfer_map *m, bool accumulate,
+static interpolation_arguments along_axes(const transfer_meshes *l, const transfer_map *m, bool accumulate,
                                           buffer_of_float potentials, buffer_of_float phi)
 {
-    const cutoff_lattice tables = transfer_map_lattice(l, m, potentials);
+    const cutoff_mesh tables = transfer_map_mesh(l, m, potentials);
     interpolation_arguments made = {.kind = &interpolation_kind,
                                     .gm_potentials = tables.potentials,
                                     .gm_places = tables.places,
@@ -456,7 +455,7 @@ static interpolation_arguments along_axes(const transfer_lattices *l, const tran
                                     .points = {(int32_t)m->n[0], (int32_t)m->n[1], 0, 0},
                                     .accumulate = accumulate,
                                     .gm_phi = phi};
-    memcpy(made.lattice, tables.lattice, sizeof made.lattice);
+    memcpy(made.mesh, tables.mesh, sizeof made.mesh);
     memcpy(made.axes, tables.axes, sizeof made.axes);
     put_places(made.map, &m->planes);
     return made;
@@ -475,7 +474,7 @@ static interpolation_gather_arguments anywhere(const transfer_map *m, bool accum
         .points = {(int32_t)m->n[0], (int32_t)m->n[1], 0, 0},
         .accumulate = accumulate,
         .gm_phi = phi};
-    put_places(made.lattice, &m->lattice);
+    put_places(made.mesh, &m->mesh);
     put_places(made.map, &m->planes);
     return made;
 }
@@ -505,7 +504,7 @@ double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n
     return make_piece(kernels, n, n[2]).predicted_s;
 }
 
-void transfer_interpolate(command_sequence *w, const transfer_lattices *l, const transfer_map *m, int64_t first,
+void transfer_interpolate(command_sequence *w, const transfer_meshes *l, const transfer_map *m, int64_t first,
                           int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi)
 {
     const transfer_kernels *k = l->kernels;

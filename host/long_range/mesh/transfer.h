@@ -1,5 +1,5 @@
 /* The transfers of multilevel summation on one device: anterpolation from atoms to nodes, between
- * lattices restriction and prolongation, interpolation from nodes to a map. Hardy, Stone, Schulten,
+ * meshes restriction and prolongation, interpolation from nodes to a map. Hardy, Stone, Schulten,
  * Parallel Computing 35, 164 (2009), equations 12, 13, 16, 17; the kernels in cl/ say each of them.
  *
  * Charges are in e. Potentials are of charges in e at distances in A, without Coulomb's constant:
@@ -54,7 +54,7 @@ typedef struct transfer_kernels {
     const window *window;
     dev_kernel anterpolate, restriction, prolongation;
     dev_kernel interpolation; /* along axes, or at points anywhere, or of a list (gather_points.h) */
-    bool by_plane;            /* how the finest lattice's nodes are numbered */
+    bool by_plane;            /* how the finest mesh's nodes are numbered */
     bool along_axes;          /* may be false where it was wished: local memory has no room for a block's nodes */
     interpolation_spec blocks;
     double nodes_per_point[3];
@@ -62,11 +62,11 @@ typedef struct transfer_kernels {
 
 typedef struct transfer_wish {
     const window *window;
-    bool along_axes;           /* the map's axes are the lattice's, and */
-    double nodes_per_point[3]; /* its points so many of the finest lattice's spacings apart, or less */
+    bool along_axes;           /* the map's axes are the mesh's, and */
+    double nodes_per_point[3]; /* its points so many of the finest mesh's spacings apart, or less */
     bool of_list, field;       /* or the points are a list's, which may have the field as well */
     bool has_levels;           /* restriction and prolongation are wanted */
-    bool by_plane;             /* the finest lattice's nodes are numbered so (places.h): without levels alone */
+    bool by_plane;             /* the finest mesh's nodes are numbered so (places.h): without levels alone */
     int width; /* of vectors, whose work-items are alone; 1: work-groups share the work; 0: as suits the device */
 } transfer_wish;
 
@@ -79,7 +79,7 @@ void transfer_take_usual_costs(transfer_kernels *kernels); /* in place of that: 
 bool transfer_was_used(const transfer_kernels *kernels);   /* whether a job has shown it, with this window */
 void transfer_learn(const transfer_kernels *kernels, int step, double predicted_s, double took_s);
 
-/* How long steps are predicted to take, of so many atoms, or of a lattice of so many nodes that is
+/* How long steps are predicted to take, of so many atoms, or of a mesh of so many nodes that is
  * written; 0: nobody knows. */
 double transfer_anterpolation_s(const transfer_kernels *kernels, size_t atoms);
 double transfer_restriction_s(const transfer_kernels *kernels, const int64_t n[3]);
@@ -100,20 +100,19 @@ double transfer_block_s(const dev_info *info, const calibration *facts, const in
  * writing to the device; LEY_ERROR_MEMORY; LEY_ERROR_NO_DEVICE for more nodes or points than
  * kernels can number. */
 
-/* The places of a hierarchy's lattices. */
-typedef struct transfer_lattices {
+/* The places of a hierarchy's meshes. */
+typedef struct transfer_meshes {
     const transfer_kernels *kernels;
     const hierarchy *hierarchy;
     coordinates_of level[HIERARCHY_MOST_LEVELS];
     coordinates_of tiles; /* of the finest level, without images: where tiles end behind it is nothing */
     buffer_of_int places;
     buffer_of_float window, two_scale;
-} transfer_lattices;
+} transfer_meshes;
 
 /* arrays[level] says how a level is stored in the buffers. */
-ley_status transfer_lattices_create(transfer_lattices *lattices, const transfer_kernels *kernels,
-                                    const hierarchy *hierarchy, const coordinate_table *arrays, arena *memory,
-                                    ley_error *error);
+ley_status transfer_meshes_create(transfer_meshes *meshes, const transfer_kernels *kernels, const hierarchy *hierarchy,
+                                  const coordinate_table *arrays, arena *memory, ley_error *error);
 
 /* Atoms on a device: spread.h has what each of these holds. */
 typedef struct transfer_atoms {
@@ -129,11 +128,11 @@ ley_status transfer_atoms_create(transfer_atoms *atoms, const spread *s, arena *
 /* All of this but the atoms themselves, which are there, or to come. */
 ley_status transfer_atoms_tiles(transfer_atoms *atoms, const spread *s, arena *memory, ley_error *error);
 
-/* A map's points on the finest lattice, and where they are stored. */
+/* A map's points on the finest mesh, and where they are stored. */
 typedef struct transfer_map {
     int64_t n[3];
-    buffer_of_int places; /* of the finest lattice, and of the map */
-    coordinates_of lattice, planes;
+    buffer_of_int places; /* of the finest mesh, and of the map */
+    coordinates_of mesh, planes;
     buffer_of_int nodes;     /* along axes: the first one of each coordinate, */
     buffer_of_float weights; /* and the weights of all of its nodes */
     buffer_of_float window;  /* anywhere: weights whose product is `factor` times a node's share */
@@ -141,15 +140,14 @@ typedef struct transfer_map {
     int64_t whole[3];
 } transfer_map;
 
-/* `array`: how the finest lattice is stored; `planes`: how the map is, of which n[2] planes at most
- * are computed at once. Values are `factor` times the lattice's. */
-ley_status transfer_map_create(transfer_map *map, const transfer_lattices *lattices, const coordinate_table *array,
-                               const ley_lattice *points, const coordinate_table *planes, double factor, arena *memory,
+/* `array`: how the finest mesh is stored; `planes`: how the map is, of which n[2] planes at most
+ * are computed at once. Values are `factor` times the mesh's. */
+ley_status transfer_map_create(transfer_map *map, const transfer_meshes *meshes, const coordinate_table *array,
+                               const ley_grid *points, const coordinate_table *planes, double factor, arena *memory,
                                ley_error *error);
 
 /* The same for a kernel that interpolates by itself what it adds: of a map along axes. */
-cutoff_lattice transfer_map_lattice(const transfer_lattices *lattices, const transfer_map *map,
-                                    buffer_of_float potentials);
+cutoff_mesh transfer_map_mesh(const transfer_meshes *meshes, const transfer_map *map, buffer_of_float potentials);
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
@@ -157,22 +155,22 @@ cutoff_lattice transfer_map_lattice(const transfer_lattices *lattices, const tra
  * them the sequence can be cancelled. The bytes are the same. */
 
 /* Equation 12: sets the finest level's charges. */
-void transfer_anterpolate(command_sequence *w, const transfer_lattices *l, const transfer_atoms *atoms,
+void transfer_anterpolate(command_sequence *w, const transfer_meshes *l, const transfer_atoms *atoms,
                           buffer_of_float charges);
 
 /* Equation 13: sets the charges of level `fine` + 1, from those of level `fine`, which may be in
  * the same buffer. */
-void transfer_restrict(command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
+void transfer_restrict(command_sequence *w, const transfer_meshes *l, int fine, buffer_of_float from,
                        buffer_of_float to);
 
 /* Equation 16: adds what level `fine` + 1 brings, `from`, to the potentials of level `fine`, which
  * may be in the same buffer. */
-void transfer_prolongate(command_sequence *w, const transfer_lattices *l, int fine, buffer_of_float from,
+void transfer_prolongate(command_sequence *w, const transfer_meshes *l, int fine, buffer_of_float from,
                          buffer_of_float to);
 
 /* Equation 17: planes [first, first + count) of the map, stored from the first on, get the finest
  * level's potentials added, or set. */
-void transfer_interpolate(command_sequence *w, const transfer_lattices *l, const transfer_map *map, int64_t first,
+void transfer_interpolate(command_sequence *w, const transfer_meshes *l, const transfer_map *map, int64_t first,
                           int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi);
 
 #endif

@@ -102,9 +102,9 @@ static interpolation_list_spec list_spec(int points, bool field, bool by_plane)
                                      .by_plane = by_plane};
 }
 
-/* What the room for a block's nodes is rounded up to, so that maps and lattices of many spacings
+/* What the room for a block's nodes is rounded up to, so that maps and meshes of many spacings
  * share a kernel. A work-item that is alone reads no more than there are, and takes steps that
- * hardly any tolerance or grid leads out of; each item of a group has registers for its share of
+ * hardly any tolerance or mesh leads out of; each item of a group has registers for its share of
  * all. */
 enum { NODES_STEP = 4, NODES_STEP_ALONE = 32 };
 _Static_assert(NODES_STEP % LEY_INTERPOLATION_ROWS == 0 && NODES_STEP_ALONE % LEY_INTERPOLATION_ROWS == 0,

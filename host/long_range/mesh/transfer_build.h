@@ -12,7 +12,7 @@ ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, trans
  * spacings apart, with a window of so many points, in s; 0: the device has been used with it. */
 double transfer_interpolation_building_s(const dev_info *info, int points, const double nodes_per_point[3]);
 
-/* What the short-range kernel would add by itself, of a map along the lattice's axes. */
+/* What the short-range kernel would add by itself, of a map along the mesh's axes. */
 cutoff_epilogue transfer_epilogue(const transfer_wish *wish);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct trial {
     transfer_kernels kernels; /* with the one on trial */
     bool periodic[3];
     double box_A[3];
-    ley_lattice points; /* of a map */
+    ley_grid points; /* of a map */
     hierarchy hierarchy;
     coordinate_table array[LEVELS];
     int64_t nodes; /* of all levels, with those of padding */
@@ -25,7 +25,7 @@ typedef struct trial {
     arena arena;
     flight flight;
     command_sequence command_sequence;
-    transfer_lattices lattices;
+    transfer_meshes meshes;
     float *values; /* what is there beforehand, and what comes back */
     reference_value *right;
 } trial;
@@ -90,7 +90,7 @@ static void make_atoms(trial *t)
 }
 
 /* Some blocks and a partial one along each axis, fewer where kernels are interpreted or blocks are
- * large, as those of work-items that are alone; where axes are not the lattice's, skewed. The box
+ * large, as those of work-items that are alone; where axes are not the mesh's, skewed. The box
  * has room for all of them. */
 static void count_points(trial *t)
 {
@@ -110,7 +110,7 @@ static void count_points(trial *t)
 static void place_points(trial *t)
 {
     static const double skewed_A[3] = {1.1, 1.3, 0.9}, periods[3] = {-2, 3, 1};
-    ley_lattice *l = &t->points;
+    ley_grid *l = &t->points;
     for (int axis = 0; axis < 3; axis++) {
         const double step_A = t->kernels.along_axes ? t->kernels.nodes_per_point[axis] * t->hierarchy.step_A[axis][axis]
                                                     : skewed_A[axis],
@@ -272,7 +272,7 @@ static ley_status begin(trial *t, ley_error *error)
     if (t->values == NULL || t->right == NULL)
         return ley_fail_memory(error, (size_t)t->nodes * sizeof *t->right, "the self-test");
     sequence_begin(&t->command_sequence, &t->flight, NULL);
-    return transfer_lattices_create(&t->lattices, &t->kernels, &t->hierarchy, t->array, &t->arena, error);
+    return transfer_meshes_create(&t->meshes, &t->kernels, &t->hierarchy, t->array, &t->arena, error);
 }
 
 static void end(trial *t)
@@ -369,14 +369,14 @@ static ley_status run_anterpolation(trial *t, ley_error *error)
     if (status == LEY_OK)
         status = upload_values(t, &charges, error);
     if (status == LEY_OK) {
-        transfer_anterpolate(&t->command_sequence, &t->lattices, &atoms, charges);
+        transfer_anterpolate(&t->command_sequence, &t->meshes, &atoms, charges);
         status = bring(t, charges.buffer, t->values, t->nodes, error);
     }
     spread_clear(&s);
     return status == LEY_OK ? judge_level(t, 0, error) : status;
 }
 
-/* ---- Between lattices ------------------------------------------------------------------------ */
+/* ---- Between meshes ------------------------------------------------------------------------ */
 
 static void expect_between(trial *t, bool is_restriction)
 {
@@ -410,9 +410,9 @@ static ley_status run_between(trial *t, bool is_restriction, ley_error *error)
     if (status != LEY_OK)
         return status;
     if (is_restriction)
-        transfer_restrict(&t->command_sequence, &t->lattices, 0, values, values);
+        transfer_restrict(&t->command_sequence, &t->meshes, 0, values, values);
     else
-        transfer_prolongate(&t->command_sequence, &t->lattices, 0, values, values);
+        transfer_prolongate(&t->command_sequence, &t->meshes, 0, values, values);
     const ley_status back = bring(t, values.buffer, t->values, t->nodes, error);
     return back == LEY_OK ? judge_level(t, is_restriction ? 1 : 0, error) : back;
 }
@@ -420,7 +420,7 @@ static ley_status run_between(trial *t, bool is_restriction, ley_error *error)
 /* ---- Interpolation --------------------------------------------------------------------------- */
 
 /* Points of planes [first, first + count). */
-static void expect_points(const trial *t, const ley_lattice *l, int64_t first, int64_t count, double factor,
+static void expect_points(const trial *t, const ley_grid *l, int64_t first, int64_t count, double factor,
                           reference_value *right)
 {
     shares of[3];
@@ -439,7 +439,7 @@ static void expect_points(const trial *t, const ley_lattice *l, int64_t first, i
     }
 }
 
-static ley_status judge_points(const trial *t, const ley_lattice *l, int64_t first, int64_t count,
+static ley_status judge_points(const trial *t, const ley_grid *l, int64_t first, int64_t count,
                                const reference_value *right, const float *phi, bool accumulate, ley_error *error)
 {
     ley_status status = LEY_OK;
@@ -455,7 +455,7 @@ static ley_status judge_points(const trial *t, const ley_lattice *l, int64_t fir
 
 static ley_status run_interpolation(trial *t, ley_error *error)
 {
-    const ley_lattice l = t->points;
+    const ley_grid l = t->points;
     const int64_t first = 2, count = l.n[2] - 2, points = l.n[0] * l.n[1] * count;
     const coordinate_table planes = {.n = {l.n[0], l.n[1], count}, .pitch = {l.n[0], l.n[1]}};
     const double factor = 332.06;
@@ -471,7 +471,7 @@ static ley_status run_interpolation(trial *t, ley_error *error)
     if (status == LEY_OK)
         expect_points(t, &l, first, count, factor, right);
     if (status == LEY_OK)
-        status = transfer_map_create(&map, &t->lattices, &t->array[0], &l, &planes, factor, &t->arena, error);
+        status = transfer_map_create(&map, &t->meshes, &t->array[0], &l, &planes, factor, &t->arena, error);
     if (status == LEY_OK)
         status = upload_values(t, &potentials, error);
     if (status == LEY_OK)
@@ -480,7 +480,7 @@ static ley_status run_interpolation(trial *t, ley_error *error)
         for (int64_t i = 0; i < points; i++)
             back[i] = accumulate ? 1 : NAN;
         sequence_write(&t->command_sequence, phi.buffer, 0, back, (size_t)points * sizeof *back);
-        transfer_interpolate(&t->command_sequence, &t->lattices, &map, first, count, accumulate, potentials, phi);
+        transfer_interpolate(&t->command_sequence, &t->meshes, &map, first, count, accumulate, potentials, phi);
         status = bring(t, phi.buffer, back, points, error);
         if (status == LEY_OK)
             status = judge_points(t, &l, first, count, right, back, accumulate, error);

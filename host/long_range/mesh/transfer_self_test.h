@@ -1,4 +1,4 @@
-/* Known-answer tests of the transfers' kernels. Each runs on lattices of several tiles and a
+/* Known-answer tests of the transfers' kernels. Each runs on meshes of several tiles and a
  * partial one, open and periodic, stored in sub-cubes; each node or point has its own limit.
  * `context` of kernel_create() is the transfer_kernels that are being made. */
 #ifndef LEY_LONG_RANGE_MESH_TRANSFER_SELF_TEST_H

@@ -24,10 +24,10 @@ static double transform_bytes(const hierarchy *h, double *largest)
 {
     size_t n[3];
     transform_extent(h, n);
-    const double lattice = (double)fft_lattice_bytes(n, true), halves = hierarchy_is_rectangular(h) ? 8 : 2,
+    const double mesh = (double)fft_mesh_bytes(n, true), halves = hierarchy_is_rectangular(h) ? 8 : 2,
                  waves = sizeof(float) * (double)n[0] * (double)n[1] * (double)n[2] / halves;
-    *largest = fmax(lattice, waves);
-    return 2 * lattice + waves;
+    *largest = fmax(mesh, waves);
+    return 2 * mesh + waves;
 }
 
 /* Of the transform, padding included; 0: there is none. */
@@ -99,15 +99,15 @@ static bool take_plan(const job_plan *given, ley_long_range *r)
     return solver != NULL;
 }
 
-/* Lattices of which level by level more is done by lattice cutoff; false: there is no more room
+/* Meshes of which level by level more is done by lattice cutoff; false: there is no more room
  * with more of them. */
-static bool add_levels(const ley_engine *engine, const ley_atoms *atoms, const ley_lattice *points, ley_long_range *r)
+static bool add_levels(const ley_engine *engine, const ley_atoms *atoms, const ley_grid *points, ley_long_range *r)
 {
     ley_long_range trial = *r;
     hierarchy h;
     for (int levels = 2; levels <= HIERARCHY_MOST_LEVELS; levels++) {
         take_mixed(&trial, levels);
-        if (msm_lattices(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels &&
+        if (msm_meshes(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels &&
             memory_limits_any(engine->worker_count, engine->workers, &h)) {
             *r = trial;
             return true;
@@ -116,13 +116,13 @@ static bool add_levels(const ley_engine *engine, const ley_atoms *atoms, const l
     return false;
 }
 
-/* What there is no room for; lattices that kernels cannot number are none. */
-static void say_why(const hierarchy *h, bool has_lattices, char *why, size_t size)
+/* What there is no room for; meshes that kernels cannot number are none. */
+static void say_why(const hierarchy *h, bool has_meshes, char *why, size_t size)
 {
     int64_t n[3];
     double largest;
-    if (!has_lattices) {
-        snprintf(why, size, "the whole lattice's transform would have more nodes than kernels can number");
+    if (!has_meshes) {
+        snprintf(why, size, "the whole mesh's transform would have more nodes than kernels can number");
         return;
     }
     influence_extent(h, n);
@@ -130,7 +130,7 @@ static void say_why(const hierarchy *h, bool has_lattices, char *why, size_t siz
              (long long)n[1], (long long)n[2], ley_size(memory_limits_bytes(h, &largest)).s);
 }
 
-void memory_limits_solver(const ley_engine *engine, const ley_atoms *atoms, const ley_lattice *points,
+void memory_limits_solver(const ley_engine *engine, const ley_atoms *atoms, const ley_grid *points,
                           const job_plan *given, ley_long_range *range, char *why, size_t size)
 {
     const bool is_mixed = range->solver == LEY_SOLVER_MIXED && range->levels == 0,
@@ -142,9 +142,9 @@ void memory_limits_solver(const ley_engine *engine, const ley_atoms *atoms, cons
         return;
     whole.solver = LEY_SOLVER_FOURIER;
     whole.levels = 0;
-    const bool has_lattices = msm_lattices(&whole, atoms, points, &h, NULL) == LEY_OK;
-    if (is_auto && has_lattices && (h.levels == 0 || memory_limits_any(engine->worker_count, engine->workers, &h)))
+    const bool has_meshes = msm_meshes(&whole, atoms, points, &h, NULL) == LEY_OK;
+    if (is_auto && has_meshes && (h.levels == 0 || memory_limits_any(engine->worker_count, engine->workers, &h)))
         return;
     if (add_levels(engine, atoms, points, range) && is_auto)
-        say_why(&h, has_lattices, why, size);
+        say_why(&h, has_meshes, why, size);
 }

@@ -71,8 +71,8 @@ static ley_status check(const ley_long_range *r, ley_error *error)
                         r->r_min_A);
     if (!(r->spacing_A > 0 && r->spacing_A <= r->cutoff_A))
         return ley_fail(error, LEY_ERROR_USAGE,
-                        "lattice spacing %g A, must be above 0 and at most the cutoff, %g A: what is left beyond the "
-                        "cutoff is as smooth as that, and a wider lattice cannot carry it",
+                        "mesh spacing %g A, must be above 0 and at most the cutoff, %g A: what is left beyond the "
+                        "cutoff is as smooth as that, and a wider mesh cannot carry it",
                         r->spacing_A, r->cutoff_A);
     if (!(r->kappa_per_A >= 0 && r->kappa_per_A <= 100))
         return ley_fail(error, LEY_ERROR_USAGE, "kappa %g / A, must be 0 to 100", r->kappa_per_A);
@@ -83,14 +83,14 @@ static ley_status check(const ley_long_range *r, ley_error *error)
     if (r->solver != LEY_SOLVER_FOURIER && r->cutoff_A > most_ratio * r->spacing_A)
         return ley_fail(
             error, LEY_ERROR_USAGE,
-            "a cutoff of %g A is %.4g lattice spacings of %g A: weights of the lattice cutoff reach twice as "
-            "far, and kernels hold those of at most %g spacings; a wider lattice, a shorter cutoff, or the fourier "
+            "a cutoff of %g A is %.4g mesh spacings of %g A: weights of the lattice cutoff reach twice as "
+            "far, and kernels hold those of at most %g spacings; a wider mesh, a shorter cutoff, or the fourier "
             "solver",
             r->cutoff_A, r->cutoff_A / r->spacing_A, r->spacing_A, most_ratio);
     return LEY_OK;
 }
 
-/* ---- Lattices -------------------------------------------------------------------------------- */
+/* ---- Meshes -------------------------------------------------------------------------------- */
 
 /* Around the charges of some atoms: those without a charge need no nodes. */
 typedef struct boxed {
@@ -160,8 +160,8 @@ static ley_status box_charges(const cell *c, const ley_atoms *atoms, double low[
 }
 
 /* Around the charges and the map. */
-static ley_status find_box(const cell *c, const ley_atoms *atoms, const ley_lattice *points, double low[3],
-                           double high[3], ley_error *error)
+static ley_status find_box(const cell *c, const ley_atoms *atoms, const ley_grid *points, double low[3], double high[3],
+                           ley_error *error)
 {
     empty_box(low, high);
     for (int corner = 0; corner < 8; corner++) {
@@ -169,7 +169,7 @@ static ley_status find_box(const cell *c, const ley_atoms *atoms, const ley_latt
         int64_t at[3];
         for (int axis = 0; axis < 3; axis++)
             at[axis] = corner >> axis & 1 ? points->n[axis] - 1 : 0;
-        ley_lattice_point_A(points, at, corner_A);
+        ley_grid_point_A(points, at, corner_A);
         hierarchy_box(c, 1, corner_A, low, high);
     }
     return box_charges(c, atoms, low, high, error);
@@ -181,7 +181,7 @@ static bool is_in_reach(const int64_t reach[3])
 }
 
 /* Whether kernels reach from end to end of a top level whose nodes all interact, and as far as
- * the cutoffs of the others do: periods may make lattices denser, and oblique cells neighbourhoods
+ * the cutoffs of the others do: periods may make meshes denser, and oblique cells neighbourhoods
  * longer. */
 static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error *error)
 {
@@ -190,19 +190,18 @@ static ley_status check_reach(const hierarchy *h, bool are_asked_for, ley_error 
     hierarchy_whole_reach(h, h->levels - 1, reach);
     if (h->solver == HIERARCHY_MULTILEVEL && !is_in_reach(reach))
         return ley_fail(error, status,
-                        "%d level%s too few for these atoms and this map: all pairs of the coarsest lattice's nodes "
+                        "%d level%s too few for these atoms and this map: all pairs of the coarsest mesh's nodes "
                         "interact, and kernels reach %d nodes far%s",
                         h->levels, h->levels == 1 ? " is" : "s are", LATTICE_MOST_RADIUS,
-                        are_asked_for ? "; take more levels, or 0: as many as pay"
-                        : h->cell.dimensions == 0
-                            ? "; take a wider lattice spacing, or the fourier solver"
-                            : "; no more can be had, since the shortest period has too few nodes "
-                              "to be halved: take a wider lattice spacing, or the fourier solver");
+                        are_asked_for             ? "; take more levels, or 0: as many as pay"
+                        : h->cell.dimensions == 0 ? "; take a wider mesh spacing, or the fourier solver"
+                                                  : "; no more can be had, since the shortest period has too few nodes "
+                                                    "to be halved: take a wider mesh spacing, or the fourier solver");
     hierarchy_reach(h, reach);
     if (h->levels > 1 && !is_in_reach(reach))
         return ley_fail(error, LEY_ERROR_USAGE,
                         "the weights of %d levels reach %lld, %lld and %lld nodes along the cell's axes, whose periods "
-                        "are whole numbers of nodes, and kernels hold those of at most %d: take a wider lattice "
+                        "are whole numbers of nodes, and kernels hold those of at most %d: take a wider mesh "
                         "spacing, a shorter cutoff, or the fourier solver",
                         h->levels, (long long)reach[0], (long long)reach[1], (long long)reach[2], LATTICE_MOST_RADIUS);
     return LEY_OK;
@@ -214,7 +213,7 @@ static ley_status check_numbers(const hierarchy *h, ley_error *error)
     if (h->solver == HIERARCHY_FOURIER ? spectral_can_number(h) : v_cycle_can_number(h))
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_INPUT,
-                    "a lattice of %lld x %lld x %lld nodes%s is more than a kernel can number: take a wider "
+                    "a mesh of %lld x %lld x %lld nodes%s is more than a kernel can number: take a wider "
                     "--mesh-spacing",
                     (long long)n[0], (long long)n[1], (long long)n[2],
                     h->solver == HIERARCHY_FOURIER && h->cell.dimensions < 3
@@ -262,8 +261,8 @@ double ley_long_range_background_e(const ley_atoms *atoms, const ley_long_range 
     return is_charged ? -total_e : 0;
 }
 
-static ley_status make_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *points,
-                                hierarchy *made, ley_error *error)
+static ley_status make_meshes(const ley_long_range *r, const ley_atoms *atoms, const ley_grid *points, hierarchy *made,
+                              ley_error *error)
 {
     double low[3], high[3];
     hierarchy_options o = {.splitting = (splitting_kind)r->splitting,
@@ -311,8 +310,8 @@ bool msm_otherwise(const ley_long_range *r, ley_long_range *other)
     return true;
 }
 
-ley_status msm_lattices(const ley_long_range *asked, const ley_atoms *atoms, const ley_lattice *points, hierarchy *made,
-                        ley_error *error)
+ley_status msm_meshes(const ley_long_range *asked, const ley_atoms *atoms, const ley_grid *points, hierarchy *made,
+                      ley_error *error)
 {
     const ley_long_range resolved = msm_resolved(asked), *r = &resolved;
     bool has_far = true;
@@ -328,15 +327,15 @@ ley_status msm_lattices(const ley_long_range *asked, const ley_atoms *atoms, con
     if (status == LEY_OK)
         status = find_far(r, &has_far, error);
     if (status == LEY_OK && has_far)
-        status = make_lattices(r, atoms, points, &h, error);
+        status = make_meshes(r, atoms, points, &h, error);
     if (status == LEY_OK)
         *made = h;
     return status;
 }
 
-ley_lattice msm_points(const cell *c, const ley_lattice *points)
+ley_grid msm_points(const cell *c, const ley_grid *points)
 {
-    ley_lattice moved = *points;
+    ley_grid moved = *points;
     double component[3];
     cell_components(c, points->origin_A, component);
     for (int i = 0; i < 3; i++)

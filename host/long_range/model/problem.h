@@ -1,4 +1,4 @@
-/* What a long-range job sums: which options make sense, and the lattices that follow from them. */
+/* What a long-range job sums: which options make sense, and the meshes that follow from them. */
 #ifndef LEY_LONG_RANGE_MODEL_PROBLEM_H
 #define LEY_LONG_RANGE_MODEL_PROBLEM_H
 
@@ -8,13 +8,13 @@
 /* Steps of the work of the stage that sums. */
 enum { MSM_STEP_SHORT_RANGE, MSM_STEP_INTERPOLATION };
 
-/* The lattices around the charges and the map's points; none, of which `levels` is 0, where
+/* The meshes around the charges and the map's points; none, of which `levels` is 0, where
  * screening leaves nothing beyond the cutoff. Errors: LEY_ERROR_USAGE for options out of the range
- * that leyden_long_range.h gives and for what does not combine; LEY_ERROR_INPUT for lattices that
+ * that leyden_long_range.h gives and for what does not combine; LEY_ERROR_INPUT for meshes that
  * are too large, a cell that is none, and a net charge that has no potential. Units, dielectric,
  * temperature and r_min are taken as they are. */
-ley_status msm_lattices(const ley_long_range *r, const ley_atoms *atoms, const ley_lattice *points, hierarchy *made,
-                        ley_error *error);
+ley_status msm_meshes(const ley_long_range *r, const ley_atoms *atoms, const ley_grid *points, hierarchy *made,
+                      ley_error *error);
 
 /* The names of leyden_long_range.h, by number; NULL behind the last. */
 extern const char *const msm_splitting_words[], *const msm_window_words[];
@@ -30,9 +30,9 @@ bool msm_otherwise(const ley_long_range *r, ley_long_range *other);
 ley_window msm_nodal_window(ley_window w);
 
 /* The map's points, moved by whole periods so that the first one is in the cell. */
-ley_lattice msm_points(const cell *c, const ley_lattice *points);
+ley_grid msm_points(const cell *c, const ley_grid *points);
 
-/* Bytes of the host's memory that so many atoms take in the finest lattice's bins. */
+/* Bytes of the host's memory that so many atoms take in the finest mesh's bins. */
 double msm_bytes(const hierarchy *h, size_t atoms);
 
 #endif

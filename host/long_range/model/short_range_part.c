@@ -63,7 +63,7 @@ static void put_formula(const splitting *s, double cutoff_A, double r_min_A, pai
     snprintf(f->text + used, size - used, ")/cutoff)");
 }
 
-ley_short_range pairs_of(const ley_long_range *r, const splitting *lattices, pairs_formula *formula)
+ley_short_range pairs_of(const ley_long_range *r, const splitting *meshes, pairs_formula *formula)
 {
     static const ley_pair pairs[] = {LEY_PAIR_TAYLOR2, LEY_PAIR_TAYLOR3, LEY_PAIR_TAYLOR4}; /* of cutoff.cl */
     ley_short_range near;
@@ -76,17 +76,17 @@ ley_short_range pairs_of(const ley_long_range *r, const splitting *lattices, pai
     near.kappa_per_A = r->kappa_per_A;
     memcpy(near.periodic, r->periodic, sizeof near.periodic);
     memcpy(near.cell_A, r->cell_A, sizeof near.cell_A);
-    if (lattices == NULL) {
+    if (meshes == NULL) {
         near.pair = LEY_PAIR_YUKAWA;
-    } else if (pairs_are_named(r, lattices)) {
+    } else if (pairs_are_named(r, meshes)) {
         near.pair = pairs[r->splitting];
     } else {
-        const bool is_far = is_far_from_contact(r, lattices);
-        put_formula(lattices, r->cutoff_A, is_far ? 0 : r->r_min_A, formula);
+        const bool is_far = is_far_from_contact(r, meshes);
+        put_formula(meshes, r->cutoff_A, is_far ? 0 : r->r_min_A, formula);
         near.pair = LEY_PAIR_EXPRESSION;
         near.expression = formula->text;
         near.r_min_A = is_far ? r->r_min_A : fmin(r->r_min_A, 1e-4 * r->cutoff_A);
-        near.number_count = (size_t)lattices->degree + (is_far ? 2 : 3);
+        near.number_count = (size_t)meshes->degree + (is_far ? 2 : 3);
         near.numbers = formula->numbers;
     }
     return near;

@@ -1,5 +1,5 @@
 /* The half of a long-range sum that pairs within the cutoff make: the short-range sum that goes
- * with the lattices. */
+ * with the meshes. */
 #ifndef LEY_LONG_RANGE_MODEL_SHORT_RANGE_PART_H
 #define LEY_LONG_RANGE_MODEL_SHORT_RANGE_PART_H
 
@@ -14,19 +14,19 @@ typedef struct pairs_formula {
 } pairs_formula;
 
 /* The short-range sum: one of the pair functions that the kernel has, or an expression of the
- * splitting's polynomial, which is put into `formula`; without lattices (NULL) screened charges
+ * splitting's polynomial, which is put into `formula`; without meshes (NULL) screened charges
  * alone. Distances below r_min count as r_min in 1/r alone: an r_min that is not small beside the
  * cutoff stands in the formula, and the sum's own one is smaller. */
-ley_short_range pairs_of(const ley_long_range *r, const splitting *lattices, pairs_formula *formula);
+ley_short_range pairs_of(const ley_long_range *r, const splitting *meshes, pairs_formula *formula);
 
 /* Whether that is one of the pair functions that the kernel has. */
-bool pairs_are_named(const ley_long_range *r, const splitting *lattices);
+bool pairs_are_named(const ley_long_range *r, const splitting *meshes);
 
 /* The number of the kernel that does the sum, for plans. Kernels differ by degree, by whether there
  * is screening, whether the formula knows r_min, and whether sums are plain floats. All degrees
  * behind those that plans take have one number together. */
 enum { PAIRS_DEGREES = 10, PAIRS_KERNELS = 2 * 5 * PAIRS_DEGREES };
-int pairs_kernel(const ley_long_range *r, const splitting *lattices, bool is_float);
+int pairs_kernel(const ley_long_range *r, const splitting *meshes, bool is_float);
 
 /* Which is allowed where the options say nothing of it: what floats are off by anyway. */
 #define PAIRS_CONTACT_ERROR 3e-5

@@ -110,12 +110,12 @@ ley_status lattice_tables_create(lattice_tables *t, const lattice_kernel *kernel
         t->first_group[level + 1] = t->first_group[level] + regions[0] * regions[1] * regions[2];
     }
     if (count > INT32_MAX || t->first_group[layout->count] > INT32_MAX)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "the lattices are more than a kernel can number");
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "the meshes are more than a kernel can number");
     level_record records[LATTICE_MOST_LEVELS];
     int32_t *made = malloc((size_t)count * sizeof *made);
     int64_t at = 0;
     if (made == NULL)
-        return ley_fail_memory(error, (size_t)count * sizeof *made, "tables of lattices");
+        return ley_fail_memory(error, (size_t)count * sizeof *made, "tables of meshes");
     for (int level = 0; level < layout->count; level++)
         records[level] = make_level(t, level, made, &at);
     ley_status status =

@@ -1,4 +1,4 @@
-/* The lattice cutoff on one device: a kernel, what it needs to know of a hierarchy of lattices, its
+/* The lattice cutoff on one device: a kernel, what it needs to know of a hierarchy of meshes, its
  * weights, and launches in a sequence of operations. */
 #ifndef LEY_LONG_RANGE_MULTILEVEL_LATTICE_KERNEL_H
 #define LEY_LONG_RANGE_MULTILEVEL_LATTICE_KERNEL_H

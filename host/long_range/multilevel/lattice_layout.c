@@ -17,14 +17,14 @@ static ley_status add_level(lattice_layout *layout, int level, ley_error *error)
     for (int axis = 0; axis < 3; axis++) {
         const int64_t n = layout->levels[level].n[axis];
         if (n < 1)
-            return ley_fail(error, LEY_ERROR_USAGE, "level %d of the lattices has %lld nodes along an axis", level,
+            return ley_fail(error, LEY_ERROR_USAGE, "level %d of the meshes has %lld nodes along an axis", level,
                             (long long)n);
         layout->cubes[level][axis] = n < INT32_MAX ? ley_round_up(n, LEY_CUBE) / LEY_CUBE : n;
         if (!ley_multiply(nodes, layout->cubes[level][axis], &nodes))
             nodes = INT64_MAX;
     }
     if (nodes >= -LEY_NOWHERE || layout->first_node[level] > INT32_MAX - nodes)
-        return ley_fail(error, LEY_ERROR_NO_DEVICE, "level %d of the lattices has more nodes than a kernel can number",
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "level %d of the meshes has more nodes than a kernel can number",
                         level);
     layout->first_node[level + 1] = layout->first_node[level] + nodes;
     return LEY_OK;
@@ -35,7 +35,7 @@ ley_status lattice_layout_make(const lattice_level *levels, int count, lattice_l
     ley_status status = LEY_OK;
     *layout = (lattice_layout){.count = count};
     if (count < 1 || count > LATTICE_MOST_LEVELS)
-        return ley_fail(error, LEY_ERROR_USAGE, "%d levels of lattices, not 1 to %d", count, LATTICE_MOST_LEVELS);
+        return ley_fail(error, LEY_ERROR_USAGE, "%d levels of meshes, not 1 to %d", count, LATTICE_MOST_LEVELS);
     for (int level = 0; level < count && status == LEY_OK; level++) {
         layout->levels[level] = levels[level];
         status = add_level(layout, level, error);

@@ -1,4 +1,4 @@
-/* A hierarchy of lattices as lattice.cl has it: levels in sub-cubes of 4 x 4 x 4 nodes, one after
+/* A hierarchy of meshes as lattice.cl has it: levels in sub-cubes of 4 x 4 x 4 nodes, one after
  * the other in one buffer; and the weights of a neighbourhood. Device-free. */
 #ifndef LEY_LONG_RANGE_MULTILEVEL_LATTICE_LAYOUT_H
 #define LEY_LONG_RANGE_MULTILEVEL_LATTICE_LAYOUT_H

@@ -153,7 +153,7 @@ ley_status tuning_lattice(const dev_info *info, const lattice_wish *wish, lattic
     for (int axis = 0; axis < 3; axis++)
         if (wish->radius[axis] < 0 || wish->radius[axis] > LATTICE_MOST_RADIUS)
             return ley_fail(error, LEY_ERROR_USAGE,
-                            "a neighbourhood of %d nodes along an axis: 0 to %d are possible, take a coarser lattice",
+                            "a neighbourhood of %d nodes along an axis: 0 to %d are possible, take a coarser mesh",
                             wish->radius[axis], LATTICE_MOST_RADIUS);
     ley_status status = tuning_check(info, v->name, v->where, wish->sum, error);
     if (status != LEY_OK)

@@ -44,16 +44,16 @@ void v_cycle_run(const v_cycle *c, command_sequence *w)
     if (c->is_mixed)
         spectral_clear(&c->spectral, w);
     sequence_step(w, CYCLE_ANTERPOLATION);
-    transfer_anterpolate(w, &c->lattices, &c->atoms, c->charges);
+    transfer_anterpolate(w, &c->meshes, &c->atoms, c->charges);
     sequence_step(w, CYCLE_RESTRICTION);
     for (int k = 0; k < top; k++)
-        transfer_restrict(w, &c->lattices, k, c->charges, k + 1 < top ? c->charges : top_charges);
+        transfer_restrict(w, &c->meshes, k, c->charges, k + 1 < top ? c->charges : top_charges);
     sequence_step(w, CYCLE_LATTICE_CUTOFF);
     run_cutoff(c, w, top);
     run_top(c, w);
     sequence_step(w, CYCLE_PROLONGATION);
     for (int k = top - 1; k >= 0; k--)
-        transfer_prolongate(w, &c->lattices, k, k + 1 < top ? c->potentials : top_potentials, c->potentials);
+        transfer_prolongate(w, &c->meshes, k, k + 1 < top ? c->potentials : top_potentials, c->potentials);
 }
 
 void v_cycle_learn(const v_cycle *c, const sequence_times *times)
@@ -99,7 +99,7 @@ static ley_status find_radius(const hierarchy *h, bool is_top, int radius[3], le
         if (reach[axis] > LATTICE_MOST_RADIUS)
             return ley_fail(
                 error, LEY_ERROR_USAGE,
-                "lattice: the sums of %s reach %lld nodes far along axis %d, must be at most %d: take %s, or "
+                "mesh: the sums of %s reach %lld nodes far along axis %d, must be at most %d: take %s, or "
                 "--solver fourier",
                 is_top ? "the top level" : "the levels", (long long)reach[axis], axis + 1, LATTICE_MOST_RADIUS,
                 is_top ? "more --levels, a wider --mesh-spacing" : "a shorter --cutoff, a wider --mesh-spacing");
@@ -119,8 +119,8 @@ static ley_status ready_top(v_cycle *c, dev *device, int sum, const fft_wish *ff
 {
     lattice_wish top;
     if (c->is_mixed) {
-        const ley_status status = (foreseen ? spectral_foresee_lattice
-                                            : spectral_ready_lattice)(&c->spectral, device, &c->top_level, fft, error);
+        const ley_status status =
+            (foreseen ? spectral_foresee_mesh : spectral_ready_mesh)(&c->spectral, device, &c->top_level, fft, error);
         c->spectral.step = CYCLE_FORWARD - SPECTRAL_FORWARD;
         c->spectral.arena.within = &c->arena;
         return status;
@@ -219,7 +219,7 @@ static ley_status upload_weights(v_cycle *c, weighing *w, const lattice_kernel *
     const size_t count = lattice_weights_count(&w->weights);
     w->values = malloc(count * sizeof *w->values);
     if (w->values == NULL)
-        return ley_fail_memory(error, count * sizeof *w->values, "weights of a lattice");
+        return ley_fail_memory(error, count * sizeof *w->values, "weights of a mesh");
     parallel_ranges(count, weigh_some, w);
     w->weights.values = w->values;
     const ley_status status = cancel_is_asked(c->cancelled) ? ley_fail(error, LEY_CANCELLED, "cancelled")
@@ -259,7 +259,7 @@ static ley_status make_all_weights(v_cycle *c, const spread *atoms, ley_error *e
     return status;
 }
 
-/* ---- Lattices -------------------------------------------------------------------------------- */
+/* ---- Meshes -------------------------------------------------------------------------------- */
 
 /* Levels that are stored one after the other: all but a top one that is done by transforms. */
 static int stored_levels(const hierarchy *h)
@@ -302,21 +302,21 @@ static ley_status load_top(v_cycle *c, const lattice_layout *layout, ley_error *
 {
     if (!c->is_mixed)
         return lattice_tables_create(&c->top_tables, &c->top, layout, &c->arena, error);
-    const ley_status status = spectral_load_lattice(&c->spectral, error);
+    const ley_status status = spectral_load_mesh(&c->spectral, error);
     c->arrays[c->hierarchy->levels - 1] = c->spectral.arrays[0];
     return status;
 }
 
-static ley_status load_lattices(v_cycle *c, const lattice_layout *layout, ley_error *error)
+static ley_status load_meshes(v_cycle *c, const lattice_layout *layout, ley_error *error)
 {
     const hierarchy *h = c->hierarchy;
     const size_t bytes = c->bytes = (size_t)lattice_layout_bytes(layout);
-    ley_status status = arena_check_host(&c->arena, "lattices for the processor as a device", 2 * (double)bytes,
+    ley_status status = arena_check_host(&c->arena, "meshes for the processor as a device", 2 * (double)bytes,
                                          "a wider --mesh-spacing", error);
     if (status == LEY_OK)
         status = load_top(c, layout, error);
     if (status == LEY_OK)
-        status = transfer_lattices_create(&c->lattices, &c->transfer, h, c->arrays, &c->arena, error);
+        status = transfer_meshes_create(&c->meshes, &c->transfer, h, c->arrays, &c->arena, error);
     if (status == LEY_OK)
         status = arena_buffer(&c->arena, bytes, DEV_READ_WRITE, &c->charges.buffer, error);
     if (status == LEY_OK)
@@ -335,13 +335,13 @@ ley_status v_cycle_load(v_cycle *c, const spread *atoms, ley_error *error)
         return status;
     for (int k = 0; k < layout.count; k++)
         c->arrays[k] = lattice_layout_array(&layout, k);
-    status = load_lattices(c, &layout, error);
+    status = load_meshes(c, &layout, error);
     if (status == LEY_OK && atoms->at != NULL)
         status = transfer_atoms_create(&c->atoms, atoms, &c->arena, error);
     return status == LEY_OK ? make_all_weights(c, atoms, error) : status;
 }
 
-/* 0: kernels cannot number the lattices. */
+/* 0: kernels cannot number the meshes. */
 size_t v_cycle_lent_bytes(const v_cycle *c)
 {
     lattice_layout layout;
@@ -358,10 +358,10 @@ ley_status v_cycle_borrow(v_cycle *c, ley_error *error)
     for (int k = 0; k < c->hierarchy->levels && status == LEY_OK; k++)
         c->arrays[k] = lattice_layout_array(&layout, k < layout.count ? k : 0);
     if (status == LEY_OK)
-        status = arena_check_host(&c->arena, "lattices for the processor as a device", (double)v_cycle_lent_bytes(c),
+        status = arena_check_host(&c->arena, "meshes for the processor as a device", (double)v_cycle_lent_bytes(c),
                                   "a wider --mesh-spacing", error);
     if (status == LEY_OK)
-        status = transfer_lattices_create(&c->lattices, &c->transfer, c->hierarchy, c->arrays, &c->arena, error);
+        status = transfer_meshes_create(&c->meshes, &c->transfer, c->hierarchy, c->arrays, &c->arena, error);
     return status == LEY_OK
                ? arena_buffer(&c->arena, v_cycle_lent_bytes(c), DEV_READ_WRITE, &c->potentials.buffer, error)
                : status;

@@ -1,5 +1,5 @@
 /* The V-cycle of multilevel summation on one device: from atoms to the potentials of the finest
- * lattice, all on the device. Hardy, Stone, Schulten, Parallel Computing 35, 164 (2009), equations
+ * mesh, all on the device. Hardy, Stone, Schulten, Parallel Computing 35, 164 (2009), equations
  * 12 to 16. With HIERARCHY_MIXED the top level is done by Fourier transforms (spectral.h), in a
  * buffer of its own. */
 #ifndef LEY_LONG_RANGE_MULTILEVEL_V_CYCLE_H
@@ -33,7 +33,7 @@ typedef struct v_cycle {
     lattice_kernel cutoff, top; /* of all levels but the top one; all pairs of that, where it is not mixed */
     arena arena;                /* of: */
     coordinate_table arrays[HIERARCHY_MOST_LEVELS];
-    transfer_lattices lattices;
+    transfer_meshes meshes;
     transfer_atoms atoms;
     lattice_tables cutoff_tables, top_tables;
     buffer_of_float weights[HIERARCHY_MOST_LEVELS]; /* of level 0 for all but the top one, or of each */
@@ -51,7 +51,7 @@ bool v_cycle_can_number(const hierarchy *h);
 ley_status v_cycle_ready(v_cycle *c, dev *device, const hierarchy *h, const transfer_wish *wish, int sum,
                          const fft_wish *fft, bool foreseen, ley_error *error);
 
-/* Lattices, weights and atoms go to the device: charges that have a potential
+/* Meshes, weights and atoms go to the device: charges that have a potential
  * (hierarchy_check_charge()). Errors: those of lattice_sum_create(). */
 ley_status v_cycle_load(v_cycle *c, const spread *atoms, ley_error *error);
 
@@ -61,7 +61,7 @@ void v_cycle_run(const v_cycle *c, command_sequence *w);
 /* How long it is predicted to take with so many atoms, once it is ready; 0: nobody knows. */
 double v_cycle_seconds(const v_cycle *c, size_t atoms);
 
-/* Bytes of its lattices on the device, of one that is ready; and of the largest of its buffers. */
+/* Bytes of its meshes on the device, of one that is ready; and of the largest of its buffers. */
 double v_cycle_bytes(const v_cycle *c, double *largest);
 
 /* The finest level, as solver_lent_bytes() says; and a buffer for it, in place of what

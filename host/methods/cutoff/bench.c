@@ -27,7 +27,7 @@ enum { LEAST_SLABS = 8, SLOTS = METHOD_SLOTS };
 
 typedef struct cutoff_bench {
     ley_atoms *atoms;
-    ley_lattice lattice;
+    ley_grid grid;
     ley_short_range range;
     cutoff_problem problem;
 } cutoff_bench;
@@ -87,7 +87,7 @@ static void end(void *problem)
 static ley_status bin(const cutoff_bench *p, cutoff_problem *problem, ley_error *error)
 {
     ley_status status =
-        cutoff_problem_init(problem, p->atoms, &p->lattice, &p->range, 1, p->range.dielectric, r_min_A, error);
+        cutoff_problem_init(problem, p->atoms, &p->grid, &p->range, 1, p->range.dielectric, r_min_A, error);
     if (status == LEY_OK)
         status = cutoff_problem_bin(problem, error);
     return status == LEY_OK ? cutoff_problem_add_extra(problem, error) : status;
@@ -104,7 +104,7 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
     if (status == LEY_OK)
         status = ley_waterbox_create(d->atoms, 1, 0, &p->atoms, error);
     if (status == LEY_OK)
-        status = ley_lattice_around(p->atoms, h_A, padding_A, &p->lattice, error);
+        status = ley_grid_around(p->atoms, h_A, padding_A, &p->grid, error);
     if (status == LEY_OK)
         status = bin(p, &p->problem, error);
     if (status != LEY_OK) {
@@ -120,7 +120,7 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
 static int64_t run_layers(const cutoff_kernel *k, double most_bytes, bool in_parts)
 {
     const dev_info *info = k->device->info;
-    const int64_t layers = cutoff_layers(&k->problem->lattice);
+    const int64_t layers = cutoff_layers(&k->problem->grid);
     int64_t layer_bytes = INT64_MAX;
     cutoff_kernel_bytes(k, 1, &layer_bytes);
     double most = most_bytes;
@@ -145,11 +145,11 @@ static double sum_of(const float *values, int64_t n)
     return sum;
 }
 
-/* Adds up what is counted at all points: the lattice's own, or all that the device has. */
+/* Adds up what is counted at all points: the grid's own, or all that the device has. */
 static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_bench_options *o, ley_map *map, double *sum,
                              ley_error *error)
 {
-    const int64_t layers = cutoff_layers(&k->problem->lattice),
+    const int64_t layers = cutoff_layers(&k->problem->grid),
                   piece = run_layers(k, most_run_bytes, k->device->info->device_class != DEV_GPU);
     cutoff_run run = {.kernel = NULL};
     ley_status status = cutoff_run_create(&run, k, piece, error);
@@ -161,7 +161,7 @@ static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_benc
         if (status == LEY_OK)
             status = cutoff_run_finish(&run, cutoff_run_place(&run, ley_map_values(map)), NULL, error);
         if (status == LEY_OK && with_padding) {
-            const int64_t *n = k->problem->lattice.n;
+            const int64_t *n = k->problem->grid.n;
             const tiled_slab regions = {.n = {n[0], n[1], run.planes},
                                         .region = {k->region[0], k->region[1], k->region[2]},
                                         .store = PADDED_FLOAT};
@@ -171,12 +171,12 @@ static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_benc
         }
     }
     if (status == LEY_OK && !with_padding)
-        *sum = sum_of(ley_map_read_values(map), ley_lattice_points(&k->problem->lattice));
+        *sum = sum_of(ley_map_read_values(map), ley_grid_points(&k->problem->grid));
     cutoff_run_destroy(&run);
     return status;
 }
 
-/* `pair`: LEY_PAIR_SPEC_INSIDE, at the lattice's points, or LEY_PAIR_SPEC_TESTED, also at those of
+/* `pair`: LEY_PAIR_SPEC_INSIDE, at the grid's points, or LEY_PAIR_SPEC_TESTED, also at those of
  * padding. A sum a point is below 2^24, so that floats count. */
 static ley_status count_pairs(worker *w, const ley_bench_options *o, const char *variant, const cutoff_bench *p,
                               int pair, double *pairs, ley_error *error)
@@ -188,7 +188,7 @@ static ley_status count_pairs(worker *w, const ley_bench_options *o, const char 
     wish.math = (int)LEY_MATH_STANDARD;
     wish.sum = LEY_SPEC_SUM_FLOAT;
     wish.store = LEY_STORE_REGIONS;
-    ley_status status = ley_map_create(&p->lattice, &map, error);
+    ley_status status = ley_map_create(&p->grid, &map, error);
     if (status == LEY_OK)
         status = cutoff_kernel_create(w->device, &wish, &p->problem, &kernel, error);
     if (status == LEY_OK)
@@ -205,8 +205,8 @@ static ley_status count(worker *w, const ley_bench_options *o, const void *probl
 {
     const cutoff_bench *p = problem;
     for (int axis = 0; axis < 3; axis++)
-        d->n[axis] = p->lattice.n[axis];
-    d->points = ley_lattice_points(&p->lattice);
+        d->n[axis] = p->grid.n[axis];
+    d->points = ley_grid_points(&p->grid);
     return count_pairs(w, o, NULL, p, LEY_PAIR_SPEC_INSIDE, &d->pairs, error);
 }
 
@@ -223,7 +223,7 @@ typedef struct resident {
 static ley_status run_once(void *context, double *seconds, ley_error *error)
 {
     resident *r = context;
-    const int64_t layers = cutoff_layers(&r->kernel->problem->lattice);
+    const int64_t layers = cutoff_layers(&r->kernel->problem->grid);
     ley_status status = LEY_OK;
     *seconds = 0;
     for (int64_t first = 0; first < layers && status == LEY_OK; first += r->slab) {
@@ -282,7 +282,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
     const cutoff_wish wish = wish_of(o, &p->range, variant);
     ley_map *map = NULL;
     double tested = 0;
-    ley_status status = ley_map_create(&p->lattice, &map, error);
+    ley_status status = ley_map_create(&p->grid, &map, error);
     if (status == LEY_OK)
         status = cutoff_kernel_create(w->device, &wish, &p->problem, &kernel, error);
     if (status == LEY_OK)
@@ -329,7 +329,7 @@ static ley_status finish_slab(const whole_job *j, cutoff_run *run, ley_error *er
 /* One slab computes while the one before travels, and the one before that is put into the map. */
 static ley_status run_slabs(const whole_job *j, ley_error *error)
 {
-    const int64_t layers = cutoff_layers(&j->bench->lattice), slabs = (layers + j->slab - 1) / j->slab;
+    const int64_t layers = cutoff_layers(&j->bench->grid), slabs = (layers + j->slab - 1) / j->slab;
     ley_status status = LEY_OK;
     for (int64_t i = 0; i < slabs + SLOTS - 1 && status == LEY_OK; i++) {
         const int64_t first = i * j->slab;
@@ -381,7 +381,7 @@ static ley_status whole(worker *w, const ley_bench_options *o, const void *probl
     whole_job j = {.bench = p, .wish = &wish, .runs = runs};
     ley_map *map = NULL;
     bench_row row = {.name = ""};
-    ley_status status = ley_map_create(&p->lattice, &map, error);
+    ley_status status = ley_map_create(&p->grid, &map, error);
     if (status == LEY_OK)
         status = cutoff_kernel_create(w->device, &wish, &p->problem, &kernel, error);
     if (status == LEY_OK)
@@ -431,7 +431,7 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
     const cutoff_bench *p = problem;
     sequential s = {.problem = &p->problem};
     bench_row row = {.name = ""};
-    ley_status status = ley_map_create(&p->lattice, &s.map, error);
+    ley_status status = ley_map_create(&p->grid, &s.map, error);
     if (status == LEY_OK)
         status = bench_time(o, d->pairs, run_sequential, &s, &row, error);
     if (status == LEY_OK)
@@ -530,7 +530,7 @@ static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device 
 }
 
 const bench_subject bench_cutoff = {
-    .makes_lattice = true,
+    .makes_grid = true,
 
     .kernel = &cutoff_kind,
     .check = bench_check_box,

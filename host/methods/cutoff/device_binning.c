@@ -146,9 +146,9 @@ static void launch_link(binner *b)
         .gm_records = b->records,
     };
     for (int axis = 0; axis < 3; axis++) { /* as binning.c has them */
-        a.origin[axis] = p->lattice.origin_A[axis];
+        a.origin[axis] = p->grid.origin_A[axis];
         a.low[axis] = -p->reach_A;
-        a.high[axis] = (double)(p->lattice.n[axis] - 1) * p->lattice.step_A[axis][axis] + p->reach_A;
+        a.high[axis] = (double)(p->grid.n[axis] - 1) * p->grid.step_A[axis][axis] + p->reach_A;
         a.side[axis] = p->side_A[axis];
         a.bins_per_A[axis] = 1 / p->side_A[axis];
         a.zero[axis] = (double)p->origin_bin[axis];
@@ -338,7 +338,7 @@ typedef struct trial {
  * not rounded shows, and the first ones in clusters: bins that go on in one more, and in many. */
 static ley_status make_atoms(const binning_plan *plan, size_t n, ley_atoms **atoms, ley_error *error)
 {
-    const ley_lattice *l = &plan->lattice;
+    const ley_grid *l = &plan->grid;
     double *position_A = calloc(4 * n, sizeof(double));
     if (position_A == NULL)
         return ley_fail_memory(error, 4 * n * sizeof(double), "the self-test");
@@ -365,7 +365,7 @@ static ley_status make_atoms(const binning_plan *plan, size_t n, ley_atoms **ato
 
 static ley_status trial_create(const dev *device, trial *t, ley_error *error)
 {
-    const ley_lattice lattice = {.n = {21, 18, 19}, .step_A = LEY_STEPS(0.3, 0.31, 0.29), .origin_A = {0, 40, -3}};
+    const ley_grid grid = {.n = {21, 18, 19}, .step_A = LEY_STEPS(0.3, 0.31, 0.29), .origin_A = {0, 40, -3}};
     binning_options o;
     binning_options_default(&o);
     o.cutoff_A = 2.1;
@@ -381,7 +381,7 @@ static ley_status trial_create(const dev *device, trial *t, ley_error *error)
     ley_atoms *any = NULL;
     ley_status status = ley_atoms_create(1, one, one + 3, NULL, &any, error);
     if (status == LEY_OK)
-        status = binning_prepare(any, &lattice, &o, &t->plan, error);
+        status = binning_prepare(any, &grid, &o, &t->plan, error);
     ley_atoms_destroy(any);
     if (status == LEY_OK)
         status = make_atoms(&t->plan, (device->info->quirks & DEV_QUIRK_INTERPRETER) != 0 ? 300 : TRIAL_ATOMS,

@@ -45,6 +45,6 @@ ley_status cutoff_epilogue_check(const dev_info *info, const job_plan *plan, con
                ? LEY_OK
                : plan_fail(error,
                            "interpolation of %s is to be in the kernel's epilogue, which variant %s cannot have "
-                           "for this map and lattice",
+                           "for this map and mesh",
                            info->name, choice->variant);
 }

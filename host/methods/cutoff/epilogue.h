@@ -1,5 +1,5 @@
-/* What the short-range kernel may add to its sums by itself, before it stores them: a lattice's
- * potentials, interpolated along the map's axes (cl/cutoff_epilogue.h). Whose lattice that is, its
+/* What the short-range kernel may add to its sums by itself, before it stores them: a mesh's
+ * potentials, interpolated along the map's axes (cl/cutoff_epilogue.h). Whose mesh that is, its
  * caller alone knows. The map is written once, then; elsewhere a pass of its own reads and writes
  * it once more. A job's plan says which: `interpolation` of a device. */
 #ifndef LEY_CUTOFF_EPILOGUE_H
@@ -13,8 +13,8 @@
 typedef struct cutoff_epilogue {
     int nodes;                 /* along each axis, that have a part in a region, at most; 0: the kernel cannot */
     int window;                /* nodes of a point along each axis */
-    double nodes_per_point[3]; /* the map's steps in the lattice's */
-    bool by_plane;             /* LEY_BY_PLANE, of the lattice */
+    double nodes_per_point[3]; /* the map's steps in the mesh's */
+    bool by_plane;             /* LEY_BY_PLANE, of the mesh */
 
     /* Seconds per point that a pass of its own is predicted to take, with what bytes take. */
     double (*pass_s)(const dev_info *info, const calibration *facts, const struct cutoff_epilogue *wish);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Coordinates of nodes before 0 and behind the last one that a point has; and what comes before the
- * lattice in its buffer. */
+ * mesh in its buffer. */
 enum { BEYOND = 12, FIRST = 3 };
 
 /* Nodes per step of the map: a region's last point has the last node that there is room for. */
@@ -16,19 +16,19 @@ static double ratio_of(int nodes, int window)
     return (nodes - window - 1) / (CUTOFF_LAYER - 1.0);
 }
 
-static int64_t extent(const test_lattice *t, int axis, double ratio)
+static int64_t extent(const test_mesh *t, int axis, double ratio)
 {
     return (int64_t)ceil((double)t->points->n[axis] * ratio) + 2 * BEYOND;
 }
 
 /* What comes before it in its buffer. */
-static int32_t first_of(const test_lattice *t)
+static int32_t first_of(const test_mesh *t)
 {
     return t->by_plane ? 0 : FIRST;
 }
 
 /* What each coordinate adds to a node's number, or to that of its plane, from -BEYOND on. */
-static void put_places(test_lattice *t, double ratio)
+static void put_places(test_mesh *t, double ratio)
 {
     const int64_t plane = t->n[0] * t->n[1], stride[3] = {1, t->n[0], t->by_plane ? 1 : plane};
     const int32_t nowhere = t->by_plane ? (int32_t)-plane : LEY_NOWHERE;
@@ -42,7 +42,7 @@ static void put_places(test_lattice *t, double ratio)
     t->at[3] = t->by_plane ? (int32_t)plane : FIRST;
 }
 
-static void put_points(test_lattice *t, double ratio)
+static void put_points(test_mesh *t, double ratio)
 {
     uint32_t state = 1846;
     int64_t at = 0;
@@ -56,15 +56,15 @@ static void put_points(test_lattice *t, double ratio)
     }
 }
 
-ley_status test_lattice_create(test_lattice *t, const ley_lattice *points, int nodes, bool by_plane, double scale,
-                               ley_error *error)
+ley_status test_mesh_create(test_mesh *t, const ley_grid *points, int nodes, bool by_plane, double scale,
+                            ley_error *error)
 {
-    *t = (test_lattice){.points = points,
-                        .n = {11, 9, 10},
-                        .window = nodes >= 13   ? 8
-                                  : nodes >= 10 ? 6
-                                                : 4,
-                        .by_plane = by_plane};
+    *t = (test_mesh){.points = points,
+                     .n = {11, 9, 10},
+                     .window = nodes >= 13   ? 8
+                               : nodes >= 10 ? 6
+                                             : 4,
+                     .by_plane = by_plane};
     const double ratio = ratio_of(nodes, t->window);
     const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]);
     uint32_t state = 1921;
@@ -83,7 +83,7 @@ ley_status test_lattice_create(test_lattice *t, const ley_lattice *points, int n
     return LEY_OK;
 }
 
-void test_lattice_destroy(test_lattice *t)
+void test_mesh_destroy(test_mesh *t)
 {
     free(t->places);
     free(t->nodes);
@@ -91,13 +91,13 @@ void test_lattice_destroy(test_lattice *t)
     free(t->potentials);
 }
 
-ley_status test_lattice_upload(const test_lattice *t, arena *memory, cutoff_lattice *made, ley_error *error)
+ley_status test_mesh_upload(const test_mesh *t, arena *memory, cutoff_mesh *made, ley_error *error)
 {
     const int64_t *n = t->points->n;
     const size_t count = (size_t)(n[0] + n[1] + n[2]), window = (size_t)t->window;
-    *made = (cutoff_lattice){.axes = {t->axes[0], t->axes[1], t->axes[2], 0}};
+    *made = (cutoff_mesh){.axes = {t->axes[0], t->axes[1], t->axes[2], 0}};
     for (int k = 0; k < 4; k++)
-        made->lattice[k] = t->at[k];
+        made->mesh[k] = t->at[k];
     ley_status status =
         arena_upload(memory, t->places, t->place_count * sizeof *t->places, &made->places.buffer, error);
     if (status == LEY_OK)
@@ -109,13 +109,13 @@ ley_status test_lattice_upload(const test_lattice *t, arena *memory, cutoff_latt
                             : status;
 }
 
-void test_lattice_add(const test_lattice *t, const double point_A[3], reference_value *sum)
+void test_mesh_add(const test_mesh *t, const double point_A[3], reference_value *sum)
 {
     const float *weight[3];
     const int32_t *place[3];
     int64_t at = 0;
     for (int axis = 0; axis < 3; axis++) {
-        const ley_lattice *l = t->points;
+        const ley_grid *l = t->points;
         const int64_t i = at + (int64_t)floor((point_A[axis] - l->origin_A[axis]) / l->step_A[axis][axis] + 0.5);
         weight[axis] = t->weights + i * t->window;
         place[axis] = t->places + t->at[axis] + t->nodes[i];

@@ -72,7 +72,7 @@ static void add_bins(pair_sum *s, const double place_A[3])
     double from_A[3];
     for (int axis = 0; axis < 3; axis++) {
         const double side_A = plan->side_A[axis], hair_A = 1e-6 * side_A;
-        from_A[axis] = place_A[axis] - plan->lattice.origin_A[axis] + (double)plan->origin_bin[axis] * side_A;
+        from_A[axis] = place_A[axis] - plan->grid.origin_A[axis] + (double)plan->origin_bin[axis] * side_A;
         low[axis] = (int64_t)fmax(floor((from_A[axis] - s->problem->cutoff_A - hair_A) / side_A), 0);
         high[axis] =
             (int64_t)fmin(floor((from_A[axis] + s->problem->cutoff_A + hair_A) / side_A), (double)(plan->n[axis] - 1));

@@ -25,10 +25,10 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* How far the points of a region that the lattice has reach along an axis. */
+/* How far the points of a region that the grid has reach along an axis. */
 static double extent_A(const cutoff_kernel *k, const cutoff_problem *p, int axis)
 {
-    return (double)(least(k->region[axis], p->lattice.n[axis]) - 1) * p->lattice.step_A[axis][axis];
+    return (double)(least(k->region[axis], p->grid.n[axis]) - 1) * p->grid.step_A[axis][axis];
 }
 
 /* Whether a bin so many steps from home has a corner within reach of a region whose lowest point is
@@ -142,7 +142,7 @@ static ley_status make_homes(const cutoff_kernel *k, const cutoff_problem *p, in
     int64_t stride = 1;
     for (int axis = 0; axis < 3; stride *= p->plan.n[axis++])
         for (int64_t r = 0; r < k->regions[axis]; r++, entry++, begin++) {
-            const double low_A = (double)(r * k->region[axis]) * p->lattice.step_A[axis][axis],
+            const double low_A = (double)(r * k->region[axis]) * p->grid.step_A[axis][axis],
                          side_A = p->plan.side_A[axis];
             const double home = floor(low_A / side_A);
             const double exact_A = home * side_A - low_A,
@@ -185,7 +185,7 @@ static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int6
                         ley_size((double)capacity).s);
     ley_status status =
         arena_check_host(&k->arena, "a copy of the bins for the processor as a device", (double)capacity,
-                         "a larger --bin-fill, a shorter cutoff, or a smaller lattice", error);
+                         "a larger --bin-fill, a shorter cutoff, or a smaller grid", error);
     if (status == LEY_OK)
         status = arena_buffer(&k->arena, (size_t)capacity, DEV_READ_ONLY, buffer, error);
     return status == LEY_OK ? write_bytes(k, *buffer, 0, bytes, size, error) : status;
@@ -254,7 +254,7 @@ static ley_status check_groups(const cutoff_kernel *k, const cutoff_problem *p, 
         if (info->max_groups[axis] > 0 && (uint64_t)k->regions[axis] > info->max_groups[axis])
             return ley_fail(error, LEY_ERROR_NO_DEVICE,
                             "a plane of %lld x %lld points has more regions than a launch may have",
-                            (long long)p->lattice.n[0], (long long)p->lattice.n[1]);
+                            (long long)p->grid.n[0], (long long)p->grid.n[1]);
     return LEY_OK;
 }
 
@@ -264,7 +264,7 @@ ley_status cutoff_kernel_lay_out(cutoff_kernel *k, const cutoff_problem *p, ley_
     k->problem = p;
     tuning_cutoff_region(&k->choice.spec, k->region);
     for (int axis = 0; axis < 3; axis++)
-        k->regions[axis] = (p->lattice.n[axis] + k->region[axis] - 1) / k->region[axis];
+        k->regions[axis] = (p->grid.n[axis] + k->region[axis] - 1) / k->region[axis];
     for (int axis = 0; axis < 3; axis++)
         if (k->region[axis] != CUTOFF_LAYER) /* what bins are laid out for */
             return ley_fail(error, LEY_ERROR_DEVICE, "variant %s: its regions are not of %d points along %c",
@@ -286,7 +286,7 @@ ley_status cutoff_kernel_load(cutoff_kernel *k, const cutoff_problem *p, ley_err
 
 static padded_slab rows_of(const cutoff_kernel *k, int64_t planes)
 {
-    const int64_t *n = k->problem->lattice.n;
+    const int64_t *n = k->problem->grid.n;
     return (padded_slab){.n_x = n[0],
                          .n_y = n[1],
                          .padded_x = k->regions[0] * k->region[0],
@@ -297,7 +297,7 @@ static padded_slab rows_of(const cutoff_kernel *k, int64_t planes)
 
 static tiled_slab regions_of(const cutoff_kernel *k, int64_t planes)
 {
-    const int64_t *n = k->problem->lattice.n;
+    const int64_t *n = k->problem->grid.n;
     return (tiled_slab){
         .n = {n[0], n[1], planes}, .region = {k->region[0], k->region[1], k->region[2]}, .store = PADDED_FLOAT};
 }
@@ -342,18 +342,18 @@ void cutoff_run_destroy(cutoff_run *run)
 static const double slack = 1e-6;
 
 /* Kernels that add nothing are given buffers that they do not read. */
-static void put_lattice(const cutoff_kernel *k, cutoff_arguments *a)
+static void put_mesh(const cutoff_kernel *k, cutoff_arguments *a)
 {
     const bool adds = k->choice.spec.nodes > 0;
-    const cutoff_lattice *l = &k->lattice;
+    const cutoff_mesh *l = &k->mesh;
     a->gm_potentials = adds ? l->potentials : (buffer_of_float){k->homes.buffer};
     a->gm_weights = adds ? l->weights : (buffer_of_float){k->homes.buffer};
     a->gm_places = adds ? l->places : (buffer_of_int){k->homes.buffer};
     a->gm_nodes = adds ? l->nodes : (buffer_of_int){k->homes.buffer};
-    memcpy(a->lattice, l->lattice, sizeof a->lattice);
+    memcpy(a->mesh, l->mesh, sizeof a->mesh);
     memcpy(a->axes, l->axes, sizeof a->axes);
     for (int axis = 0; axis < 3; axis++)
-        a->map[axis] = (int32_t)k->problem->lattice.n[axis];
+        a->map[axis] = (int32_t)k->problem->grid.n[axis];
 }
 
 /* The lower digits of a step; and what is lost of an atom's place next to a region, in
@@ -383,7 +383,7 @@ static void launch(cutoff_run *run)
     const cutoff_problem *p = k->problem;
     const double unit = p->unit_per_A, *s = p->plan.side_A;
     double h[3];
-    ley_lattice_spacing_A(&p->lattice, h);
+    ley_grid_spacing_A(&p->grid, h);
     const double side = fmax(s[0], fmax(s[1], s[2]));
     const int64_t first = run->first / k->region[2],
                   last = (run->first + run->planes + k->region[2] - 1) / k->region[2];
@@ -413,14 +413,14 @@ static void launch(cutoff_run *run)
         put_fine(k, h, &a);
     memcpy(a.numbers, p->numbers[0], sizeof a.numbers);
     memcpy(a.more_numbers, p->numbers[1], sizeof a.more_numbers);
-    put_lattice(k, &a);
+    put_mesh(k, &a);
     sequence_launch(&run->command_sequence, &k->kernel, groups, &a, k->layer_s * (double)run->planes / CUTOFF_LAYER);
 }
 
 ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const atomic_bool *cancelled,
                             ley_error *error)
 {
-    const int64_t n_z = run->kernel->problem->lattice.n[2];
+    const int64_t n_z = run->kernel->problem->grid.n[2];
     run->first = first * CUTOFF_LAYER;
     run->planes = least(n_z, (first + count) * CUTOFF_LAYER) - run->first;
     int64_t bytes = 0;

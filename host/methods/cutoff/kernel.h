@@ -19,11 +19,11 @@ KERNEL_ARGUMENTS_STRUCT(cutoff, LEY_CUTOFF_ARGUMENTS);
 extern const kernel_kind cutoff_kind;
 
 /* What a kernel whose specification has nodes adds, as cl/interpolation.cl reads it. */
-typedef struct cutoff_lattice {
+typedef struct cutoff_mesh {
     buffer_of_float potentials, weights;
     buffer_of_int places, nodes;
-    int32_t lattice[4], axes[4];
-} cutoff_lattice;
+    int32_t mesh[4], axes[4];
+} cutoff_mesh;
 
 typedef struct cutoff_kernel {
     dev *device;
@@ -47,7 +47,7 @@ typedef struct cutoff_kernel {
      * they come back; NULL: nothing. */
     void (*add)(void *added, command_sequence *w, int64_t first, int64_t planes, buffer_of_float phi);
     void *added;
-    cutoff_lattice lattice; /* what the kernel adds by itself, where it has room for nodes */
+    cutoff_mesh mesh; /* what the kernel adds by itself, where it has room for nodes */
 } cutoff_kernel;
 
 /* How a run's points lie in the device's memory: in rows of pitch[0] points, of which pitch[1] make
@@ -80,7 +80,7 @@ bool cutoff_kernel_bytes(const cutoff_kernel *kernel, int64_t layers, int64_t *b
 /* Some layers' way through the kernel, and back. */
 typedef struct cutoff_run {
     cutoff_kernel *kernel;
-    int64_t first, planes; /* the first plane; those that the lattice has */
+    int64_t first, planes; /* the first plane; those that the grid has */
     results phi;
     command_sequence command_sequence;
 } cutoff_run;
@@ -101,7 +101,7 @@ ley_status cutoff_run_finish(cutoff_run *run, float *planes, double *store_s, le
 /* Where they begin in a map. */
 static inline float *cutoff_run_place(const cutoff_run *run, float *map)
 {
-    const int64_t *n = run->kernel->problem->lattice.n;
+    const int64_t *n = run->kernel->problem->grid.n;
     return map + run->first * n[0] * n[1];
 }
 

@@ -27,22 +27,22 @@ static void end_task(void *context)
 static void host_needs(const void *context, job_needs *needs)
 {
     const cutoff_task *task = context;
-    job_needs_map(needs, ley_map_lattice(task->map), map_get_store(task->map) != NULL, CUTOFF_LAYER);
-    cutoff_problem_needs(task->atoms, ley_map_lattice(task->map), &task->range, needs);
+    job_needs_map(needs, ley_map_grid(task->map), map_get_store(task->map) != NULL, CUTOFF_LAYER);
+    cutoff_problem_needs(task->atoms, ley_map_grid(task->map), &task->range, needs);
 }
 
-ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_lattice *lattice,
-                                        const ley_short_range *range, ley_error *error)
+ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_grid *grid, const ley_short_range *range,
+                                        ley_error *error)
 {
     ley_short_range r;
     ley_status status = OPTIONS_TAKE(ley_short_range, transposition, &r, range, error);
     if (status == LEY_OK)
-        status = ley_lattice_check(lattice, error);
+        status = ley_grid_check(grid, error);
     if (status != LEY_OK)
         return status;
     job_needs needs = {.count = 0};
-    job_needs_map(&needs, lattice, false, CUTOFF_LAYER);
-    cutoff_problem_needs(atoms, lattice, &r, &needs);
+    job_needs_map(&needs, grid, false, CUTOFF_LAYER);
+    cutoff_problem_needs(atoms, grid, &r, &needs);
     return memory_check(needs.list, needs.count, error);
 }
 
@@ -53,7 +53,7 @@ ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms
     ley_short_range r;
     ley_status status = OPTIONS_TAKE(ley_short_range, transposition, &r, range, error);
     if (status == LEY_OK)
-        status = ley_lattice_check_orthogonal(ley_map_lattice(map), "method cutoff", error);
+        status = ley_grid_check_orthogonal(ley_map_grid(map), "method cutoff", error);
     if (status == LEY_OK)
         status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
     if (status == LEY_OK)

@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-/* What atoms do around them. Lengths in units (see cutoff_problem): the lattice's spacing, the
+/* What atoms do around them. Lengths in units (see cutoff_problem): the grid's spacing, the
  * cutoff, r_min; `series` and `k` are those of ley_pair_value() in cl/pair.h, `pair` its number
  * there. LEY_PAIR_EXPRESSION is not for it. */
 typedef struct overflow_terms {
@@ -18,7 +18,7 @@ typedef struct overflow_terms {
     float series[4], k;
 } overflow_terms;
 
-/* An atom: its place from the lattice's origin, in units; its numbers. */
+/* An atom: its place from the grid's origin, in units; its numbers. */
 typedef struct overflow_atom {
     double place[3];
     float numbers[3];

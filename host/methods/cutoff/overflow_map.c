@@ -47,7 +47,7 @@ ley_status overflow_map_create(const cutoff_problem *p, const atomic_bool *cance
     if (m == NULL)
         return ley_fail_memory(error, sizeof *m, "the overflow");
     *m = (overflow_map){.cancelled = cancelled, .n = (size_t)p->binned->overflow, .terms = cutoff_problem_terms(p)};
-    const int64_t points = ley_lattice_points(&p->lattice);
+    const int64_t points = ley_grid_points(&p->grid);
     ley_status status = memory_check_one("a second map, of the overflow on the host",
                                          (double)points * sizeof *m->values + (double)m->n * sizeof *m->atoms,
                                          "--overflow device", error);
@@ -99,10 +99,10 @@ ley_status overflow_map_on_core(const cutoff_problem *p, ley_map *map, double *s
         return ley_fail_memory(error, (n + 1) * sizeof *atoms, "the host loop");
     for (size_t i = 0; i < n; i++) {
         for (size_t axis = 0; axis < 3; axis++)
-            atoms[i].place[axis] = (position_A[3 * i + axis] - p->lattice.origin_A[axis]) * p->unit_per_A;
+            atoms[i].place[axis] = (position_A[3 * i + axis] - p->grid.origin_A[axis]) * p->unit_per_A;
         cutoff_problem_numbers(p, i, atoms[i].numbers);
     }
-    memset(ley_map_values(map), 0, (size_t)ley_lattice_points(&p->lattice) * sizeof(float));
+    memset(ley_map_values(map), 0, (size_t)ley_grid_points(&p->grid) * sizeof(float));
     const double start_s = ley_clock_s();
     overflow_add(&terms, atoms, n, 0, terms.n[2], ley_map_values(map), NULL);
     *seconds = ley_clock_s() - start_s;

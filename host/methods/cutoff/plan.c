@@ -71,7 +71,7 @@ static bool fits_host_loop(const cutoff_problem *p)
 {
     bool fits = true;
     for (int axis = 0; axis < 3; axis++)
-        fits = fits && p->cutoff_A / p->lattice.step_A[axis][axis] < 1e8 && p->lattice.n[axis] < 1 << 29;
+        fits = fits && p->cutoff_A / p->grid.step_A[axis][axis] < 1e8 && p->grid.n[axis] < 1 << 29;
     return fits;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points of the lattice in a cutoff, and along an axis at most. */
+/* Points of the grid in a cutoff, and along an axis at most. */
 static const double points_per_cutoff = 8, most_points = 1e6;
 
 /* The point's image in the cell. */
@@ -93,7 +93,7 @@ static ley_status sort(point_list *list, ley_error *error)
 }
 
 /* Around the points inside; where there are none, at an atom. */
-static void cover(const point_list *list, const ley_atoms *atoms, double cutoff_A, ley_lattice *lattice)
+static void cover(const point_list *list, const ley_atoms *atoms, double cutoff_A, ley_grid *grid)
 {
     double low_A[3], high_A[3], spacing_A[3];
     int64_t n[3];
@@ -109,11 +109,11 @@ static void cover(const point_list *list, const ley_atoms *atoms, double cutoff_
         spacing_A[axis] = fmax(cutoff_A / points_per_cutoff, extent_A / most_points);
         n[axis] = (int64_t)ceil(extent_A / spacing_A[axis]) + 1;
     }
-    *lattice = ley_lattice_orthogonal(low_A, spacing_A, n);
+    *grid = ley_grid_orthogonal(low_A, spacing_A, n);
 }
 
 ley_status point_list_create(int64_t n, const double *point_A, const ley_atoms *atoms, const ley_short_range *range,
-                             point_list *list, ley_lattice *lattice, ley_error *error)
+                             point_list *list, ley_grid *grid, ley_error *error)
 {
     cell c;
     double low_A[3], high_A[3];
@@ -138,7 +138,7 @@ ley_status point_list_create(int64_t n, const double *point_A, const ley_atoms *
         point_list_destroy(&made);
         return status;
     }
-    cover(&made, atoms, range->cutoff_A, lattice);
+    cover(&made, atoms, range->cutoff_A, grid);
     *list = made;
     return LEY_OK;
 }

@@ -12,11 +12,11 @@ typedef struct point_list {
     double (*place_A)[3]; /* of those inside, in order: in the cell, where space is periodic */
 } point_list;
 
-/* Puts points into the cell and in order; makes a lattice that covers those inside, for bins. The
+/* Puts points into the cell and in order; makes a grid that covers those inside, for bins. The
  * range is checked. Errors: LEY_ERROR_MEMORY, LEY_ERROR_INPUT for a degenerate cell; then there is
  * nothing to end. */
 ley_status point_list_create(int64_t n, const double *point_A, const ley_atoms *atoms, const ley_short_range *range,
-                             point_list *list, ley_lattice *lattice, ley_error *error);
+                             point_list *list, ley_grid *grid, ley_error *error);
 void point_list_destroy(point_list *list);
 
 /* Pairs within the cutoff, an estimate. */

@@ -170,7 +170,7 @@ static const double slack = 2e-6;
 /* The bin that a place is in along an axis, and where it is in the bin. */
 static int64_t bin_of(const binning_plan *plan, int axis, double place_A, double *offset_A)
 {
-    const double from_A = place_A - plan->lattice.origin_A[axis], bin = floor(from_A / plan->side_A[axis]);
+    const double from_A = place_A - plan->grid.origin_A[axis], bin = floor(from_A / plan->side_A[axis]);
     *offset_A = from_A - bin * plan->side_A[axis];
     return (int64_t)bin + plan->origin_bin[axis];
 }

@@ -163,18 +163,18 @@ static bool is_slow(const point_pairs_kernel *kernel)
 
 static ley_status run_trial(trial *t, const ley_atoms *atoms, const ley_short_range *range, ley_error *error)
 {
-    ley_lattice lattice;
-    ley_status status = point_list_create((int64_t)t->n, t->point_A[0], atoms, range, &t->list, &lattice, error);
+    ley_grid grid;
+    ley_status status = point_list_create((int64_t)t->n, t->point_A[0], atoms, range, &t->list, &grid, error);
     if (status == LEY_OK)
-        status = cutoff_problem_init(&t->problem, atoms, &lattice, range, 1, range->dielectric,
-                                     cutoff_test_r_min_A(range), error);
+        status = cutoff_problem_init(&t->problem, atoms, &grid, range, 1, range->dielectric, cutoff_test_r_min_A(range),
+                                     error);
     if (status == LEY_OK && t->kernel->choice.spec.field)
         status = cutoff_problem_add_field(&t->problem, error);
     if (status == LEY_OK) {
         binning_options o = t->problem.plan.options;
         for (int axis = 0; axis < 3; axis++)
             o.side_A[axis] = (is_slow(t->kernel) ? 2 : 1) * side[axis] * range->cutoff_A;
-        status = binning_prepare(atoms, &lattice, &o, &t->problem.plan, error);
+        status = binning_prepare(atoms, &grid, &o, &t->problem.plan, error);
     }
     if (status == LEY_OK)
         status = cutoff_problem_bin(&t->problem, error);

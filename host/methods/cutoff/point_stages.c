@@ -35,14 +35,14 @@ ley_status cutoff_points_check(const ley_short_range *r, ley_error *error)
     return LEY_OK;
 }
 
-static ley_status make_bins(cutoff_points_task *task, const ley_lattice *lattice, ley_error *error)
+static ley_status make_bins(cutoff_points_task *task, const ley_grid *grid, ley_error *error)
 {
     cutoff_task *sums = &task->sums;
     const ley_short_range *r = &sums->range;
     sums->problem = calloc(1, sizeof *sums->problem);
     if (sums->problem == NULL)
         return ley_fail_memory(error, sizeof *sums->problem, "the bins");
-    ley_status status = cutoff_problem_init(sums->problem, sums->atoms, lattice, r,
+    ley_status status = cutoff_problem_init(sums->problem, sums->atoms, grid, r,
                                             ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
                                             r->dielectric, r->r_min_A, error);
     if (status != LEY_OK)
@@ -61,15 +61,15 @@ static ley_status make_bins(cutoff_points_task *task, const ley_lattice *lattice
 ley_status cutoff_points_prepare(void *context, const job_view *job, ley_error *error)
 {
     cutoff_points_task *task = context;
-    ley_lattice lattice;
+    ley_grid grid;
     task->sums.job = job;
     const double start_s = ley_clock_s();
     ley_status status = point_list_create(ley_points_count(task->points), ley_points_positions_A(task->points),
-                                          task->sums.atoms, &task->sums.range, &task->list, &lattice, error);
+                                          task->sums.atoms, &task->sums.range, &task->list, &grid, error);
     task->has_list = status == LEY_OK;
     task->ordering_s = ley_clock_s() - start_s;
     if (status == LEY_OK)
-        status = make_bins(task, &lattice, error);
+        status = make_bins(task, &grid, error);
     if (status != LEY_OK)
         return status;
     task->sums.pairs = point_list_pairs(&task->list, task->sums.problem);

@@ -39,7 +39,7 @@ double cutoff_problem_largest_A(const cutoff_problem *p)
 {
     double largest_A = 0;
     for (int axis = 0; axis < 3; axis++)
-        largest_A = fmax(largest_A, fmax(p->plan.side_A[axis], CUTOFF_LAYER * p->lattice.step_A[axis][axis]));
+        largest_A = fmax(largest_A, fmax(p->plan.side_A[axis], CUTOFF_LAYER * p->grid.step_A[axis][axis]));
     return largest_A;
 }
 
@@ -140,12 +140,12 @@ ley_status cutoff_problem_add_field(cutoff_problem *p, ley_error *error)
     return status == LEY_OK ? add_to_prelude(p, "LEY_USER_SLOPE", expression_source(p->slope), error) : status;
 }
 
-ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const ley_lattice *lattice,
+ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const ley_grid *grid,
                                const ley_short_range *range, double coulomb_constant, double dielectric, double r_min_A,
                                ley_error *error)
 {
     *p = (cutoff_problem){
-        .atoms = atoms, .lattice = *lattice, .range = range, .r_min_A = r_min_A, .cutoff_A = range->cutoff_A};
+        .atoms = atoms, .grid = *grid, .range = range, .r_min_A = r_min_A, .cutoff_A = range->cutoff_A};
     p->constant = short_range_constant(range, coulomb_constant);
     set_constants(p);
     ley_status status = LEY_OK;
@@ -173,7 +173,7 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
         o.with_index = o.keep_neutral;
         memcpy(o.periodic, range->periodic, sizeof o.periodic);
         memcpy(o.cell_A, range->cell_A, sizeof o.cell_A);
-        status = binning_prepare(atoms, lattice, &o, &p->plan, error);
+        status = binning_prepare(atoms, grid, &o, &p->plan, error);
     }
     if (status == LEY_OK && LEY_CANCELS_OF(range->pair))
         set_fringe(p);
@@ -186,7 +186,7 @@ ley_status cutoff_problem_even_bins(cutoff_problem *p, ley_error *error)
 {
     binning_options o = p->plan.options;
     o.even_sides = true;
-    return binning_prepare(p->atoms, &p->lattice, &o, &p->plan, error);
+    return binning_prepare(p->atoms, &p->grid, &o, &p->plan, error);
 }
 
 void cutoff_problem_numbers(const cutoff_problem *p, size_t atom, float numbers[3])
@@ -210,8 +210,8 @@ overflow_terms cutoff_problem_terms(const cutoff_problem *p)
                         .k = p->limits[2]};
     memcpy(t.series, p->series, sizeof t.series);
     for (int axis = 0; axis < 3; axis++) {
-        t.n[axis] = p->lattice.n[axis];
-        t.spacing[axis] = p->lattice.step_A[axis][axis] * unit;
+        t.n[axis] = p->grid.n[axis];
+        t.spacing[axis] = p->grid.step_A[axis][axis] * unit;
     }
     return t;
 }
@@ -276,7 +276,7 @@ static ley_status make_more(cutoff_problem *p, int64_t slots, ley_error *error)
     if (short_range_number_count(p->range->pair) < 2)
         return LEY_OK;
     ley_status status = memory_check_one("the atoms' numbers", (double)slots * sizeof *p->more,
-                                         "a larger --bin-fill, or a smaller lattice", error);
+                                         "a larger --bin-fill, or a smaller grid", error);
     if (status != LEY_OK)
         return status;
     float(*more)[2] = realloc(p->more, (size_t)slots * sizeof *more);
@@ -331,13 +331,13 @@ static double points_within(double x, double reach, double h, int64_t n)
     return high >= low ? high - low + 1 : 0;
 }
 
-/* Points of the lattice within the cutoff of a position. */
+/* Points of the grid within the cutoff of a position. */
 static double points_in_reach(const cutoff_problem *p, const double d_A[3])
 {
     const double a2 = p->cutoff_A * p->cutoff_A;
     double h[3];
-    ley_lattice_spacing_A(&p->lattice, h);
-    const int64_t *n = p->lattice.n;
+    ley_grid_spacing_A(&p->grid, h);
+    const int64_t *n = p->grid.n;
     const double low = fmax(ceil((d_A[2] - p->cutoff_A) / h[2]), 0),
                  high = fmin(floor((d_A[2] + p->cutoff_A) / h[2]), (double)(n[2] - 1));
     /* Of many planes, and of many rows of each, some stand for those that follow. */
@@ -402,7 +402,7 @@ static void count_points(void *context, size_t first, size_t last)
                                      (double)s->sampled); /* strides differ: molecules repeat themselves */
         double d_A[3];
         for (int axis = 0; axis < 3; axis++)
-            d_A[axis] = ley_atoms_positions_A(p->atoms)[3 * atom + (size_t)axis] - p->lattice.origin_A[axis];
+            d_A[axis] = ley_atoms_positions_A(p->atoms)[3 * atom + (size_t)axis] - p->grid.origin_A[axis];
         const bool counts = p->plan.options.keep_neutral || ley_atoms_charges_e(p->atoms)[atom] != 0;
         s->points[i] = counts ? points_in_reach(p, d_A) : 0;
     }
@@ -412,7 +412,7 @@ double cutoff_problem_expected_pairs(const cutoff_problem *p)
 {
     const size_t n = ley_atoms_count(p->atoms);
     if (p->plan.options.periodic[0] || p->plan.options.periodic[1] || p->plan.options.periodic[2])
-        return (double)ley_lattice_points(&p->lattice) * p->plan.density_per_A3 * 4 * M_PI / 3 * pow(p->cutoff_A, 3);
+        return (double)ley_grid_points(&p->grid) * p->plan.density_per_A3 * 4 * M_PI / 3 * pow(p->cutoff_A, 3);
     sampling s = {.problem = p, .atoms = n, .sampled = n < MOST_SAMPLED ? n : MOST_SAMPLED};
     double sum = 0;
     parallel_ranges(s.sampled, count_points, &s);
@@ -424,7 +424,7 @@ double cutoff_problem_expected_pairs(const cutoff_problem *p)
 void cutoff_problem_reach(const cutoff_problem *p, double reach[3])
 {
     for (int axis = 0; axis < 3; axis++)
-        reach[axis] = p->cutoff_A / p->lattice.step_A[axis][axis];
+        reach[axis] = p->cutoff_A / p->grid.step_A[axis][axis];
 }
 
 void cutoff_problem_clear(cutoff_problem *p)
@@ -445,8 +445,8 @@ void cutoff_problem_clear(cutoff_problem *p)
 void cutoff_problem_add_needs(const cutoff_problem *p, job_needs *needs)
 {
     static const char fewer_images[] = "a shorter cutoff, a larger cell, or fewer periodic axes",
-                      fewer_entries[] = "fewer atoms, or a smaller lattice",
-                      fewer_slots[] = "a larger --bin-fill, a smaller --bin-depth, or a smaller lattice";
+                      fewer_entries[] = "fewer atoms, or a smaller grid",
+                      fewer_slots[] = "a larger --bin-fill, a smaller --bin-depth, or a smaller grid";
     const binning_options *o = &p->plan.options;
     const binning_bytes b = binning_predict(&p->plan, p->atoms);
     const bool has_images = o->periodic[0] || o->periodic[1] || o->periodic[2];
@@ -458,15 +458,14 @@ void cutoff_problem_add_needs(const cutoff_problem *p, job_needs *needs)
     job_needs_add(needs, "what overflows the bins", b.overflow, fewer);
 }
 
-void cutoff_problem_needs(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
-                          job_needs *needs)
+void cutoff_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_short_range *range, job_needs *needs)
 {
     cutoff_problem problem;
-    if (cutoff_problem_init(&problem, atoms, lattice, range, 1, range->dielectric, range->r_min_A, NULL) != LEY_OK)
+    if (cutoff_problem_init(&problem, atoms, grid, range, 1, range->dielectric, range->r_min_A, NULL) != LEY_OK)
         return;
     cutoff_problem_add_needs(&problem, needs);
     cutoff_problem_clear(&problem);
     if (range->overflow == LEY_PLACE_HOST)
-        job_needs_add(needs, "a second map, of the overflow", (double)ley_lattice_points(lattice) * sizeof(float),
+        job_needs_add(needs, "a second map, of the overflow", (double)ley_grid_points(grid) * sizeof(float),
                       "--overflow device");
 }

@@ -10,13 +10,13 @@
 #include "methods/cutoff/tuning.h"
 #include "schedule/job_memory.h"
 
-/* What is to be summed where: phi = constant * sum over r < a of f(max(r, r_min)) on a lattice, and
+/* What is to be summed where: phi = constant * sum over r < a of f(max(r, r_min)) on a grid, and
  * the atoms in their bins. Kernels compute in units of their own: lengths are
  * multiplied by unit_per_A. Values, which are inverse lengths, would have to be multiplied by it,
  * too: the first number of each atom already is. */
 typedef struct cutoff_problem {
     const ley_atoms *atoms;
-    ley_lattice lattice;
+    ley_grid grid;
     const ley_short_range *range;
     double constant, r_min_A;
     double cutoff_A; /* the range's, or shorter where screening leaves nothing beyond */
@@ -37,7 +37,7 @@ typedef struct cutoff_problem {
 
 /* Everything but the bins. The range must be checked, and outlive the problem, as must the
  * atoms. */
-ley_status cutoff_problem_init(cutoff_problem *problem, const ley_atoms *atoms, const ley_lattice *lattice,
+ley_status cutoff_problem_init(cutoff_problem *problem, const ley_atoms *atoms, const ley_grid *grid,
                                const ley_short_range *range, double coulomb_constant, double dielectric, double r_min_A,
                                ley_error *error);
 
@@ -68,7 +68,7 @@ double cutoff_problem_pairs(const cutoff_problem *problem);
  * as if it were that everywhere. */
 double cutoff_problem_expected_pairs(const cutoff_problem *problem);
 
-/* The cutoff in steps of the lattice, by which kernels are chosen. */
+/* The cutoff in steps of the grid, by which kernels are chosen. */
 void cutoff_problem_reach(const cutoff_problem *problem, double reach[3]);
 
 /* The first and further numbers of an atom as the kernels take them. */
@@ -90,13 +90,12 @@ void cutoff_problem_reference_field(const void *problem, const double point_A[3]
 void cutoff_problem_add_needs(const cutoff_problem *problem, job_needs *needs);
 
 /* What a job of this takes of the host's memory beside its map, from its input alone. */
-void cutoff_problem_needs(const ley_atoms *atoms, const ley_lattice *lattice, const ley_short_range *range,
-                          job_needs *needs);
+void cutoff_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_short_range *range, job_needs *needs);
 
 /* Layers of CUTOFF_LAYER planes. */
-static inline int64_t cutoff_layers(const ley_lattice *lattice)
+static inline int64_t cutoff_layers(const ley_grid *grid)
 {
-    return (lattice->n[2] + CUTOFF_LAYER - 1) / CUTOFF_LAYER;
+    return (grid->n[2] + CUTOFF_LAYER - 1) / CUTOFF_LAYER;
 }
 
 void cutoff_problem_clear(cutoff_problem *problem);

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengths in cutoffs: the lattice of a small problem, its bins, and its r_min, which is larger
+/* Lengths in cutoffs: the grid of a small problem, its bins, and its r_min, which is larger
  * where r^-12 would hide all the rest. Along each axis the first region begins where a bin does,
- * and the second one just before: each of the bins that a region of any lattice may have in reach,
+ * and the second one just before: each of the bins that a region of any grid may have in reach,
  * one of these has. */
 static const double spacing[3] = {1.0 / 8, 1.0 / 7, 1.0 / 6}, origin[3] = {-3, 40, 1000},
                     side[3] = {1.0 / 1.99, 8 / 7.0 / 1.99, 8 / 6.0 / 1.99};
@@ -61,7 +61,7 @@ static const shape fine_problem = {"next to atoms", {17, 9, 35}, 1.07, 70, .is_f
 
 typedef struct atom_list {
     size_t count, capacity;
-    double (*at)[3]; /* from the lattice's first point, in cutoffs */
+    double (*at)[3]; /* from the grid's first point, in cutoffs */
 } atom_list;
 
 static void append(atom_list *list, const double at[3])
@@ -71,7 +71,7 @@ static void append(atom_list *list, const double at[3])
     list->count += list->count < list->capacity;
 }
 
-/* Some on points, some within r_min of one, others anywhere in the lattice and around it. */
+/* Some on points, some within r_min of one, others anywhere in the grid and around it. */
 static void append_anywhere(atom_list *list, const shape *p, uint32_t *state)
 {
     for (int i = 0; i < p->atoms; i++) {
@@ -143,7 +143,7 @@ static void append_in_each_bin(atom_list *list, const shape *p)
 }
 
 /* So many about the middle of each octant that functions which cancel next to the cutoff do not
- * take the region for a fringe. Beyond each of the lattice's ends one that only the last point of a
+ * take the region for a fringe. Beyond each of the grid's ends one that only the last point of a
  * row has in reach, and one in a bin whose first corner is nearly as far as the cutoff. */
 static void append_covering(atom_list *list, const shape *p, uint32_t *state)
 {
@@ -166,8 +166,7 @@ static void append_covering(atom_list *list, const shape *p, uint32_t *state)
     }
 }
 
-static ley_status make_atoms(const shape *p, const ley_lattice *lattice, double cutoff_A, ley_atoms **atoms,
-                             ley_error *error)
+static ley_status make_atoms(const shape *p, const ley_grid *grid, double cutoff_A, ley_atoms **atoms, ley_error *error)
 {
     enum { MOST_BINS = 13 * 13 * 13, MOST_COVERING = 16 * 5 + 12 };
     atom_list list = {.capacity = p->is_covered ? MOST_COVERING : (size_t)p->atoms + (p->in_each_bin ? MOST_BINS : 0)};
@@ -188,7 +187,7 @@ static ley_status make_atoms(const shape *p, const ley_lattice *lattice, double 
     for (size_t i = 0; i < list.count; i++) {
         for (int axis = 0; axis < 3; axis++) {
             const double from_A = list.at[i][axis] * cutoff_A;
-            list.at[i][axis] = lattice->origin_A[axis] + (p->is_fine ? rint(from_A * 0x1p21) * 0x1p-21 : from_A);
+            list.at[i][axis] = grid->origin_A[axis] + (p->is_fine ? rint(from_A * 0x1p21) * 0x1p-21 : from_A);
         }
         charge_e[i] = p->is_covered ? (i % 4 == 1 ? -1 : 1)
                       : i % 13 == 5 && i < (size_t)p->atoms
@@ -226,11 +225,11 @@ double cutoff_test_r_min_A(const ley_short_range *range)
 
 /* Everything but the bins, whose sides are the test's own. The range's dielectric is in what was
  * built of an expression that names it. */
-static ley_status make_problem(const shape *p, const ley_atoms *atoms, const ley_lattice *lattice,
+static ley_status make_problem(const shape *p, const ley_atoms *atoms, const ley_grid *grid,
                                const ley_short_range *range, cutoff_problem *problem, ley_error *error)
 {
     const double r_min_A = p->is_fine ? fine_r_min * range->cutoff_A : cutoff_test_r_min_A(range);
-    ley_status status = cutoff_problem_init(problem, atoms, lattice, range, 1, range->dielectric, r_min_A, error);
+    ley_status status = cutoff_problem_init(problem, atoms, grid, range, 1, range->dielectric, r_min_A, error);
     if (status != LEY_OK)
         return status;
     binning_options o = problem->plan.options;
@@ -238,13 +237,13 @@ static ley_status make_problem(const shape *p, const ley_atoms *atoms, const ley
         const double side_A = (p->is_covered ? covered_side : side[axis]) * range->cutoff_A;
         o.side_A[axis] = p->is_fine ? ceil(side_A * 64) / 64 : side_A; /* as of o.even_sides */
     }
-    return binning_prepare(atoms, lattice, &o, &problem->plan, error);
+    return binning_prepare(atoms, grid, &o, &problem->plan, error);
 }
 
 /* In two runs, the second of the last layer. */
 static ley_status compute(cutoff_kernel *k, ley_map *map, ley_error *error)
 {
-    const int64_t layers = cutoff_layers(&k->problem->lattice);
+    const int64_t layers = cutoff_layers(&k->problem->grid);
     cutoff_run run = {.kernel = NULL};
     ley_status status = cutoff_run_create(&run, k, layers - 1, error);
     for (int64_t first = 0; first < layers && status == LEY_OK; first += layers - 1) {
@@ -277,24 +276,24 @@ double cutoff_test_least_share(int pair)
 /* What is right: a sum, and what a kernel adds to it by itself. */
 typedef struct expected {
     const cutoff_problem *problem;
-    const test_lattice *lattice; /* NULL: nothing */
+    const test_mesh *mesh; /* NULL: nothing */
 } expected;
 
 static reference_value expect(const void *context, const double point_A[3])
 {
     const expected *e = context;
     reference_value sum = cutoff_problem_reference(e->problem, point_A);
-    if (e->lattice != NULL)
-        test_lattice_add(e->lattice, point_A, &sum);
+    if (e->mesh != NULL)
+        test_mesh_add(e->mesh, point_A, &sum);
     return sum;
 }
 
-static ley_status judge(const cutoff_kernel *k, const shape *p, const test_lattice *lattice, const ley_map *map,
+static ley_status judge(const cutoff_kernel *k, const shape *p, const test_mesh *mesh, const ley_map *map,
                         ley_error *error)
 {
-    const expected right = {k->problem, k->choice.spec.nodes > 0 ? lattice : NULL};
-    const ley_lattice *l = ley_map_lattice(map);
-    const size_t points = (size_t)ley_lattice_points(l), n_x = (size_t)l->n[0], n_y = (size_t)l->n[1];
+    const expected right = {k->problem, k->choice.spec.nodes > 0 ? mesh : NULL};
+    const ley_grid *l = ley_map_grid(map);
+    const size_t points = (size_t)ley_grid_points(l), n_x = (size_t)l->n[0], n_y = (size_t)l->n[1];
     const size_t count = p->judged == 0 || p->judged > points ? points : p->judged;
     const double root_error = k->facts.root_error[k->choice.spec.root];
     self_test t = {.variant = k->choice.variant,
@@ -319,16 +318,14 @@ static ley_status judge(const cutoff_kernel *k, const shape *p, const test_latti
     return status;
 }
 
-/* A lattice's values are about as large as that of a charge at the cutoff. */
-static ley_status load_lattice(cutoff_kernel *k, const ley_lattice *points, double cutoff_A, test_lattice *t,
-                               ley_error *error)
+/* A grid's values are about as large as that of a charge at the cutoff. */
+static ley_status load_mesh(cutoff_kernel *k, const ley_grid *points, double cutoff_A, test_mesh *t, ley_error *error)
 {
     const int nodes = k->choice.spec.nodes;
     if (nodes == 0)
         return LEY_OK;
-    const ley_status status =
-        test_lattice_create(t, points, nodes, k->choice.spec.by_plane != 0, 0.1 / cutoff_A, error);
-    return status == LEY_OK ? test_lattice_upload(t, &k->arena, &k->lattice, error) : status;
+    const ley_status status = test_mesh_create(t, points, nodes, k->choice.spec.by_plane != 0, 0.1 / cutoff_A, error);
+    return status == LEY_OK ? test_mesh_upload(t, &k->arena, &k->mesh, error) : status;
 }
 
 /* As small as is asked for, where that changes nothing else. */
@@ -349,20 +346,20 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *whole, 
         .device = kernel->device, .facts = kernel->facts, .choice = kernel->choice, .kernel = kernel->kernel};
     const ley_short_range range =
         cutoff_test_range(kernel->choice.spec.pair, kernel->choice.spec.depth, kernel->problem);
-    ley_lattice lattice = {.n = {p->n[0], p->n[1], p->n[2]}};
+    ley_grid grid = {.n = {p->n[0], p->n[1], p->n[2]}};
     for (int axis = 0; axis < 3; axis++) {
-        lattice.step_A[axis][axis] = (p->is_covered ? covered_spacing : spacing)[axis] / p->finer * range.cutoff_A;
-        lattice.origin_A[axis] = origin[axis] * range.cutoff_A;
+        grid.step_A[axis][axis] = (p->is_covered ? covered_spacing : spacing)[axis] / p->finer * range.cutoff_A;
+        grid.origin_A[axis] = origin[axis] * range.cutoff_A;
     }
     ley_atoms *atoms = NULL;
     ley_map *map = NULL;
     cutoff_problem problem = {.binned = NULL};
-    test_lattice added = {.points = NULL};
-    ley_status status = make_atoms(p, &lattice, range.cutoff_A, &atoms, error);
+    test_mesh added = {.points = NULL};
+    ley_status status = make_atoms(p, &grid, range.cutoff_A, &atoms, error);
     if (status == LEY_OK)
-        status = ley_map_create(&lattice, &map, error);
+        status = ley_map_create(&grid, &map, error);
     if (status == LEY_OK)
-        status = make_problem(p, atoms, &lattice, &range, &problem, error);
+        status = make_problem(p, atoms, &grid, &range, &problem, error);
     if (status == LEY_OK)
         status = cutoff_problem_bin(&problem, error);
     if (status == LEY_OK)
@@ -370,12 +367,12 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *whole, 
     if (status == LEY_OK)
         status = cutoff_kernel_load(&k, &problem, error);
     if (status == LEY_OK)
-        status = load_lattice(&k, &lattice, range.cutoff_A, &added, error);
+        status = load_mesh(&k, &grid, range.cutoff_A, &added, error);
     if (status == LEY_OK)
         status = compute(&k, map, error);
     if (status == LEY_OK)
         status = judge(&k, p, &added, map, error);
-    test_lattice_destroy(&added);
+    test_mesh_destroy(&added);
     k.kernel.program = NULL; /* the caller's */
     cutoff_kernel_destroy(&k);
     cutoff_problem_clear(&problem);

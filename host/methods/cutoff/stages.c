@@ -53,13 +53,13 @@ ley_status cutoff_task_init(cutoff_task *task, const ley_atoms *atoms, ley_map *
 
 int64_t cutoff_count_layers(const void *context)
 {
-    return cutoff_layers(ley_map_lattice(((const cutoff_task *)context)->map));
+    return cutoff_layers(ley_map_grid(((const cutoff_task *)context)->map));
 }
 
 int64_t cutoff_count_points(const void *context, slab s)
 {
     const cutoff_task *task = context;
-    const int64_t *n = ley_map_lattice(task->map)->n, end = (s.first + s.count) * CUTOFF_LAYER;
+    const int64_t *n = ley_map_grid(task->map)->n, end = (s.first + s.count) * CUTOFF_LAYER;
     return ((end < n[2] ? end : n[2]) - s.first * CUTOFF_LAYER) * n[0] * n[1];
 }
 
@@ -171,7 +171,7 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
     if (task->problem == NULL || task->has_overflow == NULL)
         return ley_fail_memory(error, (size_t)cutoff_count_layers(task), "the layers");
     const double start_s = ley_clock_s();
-    ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_lattice(task->map), r,
+    ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_grid(task->map), r,
                                             ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
                                             r->dielectric, r->r_min_A, error);
     if (status == LEY_OK && (task->even_bins || job->options->sum == LEY_SUM_COMPENSATED))
@@ -395,7 +395,7 @@ static double predicted_rate(const cutoff_task *task, const cutoff_state *s)
     return tuning_cutoff_rate(s->kernel.device->info, &s->kernel.choice.spec, &s->kernel.facts, reach);
 }
 
-/* Of a kernel that adds a lattice's potentials by itself: for so many points. */
+/* Of a kernel that adds a grid's potentials by itself: for so many points. */
 static double predicted_epilogue_s(const cutoff_state *s, double points)
 {
     const int nodes = s->kernel.choice.spec.nodes;
@@ -420,7 +420,7 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
                         .least_slabs = LEAST_SLABS,
                         .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
                         .planned = plan_slab(task->job->plan, info),
-                        .piece = "8 planes of the lattice need"};
+                        .piece = "8 planes of the grid need"};
     _Static_assert(CUTOFF_LAYER == 8, "what the refusal says");
     cutoff_kernel_bytes(&s->kernel, 1, &needs.piece_bytes);
     s->kernel.layer_s = needs.piece_s;
@@ -540,7 +540,7 @@ static ley_status take_addition(cutoff_state *s, const stage_place *place, ley_e
     const ley_status status =
         a->begin(s->task, place, &s->kernel, s->slab_layers * CUTOFF_LAYER, &s->kernel.arena, &s->kernel.added, error);
     if (status == LEY_OK && s->kernel.choice.spec.nodes > 0)
-        a->lattice(s->kernel.added, &s->kernel.lattice);
+        a->mesh(s->kernel.added, &s->kernel.mesh);
     return status;
 }
 
@@ -568,7 +568,7 @@ double cutoff_sum_predict(const void *context, const void *state)
 {
     const cutoff_task *task = context;
     const double rate = predicted_rate(task, state);
-    const double added_s = predicted_epilogue_s(state, (double)ley_lattice_points(ley_map_lattice(task->map)));
+    const double added_s = predicted_epilogue_s(state, (double)ley_grid_points(ley_map_grid(task->map)));
     return rate > 0 ? fmax(task->pairs, 1) / rate + added_s : 0;
 }
 
@@ -639,7 +639,7 @@ ley_status cutoff_sum_submit(void *state, int slot, slab piece, ley_error *error
 
 static void add_offset(const cutoff_task *task, int64_t planes, float *values)
 {
-    const int64_t *n = ley_map_lattice(task->map)->n, count = n[0] * n[1] * planes;
+    const int64_t *n = ley_map_grid(task->map)->n, count = n[0] * n[1] * planes;
     for (int64_t i = 0; i < count && task->offset != 0; i++)
         values[i] = (float)((double)values[i] + task->offset);
 }
@@ -685,7 +685,7 @@ void cutoff_sum_drop(void *state, int slot)
  * at a time. */
 static ley_status add_overflow(cutoff_task *task, ley_error *error)
 {
-    const int64_t layers = cutoff_count_layers(task), n_z = ley_map_lattice(task->map)->n[2],
+    const int64_t layers = cutoff_count_layers(task), n_z = ley_map_grid(task->map)->n[2],
                   most = map_get_store(task->map) != NULL ? 1 : layers;
     ley_status status = LEY_OK;
     for (int64_t layer = 0, end = 0; layer < layers && status == LEY_OK; layer = end > layer ? end : layer + 1) {
@@ -790,7 +790,7 @@ void cutoff_note(const void *context, notes *n)
 
 int64_t cutoff_point(const void *context, slab s, int64_t i)
 {
-    const int64_t *n = ley_map_lattice(((const cutoff_task *)context)->map)->n;
+    const int64_t *n = ley_map_grid(((const cutoff_task *)context)->map)->n;
     return s.first * CUTOFF_LAYER * n[0] * n[1] + i;
 }
 

@@ -30,7 +30,7 @@ typedef struct cutoff_addition {
     void (*add)(void *state, command_sequence *w, int64_t first, int64_t planes, buffer_of_float phi);
 
     /* In place of add(), once: what the kernel reads. */
-    void (*lattice)(void *state, cutoff_lattice *made);
+    void (*mesh)(void *state, cutoff_mesh *made);
 } cutoff_addition;
 
 typedef struct cutoff_task {

@@ -53,9 +53,9 @@ typedef struct sample {
 
 static bool sample_plan(sample *s)
 {
-    ley_lattice lattice;
-    return ley_lattice_around(s->atoms, 0.5, 1, &lattice, NULL) == LEY_OK &&
-           cutoff_problem_init(&s->problem, s->atoms, &lattice, &s->range, 1, 1, s->range.r_min_A, NULL) == LEY_OK;
+    ley_grid grid;
+    return ley_grid_around(s->atoms, 0.5, 1, &grid, NULL) == LEY_OK &&
+           cutoff_problem_init(&s->problem, s->atoms, &grid, &s->range, 1, 1, s->range.r_min_A, NULL) == LEY_OK;
 }
 
 static bool sample_create(sample *s, int edge)
@@ -295,7 +295,7 @@ double cutoff_overflow_s(const cutoff_problem *p, double pairs)
         return 0;
     costs_get(overflow_costs((int)p->range->pair), NULL, NULL, each);
     return pairs * each[COST_PAIR] / parallel_cores() +
-           touching_s(4 * (double)ley_lattice_points(&p->lattice), parallel_cores());
+           touching_s(4 * (double)ley_grid_points(&p->grid), parallel_cores());
 }
 
 double cutoff_adding_s(const cutoff_problem *p)
@@ -304,5 +304,5 @@ double cutoff_adding_s(const cutoff_problem *p)
     if (p->range->pair == LEY_PAIR_EXPRESSION)
         return 0;
     costs_get(overflow_costs((int)p->range->pair), NULL, NULL, each);
-    return (double)ley_lattice_points(&p->lattice) * each[COST_ADDITION] / parallel_cores();
+    return (double)ley_grid_points(&p->grid) * each[COST_ADDITION] / parallel_cores();
 }

@@ -73,8 +73,8 @@ uint64_t tuning_cutoff_local_bytes(const cutoff_spec *spec)
     const uint64_t totals = (uint64_t)(spec->ux * spec->uy * spec->uz) * (spec->total == LEY_SPEC_SUM_FLOAT ? 0 : 8);
     const uint64_t pairs =
                        tile * (spec->prune ? 2 * atom_bytes + 4 : atom_bytes) + (uint64_t)items(spec) * (2 * 16 + 1),
-                   lattice = epilogue_bytes(spec->nodes);
-    return spec->width > 1 ? 0 : (pairs > lattice ? pairs : lattice) + (uint64_t)items(spec) * totals + 96;
+                   grid = epilogue_bytes(spec->nodes);
+    return spec->width > 1 ? 0 : (pairs > grid ? pairs : grid) + (uint64_t)items(spec) * totals + 96;
 }
 
 /* What a work-group may have: devices with so little keep a kernel's arguments there, too. */
@@ -336,7 +336,7 @@ static void list_variants(const listing *l, const calibration *c, kernel_depth d
     }
 }
 
-/* Nodes that have a part in a region, of the usual lattices and of others. */
+/* Nodes that have a part in a region, of the usual grids and of others. */
 static const int usual_nodes = 13;
 
 /* Of each variant, and of each sum; windows of several sizes. */

@@ -16,14 +16,14 @@ static const double h_A = 0.5, r_min_A = 0.05;
 static const double fma_slots_a_pair = 2; /* an addition and a multiply-add, beside the root */
 
 typedef struct dcs_bench {
-    ley_lattice lattice;
+    ley_grid grid;
     ley_atoms *atoms;
 } dcs_bench;
 
-/* Random charges in the lattice's box, the same in every run; a flat box is made 20 A high, and
+/* Random charges in the grid's box, the same in every run; a flat box is made 20 A high, and
  * high enough for a protein's density, 0.1 atoms in a cubic Angstrom: closer ones would measure
  * rounding and the path for near atoms. */
-static ley_status make_atoms(int64_t n, const ley_lattice *lattice, ley_atoms **atoms, ley_error *error)
+static ley_status make_atoms(int64_t n, const ley_grid *grid, ley_atoms **atoms, ley_error *error)
 {
     const ley_status fits =
         memory_check_one("benchmark atoms", (double)n * (4 + 5) * sizeof(double), "fewer atoms", error);
@@ -35,7 +35,7 @@ static ley_status make_atoms(int64_t n, const ley_lattice *lattice, ley_atoms **
     uint64_t state = 1;
     double box_A[3];
     for (int axis = 0; axis < 3; axis++)
-        box_A[axis] = (double)lattice->n[axis] * lattice->step_A[axis][axis];
+        box_A[axis] = (double)grid->n[axis] * grid->step_A[axis][axis];
     box_A[2] = fmax(box_A[2], fmax(20, (double)n / (0.1 * box_A[0] * box_A[1])));
     for (int64_t i = 0; i < 4 * n; i++) {
         const double fraction = bench_random(&state);
@@ -79,10 +79,10 @@ static ley_status make(const ley_bench_options *o, const ley_bench_device *d, vo
     dcs_bench *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "the benchmark");
-    p->lattice = (ley_lattice){.step_A = LEY_STEPS(h_A, h_A, h_A), .n = {d->n[0], d->n[1], d->n[2]}};
-    ley_status status = ley_lattice_check(&p->lattice, error);
+    p->grid = (ley_grid){.step_A = LEY_STEPS(h_A, h_A, h_A), .n = {d->n[0], d->n[1], d->n[2]}};
+    ley_status status = ley_grid_check(&p->grid, error);
     if (status == LEY_OK)
-        status = make_atoms(d->atoms, &p->lattice, &p->atoms, error);
+        status = make_atoms(d->atoms, &p->grid, &p->atoms, error);
     if (status != LEY_OK) {
         end(p);
         return status;
@@ -110,10 +110,10 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
 
 static ley_status time_kernel(dcs_kernel *k, const ley_bench_options *o, ley_map *map, bench_row *row, ley_error *error)
 {
-    const ley_lattice *lattice = ley_map_lattice(map);
-    const double pairs = (double)ley_lattice_points(lattice) * (double)ley_atoms_count(k->problem.atoms);
-    resident r = {.planes = lattice->n[2], .values = ley_map_values(map)};
-    ley_status status = dcs_run_create(&r.run, k, lattice->n[2], error);
+    const ley_grid *grid = ley_map_grid(map);
+    const double pairs = (double)ley_grid_points(grid) * (double)ley_atoms_count(k->problem.atoms);
+    resident r = {.planes = grid->n[2], .values = ley_map_values(map)};
+    ley_status status = dcs_run_create(&r.run, k, grid->n[2], error);
     if (status == LEY_OK)
         status = bench_time(o, pairs, run_once, &r, row, error);
     dcs_run_destroy(&r.run);
@@ -124,18 +124,17 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *var
                           const ley_bench_device *limits, bench_row *r)
 {
     const dcs_bench *p = problem;
-    const ley_lattice *lattice = &p->lattice;
+    const ley_grid *grid = &p->grid;
     ley_error *error = &r->failure;
     ley_map *map = NULL;
-    const dcs_problem summed = {p->atoms, *lattice, 1, r_min_A, NULL};
+    const dcs_problem summed = {p->atoms, *grid, 1, r_min_A, NULL};
     dcs_kernel kernel = {.device = w->device};
-    const dcs_wish wish = {
-        .variant = variant, .math = o->math, .sum = o->sum, .n_x = lattice->n[0], .n_y = lattice->n[1]};
-    ley_status status = ley_map_create(lattice, &map, error);
+    const dcs_wish wish = {.variant = variant, .math = o->math, .sum = o->sum, .n_x = grid->n[0], .n_y = grid->n[1]};
+    ley_status status = ley_map_create(grid, &map, error);
     if (status == LEY_OK)
         status = dcs_kernel_create(w->device, &wish, &kernel, error);
     if (status == LEY_OK)
-        status = dcs_kernel_load(&kernel, &summed, lattice->n[2], 1e9, error);
+        status = dcs_kernel_load(&kernel, &summed, grid->n[2], 1e9, error);
     if (status == LEY_OK)
         status = time_kernel(&kernel, o, map, r, error);
     if (status == LEY_OK)
@@ -157,18 +156,18 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
 {
     const dcs_bench *p = problem;
     const ley_atoms *atoms = p->atoms;
-    const ley_lattice lattice = p->lattice;
+    const ley_grid grid = p->grid;
     const double bytes =
-        (double)ley_lattice_points(&lattice) * sizeof(float) + (double)ley_atoms_count(atoms) * 4 * sizeof(float);
-    ley_status status = memory_check_one("the host loop's map", bytes, "a smaller lattice", error);
+        (double)ley_grid_points(&grid) * sizeof(float) + (double)ley_atoms_count(atoms) * 4 * sizeof(float);
+    ley_status status = memory_check_one("the host loop's map", bytes, "a smaller grid", error);
     if (status != LEY_OK)
         return status;
-    float *phi = calloc((size_t)ley_lattice_points(&lattice), sizeof *phi);
+    float *phi = calloc((size_t)ley_grid_points(&grid), sizeof *phi);
     float(*packed)[4] = calloc(ley_atoms_count(atoms), sizeof *packed);
     if (phi == NULL || packed == NULL)
-        status = ley_fail_memory(error, (size_t)ley_lattice_points(&lattice) * sizeof *phi, "the host loop");
+        status = ley_fail_memory(error, (size_t)ley_grid_points(&grid) * sizeof *phi, "the host loop");
     else {
-        dcs_pack(DCS_PACK_FLOAT, atoms, &lattice, 1, packed);
+        dcs_pack(DCS_PACK_FLOAT, atoms, &grid, 1, packed);
         const yardstick y =
             yardstick_measure((const float(*)[4])packed, ley_atoms_count(atoms), (int)d->n[0], (int)d->n[1],
                               (int)d->n[2], (float)h_A, bench_repeats_begin(o->repeats, o->most_s), phi);

@@ -20,8 +20,8 @@ static double double_rounding(const dcs_problem *problem)
 {
     double farthest_A = 0;
     for (int axis = 0; axis < 3; axis++) {
-        const double first_A = problem->lattice.origin_A[axis];
-        const double last_A = first_A + (double)(problem->lattice.n[axis] - 1) * problem->lattice.step_A[axis][axis];
+        const double first_A = problem->grid.origin_A[axis];
+        const double last_A = first_A + (double)(problem->grid.n[axis] - 1) * problem->grid.step_A[axis][axis];
         farthest_A = fmax(farthest_A, fmax(fabs(first_A), fabs(last_A)));
     }
     return DBL_EPSILON * farthest_A / problem->r_min_A;
@@ -37,7 +37,7 @@ double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_
         return promise;
     double side2_A2 = 0;
     for (int axis = 0; axis < 3; axis++)
-        side2_A2 += pow((double)problem->lattice.n[axis] * problem->lattice.step_A[axis][axis], 2);
+        side2_A2 += pow((double)problem->grid.n[axis] * problem->grid.step_A[axis][axis], 2);
     return fmin(promise + float_rounding * sqrt(side2_A2) / problem->r_min_A, 1);
 }
 
@@ -48,13 +48,13 @@ static padded_store store_of(const dcs_spec *spec)
                                                    : PADDED_FLOAT;
 }
 
-padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *lattice)
+padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_grid *grid)
 {
     const dcs_spec *spec = &kernel->choice.spec;
-    return (padded_slab){.n_x = lattice->n[0],
-                         .n_y = lattice->n[1],
-                         .padded_x = ley_round_up(lattice->n[0], tuning_dcs_tile_x(spec)),
-                         .padded_y = ley_round_up(lattice->n[1], tuning_dcs_tile_y(spec)),
+    return (padded_slab){.n_x = grid->n[0],
+                         .n_y = grid->n[1],
+                         .padded_x = ley_round_up(grid->n[0], tuning_dcs_tile_x(spec)),
+                         .padded_y = ley_round_up(grid->n[1], tuning_dcs_tile_y(spec)),
                          .planes = 1,
                          .store = store_of(spec)};
 }
@@ -74,7 +74,7 @@ double dcs_kernel_expected_rate(const dcs_kernel *kernel)
  * stays alive. */
 static size_t batch_size(const dcs_kernel *k, const dcs_problem *problem, int64_t planes, double launch_s)
 {
-    const padded_slab layout = dcs_kernel_layout(k, &problem->lattice);
+    const padded_slab layout = dcs_kernel_layout(k, &problem->grid);
     const double points = (double)layout.padded_x * (double)layout.padded_y * (double)planes;
     const double atoms = dcs_kernel_expected_rate(k) * launch_s / points;
     const size_t n = ley_atoms_count(problem->atoms);
@@ -122,7 +122,7 @@ static ley_status pack_atoms(dcs_packing packing, const dcs_problem *problem, vo
     for (size_t first = 0; first < n; first += PART) {
         if (cancel_is_asked(problem->cancelled))
             return ley_fail(error, LEY_CANCELLED, "cancelled");
-        dcs_pack_some(packing, problem->atoms, first, n - first < PART ? n - first : PART, &problem->lattice,
+        dcs_pack_some(packing, problem->atoms, first, n - first < PART ? n - first : PART, &problem->grid,
                       problem->coulomb_constant, packed);
     }
     return LEY_OK;
@@ -134,7 +134,7 @@ ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, si
     const size_t bytes = dcs_packed_bytes(packing), n = ley_atoms_count(problem->atoms);
     k->arena.device = k->flight.device = k->device;
     k->problem = *problem;
-    k->layout = dcs_kernel_layout(k, &problem->lattice);
+    k->layout = dcs_kernel_layout(k, &problem->grid);
     const size_t most = largest_batch(k, n, bytes);
     const double copies = k->device->info->device_class == DEV_CPU ? 2 : 1;
     ley_status status = memory_check_one("packed atoms", copies * (double)n * (double)bytes, "fewer atoms", error);
@@ -166,7 +166,7 @@ static void launch_batch(dcs_run *run, size_t i)
     const dcs_batch *batch = &k->batches[i];
     const double r_min_A = k->problem.r_min_A;
     double h_A[3];
-    ley_lattice_spacing_A(&k->problem.lattice, h_A);
+    ley_grid_spacing_A(&k->problem.grid, h_A);
     const size_t groups[3] = {(size_t)(k->layout.padded_x / tuning_dcs_tile_x(spec)),
                               (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)run->planes};
     const double pairs =

@@ -11,11 +11,11 @@
 #include "methods/dcs/pack.h"
 #include "methods/dcs/tuning.h"
 
-/* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a lattice. The atoms must
+/* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a grid. The atoms must
  * outlive it. */
 typedef struct dcs_problem {
     const ley_atoms *atoms;
-    ley_lattice lattice;
+    ley_grid grid;
     double coulomb_constant, r_min_A;
     const atomic_bool *cancelled; /* stops the packing of atoms when it becomes true; or NULL */
 } dcs_problem;
@@ -46,8 +46,8 @@ typedef struct dcs_kernel {
  * `variant` as in dcs_wish. */
 double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_math math, ley_sum sum);
 
-/* How a plane of this lattice lies in the device's memory. */
-padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_lattice *lattice);
+/* How a plane of this grid lies in the device's memory. */
+padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_grid *grid);
 
 /* Puts the problem's atoms on the device, cut into launches of at most `planes` planes that last
  * about `launch_s` each. */

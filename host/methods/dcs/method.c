@@ -53,28 +53,28 @@ void ley_direct_default(ley_direct *direct)
         .size = sizeof *direct, .units = LEY_UNITS_KT_E, .dielectric = 1, .temperature_K = 298.15, .r_min_A = 0.05};
 }
 
-static void add_needs(const ley_atoms *atoms, const ley_lattice *lattice, bool is_stored, job_needs *needs)
+static void add_needs(const ley_atoms *atoms, const ley_grid *grid, bool is_stored, job_needs *needs)
 {
-    job_needs_map(needs, lattice, is_stored, 1);
+    job_needs_map(needs, grid, is_stored, 1);
     job_needs_add(needs, "packed atoms", (double)ley_atoms_count(atoms) * packed_atom_bytes, "fewer atoms");
 }
 
-ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_lattice *lattice, const ley_direct *direct,
+ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_grid *grid, const ley_direct *direct,
                                    ley_error *error)
 {
     (void)direct;
     job_needs needs = {.count = 0};
-    ley_status status = ley_lattice_check(lattice, error);
+    ley_status status = ley_grid_check(grid, error);
     if (status != LEY_OK)
         return status;
-    add_needs(atoms, lattice, false, &needs);
+    add_needs(atoms, grid, false, &needs);
     return memory_check(needs.list, needs.count, error);
 }
 
 static void host_needs(const void *context, job_needs *needs)
 {
     const dcs_task *task = context;
-    add_needs(task->problem.atoms, &task->problem.lattice, map_get_store(task->map) != NULL, needs);
+    add_needs(task->problem.atoms, &task->problem.grid, map_get_store(task->map) != NULL, needs);
 }
 
 ley_status dcs_task_create(const ley_atoms *atoms, ley_map *map, const ley_direct *direct, void **task,
@@ -85,7 +85,7 @@ ley_status dcs_task_create(const ley_atoms *atoms, ley_map *map, const ley_direc
         return ley_fail_memory(error, sizeof *made, "the job");
     *made = (dcs_task){
         .problem = {.atoms = atoms,
-                    .lattice = *ley_map_lattice(map),
+                    .grid = *ley_map_grid(map),
                     .coulomb_constant = ley_coulomb_constant(direct->units, direct->dielectric, direct->temperature_K),
                     .r_min_A = direct->r_min_A},
         .map = map,
@@ -100,7 +100,7 @@ ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley
     ley_direct d;
     ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, &d, direct, error);
     if (status == LEY_OK)
-        status = ley_lattice_check_orthogonal(ley_map_lattice(map), "method dcs", error);
+        status = ley_grid_check_orthogonal(ley_map_grid(map), "method dcs", error);
     if (status == LEY_OK)
         status = options_check_medium(d.units, d.dielectric, d.temperature_K, d.r_min_A, error);
     if (status != LEY_OK)
@@ -134,12 +134,12 @@ static void release(void *context, bool is_kept)
 
 static int64_t count_planes(const void *context)
 {
-    return ((const dcs_task *)context)->problem.lattice.n[2];
+    return ((const dcs_task *)context)->problem.grid.n[2];
 }
 
 static int64_t count_points(const void *context, slab s)
 {
-    const int64_t *n = ((const dcs_task *)context)->problem.lattice.n;
+    const int64_t *n = ((const dcs_task *)context)->problem.grid.n;
     return s.count * n[0] * n[1];
 }
 
@@ -150,15 +150,15 @@ static ley_status size_slabs(dcs_state *s, ley_error *error)
 {
     const dcs_problem *problem = &s->task->problem;
     const dev_info *info = s->kernel.device->info;
-    const padded_slab layout = dcs_kernel_layout(&s->kernel, &problem->lattice);
+    const padded_slab layout = dcs_kernel_layout(&s->kernel, &problem->grid);
     const dcs_spec *spec = &s->kernel.choice.spec;
     const double atoms = (double)ley_atoms_count(problem->atoms);
     if ((uint64_t)(layout.padded_x / tuning_dcs_tile_x(spec)) > info->max_groups[0] ||
         (uint64_t)(layout.padded_y / tuning_dcs_tile_y(spec)) > info->max_groups[1])
         return ley_fail(error, LEY_ERROR_NO_DEVICE,
                         "a plane of %lld x %lld points has more tiles than a launch may have",
-                        (long long)problem->lattice.n[0], (long long)problem->lattice.n[1]);
-    slab_needs needs = {.pieces = problem->lattice.n[2],
+                        (long long)problem->grid.n[0], (long long)problem->grid.n[1]);
+    slab_needs needs = {.pieces = problem->grid.n[2],
                         .piece_s = (double)layout.padded_x * (double)layout.padded_y * atoms /
                                    dcs_kernel_expected_rate(&s->kernel),
                         .piece_bytes = INT64_MAX,
@@ -167,7 +167,7 @@ static ley_status size_slabs(dcs_state *s, ley_error *error)
                         .most_per_launch = (double)info->max_groups[2],
                         .most_pieces = s->task->job->options->slab_planes,
                         .planned = plan_slab(s->task->job->plan, info),
-                        .piece = "one plane of the lattice needs"};
+                        .piece = "one plane of the grid needs"};
     padding_bytes(&layout, &needs.piece_bytes);
     return slab_size(&s->kernel.arena, &needs, &s->slab_planes, error);
 }
@@ -180,7 +180,7 @@ static ley_status forecast(void *context, const stage_place *place, void *state,
     const dcs_problem *problem = &s->task->problem;
     const double atoms = (double)ley_atoms_count(problem->atoms),
                  bytes = atoms * (double)dcs_packed_bytes(dcs_packing_of(&s->kernel.choice.spec));
-    padded_slab layout = dcs_kernel_layout(&s->kernel, &problem->lattice);
+    padded_slab layout = dcs_kernel_layout(&s->kernel, &problem->grid);
     int64_t slab_bytes = INT64_MAX;
     const ley_status sized = size_slabs(s, error),
                      status = forecast_need(f, "packed atoms", bytes, bytes, sized == LEY_OK ? error : NULL);
@@ -188,7 +188,7 @@ static ley_status forecast(void *context, const stage_place *place, void *state,
     padding_bytes(&layout, &slab_bytes);
     const ley_status slabs = forecast_need(f, "slabs", METHOD_SLOTS * (double)slab_bytes, (double)slab_bytes,
                                            sized == LEY_OK && status == LEY_OK ? error : NULL);
-    const double planes = (double)problem->lattice.n[2];
+    const double planes = (double)problem->grid.n[2];
     forecast_slabs(f, "kernels",
                    (double)layout.padded_x * (double)layout.padded_y * planes * atoms /
                        dcs_kernel_expected_rate(&s->kernel),
@@ -221,8 +221,8 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
     o->wish = (dcs_wish){.variant = job->options->variant,
                          .math = job->options->math,
                          .sum = job->options->sum,
-                         .n_x = task->problem.lattice.n[0],
-                         .n_y = task->problem.lattice.n[1]};
+                         .n_x = task->problem.grid.n[0],
+                         .n_y = task->problem.grid.n[1]};
     return plan_copy(job->plan, &o->plan, error);
 }
 
@@ -343,7 +343,7 @@ static accuracy_limits limits(const void *context)
 
 static int64_t point(const void *context, slab s, int64_t i)
 {
-    const int64_t *n = ((const dcs_task *)context)->problem.lattice.n;
+    const int64_t *n = ((const dcs_task *)context)->problem.grid.n;
     return s.first * n[0] * n[1] + i;
 }
 

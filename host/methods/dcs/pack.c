@@ -24,31 +24,30 @@ size_t dcs_packed_bytes(dcs_packing packing)
     return bytes[packing];
 }
 
-static placed_atom place(const double position_A[3], double charge, const ley_lattice *lattice)
+static placed_atom place(const double position_A[3], double charge, const ley_grid *grid)
 {
     placed_atom placed = {.charge = (float)charge};
     for (int axis = 0; axis < 3; axis++) {
-        const double cell = cells_nearest(position_A[axis], lattice->step_A[axis][axis]);
+        const double cell = cells_nearest(position_A[axis], grid->step_A[axis][axis]);
         placed.cell[axis] = (int32_t)cell;
-        placed.offset_A[axis] = (float)(position_A[axis] - cell * lattice->step_A[axis][axis]);
+        placed.offset_A[axis] = (float)(position_A[axis] - cell * grid->step_A[axis][axis]);
     }
     return placed;
 }
 
-void dcs_pack(dcs_packing packing, const ley_atoms *atoms, const ley_lattice *lattice, double coulomb_constant,
-              void *packed)
+void dcs_pack(dcs_packing packing, const ley_atoms *atoms, const ley_grid *grid, double coulomb_constant, void *packed)
 {
-    dcs_pack_some(packing, atoms, 0, ley_atoms_count(atoms), lattice, coulomb_constant, packed);
+    dcs_pack_some(packing, atoms, 0, ley_atoms_count(atoms), grid, coulomb_constant, packed);
 }
 
-void dcs_pack_some(dcs_packing packing, const ley_atoms *atoms, size_t first, size_t count, const ley_lattice *lattice,
+void dcs_pack_some(dcs_packing packing, const ley_atoms *atoms, size_t first, size_t count, const ley_grid *grid,
                    double coulomb_constant, void *packed)
 {
     const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
     for (size_t i = first; i < first + count; i++) {
         double atom[4];
         for (size_t axis = 0; axis < 3; axis++)
-            atom[axis] = position_A[3 * i + axis] - lattice->origin_A[axis];
+            atom[axis] = position_A[3 * i + axis] - grid->origin_A[axis];
         atom[3] = charge_e[i] * coulomb_constant;
         switch (packing) {
         case DCS_PACK_FLOAT:
@@ -59,7 +58,7 @@ void dcs_pack_some(dcs_packing packing, const ley_atoms *atoms, size_t first, si
             memcpy((double *)packed + 4 * i, atom, sizeof atom);
             break;
         case DCS_PACK_PLACED:
-            ((placed_atom *)packed)[i] = place(atom, atom[3], lattice);
+            ((placed_atom *)packed)[i] = place(atom, atom[3], grid);
             break;
         }
     }

@@ -6,7 +6,7 @@
 #include "methods/dcs/tuning.h"
 
 typedef enum dcs_packing {
-    DCS_PACK_FLOAT,  /* float {x, y, z, q}, A relative to the lattice origin */
+    DCS_PACK_FLOAT,  /* float {x, y, z, q}, A relative to the grid origin */
     DCS_PACK_DOUBLE, /* the same in double */
     DCS_PACK_PLACED  /* float {offset x, y, z, q}, int {cell x, y, z, 0}: position = cell spacing + offset */
 } dcs_packing;
@@ -19,11 +19,10 @@ size_t dcs_packed_bytes(dcs_packing packing);
 
 /* Packs `count` atoms from `first` on to where all are packed; charges are multiplied by the
  * Coulomb constant. */
-void dcs_pack_some(dcs_packing packing, const ley_atoms *atoms, size_t first, size_t count, const ley_lattice *lattice,
+void dcs_pack_some(dcs_packing packing, const ley_atoms *atoms, size_t first, size_t count, const ley_grid *grid,
                    double coulomb_constant, void *packed);
 
 /* Packs all atoms. */
-void dcs_pack(dcs_packing packing, const ley_atoms *atoms, const ley_lattice *lattice, double coulomb_constant,
-              void *packed);
+void dcs_pack(dcs_packing packing, const ley_atoms *atoms, const ley_grid *grid, double coulomb_constant, void *packed);
 
 #endif

@@ -1,6 +1,6 @@
 /* Kernels are wrong in corners: in tiles that are not the first, in the last row of a tile, in late
  * planes, beyond a number of atoms. So there are several problems, each with many of one thing and
- * few of the others, for the judge's time is points times atoms: lattices of several tiles and a
+ * few of the others, for the judge's time is points times atoms: meshes of several tiles and a
  * part of one, judged at every point, of a few atoms; and a crowd of atoms, judged at a few points,
  * each atom of which is worth several times the error that is right. */
 #include "methods/dcs/self_test.h"
@@ -38,22 +38,22 @@ static const problem short_problems[] = {
 };
 static const problem carries = {"carries", 0, 1, 7, CARRIES, 0, 20};
 
-static ley_lattice lattice_of(const problem *p, const dcs_spec *spec)
+static ley_grid lattice_of(const problem *p, const dcs_spec *spec)
 {
     const int64_t tile[2] = {tuning_dcs_tile_x(spec), tuning_dcs_tile_y(spec)};
-    ley_lattice lattice = ley_lattice_orthogonal(origin_A, spacing_A, (int64_t[3]){0, 0, p->first_plane + p->planes});
+    ley_grid grid = ley_grid_orthogonal(origin_A, spacing_A, (int64_t[3]){0, 0, p->first_plane + p->planes});
     for (int axis = 0; axis < 2; axis++) {
         const int64_t part = p->tiles == 0 ? tile[axis] - 1 : tile[axis] / 3 + 1;
-        lattice.n[axis] = p->tiles * tile[axis] + (part > 0 ? part : 1);
+        grid.n[axis] = p->tiles * tile[axis] + (part > 0 ? part : 1);
     }
-    return lattice;
+    return grid;
 }
 
 /* In and around the slab: some on points, some within r_min of one, some far from all. */
-static void place_among_points(size_t i, const problem *p, const ley_lattice *lattice, uint32_t *state, double place[3])
+static void place_among_points(size_t i, const problem *p, const ley_grid *grid, uint32_t *state, double place[3])
 {
     const double around[3] = {6, 6, 16}, first[3] = {0, 0, p->first_plane},
-                 last[3] = {(double)lattice->n[0], (double)lattice->n[1], (double)lattice->n[2]};
+                 last[3] = {(double)grid->n[0], (double)grid->n[1], (double)grid->n[2]};
     for (int axis = 0; axis < 3; axis++) {
         const double low = first[axis] - around[axis], high = last[axis] + around[axis];
         const double at = low + (high - low) * self_test_fraction(state),
@@ -62,10 +62,10 @@ static void place_among_points(size_t i, const problem *p, const ley_lattice *la
     }
 }
 
-static ley_status make_atoms(const problem *p, const ley_lattice *lattice, ley_atoms **atoms, ley_error *error)
+static ley_status make_atoms(const problem *p, const ley_grid *grid, ley_atoms **atoms, ley_error *error)
 {
     const size_t n = (size_t)p->atoms;
-    const double beside[3] = {(double)lattice->n[0] / 2, (double)lattice->n[1] / 2, p->first_plane + 30};
+    const double beside[3] = {(double)grid->n[0] / 2, (double)grid->n[1] / 2, p->first_plane + 30};
     double *position_A = calloc(4 * n, sizeof(double));
     if (position_A == NULL)
         return ley_fail_memory(error, 4 * n * sizeof(double), "the self-test");
@@ -73,14 +73,14 @@ static ley_status make_atoms(const problem *p, const ley_lattice *lattice, ley_a
     uint32_t state = 2010;
     for (size_t i = 0; i < n; i++) {
         double place[3];
-        place_among_points(i, p, lattice, &state, place);
+        place_among_points(i, p, grid, &state, place);
         charge_e[i] = (0.5 + 0.5 * self_test_fraction(&state)) * (self_test_fraction(&state) < 0.25 ? -1 : 1);
         if (p == &carries) {
             charge_e[i] = self_test_carry_e(i);
             memcpy(place, beside, sizeof place);
         }
         for (int axis = 0; axis < 3; axis++)
-            position_A[3 * i + (size_t)axis] = lattice->origin_A[axis] + place[axis] * lattice->step_A[axis][axis];
+            position_A[3 * i + (size_t)axis] = grid->origin_A[axis] + place[axis] * grid->step_A[axis][axis];
     }
     ley_status status = ley_atoms_create(n, position_A, charge_e, NULL, atoms, error);
     free(position_A);
@@ -110,13 +110,13 @@ static reference_value right_value(const void *context, const double point_A[3])
 }
 
 /* Native maths is taken at its word only where it was measured: there the limit follows the
- * measured error. Positions from the lattice's origin are rounded by how far from it they are.
+ * measured error. Positions from the grid's origin are rounded by how far from it they are.
  * Double sums are right to the last digit of the map's floats. */
 static double tolerance_of(const dcs_kernel *k, const problem *p)
 {
     const dcs_spec *spec = &k->choice.spec;
     const double recipe = fmin(k->facts.root_error[spec->root], 1e-3);
-    const ley_lattice *l = &k->problem.lattice;
+    const ley_grid *l = &k->problem.grid;
     const double farthest_A = l->step_A[0][0] * (double)l->n[0] + l->step_A[2][2] * (double)l->n[2];
     const double rounding = dcs_packing_of(spec) == DCS_PACK_FLOAT ? 1.2e-7 * farthest_A / r_min_A : 0;
     if (spec->sum == LEY_SPEC_SUM_DOUBLE)
@@ -126,8 +126,8 @@ static double tolerance_of(const dcs_kernel *k, const problem *p)
 
 static ley_status judge(const dcs_kernel *k, const problem *p, const float *map, ley_error *error)
 {
-    const ley_lattice *lattice = &k->problem.lattice;
-    const size_t n_x = (size_t)lattice->n[0], n_y = (size_t)lattice->n[1], points = n_x * n_y * (size_t)p->planes;
+    const ley_grid *grid = &k->problem.grid;
+    const size_t n_x = (size_t)grid->n[0], n_y = (size_t)grid->n[1], points = n_x * n_y * (size_t)p->planes;
     const size_t count = p->judged == 0 || (size_t)p->judged > points ? points : (size_t)p->judged;
     self_test t = {.variant = k->choice.variant,
                    .problem = p->name,
@@ -141,7 +141,7 @@ static ley_status judge(const dcs_kernel *k, const problem *p, const float *map,
         const double index[3] = {(double)(at % n_x), (double)(at / n_x % n_y),
                                  (double)(at / n_x / n_y) + p->first_plane};
         for (int axis = 0; axis < 3; axis++)
-            t.point_A[i][axis] = lattice->origin_A[axis] + index[axis] * lattice->step_A[axis][axis];
+            t.point_A[i][axis] = grid->origin_A[axis] + index[axis] * grid->step_A[axis][axis];
         t.value[i] = (double)map[at];
     }
     if (status == LEY_OK)
@@ -153,9 +153,9 @@ static ley_status judge(const dcs_kernel *k, const problem *p, const float *map,
 /* Whether the results have room on the device, and leave some. */
 static bool fits(const dcs_kernel *k, const problem *p)
 {
-    const ley_lattice lattice = lattice_of(p, &k->choice.spec);
+    const ley_grid grid = lattice_of(p, &k->choice.spec);
     const dev_info *info = k->device->info;
-    padded_slab layout = dcs_kernel_layout(k, &lattice);
+    padded_slab layout = dcs_kernel_layout(k, &grid);
     int64_t bytes = 0;
     layout.planes = p->planes;
     return padding_bytes(&layout, &bytes) &&
@@ -187,16 +187,16 @@ static ley_status test_problem(const dcs_kernel *kernel, const problem *whole, l
         smaller.tiles -= smaller.tiles > 0;
     }
     const problem *p = fits(&k, wanted) ? wanted : &smaller;
-    const ley_lattice lattice = lattice_of(p, &k.choice.spec);
+    const ley_grid grid = lattice_of(p, &k.choice.spec);
     const size_t n = (size_t)p->atoms;
     ley_atoms *atoms = NULL;
-    float *map = calloc((size_t)(lattice.n[0] * lattice.n[1] * p->planes), sizeof *map);
+    float *map = calloc((size_t)(grid.n[0] * grid.n[1] * p->planes), sizeof *map);
     ley_status status = map != NULL ? LEY_OK : ley_fail_memory(error, 0, "the self-test");
     if (status == LEY_OK)
-        status = make_atoms(p, &lattice, &atoms, error);
+        status = make_atoms(p, &grid, &atoms, error);
     if (status == LEY_OK)
-        status = dcs_kernel_load_batches(&k, &(dcs_problem){atoms, lattice, 1, r_min_A, NULL},
-                                         n - (size_t)p->last_atoms, error);
+        status = dcs_kernel_load_batches(&k, &(dcs_problem){atoms, grid, 1, r_min_A, NULL}, n - (size_t)p->last_atoms,
+                                         error);
     if (status == LEY_OK)
         status = compute(&k, p, map, error);
     if (status == LEY_OK)

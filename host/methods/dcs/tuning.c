@@ -20,7 +20,7 @@ static const double slow_root_ratio = 6;
 enum { NEWTON_SHARE = 3, NEWTON_OF = 16 };
 
 /* A tile shape. `speed` is relative, measured at equal padding: the shape is chosen that finishes
- * the padded lattice first. */
+ * the padded grid first. */
 typedef struct shape {
     int wg_x, wg_y, ux, uy;
     double speed;
@@ -270,7 +270,7 @@ static calibration usual(const dev_info *info, bool fast_fma)
 }
 
 /* What one wish leads to, unless the device refuses it. A tile shape other than that of large
- * lattices is told in the name. */
+ * grids is told in the name. */
 static void list_choice(const listing *l, const calibration *c, const dcs_wish *wish)
 {
     dcs_choice choice;
@@ -287,7 +287,7 @@ static void list_choice(const listing *l, const calibration *c, const dcs_wish *
     l->visit(l->context, name, s);
 }
 
-/* Every tile shape that some lattice makes planning choose. */
+/* Every tile shape that some grid makes planning choose. */
 static void list_shapes(const listing *l, const calibration *c, dcs_wish wish)
 {
     enum { LARGEST_SHAPE = 512 };

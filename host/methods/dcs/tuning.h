@@ -17,7 +17,7 @@ typedef struct dcs_wish {
     const char *variant;    /* NULL: by device class */
     int math;               /* TUNING_STANDARD, ... */
     int sum;                /* LEY_SPEC_SUM_... */
-    int64_t n_x, n_y;       /* extents of the lattice: the tile that pads it least is taken */
+    int64_t n_x, n_y;       /* extents of the grid: the tile that pads it least is taken */
     tuning_planned planned; /* zeros: nothing */
 } dcs_wish;
 
@@ -34,7 +34,7 @@ const char *tuning_dcs_variant(size_t i);
 const char *tuning_dcs_default(const dev_info *info, int sum);
 
 /* Whether this variant reads each atom where it lies, as the papers' kernels do, with a position
- * that is rounded by how far it is from the lattice's origin. NULL: the default, which does not. */
+ * that is rounded by how far it is from the grid's origin. NULL: the default, which does not. */
 bool tuning_dcs_streams(const char *variant);
 
 /* The recipe for 1/sqrt that direct summation takes on this device, for vectors of this width and
@@ -57,7 +57,7 @@ int tuning_dcs_tile_x(const dcs_spec *spec);
 int tuning_dcs_tile_y(const dcs_spec *spec);
 
 /* The specifications that matter for a device: see kernel_kind. Few: each sum in all tile shapes
- * that some lattice gets, standard maths, every root, with and without a share for the multipliers.
+ * that some grid gets, standard maths, every root, with and without a share for the multipliers.
  * More: every variant with every sum, too. */
 void tuning_dcs_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context);
 

@@ -80,7 +80,7 @@ __attribute__((target("avx512f"))) static void rows_avx512(const loop *l, int y,
 }
 #endif
 
-/* Item i is the i-th group of ROWS rows of the lattice. */
+/* Item i is the i-th group of ROWS rows of the grid. */
 static void run_rows(void *context, size_t first, size_t last)
 {
     const loop *l = context;

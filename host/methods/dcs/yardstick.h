@@ -14,7 +14,7 @@ typedef struct yardstick {
     double evaluations_per_s; /* by the median of these */
 } yardstick;
 
-/* Times n_atoms {x, y, z, q} on a lattice of n_x x n_y x n_z points with equal spacing h; n_x and
+/* Times n_atoms {x, y, z, q} on a grid of n_x x n_y x n_z points with equal spacing h; n_x and
  * n_y are rounded down to multiples of 16. phi: float[n_x n_y n_z]. */
 yardstick yardstick_measure(const float (*atoms)[4], size_t n_atoms, int n_x, int n_y, int n_z, float h,
                             bench_repeats repeats, float *phi);

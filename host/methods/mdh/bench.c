@@ -1,4 +1,4 @@
-/* The benchmark of Multiple Debye-Hueckel: the faces of a lattice around a ball of atoms, or a list
+/* The benchmark of Multiple Debye-Hueckel: the faces of a grid around a ball of atoms, or a list
  * of points. */
 #include "bench/bench.h"
 #include "error.h"
@@ -68,7 +68,7 @@ static void choose(const worker *w, const calibration *facts, const ley_bench_op
     const int64_t n = slow ? 5 : o->papers_size ? papers_nodes : 32 * (int64_t)fmin(fmax(round(edge / 32), 1), 32) + 1;
     for (int axis = 0; axis < 3; axis++)
         d->n[axis] = o->n[axis] > 0 ? o->n[axis] : n;
-    d->points = patches_nodes(&(ley_lattice){.n = {d->n[0], d->n[1], d->n[2]}});
+    d->points = patches_nodes(&(ley_grid){.n = {d->n[0], d->n[1], d->n[2]}});
 }
 
 static void end(void *problem)
@@ -127,15 +127,15 @@ static ley_status make_list(int64_t n, double edge_A, ley_boundary **boundary, l
 static ley_status make_parts(mdh_bench *p, const ley_bench_options *o, const ley_bench_device *d, ley_error *error)
 {
     const double edge_A = cbrt((double)d->atoms / 0.1);
-    ley_lattice lattice = {.n = {d->n[0], d->n[1], d->n[2]}};
+    ley_grid grid = {.n = {d->n[0], d->n[1], d->n[2]}};
     for (int axis = 0; axis < 3; axis++) { /* the faces lie 10 A outside the atoms */
-        lattice.step_A[axis][axis] = (edge_A + 20) / fmax((double)d->n[axis] - 1, 1);
-        lattice.origin_A[axis] = -0.5 * lattice.step_A[axis][axis] * (double)(d->n[axis] - 1);
+        grid.step_A[axis][axis] = (edge_A + 20) / fmax((double)d->n[axis] - 1, 1);
+        grid.origin_A[axis] = -0.5 * grid.step_A[axis][axis] * (double)(d->n[axis] - 1);
     }
     ley_status status = make_atoms(d->atoms, edge_A, &p->atoms, error);
     if (status == LEY_OK)
         status = o->points > 0 ? make_list(d->points, edge_A, &p->boundary, error)
-                               : ley_boundary_create(&lattice, &p->boundary, error);
+                               : ley_boundary_create(&grid, &p->boundary, error);
     if (status != LEY_OK)
         return status;
     p->ions[0] = (ley_ion){1, o->salt_M, 2};

@@ -99,7 +99,7 @@ static ley_status finish(void *context, ley_error *error)
 {
     const mdh_sums *task = &((const mdh_task *)context)->sums;
     ley_status status = mdh_sums_recompute_near(task, error);
-    if (status == LEY_OK && ley_boundary_lattice(task->boundary) != NULL)
+    if (status == LEY_OK && ley_boundary_grid(task->boundary) != NULL)
         patches_share_edges(task->boundary);
     return status == LEY_OK ? check_values(task, task->job->options->sum == LEY_SUM_DOUBLE, error) : status;
 }

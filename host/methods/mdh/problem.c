@@ -32,7 +32,7 @@ static void widen(double low_A[3], double high_A[3], const double point_A[3])
 /* The box around a boundary's points. */
 static void boundary_bounds_A(const ley_boundary *boundary, double low_A[3], double high_A[3])
 {
-    const ley_lattice *l = ley_boundary_lattice(boundary);
+    const ley_grid *l = ley_boundary_grid(boundary);
     ley_boundary_point_A(boundary, 0, low_A);
     ley_boundary_point_A(boundary, 0, high_A);
     for (int axis = 0; l != NULL && axis < 3; axis++)
@@ -80,7 +80,7 @@ static void choose_screening(mdh_problem *p)
 static ley_status place_list(mdh_problem *problem, ley_error *error)
 {
     const size_t n = (size_t)problem->rows;
-    problem->frame = (ley_lattice){.step_A = LEY_STEPS(list_cell_A, list_cell_A, list_cell_A), .n = {1, 1, 1}};
+    problem->frame = (ley_grid){.step_A = LEY_STEPS(list_cell_A, list_cell_A, list_cell_A), .n = {1, 1, 1}};
     problem->order = malloc(n * sizeof *problem->order);
     if (problem->order == NULL)
         return ley_fail_memory(error, n * sizeof *problem->order, "the points' order");
@@ -95,16 +95,16 @@ ley_status mdh_problem_init(mdh_problem *problem, const ley_atoms *atoms, const 
 {
     *problem = (mdh_problem){
         .atoms = atoms, .boundary = boundary, .coulomb_constant = coulomb_constant, .kappa_per_A = kappa_per_A};
-    const ley_lattice *lattice = ley_boundary_lattice(boundary);
-    if (lattice != NULL) {
-        problem->frame = *lattice;
+    const ley_grid *grid = ley_boundary_grid(boundary);
+    if (grid != NULL) {
+        problem->frame = *grid;
         problem->patch_count = PATCH_COUNT;
-        patches_of(lattice, problem->patches);
-        problem->rows = patches_rows(lattice);
+        patches_of(grid, problem->patches);
+        problem->rows = patches_rows(grid);
     } else
         problem->rows = ley_boundary_points(boundary);
     choose_screening(problem);
-    return lattice != NULL ? LEY_OK : place_list(problem, error);
+    return grid != NULL ? LEY_OK : place_list(problem, error);
 }
 
 void mdh_problem_end(mdh_problem *problem)
@@ -128,7 +128,7 @@ void mdh_problem_terms(const mdh_problem *problem, reference_terms *terms)
 static double node_rounding(const mdh_problem *problem)
 {
     const double shortest_A = 1e-3;
-    const ley_lattice *l = ley_boundary_lattice(problem->boundary);
+    const ley_grid *l = ley_boundary_grid(problem->boundary);
     double farthest_A = 0;
     for (int axis = 0; l != NULL && axis < 3; axis++) {
         const double last_A = l->origin_A[axis] + (double)(l->n[axis] - 1) * l->step_A[axis][axis];

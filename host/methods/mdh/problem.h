@@ -20,8 +20,8 @@ typedef struct mdh_problem {
     double r_min_A;             /* of a list without screening: shorter distances count as this; 0: as they are */
     int screening;              /* LEY_SCREENING_... */
     double unit_per_A;          /* kernels' lengths are times this: kappa log2(e), or 1 */
-    ley_lattice frame;          /* of cells and offsets: the boundary's lattice, or one of 1 A */
-    patch patches[PATCH_COUNT]; /* of a lattice */
+    ley_grid frame;             /* of cells and offsets: the boundary's grid, or one of 1 A */
+    patch patches[PATCH_COUNT]; /* of a grid */
     int patch_count;            /* 0: a list */
     int64_t rows;               /* of all patches; of a list its points: what slabs count */
     int32_t *order;             /* of a list: its points' indices, such that neighbours are neighbours in space */

@@ -53,32 +53,32 @@ static int64_t larger(int64_t a, int64_t b)
 /* Of a face, its last row and column are other faces' (patches.h). Along x whole work-items, two at
  * least; along y one and a part of one; along z whole ones again: so faces across y have whole ones
  * alone, the last of whose points is there, and others parts. */
-static ley_lattice lattice_of(const problem *p, const mdh_spec *spec)
+static ley_grid lattice_of(const problem *p, const mdh_spec *spec)
 {
     const int64_t columns = (int64_t)spec->width * spec->ux, rows = spec->points == LEY_POINTS_LIST ? 8 : spec->uy;
     const int64_t least = p->small || spec->wg == 1 ? 8 : 72; /* several groups of work-items on each face */
     const int64_t n[3] = {columns * larger((least + columns - 1) / columns, 2),
                           larger(columns + spec->width + 3, least * 3 / 4),
                           rows * larger((least + rows - 1) / rows, 2)};
-    ley_lattice lattice = {.n = {n[0] + 1, n[1] + 1, n[2] + 1}};
+    ley_grid grid = {.n = {n[0] + 1, n[1] + 1, n[2] + 1}};
     const double longest_A =
         fmax((double)n[0] * spacing_A[0], fmax((double)n[1] * spacing_A[1], (double)n[2] * spacing_A[2]));
     for (int axis = 0; axis < 3; axis++) {
-        lattice.origin_A[axis] = origin_A[axis];
-        lattice.step_A[axis][axis] = spacing_A[axis] * fmin(1, longest_edge_A / longest_A);
+        grid.origin_A[axis] = origin_A[axis];
+        grid.step_A[axis][axis] = spacing_A[axis] * fmin(1, longest_edge_A / longest_A);
     }
-    return lattice;
+    return grid;
 }
 
-/* Nodes of the lattice's faces, in no order, in two groups of work-items and a part of one. */
-static ley_status make_list(const problem *p, const mdh_spec *spec, const ley_lattice *lattice, ley_boundary **boundary,
+/* Nodes of the grid's faces, in no order, in two groups of work-items and a part of one. */
+static ley_status make_list(const problem *p, const mdh_spec *spec, const ley_grid *grid, ley_boundary **boundary,
                             ley_error *error)
 {
     const int64_t group = (int64_t)spec->wg * spec->width * spec->ux;
     const size_t n = (size_t)(p->small ? group - 1 : 2 * group + group / 2 + 3);
     ley_boundary *faces = NULL;
     double(*point_A)[3] = calloc(n, sizeof *point_A);
-    ley_status status = point_A != NULL ? ley_boundary_create(lattice, &faces, error)
+    ley_status status = point_A != NULL ? ley_boundary_create(grid, &faces, error)
                                         : ley_fail_memory(error, n * sizeof *point_A, "the self-test");
     for (size_t i = 0; i < n && status == LEY_OK; i++)
         ley_boundary_point_A(faces, (int64_t)i * 7 % ley_boundary_points(faces), point_A[i]);
@@ -89,11 +89,11 @@ static ley_status make_list(const problem *p, const mdh_spec *spec, const ley_la
     return status;
 }
 
-static ley_status make_boundary(const problem *p, const mdh_spec *spec, const ley_lattice *lattice,
-                                ley_boundary **boundary, ley_error *error)
+static ley_status make_boundary(const problem *p, const mdh_spec *spec, const ley_grid *grid, ley_boundary **boundary,
+                                ley_error *error)
 {
-    return spec->points == LEY_POINTS_LIST ? make_list(p, spec, lattice, boundary, error)
-                                           : ley_boundary_create(lattice, boundary, error);
+    return spec->points == LEY_POINTS_LIST ? make_list(p, spec, grid, boundary, error)
+                                           : ley_boundary_create(grid, boundary, error);
 }
 
 /* ---- Atoms ----------------------------------------------------------------------------------- */
@@ -111,16 +111,16 @@ static ley_solvent test_solvent(int screening, ley_ion ions[1], double *largest_
                          .ions = ions};
 }
 
-/* In the lattice and a little beyond it, in steps from its first node. Where the points are those
+/* In the grid and a little beyond it, in steps from its first node. Where the points are those
  * of faces, some atoms are close to a node; where they are a list, only those are within r_min of
  * one of its points, because else the host sums such pairs. */
-static void place_among_points(size_t i, const ley_boundary *boundary, const ley_lattice *lattice, uint32_t *state,
+static void place_among_points(size_t i, const ley_boundary *boundary, const ley_grid *grid, uint32_t *state,
                                double place[3])
 {
-    const bool is_list = ley_boundary_lattice(boundary) == NULL;
+    const bool is_list = ley_boundary_grid(boundary) == NULL;
     const int face = (int)(i % 6);
     for (int axis = 0; axis < 3; axis++) {
-        const double n = (double)lattice->n[axis], beyond = 5, along = self_test_fraction(state),
+        const double n = (double)grid->n[axis], beyond = 5, along = self_test_fraction(state),
                      within = self_test_fraction(state);
         place[axis] = floor(along * (n - 1 + 2 * beyond) - beyond) + 0.3 + 0.4 * within;
         if (!is_list && i % 7 == 3) /* 0.02 of a cell from a node of this face */
@@ -129,16 +129,16 @@ static void place_among_points(size_t i, const ley_boundary *boundary, const ley
 }
 
 /* Some 0.02 of a step from points of a list, where short distances count as r_min. */
-static void place_next_to_point(size_t i, const ley_boundary *boundary, const ley_lattice *lattice, double place[3])
+static void place_next_to_point(size_t i, const ley_boundary *boundary, const ley_grid *grid, double place[3])
 {
     double point_A[3];
     ley_boundary_point_A(boundary, (int64_t)(i * 17) % ley_boundary_points(boundary), point_A);
     for (int axis = 0; axis < 3; axis++)
-        place[axis] = (point_A[axis] - lattice->origin_A[axis]) / lattice->step_A[axis][axis] + 0.02;
+        place[axis] = (point_A[axis] - grid->origin_A[axis]) / grid->step_A[axis][axis] + 0.02;
 }
 
 static ley_status make_atoms(const problem *p, double largest_radius_A, const ley_boundary *boundary,
-                             const ley_lattice *lattice, bool has_r_min, ley_atoms **atoms, ley_error *error)
+                             const ley_grid *grid, bool has_r_min, ley_atoms **atoms, ley_error *error)
 {
     const size_t n = (size_t)p->atoms;
     double *position_A = calloc(5 * n, sizeof(double));
@@ -149,9 +149,9 @@ static ley_status make_atoms(const problem *p, double largest_radius_A, const le
     enum { LAST = 4, LEAST_CROWD = 1000 };
     for (size_t i = 0; i < n; i++) {
         double place[3];
-        place_among_points(i, boundary, lattice, &state, place);
+        place_among_points(i, boundary, grid, &state, place);
         if (has_r_min && i % 7 == 3)
-            place_next_to_point(i, boundary, lattice, place);
+            place_next_to_point(i, boundary, grid, place);
         charge_e[i] =
             i % 13 == 5 ? 0 : (0.5 + 0.5 * self_test_fraction(&state)) * (self_test_fraction(&state) < 0.25 ? -1 : 1);
         radius_A[i] = largest_radius_A * self_test_fraction(&state);
@@ -164,8 +164,8 @@ static ley_status make_atoms(const problem *p, double largest_radius_A, const le
             radius_A[i] = 1;
         }
         for (int axis = 0; axis < 3; axis++) {
-            const double at = p == &carries ? (double)lattice->n[axis] / 2 : place[axis];
-            position_A[3 * i + (size_t)axis] = lattice->origin_A[axis] + at * lattice->step_A[axis][axis];
+            const double at = p == &carries ? (double)grid->n[axis] / 2 : place[axis];
+            position_A[3 * i + (size_t)axis] = grid->origin_A[axis] + at * grid->step_A[axis][axis];
         }
     }
     ley_status status = ley_atoms_create(n, position_A, charge_e, radius_A, atoms, error);
@@ -323,22 +323,22 @@ static ley_status test_problem(const mdh_kernel *kernel, const problem *whole, l
                     .sums = kernel->sums,
                     .most_part_atoms = p->part};
     const mdh_spec *spec = &k.choice.spec;
-    const ley_lattice lattice = lattice_of(p, spec);
+    const ley_grid grid = lattice_of(p, spec);
     const bool has_r_min = spec->points == LEY_POINTS_LIST && spec->screening == LEY_SCREENING_NONE && p != &carries;
     double largest_radius_A;
     trial t = {.p = p, .kernel = &k};
     ley_ion ions[1];
     const ley_solvent solvent = test_solvent(spec->screening, ions, &largest_radius_A);
     ley_atoms *atoms = NULL;
-    ley_status status = make_boundary(p, spec, &lattice, &t.boundary, error);
+    ley_status status = make_boundary(p, spec, &grid, &t.boundary, error);
     if (status == LEY_OK)
         status = make_field(&t, error);
     if (status == LEY_OK)
-        status = make_atoms(p, largest_radius_A, t.boundary, &lattice, has_r_min, &atoms, error);
+        status = make_atoms(p, largest_radius_A, t.boundary, &grid, has_r_min, &atoms, error);
     if (status == LEY_OK)
         status = mdh_problem_init(&t.m, atoms, t.boundary, ley_solvent_coulomb_constant(&solvent) / solvent.dielectric,
                                   ley_screening_per_A(&solvent), error);
-    t.m.r_min_A = has_r_min ? r_min_steps * lattice.step_A[0][0] : 0;
+    t.m.r_min_A = has_r_min ? r_min_steps * grid.step_A[0][0] : 0;
     if (status == LEY_OK) {
         t.m.screening = spec->screening;
         status = mdh_kernel_load(&k, &t.m, error);

@@ -58,8 +58,8 @@ void mdh_sums_release(mdh_sums *sums)
 static int64_t count_rows(const void *context)
 {
     const mdh_sums *task = context;
-    const ley_lattice *lattice = ley_boundary_lattice(task->boundary);
-    return lattice != NULL ? patches_rows(lattice) : ley_boundary_points(task->boundary);
+    const ley_grid *grid = ley_boundary_grid(task->boundary);
+    return grid != NULL ? patches_rows(grid) : ley_boundary_points(task->boundary);
 }
 
 int64_t mdh_sums_points(const void *context, slab s)
@@ -67,8 +67,8 @@ int64_t mdh_sums_points(const void *context, slab s)
     const mdh_sums *task = context;
     if (task->is_prepared)
         return mdh_problem_points(&task->problem, s.first, s.count);
-    const ley_lattice *lattice = ley_boundary_lattice(task->boundary); /* all of them, each node once */
-    return lattice != NULL ? patches_nodes(lattice) : s.count;
+    const ley_grid *grid = ley_boundary_grid(task->boundary); /* all of them, each node once */
+    return grid != NULL ? patches_nodes(grid) : s.count;
 }
 
 /* ---- A device -------------------------------------------------------------------------------- */
@@ -312,7 +312,7 @@ ley_status mdh_sums_recompute_near(const mdh_sums *task, ley_error *error)
 {
     double *values = ley_boundary_values(task->boundary);
     recomputation near = {.task = task};
-    if (ley_boundary_lattice(task->boundary) != NULL)
+    if (ley_boundary_grid(task->boundary) != NULL)
         return LEY_OK;
     mdh_problem_terms(&task->problem, &near.terms);
     ley_status status = add_excluding(&near, error);

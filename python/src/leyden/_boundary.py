@@ -15,7 +15,7 @@ from ._c import ffi, lib
 from ._compute import ProgressArgument, call_by, run_job
 from ._engine import Engine, EngineArgument
 from ._errors import NoDeviceError, Status, UsageError, file_name
-from ._lattice import Lattice
+from ._grid import Grid
 from ._options import PlanArgument, RunOptions
 from ._progress import Watcher
 
@@ -23,18 +23,18 @@ FACES = ("x-", "x+", "y-", "y+", "z-", "z+")
 
 
 class Boundary:
-    """Values on the six faces of a lattice, or at points, in kT/e: what `leyden.boundary()` returns.
+    """Values on the six faces of a grid, or at points, in kT/e: what `leyden.boundary()` returns.
 
     Attributes:
-        lattice: whose faces, or None.
+        grid: whose faces, or None.
         kappa: inverse screening length, 1/A.
         report: of "mdh", how it was computed; else None.
     """
 
-    def __init__(self, pointer: Any, lattice: Optional[Lattice], kappa: float, report: Optional[Dict[str, Any]]) -> None:
+    def __init__(self, pointer: Any, grid: Optional[Grid], kappa: float, report: Optional[Dict[str, Any]]) -> None:
         self._pointer = pointer
         self._lock = threading.Lock()
-        self.lattice = lattice
+        self.grid = grid
         self.kappa = kappa
         self.report = report
 
@@ -43,7 +43,7 @@ class Boundary:
 
     @property
     def values(self) -> np.ndarray:
-        """All values, (n,) float64: of points in their order, of a lattice face after face. A view."""
+        """All values, (n,) float64: of points in their order, of a grid face after face. A view."""
         return view(self, lib.ley_boundary_values(self._pointer), (len(self),), np.float64, False)
 
     @property
@@ -56,12 +56,12 @@ class Boundary:
 
     def face(self, face: str) -> np.ndarray:
         """Values of a face, "x-", "x+", "y-", ..., (nb, na) float64, b the later one of its two axes. A view."""
-        if self.lattice is None:
+        if self.grid is None:
             raise UsageError("these are values at points, which have no faces")
         if face not in FACES:
             raise UsageError(f"face: {face!r} is none of {', '.join(FACES)}")
         number = FACES.index(face)
-        a, b = [n for m, n in enumerate(self.lattice.n) if m != number // 2]
+        a, b = [n for m, n in enumerate(self.grid.n) if m != number // 2]
         first = lib.ley_boundary_face(self._pointer, number)
         return self.values[first:first + a * b].reshape(b, a)
 
@@ -73,8 +73,8 @@ class Boundary:
         """
         name = os.fsdecode(path)
         file = file_name(path)
-        if not name.endswith((".dx", ".csv", ".raw")) or (name.endswith(".dx") and self.lattice is None):
-            raise UsageError(f"path: {name!r} must end in {'' if self.lattice is None else '.dx, '}.csv or .raw")
+        if not name.endswith((".dx", ".csv", ".raw")) or (name.endswith(".dx") and self.grid is None):
+            raise UsageError(f"path: {name!r} must end in {'' if self.grid is None else '.dx, '}.csv or .raw")
 
         def work(token: _task.Token) -> None:
             token.acquire(self._lock)
@@ -93,21 +93,21 @@ class Boundary:
         _task.call(work)
 
     def __repr__(self) -> str:
-        return f"<leyden.Boundary: {len(self)} values{'' if self.lattice is None else ' on six faces'}, kT/e>"
+        return f"<leyden.Boundary: {len(self)} values{'' if self.grid is None else ' on six faces'}, kT/e>"
 
 
-def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", dielectric: float = 78.54,
+def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", dielectric: float = 78.54,
              solute_dielectric: float = 2.0, temperature: float = 298.15, ions: Sequence[Sequence[float]] = (),
              sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
              verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
              engine: EngineArgument = None, progress: ProgressArgument = None) -> Boundary:
-    """Debye-Hueckel potentials on the faces of a lattice or at points, in kT/e, as APBS defines them.
+    """Debye-Hueckel potentials on the faces of a grid or at points, in kT/e, as APBS defines them.
 
     phi(r) = C / eps_s sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|.
 
     Args:
         atoms: charges and radii.
-        where: a Lattice, for its faces, or points, (n, 3), A.
+        where: a Grid, for its faces, or points, (n, 3), A.
         method: "mdh", every atom (`bcfl mdh`); "sdh", one multipole expansion (`bcfl sdh`); "zero".
         dielectric: of the solvent. `solute_dielectric`: of the molecule, matters to "sdh" only.
         temperature: K.
@@ -132,11 +132,11 @@ def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", d
     remark = ffi.new("char[256]")
     if lib.ley_solvent_remark(solvent, remark, 256):
         warnings.warn(ffi.string(remark).decode(), stacklevel=2)
-    lattice = where if isinstance(where, Lattice) else None
+    grid = where if isinstance(where, Grid) else None
     box = ffi.new("ley_boundary **")
     with Status() as status:
-        if lattice is not None:
-            status.check(lib.ley_boundary_create(lattice.pointer, box, status.pointer))
+        if grid is not None:
+            status.check(lib.ley_boundary_create(grid.pointer, box, status.pointer))
         else:
             xyz = doubles(where, "where", (-1, 3))
             status.check(lib.ley_boundary_create_points(len(xyz), pointer_to(xyz), box, status.pointer))
@@ -170,4 +170,4 @@ def boundary(atoms: Atoms, where: Union[Lattice, Any], *, method: str = "mdh", d
     report = call_by(mdh, options.take_engine(engine), watcher) if method == "mdh" else \
         call_by(without_job, None, watcher) or None
     assert species is not None  # the solvent points to it
-    return Boundary(pointer, lattice, lib.ley_screening_per_A(solvent), report)
+    return Boundary(pointer, grid, lib.ley_screening_per_A(solvent), report)

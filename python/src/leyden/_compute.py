@@ -14,7 +14,7 @@ from ._c import ffi, lib
 from ._engine import Engine, EngineArgument, engine_or_default
 from ._cell import Cell, Periodic
 from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError
-from ._lattice import Lattice, counts_of as _counts, lattice_of
+from ._grid import Grid, counts_of as _counts, grid_of
 from ._maps import Map, Origin, Points, make_map, own_map
 from ._options import (Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of,
                        former_names)
@@ -68,7 +68,7 @@ class _Sum:
     keep: Any
     long_range: Any
     fixed: int
-    asks_for_lattices: bool  # some argument says what they are
+    asks_for_meshes: bool  # some argument says what they are
     map: Any = None  # is filled: this,
     points: Any = None  # or this
 
@@ -83,17 +83,17 @@ class _Sum:
             lines = [kappa]
         return lines + ([self.cell.line] if self.cell.is_periodic else [])
 
-    def check_memory(self, lattice: Lattice) -> None:
+    def check_memory(self, grid: Grid) -> None:
         """Before a map is made."""
         check, of = {"cutoff": (lib.ley_short_range_check_memory, self.short_range),
                      "msm": (lib.ley_long_range_check_memory, self.long_range)}.get(
                          self.method, (lib.ley_direct_check_memory, None))
         with Status() as status:
-            status.check(check(self.atoms.pointer, lattice.pointer, of if of is not None else direct_of(self.medium),
+            status.check(check(self.atoms.pointer, grid.pointer, of if of is not None else direct_of(self.medium),
                                status.pointer))
 
     def _choose(self, engine: Any) -> Any:
-        """Lattices by the tolerance; what they are expected to come to."""
+        """Grids by the tolerance; what they are expected to come to."""
         choice, options = ffi.new("ley_choice *"), ffi.new("ley_run_options *", self.options.c[0])
         if not self.options.has_sum and self.options.c.decision_count == 0:
             options.sum = lib.LEY_SUM_AUTO
@@ -104,7 +104,7 @@ class _Sum:
                 code = lib.ley_long_range_choose_points(engine, self.atoms.pointer, self.points, self.tolerance,
                                                         self.fixed, options, self.long_range, choice, status.pointer)
             else:
-                code = lib.ley_long_range_choose(engine, self.atoms.pointer, lib.ley_map_lattice(self.map),
+                code = lib.ley_long_range_choose(engine, self.atoms.pointer, lib.ley_map_grid(self.map),
                                                  self.tolerance, self.fixed, options, self.long_range, choice,
                                                  status.pointer)
             status.check(code)
@@ -122,19 +122,19 @@ class _Sum:
         kind = "_points" if self.points is not None else ""
         can_be_direct = self._can_be_direct()
         planned = self.options.planned_method()
-        lattices, direct = f"msm{kind}", f"dcs{kind}"
-        if planned is not None and planned != lattices and not (can_be_direct and planned == direct):
+        meshes, direct = f"msm{kind}", f"dcs{kind}"
+        if planned is not None and planned != meshes and not (can_be_direct and planned == direct):
             raise UsageError(f"plan: it is one of method {planned}, and method 'auto' takes those of "
-                             f"{f'{direct} and ' if can_be_direct else ''}{lattices}")
+                             f"{f'{direct} and ' if can_be_direct else ''}{grids}")
         count = lib.ley_points_count(self.points) if self.points is not None else \
-            lib.ley_lattice_points(lib.ley_map_lattice(self.map))
+            lib.ley_grid_points(lib.ley_map_grid(self.map))
         few = self.options.c.variant != ffi.NULL or len(self.atoms) * count <= FEW_PAIRS
         if can_be_direct and (planned == direct if planned is not None else few):
             return "dcs"
         try:
             choice = self._choose(engine)
         except Error:
-            if can_be_direct:  # no lattices reach it
+            if can_be_direct:  # no meshes reach it
                 return "dcs"
             raise
         is_sooner = choice.seconds + choice.building_s < choice.direct_s and choice.relative_rms <= self.tolerance
@@ -170,7 +170,7 @@ class _Sum:
 
     def _run_by_host(self, token: _task.Token) -> Optional[Dict[str, Any]]:
         """The report of the sum by the host alone; None: a device is sooner, or has to say what is wrong."""
-        if self.method == "msm" and self.asks_for_lattices:
+        if self.method == "msm" and self.asks_for_meshes:
             if self.options.is_for_host:
                 raise UsageError("the host is to do the job alone, and meshes are for devices")
             return None
@@ -223,9 +223,9 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
         raise UsageError(f"atoms: leyden.Atoms are needed, not {type(atoms).__name__}")
     if method not in METHODS:
         raise UsageError(f"method: {method!r} is none of {', '.join(METHODS)}")
-    lattices = {"mesh_spacing": mesh_spacing, "splitting": splitting, "window": window, "solver": solver,
+    meshes = {"mesh_spacing": mesh_spacing, "splitting": splitting, "window": window, "solver": solver,
                 "preset": preset, "levels": levels, "fft": fft}
-    for name, value in lattices.items():
+    for name, value in meshes.items():
         if value is not None and method != "msm":
             raise UsageError(f"{name} is for method 'msm'")
     of_pairs = {"constants": constants, "probe": probe, "well_depth": well_depth, "steepness": steepness}
@@ -234,7 +234,7 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
             raise UsageError(f"{name} is for method 'cutoff'")
     if cutoff is not None and method not in ("cutoff", "msm"):
         raise UsageError("cutoff needs method 'cutoff' or 'msm': the one sums no further, the other leaves the rest to "
-                         "lattices")
+                         "meshes")
     space = _space_of(atoms, method, periodic, cell)
     if method == "dcs" and (kappa or space.is_periodic):
         raise UsageError("method 'dcs' has neither images nor screening: 'msm' and 'cutoff' do")
@@ -243,7 +243,7 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
     if tol is not None and not lib.LEY_LEAST_TOLERANCE <= tol <= lib.LEY_MOST_TOLERANCE:
         raise UsageError(f"tol: {tol!r} is not within {lib.LEY_LEAST_TOLERANCE:g} and {lib.LEY_MOST_TOLERANCE:g}")
     if tol is not None and (preset is not None or levels is not None):
-        raise UsageError(f"{'levels' if preset is None else 'preset'} needs tol=None: a tolerance chooses the lattices")
+        raise UsageError(f"{'levels' if preset is None else 'preset'} needs tol=None: a tolerance chooses the meshes")
     tolerance = float(tol) if tol is not None else TOLERANCE_OF_AUTO if method == "auto" else 0.0
     medium = Medium(units_of(units), dielectric, temperature, r_min)
     options = RunOptions.of(verify, seed, sum, math, variant, plan, tolerance, watcher.state)
@@ -254,32 +254,32 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
         long, fixed, keep = long_range_of(medium, space, kappa, cutoff, mesh_spacing, splitting, window, solver,
                                           preset, levels, fft)
         fixed |= lib.LEY_FIX_METHOD if method == "msm" else 0
-    asks = cutoff is not None or any(value is not None for value in lattices.values())
+    asks = cutoff is not None or any(value is not None for value in meshes.values())
     return _Sum(atoms, method, tolerance, medium, space, options, short, keep, long, fixed, asks)
 
 
-def _lattice_for(atoms: Atoms, space: Cell, spacing: Optional[float], padding: Optional[float],
-                 n: Optional[Sequence[int]]) -> Lattice:
+def _grid_for(atoms: Atoms, space: Cell, spacing: Optional[float], padding: Optional[float],
+                 n: Optional[Sequence[int]]) -> Grid:
     """The box itself where all space is periodic and nobody asks for another one, else around the atoms."""
     edges = space.box
     if padding is None and n is not None and edges is None and all(space.periodic):
         raise UsageError("n: points along x, y and z cannot fill a cell whose vectors are not along these: give "
-                         "padding, too, for a lattice around the atoms")
+                         "padding, too, for a grid around the atoms")
     if edges is None or padding is not None:
         padding = 10.0 if padding is None else padding
         if n is None:
-            return Lattice.around(atoms, 0.5 if spacing is None else spacing, padding)
+            return Grid.around(atoms, 0.5 if spacing is None else spacing, padding)
         steps = np.maximum(np.asarray(_counts(n)) - 1, 1)
         low, high = atoms.bounds[0] - padding, atoms.bounds[1] + padding
         where = np.where(np.asarray(n) > 1, low, (low + high) / 2)
         lengths = np.where(high > low, high - low, steps * 0.5)
-        return Lattice(where, spacing=lengths / steps, n=n)
+        return Grid(where, spacing=lengths / steps, n=n)
     # A whole number of spacings along an edge: the far face is the near one again.
     counts = np.asarray(_counts(n)) if n is not None else \
         np.maximum(np.floor(edges / (0.5 if spacing is None else spacing) + 0.5), 1).astype(np.int64)
     if np.any(counts < 1):
         raise UsageError(f"n: one point at least along each axis, not {n!r}")
-    return Lattice((0, 0, 0), spacing=edges / counts, n=counts.tolist())
+    return Grid((0, 0, 0), spacing=edges / counts, n=counts.tolist())
 
 
 def _warn(report: Dict[str, Any], tolerance: float) -> None:
@@ -378,7 +378,7 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
         watcher.close()
 
 
-def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto", tol: Optional[float] = None,
+def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", tol: Optional[float] = None,
         spacing: Optional[float] = None, padding: Optional[float] = None, cutoff: Optional[float] = None, pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, probe: Optional[Sequence[float]] = None,
         well_depth: Any = None, steepness: Optional[float] = None, units: str = "kT/e", dielectric: float = 1.0,
@@ -390,15 +390,15 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         seed: Optional[int] = None, plan: PlanArgument = None, slab_planes: int = 0,
         engine: EngineArgument = None, progress: ProgressArgument = None, field: bool = False,
         n: Optional[Sequence[int]] = None, **former: Any) -> Map:
-    """The electrostatic potential of charges on a lattice.
+    """The electrostatic potential of charges on a grid.
 
     phi(r) = C sum_j q_j / max(|r - r_j|, r_min), C = e / (4 pi eps0 dielectric), in `units`.
 
     Args:
         atoms: the charges.
-        lattice: where the points lie; or a Map, whose lattice is taken. None: as `spacing`, `n` and
+        grid: where the points lie; or a Map, whose grid is taken. None: as `spacing`, `n` and
             `padding` say, around the atoms; of a box that is periodic along all axes the box itself.
-        method: "dcs", direct summation, every atom at every point; "msm", the same by lattices, in
+        method: "dcs", direct summation, every atom at every point; "msm", the same by meshes, in
             time linear in the atoms; "auto", whichever of these reaches `tol` sooner; "cutoff", a sum
             of any pair function within a cutoff.
         tol: of "auto" and "msm": the relative root mean square error that the map may have, 1e-6 to
@@ -406,10 +406,10 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             is computed again by stricter plans, "auto" at last by direct summation where it can
             (`missed_rms` of the report); the nearest of all is what is returned. Where none reaches
             it the map comes with a ToleranceWarning. docs/long-range.md has what the tolerance is a
-            share of, and its floor. None: 1e-4 of "auto"; of "msm" none, lattices are what the arguments
+            share of, and its floor. None: 1e-4 of "auto"; of "msm" none, meshes are what the arguments
             and their defaults say.
         spacing: of neighbouring points, A; None: 0.5. `padding`: least distance of the atoms from
-            the lattice's faces, A; None: 10. Where there is no `lattice`.
+            the grid's faces, A; None: 10. Where there is no `grid`.
         n: in place of `spacing`: so many points along x, y and z over the atoms and the padding, or
             where there is no padding over the box, whose far faces are left out.
         cutoff: A; of "cutoff" 12 where it is None, of "msm" chosen by `tol`.
@@ -429,7 +429,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
         kappa: screening, 1/A: charges' potentials are times exp(-kappa r).
         mesh_spacing, splitting, window, solver: of "msm", what is not to be chosen.
         preset: of "msm", "papers": cutoff and these as the papers have them, but for what is given.
-        levels: of "msm", lattices, each of twice the spacing of the one before; 0: as many as pay.
+        levels: of "msm", meshes, each of twice the spacing of the one before; 0: as many as pay.
         fft: of "msm", whose transforms: "fftw", "vkfft", "clfft", "cufft", or "auto".
         sum: "float", "compensated", "double" or "auto". `math`: "standard", "native" or "auto".
         variant: a kernel variant by name.
@@ -437,12 +437,12 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             chooses them.
         plan: decide as a former job did, by its `report`, or by the file that the command's --json
             wrote: the same bytes.
-        slab_planes: planes of the lattice in one piece of work, at most; 0: as memory and balance
+        slab_planes: planes of the grid in one piece of work, at most; 0: as memory and balance
             suggest. What is cut into pieces in another way may differ in last digits: with 1 it is
             always cut in the same way.
         engine: where to compute. None: the fastest device, opened once per process; or the host alone, in double
             precision, where a small sum is done sooner so: `report["host"]` says how, no driver is loaded for it,
-            and "msm" is then the sum of all pairs and images itself, unless arguments say what lattices are. "host":
+            and "msm" is then the sum of all pairs and images itself, unless arguments say what meshes are. "host":
             the host alone in any case; UsageError for what only devices do.
         progress: True for a bar (tqdm's, if it is installed), or a callable that is given a Progress
             now and then in the caller's thread. What it raises cancels the job.
@@ -465,15 +465,15 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
     if not 0 <= slab_planes < 2 ** 31 or (slab_planes and field):
         raise UsageError(f"slab_planes: {slab_planes} is out of range, or field is asked for, whose points have no planes")
     wanted.options.c.slab_planes = slab_planes
-    if lattice is not None and (spacing is not None or padding is not None or n is not None):
-        raise UsageError("lattice says where the points are: spacing and padding are for jobs without it, and so is n")
+    if grid is not None and (spacing is not None or padding is not None or n is not None):
+        raise UsageError("grid says where the points are: spacing and padding are for jobs without it, and so is n")
     if spacing is not None and n is not None:
         raise UsageError("spacing and n say the same twice: leave one of them out")
-    where = _lattice_for(atoms, wanted.cell, spacing, padding, n) if lattice is None else \
-        lattice.lattice if isinstance(lattice, Map) else lattice_of(lattice)
+    where = _grid_for(atoms, wanted.cell, spacing, padding, n) if grid is None else \
+        grid.grid if isinstance(grid, Map) else grid_of(grid)
     if not where.is_orthogonal and not field:
-        raise InputError("lattice: its steps are oblique, and maps are computed along x, y and z only: "
-                         "points(atoms, lattice.points()) has the potential at its points")
+        raise InputError("grid: its steps are oblique, and maps are computed along x, y and z only: "
+                         "points(atoms, grid.points()) has the potential at its points")
     origin = Origin(atoms, float(dielectric), float(temperature), float(r_min), wanted.tolerance, math,
                     tuple(wanted.details(pair)))
 
@@ -482,7 +482,7 @@ def map(atoms: Atoms, lattice: Optional[Lattice] = None, *, method: str = "auto"
             wanted.check_memory(where)
             wanted.map = None if field else make_map(where)
             wanted.points = None if not field else _points_pointer(
-                lambda box, error: lib.ley_points_create_lattice(where.pointer, box, error), True)
+                lambda box, error: lib.ley_points_create_grid(where.pointer, box, error), True)
         report = wanted.run(token, opened)
         if report is None:
             return None

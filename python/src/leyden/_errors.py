@@ -42,7 +42,7 @@ class UsageError(Error, ValueError):
 
 
 class InputError(Error, ValueError):
-    """Atoms, lattices or files that hold something else than they should."""
+    """Atoms, grids or files that hold something else than they should."""
 
     status = "LEY_ERROR_INPUT"
 
@@ -91,8 +91,8 @@ class RadiiWarning(UserWarning):
     """Radii were not in the topology, nor given: they are 0."""
 
 
-class LatticeWarning(UserWarning):
-    """A lattice was made that maps are not computed on: its steps are oblique."""
+class GridWarning(UserWarning):
+    """A grid was made that maps are not computed on: its steps are oblique."""
 
 
 class PointsWarning(UserWarning):

@@ -13,20 +13,20 @@ from . import _task
 from ._arrays import numbers, view
 from ._c import ffi, lib
 from ._errors import InputError, MapWarning, Status, UsageError, file_name, text_of
-from ._lattice import Lattice, axis_number, lattice_of
+from ._grid import Grid, axis_number, grid_of
 from ._report import accuracy_lines, device_lines, tolerance_line
 
 
-def make_map(lattice: Lattice) -> Any:
-    """A ley_map of this lattice, owned by what is returned."""
+def make_map(grid: Grid) -> Any:
+    """A ley_map of this grid, owned by what is returned."""
     box = ffi.new("ley_map **")
     with Status() as status:
-        status.check(lib.ley_map_create(lattice.pointer, box, status.pointer))
+        status.check(lib.ley_map_create(grid.pointer, box, status.pointer))
     return own_map(box[0])
 
 
 def own_map(pointer: Any) -> Any:
-    return ffi.gc(pointer, lib.ley_map_destroy, 4 * lib.ley_lattice_points(lib.ley_map_lattice(pointer)))
+    return ffi.gc(pointer, lib.ley_map_destroy, 4 * lib.ley_grid_points(lib.ley_map_grid(pointer)))
 
 
 class Origin(NamedTuple):
@@ -42,7 +42,7 @@ class Origin(NamedTuple):
 
 
 class Map:
-    """A scalar field on a lattice: what `leyden.map()` returns.
+    """A scalar field on a grid: what `leyden.map()` returns.
 
     Attributes:
         report: how it was computed, with what the verification found; None of maps that were read.
@@ -59,15 +59,15 @@ class Map:
         self.field: Optional[Tuple["Map", "Map", "Map"]] = None
 
     @classmethod
-    def from_array(cls, values: Any, lattice: Lattice, units: str = "") -> "Map":
-        """Copies values, (nz, ny, nx), to a map of this lattice.
+    def from_array(cls, values: Any, grid: Grid, units: str = "") -> "Map":
+        """Copies values, (nz, ny, nx), to a map of this grid.
 
         Errors: InputError for another shape.
         """
         array = numbers(values, "values", np.float32)
-        if array.shape != lattice_of(lattice).shape:
-            raise InputError(f"values has the shape {array.shape}, and the lattice's is (nz, ny, nx) = {lattice.shape}")
-        made = cls(make_map(lattice))
+        if array.shape != grid_of(grid).shape:
+            raise InputError(f"values has the shape {array.shape}, and the grid's is (nz, ny, nx) = {grid.shape}")
+        made = cls(make_map(grid))
         made.values[...] = array
         made.units = units
         return made
@@ -145,12 +145,12 @@ class Map:
     @property
     def values(self) -> np.ndarray:
         """(nz, ny, nx) float32: a view of the map's own memory, which may be written to."""
-        return view(self, lib.ley_map_values(self._pointer), self.lattice.shape, np.float32, False)
+        return view(self, lib.ley_map_values(self._pointer), self.grid.shape, np.float32, False)
 
     @property
-    def lattice(self) -> Lattice:
+    def grid(self) -> Grid:
         """Where the points lie."""
-        return Lattice._of(lib.ley_map_lattice(self._pointer))
+        return Grid._of(lib.ley_map_grid(self._pointer))
 
     @property
     def units(self) -> str:
@@ -162,16 +162,16 @@ class Map:
         lib.ley_map_set_units(self._pointer, units.encode())
 
     def slice(self, plane: Union[str, int] = "z", at: Optional[float] = None) -> "Slice":
-        """The plane of lattice points upon axis `plane` that is nearest to coordinate `at`, A.
+        """The plane of grid points upon axis `plane` that is nearest to coordinate `at`, A.
 
         None: the middle one. Errors: UsageError where the map does not reach there, InputError of
-        an oblique lattice.
+        an oblique grid.
         """
         normal = axis_number(plane)
         across, up = [m for m in range(3) if m != normal]
-        coordinates = [self.lattice.axis(m) for m in range(3)]
+        coordinates = [self.grid.axis(m) for m in range(3)]
         along = coordinates[normal]
-        spacing = self.lattice.spacing
+        spacing = self.grid.spacing
         nearest = len(along) // 2 if at is None else np.floor((at - along[0]) / spacing[normal] + 0.5)
         if not 0 <= nearest < len(along):
             raise UsageError(f"at: {at:.10g} is out of range: the map reaches from {'xyz'[normal]} = "
@@ -186,19 +186,19 @@ class Map:
     def to_gridData(self) -> Any:  # pylint: disable=invalid-name
         """The map as a gridData.Grid (GridDataFormats), whose axes are x, y, z. Copies.
 
-        Errors: ImportError where GridDataFormats is not installed, InputError of an oblique lattice.
+        Errors: ImportError where GridDataFormats is not installed, InputError of an oblique grid.
         """
-        from gridData import Grid
-        if not self.lattice.is_orthogonal:
-            raise InputError("GridDataFormats has no oblique lattices")
-        return Grid(np.array(self.values.transpose(2, 1, 0)), origin=self.lattice.origin, delta=self.lattice.spacing)
+        import gridData
+        if not self.grid.is_orthogonal:
+            raise InputError("GridDataFormats has no oblique grids")
+        return gridData.Grid(np.array(self.values.transpose(2, 1, 0)), origin=self.grid.origin, delta=self.grid.spacing)
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         values = self.values
         return values.astype(dtype) if dtype is not None and dtype != values.dtype or copy else values
 
     def __repr__(self) -> str:
-        nx, ny, nz = self.lattice.n
+        nx, ny, nz = self.grid.n
         return f"<leyden.Map: {nx} x {ny} x {nz} points, {self.units or 'unknown units'}>"
 
 

@@ -1,5 +1,5 @@
-/* Which lattices a long-range sum takes, for all commands that can be told so. */
-#include "lattice_options.h"
+/* Which meshes a long-range sum takes, for all commands that can be told so. */
+#include "mesh_options.h"
 
 #include <stddef.h>
 
@@ -12,26 +12,26 @@ CHOICES_ARE(solver_names, LEY_SOLVER_COUNT);
 
 static const former_word former_solvers[] = {{"direct", "multilevel"}, {"fft", "fourier"}, {NULL, NULL}};
 
-typedef struct lattice_values {
+typedef struct mesh_values {
     double spacing_A;
     int splitting, window, solver;
-} lattice_values;
+} mesh_values;
 
 static void set_defaults(void *to)
 {
     ley_long_range range;
     ley_long_range_default(&range);
-    *(lattice_values *)to = (lattice_values){.spacing_A = range.spacing_A,
-                                             .splitting = (int)range.splitting,
-                                             .window = (int)range.window,
-                                             .solver = (int)range.solver};
+    *(mesh_values *)to = (mesh_values){.spacing_A = range.spacing_A,
+                                       .splitting = (int)range.splitting,
+                                       .window = (int)range.window,
+                                       .solver = (int)range.solver};
 }
 
 static const option_row rows[] = {
     {.name = "mesh-spacing",
      .former = "lattice-spacing",
      .kind = OPTION_REAL,
-     .offset = offsetof(lattice_values, spacing_A),
+     .offset = offsetof(mesh_values, spacing_A),
      .value = "A",
      .low = 0,
      .above_low = true,
@@ -39,19 +39,19 @@ static const option_row rows[] = {
      .help = "distance of neighbouring nodes of the finest mesh, in Angstrom"},
     {.name = "splitting",
      .kind = OPTION_CHOICE,
-     .offset = offsetof(lattice_values, splitting),
+     .offset = offsetof(mesh_values, splitting),
      .value = "NAME",
      .choices = splitting_names,
-     .help = "how 1/r is split into what pairs and what lattices sum"},
+     .help = "how 1/r is split into what pairs and what meshes sum"},
     {.name = "window",
      .kind = OPTION_CHOICE,
-     .offset = offsetof(lattice_values, window),
+     .offset = offsetof(mesh_values, window),
      .value = "NAME",
      .choices = window_names,
      .help = "how charges are spread over nodes, and points take their values from them"},
     {.name = "solver",
      .kind = OPTION_CHOICE,
-     .offset = offsetof(lattice_values, solver),
+     .offset = offsetof(mesh_values, solver),
      .value = "NAME",
      .choices = solver_names,
      .former_choices = former_solvers,
@@ -62,11 +62,11 @@ static const option_row rows[] = {
              "transforms"},
 };
 
-const option_block lattice_options = OPTION_BLOCK(rows, lattice_values, set_defaults);
+const option_block mesh_options = OPTION_BLOCK(rows, mesh_values, set_defaults);
 
-unsigned lattice_options_take(const parsed_arguments *arguments, ley_long_range *range)
+unsigned mesh_options_take(const parsed_arguments *arguments, ley_long_range *range)
 {
-    const lattice_values *values = option_values(arguments, &lattice_options);
+    const mesh_values *values = option_values(arguments, &mesh_options);
     unsigned given = 0;
     if (option_named_given(arguments, "mesh-spacing")) {
         range->spacing_A = values->spacing_A;

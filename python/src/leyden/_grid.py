@@ -1,4 +1,4 @@
-"""Lattices: where the points of a map lie."""
+"""Grids: where the points of a map lie."""
 from __future__ import annotations
 
 import warnings
@@ -8,10 +8,10 @@ import numpy as np
 
 from ._arrays import doubles, pointer_to
 from ._c import ffi, lib
-from ._errors import InputError, LatticeWarning, Status, UsageError
+from ._errors import InputError, GridWarning, Status, UsageError
 
 
-class Lattice:
+class Grid:
     """n[0] x n[1] x n[2] points; point (i, j, k) lies at origin + i step[0] + j step[1] + k step[2].
 
     Args:
@@ -20,15 +20,15 @@ class Lattice:
         spacing: one number or three, A, for axes along x, y and z.
         n: points along each axis, three whole numbers.
 
-    Immutable. Of steps that are not along +x, +y and +z a LatticeWarning says that `map()` refuses
-    them: `points()` at the lattice's `points()` does not. Errors: UsageError, InputError where the
-    library takes no such lattice.
+    Immutable. Of steps that are not along +x, +y and +z a GridWarning says that `map()` refuses
+    them: `points()` at the grid's `points()` does not. Errors: UsageError, InputError where the
+    library takes no such grid.
     """
 
     def __init__(self, origin: Sequence[float], step: Any = None, n: Sequence[int] = (), *, spacing: Any = None) -> None:
         if (step is None) == (spacing is None):
-            raise UsageError("a lattice needs either step or spacing")
-        self._c = ffi.new("ley_lattice *")
+            raise UsageError("a grid needs either step or spacing")
+        self._c = ffi.new("ley_grid *")
         if step is None:
             steps = np.diag(doubles([spacing] * 3 if np.ndim(spacing) == 0 else spacing, "spacing", (3,)))
         else:
@@ -37,33 +37,33 @@ class Lattice:
         self._c.step_A = [list(row) for row in steps]
         self._c.n = counts_of(n)
         with Status() as status:
-            status.check(lib.ley_lattice_check(self._c, status.pointer))
+            status.check(lib.ley_grid_check(self._c, status.pointer))
         if not self.is_orthogonal:
-            warnings.warn("this lattice is oblique: map() computes on lattices along x, y and z only, and refuses it; "
-                          "points(atoms, lattice.points()) has the potential at its points", LatticeWarning, stacklevel=2)
+            warnings.warn("this grid is oblique: map() computes on grids along x, y and z only, and refuses it; "
+                          "points(atoms, grid.points()) has the potential at its points", GridWarning, stacklevel=2)
 
     @classmethod
-    def _of(cls, lattice: Any) -> "Lattice":
-        """A copy of a ley_lattice."""
+    def _of(cls, grid: Any) -> "Grid":
+        """A copy of a ley_grid."""
         self = cls.__new__(cls)
-        self._c = ffi.new("ley_lattice *", lattice[0])
+        self._c = ffi.new("ley_grid *", grid[0])
         return self
 
     @classmethod
-    def around(cls, atoms: Any, spacing: float = 0.5, padding: float = 10.0) -> "Lattice":
+    def around(cls, atoms: Any, spacing: float = 0.5, padding: float = 10.0) -> "Grid":
         """Of equal spacing around all atoms, `padding` A or somewhat more beyond their centres.
 
-        Its origin is a multiple of the spacing, so that lattices of one spacing share their points.
+        Its origin is a multiple of the spacing, so that meshes of one spacing share their points.
         """
         self = cls.__new__(cls)
-        self._c = ffi.new("ley_lattice *")
+        self._c = ffi.new("ley_grid *")
         with Status() as status:
-            status.check(lib.ley_lattice_around(atoms.pointer, spacing, padding, self._c, status.pointer))
+            status.check(lib.ley_grid_around(atoms.pointer, spacing, padding, self._c, status.pointer))
         return self
 
     @property
     def pointer(self) -> Any:
-        """The ley_lattice."""
+        """The ley_grid."""
         return self._c
 
     @property
@@ -80,7 +80,7 @@ class Lattice:
     def spacing(self) -> np.ndarray:
         """Lengths of the steps, (3,), A."""
         lengths = np.empty(3)
-        lib.ley_lattice_spacing_A(self._c, pointer_to(lengths))
+        lib.ley_grid_spacing_A(self._c, pointer_to(lengths))
         return lengths
 
     @property
@@ -96,12 +96,12 @@ class Lattice:
     @property
     def size(self) -> int:
         """Number of points."""
-        return lib.ley_lattice_points(self._c)
+        return lib.ley_grid_points(self._c)
 
     @property
     def is_orthogonal(self) -> bool:
-        """Whether its axes are along +x, +y and +z; maps are computed on such lattices only."""
-        return lib.ley_lattice_is_orthogonal(self._c)
+        """Whether its axes are along +x, +y and +z; maps are computed on such grids only."""
+        return lib.ley_grid_is_orthogonal(self._c)
 
     def point(self, i: int, j: int, k: int) -> np.ndarray:
         """Where point (i, j, k) lies, (3,), A."""
@@ -113,14 +113,14 @@ class Lattice:
         return self.origin + np.stack([i, j, k], axis=1) @ self.step
 
     def axis(self, axis: Union[int, str]) -> np.ndarray:
-        """Coordinates of the planes along x, y or z of an orthogonal lattice, A."""
+        """Coordinates of the planes along x, y or z of an orthogonal grid, A."""
         m = axis_number(axis)
         if not self.is_orthogonal:
-            raise InputError("this lattice is oblique: its planes have no coordinates along x, y and z")
+            raise InputError("this grid is oblique: its planes have no coordinates along x, y and z")
         return self._c.origin_A[m] + np.arange(self._c.n[m]) * self._c.step_A[m][m]
 
     def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Lattice) and ffi.buffer(self._c)[:] == ffi.buffer(other._c)[:]
+        return isinstance(other, Grid) and ffi.buffer(self._c)[:] == ffi.buffer(other._c)[:]
 
     def __hash__(self) -> int:
         return hash(ffi.buffer(self._c)[:])
@@ -130,14 +130,14 @@ class Lattice:
 
     def __repr__(self) -> str:
         steps = f"spacing={self.spacing.tolist()}" if self.is_orthogonal else f"step={self.step.tolist()}"
-        return f"leyden.Lattice(origin={self.origin.tolist()}, {steps}, n={self.n})"
+        return f"leyden.Grid(origin={self.origin.tolist()}, {steps}, n={self.n})"
 
 
-def lattice_of(lattice: Any) -> Lattice:
+def grid_of(grid: Any) -> Grid:
     """The argument, if it is one."""
-    if not isinstance(lattice, Lattice):
-        raise UsageError(f"lattice: a leyden.Lattice is needed, not {type(lattice).__name__}")
-    return lattice
+    if not isinstance(grid, Grid):
+        raise UsageError(f"grid: a leyden.Grid is needed, not {type(grid).__name__}")
+    return grid
 
 
 def counts_of(n: Any) -> List[int]:
