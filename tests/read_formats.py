@@ -100,17 +100,17 @@ def check_gemmi(path, grid):
         ccp4 = gemmi.read_ccp4_map(path)
     except Exception as why:
         return f"gemmi: {why!r}"
-    grid = ccp4.grid
-    if (grid.nu, grid.nv, grid.nw) != COUNTS:
-        return f"gemmi: {grid.nu} x {grid.nv} x {grid.nw} points"
+    read = ccp4.grid
+    if (read.nu, read.nv, read.nw) != COUNTS:
+        return f"gemmi: {read.nu} x {read.nv} x {read.nw} points"
     origin = [ccp4.header_float(word) for word in (50, 51, 52)]
     for index in points():
         fractional = gemmi.Fractional(*(index[m] / COUNTS[m] for m in range(3)))
-        at = grid.unit_cell.orthogonalize(fractional).tolist()
+        at = read.unit_cell.orthogonalize(fractional).tolist()
         if not is_near([a + o for a, o in zip(at, origin)], place(grid, index)):
             return f"gemmi: {index} is at {at} from {origin}, expected {place(grid, index)}"
-        if grid.get_value(*index) != value(*index):
-            return f"gemmi: {grid.get_value(*index)} at {index}"
+        if read.get_value(*index) != value(*index):
+            return f"gemmi: {read.get_value(*index)} at {index}"
     return None
 
 
@@ -243,14 +243,14 @@ def check_npy():
 def check_griddata(path, grid):
     """Grids along x, y and z; places are float32."""
     try:
-        grid = griddata.Grid(path, file_format="MRC")  # it does not know .map
+        read = griddata.Grid(path, file_format="MRC")  # it does not know .map
     except Exception as why:
         return f"GridDataFormats: {why!r}"
-    if grid.grid.shape != COUNTS:
-        return f"GridDataFormats: shape {grid.grid.shape}"
-    if not is_near(grid.origin, grid[0]) or not is_near(grid.delta, [grid[1][m][m] for m in range(3)]):
-        return f"GridDataFormats: {grid.origin}, {grid.delta}"
-    if any(grid.grid[index] != numpy.float32(value(*index)) for index in points()):
+    if read.grid.shape != COUNTS:
+        return f"GridDataFormats: shape {read.grid.shape}"
+    if not is_near(read.origin, grid[0]) or not is_near(read.delta, [grid[1][m][m] for m in range(3)]):
+        return f"GridDataFormats: {read.origin}, {read.delta}"
+    if any(read.grid[index] != numpy.float32(value(*index)) for index in points()):
         return "GridDataFormats: other values"
     return None
 

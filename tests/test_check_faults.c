@@ -321,7 +321,7 @@ static const struct {
     const char *words;
     double most; /* relative RMS difference from a map of a device without faults */
 } maps[] = {
-    {"map m.pqr --spacing 1", 1e-5},
+    {"map m.pqr --spacing 1 --tol 1e-5", 2e-5},
     {"map m.pqr --spacing 1 --method cutoff --cutoff 8", 1e-5},
     {"map m.pqr --spacing 1 --method msm --tol 1e-3", 2e-3},
 };

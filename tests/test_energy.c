@@ -66,7 +66,7 @@ static energy_counter *open_counting(void)
     pthread_t thread;
     is_over = false;
     assert_int_equal(pthread_create(&thread, NULL, count, NULL), 0);
-    energy_counter *c = energy_open_powercap(folder, 0.1);
+    energy_counter *c = energy_open_powercap(folder, 0.5);
     is_over = true;
     pthread_join(thread, NULL);
     return c;

@@ -400,5 +400,13 @@ def test_former_names(atoms):
     assert [str(w.message) for w in said] == ["lattice_spacing is called mesh_spacing now",
                                               "solver 'fft' is called 'fourier' now"]
     assert np.array_equal(now.values, before.values) and said[0].filename == __file__
-    with pytest.raises(TypeError, match="unexpected keyword argument 'lattice_space'"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'grid_space'"):
         leyden.map(atoms, grid_space=2, **where)
+    with pytest.warns(DeprecationWarning, match="leyden.Lattice is called leyden.Grid now"):
+        assert leyden.Lattice is leyden.Grid
+    with pytest.warns(DeprecationWarning, match="Map.lattice is called Map.grid now"):
+        laid = now.lattice
+    with pytest.warns(DeprecationWarning, match="lattice is called grid now"):
+        assert leyden.map(atoms, lattice=laid, method="dcs").grid.n == (7, 7, 7)
+    with pytest.raises(AttributeError, match="no attribute 'Latice'"):
+        leyden.Latice  # pylint: disable=pointless-statement,no-member

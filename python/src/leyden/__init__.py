@@ -9,12 +9,15 @@
 Lengths are in Angstrom, charges in elementary charges. docs/python.md of the sources walks through
 it; the library's equation and conventions are those of leyden.h.
 """
+import warnings as _warnings
+from typing import Any as _Any
+
 from ._atoms import Atoms
 from ._boundary import Boundary, boundary
 from ._c import ffi as _ffi, lib as _lib
 from ._compute import map, points  # pylint: disable=redefined-builtin
 from ._engine import Device, Engine, devices
-from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, InputError, GridWarning, MapWarning,
+from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, GridWarning, InputError, MapWarning,
                       NoDeviceError, OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError,
                       WrongResult)
 from ._grid import Grid
@@ -27,3 +30,13 @@ __all__ = ["Atoms", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceErr
            "InputError", "Grid", "GridWarning", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
            "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "ToleranceWarning", "UsageError",
            "WrongResult", "__version__", "boundary", "devices", "map", "points"]
+
+_FORMER_NAMES = {"Lattice": "Grid", "LatticeWarning": "GridWarning"}
+
+
+def __getattr__(name: str) -> _Any:
+    """What was called `name` in the release before."""
+    if name not in _FORMER_NAMES:
+        raise AttributeError(f"module 'leyden' has no attribute {name!r}")
+    _warnings.warn(f"leyden.{name} is called leyden.{_FORMER_NAMES[name]} now", DeprecationWarning, stacklevel=2)
+    return globals()[_FORMER_NAMES[name]]

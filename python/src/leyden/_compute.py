@@ -17,7 +17,7 @@ from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarnin
 from ._grid import Grid, counts_of as _counts, grid_of
 from ._maps import Map, Origin, Points, make_map, own_map
 from ._options import (Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of,
-                       former_names)
+                       former_names, former_solver)
 from ._progress import Progress, Watcher
 from ._report import report_of
 
@@ -454,7 +454,8 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", tol:
     Errors: UsageError, InputError, NoDeviceError, DeviceError (`log`: a kernel's build log),
     OutOfMemoryError, WrongResult where the verification fails.
     """
-    mesh_spacing, solver = former_names("map", mesh_spacing, solver, former)
+    now = former_names("map", {"lattice": "grid", "lattice_spacing": "mesh_spacing"}, former)
+    grid, mesh_spacing, solver = now.get("grid", grid), now.get("mesh_spacing", mesh_spacing), former_solver(solver)
     watcher = Watcher(progress)
     wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
                      well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,
@@ -528,7 +529,8 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
     Methods, the other arguments and errors are those of `map()`; `tol` is relative to the
     potentials' root mean square at these points.
     """
-    mesh_spacing, solver = former_names("points", mesh_spacing, solver, former)
+    now = former_names("points", {"lattice_spacing": "mesh_spacing"}, former)
+    mesh_spacing, solver = now.get("mesh_spacing", mesh_spacing), former_solver(solver)
     watcher = Watcher(progress)
     wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
                      well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,

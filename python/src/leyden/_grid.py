@@ -8,7 +8,7 @@ import numpy as np
 
 from ._arrays import doubles, pointer_to
 from ._c import ffi, lib
-from ._errors import InputError, GridWarning, Status, UsageError
+from ._errors import GridWarning, InputError, Status, UsageError
 
 
 class Grid:

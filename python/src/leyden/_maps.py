@@ -153,6 +153,12 @@ class Map:
         return Grid._of(lib.ley_map_grid(self._pointer))
 
     @property
+    def lattice(self) -> Grid:
+        """What `grid` was called in the release before."""
+        warnings.warn("Map.lattice is called Map.grid now", DeprecationWarning, stacklevel=2)
+        return self.grid
+
+    @property
     def units(self) -> str:
         """Of the values, "kT/e" say; empty when unknown."""
         return text_of(lib.ley_map_units(self._pointer)) or ""

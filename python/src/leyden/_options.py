@@ -126,21 +126,24 @@ def short_range_of(medium: Medium, cell: Cell, pair: str, cutoff: Optional[float
 FORMER_SOLVERS = {"direct": "multilevel", "fft": "fourier"}
 
 
-def former_names(function: str, mesh_spacing: Optional[float], solver: Optional[str],
-                 former: Mapping[str, Any]) -> Tuple[Optional[float], Optional[str]]:
-    """The mesh's spacing and the solver, of words of the release before with a DeprecationWarning.
+def former_names(function: str, now: Mapping[str, str], former: Dict[str, Any]) -> Dict[str, Any]:
+    """What arguments of the release before are, by their names of `now`, each with a DeprecationWarning.
 
     Errors: TypeError where `former` has another word, as of any function.
     """
-    for name, value in former.items():
-        if name != "lattice_spacing":
+    for name in former:
+        if name not in now:
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-        warnings.warn("lattice_spacing is called mesh_spacing now", DeprecationWarning, stacklevel=3)
-        mesh_spacing = value
+        warnings.warn(f"{name} is called {now[name]} now", DeprecationWarning, stacklevel=3)
+    return {now[name]: value for name, value in former.items()}
+
+
+def former_solver(solver: Optional[str]) -> Optional[str]:
+    """The solver, of a word of the release before with a DeprecationWarning."""
     if solver in FORMER_SOLVERS:
         warnings.warn(f"solver {solver!r} is called {FORMER_SOLVERS[solver]!r} now", DeprecationWarning, stacklevel=3)
         solver = FORMER_SOLVERS[solver]
-    return mesh_spacing, solver
+    return solver
 
 
 FFT_LIBRARIES = ("auto", "fftw", "vkfft", "clfft", "cufft")
