@@ -229,7 +229,7 @@ static void test_phases_are_in_the_report(void **state)
 {
     (void)state;
     plant_rows(1e-8, 1e-8);
-    cli("map many.pqr --method cutoff --cutoff 6 --spacing 0.25 --padding 3 -o out/a.dx --json a.json --verify 0");
+    cli("map many.pqr --method cutoff --cutoff 6 --spacing 0.25 --padding 3 -o out/a.dx --json a.json --verify 0 --verbose");
     cli_expect(0, "phases: binning predicted ", NULL);
     cli_expect(0, "kernels predicted ", NULL);
     expect_in("a.json", "\"phases\": {");
@@ -243,7 +243,8 @@ static void test_phases_are_in_the_report(void **state)
     assert_null(strstr(report, "phase_rows")); /* once is enough */
     free(report);
     plant_rows(1e-10, 1e-9);
-    cli("map many.pqr --spacing 2 -o out/b.dx --json b.json");
+    assert_null(strstr(cli("map many.pqr --spacing 2 -o out/b.dx --json b.json")->out, "phases: "));
+    cli("map many.pqr --spacing 2 -o out/b.dx --json b.json --verbose");
     cli_expect(0, "phases: kernels predicted ", NULL);
     expect_in("b.json", "\"launch_atoms\": ");
     cli("boundary many.pqr --dime 9,9,9 --glen 60,60,60 --bcfl sdh -o out/c.raw --json c.json");

@@ -434,8 +434,9 @@ static void print_report(const job_run *run)
         run->method->print(run->problem, run->report);
     print_work(run->report, run->report != NULL && run->report->host != NULL ? NULL : run->method->rate,
                run->is_for_host);
-    print_times(&run->phases);
-    print_predictions(run->report);
+    print_times(&run->phases, run->report);
+    if (run->arguments->verbose)
+        print_predictions(run->report);
     print_accuracy(run->report);
     print_tolerance(run);
     if (run->output != NULL)

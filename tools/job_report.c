@@ -213,11 +213,21 @@ void print_work(const ley_report *report, const char *what, bool asks_host)
                what != NULL ? what : "evaluations/s", report->evaluations);
 }
 
-void print_times(const phase_times *phases)
+/* Of the time of computing, which devices needed to be ready: the longest. */
+static double building_s(const phase_times *phases, const ley_report *report)
 {
-    printf("time: reading %s, preparing %s, computing %s, verifying %s, writing %s, total %s\n",
-           seconds_text(phases->reading_s).s, seconds_text(phases->preparing_s).s, seconds_text(phases->computing_s).s,
-           seconds_text(phases->verifying_s).s, seconds_text(phases->writing_s).s,
+    double most_s = 0;
+    for (size_t i = 0; report != NULL && i < report->device_count; i++)
+        most_s = fmax(most_s, report->devices[i].build_s);
+    return fmin(most_s, phases->computing_s);
+}
+
+void print_times(const phase_times *phases, const ley_report *report)
+{
+    const double ready_s = building_s(phases, report);
+    printf("time: reading %s, preparing %s, building kernels %s, computing %s, verifying %s, writing %s, total %s\n",
+           seconds_text(phases->reading_s).s, seconds_text(phases->preparing_s).s, seconds_text(ready_s).s,
+           seconds_text(phases->computing_s - ready_s).s, seconds_text(phases->verifying_s).s, seconds_text(phases->writing_s).s,
            seconds_text(now_s() - phases->start_s).s);
 }
 

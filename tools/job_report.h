@@ -43,7 +43,7 @@ short_text spacing_text(const ley_grid *grid); /* "0.5 x 0.5 x 1" */
 short_text box_text(const ley_grid *grid);     /* "10 x 20 x 30 A" */
 /* Devices and rate, of "pairs/s"; NULL: of evaluations. */
 void print_work(const ley_report *report, const char *what, bool asks_host);
-void print_times(const phase_times *phases);
+void print_times(const phase_times *phases, const ley_report *report);
 void print_accuracy(const ley_report *report);        /* when anything was verified; NULL: nothing */
 void print_written(const char *path, double seconds); /* that its writing took; 0: nobody knows */
 
