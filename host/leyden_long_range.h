@@ -64,7 +64,7 @@ typedef struct ley_long_range {
     ley_window window; /* with LEY_SOLVER_MULTILEVEL and LEY_SOLVER_MIXED a nodal one */
     ley_solver solver;
     int levels;       /* meshes, each of twice the spacing of the one before: 1 to 16; 0: as many as pay, or of mixed as
-                         there is room for; of fft 0 or 1 */
+                         there is room for; of fourier 0 or 1 */
     const char *fft;  /* whose transforms: "fftw", "vkfft", "clfft", "cufft"; NULL: what is predicted fastest */
     bool periodic[3]; /* along these vectors of the cell atoms have images: all of them count */
     double cell_A[3][3]; /* vectors a, b, c; h is then at most spacing_A: periods are whole numbers of it */
