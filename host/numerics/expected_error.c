@@ -153,21 +153,41 @@ static double wave_square_per_A2(const hierarchy *h, const double theta[3])
     return cell_dot(k_per_A, k_per_A);
 }
 
-/* The squared error of the wave of these radians per node; or of a component of its gradient, in
+/* Of the radians per node that waves have along an axis, by their sign: the window's transform
+ * there and at the two nearest aliases, and window_aliases(). */
+typedef struct axis_wave {
+    double theta[3], window[3], all; /* theta[0]: the wave itself */
+} axis_wave;
+
+typedef axis_wave axis_waves[2][WAVES];
+
+static void make_axis_waves(const window *w, axis_waves made)
+{
+    for (int i = 0; i < 2 * WAVES; i++) {
+        axis_wave *a = &made[i / WAVES][i % WAVES];
+        const double theta = M_PI * (i % WAVES + 0.5) / WAVES * (i < WAVES ? 1 : -1);
+        a->all = window_aliases(w, theta);
+        for (int k = 0; k < 3; k++) {
+            a->theta[k] = theta + 2 * M_PI * ((k + 1) % 3 - 1);
+            a->window[k] = window_transform(w, a->theta[k]);
+        }
+    }
+}
+
+/* The squared error of a wave, by what it is along each axis; or of a component of its gradient, in
  * the mean over the axes: an alias counts by its own length. */
-static double wave_error(const hierarchy *h, const kernel_table *t, const double theta[3], bool of_field)
+static double wave_error(const hierarchy *h, const kernel_table *t, const axis_wave *const along[3], bool of_field)
 {
     enum { ALIASES = 27 };
-    double kernel[ALIASES], window2[ALIASES], counts[ALIASES], all = 1, of_all = 0;
-    for (int axis = 0; axis < 3; axis++)
-        all *= window_aliases(h->window, theta[axis]);
+    double kernel[ALIASES], window2[ALIASES], counts[ALIASES], of_all = 0;
+    const double all = along[0]->all * along[1]->all * along[2]->all;
     for (int i = 0; i < ALIASES; i++) {
-        const int alias[3] = {(i + 1) % 3 - 1, (i / 3 + 1) % 3 - 1, (i / 9 + 1) % 3 - 1}; /* 0: the wave itself */
+        const int alias[3] = {i % 3, i / 3 % 3, i / 9}; /* 0: the wave itself */
         double own[3];
         window2[i] = 1;
         for (int axis = 0; axis < 3; axis++) {
-            own[axis] = theta[axis] + 2 * M_PI * alias[axis];
-            const double w = window_transform(h->window, own[axis]);
+            const double w = along[axis]->window[alias[axis]];
+            own[axis] = along[axis]->theta[alias[axis]];
             window2[i] *= w * w;
         }
         const double k2_per_A2 = wave_square_per_A2(h, own);
@@ -199,7 +219,9 @@ static double spline_error(const hierarchy *h, bool of_field)
     const double a_A = h->level[0].cutoff_A;
     const int octants = hierarchy_is_rectangular(h) ? 1 : 4;
     kernel_table t = {.step = 0};
+    axis_waves of_axis;
     double sum = 0;
+    make_axis_waves(h->window, of_axis);
     for (int axis = 0; axis < 3; axis++)
         t.step += pow(3 * M_PI * a_A / cell_length(h->step_A[axis]) / LENGTHS, 2);
     t.step = sqrt(t.step);
@@ -207,10 +229,9 @@ static double spline_error(const hierarchy *h, bool of_field)
         t.sigma[i] = splitting_sigma(&h->level[0].split, i * t.step);
     for (int i = 0; i < octants * WAVES * WAVES * WAVES; i++) {
         const int octant = i / (WAVES * WAVES * WAVES);
-        const double theta[3] = {M_PI * (i % WAVES + 0.5) / WAVES * (octant & 1 ? -1 : 1),
-                                 M_PI * (i / WAVES % WAVES + 0.5) / WAVES * (octant & 2 ? -1 : 1),
-                                 M_PI * (i / WAVES / WAVES % WAVES + 0.5) / WAVES};
-        sum += wave_error(h, &t, theta, of_field);
+        const axis_wave *const along[3] = {&of_axis[octant & 1][i % WAVES], &of_axis[octant >> 1][i / WAVES % WAVES],
+                                           &of_axis[0][i / WAVES / WAVES % WAVES]};
+        sum += wave_error(h, &t, along, of_field);
     }
     return sqrt(sum / octants / (step_volume_A3(h) * WAVES * WAVES * WAVES) / (8 * M_PI * a_A));
 }
