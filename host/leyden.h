@@ -784,7 +784,7 @@ typedef struct ley_report {
     double tolerance_floor;                /* what it is a share of, in the results' unit, by LEY_TOLERANCE_FLOOR; 0:
                                               the values' root mean square */
     size_t missed_count;                   /* runs before this one that missed the tolerance, or were further off, */
-    double missed_rms[1 + LEY_MOST_TRIES]; /* and what they were off by: accuracy.relative_rms */
+    double missed_rms[2 + LEY_MOST_TRIES]; /* and what they were off by: accuracy.relative_rms */
     const char *host;                      /* how the host did it alone, in double precision on its threads: "direct
                                               summation", "Ewald's summation"; there are no devices then. NULL: devices
                                               did it */

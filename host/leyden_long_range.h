@@ -91,7 +91,8 @@ LEY_API void ley_long_range_papers(ley_long_range *range);
 /* What is not to be chosen by ley_long_range_choose(), but as the options have it. LEY_FIX_METHOD:
  * a run that misses its tolerance stays one by meshes; else, where there are neither images nor
  * screening, direct summation takes their place when no meshes are strict enough. LEY_FIX_SUM is
- * said by the run's options: any sum but LEY_SUM_AUTO. */
+ * said by the run's options: any sum but LEY_SUM_AUTO. LEY_FIX_MESHES: all that says what meshes
+ * are. */
 enum {
     LEY_FIX_CUTOFF = 1,
     LEY_FIX_SPACING = 2,
@@ -99,7 +100,8 @@ enum {
     LEY_FIX_WINDOW = 8,
     LEY_FIX_SOLVER = 16,
     LEY_FIX_METHOD = 32,
-    LEY_FIX_SUM = 64
+    LEY_FIX_SUM = 64,
+    LEY_FIX_MESHES = 31
 };
 
 /* What a choice is expected to come to. */
@@ -124,8 +126,9 @@ typedef struct ley_choice {
  * levels becomes 0. What the map is off by follows from the squares of the charges, from how these
  * cancel, and from the potential at 512 points, which is summed by cubes where atoms are many and
  * far: it is an expectation. A job of these options measures itself and, where it misses the
- * `tolerance` of its run's options, is done again by stricter choices, up to LEY_MOST_TRIES times;
- * the nearest of all is what is left (ley_report.missed_rms). Where the options of the run have
+ * `tolerance` of its run's options, is done again by stricter choices, up to LEY_MOST_TRIES times,
+ * or by the host where its doubles are to be had soon; the nearest of all is what is left
+ * (ley_report.missed_rms). Where the options of the run have
  * LEY_SUM_AUTO, `choice` has compensated sums where float ones would leave too much, and else
  * float ones. Errors: LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where what is fixed
  * makes no meshes. */

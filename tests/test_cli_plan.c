@@ -229,7 +229,8 @@ static void test_phases_are_in_the_report(void **state)
 {
     (void)state;
     plant_rows(1e-8, 1e-8);
-    cli("map many.pqr --method cutoff --cutoff 6 --spacing 0.25 --padding 3 -o out/a.dx --json a.json --verify 0 --verbose");
+    cli("map many.pqr --method cutoff --cutoff 6 --spacing 0.25 --padding 3 -o out/a.dx --json a.json --verify 0 "
+        "--verbose");
     cli_expect(0, "phases: binning predicted ", NULL);
     cli_expect(0, "kernels predicted ", NULL);
     expect_in("a.json", "\"phases\": {");

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #define TOLERANCE 1e-4
-#define SPACE "--periodic xyz --cell 20,20,20 --method msm --tol 1e-4 "
+#define CELL "--periodic xyz --cell 20,20,20 --method msm "
+#define ON_DEVICES "--math standard " /* which the host has not */
+#define SPACE CELL ON_DEVICES "--tol 1e-4 "
 #define LATTICE "--dims 12,12,12 --spacing 1.6 --origin 0.3,0.2,0.1 "
 
 /* The first number behind a key that comes after another one, or NAN. */
@@ -118,8 +120,8 @@ static void test_batch(void **state)
 static void test_what_nothing_reaches(void **state)
 {
     (void)state;
-    loose("map m0.pqr -o out/a.dx --json a.json --periodic xyz --cell 20,20,20 --method msm --tol 1e-6 "
-          "--window nodal3 --solver multilevel " LATTICE);
+    loose("map m0.pqr -o out/a.dx --json a.json " CELL ON_DEVICES
+          "--tol 1e-6 --window nodal3 --solver multilevel " LATTICE);
     cli_expect(5, "written: out/a.dx", "and --tol is 1e-06");
     char *report = cli_read("a.json", NULL);
     assert_true(number_of(report, "", "\"exit_code\": ") == 5);
@@ -129,10 +131,29 @@ static void test_what_nothing_reaches(void **state)
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
 
+/* The host is asked at once where it takes less than what was tried. */
+static void test_by_host(void **state)
+{
+    (void)state;
+    loose("map m0.pqr -o out/a.raw --json a.json " CELL "--tol 1e-6 --verify 100 " LATTICE);
+    cli_expect(0, "computed by: the host, Ewald's summation in double precision, which reaches the tolerance", NULL);
+    char *report = cli_read("a.json", NULL);
+    assert_true(number_of(report, "", "\"missed_rms\": ") > 1e-6);
+    assert_true(number_of(report, "\"accuracy\": ", "\"relative_rms\": ") <= 1e-6);
+    assert_true(number_of(report, "", "\"evaluations\": ") == 60 * 12 * 12 * 12);
+    assert_non_null(strstr(report, "\"devices\": []"));
+    assert_non_null(strstr(report, "\"computed_by\": \"host\""));
+    free(report);
+    cli("map m0.pqr -o right.raw " CELL "--tol 1e-6 --device host " LATTICE);
+    cli_expect(0, "written: right.raw", NULL);
+    assert_true(difference("out/a.raw", "right.raw") == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_map, cli_empty),
+        cmocka_unit_test_setup(test_by_host, cli_empty),
         cmocka_unit_test_setup(test_streamed_map, cli_empty),
         cmocka_unit_test_setup(test_points, cli_empty),
         cmocka_unit_test_setup(test_batch, cli_empty),

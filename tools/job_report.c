@@ -205,7 +205,9 @@ void print_work(const ley_report *report, const char *what, bool asks_host)
         print_device(&report->devices[i]);
     if (report != NULL && report->host != NULL)
         printf("computed by: the host, %s in double precision%s\n", report->host,
-               asks_host ? "" : ": sooner than opening a device");
+               report->missed_count > 0 ? ", which reaches the tolerance"
+               : asks_host              ? ""
+                                        : ": sooner than opening a device");
     if (report != NULL)
         print_schedule(report);
     if (report != NULL)
@@ -227,8 +229,8 @@ void print_times(const phase_times *phases, const ley_report *report)
     const double ready_s = building_s(phases, report);
     printf("time: reading %s, preparing %s, building kernels %s, computing %s, verifying %s, writing %s, total %s\n",
            seconds_text(phases->reading_s).s, seconds_text(phases->preparing_s).s, seconds_text(ready_s).s,
-           seconds_text(phases->computing_s - ready_s).s, seconds_text(phases->verifying_s).s, seconds_text(phases->writing_s).s,
-           seconds_text(now_s() - phases->start_s).s);
+           seconds_text(phases->computing_s - ready_s).s, seconds_text(phases->verifying_s).s,
+           seconds_text(phases->writing_s).s, seconds_text(now_s() - phases->start_s).s);
 }
 
 /* Where the terms nearly cancel, and doubles would say more. */

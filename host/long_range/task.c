@@ -519,6 +519,7 @@ bool msm_by_host(const void *context, host_sum *sum)
 {
     const msm_task *task = context;
     const bool is_list = task->near.map == NULL;
+    const unsigned all = LEY_FIX_MESHES | LEY_FIX_SUM;
     *sum = (host_sum){.terms = {.term = LEY_TERM_LONG_RANGE,
                                 .shares = {.mesh = 1},
                                 .constant = task->constant,
@@ -533,7 +534,8 @@ bool msm_by_host(const void *context, host_sum *sum)
                       .points = is_list ? task->listed.points : NULL,
                       .units = ley_units_name(task->options.units),
                       .how = task->meshes.cell.dimensions > 0 ? "Ewald's summation" : "direct summation",
-                      .builds_s = 15};
+                      .builds_s = 15,
+                      .is_free = (task->asked.chosen & all) == all};
     return true;
 }
 

@@ -14,6 +14,9 @@
  * have done; and the least, for floats have no more digits. */
 static const double usual_aim = 0.5, less = 0.6, least_aim = 0.01;
 
+/* What the host may take where no plan of devices reaches the tolerance. */
+static const double most_host_s = 60;
+
 /* How a job can be done: by this task, off by so much of the tolerance. */
 typedef struct attempt {
     const method *method;
@@ -103,13 +106,26 @@ static void add(tries *t, const attempt *made)
     t->count++;
 }
 
-/* As long as the tolerance is missed. A try that fails is the last one. */
+/* Whether the tolerance is missed, and doubles of the host are to be had in so many seconds. */
+static bool host_reaches_it(const ley_job *job, double most_s)
+{
+    const method *m = job->method;
+    ley_run_options options = job->options;
+    host_sum sum = {.map = NULL};
+    options.sum = LEY_SUM_DOUBLE; /* which is more than any other that was asked for */
+    return is_missed(&job->report) && job->given == NULL &&
+           host_sum_check(m, job->task, &options, NULL, NULL) == LEY_OK && m->by_host(job->task, &sum) && sum.is_free &&
+           host_sum_seconds(&sum) <= most_s;
+}
+
+/* As long as the tolerance is missed, and the host would take longer than all so far. A try that
+ * fails is the last one. */
 static ley_status try_stricter(ley_job *job, tries *t, ley_error *error)
 {
     double aim = job->options.aim > 0 ? job->options.aim : usual_aim;
     ley_status status = LEY_OK;
     while (status == LEY_OK && t->count <= LEY_MOST_TRIES && is_missed(&job->report) && job->given == NULL &&
-           job->method->stricter != NULL) {
+           job->method->stricter != NULL && !host_reaches_it(job, ley_clock_s() - job->start_s)) {
         const attempt *last = &t->list[t->count - 1];
         const double next = next_aim(aim, last->share);
         ley_sum sum = last->sum;
@@ -137,7 +153,7 @@ static ley_status run_until_met(ley_job *job, ley_error *error)
     const attempt first = now_of(job, asked, status);
     add(&t, &first);
     status = try_stricter(job, &t, &why);
-    if (status != LEY_CANCELLED && t.best + 1 < t.count) {
+    if (status != LEY_CANCELLED && t.best + 1 < t.count && !host_reaches_it(job, most_host_s)) {
         log_say(LEY_LOG_NOTE, "the best one, off by %.3g of the tolerance, is done once more%s%s", t.list[t.best].share,
                 status != LEY_OK ? ": " : "", status != LEY_OK ? why.message : "");
         if (status == LEY_OK)
@@ -152,6 +168,21 @@ static ley_status run_until_met(ley_job *job, ley_error *error)
         if (t.list[i].task != job->task)
             t.list[i].method->end(t.list[i].task);
     return status;
+}
+
+/* In place of the best that devices have done. */
+static ley_status run_by_host(ley_job *job, ley_error *error)
+{
+    log_say(LEY_LOG_NOTE, "off by %.3g of the tolerance at best: all over again by the host in double precision",
+            job->report.tolerance_share);
+    note_missed(&job->report);
+    job_begin_again(job);
+    plan_destroy(job->made);
+    job->made = NULL;
+    job->report.device_count = job->report.note_count = job->report.stage_count = 0;
+    job->report.evaluations = (double)job->report.atoms * (double)job->report.points;
+    job->report.tolerance_share = job->report.tolerance_floor = job->report.float_relative_rms = 0;
+    return host_job_run(job, error);
 }
 
 static ley_status run_on_devices(ley_job *job, ley_error *error)
@@ -172,7 +203,9 @@ ley_status ley_job_run(ley_job *job, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "the job has been run already");
     job->has_begun = true;
     job->start_s = ley_clock_s();
-    const ley_status status = job->is_by_host ? host_job_run(job, error) : run_on_devices(job, error);
+    ley_status status = job->is_by_host ? host_job_run(job, error) : run_on_devices(job, error);
+    if (status == LEY_OK && !job->is_by_host && host_reaches_it(job, most_host_s))
+        status = run_by_host(job, error);
     if (status == LEY_OK)
         tolerance_judge_last(&job->report, job->options.tolerance, &job->terms);
     return status;

@@ -15,6 +15,7 @@ typedef struct host_sum {
     const char *units;     /* of the values; NULL: they are said already */
     const char *how;       /* "direct summation" */
     double builds_s;       /* about how long a device takes to build its kernels the first time */
+    bool is_free; /* nobody has said how devices are to do it, so that the host may where they are not exact enough */
     ley_status (*check)(const void *task, ley_error *error); /* the values, in the end; NULL: nothing */
 } host_sum;
 

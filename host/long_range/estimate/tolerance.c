@@ -349,9 +349,6 @@ static unsigned take(const lattice_plan *p, const job_plan *given, ley_long_rang
            (isfinite(p->spacing_A) ? LEY_FIX_SPACING : 0u);
 }
 
-static const unsigned all_of_a_plan =
-    LEY_FIX_CUTOFF | LEY_FIX_SPACING | LEY_FIX_SPLITTING | LEY_FIX_WINDOW | LEY_FIX_SOLVER;
-
 /* From the plan of the options, if there is one; *is_whole: it says all of it, and nothing is left
  * to choose. */
 static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_range *r, bool *is_whole,
@@ -369,7 +366,7 @@ static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_
     const ley_status status = check_fixed(&p, *fixed, r, error);
     if (status == LEY_OK) {
         const unsigned of_plan = take(&p, given, r);
-        *is_whole = of_plan == all_of_a_plan;
+        *is_whole = of_plan == (unsigned)LEY_FIX_MESHES;
         *fixed |= of_plan;
     }
     plan_destroy(given);
@@ -457,8 +454,8 @@ static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const 
         status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
     if (status != LEY_OK)
         return status;
-    r.chosen = ~fixed & (all_of_a_plan | LEY_FIX_METHOD | (o.sum == LEY_SUM_AUTO ? LEY_FIX_SUM : 0u));
-    fixed &= all_of_a_plan;
+    r.chosen = ~fixed & (LEY_FIX_MESHES | LEY_FIX_METHOD | (o.sum == LEY_SUM_AUTO ? LEY_FIX_SUM : 0u));
+    fixed &= LEY_FIX_MESHES;
     status = take_plan(&o, &fixed, &r, &is_whole, error);
     if (status != LEY_OK)
         return status;
