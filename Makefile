@@ -1,4 +1,4 @@
-# leyden: `make demo` shows what it does, `make test` proves it. `make help` lists the rest.
+# leyden: `make help` lists the targets. What stands behind ## above a rule is its line there.
 
 VERSION  := $(shell sed -n 's/^\#define LEY_VERSION "\(.*\)"/\1/p' host/leyden.h)
 # Before 1.0 a minor version may change the interface; programs that were linked with another one
@@ -44,35 +44,18 @@ tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c tests/offline_*.c tests/bench_*.c tests/make_*.c),$(wildcard tests/*.c)))
 
+## Builds the command and the libraries in build/; V=1 shows whole commands.
 all: $(BUILD)/leyden $(BUILD)/libleyden.a $(BUILD)/libleyden.so.$(VERSION)
 
+## Lists the targets, each by what stands behind two number signs above its rule.
 help:
-	@echo "make           build the command and the libraries in $(BUILD)/; V=1 shows whole commands"
-	@echo "make demo      install what is missing (as root), build, compute the map of a protein, draw it"
-	@echo "make test      install what is missing (as root), build, run the tests: 15 minutes at most on two cores"
-	@echo "make check     the same without installing anything; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N"
-	@echo "make check-all all that needs no card: the tests in pairs of all they vary, sanitizers, fuzzers: an hour at most on two cores"
-	@echo "make lint      format, conversions and casts, cppcheck, widths of comments and prose: a minute"
-	@echo "make pages     manual pages and completions, from the command's tables of options, in $(BUILD)/pages"
-	@echo "make python    the wheel of the Python package in $(BUILD)/python"
-	@echo "make sdist     the Python package's sources, and a wheel for other Linux systems, in $(BUILD)/dist"
-	@echo "make install   PREFIX=$(PREFIX) LIBDIR=$(LIBDIR) DESTDIR=$(DESTDIR); make uninstall takes it away again"
-	@echo "make deb       Debian packages of the command and the library, $(BUILD)/*.deb"
-	@echo "make asan ubsan tsan   the tests under a sanitizer; make sanitize: asan and ubsan at once"
-	@echo "make fuzz      the readers under libFuzzer, FUZZ_SECONDS=$(FUZZ_SECONDS) each"
-	@echo "make oclgrind  the kernels under Oclgrind"
-	@echo "make matrix    every driver and architecture that can be had here: maps, checks, a page of the results"
-	@echo "make power arm s390x   as root: build and tests on another architecture, under QEMU"
-	@echo "make bare      as root: the README's commands in a bare Debian 12, 20 minutes"
-	@echo "make golden    are maps, boundaries and reports the bytes that are kept in tests/data/golden?"
-	@echo "make offline   compile every kernel for every architecture at hand, without a card"
-	@echo "make examples  APBS's own examples, with boundaries by leyden and by APBS"
-	@echo "make bench     the kernels' rates on all devices"
-	@echo "make deps      install the packages of packages.txt (as root)"
-	@echo "make clean"
+	@awk '/^## / {said = said (said == "" ? "" : " ") substr($$0, 4); next} \
+	      said != "" && match($$0, /^[a-z][a-z0-9 -]*:/) {printf "make %-16s %s\n", substr($$0, 1, RLENGTH - 1), said} \
+	      {said = ""}' $(firstword $(MAKEFILE_LIST))
 
 # ---- Packages ------------------------------------------------------------------------------------
 
+## Installs the packages of packages.txt, as root; EXTRA="extra lint": those of checks, too.
 deps:
 	@sh tests/install_packages.sh packages.txt build command device test demo $(EXTRA)
 
@@ -88,20 +71,29 @@ $(BUILD)/complete: packages.txt tests/missing_packages.sh
 
 # ---- Build ---------------------------------------------------------------------------------------
 
+# What results depend on that is no file: how all is compiled, and which sources there are. Each is
+# kept as a text, which is written when it has changed.
+$(BUILD)/flags: text = $(CC) $(common) $(CFLAGS) $(shell sed -n 's/.*own_flags :=//p' $(firstword $(MAKEFILE_LIST)))
+$(BUILD)/sources: text = $(kernel_text) $(lib_sources) $(tool_objects)
+quoted = '$(subst ','\'',$(text))'
+$(BUILD)/flags $(BUILD)/sources: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(quoted) | cmp -s - $@ || printf '%s\n' $(quoted) > $@
+
 $(BUILD)/embed: platform/embed.c platform/flatten.c platform/flatten.h | $(BUILD)/complete
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC_FOR_BUILD) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -o $@ platform/embed.c platform/flatten.c
 
-$(BUILD)/embedded.c: $(BUILD)/embed $(kernel_text)
+$(BUILD)/embedded.c: $(BUILD)/embed $(kernel_text) $(BUILD)/sources
 	$(call say,GEN,$@)
 	$(Q)$(BUILD)/embed cl,kernels_cuda $(kernels) > $@.new && mv $@.new $@
 
-$(BUILD)/embedded.o: $(BUILD)/embedded.c
+$(BUILD)/embedded.o: $(BUILD)/embedded.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(common) $(CFLAGS) -c -o $@ $<
 
-$(BUILD)/tools/%.o: tools/%.c | $(BUILD)/complete
+$(BUILD)/tools/%.o: tools/%.c $(BUILD)/flags | $(BUILD)/complete
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(common) $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -114,6 +106,7 @@ $(BUILD)/host/numerics/cosines.o: own_flags := -O3
 $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
 $(BUILD)/host/law/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
+$(BUILD)/host/law/reference_block.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
 # It writes kernels' sources, which takes no time that can be measured; optimised or watched by
 # sanitizers, it takes several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all
@@ -127,25 +120,25 @@ $(BUILD)/host/long_range/bench/lattice_serial_loop.o: own_flags := -O3 -ffast-ma
 # What tests compute by themselves is little.
 $(BUILD)/tests/%.o: own_flags := -O1
 
-$(BUILD)/%.o: %.c | $(BUILD)/complete
+$(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/complete
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(common) $(CFLAGS) $(own_flags) -MMD -MP -c -o $@ $<
 
-$(BUILD)/libleyden.a: $(lib_objects)
+$(BUILD)/libleyden.a: $(lib_objects) $(BUILD)/sources
 	$(call say,AR,$@)
 	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $(lib_objects)
 
-$(BUILD)/libleyden.so.$(VERSION): $(lib_objects)
+$(BUILD)/libleyden.so.$(VERSION): $(lib_objects) $(BUILD)/sources
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libleyden.so.$(SOVERSION) -Wl,--no-undefined -o $@ $^ $(lib_libs)
+	$(Q)$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libleyden.so.$(SOVERSION) -Wl,--no-undefined -o $@ $(lib_objects) $(lib_libs)
 
 $(BUILD)/leyden: $(tool_objects) $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs) $(tool_libs)
 
-# Manual pages and completions, from the command's own tables of options. What is built for another
+# They come from the command's own tables of options. What is built for another
 # architecture is run here for that: they are made where they are to be installed, and not by `all`.
 $(BUILD)/pages/pages: $(BUILD)/tools/pages/pages.o $(filter-out %/main.o,$(tool_objects)) $(BUILD)/libleyden.a
 	@mkdir -p $(@D)
@@ -156,6 +149,7 @@ $(BUILD)/pages/leyden.1: $(BUILD)/pages/pages
 	$(call say,GEN,$(@D))
 	$(Q)$< $(@D)
 
+## Makes manual pages and completions in build/pages.
 pages: $(BUILD)/pages/leyden.1
 
 # ---- Demo ----------------------------------------------------------------------------------------
@@ -163,6 +157,7 @@ pages: $(BUILD)/pages/leyden.1
 # Barnase, an enzyme, in water.
 DEMO_MOLECULE := /usr/share/apbs/examples/pbsam-barn_bars/barnase.pqr
 
+## Installs what is missing, as root, builds, computes the map of a protein and draws it.
 demo: demo-deps
 	@$(BUILD_ALL) all
 	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/barnase.dx --dielectric 78.54
@@ -227,99 +222,93 @@ $(fake_nvml): $(BUILD)/tests/fake_cuda/fake_nvml.o
 $(BUILD)/tests/test_cuda: | $(fake_cuda)
 $(BUILD)/tests/test_energy: | $(fake_nvml)
 
-# PoCL with a fault, as a driver of its own, in a folder for the loader.
-fake_icd := $(BUILD)/tests/fake_icd/vendors/fake.icd
+# Objects that are loaded before others or as drivers. Never a sanitizer in them: linkers that
+# drivers start have them before them, too.
+loaded := $(foreach name,faulty_opencl faulty_files dying_driver fake_icd,$(BUILD)/tests/$(name)/$(name).so)
 
-$(BUILD)/tests/fake_icd/fake_icd.o: own_flags := -fno-sanitize=all
-$(BUILD)/tests/fake_icd/libfake_icd.so: $(BUILD)/tests/fake_icd/fake_icd.o
+$(loaded:.so=.o): own_flags := -fno-sanitize=all
+$(loaded): %.so: %.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
 
-$(fake_icd): $(BUILD)/tests/fake_icd/libfake_icd.so
+# PoCL with a fault, as a driver of its own, in a folder for the loader.
+fake_icd := $(BUILD)/tests/fake_icd/vendors/fake.icd
+
+$(fake_icd): $(BUILD)/tests/fake_icd/fake_icd.so
 	@mkdir -p $(@D)
 	@echo $(abspath $<) > $@
 
 $(BUILD)/tests/test_check $(BUILD)/tests/test_check_faults: | $(fake_icd)
 
 # Faults before the real OpenCL, for the tests below.
-# Never a sanitizer in it: linkers that drivers start have it before them, too.
-$(BUILD)/tests/faulty_opencl/faulty_opencl.o: own_flags := -fno-sanitize=all
-$(BUILD)/tests/faulty_opencl/faulty_opencl.so: $(BUILD)/tests/faulty_opencl/faulty_opencl.o
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl -pthread
-
 $(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 # The same of files.
-$(BUILD)/tests/faulty_files/faulty_files.o: own_flags := -fno-sanitize=all
-$(BUILD)/tests/faulty_files/faulty_files.so: $(BUILD)/tests/faulty_files/faulty_files.o
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl
-
 $(BUILD)/tests/test_cli_files: | $(BUILD)/tests/faulty_files/faulty_files.so
 
-# An OpenCL driver that ends the process, for test_drivers; as above.
-$(BUILD)/tests/dying_driver/dying_driver.o: own_flags := -fno-sanitize=all
-$(BUILD)/tests/dying_driver/dying_driver.so: $(BUILD)/tests/dying_driver/dying_driver.o
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(common) $(CFLAGS) -fno-sanitize=all -shared -o $@ $< -ldl
-
+# An OpenCL driver that ends the process.
 $(BUILD)/tests/test_drivers: | $(BUILD)/tests/dying_driver/dying_driver.so
 
+## Installs what is missing, as root, builds and runs the tests: 15 minutes at most on two cores.
 test: deps
 	@$(BUILD_ALL) check
 
 # Under a sanitizer those that run there; else all, as scripts run some of them.
 checked := $(if $(SANITIZE),$(shell BUILD=$(BUILD) TEST_LEVEL=$(TEST_LEVEL) bash tests/run.sh --list $(tests)),$(tests))
 
-# The tests alone, without installing anything; tests/run.sh says what TEST_LEVEL is.
+## Builds and runs the tests; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N: tests/run.sh has more.
 check: all $(checked)
 	@BUILD=$(BUILD) CC='$(CC)' $(if $(TEST_LEVEL),TEST_LEVEL=$(TEST_LEVEL)) bash tests/run.sh $(tests)
 
-# Other architectures, each in a root of its own, and every driver that can be had here: as root,
-# from minutes to an hour each. docs/testing.md has more.
+## Builds and tests on another architecture under QEMU, as root: from minutes to an hour each.
 power arm s390x:
 	@bash tests/matrix/architecture.sh $(subst power,ppc64el,$(subst arm,arm64,$@))
 
-# The README's commands in a bare Debian.
+## Runs the README's commands in a bare Debian 12, as root: 20 minutes.
 bare:
 	@bash tests/bare.sh
 
+## Tries every driver and architecture that can be had here and writes a page of the results.
 matrix: all
 	@BUILD=$(BUILD) bash tests/matrix/matrix.sh
 
-# Needs the packages of `make deps EXTRA=lint`.
+## Checks format, conversions and casts, cppcheck, clang-tidy, widths; needs make deps EXTRA=lint.
 lint: $(BUILD)/complete
 	@CC='$(CC)' FLAGS='$(filter-out $(SANITIZE),$(common)) $(tool_cflags)' JOBS=$(JOBS) bash tests/lint.sh
 
-# What continuous integration runs.
+## Checks all that needs no card: tests in pairs, sanitizers, fuzzers: an hour at most on two cores.
 check-all:
 	@MAKE='$(BUILD_ALL)' bash tests/check_all.sh
 
 both_sanitizers := BUILD=$(BUILD)/asan SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' CFLAGS='-O2 -g1 -fno-omit-frame-pointer'
+## Runs the tests under the sanitizers of addresses and of undefined behaviour at once.
 sanitize:
 	@$(BUILD_ALL) $(both_sanitizers) TEST_LEVEL=quick check
-# What these tests look at, for scripts that run alone.
+## Builds what these tests look at, for scripts that run alone.
 sanitized:
 	@$(BUILD_ALL) $(both_sanitizers) all
+## Runs the tests under the address sanitizer.
 asan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/asan SANITIZE=-fsanitize=address CFLAGS='-O2 -g1 -fno-omit-frame-pointer' TEST_LEVEL=quick check
+## Runs the tests under the sanitizer of undefined behaviour.
 ubsan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/ubsan SANITIZE='-fsanitize=undefined -fno-sanitize-recover=all' CFLAGS='-O2 -g1' TEST_LEVEL=quick check
+## Runs the tests under the thread sanitizer.
 tsan:
 	@$(BUILD_ALL) BUILD=$(BUILD)/tsan SANITIZE=-fsanitize=thread CFLAGS='-O2 -g1' TEST_LEVEL=quick check
 
+## Runs the kernels under Oclgrind.
 oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilogue test_solvers test_device_long)
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
-# Every kernel in both languages, for every architecture that a compiler at hand can target; no card
-# needed.
-offline_tools := $(BUILD)/tests/offline_nvrtc $(BUILD)/tests/offline_specs
+offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches make_error_table)
 
-$(offline_tools): %: %.o $(BUILD)/libleyden.a
+$(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
 
+## Compiles every kernel in both languages for every architecture at hand, without a card.
 offline: $(offline_tools)
 	@BUILD=$(BUILD) bash tests/offline.sh
 
@@ -347,49 +336,45 @@ fuzz-deps:
 	@sh tests/install_packages.sh packages.txt build extra
 
 # New inputs are kept in BUILD; the corpus in tests/corpus only grows by hand.
+## Runs the readers under libFuzzer, FUZZ_SECONDS=60 each.
 fuzz: fuzz-deps $(fuzzers)
 	@set -e; for f in $(notdir $(fuzzers)); do \
 	    mkdir -p $(BUILD)/fuzz/corpus_$$f; \
 	    LEYDEN_CACHE_MB=0 $(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus_$$f tests/corpus/$$f; done
 
-# All cases; `check` runs the quick ones. Some minutes where kernels are built for the first time.
+## Compares maps, boundaries and reports with the bytes that are kept, in all cases: some minutes.
 golden: all
 	LEYDEN_CACHE_DIR=$(abspath $(BUILD)/cache-test) python3 tests/golden.py check --all --leyden $(BUILD)/leyden
 
-# Some minutes.
+## Runs APBS's own examples, with boundaries by leyden and by APBS: some minutes.
 examples: all
 	python3 tests/apbs_examples.py $(BUILD)/leyden
 
+## Measures the kernels' rates on all devices.
 bench: all
 	$(BUILD)/leyden bench --device all
 
-# What a small launch costs, on all devices or on those that DEVICE selects.
-$(BUILD)/tests/bench_launches: $(BUILD)/tests/bench_launches.o $(BUILD)/libleyden.a
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
+## Measures what a small launch costs, on all devices or on those that DEVICE selects.
+bench-launches: $(BUILD)/tests/bench_launches
+	$< $(or $(DEVICE),all)
 
-# What meshes are off by, as plans read it: after a change to splittings or windows.
-$(BUILD)/tests/make_error_table: $(BUILD)/tests/make_error_table.o $(BUILD)/libleyden.a
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $^ $(lib_libs)
-
+## Measures anew what meshes are off by, which plans read, after changes to splittings or windows.
 error-table: $(BUILD)/tests/make_error_table
 	$< > host/numerics/error_table_values.h.new
 	mv host/numerics/error_table_values.h.new host/numerics/error_table_values.h
 
-bench-launches: $(BUILD)/tests/bench_launches
-	$(BUILD)/tests/bench_launches $(or $(DEVICE),all)
-
 # ---- Python ------------------------------------------------------------------------------------
 
-# Needs python3-cffi, -dev, -pip, -setuptools and -wheel, and nothing from PyPI.
 PYTHON ?= /usr/bin/python3
 
+# Needs python3-cffi, -dev, -pip, -setuptools and -wheel, and nothing from PyPI.
+## Makes the wheel of the Python package in build/python.
 python: $(BUILD)/libleyden.a
 	@CC='$(CC)' LEYDEN_BUILD='$(abspath $(BUILD))' bash tests/build_python.sh $(PYTHON) $(BUILD)/python
 
 # Asks PyPI for what builds and looks at packages.
+## Packs the Python package's sources and a wheel for other Linux systems, in build/dist.
 sdist:
 	@bash packaging/sdist.sh $(PYTHON) $(BUILD)/dist
 
@@ -423,6 +408,7 @@ $(BUILD)/installed/libleyden.a: $(lib_objects)
 # Installed in place, the library is made known to the loader, which finds no new one by itself.
 installed = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@RPATH@|$(rpath)|' \
                 -e 's|@SOVERSION@|$(SOVERSION)|' -e 's|@INCLUDE_FROM_LIB@|$(shell realpath -m --relative-to=$(LIBDIR) $(PREFIX)/include)|'
+## Installs the command, the library, headers and documents; PREFIX, LIBDIR, DESTDIR as usual.
 install: all pages $(BUILD)/installed/libleyden.a
 	@for folder in $(PREFIX)/bin $(PREFIX)/include $(LIBDIR)/pkgconfig $(cmake_dir) $(doc_dir) $(man_dir) $(bash_dir) $(zsh_dir); do \
 	    install -d "$(DESTDIR)$$folder" || exit; done
@@ -442,21 +428,24 @@ install: all pages $(BUILD)/installed/libleyden.a
 	@if [ -n "$(DESTDIR)" ]; then :; elif [ -x "$(LDCONFIG)" ] && [ "$$(id -u)" = 0 ]; then $(LDCONFIG); \
 	elif [ -z "$(rpath)" ]; then echo "As root, run $(LDCONFIG): until then programs do not find libleyden.so."; fi
 
+## Removes what install has installed.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/leyden $(addprefix $(DESTDIR)$(PREFIX)/include/,$(notdir $(headers)))
 	rm -f $(DESTDIR)$(LIBDIR)/libleyden.a $(DESTDIR)$(LIBDIR)/libleyden.so* $(DESTDIR)$(LIBDIR)/pkgconfig/leyden.pc
 	rm -rf $(DESTDIR)$(cmake_dir) $(DESTDIR)$(doc_dir)
 	rm -f $(DESTDIR)$(man_dir)/leyden.1 $(DESTDIR)$(man_dir)/leyden-*.1 $(DESTDIR)$(bash_dir)/leyden $(DESTDIR)$(zsh_dir)/_leyden
 
-# Debian packages: $(BUILD)/leyden_*.deb, the command, and libleyden for programs.
+## Makes Debian packages of the command and of the library for programs, build/*.deb.
 deb: all pages
 	@BUILD=$(BUILD) bash packaging/deb.sh
 
+## Removes build/.
 clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 .SECONDARY:
 .DELETE_ON_ERROR:
+FORCE:
 
-.PHONY: all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean
+.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean

@@ -107,7 +107,10 @@ LEY_API void ley_points_set_units(ley_points *points, const char *units);
 
 /* Reads points for ley_points_create() and ley_boundary_create_points(): a line each, three
  * numbers, separated by spaces or commas; '#' begins a comment; a first line of words is a header.
- * `*point_A` is from malloc. Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
+ * Where the header names columns x, y and z, these are read and all others are ignored, so that
+ * tables of ley_points_write_csv() are lists of points. An array of NumPy's, by its content, has a
+ * row for each point, of which the first three columns are read. `*point_A` is from malloc. Errors:
+ * LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */
 LEY_API ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_error *error);
 
 /* Writes lines "x,y,z,phi", or "x,y,z,phi,ex,ey,ez" where the points have a field, below a header
@@ -117,6 +120,11 @@ LEY_API ley_status ley_points_read(const char *path, int64_t *n, double **point_
  * LEY_ERROR_INPUT for a value that is not finite, which is never written. */
 LEY_API ley_status ley_points_write_csv(const ley_points *points, const char *path, const char *comment,
                                         const volatile bool *cancel, ley_error *error);
+
+/* The same columns as an array of NumPy's, float64, shape (n, 4), or (n, 7) with a field; there is
+ * no place for a comment. Errors: those of ley_points_write_csv(). */
+LEY_API ley_status ley_points_write_npy(const ley_points *points, const char *path, const volatile bool *cancel,
+                                        ley_error *error);
 
 /* Prepares a job that computes the points' potentials by direct Coulomb summation, phi_i = C sum_j
  * q_j / max(|r_i - r_j|, r_min) in the units of `direct`, and the field E_i = C sum_j q_j (r_i -

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *exact = malloc(size + (size == 0)); /* so that a byte behind the text is found to be read */
     require(exact != NULL);
     memcpy(exact, data, size);
-    const ley_status status = npy_parse("array", exact, size, &array, n, &error);
+    const ley_status status = npy_parse("array", exact, size, 3, &array, n, &error);
     free(exact);
     if (status == LEY_OK) {
         require(array.type == BINARY_FLOAT32 || array.type == BINARY_FLOAT64);

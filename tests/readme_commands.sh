@@ -1,4 +1,8 @@
 #!/bin/sh
-# The commands of the README's first two shell blocks, without their comments, a line each: the
-# clone and the demo; what a bare system needs, and the tests. Run at the root of the sources.
-exec awk '/^```sh$/ {inside = 1; next} /^```$/ {if (inside && ++blocks == 2) exit; inside = 0} inside {sub(/ *#.*/, ""); print}' README.md
+# The one command of the README's shell blocks that begins with these words, without its comment:
+# readme_commands.sh WORDS. Exit code 1: there is none, or more than one. Run at the root of the
+# sources.
+awk -v words="$1" '/^```/ {inside = $0 == "```sh"; next}
+    inside && index($0, words) == 1 {sub(/ *#.*/, ""); found++; command = $0}
+    END {if (found != 1) exit 1; print command}' README.md ||
+    { echo "README.md no longer has one command that begins with: $1" >&2; exit 1; }

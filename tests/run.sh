@@ -70,7 +70,7 @@ in_pairs=" test_long_range test_solvers "
 level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
 
 # Those that look at the product from outside: not under a sanitizer.
-outer=" check_layers check_run oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install python_extra sdist "
+outer=" check_layers check_make check_run oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install python_extra sdist "
 
 # has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
 has_levels() {
@@ -159,7 +159,7 @@ fi
 declare -A expected_s=([oclgrind]=60 [sdist]=45 [test_epilogue]=40 [test_verification]=26 [test_python]=25 [test_self_test]=24 [test_msm_devices]=24
     [test_cuda]=22 [test_check_faults]=21 [test_cli_points]=21 [test_cli_tolerance]=21 [test_cli]=20 [test_cli_msm]=18 [test_memory]=17
     [test_bench_outputs]=16 [test_faults]=16 [test_schedule]=16 [test_solvers]=16 [test_msm]=15 [test_cli_batch]=13 [test_cli_boundary]=13
-    [test_cli_maps]=13 [test_cli_msm_periodic]=13 [test_hanging]=13 [test_check]=12 [test_cli_cutoff]=12 [test_first_use]=12
+    [test_cli_maps]=13 [test_cli_msm_periodic]=13 [test_hanging]=13 [check_make]=12 [test_check]=12 [test_cli_cutoff]=12 [test_first_use]=12
     [test_msm_cancelling]=12 [test_mdh]=11 [test_point_fields]=11 [test_apbs_grids]=10 [test_cutoff]=10 [test_periodic]=10 [test_cli_files]=9
     [test_msm_attack]=8 [test_bench_lattice]=8 [test_dcs]=8 [test_mdh_lists]=8 [test_msm_plans]=8 [test_msm_points]=8 [test_tenth_method]=8)
 if [ -r "$seconds_file" ]; then
@@ -195,6 +195,7 @@ pairwise) golden_check+=' --every 40' ;;
 esac
 declare -A scripts=(
     [check_layers]='bash tests/check_layers.sh --self-test'
+    [check_make]='bash tests/check_make.sh'
     [check_run]='bash tests/check_run.sh'
     [oclgrind]=$oclgrind
     [read_back]="$with_python tests/read_back.py"
@@ -216,7 +217,7 @@ for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
-every_script='check_layers check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_python python_extra sdist'
+every_script='check_layers check_make check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_python python_extra sdist'
 if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb tolerances'; fi # a system of its own: minutes; 2,000 systems: hours
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }

@@ -47,7 +47,8 @@ static void test_wrong_options(void **state)
         {AT "--cutoff 5", 1, "--cutoff"},
         {AT "--variant unroll8", 1, "--variant: 'unroll8' is none of simple, tiled8"},
         {AT "--json out/a.csv", 1, "--json: 'out/a.csv' is the file of the "},
-        {"map ion.pqr --points p.csv -o out/a.dx", 1, "--output: 'out/a.dx' must end in .csv, as --points is given"},
+        {"map ion.pqr --points p.csv -o out/a.dx", 1,
+         "--output: 'out/a.dx' must end in .csv or .npy, as --points is given"},
         {"map ion.pqr --points p.csv", 1, "--output MAP is missing"},
         {"map ion.pqr --points -o out/a.csv", 1, ""},
         {"map ion.pqr -o out/a.csv", 1, "'out/a.csv' must end in .dx, .raw"},
@@ -91,6 +92,33 @@ static void test_exclusions(void **state)
         cli_python(script);
         cli_expect(0, NULL, NULL);
     }
+}
+
+/* The command's own tables, as text and as an array, are lists of points again. */
+static void test_own_tables(void **state)
+{
+    (void)state;
+    write_points();
+    static const char *const tables[] = {"a.csv", "a.npy"};
+    cli("map ion.pqr --points p.csv -o out/first.csv --field --device host");
+    cli_expect(0, NULL, "");
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        cli("map ion.pqr --points p.csv -o out/%s --field --device host", tables[i]);
+        cli_expect(0, NULL, "");
+        cli("map ion.pqr --points out/%s -o out/again.csv --field --device host", tables[i]);
+        cli_expect(0, NULL, "");
+        cli_python("assert open('out/again.csv').read() == open('out/first.csv').read()\n"
+                   "assert open('out/a.csv').read() == open('out/first.csv').read()\n");
+        cli_expect(0, NULL, NULL);
+    }
+    cli_python("import struct\nbytes = open('out/a.npy', 'rb').read()\n"
+               "assert b\"'descr': '<f8', 'fortran_order': False, 'shape': (5, 7), \" in bytes[:128]\n"
+               "rows = list(struct.iter_unpack('<7d', bytes[128:]))\n"
+               "text = [row.split(',') for row in open('out/first.csv') if row[0] not in '#x']\n"
+               "assert rows == [tuple(float(word) for word in row) for row in text] and len(rows) == 5\n");
+    cli_expect(0, NULL, NULL);
+    cli("boundary ion.pqr --points out/a.csv -o out/b.csv --bcfl sdh");
+    cli_expect(0, NULL, NULL);
 }
 
 /* Points that are atoms, of the same molecule and of another one with the same residues. */
@@ -650,6 +678,7 @@ int main(void)
 {
     support_pocl_alone("pthread pthread");
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
+                                       cmocka_unit_test_setup(test_own_tables, cli_empty),
                                        cmocka_unit_test_setup(test_exclusions, cli_empty),
                                        cmocka_unit_test_setup(test_residues, cli_empty),
                                        cmocka_unit_test_setup(test_said_meshes, cli_empty),

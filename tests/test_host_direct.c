@@ -3,6 +3,7 @@
  * and that an error in a digit would be seen. */
 #include "support.h"
 
+#include "law/reference_block.h"
 #include "schedule/host_direct.h"
 
 #include "spec.h"
@@ -191,11 +192,49 @@ static void test_an_error_is_seen(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* The judge's sums at several points are those at each of them, to the last bit: far from all
+ * atoms, in contact with one, upon one, with and without what several points cannot have together.
+ */
+static void test_the_judges_sums(void **state)
+{
+    (void)state;
+    enum { POINTS = 37 };
+    static const int64_t excluded[] = {3, 17};
+    ley_atoms *atoms = some_atoms(ATOMS, 20);
+    double place_A[POINTS][3];
+    reference_value all[POINTS];
+    for (size_t i = 0; i < POINTS; i++)
+        for (size_t axis = 0; axis < 3; axis++)
+            place_A[i][axis] = i % 5 == 0
+                                   ? ley_atoms_positions_A(atoms)[3 * i + axis] + 0.02 * (double)(i % 4) * (axis == 1)
+                                   : 25 * share_of(3 * i + axis);
+    for (size_t k = 0; k < 16; k++) {
+        const reference_terms t = {.term = k % 8 == 7 ? LEY_TERM_DCS : LEY_TERM_LONG_RANGE,
+                                   .constant = -3.25,
+                                   .atoms = atoms,
+                                   .r_min_A = k < 8 ? 1e-3 : 3,
+                                   .kappa_per_A = k % 4 == 1 ? 0.2 : 0,
+                                   .shares = {0.75, 1e-4},
+                                   .excluded = excluded,
+                                   .excluded_count = k % 4 == 2 ? 2 : 0};
+        const size_t n = k % 2 ? POINTS : 1 + 5 * k;
+        memset(all, 0xff, sizeof all);
+        reference_sums(&t, n < POINTS ? n : POINTS, (const double(*)[3])place_A, all);
+        for (size_t i = 0; i < n && i < POINTS; i++) {
+            const reference_value one = reference_sum(&t, place_A[i]);
+            assert_true(one.absolute > 0);
+            assert_memory_equal(&all[i], &one, sizeof one);
+        }
+    }
+    ley_atoms_destroy(atoms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),     cmocka_unit_test(test_strong_screening), cmocka_unit_test(test_plain_sums),
-        cmocka_unit_test(test_which_sums), cmocka_unit_test(test_an_error_is_seen),
+        cmocka_unit_test(test_values),           cmocka_unit_test(test_strong_screening),
+        cmocka_unit_test(test_plain_sums),       cmocka_unit_test(test_which_sums),
+        cmocka_unit_test(test_an_error_is_seen), cmocka_unit_test(test_the_judges_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

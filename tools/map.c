@@ -28,17 +28,19 @@ static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
 enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE };
 
 static const option_row map_options[] = {
-    [OUTPUT] = {.name = "output",
-                .letter = 'o',
-                .kind = OPTION_TEXT,
-                .required = true,
-                .value = "MAP",
-                .offset = offsetof(map_values, output),
-                .help = "the map to write: %s; {} stands for the name of the molecule's file; with --points lines of "
-                        "x,y,z,phi, and ex,ey,ez of --field: .csv; - is standard output, in place of the text, "
-                        "as OpenDX (of --points: .csv) or in the --format that is named, of which raw and npy need a "
-                        "file",
-                .names = map_formats},
+    [OUTPUT] =
+        {.name = "output",
+         .letter = 'o',
+         .kind = OPTION_TEXT,
+         .required = true,
+         .value = "MAP",
+         .offset = offsetof(map_values, output),
+         .help =
+             "the map to write: %s; {} stands for the name of the molecule's file; with --points a "
+             "table of x,y,z,phi, and ex,ey,ez of --field: .csv, or .npy; - is standard output, in place of the text, "
+             "as OpenDX (of --points: .csv) or in the --format that is named, of which raw and npy need a "
+             "file",
+         .names = map_formats},
     [FORMAT] = {.name = "format",
                 .kind = OPTION_CHOICE,
                 .offset = offsetof(map_values, format),
@@ -123,8 +125,10 @@ static const option_row map_options[] = {
                 .offset = offsetof(map_values, points),
                 .value = "FILE",
                 .unset = "the grid's",
-                .help = "potentials at the points of FILE (- is standard input), x y z in a line each, in place of a "
-                        "grid; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
+                .help =
+                    "potentials at the points of FILE (- is standard input), x y z in a line each, or in columns of "
+                    "these names, as a table of leyden's has them, or in an array of NumPy's, in place of a "
+                    "grid; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
     [EXCLUDE] = {.name = "exclude",
                  .kind = OPTION_TEXT,
                  .is_input = true,
@@ -255,8 +259,9 @@ static int check_points(job_run *run)
     if (run->method->point_kernels == NULL)
         return fail_usage(arguments->command, "--points: method %s computes potentials on grids only",
                           run->method->option.name);
-    if (!ends_with(run->output, ".csv") && !output_takes_stdout(run->output))
-        return fail_usage(arguments->command, "--output: '%s' must end in .csv, as --points is given", run->output);
+    if (!ends_with(run->output, ".csv") && !ends_with(run->output, ".npy") && !output_takes_stdout(run->output))
+        return fail_usage(arguments->command, "--output: '%s' must end in .csv or .npy, as --points is given",
+                          run->output);
     run->kernels = run->method->point_kernels;
     return 0;
 }
@@ -649,6 +654,13 @@ static char *header_facts(const map_run *map)
     return json_finish_text(facts);
 }
 
+static ley_status write_points(const map_run *map, const char *comment, ley_error *error)
+{
+    const char *path = map->run.output;
+    return ends_with(path, ".npy") ? ley_points_write_npy(map->problem.points, path, interrupt_flag(), error)
+                                   : ley_points_write_csv(map->problem.points, path, comment, interrupt_flag(), error);
+}
+
 static ley_status write_file(job_run *run, ley_error *error)
 {
     const map_run *map = (const map_run *)run;
@@ -661,7 +673,7 @@ static ley_status write_file(job_run *run, ley_error *error)
         is_field_of_map(run) ? field_maps_write(map->problem.points, &map->grid, map->problem.atoms, run->output,
                                                 &map->field, comment, facts, interrupt_flag(), error)
         : map->problem.points != NULL
-            ? ley_points_write_csv(map->problem.points, run->output, comment, interrupt_flag(), error)
+            ? write_points(map, comment, error)
             : ley_map_write_as(map->problem.map, map->format, run->output, comment, facts, interrupt_flag(), error);
     free(facts);
     free(comment);

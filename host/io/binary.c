@@ -48,7 +48,7 @@ static ley_status pass_rest(ley_stream *stream, ley_error *error)
     return n < 0 ? ley_stream_fail(stream, ley_stream_path(stream), error) : LEY_OK;
 }
 
-static ley_status expect_end(ley_stream *stream, ley_error *error)
+ley_status binary_expect_end(ley_stream *stream, ley_error *error)
 {
     unsigned char byte;
     const int64_t n = ley_stream_read(stream, &byte, 1);
@@ -112,6 +112,18 @@ void binary_swap(void *numbers, size_t count, size_t bytes_each)
         swap_fours(numbers, count);
     else if (bytes_each == sizeof(uint64_t))
         swap_eights(numbers, count);
+}
+
+double binary_number(const void *numbers, binary_type type, size_t i)
+{
+    float single;
+    double number;
+    if (type == BINARY_FLOAT64) {
+        memcpy(&number, (const unsigned char *)numbers + i * sizeof number, sizeof number);
+        return number;
+    }
+    memcpy(&single, (const unsigned char *)numbers + i * sizeof single, sizeof single);
+    return (double)single;
 }
 
 /* IEEE's half precision: a sign, five bits of exponent, ten of the fraction. */
@@ -216,7 +228,7 @@ ley_status binary_make_map(ley_stream *stream, const binary_array *array, const 
     }
     status = read_map(stream, array, made, error);
     if (status == LEY_OK)
-        status = end == BINARY_ENDS ? expect_end(stream, error) : pass_rest(stream, error);
+        status = end == BINARY_ENDS ? binary_expect_end(stream, error) : pass_rest(stream, error);
     if (status != LEY_OK) {
         ley_map_destroy(made);
         return status;

@@ -14,6 +14,9 @@ ley_status binary_read(ley_stream *stream, void *to, size_t size, ley_error *err
 /* Passes over so many. */
 ley_status binary_pass(ley_stream *stream, int64_t bytes, ley_error *error);
 
+/* LEY_ERROR_INPUT where there is something more. */
+ley_status binary_expect_end(ley_stream *stream, ley_error *error);
+
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 typedef enum binary_type {
@@ -38,6 +41,9 @@ int64_t binary_type_bytes(binary_type type);
 /* Between this machine's order of bytes and another one; its own inverse. */
 void binary_swap(void *numbers, size_t count, size_t bytes_each);
 bool binary_is_other(bool is_big_endian);
+
+/* One of floats or doubles, in this machine's order. */
+double binary_number(const void *numbers, binary_type type, size_t i);
 
 /* What may be behind the values. */
 typedef enum binary_end { BINARY_ENDS, BINARY_GOES_ON } binary_end;

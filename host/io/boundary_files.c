@@ -1,9 +1,10 @@
-/* Boundaries as an OpenDX map of which only the faces matter, as bare numbers, as a table; and
- * potentials at points as a table. docs/formats.md has the layouts. */
+/* Boundaries as an OpenDX map of which only the faces matter, and as bare numbers. docs/formats.md
+ * has the layouts. */
 #include "error.h"
 #include "io/dx.h"
+#include "io/significant.h"
 #include "io/text.h"
-#include "target/points.h"
+#include "target/boundary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,6 @@
 
 enum {
     BUFFER_BYTES = 256 * 1024,
-    NUMBER_BYTES = 32,                        /* of any number and what separates it */
     LINE_BYTES = 2 * LEY_DX_VALUES_A_LINE + 1 /* "0 0 0 \n" */
 };
 
@@ -51,37 +51,11 @@ static ley_status append(writer *w, const char *text, size_t length, ley_error *
     return status;
 }
 
-/* Nine digits tell a float from its neighbours, 17 a double. The locale must be the "C" locale. */
-static int value_text(double value, char text[NUMBER_BYTES])
-{
-    const bool is_float = (double)(float)value == value;
-    return snprintf(text, NUMBER_BYTES, is_float ? "%.9g" : "%.17g", value);
-}
-
-/* A coordinate as short as it goes. */
-static int coordinate_text(double value, char text[NUMBER_BYTES])
-{
-    int length = snprintf(text, NUMBER_BYTES, "%.15g", value);
-    return strtod(text, NULL) == value ? length : snprintf(text, NUMBER_BYTES, "%.17g", value);
-}
-
-static ley_status check_values(const ley_boundary *boundary, const char *path, ley_error *error)
-{
-    for (int64_t i = 0; i < boundary->n; i++)
-        if (!isfinite(boundary->value[i])) {
-            char place[BOUNDARY_PLACE];
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: the value is %s at %s", path,
-                            isnan(boundary->value[i]) ? "not a number" : "infinite",
-                            boundary_place(boundary, i, place));
-        }
-    return LEY_OK;
-}
-
 /* Starts a file; end_writer() ends it, whatever happened. */
 static ley_status start_writer(const ley_boundary *boundary, const char *path, const volatile bool *cancel, writer **w,
                                ley_error *error)
 {
-    ley_status status = check_values(boundary, path, error);
+    ley_status status = boundary_check_values(boundary, path, error);
     if (status != LEY_OK)
         return status;
     writer *made = malloc(sizeof *made);
@@ -114,10 +88,10 @@ static ley_status end_writer(writer *w, ley_status status, ley_error *error)
 
 static ley_status write_value(writer *w, double value, ley_error *error)
 {
-    ley_status status = reserve(w, NUMBER_BYTES + 2, error);
+    ley_status status = reserve(w, SIGNIFICANT_ROOM + 2, error);
     if (status != LEY_OK)
         return status;
-    w->used += (size_t)value_text(value, w->text + w->used);
+    w->used = (size_t)(significant_write_value(value, w->text + w->used) - w->text);
     w->text[w->used++] = ' ';
     if (++w->column == LEY_DX_VALUES_A_LINE) {
         w->text[w->used++] = '\n';
@@ -231,70 +205,4 @@ ley_status ley_boundary_write_raw(const ley_boundary *boundary, const char *path
         status = append(w, (const char *)bytes, sizeof bytes, error);
     }
     return end_writer(w, status, error);
-}
-
-/* Each of its lines behind "# "; control characters become blanks. */
-static ley_status write_comment(writer *w, const char *comment, ley_error *error)
-{
-    ley_status status = LEY_OK;
-    bool begins = true;
-    for (const char *at = comment; at != NULL && *at != '\0' && status == LEY_OK; at++) {
-        const char c = *at == '\n' || (unsigned char)*at >= ' ' ? *at : ' ';
-        if (begins)
-            status = append(w, "# ", 2, error);
-        if (status == LEY_OK)
-            status = append(w, &c, 1, error);
-        begins = c == '\n';
-    }
-    return status == LEY_OK && !begins ? append(w, "\n", 1, error) : status;
-}
-
-/* `field`: [n][3], or NULL. */
-static ley_status write_csv(const ley_boundary *boundary, const double *field, const char *path, const char *comment,
-                            const volatile bool *cancel, ley_error *error)
-{
-    const char *columns = field != NULL ? "x,y,z,phi,ex,ey,ez\n" : "x,y,z,phi\n";
-    writer *w;
-    ley_status status = start_writer(boundary, path, cancel, &w, error);
-    if (status != LEY_OK)
-        return status;
-    locale_t old = uselocale(ley_c_locale());
-    status = write_comment(w, comment, error);
-    if (status == LEY_OK)
-        status = append(w, columns, strlen(columns), error);
-    for (int64_t i = 0; i < boundary->n && status == LEY_OK; i++) {
-        double point_A[3];
-        ley_boundary_point_A(boundary, i, point_A);
-        status = reserve(w, 7 * (NUMBER_BYTES + 1), error);
-        if (status != LEY_OK)
-            break;
-        for (int axis = 0; axis < 3; axis++) {
-            w->used += (size_t)coordinate_text(point_A[axis], w->text + w->used);
-            w->text[w->used++] = ',';
-        }
-        w->used += (size_t)value_text(boundary->value[i], w->text + w->used);
-        for (int axis = 0; axis < 3 && field != NULL; axis++) {
-            w->text[w->used++] = ',';
-            w->used += (size_t)value_text(field[3 * i + axis], w->text + w->used);
-        }
-        w->text[w->used++] = '\n';
-    }
-    uselocale(old);
-    return end_writer(w, status, error);
-}
-
-ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path, const volatile bool *cancel,
-                                  ley_error *error)
-{
-    return write_csv(boundary, NULL, path, NULL, cancel, error);
-}
-
-ley_status ley_points_write_csv(const ley_points *points, const char *path, const char *comment,
-                                const volatile bool *cancel, ley_error *error)
-{
-    for (int64_t i = 0; points->field != NULL && i < 3 * points->list->n; i++)
-        if (!isfinite(points->field[i]))
-            return ley_fail(error, LEY_ERROR_INPUT, "%s: the field along %c at point %lld is not finite", path,
-                            (int)('x' + i % 3), (long long)(i / 3 + 1));
-    return write_csv(points->list, points->field, path, comment, cancel, error);
 }

@@ -12,7 +12,7 @@ enum {
     LEY_DIGITS_LEAST_E = -172, /* binary ones, where significands have 24 bits */
     LEY_DIGITS_MOST_E = 104,
     LEY_DIGITS_MAX = 13,      /* characters of a number: -1.234567e-38 */
-    LEY_DIGITS_FIXED_MAX = 21 /* of an integer, with or without a point in it */
+    LEY_DIGITS_FIXED_MAX = 22 /* of an integer, with or without a point in it */
 };
 
 /* 10^(6 - k) for a decimal exponent k: significand 2^shift with a significand of 64 bits, cut off
@@ -41,7 +41,7 @@ void ley_digits_prepare(ley_digits *digits);
  * 12 adds nothing. */
 char *ley_digits_write(const ley_digits *digits, float value, char *text);
 
-/* Writes value / 10^decimals with that many decimals, 0 to 18, in front of `end`: 12345 with four
+/* Writes value / 10^decimals with that many decimals, 0 to 20, in front of `end`: 12345 with four
  * of them is 1.2345, with none 12345. Returns the text's start, at most LEY_DIGITS_FIXED_MAX in
  * front of its end. */
 char *ley_digits_write_fixed(uint64_t value, int decimals, char *end);

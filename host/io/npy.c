@@ -4,7 +4,9 @@
 #include "error.h"
 #include "io/map_header.h"
 #include "io/stored_map.h"
+#include "memory.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ enum {
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 /* Version 1.0: the text is as long as two bytes say, and ends in a newline. */
-static void make_header(const ley_grid *l, char header[NPY_HEADER_BYTES])
+void npy_header(const char *type, const char *shape, char header[NPY_HEADER_BYTES])
 {
     enum { BEFORE = sizeof magic + VERSION_BYTES + 2, TEXT = NPY_HEADER_BYTES - BEFORE };
     _Static_assert(TEXT < 256, "the length's upper byte is 0");
@@ -28,8 +30,7 @@ static void make_header(const ley_grid *l, char header[NPY_HEADER_BYTES])
     memcpy(header, magic, sizeof magic);
     memcpy(header + sizeof magic, (const char[]){1, 0, TEXT, 0}, VERSION_BYTES + 2);
     const int length =
-        snprintf(text, sizeof text, "{'descr': '<f4', 'fortran_order': False, 'shape': (%lld, %lld, %lld), }",
-                 (long long)l->n[2], (long long)l->n[1], (long long)l->n[0]);
+        snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
     memcpy(header + BEFORE, text, (size_t)length);
     header[NPY_HEADER_BYTES - 1] = '\n';
 }
@@ -37,8 +38,10 @@ static void make_header(const ley_grid *l, char header[NPY_HEADER_BYTES])
 ley_status npy_write(const ley_map *map, const char *path, const char *comment, const char *facts,
                      const volatile bool *cancel, ley_error *error)
 {
-    char header[NPY_HEADER_BYTES];
-    make_header(ley_map_grid(map), header);
+    const int64_t *n = ley_map_grid(map)->n;
+    char header[NPY_HEADER_BYTES], shape[NPY_HEADER_BYTES / 2];
+    snprintf(shape, sizeof shape, "%lld, %lld, %lld", (long long)n[2], (long long)n[1], (long long)n[0]);
+    npy_header("<f4", shape, header);
     const map_front front = {header, sizeof header};
     return map_header_write(&map_header_npy, map, path, &front, comment, facts, cancel, error);
 }
@@ -124,36 +127,38 @@ static ley_status parse_type(npy_text *t, binary_array *array, ley_error *error)
                     t->path, ley_quote(word, length, quote));
 }
 
-/* The extent is that along z, y and x. In C's order x is fastest, in Fortran's z. */
-static ley_status parse_shape(npy_text *t, int64_t n[3], ley_error *error)
+/* In C's order the last extent is that of neighbours, in Fortran's the first. */
+static ley_status parse_shape(npy_text *t, int extents, int64_t *n, ley_error *error)
 {
     if (!take(t, '('))
         return fail_text(t, "a shape", error);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < extents; i++) {
         pass_blanks(t);
         const char *word = t->at;
         while (t->at < t->end && ley_is_digit(*t->at))
             t->at++;
-        if (ley_parse_int64(word, (size_t)(t->at - word), &n[2 - i]) != LEY_NUMBER_FINE)
-            return fail_text(t, "a whole number, one of three,", error);
-        if (i < 2 && !take(t, ','))
-            return fail_text(t, "',', and three numbers in all,", error);
+        if (ley_parse_int64(word, (size_t)(t->at - word), &n[extents - 1 - i]) != LEY_NUMBER_FINE)
+            return fail_text(t, extents == 3 ? "a whole number, one of three," : "a whole number, one of two,", error);
+        if (i < extents - 1 && !take(t, ','))
+            return fail_text(t, extents == 3 ? "',', and three numbers in all," : "',', and two numbers in all,",
+                             error);
     }
     take(t, ',');
-    return take(t, ')') ? LEY_OK : fail_text(t, "')' behind three numbers", error);
+    return take(t, ')') ? LEY_OK
+                        : fail_text(t, extents == 3 ? "')' behind three numbers" : "')' behind two numbers", error);
 }
 
-static ley_status parse_order(npy_text *t, binary_array *array, ley_error *error)
+static ley_status parse_order(npy_text *t, int extents, binary_array *array, ley_error *error)
 {
     const bool is_fortran = take_word(t, "True");
     if (!is_fortran && !take_word(t, "False"))
         return fail_text(t, "True or False", error);
-    for (int i = 0; i < 3; i++)
-        array->axis[i] = is_fortran ? 2 - i : i;
+    for (int i = 0; i < extents; i++)
+        array->axis[i] = is_fortran ? extents - 1 - i : i;
     return LEY_OK;
 }
 
-ley_status npy_parse(const char *path, const char *text, size_t length, binary_array *array, int64_t n[3],
+ley_status npy_parse(const char *path, const char *text, size_t length, int extents, binary_array *array, int64_t *n,
                      ley_error *error)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
@@ -174,8 +179,8 @@ ley_status npy_parse(const char *path, const char *text, size_t length, binary_a
             return fail_text(&t, "'descr', 'fortran_order' or 'shape', each of them once,", error);
         is_there[key] = true;
         status = key == 0   ? parse_type(&t, array, error)
-                 : key == 1 ? parse_order(&t, array, error)
-                            : parse_shape(&t, n, error);
+                 : key == 1 ? parse_order(&t, extents, array, error)
+                            : parse_shape(&t, extents, n, error);
         if (status != LEY_OK)
             return status;
         if (!take(&t, ',')) {
@@ -216,7 +221,7 @@ static ley_status read_length(ley_stream *stream, int64_t *bytes, ley_error *err
     return status;
 }
 
-static ley_status read_header(ley_stream *stream, binary_array *array, int64_t n[3], ley_error *error)
+static ley_status read_header(ley_stream *stream, int extents, binary_array *array, int64_t *n, ley_error *error)
 {
     int64_t bytes = 0;
     ley_status status = read_length(stream, &bytes, error);
@@ -227,26 +232,25 @@ static ley_status read_header(ley_stream *stream, binary_array *array, int64_t n
         return ley_fail_memory(error, (size_t)bytes + 1, "an array's header");
     status = binary_read(stream, text, (size_t)bytes, error);
     if (status == LEY_OK)
-        status = npy_parse(ley_stream_path(stream), text, (size_t)bytes, array, n, error);
+        status = npy_parse(ley_stream_path(stream), text, (size_t)bytes, extents, array, n, error);
     free(text);
     return status;
 }
 
-static ley_status check_size(const ley_stream *stream, const binary_array *array, const ley_grid *l, ley_error *error)
+static ley_status check_size(const ley_stream *stream, const binary_array *array, int64_t count, ley_error *error)
 {
     const char *path = ley_stream_path(stream);
-    const int64_t each = binary_type_bytes(array->type), points = ley_grid_points(l),
-                  rest = ley_stream_size(stream) - ley_stream_position(stream);
+    const int64_t each = binary_type_bytes(array->type), rest = ley_stream_size(stream) - ley_stream_position(stream);
     if (ley_stream_size(stream) < 0) {
-        if (ley_stream_may_hold(stream, (double)points * (double)each))
+        if (ley_stream_may_hold(stream, (double)count * (double)each))
             return LEY_OK;
         return ley_fail(error, LEY_ERROR_INPUT, "%s: cut short: %lld values of %lld bytes are to be there", path,
-                        (long long)points, (long long)each);
+                        (long long)count, (long long)each);
     }
-    if (rest % each == 0 && rest / each == points)
+    if (rest % each == 0 && rest / each == count)
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: %lld bytes of values, but %lld of %lld bytes are to be there",
-                    path, rest / each < points ? "cut short" : "too long", (long long)rest, (long long)points,
+                    path, rest / each < count ? "cut short" : "too long", (long long)rest, (long long)count,
                     (long long)each);
 }
 
@@ -256,7 +260,7 @@ static ley_status read_values(ley_stream *stream, const char *header_path, const
     binary_array array;
     int64_t n[3];
     const ley_grid *l = &header->grid;
-    ley_status status = read_header(stream, &array, n, error);
+    ley_status status = read_header(stream, 3, &array, n, error);
     if (status != LEY_OK)
         return status;
     if (memcmp(n, l->n, sizeof n) != 0)
@@ -264,7 +268,7 @@ static ley_status read_values(ley_stream *stream, const char *header_path, const
                         "%s: an array of %lld x %lld x %lld values along x, y and z, but %s says %lld x %lld x %lld",
                         ley_stream_path(stream), (long long)n[0], (long long)n[1], (long long)n[2], header_path,
                         (long long)l->n[0], (long long)l->n[1], (long long)l->n[2]);
-    status = check_size(stream, &array, l, error);
+    status = check_size(stream, &array, ley_grid_points(l), error);
     return status == LEY_OK ? binary_make_map(stream, &array, l, header->units, BINARY_ENDS, map, error) : status;
 }
 
@@ -283,4 +287,80 @@ ley_status npy_read(ley_stream *stream, ley_map **map, ley_error *error)
         status = read_values(stream, header_path, &header, map, error);
     free(header_path);
     return status;
+}
+
+/* ---- Points ---------------------------------------------------------------------------------- */
+
+enum { BLOCK_BYTES = 1 << 18 };
+
+/* Numbers from this place of the file on, of which those of the first three columns are kept. */
+static ley_status keep_numbers(const unsigned char *block, int64_t count, int64_t first, const binary_array *array,
+                               const int64_t n[2], const char *path, double *point_A, ley_error *error)
+{
+    const bool is_by_row = array->axis[0] == 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t column = is_by_row ? (first + i) % n[0] : (first + i) / n[1],
+                      row = is_by_row ? (first + i) / n[0] : (first + i) % n[1];
+        const double number = binary_number(block, array->type, (size_t)i);
+        if (column >= 3)
+            continue;
+        if (!isfinite(number))
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: %c of point %lld is not finite", path, 'x' + (int)column,
+                            (long long)row + 1);
+        point_A[3 * row + column] = number;
+    }
+    return LEY_OK;
+}
+
+static ley_status read_points(ley_stream *stream, const binary_array *array, const int64_t n[2], double *point_A,
+                              ley_error *error)
+{
+    const int64_t each = binary_type_bytes(array->type), all = n[0] * n[1];
+    unsigned char *block = malloc(BLOCK_BYTES);
+    ley_status status = block != NULL ? LEY_OK : ley_fail_memory(error, BLOCK_BYTES, "reading points");
+    for (int64_t i = 0, part; i < all && status == LEY_OK; i += part) {
+        part = all - i < BLOCK_BYTES / each ? all - i : BLOCK_BYTES / each;
+        status = binary_read(stream, block, (size_t)(part * each), error);
+        if (status != LEY_OK)
+            break;
+        if (binary_is_other(array->is_big_endian))
+            binary_swap(block, (size_t)part, (size_t)each);
+        status = keep_numbers(block, part, i, array, n, ley_stream_path(stream), point_A, error);
+    }
+    free(block);
+    return status == LEY_OK ? binary_expect_end(stream, error) : status;
+}
+
+ley_status npy_read_points(ley_stream *stream, int64_t *count, double **point_A, ley_error *error)
+{
+    binary_array array;
+    int64_t n[2], numbers;
+    const char *path = ley_stream_path(stream);
+    ley_status status = read_header(stream, 2, &array, n, error);
+    if (status != LEY_OK)
+        return status;
+    if (n[0] < 3 || n[1] < 1 || n[1] > INT32_MAX || __builtin_mul_overflow(n[0], n[1], &numbers) ||
+        numbers > INT64_MAX / 8)
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: an array of %lld x %lld: of points it has a row each, %d at most, of which the first "
+                        "three columns are x, y and z",
+                        path, (long long)n[1], (long long)n[0], INT32_MAX);
+    status = check_size(stream, &array, numbers, error);
+    const size_t bytes = 3 * (size_t)n[1] * sizeof **point_A;
+    if (status == LEY_OK &&
+        (status = memory_check_one("reading the points", (double)bytes, "fewer points", error)) != LEY_OK)
+        ley_error_prefix(error, "%s", path);
+    if (status != LEY_OK)
+        return status;
+    double *read_A = malloc(bytes);
+    if (read_A == NULL)
+        return ley_fail_memory(error, bytes, "points");
+    status = read_points(stream, &array, n, read_A, error);
+    if (status != LEY_OK) {
+        free(read_A);
+        return status;
+    }
+    *count = n[1];
+    *point_A = read_A;
+    return LEY_OK;
 }

@@ -1,5 +1,5 @@
-/* Maps as NumPy's arrays, with a header for the grid beside them. docs/formats.md has what of
- * the format is written and read. */
+/* Maps as NumPy's arrays, with a header for the grid beside them, and points. docs/formats.md
+ * has what of the format is written and read. */
 #ifndef LEY_IO_NPY_H
 #define LEY_IO_NPY_H
 
@@ -20,9 +20,18 @@ ley_status npy_write(const ley_map *map, const char *path, const char *comment, 
                      const volatile bool *cancel, ley_error *error);
 ley_status npy_create(const ley_grid *grid, const char *path, ley_map **map, ley_error *error);
 
+/* Points, a row each, whose first three columns are x, y and z, from malloc. Errors:
+ * LEY_ERROR_FILE, LEY_ERROR_INPUT with "path: what", LEY_ERROR_MEMORY. */
+ley_status npy_read_points(ley_stream *stream, int64_t *count, double **point_A, ley_error *error);
+
+/* What stands in front of the values of an array in C's order: a type as "<f4", a shape as "4, 3".
+ */
+void npy_header(const char *type, const char *shape, char header[NPY_HEADER_BYTES]);
+
 /* What an array's own header says, by its text, a dictionary in Python's words: type and order of
- * the values, and the grid's extent along x, y and z. Errors: LEY_ERROR_INPUT. */
-ley_status npy_parse(const char *path, const char *text, size_t length, binary_array *array, int64_t n[3],
+ * the values, and so many extents, the last one first: of a map those along x, y and z. Errors:
+ * LEY_ERROR_INPUT. */
+ley_status npy_parse(const char *path, const char *text, size_t length, int extents, binary_array *array, int64_t *n,
                      ley_error *error);
 
 #endif

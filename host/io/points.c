@@ -2,14 +2,18 @@
  * here. */
 #include "target/points.h"
 #include "error.h"
-#include "io/text.h"
+#include "io/npy.h"
+#include "io/points.h"
+#include "io/text_pieces.h"
 #include "leyden.h"
+#include "memory.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COORDINATES = 3, WORDS_MAX = COORDINATES + 1 };
+enum { COORDINATES = 3, MOST_COLUMNS = 64, PIECE_BYTES = 1 << 20 };
 
 static const double farthest_A = 1e8;
 
@@ -18,10 +22,34 @@ typedef struct word {
     size_t length;
 } word;
 
+/* Where a line's coordinates are. */
+typedef struct columns {
+    size_t at[COORDINATES];
+    size_t looked_at; /* so many words of a line */
+    bool are_named;   /* by the header: others may be between and behind them */
+} columns;
+
+static const columns first_three = {{0, 1, 2}, COORDINATES + 1, false};
+
 typedef struct point_list {
     int64_t n, capacity;
     double *point_A;
 } point_list;
+
+static bool enlarge(point_list *list, int64_t points)
+{
+    double *larger = realloc(list->point_A, (size_t)points * COORDINATES * sizeof *larger);
+    if (larger == NULL)
+        return false;
+    list->point_A = larger;
+    list->capacity = points;
+    return true;
+}
+
+static double bytes_of(int64_t points)
+{
+    return (double)points * COORDINATES * sizeof(double);
+}
 
 static ley_status append(point_list *list, const double point_A[COORDINATES], const ley_text *text, ley_error *error)
 {
@@ -29,17 +57,12 @@ static ley_status append(point_list *list, const double point_A[COORDINATES], co
         return ley_text_fail(text, error, "more than %d points", INT32_MAX);
     if (list->n == list->capacity) {
         const int64_t more = (int64_t)ley_text_room((size_t)list->capacity);
-        const size_t bytes = (size_t)more * COORDINATES * sizeof(double),
-                     old_bytes = (size_t)list->capacity * COORDINATES * sizeof(double);
-        ley_status status =
-            ley_text_check_growth(text, "reading the points", (double)old_bytes, (double)bytes, "fewer points", error);
+        const ley_status status = ley_text_check_growth(text, "reading the points", bytes_of(list->capacity),
+                                                        bytes_of(more), "fewer points", error);
         if (status != LEY_OK)
             return status;
-        double *larger = realloc(list->point_A, bytes);
-        if (larger == NULL)
-            return ley_fail_memory(error, bytes, "points");
-        list->point_A = larger;
-        list->capacity = more;
+        if (!enlarge(list, more))
+            return ley_fail_memory(error, (size_t)bytes_of(more), "points");
     }
     memcpy(list->point_A + COORDINATES * list->n++, point_A, COORDINATES * sizeof(double));
     return LEY_OK;
@@ -52,15 +75,15 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* The words of a line up to a comment, as far as there is room. A comma separates, with blanks
+/* The words of a line up to a comment, `most` of them at most. A comma separates, with blanks
  * around it or not, so that two of them enclose an empty word. */
-static size_t split(const char *line, size_t length, word words[WORDS_MAX])
+static size_t split(const char *line, size_t length, word *words, size_t most)
 {
     const char *comment = memchr(line, '#', length), *end = comment != NULL ? comment : line + length;
     const char *at = skip_blanks(line, end);
     size_t n = 0;
     bool comma = false;
-    while (n < WORDS_MAX && (at < end || comma)) {
+    while (n < most && (at < end || comma)) {
         words[n].at = at;
         while (at < end && *at != ',' && !ley_is_space(*at))
             at++;
@@ -74,11 +97,15 @@ static size_t split(const char *line, size_t length, word words[WORDS_MAX])
     return n;
 }
 
+static bool is_quoted(word w)
+{
+    return w.length > 1 && (w.at[0] == '"' || w.at[0] == '\'');
+}
+
 /* As "1;2;3" does, or a number in quotes. */
 static bool begins_as_number(word w)
 {
-    const bool is_quoted = w.length > 1 && (w.at[0] == '"' || w.at[0] == '\'');
-    return memchr("0123456789+-.", w.at[is_quoted], sizeof "0123456789+-." - 1) != NULL;
+    return memchr("0123456789+-.", w.at[is_quoted(w)], sizeof "0123456789+-." - 1) != NULL;
 }
 
 /* Names of columns: none of them is a number, nor begins as one. */
@@ -93,55 +120,202 @@ static bool is_header(const word *words, size_t n)
     return all_words;
 }
 
-static ley_status read_point(const ley_text *text, const word *words, size_t n, point_list *list, ley_error *error)
+/* x, y and z where the header names all three of them, in quotes or not. */
+static columns columns_of(const word *words, size_t n)
+{
+    static const char *const names[COORDINATES] = {"X", "Y", "Z"};
+    columns named = {.are_named = true};
+    for (size_t axis = 0; axis < COORDINATES; axis++) {
+        size_t i = 0;
+        for (; i < n; i++) {
+            const size_t quotes = is_quoted(words[i]);
+            if (words[i].length == 1 + 2 * quotes && ley_word_is(words[i].at + quotes, 1, names[axis]))
+                break;
+        }
+        if (i == n)
+            return first_three;
+        named.at[axis] = i;
+        named.looked_at = i + 1 > named.looked_at ? i + 1 : named.looked_at;
+    }
+    return named;
+}
+
+static ley_status read_point(const ley_text *text, const word *words, size_t n, const columns *where, point_list *list,
+                             ley_error *error)
 {
     double point_A[COORDINATES];
     for (size_t i = 0; i < COORDINATES; i++) {
-        if (i >= n || words[i].length == 0)
+        const size_t column = where->at[i];
+        if (column >= n || words[column].length == 0)
             return ley_text_fail(text, error, "no %c", 'x' + (int)i);
         char quote[LEY_TEXT_QUOTE];
-        ley_number kind = ley_parse_double(words[i].at, words[i].length, &point_A[i]);
+        const word w = words[column];
+        const ley_number kind = ley_parse_double(w.at, w.length, &point_A[i]);
         const char *complaint = kind != LEY_NUMBER_FINE             ? ley_number_complaint(kind)
                                 : !(fabs(point_A[i]) <= farthest_A) ? "is not within 1e8 A"
                                                                     : NULL;
         if (complaint != NULL)
-            return ley_text_fail(text, error, "%c %s %s", 'x' + (int)i, ley_quote(words[i].at, words[i].length, quote),
-                                 complaint);
+            return ley_text_fail(text, error, "%c %s %s", 'x' + (int)i, ley_quote(w.at, w.length, quote), complaint);
     }
-    if (n > COORDINATES)
+    if (n > COORDINATES && !where->are_named)
         return ley_text_fail(text, error, "more than three numbers");
     return append(list, point_A, text, error);
 }
 
-static ley_status read_lines(ley_text *text, point_list *list, ley_error *error)
+/* Passes over the lines that are empty in front of the first other one, and over that where it is a
+ * header, which says where the coordinates are. Else that line is a point. */
+static ley_status read_start(ley_text *text, columns *where, point_list *list, ley_error *error)
 {
-    for (bool first = true;;) {
+    *where = first_three;
+    for (size_t n = 0; n == 0;) {
+        const char *line;
+        size_t length;
+        word words[MOST_COLUMNS];
+        const ley_status status = ley_text_line(text, &line, &length, error);
+        if (status != LEY_OK || line == NULL)
+            return status;
+        n = split(line, length, words, MOST_COLUMNS);
+        if (n > 0 && !is_header(words, n))
+            return read_point(text, words, n, where, list, error);
+        if (n > 0)
+            *where = columns_of(words, n);
+    }
+    return LEY_OK;
+}
+
+/* The lines that begin in front of `end`. */
+static ley_status read_lines(ley_text *text, int64_t end, const columns *where, point_list *list, ley_error *error)
+{
+    while (ley_text_position(text) < end) {
         const char *line;
         size_t length;
         ley_status status = ley_text_line(text, &line, &length, error);
         if (status != LEY_OK || line == NULL)
             return status;
-        word words[WORDS_MAX];
-        size_t n = split(line, length, words);
-        if (n > 0 && !(first && is_header(words, n)))
-            status = read_point(text, words, n, list, error);
+        word words[MOST_COLUMNS];
+        const size_t n = split(line, length, words, where->looked_at);
+        if (n > 0)
+            status = read_point(text, words, n, where, list, error);
         if (status != LEY_OK)
             return status;
-        first = first && n == 0;
     }
+    return LEY_OK;
 }
 
-ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_error *error)
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+typedef struct piece_reader {
+    columns where;
+    point_list *piece; /* of each worker */
+    point_list *list;
+} piece_reader;
+
+static bool read_piece(void *context, size_t i, ley_text *text, int64_t end, size_t worker)
+{
+    const piece_reader *r = context;
+    point_list *piece = &r->piece[worker];
+    columns where = r->where;
+    piece->n = 0;
+    return (i > 0 || read_start(text, &where, piece, NULL) == LEY_OK) &&
+           read_lines(text, end, &where, piece, NULL) == LEY_OK;
+}
+
+static text_piece_put put_piece(void *context, int64_t lines, size_t worker)
+{
+    (void)lines;
+    const piece_reader *r = context;
+    const point_list *piece = &r->piece[worker];
+    point_list *list = r->list;
+    const int64_t n = list->n + piece->n;
+    if (n > list->capacity) {
+        const int64_t more = (int64_t)ley_text_room((size_t)n);
+        if (n > INT32_MAX ||
+            memory_check_growth("reading the points", bytes_of(list->capacity), bytes_of(more), "fewer points", NULL) !=
+                LEY_OK ||
+            !enlarge(list, more))
+            return TEXT_PIECE_REFUSED;
+    }
+    if (piece->n > 0)
+        memcpy(list->point_A + COORDINATES * list->n, piece->point_A, (size_t)bytes_of(piece->n));
+    list->n = n;
+    return TEXT_PIECE_TAKEN;
+}
+
+/* Where the coordinates are, by the beginning of the file, which must lie in the first piece. */
+static bool find_columns(const char *path, int64_t piece_bytes, columns *where)
 {
     ley_text *text;
-    ley_status status = ley_text_open(path, &text, error);
+    point_list none = {0};
+    if (ley_text_open_piece(path, 0, &text, NULL) != LEY_OK)
+        return false;
+    const bool is_found = read_start(text, where, &none, NULL) == LEY_OK && ley_text_position(text) <= piece_bytes;
+    free(none.point_A);
+    ley_text_close(text);
+    return is_found;
+}
+
+static bool read_pieces(const char *path, int threads, int64_t piece_bytes, point_list *list)
+{
+    const size_t workers = (size_t)threads;
+    piece_reader r = {.list = list};
+    const text_pieces pieces = {.path = path,
+                                .size = threads > 1 ? ley_text_plain_size(path) : -1,
+                                .piece_bytes = piece_bytes,
+                                .workers = workers,
+                                .context = &r,
+                                .read = read_piece,
+                                .put = put_piece};
+    if (pieces.size < 2 * piece_bytes || !find_columns(path, piece_bytes, &r.where))
+        return false;
+    r.piece = calloc(workers, sizeof *r.piece);
+    const bool is_read = r.piece != NULL && text_pieces_read(&pieces);
+    for (size_t i = 0; r.piece != NULL && i < workers; i++)
+        free(r.piece[i].point_A);
+    free(r.piece);
+    return is_read;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static ley_status read_text(ley_stream *stream, point_list *list, ley_error *error)
+{
+    ley_text *text;
+    columns where;
+    ley_status status = ley_text_open_stream(stream, &text, error);
+    if (status != LEY_OK)
+        return status;
+    status = read_start(text, &where, list, error);
+    if (status == LEY_OK)
+        status = read_lines(text, INT64_MAX, &where, list, error);
+    ley_text_close(text);
+    return status;
+}
+
+static ley_status read_list(ley_stream *stream, int threads, int64_t piece_bytes, point_list *list, ley_error *error)
+{
+    const char *path = ley_stream_path(stream);
+    unsigned char front[8];
+    size_t got;
+    ley_status status = ley_stream_peek(stream, front, sizeof front, &got, error);
+    if (status == LEY_OK && npy_is(front, got))
+        return npy_read_points(stream, &list->n, &list->point_A, error);
+    if (status == LEY_OK && !read_pieces(path, threads, piece_bytes, list)) {
+        list->n = 0;
+        status = read_text(stream, list, error);
+    }
+    return status == LEY_OK && list->n == 0 ? ley_fail(error, LEY_ERROR_INPUT, "%s: no points", path) : status;
+}
+
+ley_status points_read_pieces(const char *path, int threads, int64_t piece_bytes, int64_t *n, double **point_A,
+                              ley_error *error)
+{
+    ley_stream *stream;
+    ley_status status = ley_stream_open(path, &stream, error);
     if (status != LEY_OK)
         return status;
     point_list list = {0};
-    status = read_lines(text, &list, error);
-    if (status == LEY_OK && list.n == 0)
-        status = ley_fail(error, LEY_ERROR_INPUT, "%s: no points", path);
-    ley_text_close(text);
+    status = read_list(stream, threads, piece_bytes, &list, error);
+    ley_stream_close(stream);
     if (status != LEY_OK) {
         free(list.point_A);
         return status;
@@ -149,6 +323,11 @@ ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_e
     *n = list.n;
     *point_A = list.point_A;
     return LEY_OK;
+}
+
+ley_status ley_points_read(const char *path, int64_t *n, double **point_A, ley_error *error)
+{
+    return points_read_pieces(path, parallel_cores(), PIECE_BYTES, n, point_A, error);
 }
 
 /* ---- Atoms that points exclude --------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "io/pdb_signs.h"
 #include "io/pqr_record.h"
 #include "io/text.h"
+#include "io/text_pieces.h"
 #include "memory.h"
 #include "parallel.h"
 
@@ -165,47 +166,24 @@ static ley_status read_records(ley_text *text, int64_t end_of_piece, atom_list *
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
 
-/* A plain file is cut into pieces at line ends, which all cores read side by side. What is not as
- * it should be, or depends on what another piece holds, is left to one core, which reads the file
- * from its start and says what is wrong. */
-typedef struct piece {
-    atom_list list;
-    int64_t lines;
-    bool is_fine;
-} piece;
-
 typedef struct piece_reader {
-    const char *path;
-    int64_t size, piece_bytes;
-    piece *pieces; /* of each thread */
+    atom_list *piece; /* of each worker */
     atom_list *list;
-    int64_t lines;
-    bool is_fine;
 } piece_reader;
 
-static void read_piece(parallel_order *order, void *context, size_t i, size_t worker)
+static bool read_piece(void *context, size_t i, ley_text *text, int64_t end, size_t worker)
 {
-    (void)order;
     const piece_reader *r = context;
-    piece *p = &r->pieces[worker];
-    const int64_t first = (int64_t)i * r->piece_bytes;
-    const int64_t end = r->size - first > r->piece_bytes ? first + r->piece_bytes : r->size;
-    ley_text *text = NULL;
-    p->list.n = 0;
-    p->list.signs = (ley_pdb_signs){.atoms = 0};
-    p->list.is_complete = false;
-    p->list.may_follow = i > 0;
-    p->is_fine = ley_text_open_piece(r->path, first, &text, NULL) == LEY_OK;
-    if (!p->is_fine)
-        return;
-    p->is_fine = read_records(text, end, &p->list, NULL) == LEY_OK;
-    p->lines = ley_text_line_number(text);
-    ley_text_close(text);
+    atom_list *piece = &r->piece[worker];
+    piece->n = 0;
+    piece->signs = (ley_pdb_signs){.atoms = 0};
+    piece->is_complete = false;
+    piece->may_follow = i > 0;
+    return read_records(text, end, piece, NULL) == LEY_OK;
 }
 
-static bool add_piece(piece_reader *r, const atom_list *part)
+static bool add_piece(atom_list *list, const atom_list *part, int64_t lines)
 {
-    atom_list *list = r->list;
     const size_t n = list->n + part->n;
     if (n > list->capacity) {
         const size_t more = ley_text_room(n);
@@ -221,42 +199,42 @@ static bool add_piece(piece_reader *r, const atom_list *part)
         memcpy(list->residue + list->n, part->residue, part->n * sizeof(int32_t));
     }
     for (size_t i = 0; i < part->n; i++)
-        list->line[list->n + i] = part->line[i] + r->lines;
+        list->line[list->n + i] = part->line[i] + lines;
     list->n = n;
     list->lacks_residues = list->lacks_residues || part->lacks_residues;
-    ley_pdb_add_signs(&list->signs, &part->signs, r->lines);
+    ley_pdb_add_signs(&list->signs, &part->signs, lines);
     return true;
 }
 
-/* False: there is nothing more to do. */
-static bool put_piece(void *context, size_t i, size_t worker)
+/* A model that ends in a piece without atoms may be one that has not begun. */
+static text_piece_put put_piece(void *context, int64_t lines, size_t worker)
 {
-    (void)i;
-    piece_reader *r = context;
-    const piece *p = &r->pieces[worker];
-    r->is_fine = p->is_fine && add_piece(r, &p->list) && (r->list->n > 0 || !p->list.is_complete);
-    r->lines += p->lines;
-    return r->is_fine && !p->list.is_complete;
+    const piece_reader *r = context;
+    const atom_list *piece = &r->piece[worker];
+    if (!add_piece(r->list, piece, lines) || (r->list->n == 0 && piece->is_complete))
+        return TEXT_PIECE_REFUSED;
+    return piece->is_complete ? TEXT_PIECE_IS_LAST : TEXT_PIECE_TAKEN;
 }
 
 /* True: the list has all records. `size`: of the file; a piece that finds it shorter cannot say. */
 static bool read_pieces(const char *path, int64_t size, int threads, int64_t piece_bytes, atom_list *list)
 {
-    piece_reader r = {.path = path, .size = size, .piece_bytes = piece_bytes, .list = list};
-    if (r.size < 2 * piece_bytes)
-        return false;
-    const size_t pieces = (size_t)((r.size - 1) / piece_bytes + 1);
-    const size_t workers = (size_t)threads < pieces ? (size_t)threads : pieces;
-    r.pieces = calloc(workers, sizeof *r.pieces);
-    if (r.pieces != NULL)
-        parallel_in_order(pieces, workers, read_piece, put_piece, &r);
-    for (size_t i = 0; r.pieces != NULL && i < workers; i++)
-        free_list(&r.pieces[i].list);
-    free(r.pieces);
-    r.is_fine = r.is_fine && ley_text_plain_size(path) >= size;
-    if (!r.is_fine)
+    const size_t workers = (size_t)threads;
+    piece_reader r = {.piece = calloc(workers, sizeof *r.piece), .list = list};
+    const text_pieces pieces = {.path = path,
+                                .size = size,
+                                .piece_bytes = piece_bytes,
+                                .workers = workers,
+                                .context = &r,
+                                .read = read_piece,
+                                .put = put_piece};
+    const bool is_read = r.piece != NULL && text_pieces_read(&pieces);
+    for (size_t i = 0; r.piece != NULL && i < workers; i++)
+        free_list(&r.piece[i]);
+    free(r.piece);
+    if (!is_read)
         free_list(list);
-    return r.is_fine;
+    return is_read;
 }
 
 /* `size`: that the file had before; or -1. */

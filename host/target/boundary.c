@@ -171,6 +171,18 @@ const char *boundary_place(const ley_boundary *boundary, int64_t i, char text[BO
     return text;
 }
 
+ley_status boundary_check_values(const ley_boundary *boundary, const char *path, ley_error *error)
+{
+    for (int64_t i = 0; i < boundary->n; i++)
+        if (!isfinite(boundary->value[i])) {
+            char place[BOUNDARY_PLACE];
+            return ley_fail(error, LEY_ERROR_INPUT, "%s: the value is %s at %s", path,
+                            isnan(boundary->value[i]) ? "not a number" : "infinite",
+                            boundary_place(boundary, i, place));
+        }
+    return LEY_OK;
+}
+
 /* ---- Atoms near points ----------------------------------------------------------------------- */
 
 /* A search for atoms near points. */

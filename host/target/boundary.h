@@ -27,6 +27,9 @@ bool boundary_node(const ley_boundary *boundary, int64_t i, int64_t node[3]);
 enum { BOUNDARY_PLACE = 96 };
 const char *boundary_place(const ley_boundary *boundary, int64_t i, char text[BOUNDARY_PLACE]);
 
+/* LEY_ERROR_INPUT, "path: ...", where a value is not finite. */
+ley_status boundary_check_values(const ley_boundary *boundary, const char *path, ley_error *error);
+
 /* Calls visit(context, atom, i) for every charged atom and every value i whose point lies within
  * distance_A of it (of a grid's nodes: for the nearest one on each face), until it returns
  * false: LEY_ERROR_MEMORY. */

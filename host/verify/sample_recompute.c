@@ -3,6 +3,7 @@
 #include "clock.h"
 #include "dev_kernel.h"
 #include "error.h"
+#include "law/reference_block.h"
 #include "parallel.h"
 #include "schedule/method.h"
 #include "verify/field_verification.h"
@@ -12,24 +13,43 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* For which a judge's kernel may be built, at least: others have the points then. */
 static const double patience_s = 0.5;
 
 /* ---- On the host ----------------------------------------------------------------------------- */
 
+static reference_terms terms_at(const sample *s, const sampled_point *p)
+{
+    return method_terms_at(s->job->method, s->job->task, &s->terms, p->number);
+}
+
 static reference_value right_at(const sample *s, const sampled_point *p)
 {
-    const reference_terms terms = method_terms_at(s->job->method, s->job->task, &s->terms, p->number);
+    const reference_terms terms = terms_at(s, p);
     return reference_sum(&terms, p->place_A);
 }
 
+/* Several points together, as long as all atoms count at each of them. */
 static void recompute(void *context, size_t first, size_t last)
 {
+    enum { TOGETHER = 16 };
     sample *s = context;
-    for (size_t i = s->now + first; i < s->now + last && !job_cancelled(s->job); i++) {
-        s->points[i].right = right_at(s, &s->points[i]);
-        s->points[i].judge = JUDGE_HOST;
+    for (size_t i = s->now + first, end = s->now + last, n; i < end && !job_cancelled(s->job); i += n) {
+        double place_A[TOGETHER][3];
+        reference_value right[TOGETHER];
+        const reference_terms terms = terms_at(s, &s->points[i]);
+        for (n = 0; n < TOGETHER && i + n < end; n++) {
+            if (n > 0 && (terms.excluded_count > 0 || terms_at(s, &s->points[i + n]).excluded_count > 0))
+                break;
+            memcpy(place_A[n], s->points[i + n].place_A, sizeof place_A[n]);
+        }
+        reference_sums(&terms, n, (const double(*)[3])place_A, right);
+        for (size_t k = 0; k < n; k++) {
+            s->points[i + k].right = right[k];
+            s->points[i + k].judge = JUDGE_HOST;
+        }
     }
 }
 

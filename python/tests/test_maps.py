@@ -240,6 +240,11 @@ def test_points_and_fields(files, charges, atoms, engine, command):
     rows = [[line for line in (files / name).read_text().splitlines() if not line.startswith("#")]
             for name in ("c.csv", "p.csv")]
     assert rows[0] == rows[1] and len(rows[0]) == 101
+    found.save(files / "p.npy")
+    table = np.load(files / "p.npy")
+    assert np.array_equal(table, np.column_stack((xyz, found.values, found.field)))
+    command("map", files / "a.pqr", "-o", files / "d.csv", "--points", files / "p.npy", "--field", "--device", "cpu")
+    assert (files / "d.csv").read_text() == (files / "c.csv").read_text()
 
 
 def test_the_field_of_a_map(files, atoms, grid, engine, command):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import warnings
 from dataclasses import dataclass
@@ -293,7 +294,8 @@ class Points:
         return text_of(lib.ley_points_units(self._pointer)) or ""
 
     def save(self, path: Any, comment: Optional[str] = None) -> None:
-        """Writes lines x,y,z,phi, and ex,ey,ez of a field, below a header. Errors: FileError, InputError."""
+        """Writes lines x,y,z,phi, and ex,ey,ez of a field, below a header; the same columns as an array,
+        without the comment, where the path ends in .npy. Errors: FileError, InputError."""
         name = file_name(path)
         text = ffi.NULL if comment is None else ffi.new("char[]", comment.encode())
 
@@ -301,7 +303,11 @@ class Points:
             token.acquire(self._lock)
             try:
                 with Status() as status:
-                    status.check(lib.ley_points_write_csv(self._pointer, name, text, token.flag, status.pointer))
+                    if os.fsdecode(path).endswith(".npy"):
+                        code = lib.ley_points_write_npy(self._pointer, name, token.flag, status.pointer)
+                    else:
+                        code = lib.ley_points_write_csv(self._pointer, name, text, token.flag, status.pointer)
+                    status.check(code)
             finally:
                 self._lock.release()
 
