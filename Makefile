@@ -40,7 +40,7 @@ kernel_text := $(wildcard cl/*.cl cl/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
 lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/*/*.c)) \
                $(wildcard host/*/*.c host/methods/*/*.c host/long_range/*/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c))
+tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c)) $(BUILD)/bench_page.o
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c tests/offline_*.c tests/bench_*.c tests/make_*.c),$(wildcard tests/*.c)))
 
@@ -97,6 +97,16 @@ $(BUILD)/tools/%.o: tools/%.c $(BUILD)/flags | $(BUILD)/complete
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(common) $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# The page of `leyden bench --html`, in which the command puts its report.
+$(BUILD)/bench_page.c: tools/bench_page.html | $(BUILD)/complete
+	$(call say,GEN,$@)
+	$(Q){ echo '#include "bench_html.h"'; echo 'const char *const bench_page[] = {'; \
+	      sed 's/[\\"?]/\\&/g; s/.*/"&\\n",/' $<; echo '0};'; } > $@.new && mv $@.new $@
+
+$(BUILD)/bench_page.o: $(BUILD)/bench_page.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(common) -Itools $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Copies that look at every value on the way: as fast as plain ones where they are vectors.
 $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O3

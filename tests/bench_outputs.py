@@ -4,11 +4,12 @@
 bench_outputs.py schema SCHEMA   is a.json what the schema says, and does the schema refuse what is wrong?
 bench_outputs.py clpeak          is the limit of a.json no lower than what clpeak makes of the same device?
 bench_outputs.py files SCHEMA    are f.json, f.csv and f.html a report of files, each with its bytes and its part of the plain rate?
-bench_outputs.py csv             is a.csv a table of that run?
+bench_outputs.py csv             is a.csv a table of that run, and a.html a page without a chart of one bar?
 bench_outputs.py curve SCHEMA    are c.json and c.csv a report of ever larger boxes, with every run of each?
-bench_outputs.py gains SCHEMA    is g.json a report of what two devices gain together, with every job?
+bench_outputs.py gains SCHEMA    are g.json and g.html a report of what two devices gain together, with every job?
 bench_outputs.py make            writes b.json, a report of two devices with every chart, whose names mean something to HTML
-bench_outputs.py page            is b.html a whole page of it, with nothing from outside?
+bench_outputs.py page            is b.html a whole page of it, with nothing from outside? Drawn by a browser, where there is one,
+                                 has it every chart, and the tables and sentences of b.md?
 bench_outputs.py browser         draws b.html, dark and light: is it as wide as a phone or a screen, and no wider? Are the
                                  texts of charts whole, and none upon another? It stays in shot-WIDTH-SCHEME.png
 Exit code 77: something is not installed.
@@ -16,6 +17,7 @@ Exit code 77: something is not installed.
 
 import csv
 import html
+import html.parser
 import json
 import os
 import re
@@ -77,6 +79,8 @@ def table_of_lines():
         (row,) = csv.DictReader(file)
     assert row["variant"] == "tiled8" and row["timed"] == "3" and row["table"] == "dcs", row
     assert float(row["median_s"]) > 0 and float(row["spread"]) >= 0 and row["whole_s"] == "", row
+    drawn = check_page("a")
+    assert drawn is None or not any(attributes.get("role") == "img" for _, attributes in drawn.elements), "one bar"
 
 
 def curve(path):
@@ -125,10 +129,8 @@ def files(path):
     with open("f.csv", encoding="utf-8", newline="") as file:
         lines = {line["variant"]: line for line in csv.DictReader(file)}
     assert float(lines["write.mrc"]["file_bytes"]) == 4 * 24000 + 1024 and float(lines["read.dx"]["plain_share"]) > 0, lines
-    with open("f.html", encoding="utf-8") as file:
-        text = file.read()
-    xml.dom.minidom.parseString(text.replace("<!DOCTYPE html>", ""))
-    assert "Billion bytes per second" in text and ">write.cube<" in text, text
+    drawn = check_page("f")
+    assert drawn is None or {"Billion bytes per second", "write.cube", " billion bytes per second"} <= set(drawn.texts), drawn.texts
     rows["read.dx"]["file_bytes"] = -1
     assert list(check.iter_errors(report)), "a file of less than nothing passes"
 
@@ -149,6 +151,8 @@ def gains(path):
     assert min(whole) / 20 < gain["fastest_s"] < 20 * min(whole), (gain, whole)
     papers = {f["row"]: f["value"] for f in table["papers"] if f["unit"] == "times"}
     assert papers == {"task-parallel": 1.27, "task- and data-parallel": 2.33}, papers
+    drawn = check_page("g")
+    assert drawn is None or {"papers: data-parallel", " seconds from atoms to map"} <= set(drawn.texts), drawn.texts
 
 
 def row_of(name, **more):
@@ -160,7 +164,7 @@ def row_of(name, **more):
 
 
 def device_of(index, rows, **more):
-    device = {"device": {"index": index, "path": "opencl", "name": f'<b>&"{index}"', "driver": "1", "class": "cpu"},
+    device = {"device": {"index": index, "path": "opencl", "name": f'</script><b>&"{index}\u2028"', "driver": "1", "class": "cpu"},
               "interpreter": False, "roots_per_s": 1e10, "fma_per_s": 5e10,
               "limits": {"memory_bytes_per_s": 2e10, "doubt": "limit not plausible: <i>"},
               "load": {"before": 1, "after": 1, "others": 0.5, "processors": 2}, "dims": [9, 9, 9], "points": 729, "atoms": 100,
@@ -197,28 +201,113 @@ def make():
         json.dump(report, file)
 
 
-def page():
-    with open("b.html", encoding="utf-8") as file:
+def run_browser(browser, dark, *words):
+    home = os.path.abspath("home")
+    os.makedirs(home, exist_ok=True)
+    scheme = "--blink-settings=preferredColorScheme=" + ("0" if dark else "1")
+    return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", scheme, *words],
+                          capture_output=True, text=True, timeout=120, env=dict(os.environ, HOME=home), check=False).stdout
+
+
+def find_browser():
+    return shutil.which("chromium") or shutil.which("google-chrome")
+
+
+class Drawn(html.parser.HTMLParser):
+    """What a browser has made of a page: the cells of its tables, its texts, its elements with their attributes."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.texts, self.elements, self.inside = [], [], [], ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        self.inside = tag
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("th", "td"):
+            self.tables[-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        self.inside = ""
+
+    def handle_data(self, data):
+        if self.inside not in ("script", "style"):
+            self.texts.append(data)
+        if self.inside in ("th", "td"):
+            self.tables[-1][-1][-1] += data.replace("\u00a0", " ")
+
+
+def read_markdown(name):
+    """The cells of its tables, and the sentences about devices."""
+    def plain(text):
+        return re.sub(r"\\([|*~])", r"\1", text.strip()).replace("&lt;", "<")
+
+    tables, facts, before = [], [], ""
+    with open(name, encoding="utf-8") as file:
+        for line in file.read().split("\n"):
+            if line.startswith("| "):
+                if not before.startswith("|"):
+                    tables.append([])
+                tables[-1].append([plain(cell) for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
+            elif line.endswith("."):
+                facts.append(plain(line))
+            before = line
+    return tables, facts[1:-1]  # what stands above the first table, and the papers
+
+
+def check_page(name):
+    """The page of a report holds the report, and shows the tables that --markdown writes. None: there is no browser."""
+    with open(name + ".html", encoding="utf-8") as file:
         text = file.read()
+    with open(name + ".json", encoding="utf-8") as file:
+        report = file.read()
     xml.dom.minidom.parseString(text.replace("<!DOCTYPE html>", ""))
+    data = re.search('<script type="application/json" id="report">(.*?)</script>', text, re.DOTALL)[1]
+    one, other = (json.loads(words, parse_float=lambda digits: f"{float(digits):.15g}") for words in (data, report))
+    assert one == other and not re.search("[<>&]", data)
     assert not re.search(r"\b(src|href)=|url\(|@import", text), "something from outside"
-    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg\")", text), "something from outside"
-    assert text.count("<svg") == 5, text.count("<svg")  # bars of variants and of steps; roofline, error, atoms
-    for said in ("prefers-color-scheme:dark", "@media print", "width=device-width", "WRONG", "Cell &amp; &lt;co&gt;",
-                 "limit not plausible: &lt;i&gt;", "one core as fast: ", "direct as fast: ", "~1 s", "A paper",
-                 "Left out, as the time was over: fft.",
-                 # of the peak, 8.62; a larger box is wrong
-                 ">33.1 %<", ">~88.4 %<", ">~7.62 times<", ">12.5<", ">WRONG<", ">100<"):
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg')", text.replace(data, "")), "something from outside"
+    for said in ("default-src 'none'", "<noscript>", "prefers-color-scheme: dark", "@media print", "width=device-width"):
         assert said in text, said
-    for unsaid in ("<b>", "<co>", "<i>", "nan", ">inf"):
-        assert unsaid not in text, unsaid
+    if find_browser() is None:
+        return None
+    drawn = Drawn(run_browser(find_browser(), False, "--dump-dom", "file://" + os.path.abspath(name + ".html")))
+    tables, facts = read_markdown(name + ".md")
+    assert tables and drawn.tables == tables, (drawn.tables, tables)
+    assert set(facts) <= set(drawn.texts), set(facts) - set(drawn.texts)
+    return drawn
+
+
+def page():
+    drawn = check_page("b")
+    if drawn is None:
+        return
+    pictures = [attributes["aria-label"] for _, attributes in drawn.elements if attributes.get("role") == "img"]
+    begins = ["Billion pairs per second", "Seconds of each step", "Roofline", "Each tolerance a point", "Seconds by the number of atoms"]
+    assert len(pictures) == len(begins) and all(map(str.startswith, pictures, begins)), pictures
+    assert [attributes for tag, attributes in drawn.elements if tag == "th" and "scope" not in attributes] == []
+    # Of the peak, 8.62; a larger box is wrong.
+    for said in ("WRONG", "Cell & <co>", "limit not plausible: <i>", "~1 s", "A paper", "Left out, as the time was over: fft.",
+                 "33.1 %", "~88.4 %", "~7.62 times", "12.5", "100",
+                 # what is quoted
+                 "</script><b>&\"0\u2028\"", "2.00", " billion pairs per second",
+                 "50 % of the device's limit of 10.0 billion reciprocal square roots per second, measured in the same run"):
+        assert said in drawn.texts, said
+    for said in ("one core as fast: ", "direct as fast: "):
+        assert any(text.startswith(said) for text in drawn.texts), said
+    for unsaid in ("NaN", "Infinity", "undefined", "null"):
+        assert not any(unsaid in text for text in drawn.texts), unsaid
 
 
 # How wide the page is and its window, its background, and texts of charts that are cut off or lie
 # upon another one.
 PROBE = """<script>
 function inside(t) {
-  const a = t.getBoundingClientRect(), b = t.ownerSVGElement.getBoundingClientRect();
+  const a = t.getBoundingClientRect(), b = t.closest('svg, figure').getBoundingClientRect();
   return a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
 }
 function apart(s, t) {
@@ -226,8 +315,8 @@ function apart(s, t) {
   return a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 3 || b.bottom <= a.top + 3;
 }
 let wrong = [];
-for (const chart of document.querySelectorAll('svg')) {
-  const texts = [...chart.querySelectorAll('text')];
+for (const chart of document.querySelectorAll('svg, .bars')) {
+  const texts = [...chart.querySelectorAll('text, b, u')];
   texts.forEach((t, i) => {
     if (!inside(t)) wrong.push('cut off: ' + t.textContent);
     for (const s of texts.slice(0, i)) if (!apart(s, t)) wrong.push(s.textContent + ' upon ' + t.textContent);
@@ -238,14 +327,6 @@ parent.document.title = [document.documentElement.scrollWidth, window.innerWidth
 </script></body>"""
 
 
-def run_browser(browser, dark, *words):
-    home = os.path.abspath("home")
-    os.makedirs(home, exist_ok=True)
-    scheme = "--blink-settings=preferredColorScheme=" + ("0" if dark else "1")
-    return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", scheme, *words],
-                          capture_output=True, text=True, timeout=120, env=dict(os.environ, HOME=home), check=False).stdout
-
-
 def frame(page, width):
     """A window as narrow as a phone's, which browsers do not have on screens."""
     text = html.escape(page, quote=True)
@@ -254,7 +335,7 @@ def frame(page, width):
 
 
 def browser():
-    program = shutil.which("chromium") or shutil.which("google-chrome")
+    program = find_browser()
     if program is None:
         sys.exit(77)
     with open("b.html", encoding="utf-8") as file:

@@ -4,7 +4,11 @@
 
 #include "json.h"
 
+/* tools/bench_page.html line by line, NULL behind the last one: a page that draws the report that
+ * stands in it. The build makes this array. */
+extern const char *const bench_page[];
+
 /* One page with its tables and charts, which needs no other file. Prints errors; exit code. */
-int bench_html_write(const json_t *report, const char *path);
+int bench_html_write(json_t *report, const char *path);
 
 #endif

@@ -25,7 +25,8 @@ double bench_view_seconds(const json_t *row)
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-short_text bench_view_significant(double value)
+/* Three digits, of thousands all; "-" of what is not positive. */
+static short_text significant(double value)
 {
     if (value >= 999.5)
         return count_text(llround(value));
@@ -53,18 +54,18 @@ static short_text billions(double per_s)
 
 static short_text millions(double bytes)
 {
-    return bench_view_significant(bytes / 1e6);
+    return significant(bytes / 1e6);
 }
 
 /* Columns of rows, in their order; one without any figure is left out. */
 static const struct {
     const char *heading, *key;
     short_text (*text)(double value);
-} columns[] = {{"seconds", "median_s", bench_view_significant},
+} columns[] = {{"seconds", "median_s", significant},
                {"timed", "timed", counted},
                {"spread %", "spread", per_cent},
                {"billion/s", "evaluations_per_s", billions},
-               {"from atoms to map, s", "whole_s", bench_view_significant},
+               {"from atoms to map, s", "whole_s", significant},
                {"hits %", "hit_rate", per_cent},
                {"% of functions' limit", "root_share", per_cent},
                {"% of FMA limit", "fma_share", per_cent},
@@ -72,8 +73,8 @@ static const struct {
                {"% of memory", "memory_share", per_cent},
                {"MB", "file_bytes", millions},
                {"% of plain", "plain_share", per_cent},
-               {"joules", "joules", bench_view_significant},
-               {"papers' problem, s", "papers_s", bench_view_significant}};
+               {"joules", "joules", significant},
+               {"papers' problem, s", "papers_s", significant}};
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static bool has_figures(const json_t *rows, const char *key)
@@ -144,14 +145,14 @@ static void put_size(text_table *table, const json_t *size, double peak)
     size_t at = 0;
     table_row(table);
     table_set(table, at++, "%s", count_text((int64_t)bench_number_at(size, "atoms")).s);
-    table_set(table, at++, "%s", bench_view_significant(bench_number_at(size, "kernel_s")).s);
+    table_set(table, at++, "%s", significant(bench_number_at(size, "kernel_s")).s);
     if (peak > 0)
-        table_set(table, at++, "%s", bench_view_significant(bench_number_at(size, "whole_s")).s);
+        table_set(table, at++, "%s", significant(bench_number_at(size, "whole_s")).s);
     table_set(table, at++, "%s", counted(bench_number_at(size, "timed")).s);
     table_set(table, at++, "%s", per_cent(bench_number_at(size, "spread")).s);
     if (peak > 0) {
-        table_set(table, at++, "%s%s", is_scaled ? "~" : "", bench_view_significant(bench_number_at(size, "core_s")).s);
-        table_set(table, at++, "%s", bench_view_significant(speed_up(size)).s);
+        table_set(table, at++, "%s%s", is_scaled ? "~" : "", significant(bench_number_at(size, "core_s")).s);
+        table_set(table, at++, "%s", significant(speed_up(size)).s);
         table_set(table, at++, "%.0f", 100 * speed_up(size) / peak);
     }
     table_set(table, at, "%s",
@@ -265,8 +266,8 @@ static void put_figure(text_table *table, const json_t *device, const json_t *fi
         table_set(table, at++, "%s", bench_text_at(figure, "row"));
     table_set(table, at++, "%.5g %s", bench_number_at(figure, "value"), unit);
     table_set(table, at++, "%s%s", own.is_scaled && own.value > 0 ? "~" : "",
-              own.value > 0 ? text_of("%s %s", bench_view_significant(own.value).s, unit).s : "-");
-    table_set(table, at, "%s", bench_view_significant(own.times).s);
+              own.value > 0 ? text_of("%s %s", significant(own.value).s, unit).s : "-");
+    table_set(table, at, "%s", significant(own.times).s);
 }
 
 /* Steps have a column where there are any. */
@@ -300,14 +301,11 @@ static void put_gain(text_table *table, const json_t *g)
         table_set(table, 1, "%.0f, of which %.0f had a part", devices, used);
     else
         table_set(table, 1, "%.0f", devices);
-    table_set(table, 2, "%s", bench_view_significant(bench_number_at(g, "fastest_s")).s);
-    table_set(table, 3, "%s", bench_view_significant(bench_number_at(g, "median_s")).s);
+    table_set(table, 2, "%s", significant(bench_number_at(g, "fastest_s")).s);
+    table_set(table, 3, "%s", significant(bench_number_at(g, "median_s")).s);
     table_set(table, 4, is_timed ? "%.0f" : "-", timed);
     table_set(table, 5, isfinite(spread) ? "%.1f" : "-", 100 * spread);
-    table_set(table, 6, "%s",
-              is_wrong    ? "WRONG"
-              : is_failed ? "failed"
-                          : bench_view_significant(bench_number_at(g, "gain")).s);
+    table_set(table, 6, "%s", is_wrong ? "WRONG" : is_failed ? "failed" : significant(bench_number_at(g, "gain")).s);
 }
 
 text_table bench_view_gains(const json_t *of)
@@ -332,7 +330,7 @@ text_table bench_view_gains(const json_t *of)
         table_set(&table, 1, "%s", bench_text_at(figure, "hardware"));
         for (size_t c = 2; c < 6; c++)
             table_set(&table, c, "-");
-        table_set(&table, 6, "%s", bench_view_significant(bench_number_at(figure, "value")).s);
+        table_set(&table, 6, "%s", significant(bench_number_at(figure, "value")).s);
     }
     return table;
 }

@@ -1,4 +1,5 @@
-/* Tables of a benchmark's report, as Markdown and pages show them. */
+/* Tables of a benchmark's report, as the command prints them and as Markdown has them. The page has
+ * the same, by bench_page.html. */
 #ifndef LEYDEN_BENCH_VIEW_H
 #define LEYDEN_BENCH_VIEW_H
 
@@ -26,9 +27,6 @@ short_text bench_view_scale(const json_t *device);
 
 /* The text of a cell, "" where nothing was put. */
 const char *bench_view_cell(const text_table *table, size_t row, size_t column);
-
-/* Three digits, of thousands all; "-" of what is not positive. */
-short_text bench_view_significant(double value);
 
 /* Rows that are right and were timed. */
 bool bench_view_is_sound(const json_t *row);
