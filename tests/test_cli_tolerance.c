@@ -257,12 +257,13 @@ static void test_cells(void **state)
         "--origin 0,0,0");
     cli_expect(0, "method: msm", NULL);
     cli_write_text("far.pqr", "ATOM 1 X UNK 1 1 1 0 1 1.5\nATOM 2 X UNK 2 4 3 1 1 1.5\n");
-    cli("map far.pqr -o a.dx --periodic xy --cell 10,10,10 --dims 3,3,3 --origin=0,0,60 --tol 1e-5 --kappa 0.5");
+    cli("map far.pqr -o a.dx --periodic xy --cell 10,10,10 --dims 3,3,3 --origin=0,0,60 --tol 1e-5 --kappa 0.5 "
+        "--math standard");
     cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 1e-05 of ", NULL);
     cli_write_text("pair.pqr", "ATOM 1 X UNK 1 4.801 3.387 12.239 0.962 1.5\n"
                                "ATOM 2 X UNK 2 0.421 1.087 8.021 -0.962 1.5\n");
     cli("map pair.pqr -o a.dx --periodic xy --cell 6.009,6.266,12.923 --dims 3,3,3 --spacing 0.565 "
-        "--origin=0.542,6.506,60 --tol 1e-2 --kappa 0.499 --method msm --device pocl");
+        "--origin=0.542,6.506,60 --tol 1e-2 --kappa 0.499 --method msm --math standard");
     cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 0.01 of ", NULL);
 }
 
