@@ -204,7 +204,7 @@ $(BUILD)/tests/tenth_method/leyden: $(filter-out %/registry.o,$(tool_objects)) $
 $(BUILD)/tests/test_cli_redo: | $(BUILD)/tests/loose_plans/leyden
 $(BUILD)/tests/loose_plans/leyden: $(tool_objects) $(BUILD)/libleyden.a $(BUILD)/tests/loose_plans/choose.o
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(common) $(CFLAGS) -Wl,--wrap=ley_long_range_choose -Wl,--wrap=ley_long_range_choose_points -o $@ \
+	$(Q)$(CC) $(common) $(CFLAGS) -Wl,--wrap=msm_estimate -o $@ \
 		$(filter %.o,$^) $(filter %.a,$^) $(lib_libs) $(tool_libs)
 
 # A CUDA driver and compiler without a card, for test_cuda, which opens them beside itself. What its

@@ -5,8 +5,9 @@
  *
  *     phi(r_i) = C sum_j q_j S(|r_i - r_j|) / |r_i - r_j|,
  *
- * summed on OpenCL and CUDA devices. Use: an engine (the devices), atoms, a grid, a map, a job,
- * its report. docs/example.c, installed as share/doc/leyden/example.c, is a whole program of it.
+ * summed on OpenCL and CUDA devices. Use: in one call, ley_map_compute() of leyden_request.h makes
+ * a map to a tolerance; docs/example.c, installed as share/doc/leyden/example.c, is a whole program
+ * of it. Or step by step: an engine (the devices), atoms, a grid, a map, a job, its report.
  *
  * Conventions. Lengths are in Angstrom (_A), charges in elementary charges (_e). Functions that can
  * fail return a ley_status, fill the ley_error they are given (which may be NULL) and leave their
@@ -879,7 +880,7 @@ LEY_API const ley_report *ley_job_report(const ley_job *job);
 LEY_API void ley_job_destroy(ley_job *job);
 
 /* Headers of their own: benchmarks, checks, what maps differ by, what a job is going to take,
- * method "msm", potentials at points. */
+ * method "msm", formats of maps, potentials at points, maps whose method is chosen. */
 #include "leyden_bench.h"
 #include "leyden_check.h"
 #include "leyden_compare.h"
@@ -887,6 +888,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_long_range.h"
 #include "leyden_map_formats.h"
 #include "leyden_points.h"
+#include "leyden_request.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */
 

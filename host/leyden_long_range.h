@@ -91,8 +91,8 @@ LEY_API void ley_long_range_papers(ley_long_range *range);
 /* What is not to be chosen by ley_long_range_choose(), but as the options have it. LEY_FIX_METHOD:
  * a run that misses its tolerance stays one by meshes; else, where there are neither images nor
  * screening, direct summation takes their place when no meshes are strict enough. LEY_FIX_SUM is
- * said by the run's options: any sum but LEY_SUM_AUTO. LEY_FIX_MESHES: all that says what meshes
- * are. */
+ * said by the run's options: any sum but LEY_SUM_AUTO. LEY_FIX_MESHES, of a ley_request: levels or
+ * whose transforms are asked for. */
 enum {
     LEY_FIX_CUTOFF = 1,
     LEY_FIX_SPACING = 2,
@@ -101,7 +101,7 @@ enum {
     LEY_FIX_SOLVER = 16,
     LEY_FIX_METHOD = 32,
     LEY_FIX_SUM = 64,
-    LEY_FIX_MESHES = 31
+    LEY_FIX_MESHES = 128
 };
 
 /* What a choice is expected to come to. */
@@ -109,8 +109,6 @@ typedef struct ley_choice {
     double seconds;      /* kernels */
     double relative_rms; /* of the map, expected: of meshes at most half the tolerance, of floats three quarters, or
                             what comes nearest, which may be more than the tolerance */
-    double direct_s;     /* kernels of direct summation in its place; of LEY_SUM_AUTO in doubles, too, where floats are
-                            expected to miss the tolerance */
     double building_s;   /* what should be saved: meshes have more kernels to build where the cache has none */
     ley_sum sum;         /* what the job's options should say of it: theirs, but for LEY_SUM_AUTO */
 } ley_choice;

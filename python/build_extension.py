@@ -19,7 +19,7 @@ INCLUDED = [ROOT / "host", ROOT / "platform"]
 SANITIZE = os.environ.get("LEYDEN_SANITIZE", "").split()  # the flags of that build, if it has some
 
 DEFINED = """
-static const double LEY_LEAST_TOLERANCE, LEY_MOST_TOLERANCE, LEY_OWN_A;
+static const double LEY_LEAST_TOLERANCE, LEY_MOST_TOLERANCE, LEY_USUAL_TOLERANCE, LEY_OWN_A;
 static const size_t LEY_HOST;
 """
 

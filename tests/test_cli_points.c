@@ -464,7 +464,7 @@ static void test_values(void **state)
     cli_expect(0, NULL, NULL);
     cli_assert_same_files("out/b.csv", "out/c.csv");
     cli("map ion.pqr -o out/d.dx --dims 5,5,5 --plan out/b.json");
-    cli_expect(1, NULL, "plan: it is one of method dcs_points, and --method auto takes those of dcs and msm");
+    cli_expect(1, NULL, "plan: it is one of method dcs_points, and method auto takes those of dcs and msm");
 }
 
 /* The field beside the potentials, of all atoms and of pairs. */

@@ -186,10 +186,10 @@ static void test_plan_of_another_method(void **state)
     static const struct {
         const char *method, *output, *says;
     } cases[] = {
-        {"cutoff", "a.dx", "method cutoff, and --method auto takes those of dcs and msm"},
-        {"msm_points", "a.dx", "method msm_points, and --method auto takes those of dcs and msm"},
-        {"dcs", "a.csv --points p.csv", "method dcs, and --method auto takes those of dcs_points and msm_points"},
-        {"dcs", "a.dx --periodic xyz --cell 30,30,30", "method dcs, and --method auto takes those of msm"},
+        {"cutoff", "a.dx", "method cutoff, and method auto takes those of dcs and msm"},
+        {"msm_points", "a.dx", "method msm_points, and method auto takes those of dcs and msm"},
+        {"dcs", "a.csv --points p.csv", "method dcs, and method auto takes those of dcs_points and msm_points"},
+        {"dcs", "a.dx --periodic xyz --cell 30,30,30", "method dcs, and method auto takes those of msm"},
     };
     cli_write_text("p.csv", "1 2 3\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -6,10 +6,10 @@
 #include "law/tolerance_floor.h"
 #include "long_range/estimate/parameter_search.h"
 #include "long_range/fourier/long_wavelengths.h"
-#include "long_range/points.h"
 #include "numerics/error_table.h"
 #include "numerics/expected_error.h"
 #include "parallel.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -175,7 +175,7 @@ static void test_far_points(void **state)
             for (int k = 0; k < FAR && is_far; k++)
                 listed_A[k][2] += far_A;
             assert_ok(ley_points_create(POINTS, listed_A[0], &points, &error));
-            const ley_grid around = msm_points_mesh(points);
+            const ley_grid around = points_grid(points);
             assert_ok(charge_statistics_make_points(atoms, points, &around, &r, &s, &error));
             charged_A3[is_far] = s.charged_A3;
             ley_points_destroy(points);

@@ -68,17 +68,6 @@ bool cell_is_periodic(const periodic_cell *cell)
     return cell->periodic[0] || cell->periodic[1] || cell->periodic[2];
 }
 
-bool cell_is_box(const periodic_cell *cell, double length_A[3])
-{
-    for (int i = 0; i < 3; i++) {
-        length_A[i] = cell->vector_A[i][i];
-        for (int k = 0; k < 3; k++)
-            if (!cell->periodic[i] || (i != k && cell->vector_A[i][k] != 0) || !(length_A[i] > 0))
-                return false;
-    }
-    return true;
-}
-
 void cell_put(FILE *to, const periodic_cell *cell)
 {
     if (!cell_is_periodic(cell))

@@ -15,10 +15,7 @@ typedef struct periodic_cell {
 /* The vectors that the text of --cell says. Prints errors; exit code. */
 int cell_parse(const subcommand *command, const char *text, double vector_A[3][3]);
 
-/* Is it periodic at all, and is all space that of one box with faces along x, y and z? Its
- * edges. */
-bool cell_is_periodic(const periodic_cell *cell);
-bool cell_is_box(const periodic_cell *cell, double length_A[3]);
+bool cell_is_periodic(const periodic_cell *cell); /* along any of its vectors */
 
 /* The line of a header, where it is periodic; its vectors. */
 void cell_put(FILE *to, const periodic_cell *cell);

@@ -59,10 +59,6 @@ int job_frame_check(job_run *run)
 
 /* ---- The work -------------------------------------------------------------------------------- */
 
-/* The points by which a map is held to --tol: of 50 the root mean square is off by up to a factor
- * of two, as few of them lie where the errors are large. */
-enum { POINTS_FOR_TOLERANCE = 256 };
-
 /* Devices are opened while the input is read and there is made what they are to fill, where that
  * takes long; else they are opened once it is known that the host is not sooner. */
 enum { LARGE_INPUT_BYTES = 4 << 20, LARGE_INPUT_OF_POINTS_BYTES = 64 << 20 };
@@ -76,7 +72,7 @@ typedef struct opening {
 
 bool job_frame_wants_devices(const job_run *run)
 {
-    return run->method->create != NULL || run->method->resolve != NULL;
+    return run->method->create != NULL;
 }
 
 static void *open_engine(void *context)
@@ -109,11 +105,24 @@ static ley_status end_opening(opening *o, ley_status before, ley_error *error)
     return before;
 }
 
+/* Which method the job is, and how it is going to be done, or was in the end: where that was left
+ * to the library, or where a run that missed its tolerance has come to other meshes, or to another
+ * method. */
+static void take_method(job_run *run)
+{
+    const method_row *row = run->method;
+    const char *name = ley_job_report(run->job)->method;
+    for (size_t i = 0; !method_row_makes(row, name) && (row = method_row_at(run->arguments->command, i)) != NULL; i++)
+        ;
+    if (row != NULL)
+        run->method = row;
+    if (run->method->done != NULL)
+        run->method->done(run->problem, run->job);
+}
+
 static ley_run_options run_options_of(job_run *run)
 {
     ley_run_options options = job_options_of(run->values, &run->progress);
-    options.verify_least = run->tolerance > 0 ? POINTS_FOR_TOLERANCE : 0;
-    options.tolerance = run->tolerance;
     options.slab_planes = run->slab_planes;
     options.by_host = run->is_for_host;
     options.decision_count = run->plan.count;
@@ -126,15 +135,10 @@ static ley_run_options run_options_of(job_run *run)
 static ley_status create_by_host(job_run *run, bool *is_by_host, ley_error *error)
 {
     const ley_run_options options = run_options_of(run);
-    const method_row *method = run->method;
     *is_by_host = false;
     if ((run->values->device != NULL && !run->is_for_host) || !job_frame_wants_devices(run))
         return LEY_OK;
-    if (method->by_host != NULL)
-        method = method->by_host(run->problem);
-    const ley_status status = method != NULL ? method->create(run->problem, NULL, &options, &run->job, error)
-                                             : fail_into(error, LEY_ERROR_USAGE,
-                                                         "the host is to do the job alone, and meshes are for devices");
+    const ley_status status = run->method->create(run->problem, NULL, &options, &run->job, error);
     if (status != LEY_OK) {
         run->job = NULL;
         if (run->is_for_host)
@@ -143,20 +147,18 @@ static ley_status create_by_host(job_run *run, bool *is_by_host, ley_error *erro
         return LEY_OK;
     }
     *is_by_host = true;
-    run->method = method;
+    take_method(run);
     return LEY_OK;
 }
 
 static ley_status create_job(job_run *run, ley_error *error)
 {
-    ley_run_options options = run_options_of(run);
-    ley_status status = LEY_OK;
+    const ley_run_options options = run_options_of(run);
     if (!job_frame_wants_devices(run))
         return LEY_OK;
-    if (run->method->resolve != NULL)
-        status = run->method->resolve(run->problem, run->engine, &options, &run->method, error);
+    ley_status status = run->method->create(run->problem, run->engine, &options, &run->job, error);
     if (status == LEY_OK)
-        status = run->method->create(run->problem, run->engine, &options, &run->job, error);
+        take_method(run);
     if (status == LEY_OK && run->is_streamed && !run->is_dry) /* of a map that is a file nobody has asked yet */
         status = ley_job_check_memory(run->job, error);
     plan_file_explain(run->values->plan, error);
@@ -245,19 +247,6 @@ static ley_status prepare(job_run *run, ley_error *error)
     return status;
 }
 
-/* A run that missed its tolerance may have come to other grids, or to another method. */
-static void take_what_was_done(job_run *run)
-{
-    const method_row *row = run->method;
-    const char *name = run->report->method;
-    for (size_t i = 0; !method_row_makes(row, name) && (row = method_row_at(run->arguments->command, i)) != NULL; i++)
-        ;
-    if (row != NULL)
-        run->method = row;
-    if (run->method->done != NULL)
-        run->method->done(run->problem, run->job);
-}
-
 static ley_status compute(job_run *run, ley_error *error)
 {
     double clock_s = now_s();
@@ -270,7 +259,7 @@ static ley_status compute(job_run *run, ley_error *error)
     if (run->job == NULL)
         return status;
     run->report = ley_job_report(run->job);
-    take_what_was_done(run);
+    take_method(run);
     run->phases.preparing_s += run->report->prepare_s;
     run->phases.computing_s = run->report->compute_s;
     run->phases.verifying_s = run->report->verify_s;

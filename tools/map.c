@@ -214,33 +214,21 @@ static void set_defaults(void *to)
 {
     map_values *values = to;
     ley_direct direct;
+    ley_grid_options grid;
     ley_direct_default(&direct);
+    ley_grid_options_default(&grid);
     values->method = method_row_usual(&map_command);
     values->units = (int)direct.units;
     values->dielectric = direct.dielectric;
     values->temperature_K = direct.temperature_K;
     values->r_min_A = direct.r_min_A;
     for (int axis = 0; axis < 3; axis++)
-        values->spacing_A[axis] = 0.5;
-    values->padding_A = 10;
+        values->spacing_A[axis] = grid.spacing_A[axis];
+    values->padding_A = grid.padding_A;
     values->side_by_side = 4;
 }
 
 /* ---- Before the work ------------------------------------------------------------------------- */
-
-/* The grid of a periodic box is the box itself, unless something else is asked for; with --dims
- * alone so many points fill it. */
-static bool grid_is_cell(const map_run *map, double edge_A[3])
-{
-    const method_row *method = map->run.method;
-    const parsed_arguments *arguments = map->run.arguments;
-    static const size_t elsewhere[] = {LENGTH, CENTRE, PADDING, LIKE};
-    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        if (option_given(arguments, elsewhere[i]))
-            return false;
-    return !(option_given(arguments, DIMS) && option_given(arguments, SPACING)) && method->cell != NULL &&
-           cell_is_box(method->cell(map->run.input), edge_A);
-}
 
 static const map_values *values_of(const job_run *run)
 {
@@ -363,64 +351,52 @@ static named_file points_file(const job_run *run)
                                 : (named_file){values->points, "points", NULL};
 }
 
-/* --dims of a cell that is no box: they cannot fill it. */
-static bool fills_no_box(const map_run *map)
+/* Where the method's atoms have images. */
+static const periodic_cell *cell_of(const job_run *run)
 {
-    const parsed_arguments *arguments = map->run.arguments;
-    static const size_t others[] = {SPACING, LENGTH, PADDING};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (option_given(arguments, others[i]))
-            return false;
-    const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
-    return option_given(arguments, DIMS) && cell != NULL && cell->periodic[0] && cell->periodic[1] && cell->periodic[2];
+    static const periodic_cell none;
+    return run->method->cell != NULL ? run->method->cell(run->input) : &none;
 }
 
+static ley_grid_options grid_options_of(const parsed_arguments *arguments)
+{
+    static const struct {
+        size_t option;
+        unsigned given;
+    } rows[] = {{SPACING, LEY_GIVEN_SPACING}, {DIMS, LEY_GIVEN_N},        {LENGTH, LEY_GIVEN_LENGTH},
+                {CENTRE, LEY_GIVEN_CENTRE},   {ORIGIN, LEY_GIVEN_ORIGIN}, {PADDING, LEY_GIVEN_PADDING}};
+    const map_values *values = arguments->values;
+    ley_grid_options options;
+    ley_grid_options_default(&options);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        options.given |= option_given(arguments, rows[i].option) ? rows[i].given : 0;
+    for (int axis = 0; axis < 3; axis++) {
+        options.spacing_A[axis] = values->spacing_A[axis];
+        options.n[axis] = values->dims[axis];
+        options.length_A[axis] = values->length_A[axis];
+        options.centre_A[axis] = values->centre_A[axis];
+        options.origin_A[axis] = values->origin_A[axis];
+    }
+    options.padding_A = values->padding_A;
+    return options;
+}
+
+/* What is wrong with the grid's options now that the cell is known. */
 static int check_input(job_run *run)
 {
     const parsed_arguments *arguments = run->arguments;
-    map_run *map = (map_run *)run;
-    double edge_A[3];
-    map->problem.input = run->input;
-    if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS) && !grid_is_cell(map, edge_A))
+    const periodic_cell *cell = cell_of(run);
+    const ley_grid_options options = grid_options_of(arguments);
+    const bool is_cell = values_of(run)->like == NULL && ley_grid_is_cell(&options, cell->periodic, cell->vector_A);
+    ((map_run *)run)->problem.input = run->input;
+    if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS) && !is_cell)
         return fail_usage(arguments->command, "--origin needs --dims: without it the grid is laid around the molecule");
-    if (!option_given(arguments, POINTS) && !grid_is_cell(map, edge_A) && fills_no_box(map))
+    if (!option_given(arguments, POINTS) &&
+        ley_grid_options_check(&options, cell->periodic, cell->vector_A, NULL) != LEY_OK)
         return fail_usage(arguments->command,
                           "--dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
                           "--spacing, --glen or --padding, too, for a grid about the molecule");
     return 0;
-}
-
-/* So many points, or as many as are next to --spacing apart: the far face is the near one again. */
-static void fill_cell(const map_run *map, const double edge_A[3], ley_grid *grid)
-{
-    const map_values *values = values_of(&map->run);
-    int64_t n[3];
-    double spacing_A[3];
-    for (int axis = 0; axis < 3; axis++) {
-        const double count = fmin(fmax(round(edge_A[axis] / values->spacing_A[axis]), 1), LEY_MAX_EXTENT + 1.0);
-        n[axis] = option_given(map->run.arguments, DIMS) ? values->dims[axis] : (int64_t)count;
-        spacing_A[axis] = edge_A[axis] / (double)n[axis];
-    }
-    *grid = ley_grid_orthogonal(values->origin_A, spacing_A, n);
-}
-
-/* So many points along an axis on which the atoms are: of the spacing, the edge, the centre and the
- * padding what is given. */
-static void place_axis(const map_run *map, int axis, const double bounds_A[2], double *origin_A, double *spacing_A)
-{
-    const parsed_arguments *arguments = map->run.arguments;
-    const map_values *values = arguments->values;
-    const double steps = (double)(values->dims[axis] - 1), padded_A = bounds_A[1] - bounds_A[0] + 2 * values->padding_A,
-                 edge_A = option_given(arguments, LENGTH) ? values->length_A[axis] : padded_A;
-    const bool has_centre = option_given(arguments, CENTRE) && !isnan(values->centre_A[0]),
-               has_edge = option_given(arguments, LENGTH) || option_given(arguments, PADDING);
-    const double centre_A = has_centre ? values->centre_A[axis] : 0.5 * (bounds_A[0] + bounds_A[1]);
-    *spacing_A = has_edge && steps > 0 && edge_A > 0 ? edge_A / steps : values->spacing_A[axis];
-    *origin_A = centre_A - 0.5 * steps * *spacing_A;
-    if (option_given(arguments, ORIGIN))
-        *origin_A = values->origin_A[axis];
-    else if (!option_given(arguments, CENTRE) && !has_edge)
-        *origin_A = *spacing_A * round(*origin_A / *spacing_A);
 }
 
 static ley_status take_grid_of(const char *path, ley_grid *grid, ley_error *error)
@@ -442,22 +418,11 @@ static ley_status take_grid_of(const char *path, ley_grid *grid, ley_error *erro
 
 static ley_status choose_grid(const map_run *map, ley_grid *grid, ley_error *error)
 {
-    const parsed_arguments *arguments = map->run.arguments;
-    const map_values *values = arguments->values;
-    double low_A[3], high_A[3], edge_A[3], origin_A[3], spacing_A[3];
-    if (values->like != NULL)
-        return take_grid_of(values->like, grid, error);
-    if (grid_is_cell(map, edge_A)) {
-        fill_cell(map, edge_A, grid);
-        return ley_grid_check(grid, error);
-    }
-    if (!option_given(arguments, DIMS))
-        return ley_grid_around(map->problem.atoms, values->spacing_A[0], values->padding_A, grid, error);
-    ley_atoms_bounds_A(map->problem.atoms, low_A, high_A);
-    for (int axis = 0; axis < 3; axis++)
-        place_axis(map, axis, (const double[]){low_A[axis], high_A[axis]}, &origin_A[axis], &spacing_A[axis]);
-    *grid = ley_grid_orthogonal(origin_A, spacing_A, values->dims);
-    return ley_grid_check(grid, error);
+    const char *like = values_of(&map->run)->like;
+    const periodic_cell *cell = cell_of(&map->run);
+    const ley_grid_options options = grid_options_of(map->run.arguments);
+    return like != NULL ? take_grid_of(like, grid, error)
+                        : ley_grid_choose(&options, map->problem.atoms, cell->periodic, cell->vector_A, grid, error);
 }
 
 /* ---- The work -------------------------------------------------------------------------------- */
@@ -465,14 +430,13 @@ static ley_status choose_grid(const map_run *map, ley_grid *grid, ley_error *err
 static void warn_of_molecule(job_run *run)
 {
     char text[256];
-    const periodic_cell *cell = run->method->cell != NULL ? run->method->cell(run->input) : NULL;
+    const periodic_cell *cell = cell_of(run);
     const ley_atoms *atoms = ((map_run *)run)->problem.atoms;
     if (run->values->quiet)
         return;
     progress_clear(&run->progress);
     molecule_warn(run->arguments->operand, atoms);
-    if (cell != NULL &&
-        ley_atoms_cell_remark(atoms, cell->periodic, (const double(*)[3])cell->vector_A, text, sizeof text))
+    if (ley_atoms_cell_remark(atoms, cell->periodic, cell->vector_A, text, sizeof text))
         warn("%s: %s", base_name(run->arguments->operand), text);
 }
 
@@ -480,9 +444,9 @@ static void warn_of_molecule(job_run *run)
 static ley_status exclude_atoms(map_run *map, const int32_t *residue, ley_error *error)
 {
     const char *what = values_of(&map->run)->exclude;
-    const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
-    const bool *periodic = cell != NULL ? cell->periodic : NULL;
-    const double(*cell_A)[3] = cell != NULL ? (const double(*)[3])cell->vector_A : NULL;
+    const periodic_cell *cell = cell_of(&map->run);
+    const bool *periodic = cell->periodic;
+    const double(*cell_A)[3] = cell->vector_A;
     ley_points *points = map->problem.points;
     if (what == NULL)
         return LEY_OK;
@@ -502,11 +466,10 @@ static ley_status exclude_atoms(map_run *map, const int32_t *residue, ley_error 
 /* A charge's own potential hides all others. */
 static ley_status look_for_charges(map_run *map, ley_error *error)
 {
-    const periodic_cell *cell = map->run.method->cell != NULL ? map->run.method->cell(map->run.input) : NULL;
+    const periodic_cell *cell = cell_of(&map->run);
     int64_t point, atom;
-    const ley_status status = ley_points_on_charges(
-        map->problem.points, map->problem.atoms, cell != NULL ? cell->periodic : NULL,
-        cell != NULL ? (const double(*)[3])cell->vector_A : NULL, &map->on_charges, &point, &atom, error);
+    const ley_status status = ley_points_on_charges(map->problem.points, map->problem.atoms, cell->periodic,
+                                                    cell->vector_A, &map->on_charges, &point, &atom, error);
     if (status != LEY_OK || map->on_charges == 0 || map->run.values->quiet)
         return status;
     const double *at_A = ley_points_positions_A(map->problem.points) + 3 * point;

@@ -3,7 +3,6 @@
 #include "console.h"
 #include "job_report.h"
 #include "mesh_options.h"
-#include "method_row.h"
 #include "msm_input.h"
 #include "registry.h"
 
@@ -64,20 +63,22 @@ static bool may_transform(const ley_long_range *range)
            (range->solver == LEY_SOLVER_AUTO && range->window >= LEY_WINDOW_BSPLINE4);
 }
 
-void msm_take_space(msm_input *input)
+void msm_take_space(const parsed_arguments *arguments, msm_input *input)
 {
-    ley_long_range *range = &input->range;
+    ley_long_range *range = &input->request.potential;
     range->kappa_per_A = input->common.kappa_per_A;
     memcpy(range->periodic, input->common.cell.periodic, sizeof range->periodic);
     memcpy(range->cell_A, input->common.cell.vector_A, sizeof range->cell_A);
+    input->request.fixed |= option_named_given(arguments, "sum") ? (unsigned)LEY_FIX_SUM : 0;
 }
 
 /* With --tol what is not given is chosen. */
 static int set_tolerance(const parsed_arguments *arguments, msm_input *input)
 {
+    input->request.tolerance = 0;
     if (!option_named_given(arguments, "tol"))
         return 0;
-    input->tolerance = tolerance_of(arguments);
+    input->request.tolerance = tolerance_of(arguments);
     if (option_named_given(arguments, "preset") || option_named_given(arguments, "levels"))
         return fail_usage(arguments->command, "--tol and --%s exclude each other: both say what the meshes are",
                           option_named_given(arguments, "preset") ? "preset" : "levels");
@@ -89,24 +90,24 @@ static int begin(const parsed_arguments *arguments, void *to)
 {
     const msm_values *values = option_values(arguments, &msm_options);
     msm_input *input = to;
-    ley_long_range *range = &input->range;
+    ley_long_range *range = &input->request.potential;
+    ley_request_default(&input->request);
+    input->request.method = msm_row.option.name;
     int code = cutoff_begin(arguments, &input->common);
     if (code == 0)
         code = set_tolerance(arguments, input);
-    ley_long_range_default(range);
     if (option_named_given(arguments, "preset") && values->preset == PRESET_PAPERS)
         ley_long_range_papers(range);
     if (option_named_given(arguments, "cutoff"))
         range->cutoff_A = input->common.cutoff_A;
-    const unsigned given =
+    input->request.fixed =
         mesh_options_take(arguments, range) | (option_named_given(arguments, "cutoff") ? (unsigned)LEY_FIX_CUTOFF : 0);
-    input->fixed = input->tolerance > 0 ? given | LEY_FIX_METHOD : 0;
-    input->has_sum = option_named_given(arguments, "sum");
-    input->asks_for_meshes = given != 0 || option_named_given(arguments, "preset") ||
-                             option_named_given(arguments, "levels") || option_named_given(arguments, "fft");
+    if (option_named_given(arguments, "preset") || option_named_given(arguments, "levels") ||
+        option_named_given(arguments, "fft"))
+        input->request.fixed |= LEY_FIX_MESHES;
     range->levels = (int)values->levels;
     range->fft = values->fft > 0 ? library_names[values->fft] : NULL;
-    msm_take_space(input);
+    msm_take_space(arguments, input);
     if (code == 0 && option_named_given(arguments, "fft") && !may_transform(range))
         return fail_usage(arguments->command, "--fft is for --solver fourier and mixed%s",
                           range->solver == LEY_SOLVER_AUTO
@@ -115,24 +116,19 @@ static int begin(const parsed_arguments *arguments, void *to)
     return code;
 }
 
-static double tolerance(const void *input)
+double msm_tolerance(const void *input)
 {
-    return ((const msm_input *)input)->tolerance;
-}
-
-bool msm_can_be_direct(const ley_long_range *range)
-{
-    return range->kappa_per_A == 0 && !range->periodic[0] && !range->periodic[1] && !range->periodic[2];
+    return ((const msm_input *)input)->request.tolerance;
 }
 
 const char *msm_advice(const void *context)
 {
     const msm_input *input = context;
-    if (msm_can_be_direct(&input->range))
+    const bool is_fixed = (input->request.fixed & ~(unsigned)LEY_FIX_MESHES) != 0;
+    if (input->common.kappa_per_A == 0 && !cell_is_periodic(&input->common.cell))
         return "--method dcs --sum auto comes nearer";
-    return (input->fixed & ~(unsigned)LEY_FIX_METHOD) != 0 || input->has_sum
-               ? "it may come nearer where more is left to be chosen: cutoff, meshes, solver, sum"
-               : "no plan comes nearer";
+    return is_fixed ? "it may come nearer where more is left to be chosen: cutoff, meshes, solver, sum"
+                    : "no plan comes nearer";
 }
 
 const periodic_cell *msm_cell(const void *input)
@@ -142,90 +138,40 @@ const periodic_cell *msm_cell(const void *input)
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
-ley_long_range msm_range_of(const map_problem *map)
+static ley_request request_of(const map_problem *map)
 {
-    ley_long_range range = ((const msm_input *)map->input)->range;
-    range.units = map->units;
-    range.dielectric = map->dielectric;
-    range.temperature_K = map->temperature_K;
-    range.r_min_A = map->r_min_A;
-    return range;
+    ley_request request = ((const msm_input *)map->input)->request;
+    request.potential.units = map->units;
+    request.potential.dielectric = map->dielectric;
+    request.potential.temperature_K = map->temperature_K;
+    request.potential.r_min_A = map->r_min_A;
+    return request;
 }
 
-void msm_take_sum(const msm_input *input, const ley_choice *choice, ley_run_options *options)
+ley_status msm_check_memory(const void *problem, const ley_grid *grid, ley_error *error)
 {
-    if (input->is_chosen && !input->has_sum && options->decision_count == 0)
-        options->sum = choice->sum;
+    const map_problem *map = problem;
+    const ley_request request = request_of(map);
+    return ley_request_check_memory(&request, map->atoms, grid, error);
 }
 
-ley_status msm_choose(const map_problem *map, ley_engine *engine, const ley_run_options *options, ley_choice *forecast,
+ley_status msm_create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
                       ley_error *error)
 {
-    msm_input *input = map->input;
-    ley_long_range range = msm_range_of(map);
-    *forecast = (ley_choice){.seconds = 0};
-    if (input->tolerance == 0)
-        return LEY_OK;
-    ley_run_options open = *options;
-    if (!input->has_sum && options->decision_count == 0)
-        open.sum = LEY_SUM_AUTO;
-    else if (open.sum == LEY_SUM_AUTO) /* floats come first then */
-        open.sum = LEY_SUM_FLOAT;
-    const ley_status status = map->points != NULL
-                                  ? ley_long_range_choose_points(engine, map->atoms, map->points, input->tolerance,
-                                                                 input->fixed, &open, &range, forecast, error)
-                                  : ley_long_range_choose(engine, map->atoms, ley_map_grid(map->map), input->tolerance,
-                                                          input->fixed, &open, &range, forecast, error);
-    if (status != LEY_OK)
-        return status;
-    input->range = range;
-    input->is_chosen = true;
-    return LEY_OK;
-}
-
-/* Sums of pairs are compensated where the tolerance asks for it, unless --sum or a plan says what
- * to do. */
-static ley_status resolve(const void *problem, ley_engine *engine, ley_run_options *options, const method_row **taken,
-                          ley_error *error)
-{
     const map_problem *map = problem;
-    ley_choice choice;
-    (void)taken;
-    const ley_status status = msm_choose(map, engine, options, &choice, error);
-    if (status == LEY_OK)
-        msm_take_sum(map->input, &choice, options);
-    return status;
-}
-
-static ley_status check_memory(const void *problem, const ley_grid *grid, ley_error *error)
-{
-    const map_problem *map = problem;
-    const ley_long_range range = msm_range_of(map);
-    return ley_long_range_check_memory(map->atoms, grid, &range, error);
-}
-
-static ley_status create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
-                         ley_error *error)
-{
-    const map_problem *map = problem;
-    const msm_input *input = map->input;
-    ley_choice forecast;
-    const bool is_known = input->is_chosen || engine == NULL;
-    const ley_status status = is_known ? LEY_OK : msm_choose(map, engine, options, &forecast, error);
-    if (status != LEY_OK)
-        return status;
-    const ley_long_range range = msm_range_of(map);
+    const ley_request request = request_of(map);
     return map->points != NULL
-               ? ley_job_create_long_range_points(engine, map->atoms, map->points, &range, options, job, error)
-               : ley_job_create_long_range(engine, map->atoms, map->map, &range, options, job, error);
+               ? ley_job_create_chosen_points(engine, map->atoms, map->points, &request, options, job, error)
+               : ley_job_create_chosen(engine, map->atoms, map->map, &request, options, job, error);
 }
 
 static void done(const void *problem, const ley_job *job)
 {
     msm_input *input = ((const map_problem *)problem)->input;
-    const char *fft = input->range.fft; /* outlives the job */
-    if (ley_job_long_range(job, &input->range))
-        input->range.fft = fft;
+    ley_long_range *range = &input->request.potential;
+    const char *fft = range->fft; /* outlives the job */
+    if (ley_job_long_range(job, range))
+        range->fft = fft;
 }
 
 /* ---- What is said of it ---------------------------------------------------------------------- */
@@ -277,7 +223,7 @@ static bool is_by_host(const ley_report *report)
 
 static void put_header(const void *problem, const ley_report *report, FILE *to)
 {
-    const ley_long_range range = msm_range_of(problem);
+    const ley_long_range range = request_of(problem).potential;
     if (!is_by_host(report))
         put_meshes(to, &range, report);
     else if (range.kappa_per_A > 0)
@@ -334,7 +280,7 @@ static void print_transforms(const ley_report *report)
 
 static void print(const void *problem, const ley_report *report)
 {
-    const ley_long_range range = msm_range_of(problem);
+    const ley_long_range range = request_of(problem).potential;
     const ley_note *meshes = ley_report_note(report, "lattices");
     print_uniform(problem);
     if (!is_by_host(report)) {
@@ -354,7 +300,7 @@ static void print(const void *problem, const ley_report *report)
 
 static json_t *json(const void *problem, const ley_report *report)
 {
-    const ley_long_range range = msm_range_of(problem);
+    const ley_long_range range = request_of(problem).potential;
     json_t *object = json_object();
     const bool has_meshes = !is_by_host(report);
     json_put(object, "splitting", json_text(has_meshes ? splitting_names[range.splitting] : NULL));
@@ -370,13 +316,6 @@ static json_t *json(const void *problem, const ley_report *report)
              common_of(problem)->periodic != NULL ? cell_json(&common_of(problem)->cell) : json_null());
     json_put(object, "report", json_of_notes(report));
     return object;
-}
-
-/* Who says what meshes are to be gets meshes. */
-static const method_row *by_host(const void *problem)
-{
-    const map_problem *map = problem;
-    return ((const msm_input *)map->input)->asks_for_meshes ? NULL : &msm_row;
 }
 
 const method_row msm_row = {
@@ -406,13 +345,11 @@ const method_row msm_row = {
     .point_kernels = "msm_points",
     .input_size = sizeof(msm_input),
     .begin = begin,
-    .tolerance = tolerance,
+    .tolerance = msm_tolerance,
     .advice = msm_advice,
     .cell = msm_cell,
-    .check_memory = check_memory,
-    .resolve = resolve,
-    .by_host = by_host,
-    .create = create,
+    .check_memory = msm_check_memory,
+    .create = msm_create,
     .done = done,
     .put_header = put_header,
     .print = print,

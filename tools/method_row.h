@@ -44,16 +44,11 @@ typedef struct method_row {
     double (*tolerance)(const void *input);
     const char *(*advice)(const void *input);
 
-    /* Which method it comes to, once the devices are known: that one goes on with the problem, and
-     * with the input if it has one, whose type is then the same; and with the options, which it may
-     * say more of. NULL: it is itself one. */
-    ley_status (*resolve)(const void *problem, ley_engine *engine, ley_run_options *options,
-                          const struct method_row **taken, ley_error *error);
+    /* Its jobs are other methods', as the library chooses: they go on with the problem, and with
+     * the input if they have one, whose type is then the same. */
+    bool is_choice;
 
-    /* Which method the host does in its place, where that is sooner than with a device; NULL: none.
-     * The member NULL: it is done by the host as it is. */
-    const struct method_row *(*by_host)(const void *problem);
-    const char *title_by_host; /* what it is then; NULL: the same */
+    const char *title_by_host; /* what it is where the host does it; NULL: the same */
 
     /* Its job, without an engine by the host; or, of what needs no device, its values. */
     ley_status (*create)(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,

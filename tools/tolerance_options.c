@@ -7,7 +7,7 @@ typedef struct tolerance_values {
 
 static void set_defaults(void *to)
 {
-    *(tolerance_values *)to = (tolerance_values){.tolerance = 1e-4};
+    *(tolerance_values *)to = (tolerance_values){.tolerance = LEY_USUAL_TOLERANCE};
 }
 
 static const option_row rows[] = {

@@ -16,6 +16,7 @@
 #include "law/long_range.h"
 #include "log.h"
 #include "long_range/estimate/stricter.h"
+#include "long_range/estimate/tolerance.h"
 #include "long_range/fourier/kept_spectrum.h"
 #include "long_range/host_threads.h"
 #include "long_range/mesh/device_spread.h"
@@ -45,20 +46,11 @@
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
-static void add_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *r, const hierarchy *h,
-                      job_needs *needs)
-{
-    pairs_formula formula;
-    const ley_short_range near = msm_near_of(r, h, &formula);
-    cutoff_problem_needs(atoms, grid, &near, needs);
-    msm_add_needs(h, ley_atoms_count(atoms), needs);
-}
-
 static void host_needs(const void *context, job_needs *needs)
 {
     const msm_task *task = context;
     job_needs_map(needs, &task->points, map_get_store(task->near.map) != NULL, CUTOFF_LAYER);
-    add_needs(task->near.atoms, &task->points, &task->options, &task->meshes, needs);
+    msm_problem_needs(task->near.atoms, &task->points, &task->options, &task->meshes, needs);
 }
 
 ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
@@ -74,7 +66,7 @@ ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_grid *g
     job_needs needs = {.count = 0};
     job_needs_map(&needs, grid, false, CUTOFF_LAYER);
     if (msm_meshes(&r, atoms, grid, &h, NULL) == LEY_OK)
-        add_needs(atoms, grid, &r, &h, &needs);
+        msm_problem_needs(atoms, grid, &r, &h, &needs);
     return memory_check(needs.list, needs.count, error);
 }
 
@@ -149,6 +141,35 @@ static ley_status stricter(const void *context, ley_engine *engine, const ley_ru
         return msm_take_direct(task, &where, options, m, made, sum, error);
     return create(engine, where.atoms, where.map, &r, options, made, error);
 }
+
+/* ---- For requests ---------------------------------------------------------------------------- */
+
+static ley_status estimate_map(sum_request *r, estimate *made, ley_error *error)
+{
+    hierarchy h;
+    job_needs needs = {.count = 0};
+    const ley_status status = msm_estimate(r, made, error);
+    if (status != LEY_OK)
+        return status;
+    job_needs_map(&needs, &r->grid, r->map != NULL && map_get_store(r->map) != NULL, CUTOFF_LAYER);
+    if (msm_meshes(&made->range, r->atoms, &r->grid, &h, NULL) == LEY_OK)
+        msm_problem_needs(r->atoms, &r->grid, &made->range, &h, &needs);
+    made->bytes = job_needs_bytes(&needs);
+    return LEY_OK;
+}
+
+static ley_status create_for(const sum_request *r, ley_engine *engine, const ley_long_range *range,
+                             const ley_run_options *options, ley_job **job, ley_error *error)
+{
+    return ley_job_create_long_range(engine, r->atoms, r->map, range, options, job, error);
+}
+
+static const request_row request = {.name = "msm",
+                                    .has_meshes = true,
+                                    .needs = msm_estimate_needs,
+                                    .estimate = estimate_map,
+                                    .create = create_for,
+                                    .check_memory = ley_long_range_check_memory};
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
 
@@ -305,6 +326,7 @@ const method method_msm = {
     .value = cutoff_value,
     .map = cutoff_map,
     .by_host = msm_by_host,
+    .request = &request,
     .by_steps = msm_by_steps,
     .distrust = msm_distrust,
     .bench = &bench_msm,

@@ -7,6 +7,7 @@
 #include "core/options.h"
 #include "error.h"
 #include "long_range/estimate/stricter.h"
+#include "long_range/estimate/tolerance.h"
 #include "long_range/mesh/gather_points.h"
 #include "long_range/mesh_stage.h"
 #include "long_range/model/problem.h"
@@ -20,31 +21,13 @@
 
 /* ---- The problem ----------------------------------------------------------------------------- */
 
-ley_grid msm_points_mesh(const ley_points *points)
-{
-    const double *point_A = ley_points_positions_A(points);
-    const int64_t n = ley_points_count(points);
-    double low_A[3], high_A[3], spacing_A[3];
-    int64_t nodes[3];
-    for (int axis = 0; axis < 3; axis++) {
-        low_A[axis] = high_A[axis] = point_A[axis];
-        for (int64_t i = 1; i < n; i++) {
-            low_A[axis] = fmin(low_A[axis], point_A[3 * i + axis]);
-            high_A[axis] = fmax(high_A[axis], point_A[3 * i + axis]);
-        }
-        nodes[axis] = high_A[axis] > low_A[axis] ? (int64_t)fmax(ceil(cbrt((double)n)), 2) : 1;
-        spacing_A[axis] = nodes[axis] > 1 ? (high_A[axis] - low_A[axis]) / (double)(nodes[axis] - 1) : 1;
-    }
-    return ley_grid_orthogonal(low_A, spacing_A, nodes);
-}
-
 static const cutoff_points_addition addition;
 
 static ley_status create(ley_engine *engine, const ley_atoms *atoms, ley_points *points, const ley_long_range *range,
                          const ley_run_options *options, void **made, ley_error *error)
 {
     ley_long_range r;
-    const ley_grid grid = msm_points_mesh(points);
+    const ley_grid grid = points_grid(points);
     ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
     if (status == LEY_OK)
         status = points_check_excluded(points, atoms, error);
@@ -84,6 +67,33 @@ static ley_status stricter(const void *context, ley_engine *engine, const ley_ru
         return msm_take_direct(task, &where, options, m, made, sum, error);
     return create(engine, where.atoms, where.points, &r, options, made, error);
 }
+
+static ley_status estimate_points(sum_request *r, estimate *made, ley_error *error)
+{
+    hierarchy h;
+    job_needs needs = {.count = 0};
+    const ley_status status = msm_estimate(r, made, error);
+    if (status != LEY_OK)
+        return status;
+    job_needs_points(&needs, ley_points_count(r->points), r->points->field != NULL);
+    if (msm_meshes(&made->range, r->atoms, &r->grid, &h, NULL) == LEY_OK)
+        msm_problem_needs(r->atoms, &r->grid, &made->range, &h, &needs);
+    made->bytes = job_needs_bytes(&needs);
+    return LEY_OK;
+}
+
+static ley_status create_for(const sum_request *r, ley_engine *engine, const ley_long_range *range,
+                             const ley_run_options *options, ley_job **job, ley_error *error)
+{
+    return ley_job_create_long_range_points(engine, r->atoms, r->list, range, options, job, error);
+}
+
+static const request_row request = {.name = "msm",
+                                    .at_points = true,
+                                    .has_meshes = true,
+                                    .needs = msm_estimate_needs,
+                                    .estimate = estimate_points,
+                                    .create = create_for};
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
@@ -236,6 +246,7 @@ const method method_msm_points = {
     .excluded = cutoff_points_excluded,
     .field_is_allowed = true,
     .by_host = msm_by_host,
+    .request = &request,
     .by_steps = msm_by_steps,
     .distrust = msm_distrust,
 };

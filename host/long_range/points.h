@@ -6,7 +6,4 @@
 
 extern const method method_msm_points;
 
-/* A mesh over the points, about as many as these: what plans look at in a map's place. */
-ley_grid msm_points_mesh(const ley_points *points);
-
 #endif

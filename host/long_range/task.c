@@ -284,6 +284,15 @@ void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
         job_needs_add(needs, "charges of long waves", long_charges_bytes(h, atoms), "a looser --tol");
 }
 
+void msm_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *r, const hierarchy *h,
+                       job_needs *needs)
+{
+    pairs_formula formula;
+    const ley_short_range near = msm_near_of(r, h, &formula);
+    cutoff_problem_needs(atoms, grid, &near, needs);
+    msm_add_needs(h, ley_atoms_count(atoms), needs);
+}
+
 void msm_task_expect(msm_task *task)
 {
     if (task->meshes.levels == 0)
@@ -519,7 +528,7 @@ bool msm_by_host(const void *context, host_sum *sum)
 {
     const msm_task *task = context;
     const bool is_list = task->near.map == NULL;
-    const unsigned all = LEY_FIX_MESHES | LEY_FIX_SUM;
+    const unsigned all = MSM_PLANNED | LEY_FIX_SUM;
     *sum = (host_sum){.terms = {.term = LEY_TERM_LONG_RANGE,
                                 .shares = {.mesh = 1},
                                 .constant = task->constant,
@@ -535,7 +544,7 @@ bool msm_by_host(const void *context, host_sum *sum)
                       .units = ley_units_name(task->options.units),
                       .how = task->meshes.cell.dimensions > 0 ? "Ewald's summation" : "direct summation",
                       .builds_s = 15,
-                      .is_free = (task->asked.chosen & all) == all};
+                      .is_free = (task->asked.chosen & all) == all && task->library[0] == '\0'};
     return true;
 }
 

@@ -9,6 +9,9 @@
 
 enum { MSM_WHY_SIZE = 256 };
 
+/* What a plan says of meshes. */
+enum { MSM_PLANNED = LEY_FIX_CUTOFF | LEY_FIX_SPACING | LEY_FIX_SPLITTING | LEY_FIX_WINDOW | LEY_FIX_SOLVER };
+
 typedef struct msm_task {
     union { /* the first member: cutoff's stages take this for their task */
         cutoff_task near;
@@ -70,7 +73,10 @@ void msm_task_place_long(msm_task *task, const job_view *job, bool are_there);
  * first device with transforms wants it. `spreads`: the atoms will be wanted in bins. */
 void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool spreads);
 
-/* What meshes and the charges of so many atoms take of the host's memory. */
+/* What a job of these meshes takes of the host's memory beside its map or points, from its input
+ * alone; and what of that meshes and the charges of so many atoms take. */
+void msm_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
+                       const hierarchy *meshes, struct job_needs *needs);
 void msm_add_needs(const hierarchy *meshes, size_t atoms, struct job_needs *needs);
 
 /* At the end: what the meshes are expected to be off by. */

@@ -28,12 +28,22 @@ ley_status job_needs_check(const job_needs *needs, ley_error *error)
     return memory_check(needs->list + needs->held, needs->count - needs->held, error);
 }
 
-double job_needs_held(const job_needs *needs)
+static double bytes_of(const memory_need *list, size_t count)
 {
     double bytes = 0;
-    for (size_t i = 0; i < needs->held; i++)
-        bytes += needs->list[i].bytes;
+    for (size_t i = 0; i < count; i++)
+        bytes += list[i].bytes;
     return bytes;
+}
+
+double job_needs_held(const job_needs *needs)
+{
+    return bytes_of(needs->list, needs->held);
+}
+
+double job_needs_bytes(const job_needs *needs)
+{
+    return bytes_of(needs->list, needs->count);
 }
 
 void job_needs_map(job_needs *needs, const ley_grid *grid, bool is_stored, int least_planes)

@@ -29,4 +29,7 @@ void job_needs_points(job_needs *needs, int64_t points, bool field);
 ley_status job_needs_check(const job_needs *needs, ley_error *error);
 double job_needs_held(const job_needs *needs);
 
+/* Of all, taken or not. */
+double job_needs_bytes(const job_needs *needs);
+
 #endif

@@ -133,6 +133,10 @@ typedef struct method {
      * devices. NULL: each does. */
     bool (*by_host)(const void *task, struct host_sum *sum);
 
+    /* What it is expected to take for a sum that is asked for, and the job (plan/request.h); NULL:
+     * nobody leaves to the library whether it is this method. */
+    const struct request_row *request;
+
     /* What the benchmark measures of it (bench/bench.h); NULL: nothing. */
     const struct bench_subject *bench;
 } method;

@@ -87,7 +87,7 @@ static bool is_one_grid(const ley_grid *a, const ley_grid *b)
     return memcmp(a->n, b->n, sizeof a->n) == 0;
 }
 
-/* Says what the meshes differ in. */
+/* Says what the grids differ in. */
 static ley_status fail_meshes(const ley_map *a, const ley_map *b, const ley_compare_options *o, ley_error *error)
 {
     const ley_grid *la = ley_map_grid(a), *lb = ley_map_grid(b);
@@ -116,7 +116,7 @@ static ley_status fail_meshes(const ley_map *a, const ley_map *b, const ley_comp
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 typedef struct pair {
-    const ley_grid *grid_a, *lattice_b;
+    const ley_grid *grid_a, *grid_b;
     const float *a, *b;
     bool is_one;    /* grid */
     passage places; /* where it is not */
@@ -138,16 +138,16 @@ static bool find_cell(double place, int64_t n, int64_t *cell, double *within)
 /* B's value at point (i, j, k) of A. False: the point is outside B. */
 static bool value_between(const pair *p, const int64_t at[3], double *value)
 {
-    int64_t cell[3], stride[3] = {1, p->lattice_b->n[0], p->lattice_b->n[0] * p->lattice_b->n[1]}, first = 0;
+    int64_t cell[3], stride[3] = {1, p->grid_b->n[0], p->grid_b->n[0] * p->grid_b->n[1]}, first = 0;
     double within[3];
     for (int axis = 0; axis < 3; axis++) {
         double place = p->places.first[axis];
         for (int m = 0; m < 3; m++)
             place += (double)at[m] * p->places.along[m][axis];
-        if (!find_cell(place, p->lattice_b->n[axis], &cell[axis], &within[axis]))
+        if (!find_cell(place, p->grid_b->n[axis], &cell[axis], &within[axis]))
             return false;
         first += cell[axis] * stride[axis];
-        if (p->lattice_b->n[axis] == 1)
+        if (p->grid_b->n[axis] == 1)
             stride[axis] = 0;
     }
     double sum = 0, least = INFINITY, most = -INFINITY;

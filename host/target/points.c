@@ -199,6 +199,24 @@ ley_status ley_points_exclude(ley_points *points, const int64_t *first, const in
     return points_take_excluded(points, own_first, own, error);
 }
 
+ley_grid points_grid(const ley_points *points)
+{
+    const double *point_A = ley_points_positions_A(points);
+    const int64_t n = ley_points_count(points);
+    double low_A[3], high_A[3], spacing_A[3];
+    int64_t nodes[3];
+    for (int axis = 0; axis < 3; axis++) {
+        low_A[axis] = high_A[axis] = point_A[axis];
+        for (int64_t i = 1; i < n; i++) {
+            low_A[axis] = fmin(low_A[axis], point_A[3 * i + axis]);
+            high_A[axis] = fmax(high_A[axis], point_A[3 * i + axis]);
+        }
+        nodes[axis] = high_A[axis] > low_A[axis] ? (int64_t)fmax(ceil(cbrt((double)n)), 2) : 1;
+        spacing_A[axis] = nodes[axis] > 1 ? (high_A[axis] - low_A[axis]) / (double)(nodes[axis] - 1) : 1;
+    }
+    return ley_grid_orthogonal(low_A, spacing_A, nodes);
+}
+
 const int64_t *points_excluded(const ley_points *points, int64_t i, size_t *count)
 {
     *count = 0;

@@ -13,6 +13,9 @@ struct ley_points {
     int64_t *excluded;       /* the atoms that point i leaves out: [first[i]] to before [first[i + 1]], ascending */
 };
 
+/* A grid over the points, about as many as these: what plans look at in a map's place. */
+ley_grid points_grid(const ley_points *points);
+
 /* The atoms whose term, of the nearest image, point i leaves out; none: *count is 0. */
 const int64_t *points_excluded(const ley_points *points, int64_t i, size_t *count);
 

@@ -153,7 +153,7 @@ def test_the_defaults_are_the_commands(command, function, of, names):
     assert told >= 5
     # What None stands for here, and is no default of the library's.
     if of == "map":
-        assert options["tol"].startswith(f"{leyden._compute.TOLERANCE_OF_AUTO:g}; with --method msm none")
+        assert options["tol"].startswith(f"{leyden._c.lib.LEY_USUAL_TOLERANCE:g}; with --method msm none")
         assert float(options["cutoff"]) == 12 and options["verify"] == "1000"
         assert float(options["spacing"]) == 0.5 and float(options["padding"]) == 10 and options["seed"] == "0"
         assert options["periodic"] == options["cell"] == "none" and float(options["kappa"]) == 0
@@ -351,26 +351,23 @@ def test_points_over_padding_and_box(atoms, engine):
 
 @pytest.mark.parametrize("of_points", [False, True])
 def test_what_misses_is_computed_again(charges, grid, engine, monkeypatch, of_points):
-    """First plans that are 100 times too loose."""
-    from leyden._compute import _Sum
-    choose = _Sum._choose
+    """First plans that are 100 times too loose for what the run is held to."""
+    from leyden._options import RunOptions
+    made_of = RunOptions.of
 
-    def loose(self, of):
-        before = self.options.c.aim
-        self.options.c.aim = before or 50
-        try:
-            return choose(self, of)
-        finally:
-            self.options.c.aim = before
+    def strict(*arguments):
+        options = made_of(*arguments)
+        options.c.tolerance, options.c.verify_least = 1e-4, 256
+        return options
 
-    monkeypatch.setattr(_Sum, "_choose", loose)
     x, q, _ = charges
     atoms = leyden.Atoms.from_arrays(x, q - q.mean())
     wanted = {"cell": (40, 40, 40), "method": "msm", "engine": engine}
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), monkeypatch.context() as patched:
         warnings.simplefilter("error", leyden.ToleranceWarning)
-        made = leyden.points(atoms, x[:50] + 1, tol=1e-4, **wanted) if of_points else \
-            leyden.map(atoms, grid, tol=1e-4, **wanted)
+        patched.setattr(RunOptions, "of", strict)
+        made = leyden.points(atoms, x[:50] + 1, tol=1e-2, **wanted) if of_points else \
+            leyden.map(atoms, grid, tol=1e-2, **wanted)
     assert made.report["missed_rms"][0] > 1e-4 >= made.report["accuracy"]["relative_rms"]
     if of_points:
         return
@@ -379,22 +376,21 @@ def test_what_misses_is_computed_again(charges, grid, engine, monkeypatch, of_po
     assert made.report["missed_rms"] and made.report["accuracy"]["relative_rms"] > 1e-6
 
 
-def test_auto_takes_no_meshes_that_miss(charges, grid, engine, monkeypatch):
-    """However soon they are done."""
-    from leyden import _compute
-    choose = _compute._Sum._choose
-
-    def worse(self, of):
-        choice = choose(self, of)
-        choice.seconds = choice.building_s = 0
-        choice.direct_s, choice.relative_rms = 1e9, 1.1 * self.tolerance
-        return choice
-
-    monkeypatch.setattr(_compute, "FEW_PAIRS", 0)
-    monkeypatch.setattr(_compute._Sum, "_choose", worse)
-    x, q, _ = charges
-    made = leyden.map(leyden.Atoms.from_arrays(x, q), grid, tol=1e-4, engine=engine)
-    assert made.report["method"] == "dcs"
+@pytest.mark.parametrize("arguments", [dict(spacing=0.3, tol=1e-4), dict(spacing=4, tol=1e-4), dict(spacing=1, tol=1e-2),
+                                       dict(spacing=2, tol=1e-3, kappa=0.1), dict(n=(40, 41, 42), padding=3)])
+def test_what_is_chosen_as_by_the_command(files, atoms, engine, command, arguments):
+    """The grid to the last bit, the method, the meshes and the sums."""
+    words = [word for name, value in arguments.items() for word in
+             ("--" + {"n": "dims"}.get(name, name), ",".join(map(str, value)) if name == "n" else value)]
+    command("map", files / "a.pqr", "-o", files / "chosen.raw", "--json", files / "chosen.json", "--device", "cpu", *words)
+    report = json.loads((files / "chosen.json").read_text())
+    made = leyden.map(atoms, engine=engine, **arguments)
+    told = leyden.Map.read(files / "chosen.raw")
+    assert made.grid == told.grid
+    plans = [{name: value for name, value in plan.items() if name != "devices"}
+             for plan in (made.report["plan"], report["plan"])]
+    assert plans[0] == plans[1]
+    assert np.allclose(made.values, told.values, rtol=0, atol=1e-5 * np.abs(told.values).max())
 
 
 def test_former_names(atoms):

@@ -6,8 +6,8 @@
 
 #include "calibration.h"
 #include "device.h"
-#include "long_range/estimate/charge_statistics.h"
 #include "long_range/model/short_range_part.h"
+#include "plan/charge_statistics.h"
 
 /* Cutoffs, in distances of the map's points, for which it is known how many pairs a second devices
  * do: the shorter a cutoff is, the fewer of the distances count that kernels compute. */

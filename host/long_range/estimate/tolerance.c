@@ -4,12 +4,10 @@
 #include "core/options.h"
 #include "engine/engine.h"
 #include "error.h"
-#include "law/tolerance_floor.h"
 #include "log.h"
 #include "long_range/estimate/parameter_search.h"
 #include "long_range/model/memory_limits.h"
 #include "long_range/model/problem.h"
-#include "long_range/points.h"
 #include "long_range/task.h"
 #include "methods/cutoff/point_stages.h"
 #include "numerics/error_table.h"
@@ -23,106 +21,80 @@
 /* Of the tolerance: errors are random, and what is expected is half of what is allowed. */
 static const double usual_aim = 0.5;
 
-/* What direct summation makes of a device's roots: on maps, whose points share differences, at
- * points, and with the field there; and a root's error that it takes. */
-static const double direct_share = 0.95, direct_share_at_points = 0.5, direct_share_with_field = 0.25,
-                    root_error = 1e-4;
-
-/* Of devices that have not been measured yet. */
-static const double unknown_gpu_roots_per_s = 1e12, unknown_cpu_roots_per_s = 1e10;
-
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-static double fastest_root(const calibration *c)
+static cutoff_wish wish_of(const ley_run_options *options)
 {
-    double most = 0;
-    for (int root = 0; root < LEY_ROOT_COUNT; root++)
-        if (c->root_error[root] < root_error)
-            most = fmax(most, c->roots_per_s[root]);
-    return most;
-}
-
-static void look_at_device(const worker *w, dev *device, const ley_run_options *options, bool at_points,
-                           search_device *d, double *roots_per_s)
-{
-    const bool is_cpu = w->info->device_class == DEV_CPU;
     ley_short_range range;
     ley_short_range_default(&range);
+    return (cutoff_wish){.variant = options->variant,
+                         .math = options->math,
+                         .sum = LEY_SPEC_SUM_FLOAT,
+                         .pair = LEY_PAIR_TAYLOR4,
+                         .store = LEY_STORE_ROWS,
+                         .depth = range.bin_depth};
+}
+
+uint64_t msm_estimate_needs(const ley_run_options *options)
+{
+    const cutoff_wish wish = wish_of(options);
+    return tuning_cutoff_needs(&wish) | CALIBRATE_MULTIPLY_ADDS;
+}
+
+static void look_at_device(const device_view *view, const ley_run_options *options, bool at_points, search_device *d)
+{
     double pairs_per_s[SEARCH_REACHES];
-    cutoff_wish wish = {.variant = options->variant,
-                        .math = options->math,
-                        .sum = LEY_SPEC_SUM_FLOAT,
-                        .pair = LEY_PAIR_TAYLOR4,
-                        .store = LEY_STORE_ROWS,
-                        .depth = range.bin_depth};
-    device_view view = {.info = w->info};
-    view.is_known = calibrate_known(device, w->info, tuning_cutoff_needs(&wish) | CALIBRATE_MULTIPLY_ADDS, &view.facts);
-    *roots_per_s = view.is_known ? fastest_root(&view.facts) : 0;
-    if (!(*roots_per_s > 0))
-        *roots_per_s = is_cpu ? unknown_cpu_roots_per_s : unknown_gpu_roots_per_s;
-    const calibration *facts = view.is_known ? &view.facts : NULL;
+    cutoff_wish wish = wish_of(options);
+    const calibration *facts = view->is_known ? &view->facts : NULL;
     for (int i = 0; i < SEARCH_REACHES; i++) {
         for (int axis = 0; axis < 3; axis++)
             wish.reach[axis] = search_reaches[i];
-        pairs_per_s[i] = at_points ? cutoff_points_expected_rate(w->info, facts)
-                                   : tuning_cutoff_expected_rate(w->info, facts, &wish);
+        pairs_per_s[i] = at_points ? cutoff_points_expected_rate(view->info, facts)
+                                   : tuning_cutoff_expected_rate(view->info, facts, &wish);
     }
-    search_look_at(w->info, facts, pairs_per_s, d);
-}
-
-static double direct_share_of(const ley_points *points)
-{
-    return points == NULL ? direct_share : points->field == NULL ? direct_share_at_points : direct_share_with_field;
-}
-
-/* What floats leave of a direct sum, of each root of the atoms and of the squared terms: boxes of
- * water were off by a tenth of that, molecule by molecule, and by three times that, all oxygens
- * first. And how much longer doubles take, which come after them where they miss the tolerance: by
- * PoCL. */
-static const double direct_rounding = 3e-9, doubles_take = 8;
-
-static double direct_s(const charge_statistics *s, double roots_per_s, double tolerance, ley_sum sum)
-{
-    const double floats_s = s->atoms * s->points / roots_per_s,
-                 squares = 4 * M_PI * s->radius_A * s->square_e2 / s->charged_A3;
-    const bool is_missed = direct_rounding * sqrt(s->atoms * squares) > tolerance * s->potential_e_A;
-    return floats_s * (sum == LEY_SUM_AUTO && is_missed ? 1 + doubles_take : 1);
+    search_look_at(view->info, facts, pairs_per_s, d);
 }
 
 /* ---- The plan -------------------------------------------------------------------------------- */
 
 /* What makes no meshes, or none that a device has room for, is not looked for: where it leads to
  * is for the job's creator to say. */
-static bool has_meshes(size_t count, const worker *workers, const ley_long_range *r, const ley_atoms *atoms,
+static bool has_meshes(size_t count, const device_view *devices, const ley_long_range *r, const ley_atoms *atoms,
                        const ley_grid *grid)
 {
     hierarchy h;
-    return msm_meshes(r, atoms, grid, &h, NULL) == LEY_OK && msm_check_mean(&h, atoms, NULL) == LEY_OK &&
-           (r->solver != LEY_SOLVER_FOURIER || h.levels == 0 || memory_limits_any(count, workers, &h));
+    if (msm_meshes(r, atoms, grid, &h, NULL) != LEY_OK || msm_check_mean(&h, atoms, NULL) != LEY_OK)
+        return false;
+    bool has_room = r->solver != LEY_SOLVER_FOURIER || h.levels == 0 || count == 0;
+    for (size_t i = 0; i < count; i++)
+        has_room = has_room || memory_limits_device(devices[i].info, &h);
+    return has_room;
 }
 
 /* What choose() chooses from. */
 typedef struct candidates {
-    size_t count;
-    const worker *workers;
+    const sum_request *request;
     const charge_statistics *charge_statistics;
     const search_device *devices;
-    const ley_atoms *atoms;
-    const ley_grid *grid;
     double aim;
     unsigned fixed;
-    ley_sum sum;
     ley_long_range asked, best;
     search_figures figures; /* seconds: infinite, there is none that can be had */
 } candidates;
+
+static bool can_be_had(const sum_request *r, const ley_long_range *range)
+{
+    return has_meshes(r->worker_count, r->devices, range, r->atoms, &r->grid);
+}
 
 /* The best one with so much fixed, if it can be had and is faster than those before. */
 static void try_candidate(candidates *c, const ley_long_range *asked, unsigned fixed)
 {
     search_figures own;
     ley_long_range r = *asked;
-    if (search_make(c->charge_statistics, c->count, c->devices, c->aim, fixed, c->sum, &r, &own, NULL) == LEY_OK &&
-        own.seconds < c->figures.seconds && has_meshes(c->count, c->workers, &r, c->atoms, c->grid)) {
+    if (search_make(c->charge_statistics, c->request->worker_count, c->devices, c->aim, fixed, c->request->options.sum,
+                    &r, &own, NULL) == LEY_OK &&
+        own.seconds < c->figures.seconds && can_be_had(c->request, &r)) {
         c->best = r;
         c->figures = own;
     }
@@ -169,10 +141,12 @@ static ley_status refuse(const candidates *c, const ley_long_range *chosen, ley_
     ley_error why = {0};
     ley_long_range other = *chosen;
     other.solver = LEY_SOLVER_FOURIER;
-    if (chosen->solver == LEY_SOLVER_FOURIER || !has_meshes(0, NULL, &other, c->atoms, c->grid))
+    const ley_atoms *atoms = c->request->atoms;
+    const ley_grid *grid = &c->request->grid;
+    if (chosen->solver == LEY_SOLVER_FOURIER || !has_meshes(0, NULL, &other, atoms, grid))
         return LEY_OK;
     hierarchy h;
-    if (msm_meshes(chosen, c->atoms, c->grid, &h, &why) == LEY_OK)
+    if (msm_meshes(chosen, atoms, grid, &h, &why) == LEY_OK)
         return LEY_OK;
     const ley_status status = ley_fail(error, LEY_ERROR_USAGE,
                                        "no meshes of the %s solver that are expected to reach the tolerance can be "
@@ -185,23 +159,19 @@ static ley_status refuse(const candidates *c, const ley_long_range *chosen, ley_
 /* Some that are fine by their figures cannot be had: periods that cannot be halved, meshes that
  * reach too far for kernels, transforms that are too large, a mean potential that floats cannot
  * carry. Then there may be others. */
-static ley_status choose(size_t count, const worker *workers, const charge_statistics *s, const search_device *devices,
-                         const ley_atoms *atoms, const ley_grid *grid, double relative_rms, unsigned fixed, ley_sum sum,
-                         ley_long_range *range, search_figures *figures, ley_error *error)
+static ley_status choose(const sum_request *r, charge_statistics *s, const search_device *devices, double aim,
+                         unsigned fixed, ley_long_range *range, search_figures *figures, ley_error *error)
 {
-    candidates c = {.count = count,
-                    .workers = workers,
+    candidates c = {.request = r,
                     .charge_statistics = s,
                     .devices = devices,
-                    .atoms = atoms,
-                    .grid = grid,
-                    .aim = relative_rms,
+                    .aim = aim,
                     .fixed = fixed,
-                    .sum = sum,
                     .asked = *range,
                     .figures = {.seconds = INFINITY}};
-    const ley_status status = search_make(s, count, devices, relative_rms, fixed, sum, range, figures, error);
-    if (status != LEY_OK || has_meshes(count, workers, range, atoms, grid))
+    const ley_status status =
+        search_make(s, r->worker_count, devices, aim, fixed, r->options.sum, range, figures, error);
+    if (status != LEY_OK || can_be_had(r, range))
         return status;
     try_others(&c, range->solver);
     if (!(c.figures.seconds < INFINITY))
@@ -225,21 +195,19 @@ static double excess_of(const ley_long_range *r, const ley_atoms *atoms, const l
 
 /* The same with meshes of the cell's own shape: what is chosen is looked at, and chosen again
  * where it is off by more than was thought. */
-static ley_status choose_shape(size_t count, const worker *workers, charge_statistics *s, const search_device *devices,
-                               const ley_atoms *atoms, const ley_grid *grid, double relative_rms, unsigned fixed,
-                               ley_sum sum, ley_long_range *range, search_figures *figures, ley_error *error)
+static ley_status choose_shape(const sum_request *r, charge_statistics *s, const search_device *devices, double aim,
+                               unsigned fixed, ley_long_range *range, search_figures *figures, ley_error *error)
 {
     enum { MOST_TRIES = 24 };
     static const double near = 1.1;
     const ley_long_range asked = *range;
     for (int i = 0; i < MOST_TRIES; i++) {
         *range = asked;
-        const ley_status status =
-            choose(count, workers, s, devices, atoms, grid, relative_rms, fixed, sum, range, figures, error);
+        const ley_status status = choose(r, s, devices, aim, fixed, range, figures, error);
         if (status != LEY_OK)
             return status;
         double *known = &s->excess[range->splitting][range->window];
-        const double excess = excess_of(range, atoms, grid);
+        const double excess = excess_of(range, r->atoms, &r->grid);
         if (excess <= near * (*known > 0 ? *known : 1))
             return LEY_OK;
         *known = excess;
@@ -249,30 +217,27 @@ static ley_status choose_shape(size_t count, const worker *workers, charge_stati
 
 /* What is expected is no more than that: where nothing is expected to be as near as is aimed at,
  * what comes nearest is taken, and measured. */
-static ley_status choose_nearest(size_t count, const worker *workers, charge_statistics *s,
-                                 const search_device *devices, const ley_atoms *atoms, const ley_grid *grid,
-                                 double relative_rms, unsigned fixed, ley_sum sum, ley_long_range *range,
-                                 search_figures *figures, ley_error *error)
+static ley_status choose_nearest(const sum_request *r, charge_statistics *s, const search_device *devices, double aim,
+                                 unsigned fixed, ley_long_range *range, search_figures *figures, ley_error *error)
 {
     static const double wider = 1.4, widest = 1e9;
     const ley_long_range asked = *range;
     for (double by = 1; by < widest; by *= wider) {
         *range = asked;
-        if (choose_shape(count, workers, s, devices, atoms, grid, by * relative_rms, fixed, sum, range, figures,
-                         NULL) == LEY_OK)
+        if (choose_shape(r, s, devices, by * aim, fixed, range, figures, NULL) == LEY_OK)
             return LEY_OK;
     }
     *range = asked;
-    return choose_shape(count, workers, s, devices, atoms, grid, relative_rms, fixed, sum, range, figures, error);
+    return choose_shape(r, s, devices, aim, fixed, range, figures, error);
 }
 
 /* What counts of building, where some of it is to be done: others who use these kernels save it.
  * Compilers that run on the host's processor for a processor take longest. */
-static double building_s(size_t count, const worker *workers, const search_figures *figures)
+static double building_s(const sum_request *r, const search_figures *figures)
 {
     double longest_s = 0;
-    for (size_t i = 0; i < count && figures->building_s > 0; i++)
-        longest_s = fmax(longest_s, workers[i].info->device_class == DEV_CPU ? 1 : 0.2);
+    for (size_t i = 0; i < r->worker_count && figures->building_s > 0; i++)
+        longest_s = fmax(longest_s, r->devices[i].info->device_class == DEV_CPU ? 1 : 0.2);
     return longest_s;
 }
 
@@ -366,7 +331,7 @@ static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_
     const ley_status status = check_fixed(&p, *fixed, r, error);
     if (status == LEY_OK) {
         const unsigned of_plan = take(&p, given, r);
-        *is_whole = of_plan == (unsigned)LEY_FIX_MESHES;
+        *is_whole = of_plan == (unsigned)MSM_PLANNED;
         *fixed |= of_plan;
     }
     plan_destroy(given);
@@ -382,50 +347,77 @@ static ley_status check(double tolerance, const ley_grid *grid, ley_error *error
     return status == LEY_OK ? ley_grid_check_orthogonal(grid, "a tolerance", error) : status;
 }
 
-/* Options have been checked. `points`: NULL, or those that the mesh is over. */
-static ley_status choose_for(size_t count, const worker *workers, bool is_own, const ley_atoms *atoms,
-                             const ley_points *points, const ley_grid *grid, double tolerance, unsigned fixed,
-                             const ley_run_options *o, ley_long_range *range, ley_choice *choice, ley_error *error)
+static ley_status choose_for(sum_request *r, unsigned fixed, estimate *made, ley_error *error)
 {
-    ley_long_range r = *range;
-    charge_statistics s;
-    ley_status status = charge_statistics_make_points(atoms, points, grid, &r, &s, error);
+    const ley_run_options *o = &r->options;
+    ley_long_range *range = &made->range;
+    ley_status status = sum_request_look(r, error);
     if (status != LEY_OK)
         return status;
-    s.potential_e_A = fmax(s.potential_e_A, tolerance_floor_share(tolerance) * s.terms_e_A);
-    if (s.radius_A > 0) /* of what screening leaves nothing of */
-        s.potential_e_A = fmax(s.potential_e_A, LEY_TOLERANCE_DIGITS * sqrt(s.square_e2) / s.radius_A);
-    search_device *devices = calloc(count + 1, sizeof *devices);
+    charge_statistics s = r->statistics;
+    search_device *devices = calloc(r->worker_count + 1, sizeof *devices);
     if (devices == NULL)
         return ley_fail_memory(error, sizeof *devices, "a plan");
-    double roots_per_s = 0, of_device;
-    for (size_t i = 0; i < count; i++) {
-        look_at_device(&workers[i], is_own ? workers[i].device : worker_device(&workers[i]), o, points != NULL,
-                       &devices[i], &of_device);
-        roots_per_s += of_device;
-    }
+    for (size_t i = 0; i < r->worker_count; i++)
+        look_at_device(&r->devices[i], o, r->points != NULL, &devices[i]);
     search_figures figures;
-    r.levels = 0;
-    status = choose_nearest(count, workers, &s, devices, atoms, grid, (o->aim > 0 ? o->aim : usual_aim) * tolerance,
-                            fixed, o->sum, &r, &figures, error);
+    range->levels = 0;
+    status = choose_nearest(r, &s, devices, (o->aim > 0 ? o->aim : usual_aim) * r->asked.tolerance, fixed, range,
+                            &figures, error);
     free(devices);
     if (status != LEY_OK)
         return status;
-    if (r.solver == LEY_SOLVER_FOURIER && !(fixed & LEY_FIX_SOLVER) && r.window >= LEY_WINDOW_BSPLINE4)
-        r.solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
-    *range = r;
-    *choice = (ley_choice){.seconds = figures.seconds,
-                           .relative_rms = hypot(figures.relative_rms, figures.rounding),
-                           .sum = figures.sum,
-                           .building_s = building_s(count, workers, &figures),
-                           .direct_s = direct_s(&s, direct_share_of(points) * roots_per_s, tolerance, o->sum)};
-    log_say(
-        LEY_LOG_NOTE,
-        "for a tolerance of %.2g: cutoff %g A, nodes %g A apart, expected to be off by %.2g of %.3g e/A, in %.3g s; "
-        "direct summation: %.3g s%s%s",
-        tolerance, r.cutoff_A, r.spacing_A, choice->relative_rms, s.potential_e_A, figures.seconds, choice->direct_s,
-        r.long_waves_per_A > 0 ? "; long waves in double precision" : "",
-        o->sum == LEY_SUM_AUTO && figures.sum != LEY_SUM_FLOAT ? "; compensated sums" : "");
+    if (range->solver == LEY_SOLVER_FOURIER && !(fixed & LEY_FIX_SOLVER) && range->window >= LEY_WINDOW_BSPLINE4)
+        range->solver = LEY_SOLVER_AUTO; /* where transforms turn out to be wrong, there are others */
+    made->seconds = figures.seconds;
+    made->relative_rms = hypot(figures.relative_rms, figures.rounding);
+    made->sum = figures.sum;
+    made->building_s = building_s(r, &figures);
+    log_say(LEY_LOG_NOTE,
+            "for a tolerance of %.2g: cutoff %g A, nodes %g A apart, expected to be off by %.2g of %.3g e/A, in %.3g "
+            "s%s%s",
+            r->asked.tolerance, range->cutoff_A, range->spacing_A, made->relative_rms, s.potential_e_A, figures.seconds,
+            range->long_waves_per_A > 0 ? "; long waves in double precision" : "",
+            o->sum == LEY_SUM_AUTO && figures.sum != LEY_SUM_FLOAT ? "; compensated sums" : "");
+    return LEY_OK;
+}
+
+ley_status msm_estimate(sum_request *r, estimate *made, ley_error *error)
+{
+    const ley_run_options *o = &r->options;
+    unsigned fixed = r->asked.fixed;
+    bool is_whole;
+    ley_status status = check(r->asked.tolerance, &r->grid, error);
+    if (status != LEY_OK)
+        return status;
+    *made = (estimate){.sum = o->sum == LEY_SUM_AUTO ? LEY_SUM_FLOAT : o->sum, .range = r->asked.potential};
+    made->range.chosen = ~fixed & (MSM_PLANNED | LEY_FIX_METHOD | (o->sum == LEY_SUM_AUTO ? LEY_FIX_SUM : 0u));
+    fixed &= MSM_PLANNED;
+    status = take_plan(o, &fixed, &made->range, &is_whole, error);
+    return status == LEY_OK && !is_whole ? choose_for(r, fixed, made, error) : status;
+}
+
+/* ---- What the library's users and its other parts ask ---------------------------------------- */
+
+static ley_status choose_with(sum_request *r, const ley_run_options *options, ley_long_range *range, ley_choice *choice,
+                              ley_error *error)
+{
+    ley_long_range *asked = &r->asked.potential;
+    estimate made;
+    ley_status status = OPTIONS_TAKE(ley_long_range, fft, asked, range, error);
+    if (status == LEY_OK)
+        status = OPTIONS_TAKE(ley_run_options, aim, &r->options, options, error);
+    if (status == LEY_OK)
+        status = options_check_medium(asked->units, asked->dielectric, asked->temperature_K, asked->r_min_A, error);
+    r->facts = msm_estimate_needs(&r->options);
+    if (status == LEY_OK)
+        status = msm_estimate(r, &made, error);
+    sum_request_end(r);
+    if (status != LEY_OK)
+        return status;
+    *range = made.range;
+    *choice = (ley_choice){
+        .seconds = made.seconds, .relative_rms = made.relative_rms, .building_s = made.building_s, .sum = made.sum};
     return LEY_OK;
 }
 
@@ -433,53 +425,39 @@ ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_grid
                          unsigned fixed, const ley_run_options *options, ley_long_range *range, ley_choice *choice,
                          ley_error *error)
 {
-    const ley_status status = check(tolerance, grid, error);
-    return status == LEY_OK ? choose_for(1, w, true, atoms, NULL, grid, tolerance, fixed, options, range, choice, error)
-                            : status;
+    sum_request r = {.atoms = atoms,
+                     .grid = *grid,
+                     .asked = {.tolerance = tolerance, .fixed = fixed},
+                     .worker_count = 1,
+                     .workers = w,
+                     .is_own_thread = true};
+    return choose_with(&r, options, range, choice, error);
 }
 
-static ley_status choose_with(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
-                              const ley_grid *grid, double tolerance, unsigned fixed, const ley_run_options *options,
-                              ley_long_range *range, ley_choice *choice, ley_error *error)
+static ley_status choose_by(ley_engine *engine, const ley_atoms *atoms, const ley_points *points, const ley_grid *grid,
+                            double tolerance, unsigned fixed, const ley_run_options *options, ley_long_range *range,
+                            ley_choice *choice, ley_error *error)
 {
-    ley_long_range r;
-    ley_run_options o;
-    bool is_whole;
-    ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
-    if (status == LEY_OK)
-        status = OPTIONS_TAKE(ley_run_options, aim, &o, options, error);
-    if (status == LEY_OK)
-        status = check(tolerance, grid, error);
-    if (status == LEY_OK)
-        status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
-    if (status != LEY_OK)
-        return status;
-    r.chosen = ~fixed & (LEY_FIX_MESHES | LEY_FIX_METHOD | (o.sum == LEY_SUM_AUTO ? LEY_FIX_SUM : 0u));
-    fixed &= LEY_FIX_MESHES;
-    status = take_plan(&o, &fixed, &r, &is_whole, error);
-    if (status != LEY_OK)
-        return status;
-    if (is_whole)
-        *choice = (ley_choice){.sum = o.sum == LEY_SUM_AUTO ? LEY_SUM_FLOAT : o.sum};
-    else
-        status = choose_for(engine->worker_count, engine->workers, false, atoms, points, grid, tolerance, fixed, &o, &r,
-                            choice, error);
-    if (status == LEY_OK)
-        *range = r;
-    return status;
+    sum_request r = {.atoms = atoms,
+                     .points = points,
+                     .grid = *grid,
+                     .asked = {.tolerance = tolerance, .fixed = fixed},
+                     .worker_count = engine->worker_count,
+                     .workers = engine->workers};
+    return choose_with(&r, options, range, choice, error);
 }
 
 ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid, double tolerance,
                                  unsigned fixed, const ley_run_options *options, ley_long_range *range,
                                  ley_choice *choice, ley_error *error)
 {
-    return choose_with(engine, atoms, NULL, grid, tolerance, fixed, options, range, choice, error);
+    return choose_by(engine, atoms, NULL, grid, tolerance, fixed, options, range, choice, error);
 }
 
 ley_status ley_long_range_choose_points(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
                                         double tolerance, unsigned fixed, const ley_run_options *options,
                                         ley_long_range *range, ley_choice *choice, ley_error *error)
 {
-    const ley_grid grid = msm_points_mesh(points);
-    return choose_with(engine, atoms, points, &grid, tolerance, fixed, options, range, choice, error);
+    const ley_grid grid = points_grid(points);
+    return choose_by(engine, atoms, points, &grid, tolerance, fixed, options, range, choice, error);
 }

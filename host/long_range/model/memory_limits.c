@@ -64,18 +64,21 @@ bool memory_limits_has_room(double bytes, double largest, double memory_bytes, d
     return (memory_bytes == 0 || bytes <= FIT_SHARE * memory_bytes) && (most_bytes == 0 || largest <= most_bytes);
 }
 
-bool memory_limits_any(size_t count, const worker *workers, const hierarchy *h)
+bool memory_limits_device(const dev_info *info, const hierarchy *h)
 {
     double largest;
-    const double bytes = memory_limits_bytes(h, &largest), values = transform_values(h);
-    bool any = count == 0;
-    for (size_t i = 0; i < count; i++) {
-        const dev_info *info = workers[i].info;
-        const uint64_t most = fft_most_values(info);
-        any = any ||
-              ((most == 0 || values <= (double)most) &&
-               memory_limits_has_room(bytes, largest, (double)info->global_bytes, (double)info->max_allocation_bytes));
-    }
+    const double bytes = memory_limits_bytes(h, &largest);
+    const uint64_t most = fft_most_values(info);
+    return (most == 0 || transform_values(h) <= (double)most) &&
+           memory_limits_has_room(bytes, largest, (double)info->global_bytes, (double)info->max_allocation_bytes);
+}
+
+/* Whether any device in use does; none: whether some may. */
+static bool any_has_room(const ley_engine *engine, const hierarchy *h)
+{
+    bool any = engine->worker_count == 0;
+    for (size_t i = 0; i < engine->worker_count; i++)
+        any = any || memory_limits_device(engine->workers[i].info, h);
     return any;
 }
 
@@ -107,8 +110,7 @@ static bool add_levels(const ley_engine *engine, const ley_atoms *atoms, const l
     hierarchy h;
     for (int levels = 2; levels <= HIERARCHY_MOST_LEVELS; levels++) {
         take_mixed(&trial, levels);
-        if (msm_meshes(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels &&
-            memory_limits_any(engine->worker_count, engine->workers, &h)) {
+        if (msm_meshes(&trial, atoms, points, &h, NULL) == LEY_OK && h.levels == levels && any_has_room(engine, &h)) {
             *r = trial;
             return true;
         }
@@ -143,7 +145,7 @@ void memory_limits_solver(const ley_engine *engine, const ley_atoms *atoms, cons
     whole.solver = LEY_SOLVER_FOURIER;
     whole.levels = 0;
     const bool has_meshes = msm_meshes(&whole, atoms, points, &h, NULL) == LEY_OK;
-    if (is_auto && has_meshes && (h.levels == 0 || memory_limits_any(engine->worker_count, engine->workers, &h)))
+    if (is_auto && has_meshes && (h.levels == 0 || any_has_room(engine, &h)))
         return;
     if (add_levels(engine, atoms, points, range) && is_auto)
         say_why(&h, has_meshes, why, size);

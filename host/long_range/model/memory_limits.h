@@ -20,8 +20,8 @@ double memory_limits_bytes(const hierarchy *h, double *largest);
  * 0: the device does not say. */
 bool memory_limits_has_room(double bytes, double largest, double memory_bytes, double most_bytes);
 
-/* Whether any of these devices has room for the meshes; none: whether some may. */
-bool memory_limits_any(size_t count, const worker *workers, const hierarchy *h);
+/* Whether this device has room for the meshes, and transforms of them. */
+bool memory_limits_device(const dev_info *info, const hierarchy *h);
 
 /* Where it may come to transforms and nobody has said of how many levels: with LEY_SOLVER_AUTO and
  * a B-spline, or LEY_SOLVER_MIXED and no levels. `given`, a plan or NULL, decides; else the solver

@@ -9,6 +9,7 @@
 #include "error.h"
 #include "law/accuracy.h"
 #include "methods/dcs/build.h"
+#include "methods/dcs/estimate.h"
 #include "methods/dcs/kernel.h"
 #include "plan/forecast.h"
 #include "schedule/host_sum.h"
@@ -399,6 +400,7 @@ const method method_dcs = {
     .value = value,
     .map = map,
     .by_host = by_host,
+    .request = &dcs_request,
     .bench = &bench_dcs,
     .double_has_more_digits = true,
 };

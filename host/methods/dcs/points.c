@@ -4,6 +4,7 @@
 #include "methods/dcs/points.h"
 #include "core/options.h"
 #include "error.h"
+#include "methods/dcs/estimate.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/stages.h"
 #include "schedule/host_sum.h"
@@ -108,5 +109,6 @@ const method method_dcs_points = {
     .field = mdh_sums_field,
     .excluded = mdh_sums_excluded,
     .by_host = by_host,
+    .request = &dcs_points_request,
     .double_has_more_digits = true,
 };

@@ -141,7 +141,7 @@ def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", diel
             xyz = doubles(where, "where", (-1, 3))
             status.check(lib.ley_boundary_create_points(len(xyz), pointer_to(xyz), box, status.pointer))
     pointer = ffi.gc(box[0], lib.ley_boundary_destroy)
-    options = RunOptions.of(verify, seed, sum, math, variant, plan, 0.0, watcher.state)
+    options = RunOptions.of(verify, seed, sum, math, variant, plan, watcher.state)
 
     def without_job(_: _task.Token, __: Optional[Engine]) -> Dict[str, Any]:
         with Status() as status:

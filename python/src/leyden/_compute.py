@@ -16,19 +16,12 @@ from ._cell import Cell, Periodic
 from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError
 from ._grid import Grid, counts_of as _counts, grid_of
 from ._maps import Map, Origin, Points, make_map, own_map
-from ._options import (Medium, PlanArgument, RunOptions, direct_of, long_range_of, short_range_of, units_of,
-                       former_names, former_solver)
+from ._options import (Medium, PlanArgument, RunOptions, former_names, former_solver, request_of, short_range_of,
+                       units_of)
 from ._progress import Progress, Watcher
 from ._report import report_of
 
 METHODS = ("auto", "dcs", "msm", "cutoff")
-
-# Pairs of atoms and points that any device sums directly at once: nothing is chosen for them, as
-# the command does it.
-FEW_PAIRS = 1e6
-
-# What "auto" may be off by where nobody says, as the command's --tol.
-TOLERANCE_OF_AUTO = 1e-4
 
 ProgressArgument = Union[None, bool, Callable[[Progress], None]]
 
@@ -64,119 +57,49 @@ class _Sum:
     medium: Medium
     cell: Cell
     options: RunOptions
-    short_range: Any
     keep: Any
-    long_range: Any
-    fixed: int
-    asks_for_meshes: bool  # some argument says what they are
+    short_range: Any  # a ley_short_range, of "cutoff"; else None, and
+    request: Any  # a ley_request
     map: Any = None  # is filled: this,
     points: Any = None  # or this
 
     def details(self, pair: str) -> List[str]:
         """Lines of a header."""
-        kappa = f"kappa {(self.short_range or self.long_range).kappa_per_A:.15g} / A"
+        kappa = f"kappa {(self.short_range or self.request.potential).kappa_per_A:.15g} / A"
         lines = []
         if self.method == "cutoff":
             lines = [f"pair: {pair}, cutoff {self.short_range.cutoff_A:.15g} A" +
                      (f", {kappa}" if self.short_range.kappa_per_A > 0 else "")]
-        elif self.long_range.kappa_per_A > 0:
+        elif self.request.potential.kappa_per_A > 0:
             lines = [kappa]
         return lines + ([self.cell.line] if self.cell.is_periodic else [])
 
     def check_memory(self, grid: Grid) -> None:
         """Before a map is made."""
-        check, of = {"cutoff": (lib.ley_short_range_check_memory, self.short_range),
-                     "msm": (lib.ley_long_range_check_memory, self.long_range)}.get(
-                         self.method, (lib.ley_direct_check_memory, None))
         with Status() as status:
-            status.check(check(self.atoms.pointer, grid.pointer, of if of is not None else direct_of(self.medium),
-                               status.pointer))
-
-    def _choose(self, engine: Any) -> Any:
-        """Grids by the tolerance; what they are expected to come to."""
-        choice, options = ffi.new("ley_choice *"), ffi.new("ley_run_options *", self.options.c[0])
-        if not self.options.has_sum and self.options.c.decision_count == 0:
-            options.sum = lib.LEY_SUM_AUTO
-        elif options.sum == lib.LEY_SUM_AUTO:  # floats come first then
-            options.sum = lib.LEY_SUM_FLOAT
-        with Status() as status:
-            if self.points is not None:
-                code = lib.ley_long_range_choose_points(engine, self.atoms.pointer, self.points, self.tolerance,
-                                                        self.fixed, options, self.long_range, choice, status.pointer)
+            if self.short_range is not None:
+                status.check(lib.ley_short_range_check_memory(self.atoms.pointer, grid.pointer, self.short_range,
+                                                              status.pointer))
             else:
-                code = lib.ley_long_range_choose(engine, self.atoms.pointer, lib.ley_map_grid(self.map),
-                                                 self.tolerance, self.fixed, options, self.long_range, choice,
-                                                 status.pointer)
-            status.check(code)
-        return choice
+                status.check(lib.ley_request_check_memory(self.request, self.atoms.pointer, grid.pointer,
+                                                          status.pointer))
 
-    def _take_sum(self, choice: Any) -> None:
-        if not self.options.has_sum and self.options.c.decision_count == 0:
-            self.options.c.sum = choice.sum
-
-    def _can_be_direct(self) -> bool:
-        return self.method == "auto" and not self.long_range.kappa_per_A and not self.cell.is_periodic
-
-    def _resolve_auto(self, engine: Any) -> str:
-        """"dcs" or "msm", whichever reaches the tolerance sooner."""
-        kind = "_points" if self.points is not None else ""
-        can_be_direct = self._can_be_direct()
-        planned = self.options.planned_method()
-        meshes, direct = f"msm{kind}", f"dcs{kind}"
-        if planned is not None and planned != meshes and not (can_be_direct and planned == direct):
-            raise UsageError(f"plan: it is one of method {planned}, and method 'auto' takes those of "
-                             f"{f'{direct} and ' if can_be_direct else ''}{grids}")
-        count = lib.ley_points_count(self.points) if self.points is not None else \
-            lib.ley_grid_points(lib.ley_map_grid(self.map))
-        few = self.options.c.variant != ffi.NULL or len(self.atoms) * count <= FEW_PAIRS
-        if can_be_direct and (planned == direct if planned is not None else few):
-            return "dcs"
-        try:
-            choice = self._choose(engine)
-        except Error:
-            if can_be_direct:  # no meshes reach it
-                return "dcs"
-            raise
-        is_sooner = choice.seconds + choice.building_s < choice.direct_s and choice.relative_rms <= self.tolerance
-        if planned is None and can_be_direct and not is_sooner:
-            return "dcs"
-        self._take_sum(choice)
-        return "msm"
-
-    def _resolve(self, engine: Any) -> str:
-        if self.method == "auto":
-            method = self._resolve_auto(engine)
-            # Direct sums that turn out to nearly cancel are done in doubles.
-            if method == "dcs" and not self.options.has_sum and self.options.c.decision_count == 0 and \
-                    self.options.c.verify_points > 0:
-                self.options.c.sum = lib.LEY_SUM_AUTO
-            return method
-        if self.method == "msm" and self.tolerance > 0:
-            self._take_sum(self._choose(engine))
-        return self.method
-
-    def _run_once(self, token: _task.Token, pointer: Any, method: str) -> Dict[str, Any]:
-        create, of = {
-            ("dcs", False): (lib.ley_job_create_direct, direct_of(self.medium)),
-            ("dcs", True): (lib.ley_job_create_direct_points, direct_of(self.medium)),
-            ("cutoff", False): (lib.ley_job_create_short_range, self.short_range),
-            ("cutoff", True): (lib.ley_job_create_short_range_points, self.short_range),
-            ("msm", False): (lib.ley_job_create_long_range, self.long_range),
-            ("msm", True): (lib.ley_job_create_long_range_points, self.long_range),
-        }[method, self.points is not None]
+    def _run_once(self, token: _task.Token, pointer: Any) -> Dict[str, Any]:
+        of = self.short_range if self.short_range is not None else self.request
+        create = {
+            (False, False): lib.ley_job_create_chosen,
+            (False, True): lib.ley_job_create_chosen_points,
+            (True, False): lib.ley_job_create_short_range,
+            (True, True): lib.ley_job_create_short_range_points,
+        }[self.short_range is not None, self.points is not None]
         filled = self.map if self.points is None else self.points
         return run_job(token, lambda box, error: create(pointer, self.atoms.pointer, filled, of, self.options.c, box,
                                                         error))
 
     def _run_by_host(self, token: _task.Token) -> Optional[Dict[str, Any]]:
         """The report of the sum by the host alone; None: a device is sooner, or has to say what is wrong."""
-        if self.method == "msm" and self.asks_for_meshes:
-            if self.options.is_for_host:
-                raise UsageError("the host is to do the job alone, and meshes are for devices")
-            return None
-        method = self.method if self.method != "auto" else "dcs" if self._can_be_direct() else "msm"
         try:
-            return {**self._run_once(token, ffi.NULL, method), "missed_rms": []}
+            return {**self._run_once(token, ffi.NULL), "missed_rms": []}
         except Error as error:
             if self.options.is_for_host or hasattr(error, "report"):  # it is nobody else's, or began
                 raise
@@ -191,9 +114,8 @@ class _Sum:
             return self._run_by_host(token)
         token.acquire(engine.lock)
         try:
-            method = self._resolve(engine.pointer)
             token.check()
-            return self._run_once(token, engine.pointer, method)
+            return self._run_once(token, engine.pointer)
         finally:
             engine.lock.release()
 
@@ -244,42 +166,34 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
         raise UsageError(f"tol: {tol!r} is not within {lib.LEY_LEAST_TOLERANCE:g} and {lib.LEY_MOST_TOLERANCE:g}")
     if tol is not None and (preset is not None or levels is not None):
         raise UsageError(f"{'levels' if preset is None else 'preset'} needs tol=None: a tolerance chooses the meshes")
-    tolerance = float(tol) if tol is not None else TOLERANCE_OF_AUTO if method == "auto" else 0.0
+    tolerance = float(tol) if tol is not None else lib.LEY_USUAL_TOLERANCE if method == "auto" else 0.0
     medium = Medium(units_of(units), dielectric, temperature, r_min)
-    options = RunOptions.of(verify, seed, sum, math, variant, plan, tolerance, watcher.state)
-    short, keep, long, fixed = None, None, None, 0
+    options = RunOptions.of(verify, seed, sum, math, variant, plan, watcher.state)
+    short, keep, request = None, None, None
     if method == "cutoff":
         short, keep = short_range_of(medium, space, pair, cutoff, kappa, constants, probe, well_depth, steepness, atoms)
     else:
-        long, fixed, keep = long_range_of(medium, space, kappa, cutoff, mesh_spacing, splitting, window, solver,
-                                          preset, levels, fft)
-        fixed |= lib.LEY_FIX_METHOD if method == "msm" else 0
-    asks = cutoff is not None or any(value is not None for value in meshes.values())
-    return _Sum(atoms, method, tolerance, medium, space, options, short, keep, long, fixed, asks)
+        request, keep = request_of(method, tolerance, medium, space, kappa, cutoff, mesh_spacing, splitting, window,
+                                   solver, preset, levels, fft, sum is not None)
+    return _Sum(atoms, method, tolerance, medium, space, options, keep, short, request)
 
 
 def _grid_for(atoms: Atoms, space: Cell, spacing: Optional[float], padding: Optional[float],
                  n: Optional[Sequence[int]]) -> Grid:
     """The box itself where all space is periodic and nobody asks for another one, else around the atoms."""
-    edges = space.box
-    if padding is None and n is not None and edges is None and all(space.periodic):
-        raise UsageError("n: points along x, y and z cannot fill a cell whose vectors are not along these: give "
-                         "padding, too, for a grid around the atoms")
-    if edges is None or padding is not None:
-        padding = 10.0 if padding is None else padding
-        if n is None:
-            return Grid.around(atoms, 0.5 if spacing is None else spacing, padding)
-        steps = np.maximum(np.asarray(_counts(n)) - 1, 1)
-        low, high = atoms.bounds[0] - padding, atoms.bounds[1] + padding
-        where = np.where(np.asarray(n) > 1, low, (low + high) / 2)
-        lengths = np.where(high > low, high - low, steps * 0.5)
-        return Grid(where, spacing=lengths / steps, n=n)
-    # A whole number of spacings along an edge: the far face is the near one again.
-    counts = np.asarray(_counts(n)) if n is not None else \
-        np.maximum(np.floor(edges / (0.5 if spacing is None else spacing) + 0.5), 1).astype(np.int64)
-    if np.any(counts < 1):
-        raise UsageError(f"n: one point at least along each axis, not {n!r}")
-    return Grid((0, 0, 0), spacing=edges / counts, n=counts.tolist())
+    options = ffi.new("ley_grid_options *")
+    lib.ley_grid_options_default(options)
+    if spacing is not None:
+        options.spacing_A = [spacing] * 3
+        options.given |= lib.LEY_GIVEN_SPACING
+    if n is not None:
+        options.n = _counts(n)
+        options.given |= lib.LEY_GIVEN_N
+    if padding is not None:
+        options.padding_A = padding
+    if padding is not None or (n is not None and not all(space.periodic)):
+        options.given |= lib.LEY_GIVEN_PADDING
+    return Grid.chosen(options, atoms, space)
 
 
 def _warn(report: Dict[str, Any], tolerance: float) -> None:

@@ -55,10 +55,20 @@ class Grid:
 
         Its origin is a multiple of the spacing, so that meshes of one spacing share their points.
         """
+        return cls._made(lambda made, error: lib.ley_grid_around(atoms.pointer, spacing, padding, made, error))
+
+    @classmethod
+    def chosen(cls, options: Any, atoms: Any, space: Any) -> "Grid":
+        """What a ley_grid_options says, of atoms and of the Cell in which they have images."""
+        return cls._made(lambda made, error: lib.ley_grid_choose(options, atoms.pointer, list(space.periodic),
+                                                                    space.vectors.tolist(), made, error))
+
+    @classmethod
+    def _made(cls, make: Any) -> "Grid":
         self = cls.__new__(cls)
         self._c = ffi.new("ley_grid *")
         with Status() as status:
-            status.check(lib.ley_grid_around(atoms.pointer, spacing, padding, self._c, status.pointer))
+            status.check(make(self._c, status.pointer))
         return self
 
     @property

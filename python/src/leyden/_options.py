@@ -16,9 +16,6 @@ from ._engine import Engine, EngineArgument
 from ._errors import FileError, InputError, UsageError, text_of
 from ._report import enum_value
 
-# Verified at least where there is a tolerance, as the command does it.
-POINTS_FOR_TOLERANCE = 256
-
 # A report, or the path of one that the command wrote.
 PlanArgument = Union[None, Mapping[str, Any], str, "os.PathLike[str]"]
 
@@ -66,12 +63,6 @@ class Medium:
     def put(self, to: Any) -> Any:
         to.units, to.dielectric, to.temperature_K, to.r_min_A = self.units, self.dielectric, self.temperature, self.r_min
         return to
-
-
-def direct_of(medium: Medium) -> Any:
-    direct = ffi.new("ley_direct *")
-    lib.ley_direct_default(direct)
-    return medium.put(direct)
 
 
 def _refuse(given: Mapping[str, Any], allowed: Mapping[str, bool], pair: str) -> None:
@@ -149,21 +140,22 @@ def former_solver(solver: Optional[str]) -> Optional[str]:
 FFT_LIBRARIES = ("auto", "fftw", "vkfft", "clfft", "cufft")
 
 
-def long_range_of(medium: Medium, cell: Cell, kappa: Optional[float], cutoff: Optional[float],
-                  mesh_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
-                  solver: Optional[str], preset: Optional[str], levels: Optional[int],
-                  fft: Optional[str]) -> Tuple[Any, int, Any]:
-    """A ley_long_range, which of its fields are not to be chosen, and what it points to."""
-    of = ffi.new("ley_long_range *")
-    lib.ley_long_range_default(of)
+def request_of(method: str, tolerance: float, medium: Medium, cell: Cell, kappa: Optional[float],
+               cutoff: Optional[float], mesh_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
+               solver: Optional[str], preset: Optional[str], levels: Optional[int], fft: Optional[str],
+               has_sum: bool) -> Tuple[Any, List[Any]]:
+    """A ley_request, and what it points to."""
+    request, keep = ffi.new("ley_request *"), [ffi.new("char[]", method.encode())]
+    lib.ley_request_default(request)
+    request.method, request.tolerance = keep[0], tolerance
+    of, fixed = request.potential, lib.LEY_FIX_SUM if has_sum else 0
     if preset is not None:
         if preset != "papers":
             raise UsageError(f"preset: {preset!r} is not papers")
-        lib.ley_long_range_papers(of)
+        lib.ley_long_range_papers(ffi.addressof(request, "potential"))
     medium.put(of)
     cell.put(of)
     of.kappa_per_A = kappa or 0
-    fixed = 0
     if cutoff is not None:
         of.cutoff_A = cutoff
         fixed |= lib.LEY_FIX_CUTOFF
@@ -179,16 +171,19 @@ def long_range_of(medium: Medium, cell: Cell, kappa: Optional[float], cutoff: Op
     if solver is not None:
         of.solver = enum_of(solver, "ley_solver", "LEY_SOLVER_", "solver")
         fixed |= lib.LEY_FIX_SOLVER
+    if preset is not None or levels is not None or fft is not None:
+        fixed |= lib.LEY_FIX_MESHES
     if levels is not None:
         if not 0 <= levels < 2 ** 31:
             raise UsageError(f"levels: {levels} is out of range")
         of.levels = levels
-    keep = None
     if fft not in (None, *FFT_LIBRARIES):
         raise UsageError(f"fft: {fft!r} is none of {', '.join(FFT_LIBRARIES)}")
     if fft not in (None, "auto"):
-        of.fft = keep = ffi.new("char[]", str(fft).encode())
-    return of, fixed, keep
+        keep.append(ffi.new("char[]", str(fft).encode()))
+        of.fft = keep[-1]
+    request.fixed = fixed
+    return request, keep
 
 
 def _plan_of(plan: PlanArgument) -> Mapping[str, Any]:
@@ -227,11 +222,10 @@ class RunOptions:
 
     c: Any
     keep: List[Any]
-    has_sum: bool
 
     @classmethod
     def of(cls, verify: Optional[int], seed: Optional[int], sum: Optional[str], math: str, variant: Optional[str],
-           plan: PlanArgument, tolerance: float, state: Any) -> "RunOptions":
+           plan: PlanArgument, state: Any) -> "RunOptions":
         c, keep = ffi.new("ley_run_options *"), []
         lib.ley_run_options_default(c)
         c.math = enum_of(math, "ley_math", "LEY_MATH_", "math")
@@ -247,8 +241,6 @@ class RunOptions:
         if variant is not None:
             keep.append(ffi.new("char[]", variant.encode()))
             c.variant = keep[-1]
-        if tolerance > 0:
-            c.tolerance, c.verify_least = tolerance, POINTS_FOR_TOLERANCE
         if plan is not None:
             rows = _decisions_of(_plan_of(plan))
             decisions = ffi.new("ley_decision[]", len(rows))
@@ -261,28 +253,24 @@ class RunOptions:
         if state != ffi.NULL:
             c.progress = ffi.addressof(lib, "pyley_progress_take")
             c.progress_context = state
-        return cls(c, keep, sum is not None)
+        return cls(c, keep)
 
-    def _planned(self, name: bytes) -> Optional[str]:
-        for i in range(self.c.decision_count):
-            decision = self.c.decisions[i]
-            if decision.device == ffi.NULL and ffi.string(decision.name) == name:
-                return text_of(decision.value)
-        return None
-
-    def planned_method(self) -> Optional[str]:
-        return self._planned(b"method")
+    @property
+    def is_planned_for_host(self) -> bool:
+        """Whether the plan says that the host does the job alone."""
+        decisions = (self.c.decisions[i] for i in range(self.c.decision_count))
+        return any(d.device == ffi.NULL and ffi.string(d.name) == b"computed_by" for d in decisions)
 
     @property
     def is_for_host(self) -> bool:
         """Whether it is to do the job alone, as the caller or the plan says."""
-        return bool(self.c.by_host) or self._planned(b"computed_by") is not None
+        return bool(self.c.by_host) or self.is_planned_for_host
 
     def take_engine(self, engine: EngineArgument) -> Optional[Engine]:
         """The engine, and None for the host."""
         if engine == "host":
             self.c.by_host = True
             return None
-        if engine is not None and self._planned(b"computed_by") is not None:
+        if engine is not None and self.is_planned_for_host:
             raise UsageError("plan: the host did that job alone, and engine names devices")
         return engine  # type: ignore[return-value]

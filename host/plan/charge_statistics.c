@@ -1,4 +1,4 @@
-#include "long_range/estimate/charge_statistics.h"
+#include "plan/charge_statistics.h"
 
 #include "error.h"
 #include "law/accuracy.h"
@@ -485,7 +485,7 @@ static void take_mean(sampling *s)
 
 /* ---- Where ----------------------------------------------------------------------------------- */
 
-/* Of the mesh, or of those that it is over: all of them where they are few. */
+/* Of the grid, or of those that it is over: all of them where they are few. */
 static void draw_points(const ley_grid *grid, const ley_points *listed, sampling *s)
 {
     uint64_t random = 1;

@@ -1,7 +1,7 @@
 /* What a plan for a tolerance has to know of atoms and map: how many pairs there are, how charges
  * cancel from block to block, how large the potential is. */
-#ifndef LEY_LONG_RANGE_ESTIMATE_CHARGE_STATISTICS_H
-#define LEY_LONG_RANGE_ESTIMATE_CHARGE_STATISTICS_H
+#ifndef LEY_PLAN_CHARGE_STATISTICS_H
+#define LEY_PLAN_CHARGE_STATISTICS_H
 
 #include "leyden.h"
 #include "numerics/cell.h"
@@ -39,7 +39,7 @@ typedef struct charge_statistics {
 ley_status charge_statistics_make(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
                                   charge_statistics *made, ley_error *error);
 
-/* The same of the points of a list, over which that mesh is. They may be where charges are, or
+/* The same of the points of a list, over which that grid is. They may be where charges are, or
  * not: so the volume over which charges are spread is the one that has as many of them within some
  * distance as points have in the mean. */
 ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid,

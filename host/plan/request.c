@@ -1,0 +1,48 @@
+#include "plan/request.h"
+
+#include "calibrate.h"
+#include "error.h"
+#include "law/tolerance_floor.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static ley_status look_at_devices(sum_request *r, ley_error *error)
+{
+    if (r->devices != NULL)
+        return LEY_OK;
+    r->devices = calloc(r->worker_count + 1, sizeof *r->devices);
+    if (r->devices == NULL)
+        return ley_fail_memory(error, r->worker_count * sizeof *r->devices, "a plan");
+    for (size_t i = 0; i < r->worker_count; i++) {
+        const worker *w = &r->workers[i];
+        device_view *view = &r->devices[i];
+        view->info = w->info;
+        view->is_known =
+            calibrate_known(r->is_own_thread ? w->device : worker_device(w), w->info, r->facts, &view->facts);
+    }
+    return LEY_OK;
+}
+
+ley_status sum_request_look(sum_request *r, ley_error *error)
+{
+    charge_statistics *s = &r->statistics;
+    ley_status status = LEY_OK;
+    if (!r->has_statistics)
+        status = charge_statistics_make_points(r->atoms, r->points, &r->grid, &r->asked.potential, s, error);
+    if (status != LEY_OK)
+        return status;
+    if (!r->has_statistics) {
+        s->potential_e_A = fmax(s->potential_e_A, tolerance_floor_share(r->asked.tolerance) * s->terms_e_A);
+        if (s->radius_A > 0) /* of what screening leaves nothing of */
+            s->potential_e_A = fmax(s->potential_e_A, LEY_TOLERANCE_DIGITS * sqrt(s->square_e2) / s->radius_A);
+    }
+    r->has_statistics = true;
+    return look_at_devices(r, error);
+}
+
+void sum_request_end(sum_request *r)
+{
+    free(r->devices);
+    r->devices = NULL;
+}

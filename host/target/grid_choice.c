@@ -1,0 +1,138 @@
+/* Where the points of a map lie, where its user says little of it. */
+#include "core/options.h"
+#include "error.h"
+#include "leyden.h"
+
+#include <math.h>
+
+void ley_grid_options_default(ley_grid_options *options)
+{
+    *options =
+        (ley_grid_options){.size = sizeof *options, .spacing_A = {0.5, 0.5, 0.5}, .n = {1, 1, 1}, .padding_A = 10};
+}
+
+/* The edges of the one box of which all space is. */
+static bool is_box(const bool periodic[3], const double cell_A[3][3], double edge_A[3])
+{
+    for (int i = 0; i < 3; i++) {
+        if (periodic == NULL || !periodic[i] || !(cell_A[i][i] > 0))
+            return false;
+        for (int k = 0; k < 3; k++)
+            if (i != k && cell_A[i][k] != 0)
+                return false;
+        edge_A[i] = cell_A[i][i];
+    }
+    return true;
+}
+
+static bool has(const ley_grid_options *o, unsigned fields)
+{
+    return (o->given & fields) == fields;
+}
+
+static bool is_cell(const ley_grid_options *o, const bool periodic[3], const double cell_A[3][3], double edge_A[3])
+{
+    return (o->given & (LEY_GIVEN_LENGTH | LEY_GIVEN_CENTRE | LEY_GIVEN_PADDING)) == 0 &&
+           !has(o, LEY_GIVEN_N | LEY_GIVEN_SPACING) && is_box(periodic, cell_A, edge_A);
+}
+
+bool ley_grid_is_cell(const ley_grid_options *options, const bool periodic[3], const double cell_A[3][3])
+{
+    double edge_A[3];
+    return is_cell(options, periodic, cell_A, edge_A);
+}
+
+static ley_status check(const ley_grid_options *o, const bool periodic[3], const double cell_A[3][3], ley_error *error)
+{
+    static const unsigned pairs[][2] = {{LEY_GIVEN_LENGTH, LEY_GIVEN_SPACING},
+                                        {LEY_GIVEN_LENGTH, LEY_GIVEN_PADDING},
+                                        {LEY_GIVEN_CENTRE, LEY_GIVEN_PADDING},
+                                        {LEY_GIVEN_CENTRE, LEY_GIVEN_ORIGIN},
+                                        {LEY_GIVEN_PADDING, LEY_GIVEN_ORIGIN}};
+    static const char *const names[] = {"spacing", "n", "length", "centre", "origin", "padding"};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (has(o, pairs[i][0] | pairs[i][1]))
+            return ley_fail(error, LEY_ERROR_USAGE, "grid: %s and %s exclude each other", names[ilogb(pairs[i][0])],
+                            names[ilogb(pairs[i][1])]);
+    if (has(o, LEY_GIVEN_N | LEY_GIVEN_PADDING | LEY_GIVEN_SPACING))
+        return ley_fail(error, LEY_ERROR_USAGE, "grid: two of n, padding and spacing say what the third is");
+    if (has(o, LEY_GIVEN_N) && periodic != NULL && periodic[0] && periodic[1] && periodic[2] &&
+        !(o->given & (LEY_GIVEN_SPACING | LEY_GIVEN_LENGTH | LEY_GIVEN_PADDING)) &&
+        !ley_grid_is_cell(o, periodic, cell_A))
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "n: points along x, y and z cannot fill a cell whose vectors are not along these: give "
+                        "spacing, length or padding, too, for a grid about the atoms");
+    const unsigned of_n =
+        LEY_GIVEN_LENGTH | LEY_GIVEN_CENTRE | (ley_grid_is_cell(o, periodic, cell_A) ? 0u : (unsigned)LEY_GIVEN_ORIGIN);
+    if (!has(o, LEY_GIVEN_N) &&
+        ((o->given & of_n) || o->spacing_A[0] != o->spacing_A[1] || o->spacing_A[0] != o->spacing_A[2]))
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "grid: length, centre, origin and three different spacings need n, how many points it has");
+    return LEY_OK;
+}
+
+ley_status ley_grid_options_check(const ley_grid_options *options, const bool periodic[3], const double cell_A[3][3],
+                                  ley_error *error)
+{
+    ley_grid_options o;
+    const ley_status status = OPTIONS_TAKE(ley_grid_options, padding_A, &o, options, error);
+    return status == LEY_OK ? check(&o, periodic, cell_A, error) : status;
+}
+
+/* So many points, or as many as come next to the spacing: the far face is the near one again. */
+static void fill_cell(const ley_grid_options *o, const double edge_A[3], ley_grid *grid)
+{
+    const double nowhere_A[3] = {0, 0, 0};
+    int64_t n[3];
+    double spacing_A[3];
+    for (int axis = 0; axis < 3; axis++) {
+        const double count = fmin(fmax(round(edge_A[axis] / o->spacing_A[axis]), 1), LEY_MAX_EXTENT + 1.0);
+        n[axis] = has(o, LEY_GIVEN_N) ? o->n[axis] : (int64_t)count;
+        spacing_A[axis] = edge_A[axis] / (double)n[axis];
+    }
+    *grid = ley_grid_orthogonal(has(o, LEY_GIVEN_ORIGIN) ? o->origin_A : nowhere_A, spacing_A, n);
+}
+
+/* So many points along an axis on which the atoms are within these bounds. */
+static void place_axis(const ley_grid_options *o, int axis, const double bounds_A[2], double *origin_A,
+                       double *spacing_A)
+{
+    const double steps = (double)(o->n[axis] - 1), padded_A = bounds_A[1] - bounds_A[0] + 2 * o->padding_A,
+                 edge_A = has(o, LEY_GIVEN_LENGTH) ? o->length_A[axis] : padded_A,
+                 centre_A = has(o, LEY_GIVEN_CENTRE) && !isnan(o->centre_A[0]) ? o->centre_A[axis]
+                                                                               : 0.5 * (bounds_A[0] + bounds_A[1]);
+    const bool has_edge = (o->given & (LEY_GIVEN_LENGTH | LEY_GIVEN_PADDING)) != 0;
+    *spacing_A = has_edge && steps > 0 && edge_A > 0 ? edge_A / steps : o->spacing_A[axis];
+    *origin_A = centre_A - 0.5 * steps * *spacing_A;
+    if (has(o, LEY_GIVEN_ORIGIN))
+        *origin_A = o->origin_A[axis];
+    else if (!has(o, LEY_GIVEN_CENTRE) && !has_edge)
+        *origin_A = *spacing_A * round(*origin_A / *spacing_A);
+}
+
+ley_status ley_grid_choose(const ley_grid_options *options, const ley_atoms *atoms, const bool periodic[3],
+                           const double cell_A[3][3], ley_grid *grid, ley_error *error)
+{
+    ley_grid_options o;
+    ley_grid made;
+    double low_A[3], high_A[3], edge_A[3], origin_A[3], spacing_A[3];
+    ley_status status = OPTIONS_TAKE(ley_grid_options, padding_A, &o, options, error);
+    if (status == LEY_OK)
+        status = check(&o, periodic, cell_A, error);
+    if (status != LEY_OK)
+        return status;
+    if (is_cell(&o, periodic, cell_A, edge_A)) {
+        fill_cell(&o, edge_A, &made);
+    } else if (!has(&o, LEY_GIVEN_N)) {
+        return ley_grid_around(atoms, o.spacing_A[0], o.padding_A, grid, error);
+    } else {
+        ley_atoms_bounds_A(atoms, low_A, high_A);
+        for (int axis = 0; axis < 3; axis++)
+            place_axis(&o, axis, (const double[]){low_A[axis], high_A[axis]}, &origin_A[axis], &spacing_A[axis]);
+        made = ley_grid_orthogonal(origin_A, spacing_A, o.n);
+    }
+    status = ley_grid_check(&made, error);
+    if (status == LEY_OK)
+        *grid = made;
+    return status;
+}
