@@ -34,9 +34,10 @@ lib_libs := -lOpenCL -lcrypto -lz -lm -ldl -pthread
 tool_cflags = $(shell pkg-config --cflags cairo jansson)
 tool_libs   = $(shell pkg-config --libs cairo jansson)
 
-# Whatever lies in the two trees; test_dialects holds it against host/methods/registry.c.
-kernels     := $(sort $(notdir $(wildcard cl/*.cl kernels_cuda/*.cu)))
-kernel_text := $(wildcard cl/*.cl cl/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
+# Whatever lies in cl/, in both languages; test_dialects holds it against host/methods/registry.h.
+sources     := $(sort $(notdir $(wildcard cl/*.cl)))
+kernels     := $(sources) $(sources:.cl=.cu)
+kernel_text := $(wildcard cl/*.cl cl/*.h cl/laws/*.h kernels_cuda/*.cu kernels_cuda/*.cuh)
 lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/*/*.c)) \
                $(wildcard host/*/*.c host/methods/*/*.c host/long_range/*/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
@@ -116,7 +117,7 @@ $(BUILD)/host/numerics/cosines.o: own_flags := -O3
 $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
 $(BUILD)/host/law/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
-$(BUILD)/host/law/reference_block.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
+$(BUILD)/host/law/long_range_block.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
 # It writes kernels' sources, which takes no time that can be measured; optimised or watched by
 # sanitizers, it takes several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all
@@ -192,11 +193,11 @@ $(BUILD)/tests/test_pairs: $(filter-out %/main.o,$(tool_objects))
 
 # The method that CONTRIBUTING.md makes.
 $(BUILD)/tests/tenth_method/%.o $(BUILD)/tests/test_tenth_method.o: own_flags = -Itests $(tool_cflags)
-$(BUILD)/tests/test_tenth_method: $(BUILD)/tests/tenth_method/method.o | $(BUILD)/tests/tenth_method/leyden
+$(BUILD)/tests/test_tenth_method: $(addprefix $(BUILD)/tests/tenth_method/,method.o rows.o) | $(BUILD)/tests/tenth_method/leyden
 
 # And the command that has it.
 $(BUILD)/tests/tenth_method/leyden: $(filter-out %/registry.o,$(tool_objects)) $(BUILD)/libleyden.a \
-                                    $(patsubst %,$(BUILD)/tests/tenth_method/%.o,method command registry)
+                                    $(patsubst %,$(BUILD)/tests/tenth_method/%.o,method rows command registry)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(lib_libs) $(tool_libs)
 

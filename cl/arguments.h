@@ -258,7 +258,7 @@
     NEXT(INT, int, n_atoms) \
     NEXT(READ, atom, gm_points) \
     NEXT(READ, atom, gm_cell) \
-    NEXT(VALUE, atom, limits) \
+    NEXT(VALUE, atom, numbers) \
     NEXT(INT, int, accumulate) \
     NEXT(WRITE, atom, gm_sums)
 

@@ -13,8 +13,8 @@
  *   kappa     of 2^(-kappa r), where the function LEY_IS_SCREENED
  *   n         such functions are computed 2^n times as large, n - kappa r being at least -126
  *   constant  C, of a function that LEY_BRINGS_ARGUMENT
- * terms.h has the same functions, written otherwise, for the judge. Preprocessor only: pair.h makes
- * functions of it. */
+ * laws/pairs.h has the same functions, written otherwise, for the judge. Preprocessor only: pair.h
+ * makes functions of it. */
 #ifndef LEY_PAIR_FORMULAS_H
 #define LEY_PAIR_FORMULAS_H
 

@@ -7,7 +7,7 @@
  *   - LEY_PAIR_VALUE_NAME and LEY_PAIR_CONSTANTS_NAME in pair_formulas.h: the formula that kernels
  *     and host threads compute;
  *   - LEY_PAIR_SLOPE_NAME there: its derivative, for fields;
- *   - LEY_PAIR_TERM_NAME and LEY_PAIR_SLOPE_TERM_NAME in terms.h: the same two in plain double
+ *   - LEY_PAIR_TERM_NAME and LEY_PAIR_SLOPE_TERM_NAME in laws/pairs.h: the same two in plain double
  *     precision, by which all of them are judged. They are written apart from the kernels' on
  *     purpose: neither may be derived from the other.
  * All else is made from the rows: enumerations, checks, messages, the command's names and help,

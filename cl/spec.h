@@ -129,26 +129,19 @@
 /* 1.5 2^23: added to it, a number loses its fraction. */
 #define LEY_EXP2_SHIFT 12582912.0f
 
-/* LEY_TERM of reference.cl: a sum's terms, those of DCS, of MDH, of a long-range sum, or else of
- * the pair function of this number. */
-#define LEY_TERM_DCS 100
-#define LEY_TERM_MDH 101
-#define LEY_TERM_LONG_RANGE 102
-
-/* Whether atoms have a radius, and a depth of their well, for these terms. */
-#define LEY_TERM_HAS_MORE(term) ((term) == LEY_TERM_MDH || LEY_IS_ENERGY(LEY_BRINGS_OF(term)))
-
 /* influence.cl. LEY_MEAN 1: there may be a mean wave. LEY_LONG 1: there are long waves. */
 #define LEY_INFLUENCE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_MEAN, mean) \
     KEY(LEY_LONG, longs)
 
-/* reference.cl. A work-group of LEY_WG work-items computes one point; LEY_SUM is double. */
+/* reference.cl. A work-group of LEY_WG work-items computes one point, by the law of this number
+ * (laws/X.h), of pairs by this function of pair_table.h; LEY_SUM is double. */
 #define LEY_REFERENCE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WG, wg) \
-    KEY(LEY_TERM, term)
+    KEY(LEY_LAW, law) \
+    KEY(LEY_LAW_PAIR, pair)
 
 /* LEY_STORE: how a kernel that computes regions of points stores them. */
 #define LEY_STORE_REGIONS 0 /* one region after the other */

@@ -1,7 +1,9 @@
 #include "flatten.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +65,7 @@ static bool is_include(const char *line, char included[MAX_NAME])
 }
 
 static bool append(flattening *f, const char *file);
+static bool append_all(flattening *f, const char *pattern);
 
 static bool append_lines(flattening *f, FILE *in)
 {
@@ -74,7 +77,7 @@ static bool append_lines(flattening *f, FILE *in)
             fputs(line, f->out);
             continue;
         }
-        ok = append(f, included);
+        ok = strchr(included, '*') != NULL ? append_all(f, included) : append(f, included);
         fprintf(f->out, "#line %u\n", number + 1); /* compilers then speak of this file's own lines again */
     }
     free(line);
@@ -110,11 +113,56 @@ static bool append_open(flattening *f, const char *file, int in)
 static bool append(flattening *f, const char *file)
 {
     const int in = open_in(f->directories, file);
+    const char *ending = strrchr(file, '.');
+    if (in < 0 && errno == ENOENT && ending != NULL && strcmp(ending, ".cu") == 0) {
+        char source[MAX_NAME];
+        snprintf(source, sizeof source, "%.*s.cl", (int)(ending - file), file);
+        return append(f, "dialect.cuh") && append(f, source);
+    }
     if (in < 0)
         return fail(f, file, strerror(errno));
     const bool ok = append_open(f, file, in);
     close(in);
     return ok;
+}
+
+/* In every locale the same order. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* What matches in a folder of a directory, "laws/" and "*.h". Returns how many there were, or
+ * -1. */
+static int append_matches(flattening *f, const char *directory, const char *folder, const char *pattern)
+{
+    char name[MAX_PATH];
+    struct dirent **entries;
+    if (snprintf(name, sizeof name, "%s/%s", directory, folder) >= (int)sizeof name)
+        return 0;
+    const int count = scandir(name, &entries, NULL, by_name);
+    int matches = 0;
+    for (int i = 0; i < count; i++) {
+        if (matches >= 0 && fnmatch(pattern, entries[i]->d_name, FNM_PERIOD) == 0) {
+            snprintf(name, sizeof name, "%s%s", folder, entries[i]->d_name);
+            matches = append(f, name) ? matches + 1 : -1;
+        }
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return matches;
+}
+
+static bool append_all(flattening *f, const char *included)
+{
+    const char *slash = strrchr(included, '/'), *pattern = slash != NULL ? slash + 1 : included;
+    char folder[MAX_NAME];
+    int matches = 0;
+    snprintf(folder, sizeof folder, "%.*s", (int)(pattern - included), included);
+    for (const char *const *directory = f->directories; matches == 0 && *directory != NULL; directory++)
+        matches = append_matches(f, *directory, folder, pattern);
+    return matches != 0 ? matches > 0 : fail(f, included, strerror(ENOENT));
 }
 
 char *flatten_file(const char *const *directories, const char *file, char *fault, unsigned size)

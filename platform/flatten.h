@@ -5,8 +5,10 @@
 
 /* Text of `file` with every `#include "..."` replaced by that file, each once, by whatever names
  * and in whatever circles they include each other; files are looked for in the directories
- * (NULL-terminated) in turn. From malloc; NULL when a file cannot be had, with its name and the
- * reason in `fault` (of `size` bytes): "x.h: No such file or directory". */
+ * (NULL-terminated) in turn. A name with a `*` stands for all files that it matches in the first
+ * directory that has one, in the order of their names. A file X.cu that is nowhere is dialect.cuh
+ * and then X.cl: a kernel as it stands, in CUDA C. From malloc; NULL when a file cannot be had,
+ * with its name and the reason in `fault` (of `size` bytes): "x.h: No such file or directory". */
 char *flatten_file(const char *const *directories, const char *file, char *fault, unsigned size);
 
 #endif

@@ -52,8 +52,9 @@ function code_of(line,    result, i, c, two, quote) {
 }
 
 # The file that a quoted include names: beside the including file, or in one of the directories that
-# -I names.
+# -I names. Of a name with a star, which a kernel may include, the file itself.
 function resolved(name,    path, i, places, count) {
+    if (index(name, "*") && FILENAME ~ /\.cl$/) return FILENAME
     path = FILENAME; sub(/[^\/]*$/, "", path)
     count = split(path "|platform/|host/|cl/" (top == "tests" ? "|tests/|kernels_cuda/" : ""), places, "|")
     for (i = 1; i <= count; i++) {

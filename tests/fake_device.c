@@ -750,7 +750,7 @@ static void run_reference(fake_plan *plan, const dev_launch *launch)
     double(*atoms)[4] = (void *)launch->arguments[reference_at_gm_atoms].buffer->bytes,
     (*points)[4] = (void *)launch->arguments[reference_at_gm_points].buffer->bytes;
     double(*sums)[4] = (void *)launch->arguments[reference_at_gm_sums].buffer->bytes, r_min_A;
-    memcpy(&r_min_A, launch->arguments[reference_at_limits].value, sizeof r_min_A);
+    memcpy(&r_min_A, launch->arguments[reference_at_numbers].value, sizeof r_min_A);
     plan->judged += (int)launch->groups[0];
     for (size_t i = 0; i < launch->groups[0]; i++) {
         const bool is_wrong = plan->wrong_judge > 0 && i >= (size_t)plan->wrong_judge &&

@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include "law/dcs.h"
+#include "law/pairs.h"
 #include "law/reference.h"
 #include "methods/cutoff/short_range.h"
 #include "parallel.h"
@@ -517,6 +519,10 @@ static int copy_kernels(const char *tree, const char *target, const char *change
             continue;
         snprintf(source, sizeof source, "%s/%s", tree, entry->d_name);
         snprintf(path, sizeof path, "%s/%s", target, entry->d_name);
+        if (entry->d_type == DT_DIR) {
+            changes += copy_kernels(source, path, changed, from, to);
+            continue;
+        }
         char *text = support_read_file(source, NULL);
         write_changed(path, text, is_of(entry->d_name, changed) ? from : NULL, to, &changes);
         free(text);

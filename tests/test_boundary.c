@@ -2,6 +2,7 @@
  * writes, SDH, checks, files. */
 #include "support.h"
 
+#include "law/mdh.h"
 #include "law/reference.h"
 #include "law/solvent.h"
 #include "target/boundary.h"

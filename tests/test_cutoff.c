@@ -4,6 +4,7 @@
 #include "pairwise.h"
 #include "short_job.h"
 
+#include "law/pairs.h"
 #include "law/reference.h"
 #include "pair_table.h"
 #include "verify/verification.h"

@@ -3,6 +3,7 @@
 #include "pairwise.h"
 #include "support.h"
 
+#include "law/dcs.h"
 #include "law/reference.h"
 
 #include <math.h>

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_FILES = 128 };
 
@@ -540,20 +541,20 @@ static bool is_shared(const char *file)
     return file[0] != '.' && strcmp(file, "dialect.h") != 0 && strstr(file, "_vectors.h") == NULL;
 }
 
-/* All of cl/, with `from` replaced in `in`, which may be a dialect. */
-static void check_dialects(const char *in, const char *from, const char *to, fault *found)
+/* All of a folder and those in it, with `from` replaced in `in`. */
+static void check_folder(const char *folder, char *const dialects[2], const char *in, const char *from, const char *to,
+                         fault *found)
 {
-    static const char *const paths[] = {"cl/dialect.h", "kernels_cuda/dialect.cuh"};
-    char *dialects[2], path[600];
-    for (size_t i = 0; i < 2; i++)
-        dialects[i] = changed(load_file(paths[i]), strcmp(in, paths[i]) == 0 ? from : NULL, to);
+    char path[600];
     struct dirent **files = NULL;
-    const int count = scandir("cl", &files, NULL, alphasort);
-    assert_true(count >= 10);
+    const int count = scandir(folder, &files, NULL, alphasort);
+    assert_true(count >= 3);
     for (int i = 0; i < count; i++) {
         const char *file = files[i]->d_name;
-        if (is_shared(file)) {
-            snprintf(path, sizeof path, "cl/%s", file);
+        snprintf(path, sizeof path, "%s/%s", folder, file);
+        if (files[i]->d_type == DT_DIR && file[0] != '.')
+            check_folder(path, dialects, in, from, to, found);
+        else if (is_shared(file)) {
             char *text = changed(load_file(path), strcmp(in, path) == 0 ? from : NULL, to);
             check_language(file, text, found);
             check_words(file, text, dialects[0], dialects[1], found);
@@ -562,6 +563,16 @@ static void check_dialects(const char *in, const char *from, const char *to, fau
         free(files[i]);
     }
     free(files);
+}
+
+/* All of cl/, with `from` replaced in `in`, which may be a dialect. */
+static void check_dialects(const char *in, const char *from, const char *to, fault *found)
+{
+    static const char *const paths[] = {"cl/dialect.h", "kernels_cuda/dialect.cuh"};
+    char *dialects[2];
+    for (size_t i = 0; i < 2; i++)
+        dialects[i] = changed(load_file(paths[i]), strcmp(in, paths[i]) == 0 ? from : NULL, to);
+    check_folder("cl", dialects, in, from, to, found);
     free(dialects[0]);
     free(dialects[1]);
 }
@@ -579,6 +590,7 @@ static void test_dialects(void **state)
          "local_reads.cl: LEY_LOCAL_SIZE is only in the dialect of CUDA C"},
         {"cl/roots.cl", "LEY_GLOBAL_ID(0)", "get_global_id(0)",
          "roots.cl: get_global_id is a word of one language alone"},
+        {"cl/laws/pairs.h", "point.x - a.x", "threadIdx.x", "pairs.h: threadIdx is a word of one language alone"},
         {"cl/roots.cl", "LEY_GLOBAL_ID(0)", "threadIdx.x", "roots.cl: threadIdx is a word of one language alone"},
         {"cl/local_reads.cl", "LEY_ATOM(0, 0, 0, 0)", "(atom)(0, 0, 0, 0)",
          "local_reads.cl: (atom)( is for one language alone"},
@@ -592,8 +604,9 @@ static void test_dialects(void **state)
 
 /* ---- Files of kernels_cuda/ ------------------------------------------------------------------ */
 
-/* X.cu is the dialect, then cl/X.cl. A function that it has of its own, "#define OWN_f", is one
- * that the source leaves to it, "#ifdef OWN_f" or "#ifndef OWN_f", and both have it. */
+/* X.cu, where there is one, is the dialect, then cl/X.cl. A function that it has of its own,
+ * "#define OWN_f", is one that the source leaves to it, "#ifdef OWN_f" or "#ifndef OWN_f", and both
+ * have it. */
 static void check_cuda_file(const char *kernel, const char *text, const char *source, fault *found)
 {
     char included[128], word[MAX_KEY], place[2][MAX_KEY + 16];
@@ -627,22 +640,25 @@ static void check_cuda(const char *kernel, const char *from, const char *to, fau
 static void test_cuda_files(void **state)
 {
     (void)state;
+    int count = 0;
     for (const kernel_kind *const *kind = kernel_registry; *kind != NULL; kind++) {
         fault found = {""};
         char file[64];
-        snprintf(file, sizeof file, "%s.cl", (*kind)->name);
-        if (!is_shared(file))
+        snprintf(file, sizeof file, "kernels_cuda/%s.cu", (*kind)->name);
+        if (access(file, R_OK) != 0)
             continue;
+        count++;
         check_cuda((*kind)->name, NULL, NULL, &found);
         only(&found, "");
     }
+    assert_true(count > 0);
     static const struct {
         const char *kernel, *from, *to, *expected;
     } changes[] = {
-        {"roots", "#include \"roots.cl\"", "", "roots.cu does not include dialect.cuh and then roots.cl"},
-        {"roots", "\"dialect.cuh\"", "\"spec.h\"", "roots.cu does not include dialect.cuh and then roots.cl"},
-        {"roots", "#include \"roots.cl\"", "#define OWN_roots\n#include \"roots.cl\"",
-         "roots.cu: OWN_roots is not asked for in the source"},
+        {"mdh", "#include \"mdh.cl\"", "", "mdh.cu does not include dialect.cuh and then mdh.cl"},
+        {"mdh", "\"dialect.cuh\"", "\"spec.h\"", "mdh.cu does not include dialect.cuh and then mdh.cl"},
+        {"mdh", "#include \"mdh.cl\"", "#define OWN_mdh\n#include \"mdh.cl\"",
+         "mdh.cu: OWN_mdh is not asked for in the source"},
         {"dcs", "OWN_sum_atoms\n#endif", "OWN_store\n#endif", "dcs.cu: OWN_store is not asked for in the source"},
         {"dcs", "LEY_FN void sum_atoms", "LEY_FN void sum_all_atoms", "dcs.cu has no function sum_atoms of its own"},
     };

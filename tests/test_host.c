@@ -5,6 +5,7 @@
 #include "core/sizes.h"
 #include "error.h"
 #include "law/accuracy.h"
+#include "law/dcs.h"
 #include "law/reference.h"
 #include "layout/padding.h"
 #include "methods/dcs/pack.h"

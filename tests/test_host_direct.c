@@ -1,9 +1,13 @@
 /* Direct sums of the host, many points at once, against sums in extended precision: plain and
  * screened, far and near, at an atom's own place and within r_min; what it leaves to the reference;
  * and that an error in a digit would be seen. */
+#include "law/reference.h"
 #include "support.h"
 
-#include "law/reference_block.h"
+#include "law/dcs.h"
+#include "law/long_range_sum.h"
+#include "law/mdh.h"
+#include "law/pairs.h"
 #include "schedule/host_direct.h"
 
 #include "spec.h"
@@ -47,7 +51,7 @@ static ley_atoms *some_atoms(size_t n, double edge_A)
 static reference_terms terms_of(const ley_atoms *atoms, double kappa_per_A, double r_min_A)
 {
     return (reference_terms){
-        .term = LEY_TERM_LONG_RANGE, .constant = 560.7, .atoms = atoms, .r_min_A = r_min_A, .kappa_per_A = kappa_per_A};
+        .law = &law_long_range, .constant = 560.7, .atoms = atoms, .r_min_A = r_min_A, .kappa_per_A = kappa_per_A};
 }
 
 /* C sum q/d exp(-kappa d), d = max(|r - r_j|, r_min). */
@@ -136,7 +140,7 @@ static void test_plain_sums(void **state)
     (void)state;
     ley_atoms *atoms = some_atoms(ATOMS, 30);
     reference_terms t = terms_of(atoms, 0.5, 0.01);
-    t.term = LEY_TERM_DCS;
+    t.law = &law_dcs;
     const host_direct_points at = points_of(atoms, 30, 0.01);
     double value[HOST_DIRECT_POINTS], again[HOST_DIRECT_POINTS];
     host_direct_sum(&t, &at, value);
@@ -152,22 +156,21 @@ static void test_which_sums(void **state)
     (void)state;
     ley_atoms *atoms = some_atoms(2, 10);
     reference_terms t = terms_of(atoms, 0, 0.01);
-    const cell layer = {.dimensions = 2};
     assert_true(host_direct_can(&t));
     for (int dimensions = 0; dimensions <= 3; dimensions++) {
         const cell repeated = {.dimensions = dimensions};
         t.cell = &repeated;
         assert_int_equal(host_direct_can(&t), dimensions == 0);
     }
-    t.cell = &layer;
-    t.term = LEY_TERM_DCS;
+    t.cell = NULL;
+    t.law = &law_dcs;
     assert_true(host_direct_can(&t));
     t.excluded_count = 1;
     assert_false(host_direct_can(&t));
     t.excluded_count = 0;
-    t.term = LEY_TERM_MDH;
+    t.law = &law_mdh;
     assert_false(host_direct_can(&t));
-    t.term = LEY_PAIR_YUKAWA;
+    t.law = &law_pairs;
     assert_false(host_direct_can(&t));
     ley_atoms_destroy(atoms);
 }
@@ -209,7 +212,7 @@ static void test_the_judges_sums(void **state)
                                    ? ley_atoms_positions_A(atoms)[3 * i + axis] + 0.02 * (double)(i % 4) * (axis == 1)
                                    : 25 * share_of(3 * i + axis);
     for (size_t k = 0; k < 16; k++) {
-        const reference_terms t = {.term = k % 8 == 7 ? LEY_TERM_DCS : LEY_TERM_LONG_RANGE,
+        const reference_terms t = {.law = k % 8 == 7 ? &law_dcs : &law_long_range,
                                    .constant = -3.25,
                                    .atoms = atoms,
                                    .r_min_A = k < 8 ? 1e-3 : 3,

@@ -4,6 +4,7 @@
 #include "pairwise.h"
 #include "support.h"
 
+#include "law/mdh.h"
 #include "law/reference.h"
 #include "spec.h"
 #include "verify/verification.h"

@@ -3,6 +3,7 @@
  * order that they are sorted into. */
 #include "support.h"
 
+#include "law/mdh.h"
 #include "law/reference.h"
 #include "layout/space_order.h"
 

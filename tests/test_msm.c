@@ -5,6 +5,7 @@
 
 #include "fft.h"
 #include "law/accuracy.h"
+#include "law/long_range_sum.h"
 #include "law/reference.h"
 #include "long_range/method.h"
 #include "memory.h"
@@ -26,7 +27,7 @@ typedef struct off {
 
 static reference_value right_at(const ley_atoms *atoms, const ley_long_range *r, const double point_A[3])
 {
-    const reference_terms t = {.term = LEY_TERM_LONG_RANGE,
+    const reference_terms t = {.law = &law_long_range,
                                .shares = {.mesh = 1},
                                .constant = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
                                .atoms = atoms,

@@ -3,6 +3,7 @@
 #include "pairwise.h"
 #include "support.h"
 
+#include "law/long_range_sum.h"
 #include "law/reference.h"
 #include "numerics/lattice_sum.h"
 
@@ -143,7 +144,7 @@ static off compare(const problem *p, const ley_map *map, int64_t step)
     ley_atoms *atoms = atoms_of(p);
     cell c;
     assert_ok(cell_make(p->range.periodic, p->range.cell_A, &c, &error));
-    reference_terms terms = {.term = LEY_TERM_LONG_RANGE,
+    reference_terms terms = {.law = &law_long_range,
                              .shares = {.mesh = 1},
                              .constant = constant_of(&p->range),
                              .atoms = atoms,

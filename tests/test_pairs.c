@@ -4,6 +4,7 @@
 
 #include "../tools/cutoff_options.h"
 #include "../tools/short_range_options.h"
+#include "law/pairs.h"
 #include "law/reference.h"
 #include "methods/cutoff/short_range.h"
 
@@ -34,8 +35,7 @@ static double ley_polynomial_exp2(double x)
 #define LEY_PAIR which
 #include "pair.h"
 
-#define LEY_TERM_FN static inline
-#include "terms.h"
+#include "laws/pairs.h"
 
 static const double a_A = 10, log2_e = 1.4426950408889634;
 static const int first_exponent = 7; /* n of screened functions */
@@ -298,7 +298,7 @@ static void test_ranges_of_options(void **state)
 
 /* Where the pieces of a row are needed. */
 static const char *const sources[] = {"host/methods/cutoff/overflow.c", "host/methods/cutoff/problem.c",
-                                      "host/methods/cutoff/short_range.c", "host/law/reference.c"};
+                                      "host/methods/cutoff/short_range.c", "host/law/pairs.c"};
 static const char *const pieces[] = {"LEY_PAIR_NOWHERE",
                                      "LEY_PAIR_VALUE_NOWHERE=inverse_r",
                                      "LEY_PAIR_CONSTANTS_NOWHERE={0}",
@@ -311,7 +311,7 @@ enum { SOURCES = sizeof sources / sizeof *sources, PIECES = sizeof pieces / size
 static void plant_row(const char *folder, int number)
 {
     char command[512], path[256], row[256];
-    snprintf(command, sizeof command, "cp cl/*.h '%s'", folder);
+    snprintf(command, sizeof command, "cp -r cl/*.h cl/laws '%s'", folder);
     assert_int_equal(system(command), 0);
     snprintf(path, sizeof path, "%s/pair_table.h", folder);
     snprintf(

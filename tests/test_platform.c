@@ -528,9 +528,37 @@ static void test_flattening(void **state)
     assert_non_null(strstr(text, "#include <c.h>\nlast\n"));
     assert_null(strstr(text, "include \""));
     free(text);
+    /* All that match, in the order of their names, but for what is there already. */
+    char folder[300];
+    snprintf(folder, sizeof folder, "%s/some", directory);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    write_file(folder, "z.h", "zeroth\n");
+    write_file(folder, "a.h", "#include \"some/m.h\"\nsecond\n");
+    write_file(folder, "m.h", "first\n");
+    write_file(folder, "m.c", "none\n");
+    write_file(directory, "a.cl", "#include \"some/*.h\"\nlast\n");
+    text = flatten_file(directories, "a.cl", missing, sizeof missing);
+    assert_non_null(text);
+    assert_true(strncmp(text, "first\n", 6) == 0 && strstr(text, "none") == NULL);
+    assert_true(strstr(text, "first") < strstr(text, "second") && strstr(text, "second") < strstr(text, "zeroth") &&
+                strstr(text, "zeroth") < strstr(text, "last"));
+    free(text);
+    write_file(directory, "a.cl", "#include \"none/*.h\"\n");
+    assert_null(flatten_file(directories, "a.cl", missing, sizeof missing));
+    assert_string_equal(missing, "none/*.h: No such file or directory");
     write_file(directory, "a.cl", "#include \"nowhere.h\"\n");
     assert_null(flatten_file(directories, "a.cl", missing, sizeof missing));
     assert_string_equal(missing, "nowhere.h: No such file or directory");
+
+    /* A kernel of both languages is one file. */
+    write_file(directory, "dialect.cuh", "words\n");
+    write_file(directory, "own.cl", "sum\n");
+    text = flatten_file(directories, "own.cu", missing, sizeof missing);
+    assert_non_null(text);
+    assert_string_equal(text, "words\nsum\n");
+    free(text);
+    assert_null(flatten_file(directories, "none.cu", missing, sizeof missing));
+    assert_string_equal(missing, "none.cl: No such file or directory");
 
     ley_error error = {0};
     char *embedded = NULL;

@@ -1,19 +1,18 @@
 /* Atoms that points of a list exclude, on every device of this machine: potentials and fields of
  * every method, in open space and in cells, are those of a sum in double precision that leaves the
  * nearest image of these atoms out, and are judged by it. And which atoms are at the points. */
+#include <math.h>
+
 #include "support.h"
 
+#include "laws/pairs.h"
 #include "numerics/lattice_sum.h"
 #include "short_job.h"
 #include "target/points.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LEY_TERM_FN static inline
-#include "terms.h"
 
 static ley_engine *engine; /* of the device under test */
 

@@ -5,7 +5,9 @@
 
 #include "expression/expression.h"
 #include "expression/slope.h"
-#include "law/reference_field.h"
+#include "law/dcs.h"
+#include "law/pairs.h"
+#include "law/reference.h"
 #include "short_job.h"
 
 #include <math.h>
@@ -83,7 +85,7 @@ static void test_slope_too_long(void **state)
 static reference_terms terms_of(const ley_atoms *atoms, const ley_short_range *range, const expression *formula,
                                 const expression *slope)
 {
-    return (reference_terms){.term = range != NULL ? (int)range->pair : LEY_TERM_DCS,
+    return (reference_terms){.law = range != NULL ? &law_pairs : &law_dcs,
                              .constant = 1,
                              .atoms = atoms,
                              .r_min_A = 0.05,

@@ -3,6 +3,7 @@
  * point, and the same bytes by whatever pieces and order. */
 #include "support.h"
 
+#include "law/pairs.h"
 #include "law/reference.h"
 #include "short_job.h"
 

@@ -3,6 +3,7 @@
  * map has the point, and by whatever pieces and order it was computed. */
 #include "support.h"
 
+#include "law/dcs.h"
 #include "law/reference.h"
 
 #include <math.h>

@@ -1,8 +1,9 @@
-/* The judge's kernel: on each device it says what the host says, of every term, and a wrong one
+/* The judge's kernel: on each device it says what the host says, of every law, and a wrong one
  * does not pass its own test. */
 #include "support.h"
 
 #include "engine/engine.h"
+#include "law/dcs.h"
 #include "spec.h"
 #include "verify/reference_kernel.h"
 
@@ -12,8 +13,8 @@
 
 static const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
-/* Every term, open and in triclinic cells, with more atoms than a launch takes and with few. */
-static reference_terms terms_of(int term, int periodic, size_t many, ley_short_range *range)
+/* Every law, open and in triclinic cells, with more atoms than a launch takes and with few. */
+static reference_terms terms_of(const law *l, int pair, int periodic, size_t many, ley_short_range *range)
 {
     static const double cell_A[3][3] = {{14, 0, 0}, {3, 13, 0}, {-2, 1, 15}};
     support_options o;
@@ -26,14 +27,13 @@ static reference_terms terms_of(int term, int periodic, size_t many, ley_short_r
         range->periodic[i] = periodic >> i & 1;
         memcpy(range->cell_A[i], cell_A[i], sizeof cell_A[i]);
     }
-    reference_terms t = {.term = term,
+    range->pair = (ley_pair)pair;
+    reference_terms t = {.law = l,
                          .constant = -3,
                          .r_min_A = 0.4,
                          .kappa_per_A = 0.2,
-                         .range = range,
+                         .range = l->has_pairs ? range : NULL,
                          .largest_A = many > 1000 ? 700 : 0};
-    if (term < LEY_TERM_DCS)
-        range->pair = (ley_pair)term;
     t.atoms = support_crowd(many, &grid, 6, 11);
     return t;
 }
@@ -58,25 +58,39 @@ static void compare_kernel(worker *w, const reference_terms *t)
     for (int i = 0; i < POINTS; i++) {
         const reference_value right = reference_sum(t, point_A[i]);
         if (!reference_agrees(&sums[i], &right) || fabs(sums[i].lower - right.lower) > 1e-9 * right.absolute)
-            fail_msg("term %d at point %d: %.17g of %.17g, not %.17g of %.17g", t->term, i, sums[i].value,
-                     sums[i].absolute, right.value, right.absolute);
+            fail_msg("%s %d at point %d: %.17g of %.17g, not %.17g of %.17g", t->law->name,
+                     t->range != NULL ? (int)t->range->pair : 0, i, sums[i].value, sums[i].absolute, right.value,
+                     right.absolute);
         assert_true(right.absolute > 0 && isfinite(sums[i].value));
     }
     reference_kernel_destroy(&k);
 }
 
-static void check_terms(worker *w, void *context)
+static void check_law(worker *w, const law *l, int pair, size_t many)
+{
+    for (int periodic = 0; periodic <= (l->has_pairs ? 7 : 0); periodic += support_is_quick() ? 7 : 3 + periodic % 2) {
+        ley_short_range range;
+        reference_terms t = terms_of(l, pair, periodic, many, &range);
+        compare_kernel(w, &t);
+        ley_atoms_destroy((ley_atoms *)t.atoms);
+    }
+}
+
+static void check_laws(worker *w, void *context)
 {
     (void)context;
-    const int terms[] = {LEY_TERM_DCS, LEY_TERM_MDH, LEY_TERM_LONG_RANGE, 0, 1, 2, 3, 4, 5, 6, 7, 8};
-    for (size_t i = 0; i < sizeof terms / sizeof terms[0]; i += support_is_quick() && i > 3 ? 3 : 1)
-        for (int periodic = 0; periodic <= (terms[i] < LEY_TERM_DCS ? 7 : 0);
-             periodic += support_is_quick() ? 7 : 3 + periodic % 2) {
-            ley_short_range range;
-            reference_terms t = terms_of(terms[i], periodic, i % 3 == 0 ? 3000 : 150, &range);
-            compare_kernel(w, &t);
-            ley_atoms_destroy((ley_atoms *)t.atoms);
-        }
+    for (const law *const *l = law_registry; *l != NULL; l++)
+        for (int pair = 0; pair < ((*l)->has_pairs ? LEY_PAIR_EXPRESSION : 1); pair += support_is_quick() ? 3 : 1)
+            check_law(w, *l, pair, pair % 3 == 0 ? 3000 : 150);
+}
+
+/* Each law has a number and a name of its own. */
+static void test_registry(void **state)
+{
+    (void)state;
+    for (const law *const *l = law_registry; *l != NULL; l++)
+        for (const law *const *other = law_registry; other != l; other++)
+            assert_true((*l)->number != (*other)->number && strcmp((*l)->name, (*other)->name) != 0);
 }
 
 static int judge_on(const char *selector, const ley_device_info *info)
@@ -84,7 +98,7 @@ static int judge_on(const char *selector, const ley_device_info *info)
     ley_engine *engine = NULL;
     if (!info->has_double || !support_open(selector, "the judge's kernel", &engine))
         return 1;
-    engine_run(engine, 0, &(engine_task){.run = check_terms}, NULL);
+    engine_run(engine, 0, &(engine_task){.run = check_laws}, NULL);
     ley_engine_destroy(engine);
     return 0;
 }
@@ -105,7 +119,7 @@ static int wrong_judge_on(const char *selector, const ley_device_info *info)
         return 1;
     ley_error error = {0};
     ley_atoms *atoms = support_crowd(50, &grid, 6, 11);
-    const reference_terms t = {.term = LEY_TERM_DCS, .constant = 1, .atoms = atoms, .r_min_A = 0.4};
+    const reference_terms t = {.law = &law_dcs, .constant = 1, .atoms = atoms, .r_min_A = 0.4};
     reference_trial *trial;
     dev_kernel built;
     assert_ok(reference_trial_create(&t, &trial, &error));
@@ -128,6 +142,7 @@ static void test_a_wrong_judge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_registry),
         cmocka_unit_test(test_the_judges_kernel),
         cmocka_unit_test(test_a_wrong_judge),
     };

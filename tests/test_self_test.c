@@ -171,6 +171,10 @@ static void copy_tree(const char *tree, const char *top)
         if (entry->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "%s/%s", tree, entry->d_name);
+        if (entry->d_type == DT_DIR) {
+            copy_tree(path, top);
+            continue;
+        }
         char *text = support_read_file(path, NULL);
         snprintf(path, sizeof path, "%s/%s/%s", top, tree, entry->d_name);
         write_file(path, text);

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "law/accuracy.h"
+#include "law/pairs.h"
 #include "law/reference.h"
 #include "layout/binning.h"
 #include "methods/cutoff/short_range.h"
@@ -429,7 +430,7 @@ static void test_slack_of_places(void **state)
             ley_error error = {0};
             ley_atoms *atoms = NULL;
             assert_ok(ley_atoms_create(1, position_A + 3 * i, charge_e, NULL, &atoms, &error));
-            reference_terms t = {.term = pair, .constant = 5, .atoms = atoms, .r_min_A = r_min_A, .range = &s};
+            reference_terms t = {.law = &law_pairs, .constant = 5, .atoms = atoms, .r_min_A = r_min_A, .range = &s};
             right[i] = reference_sum(&t, (double[3]){0});
             t.largest_A = s.cutoff_A * place / 2e-7;
             wider[i] = reference_sum(&t, (double[3]){0});

@@ -3,13 +3,11 @@
  * it, a file and a row. No file of host/, platform/ or tools/ knows of it. */
 #include "support.h"
 
-#include "methods/cutoff/method.h"
-#include "methods/dcs/kernel.h"
-#include "methods/dcs/method.h"
-#include "methods/mdh/kernel.h"
-#include "methods/mdh/method.h"
+#include "engine/engine.h"
+#include "law/reference.h"
 #include "methods/registry.h"
 #include "tenth_method/method.h"
+#include "verify/reference_kernel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,14 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The registries, as methods/registry.c has them, and the tenth row. */
-const method *const method_registry[] = {&method_dcs, &method_mdh, &method_cutoff, &method_squares, NULL};
-const kernel_kind *const kernel_registry[] = {&dcs_kind, &mdh_kind, &sum_parts_kind, &squares_kind, NULL};
-
 /* Kernels are read from a folder that has the new one beside the others. */
 static void take_kernels(const char *from, const char *to)
 {
-    static const char *const files[] = {"squares.cl", "squares.cu", "squares.h"};
+    static const char *const files[] = {"squares.cl", "squares.h", "laws/squares.h"};
     static int number;
     char folder[256], tree[300], path[400];
     snprintf(folder, sizeof folder, "%s/kernels%d", support_directory(), ++number);
@@ -84,7 +78,8 @@ static ley_status sum_of(ley_engine *engine, const ley_map *map, int64_t slab_pl
         assert_string_equal(r->method, "squares");
         assert_int_equal(ley_report_note(r, "planes")->count, ley_map_grid(map)->n[2]);
         assert_true(ley_report_note(r, "sum_of_squares")->number[0] == *sum);
-        assert_int_equal(r->accuracy.points, 0); /* no sum over atoms, and nothing to verify */
+        assert_int_equal(r->accuracy.points, 1);
+        assert_true(r->accuracy.passed && r->accuracy.max_error < r->accuracy.tolerance);
     }
     ley_job_destroy(job);
     return status;
@@ -194,6 +189,78 @@ static void test_wrong_kernels(void **state)
     ley_map_destroy(map);
 }
 
+/* What its self-test does not see, as rows there are shorter, verification does. */
+static void test_wrong_sums(void **state)
+{
+    (void)state;
+    static const int64_t n[3] = {130, 3, 12};
+    ley_map *map = wavy(n);
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    double sum;
+    take_kernels("i < n; i += 64", "i < (n > 200 ? n - 1 : n); i += 64");
+    assert_ok(ley_engine_create("all", &engine, &error));
+    assert_int_equal(sum_of(engine, map, 0, &sum, &error), LEY_ERROR_WRONG_RESULT);
+    ley_engine_destroy(engine);
+    ley_error_clear(&error);
+    ley_map_destroy(map);
+}
+
+/* Devices judge by the law's term what the host judges by its sum. */
+static void judge(worker *w, void *context)
+{
+    const reference_terms *t = context;
+    const double point_A[1][3] = {{0}};
+    reference_trial *trial;
+    dev_kernel built;
+    reference_kernel kernel;
+    reference_value sum;
+    ley_error error = {0};
+    assert_ok(reference_trial_create(t, &trial, &error));
+    assert_ok(reference_kernel_build(w->device, trial, &built, &error));
+    reference_trial_destroy(trial);
+    assert_ok(reference_kernel_create(&built, t, &kernel, &error));
+    assert_ok(reference_kernel_run(&kernel, 1, point_A, NULL, &sum, &error));
+    const reference_value right = reference_sum(t, point_A[0]);
+    assert_true(reference_agrees(&sum, &right) && right.value > 0);
+    reference_kernel_destroy(&kernel);
+}
+
+/* One whose term is wrong does not pass the test of its kernel. */
+static void judge_wrongly(worker *w, void *context)
+{
+    reference_trial *trial;
+    dev_kernel built;
+    ley_error error = {0};
+    assert_ok(reference_trial_create(context, &trial, &error));
+    assert_int_equal(reference_kernel_build(w->device, trial, &built, &error), LEY_ERROR_WRONG_RESULT);
+    reference_trial_destroy(trial);
+    ley_error_clear(&error);
+}
+
+static void judge_on_devices(void (*run)(worker *w, void *context))
+{
+    static const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {9, 9, 9}};
+    ley_error error = {0};
+    ley_engine *engine = NULL;
+    ley_atoms *atoms = support_crowd(500, &grid, 1, 3);
+    reference_terms t = {.law = &law_squares, .constant = 1, .atoms = atoms};
+    assert_ok(ley_engine_create(NULL, &engine, &error));
+    if (engine->workers[0].info->has_double)
+        engine_run(engine, 0, &(engine_task){.run = run}, &t);
+    ley_engine_destroy(engine);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_judges(void **state)
+{
+    (void)state;
+    take_kernels(NULL, NULL);
+    judge_on_devices(judge);
+    take_kernels("(q_e * q_e)", "(q_e)");
+    judge_on_devices(judge_wrongly);
+}
+
 /* ---- In the command -------------------------------------------------------------------------- */
 
 /* What `leyden WORDS` says, of the command that stands beside this program's own files. */
@@ -246,6 +313,8 @@ static void test_command(void **state)
     assert_says(words, 0, "\"planes\": 31");
     assert_says("squares --help", 0, "say the root of their mean, too");
     assert_says("squares nothing.dx", 2, "nothing.dx: No such file");
+    assert_says("bench --kernel squares --device cpu --dims 64,16,9 --json -", 0, "\"variant\": \"rows\"");
+    assert_says("bench --kernel squares --device cpu --dims 64,16,9", 0, "problem: 64 x 16 x 9 points");
     assert_says("help", 0, "Sums the squares of a map's values.");
     assert_says("map --mean", 1, "unknown option '--mean'");
     assert_says("map x.pqr -o x.dx --method squares", 1, "it must be one of auto, dcs, cutoff, msm\n");
@@ -256,8 +325,9 @@ static void test_command(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry),      cmocka_unit_test(test_sums),    cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_wrong_kernels), cmocka_unit_test(test_command),
+        cmocka_unit_test(test_registry),      cmocka_unit_test(test_sums),       cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_wrong_kernels), cmocka_unit_test(test_wrong_sums), cmocka_unit_test(test_judges),
+        cmocka_unit_test(test_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

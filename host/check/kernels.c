@@ -208,13 +208,17 @@ static ley_status try_reference(check_run *run, const kernel_case *c, dev_kernel
     ley_short_range range;
     ley_atoms *atoms = NULL;
     reference_trial *trial = NULL;
+    const law *const *l = law_registry;
+    while ((*l)->number != value_of_key(c, "LEY_LAW"))
+        l++;
     ley_short_range_default(&range);
-    const int term = c->spec[kernel_key_count(c->kind) - 1];
-    reference_terms terms = {.term = term, .constant = 332, .r_min_A = 1, .kappa_per_A = 0.1, .shares = {.mesh = 1e-3}};
-    if (term < LEY_TERM_DCS) {
-        range.pair = (ley_pair)term;
-        terms.range = &range;
-    }
+    range.pair = (ley_pair)value_of_key(c, "LEY_LAW_PAIR");
+    reference_terms terms = {.law = *l,
+                             .constant = 332,
+                             .r_min_A = 1,
+                             .kappa_per_A = 0.1,
+                             .range = (*l)->has_pairs ? &range : NULL,
+                             .shares = {.mesh = 1e-3}};
     ley_status status = make_atoms(&atoms, error);
     terms.atoms = atoms;
     if (status == LEY_OK)

@@ -2,6 +2,7 @@
 
 #include "cancel.h"
 #include "error.h"
+#include "law/dcs.h"
 #include "law/reference.h"
 #include "memory.h"
 #include "parallel.h"

@@ -17,8 +17,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#define LEY_TERM_FN static inline
-#include "terms.h"
+#include "laws/long_range.h"
 
 typedef struct periodic_sum periodic_sum;
 

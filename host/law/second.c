@@ -1,5 +1,8 @@
 #include "law/second.h"
 
+#include "law/pairs.h"
+#include "law/reference.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +13,7 @@ ley_status second_begin(const reference_terms *t, second_sum *s, ley_error *erro
     static const bool open[3] = {false, false, false};
     static const double axes_A[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     *s = (second_sum){.terms = t};
-    if (t->term == LEY_TERM_LONG_RANGE && t->cell != NULL)
+    if (t->cell != NULL)
         s->cell = *t->cell;
     else {
         const bool has_images = t->range != NULL;
@@ -19,7 +22,7 @@ ley_status second_begin(const reference_terms *t, second_sum *s, ley_error *erro
         if (status != LEY_OK)
             return status;
     }
-    if (t->term != LEY_TERM_LONG_RANGE || s->cell.dimensions == 0)
+    if (t->range != NULL || s->cell.dimensions == 0)
         return LEY_OK;
     const size_t n = ley_atoms_count(t->atoms);
     for (size_t j = 0; j < n; j++)
@@ -60,15 +63,7 @@ static long double length_of(const double x_A[3])
 /* Of a sum without a cutoff, q included, at a distance. */
 static long double charge_term(const reference_terms *t, size_t j, long double r_A)
 {
-    const long double q_e = ley_atoms_charges_e(t->atoms)[j], kappa = t->kappa_per_A, safe_A = fmaxl(r_A, t->r_min_A);
-    const long double radius_A = ley_atoms_radii_A(t->atoms)[j];
-    if (q_e == 0)
-        return 0;
-    if (t->term == LEY_TERM_DCS)
-        return q_e / safe_A;
-    if (t->term == LEY_TERM_LONG_RANGE)
-        return q_e * expl(-kappa * safe_A) / safe_A;
-    return kappa < 1e-9L ? q_e / r_A : q_e * expl(kappa * (radius_A - r_A)) / (r_A * (1 + kappa * radius_A));
+    return ley_atoms_charges_e(t->atoms)[j] != 0 ? t->law->second(t, j, r_A) : 0;
 }
 
 /* Of a sum with a cutoff. */

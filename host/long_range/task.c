@@ -3,6 +3,7 @@
 #include "core/options.h"
 #include "error.h"
 #include "law/long_range.h"
+#include "law/long_range_sum.h"
 #include "log.h"
 #include "long_range/fourier/device_long_wavelengths.h"
 #include "long_range/fourier/kept_spectrum.h"
@@ -511,7 +512,7 @@ void msm_terms(const void *context, reference_terms *t)
 {
     const msm_task *task = context;
     const accuracy_limits all = msm_limits(task);
-    *t = (reference_terms){.term = LEY_TERM_LONG_RANGE,
+    *t = (reference_terms){.law = &law_long_range,
                            .shares = {own_error(task) / all.tolerance, cutoff_place_A(&task->near) / all.tolerance},
                            .constant = task->constant,
                            .atoms = task->near.atoms,
@@ -529,7 +530,7 @@ bool msm_by_host(const void *context, host_sum *sum)
     const msm_task *task = context;
     const bool is_list = task->near.map == NULL;
     const unsigned all = MSM_PLANNED | LEY_FIX_SUM;
-    *sum = (host_sum){.terms = {.term = LEY_TERM_LONG_RANGE,
+    *sum = (host_sum){.terms = {.law = &law_long_range,
                                 .shares = {.mesh = 1},
                                 .constant = task->constant,
                                 .atoms = task->near.atoms,

@@ -2,7 +2,7 @@
 
 #include "clock.h"
 #include "error.h"
-#include "law/reference_field.h"
+#include "law/reference.h"
 #include "law/second.h"
 #include "law/tolerance_floor.h"
 #include "log.h"

@@ -9,8 +9,8 @@
 
 bool host_direct_can(const reference_terms *t)
 {
-    const bool is_open = t->term == LEY_TERM_LONG_RANGE && (t->cell == NULL || t->cell->dimensions == 0);
-    return (t->term == LEY_TERM_DCS || is_open) && t->excluded_count == 0;
+    const bool is_open = t->cell == NULL || t->cell->dimensions == 0;
+    return t->law->is_coulomb && is_open && t->excluded_count == 0;
 }
 
 /* 1/sqrt(x) from that of a float by a step of Halley's, which triples its digits. Squares of
@@ -52,7 +52,7 @@ FOR_THIS_CPU static void add_screened(const reference_terms *t, const host_direc
 void host_direct_sum(const reference_terms *t, const host_direct_points *at, double value[HOST_DIRECT_POINTS])
 {
     double sum[HOST_DIRECT_POINTS] = {0};
-    if (t->term == LEY_TERM_LONG_RANGE && t->kappa_per_A > 0)
+    if (t->law->is_screened && t->kappa_per_A > 0)
         add_screened(t, at, sum);
     else
         add_plain(t, at, sum);

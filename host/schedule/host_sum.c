@@ -4,6 +4,7 @@
 #include "engine/selector.h"
 #include "environment.h"
 #include "error.h"
+#include "law/pairs.h"
 #include "parallel.h"
 #include "schedule/host_direct.h"
 
@@ -77,7 +78,7 @@ double host_sum_seconds(const host_sum *sum)
     const bool has_field = sum->points != NULL && sum->points->field != NULL;
     const double points = (double)host_sum_points(sum), pairs = (double)ley_atoms_count(t->atoms) * points,
                  cores = (double)parallel_cores();
-    if (t->term == LEY_TERM_LONG_RANGE && t->cell != NULL && t->cell->dimensions > 0)
+    if (t->cell != NULL && t->cell->dimensions > 0)
         return is_soon_twice(t) ? reference_images_seconds(t, (size_t)points) / cores : INFINITY;
     if (t->range != NULL)
         return pairs * host_sum_images(t) * image_s * (has_field ? 2 : 1) / cores;

@@ -144,7 +144,7 @@ typedef struct method {
 /* The method that sums it term by term, and its task. Errors: LEY_ERROR_USAGE, there is none. */
 ley_status method_take_direct(const coulomb_problem *p, const method **m, void **made, ley_error *error);
 
-/* All of them, NULL behind the last: methods/registry.c. */
+/* All of them, NULL behind the last: methods/registry.h. */
 extern const method *const method_registry[];
 
 #endif

@@ -1,7 +1,7 @@
 #include "verify/field_verification.h"
 
 #include "error.h"
-#include "law/reference_field.h"
+#include "law/reference.h"
 #include "parallel.h"
 #include "schedule/method.h"
 

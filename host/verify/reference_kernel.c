@@ -19,11 +19,6 @@ static const double gpu_launch_pairs = 2e8, cpu_launch_pairs = 5e7;
 /* Work-groups in a launch: what any device takes. */
 enum { MOST_POINTS = 32768 };
 
-static bool is_pair(const reference_terms *t)
-{
-    return t->term < LEY_TERM_DCS;
-}
-
 /* ---- The atoms on the device ----------------------------------------------------------------- */
 
 static ley_status upload(reference_kernel *k, const void *bytes, size_t size, dev_buffer **buffer, ley_error *error)
@@ -40,18 +35,16 @@ static ley_status upload_atoms(reference_kernel *k, ley_error *error)
 {
     const reference_terms *t = k->terms;
     const size_t n = ley_atoms_count(t->atoms);
-    const double *position_A = ley_atoms_positions_A(t->atoms), *charge_e = ley_atoms_charges_e(t->atoms),
-                 *radius_A = ley_atoms_radii_A(t->atoms);
-    double(*atoms)[4] = malloc(n * sizeof *atoms), (*more)[2] = malloc(n * sizeof *more);
+    const double *position_A = ley_atoms_positions_A(t->atoms), *charge_e = ley_atoms_charges_e(t->atoms);
+    double(*atoms)[4] = malloc(n * sizeof *atoms), (*more)[2] = calloc(n, sizeof *more);
+    bool has_more = false;
     ley_status status =
         atoms == NULL || more == NULL ? ley_fail_memory(error, n * sizeof *atoms, "the verification") : LEY_OK;
     for (size_t i = 0; i < n && status == LEY_OK; i++) {
         memcpy(atoms[i], position_A + 3 * i, 3 * sizeof(double));
         atoms[i][3] = charge_e[i];
-        more[i][0] = radius_A[i] + (is_pair(t) ? t->range->probe_radius_A : 0);
-        more[i][1] = is_pair(t) ? reference_eps(t->range, i) : 0;
+        has_more = t->law->more != NULL && t->law->more(t, i, more[i]);
     }
-    const bool has_more = LEY_TERM_HAS_MORE(t->term);
     if (status == LEY_OK)
         status = upload(k, atoms, n * sizeof *atoms, &k->atoms.buffer, error);
     if (status == LEY_OK)
@@ -65,7 +58,7 @@ static ley_status load(reference_kernel *k, ley_error *error)
 {
     double axes[6][4] = {{0}};
     k->arena.device = k->device;
-    if (is_pair(k->terms) && !reference_cell(k->terms, axes))
+    if (k->terms->law->axes != NULL && !k->terms->law->axes(k->terms, axes))
         return ley_fail(error, LEY_ERROR_INPUT, "the cell has no volume");
     ley_status status = upload(k, axes, sizeof axes, &k->cell.buffer, error);
     return status == LEY_OK ? upload_atoms(k, error) : status;
@@ -89,17 +82,19 @@ static void launch_batch(reference_run *run, size_t i)
     const reference_kernel *k = run->kernel;
     const reference_terms *t = k->terms;
     const int64_t first = (int64_t)i * run->batch, left = (int64_t)ley_atoms_count(t->atoms) - first;
-    const double second = is_pair(t) ? t->range->cutoff_A : t->shares.mesh,
-                 third = is_pair(t) ? reference_parameter(t->range) : t->kappa_per_A,
-                 fourth = t->term == LEY_TERM_LONG_RANGE ? t->shares.place_A : reference_place(t);
     const size_t groups[3] = {run->n, 1, 1};
-    sequence_launch(&run->command_sequence, &k->kernel, groups,
-                    KERNEL_ARGUMENTS(reference, .gm_atoms = k->atoms, .gm_more = k->more, .first_atom = (int32_t)first,
+    reference_arguments arguments = {.kind = &reference_kind,
+                                     .gm_atoms = k->atoms,
+                                     .gm_more = k->more,
+                                     .first_atom = (int32_t)first,
                                      .n_atoms = (int32_t)(left < run->batch ? left : run->batch),
-                                     .gm_points = run->points, .gm_cell = k->cell,
-                                     .limits = {t->r_min_A, second, third, fourth}, .accumulate = i > 0,
-                                     .gm_sums = {run->sums.buffer}),
-                    0);
+                                     .gm_points = run->points,
+                                     .gm_cell = k->cell,
+                                     .accumulate = i > 0,
+                                     .gm_sums = {run->sums.buffer}};
+    if (t->law->numbers != NULL)
+        t->law->numbers(t, arguments.numbers);
+    sequence_launch(&run->command_sequence, &k->kernel, groups, &arguments, 0);
 }
 
 static ley_status write_points(reference_run *run, const double (*point_A)[3], ley_error *error)
@@ -171,7 +166,7 @@ struct reference_trial {
     ley_atoms *atoms;
     ley_short_range range;
     double depth_kcal_mol[TRIAL_ATOMS];
-    bool has_images; /* of long-range terms */
+    bool has_images, has_formula; /* of the user's own, that is */
 };
 
 ley_status reference_trial_create(const reference_terms *terms, reference_trial **trial, ley_error *error)
@@ -180,14 +175,15 @@ ley_status reference_trial_create(const reference_terms *terms, reference_trial 
     reference_trial *t = calloc(1, sizeof *t);
     if (t == NULL)
         return ley_fail_memory(error, sizeof *t, "the verification");
-    t->terms = (reference_terms){.term = terms->term,
+    t->terms = (reference_terms){.law = terms->law,
                                  .constant = terms->constant,
                                  .r_min_A = terms->r_min_A,
                                  .kappa_per_A = terms->kappa_per_A,
                                  .shares = terms->shares,
                                  .largest_A = terms->largest_A};
     t->has_images = terms->images != NULL;
-    if (is_pair(terms)) { /* a user's expression stays behind: no kernel judges it */
+    t->has_formula = terms->formula != NULL;
+    if (terms->range != NULL) { /* a user's expression stays behind: no kernel judges it */
         t->range = *terms->range;
         t->range.expression = NULL;
         t->range.numbers = NULL;
@@ -245,11 +241,15 @@ typedef struct reference_spec {
     LEY_REFERENCE_KEYS(KERNEL_KEY_FIELD)
 } reference_spec;
 
-static reference_spec spec_of(const dev_info *info, int term)
+static reference_spec spec_of(const dev_info *info, const law *l, int pair)
 {
     const bool alone = info->device_class == DEV_CPU || info->max_work_group < GPU_GROUP;
-    return (reference_spec){
-        .sum = LEY_SPEC_SUM_DOUBLE, .width = 1, .root = LEY_ROOT_STANDARD, .wg = alone ? 1 : GPU_GROUP, .term = term};
+    return (reference_spec){.sum = LEY_SPEC_SUM_DOUBLE,
+                            .width = 1,
+                            .root = LEY_ROOT_STANDARD,
+                            .wg = alone ? 1 : GPU_GROUP,
+                            .law = l->number,
+                            .pair = l->has_pairs ? pair : 0};
 }
 
 static void group_of(const dev_info *info, const void *spec, size_t size[3])
@@ -268,23 +268,20 @@ static size_t local_bytes_of(const dev_info *info, const void *spec)
     return 4 * sizeof(double) * (size_t)s->wg;
 }
 
-/* Every term: those of all pair functions but a user's, and of the methods. */
+/* Of all laws, and of one of pairs with all functions but a user's. */
 static void all_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     (void)depth;
-#define TERM_OF_ROW(of, number, NAME, text, ...) {number, text},
-    static const struct {
-        int term;
-        const char *name;
-    } terms[] = {LEY_PAIR_FUNCTIONS(TERM_OF_ROW, 0){LEY_TERM_DCS, "dcs"},
-                 {LEY_TERM_MDH, "mdh"},
-                 {LEY_TERM_LONG_RANGE, "long-range"}};
-    for (size_t i = 0; info->has_double && i < sizeof terms / sizeof *terms; i++) {
-        const reference_spec spec = spec_of(info, terms[i].term);
-        char name[KERNEL_NAME];
-        snprintf(name, sizeof name, "reference-%s", terms[i].name);
-        visit(context, name, &spec);
-    }
+#define NAME_OF_ROW(of, number, NAME, text, ...) text,
+    static const char *const pairs[] = {LEY_PAIR_FUNCTIONS(NAME_OF_ROW, 0)};
+    for (const law *const *l = law_registry; info->has_double && *l != NULL; l++)
+        for (int pair = 0; (*l)->number > 0 && pair < ((*l)->has_pairs ? (int)(sizeof pairs / sizeof *pairs) : 1);
+             pair++) {
+            const reference_spec spec = spec_of(info, *l, pair);
+            char name[KERNEL_NAME];
+            snprintf(name, sizeof name, "reference-%s", (*l)->has_pairs ? pairs[pair] : (*l)->name);
+            visit(context, name, &spec);
+        }
 }
 
 KERNEL_DESCRIBE_ARGUMENTS(reference, LEY_REFERENCE_ARGUMENTS)
@@ -299,8 +296,12 @@ const kernel_kind reference_kind = {
 ley_status reference_kernel_build(dev *device, reference_trial *trial, dev_kernel *built, ley_error *error)
 {
     const dev_info *info = device->info;
-    const reference_spec spec = spec_of(info, trial->terms.term);
-    if (trial->terms.term == LEY_PAIR_EXPRESSION)
+    const reference_terms *t = &trial->terms;
+    const reference_spec spec = spec_of(info, t->law, t->range != NULL ? (int)t->range->pair : 0);
+    if (t->law->number == 0)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: sums by the law \"%s\" are for the host to judge", info->name,
+                        t->law->name);
+    if (trial->has_formula)
         return ley_fail(error, LEY_ERROR_NO_DEVICE, "%s: functions of the user's own are for the host to judge",
                         info->name);
     if (trial->has_images)

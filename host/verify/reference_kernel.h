@@ -1,5 +1,5 @@
-/* The judge on a device: cl/reference.cl, which has the formulas of host/reference.c in double
- * precision and no more. */
+/* The judge on a device: cl/reference.cl, which has the formulas of the laws (law/law.h) in
+ * double precision and no more. */
 #ifndef LEY_VERIFY_REFERENCE_KERNEL_H
 #define LEY_VERIFY_REFERENCE_KERNEL_H
 
@@ -30,9 +30,9 @@ ley_status reference_trial_create(const reference_terms *terms, reference_trial 
 void reference_trial_destroy(reference_trial *trial); /* may be NULL */
 
 /* Gets the kernel, from the cache or built and tested against the host; looks at nothing but the
- * trial. LEY_ERROR_NO_DEVICE where the device has no double precision; for a function of the
- * user's, whose errors only the host's interpreter knows; and for sums over all images, whose waves
- * the host has. On failure there is none. */
+ * trial. LEY_ERROR_NO_DEVICE where the device has no double precision; for a law that devices do
+ * not judge; for a function of the user's, whose errors only the host's interpreter knows; and for
+ * sums over all images, whose waves the host has. On failure there is none. */
 ley_status reference_kernel_build(dev *device, reference_trial *trial, dev_kernel *built, ley_error *error);
 
 /* Puts all atoms on the device. The kernel is the new object's, also on failure, when there is

@@ -1,9 +1,9 @@
 #include "verify/sample_recompute.h"
+#include "law/reference.h"
 
 #include "clock.h"
 #include "dev_kernel.h"
 #include "error.h"
-#include "law/reference_block.h"
 #include "parallel.h"
 #include "schedule/method.h"
 #include "verify/field_verification.h"

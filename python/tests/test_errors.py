@@ -45,14 +45,12 @@ def test_devices_that_are_not_there():
 
 def test_a_kernel_that_does_not_build(atoms, grid, tmp_path):
     """The compiler's log comes with the exception."""
+    import shutil
     import subprocess
     import sys
-    (tmp_path / "kernels").mkdir()
-    source = os.path.join(os.environ["LEYDEN_SOURCES"], "cl")
-    for name in os.listdir(source):
-        with open(os.path.join(source, name), encoding="utf-8") as file:
-            text = file.read()
-        (tmp_path / "kernels" / name).write_text("this is no C\n" + text if name == "dcs.cl" else text)
+    shutil.copytree(os.path.join(os.environ["LEYDEN_SOURCES"], "cl"), tmp_path / "kernels")
+    kernel = tmp_path / "kernels" / "dcs.cl"
+    kernel.write_text("this is no C\n" + kernel.read_text(encoding="utf-8"), encoding="utf-8")
     program = ("import leyden\ntry:\n leyden.map(leyden.Atoms.from_arrays([[0, 0, 0]], [1]), method='dcs', "
                "engine=leyden.Engine('cpu'))\nexcept leyden.DeviceError as e:\n print(e.status, len(e.log), "
                "e.report['devices'][0]['status'])")

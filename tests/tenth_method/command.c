@@ -2,6 +2,7 @@
  * within the frame, and the method's row. */
 #include "tenth_method/method.h"
 
+#include "../../tools/bench_row.h"
 #include "../../tools/job_frame.h"
 #include "../../tools/method_list.h"
 #include "../../tools/registry.h"
@@ -126,6 +127,9 @@ static json_t *json(const void *problem, const ley_report *report)
     return object;
 }
 
+static const bench_row bench = {.option = {.name = "squares", .says = "squares sums the values of planes"},
+                                .columns = BENCH_FMA};
+
 const method_row squares_row = {
     .option = {.name = "squares", .options = &options},
     .title = "sum of squares",
@@ -137,4 +141,5 @@ const method_row squares_row = {
     .print = print,
     .section = "squares",
     .json = json,
+    .bench = &bench,
 };

@@ -1,15 +1,37 @@
 #include "tenth_method/method.h"
 
+#include "bench/bench.h"
 #include "dev_kernel.h"
 #include "engine/command_sequence.h"
 #include "error.h"
+#include "law/reference.h"
+#include "methods/registry.h"
 #include "schedule/job.h"
 #include "schedule/slab_size.h"
+#include "tenth_method/laws/squares.h"
 #include "tenth_method/squares.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* ---- The law ------------------------------------------------------------------------------------
+ *
+ * The map's points are atoms, whose charges are the values. */
+
+static reference_value sum_of_squares(const reference_terms *t, const double point_A[3])
+{
+    reference_value sum = {0};
+    (void)point_A;
+    for (size_t j = 0; j < ley_atoms_count(t->atoms); j++)
+        reference_add(&sum, t->constant, ley_squares_term(ley_atoms_charges_e(t->atoms)[j]));
+    return sum;
+}
+
+DECLARE_METHOD(squares)
+DECLARE_KERNEL(squares)
+
+const law law_squares = {.name = "squares", .number = LEY_LAW_SQUARES, .value = sum_of_squares};
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
@@ -113,6 +135,7 @@ static ley_status test_kernel(const dev_kernel *kernel, void *context, ley_error
 
 typedef struct squares_task {
     const ley_map *map;
+    ley_atoms *points; /* of the map, for verification */
     const job_view *job;
     double *plane_sums; /* what the first stage makes */
     float *rounded;     /* the same, as the second stage's kernel takes them */
@@ -146,6 +169,7 @@ static int64_t count_one(const void *context)
 static void end_task(void *context)
 {
     squares_task *task = context;
+    ley_atoms_destroy(task->points);
     free(task->plane_sums);
     free(task->rounded);
     free(task);
@@ -164,6 +188,24 @@ static void release(void *context, bool is_kept)
     (void)is_kept;
 }
 
+static ley_status make_points(squares_task *task, ley_error *error)
+{
+    const ley_grid *l = ley_map_grid(task->map);
+    const int64_t n = ley_grid_points(l);
+    double *numbers = calloc((size_t)n, 4 * sizeof *numbers);
+    if (numbers == NULL)
+        return ley_fail_memory(error, (size_t)n * 4 * sizeof *numbers, "the map's points");
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], i / (l->n[0] * l->n[1])};
+        for (int axis = 0; axis < 3; axis++)
+            numbers[3 * i + axis] = l->origin_A[axis] + (double)at[axis] * l->step_A[axis][axis];
+        numbers[3 * n + i] = (double)ley_map_read_values(task->map)[i];
+    }
+    ley_status status = ley_atoms_create((size_t)n, numbers, numbers + 3 * n, NULL, &task->points, error);
+    free(numbers);
+    return status;
+}
+
 ley_status job_create_squares(ley_engine *engine, const ley_map *map, double *sum, const ley_run_options *options,
                               ley_job **job, ley_error *error)
 {
@@ -173,9 +215,12 @@ ley_status job_create_squares(ley_engine *engine, const ley_map *map, double *su
         return ley_fail_memory(error, sizeof *task, "the job");
     *task = (squares_task){
         .map = map, .plane_sums = calloc(planes, sizeof(double)), .rounded = calloc(planes, sizeof(float)), .sum = sum};
-    if (task->plane_sums == NULL || task->rounded == NULL) {
+    ley_status status = task->plane_sums == NULL || task->rounded == NULL
+                            ? ley_fail_memory(error, planes * sizeof(double), "the planes' sums")
+                            : make_points(task, error);
+    if (status != LEY_OK) {
         end_task(task);
-        return ley_fail_memory(error, planes * sizeof(double), "the planes' sums");
+        return status;
     }
     return job_create(engine, &method_squares, task, NULL, options, job, error);
 }
@@ -317,6 +362,134 @@ static const stage stages[] = {
                .drop = drop},
 };
 
+/* ---- Verification ---------------------------------------------------------------------------- */
+
+static void terms(const void *context, reference_terms *t)
+{
+    *t = (reference_terms){.law = &law_squares, .constant = 1, .atoms = ((const squares_task *)context)->points};
+}
+
+/* A rounding of a float for each number that a work-item adds, and for each work-item. */
+static accuracy_limits limits_of(int64_t values, int64_t sums)
+{
+    const int64_t additions = values / 64 + sums / 64 + 2 * (64 + 2);
+    return (accuracy_limits){.tolerance = 6e-8 * (double)additions, .nothing = ACCURACY_NOTHING};
+}
+
+static accuracy_limits limits(const void *context)
+{
+    return limits_of(plane_points(context), count_planes(context));
+}
+
+/* There is one result, the first. */
+static int64_t point(const void *context, slab s, int64_t i)
+{
+    (void)context;
+    return s.first + i;
+}
+
+static double value(const void *context, int64_t number, double place_A[3])
+{
+    (void)number;
+    place_A[0] = place_A[1] = place_A[2] = 0;
+    return *((const squares_task *)context)->sum;
+}
+
+/* ---- The benchmark --------------------------------------------------------------------------- */
+
+/* Planes of so many values, as many as keep a device busy for some milliseconds. */
+enum { BENCH_EDGE = 512 };
+
+static void choose(const worker *w, const calibration *facts, const ley_bench_options *o, ley_bench_device *d)
+{
+    d->fma_per_s = facts->fma_per_s;
+    for (int axis = 0; axis < 3; axis++)
+        d->n[axis] = o->n[axis] > 0 ? o->n[axis] : axis < 2 ? BENCH_EDGE : w->info->device_class == DEV_GPU ? 64 : 8;
+    d->points = d->n[0] * d->n[1] * d->n[2];
+}
+
+static ley_status make_values(const ley_bench_options *o, const ley_bench_device *d, void **problem, ley_error *error)
+{
+    float *values = calloc((size_t)d->points, sizeof *values);
+    uint64_t state = 1;
+    (void)o;
+    if (values == NULL)
+        return ley_fail_memory(error, (size_t)d->points * sizeof *values, "benchmark values");
+    for (int64_t i = 0; i < d->points; i++)
+        values[i] = (float)bench_random(&state);
+    *problem = values;
+    return LEY_OK;
+}
+
+static const char *variant(const worker *w, const ley_bench_options *o, const void *problem, size_t i)
+{
+    (void)w;
+    (void)o;
+    (void)problem;
+    return i == 0 ? "rows" : NULL;
+}
+
+static const char *usual(const worker *w, const ley_bench_options *o, const ley_bench_device *d)
+{
+    (void)d;
+    return variant(w, o, NULL, 0);
+}
+
+typedef struct bench_rows {
+    rows rows;
+    const float *values;
+    int64_t count, n;
+    double *sums;
+} bench_rows;
+
+static ley_status run_once(void *context, double *seconds, ley_error *error)
+{
+    bench_rows *b = context;
+    rows_sum(&b->rows, b->values, b->count, b->n, true, NULL);
+    const ley_status status = rows_finish(&b->rows, b->sums, b->count, error);
+    *seconds = b->rows.command_sequence.times.kernel.end_s - b->rows.command_sequence.times.kernel.start_s;
+    return status;
+}
+
+/* All sums, against those in double precision. */
+static ley_status judge(const bench_rows *b, ley_accuracy *accuracy, ley_error *error)
+{
+    reference_value *right = calloc((size_t)b->count, sizeof *right);
+    if (right == NULL)
+        return ley_fail_memory(error, (size_t)b->count * sizeof *right, "the right sums");
+    for (int64_t i = 0; i < b->count * b->n; i++)
+        reference_add(&right[i / b->n], 1, ley_squares_term((double)b->values[i]));
+    *accuracy = accuracy_compare((size_t)b->count, b->sums, right, limits_of(b->n, 0), NULL);
+    free(right);
+    return LEY_OK;
+}
+
+static ley_status measure(worker *w, const ley_bench_options *o, const char *name, const void *problem,
+                          const ley_bench_device *d, bench_row *row)
+{
+    bench_rows b = {.values = problem, .count = d->n[2], .n = d->n[0] * d->n[1]};
+    ley_error *error = &row->failure;
+    (void)name;
+    b.sums = calloc((size_t)b.count, sizeof *b.sums);
+    ley_status status = b.sums == NULL ? ley_fail_memory(error, (size_t)b.count * sizeof *b.sums, "sums") : LEY_OK;
+    if (status == LEY_OK)
+        status = kernel_create(w->device, &squares_kind, &floats, NULL, NULL, &b.rows.kernel, error);
+    if (status == LEY_OK) {
+        status = rows_begin(&b.rows, w->device, d->points, b.count, error);
+        if (status == LEY_OK)
+            status = bench_time(o, (double)d->points, run_once, &b, row, error);
+        if (status == LEY_OK)
+            status = judge(&b, &row->row.accuracy, error);
+        row->row.fma_share = row->row.evaluations_per_s / d->fma_per_s;
+        rows_end(&b.rows);
+    }
+    free(b.sums);
+    return status;
+}
+
+static const bench_subject bench_squares = {
+    .choose = choose, .make = make_values, .end = free, .variant = variant, .usual = usual, .measure = measure};
+
 static void note(const void *context, notes *n)
 {
     const squares_task *task = context;
@@ -333,5 +506,10 @@ const method method_squares = {
     .stage_count = sizeof stages / sizeof *stages,
     .result = WHOLE,
     .points = count_points,
+    .terms = terms,
+    .limits = limits,
+    .point = point,
+    .value = value,
     .note = note,
+    .bench = &bench_squares,
 };

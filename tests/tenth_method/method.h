@@ -4,8 +4,7 @@
 
 #include "schedule/method.h"
 
-extern const method method_squares;
-extern const kernel_kind squares_kind;
+extern const law law_squares;
 
 /* Prepares a job that computes *sum = sum_i v_i^2 over all points of the map: a sum for each plane
  * on all devices, and the sum of these on one of them. Map and sum must outlive the job. */

@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "law/accuracy.h"
+#include "law/long_range_sum.h"
 #include "long_range/bench/box.h"
 #include "long_range/bench/gain.h"
 #include "long_range/bench/serial_loop.h"
@@ -290,7 +291,7 @@ static reference_value right_value(const void *context, const double point_A[3])
 /* The core's own map is right, too: as exact as the meshes are expected to be. */
 static ley_status judge_core(const msm_bench *p, const ley_long_range *range, double tolerance, ley_error *error)
 {
-    const reference_terms terms = {.term = LEY_TERM_LONG_RANGE,
+    const reference_terms terms = {.law = &law_long_range,
                                    .constant =
                                        ley_coulomb_constant(range->units, range->dielectric, range->temperature_K),
                                    .atoms = p->box.atoms,

@@ -1,6 +1,7 @@
 #include "methods/cutoff/by_host.h"
 
 #include "core/options.h"
+#include "law/pairs.h"
 #include "methods/cutoff/short_range.h"
 
 bool cutoff_by_host(const cutoff_task *task, host_sum *sum)
@@ -12,7 +13,7 @@ bool cutoff_by_host(const cutoff_task *task, host_sum *sum)
         r->transposition != LEY_PLACE_AUTO || r->bin_depth != usual.bin_depth || r->bin_fill != usual.bin_fill)
         return false;
     const double coulomb = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K);
-    *sum = (host_sum){.terms = {.term = (int)r->pair,
+    *sum = (host_sum){.terms = {.law = &law_pairs,
                                 .constant = short_range_constant(r, coulomb),
                                 .atoms = task->atoms,
                                 .r_min_A = r->r_min_A,

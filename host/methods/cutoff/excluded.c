@@ -1,6 +1,7 @@
 #include "methods/cutoff/excluded.h"
 
-#include "law/reference_field.h"
+#include "law/pairs.h"
+#include "law/reference.h"
 #include "numerics/cell.h"
 #include "parallel.h"
 

@@ -4,7 +4,8 @@
 #include "cancel.h"
 #include "error.h"
 #include "expression/slope.h"
-#include "law/reference_field.h"
+#include "law/pairs.h"
+#include "law/reference.h"
 #include "memory.h"
 #include "methods/cutoff/short_range.h"
 #include "pair_formulas.h"
@@ -218,7 +219,7 @@ overflow_terms cutoff_problem_terms(const cutoff_problem *p)
 
 reference_terms cutoff_problem_sum(const cutoff_problem *p)
 {
-    return (reference_terms){.term = (int)p->range->pair,
+    return (reference_terms){.law = &law_pairs,
                              .constant = p->constant,
                              .atoms = p->atoms,
                              .r_min_A = p->r_min_A,

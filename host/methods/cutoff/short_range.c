@@ -41,8 +41,6 @@ static const double least_radius_A =
     _Static_assert((int)LEY_PAIR_##NAME == (number) && (number) < LEY_PAIR_SPEC_INSIDE, \
                    "LEY_PAIR_" #NAME " of leyden.h has the number of its row in cl/pair_table.h");
 LEY_PAIR_ROWS(TIED, 0)
-_Static_assert(LEY_PAIR_SPEC_INSIDE < LEY_TERM_DCS && LEY_PAIR_SPEC_INSIDE < LEY_TERM_MDH,
-               "terms that are no pair functions have numbers of their own");
 
 /* What rows may not say. */
 #define HAS(traits, trait) (((traits) & (trait)) != 0)

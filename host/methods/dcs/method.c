@@ -8,6 +8,7 @@
 #include "core/options.h"
 #include "error.h"
 #include "law/accuracy.h"
+#include "law/dcs.h"
 #include "methods/dcs/build.h"
 #include "methods/dcs/estimate.h"
 #include "methods/dcs/kernel.h"
@@ -330,8 +331,7 @@ static ley_status finish(void *context, ley_error *error)
 static void terms(const void *context, reference_terms *t)
 {
     const dcs_problem *p = &((const dcs_task *)context)->problem;
-    *t = (reference_terms){
-        .term = LEY_TERM_DCS, .constant = p->coulomb_constant, .atoms = p->atoms, .r_min_A = p->r_min_A};
+    *t = (reference_terms){.law = &law_dcs, .constant = p->coulomb_constant, .atoms = p->atoms, .r_min_A = p->r_min_A};
 }
 
 static accuracy_limits limits(const void *context)

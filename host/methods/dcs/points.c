@@ -4,6 +4,7 @@
 #include "methods/dcs/points.h"
 #include "core/options.h"
 #include "error.h"
+#include "law/dcs.h"
 #include "methods/dcs/estimate.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/stages.h"
@@ -76,7 +77,7 @@ static bool by_host(const void *context, host_sum *sum)
 {
     const points_task *task = context;
     const ley_direct *d = &task->options;
-    *sum = (host_sum){.terms = {.term = LEY_TERM_DCS,
+    *sum = (host_sum){.terms = {.law = &law_dcs,
                                 .constant = ley_coulomb_constant(d->units, d->dielectric, d->temperature_K),
                                 .atoms = task->sums.atoms,
                                 .r_min_A = d->r_min_A},

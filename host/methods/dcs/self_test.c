@@ -6,6 +6,7 @@
 #include "methods/dcs/self_test.h"
 
 #include "error.h"
+#include "law/dcs.h"
 #include "law/reference.h"
 #include "verify/self_test.h"
 

@@ -3,6 +3,7 @@
 #include "bench/bench.h"
 #include "error.h"
 #include "law/accuracy.h"
+#include "law/mdh.h"
 #include "law/reference.h"
 #include "memory.h"
 #include "methods/mdh/build.h"

@@ -7,6 +7,7 @@
  * point over the link, which is nothing. */
 #include "methods/mdh/method.h"
 #include "error.h"
+#include "law/mdh.h"
 #include "law/solvent.h"
 #include "layout/patches.h"
 #include "methods/mdh/kernel.h"
@@ -112,7 +113,7 @@ static ley_status check_doubles(const void *context, ley_error *error)
 static bool by_host(const void *context, host_sum *sum)
 {
     const mdh_task *task = context;
-    *sum = (host_sum){.terms = {.term = LEY_TERM_MDH,
+    *sum = (host_sum){.terms = {.law = &law_mdh,
                                 .constant = ley_solvent_coulomb_constant(&task->solvent) / task->solvent.dielectric,
                                 .atoms = task->sums.atoms,
                                 .kappa_per_A = ley_screening_per_A(&task->solvent)},

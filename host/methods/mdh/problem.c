@@ -2,6 +2,8 @@
  * are scaled, in which order points come. */
 #include "methods/mdh/problem.h"
 #include "error.h"
+#include "law/dcs.h"
+#include "law/mdh.h"
 #include "law/solvent.h"
 #include "layout/space_order.h"
 #include "spec.h"
@@ -115,7 +117,7 @@ void mdh_problem_end(mdh_problem *problem)
 
 void mdh_problem_terms(const mdh_problem *problem, reference_terms *terms)
 {
-    *terms = (reference_terms){.term = problem->r_min_A > 0 ? LEY_TERM_DCS : LEY_TERM_MDH,
+    *terms = (reference_terms){.law = problem->r_min_A > 0 ? &law_dcs : &law_mdh,
                                .constant = problem->coulomb_constant,
                                .atoms = problem->atoms,
                                .r_min_A = problem->r_min_A,

@@ -5,7 +5,8 @@
 #include "methods/mdh/run.h"
 
 #include "error.h"
-#include "law/reference_field.h"
+#include "law/dcs.h"
+#include "law/reference.h"
 #include "verify/self_test.h"
 
 #include <math.h>
@@ -238,7 +239,7 @@ static reference_value right_field(const void *context, const double point_A[3])
     reference_terms terms;
     reference_value field[3];
     mdh_problem_terms(&t->m, &terms);
-    terms.term = LEY_TERM_DCS; /* with an r_min of 0, too */
+    terms.law = &law_dcs; /* with an r_min of 0, too */
     reference_field(&terms, point_A, field);
     return field[t->axis];
 }

@@ -2,7 +2,7 @@
 
 #include "error.h"
 #include "law/accuracy.h"
-#include "law/reference_field.h"
+#include "law/reference.h"
 #include "layout/patches.h"
 #include "methods/mdh/build.h"
 #include "methods/mdh/kernel.h"

@@ -2,9 +2,11 @@
  * Loops are over points, of which compilers make vectors; each point's terms are those of
  * ley_long_range_term(), added in the same order. The Makefile sees to it that no product and sum
  * are contracted, so that every processor computes the same bytes. */
-#include "law/reference_block.h"
+#include "law/long_range_sum.h"
 
 #include "for_this_cpu.h"
+#include "law/reference.h"
+#include "laws/long_range.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,15 +74,14 @@ static void sum_block(const reference_terms *t, size_t count, const double (*poi
                                       .absolute = fabs(t->constant) * reference_scale(t, b.value[i], b.squares[i])};
 }
 
-void reference_sums(const reference_terms *t, size_t n, const double (*point_A)[3], reference_value *values)
+void long_range_sums(const reference_terms *t, size_t n, const double (*point_A)[3], reference_value *values)
 {
-    const bool is_plain =
-        t->term == LEY_TERM_LONG_RANGE && t->images == NULL && t->excluded_count == 0 && !(t->kappa_per_A > 0);
+    const bool is_plain = t->images == NULL && t->excluded_count == 0 && !(t->kappa_per_A > 0);
     for (size_t i = 0, part; i < n; i += part) {
         part = is_plain && n - i >= FEWEST ? (n - i < LANES ? n - i : LANES) : 1;
         if (part > 1)
             sum_block(t, part, point_A + i, values + i);
         else
-            values[i] = reference_sum(t, point_A[i]);
+            values[i] = law_long_range.value(t, point_A[i]);
     }
 }

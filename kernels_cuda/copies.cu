@@ -1,3 +1,0 @@
-/* Copies values, in CUDA C: cl/copies.cl as it stands. */
-#include "dialect.cuh"
-#include "copies.cl"

@@ -1,3 +1,0 @@
-/* A transform times the influence function, in CUDA C: cl/influence.cl as it stands. */
-#include "dialect.cuh"
-#include "influence.cl"

@@ -1,3 +1,0 @@
-/* Restriction, in CUDA C: cl/restriction.cl as it stands. */
-#include "dialect.cuh"
-#include "restriction.cl"
