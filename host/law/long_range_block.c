@@ -2,9 +2,10 @@
  * Loops are over points, of which compilers make vectors; each point's terms are those of
  * ley_long_range_term(), added in the same order. The Makefile sees to it that no product and sum
  * are contracted, so that every processor computes the same bytes. */
-#include "law/long_range_sum.h"
+#include "law/long_range_block.h"
 
 #include "for_this_cpu.h"
+#include "law/long_range_sum.h"
 #include "law/reference.h"
 #include "laws/long_range.h"
 

@@ -1,5 +1,6 @@
 #include "law/long_range_sum.h"
 
+#include "law/long_range_block.h"
 #include "law/reference.h"
 #include "laws/long_range.h"
 #include "numerics/lattice_sum.h"

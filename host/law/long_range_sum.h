@@ -7,8 +7,4 @@
 
 extern const law law_long_range;
 
-/* Its `values`: plain sums in open space are made at many points in one pass over the atoms, which
- * takes less than half of the time. */
-void long_range_sums(const reference_terms *terms, size_t n, const double (*point_A)[3], reference_value *values);
-
 #endif
