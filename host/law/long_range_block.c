@@ -5,14 +5,13 @@
 #include "law/long_range_block.h"
 
 #include "for_this_cpu.h"
-#include "law/long_range_sum.h"
 #include "law/reference.h"
 #include "laws/long_range.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 16, FEWEST = 3 /* points, for which a block is faster than one by one */ };
+enum { LANES = LONG_RANGE_BLOCK };
 
 typedef struct block {
     double x_A[LANES], y_A[LANES], z_A[LANES], value[LANES], squares[LANES];
@@ -54,7 +53,7 @@ static void add_near_atom(block *b, const reference_terms *t, size_t j)
     }
 }
 
-static void sum_block(const reference_terms *t, size_t count, const double (*point_A)[3], reference_value *values)
+void long_range_block(const reference_terms *t, size_t count, const double (*point_A)[3], reference_value *values)
 {
     const double least_A = fmax(t->r_min_A, LEY_CONTACT);
     const size_t n = ley_atoms_count(t->atoms);
@@ -73,16 +72,4 @@ static void sum_block(const reference_terms *t, size_t count, const double (*poi
     for (size_t i = 0; i < count; i++)
         values[i] = (reference_value){.value = t->constant * b.value[i],
                                       .absolute = fabs(t->constant) * reference_scale(t, b.value[i], b.squares[i])};
-}
-
-void long_range_sums(const reference_terms *t, size_t n, const double (*point_A)[3], reference_value *values)
-{
-    const bool is_plain = t->images == NULL && t->excluded_count == 0 && !(t->kappa_per_A > 0);
-    for (size_t i = 0, part; i < n; i += part) {
-        part = is_plain && n - i >= FEWEST ? (n - i < LANES ? n - i : LANES) : 1;
-        if (part > 1)
-            sum_block(t, part, point_A + i, values + i);
-        else
-            values[i] = law_long_range.value(t, point_A[i]);
-    }
 }

@@ -75,6 +75,19 @@ static reference_value long_range_sum(const reference_terms *t, const double poi
     return long_range_value(t, sum.value, sum.absolute);
 }
 
+static void long_range_sums(const reference_terms *t, size_t n, const double (*point_A)[3], reference_value *values)
+{
+    const bool is_plain = t->images == NULL && t->excluded_count == 0 && !(t->kappa_per_A > 0);
+    for (size_t i = 0, part; i < n; i += part) {
+        part = n - i < LONG_RANGE_BLOCK ? n - i : LONG_RANGE_BLOCK;
+        if (is_plain && part >= LONG_RANGE_FEWEST)
+            long_range_block(t, part, point_A + i, values + i);
+        else
+            for (size_t k = i; k < i + part; k++)
+                values[k] = long_range_sum(t, point_A[k]);
+    }
+}
+
 /* ---- The field ------------------------------------------------------------------------------- */
 
 static periodic_gradient open_gradient(const reference_terms *t, const double point_A[3])
