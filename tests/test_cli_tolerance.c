@@ -213,13 +213,14 @@ static void test_one_place(void **state)
         strcat(text, "5 6 7\n");
     cli_write_text("same.csv", text);
     cli_write_text("pair.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\nATOM 2 A UNK 1 4.5 1 2 -1 1\n");
+    /* Standard math is for devices, so that the host does not take over. */
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
-        cli("map pair.pqr -o a.dx --dims 1,1,1 --periodic %s --cell 25,26,27", axes[i]);
+        cli("map pair.pqr -o a.dx --dims 1,1,1 --math standard --periodic %s --cell 25,26,27", axes[i]);
         cli_expect(0, "long range: ", NULL);
-        cli("map pair.pqr -o a.csv --points same.csv --periodic %s --cell 25,26,27", axes[i]);
+        cli("map pair.pqr -o a.csv --points same.csv --math standard --periodic %s --cell 25,26,27", axes[i]);
         cli_expect(0, "long range: ", NULL);
     }
-    cli("map many.pqr -o a.dx --dims 1,1,1 --periodic xyz --cell 25,25,25");
+    cli("map many.pqr -o a.dx --dims 1,1,1 --math standard --periodic xyz --cell 25,25,25");
     cli_expect(0, "long range: ", NULL);
 }
 
@@ -250,11 +251,12 @@ static void test_cells(void **state)
 {
     (void)state;
     cli_write_text("layer.pqr", "ATOM 1 X UNK 1 1 1 0 1 1.5\nATOM 2 X UNK 2 4 3 1 -1 1.5\n");
-    cli("map layer.pqr -o a.dx --periodic xy --cell 10,10,10 --dims 9,9,9 --spacing .5 --origin=0,0,200 --tol 1e-4");
+    cli("map layer.pqr -o a.dx --periodic xy --cell 10,10,10 --dims 9,9,9 --spacing .5 --origin=0,0,200 --tol 1e-4 "
+        "--math standard");
     cli_expect(0, "method: msm", NULL);
     cli_write_text("steep.pqr", "ATOM 1 X UNK 1 19.69 3.4 3.21 1 1.5\nATOM 2 X UNK 2 26.28 6.85 4.86 -1 1.5\n");
     cli("map steep.pqr -o a.dx --cell 12,12,12,30,30,30 --periodic xyz --tol 1e-3 --dims 8,8,8 --spacing 1.37 "
-        "--origin 0,0,0");
+        "--origin 0,0,0 --math standard");
     cli_expect(0, "method: msm", NULL);
     cli_write_text("far.pqr", "ATOM 1 X UNK 1 1 1 0 1 1.5\nATOM 2 X UNK 2 4 3 1 1 1.5\n");
     cli("map far.pqr -o a.dx --periodic xy --cell 10,10,10 --dims 3,3,3 --origin=0,0,60 --tol 1e-5 --kappa 0.5 "
@@ -275,7 +277,7 @@ static void test_wire(void **state)
     cli_write_text("wire.pqr", "ATOM 1 X UNK 1 13.057 5.298 7.921 -0.816 1.5\n"
                                "ATOM 2 X UNK 2 14.557 6.798 9.421 0.816 1.5\n");
     cli("map wire.pqr -o a.dx --json a.json --tol 1e-6 --dims 3,3,3 --spacing 1.622 --origin=4.629,1.944,8.936 "
-        "--periodic x --cell 13.603,8.724,16.817");
+        "--periodic x --cell 13.603,8.724,16.817 --math standard");
     cli_expect(0, "method: msm", NULL);
     char *report = cli_read("a.json", NULL);
     assert_has(report, "\"solver\": \"fourier\"");

@@ -26,6 +26,8 @@ static void take_kernels(const char *from, const char *to)
     snprintf(folder, sizeof folder, "%s/kernels%d", support_directory(), ++number);
     assert_int_equal(mkdir(folder, 0700), 0);
     snprintf(tree, sizeof tree, "%s/cl", folder);
+    snprintf(path, sizeof path, "%s/kernels_cuda", folder);
+    support_copy_kernels("kernels_cuda", path, "dialect.cuh", "#define", "#define"); /* as it is */
     support_copy_kernels("cl", tree, "sum_parts.cl", "sum_parts(", "sum_parts(");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         snprintf(path, sizeof path, "tests/tenth_method/%s", files[i]);
