@@ -1,6 +1,7 @@
 #include "layout/space_order.h"
 
 #include "error.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 /* Cells of the curve along an axis: 2^BITS. Points of one cell are sorted by a curve of their
  * own. */
-enum { BITS = 10, DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS };
+enum { BITS = 10, DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS, FEW = 1 << 14 /* points: threads are not worth it */ };
 
 typedef struct entry {
     uint32_t key;
@@ -55,15 +56,23 @@ static double measure(const double *point_A, const entry *entries, size_t n, dou
     return edge_A;
 }
 
-static void make_keys(const double *point_A, entry *entries, size_t n, const double low_A[3], double edge_A)
+/* The box is divided into cubic cells. */
+typedef struct curve {
+    const double *point_A;
+    entry *entries;
+    double low_A[3], edge_A;
+} curve;
+
+static void make_keys(void *context, size_t first, size_t last)
 {
-    for (size_t i = 0; i < n; i++) {
+    const curve *c = context;
+    for (size_t i = first; i < last; i++) {
         uint32_t cell[3];
-        for (int axis = 0; axis < 3; axis++) {
-            const double along = (point_A[3 * (size_t)entries[i].index + (size_t)axis] - low_A[axis]) / edge_A;
+        for (size_t axis = 0; axis < 3; axis++) {
+            const double along = (c->point_A[3 * (size_t)c->entries[i].index + axis] - c->low_A[axis]) / c->edge_A;
             cell[axis] = (uint32_t)fmin(along * (1 << BITS), (1 << BITS) - 1);
         }
-        entries[i].key = hilbert(cell);
+        c->entries[i].key = hilbert(cell);
     }
 }
 
@@ -101,11 +110,14 @@ static void sort_keys(entry *entries, entry *spare, size_t n)
  * thousandth as long: no deep recursion. */
 static void sort_points(const double *point_A, entry *entries, entry *spare, size_t n)
 {
-    double low_A[3];
-    const double edge_A = n > 1 ? measure(point_A, entries, n, low_A) : 0;
-    if (!(edge_A > 0))
+    curve c = {.point_A = point_A, .entries = entries};
+    c.edge_A = n > 1 ? measure(point_A, entries, n, c.low_A) : 0;
+    if (!(c.edge_A > 0))
         return;
-    make_keys(point_A, entries, n, low_A, edge_A);
+    if (n < FEW)
+        make_keys(&c, 0, n);
+    else
+        parallel_ranges(n, make_keys, &c);
     sort_keys(entries, spare, n);
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && entries[end].key == entries[first].key;)

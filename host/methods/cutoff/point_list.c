@@ -4,6 +4,7 @@
 #include "layout/space_order.h"
 #include "memory.h"
 #include "numerics/cell.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +24,19 @@ static void wrap(const cell *c, const double point_A[3], double place_A[3])
     for (int i = 0; i < 3; i++)
         for (int axis = 0; c->periodic[i] && axis < 3; axis++)
             place_A[axis] -= floor(at[i]) * c->vector_A[i][axis];
+}
+
+typedef struct wrapping {
+    const cell *cell;
+    const double *point_A;
+    double (*place_A)[3];
+} wrapping;
+
+static void wrap_all(void *context, size_t first, size_t last)
+{
+    const wrapping *w = context;
+    for (size_t i = first; i < last; i++)
+        wrap(w->cell, w->point_A + 3 * i, w->place_A[i]);
 }
 
 /* Where atoms and their images are in reach: anywhere along an axis along which they are
@@ -63,32 +77,47 @@ static void part(point_list *list, const double low_A[3], const double high_A[3]
         }
 }
 
-/* Those inside into their order in space. `place_A`, `number` and `by_space` have room for them. */
-static ley_status sort_into(point_list *list, double (*place_A)[3], int32_t *number, int32_t *by_space,
-                            ley_error *error)
+/* Places and numbers as they were, and which of them comes where. */
+typedef struct sorting {
+    point_list *list;
+    double (*place_A)[3];
+    int32_t *number, *by_space;
+} sorting;
+
+static void put_in_order(void *context, size_t first, size_t last)
 {
-    const size_t n = (size_t)list->inside;
-    memcpy(place_A, list->place_A, n * sizeof *place_A);
-    memcpy(number, list->order, n * sizeof *number);
-    const ley_status status = n > 0 ? space_order(place_A[0], n, by_space, error) : LEY_OK;
-    for (size_t i = 0; status == LEY_OK && i < n; i++) {
-        memcpy(list->place_A[i], place_A[by_space[i]], sizeof *place_A);
-        list->order[i] = number[by_space[i]];
+    const sorting *s = context;
+    for (size_t i = first; i < last; i++) {
+        memcpy(s->list->place_A[i], s->place_A[s->by_space[i]], sizeof *s->place_A);
+        s->list->order[i] = s->number[s->by_space[i]];
     }
+}
+
+/* Those inside into their order in space; there is room for them. */
+static ley_status sort_into(sorting *s, ley_error *error)
+{
+    const size_t n = (size_t)s->list->inside;
+    memcpy(s->place_A, s->list->place_A, n * sizeof *s->place_A);
+    memcpy(s->number, s->list->order, n * sizeof *s->number);
+    const ley_status status = n > 0 ? space_order(s->place_A[0], n, s->by_space, error) : LEY_OK;
+    if (status == LEY_OK)
+        parallel_ranges(n, put_in_order, s);
     return status;
 }
 
 static ley_status sort(point_list *list, ley_error *error)
 {
     const size_t n = (size_t)list->inside + 1;
-    double(*place_A)[3] = malloc(n * sizeof *place_A);
-    int32_t *number = malloc(n * sizeof *number), *by_space = malloc(n * sizeof *by_space);
-    const ley_status status = place_A == NULL || number == NULL || by_space == NULL
-                                  ? ley_fail_memory(error, n * sizeof *place_A, "the points' order")
-                                  : sort_into(list, place_A, number, by_space, error);
-    free(place_A);
-    free(number);
-    free(by_space);
+    sorting s = {.list = list,
+                 .place_A = malloc(n * sizeof *s.place_A),
+                 .number = malloc(n * sizeof *s.number),
+                 .by_space = malloc(n * sizeof *s.by_space)};
+    const ley_status status = s.place_A == NULL || s.number == NULL || s.by_space == NULL
+                                  ? ley_fail_memory(error, n * sizeof *s.place_A, "the points' order")
+                                  : sort_into(&s, error);
+    free(s.place_A);
+    free(s.number);
+    free(s.by_space);
     return status;
 }
 
@@ -129,8 +158,8 @@ ley_status point_list_create(int64_t n, const double *point_A, const ley_atoms *
         point_list_destroy(&made);
         return ley_fail_memory(error, (size_t)n * sizeof(double[3]), "the points' places");
     }
-    for (int64_t i = 0; i < n; i++)
-        wrap(&c, point_A + 3 * i, made.place_A[i]);
+    wrapping w = {.cell = &c, .point_A = point_A, .place_A = made.place_A};
+    parallel_ranges((size_t)n, wrap_all, &w);
     find_reach(atoms, &c, range->cutoff_A, low_A, high_A);
     part(&made, low_A, high_A);
     status = sort(&made, error);
