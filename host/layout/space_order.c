@@ -48,8 +48,9 @@ static double measure(const double *point_A, const entry *entries, size_t n, dou
     for (int axis = 0; axis < 3; axis++) {
         low_A[axis] = high_A[axis] = point_A[3 * (size_t)entries[0].index + (size_t)axis];
         for (size_t i = 1; i < n; i++) {
-            low_A[axis] = fmin(low_A[axis], point_A[3 * (size_t)entries[i].index + (size_t)axis]);
-            high_A[axis] = fmax(high_A[axis], point_A[3 * (size_t)entries[i].index + (size_t)axis]);
+            const double at_A = point_A[3 * (size_t)entries[i].index + (size_t)axis];
+            low_A[axis] = at_A < low_A[axis] ? at_A : low_A[axis];
+            high_A[axis] = at_A > high_A[axis] ? at_A : high_A[axis];
         }
         edge_A = fmax(edge_A, high_A[axis] - low_A[axis]);
     }
