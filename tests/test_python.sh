@@ -28,6 +28,9 @@ esac
 
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
+# What other tests have devices do wrong, so that they are measured again, does not change what is
+# chosen from one test to the next here.
+export LEYDEN_CACHE_DIR=$top/cache
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1 PIP_NO_CACHE_DIR=1
 export LEYDEN_BUILD=$BUILD LEYDEN_SOURCES=$PWD LEYDEN_COMMAND=$BUILD/leyden
 export LEYDEN_KERNEL_DIR=$PWD/cl # what is tried there goes to devices, but for tests of what the host does
