@@ -306,6 +306,9 @@ static void test_what_is_refused(void **state)
     options.decision_count = 1;
     options.decisions = &planned;
     expect_refused(&request, &options, "plan: it is one of method dcs, and method auto takes those of msm");
+    const ley_decision nameless = {.value = "dcs"};
+    options.decisions = &nameless;
+    expect_refused(&request, &options, "plan: decision 1 has no name or no value");
 }
 
 /* Each method that has no part says why. */

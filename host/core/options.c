@@ -31,3 +31,11 @@ ley_status options_check_medium(ley_units units, double dielectric, double tempe
         return ley_fail(error, LEY_ERROR_USAGE, "r_min %g A, must be 1e-6 to 1e3", r_min_A);
     return LEY_OK;
 }
+
+ley_status options_check_tolerance(double tolerance, ley_error *error)
+{
+    return tolerance >= LEY_LEAST_TOLERANCE && tolerance <= LEY_MOST_TOLERANCE
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_USAGE, "tolerance %g, must be %g to %g", tolerance, LEY_LEAST_TOLERANCE,
+                          LEY_MOST_TOLERANCE);
+}

@@ -20,5 +20,6 @@ ley_status options_take(void *to, size_t least, size_t known, const void *from, 
  * LEY_ERROR_USAGE for what is out of the ranges that leyden.h gives. */
 ley_status options_check_medium(ley_units units, double dielectric, double temperature_K, double r_min_A,
                                 ley_error *error);
+ley_status options_check_tolerance(double tolerance, ley_error *error);
 
 #endif

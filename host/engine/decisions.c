@@ -76,8 +76,18 @@ static bool add(job_plan *p, const char *device, const char *name, const char *v
     return (device == NULL || d->device != NULL) && d->name != NULL && d->value != NULL;
 }
 
+ley_status plan_check_whole(const ley_decision *list, size_t i, ley_error *error)
+{
+    return list[i].name != NULL && list[i].value != NULL
+               ? LEY_OK
+               : plan_fail(error, "decision %zu has no name or no value", i + 1);
+}
+
 ley_status plan_of_list(const ley_decision *list, size_t count, job_plan **copy, ley_error *error)
 {
+    for (size_t i = 0; i < count; i++)
+        if (plan_check_whole(list, i, error) != LEY_OK)
+            return LEY_ERROR_USAGE;
     job_plan *p = calloc(1, sizeof *p);
     bool done = p != NULL;
     for (size_t i = 0; done && i < count; i++)
@@ -135,14 +145,18 @@ bool plan_is_of(const ley_decision *d, const char *device)
     return device == NULL || d->device == NULL ? device == d->device : strcmp(device, d->device) == 0;
 }
 
+const char *plan_find(const ley_decision *list, size_t count, const char *device, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].name != NULL && plan_is_of(&list[i], device) && strcmp(list[i].name, name) == 0)
+            return list[i].value;
+    return NULL;
+}
+
 const char *plan_word(const job_plan *p, const dev_info *device, const char *name)
 {
     char text[MOST_TEXT];
-    const char *key = key_of(device, text);
-    for (size_t i = 0; p != NULL && i < p->count; i++)
-        if (plan_is_of(&p->list[i], key) && strcmp(p->list[i].name, name) == 0)
-            return p->list[i].value;
-    return NULL;
+    return p != NULL ? plan_find(p->list, p->count, key_of(device, text), name) : NULL;
 }
 
 bool plan_read_number(const char *text, int64_t *number)

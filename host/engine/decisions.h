@@ -26,7 +26,10 @@ typedef struct job_plan {
     ley_decision *list; /* all of its own */
 } job_plan;
 
-/* A plan of its own with these decisions. LEY_ERROR_MEMORY. */
+/* LEY_ERROR_USAGE where decision i has no name, or no value. */
+ley_status plan_check_whole(const ley_decision *list, size_t i, ley_error *error);
+
+/* A plan of its own with these decisions. LEY_ERROR_MEMORY; LEY_ERROR_USAGE as above. */
 ley_status plan_of_list(const ley_decision *list, size_t count, job_plan **made, ley_error *error);
 
 /* NULL is the copy of NULL. */
@@ -37,6 +40,10 @@ void plan_destroy(job_plan *given);
 void plan_add(job_plan *made, const dev_info *device, const char *name, const char *value);
 void plan_add_number(job_plan *made, const dev_info *device, const char *name, int64_t value);
 void plan_add_real(job_plan *made, const dev_info *device, const char *name, double value);
+
+/* What a list of decisions, as callers give it, says of a device, or NULL: of the whole job. Some
+ * may lack a name or a value, which plan_take() refuses. NULL: it does not say. */
+const char *plan_find(const ley_decision *list, size_t count, const char *device, const char *name);
 
 /* Reading; `given` may be NULL. NULL and -1: it does not say. */
 const char *plan_word(const job_plan *given, const dev_info *device, const char *name);

@@ -144,20 +144,6 @@ static ley_status stricter(const void *context, ley_engine *engine, const ley_ru
 
 /* ---- For requests ---------------------------------------------------------------------------- */
 
-static ley_status estimate_map(sum_request *r, estimate *made, ley_error *error)
-{
-    hierarchy h;
-    job_needs needs = {.count = 0};
-    const ley_status status = msm_estimate(r, made, error);
-    if (status != LEY_OK)
-        return status;
-    job_needs_map(&needs, &r->grid, r->map != NULL && map_get_store(r->map) != NULL, CUTOFF_LAYER);
-    if (msm_meshes(&made->range, r->atoms, &r->grid, &h, NULL) == LEY_OK)
-        msm_problem_needs(r->atoms, &r->grid, &made->range, &h, &needs);
-    made->bytes = job_needs_bytes(&needs);
-    return LEY_OK;
-}
-
 static ley_status create_for(const sum_request *r, ley_engine *engine, const ley_long_range *range,
                              const ley_run_options *options, ley_job **job, ley_error *error)
 {
@@ -167,7 +153,7 @@ static ley_status create_for(const sum_request *r, ley_engine *engine, const ley
 static const request_row request = {.name = "msm",
                                     .has_meshes = true,
                                     .needs = msm_estimate_needs,
-                                    .estimate = estimate_map,
+                                    .estimate = msm_estimate,
                                     .create = create_for,
                                     .check_memory = ley_long_range_check_memory};
 

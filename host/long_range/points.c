@@ -68,20 +68,6 @@ static ley_status stricter(const void *context, ley_engine *engine, const ley_ru
     return create(engine, where.atoms, where.points, &r, options, made, error);
 }
 
-static ley_status estimate_points(sum_request *r, estimate *made, ley_error *error)
-{
-    hierarchy h;
-    job_needs needs = {.count = 0};
-    const ley_status status = msm_estimate(r, made, error);
-    if (status != LEY_OK)
-        return status;
-    job_needs_points(&needs, ley_points_count(r->points), r->points->field != NULL);
-    if (msm_meshes(&made->range, r->atoms, &r->grid, &h, NULL) == LEY_OK)
-        msm_problem_needs(r->atoms, &r->grid, &made->range, &h, &needs);
-    made->bytes = job_needs_bytes(&needs);
-    return LEY_OK;
-}
-
 static ley_status create_for(const sum_request *r, ley_engine *engine, const ley_long_range *range,
                              const ley_run_options *options, ley_job **job, ley_error *error)
 {
@@ -92,7 +78,7 @@ static const request_row request = {.name = "msm",
                                     .at_points = true,
                                     .has_meshes = true,
                                     .needs = msm_estimate_needs,
-                                    .estimate = estimate_points,
+                                    .estimate = msm_estimate,
                                     .create = create_for};
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)

@@ -16,6 +16,7 @@
 #include "numerics/lattice_sum.h"
 #include "numerics/spectrum.h"
 #include "parallel.h"
+#include "plan/request.h"
 #include "schedule/host_sum.h"
 #include "schedule/job_memory.h"
 #include "source/atoms.h"
@@ -529,7 +530,7 @@ bool msm_by_host(const void *context, host_sum *sum)
 {
     const msm_task *task = context;
     const bool is_list = task->near.map == NULL;
-    const unsigned all = MSM_PLANNED | LEY_FIX_SUM;
+    const unsigned all = PLANNED_MESHES | LEY_FIX_SUM;
     *sum = (host_sum){.terms = {.law = &law_long_range,
                                 .shares = {.mesh = 1},
                                 .constant = task->constant,

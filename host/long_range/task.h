@@ -9,9 +9,6 @@
 
 enum { MSM_WHY_SIZE = 256 };
 
-/* What a plan says of meshes. */
-enum { MSM_PLANNED = LEY_FIX_CUTOFF | LEY_FIX_SPACING | LEY_FIX_SPLITTING | LEY_FIX_WINDOW | LEY_FIX_SOLVER };
-
 typedef struct msm_task {
     union { /* the first member: cutoff's stages take this for their task */
         cutoff_task near;

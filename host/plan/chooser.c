@@ -95,14 +95,6 @@ ley_status chooser_refuse(const candidate *list, size_t count, ley_error *error)
     return ley_fail(error, list[count - 1].refusal.status, "%s", reasons);
 }
 
-const char *chooser_planned(const ley_run_options *options, const char *name)
-{
-    for (size_t i = 0; i < options->decision_count; i++)
-        if (options->decisions[i].device == NULL && strcmp(options->decisions[i].name, name) == 0)
-            return options->decisions[i].value;
-    return NULL;
-}
-
 static candidate *find_planned(candidate *list, size_t count, const char *planned)
 {
     for (size_t i = 0; i < count; i++)
@@ -137,7 +129,7 @@ static ley_status take(sum_request *r, candidate *c, const candidate **chosen, l
 
 ley_status chooser_choose(sum_request *r, candidate *list, size_t count, const candidate **chosen, ley_error *error)
 {
-    const char *planned = chooser_planned(&r->options, "method");
+    const char *planned = plan_find(r->options.decisions, r->options.decision_count, NULL, "method");
     size_t open = 0;
     candidate *first = NULL;
     for (size_t i = count; i-- > 0;)

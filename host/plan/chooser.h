@@ -33,9 +33,6 @@ const candidate *chooser_soonest(const candidate *list, size_t count, double tol
  * plan is that of another method. */
 ley_status chooser_choose(sum_request *r, candidate *list, size_t count, const candidate **chosen, ley_error *error);
 
-/* What the plan of the options decides of the whole job by this name; NULL: nothing. */
-const char *chooser_planned(const ley_run_options *options, const char *name);
-
 /* All are refused, or there are none: the only reason, or all of them. */
 ley_status chooser_refuse(const candidate *list, size_t count, ley_error *error);
 

@@ -12,9 +12,6 @@
  * factor of two, as few of them lie where the errors are large. */
 enum { POINTS_FOR_TOLERANCE = 256 };
 
-static const unsigned all_of_meshes =
-    LEY_FIX_CUTOFF | LEY_FIX_SPACING | LEY_FIX_SPLITTING | LEY_FIX_WINDOW | LEY_FIX_SOLVER | LEY_FIX_MESHES;
-
 void ley_request_default(ley_request *request)
 {
     *request = (ley_request){.size = sizeof *request, .method = "auto", .tolerance = LEY_USUAL_TOLERANCE};
@@ -36,9 +33,8 @@ static ley_status check(const ley_request *r, ley_error *error)
                         "a request's method is auto or one that makes the sum of all charges, "
                         "not '%.40s'",
                         r->method);
-    if ((is_auto || r->tolerance != 0) && !(r->tolerance >= LEY_LEAST_TOLERANCE && r->tolerance <= LEY_MOST_TOLERANCE))
-        return ley_fail(error, LEY_ERROR_USAGE, "tolerance %g, must be %g to %g", r->tolerance, LEY_LEAST_TOLERANCE,
-                        LEY_MOST_TOLERANCE);
+    if ((is_auto || r->tolerance != 0) && options_check_tolerance(r->tolerance, error) != LEY_OK)
+        return LEY_ERROR_USAGE;
     return options_check_medium(r->potential.units, r->potential.dielectric, r->potential.temperature_K,
                                 r->potential.r_min_A, error);
 }
@@ -120,9 +116,11 @@ static ley_status create_by_host(const sum_request *r, candidate *list, size_t c
                                  ley_job **job, ley_error *error)
 {
     const candidate *first = chooser_soonest(list, count, r->asked.tolerance);
-    const bool is_asked = r->options.by_host || chooser_planned(&r->options, "computed_by") != NULL;
+    const ley_run_options *o = &r->options;
+    const bool is_asked = o->by_host || plan_find(o->decisions, o->decision_count, NULL, "computed_by") != NULL;
     ley_run_options own;
-    if (first != NULL && first->method->request->has_meshes && (r->asked.fixed & all_of_meshes) != 0)
+    if (first != NULL && first->method->request->has_meshes &&
+        (r->asked.fixed & (PLANNED_MESHES | LEY_FIX_MESHES)) != 0)
         return ley_fail(error, is_asked ? LEY_ERROR_USAGE : LEY_ERROR_NO_DEVICE,
                         "the host is to do the job alone, and meshes are for devices");
     const ley_status status = job_options(r, NULL, options, &own, error);

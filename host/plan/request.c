@@ -3,6 +3,8 @@
 #include "calibrate.h"
 #include "error.h"
 #include "law/tolerance_floor.h"
+#include "target/map.h"
+#include "target/points.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,6 +41,28 @@ ley_status sum_request_look(sum_request *r, ley_error *error)
     }
     r->has_statistics = true;
     return look_at_devices(r, error);
+}
+
+void sum_request_needs(const sum_request *r, int least_planes, job_needs *needs)
+{
+    if (r->points != NULL)
+        job_needs_points(needs, ley_points_count(r->points), r->points->field != NULL);
+    else
+        job_needs_map(needs, &r->grid, r->map != NULL && map_get_store(r->map) != NULL, least_planes);
+}
+
+bool sum_is_plain(const ley_long_range *sum)
+{
+    return sum->kappa_per_A == 0 && !sum->periodic[0] && !sum->periodic[1] && !sum->periodic[2];
+}
+
+void sum_medium(const ley_long_range *sum, ley_direct *direct)
+{
+    ley_direct_default(direct);
+    direct->units = sum->units;
+    direct->dielectric = sum->dielectric;
+    direct->temperature_K = sum->temperature_K;
+    direct->r_min_A = sum->r_min_A;
 }
 
 void sum_request_end(sum_request *r)

@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "plan/charge_statistics.h"
+#include "schedule/job_memory.h"
 #include "schedule/stage.h"
 
 typedef struct sum_request {
@@ -36,6 +37,9 @@ typedef struct estimate {
     ley_long_range range; /* meshes, of a method that has some: those that were chosen */
 } estimate;
 
+/* What a plan says of meshes, of LEY_FIX_.... */
+enum { PLANNED_MESHES = LEY_FIX_CUTOFF | LEY_FIX_SPACING | LEY_FIX_SPLITTING | LEY_FIX_WINDOW | LEY_FIX_SOLVER };
+
 /* A method's part in requests. */
 typedef struct request_row {
     const char *name; /* as ley_request.method has it: one name on maps and at points */
@@ -59,6 +63,14 @@ typedef struct request_row {
  * values are nothing beside the terms that cancel is in the statistics: potential_e_A is what the
  * tolerance is a share of. Errors: those of charge_statistics_make(). */
 ley_status sum_request_look(sum_request *r, ley_error *error);
+
+/* Memory of what a job fills: a map, slabs of which are so many planes at least, or a list. */
+void sum_request_needs(const sum_request *r, int least_planes, job_needs *needs);
+
+/* Whether a sum has neither images nor screening, so that direct summation makes it; and what that
+ * is made with. */
+bool sum_is_plain(const ley_long_range *sum);
+void sum_medium(const ley_long_range *sum, ley_direct *direct);
 
 /* Frees what that has made. */
 void sum_request_end(sum_request *r);

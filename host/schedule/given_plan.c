@@ -98,8 +98,8 @@ static ley_status check_decision(const method *m, const ley_decision *list, size
 {
     char place[MOST_TEXT];
     const ley_decision *d = &list[i];
-    if (d->name == NULL || d->value == NULL)
-        return plan_fail(error, "decision %zu has no name or no value", i + 1);
+    if (plan_check_whole(list, i, error) != LEY_OK)
+        return LEY_ERROR_USAGE;
     const plan_row *row = find_row(common_rows, d->name);
     if (row == NULL)
         row = find_row(m->plan_rows, d->name);

@@ -1,6 +1,7 @@
 #include "long_range/estimate/stricter.h"
 
 #include "error.h"
+#include "plan/request.h"
 #include "target/map.h"
 
 static bool is_same(const ley_long_range *a, const ley_long_range *b)
@@ -43,13 +44,8 @@ ley_status msm_take_direct(const msm_task *task, const coulomb_problem *where, c
 {
     const ley_long_range *r = &task->asked;
     coulomb_problem p = *where;
-    ley_direct_default(&p.medium);
-    p.medium.units = r->units;
-    p.medium.dielectric = r->dielectric;
-    p.medium.temperature_K = r->temperature_K;
-    p.medium.r_min_A = r->r_min_A;
-    if (!(r->chosen & LEY_FIX_METHOD) || r->kappa_per_A > 0 || r->periodic[0] || r->periodic[1] || r->periodic[2] ||
-        options->variant != NULL)
+    sum_medium(r, &p.medium);
+    if (!(r->chosen & LEY_FIX_METHOD) || !sum_is_plain(r) || options->variant != NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "it has to be done by meshes, of which none are stricter");
     *sum = r->chosen & LEY_FIX_SUM ? LEY_SUM_AUTO : options->sum;
     return method_take_direct(&p, m, made, error);

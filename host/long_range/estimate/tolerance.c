@@ -321,17 +321,20 @@ static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_
 {
     job_plan *given = NULL;
     *is_whole = false;
-    if (o->decision_count == 0 || plan_of_list(o->decisions, o->decision_count, &given, NULL) != LEY_OK)
+    if (o->decision_count == 0)
         return LEY_OK;
+    ley_status status = plan_of_list(o->decisions, o->decision_count, &given, error);
+    if (status != LEY_OK)
+        return status;
     const lattice_plan p = {.splitting = plan_word(given, NULL, "splitting"),
                             .window = plan_word(given, NULL, "window"),
                             .solver = plan_word(given, NULL, "solver"),
                             .cutoff_A = plan_real(given, "cutoff"),
                             .spacing_A = plan_real(given, "spacing")};
-    const ley_status status = check_fixed(&p, *fixed, r, error);
+    status = check_fixed(&p, *fixed, r, error);
     if (status == LEY_OK) {
         const unsigned of_plan = take(&p, given, r);
-        *is_whole = of_plan == (unsigned)MSM_PLANNED;
+        *is_whole = of_plan == (unsigned)PLANNED_MESHES;
         *fixed |= of_plan;
     }
     plan_destroy(given);
@@ -340,10 +343,9 @@ static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_
 
 static ley_status check(double tolerance, const ley_grid *grid, ley_error *error)
 {
-    if (!(tolerance >= LEY_LEAST_TOLERANCE && tolerance <= LEY_MOST_TOLERANCE))
-        return ley_fail(error, LEY_ERROR_USAGE, "tolerance %g, must be %g to %g", tolerance, LEY_LEAST_TOLERANCE,
-                        LEY_MOST_TOLERANCE);
-    const ley_status status = ley_grid_check(grid, error);
+    ley_status status = options_check_tolerance(tolerance, error);
+    if (status == LEY_OK)
+        status = ley_grid_check(grid, error);
     return status == LEY_OK ? ley_grid_check_orthogonal(grid, "a tolerance", error) : status;
 }
 
@@ -382,7 +384,7 @@ static ley_status choose_for(sum_request *r, unsigned fixed, estimate *made, ley
     return LEY_OK;
 }
 
-ley_status msm_estimate(sum_request *r, estimate *made, ley_error *error)
+static ley_status choose_meshes(sum_request *r, estimate *made, ley_error *error)
 {
     const ley_run_options *o = &r->options;
     unsigned fixed = r->asked.fixed;
@@ -391,10 +393,24 @@ ley_status msm_estimate(sum_request *r, estimate *made, ley_error *error)
     if (status != LEY_OK)
         return status;
     *made = (estimate){.sum = o->sum == LEY_SUM_AUTO ? LEY_SUM_FLOAT : o->sum, .range = r->asked.potential};
-    made->range.chosen = ~fixed & (MSM_PLANNED | LEY_FIX_METHOD | (o->sum == LEY_SUM_AUTO ? LEY_FIX_SUM : 0u));
-    fixed &= MSM_PLANNED;
+    made->range.chosen = ~fixed & (PLANNED_MESHES | LEY_FIX_METHOD | (o->sum == LEY_SUM_AUTO ? LEY_FIX_SUM : 0u));
+    fixed &= PLANNED_MESHES;
     status = take_plan(o, &fixed, &made->range, &is_whole, error);
     return status == LEY_OK && !is_whole ? choose_for(r, fixed, made, error) : status;
+}
+
+ley_status msm_estimate(sum_request *r, estimate *made, ley_error *error)
+{
+    hierarchy h;
+    job_needs needs = {.count = 0};
+    const ley_status status = choose_meshes(r, made, error);
+    if (status != LEY_OK)
+        return status;
+    sum_request_needs(r, CUTOFF_LAYER, &needs);
+    if (msm_meshes(&made->range, r->atoms, &r->grid, &h, NULL) == LEY_OK)
+        msm_problem_needs(r->atoms, &r->grid, &made->range, &h, &needs);
+    made->bytes = job_needs_bytes(&needs);
+    return LEY_OK;
 }
 
 /* ---- What the library's users and its other parts ask ---------------------------------------- */
@@ -411,7 +427,7 @@ static ley_status choose_with(sum_request *r, const ley_run_options *options, le
         status = options_check_medium(asked->units, asked->dielectric, asked->temperature_K, asked->r_min_A, error);
     r->facts = msm_estimate_needs(&r->options);
     if (status == LEY_OK)
-        status = msm_estimate(r, &made, error);
+        status = choose_meshes(r, &made, error);
     sum_request_end(r);
     if (status != LEY_OK)
         return status;

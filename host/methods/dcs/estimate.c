@@ -70,10 +70,7 @@ static ley_status estimate_sum(sum_request *r, estimate *made, ley_error *error)
         return status;
     *made = (estimate){.range = r->asked.potential};
     dcs_estimate(r, made);
-    if (r->points != NULL)
-        job_needs_points(&needed, ley_points_count(r->points), r->points->field != NULL);
-    else
-        job_needs_map(&needed, &r->grid, r->map != NULL && map_get_store(r->map) != NULL, 1);
+    sum_request_needs(r, 1, &needed);
     job_needs_add(&needed, "packed atoms", (double)ley_atoms_count(r->atoms) * packed_atom_bytes, "fewer atoms");
     made->bytes = job_needs_bytes(&needed);
     return LEY_OK;
@@ -81,8 +78,7 @@ static ley_status estimate_sum(sum_request *r, estimate *made, ley_error *error)
 
 static ley_status check(const sum_request *r, ley_error *error)
 {
-    const ley_long_range *sum = &r->asked.potential;
-    return sum->kappa_per_A == 0 && !sum->periodic[0] && !sum->periodic[1] && !sum->periodic[2]
+    return sum_is_plain(&r->asked.potential)
                ? LEY_OK
                : ley_fail(error, LEY_ERROR_USAGE, "method dcs has neither images nor screening");
 }
@@ -91,11 +87,7 @@ static ley_status create(const sum_request *r, ley_engine *engine, const ley_lon
                          const ley_run_options *options, ley_job **job, ley_error *error)
 {
     ley_direct direct;
-    ley_direct_default(&direct);
-    direct.units = range->units;
-    direct.dielectric = range->dielectric;
-    direct.temperature_K = range->temperature_K;
-    direct.r_min_A = range->r_min_A;
+    sum_medium(range, &direct);
     return r->list != NULL ? ley_job_create_direct_points(engine, r->atoms, r->list, &direct, options, job, error)
                            : ley_job_create_direct(engine, r->atoms, r->map, &direct, options, job, error);
 }
