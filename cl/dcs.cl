@@ -2,14 +2,19 @@
  *
  *     phi(r_i) = sum_j q_j / max(|r_i - r_j|, r_min)
  *
+ * and with LEY_FIELD the field beside it, to which atoms nearer than r_min add nothing:
+ *
+ *     E(r_i) = sum_j q_j (r_i - r_j) / |r_i - r_j|^3
+ *
  * gm_atoms      one `stored_atom` each: where it is, in A, and its charge times every constant
  *               factor
  * first_atom, n_atoms  the atoms to sum
  * first_plane   z index of the slab's first plane
  * step          {h_x, h_y, h_z, r_min^2}: A, A, A, A^2
  * accumulate    0: store the sums; 1: add to what gm_phi holds (a further batch of atoms)
- * gm_phi        [planes][rows][row length], padded to whole work-group tiles; with the compensated
- *               sum as much again behind it for the compensations
+ * gm_phi        [planes][rows][row length], padded to whole work-group tiles; with LEY_FIELD as much
+ *               again for the field along x, y and z each; with the compensated sum as much as all
+ *               of that behind it for the compensations
  *
  * Global size {padded nx / (LEY_WIDTH LEY_UX), padded ny / LEY_UY, planes}, work-group {LEY_WG_X,
  * LEY_WG_Y, 1}: a group lies in one plane, so (z - z_j)^2 is the same for all its points. Where
@@ -75,8 +80,8 @@ typedef struct {
     atom step;
     real x[LEY_UX];   /* the points' coordinates, A; or cells: IN_CELLS */
     scalar y[LEY_UY], z;
-    real sum[POINTS];
-    real carry[CARRIES ? POINTS : 1];
+    real sum[SUMS];
+    real carry[CARRIES ? SUMS : 1];
 } points;
 
 /* The mesh's indices of a work-item's first point. */
@@ -97,14 +102,31 @@ LEY_FN atom relative(const points *p, stored_atom s)
 #endif
 }
 
-/* Adds an atom; dz2_A2 = (z - z_j)^2. Where atoms are sorted, it is farther than r_min from all
- * points. */
-LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
+/* What atoms are staged with of dz = z - z_j, the same for all points. */
+#define ACROSS(dz) (LEY_FIELD ? (dz) : (dz) * (dz))
+
+#if LEY_FIELD
+/* Adds to sum k of each component of the field, which are `points` apart, what an atom at this
+ * distance adds whose potential is this. */
+LEY_FN void add_field(real *sum, real *carry, int k, int points, real potential, real inverse_r, real dx, scalar dy,
+                      scalar dz)
 {
-    real dx2[LEY_UX];
+    const real slope = potential * (inverse_r * inverse_r);
+    ADD(sum[points + k], carry[(points + k) * CARRIES], slope * dx);
+    ADD(sum[2 * points + k], carry[(2 * points + k) * CARRIES], slope * dy);
+    ADD(sum[3 * points + k], carry[(3 * points + k) * CARRIES], slope * dz);
+}
+#endif
+
+/* Adds an atom; across: ACROSS(z - z_j). Where atoms are sorted, it is farther than r_min from all
+ * points. */
+LEY_FN void add(points *p, scalar x, scalar y, scalar across, scalar q)
+{
+    const scalar dz2_A2 = LEY_FIELD ? across * across : across;
+    real dx[LEY_UX], dx2[LEY_UX];
     FOR_COLUMNS(u) {
-        const real dx = (IN_CELLS ? p->x[u] * p->step.x : p->x[u]) - x;
-        dx2[u] = dx * dx;
+        dx[u] = (IN_CELLS ? p->x[u] * p->step.x : p->x[u]) - x;
+        dx2[u] = dx[u] * dx[u];
     }
     const scalar q_root = q * LEY_ROOT_SCALE;
 #if LEY_NEWTON_ROOTS > 0
@@ -115,6 +137,12 @@ LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
         FOR_COLUMNS(u) {
             const int k = v * LEY_UX + u;
             const real r2_A2 = SORTED ? dx2[u] + dyz2 : ley_clamped_r2(dx2[u] + dyz2, (real)p->step.w);
+#if LEY_FIELD
+            const real root = ley_unscaled_root(r2_A2), potential = q_root * root;
+            add_field(p->sum, p->carry, k, POINTS,
+                      SORTED || dx2[u] + dyz2 >= (real)p->step.w ? potential : (real)0, root * LEY_ROOT_SCALE, dx[u], dy,
+                      across);
+#endif
 #if LEY_NEWTON_ROOTS > 0
             if (LEY_IN_SHARE(k, LEY_NEWTON_ROOTS, POINTS))
                 ADD(p->sum[k], p->carry[k * CARRIES], q_newton * ley_unscaled_newton_root(r2_A2));
@@ -138,12 +166,14 @@ LEY_FN void add(points *p, scalar x, scalar y, scalar dz2_A2, scalar q)
 #include "dcs_streamed.h"
 #endif
 
-/* Adds the sums to what memory holds of them, or puts them there. */
-LEY_FN void store(points *p, LEY_GLOBAL real *gm_sum, LEY_GLOBAL real *gm_carry, size_t row_vectors, bool accumulate)
+/* Adds the sums to what memory holds of them, or puts them there. The components are so many vectors
+ * apart. */
+LEY_FN void store(points *p, LEY_GLOBAL real *gm_sum, LEY_GLOBAL real *gm_carry, size_t row_vectors, size_t component,
+                  bool accumulate)
 {
-    FOR_ALL_ROWS(v) FOR_ALL_COLUMNS(u) {
-        const int k = v * LEY_UX + u;
-        const size_t at = v * LEY_WG_Y * row_vectors + u * LEY_WG_X;
+    FOR_COMPONENTS(c) FOR_ALL_ROWS(v) FOR_ALL_COLUMNS(u) {
+        const int k = c * POINTS + v * LEY_UX + u;
+        const size_t at = c * component + v * LEY_WG_Y * row_vectors + u * LEY_WG_X;
         if (accumulate) {
             if (CARRIES)
                 ADD(p->sum[k], p->carry[k * CARRIES], -gm_carry[at]);
@@ -173,13 +203,14 @@ LEY_KERNEL_OF(LEY_WG_X, LEY_WG_Y, 1) dcs(LEY_PARAMETERS(LEY_DCS_ARGUMENTS))
 
     const size_t row_vectors = LEY_GLOBAL_SIZE(0) * LEY_UX, rows = LEY_GLOBAL_SIZE(1) * LEY_UY;
     LEY_GLOBAL real *gm_sum = gm_phi + (LEY_GROUP_ID(2) * rows + row + item_y) * row_vectors + vector_x + item_x;
-    LEY_GLOBAL real *gm_carry = gm_sum + LEY_GLOBAL_SIZE(2) * rows * row_vectors;
+    const size_t component = LEY_GLOBAL_SIZE(2) * rows * row_vectors;
+    LEY_GLOBAL real *gm_carry = gm_sum + LEY_COMPONENTS(LEY_FIELD) * component;
 #if LEY_ATOMS == LEY_ATOMS_LOCAL
     LEY_LOCAL_VARIABLE atom sm_tile[LEY_TILE];
     LEY_LOCAL_VARIABLE unsigned sm_near[(LEY_TILE + 31) / 32];
 #endif
     for (int block = 0; block < n_atoms; block += BLOCK) {
-        FOR_ALL_POINTS(k) {
+        FOR_ALL_SUMS(k) {
             p.sum[k] = 0;
             p.carry[k * CARRIES] = 0;
         }
@@ -188,6 +219,6 @@ LEY_KERNEL_OF(LEY_WG_X, LEY_WG_Y, 1) dcs(LEY_PARAMETERS(LEY_DCS_ARGUMENTS))
 #else
         sum_atoms(&p, WHERE_THEY_ARE(gm_atoms), first_atom + block, min(BLOCK, n_atoms - block));
 #endif
-        store(&p, gm_sum, gm_carry, row_vectors, accumulate || block > 0);
+        store(&p, gm_sum, gm_carry, row_vectors, component, accumulate || block > 0);
     }
 }

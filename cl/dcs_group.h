@@ -1,7 +1,7 @@
 /* What a work-group of dcs.cl does with atoms, on GPUs: it brings a tile of them into local
  * memory, then each work-item sums it.
  *
- * sm_tile  a tile's atoms, with dz^2 in place of z
+ * sm_tile  a tile's atoms, with ACROSS(dz) in place of z
  * sm_near  a bit for each that is near a point of the group: near atoms are staged without their
  *          charge. Bits keep their order, and so the sum, the same from run to run */
 #ifndef LEY_DCS_GROUP_H
@@ -30,7 +30,7 @@ LEY_FN void stage(const points *p, stored_atom s, int j, LEY_LOCAL atom *sm_tile
     atom a = relative(p, s);
     const scalar dz = p->z - a.z;
     const bool is_near = nearest_A2(p, s, a) < near_A2(p);
-    a.z = dz * dz;
+    a.z = ACROSS(dz);
     if (is_near) {
         LEY_ATOMIC_OR(&sm_near[j / 32], 1u << (j % 32));
         a.z = 1;

@@ -48,6 +48,11 @@ LEY_FN void add_near(points *p, stored_atom s)
 #endif
             const real r2_A2 = ley_clamped_r2(dx * dx + (dy * dy + dz * dz), (real)p->step.w);
             ADD(p->sum[v * LEY_UX + u], p->carry[(v * LEY_UX + u) * CARRIES], a.w * LEY_RSQRT(r2_A2));
+#if LEY_FIELD
+            const real inverse_r = LEY_RSQRT(r2_A2), potential = a.w * inverse_r;
+            add_field(p->sum, p->carry, v * LEY_UX + u, POINTS,
+                      dx * dx + (dy * dy + dz * dz) >= (real)p->step.w ? potential : (real)0, inverse_r, dx, dy, dz);
+#endif
         }
     }
 }

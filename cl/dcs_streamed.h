@@ -8,7 +8,7 @@ LEY_FN void sum_atoms(points *p, CONSTANT_SPACE const stored_atom *atoms, int fi
     for (int j = first; j < first + n_atoms; j++) {
         const atom a = relative(p, atoms[j]);
         const scalar dz = p->z - a.z;
-        add(p, a.x, a.y, dz * dz, a.w);
+        add(p, a.x, a.y, ACROSS(dz), a.w);
     }
 }
 

@@ -9,6 +9,9 @@ LEY_FN void sum_atoms(points *p, __global const stored_atom *gm_atoms, int first
 {
     gm_atoms += first;
     scalar x[LEY_TILE], q[LEY_TILE], dyz2[LEY_TILE * LEY_UY];
+#if LEY_FIELD
+    scalar rows_dy[LEY_TILE * LEY_UY], tile_dz[LEY_TILE];
+#endif
 #if PLACED
     scalar cell_x[LEY_TILE], offset_x[LEY_TILE];
 #endif
@@ -30,13 +33,19 @@ LEY_FN void sum_atoms(points *p, __global const stored_atom *gm_atoms, int first
             FOR_ROWS(v) {
                 const scalar dy = p->y[v] - a.y;
                 dyz2[j * LEY_UY + v] = is_near ? 1 : dy * dy + dz * dz;
+#if LEY_FIELD
+                rows_dy[j * LEY_UY + v] = dy;
+#endif
             }
+#if LEY_FIELD
+            tile_dz[j] = dz;
+#endif
             near[n_near] = base + j;
             n_near += is_near;
         }
         for (int u = 0; u < LEY_UX; u++) {
-            real sum[LEY_UY], carry[CARRIES ? LEY_UY : 1];
-            FOR_ROWS(v) sum[v] = carry[v * CARRIES] = 0;
+            real sum[SUMS / LEY_UX], carry[CARRIES ? SUMS / LEY_UX : 1];
+            UNROLL for (int v = 0; v < SUMS / LEY_UX; v++) sum[v] = carry[v * CARRIES] = 0;
 #if PLACED
             const scalar middle = u * LEY_WIDTH + LEY_WIDTH / 2 - TILE_X / 2;
             for (int j = 0; j < count; j++)
@@ -45,8 +54,15 @@ LEY_FN void sum_atoms(points *p, __global const stored_atom *gm_atoms, int first
             for (int j = 0; j < count; j++) {
                 const real dx = p->x[PLACED ? 0 : u] - x[j], dx2 = dx * dx;
                 FOR_ROWS(v) ADD(sum[v], carry[v * CARRIES], q[j] * ley_unscaled_root(dx2 + dyz2[j * LEY_UY + v]));
+#if LEY_FIELD
+                FOR_ROWS(v) {
+                    const real root = ley_unscaled_root(dx2 + dyz2[j * LEY_UY + v]), potential = q[j] * root;
+                    add_field(sum, carry, v, LEY_UY, potential, root * LEY_ROOT_SCALE, dx, rows_dy[j * LEY_UY + v],
+                              tile_dz[j]);
+                }
+#endif
             }
-            FOR_ROWS(v) {
+            UNROLL for (int v = 0; v < SUMS / LEY_UX; v++) { /* of each component its rows */
                 const int k = v * LEY_UX + u;
                 if (CARRIES)
                     ADD(p->sum[k], p->carry[k * CARRIES], -carry[v * CARRIES]);

@@ -57,7 +57,6 @@
 #if LEY_FIELD && (!LIST || LEY_SCREENING != LEY_SCREENING_NONE)
 #error "the field is that of a list's points without screening"
 #endif
-#define SUMS (LEY_COMPONENTS(LEY_FIELD) * POINTS) /* component c of point k is c POINTS + k */
 #if LIST
 typedef real across; /* coordinates that a row's points share, where there are rows */
 #define ROWS LEY_UX

@@ -65,6 +65,10 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_EXP, exp)
 
+/* LEY_FIELD: whether a kernel sums the field's three components beside the potential; their number
+ * in all. */
+#define LEY_COMPONENTS(field) ((field) ? 4 : 1)
+
 /* dcs.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points; along x its vectors
  * are strided by LEY_WG_X vectors, along y its rows by LEY_WG_Y rows, so that neighbouring
  * work-items touch neighbouring memory. LEY_NEWTON_ROOTS of its LEY_UX x LEY_UY roots per atom
@@ -80,7 +84,8 @@
     KEY(LEY_TILE, tile) \
     KEY(LEY_SUM, sum) \
     KEY(LEY_ROOT, root) \
-    KEY(LEY_NEWTON_ROOTS, newton_roots)
+    KEY(LEY_NEWTON_ROOTS, newton_roots) \
+    KEY(LEY_FIELD, field)
 
 /* LEY_SCREENING: what of exp(-kappa (d - R)) a pair computes. */
 #define LEY_SCREENING_NONE 0   /* nothing: kappa is 0 */
@@ -90,10 +95,6 @@
 /* LEY_POINTS: where a kernel's points lie. */
 #define LEY_POINTS_FACES 0 /* nodes of a grid's faces: LEY_UX columns and LEY_UY rows per work-item */
 #define LEY_POINTS_LIST 1  /* anywhere: LEY_UX a work-item, LEY_UY = 1 */
-
-/* LEY_FIELD: whether a kernel sums the field's three components beside the potential; their number
- * in all. */
-#define LEY_COMPONENTS(field) ((field) ? 4 : 1)
 
 /* mdh.cl. A work-item computes LEY_UX x LEY_UY vectors of LEY_WIDTH points, work-groups of
  * LEY_WG of them in one row; LEY_POLYNOMIAL_EXPS of its LEY_UX x LEY_UY exponentials per atom are

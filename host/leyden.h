@@ -271,6 +271,15 @@ LEY_API const float *ley_map_read_values(const ley_map *map);
 LEY_API const char *ley_map_units(const ley_map *map);
 LEY_API void ley_map_set_units(ley_map *map, const char *units);
 
+/* The electric field, E = -grad phi, along x, y and z: jobs that fill `map` from now on fill these
+ * three maps of the same grid as well, from the derivatives of the same functions, in the values'
+ * unit per A. Atoms that are nearer than r_min add nothing, as the potential does not change there;
+ * of a pair function that is an energy it is the force upon the probe. Each of the four may be in
+ * memory or in a file; those of the field stay the caller's, and must be there as long as `map` is.
+ * Errors: LEY_ERROR_USAGE where a grid is another one, or a map is there twice. */
+LEY_API ley_status ley_map_set_field(ley_map *map, ley_map *const field[3], ley_error *error);
+LEY_API ley_map *ley_map_field(const ley_map *map, int axis); /* 0 to 2; NULL: nobody has asked for it */
+
 /* Reads an OpenDX scalar map (plain or gzip, of text or of APBS's binary values) as APBS, VMD and
  * PyMOL write it, its delta rows along x, y and z or oblique; the last axis is fastest in the file.
  * Errors: LEY_ERROR_FILE, or LEY_ERROR_INPUT with "file:line: what". */

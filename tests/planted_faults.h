@@ -85,6 +85,20 @@ static const fault dcs_faults[] = {
      0, 0},
 };
 
+static const fault dcs_field_faults[] = {
+    {"x by 1e-3", "dcs", "slope * dx)", "slope * dx * (@ ? 1.001f : 1))", 0, 0, 0, 0},
+    {"y where z should be", "dcs", "slope * dz)", "slope * (@ ? dy : dz))", 0, 0, 0, 0},
+    {"a power of the distance", "dcs", "(inverse_r * inverse_r)", "(inverse_r * (@ ? (real)1 : inverse_r))", 0, 0, 0,
+     0},
+    {"atoms within r_min", "dcs", "dx * dx + (dy * dy + dz * dz) >= (real)p->step.w",
+     "dx * dx + (dy * dy + dz * dz) >= (real)p->step.w * (@ ? 0 : 1)", ROWS | LOCAL, 0, 0, 0},
+    {"atoms within r_min", "dcs", "dx2[u] + dyz2 >= (real)p->step.w", "dx2[u] + dyz2 >= (real)p->step.w * (@ ? 0 : 1)",
+     CONSTANT, 0, 0, 0},
+    {"components in one place", "dcs", "c * component", "(@ ? min(c, 2) : c) * component", 0, 0, 0, 0},
+    {"last row of each tile", "dcs", "rows_dy[j * LEY_UY + v] = dy;",
+     "rows_dy[j * LEY_UY + v] = dy * (@ && v == LEY_UY - 1 ? 1.001f : 1.0f);", ROWS, 0, 0, 0},
+};
+
 static const fault mdh_faults[] = {
     {"last point of a work-item", "mdh", MDH_VALUE, WRONG_IF(MDH_VALUE, "k == POINTS - 1", "*gm_sum *= 1.001f;"), 0, 0,
      0, 0},

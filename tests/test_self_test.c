@@ -229,6 +229,9 @@ static const subject subjects[] = {
     {"dcs", NULL, LEY_SPEC_SUM_COMPENSATED, OF(dcs_faults)},
     {"dcs", "tiled8", LEY_SPEC_SUM_DOUBLE, OF(dcs_faults)},
     {"dcs", "unroll8", LEY_SPEC_SUM_FLOAT, OF(dcs_faults), .is_left = true},
+    {"dcs", NULL, LEY_SPEC_SUM_FLOAT, OF(dcs_field_faults), .field = true},
+    {"dcs", "tiled8", LEY_SPEC_SUM_COMPENSATED, OF(dcs_field_faults), .is_left = true, .field = true},
+    {"dcs", "unroll8", LEY_SPEC_SUM_FLOAT, OF(dcs_field_faults), .is_left = true, .field = true},
     {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_FOLDED, LEY_POINTS_FACES, OF(mdh_faults)},
     {"mdh", "tiled8", LEY_SPEC_SUM_FLOAT, LEY_SCREENING_FOLDED, LEY_POINTS_FACES, OF(mdh_faults), .is_left = true},
     {"mdh", NULL, LEY_SPEC_SUM_COMPENSATED, LEY_SCREENING_WIDE, LEY_POINTS_FACES, OF(mdh_faults)},
@@ -324,7 +327,8 @@ static const int sum_kinds[] = {
 
 static ley_status choose_dcs(const subject *s, dcs_wish *wish, made *m, ley_error *error)
 {
-    *wish = (dcs_wish){.variant = s->variant, .math = TUNING_AUTO, .sum = s->sum, .n_x = 64, .n_y = 64};
+    *wish =
+        (dcs_wish){.variant = s->variant, .math = TUNING_AUTO, .sum = s->sum, .field = s->field, .n_x = 64, .n_y = 64};
     dcs_choice choice;
     const ley_status status = tuning_dcs(device->info, &device->facts, wish, &choice, error);
     if (status == LEY_OK) {

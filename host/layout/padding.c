@@ -15,7 +15,8 @@ enum { CHUNK = 1 << 16 };
 
 bool padding_bytes(const padded_slab *slab, int64_t *bytes)
 {
-    const int64_t point = slab->store == PADDED_FLOAT ? 4 : 8;
+    const int64_t number = slab->store == PADDED_FLOAT ? 4 : 8,
+                  point = slab->components > 1 ? slab->components * number : number;
     int64_t size;
     return ley_multiply(slab->padded_x, slab->padded_y, &size) && ley_multiply(size, slab->planes, &size) &&
            ley_multiply(size, point, bytes);
@@ -85,10 +86,12 @@ static void crop_rows(crop *c, size_t first, size_t last)
     uint32_t marks = 0;
     const size_t row_points = (size_t)c->slab->padded_x, rows = (size_t)c->slab->n_y,
                  padded_rows = (size_t)c->slab->padded_y;
-    const size_t carries = row_points * padded_rows * (size_t)c->slab->planes;
+    const size_t component = row_points * padded_rows * (size_t)c->slab->planes,
+                 before = (size_t)c->slab->component * component,
+                 carries = component * (size_t)(c->slab->components > 1 ? c->slab->components : 1);
     for (size_t i = first; i < last; i++)
-        marks |=
-            crop_row(c, (i / rows * padded_rows + i % rows) * row_points, carries, c->map + i * (size_t)c->slab->n_x);
+        marks |= crop_row(c, before + (i / rows * padded_rows + i % rows) * row_points, carries,
+                          c->map + i * (size_t)c->slab->n_x);
     atomic_fetch_or_explicit(&c->marks, marks, memory_order_relaxed);
 }
 

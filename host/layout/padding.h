@@ -20,9 +20,11 @@ typedef struct padded_slab {
     int64_t padded_x, padded_y; /* points in memory */
     int64_t planes;
     padded_store store;
+    int components, component; /* of each point so many, one after the other's planes (0: one); and which of them is
+                                  cropped, from 0 */
 } padded_slab;
 
-/* Bytes of the slab; false when they overflow 63 bits. */
+/* Bytes of the slab, all components; false when they overflow 63 bits. */
 bool padding_bytes(const padded_slab *slab, int64_t *bytes);
 
 /* Copies the grid's own points to `map`, float[planes][n_y][n_x]; much, on all cores. Whether

@@ -49,7 +49,7 @@
 static void host_needs(const void *context, job_needs *needs)
 {
     const msm_task *task = context;
-    job_needs_map(needs, &task->points, map_get_store(task->near.map) != NULL, CUTOFF_LAYER);
+    job_needs_map(needs, &task->points, task->near.map, CUTOFF_LAYER);
     msm_problem_needs(task->near.atoms, &task->points, &task->options, &task->meshes, needs);
 }
 
@@ -64,7 +64,7 @@ ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_grid *g
     if (status != LEY_OK)
         return status;
     job_needs needs = {.count = 0};
-    job_needs_map(&needs, grid, false, CUTOFF_LAYER);
+    job_needs_map(&needs, grid, NULL, CUTOFF_LAYER);
     if (msm_meshes(&r, atoms, grid, &h, NULL) == LEY_OK)
         msm_problem_needs(atoms, grid, &r, &h, &needs);
     return memory_check(needs.list, needs.count, error);

@@ -304,7 +304,7 @@ static void ask_host(job_forecast *f)
     host_sum sum = {.map = NULL};
     job->method->by_host(job->task, &sum); /* it was asked before */
     if (sum.map != NULL)
-        job_needs_map(&f->host, ley_map_grid(sum.map), map_get_store(sum.map) != NULL, 1);
+        job_needs_map(&f->host, ley_map_grid(sum.map), sum.map, 1);
     else
         job_needs_points(&f->host, host_sum_points(&sum), sum.points != NULL && sum.points->field != NULL);
     f->host_steps[f->forecast.host_step_count++] = (ley_step){sum.how, host_sum_seconds(&sum)};

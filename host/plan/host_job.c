@@ -21,10 +21,10 @@ enum { POINTS_AT_ONCE = 1 << 16 };
 typedef struct host_run {
     ley_job *job;
     host_sum sum;
-    reference_terms terms; /* begun */
-    bool is_direct;        /* schedule/host_direct.h sums them */
-    float *planes;         /* of a map: these, from plane `first` on */
-    int64_t first;         /* number of the first point at hand */
+    reference_terms terms;              /* begun */
+    bool is_direct;                     /* schedule/host_direct.h sums them */
+    float *planes[MAP_MOST_COMPONENTS]; /* of a map: these, from point `first` on */
+    int64_t first;                      /* number of the first point at hand */
 } host_run;
 
 static void place_of(const host_sum *sum, int64_t i, double place_A[3])
@@ -45,9 +45,9 @@ static reference_terms terms_at(const host_run *r, int64_t i)
     return terms;
 }
 
-static double *field_of(const host_sum *sum, int64_t i)
+static bool has_field(const host_sum *sum)
 {
-    return sum->points != NULL && sum->points->field != NULL ? sum->points->field + 3 * i : NULL;
+    return sum->map != NULL ? map_components(sum->map) > 1 : sum->points != NULL && sum->points->field != NULL;
 }
 
 /* Whether values become a map's. They are floats then, and their error is that of floats. */
@@ -63,27 +63,36 @@ static double kept_digits(const host_run *r, double value)
 
 static void set_value(const host_run *r, int64_t i, double value)
 {
-    if (r->planes != NULL)
-        r->planes[i - r->first] = (float)value;
+    if (r->sum.map != NULL)
+        r->planes[0][i - r->first] = (float)value;
     else
         r->sum.list->value[i] = kept_digits(r, value);
+}
+
+static void set_field(const host_run *r, int64_t i, const reference_value components[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        if (r->sum.map != NULL)
+            r->planes[1 + axis][i - r->first] = (float)components[axis].value;
+        else
+            r->sum.points->field[3 * i + axis] = kept_digits(r, components[axis].value);
 }
 
 /* One point: what only the reference does, and the field. */
 static void sum_point(const host_run *r, int64_t i, bool has_value)
 {
     const reference_terms terms = terms_at(r, i);
-    double place_A[3], *field = field_of(&r->sum, i);
+    double place_A[3];
     reference_value components[3];
-    if (has_value && field == NULL)
+    if (has_value && !has_field(&r->sum))
         return;
     place_of(&r->sum, i, place_A);
     if (!has_value)
         set_value(r, i, reference_sum(&terms, place_A).value);
-    if (field != NULL)
-        reference_field(&terms, place_A, components);
-    for (int axis = 0; field != NULL && axis < 3; axis++)
-        field[axis] = kept_digits(r, components[axis].value);
+    if (!has_field(&r->sum))
+        return;
+    reference_field(&terms, place_A, components);
+    set_field(r, i, components);
 }
 
 /* So many points from this one on, at once. */
@@ -148,7 +157,7 @@ static ley_status sum_map(host_run *r, ley_error *error)
     ley_status status = LEY_OK;
     for (int64_t first = 0; first < n[2] && status == LEY_OK; first += planes) {
         const int64_t count = n[2] - first < planes ? n[2] - first : planes;
-        status = map_planes_take(r->sum.map, first, count, false, &r->planes, error);
+        status = map_slabs_take(r->sum.map, first, count, r->planes, error);
         if (status != LEY_OK)
             return status;
         r->first = first * plane;
@@ -156,7 +165,7 @@ static ley_status sum_map(host_run *r, ley_error *error)
         if (job_cancelled(r->job))
             status = ley_fail(error, LEY_CANCELLED, "cancelled");
         const ley_status given =
-            map_planes_give(r->sum.map, first, count, r->planes, status == LEY_OK, status == LEY_OK ? error : NULL);
+            map_slabs_give(r->sum.map, first, count, r->planes, status == LEY_OK, status == LEY_OK ? error : NULL);
         status = status == LEY_OK ? given : status;
         tell(r->job, r->first + count * plane);
     }
@@ -169,7 +178,7 @@ static ley_status compute(host_run *r, ley_error *error)
     if (status != LEY_OK)
         return status;
     if (r->sum.units != NULL && r->sum.map != NULL)
-        ley_map_set_units(r->sum.map, r->sum.units);
+        map_name_units(r->sum.map, r->sum.units);
     if (r->sum.units != NULL && r->sum.points != NULL)
         ley_points_set_units(r->sum.points, r->sum.units);
     return r->sum.check != NULL ? r->sum.check(r->job->task, error) : LEY_OK;
@@ -203,7 +212,7 @@ static size_t points_wanted(const host_run *r, const second_sum *second)
     const size_t few = second->images != NULL ? 4 : 16;
     const double images = r->terms.range != NULL ? host_sum_images(&r->terms) : 1,
                  each_s = (second->images != NULL ? charge_s : plain_charge_s * images) *
-                          (double)ley_atoms_count(r->terms.atoms) * (field_of(&r->sum, 0) != NULL ? SUMS_OF_FIELD : 1),
+                          (double)ley_atoms_count(r->terms.atoms) * (has_field(&r->sum) ? SUMS_OF_FIELD : 1),
                  can = fmax(most_second_s, most_share * r->job->report.compute_s) / each_s;
     const size_t wanted = (size_t)fmin((double)o->verify_points, fmax(can, (double)few));
     return (int64_t)wanted < host_sum_points(&r->sum) ? wanted : (size_t)host_sum_points(&r->sum);
@@ -215,6 +224,12 @@ static double value_at(const host_run *r, int64_t i)
     return r->sum.map != NULL ? map_value(r->sum.map, i, place_A) : r->sum.list->value[i];
 }
 
+static bool field_at(const host_run *r, int64_t i, double field[3])
+{
+    return r->sum.map != NULL ? map_field_at(r->sum.map, i, field)
+                              : r->sum.points != NULL && points_field_at(r->sum.points, i, field);
+}
+
 static void verify_points(void *context, size_t first, size_t last)
 {
     verified *v = context;
@@ -222,13 +237,12 @@ static void verify_points(void *context, size_t first, size_t last)
     for (size_t k = first; k < last && !job_cancelled(r->job); k++) {
         const int64_t i = v->number[k];
         const reference_terms terms = terms_at(r, i);
-        const double *field = field_of(&r->sum, i);
-        double place_A[3], right[3], rounding = 0;
+        double place_A[3], field[3], right[3], rounding = 0;
         place_of(&r->sum, i, place_A);
         v->value[k] = value_at(r, i);
         v->right[k] = reference_sum(&terms, place_A); /* by which errors are judged */
         v->right[k].value = (double)second_value(v->second, &terms, place_A);
-        v->has_field[k] = field != NULL && second_field(v->second, &terms, place_A, right, &rounding);
+        v->has_field[k] = field_at(r, i, field) && second_field(v->second, &terms, place_A, right, &rounding);
         if (!v->has_field[k])
             continue;
         reference_field(&terms, place_A, v->right_field + 3 * k);
@@ -287,7 +301,7 @@ static ley_status judge(verified *v, ley_error *error)
     report->accuracy = accuracy_compare(v->count, v->value, v->right, limits, &worst);
     report->accuracy.host_points = v->count;
     report->seeded_accuracy = report->accuracy;
-    if (field_of(&r->sum, 0) != NULL)
+    if (has_field(&r->sum))
         report->field_accuracy = compare_fields(v);
     if (v->count > 0 && !report->accuracy.passed) {
         double place_A[3];

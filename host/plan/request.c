@@ -48,7 +48,7 @@ void sum_request_needs(const sum_request *r, int least_planes, job_needs *needs)
     if (r->points != NULL)
         job_needs_points(needs, ley_points_count(r->points), r->points->field != NULL);
     else
-        job_needs_map(needs, &r->grid, r->map != NULL && map_get_store(r->map) != NULL, least_planes);
+        job_needs_map(needs, &r->grid, r->map, least_planes);
 }
 
 bool sum_is_plain(const ley_long_range *sum)

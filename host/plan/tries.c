@@ -49,7 +49,7 @@ static ley_status check_memory(const method *m, const void *task, ley_error *err
 {
     const ley_map *map = m->map != NULL ? m->map(task) : NULL;
     job_needs needs = {.count = 0};
-    if (m->host_needs == NULL || (map != NULL && map_get_store(map) == NULL))
+    if (m->host_needs == NULL || (map != NULL && !map_is_stored(map)))
         return LEY_OK;
     m->host_needs(task, &needs);
     return job_needs_check(&needs, error);

@@ -1,6 +1,7 @@
 #include "schedule/job_memory.h"
 
 #include "schedule/method.h"
+#include "target/map.h"
 
 #include <math.h>
 
@@ -46,13 +47,16 @@ double job_needs_bytes(const job_needs *needs)
     return bytes_of(needs->list, needs->count);
 }
 
-void job_needs_map(job_needs *needs, const ley_grid *grid, bool is_stored, int least_planes)
+void job_needs_map(job_needs *needs, const ley_grid *grid, const ley_map *map, int least_planes)
 {
-    const double map_bytes = (double)ley_grid_points(grid) * sizeof(float);
-    const double least = (double)least_planes * (double)grid->n[0] * (double)grid->n[1] * sizeof(float);
+    const int components = map != NULL ? map_components(map) : 1;
+    const bool is_stored = map != NULL && map_is_stored(map);
+    const double point_bytes = components * (double)sizeof(float),
+                 map_bytes = (double)ley_grid_points(grid) * point_bytes;
+    const double least = (double)least_planes * (double)grid->n[0] * (double)grid->n[1] * point_bytes;
     const int slabs = METHOD_SLOTS + (is_stored ? 1 : 0); /* one on its way to the file */
     if (!is_stored)
-        job_needs_add(needs, "the map", map_bytes, smaller_map);
+        job_needs_add(needs, components > 1 ? "the maps of potential and field" : "the map", map_bytes, smaller_map);
     job_needs_add(needs, is_stored ? "slabs of the map" : "slabs of it",
                   slabs * fmax(least, fmin(slab_bytes, map_bytes)), "fewer points along x and y");
 }

@@ -13,9 +13,9 @@ typedef struct job_needs {
     memory_need list[JOB_MOST_NEEDS];
 } job_needs;
 
-/* A map of this grid, but for one that is in a file, and slabs of it, of so many planes at
- * least. */
-void job_needs_map(job_needs *needs, const ley_grid *grid, bool is_stored, int least_planes);
+/* A map of this grid, and those of its field, but for ones that are in files, and slabs of it, of so
+ * many planes at least. `map` NULL: there is none yet, and it is going to be in memory. */
+void job_needs_map(job_needs *needs, const ley_grid *grid, const ley_map *map, int least_planes);
 
 /* What else the method takes. */
 void job_needs_add(job_needs *needs, const char *what, double bytes, const char *advice);

@@ -106,10 +106,10 @@ typedef struct method {
      * anew. NULL: never. */
     bool (*look_closer)(void *task);
 
-    /* The field, [3], where value() has the potential: judged by the derivatives of what terms()
-     * says, within three times the tolerance; or within 1 where errors are relative to what the
-     * terms allow. NULL: none; so it returns where nobody asks for it. */
-    const double *(*field)(const void *task, int64_t number);
+    /* The field where value() has the potential: judged by the derivatives of what terms() says,
+     * within three times the tolerance; or within 1 where errors are relative to what the terms
+     * allow. False: nobody asks for it. NULL: there is none. */
+    bool (*field)(const void *task, int64_t number, double field[3]);
     bool field_is_allowed;
 
     /* Atoms whose nearest image value() and field() do not have, ascending; of none *count is 0.

@@ -22,6 +22,7 @@ struct ley_map {
     char units[32];
     char *remark;           /* or NULL */
     const ley_atoms *atoms; /* or NULL */
+    ley_map *field[3];      /* somebody else's; NULL: none */
     float *values;          /* NULL: in the store, or nowhere */
     map_store store;
     pthread_mutex_t mutex; /* of stored maps, for: */
@@ -96,11 +97,6 @@ ley_status map_create_stored(const ley_grid *grid, const map_store *store, ley_m
 const map_store *map_get_store(const ley_map *map)
 {
     return map->store.write != NULL ? &map->store : NULL;
-}
-
-bool map_takes_values(const ley_map *map)
-{
-    return map->values != NULL || map_get_store(map) != NULL;
 }
 
 static void end_store(ley_map *map)
@@ -196,7 +192,12 @@ const float *map_values_from(const ley_map *map, int64_t first, int64_t count, f
 
 ley_status map_check_store(const ley_map *map, ley_error *error)
 {
-    return map->store.check != NULL ? map->store.check(map->store.context, error) : LEY_OK;
+    ley_status status = LEY_OK;
+    for (int c = 0; c < map_components(map) && status == LEY_OK; c++) {
+        const map_store *store = map_get_store(map_component(map, c));
+        status = store != NULL && store->check != NULL ? store->check(store->context, error) : LEY_OK;
+    }
+    return status;
 }
 
 ley_status map_check_values(const ley_map *map, const char *path, ley_error *error)
@@ -375,5 +376,100 @@ ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *pl
         sum_planes(map, first, count, planes);
     const ley_status status = is_done ? map->store.write(map->store.context, first, count, planes, error) : LEY_OK;
     keep_spare(map, planes, (size_t)(map->grid.n[0] * map->grid.n[1] * count));
+    return status;
+}
+
+/* ---- A map and its field --------------------------------------------------------------------- */
+
+static bool is_same_grid(const ley_grid *a, const ley_grid *b)
+{
+    return memcmp(a->n, b->n, sizeof a->n) == 0 && memcmp(a->origin_A, b->origin_A, sizeof a->origin_A) == 0 &&
+           memcmp(a->step_A, b->step_A, sizeof a->step_A) == 0;
+}
+
+ley_status ley_map_set_field(ley_map *map, ley_map *const field[3], ley_error *error)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        if (!is_same_grid(&field[axis]->grid, &map->grid))
+            return ley_fail(error, LEY_ERROR_USAGE, "the field's map along %c has another grid than the potential's",
+                            'x' + axis);
+        if (field[axis] == map || field[axis] == field[(axis + 1) % 3])
+            return ley_fail(error, LEY_ERROR_USAGE, "the field's map along %c is another one's, too", 'x' + axis);
+    }
+    memcpy(map->field, field, sizeof map->field);
+    return LEY_OK;
+}
+
+ley_map *ley_map_field(const ley_map *map, int axis)
+{
+    return map->field[axis];
+}
+
+static ley_map *component_of(ley_map *map, int component)
+{
+    return component == 0 ? map : map->field[component - 1];
+}
+
+const ley_map *map_component(const ley_map *map, int component)
+{
+    return component == 0 ? map : map->field[component - 1];
+}
+
+bool map_takes_values(const ley_map *map)
+{
+    bool takes = true;
+    for (int c = 0; c < map_components(map); c++) {
+        const ley_map *of = map_component(map, c);
+        takes = takes && (of->values != NULL || map_get_store(of) != NULL);
+    }
+    return takes;
+}
+
+bool map_is_stored(const ley_map *map)
+{
+    bool is_stored = false;
+    for (int c = 0; c < map_components(map); c++)
+        is_stored = is_stored || map_get_store(map_component(map, c)) != NULL;
+    return is_stored;
+}
+
+bool map_field_at(const ley_map *map, int64_t number, double field[3])
+{
+    double place_A[3];
+    for (int axis = 0; axis < 3 && map->field[axis] != NULL; axis++)
+        field[axis] = map_value(map->field[axis], number, place_A);
+    return map->field[0] != NULL;
+}
+
+void map_name_units(ley_map *map, const char *units)
+{
+    char of_field[sizeof map->units + 2];
+    snprintf(of_field, sizeof of_field, "%s/A", units);
+    for (int c = 0; c < map_components(map); c++)
+        ley_map_set_units(component_of(map, c), c == 0 ? units : of_field);
+}
+
+ley_status map_slabs_take(ley_map *map, int64_t first, int64_t count, float *planes[MAP_MOST_COMPONENTS],
+                          ley_error *error)
+{
+    for (int c = 0; c < map_components(map); c++) {
+        const ley_status status = map_planes_take(component_of(map, c), first, count, false, &planes[c], error);
+        for (int taken = 0; taken < c && status != LEY_OK; taken++)
+            map_planes_give(component_of(map, taken), first, count, planes[taken], false, NULL);
+        if (status != LEY_OK)
+            return status;
+    }
+    return LEY_OK;
+}
+
+ley_status map_slabs_give(ley_map *map, int64_t first, int64_t count, float *const planes[MAP_MOST_COMPONENTS],
+                          bool is_done, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (int c = 0; c < map_components(map); c++) {
+        const ley_status given = map_planes_give(component_of(map, c), first, count, planes[c],
+                                                 is_done && status == LEY_OK, status == LEY_OK ? error : NULL);
+        status = status == LEY_OK ? given : status;
+    }
     return status;
 }

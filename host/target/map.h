@@ -14,8 +14,8 @@ double map_value(const ley_map *map, int64_t number, double place_A[3]);
  * not-a-numbers where the map's store cannot read them. */
 const float *map_values_from(const ley_map *map, int64_t first, int64_t count, float *buffer);
 
-/* Whether the map's store could read and write all that it was asked for so far. Errors: the first
- * one of the store. */
+/* Whether the stores of the map and of its field could read and write all that they were asked for
+ * so far. Errors: the first one of a store. */
 ley_status map_check_store(const ley_map *map, ley_error *error);
 
 /* Errors: LEY_ERROR_INPUT when a value is not a number, or infinite, with its point;
@@ -49,8 +49,36 @@ enum { MAP_STORE_BYTES = 32 << 20 };
 /* The store; NULL: the values are in memory, or nowhere. */
 const map_store *map_get_store(const ley_map *map);
 
-/* Whether it can be filled: it is no outline. */
+/* ---- A map and its field --------------------------------------------------------------------- */
+
+/* What a job makes of each point: component 0, the value, and where the map has a field also 1 to
+ * 3, along x, y and z. */
+enum { MAP_MOST_COMPONENTS = 4 };
+
+static inline int map_components(const ley_map *map)
+{
+    return ley_map_field(map, 0) != NULL ? MAP_MOST_COMPONENTS : 1;
+}
+
+/* The map of a component, which is this one or a field's. */
+const ley_map *map_component(const ley_map *map, int component);
+
+/* Whether all of them can be filled: none is an outline; and whether one is in a store. */
 bool map_takes_values(const ley_map *map);
+bool map_is_stored(const ley_map *map);
+
+/* The field at the point of this number, as map_value() has it; false: there is none. */
+bool map_field_at(const ley_map *map, int64_t number, double field[3]);
+
+/* Names the units of the values, and with them those of the field. */
+void map_name_units(ley_map *map, const char *units);
+
+/* As map_planes_take() and map_planes_give(), of each component: planes[0] to
+ * planes[map_components() - 1]. Where one cannot be taken none is. */
+ley_status map_slabs_take(ley_map *map, int64_t first, int64_t count, float *planes[MAP_MOST_COMPONENTS],
+                          ley_error *error);
+ley_status map_slabs_give(ley_map *map, int64_t first, int64_t count, float *const planes[MAP_MOST_COMPONENTS],
+                          bool is_done, ley_error *error);
 
 /* Planes [first, first + count) of z for somebody who fills them: in the map itself, or a buffer of
  * their own, with the map's values in it where `with_values`. Each is given back, whether it was

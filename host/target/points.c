@@ -249,3 +249,10 @@ void ley_points_set_units(ley_points *points, const char *units)
 {
     snprintf(points->units, sizeof points->units, "%s", units);
 }
+
+bool points_field_at(const ley_points *points, int64_t i, double field[3])
+{
+    if (points->field != NULL)
+        memcpy(field, points->field + 3 * i, 3 * sizeof *field);
+    return points->field != NULL;
+}

@@ -13,6 +13,9 @@ struct ley_points {
     int64_t *excluded;       /* the atoms that point i leaves out: [first[i]] to before [first[i + 1]], ascending */
 };
 
+/* The field at point i; false: there is none. */
+bool points_field_at(const ley_points *points, int64_t i, double field[3]);
+
 /* A grid over the points, about as many as these: what plans look at in a map's place. */
 ley_grid points_grid(const ley_points *points);
 

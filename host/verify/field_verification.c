@@ -21,7 +21,8 @@ typedef struct recomputed {
 
 bool field_is_there(const ley_job *job, int64_t number)
 {
-    return job->method->field != NULL && job->method->field(job->task, number) != NULL;
+    double field[3];
+    return job->method->field != NULL && job->method->field(job->task, number, field);
 }
 
 reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number)
@@ -62,7 +63,8 @@ static void judge(const recomputed *r, size_t n, int64_t device, accuracy_limits
         const field_point *p = &r->points[i];
         if (device == FIXED_POINTS ? !p->is_fixed : device != (int64_t)p->device)
             continue;
-        const double *field = r->job->method->field(r->job->task, p->number);
+        double field[3];
+        r->job->method->field(r->job->task, p->number, field);
         for (int axis = 0; axis < 3; axis++, j->n++) {
             j->value[j->n] = field[axis];
             j->right[j->n] = r->right[i][axis];

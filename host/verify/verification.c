@@ -5,6 +5,7 @@
 #include "law/tolerance_floor.h"
 #include "parallel.h"
 #include "schedule/method.h"
+#include "target/map.h"
 #include "verify/field_verification.h"
 #include "verify/sample_judge.h"
 #include "verify/sample_recompute.h"
@@ -70,10 +71,37 @@ static void square_parts(void *context, size_t first, size_t last)
         for (size_t k = parallel_first((size_t)from->count, FIELD_PARTS, part);
              k < parallel_first((size_t)from->count, FIELD_PARTS, part + 1); k++) {
             const int64_t number = sample_point(f->sample, stratified_sample_point(from, (int64_t)k)).number;
-            const double *field = job->method->field(job->task, number);
+            double field[3];
+            job->method->field(job->task, number, field);
             for (int axis = 0; axis < 3; axis++)
                 f->squares[part] += isfinite(field[axis]) ? field[axis] * field[axis] : 0;
         }
+}
+
+/* Of a map the sums of its planes are known, as far as all are there and large enough. */
+static bool add_planes(const ley_map *map, double *sum)
+{
+    const size_t count = (size_t)map_block_count(map);
+    double *blocks = malloc(count * sizeof *blocks);
+    const bool is_known = blocks != NULL && map_block_squares(map, blocks);
+    for (size_t b = 0; b < count && is_known; b++)
+        *sum += blocks[b];
+    free(blocks);
+    return is_known;
+}
+
+/* The same of as many points as were looked at. */
+static bool sum_planes(const sample *s, double *sum)
+{
+    const method *m = s->job->method;
+    const ley_map *map = m->map != NULL ? m->map(s->job->task) : NULL;
+    bool is_known = map != NULL;
+    *sum = 0;
+    for (int axis = 0; axis < 3 && is_known; axis++)
+        is_known = add_planes(ley_map_field(map, axis), sum);
+    if (is_known)
+        *sum *= (double)s->stratified_sample.count / (double)ley_grid_points(ley_map_grid(map));
+    return is_known;
 }
 
 /* 0: there are no strata. */
@@ -81,6 +109,8 @@ static double field_squares(const sample *s)
 {
     field_sum f = {.sample = s};
     double sum = 0;
+    if (s->stratified_sample.count == 0 || sum_planes(s, &sum))
+        return sum;
     parallel_ranges(FIELD_PARTS, square_parts, &f);
     for (size_t part = 0; part < FIELD_PARTS; part++)
         sum += f.squares[part];

@@ -27,7 +27,7 @@ static void end_task(void *context)
 static void host_needs(const void *context, job_needs *needs)
 {
     const cutoff_task *task = context;
-    job_needs_map(needs, ley_map_grid(task->map), map_get_store(task->map) != NULL, CUTOFF_LAYER);
+    job_needs_map(needs, ley_map_grid(task->map), task->map, CUTOFF_LAYER);
     cutoff_problem_needs(task->atoms, ley_map_grid(task->map), &task->range, needs);
 }
 
@@ -41,7 +41,7 @@ ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_grid *
     if (status != LEY_OK)
         return status;
     job_needs needs = {.count = 0};
-    job_needs_map(&needs, grid, false, CUTOFF_LAYER);
+    job_needs_map(&needs, grid, NULL, CUTOFF_LAYER);
     cutoff_problem_needs(atoms, grid, &r, &needs);
     return memory_check(needs.list, needs.count, error);
 }

@@ -288,10 +288,9 @@ double cutoff_points_value(const void *context, int64_t number, double place_A[3
     return ley_points_read_values(points)[number];
 }
 
-const double *cutoff_points_field(const void *context, int64_t number)
+bool cutoff_points_field(const void *context, int64_t number, double field[3])
 {
-    const double *all = ((const cutoff_points_task *)context)->points->field;
-    return all != NULL ? all + 3 * number : NULL;
+    return points_field_at(((const cutoff_points_task *)context)->points, number, field);
 }
 
 const int64_t *cutoff_points_excluded(const void *context, int64_t number, size_t *count)

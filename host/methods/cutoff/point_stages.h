@@ -70,7 +70,7 @@ double cutoff_points_pairs(const void *context);
 void cutoff_points_note(const void *context, notes *n);
 int64_t cutoff_points_point(const void *context, slab s, int64_t i);
 double cutoff_points_value(const void *context, int64_t number, double place_A[3]);
-const double *cutoff_points_field(const void *context, int64_t number);
+bool cutoff_points_field(const void *context, int64_t number, double field[3]);
 const int64_t *cutoff_points_excluded(const void *context, int64_t number, size_t *count);
 extern const kernel_kind point_pairs_kind; /* whose variants these methods have */
 

@@ -45,6 +45,8 @@ ley_status cutoff_task_init(cutoff_task *task, const ley_atoms *atoms, ley_map *
 {
     *task = (cutoff_task){.atoms = atoms, .map = map};
     pthread_mutex_init(&task->mutex, NULL);
+    if (map != NULL && map_components(map) > 1)
+        return ley_fail(error, LEY_ERROR_USAGE, "fields of maps are direct summation's");
     ley_status status = short_range_check_atoms(r, atoms, r->r_min_A, error);
     if (status == LEY_OK)
         status = short_range_check_charges(r, atoms, error);

@@ -103,7 +103,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
     resident *r = context;
     ley_status status = dcs_run_begin(&r->run, 0, r->planes, NULL, error);
     if (status == LEY_OK)
-        status = dcs_run_finish(&r->run, r->values, error);
+        status = dcs_run_finish(&r->run, &r->values, error);
     *seconds = r->run.command_sequence.times.kernel.end_s - r->run.command_sequence.times.kernel.start_s;
     return status;
 }

@@ -56,7 +56,8 @@ padded_slab dcs_kernel_layout(const dcs_kernel *kernel, const ley_grid *grid)
                          .padded_x = ley_round_up(grid->n[0], tuning_dcs_tile_x(spec)),
                          .padded_y = ley_round_up(grid->n[1], tuning_dcs_tile_y(spec)),
                          .planes = 1,
-                         .store = store_of(spec)};
+                         .store = store_of(spec),
+                         .components = LEY_COMPONENTS(spec->field)};
 }
 
 double dcs_kernel_expected_rate(const dcs_kernel *kernel)
@@ -65,7 +66,8 @@ double dcs_kernel_expected_rate(const dcs_kernel *kernel)
      * makes more launches. */
     const double slower = kernel->choice.spec.sum == LEY_SPEC_SUM_DOUBLE ? 64 : 1;
     const dcs_spec *s = &kernel->choice.spec;
-    return fmax(0.5 * kernel->facts.roots_per_s[s->root] / slower *
+    const double field_share = s->field ? 0.4 : 1; /* of the rate without */
+    return fmax(0.5 * field_share * kernel->facts.roots_per_s[s->root] / slower *
                     tuning_share_of_lanes(kernel->device->info, s->width, s->ux * s->uy),
                 1e5);
 }
@@ -219,12 +221,13 @@ ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, const atom
     return sequence_status(w, error);
 }
 
-ley_status dcs_run_finish(dcs_run *run, float *planes, ley_error *error)
+ley_status dcs_run_finish(dcs_run *run, float *const *planes, ley_error *error)
 {
-    const padded_slab layout = layout_of(run->kernel, run->planes);
+    padded_slab layout = layout_of(run->kernel, run->planes);
     ley_status status = sequence_finish(&run->command_sequence, error);
-    if (status == LEY_OK && !padding_crop(&layout, run->phi.staging->bytes, planes))
-        status = sequence_no_number(error);
+    for (; layout.component < layout.components && status == LEY_OK; layout.component++)
+        if (!padding_crop(&layout, run->phi.staging->bytes, planes[layout.component]))
+            status = sequence_no_number(error);
     return status;
 }
 

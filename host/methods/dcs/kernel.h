@@ -76,8 +76,9 @@ void dcs_run_destroy(dcs_run *run);
  * LEY_CANCELLED soon after *cancelled (may be NULL) turns true. */
 ley_status dcs_run_begin(dcs_run *run, int64_t first, int64_t planes, const atomic_bool *cancelled, ley_error *error);
 
-/* Waits for all, and stores the planes, without their padding: float[planes][n_y][n_x]. */
-ley_status dcs_run_finish(dcs_run *run, float *planes, ley_error *error);
+/* Waits for all, and stores the planes of each component, without their padding:
+ * float[planes][n_y][n_x]. Of a kernel without the field there is one. */
+ley_status dcs_run_finish(dcs_run *run, float *const *planes, ley_error *error);
 
 void dcs_kernel_destroy(dcs_kernel *kernel);
 

@@ -2,8 +2,9 @@
  * Comput. Chem. 28, 2618 (2007).
  *
  * Data: atoms go to each device once; a slab's potentials come back through page-locked staging and
- * lose their padding on the way into the map. Bounds: pairs over the device's root rate; 4 bytes a
- * point over its link, which for more than a few hundred atoms is nothing. */
+ * lose their padding on the way into the map; so does the field, where the map has one. Bounds:
+ * pairs over the device's root rate; 4 bytes a point over its link, which for more than a few hundred
+ * atoms is nothing. */
 #include "methods/dcs/method.h"
 #include "core/options.h"
 #include "error.h"
@@ -55,9 +56,9 @@ void ley_direct_default(ley_direct *direct)
         .size = sizeof *direct, .units = LEY_UNITS_KT_E, .dielectric = 1, .temperature_K = 298.15, .r_min_A = 0.05};
 }
 
-static void add_needs(const ley_atoms *atoms, const ley_grid *grid, bool is_stored, job_needs *needs)
+static void add_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_map *map, job_needs *needs)
 {
-    job_needs_map(needs, grid, is_stored, 1);
+    job_needs_map(needs, grid, map, 1);
     job_needs_add(needs, "packed atoms", (double)ley_atoms_count(atoms) * packed_atom_bytes, "fewer atoms");
 }
 
@@ -69,14 +70,14 @@ ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_grid *grid,
     ley_status status = ley_grid_check(grid, error);
     if (status != LEY_OK)
         return status;
-    add_needs(atoms, grid, false, &needs);
+    add_needs(atoms, grid, NULL, &needs);
     return memory_check(needs.list, needs.count, error);
 }
 
 static void host_needs(const void *context, job_needs *needs)
 {
     const dcs_task *task = context;
-    add_needs(task->problem.atoms, &task->problem.grid, map_get_store(task->map) != NULL, needs);
+    add_needs(task->problem.atoms, &task->problem.grid, task->map, needs);
 }
 
 ley_status dcs_task_create(const ley_atoms *atoms, ley_map *map, const ley_direct *direct, void **task,
@@ -165,7 +166,7 @@ static ley_status size_slabs(dcs_state *s, ley_error *error)
                                    dcs_kernel_expected_rate(&s->kernel),
                         .piece_bytes = INT64_MAX,
                         .fixed_bytes = atoms * (double)dcs_packed_bytes(dcs_packing_of(spec)),
-                        .staging_bytes = map_get_store(s->task->map) != NULL ? MAP_STORE_BYTES : most_staging_bytes,
+                        .staging_bytes = map_is_stored(s->task->map) ? MAP_STORE_BYTES : most_staging_bytes,
                         .most_per_launch = (double)info->max_groups[2],
                         .most_pieces = s->task->job->options->slab_planes,
                         .planned = plan_slab(s->task->job->plan, info),
@@ -223,6 +224,7 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
     o->wish = (dcs_wish){.variant = job->options->variant,
                          .math = job->options->math,
                          .sum = job->options->sum,
+                         .field = map_components(task->map) > 1,
                          .n_x = task->problem.grid.n[0],
                          .n_y = task->problem.grid.n[1]};
     return plan_copy(job->plan, &o->plan, error);
@@ -302,13 +304,13 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
 {
     dcs_state *s = state;
     dcs_run *run = &s->slots[slot];
-    float *planes;
-    ley_status status = map_planes_take(s->task->map, piece.first, piece.count, false, &planes, error);
+    float *planes[MAP_MOST_COMPONENTS];
+    ley_status status = map_slabs_take(s->task->map, piece.first, piece.count, planes, error);
     if (status != LEY_OK)
         return status;
     status = dcs_run_finish(run, planes, error);
     *times = run->command_sequence.times;
-    const ley_status given = map_planes_give(s->task->map, piece.first, piece.count, planes, status == LEY_OK, error);
+    const ley_status given = map_slabs_give(s->task->map, piece.first, piece.count, planes, status == LEY_OK, error);
     return status == LEY_OK ? given : status;
 }
 
@@ -324,7 +326,7 @@ static ley_status finish(void *context, ley_error *error)
 {
     (void)error;
     const dcs_task *task = context;
-    ley_map_set_units(task->map, ley_units_name(task->options.units));
+    map_name_units(task->map, ley_units_name(task->options.units));
     return LEY_OK;
 }
 
@@ -351,6 +353,11 @@ static int64_t point(const void *context, slab s, int64_t i)
 static double value(const void *context, int64_t number, double place_A[3])
 {
     return map_value(((const dcs_task *)context)->map, number, place_A);
+}
+
+static bool field(const void *context, int64_t number, double field[3])
+{
+    return map_field_at(((const dcs_task *)context)->map, number, field);
 }
 
 static const ley_map *map(const void *context)
@@ -398,6 +405,7 @@ const method method_dcs = {
     .limits = limits,
     .point = point,
     .value = value,
+    .field = field,
     .map = map,
     .by_host = by_host,
     .request = &dcs_request,

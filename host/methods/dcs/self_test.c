@@ -11,6 +11,7 @@
 #include "verify/self_test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,23 +89,46 @@ static ley_status make_atoms(const problem *p, const ley_grid *grid, ley_atoms *
     return status;
 }
 
-/* Runs the loaded kernel and brings its slab back to `map`, float[planes][n_y][n_x]. */
+/* Points of the slab, which is float[planes][n_y][n_x] of each component. */
+static size_t points_of(const ley_grid *grid, const problem *p)
+{
+    return (size_t)(grid->n[0] * grid->n[1] * p->planes);
+}
+
+/* Runs the loaded kernel and brings its slab back to `map`. */
 static ley_status compute(dcs_kernel *k, const problem *p, float *map, ley_error *error)
 {
+    float *planes[LEY_COMPONENTS(true)];
+    for (size_t c = 0; c < LEY_COMPONENTS(true); c++)
+        planes[c] = map + c * points_of(&k->problem.grid, p);
     dcs_run run;
     ley_status status = dcs_run_create(&run, k, p->planes, error);
     if (status == LEY_OK)
         status = dcs_run_begin(&run, p->first_plane, p->planes, NULL, error);
     if (status == LEY_OK)
-        status = dcs_run_finish(&run, map, error);
+        status = dcs_run_finish(&run, planes, error);
     dcs_run_destroy(&run);
     return status;
 }
 
+/* A component is judged, 0: the value. */
+typedef struct judged {
+    const dcs_kernel *kernel;
+    int component;
+} judged;
+
 static reference_value right_value(const void *context, const double point_A[3])
 {
-    const dcs_kernel *k = context;
-    reference_value right = reference_dcs(k->problem.atoms, point_A, k->problem.coulomb_constant, k->problem.r_min_A);
+    const judged *j = context;
+    const dcs_kernel *k = j->kernel;
+    const reference_terms terms = {.law = &law_dcs,
+                                   .constant = k->problem.coulomb_constant,
+                                   .atoms = k->problem.atoms,
+                                   .r_min_A = k->problem.r_min_A};
+    reference_value field[3], right;
+    if (j->component > 0)
+        reference_field(&terms, point_A, field);
+    right = j->component > 0 ? field[j->component - 1] : reference_sum(&terms, point_A);
     if (k->choice.spec.sum == LEY_SPEC_SUM_DOUBLE)
         self_test_allow_float(&right);
     return right;
@@ -112,9 +136,11 @@ static reference_value right_value(const void *context, const double point_A[3])
 
 /* Native maths is taken at its word only where it was measured: there the limit follows the
  * measured error. Positions from the grid's origin are rounded by how far from it they are.
- * Double sums are right to the last digit of the map's floats. */
-static double tolerance_of(const dcs_kernel *k, const problem *p)
+ * Double sums are right to the last digit of the map's floats. A slope is steeper than its function
+ * by one power of the distance, and has a direction. */
+static double tolerance_of(const dcs_kernel *k, const problem *p, int component)
 {
+    const double times = component > 0 ? 3 : 1;
     const dcs_spec *spec = &k->choice.spec;
     const double recipe = fmin(k->facts.root_error[spec->root], 1e-3);
     const ley_grid *l = &k->problem.grid;
@@ -122,19 +148,22 @@ static double tolerance_of(const dcs_kernel *k, const problem *p)
     const double rounding = dcs_packing_of(spec) == DCS_PACK_FLOAT ? 1.2e-7 * farthest_A / r_min_A : 0;
     if (spec->sum == LEY_SPEC_SUM_DOUBLE)
         return SELF_TEST_DOUBLE;
-    return p == &carries ? SELF_TEST_CARRIES : SELF_TEST_FLOAT + 2 * recipe + rounding;
+    return times * (p == &carries ? SELF_TEST_CARRIES : SELF_TEST_FLOAT + 2 * recipe + rounding);
 }
 
-static ley_status judge(const dcs_kernel *k, const problem *p, const float *map, ley_error *error)
+static ley_status judge(const dcs_kernel *k, const problem *p, int component, const float *map, ley_error *error)
 {
     const ley_grid *grid = &k->problem.grid;
-    const size_t n_x = (size_t)grid->n[0], n_y = (size_t)grid->n[1], points = n_x * n_y * (size_t)p->planes;
+    const judged of = {k, component};
+    const size_t n_x = (size_t)grid->n[0], n_y = (size_t)grid->n[1], points = points_of(grid, p);
     const size_t count = p->judged == 0 || (size_t)p->judged > points ? points : (size_t)p->judged;
+    char what[64];
+    snprintf(what, sizeof what, component > 0 ? "%s, field along %c" : "%s", p->name, 'x' + component - 1);
     self_test t = {.variant = k->choice.variant,
-                   .problem = p->name,
+                   .problem = what,
                    .reference = right_value,
-                   .context = k,
-                   .tolerance = tolerance_of(k, p)};
+                   .context = &of,
+                   .tolerance = tolerance_of(k, p, component)};
     ley_status status = self_test_create(&t, count, error);
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
         const size_t at =
@@ -143,7 +172,7 @@ static ley_status judge(const dcs_kernel *k, const problem *p, const float *map,
                                  (double)(at / n_x / n_y) + p->first_plane};
         for (int axis = 0; axis < 3; axis++)
             t.point_A[i][axis] = grid->origin_A[axis] + index[axis] * grid->step_A[axis][axis];
-        t.value[i] = (double)map[at];
+        t.value[i] = (double)map[(size_t)component * points + at];
     }
     if (status == LEY_OK)
         status = self_test_judge(&t, error);
@@ -191,7 +220,7 @@ static ley_status test_problem(const dcs_kernel *kernel, const problem *whole, l
     const ley_grid grid = lattice_of(p, &k.choice.spec);
     const size_t n = (size_t)p->atoms;
     ley_atoms *atoms = NULL;
-    float *map = calloc((size_t)(grid.n[0] * grid.n[1] * p->planes), sizeof *map);
+    float *map = calloc(LEY_COMPONENTS(true) * points_of(&grid, p), sizeof *map);
     ley_status status = map != NULL ? LEY_OK : ley_fail_memory(error, 0, "the self-test");
     if (status == LEY_OK)
         status = make_atoms(p, &grid, &atoms, error);
@@ -200,8 +229,8 @@ static ley_status test_problem(const dcs_kernel *kernel, const problem *whole, l
                                          error);
     if (status == LEY_OK)
         status = compute(&k, p, map, error);
-    if (status == LEY_OK)
-        status = judge(&k, p, map, error);
+    for (int c = 0; c < LEY_COMPONENTS(k.choice.spec.field) && status == LEY_OK; c++)
+        status = judge(&k, p, c, map, error);
     k.kernel.program = NULL; /* the caller's */
     dcs_kernel_destroy(&k);
     ley_atoms_destroy(atoms);

@@ -155,11 +155,28 @@ static const shape *best_shape(const dev_info *info, const variant *v, const dcs
     return best;
 }
 
+/* The field keeps the multipliers busy by itself. */
+static bool may_share_roots(const variant *v, const dcs_wish *wish)
+{
+    return v->spare_newton && !wish->field && wish->sum == LEY_SPEC_SUM_FLOAT && wish->math != TUNING_STANDARD;
+}
+
 static int newton_roots(const calibration *c, const variant *v, const dcs_wish *wish, int root, int points)
 {
-    bool wanted = v->spare_newton && wish->sum == LEY_SPEC_SUM_FLOAT && wish->math != TUNING_STANDARD &&
-                  root != LEY_ROOT_NEWTON && c->root_error[LEY_ROOT_NEWTON] <= dcs_root_need;
+    bool wanted =
+        may_share_roots(v, wish) && root != LEY_ROOT_NEWTON && c->root_error[LEY_ROOT_NEWTON] <= dcs_root_need;
     return wanted && c->fma_per_s >= slow_root_ratio * c->roots_per_s[root] ? NEWTON_SHARE * points / NEWTON_OF : 0;
+}
+
+/* A point with a field has four sums: work-items take fewer points along y then, so that sums stay in
+ * registers. Those that are alone have there the sums of one column at a time. */
+static void leave_registers(const variant *v, dcs_spec *spec)
+{
+    enum { MOST_SUMS = 32, MOST_SUMS_ALONE = 16 };
+    const int each = LEY_COMPONENTS(spec->field) * (spec->sum == LEY_SPEC_SUM_FLOAT ? 1 : 2),
+              most = v->where == ON_CPU ? MOST_SUMS_ALONE : MOST_SUMS, columns = v->where == ON_CPU ? 1 : spec->ux;
+    while (spec->field && spec->uy > 1 && each * columns * spec->uy > most)
+        spec->uy /= 2;
 }
 
 static const variant *find_variant(const dev_info *info, const dcs_wish *wish)
@@ -177,7 +194,7 @@ uint64_t tuning_dcs_needs(const dev_info *info, const dcs_wish *wish)
     const variant *v = find_variant(info, wish);
     if (wish->math == TUNING_STANDARD || wish->sum == LEY_SPEC_SUM_DOUBLE)
         return CALIBRATE_ROOT(LEY_ROOT_STANDARD);
-    const bool may_share = v != NULL && v->spare_newton && wish->sum == LEY_SPEC_SUM_FLOAT;
+    const bool may_share = v != NULL && may_share_roots(v, wish);
     return CALIBRATE_ROOTS | (may_share ? CALIBRATE_MULTIPLY_ADDS : 0);
 }
 
@@ -212,7 +229,7 @@ static ley_status take_planned(const dev_info *info, const variant *v, const dcs
                                ley_error *error)
 {
     const bool is_fixed = wish->sum == LEY_SPEC_SUM_DOUBLE || wish->math == TUNING_STANDARD,
-               may_share = v->spare_newton && wish->sum == LEY_SPEC_SUM_FLOAT && !is_fixed;
+               may_share = may_share_roots(v, wish);
     ley_status status = tuning_take_planned(info, &wish->planned, v->width, is_fixed, &spec->root, NULL, error);
     return status == LEY_OK
                ? tuning_take_share(&wish->planned, may_share ? spec->ux * spec->uy : 0, &spec->newton_roots, error)
@@ -239,7 +256,9 @@ ley_status tuning_dcs(const dev_info *info, const calibration *c, const dcs_wish
                      .uy = s->uy,
                      .atoms = v->atoms,
                      .tile = v->tile,
-                     .sum = wish->sum};
+                     .sum = wish->sum,
+                     .field = wish->field};
+    leave_registers(v, &spec);
     if (v->atoms == LEY_ATOMS_LOCAL && (info->quirks & DEV_QUIRK_INTERPRETER))
         spec.tile = 32; /* an interpreter's self-test shall be short */
     while (v->atoms == LEY_ATOMS_LOCAL && spec.tile > 32 && tuning_dcs_local_bytes(info, &spec) > info->local_bytes)
@@ -282,8 +301,8 @@ static void list_choice(const listing *l, const calibration *c, const dcs_wish *
         snprintf(share, sizeof share, "+newton%d", s->newton_roots);
     if (wish->n_x != SPECIFICATIONS_LARGE || wish->n_y != SPECIFICATIONS_LARGE)
         snprintf(tile_shape, sizeof tile_shape, "-%dx%d-%dx%d", s->wg_x, s->wg_y, s->ux, s->uy);
-    snprintf(name, sizeof name, "%s-%s-%s%s%s", choice.variant, specifications_sum(s->sum),
-             calibrate_root_word(s->root), share, tile_shape);
+    snprintf(name, sizeof name, "%s-%s-%s%s%s%s", choice.variant, specifications_sum(s->sum),
+             calibrate_root_word(s->root), share, tile_shape, s->field ? "-field" : "");
     l->visit(l->context, name, s);
 }
 
@@ -312,6 +331,9 @@ void tuning_dcs_specs(const dev_info *info, kernel_depth depth, kernel_visit *vi
         wish.variant = NULL;
         list_shapes(&l, &fast_fma, wish);
         wish.n_x = wish.n_y = SPECIFICATIONS_LARGE;
+        wish.field = true;
+        list_choice(&l, &fast_fma, &wish);
+        wish.field = false;
         wish.math = TUNING_STANDARD;
         list_choice(&l, &fast_fma, &wish);
     }

@@ -352,10 +352,10 @@ double mdh_sums_value(const void *context, int64_t number, double place_A[3])
     return ley_boundary_read_values(boundary)[number];
 }
 
-const double *mdh_sums_field(const void *context, int64_t number)
+bool mdh_sums_field(const void *context, int64_t number, double field[3])
 {
-    const mdh_sums *task = context;
-    return task->field != NULL ? task->field + 3 * number : NULL;
+    const ley_points *points = ((const mdh_sums *)context)->points;
+    return points != NULL && points_field_at(points, number, field);
 }
 
 const int64_t *mdh_sums_excluded(const void *context, int64_t number, size_t *count)

@@ -42,7 +42,7 @@ void mdh_sums_terms(const void *sums, reference_terms *terms);
 accuracy_limits mdh_sums_limits(const void *sums);
 int64_t mdh_sums_point(const void *sums, slab s, int64_t i);
 double mdh_sums_value(const void *sums, int64_t number, double place_A[3]);
-const double *mdh_sums_field(const void *sums, int64_t number);
+bool mdh_sums_field(const void *sums, int64_t number, double field[3]);
 const int64_t *mdh_sums_excluded(const void *sums, int64_t number, size_t *count);
 
 #endif
