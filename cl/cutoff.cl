@@ -2,6 +2,11 @@
  *
  *     phi(r_i) = sum over atoms j with |r_i - r_j| < a of q_j f(max(|r_i - r_j|, r_min))
  *
+ * and with LEY_FIELD the field beside them, less the gradient, to which atoms nearer than r_min add
+ * nothing:
+ *
+ *     E(r_i) = sum over atoms j with r_min <= |r_i - r_j| < a of -q_j f'(r)/r (r_i - r_j)
+ *
  * gm_table      {dx, dy, dz, offset} each: the bins around a region's own ("home"), as steps
  *               along the axes and in bins
  * n_table       how many
@@ -35,7 +40,7 @@
  *               only where LEY_NODES says that one is
  * map           points of the map along x, y, z
  * gm_phi        regions in the order of the work-groups, or rows padded to whole regions:
- *               LEY_STORE
+ *               LEY_STORE; with LEY_FIELD as much again for the field along x, y and z each
  *
  * A work-group computes a region: it looks for bins within reach of the region, stages those of
  * their atoms that are within reach, and sums these at each of its points, so that most of the
@@ -88,7 +93,7 @@ typedef real total;
 #define ITEM_Z ((int)LEY_LOCAL_ID(2))
 #else
 #define ITEMS 1
-#define TOTALS(type, name) type name[POINTS]
+#define TOTALS(type, name) type name[SUMS]
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 /* Along z first, so that what planes have of their own is the same few numbers over and over. */
 #define LANES_XY floor(LEY_LANES * (1.0f / LEY_LZ))
@@ -119,7 +124,7 @@ typedef struct {
     atom high, low; /* of the step; the last number of low is a quantum */
     atom begin;     /* of the first point */
 #endif
-    real sum[POINTS];
+    real sum[SUMS];
 #if LEY_NODES > 0
     real added[POINTS]; /* to the sums, in the end */
 #endif
@@ -169,7 +174,7 @@ typedef struct {
 
 LEY_FN void clear(points *p)
 {
-    UNROLL for (int k = 0; k < POINTS; k++) {
+    UNROLL for (int k = 0; k < SUMS; k++) {
         p->sum[k] = 0;
 #if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
         p->totals[k * ITEMS] = 0;
@@ -209,6 +214,8 @@ LEY_FN real result(const points *p, int k)
 {
 #if LEY_NODES > 0
     return sum_of(p, k) + p->added[k];
+#elif LEY_FIELD
+    return k < POINTS ? sum_of(p, k) : sum_of(p, k) * (real)p->step.w; /* per A */
 #else
     return sum_of(p, k);
 #endif
@@ -251,6 +258,43 @@ LEY_FN void add_term(real *sum, const constants *p, real r2, real inverse_r, sca
     *sum += factor * (r2 < p->limits.x ? value : (real)0);
 #endif
 }
+
+#if LEY_FIELD
+/* Adds to sum k of each component of the field, which are `points` apart, what an atom on this way
+ * adds. The distance is clamped where nothing is pruned: exact_r2 is its square as it is. */
+LEY_FN void add_field(real *sum, int k, int points, const constants *p, real r2, real inverse_r, real exact_r2,
+                      scalar first, scalar second, scalar third, real dx, real dy, real dz)
+{
+    const real exact_inverse_r = inverse_r * (real)TERM_SCALE;
+    const real any_slope = ley_plain_slope(r2, inverse_r, exact_inverse_r * exact_inverse_r, p->series, p->limits.z,
+                                           first, second, third LEY_OWN_OF(p)),
+               within = r2 < p->limits.x ? any_slope : (real)0,
+               slope = (LEY_PAIR_OF_CHARGE ? first : 1) *
+                       (LEY_PRUNE || exact_r2 >= p->limits.y ? within : (real)0);
+    sum[points + k] += slope * dx;
+    sum[2 * points + k] += slope * dy;
+    sum[3 * points + k] += slope * dz;
+}
+
+/* The same next to the cutoff as well as elsewhere, or nearer than r_min, of a distance as it is. */
+LEY_FN void add_field_carefully(points *p, int k, real exact_r2, LEY_REFERENCE(staged) s, real dx, real dy, real dz)
+{
+    const real clamped = LARGER(exact_r2, (real)p->limits.y);
+#if LEY_WIDTH == 1
+    const real inverse_r = LEY_RSQRT(clamped);
+#else
+    const real inverse_r = root_of(clamped) * (real)TERM_SCALE;
+#endif
+    const real any_slope = ley_pair_slope(clamped, inverse_r, p->series, p->limits.z, s.a.w, SECOND(s), THIRD(s),
+                                          p->fringe.x, p->fringe.z LEY_OWN_OF(p)),
+               within = exact_r2 < p->limits.x ? any_slope : (real)0,
+               slope = (LEY_PAIR_OF_CHARGE ? s.a.w : 1) * (1.0f / TERM_SCALE) *
+                       (exact_r2 < p->limits.y ? (real)0 : within);
+    p->sum[POINTS + k] += slope * dx;
+    p->sum[2 * POINTS + k] += slope * dy;
+    p->sum[3 * POINTS + k] += slope * dz;
+}
+#endif
 
 /* The value next to the cutoff as well as elsewhere, the distance being clamped. */
 LEY_FN real careful_value(const points *p, real r2, real inverse_r, LEY_REFERENCE(staged) s)
@@ -297,6 +341,9 @@ LEY_FN void add_near(points *p, LEY_REFERENCE(staged) s, atom lost)
             const real r2 = dxy2 + dz * dz, value = near_value(p, LARGER(r2, (real)p->limits.y), s);
             const scalar factor = LEY_PAIR_OF_CHARGE ? a.w : 1;
             p->sum[INDEX(u, v, w)] += LEY_PAIR == LEY_PAIR_SPEC_TESTED || r2 < p->limits.x ? factor * value : (real)0;
+#if LEY_FIELD
+            add_field_carefully(p, INDEX(u, v, w), r2, s, dx, dy, dz);
+#endif
         }
     }
 }
@@ -381,6 +428,11 @@ LEY_FN void store(const points *p, LEY_GLOBAL float *gm_phi)
     FOR_STORED(u, v, w) {
         LEY_GLOBAL float *gm_point = gm_first + (ITEM_Z + w * LEY_LZ) * plane + v * LEY_LY * row + u * LEY_LX;
         put_values(gm_point, row, plane, result(p, INDEX(u, v, w)));
+#if LEY_FIELD
+        const size_t component = groups_x * groups_y * LEY_GROUPS(2) * (REGION_X * REGION_Y * REGION_Z);
+        UNROLL for (int c = 1; c < LEY_COMPONENTS(LEY_FIELD); c++)
+            put_values(gm_point + c * component, row, plane, result(p, c * POINTS + INDEX(u, v, w)));
+#endif
     }
 }
 
@@ -421,11 +473,11 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
     LEY_LOCAL_VARIABLE workspace sm;
     const int item = LEY_LOCAL_ID(0) + LEY_LX * (LEY_LOCAL_ID(1) + LEY_LY * LEY_LOCAL_ID(2));
 #if LEY_TOTAL != LEY_SPEC_SUM_FLOAT
-    LEY_LOCAL_VARIABLE total sm_totals[POINTS * ITEMS];
+    LEY_LOCAL_VARIABLE total sm_totals[SUMS * ITEMS];
     p.totals = sm_totals + item;
 #endif
 #if LEY_TOTAL == LEY_SPEC_SUM_COMPENSATED
-    LEY_LOCAL_VARIABLE real sm_carry[POINTS * ITEMS];
+    LEY_LOCAL_VARIABLE real sm_carry[SUMS * ITEMS];
     p.carry = sm_carry + item;
 #endif
     clear(&p);

@@ -139,10 +139,10 @@ LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_y, int 
     constants c;
     copy_constants(p, &c);
     const atom a = s.a;
-    scalar dz2[LEY_UZ];
+    scalar dz[LEY_UZ], dz2[LEY_UZ];
     FOR_Z(w) {
-        const scalar dz = p->z[w] - a.z;
-        dz2[w] = dz * dz;
+        dz[w] = p->z[w] - a.z;
+        dz2[w] = dz[w] * dz[w];
     }
     FOR_Y(v) FOR_X(u) if (IS_IN(half_x, u, LEY_UX) && IS_IN(half_y, v, LEY_UY)) {
         const scalar dx = p->x[u] - a.x, dy = p->y[v] - a.y, dxy2 = dx * dx + dy * dy;
@@ -150,6 +150,9 @@ LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_y, int 
             const int k = INDEX(u, v, w);
             const scalar r2 = LEY_PRUNE ? dxy2 + dz2[w] : ley_clamped_r2(dxy2 + dz2[w], p->limits.y);
             add_term(&p->sum[k], &c, r2, root_of(r2), a.w, SECOND(s), THIRD(s));
+#if LEY_FIELD
+            add_field(p->sum, k, POINTS, &c, r2, root_of(r2), dxy2 + dz2[w], a.w, SECOND(s), THIRD(s), dx, dy, dz[w]);
+#endif
         }
     }
 }
@@ -259,7 +262,7 @@ LEY_FN void sum_tile(points *p, LEY_LOCAL shared *sm, int count, int item)
             add_list(p, sm_list, from, end[c], c / 3 % 3, c / 9, c % 3);
         from = end[c];
     }
-    UNROLL for (int k = 0; k < POINTS; k++)
+    UNROLL for (int k = 0; k < SUMS; k++)
         end_tile(p, k);
     LEY_BARRIER_OF(ITEMS);
 }

@@ -9,6 +9,7 @@ typedef real unaligned_real __attribute__((aligned(4)));
 /* A column is what a vector's lanes have along x and y, and all planes: PARTS of PART_Z vectors. */
 #define PARTS LEY_SPLIT
 #define PART_Z (LEY_UZ / PARTS)
+#define PART_SUMS (LEY_COMPONENTS(LEY_FIELD) * PART_Z) /* component c of vector w is c PART_Z + w */
 #define FOR_PARTS(k) UNROLL for (int k = 0; k < PARTS; k++)
 
 /* Room behind a tile's last atom, for whole vectors. */
@@ -213,19 +214,29 @@ LEY_FN void sum_list(points *p, const tile *t, const scalar *list, int n, int u,
 {
     constants c;
     copy_constants(p, &c);
-    real sum[PART_Z];
+    real sum[PART_SUMS];
+    UNROLL for (int s = 0; s < PART_SUMS; s++)
+        sum[s] = p->sum[s / PART_Z * POINTS + INDEX(u, v, first + s % PART_Z)];
+#if LEY_FIELD
+    const real x = p->x[u], y = p->y[v];
+    real z[PART_Z];
     UNROLL for (int w = 0; w < PART_Z; w++)
-        sum[w] = p->sum[INDEX(u, v, first + w)];
+        z[w] = p->z[first + w];
+#endif
     for (int i = 0; i < n; i++) {
         const int j = as_int(list[i]);
         const real dxy2 = t->dxy2[j];
         UNROLL for (int w = 0; w < PART_Z; w++) {
             const real r2 = dxy2 + OF_PLANES(t->dz2[first + w][j]);
             add_term(&sum[w], &c, r2, root_of(r2), t->charge[j], SECOND_OF(t, j), THIRD_OF(t, j));
+#if LEY_FIELD
+            add_field(sum, w, PART_Z, &c, r2, root_of(r2), r2, t->charge[j], SECOND_OF(t, j), THIRD_OF(t, j),
+                      x - t->x[j], y - t->y[j], z[w] - t->z[j]);
+#endif
         }
     }
-    UNROLL for (int w = 0; w < PART_Z; w++)
-        p->sum[INDEX(u, v, first + w)] = sum[w];
+    UNROLL for (int s = 0; s < PART_SUMS; s++)
+        p->sum[s / PART_Z * POINTS + INDEX(u, v, first + s % PART_Z)] = sum[s];
 }
 
 #if LEY_PAIR_CANCELS
@@ -239,6 +250,10 @@ LEY_FN void sum_list_carefully(points *p, const tile *t, const scalar *list, int
             const real r2 = t->dxy2[j] + OF_PLANES(t->dz2[w][j]);
             const real value = careful_value(p, r2, root_of(r2) * (real)TERM_SCALE, s);
             p->sum[INDEX(u, v, w)] += t->charge[j] * (r2 < p->limits.x ? value : (real)0);
+#if LEY_FIELD
+            s.a.w = t->charge[j];
+            add_field_carefully(p, INDEX(u, v, w), r2, s, p->x[u] - t->x[j], p->y[v] - t->y[j], p->z[w] - t->z[j]);
+#endif
         }
     }
 }
@@ -261,7 +276,8 @@ LEY_FN void sum_tile(points *p, tile *t, int count)
 #endif
                 sum_list(p, t, t->list[k], n[k], u, v, k * PART_Z);
             }
-            FOR_Z(w) end_tile(p, INDEX(u, v, w));
+            UNROLL for (int c = 0; c < LEY_COMPONENTS(LEY_FIELD); c++)
+                FOR_Z(w) end_tile(p, c * POINTS + INDEX(u, v, w));
         }
     }
 }

@@ -88,6 +88,14 @@
         6 * third * (inverse_r6 * inverse_r2)
 #define LEY_LN2 0.69314718f
 
+/* Of functions whose row says `cancels` the same by powers of r^2, as their values have it: without
+ * a division, and with less digits next to the cutoff. */
+#define LEY_PAIR_PLAIN_SLOPE_TAYLOR2 inverse_r * inverse_r2 - 2 * (series.y + 2 * series.z * r2)
+#define LEY_PAIR_PLAIN_SLOPE_TAYLOR3 \
+    inverse_r * inverse_r2 - 2 * (series.y + r2 * (2 * series.z + 3 * series.w * r2))
+#define LEY_PAIR_PLAIN_SLOPE_TAYLOR4 \
+    inverse_r * inverse_r2 - 2 * (series.y + r2 * (2 * series.z + r2 * (3 * series.w + 4 * k * r2)))
+
 #ifdef LEY_USER_SLOPE
 #define LEY_PAIR_SLOPE_EXPRESSION \
     (LEY_USER_PAIR_IS_LINEAR ? -1 : -k) * \

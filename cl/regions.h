@@ -10,6 +10,7 @@
 #define REGION_Y (LEY_LY * LEY_UY)
 #define REGION_Z (LEY_LZ * LEY_UZ)
 #define POINTS (LEY_UX * LEY_UY * LEY_UZ)
+#define SUMS (LEY_COMPONENTS(LEY_FIELD) * POINTS) /* component c of point k is c POINTS + k */
 #define FOR_X(u) UNROLL for (int u = 0; u < LEY_UX; u++)
 #define FOR_Y(v) UNROLL for (int v = 0; v < LEY_UY; v++)
 #define FOR_Z(w) UNROLL for (int w = 0; w < LEY_UZ; w++)

@@ -157,9 +157,10 @@
  * halves along x and z, 2: along y as well; or, of vectors, into how many parts along z a column
  * is cut, each of which has a list of the atoms that it is in reach of.
  * LEY_TABLE: LEY_ATOMS_CONSTANT or LEY_ATOMS_GLOBAL, where the table of bins is. LEY_PTX:
- * whether an OpenCL device takes inline PTX. LEY_NODES, of groups: a mesh's potentials at the
- * points are added to the sums, and along each axis there is room for so many nodes that have a
- * part in a region; 0: nothing is added. LEY_BY_PLANE as in nodes.h, of that mesh. */
+ * whether an OpenCL device takes inline PTX. LEY_NODES, of groups without LEY_FIELD: a mesh's
+ * potentials at the points are added to the sums, and along each axis there is room for so many
+ * nodes that have a part in a region; 0: nothing is added. LEY_BY_PLANE as in nodes.h, of that
+ * mesh. */
 #define LEY_CUTOFF_KEYS(KEY) \
     KEY(LEY_LX, lx) \
     KEY(LEY_LY, ly) \
@@ -180,7 +181,8 @@
     KEY(LEY_PAIR, pair) \
     KEY(LEY_PTX, ptx) \
     KEY(LEY_NODES, nodes) \
-    KEY(LEY_BY_PLANE, by_plane)
+    KEY(LEY_BY_PLANE, by_plane) \
+    KEY(LEY_FIELD, field)
 
 /* point_pairs.cl. A work-item computes LEY_UX vectors of LEY_WIDTH points of a list, LEY_WG of them
  * are a work-group; the rest is as in cutoff.cl. */

@@ -246,6 +246,33 @@ enum {
     EXPRESSION = PAIR << LEY_PAIR_EXPRESSION,
 };
 
+static const fault cutoff_field_faults[] = {
+    {"far atoms' x by 1e-3", "cutoff", "sum[points + k] += slope * dx",
+     "sum[points + k] += slope * dx * (@ ? 1.001f : 1)", 0, 0, 0, 0},
+    {"near atoms' x by 1e-3", "cutoff", "sum[POINTS + k] += slope * dx",
+     "sum[POINTS + k] += slope * dx * (@ ? 1.001f : 1)", 0, 0, 0, 0},
+    {"far atoms' y where z should be", "cutoff", "sum[3 * points + k] += slope * dz",
+     "sum[3 * points + k] += slope * (@ ? dy : dz)", 0, 0, 0, 0},
+    {"near atoms' y where z should be", "cutoff", "sum[3 * POINTS + k] += slope * dz",
+     "sum[3 * POINTS + k] += slope * (@ ? dy : dz)", 0, 0, 0, 0},
+    {"a power of the distance", "cutoff", "exact_inverse_r * exact_inverse_r",
+     "exact_inverse_r * exact_inverse_r * (@ ? 1.002f : 1)", 0, 0, 0, 0},
+    {"atoms within r_min", "cutoff", "exact_r2 < p->limits.y ?", "exact_r2 < p->limits.y * (@ ? 0 : 1) ?", 0, 0, 0, 0},
+    {"far atoms' cutoff by 1e-2", "cutoff", "within = r2 < p->limits.x", "within = r2 < p->limits.x * (@ ? 0.98f : 1)",
+     0, 0, 0, 0},
+    {"near atoms' cutoff halved", "cutoff", "within = exact_r2 < p->limits.x",
+     "within = exact_r2 < p->limits.x * (@ ? 0.25f : 1)", 0, 0, 0, 0},
+    {"components in one place", "cutoff", "gm_point + c * component", "gm_point + (@ ? 1 : c) * component", 0, 0, 0, 0},
+    {"the unit", "cutoff", "(real)p->step.w; /* per A */", "(real)(p->step.w * (@ ? 2 : 1));", 0, 0, 0, 0},
+    {"the last component's totals", "cutoff", "end_tile(p, c * POINTS + INDEX(u, v, w));",
+     "end_tile(p, (@ && c == 3 ? 0 : c) * POINTS + INDEX(u, v, w));", ROWS | COMPENSATED, 0, 0, 0},
+};
+
+static const fault plain_slope_faults[] = {
+    {"slopes by 1 %", "pair.h", "return LEY_PLAIN_SLOPE_##near(NAME);",
+     "return (@ ? 1.01f : 1) * (LEY_PLAIN_SLOPE_##near(NAME));", 0, 0, 0, 0},
+};
+
 static const fault pair_faults[] = {
     {"cutoff halved", "cutoff", "p.limits = limits;", "p.limits = limits; if (@) p.limits.x *= 0.25f;", 0, 0, 0, 0},
     {"the last column looked for too near", "cutoff", "(LEY_LX - 1) * p->step.x",

@@ -218,6 +218,8 @@ typedef struct subject {
 
 #define PAIR_SUBJECT(of, number, ...) \
     {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = (number), OF(pair_faults), .is_left = true},
+#define PLAIN_SLOPE_SUBJECT(of, number, ...) \
+    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = (number), OF(plain_slope_faults), .is_left = true, .field = true},
 #define SLOPE_SUBJECT(of, number, ...) \
     {"point_pairs", NULL, LEY_SPEC_SUM_FLOAT, .pair = (number), OF(slope_faults), .is_left = true, .field = true},
 
@@ -276,7 +278,12 @@ static const subject subjects[] = {
      .is_left = true, .field = true},
     {"mdh", "tiled8", LEY_SPEC_SUM_FLOAT, LEY_SCREENING_NONE, LEY_POINTS_LIST, OF(mdh_faults), .is_left = true,
      .field = true},
-    LEY_PAIR_ROWS(PAIR_SUBJECT, 0)
+    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(cutoff_field_faults), .field = true},
+    {"cutoff", NULL, LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_TAYLOR2, OF(cutoff_field_faults), .is_left = true,
+     .field = true},
+    {"cutoff", "regions8", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(cutoff_field_faults), .is_left = true,
+     .field = true},
+    LEY_PAIR_ROWS(PLAIN_SLOPE_SUBJECT, 0) LEY_PAIR_ROWS(PAIR_SUBJECT, 0)
         LEY_PAIR_ROWS(SLOPE_SUBJECT, 0){"binning", NULL, LEY_SPEC_SUM_FLOAT, OF(binning_faults)},
     {"spread", NULL, LEY_SPEC_SUM_FLOAT, OF(spread_faults)},
     {"long", NULL, LEY_SPEC_SUM_FLOAT, OF(long_faults)},
@@ -370,6 +377,7 @@ static ley_status choose_cutoff(const subject *s, cutoff_wish *wish, made *m, le
                           .pair = s->pair,
                           .store = LEY_STORE_ROWS,
                           .depth = 8,
+                          .field = s->field,
                           .nodes = s->nodes,
                           .by_plane = s->by_plane};
     cutoff_choice choice;
@@ -377,7 +385,7 @@ static ley_status choose_cutoff(const subject *s, cutoff_wish *wish, made *m, le
     if (status == LEY_OK) {
         m->variant = choice.variant;
         m->of = (choice.spec.width > 1 ? ROWS : LOCAL) | (choice.spec.width == 1 && choice.spec.split ? SPLIT : 0) |
-                PAIR << s->pair;
+                PAIR << s->pair | (s->field ? sum_kinds[s->sum] : 0);
     }
     return status;
 }

@@ -225,8 +225,10 @@ static ley_status begin_addition(void *context, const stage_place *place, const 
                                task->constant, memory, error);
 }
 
-static void add(void *state, command_sequence *w, int64_t first, int64_t planes, buffer_of_float phi)
+static void add(void *state, command_sequence *w, int64_t first, int64_t planes, int64_t component,
+                buffer_of_float phi)
 {
+    (void)component;
     const added *a = state;
     sequence_step(w, MSM_STEP_INTERPOLATION);
     transfer_interpolate(w, solver_meshes(a->solver), &a->map, first, planes, true, solver_potentials(a->solver), phi);

@@ -159,7 +159,7 @@ static ley_status sum_counts(cutoff_kernel *k, bool with_padding, const ley_benc
                      ? ley_fail(error, LEY_CANCELLED, "cancelled")
                      : cutoff_run_begin(&run, first, piece < layers - first ? piece : layers - first, NULL, error);
         if (status == LEY_OK)
-            status = cutoff_run_finish(&run, cutoff_run_place(&run, ley_map_values(map)), NULL, error);
+            status = cutoff_run_finish(&run, (float *[]){cutoff_run_place(&run, ley_map_values(map))}, NULL, error);
         if (status == LEY_OK && with_padding) {
             const int64_t *n = k->problem->grid.n;
             const tiled_slab regions = {.n = {n[0], n[1], run.planes},
@@ -231,7 +231,7 @@ static ley_status run_once(void *context, double *seconds, ley_error *error)
             return ley_fail(error, LEY_CANCELLED, "cancelled");
         status = cutoff_run_begin(&r->run, first, r->slab < layers - first ? r->slab : layers - first, NULL, error);
         if (status == LEY_OK)
-            status = cutoff_run_finish(&r->run, cutoff_run_place(&r->run, r->map), NULL, error);
+            status = cutoff_run_finish(&r->run, (float *[]){cutoff_run_place(&r->run, r->map)}, NULL, error);
         *seconds += r->run.command_sequence.times.kernel_s;
     }
     return status;
@@ -323,7 +323,7 @@ typedef struct whole_job {
 
 static ley_status finish_slab(const whole_job *j, cutoff_run *run, ley_error *error)
 {
-    return cutoff_run_finish(run, cutoff_run_place(run, j->map), NULL, error);
+    return cutoff_run_finish(run, (float *[]){cutoff_run_place(run, j->map)}, NULL, error);
 }
 
 /* One slab computes while the one before travels, and the one before that is put into the map. */

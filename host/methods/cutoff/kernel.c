@@ -302,11 +302,23 @@ static tiled_slab regions_of(const cutoff_kernel *k, int64_t planes)
         .n = {n[0], n[1], planes}, .region = {k->region[0], k->region[1], k->region[2]}, .store = PADDED_FLOAT};
 }
 
+static int components_of(const cutoff_kernel *k)
+{
+    return LEY_COMPONENTS(k->choice.spec.field);
+}
+
+/* Of one component. Where there are several, each has whole layers. */
+static bool component_bytes(const cutoff_kernel *k, int64_t planes, int64_t *bytes)
+{
+    const int64_t whole = components_of(k) > 1 ? ley_round_up(planes, CUTOFF_LAYER) : planes;
+    const padded_slab rows = rows_of(k, whole);
+    const tiled_slab regions = regions_of(k, whole);
+    return k->choice.spec.store == LEY_STORE_ROWS ? padding_bytes(&rows, bytes) : tiled_bytes(&regions, bytes);
+}
+
 static bool bytes_of(const cutoff_kernel *k, int64_t planes, int64_t *bytes)
 {
-    const padded_slab rows = rows_of(k, planes);
-    const tiled_slab regions = regions_of(k, planes);
-    return k->choice.spec.store == LEY_STORE_ROWS ? padding_bytes(&rows, bytes) : tiled_bytes(&regions, bytes);
+    return component_bytes(k, planes, bytes) && ley_multiply(*bytes, components_of(k), bytes);
 }
 
 bool cutoff_kernel_bytes(const cutoff_kernel *k, int64_t layers, int64_t *bytes)
@@ -423,19 +435,20 @@ ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const
     const int64_t n_z = run->kernel->problem->grid.n[2];
     run->first = first * CUTOFF_LAYER;
     run->planes = least(n_z, (first + count) * CUTOFF_LAYER) - run->first;
-    int64_t bytes = 0;
+    int64_t bytes = 0, each = 0;
     bytes_of(run->kernel, run->planes, &bytes);
+    component_bytes(run->kernel, run->planes, &each);
     sequence_begin(&run->command_sequence, &run->kernel->flight, cancelled);
     sequence_poison(&run->command_sequence, &run->phi, (size_t)bytes);
     launch(run);
     if (run->kernel->add != NULL && run->kernel->choice.spec.nodes == 0)
         run->kernel->add(run->kernel->added, &run->command_sequence, run->first, run->planes,
-                         (buffer_of_float){run->phi.buffer});
+                         each / (int64_t)sizeof(float), (buffer_of_float){run->phi.buffer});
     sequence_read(&run->command_sequence, run->phi.buffer, 0, run->phi.staging, (size_t)bytes);
     return sequence_status(&run->command_sequence, error);
 }
 
-ley_status cutoff_run_finish(cutoff_run *run, float *planes, double *store_s, ley_error *error)
+ley_status cutoff_run_finish(cutoff_run *run, float *const *planes, double *store_s, ley_error *error)
 {
     const cutoff_kernel *k = run->kernel;
     ley_status status = sequence_finish(&run->command_sequence, error);
@@ -444,9 +457,15 @@ ley_status cutoff_run_finish(cutoff_run *run, float *planes, double *store_s, le
     const double start_s = ley_clock_s();
     const padded_slab rows = rows_of(k, run->planes);
     const tiled_slab regions = regions_of(k, run->planes);
-    const bool is_finite = k->choice.spec.store == LEY_STORE_ROWS
-                               ? padding_crop(&rows, run->phi.staging->bytes, planes)
-                               : transpose_to_rows(&regions, run->phi.staging->bytes, planes);
+    int64_t each = 0;
+    bool is_finite = component_bytes(k, run->planes, &each);
+    for (int c = 0; c < components_of(k); c++) {
+        const char *from = (const char *)run->phi.staging->bytes + c * each;
+        const bool is_own_finite = k->choice.spec.store == LEY_STORE_ROWS
+                                       ? padding_crop(&rows, from, planes[c])
+                                       : transpose_to_rows(&regions, from, planes[c]);
+        is_finite = is_finite && is_own_finite;
+    }
     if (store_s != NULL)
         *store_s = ley_clock_s() - start_s;
     return is_finite ? LEY_OK : sequence_no_number(error);

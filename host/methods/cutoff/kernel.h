@@ -44,8 +44,9 @@ typedef struct cutoff_kernel {
     double layer_s; /* how long a layer is predicted to take; 0: nobody knows */
 
     /* What else is done to planes [first, first + planes) of a run, behind the kernel and before
-     * they come back; NULL: nothing. */
-    void (*add)(void *added, command_sequence *w, int64_t first, int64_t planes, buffer_of_float phi);
+     * they come back; NULL: nothing. The field's components are so many values apart. */
+    void (*add)(void *added, command_sequence *w, int64_t first, int64_t planes, int64_t component,
+                buffer_of_float phi);
     void *added;
     cutoff_mesh mesh; /* what the kernel adds by itself, where it has room for nodes */
 } cutoff_kernel;
@@ -73,8 +74,8 @@ ley_status cutoff_kernel_upload_bins(cutoff_kernel *kernel, const cutoff_problem
 
 void cutoff_kernel_destroy(cutoff_kernel *kernel);
 
-/* Bytes of a slab of so many layers of CUTOFF_LAYER planes, as the device has it; false when they
- * overflow. */
+/* Bytes of a slab of so many layers of CUTOFF_LAYER planes, as the device has it, all components of
+ * each point; false when they overflow. */
 bool cutoff_kernel_bytes(const cutoff_kernel *kernel, int64_t layers, int64_t *bytes);
 
 /* Some layers' way through the kernel, and back. */
@@ -94,9 +95,9 @@ void cutoff_run_destroy(cutoff_run *run);
 ley_status cutoff_run_begin(cutoff_run *run, int64_t first, int64_t count, const atomic_bool *cancelled,
                             ley_error *error);
 
-/* Waits for all, and stores the planes, float[planes][n_y][n_x]. `store_s` (how long that took) may
- * be NULL. */
-ley_status cutoff_run_finish(cutoff_run *run, float *planes, double *store_s, ley_error *error);
+/* Waits for all, and stores the planes of each component, float[planes][n_y][n_x]; of a kernel
+ * without the field there is one. `store_s` (how long that took) may be NULL. */
+ley_status cutoff_run_finish(cutoff_run *run, float *const *planes, double *store_s, ley_error *error);
 
 /* Where they begin in a map. */
 static inline float *cutoff_run_place(const cutoff_run *run, float *map)

@@ -1,7 +1,8 @@
 /* Short-range potentials as a method: phi_i = C sum over r_ij < a of q_j f(max(r_ij, r_min)). Stone
  * et al., GPU Gems (2010); Rodrigues et al., CF (2008); Hardy, Stone, Schulten, Parallel Computing
  * 35, 164 (2009). Bounds: pairs within the cutoff, over the share of computed pairs that these are,
- * at one root or about seven multiply-adds each; and 4 bytes per point over the link. */
+ * at one root or about seven multiply-adds each, twice that with the field; and 4 bytes per point
+ * and component over the link. */
 #include "methods/cutoff/method.h"
 
 #include "core/options.h"
@@ -123,6 +124,7 @@ const method method_cutoff = {
     .limits = limits,
     .point = cutoff_point,
     .value = cutoff_value,
+    .field = cutoff_field,
     .map = cutoff_map,
     .by_host = by_host,
     .bench = &bench_cutoff,

@@ -9,6 +9,7 @@
 #include "verify/self_test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,8 @@ static const double fine_r_min = 0.001, fine_distance = 0.0016, fine_tolerance =
 /* Where regions are covered, a region's edges, of 7 spacings, are 2, 1 and 1 bins long: all bins in
  * it are close to its middle. */
 static const double covered_side = 0.485, covered_spacing[3] = {2 * 0.485 / 7, 0.485 / 7, 0.485 / 7};
+
+enum { COMPONENTS = LEY_COMPONENTS(true) };
 
 typedef struct shape {
     const char *name;
@@ -226,10 +229,12 @@ double cutoff_test_r_min_A(const ley_short_range *range)
 /* Everything but the bins, whose sides are the test's own. The range's dielectric is in what was
  * built of an expression that names it. */
 static ley_status make_problem(const shape *p, const ley_atoms *atoms, const ley_grid *grid,
-                               const ley_short_range *range, cutoff_problem *problem, ley_error *error)
+                               const ley_short_range *range, bool field, cutoff_problem *problem, ley_error *error)
 {
     const double r_min_A = p->is_fine ? fine_r_min * range->cutoff_A : cutoff_test_r_min_A(range);
     ley_status status = cutoff_problem_init(problem, atoms, grid, range, 1, range->dielectric, r_min_A, error);
+    if (status == LEY_OK && field)
+        status = cutoff_problem_add_field(problem, error);
     if (status != LEY_OK)
         return status;
     binning_options o = problem->plan.options;
@@ -240,16 +245,19 @@ static ley_status make_problem(const shape *p, const ley_atoms *atoms, const ley
     return binning_prepare(atoms, grid, &o, &problem->plan, error);
 }
 
-/* In two runs, the second of the last layer. */
-static ley_status compute(cutoff_kernel *k, ley_map *map, ley_error *error)
+/* In two runs, the second of the last layer. `maps`: one for each component. */
+static ley_status compute(cutoff_kernel *k, ley_map *const *maps, ley_error *error)
 {
     const int64_t layers = cutoff_layers(&k->problem->grid);
+    float *planes[COMPONENTS];
     cutoff_run run = {.kernel = NULL};
     ley_status status = cutoff_run_create(&run, k, layers - 1, error);
     for (int64_t first = 0; first < layers && status == LEY_OK; first += layers - 1) {
         status = cutoff_run_begin(&run, first, first == 0 ? layers - 1 : 1, NULL, error);
+        for (int c = 0; c < COMPONENTS && maps[c] != NULL; c++)
+            planes[c] = cutoff_run_place(&run, ley_map_values(maps[c]));
         if (status == LEY_OK)
-            status = cutoff_run_finish(&run, cutoff_run_place(&run, ley_map_values(map)), NULL, error);
+            status = cutoff_run_finish(&run, planes, NULL, error);
     }
     cutoff_run_destroy(&run);
     return status;
@@ -273,35 +281,43 @@ double cutoff_test_least_share(int pair)
     return pair == LEY_PAIR_EXPRESSION ? 1 : 0.01;
 }
 
-/* What is right: a sum, and what a kernel adds to it by itself. */
+/* What is right of a component (0: the value): a sum, and what a kernel adds to it by itself. */
 typedef struct expected {
     const cutoff_problem *problem;
     const test_mesh *mesh; /* NULL: nothing */
+    int component;
 } expected;
 
 static reference_value expect(const void *context, const double point_A[3])
 {
     const expected *e = context;
-    reference_value sum = cutoff_problem_reference(e->problem, point_A);
+    reference_value field[3], sum;
+    if (e->component > 0)
+        cutoff_problem_reference_field(e->problem, point_A, field);
+    sum = e->component > 0 ? field[e->component - 1] : cutoff_problem_reference(e->problem, point_A);
     if (e->mesh != NULL)
         test_mesh_add(e->mesh, point_A, &sum);
     return sum;
 }
 
-static ley_status judge(const cutoff_kernel *k, const shape *p, const test_mesh *mesh, const ley_map *map,
-                        ley_error *error)
+/* A slope is steeper than its function by one power of the distance. */
+static ley_status judge(const cutoff_kernel *k, const shape *p, const test_mesh *mesh, int component,
+                        const ley_map *map, ley_error *error)
 {
-    const expected right = {k->problem, k->choice.spec.nodes > 0 ? mesh : NULL};
+    const expected right = {k->problem, k->choice.spec.nodes > 0 ? mesh : NULL, component};
     const ley_grid *l = ley_map_grid(map);
     const size_t points = (size_t)ley_grid_points(l), n_x = (size_t)l->n[0], n_y = (size_t)l->n[1];
     const size_t count = p->judged == 0 || p->judged > points ? points : p->judged;
     const double root_error = k->facts.root_error[k->choice.spec.root];
+    char what[64];
+    snprintf(what, sizeof what, component > 0 ? "%s, field along %c" : "%s", p->name, 'x' + component - 1);
     self_test t = {.variant = k->choice.variant,
-                   .problem = p->name,
+                   .problem = what,
                    .reference = expect,
                    .context = &right,
-                   .tolerance = p->is_fine ? fine_tolerance + 4 * fmin(root_error, 1e-3)
-                                           : cutoff_test_tolerance(k->choice.spec.pair, root_error),
+                   .tolerance =
+                       (component > 0 ? 3 : 1) * (p->is_fine ? fine_tolerance + 4 * fmin(root_error, 1e-3)
+                                                             : cutoff_test_tolerance(k->choice.spec.pair, root_error)),
                    .least_share = p->is_fine ? fine_share : cutoff_test_least_share(k->choice.spec.pair)};
     ley_status status = self_test_create(&t, count, error);
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
@@ -352,14 +368,15 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *whole, 
         grid.origin_A[axis] = origin[axis] * range.cutoff_A;
     }
     ley_atoms *atoms = NULL;
-    ley_map *map = NULL;
+    ley_map *maps[COMPONENTS] = {NULL};
+    const int components = LEY_COMPONENTS(k.choice.spec.field);
     cutoff_problem problem = {.binned = NULL};
     test_mesh added = {.points = NULL};
     ley_status status = make_atoms(p, &grid, range.cutoff_A, &atoms, error);
+    for (int c = 0; c < components && status == LEY_OK; c++)
+        status = ley_map_create(&grid, &maps[c], error);
     if (status == LEY_OK)
-        status = ley_map_create(&grid, &map, error);
-    if (status == LEY_OK)
-        status = make_problem(p, atoms, &grid, &range, &problem, error);
+        status = make_problem(p, atoms, &grid, &range, k.choice.spec.field, &problem, error);
     if (status == LEY_OK)
         status = cutoff_problem_bin(&problem, error);
     if (status == LEY_OK)
@@ -369,14 +386,15 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *whole, 
     if (status == LEY_OK)
         status = load_mesh(&k, &grid, range.cutoff_A, &added, error);
     if (status == LEY_OK)
-        status = compute(&k, map, error);
-    if (status == LEY_OK)
-        status = judge(&k, p, &added, map, error);
+        status = compute(&k, maps, error);
+    for (int c = 0; c < components && status == LEY_OK; c++)
+        status = judge(&k, p, &added, c, maps[c], error);
     test_mesh_destroy(&added);
     k.kernel.program = NULL; /* the caller's */
     cutoff_kernel_destroy(&k);
     cutoff_problem_clear(&problem);
-    ley_map_destroy(map);
+    for (int c = 0; c < components; c++)
+        ley_map_destroy(maps[c]);
     ley_atoms_destroy(atoms);
     return status;
 }

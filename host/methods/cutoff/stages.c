@@ -45,12 +45,19 @@ ley_status cutoff_task_init(cutoff_task *task, const ley_atoms *atoms, ley_map *
 {
     *task = (cutoff_task){.atoms = atoms, .map = map};
     pthread_mutex_init(&task->mutex, NULL);
-    if (map != NULL && map_components(map) > 1)
-        return ley_fail(error, LEY_ERROR_USAGE, "fields of maps are direct summation's");
     ley_status status = short_range_check_atoms(r, atoms, r->r_min_A, error);
+    if (status == LEY_OK && map != NULL && map_components(map) > 1 && r->overflow == LEY_PLACE_HOST)
+        status = ley_fail(error, LEY_ERROR_USAGE,
+                          "the overflow of bins with the field is for devices, not for host threads");
     if (status == LEY_OK)
         status = short_range_check_charges(r, atoms, error);
     return status == LEY_OK ? short_range_copy(r, ley_atoms_count(atoms), &task->range, error) : status;
+}
+
+/* At points it is their addition's. */
+static bool has_field(const cutoff_task *task)
+{
+    return task->map != NULL && map_components(task->map) > 1;
 }
 
 int64_t cutoff_count_layers(const void *context)
@@ -120,7 +127,7 @@ static ley_status share_out(cutoff_task *task, ley_error *error)
     if (job_view_cancelled(task->job))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     cutoff_plan_sums(task->job, &task->range, p, task->pairs, &task->plan);
-    if (map_get_store(task->map) != NULL && task->range.overflow != LEY_PLACE_HOST)
+    if (has_field(task) || (map_is_stored(task->map) && task->range.overflow != LEY_PLACE_HOST))
         task->plan.overflow_sum = LEY_PLACE_DEVICE; /* there is no room for a second map where there is none for one */
     log_plan(task);
     if (on_devices || p->binned->overflow == 0)
@@ -155,6 +162,8 @@ static ley_status take_places(cutoff_task *task, const job_plan *given, ley_erro
         status = take_place(given, "overflow", &task->range.overflow, error);
     if (status == LEY_OK && task->range.pair == LEY_PAIR_EXPRESSION && task->range.overflow == LEY_PLACE_HOST)
         status = plan_fail(error, "overflow is to be the host's, which does not know expressions");
+    if (status == LEY_OK && has_field(task) && task->range.overflow == LEY_PLACE_HOST)
+        status = plan_fail(error, "overflow is to be the host's, which does not know fields");
     return status == LEY_OK ? take_place(given, "transposition", &task->range.transposition, error) : status;
 }
 
@@ -176,6 +185,8 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
     ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_grid(task->map), r,
                                             ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
                                             r->dielectric, r->r_min_A, error);
+    if (status == LEY_OK && has_field(task))
+        status = cutoff_problem_add_field(task->problem, error);
     if (status == LEY_OK && (task->even_bins || job->options->sum == LEY_SUM_COMPENSATED))
         status = cutoff_problem_even_bins(task->problem, error);
     if (status != LEY_OK)
@@ -417,7 +428,7 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
                                    predicted_epilogue_s(s, (double)cutoff_count_points(task, (slab){0, 1})),
                         .piece_bytes = INT64_MAX,
                         .fixed_bytes = fixed_bytes,
-                        .staging_bytes = map_get_store(task->map) != NULL ? MAP_STORE_BYTES : most_staging_bytes,
+                        .staging_bytes = map_is_stored(task->map) ? MAP_STORE_BYTES : most_staging_bytes,
                         .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
                         .least_slabs = LEAST_SLABS,
                         .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
@@ -472,9 +483,10 @@ ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made
     *made = o;
     o->wish = cutoff_wish_of(job->options, &task->range,
                              task->plan.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
+    o->wish.field = has_field(task);
     cutoff_problem_reach(task->problem, o->wish.reach);
     o->has_addition = task->addition != NULL;
-    if (o->has_addition)
+    if (o->has_addition && !o->wish.field)
         task->addition->epilogue(task, &o->epilogue);
     o->problem.range = &o->range;
     ley_short_range range = task->range;
@@ -652,19 +664,20 @@ ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *tim
     cutoff_task *task = s->task;
     cutoff_run *run = &s->slots[slot];
     double store_s = 0;
-    float *planes;
-    ley_status status = map_planes_take(task->map, run->first, run->planes, false, &planes, error);
+    float *planes[MAP_MOST_COMPONENTS];
+    ley_status status = map_slabs_take(task->map, run->first, run->planes, planes, error);
     if (status != LEY_OK)
         return status;
     memset(task->has_overflow + piece.first, 0, (size_t)piece.count * sizeof *task->has_overflow);
     status = cutoff_run_finish(run, planes, &store_s, error);
     if (status == LEY_OK)
-        add_offset(task, run->planes, planes);
-    const ley_status given = map_planes_give(task->map, run->first, run->planes, planes, status == LEY_OK, error);
+        add_offset(task, run->planes, planes[0]);
+    const ley_status given = map_slabs_give(task->map, run->first, run->planes, planes, status == LEY_OK, error);
     status = status == LEY_OK ? given : status;
     *times = run->command_sequence.times;
-    const double predicted_s = cutoff_rows_s(task->plan.transposition, (double)cutoff_count_points(task, piece),
-                                             s->kernel.device->info->device_class == DEV_CPU);
+    const double predicted_s =
+        cutoff_rows_s(task->plan.transposition, map_components(task->map) * (double)cutoff_count_points(task, piece),
+                      s->kernel.device->info->device_class == DEV_CPU);
     pthread_mutex_lock(&task->mutex);
     for (int i = 0; i < WORK_STEPS; i++)
         task->step_s[i] += run->command_sequence.times.step_s[i];
@@ -719,7 +732,7 @@ ley_status cutoff_finish(void *context, ley_error *error)
         if (status != LEY_OK)
             return status;
     }
-    ley_map_set_units(task->map, short_range_units(&task->range, task->range.units));
+    map_name_units(task->map, short_range_units(&task->range, task->range.units));
     return LEY_OK;
 }
 
@@ -799,6 +812,11 @@ int64_t cutoff_point(const void *context, slab s, int64_t i)
 double cutoff_value(const void *context, int64_t number, double place_A[3])
 {
     return map_value(((const cutoff_task *)context)->map, number, place_A);
+}
+
+bool cutoff_field(const void *context, int64_t number, double field[3])
+{
+    return map_field_at(((const cutoff_task *)context)->map, number, field);
 }
 
 const ley_map *cutoff_map(const void *context)

@@ -17,7 +17,7 @@
 /* What is added to the sums on their device, behind the kernel and before they travel; or by the
  * kernel itself, where that can be and is predicted to be done sooner. */
 typedef struct cutoff_addition {
-    /* What the kernel would add, before devices are readied. */
+    /* What the kernel would add, before devices are readied; not asked where the field is added to. */
     void (*epilogue)(const void *task, cutoff_epilogue *wish);
 
     /* A device joins, whose slabs are of so many planes at most; memory is of this arena. `state`
@@ -26,8 +26,10 @@ typedef struct cutoff_addition {
                         arena *memory, void **state, ley_error *error);
     void (*end)(void *state);
 
-    /* To planes [first, first + planes), which lie in phi as cutoff_kernel_layout() says. */
-    void (*add)(void *state, command_sequence *w, int64_t first, int64_t planes, buffer_of_float phi);
+    /* To planes [first, first + planes), which lie in phi as cutoff_kernel_layout() says, those of
+     * the field's components so many values apart. */
+    void (*add)(void *state, command_sequence *w, int64_t first, int64_t planes, int64_t component,
+                buffer_of_float phi);
 
     /* In place of add(), once: what the kernel reads. */
     void (*mesh)(void *state, cutoff_mesh *made);
@@ -155,6 +157,7 @@ extern const plan_row cutoff_plan_rows[];
 void cutoff_decisions(const void *context, job_plan *made);
 int64_t cutoff_point(const void *context, slab s, int64_t i);
 double cutoff_value(const void *context, int64_t number, double place_A[3]);
+bool cutoff_field(const void *context, int64_t number, double field[3]);
 const ley_map *cutoff_map(const void *context);
 
 /* What is promised of the sum's error at each point, against its absolute terms there, where the

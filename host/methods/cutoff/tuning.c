@@ -70,7 +70,8 @@ uint64_t tuning_cutoff_local_bytes(const cutoff_spec *spec)
 {
     const uint64_t lost = spec->total == LEY_SPEC_SUM_COMPENSATED ? 4 : 0, /* of places */
         atom_bytes = (LEY_PAIR_MORE(spec->pair) > 0 ? 32 : 16) + lost, tile = (uint64_t)spec->tile;
-    const uint64_t totals = (uint64_t)(spec->ux * spec->uy * spec->uz) * (spec->total == LEY_SPEC_SUM_FLOAT ? 0 : 8);
+    const uint64_t sums = (uint64_t)(LEY_COMPONENTS(spec->field) * spec->ux * spec->uy * spec->uz),
+                   totals = sums * (spec->total == LEY_SPEC_SUM_FLOAT ? 0 : 8);
     const uint64_t pairs =
                        tile * (spec->prune ? 2 * atom_bytes + 4 : atom_bytes) + (uint64_t)items(spec) * (2 * 16 + 1),
                    grid = epilogue_bytes(spec->nodes);
@@ -151,7 +152,7 @@ double tuning_cutoff_rate(const dev_info *info, const cutoff_spec *spec, const c
     int64_t region[3];
     tuning_cutoff_region(spec, region);
     const double fma_s = 1 / fmax(c->fma_per_s, 1), root_s = 1 / fmax(c->roots_per_s[spec->root], 1),
-                 rest_s = 7 * fma_s;
+                 rest_s = (spec->field ? 16 : 7) * fma_s;
     /* GPUs have a unit for roots beside the others. */
     const double distance_s = spec->width > 1 ? root_s + rest_s : fmax(root_s, rest_s);
     /* Of an atom within reach of a region. */
@@ -204,10 +205,11 @@ static ley_status specify(const dev_info *info, const calibration *c, const cuto
                         .sum = LEY_SPEC_SUM_FLOAT,
                         .total = wish->sum,
                         .pair = wish->pair,
+                        .field = wish->field,
                         .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
     while (spec.width == 1 && spec.tile > 2 * items(&spec) && tuning_cutoff_local_bytes(&spec) > local_room(info))
         spec.tile -= 32;
-    if (spec.width == 1 && wish->nodes > 0) {
+    if (spec.width == 1 && wish->nodes > 0 && !wish->field) {
         cutoff_spec with = spec;
         with.nodes = wish->nodes > CUTOFF_LAYER ? wish->nodes : CUTOFF_LAYER;
         with.by_plane = wish->by_plane;
@@ -312,9 +314,9 @@ static void list_choice(const listing *l, const calibration *c, const cutoff_wis
     if (tuning_cutoff(l->info, c, wish, &choice, NULL) != LEY_OK)
         return;
     const cutoff_spec *s = &choice.spec;
-    const int used = snprintf(name, sizeof name, "cutoff-%s-%s-%s-%s-%s", choice.variant, pair_name(s->pair),
+    const int used = snprintf(name, sizeof name, "cutoff-%s-%s-%s-%s-%s%s", choice.variant, pair_name(s->pair),
                               s->store == LEY_STORE_ROWS ? "rows" : "regions", specifications_sum(s->total),
-                              calibrate_root_word(s->root));
+                              calibrate_root_word(s->root), s->field ? "-field" : "");
     if (s->nodes > 0)
         snprintf(name + used, sizeof name - (size_t)used, "-nodes%d%s", s->nodes, s->by_plane ? "-by-plane" : "");
     l->visit(l->context, name, s);
@@ -366,7 +368,13 @@ void tuning_cutoff_specs(const dev_info *info, kernel_depth depth, kernel_visit 
     wish = first;
     wish.nodes = usual_nodes;
     list_choice(&l, &fast, &wish);
+    wish = first;
+    wish.field = true;
+    list_choice(&l, &fast, &wish);
     if (depth > KERNEL_FEW) {
+        list_variants(&l, &fast, KERNEL_MORE, wish);
+        wish = first;
+        wish.nodes = usual_nodes;
         wish.by_plane = true;
         list_choice(&l, &fast, &wish);
         list_variants(&l, &fast, depth, first);

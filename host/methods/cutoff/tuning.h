@@ -21,7 +21,7 @@ typedef struct cutoff_wish {
     int pair;               /* ley_pair, or LEY_PAIR_SPEC_... */
     int store;              /* LEY_STORE_... */
     int depth;              /* of the bins */
-    bool field;             /* at points: beside the potential */
+    bool field;             /* beside the potential */
     int nodes;              /* of groups: LEY_NODES, where local memory has room for so many; 0: none */
     bool by_plane;          /* the same of LEY_BY_PLANE */
     double reach[3];        /* the cutoff, in steps of the grid; 0, 0, 0: the usual one */
