@@ -2,6 +2,11 @@
  *
  *     phi[x, y, z] += sum over i, j, k of w_x[i] w_y[j] w_z[k] e[b_x + i, b_y + j, b_z + k],
  *
+ * and with LEY_FIELD to the field beside it what each weight's slope along x, y or z makes of the
+ * same nodes,
+ *
+ *     E_x[x, y, z] += sum over i, j, k of s_x[i] w_y[j] w_z[k] e[b_x + i, b_y + j, b_z + k],
+ *
  * where the map's axes are the mesh's, whatever the ratio of their spacings and wherever one
  * lies on the other. A work-group has a block of points. It reads the nodes that have a part in
  * any of them once, and interpolates along x, then along y, then along z.
@@ -12,12 +17,14 @@
  * mesh       where the mesh is in gm_places
  * gm_nodes      of each of the map's coordinates along x, y, z, one axis after the other: the first
  *               node that has a part in it
- * gm_weights    [LEY_WINDOW] for each of them
- * axes          where the axes begin in gm_nodes: y, z; third, LEY_WINDOW
+ * gm_weights    [LEY_WINDOW] for each of them; with LEY_FIELD each time [LEY_WINDOW] slopes behind
+ *               that, less the derivative per A
+ * axes          where the axes begin in gm_nodes: y, z; third, LEY_WINDOW; fourth, with LEY_FIELD,
+ *               numbers of gm_phi from one component to the next
  * points        of the map along x, y, the first and the end of its planes along z
  * map           where the map's places are in gm_places; fourth, what comes before plane points.z
  * accumulate    0: store instead of adding
- * gm_phi        the map's planes
+ * gm_phi        the map's planes; with LEY_FIELD of each component
  *
  * Groups: blocks along x, y, z. */
 #if !defined(LEY_BLOCK_X) || !defined(LEY_NODES_X)
@@ -31,12 +38,17 @@ typedef struct {
     LEY_GLOBAL float *gm_phi;
     LEY_GLOBAL const int *gm_x, *gm_y, *gm_z; /* what the block's coordinates add, from its first ones on */
     int before;
+    size_t component;
     int accumulate;
 } target;
 
-LEY_FN void put(LEY_REFERENCE(target) t, int place, float value)
+LEY_FN void put(LEY_REFERENCE(target) t, int component, int place, float value)
 {
+#if LEY_FIELD
+    const size_t at = component * t.component + (t.before + place);
+#else
     const int at = t.before + place;
+#endif
     t.gm_phi[at] = t.accumulate ? t.gm_phi[at] + value : value;
 }
 
@@ -63,6 +75,7 @@ LEY_KERNEL_OF(ITEMS, 1, 1) interpolation(LEY_PARAMETERS(LEY_INTERPOLATION_ARGUME
     t.gm_y = gm_places + map.y + b.along_y.first;
     t.gm_z = gm_places + map.z + b.along_z.first - points.z;
     t.before = map.w;
+    t.component = axes.w;
     t.accumulate = accumulate;
     interpolate(&b, &t, &sm);
 }

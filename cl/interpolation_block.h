@@ -6,6 +6,16 @@
 
 #include "nodes.h"
 
+/* With LEY_FIELD a coordinate has slopes as well as weights, sets 1 and 0. Along z each component
+ * takes one set of what the other axes make of either: of weights, of slopes along x, of slopes along
+ * y. */
+#define WEIGHT_SETS (LEY_FIELD ? 2 : 1)
+#define PLANE_SETS (LEY_FIELD ? 3 : 1)
+#define PLANE_SET_OF(component) ((component) % 3)
+#define Z_SET_OF(component) ((component) == 3)
+#define FOR_WEIGHT_SETS(s) UNROLL for (int s = 0; s < WEIGHT_SETS; s++)
+#define FOR_PLANE_SETS(p) UNROLL for (int p = 0; p < PLANE_SETS; p++)
+
 /* A block's points and nodes along an axis. */
 typedef struct {
     int first, count; /* points */
@@ -41,11 +51,17 @@ LEY_FN void read_tables(block *b, LEY_GLOBAL const float *gm_potentials, LEY_GLO
     b->gm_nodes_y = gm_nodes + axes.x;
     b->gm_nodes_z = gm_nodes + axes.y;
     b->gm_weights_x = gm_weights;
-    b->gm_weights_y = gm_weights + axes.x * window;
-    b->gm_weights_z = gm_weights + axes.y * window;
+    b->gm_weights_y = gm_weights + axes.x * (WEIGHT_SETS * window);
+    b->gm_weights_z = gm_weights + axes.y * (WEIGHT_SETS * window);
     b->gm_potentials = gm_potentials;
     b->gm_places = gm_places;
     b->mesh = mesh;
+}
+
+/* Weights of an axis's point, or slopes. */
+LEY_FN LEY_GLOBAL const float *weights_of(LEY_GLOBAL const float *gm_weights, int window, int point, int set)
+{
+    return gm_weights + (point * WEIGHT_SETS + set) * window;
 }
 
 /* What the coordinates of the block's nodes along x and y add to their numbers; negative: there are

@@ -7,27 +7,29 @@
 #define ITEMS (LEY_BLOCK_X * LEY_BLOCK_Y)
 #define NODES (LEY_NODES_X * LEY_NODES_Y)
 #define NODES_EACH ((NODES + ITEMS - 1) / ITEMS)
+#define ROWS_OF_SET (LEY_NODES_Y * LEY_BLOCK_X)
 #define ROWS_EACH ((LEY_NODES_Y + LEY_BLOCK_Y - 1) / LEY_BLOCK_Y)
 
 typedef struct {
     float nodes[2][NODES];                    /* of a plane, x fastest */
-    float rows[2][LEY_NODES_Y * LEY_BLOCK_X]; /* at points along x, nodes along y */
+    float rows[2][WEIGHT_SETS * ROWS_OF_SET]; /* at points along x, nodes along y */
 } shared;
 
 /* A work-item's weights along an axis of its column, and the block's node that the first one is
  * for. Columns behind the map are those at its end once more. */
 typedef struct {
-    float weight[LEY_WINDOW];
+    float weight[WEIGHT_SETS][LEY_WINDOW];
     int node;
 } share;
 
-LEY_FN share share_of(LEY_GLOBAL const int *gm_nodes, LEY_GLOBAL const float *gm_weights, stretch s, int coordinate)
+LEY_FN share share_of(LEY_GLOBAL const int *gm_nodes, LEY_GLOBAL const float *gm_weights, stretch along, int coordinate)
 {
-    const int point = s.first + min(coordinate, s.count - 1);
+    const int point = along.first + min(coordinate, along.count - 1);
     share made;
-    UNROLL for (int k = 0; k < LEY_WINDOW; k++)
-        made.weight[k] = gm_weights[point * LEY_WINDOW + k];
-    made.node = gm_nodes[point] - s.node;
+    FOR_WEIGHT_SETS(s)
+        UNROLL for (int k = 0; k < LEY_WINDOW; k++)
+            made.weight[s][k] = weights_of(gm_weights, LEY_WINDOW, point, s)[k];
+    made.node = gm_nodes[point] - along.node;
     return made;
 }
 
@@ -76,19 +78,26 @@ LEY_FN void along_rows(const block *b, LEY_REFERENCE(share) of_x, int item, LEY_
     UNROLL for (int i = 0; i < ROWS_EACH; i++) {
         const int row = item / LEY_BLOCK_X + i * LEY_BLOCK_Y;
         if (row < b->along_y.nodes) {
-            float sum = 0;
-            UNROLL for (int k = 0; k < LEY_WINDOW; k++)
-                sum += of_x.weight[k] * sm_nodes[row * LEY_NODES_X + of_x.node + k];
-            sm_rows[row * LEY_BLOCK_X + item % LEY_BLOCK_X] = sum;
+            float sum[WEIGHT_SETS];
+            FOR_WEIGHT_SETS(s)
+                sum[s] = 0;
+            UNROLL for (int k = 0; k < LEY_WINDOW; k++) {
+                const float node = sm_nodes[row * LEY_NODES_X + of_x.node + k];
+                FOR_WEIGHT_SETS(s)
+                    sum[s] += of_x.weight[s][k] * node;
+            }
+            FOR_WEIGHT_SETS(s)
+                sm_rows[s * ROWS_OF_SET + row * LEY_BLOCK_X + item % LEY_BLOCK_X] = sum[s];
         }
     }
 }
 
-LEY_FN float along_column(LEY_REFERENCE(share) of_y, int x, LEY_LOCAL const float *sm_rows)
+/* A set of the last plane. */
+LEY_FN float along_column(LEY_REFERENCE(share) of_y, int x, int set, LEY_LOCAL const float *sm_rows)
 {
     float sum = 0;
     UNROLL for (int k = 0; k < LEY_WINDOW; k++)
-        sum += of_y.weight[k] * sm_rows[(of_y.node + k) * LEY_BLOCK_X + x];
+        sum += of_y.weight[set == 2][k] * sm_rows[(set == 1) * ROWS_OF_SET + (of_y.node + k) * LEY_BLOCK_X + x];
     return sum;
 }
 
@@ -100,9 +109,10 @@ LEY_FN void interpolate(const block *b, const target *t, LEY_LOCAL shared *sm)
     const share of_x = share_of(b->gm_nodes_x, b->gm_weights_x, b->along_x, x),
                 of_y = share_of(b->gm_nodes_y, b->gm_weights_y, b->along_y, y);
     const nodes_read reads = find_nodes(b, item);
-    float kept[LEY_WINDOW]; /* of the last planes, at the column */
-    UNROLL for (int k = 0; k < LEY_WINDOW; k++)
-        kept[k] = 0;
+    float kept[PLANE_SETS][LEY_WINDOW]; /* of the last planes, at the column */
+    FOR_PLANE_SETS(p)
+        UNROLL for (int k = 0; k < LEY_WINDOW; k++)
+            kept[p][k] = 0;
     nodes_under_way next = read_plane(b, reads, 0);
     put_plane(next, item, sm->nodes[0]);
     LEY_BARRIER();
@@ -113,18 +123,23 @@ LEY_FN void interpolate(const block *b, const target *t, LEY_LOCAL shared *sm)
         along_rows(b, of_x, item, sm->nodes[now], sm->rows[now]);
         put_plane(next, item, sm->nodes[1 - now]);
         LEY_BARRIER();
-        UNROLL for (int k = 0; k + 1 < LEY_WINDOW; k++)
-            kept[k] = kept[k + 1];
-        kept[LEY_WINDOW - 1] = along_column(of_y, x, sm->rows[now]);
+        FOR_PLANE_SETS(p) {
+            UNROLL for (int k = 0; k + 1 < LEY_WINDOW; k++)
+                kept[p][k] = kept[p][k + 1];
+            kept[p][LEY_WINDOW - 1] = along_column(of_y, x, p, sm->rows[now]);
+        }
         for (; z < b->along_z.count; z++) {
             const int point = b->along_z.first + z;
             if (b->gm_nodes_z[point] - b->along_z.node + LEY_WINDOW - 1 > plane)
                 break;
-            float sum = 0;
-            UNROLL for (int k = 0; k < LEY_WINDOW; k++)
-                sum += b->gm_weights_z[point * LEY_WINDOW + k] * kept[k];
-            if (is_inside)
-                put(*t, place + t->gm_z[z], sum);
+            UNROLL for (int c = 0; c < LEY_COMPONENTS(LEY_FIELD); c++) {
+                LEY_GLOBAL const float *gm_weights = weights_of(b->gm_weights_z, LEY_WINDOW, point, Z_SET_OF(c));
+                float sum = 0;
+                UNROLL for (int k = 0; k < LEY_WINDOW; k++)
+                    sum += gm_weights[k] * kept[PLANE_SET_OF(c)][k];
+                if (is_inside)
+                    put(*t, c, place + t->gm_z[z], sum);
+            }
         }
     }
 }

@@ -6,22 +6,23 @@
 #define ITEMS 1
 #define VECTORS (LEY_BLOCK_X / LEY_WIDTH)
 #define ROWS LEY_INTERPOLATION_ROWS
+#define PLANES_OF_SET (LEY_WINDOW * LEY_BLOCK_Y * VECTORS)
 
 typedef struct {
-    real shares[LEY_NODES_X * VECTORS];              /* of each of x's nodes in the block's points along x */
-    float nodes[ROWS * LEY_NODES_X];                 /* x fastest */
-    real rows[LEY_NODES_Y * VECTORS];                /* of a plane of nodes: at points along x, nodes along y */
-    real planes[LEY_WINDOW * LEY_BLOCK_Y * VECTORS]; /* at points along x and y: node z's in place z % LEY_WINDOW */
+    real shares[WEIGHT_SETS * LEY_NODES_X * VECTORS]; /* of each of x's nodes in the block's points along x */
+    float nodes[ROWS * LEY_NODES_X];                  /* x fastest */
+    real rows[WEIGHT_SETS * LEY_NODES_Y * VECTORS];   /* of a plane of nodes: at points along x, nodes along y */
+    real planes[PLANE_SETS * PLANES_OF_SET]; /* at points along x and y: node z's in place z % LEY_WINDOW */
 } shared;
 
-LEY_FN void find_shares(const block *b, LEY_LOCAL float *sm_shares)
+LEY_FN void find_shares(const block *b, int set, LEY_LOCAL float *sm_shares)
 {
     for (int i = 0; i < b->along_x.nodes * LEY_BLOCK_X; i++)
         sm_shares[i] = 0;
     for (int x = 0; x < b->along_x.count; x++) {
         const int point = b->along_x.first + x, node = b->gm_nodes_x[point] - b->along_x.node;
         for (int k = 0; k < LEY_WINDOW; k++)
-            sm_shares[(node + k) * LEY_BLOCK_X + x] = b->gm_weights_x[point * LEY_WINDOW + k];
+            sm_shares[(node + k) * LEY_BLOCK_X + x] = weights_of(b->gm_weights_x, LEY_WINDOW, point, set)[k];
     }
 }
 
@@ -96,18 +97,23 @@ LEY_FN void make_plane(const block *b, bool together, const int2 bands[VECTORS],
     for (int y = 0; y < nodes_y; y += ROWS) {
         for (int row = 0; row < ROWS; row++)
             read_row(b, together, min(y + row, nodes_y - 1), z, sm->nodes + row * LEY_NODES_X);
-        interpolate_rows(sm->nodes, sm->shares, bands, sm->rows + y * VECTORS);
+        FOR_WEIGHT_SETS(s)
+            interpolate_rows(sm->nodes, sm->shares + s * (LEY_NODES_X * VECTORS), bands,
+                             sm->rows + s * (LEY_NODES_Y * VECTORS) + y * VECTORS);
     }
     LEY_GLOBAL const int *gm_nodes = b->gm_nodes_y + b->along_y.first;
-    LEY_GLOBAL const float *gm_weights = b->gm_weights_y + b->along_y.first * LEY_WINDOW;
-    LEY_LOCAL real *sm_plane = sm->planes + z % LEY_WINDOW * (LEY_BLOCK_Y * VECTORS);
-    for (int y = 0; y < count; y++) {
-        LEY_LOCAL const real *sm_rows = sm->rows + (gm_nodes[y] - b->along_y.node) * VECTORS;
-        for (int v = 0; v < VECTORS; v++) {
-            real sum = 0;
-            UNROLL for (int k = 0; k < LEY_WINDOW; k++) sum +=
-                gm_weights[y * LEY_WINDOW + k] * sm_rows[k * VECTORS + v];
-            sm_plane[y * VECTORS + v] = sum;
+    FOR_PLANE_SETS(p) {
+        LEY_LOCAL const real *sm_set = sm->rows + (p == 1) * (LEY_NODES_Y * VECTORS);
+        LEY_LOCAL real *sm_plane = sm->planes + p * PLANES_OF_SET + z % LEY_WINDOW * (LEY_BLOCK_Y * VECTORS);
+        for (int y = 0; y < count; y++) {
+            LEY_GLOBAL const float *gm_weights =
+                weights_of(b->gm_weights_y, LEY_WINDOW, b->along_y.first + y, p == 2);
+            LEY_LOCAL const real *sm_rows = sm_set + (gm_nodes[y] - b->along_y.node) * VECTORS;
+            for (int v = 0; v < VECTORS; v++) {
+                real sum = 0;
+                UNROLL for (int k = 0; k < LEY_WINDOW; k++) sum += gm_weights[k] * sm_rows[k * VECTORS + v];
+                sm_plane[y * VECTORS + v] = sum;
+            }
         }
     }
 }
@@ -129,11 +135,11 @@ LEY_FN void put_part(LEY_GLOBAL float *gm_phi, part value, int accumulate)
     *gm_part = accumulate ? *gm_part + value : value;
 }
 
-LEY_FN void put_lanes(const block *b, const target *t, int place, int x, real value)
+LEY_FN void put_lanes(const block *b, const target *t, int component, int place, int x, real value)
 {
     const float *lanes = (const float *)&value;
     for (int lane = 0; lane < LEY_WIDTH && x + lane < b->along_x.count; lane++)
-        put(*t, place + t->gm_x[x + lane], lanes[lane]);
+        put(*t, component, place + t->gm_x[x + lane], lanes[lane]);
 }
 
 /* Where the parts of a row of points are; false: there are not so many, or some are apart. */
@@ -147,19 +153,21 @@ LEY_FN bool find_parts(const block *b, const target *t, int places[PARTS])
     return are_whole;
 }
 
-/* The block's points of plane z, whose nodes begin with `from`. */
-LEY_FN void put_plane(const block *b, const target *t, const int parts[PARTS], bool are_whole, int z, int from,
-                      LEY_LOCAL const real *sm_planes)
+/* A component at the block's points of plane z, whose nodes begin with `from`. */
+LEY_FN void put_plane(const block *b, const target *t, int component, const int parts[PARTS], bool are_whole, int z,
+                      int from, LEY_LOCAL const real *sm_planes)
 {
-    LEY_GLOBAL const float *gm_weights = b->gm_weights_z + (b->along_z.first + z) * LEY_WINDOW;
+    LEY_GLOBAL const float *gm_weights =
+        weights_of(b->gm_weights_z, LEY_WINDOW, b->along_z.first + z, Z_SET_OF(component));
     LEY_GLOBAL const int *gm_y = t->gm_y;
-    LEY_GLOBAL float *gm_phi = t->gm_phi;
+    LEY_GLOBAL float *gm_phi = t->gm_phi + (LEY_FIELD ? component * t->component : 0);
     const int place = t->gm_z[z], count = b->along_y.count, accumulate = t->accumulate;
     float weight[LEY_WINDOW];
     LEY_LOCAL const real *sm_plane[LEY_WINDOW];
     UNROLL for (int k = 0; k < LEY_WINDOW; k++) {
         weight[k] = gm_weights[k];
-        sm_plane[k] = sm_planes + (from + k) % LEY_WINDOW * (LEY_BLOCK_Y * VECTORS);
+        sm_plane[k] = sm_planes + PLANE_SET_OF(component) * PLANES_OF_SET +
+                      (from + k) % LEY_WINDOW * (LEY_BLOCK_Y * VECTORS);
     }
     for (int y = 0; y < count; y++)
         for (int v = 0; v < VECTORS; v++) {
@@ -167,7 +175,7 @@ LEY_FN void put_plane(const block *b, const target *t, const int parts[PARTS], b
             real sum = 0;
             UNROLL for (int k = 0; k < LEY_WINDOW; k++) sum += weight[k] * sm_plane[k][y * VECTORS + v];
             if (!are_whole) {
-                put_lanes(b, t, row, v * LEY_WIDTH, sum);
+                put_lanes(b, t, component, row, v * LEY_WIDTH, sum);
                 continue;
             }
 #if PART == LEY_WIDTH
@@ -185,12 +193,14 @@ LEY_FN void interpolate(const block *b, const target *t, LEY_LOCAL shared *sm)
     int2 bands[VECTORS];
     const bool are_whole = find_parts(b, t, parts),
                together = are_together(b->gm_places + b->mesh.x + b->along_x.node, b->along_x.nodes);
-    find_shares(b, (LEY_LOCAL float *)sm->shares);
+    FOR_WEIGHT_SETS(s)
+        find_shares(b, s, (LEY_LOCAL float *)(sm->shares + s * (LEY_NODES_X * VECTORS)));
     find_bands(b, bands);
     for (int z = 0; z < b->along_z.count; z++) {
         const int from = b->gm_nodes_z[b->along_z.first + z] - b->along_z.node;
         for (next = max(next, from); next < from + LEY_WINDOW; next++)
             make_plane(b, together, bands, next, sm);
-        put_plane(b, t, parts, are_whole, z, from, sm->planes);
+        UNROLL for (int c = 0; c < LEY_COMPONENTS(LEY_FIELD); c++)
+            put_plane(b, t, c, parts, are_whole, z, from, sm->planes);
     }
 }

@@ -281,8 +281,8 @@
     KEY(LEY_WINDOW, window) \
     KEY(LEY_BY_PLANE, by_plane)
 
-/* restriction.cl, prolongation.cl and interpolation_gather.cl, which have the same keys; levels of
- * several have one number a node. */
+/* restriction.cl and prolongation.cl, which have the same keys; levels of several have one number a
+ * node. */
 #define LEY_RESTRICTION_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \
@@ -291,13 +291,10 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \
     KEY(LEY_BY_PLANE, by_plane)
-#define LEY_INTERPOLATION_GATHER_KEYS(KEY) \
-    LEY_DIALECT_KEYS(KEY) \
-    KEY(LEY_WINDOW, window) \
-    KEY(LEY_BY_PLANE, by_plane)
 
-/* interpolation_list.cl. A work-item computes a point, from the nodes of a window of LEY_WINDOW
- * points. */
+/* interpolation_list.cl and interpolation_gather.cl, which have the same keys. A work-item computes
+ * a point, from the nodes of a window of LEY_WINDOW points. */
+#define LEY_INTERPOLATION_GATHER_KEYS(KEY) LEY_INTERPOLATION_LIST_KEYS(KEY)
 #define LEY_INTERPOLATION_LIST_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \
@@ -318,6 +315,7 @@
     KEY(LEY_BLOCK_Z, block_z) \
     KEY(LEY_NODES_X, nodes_x) \
     KEY(LEY_NODES_Y, nodes_y) \
+    KEY(LEY_FIELD, field) \
     KEY(LEY_BY_PLANE, by_plane)
 
 /* functions.cl: which function of x, y and z it computes, of a launch's argument. Natives are of

@@ -195,7 +195,7 @@ static void run_steps(solver *s, const problem *p, made *m)
     sequence_end(&w);
     sequence_begin(&w, &f, NULL);
     solver_run(s, &w);
-    transfer_interpolate(&w, solver_meshes(s), &map, 0, p->map.n[2], false, solver_potentials(s),
+    transfer_interpolate(&w, solver_meshes(s), &map, 0, p->map.n[2], false, 0, solver_potentials(s),
                          (buffer_of_float){phi.buffer});
     sequence_read(&w, phi.buffer, 0, phi.staging, bytes);
     assert_ok(sequence_finish(&w, &error));

@@ -530,7 +530,8 @@ WRAPPED(ley_status, transfer_map_create, transfer_map *map, const transfer_meshe
 }
 
 WRAPPED(void, transfer_interpolate, command_sequence *w, const transfer_meshes *l, const transfer_map *map,
-        int64_t first, int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi)
+        int64_t first, int64_t count, bool accumulate, int64_t component, buffer_of_float potentials,
+        buffer_of_float phi)
 {
     int64_t from = first;
     if (in_force == NO_INTERPOLATION)
@@ -542,9 +543,9 @@ WRAPPED(void, transfer_interpolate, command_sequence *w, const transfer_meshes *
     if (in_force == FIRST_SLAB_FOR_ALL)
         from = map_plane;
     if (in_force == INTERPOLATION_TWICE)
-        right_transfer_interpolate(w, l, map, first, count, accumulate, potentials, phi);
+        right_transfer_interpolate(w, l, map, first, count, accumulate, component, potentials, phi);
     right_transfer_interpolate(w, l, map, from, in_force == INTERPOLATION_LACKS_A_PLANE ? count - 1 : count,
-                               in_force != INTERPOLATION_ALONE && accumulate, potentials, phi);
+                               in_force != INTERPOLATION_ALONE && accumulate, component, potentials, phi);
 }
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */

@@ -127,7 +127,7 @@ static void run_solver(solver *s, const problem *p, float *values)
     sequence_poison(&w, &phi, bytes);
     if (!is_borrowed)
         solver_run(s, &w);
-    transfer_interpolate(&w, solver_meshes(s), &map, 0, p->map.n[2], false, solver_potentials(s),
+    transfer_interpolate(&w, solver_meshes(s), &map, 0, p->map.n[2], false, 0, solver_potentials(s),
                          (buffer_of_float){phi.buffer});
     sequence_read(&w, phi.buffer, 0, phi.staging, bytes);
     assert_ok(sequence_finish(&w, &error));

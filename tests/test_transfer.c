@@ -388,7 +388,7 @@ static size_t compute(problem *p, float *phi)
     sequence_begin(&w, &f, NULL);
     sequence_poison(&w, &p->phi, p->count * sizeof(float));
     v_cycle_run(&p->v_cycle, &w);
-    transfer_interpolate(&w, &p->v_cycle.meshes, &p->map, 0, p->points.n[2], false, p->v_cycle.potentials,
+    transfer_interpolate(&w, &p->v_cycle.meshes, &p->map, 0, p->points.n[2], false, 0, p->v_cycle.potentials,
                          (buffer_of_float){p->phi.buffer});
     sequence_read(&w, p->phi.buffer, 0, p->phi.staging, p->count * sizeof(float));
     assert_ok(sequence_finish(&w, &error));

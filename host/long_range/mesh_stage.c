@@ -73,7 +73,7 @@ void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
                             .along_axes = task->near.map != NULL && is_along_axes(h),
                             .of_list = task->near.map == NULL,
                             .by_plane = h->solver == HIERARCHY_FOURIER && spectral_is_by_plane(h),
-                            .field = task->near.map == NULL && task->listed.points->field != NULL};
+                            .field = msm_has_field(task)};
     for (int axis = 0; axis < 3 && wish->along_axes; axis++)
         wish->nodes_per_point[axis] = points->step_A[axis][axis] / h->step_A[axis][axis];
 }
@@ -412,7 +412,7 @@ ley_status msm_field_collect(void *state, int slot, slab piece, slab_times *time
     *times = f->command_sequence.times;
     if (status == LEY_OK)
         solver_learn(&f->solver, times);
-    if (status == LEY_OK && task->near.map != NULL)
+    if (status == LEY_OK && task->near.map != NULL && !msm_has_field(task))
         search_note_pairs(f->flight.device->info, &task->options, &f->meshes.level[0].split,
                           task->near.job->options->sum);
     const spectral *by = solver_spectral(&f->solver);

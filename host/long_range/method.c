@@ -225,13 +225,12 @@ static ley_status begin_addition(void *context, const stage_place *place, const 
                                task->constant, memory, error);
 }
 
-static void add(void *state, command_sequence *w, int64_t first, int64_t planes, int64_t component,
-                buffer_of_float phi)
+static void add(void *state, command_sequence *w, int64_t first, int64_t planes, int64_t component, buffer_of_float phi)
 {
-    (void)component;
     const added *a = state;
     sequence_step(w, MSM_STEP_INTERPOLATION);
-    transfer_interpolate(w, solver_meshes(a->solver), &a->map, first, planes, true, solver_potentials(a->solver), phi);
+    transfer_interpolate(w, solver_meshes(a->solver), &a->map, first, planes, true, component,
+                         solver_potentials(a->solver), phi);
 }
 
 static void put_mesh(void *state, cutoff_mesh *made)
@@ -312,6 +311,8 @@ const method method_msm = {
     .look_closer = msm_look_closer,
     .point = cutoff_point,
     .value = cutoff_value,
+    .field = cutoff_field,
+    .field_is_allowed = true,
     .map = cutoff_map,
     .by_host = msm_by_host,
     .request = &request,

@@ -20,6 +20,7 @@
 #include "schedule/host_sum.h"
 #include "schedule/job_memory.h"
 #include "source/atoms.h"
+#include "target/map.h"
 #include "target/points.h"
 
 #include <math.h>
@@ -48,6 +49,11 @@ static void put_extents(msm_task *task)
         used += (size_t)snprintf(task->extents + used, sizeof task->extents - used, "%s%lld x %lld x %lld",
                                  k > 0 ? ", " : "", (long long)h->level[k].n[0], (long long)h->level[k].n[1],
                                  (long long)h->level[k].n[2]);
+}
+
+bool msm_has_field(const msm_task *task)
+{
+    return task->near.map != NULL ? map_components(task->near.map) > 1 : task->listed.points->field != NULL;
 }
 
 double msm_mean(const msm_task *task)
@@ -301,7 +307,7 @@ void msm_task_expect(msm_task *task)
         return;
     task->expected = host_threads_expected_error(&task->host_threads);
     log_say(LEY_LOG_NOTE, "meshes are expected to be off by %.2g", task->expected);
-    if (task->near.map == NULL && task->listed.points->field != NULL)
+    if (msm_has_field(task))
         task->field_expected_per_A = expected_field_error(&task->meshes);
 }
 

@@ -46,6 +46,9 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
                          ley_error *error);
 void msm_task_end(void *task);
 
+/* Whether the map or the points have a field. */
+bool msm_has_field(const msm_task *task);
+
 /* What the meshes leave out of every value, in its unit: the mean potential of a screened net
  * charge and its images (numerics/hierarchy.h). */
 double msm_mean(const msm_task *task);

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool has_field(const transfer_kernels *kernels)
-{
-    return ((const interpolation_list_spec *)kernels->interpolation.spec)->field;
-}
-
 /* Of a multiply-add: such a kernel reaches this share of them, roughly. */
 static double unit_s(const transfer_kernels *kernels)
 {
@@ -21,7 +16,7 @@ static double unit_s(const transfer_kernels *kernels)
 
 double gather_points_seconds(const transfer_kernels *kernels, const hierarchy *h, double points)
 {
-    return LEY_COMPONENTS(has_field(kernels)) * points * pow(h->window->points, 3) * unit_s(kernels);
+    return LEY_COMPONENTS(kernels->field) * points * pow(h->window->points, 3) * unit_s(kernels);
 }
 
 double gather_points_bytes(bool field)
@@ -38,7 +33,7 @@ ley_status gather_points_create(gather_points *f, const transfer_kernels *kernel
     coordinates all = {.count = 0};
     *f = (gather_points){.kernel = &kernels->interpolation,
                          .hierarchy = h,
-                         .field = has_field(kernels),
+                         .field = kernels->field,
                          .unit_s = unit_s(kernels),
                          .memory = memory,
                          .potentials = potentials};

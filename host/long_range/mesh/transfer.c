@@ -29,13 +29,18 @@ static int64_t after(const window *w)
     return 2 * w->points + SPREAD_EDGE;
 }
 
-static ley_status upload_window(const window *w, double factor, arena *memory, buffer_of_float *made, ley_error *error)
+/* Behind it come nine more numbers, of interpolation_gather.cl with the field; or NULL. */
+static ley_status upload_window(const window *w, double factor, const double more[3][3], arena *memory,
+                                buffer_of_float *made, ley_error *error)
 {
-    float c[WINDOW_MOST_POINTS * WINDOW_MOST_POINTS];
+    float c[WINDOW_MOST_POINTS * WINDOW_MOST_POINTS + 9];
+    const int count = w->points * w->points;
     for (int i = 0; i < w->points; i++)
         for (int k = 0; k < w->points; k++)
             c[i * w->points + k] = (float)(factor * w->c[i][k]);
-    return arena_upload(memory, c, (size_t)(w->points * w->points) * sizeof *c, &made->buffer, error);
+    for (int i = 0; i < 9 && more != NULL; i++)
+        c[count + i] = (float)more[i / 3][i % 3];
+    return arena_upload(memory, c, (size_t)(count + (more != NULL ? 9 : 0)) * sizeof *c, &made->buffer, error);
 }
 
 /* phi(j / 2) in the order of restriction.cl. */
@@ -65,7 +70,7 @@ ley_status transfer_meshes_create(transfer_meshes *l, const transfer_kernels *ke
         status = arena_upload(memory, all.values, all.count * sizeof *all.values, &l->places.buffer, error);
     free(all.values);
     if (status == LEY_OK)
-        status = upload_window(h->window, 1, memory, &l->window, error);
+        status = upload_window(h->window, 1, NULL, memory, &l->window, error);
     return status == LEY_OK && h->levels > 1 ? upload_two_scale(h->window, memory, &l->two_scale, error) : status;
 }
 
@@ -94,14 +99,16 @@ ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, arena *memo
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
-/* Along an axis: the first node of each point, and the weights of all of its. */
-static void put_axis(const hierarchy *h, const ley_grid *points, int axis, double factor, int32_t *nodes,
+/* Along an axis: the first node of each point, and the weights of all of its; with the field behind
+ * them their slopes, less the derivative per A, as a field is. */
+static void put_axis(const hierarchy *h, const ley_grid *points, int axis, double factor, bool field, int32_t *nodes,
                      float *weights)
 {
     const hierarchy_level *level = &h->level[0];
     const window *w = h->window;
     for (int64_t i = 0; i < points->n[axis]; i++) {
-        double point_A[3], index[3], weight[WINDOW_MOST_POINTS];
+        double point_A[3], index[3], weight[WINDOW_MOST_POINTS], slope[WINDOW_MOST_POINTS];
+        float *own = weights + i * w->points * (field ? 2 : 1);
         for (int k = 0; k < 3; k++)
             point_A[k] = points->origin_A[k] + (double)i * points->step_A[axis][k];
         hierarchy_index(h, point_A, index);
@@ -109,8 +116,18 @@ static void put_axis(const hierarchy *h, const ley_grid *points, int axis, doubl
         window_weights(w, index[axis] - below, weight);
         nodes[i] = (int32_t)((int64_t)below + 1 - w->points / 2 - (h->cell.periodic[axis] ? 0 : level->first[axis]));
         for (int k = 0; k < w->points; k++)
-            weights[i * w->points + k] = (float)(factor * weight[k]);
+            own[k] = (float)(factor * weight[k]);
+        if (field)
+            window_slopes(w, index[axis] - below, slope);
+        for (int k = 0; k < w->points && field; k++)
+            own[w->points + k] = (float)(-factor * h->inverse_per_A[axis][axis] * slope[k]);
     }
+}
+
+/* Of a coordinate: weights, and slopes. */
+static size_t numbers_of_coordinate(const transfer_meshes *l)
+{
+    return (size_t)l->hierarchy->window->points * (l->kernels->field ? 2 : 1);
 }
 
 /* A block's nodes follow each other: along a periodic axis coordinates may be those of images, and
@@ -118,10 +135,11 @@ static void put_axis(const hierarchy *h, const ley_grid *points, int axis, doubl
 static ley_status make_axes(transfer_map *m, const transfer_meshes *l, const ley_grid *points, double factor,
                             arena *memory, int32_t *nodes, float *weights, ley_error *error)
 {
-    const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]), p = (size_t)l->hierarchy->window->points;
+    const bool field = l->kernels->field;
+    const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]), p = numbers_of_coordinate(l);
     size_t at = 0;
     for (int axis = 0; axis < 3; axis++) {
-        put_axis(l->hierarchy, points, axis, axis == 2 ? factor : 1, nodes + at, weights + at * p);
+        put_axis(l->hierarchy, points, axis, axis == 2 ? factor : 1, field, nodes + at, weights + at * p);
         at += (size_t)points->n[axis];
     }
     const ley_status status = arena_upload(memory, nodes, count * sizeof *nodes, &m->nodes.buffer, error);
@@ -156,7 +174,14 @@ static ley_status make_index(transfer_map *m, const transfer_meshes *l, const le
         }
     }
     const ley_status status = arena_upload(memory, halves, sizeof halves, &m->index.buffer, error);
-    return status == LEY_OK ? upload_window(h->window, cbrt(factor), memory, &m->window, error) : status;
+    double along[3][3]; /* the field, less the gradient, along x, y and z */
+    for (int axis = 0; axis < 3; axis++)
+        for (int k = 0; k < 3; k++)
+            along[axis][k] = -h->inverse_per_A[k][axis];
+    return status == LEY_OK
+               ? upload_window(h->window, cbrt(factor), l->kernels->field ? (const double(*)[3])along : NULL, memory,
+                               &m->window, error)
+               : status;
 }
 
 /* Coordinates of nodes that a map looks at, of images too, before 0 and behind the last. */
@@ -197,7 +222,7 @@ ley_status transfer_map_create(transfer_map *m, const transfer_meshes *l, const 
                                const ley_grid *points, const coordinate_table *planes, double factor, arena *memory,
                                ley_error *error)
 {
-    const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]), p = (size_t)l->hierarchy->window->points;
+    const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]), p = numbers_of_coordinate(l);
     *m = (transfer_map){.n = {points->n[0], points->n[1], points->n[2]}};
     ley_status status = make_places(m, l, array, points, planes, memory, error);
     if (status != LEY_OK || !l->kernels->along_axes)
@@ -326,7 +351,10 @@ double transfer_block_s(const dev_info *info, const calibration *facts, const in
                  nodes_y = rounded_nodes(s->block_y, nodes_per_point[1], s->window),
                  nodes_z = (s->block_z - 1) * nodes_per_point[2] + s->window, rows = nodes_y * nodes_z,
                  planes = s->block_y * nodes_z, columns = (double)s->block_y * s->block_z;
-    return unit_s_of(info, facts, block_share) * (rows * nodes_x + s->window * s->block_x * (rows + planes + columns));
+    const int weight_sets = s->field ? 2 : 1, plane_sets = s->field ? 3 : 1;
+    return unit_s_of(info, facts, block_share) *
+           (rows * nodes_x +
+            s->window * s->block_x * (weight_sets * rows + plane_sets * planes + LEY_COMPONENTS(s->field) * columns));
 }
 
 static double blocks_seconds(const transfer_kernels *k, const size_t groups[3])
@@ -444,7 +472,7 @@ void transfer_prolongate(command_sequence *w, const transfer_meshes *l, int fine
 }
 
 static interpolation_arguments along_axes(const transfer_meshes *l, const transfer_map *m, bool accumulate,
-                                          buffer_of_float potentials, buffer_of_float phi)
+                                          int64_t component, buffer_of_float potentials, buffer_of_float phi)
 {
     const cutoff_mesh tables = transfer_map_mesh(l, m, potentials);
     interpolation_arguments made = {.kind = &interpolation_kind,
@@ -457,12 +485,13 @@ static interpolation_arguments along_axes(const transfer_meshes *l, const transf
                                     .gm_phi = phi};
     memcpy(made.mesh, tables.mesh, sizeof made.mesh);
     memcpy(made.axes, tables.axes, sizeof made.axes);
+    made.axes[3] = (int32_t)component;
     put_places(made.map, &m->planes);
     return made;
 }
 
-static interpolation_gather_arguments anywhere(const transfer_map *m, bool accumulate, buffer_of_float potentials,
-                                               buffer_of_float phi)
+static interpolation_gather_arguments anywhere(const transfer_map *m, bool accumulate, int64_t component,
+                                               buffer_of_float potentials, buffer_of_float phi)
 {
     interpolation_gather_arguments made = {
         .kind = &interpolation_gather_kind,
@@ -470,7 +499,7 @@ static interpolation_gather_arguments anywhere(const transfer_map *m, bool accum
         .gm_potentials = potentials,
         .gm_places = m->places,
         .gm_index = m->index,
-        .whole = {(int32_t)m->whole[0], (int32_t)m->whole[1], (int32_t)m->whole[2], 0},
+        .whole = {(int32_t)m->whole[0], (int32_t)m->whole[1], (int32_t)m->whole[2], (int32_t)component},
         .points = {(int32_t)m->n[0], (int32_t)m->n[1], 0, 0},
         .accumulate = accumulate,
         .gm_phi = phi};
@@ -494,7 +523,8 @@ static piece make_piece(const transfer_kernels *k, const int64_t n[3], int64_t p
         p.predicted_s = blocks_seconds(k, p.groups);
     } else {
         count_groups_of_nodes(&k->interpolation, n, planes, p.groups);
-        p.predicted_s = seconds(k, node_share, count_shares((const int64_t[3]){n[0], n[1], planes}, k->window->points));
+        p.predicted_s = (k->field ? 2 : 1) *
+                        seconds(k, node_share, count_shares((const int64_t[3]){n[0], n[1], planes}, k->window->points));
     }
     return p;
 }
@@ -505,11 +535,12 @@ double transfer_interpolation_s(const transfer_kernels *kernels, const int64_t n
 }
 
 void transfer_interpolate(command_sequence *w, const transfer_meshes *l, const transfer_map *m, int64_t first,
-                          int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi)
+                          int64_t count, bool accumulate, int64_t component, buffer_of_float potentials,
+                          buffer_of_float phi)
 {
     const transfer_kernels *k = l->kernels;
-    interpolation_arguments in_blocks = along_axes(l, m, accumulate, potentials, phi);
-    interpolation_gather_arguments at_points = anywhere(m, accumulate, potentials, phi);
+    interpolation_arguments in_blocks = along_axes(l, m, accumulate, component, potentials, phi);
+    interpolation_gather_arguments at_points = anywhere(m, accumulate, component, potentials, phi);
     int32_t *points = k->along_axes ? in_blocks.points : at_points.points,
             *map = k->along_axes ? in_blocks.map : at_points.map;
     const void *arguments = k->along_axes ? (const void *)&in_blocks : (const void *)&at_points;

@@ -55,6 +55,7 @@ typedef struct transfer_kernels {
     dev_kernel anterpolate, restriction, prolongation;
     dev_kernel interpolation; /* along axes, or at points anywhere, or of a list (gather_points.h) */
     bool by_plane;            /* how the finest mesh's nodes are numbered */
+    bool field;               /* the field is interpolated, too */
     bool along_axes;          /* may be false where it was wished: local memory has no room for a block's nodes */
     interpolation_spec blocks;
     double nodes_per_point[3];
@@ -64,7 +65,8 @@ typedef struct transfer_wish {
     const window *window;
     bool along_axes;           /* the map's axes are the mesh's, and */
     double nodes_per_point[3]; /* its points so many of the finest mesh's spacings apart, or less */
-    bool of_list, field;       /* or the points are a list's, which may have the field as well */
+    bool of_list;              /* or the points are a list's */
+    bool field;                /* they have the field as well */
     bool has_levels;           /* restriction and prolongation are wanted */
     bool by_plane;             /* the finest mesh's nodes are numbered so (places.h): without levels alone */
     int width; /* of vectors, whose work-items are alone; 1: work-groups share the work; 0: as suits the device */
@@ -134,7 +136,7 @@ typedef struct transfer_map {
     buffer_of_int places; /* of the finest mesh, and of the map */
     coordinates_of mesh, planes;
     buffer_of_int nodes;     /* along axes: the first one of each coordinate, */
-    buffer_of_float weights; /* and the weights of all of its nodes */
+    buffer_of_float weights; /* and the weights of all of its nodes, with their slopes where the field is wanted */
     buffer_of_float window;  /* anywhere: weights whose product is `factor` times a node's share */
     buffer_of_int2 index;
     int64_t whole[3];
@@ -169,8 +171,10 @@ void transfer_prolongate(command_sequence *w, const transfer_meshes *l, int fine
                          buffer_of_float to);
 
 /* Equation 17: planes [first, first + count) of the map, stored from the first on, get the finest
- * level's potentials added, or set. */
+ * level's potentials added, or set; and with the field, whose components are so many values apart,
+ * its derivatives. */
 void transfer_interpolate(command_sequence *w, const transfer_meshes *l, const transfer_map *map, int64_t first,
-                          int64_t count, bool accumulate, buffer_of_float potentials, buffer_of_float phi);
+                          int64_t count, bool accumulate, int64_t component, buffer_of_float potentials,
+                          buffer_of_float phi);
 
 #endif

@@ -58,10 +58,12 @@ static size_t bytes_of_tile(const dev_info *info, const void *spec)
 static size_t bytes_of_block(const dev_info *info, const void *spec)
 {
     const interpolation_spec *s = spec;
-    const size_t of_group = 2 * (size_t)s->nodes_y * (size_t)(s->nodes_x + s->block_x),
-                 shares = (size_t)s->nodes_x * (size_t)s->block_x, nodes = LEY_INTERPOLATION_ROWS * (size_t)s->nodes_x,
-                 rows = (size_t)s->nodes_y * (size_t)s->block_x,
-                 planes = (size_t)s->window * (size_t)s->block_y * (size_t)s->block_x;
+    const size_t weight_sets = s->field ? 2 : 1, plane_sets = s->field ? 3 : 1,
+                 rows = weight_sets * (size_t)s->nodes_y * (size_t)s->block_x,
+                 of_group = 2 * ((size_t)s->nodes_y * (size_t)s->nodes_x + rows),
+                 shares = weight_sets * (size_t)s->nodes_x * (size_t)s->block_x,
+                 nodes = LEY_INTERPOLATION_ROWS * (size_t)s->nodes_x,
+                 planes = plane_sets * (size_t)s->window * (size_t)s->block_y * (size_t)s->block_x;
     (void)info;
     return sizeof(float) * (s->width > 1 ? shares + nodes + rows + planes : of_group);
 }
@@ -86,10 +88,9 @@ static anterpolate_spec tile_spec(const dev_info *info, int points, int width, b
                               .by_plane = by_plane};
 }
 
-static transfer_spec node_spec(int points, bool by_plane)
+static transfer_spec node_spec(int points)
 {
-    return (transfer_spec){
-        .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points, .by_plane = by_plane};
+    return (transfer_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points};
 }
 
 static interpolation_list_spec list_spec(int points, bool field, bool by_plane)
@@ -115,7 +116,8 @@ static int room_of(int block, double nodes_per_point, int points, bool alone)
                              alone ? NODES_STEP_ALONE : NODES_STEP);
 }
 
-static interpolation_spec spec_of_block(const int block[3], int points, int width, const double nodes_per_point[3])
+static interpolation_spec spec_of_block(const int block[3], int points, int width, bool field,
+                                        const double nodes_per_point[3])
 {
     return (interpolation_spec){.sum = LEY_SPEC_SUM_FLOAT,
                                 .width = width,
@@ -125,11 +127,13 @@ static interpolation_spec spec_of_block(const int block[3], int points, int widt
                                 .block_y = block[1],
                                 .block_z = block[2],
                                 .nodes_x = room_of(block[0], nodes_per_point[0], points, width > 1),
-                                .nodes_y = room_of(block[1], nodes_per_point[1], points, width > 1)};
+                                .nodes_y = room_of(block[1], nodes_per_point[1], points, width > 1),
+                                .field = field};
 }
 
 /* The largest block whose nodes local memory has room for; a window of 0: none. */
-static interpolation_spec block_spec(const dev_info *info, int points, int wished, const double nodes_per_point[3])
+static interpolation_spec block_spec(const dev_info *info, int points, int wished, bool field,
+                                     const double nodes_per_point[3])
 {
     static const int of_vectors[][3] = {{16, 32, 32}, {16, 16, 32}, {16, 8, 32}, {16, 1, 8}},
                      of_groups[][3] = {{32, 8, 32}, {32, 4, 32}, {16, 4, 32}, {8, 4, 32}};
@@ -140,7 +144,7 @@ static interpolation_spec block_spec(const dev_info *info, int points, int wishe
     const bool alone = width > 1;
     for (int i = 0; i < BLOCKS; i++) {
         const int *block = alone ? of_vectors[i] : of_groups[i];
-        const interpolation_spec s = spec_of_block(block, points, width, nodes_per_point);
+        const interpolation_spec s = spec_of_block(block, points, width, field, nodes_per_point);
         if (bytes_of_block(info, &s) <= most && (alone || (size_t)(block[0] * block[1]) <= info->max_work_group))
             return s;
     }
@@ -186,7 +190,7 @@ static void visit_tiles(const dev_info *info, kernel_depth depth, kernel_visit *
 static void visit_nodes(const char *kernel, kernel_depth depth, kernel_visit *visit, void *context)
 {
     for (int i = 0; i < windows_at(depth); i++) {
-        const transfer_spec s = node_spec(windows_of_all[i], false);
+        const transfer_spec s = node_spec(windows_of_all[i]);
         char name[KERNEL_NAME];
         snprintf(name, sizeof name, "%s-%d", kernel, s.window);
         visit(context, name, &s);
@@ -205,38 +209,39 @@ static void visit_prolongation(const dev_info *info, kernel_depth depth, kernel_
     visit_nodes("prolongation", depth, visit, context);
 }
 
+/* Of kernels that compute points one by one. */
+static void visit_points(const char *kernel, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    for (int i = 0; i < 2 * specs_at(depth); i++) {
+        const interpolation_list_spec s = list_spec(points_at(i / 2), i % 2 == 1, is_by_plane(i / 2));
+        char name[KERNEL_NAME];
+        snprintf(name, sizeof name, "%s-%d%s%s", kernel, s.window, s.field ? "-field" : "", plane_word(s.by_plane));
+        visit(context, name, &s);
+    }
+}
+
 static void visit_gather(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     (void)info;
-    for (int i = 0; i < specs_at(depth); i++) {
-        const transfer_spec s = node_spec(points_at(i), is_by_plane(i));
-        char name[KERNEL_NAME];
-        snprintf(name, sizeof name, "interpolation_gather-%d%s", s.window, plane_word(s.by_plane));
-        visit(context, name, &s);
-    }
+    visit_points("interpolation_gather", depth, visit, context);
 }
 
 static void visit_list(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     (void)info;
-    for (int i = 0; i < 2 * specs_at(depth); i++) {
-        const interpolation_list_spec s = list_spec(points_at(i / 2), i % 2 == 1, is_by_plane(i / 2));
-        char name[KERNEL_NAME];
-        snprintf(name, sizeof name, "interpolation_list-%d%s%s", s.window, s.field ? "-field" : "",
-                 plane_word(s.by_plane));
-        visit(context, name, &s);
-    }
+    visit_points("interpolation_list", depth, visit, context);
 }
 
 static void visit_blocks(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     static const double ratios[][3] = {{0.25, 0.25, 0.25}, {1, 1, 1}};
-    for (int i = 0; i < specs_at(depth); i++)
+    for (int i = 0; i < 2 * specs_at(depth); i++)
         for (int k = 0; k < (depth == KERNEL_FEW ? 1 : 2); k++) {
-            interpolation_spec s = block_spec(info, points_at(i), 0, ratios[k]);
-            s.by_plane = is_by_plane(i);
+            interpolation_spec s = block_spec(info, points_at(i / 2), 0, i % 2 == 1, ratios[k]);
+            s.by_plane = is_by_plane(i / 2);
             char name[KERNEL_NAME];
-            snprintf(name, sizeof name, "interpolation-%d-nodes%d%s", s.window, s.nodes_x, plane_word(s.by_plane));
+            snprintf(name, sizeof name, "interpolation-%d-nodes%d%s%s", s.window, s.nodes_x, s.field ? "-field" : "",
+                     plane_word(s.by_plane));
             if (s.window != 0)
                 visit(context, name, &s);
         }
@@ -277,7 +282,7 @@ const kernel_kind interpolation_list_kind = {
 static double pass_s(const dev_info *info, const calibration *facts, const cutoff_epilogue *wish)
 {
     const double bytes_per_point = 2 * sizeof(float);
-    const interpolation_spec s = block_spec(info, wish->window, 0, wish->nodes_per_point);
+    const interpolation_spec s = block_spec(info, wish->window, 0, false, wish->nodes_per_point);
     bool is_known;
     const double byte_s = bandwidth_byte_s(info, &is_known);
     if (s.window == 0)
@@ -308,14 +313,14 @@ typedef struct interpolation_name {
 static interpolation_name name_of_interpolation(const interpolation_spec *s)
 {
     interpolation_name name;
-    snprintf(name.s, sizeof name.s, "%d-%dx%dx%d-%dx%d%s", s->window, s->block_x, s->block_y, s->block_z, s->nodes_x,
-             s->nodes_y, plane_word(s->by_plane));
+    snprintf(name.s, sizeof name.s, "%d-%dx%dx%d-%dx%d%s%s", s->window, s->block_x, s->block_y, s->block_z, s->nodes_x,
+             s->nodes_y, s->field ? "-field" : "", plane_word(s->by_plane));
     return name;
 }
 
 double transfer_interpolation_building_s(const dev_info *info, int points, const double nodes_per_point[3])
 {
-    const interpolation_spec s = block_spec(info, points, 0, nodes_per_point);
+    const interpolation_spec s = block_spec(info, points, 0, false, nodes_per_point);
     return s.window == 0 || step_was_done(info, interpolation_step, name_of_interpolation(&s).s)
                ? 0
                : kernel_build_s(info, &interpolation_kind);
@@ -326,12 +331,12 @@ double transfer_interpolation_building_s(const dev_info *info, int points, const
 static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels *k, ley_error *error)
 {
     memcpy(k->nodes_per_point, wish->nodes_per_point, sizeof k->nodes_per_point);
-    if (wish->of_list) {
-        const interpolation_list_spec list = list_spec(wish->window->points, wish->field, wish->by_plane);
+    const interpolation_list_spec list = list_spec(wish->window->points, wish->field, wish->by_plane);
+    k->field = wish->field;
+    if (wish->of_list)
         return kernel_create(k->device, &interpolation_list_kind, &list, NULL, k, &k->interpolation, error);
-    }
     if (wish->along_axes)
-        k->blocks = block_spec(k->device->info, wish->window->points, wish->width, wish->nodes_per_point);
+        k->blocks = block_spec(k->device->info, wish->window->points, wish->width, wish->field, wish->nodes_per_point);
     k->blocks.by_plane = wish->by_plane;
     k->along_axes = wish->along_axes && k->blocks.window != 0;
     if (k->along_axes) {
@@ -341,8 +346,7 @@ static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels
             step_note_done(k->device->info, interpolation_step, name_of_interpolation(&k->blocks).s);
         return status;
     }
-    const transfer_spec spec = node_spec(wish->window->points, wish->by_plane);
-    return kernel_create(k->device, &interpolation_gather_kind, &spec, NULL, k, &k->interpolation, error);
+    return kernel_create(k->device, &interpolation_gather_kind, &list, NULL, k, &k->interpolation, error);
 }
 
 ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, transfer_kernels *k, ley_error *error)
@@ -350,7 +354,7 @@ ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, trans
     *k = (transfer_kernels){
         .device = device, .launch_s = longest_launch_s, .window = wish->window, .by_plane = wish->by_plane};
     const anterpolate_spec tile = tile_spec(device->info, wish->window->points, wish->width, wish->by_plane);
-    const transfer_spec node = node_spec(wish->window->points, false);
+    const transfer_spec node = node_spec(wish->window->points);
     ley_status status = calibrate_get(device, CALIBRATE_MULTIPLY_ADDS, &k->facts, error);
     transfer_look_up_costs(k);
     if (status == LEY_OK)

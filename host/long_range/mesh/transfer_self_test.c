@@ -179,8 +179,19 @@ static reference_value weight_of(const window *w, int i, double u)
     return weight;
 }
 
-/* The nodes that have a share in a point. */
-static void find_nodes(const trial *t, const double point_A[3], shares found[3])
+/* Its derivative. */
+static reference_value slope_of(const window *w, int i, double u)
+{
+    reference_value slope = {.value = 0};
+    double power = 1;
+    for (int k = 1; k < w->points; k++, power *= u)
+        add(&slope, k * w->c[i][k] * power);
+    return slope;
+}
+
+/* The nodes that have a share in a point; along one of the mesh's axes (-1: none) in the derivative
+ * there. */
+static void find_nodes(const trial *t, const double point_A[3], int derived, shares found[3])
 {
     const window *w = t->hierarchy.window;
     double index[3];
@@ -189,8 +200,8 @@ static void find_nodes(const trial *t, const double point_A[3], shares found[3])
         const double below = floor(index[axis]);
         found[axis].count = 0;
         for (int i = 0; i < w->points; i++)
-            add_share(t, 0, axis, (int64_t)below + 1 - w->points / 2 + i, weight_of(w, i, index[axis] - below - 0.5),
-                      &found[axis]);
+            add_share(t, 0, axis, (int64_t)below + 1 - w->points / 2 + i,
+                      (axis == derived ? slope_of : weight_of)(w, i, index[axis] - below - 0.5), &found[axis]);
     }
 }
 
@@ -350,7 +361,7 @@ static void expect_anterpolated(trial *t)
 {
     shares of[3];
     for (int i = 0; i < ATOMS; i++) {
-        find_nodes(t, t->position_A[i], of);
+        find_nodes(t, t->position_A[i], -1, of);
         spread_amount(of, t->charge_e[i], t->array[0].first, t->right);
     }
 }
@@ -419,11 +430,32 @@ static ley_status run_between(trial *t, bool is_restriction, ley_error *error)
 
 /* ---- Interpolation --------------------------------------------------------------------------- */
 
-/* Points of planes [first, first + count). */
-static void expect_points(const trial *t, const ley_grid *l, int64_t first, int64_t count, double factor,
-                          reference_value *right)
+/* The mesh's potential at a point; and the field there along x, y or z, less the derivative. */
+static reference_value expect_value(const trial *t, const double point_A[3])
 {
     shares of[3];
+    find_nodes(t, point_A, -1, of);
+    return gather_values(of, t->values + t->array[0].first);
+}
+
+static reference_value expect_field(const trial *t, const double point_A[3], int axis)
+{
+    reference_value sum = {.value = 0};
+    shares of[3];
+    for (int m = 0; m < 3; m++) {
+        const double nodes_per_A = t->hierarchy.inverse_per_A[m][axis];
+        find_nodes(t, point_A, m, of);
+        const reference_value part = gather_values(of, t->values + t->array[0].first);
+        sum.value -= nodes_per_A * part.value;
+        sum.absolute += fabs(nodes_per_A) * part.absolute;
+    }
+    return sum;
+}
+
+/* A component at points of planes [first, first + count). */
+static void expect_points(const trial *t, const ley_grid *l, int64_t first, int64_t count, double factor, int component,
+                          reference_value *right)
+{
     for (int64_t i = 0; i < l->n[0] * l->n[1] * count; i++) {
         const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], first + i / l->n[0] / l->n[1]};
         double point_A[3];
@@ -432,23 +464,24 @@ static void expect_points(const trial *t, const ley_grid *l, int64_t first, int6
             for (int axis = 0; axis < 3; axis++)
                 point_A[k] += (double)at[axis] * l->step_A[axis][k];
         }
-        find_nodes(t, point_A, of);
-        right[i] = gather_values(of, t->values + t->array[0].first);
+        right[i] = component == 0 ? expect_value(t, point_A) : expect_field(t, point_A, component - 1);
         right[i].value *= factor;
         right[i].absolute *= factor;
     }
 }
 
-static ley_status judge_points(const trial *t, const ley_grid *l, int64_t first, int64_t count,
+static ley_status judge_points(const trial *t, const ley_grid *l, int64_t first, int64_t count, int component,
                                const reference_value *right, const float *phi, bool accumulate, ley_error *error)
 {
+    static const char *const names[] = {"point", "field along x at point", "field along y at point",
+                                        "field along z at point"};
     ley_status status = LEY_OK;
     for (int64_t i = 0; i < l->n[0] * l->n[1] * count && status == LEY_OK; i++) {
         const int64_t at[3] = {i % l->n[0], i / l->n[0] % l->n[1], first + i / l->n[0] / l->n[1]};
         reference_value expected = right[i];
         if (accumulate)
             add(&expected, 1);
-        status = judge_one(t, "point", at, phi[i], expected, error);
+        status = judge_one(t, names[component], at, phi[i], expected, error);
     }
     return status;
 }
@@ -456,34 +489,34 @@ static ley_status judge_points(const trial *t, const ley_grid *l, int64_t first,
 static ley_status run_interpolation(trial *t, ley_error *error)
 {
     const ley_grid l = t->points;
-    const int64_t first = 2, count = l.n[2] - 2, points = l.n[0] * l.n[1] * count;
+    const int components = LEY_COMPONENTS(t->kernels.field);
+    const int64_t first = 2, count = l.n[2] - 2, points = l.n[0] * l.n[1] * count, all = components * points;
     const coordinate_table planes = {.n = {l.n[0], l.n[1], count}, .pitch = {l.n[0], l.n[1]}};
     const double factor = 332.06;
     transfer_map map;
     buffer_of_float potentials = {NULL}, phi = {NULL};
     clear_values(t);
     set_values(t, 0);
-    float *back = malloc((size_t)points * sizeof *back);
-    reference_value *right = malloc((size_t)points * sizeof *right);
-    ley_status status = back != NULL && right != NULL
-                            ? LEY_OK
-                            : ley_fail_memory(error, (size_t)points * sizeof *right, "the self-test");
-    if (status == LEY_OK)
-        expect_points(t, &l, first, count, factor, right);
+    float *back = malloc((size_t)all * sizeof *back);
+    reference_value *right = malloc((size_t)all * sizeof *right);
+    ley_status status =
+        back != NULL && right != NULL ? LEY_OK : ley_fail_memory(error, (size_t)all * sizeof *right, "the self-test");
+    for (int c = 0; c < components && status == LEY_OK; c++)
+        expect_points(t, &l, first, count, factor, c, right + c * points);
     if (status == LEY_OK)
         status = transfer_map_create(&map, &t->meshes, &t->array[0], &l, &planes, factor, &t->arena, error);
     if (status == LEY_OK)
         status = upload_values(t, &potentials, error);
     if (status == LEY_OK)
-        status = arena_buffer(&t->arena, (size_t)points * sizeof(float), DEV_READ_WRITE, &phi.buffer, error);
+        status = arena_buffer(&t->arena, (size_t)all * sizeof(float), DEV_READ_WRITE, &phi.buffer, error);
     for (int accumulate = 0; accumulate <= 1 && status == LEY_OK; accumulate++) {
-        for (int64_t i = 0; i < points; i++)
+        for (int64_t i = 0; i < all; i++)
             back[i] = accumulate ? 1 : NAN;
-        sequence_write(&t->command_sequence, phi.buffer, 0, back, (size_t)points * sizeof *back);
-        transfer_interpolate(&t->command_sequence, &t->meshes, &map, first, count, accumulate, potentials, phi);
-        status = bring(t, phi.buffer, back, points, error);
-        if (status == LEY_OK)
-            status = judge_points(t, &l, first, count, right, back, accumulate, error);
+        sequence_write(&t->command_sequence, phi.buffer, 0, back, (size_t)all * sizeof *back);
+        transfer_interpolate(&t->command_sequence, &t->meshes, &map, first, count, accumulate, points, potentials, phi);
+        status = bring(t, phi.buffer, back, all, error);
+        for (int c = 0; c < components && status == LEY_OK; c++)
+            status = judge_points(t, &l, first, count, c, right + c * points, back + c * points, accumulate, error);
         sequence_end(&t->command_sequence);
         sequence_begin(&t->command_sequence, &t->flight, NULL);
     }
