@@ -73,3 +73,35 @@ void long_range_block(const reference_terms *t, size_t count, const double (*poi
         values[i] = (reference_value){.value = t->constant * b.value[i],
                                       .absolute = fabs(t->constant) * reference_scale(t, b.value[i], b.squares[i])};
 }
+
+FOR_THIS_CPU static bool add_far_lanes(const double *position_A, const double *charge_e, const double point_A[3],
+                                       double least_A, long_range_lanes *sum)
+{
+    double x_A[LANES], y_A[LANES], z_A[LANES], r2[LANES], nearest2 = INFINITY;
+    for (int i = 0; i < LANES; i++) {
+        x_A[i] = point_A[0] - position_A[3 * i];
+        y_A[i] = point_A[1] - position_A[3 * i + 1];
+        z_A[i] = point_A[2] - position_A[3 * i + 2];
+        r2[i] = x_A[i] * x_A[i] + y_A[i] * y_A[i] + z_A[i] * z_A[i];
+    }
+    for (int i = 0; i < LANES; i++)
+        nearest2 = r2[i] < nearest2 ? r2[i] : nearest2;
+    if (!(nearest2 >= least_A * least_A))
+        return false;
+    for (int i = 0; i < LANES; i++) {
+        const double inverse_r2 = 1 / r2[i], charge2 = charge_e[i] * charge_e[i],
+                     slope = charge_e[i] * inverse_r2 * sqrt(inverse_r2);
+        sum->field[0][i] += slope * x_A[i];
+        sum->field[1][i] += slope * y_A[i];
+        sum->field[2][i] += slope * z_A[i];
+        sum->squares[i] += charge2 * inverse_r2;
+        sum->field_squares[i] += charge2 * inverse_r2 * inverse_r2;
+    }
+    return true;
+}
+
+bool long_range_add_lanes(const double *position_A, const double *charge_e, const double point_A[3], double least_A,
+                          long_range_lanes *sum)
+{
+    return add_far_lanes(position_A, charge_e, point_A, least_A, sum);
+}

@@ -90,28 +90,49 @@ static void long_range_sums(const reference_terms *t, size_t n, const double (*p
 
 /* ---- The field ------------------------------------------------------------------------------- */
 
+static void add_open_atom(const reference_terms *t, const double point_A[3], size_t j, periodic_gradient *g)
+{
+    const double *atom_A = ley_atoms_positions_A(t->atoms) + 3 * j, q_e = ley_atoms_charges_e(t->atoms)[j];
+    double way_A[3], r2 = 0;
+    for (size_t axis = 0; axis < 3; axis++) {
+        way_A[axis] = point_A[axis] - atom_A[axis];
+        r2 += way_A[axis] * way_A[axis];
+    }
+    const double r_A = sqrt(r2), safe_A = fmax(r_A, t->r_min_A), kappa_r = t->kappa_per_A * r_A;
+    if (t->excluded_count > 0 && reference_excludes(t, j)) {
+        g->squares += excluded_squares(t, j, r_A);
+        return;
+    }
+    g->squares += ley_long_range_term(q_e, r_A, t->r_min_A, t->kappa_per_A, t->shares).absolute;
+    g->field_squares += pow(q_e / (safe_A * safe_A), 2);
+    for (int axis = 0; axis < 3 && r_A > 0; axis++) {
+        const double along = q_e * exp(-kappa_r) * (1 + kappa_r) / r2 * way_A[axis] / r_A;
+        g->field[axis] += r_A >= t->r_min_A ? along : 0;
+    }
+    periodic_allow_step(q_e, way_A, r_A, t->r_min_A, t->kappa_per_A, g);
+}
+
+/* Where nothing is screened or left out, of stretches of atoms at once, but for those that are near. */
 static periodic_gradient open_gradient(const reference_terms *t, const double point_A[3])
 {
-    const double *position_A = ley_atoms_positions_A(t->atoms), *charge_e = ley_atoms_charges_e(t->atoms);
+    const size_t n = ley_atoms_count(t->atoms);
+    const bool is_plain = t->excluded_count == 0 && !(t->kappa_per_A > 0);
+    const double least_A = 2 * fmax(t->r_min_A, LEY_CONTACT);
+    long_range_lanes far = {.squares = {0}};
     periodic_gradient g = {.squares = 0};
-    for (size_t j = 0; j < ley_atoms_count(t->atoms); j++) {
-        double way_A[3], r2 = 0;
-        for (size_t axis = 0; axis < 3; axis++) {
-            way_A[axis] = point_A[axis] - position_A[3 * j + axis];
-            r2 += way_A[axis] * way_A[axis];
-        }
-        const double r_A = sqrt(r2), safe_A = fmax(r_A, t->r_min_A), kappa_r = t->kappa_per_A * r_A;
-        if (t->excluded_count > 0 && reference_excludes(t, j)) {
-            g.squares += excluded_squares(t, j, r_A);
-            continue;
-        }
-        g.squares += ley_long_range_term(charge_e[j], r_A, t->r_min_A, t->kappa_per_A, t->shares).absolute;
-        g.field_squares += pow(charge_e[j] / (safe_A * safe_A), 2);
-        for (int axis = 0; axis < 3 && r_A > 0; axis++) {
-            const double along = charge_e[j] * exp(-kappa_r) * (1 + kappa_r) / r2 * way_A[axis] / r_A;
-            g.field[axis] += r_A >= t->r_min_A ? along : 0;
-        }
-        periodic_allow_step(charge_e[j], way_A, r_A, t->r_min_A, t->kappa_per_A, &g);
+    for (size_t j = 0, count; j < n; j += count) {
+        count = n - j < LONG_RANGE_BLOCK ? n - j : LONG_RANGE_BLOCK;
+        const bool is_far = is_plain && count == LONG_RANGE_BLOCK &&
+                            long_range_add_lanes(ley_atoms_positions_A(t->atoms) + 3 * j,
+                                                 ley_atoms_charges_e(t->atoms) + j, point_A, least_A, &far);
+        for (size_t k = j; k < j + count && !is_far; k++)
+            add_open_atom(t, point_A, k, &g);
+    }
+    for (int i = 0; i < LONG_RANGE_BLOCK; i++) {
+        for (int axis = 0; axis < 3; axis++)
+            g.field[axis] += far.field[axis][i];
+        g.squares += far.squares[i];
+        g.field_squares += far.field_squares[i];
     }
     return g;
 }
