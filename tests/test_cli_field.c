@@ -15,15 +15,12 @@ static void test_wrong_options(void **state)
 {
     (void)state;
     static const cli_failing cases[] = {
-        {MAP "--slab-planes 4", 1, "--field and --slab-planes exclude each other"},
-        {MAP "--method cutoff --binning host", 1, "--field and --binning exclude each other"},
-        {MAP "--method cutoff --overflow device", 1, "--field and --overflow exclude each other"},
-        {MAP "--method cutoff --transposition host", 1, "--field and --transposition exclude each other"},
-        {MAP "--method cutoff --variant halves16", 1, "--variant: 'halves16' is none of group64"},
+        {MAP "--method cutoff --overflow host", 1, "overflow of bins with the field is for devices"},
+        {MAP "--method cutoff --variant group64", 1, "--variant: 'group64' is none of bins"},
         {MAP "--json out/a_Ey.dx", 1, "--output: 'out/a_Ey.dx' is the file of the report"},
         {"map ion.pqr -o out/a.csv --field", 1, "'out/a.csv' must end in .dx, .raw"},
         {"map ion.pqr -o nodir/a.dx --field", 2, "nodir/a.dx: No such file or directory"},
-        {"map ion.pqr -o out/a.dx --field --dims 2000,2000,2000", 2, "8000000000 points, and the field is there at "},
+        {"map ion.pqr -o out/a.dx --field --dims 9000,9000,9000", 4, "not enough memory"},
     };
     CLI_CHECK_FAILURES(cases);
 }
@@ -36,9 +33,9 @@ static void test_dry_run(void **state)
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map ion.pqr -o out/a.raw --dims 7,6,5 --spacing 1.25 --field --method %s --dry-run", methods[i]);
         static const char *const said[] = {"grid: 7 x 6 x 5 = 210 points",
-                                           "points, potentials and field ",
+                                           "slabs of the map ",
                                            "\nmemory of device 0, ",
-                                           "_points; math auto",
+                                           "; math auto",
                                            "\npredicted: ",
                                            "\nfile: out/a.raw, 840 bytes\nfile: out/a_Ex.raw, 840 bytes\n",
                                            "\nfile: out/a_Ez.raw, 840 bytes\n",
@@ -151,6 +148,27 @@ static void test_all_maps_or_none(void **state)
     }
 }
 
+/* Planes go to four files while they are computed: the same bytes in slabs of any size. */
+static void test_streams(void **state)
+{
+    (void)state;
+    static const char *const methods[] = {"dcs", "cutoff --cutoff 9 --binning host --transposition host", "msm"};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        cli("map ion.pqr -o out/a.raw --dims 17,16,15 --spacing 0.75 --field --device cpu --math standard --method %s",
+            methods[i]);
+        cli_expect(0, "written: out/a_Ez.raw", NULL);
+        cli("map ion.pqr -o out/b.raw --dims 17,16,15 --spacing 0.75 --field --device cpu --math standard "
+            "--slab-planes 1 --method %s",
+            methods[i]);
+        cli_expect(0, "written: out/b_Ez.raw", NULL);
+        cli_python("for end in ('', '_Ex', '_Ey', '_Ez'):\n"
+                   "    a, b = (open('out/'+name+end+'.raw', 'rb').read() for name in 'ab')\n"
+                   "    assert len(a) == 17*16*15*4 and a == b, end\n");
+        cli_expect(0, NULL, NULL);
+        cli_empty(NULL);
+    }
+}
+
 /* In the library: what becomes of points, and what does not. */
 static void test_points_and_maps(void **state)
 {
@@ -189,9 +207,12 @@ static void test_points_and_maps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_wrong_options, cli_empty),    cmocka_unit_test_setup(test_dry_run, cli_empty),
-        cmocka_unit_test_setup(test_values, cli_empty),           cmocka_unit_test_setup(test_a_cell, cli_empty),
-        cmocka_unit_test_setup(test_all_maps_or_none, cli_empty), cmocka_unit_test(test_points_and_maps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_wrong_options, cli_empty),
+                                       cmocka_unit_test_setup(test_dry_run, cli_empty),
+                                       cmocka_unit_test_setup(test_values, cli_empty),
+                                       cmocka_unit_test_setup(test_a_cell, cli_empty),
+                                       cmocka_unit_test_setup(test_all_maps_or_none, cli_empty),
+                                       cmocka_unit_test_setup(test_streams, cli_empty),
+                                       cmocka_unit_test(test_points_and_maps)};
     return cmocka_run_group_tests_name("maps of fields", tests, cli_prepare, NULL);
 }

@@ -27,20 +27,6 @@ void field_files_free(field_files *files)
     *files = (field_files){{NULL}};
 }
 
-static ley_status write_map(const ley_points *points, const ley_grid *grid, const ley_atoms *atoms, int axis,
-                            const char *path, const char *comment, const char *facts, const volatile bool *cancel,
-                            ley_error *error)
-{
-    ley_map *map = NULL;
-    ley_status status = ley_points_to_map(points, grid, axis, &map, error);
-    if (status == LEY_OK) {
-        ley_map_set_atoms(map, atoms);
-        status = ley_map_write(map, path, comment, facts, cancel, error);
-    }
-    ley_map_destroy(map);
-    return status;
-}
-
 /* Removes a file that was written, where a link leads to it as well; a pipe or a device stays. */
 static void remove_written(const char *path)
 {
@@ -51,29 +37,27 @@ static void remove_written(const char *path)
     free(target);
 }
 
-static ley_status write_component(const ley_points *points, const ley_grid *grid, const ley_atoms *atoms, int axis,
-                                  const char *path, const char *comment, const char *facts, const volatile bool *cancel,
-                                  ley_error *error)
+static ley_status write_component(const ley_map *map, int axis, const char *path, const char *comment,
+                                  const char *facts, const volatile bool *cancel, ley_error *error)
 {
     const size_t size = strlen(comment) + 100;
     char *own = allocate(size, 1);
     snprintf(own, size, "field along %c, less the gradient of the potential, in %s/A\n%s", 'x' + axis,
-             ley_points_units(points), comment);
-    const ley_status status = write_map(points, grid, atoms, axis, path, own, facts, cancel, error);
+             ley_map_units(map), comment);
+    const ley_status status = ley_map_write(ley_map_field(map, axis), path, own, facts, cancel, error);
     free(own);
     return status;
 }
 
-ley_status field_maps_write(const ley_points *points, const ley_grid *grid, const ley_atoms *atoms, const char *map,
-                            const field_files *files, const char *comment, const char *facts,
-                            const volatile bool *cancel, ley_error *error)
+ley_status field_maps_write(const ley_map *map, const char *path, const field_files *files, const char *comment,
+                            const char *facts, const volatile bool *cancel, ley_error *error)
 {
     ley_status status = LEY_OK;
     int written = 0;
     for (; written < 3 && status == LEY_OK; written += status == LEY_OK)
-        status = write_component(points, grid, atoms, written, files->path[written], comment, facts, cancel, error);
+        status = write_component(map, written, files->path[written], comment, facts, cancel, error);
     if (status == LEY_OK)
-        status = write_map(points, grid, atoms, -1, map, comment, facts, cancel, error);
+        status = ley_map_write(map, path, comment, facts, cancel, error);
     for (int axis = 0; axis < written && status != LEY_OK; axis++) {
         remove_written(files->path[axis]);
         remove_written(files->path[3 + axis]);

@@ -17,11 +17,9 @@ typedef struct field_files {
 field_files field_files_for(const char *map);
 void field_files_free(field_files *files);
 
-/* Writes the field and then the potential of a grid's points, from these atoms; the comment and
- * the facts are those of the potential. Errors: those of ley_map_write(); then none of the maps is
- * there. */
-ley_status field_maps_write(const ley_points *points, const ley_grid *grid, const ley_atoms *atoms, const char *map,
-                            const field_files *files, const char *comment, const char *facts,
-                            const volatile bool *cancel, ley_error *error);
+/* Writes the field of a map and then the map itself, under this name; the comment and the facts are
+ * those of the potential. Errors: those of ley_map_write(); then none of the maps is there. */
+ley_status field_maps_write(const ley_map *map, const char *path, const field_files *files, const char *comment,
+                            const char *facts, const volatile bool *cancel, ley_error *error);
 
 #endif

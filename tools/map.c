@@ -205,8 +205,8 @@ typedef struct map_run {
     map_problem problem;
     const ley_map_format *format; /* of a map */
     char *header;                 /* the path of the map's header, where that is a file of its own */
-    ley_grid grid;                /* with the field: whose points the problem has; and: */
-    field_files field;
+    ley_map *field[3];            /* of the map; or NULL. And: */
+    field_files field_files;
     int64_t on_charges; /* points that are on charges which they do not exclude */
 } map_run;
 
@@ -254,20 +254,15 @@ static int check_points(job_run *run)
     return 0;
 }
 
-/* Of the field of a map: what is not done of its points as of planes. */
+/* Of the field of a map. */
 static int check_field(job_run *run)
 {
-    static const char *const of_planes[] = {"slab-planes", "binning", "overflow", "transposition"};
     map_run *map = (map_run *)run;
-    for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes; i++)
-        if (option_named_given(run->arguments, of_planes[i]))
-            return fail_usage(run->arguments->command, "--field and --%s exclude each other", of_planes[i]);
     if (run->method->point_kernels == NULL)
         return fail_usage(run->arguments->command, "--field: method %s computes potentials only",
                           run->method->option.name);
-    run->kernels = run->method->point_kernels;
-    map->field = field_files_for(run->output);
-    run->others = map->field.path;
+    map->field_files = field_files_for(run->output);
+    run->others = map->field_files.path;
     run->other_count = FIELD_FILES;
     return 0;
 }
@@ -530,6 +525,14 @@ static ley_status read_input(job_run *run, ley_error *error)
     return status == LEY_OK && option_given(run->arguments, POINTS) ? read_points(map, error) : status;
 }
 
+/* One of the maps, which is going to be the file `path`. */
+static ley_status make_map(const job_run *run, const ley_grid *grid, const char *path, ley_map **made, ley_error *error)
+{
+    return run->is_streamed ? ley_map_create_file(grid, path, made, error) /* planes go there as they come */
+           : run->is_dry    ? ley_map_outline(grid, made, error)
+                            : ley_map_create(grid, made, error);
+}
+
 static ley_status place(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
@@ -537,19 +540,13 @@ static ley_status place(job_run *run, ley_error *error)
     if (map->problem.points != NULL)
         return LEY_OK;
     ley_status status = choose_grid(map, &grid, error);
-    if (status == LEY_OK && is_field_of_map(run)) {
-        map->grid = grid;
-        map->problem.is_grid = true;
-        status = ley_points_create_grid(&grid, &map->problem.points, error);
-        return status == LEY_OK ? ley_points_add_field(map->problem.points, error) : status;
-    }
-    if (status == LEY_OK && run->is_streamed) /* planes go to the file as they come */
-        return ley_map_create_file(&grid, run->output, &map->problem.map, error);
-    if (status == LEY_OK && run->is_dry)
-        return ley_map_outline(&grid, &map->problem.map, error);
-    if (status == LEY_OK && run->method->check_memory != NULL)
+    if (status == LEY_OK && !run->is_streamed && !run->is_dry && run->method->check_memory != NULL)
         status = run->method->check_memory(&map->problem, &grid, error);
-    return status == LEY_OK ? ley_map_create(&grid, &map->problem.map, error) : status;
+    if (status == LEY_OK)
+        status = make_map(run, &grid, run->output, &map->problem.map, error);
+    for (int axis = 0; axis < 3 && status == LEY_OK && is_field_of_map(run); axis++)
+        status = make_map(run, &grid, map->field_files.path[axis], &map->field[axis], error);
+    return status == LEY_OK && is_field_of_map(run) ? ley_map_set_field(map->problem.map, map->field, error) : status;
 }
 
 /* What made the map, without dates and paths: the same command makes the same bytes. */
@@ -632,9 +629,11 @@ static ley_status write_file(job_run *run, ley_error *error)
         facts = header_facts(map);
     if (map->problem.map != NULL)
         ley_map_set_atoms(map->problem.map, map->problem.atoms);
+    for (int axis = 0; axis < 3 && map->field[axis] != NULL; axis++)
+        ley_map_set_atoms(map->field[axis], map->problem.atoms);
     const ley_status status =
-        is_field_of_map(run) ? field_maps_write(map->problem.points, &map->grid, map->problem.atoms, run->output,
-                                                &map->field, comment, facts, interrupt_flag(), error)
+        is_field_of_map(run) ? field_maps_write(map->problem.map, run->output, &map->field_files, comment, facts,
+                                                interrupt_flag(), error)
         : map->problem.points != NULL
             ? write_points(map, comment, error)
             : ley_map_write_as(map->problem.map, map->format, run->output, comment, facts, interrupt_flag(), error);
@@ -647,8 +646,10 @@ static void end(job_run *run)
 {
     map_run *map = (map_run *)run;
     free(map->header);
-    field_files_free(&map->field);
+    field_files_free(&map->field_files);
     ley_map_destroy(map->problem.map);
+    for (int axis = 0; axis < 3; axis++)
+        ley_map_destroy(map->field[axis]);
     ley_points_destroy(map->problem.points);
     ley_atoms_destroy(map->problem.atoms);
 }
@@ -668,9 +669,7 @@ static void print(const job_run *run)
 {
     const map_problem *problem = &((const map_run *)run)->problem;
     print_molecule(run->arguments->operand, problem->atoms);
-    if (is_field_of_map(run))
-        print_grid(run, &((const map_run *)run)->grid);
-    else if (problem->points != NULL)
+    if (problem->points != NULL)
         printf("points: %s of %s\n", count_text(ley_points_count(problem->points)).s,
                base_name(values_of(run)->points));
     else
@@ -683,15 +682,10 @@ static void put_json(const job_run *run, json_t *report)
 {
     const map_problem *problem = &((const map_run *)run)->problem;
     json_put(report, "molecule", json_of_molecule(run->arguments->operand, problem->atoms));
-    const bool is_field = is_field_of_map(run) && problem->points != NULL;
-    const ley_grid *grid = is_field               ? &((const map_run *)run)->grid
-                           : problem->map != NULL ? ley_map_grid(problem->map)
-                                                  : NULL;
-    json_put(report, "lattice", grid != NULL ? json_of_grid(grid) : json_null());
-    json_put(report, "points",
-             problem->points != NULL && !is_field ? json_count(ley_points_count(problem->points)) : json_null());
+    json_put(report, "lattice", problem->map != NULL ? json_of_grid(ley_map_grid(problem->map)) : json_null());
+    json_put(report, "points", problem->points != NULL ? json_count(ley_points_count(problem->points)) : json_null());
     json_put(report, "points_on_charges",
-             problem->points != NULL && !is_field ? json_count(((const map_run *)run)->on_charges) : json_null());
+             problem->points != NULL ? json_count(((const map_run *)run)->on_charges) : json_null());
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */

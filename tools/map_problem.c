@@ -8,9 +8,10 @@ void put_units(FILE *to, const map_problem *problem, bool has_medium)
         fprintf(to, "dielectric %.15g, temperature %.15g K, ", problem->dielectric, problem->temperature_K);
     fprintf(to, "r_min %.15g A\n", problem->r_min_A);
     if (problem->points != NULL && ley_points_read_field(problem->points) != NULL)
-        fprintf(to, "field: %s, less the gradient of phi, in %s/A\n",
-                problem->is_grid ? "maps _Ex, _Ey, _Ez beside the potential's" : "ex, ey, ez",
-                ley_points_units(problem->points));
+        fprintf(to, "field: ex, ey, ez, less the gradient of phi, in %s/A\n", ley_points_units(problem->points));
+    if (problem->map != NULL && ley_map_field(problem->map, 0) != NULL)
+        fprintf(to, "field: maps _Ex, _Ey, _Ez beside the potential's, less the gradient of phi, in %s/A\n",
+                ley_map_units(problem->map));
 }
 
 void print_uniform(const map_problem *problem)

@@ -12,8 +12,7 @@ typedef struct map_problem {
     void *input; /* the method's own */
     ley_atoms *atoms;
     ley_map *map;       /* what is to be filled: this, */
-    ley_points *points; /* or this, with a field where one is asked for; NULL */
-    bool is_grid;       /* the points are a grid's, and become maps */
+    ley_points *points; /* or this; NULL. Either with a field where one is asked for */
 } map_problem;
 
 /* The line "units: ..." of a header, with the medium where the potential is that of charges. */

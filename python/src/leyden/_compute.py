@@ -15,7 +15,7 @@ from ._engine import Engine, EngineArgument, engine_or_default
 from ._cell import Cell, Periodic
 from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError
 from ._grid import Grid, counts_of as _counts, grid_of
-from ._maps import Map, Origin, Points, make_map, own_map
+from ._maps import Map, Origin, Points, make_field, make_map, own_map
 from ._options import (Medium, PlanArgument, RunOptions, former_names, former_solver, request_of, short_range_of,
                        units_of)
 from ._progress import Progress, Watcher
@@ -61,6 +61,7 @@ class _Sum:
     short_range: Any  # a ley_short_range, of "cutoff"; else None, and
     request: Any  # a ley_request
     map: Any = None  # is filled: this,
+    field: Any = None  # three more for it, or None,
     points: Any = None  # or this
 
     def details(self, pair: str) -> List[str]:
@@ -211,6 +212,17 @@ def _points_pointer(create: Callable[[Any, Any], int], field: bool) -> Any:
         if field:
             status.check(lib.ley_points_add_field(pointer, status.pointer))
     return pointer
+
+
+def _maps_of_points(points: Any, grid: Grid) -> List[Any]:
+    """Of the points of a grid: the values, and the field along x, y and z."""
+    pointers = []
+    for axis in (-1, 0, 1, 2):
+        box = ffi.new("ley_map **")
+        with Status() as status:
+            status.check(lib.ley_points_to_map(points, grid.pointer, axis, box, status.pointer))
+        pointers.append(own_map(box[0]))
+    return pointers
 
 
 def _whole(values: Any, what: str) -> np.ndarray:
@@ -377,8 +389,8 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", tol:
                      math=math, variant=variant, verify=verify, seed=seed, plan=plan, mesh_spacing=mesh_spacing,
                      splitting=splitting, window=window, solver=solver, preset=preset, levels=levels,
                      fft=fft)
-    if not 0 <= slab_planes < 2 ** 31 or (slab_planes and field):
-        raise UsageError(f"slab_planes: {slab_planes} is out of range, or field is asked for, whose points have no planes")
+    if not 0 <= slab_planes < 2 ** 31:
+        raise UsageError(f"slab_planes: {slab_planes} is out of range")
     wanted.options.c.slab_planes = slab_planes
     if grid is not None and (spacing is not None or padding is not None or n is not None):
         raise UsageError("grid says where the points are: spacing and padding are for jobs without it, and so is n")
@@ -389,28 +401,25 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", tol:
     if not where.is_orthogonal and not field:
         raise InputError("grid: its steps are oblique, and maps are computed along x, y and z only: "
                          "points(atoms, grid.points()) has the potential at its points")
+    as_list = field and not where.is_orthogonal
     origin = Origin(atoms, float(dielectric), float(temperature), float(r_min), wanted.tolerance, math,
                     tuple(wanted.details(pair)))
 
     def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Map]:
         if wanted.map is None and wanted.points is None:
             wanted.check_memory(where)
-            wanted.map = None if field else make_map(where)
-            wanted.points = None if not field else _points_pointer(
+            wanted.map = None if as_list else make_map(where)
+            wanted.field = make_field(wanted.map, where) if field and not as_list else None
+            wanted.points = None if not as_list else _points_pointer(
                 lambda box, error: lib.ley_points_create_grid(where.pointer, box, error), True)
         report = wanted.run(token, opened)
         if report is None:
             return None
-        if not field:
-            return Map(wanted.map, report, origin)
-        maps = []
-        for axis in (-1, 0, 1, 2):
-            box = ffi.new("ley_map **")
-            with Status() as status:
-                status.check(lib.ley_points_to_map(wanted.points, where.pointer, axis, box, status.pointer))
-            maps.append(Map(own_map(box[0]), report, origin))
-        maps[0].field = (maps[1], maps[2], maps[3])
-        return maps[0]
+        pointers = _maps_of_points(wanted.points, where) if as_list else [wanted.map, *(wanted.field or ())]
+        made, *components = [Map(pointer, report, origin) for pointer in pointers]
+        made.field = tuple(components) or None
+        made.keep_field(pointers[1:])
+        return made
 
     made = call_by(work, wanted.options.take_engine(engine), watcher)
     _warn(made.report, wanted.tolerance)

@@ -6,7 +6,7 @@ import os
 import threading
 import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
@@ -28,6 +28,14 @@ def make_map(grid: Grid) -> Any:
 
 def own_map(pointer: Any) -> Any:
     return ffi.gc(pointer, lib.ley_map_destroy, 4 * lib.ley_grid_points(lib.ley_map_grid(pointer)))
+
+
+def make_field(pointer: Any, grid: Grid) -> List[Any]:
+    """Three more maps of its grid, which jobs fill with the field beside this one."""
+    made = [make_map(grid) for _ in range(3)]
+    with Status() as status:
+        status.check(lib.ley_map_set_field(pointer, made, status.pointer))
+    return made
 
 
 class Origin(NamedTuple):
@@ -58,6 +66,10 @@ class Map:
             lib.ley_map_set_atoms(pointer, origin.atoms.pointer)
         self.report = report
         self.field: Optional[Tuple["Map", "Map", "Map"]] = None
+
+    def keep_field(self, pointers: List[Any]) -> None:
+        """The C library's map knows those of its field as long as it is there itself."""
+        self._field_pointers = pointers
 
     @classmethod
     def from_array(cls, values: Any, grid: Grid, units: str = "") -> "Map":
