@@ -349,10 +349,17 @@ static void test_meshes(void **state)
         {"open space, levels", {false, false, false}, LEY_STEPS(0, 0, 0), 0, LEY_SOLVER_MULTILEVEL},
         {"a box", {true, true, true}, LEY_STEPS(21, 19, 23), 0, LEY_SOLVER_FOURIER},
         {"a skewed cell", {true, true, true}, {{20, 0, 0}, {4, 19, 0}, {-3, 2, 22}}, 0, LEY_SOLVER_AUTO},
+        {"a box whose net charge has a large mean", {true, true, true}, LEY_STEPS(21, 19, 23), 0.0005, LEY_SOLVER_AUTO},
         {"a skewed layer, screened", {true, true, false}, {{20, 0, 0}, {4, 19, 0}, {0, 0, 0}}, 0.1, LEY_SOLVER_AUTO}};
     const ley_grid grid = {.origin_A = {-4, 1, -2}, .step_A = LEY_STEPS(0.9, 1.1, 0.8), .n = {21, 19, 13}};
-    ley_atoms *atoms = support_atoms(150, 0, 18, 4);
+    ley_atoms *neutral = support_atoms(150, 0, 18, 4), *charged = NULL;
+    double charge_e[150];
+    ley_error error = {0};
+    for (int i = 0; i < 150; i++)
+        charge_e[i] = 0.5;
+    assert_ok(ley_atoms_create(150, ley_atoms_positions_A(neutral), charge_e, NULL, &charged, &error));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const ley_atoms *atoms = strstr(cases[i].what, "net charge") != NULL ? charged : neutral;
         outcome o = run_long(engine, atoms, &grid, &cases[i], true), right, alone;
         if (o.status == LEY_ERROR_NO_DEVICE) {
             end(&o);
@@ -373,11 +380,17 @@ static void test_meshes(void **state)
                          support_difference(o.field[axis], right.field[axis]));
         if (!r->field_accuracy.passed || r->field_accuracy.points == 0 || !(r->field_accuracy.relative_rms < 1e-3))
             fail_msg("%s: by the job's judge %g", cases[i].what, r->field_accuracy.relative_rms);
+        ley_long_range with, without; /* plans go by the values less their mean, of which a field has nothing */
+        assert_true(ley_job_long_range(o.job, &with) && ley_job_long_range(alone.job, &without));
+        if (atoms == charged && !(with.spacing_A < without.spacing_A))
+            fail_msg("%s: nodes are %g A apart, and %g A without the field", cases[i].what, with.spacing_A,
+                     without.spacing_A);
         end(&alone);
         end(&right);
         end(&o);
     }
-    ley_atoms_destroy(atoms);
+    ley_atoms_destroy(neutral);
+    ley_atoms_destroy(charged);
 }
 
 /* The host alone has the same. */

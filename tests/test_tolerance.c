@@ -176,7 +176,7 @@ static void test_far_points(void **state)
                 listed_A[k][2] += far_A;
             assert_ok(ley_points_create(POINTS, listed_A[0], &points, &error));
             const ley_grid around = points_grid(points);
-            assert_ok(charge_statistics_make_points(atoms, points, &around, &r, &s, &error));
+            assert_ok(charge_statistics_make_points(atoms, points, &around, false, &r, &s, &error));
             charged_A3[is_far] = s.charged_A3;
             ley_points_destroy(points);
         }

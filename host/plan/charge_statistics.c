@@ -599,7 +599,7 @@ static ley_status find_crowd(const sampling *of, charge_statistics *s, ley_error
 }
 
 static ley_status sample_potential(const pass *p, const ley_long_range *range, const ley_grid *grid,
-                                   const ley_points *listed, charge_statistics *s, ley_error *error)
+                                   const ley_points *listed, bool field, charge_statistics *s, ley_error *error)
 {
     sampling *of = calloc(1, sizeof *of);
     ley_status status = LEY_OK;
@@ -624,7 +624,7 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
         status = mend_mean(of, error);
     if (listed != NULL)
         exclude_values(of, listed);
-    if (p->cell->dimensions > 0 && listed != NULL && listed->field != NULL)
+    if (p->cell->dimensions > 0 && field)
         take_mean(of);
     s->potential_e_A = root_mean_square(of, of->value_e_A);
     s->terms_e_A = sqrt(squares_e2_A2);
@@ -707,7 +707,8 @@ static void look_at_strong(const pass *p, const ley_long_range *range, charge_st
 }
 
 ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid,
-                                         const ley_long_range *range, charge_statistics *made, ley_error *error)
+                                         bool field, const ley_long_range *range, charge_statistics *made,
+                                         ley_error *error)
 {
     charge_statistics s = {.points = (double)(points != NULL ? ley_points_count(points) : ley_grid_points(grid))};
     cell c;
@@ -727,7 +728,7 @@ ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_point
         s.pairs_per_A3 *= s.points / s.volume_A3;
         if (points == NULL)
             look_at_strong(&p, range, &s);
-        status = sample_potential(&p, range, grid, points, &s, error);
+        status = sample_potential(&p, range, grid, points, field, &s, error);
     }
     free(p.moment);
     if (status == LEY_OK)
@@ -738,7 +739,7 @@ ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_point
 ley_status charge_statistics_make(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
                                   charge_statistics *made, ley_error *error)
 {
-    return charge_statistics_make_points(atoms, NULL, grid, range, made, error);
+    return charge_statistics_make_points(atoms, NULL, grid, false, range, made, error);
 }
 
 double charge_statistics_square_e2(const charge_statistics *s, double edge_A)

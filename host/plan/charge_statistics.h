@@ -39,11 +39,13 @@ typedef struct charge_statistics {
 ley_status charge_statistics_make(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
                                   charge_statistics *made, ley_error *error);
 
-/* The same of the points of a list, over which that grid is. They may be where charges are, or
- * not: so the volume over which charges are spread is the one that has as many of them within some
- * distance as points have in the mean. */
+/* The same of the points of a list, over which that grid is; NULL: of the grid. They may be where
+ * charges are, or not: so the volume over which charges are spread is the one that has as many of
+ * them within some distance as points have in the mean. `field`: that is asked for, too, and the
+ * potential of a cell is without its mean. */
 ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid,
-                                         const ley_long_range *range, charge_statistics *made, ley_error *error);
+                                         bool field, const ley_long_range *range, charge_statistics *made,
+                                         ley_error *error);
 
 /* The sum of the squared charges of cubes of this edge, e^2: between blocks by powers; below the
  * smallest one no more than square_e2. */

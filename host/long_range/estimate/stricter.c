@@ -1,8 +1,8 @@
 #include "long_range/estimate/stricter.h"
 
 #include "error.h"
+#include "long_range/estimate/tolerance.h"
 #include "plan/request.h"
-#include "target/map.h"
 
 static bool is_same(const ley_long_range *a, const ley_long_range *b)
 {
@@ -26,11 +26,7 @@ ley_status msm_choose_stricter(const msm_task *task, ley_engine *engine, const c
     *range = *asked;
     range->fft = task->library[0] != '\0' ? task->library : NULL;
     const unsigned fixed = ~asked->chosen;
-    const ley_status status = where->points != NULL
-                                  ? ley_long_range_choose_points(engine, where->atoms, where->points, open.tolerance,
-                                                                 fixed, &open, range, &choice, error)
-                                  : ley_long_range_choose(engine, where->atoms, ley_map_grid(where->map),
-                                                          open.tolerance, fixed, &open, range, &choice, error);
+    const ley_status status = msm_choose_where(engine, where, open.tolerance, fixed, &open, range, &choice, error);
     if (status != LEY_OK)
         return status;
     if (is_same(asked, range) && (choice.sum == options->sum || !(asked->chosen & LEY_FIX_SUM)))

@@ -450,12 +450,14 @@ ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_grid
     return choose_with(&r, options, range, choice, error);
 }
 
-static ley_status choose_by(ley_engine *engine, const ley_atoms *atoms, const ley_points *points, const ley_grid *grid,
-                            double tolerance, unsigned fixed, const ley_run_options *options, ley_long_range *range,
-                            ley_choice *choice, ley_error *error)
+/* At the points, or on the grid, for the map where there is one already. */
+static ley_status choose_by(ley_engine *engine, const ley_atoms *atoms, const ley_points *points, ley_map *map,
+                            const ley_grid *grid, double tolerance, unsigned fixed, const ley_run_options *options,
+                            ley_long_range *range, ley_choice *choice, ley_error *error)
 {
     sum_request r = {.atoms = atoms,
                      .points = points,
+                     .map = map,
                      .grid = *grid,
                      .asked = {.tolerance = tolerance, .fixed = fixed},
                      .worker_count = engine->worker_count,
@@ -463,11 +465,19 @@ static ley_status choose_by(ley_engine *engine, const ley_atoms *atoms, const le
     return choose_with(&r, options, range, choice, error);
 }
 
+ley_status msm_choose_where(ley_engine *engine, const coulomb_problem *where, double tolerance, unsigned fixed,
+                            const ley_run_options *options, ley_long_range *range, ley_choice *choice, ley_error *error)
+{
+    const ley_grid grid = where->points != NULL ? points_grid(where->points) : *ley_map_grid(where->map);
+    return choose_by(engine, where->atoms, where->points, where->map, &grid, tolerance, fixed, options, range, choice,
+                     error);
+}
+
 ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid, double tolerance,
                                  unsigned fixed, const ley_run_options *options, ley_long_range *range,
                                  ley_choice *choice, ley_error *error)
 {
-    return choose_by(engine, atoms, NULL, grid, tolerance, fixed, options, range, choice, error);
+    return choose_by(engine, atoms, NULL, NULL, grid, tolerance, fixed, options, range, choice, error);
 }
 
 ley_status ley_long_range_choose_points(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
@@ -475,5 +485,5 @@ ley_status ley_long_range_choose_points(ley_engine *engine, const ley_atoms *ato
                                         ley_long_range *range, ley_choice *choice, ley_error *error)
 {
     const ley_grid grid = points_grid(points);
-    return choose_by(engine, atoms, points, &grid, tolerance, fixed, options, range, choice, error);
+    return choose_by(engine, atoms, points, NULL, &grid, tolerance, fixed, options, range, choice, error);
 }
