@@ -276,7 +276,7 @@ LEY_FN void add_field(real *sum, int k, int points, const constants *p, real r2,
     sum[3 * points + k] += slope * dz;
 }
 
-/* The same next to the cutoff as well as elsewhere, or nearer than r_min, of a distance as it is. */
+/* The same next to the cutoff as elsewhere, and nearer than r_min, of a distance as it is. */
 LEY_FN void add_field_carefully(points *p, int k, real exact_r2, LEY_REFERENCE(staged) s, real dx, real dy, real dz)
 {
     const real clamped = LARGER(exact_r2, (real)p->limits.y);

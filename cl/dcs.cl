@@ -12,9 +12,9 @@
  * first_plane   z index of the slab's first plane
  * step          {h_x, h_y, h_z, r_min^2}: A, A, A, A^2
  * accumulate    0: store the sums; 1: add to what gm_phi holds (a further batch of atoms)
- * gm_phi        [planes][rows][row length], padded to whole work-group tiles; with LEY_FIELD as much
- *               again for the field along x, y and z each; with the compensated sum as much as all
- *               of that behind it for the compensations
+ * gm_phi        [planes][rows][row length], padded to whole work-group tiles; with LEY_FIELD as
+ *               much again for the field along x, y and z each; with the compensated sum as much as
+ *               all of that behind it for the compensations
  *
  * Global size {padded nx / (LEY_WIDTH LEY_UX), padded ny / LEY_UY, planes}, work-group {LEY_WG_X,
  * LEY_WG_Y, 1}: a group lies in one plane, so (z - z_j)^2 is the same for all its points. Where
@@ -140,8 +140,8 @@ LEY_FN void add(points *p, scalar x, scalar y, scalar across, scalar q)
 #if LEY_FIELD
             const real root = ley_unscaled_root(r2_A2), potential = q_root * root;
             add_field(p->sum, p->carry, k, POINTS,
-                      SORTED || dx2[u] + dyz2 >= (real)p->step.w ? potential : (real)0, root * LEY_ROOT_SCALE, dx[u], dy,
-                      across);
+                      SORTED || dx2[u] + dyz2 >= (real)p->step.w ? potential : (real)0, root * LEY_ROOT_SCALE, dx[u],
+                      dy, across);
 #endif
 #if LEY_NEWTON_ROOTS > 0
             if (LEY_IN_SHARE(k, LEY_NEWTON_ROOTS, POINTS))
@@ -166,8 +166,8 @@ LEY_FN void add(points *p, scalar x, scalar y, scalar across, scalar q)
 #include "dcs_streamed.h"
 #endif
 
-/* Adds the sums to what memory holds of them, or puts them there. The components are so many vectors
- * apart. */
+/* Adds the sums to what memory holds of them, or puts them there. The components are so many
+ * vectors apart. */
 LEY_FN void store(points *p, LEY_GLOBAL real *gm_sum, LEY_GLOBAL real *gm_carry, size_t row_vectors, size_t component,
                   bool accumulate)
 {

@@ -7,8 +7,8 @@
 #include "nodes.h"
 
 /* With LEY_FIELD a coordinate has slopes as well as weights, sets 1 and 0. Along z each component
- * takes one set of what the other axes make of either: of weights, of slopes along x, of slopes along
- * y. */
+ * takes one set of what the other axes make of either: of weights, of slopes along x, of slopes
+ * along y. */
 #define WEIGHT_SETS (LEY_FIELD ? 2 : 1)
 #define PLANE_SETS (LEY_FIELD ? 3 : 1)
 #define PLANE_SET_OF(component) ((component) % 3)

@@ -3,19 +3,19 @@
  *
  *     phi[p] += sum over i, j, k of w_i(t_x) w_j(t_y) w_k(t_z) e[b + (i, j, k)],
  *
- * and with LEY_FIELD to the field beside it the derivatives of that along the mesh's axes, from those
- * of the weights, as they lie along x, y and z.
+ * and with LEY_FIELD to the field beside it the derivatives of that along the mesh's axes, from
+ * those of the weights, as they lie along x, y and z.
  *
  * Where a point is on the mesh is counted in nodes / 2^32, exactly: origin + x along_x +
  * y along_y + z along_z; its whole part is its cell, its fraction is t.
  *
- * gm_window      as in anterpolate.cl; with LEY_FIELD behind that [3][3]: along x, y and z, what the
- *                derivatives along the mesh's axes, per node, are multiplied by
+ * gm_window      as in anterpolate.cl; with LEY_FIELD behind that [3][3]: along x, y and z, what
+ *                the derivatives along the mesh's axes, per node, are multiplied by
  * gm_potentials, gm_places, mesh  as in interpolation.cl
  * gm_index       {origin, along_x, along_y, along_z}, each three pairs of ints, the low one and the
  *                high one of a 64-bit number
- * whole          of each axis of the mesh: nodes of a period; 0: it is open; fourth, with LEY_FIELD,
- *                numbers of gm_phi from one component to the next
+ * whole          of each axis of the mesh: nodes of a period; 0: it is open; fourth, with
+ *                LEY_FIELD, numbers of gm_phi from one component to the next
  * points         of the map along x, y, the first and the end of its planes along z
  * map, accumulate, gm_phi  as in interpolation.cl
  *

@@ -143,8 +143,8 @@ LEY_FN real ley_pair_slope(LEY_PAIR_WHICH real r2, real inverse_r, atom series, 
     return d2; /* of no function */
 }
 
-/* The same where other atoms are well within the cutoff. A factor that 1/r, the series and k have in
- * common is one of the slope where it is one of the value; inverse_r2 is without it. */
+/* The same where other atoms are well within the cutoff. A factor that 1/r, the series and k have
+ * in common is one of the slope where it is one of the value; inverse_r2 is without it. */
 #define LEY_PLAIN_SLOPE_keeps(NAME) LEY_PAIR_SLOPE_##NAME
 #define LEY_PLAIN_SLOPE_cancels(NAME) LEY_PAIR_PLAIN_SLOPE_##NAME
 #define LEY_RETURN_PLAIN_SLOPE(of, number, NAME, name, brings, traits, zero, near, scaling, steepness, formula) \

@@ -112,7 +112,7 @@ static void add_open_atom(const reference_terms *t, const double point_A[3], siz
     periodic_allow_step(q_e, way_A, r_A, t->r_min_A, t->kappa_per_A, g);
 }
 
-/* Where nothing is screened or left out, of stretches of atoms at once, but for those that are near. */
+/* Where nothing is screened or left out, of stretches of atoms at once, but for near ones. */
 static periodic_gradient open_gradient(const reference_terms *t, const double point_A[3])
 {
     const size_t n = ley_atoms_count(t->atoms);

@@ -13,8 +13,8 @@ typedef struct job_needs {
     memory_need list[JOB_MOST_NEEDS];
 } job_needs;
 
-/* A map of this grid, and those of its field, but for ones that are in files, and slabs of it, of so
- * many planes at least. `map` NULL: there is none yet, and it is going to be in memory. */
+/* A map of this grid, and those of its field, but for ones that are in files, and slabs of it, of
+ * so many planes at least. `map` NULL: there is none yet, and it is going to be in memory. */
 void job_needs_map(job_needs *needs, const ley_grid *grid, const ley_map *map, int least_planes);
 
 /* What else the method takes. */

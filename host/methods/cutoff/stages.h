@@ -17,7 +17,7 @@
 /* What is added to the sums on their device, behind the kernel and before they travel; or by the
  * kernel itself, where that can be and is predicted to be done sooner. */
 typedef struct cutoff_addition {
-    /* What the kernel would add, before devices are readied; not asked where the field is added to. */
+    /* What the kernel would add, before devices are readied; not asked of maps with a field. */
     void (*epilogue)(const void *task, cutoff_epilogue *wish);
 
     /* A device joins, whose slabs are of so many planes at most; memory is of this arena. `state`

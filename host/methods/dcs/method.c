@@ -3,8 +3,8 @@
  *
  * Data: atoms go to each device once; a slab's potentials come back through page-locked staging and
  * lose their padding on the way into the map; so does the field, where the map has one. Bounds:
- * pairs over the device's root rate; 4 bytes a point over its link, which for more than a few hundred
- * atoms is nothing. */
+ * pairs over the device's root rate; 4 bytes a point over its link, which for more than a few
+ * hundred atoms is nothing. */
 #include "methods/dcs/method.h"
 #include "core/options.h"
 #include "error.h"

@@ -168,8 +168,8 @@ static int newton_roots(const calibration *c, const variant *v, const dcs_wish *
     return wanted && c->fma_per_s >= slow_root_ratio * c->roots_per_s[root] ? NEWTON_SHARE * points / NEWTON_OF : 0;
 }
 
-/* A point with a field has four sums: work-items take fewer points along y then, so that sums stay in
- * registers. Those that are alone have there the sums of one column at a time. */
+/* A point with a field has four sums: work-items take fewer points along y then, so that sums stay
+ * in registers. Those that are alone have there the sums of one column at a time. */
 static void leave_registers(const variant *v, dcs_spec *spec)
 {
     enum { MOST_SUMS = 32, MOST_SUMS_ALONE = 16 };
