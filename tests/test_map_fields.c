@@ -393,7 +393,26 @@ static void test_meshes(void **state)
     ley_atoms_destroy(charged);
 }
 
-/* The host alone has the same. */
+/* Seconds that the host is predicted to take. */
+static double predicted_s(const ley_atoms *atoms, const ley_grid *grid, bool field)
+{
+    const support_options options = direct_options();
+    const ley_direct direct = support_direct(&options);
+    ley_run_options by_host;
+    ley_run_options_default(&by_host);
+    by_host.by_host = true;
+    outcome o = begin(grid, field);
+    ley_error error = {0};
+    const ley_forecast *forecast;
+    assert_ok(ley_job_create_direct(NULL, atoms, o.map, &direct, &by_host, &o.job, &error));
+    assert_ok(ley_job_forecast(o.job, &forecast, &error));
+    const double seconds = forecast->total_s;
+    assert_true(forecast->host_bytes >= (field ? 4 : 1) * ley_grid_points(grid) * (int64_t)sizeof(float));
+    end(&o);
+    return seconds;
+}
+
+/* The host alone has the same, and knows that it takes longer. */
 static void test_host(void **state)
 {
     (void)state;
@@ -410,6 +429,7 @@ static void test_host(void **state)
     assert_ok(ley_job_run(o.job, &error));
     assert_true(worst_error(atoms, &o, &options) < 2e-7);
     assert_string_equal(ley_map_units(o.field[2]), "kT/e/A");
+    assert_true(predicted_s(atoms, &grid, true) > 4 * predicted_s(atoms, &grid, false));
     const ley_report *r = ley_job_report(o.job); /* maps have floats, and so their errors are those of floats */
     assert_true(r->field_accuracy.relative_rms > 1e-9 && r->field_accuracy.relative_rms < 1e-7);
     end(&o);

@@ -306,7 +306,7 @@ static void ask_host(job_forecast *f)
     if (sum.map != NULL)
         job_needs_map(&f->host, ley_map_grid(sum.map), sum.map, 1);
     else
-        job_needs_points(&f->host, host_sum_points(&sum), sum.points != NULL && sum.points->field != NULL);
+        job_needs_points(&f->host, host_sum_points(&sum), host_sum_has_field(&sum));
     f->host_steps[f->forecast.host_step_count++] = (ley_step){sum.how, host_sum_seconds(&sum)};
     host_job_put_decisions(job);
     f->forecast.host = sum.how;

@@ -45,11 +45,6 @@ static reference_terms terms_at(const host_run *r, int64_t i)
     return terms;
 }
 
-static bool has_field(const host_sum *sum)
-{
-    return sum->map != NULL ? map_components(sum->map) > 1 : sum->points != NULL && sum->points->field != NULL;
-}
-
 /* Whether values become a map's. They are floats then, and their error is that of floats. */
 static bool is_for_maps(const host_sum *sum)
 {
@@ -84,12 +79,12 @@ static void sum_point(const host_run *r, int64_t i, bool has_value)
     const reference_terms terms = terms_at(r, i);
     double place_A[3];
     reference_value components[3];
-    if (has_value && !has_field(&r->sum))
+    if (has_value && !host_sum_has_field(&r->sum))
         return;
     place_of(&r->sum, i, place_A);
     if (!has_value)
         set_value(r, i, reference_sum(&terms, place_A).value);
-    if (!has_field(&r->sum))
+    if (!host_sum_has_field(&r->sum))
         return;
     reference_field(&terms, place_A, components);
     set_field(r, i, components);
@@ -212,7 +207,7 @@ static size_t points_wanted(const host_run *r, const second_sum *second)
     const size_t few = second->images != NULL ? 4 : 16;
     const double images = r->terms.range != NULL ? host_sum_images(&r->terms) : 1,
                  each_s = (second->images != NULL ? charge_s : plain_charge_s * images) *
-                          (double)ley_atoms_count(r->terms.atoms) * (has_field(&r->sum) ? SUMS_OF_FIELD : 1),
+                          (double)ley_atoms_count(r->terms.atoms) * (host_sum_has_field(&r->sum) ? SUMS_OF_FIELD : 1),
                  can = fmax(most_second_s, most_share * r->job->report.compute_s) / each_s;
     const size_t wanted = (size_t)fmin((double)o->verify_points, fmax(can, (double)few));
     return (int64_t)wanted < host_sum_points(&r->sum) ? wanted : (size_t)host_sum_points(&r->sum);
@@ -301,7 +296,7 @@ static ley_status judge(verified *v, ley_error *error)
     report->accuracy = accuracy_compare(v->count, v->value, v->right, limits, &worst);
     report->accuracy.host_points = v->count;
     report->seeded_accuracy = report->accuracy;
-    if (has_field(&r->sum))
+    if (host_sum_has_field(&r->sum))
         report->field_accuracy = compare_fields(v);
     if (v->count > 0 && !report->accuracy.passed) {
         double place_A[3];

@@ -26,7 +26,7 @@ static ley_status look_at_devices(sum_request *r, ley_error *error)
     return LEY_OK;
 }
 
-static bool has_field(const sum_request *r)
+bool sum_request_has_field(const sum_request *r)
 {
     return r->points != NULL ? r->points->field != NULL : r->map != NULL && map_components(r->map) > 1;
 }
@@ -36,8 +36,8 @@ ley_status sum_request_look(sum_request *r, ley_error *error)
     charge_statistics *s = &r->statistics;
     ley_status status = LEY_OK;
     if (!r->has_statistics)
-        status =
-            charge_statistics_make_points(r->atoms, r->points, &r->grid, has_field(r), &r->asked.potential, s, error);
+        status = charge_statistics_make_points(r->atoms, r->points, &r->grid, sum_request_has_field(r),
+                                               &r->asked.potential, s, error);
     if (status != LEY_OK)
         return status;
     if (!r->has_statistics) {
@@ -52,7 +52,7 @@ ley_status sum_request_look(sum_request *r, ley_error *error)
 void sum_request_needs(const sum_request *r, int least_planes, job_needs *needs)
 {
     if (r->points != NULL)
-        job_needs_points(needs, ley_points_count(r->points), has_field(r));
+        job_needs_points(needs, ley_points_count(r->points), sum_request_has_field(r));
     else
         job_needs_map(needs, &r->grid, r->map, least_planes);
 }

@@ -64,6 +64,9 @@ typedef struct request_row {
  * tolerance is a share of. Errors: those of charge_statistics_make(). */
 ley_status sum_request_look(sum_request *r, ley_error *error);
 
+/* Whether the field is asked for, too. */
+bool sum_request_has_field(const sum_request *r);
+
 /* Memory of what a job fills: a map, slabs of which are so many planes at least, or a list. */
 void sum_request_needs(const sum_request *r, int least_planes, job_needs *needs);
 

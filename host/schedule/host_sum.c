@@ -7,6 +7,7 @@
 #include "law/pairs.h"
 #include "parallel.h"
 #include "schedule/host_direct.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,10 +73,15 @@ static double direct_pair_s(const reference_terms *t)
 }
 
 /* Of all cores. */
+bool host_sum_has_field(const host_sum *sum)
+{
+    return sum->map != NULL ? map_components(sum->map) > 1 : sum->points != NULL && sum->points->field != NULL;
+}
+
 double host_sum_seconds(const host_sum *sum)
 {
     const reference_terms *t = &sum->terms;
-    const bool has_field = sum->points != NULL && sum->points->field != NULL;
+    const bool has_field = host_sum_has_field(sum);
     const double points = (double)host_sum_points(sum), pairs = (double)ley_atoms_count(t->atoms) * points,
                  cores = (double)parallel_cores();
     if (t->cell != NULL && t->cell->dimensions > 0)

@@ -31,6 +31,9 @@ bool host_sum_is_asked(const ley_run_options *options, const job_plan *given);
 ley_status host_sum_check(const method *m, const void *task, const ley_run_options *options, const job_plan *given,
                           ley_error *error);
 
+/* Whether it has the field as well. */
+bool host_sum_has_field(const host_sum *sum);
+
 /* About how long it takes on all cores, in s. */
 double host_sum_seconds(const host_sum *sum);
 

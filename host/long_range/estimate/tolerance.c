@@ -41,11 +41,13 @@ uint64_t msm_estimate_needs(const ley_run_options *options)
     return tuning_cutoff_needs(&wish) | CALIBRATE_MULTIPLY_ADDS;
 }
 
-static void look_at_device(const device_view *view, const ley_run_options *options, bool at_points, search_device *d)
+static void look_at_device(const device_view *view, const ley_run_options *options, bool at_points, bool field,
+                           search_device *d)
 {
     double pairs_per_s[SEARCH_REACHES];
     cutoff_wish wish = wish_of(options);
     const calibration *facts = view->is_known ? &view->facts : NULL;
+    wish.field = field;
     for (int i = 0; i < SEARCH_REACHES; i++) {
         for (int axis = 0; axis < 3; axis++)
             wish.reach[axis] = search_reaches[i];
@@ -361,7 +363,7 @@ static ley_status choose_for(sum_request *r, unsigned fixed, estimate *made, ley
     if (devices == NULL)
         return ley_fail_memory(error, sizeof *devices, "a plan");
     for (size_t i = 0; i < r->worker_count; i++)
-        look_at_device(&r->devices[i], o, r->points != NULL, &devices[i]);
+        look_at_device(&r->devices[i], o, r->points != NULL, sum_request_has_field(r), &devices[i]);
     search_figures figures;
     range->levels = 0;
     status = choose_nearest(r, &s, devices, (o->aim > 0 ? o->aim : usual_aim) * r->asked.tolerance, fixed, range,

@@ -9,8 +9,8 @@
 #include <math.h>
 
 /* What direct summation makes of a device's roots: on maps, whose points share differences, at
- * points, and with the field there; and a root's error that it takes. */
-static const double share_on_maps = 0.95, share_at_points = 0.5, share_with_field = 0.25, root_error = 1e-4;
+ * points; of that with the field; and a root's error that it takes. */
+static const double share_on_maps = 0.95, share_at_points = 0.5, share_with_field = 0.45, root_error = 1e-4;
 
 /* Of devices that have not been measured yet. */
 static const double unknown_gpu_roots_per_s = 1e12, unknown_cpu_roots_per_s = 1e10;
@@ -39,9 +39,9 @@ static double roots_per_s(const device_view *device)
     return device->info->device_class == DEV_CPU ? unknown_cpu_roots_per_s : unknown_gpu_roots_per_s;
 }
 
-static double share_of(const ley_points *points)
+static double share_of(const sum_request *r)
 {
-    return points == NULL ? share_on_maps : points->field == NULL ? share_at_points : share_with_field;
+    return (r->points == NULL ? share_on_maps : share_at_points) * (sum_request_has_field(r) ? share_with_field : 1);
 }
 
 void dcs_estimate(const sum_request *r, estimate *made)
@@ -51,7 +51,7 @@ void dcs_estimate(const sum_request *r, estimate *made)
     double rate = 0;
     for (size_t i = 0; i < r->worker_count; i++)
         rate += roots_per_s(&r->devices[i]);
-    const double floats_s = s->atoms * s->points / (share_of(r->points) * rate),
+    const double floats_s = s->atoms * s->points / (share_of(r) * rate),
                  squares = 4 * M_PI * s->radius_A * s->square_e2 / s->charged_A3,
                  off_e_A = rounding * sqrt(s->atoms * squares);
     const bool is_missed = off_e_A > r->asked.tolerance * s->potential_e_A,
