@@ -294,7 +294,11 @@
 
 /* interpolation_list.cl and interpolation_gather.cl, which have the same keys. A work-item computes
  * a point, from the nodes of a window of LEY_WINDOW points. */
-#define LEY_INTERPOLATION_GATHER_KEYS(KEY) LEY_INTERPOLATION_LIST_KEYS(KEY)
+#define LEY_INTERPOLATION_GATHER_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window) \
+    KEY(LEY_FIELD, field) \
+    KEY(LEY_BY_PLANE, by_plane)
 #define LEY_INTERPOLATION_LIST_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \

@@ -428,7 +428,8 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
                                    predicted_epilogue_s(s, (double)cutoff_count_points(task, (slab){0, 1})),
                         .piece_bytes = INT64_MAX,
                         .fixed_bytes = fixed_bytes,
-                        .staging_bytes = map_is_stored(task->map) ? MAP_STORE_BYTES : most_staging_bytes,
+                        .staging_bytes = (has_field(task) ? 2 : 1) *
+                                         (map_is_stored(task->map) ? MAP_STORE_BYTES : most_staging_bytes),
                         .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
                         .least_slabs = LEAST_SLABS,
                         .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,

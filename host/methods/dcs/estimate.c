@@ -10,7 +10,7 @@
 
 /* What direct summation makes of a device's roots: on maps, whose points share differences, at
  * points; of that with the field; and a root's error that it takes. */
-static const double share_on_maps = 0.95, share_at_points = 0.5, share_with_field = 0.45, root_error = 1e-4;
+static const double share_on_maps = 0.95, share_at_points = 0.5, share_with_field = 0.5, root_error = 1e-4;
 
 /* Of devices that have not been measured yet. */
 static const double unknown_gpu_roots_per_s = 1e12, unknown_cpu_roots_per_s = 1e10;
