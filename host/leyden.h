@@ -880,7 +880,8 @@ LEY_API const ley_report *ley_job_report(const ley_job *job);
 LEY_API void ley_job_destroy(ley_job *job);
 
 /* Headers of their own: benchmarks, checks, what maps differ by, what a job is going to take,
- * method "msm", formats of maps, potentials at points, maps whose method is chosen. */
+ * method "msm", formats of maps, potentials at points, maps whose method is chosen, plans that run
+ * again. */
 #include "leyden_bench.h"
 #include "leyden_check.h"
 #include "leyden_compare.h"
@@ -889,6 +890,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_map_formats.h"
 #include "leyden_points.h"
 #include "leyden_request.h"
+#include "leyden_plan.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */
 

@@ -44,6 +44,7 @@ typedef struct field_state {
     device_spread spread;
     device_long longs;
     bool is_ready, puts_long;
+    bool is_loaded; /* with meshes that stay, and atoms that others are to take the place of */
     long_charges long_charges; /* by the device: */
     long_wavelengths long_wavelengths;
     const atomic_bool *unwanted;
@@ -233,6 +234,11 @@ static void note_spreading(msm_task *task, double seconds)
     pthread_mutex_unlock(&task->near.mutex);
 }
 
+static ley_status load(field_state *f, const spread *atoms, ley_error *error)
+{
+    return (f->is_loaded ? solver_load_atoms : solver_load)(&f->solver, atoms, error);
+}
+
 static ley_status load_host_atoms(field_state *f, ley_error *error)
 {
     const spread *atoms;
@@ -240,7 +246,7 @@ static ley_status load_host_atoms(field_state *f, ley_error *error)
     if (status != LEY_OK)
         return status;
     note_spreading(f->task, f->task->host_threads.spread_s);
-    return solver_load(&f->solver, atoms, error);
+    return load(f, atoms, error);
 }
 
 /* *declined: why the host must put the atoms into bins; NULL: the device has. */
@@ -257,7 +263,7 @@ static ley_status load_device_atoms(field_state *f, const device_atoms *atoms, c
     const double spread_s = ley_clock_s() - start_s;
     if (status == LEY_OK && *declined == NULL) {
         note_spreading(f->task, spread_s);
-        status = solver_load(&f->solver, &s, error);
+        status = load(f, &s, error);
     }
     spread_clear(&s);
     return status;
@@ -297,6 +303,15 @@ ley_status msm_field_begin(void *context, const stage_place *place, void **state
     if (status == LEY_CANCELLED) /* it may begin once more */
         solver_unload(&f->solver);
     return status;
+}
+
+ley_status msm_field_renew(void *context, const stage_place *place, void *state, ley_error *error)
+{
+    field_state *f = state;
+    (void)context;
+    f->is_loaded = true;
+    solver_unload_atoms(&f->solver);
+    return load_field(f, place, error);
 }
 
 size_t msm_field_lent_bytes(const void *state)

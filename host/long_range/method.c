@@ -184,6 +184,19 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     return status == LEY_OK && !by_devices ? host_threads_take_atoms(&task->host_threads, &atoms, error) : status;
 }
 
+static ley_status renew(void *context, ley_error *error)
+{
+    msm_task *task = context;
+    const bool spreads = task->near.plan.binning != LEY_PLACE_DEVICE;
+    const spread *atoms;
+    ley_status status = msm_task_renew(task, spreads, error);
+    if (status == LEY_OK)
+        status = cutoff_renew(task, error);
+    return status == LEY_OK && spreads && task->meshes.levels > 0
+               ? host_threads_take_atoms(&task->host_threads, &atoms, error)
+               : status;
+}
+
 static ley_status finish(void *context, ley_error *error)
 {
     const ley_status status = cutoff_finish(context, error);
@@ -286,6 +299,7 @@ const method method_msm = {
     .kernel = &cutoff_kind,
     .needs = cutoff_needs,
     .prepare = prepare,
+    .renew = renew,
     .stricter = stricter,
     .otherwise = msm_task_otherwise,
     .release = release,

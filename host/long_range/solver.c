@@ -99,6 +99,28 @@ void solver_unload(solver *s)
         v_cycle_unload(&s->v_cycle);
 }
 
+/* In layers and wires transforms have a wave whose potential is made from the atoms. */
+static bool has_wave_of_atoms(const solver *s)
+{
+    const spectral *by = solver_spectral(s);
+    return by != NULL && zero_mode_is_needed(by->hierarchy);
+}
+
+void solver_unload_atoms(solver *s)
+{
+    if (has_wave_of_atoms(s))
+        solver_unload(s);
+    else
+        transfer_atoms_free(solver_atoms(s), solver_room(s));
+}
+
+ley_status solver_load_atoms(solver *s, const spread *atoms, ley_error *error)
+{
+    if (has_wave_of_atoms(s))
+        return solver_load(s, atoms, error);
+    return atoms->at != NULL ? transfer_atoms_create(solver_atoms(s), atoms, solver_room(s), error) : LEY_OK;
+}
+
 size_t solver_lent_bytes(const solver *s)
 {
     return s->kind == HIERARCHY_FOURIER ? spectral_lent_bytes(&s->spectral) : v_cycle_lent_bytes(&s->v_cycle);

@@ -39,6 +39,12 @@ typedef struct method {
     ley_status (*prepare)(void *task, const job_view *view, ley_error *error);
     void (*release)(void *task, bool is_kept);
 
+    /* Between two runs of a prepared task: its sources have other positions or charges now, as many
+     * as before. It keeps what does not depend on them, and so do the stages (stage.renew).
+     * LEY_ERROR_USAGE: what was prepared does not suit them, and the task is to be prepared anew.
+     * NULL: it always is. */
+    ley_status (*renew)(void *task, ley_error *error);
+
     /* No device can do it, and why: whether the task is from now on to be done otherwise, from
      * prepare() on, and by devices that could not. NULL: it never is. */
     bool (*otherwise)(void *task, const char *why);

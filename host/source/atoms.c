@@ -1,6 +1,7 @@
 #include "source/atoms.h"
 #include "error.h"
 #include "memory.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -116,6 +117,87 @@ ley_status ley_atoms_create(size_t n, const double *position_A, const double *ch
     }
     *atoms = a;
     return LEY_OK;
+}
+
+/* Bounds of positions that are on their way. */
+typedef struct moving {
+    ley_atoms *atoms;
+    const double *position_A;
+    pthread_mutex_t mutex; /* for what follows */
+    double low_A[3], high_A[3], charged_low_A[3], charged_high_A[3];
+    size_t wrong; /* the first atom whose position is none; n: there is none */
+} moving;
+
+static size_t find_bounds(const moving *m, size_t first, size_t last, double bounds_A[4][3])
+{
+    for (size_t i = first; i < last; i++) {
+        const double *at_A = m->position_A + 3 * i;
+        if (!(fabs(at_A[0]) <= farthest_A && fabs(at_A[1]) <= farthest_A && fabs(at_A[2]) <= farthest_A))
+            return i;
+        widen(at_A, bounds_A[0], bounds_A[1]);
+        if (m->atoms->charge_e[i] != 0)
+            widen(at_A, bounds_A[2], bounds_A[3]);
+    }
+    return m->atoms->n;
+}
+
+static void look_at(void *context, size_t first, size_t last)
+{
+    moving *m = context;
+    double bounds_A[4][3];
+    for (int k = 0; k < 4; k++)
+        for (int axis = 0; axis < 3; axis++)
+            bounds_A[k][axis] = k % 2 == 0 ? INFINITY : -INFINITY;
+    const size_t wrong = find_bounds(m, first, last, bounds_A);
+    pthread_mutex_lock(&m->mutex);
+    m->wrong = wrong < m->wrong ? wrong : m->wrong;
+    for (int axis = 0; axis < 3; axis++) {
+        m->low_A[axis] = fmin(m->low_A[axis], bounds_A[0][axis]);
+        m->high_A[axis] = fmax(m->high_A[axis], bounds_A[1][axis]);
+        m->charged_low_A[axis] = fmin(m->charged_low_A[axis], bounds_A[2][axis]);
+        m->charged_high_A[axis] = fmax(m->charged_high_A[axis], bounds_A[3][axis]);
+    }
+    pthread_mutex_unlock(&m->mutex);
+}
+
+static void copy_positions(void *context, size_t first, size_t last)
+{
+    const moving *m = context;
+    memcpy(m->atoms->position_A + 3 * first, m->position_A + 3 * first, 3 * (last - first) * sizeof(double));
+}
+
+static ley_status move_alone(ley_atoms *atoms, const double *position_A, ley_error *error)
+{
+    moving m = {.atoms = atoms, .position_A = position_A, .wrong = atoms->n};
+    for (int axis = 0; axis < 3; axis++) {
+        m.low_A[axis] = m.charged_low_A[axis] = INFINITY;
+        m.high_A[axis] = m.charged_high_A[axis] = -INFINITY;
+    }
+    pthread_mutex_init(&m.mutex, NULL);
+    parallel_ranges(atoms->n, look_at, &m);
+    pthread_mutex_destroy(&m.mutex);
+    if (m.wrong < atoms->n)
+        return check_atom(m.wrong, position_A + 3 * m.wrong, 0, 0, error);
+    parallel_ranges(atoms->n, copy_positions, &m);
+    memcpy(atoms->low_A, m.low_A, sizeof m.low_A);
+    memcpy(atoms->high_A, m.high_A, sizeof m.high_A);
+    memcpy(atoms->charged_low_A, m.charged_low_A, sizeof m.charged_low_A);
+    memcpy(atoms->charged_high_A, m.charged_high_A, sizeof m.charged_high_A);
+    return LEY_OK;
+}
+
+ley_status ley_atoms_move(ley_atoms *atoms, const double *position_A, const double *charge_e, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    if (charge_e == NULL)
+        return move_alone(atoms, position_A, error);
+    for (size_t i = 0; i < atoms->n && status == LEY_OK; i++)
+        status = check_atom(i, position_A + 3 * i, charge_e[i], 0, error);
+    if (status != LEY_OK)
+        return status;
+    memmove(atoms->position_A, position_A, 3 * atoms->n * sizeof(double));
+    memmove(atoms->charge_e, charge_e, atoms->n * sizeof(double));
+    return ley_atoms_complete(atoms, error);
 }
 
 void ley_atoms_destroy(ley_atoms *atoms)

@@ -40,6 +40,11 @@ static void fill_unknown(void *context, size_t first, size_t last)
         values[i] = NAN;
 }
 
+void map_set_grid(ley_map *map, const ley_grid *grid)
+{
+    map->grid = *grid;
+}
+
 ley_status ley_map_create(const ley_grid *grid, ley_map **map, ley_error *error)
 {
     ley_status status = ley_grid_check(grid, error);

@@ -92,6 +92,14 @@ ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, arena *memo
                             : status;
 }
 
+void transfer_atoms_free(transfer_atoms *a, arena *memory)
+{
+    dev_buffer **const own[] = {&a->tile_list.buffer, &a->sources.buffer, &a->first.buffer, &a->atoms.buffer,
+                                &a->corners.buffer};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        arena_free_buffer(memory, own[i]);
+}
+
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
 /* Along an axis: the first node of each point, and the weights of all of its. */

@@ -128,6 +128,8 @@ ley_status transfer_atoms_create(transfer_atoms *atoms, const spread *s, arena *
 /* All of this but the atoms themselves, which are there, or to come. */
 ley_status transfer_atoms_tiles(transfer_atoms *atoms, const spread *s, arena *memory, ley_error *error);
 
+void transfer_atoms_free(transfer_atoms *atoms, arena *memory);
+
 /* A map's points on the finest mesh, and where they are stored. */
 typedef struct transfer_map {
     int64_t n[3];

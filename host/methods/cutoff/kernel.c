@@ -247,6 +247,13 @@ ley_status cutoff_kernel_upload_bins(cutoff_kernel *k, const cutoff_problem *p, 
                : status;
 }
 
+void cutoff_kernel_free_bins(cutoff_kernel *k)
+{
+    arena_free_buffer(&k->arena, &k->slots.buffer);
+    arena_free_buffer(&k->arena, &k->more.buffer);
+    arena_free_buffer(&k->arena, &k->extra.buffer);
+}
+
 static ley_status check_groups(const cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
 {
     const dev_info *info = k->device->info;

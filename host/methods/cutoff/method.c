@@ -103,6 +103,7 @@ const method method_cutoff = {
     .kernel = &cutoff_kind,
     .needs = cutoff_needs,
     .prepare = cutoff_prepare,
+    .renew = cutoff_renew,
     .release = cutoff_release,
     .host_needs = host_needs,
     .outline = cutoff_outline,

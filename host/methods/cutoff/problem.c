@@ -301,6 +301,15 @@ ley_status cutoff_problem_bin(cutoff_problem *p, ley_error *error)
     return status == LEY_OK ? status_of(p, error) : status;
 }
 
+void cutoff_problem_empty(cutoff_problem *p)
+{
+    binning_destroy(p->binned);
+    free(p->more);
+    p->binned = NULL;
+    p->more = NULL;
+    p->with_extra = false;
+}
+
 ley_status cutoff_problem_add_extra(cutoff_problem *p, ley_error *error)
 {
     binned_atoms *b = p->binned;
@@ -430,15 +439,12 @@ void cutoff_problem_reach(const cutoff_problem *p, double reach[3])
 
 void cutoff_problem_clear(cutoff_problem *p)
 {
-    binning_destroy(p->binned);
+    cutoff_problem_empty(p);
     expression_destroy(p->formula);
     expression_destroy(p->slope);
     free(p->prelude);
-    free(p->more);
-    p->binned = NULL;
     p->formula = NULL;
     p->prelude = NULL;
-    p->more = NULL;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -58,6 +58,9 @@ double cutoff_problem_largest_A(const cutoff_problem *problem);
 /* Puts the atoms into bins, on the host. */
 ley_status cutoff_problem_bin(cutoff_problem *problem, ley_error *error);
 
+/* Takes them out again. */
+void cutoff_problem_empty(cutoff_problem *problem);
+
 /* Gives devices the overflow, too. */
 ley_status cutoff_problem_add_extra(cutoff_problem *problem, ley_error *error);
 

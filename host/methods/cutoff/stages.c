@@ -28,6 +28,7 @@ typedef struct cutoff_state {
     cutoff_task *task;
     cutoff_kernel kernel;
     const device_bins *bins;
+    bool has_host_bins; /* in buffers of the kernel's own */
     int64_t slab_layers;
     cutoff_run slots[METHOD_SLOTS];
 } cutoff_state;
@@ -206,6 +207,20 @@ ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error)
     return status == LEY_OK ? cutoff_end_preparing(context, error) : status;
 }
 
+/* Bins lie where they lay, whatever is in them now. */
+ley_status cutoff_renew(void *context, ley_error *error)
+{
+    cutoff_task *task = context;
+    overflow_map_destroy(task->overflow);
+    task->overflow = NULL;
+    cutoff_problem_empty(task->problem);
+    memset(task->has_overflow, 0, (size_t)cutoff_count_layers(task) * sizeof *task->has_overflow);
+    memset(task->step_s, 0, sizeof task->step_s);
+    task->binning_s = task->overflow_s = task->transposition_s = task->adding_s = task->upload_s = 0;
+    task->predicted_upload_s = task->predicted_rows_s = task->planned_s = 0;
+    return task->plan.binning == LEY_PLACE_DEVICE ? LEY_OK : cutoff_end_preparing(task, error);
+}
+
 void cutoff_release(void *context, bool is_kept)
 {
     cutoff_task *task = context;
@@ -271,6 +286,16 @@ ley_status cutoff_bins_begin(void *context, const stage_place *place, void **sta
     b->task = context;
     b->arena.within = place->arena;
     stage_make(place, &cutoff_product_bins, b);
+    return LEY_OK;
+}
+
+ley_status cutoff_bins_renew(void *context, const stage_place *place, void *state, ley_error *error)
+{
+    bins_state *b = state;
+    (void)context, (void)error;
+    arena_free_buffer(&b->arena, &b->slots.buffer);
+    arena_free_buffer(&b->arena, &b->extra.buffer);
+    cutoff_bins_free_atoms(place);
     return LEY_OK;
 }
 
@@ -427,11 +452,12 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
     return slab_size(&s->kernel.arena, &needs, &s->slab_layers, error);
 }
 
-/* The bins that this device has made become its kernel's; or the host's do. */
+/* The bins that this device has made become its kernel's, where it has not declined; or the host's
+ * do. */
 static void take_bins(cutoff_state *s, const stage_place *place)
 {
     bins_state *made = stage_get(place, &cutoff_product_bins);
-    if (made == NULL) {
+    if (made == NULL || made->slots.buffer == NULL) {
         s->bins = &s->task->bins;
         return;
     }
@@ -553,6 +579,7 @@ ley_status cutoff_sum_begin(void *context, const stage_place *place, void **stat
     const bool has_bins = s->kernel.slots.buffer != NULL;
     const double start_s = ley_clock_s();
     ley_status status = cutoff_kernel_load(&s->kernel, s->task->problem, error);
+    s->has_host_bins = !has_bins;
     if (status == LEY_OK && !has_bins)
         note_upload(s, ley_clock_s() - start_s);
     if (status == LEY_OK)
@@ -562,6 +589,20 @@ ley_status cutoff_sum_begin(void *context, const stage_place *place, void **stat
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
         status = cutoff_run_create(&s->slots[i], &s->kernel, s->slab_layers, error);
     return status;
+}
+
+ley_status cutoff_sum_renew(void *context, const stage_place *place, void *state, ley_error *error)
+{
+    cutoff_state *s = state;
+    cutoff_task *task = context;
+    if (s->has_host_bins)
+        cutoff_kernel_free_bins(&s->kernel);
+    s->kernel.slots.buffer = s->kernel.extra.buffer = NULL;
+    take_bins(s, place);
+    s->has_host_bins = s->kernel.slots.buffer == NULL;
+    if (s->kernel.added != NULL && s->kernel.choice.spec.nodes > 0)
+        task->addition->mesh(s->kernel.added, &s->kernel.mesh);
+    return s->has_host_bins ? cutoff_kernel_upload_bins(&s->kernel, task->problem, error) : LEY_OK;
 }
 
 double cutoff_sum_predict(const void *context, const void *state)

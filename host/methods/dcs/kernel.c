@@ -5,6 +5,7 @@
 #include "error.h"
 #include "law/accuracy.h"
 #include "memory.h"
+#include "memory/upload.h"
 
 #include <float.h>
 #include <math.h>
@@ -89,17 +90,28 @@ static bool own_buffers(const dcs_kernel *k, size_t n, size_t bytes)
     return k->choice.spec.atoms == LEY_ATOMS_CONSTANT || (most > 0 && (uint64_t)n * bytes > most);
 }
 
-/* Uploads packed atoms and cuts them into launches. */
-static ley_status load_packed(dcs_kernel *k, const char *packed, size_t bytes, size_t n, size_t batch, ley_error *error)
+/* Cuts atoms into launches, and makes room for them. */
+static ley_status make_batches(dcs_kernel *k, size_t bytes, size_t n, size_t batch, ley_error *error)
 {
     const bool own = own_buffers(k, n, bytes);
     dev_buffer *buffer = NULL;
-    ley_status status = own ? LEY_OK : arena_upload(&k->arena, packed, n * bytes, &buffer, error);
+    ley_status status = own ? LEY_OK : arena_buffer(&k->arena, n * bytes, DEV_READ_ONLY, &buffer, error);
     for (size_t first = 0; first < n && status == LEY_OK; first += batch) {
         const size_t size = n - first < batch ? n - first : batch;
         if (own)
-            status = arena_upload(&k->arena, packed + first * bytes, size * bytes, &buffer, error);
+            status = arena_buffer(&k->arena, size * bytes, DEV_READ_ONLY, &buffer, error);
         k->batches[k->batch_count++] = (dcs_batch){{buffer}, own ? 0 : (int)first, (int)size};
+    }
+    return status;
+}
+
+static ley_status upload_packed(const dcs_kernel *k, const char *packed, size_t bytes, size_t n, ley_error *error)
+{
+    const bool own = own_buffers(k, n, bytes);
+    ley_status status = LEY_OK;
+    for (size_t i = 0, first = 0, size; i < k->batch_count && first < n && status == LEY_OK; i++, first += size) {
+        size = own ? (size_t)k->batches[i].count : n;
+        status = upload_bytes(k->device, k->batches[i].atoms.buffer, 0, packed + first * bytes, size * bytes, error);
     }
     return status;
 }
@@ -141,15 +153,23 @@ ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, si
     if (status != LEY_OK)
         return status;
     batch = batch < most ? batch : most;
-    void *packed = calloc(n, bytes);
     k->batches = calloc((n + batch - 1) / batch, sizeof *k->batches);
-    if (packed == NULL || k->batches == NULL)
-        status = ley_fail_memory(error, n * bytes, "packed atoms");
-    else {
-        status = pack_atoms(packing, problem, packed, error);
-        if (status == LEY_OK)
-            status = load_packed(k, packed, bytes, n, batch, error);
-    }
+    if (k->batches == NULL)
+        return ley_fail_memory(error, (n + batch - 1) / batch * sizeof *k->batches, "packed atoms");
+    status = make_batches(k, bytes, n, batch, error);
+    return status == LEY_OK ? dcs_kernel_reload(k, error) : status;
+}
+
+ley_status dcs_kernel_reload(dcs_kernel *k, ley_error *error)
+{
+    const dcs_packing packing = dcs_packing_of(&k->choice.spec);
+    const size_t bytes = dcs_packed_bytes(packing), n = ley_atoms_count(k->problem.atoms);
+    char *packed = malloc(n * bytes);
+    if (packed == NULL)
+        return ley_fail_memory(error, n * bytes, "packed atoms");
+    ley_status status = pack_atoms(packing, &k->problem, packed, error);
+    if (status == LEY_OK)
+        status = upload_packed(k, packed, bytes, n, error);
     free(packed);
     return status;
 }

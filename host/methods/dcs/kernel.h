@@ -57,6 +57,9 @@ ley_status dcs_kernel_load(dcs_kernel *kernel, const dcs_problem *problem, int64
 /* The same with `batch` atoms per launch, or as many as constant memory holds. */
 ley_status dcs_kernel_load_batches(dcs_kernel *kernel, const dcs_problem *problem, size_t batch, ley_error *error);
 
+/* The atoms have moved: they are put there anew, in launches of as many. */
+ley_status dcs_kernel_reload(dcs_kernel *kernel, ley_error *error);
+
 /* Pairs per second that this kernel will reach, roughly. */
 double dcs_kernel_expected_rate(const dcs_kernel *kernel);
 

@@ -278,6 +278,18 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     return status;
 }
 
+static ley_status renew_task(void *context, ley_error *error)
+{
+    (void)context, (void)error;
+    return LEY_OK;
+}
+
+static ley_status renew(void *context, const stage_place *place, void *state, ley_error *error)
+{
+    (void)context, (void)place;
+    return dcs_kernel_reload(&((dcs_state *)state)->kernel, error);
+}
+
 static void end(void *state)
 {
     dcs_state *s = state;
@@ -374,6 +386,7 @@ static const stage stages[] = {{.name = "sum",
                                 .wish_destroy = destroy_wish,
                                 .ready = ready,
                                 .begin = begin,
+                                .renew = renew,
                                 .forecast = forecast,
                                 .end = end,
                                 .slab_count = slab_count,
@@ -385,6 +398,7 @@ const method method_dcs = {
     .name = "dcs",
     .kernel = &dcs_kind,
     .prepare = prepare,
+    .renew = renew_task,
     .take_direct = take_direct,
     .release = release,
     .host_needs = host_needs,
