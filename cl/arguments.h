@@ -181,6 +181,15 @@
     NEXT(VALUE, atom, bins_per_A) \
     NEXT(VALUE, atom, zero) \
     NEXT(VALUE, int4, n) \
+    NEXT(VALUE, atom, vector_a) \
+    NEXT(VALUE, atom, vector_b) \
+    NEXT(VALUE, atom, vector_c) \
+    NEXT(VALUE, atom, dual_a) \
+    NEXT(VALUE, atom, dual_b) \
+    NEXT(VALUE, atom, dual_c) \
+    NEXT(VALUE, atom, image_low) \
+    NEXT(VALUE, atom, image_high) \
+    NEXT(INT, int, n_images) \
     NEXT(WRITE, int, gm_count) \
     NEXT(WRITE, int, gm_head) \
     NEXT(WRITE, int, gm_next) \

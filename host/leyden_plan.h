@@ -40,7 +40,7 @@ LEY_API ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, l
  * are at the same fractions of it. Another cell has meshes and influence functions made anew. Errors:
  * those of ley_atoms_create(); then all is as it was. */
 LEY_API ley_status ley_plan_update(ley_plan *plan, const double *position_A, const double *charge_e,
-                                   const double (*cell_A)[3], ley_error *error);
+                                   const double cell_A[3][3], ley_error *error);
 
 /* Fills the map, or the points' values and their field. What was prepared and does not suit the
  * atoms any more, as where charges have left the meshes, is prepared anew, and so it is where a

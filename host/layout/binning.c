@@ -24,15 +24,6 @@ void binning_options_default(binning_options *options)
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 
-/* Which images d + sum_i n_i v_i of a position d can be in reach: n_i lies between low_i and
- * high_i, less dual_i . d. */
-typedef struct images {
-    bool any, periodic[3];
-    double v_A[3][3], dual[3][3], low[3], high[3];
-    double each; /* the most an atom can have */
-    double mean; /* what an atom has on average */
-} images;
-
 static void cross(const double a[3], const double b[3], double product[3])
 {
     for (int i = 0; i < 3; i++)
@@ -46,7 +37,7 @@ static double dot(const double a[3], const double b[3])
 
 /* Vectors that are not periodic are replaced: only a direction is needed in which there are no
  * images. */
-static void complete_basis(images *im)
+static void complete_basis(binning_images *im)
 {
     const int count = im->periodic[0] + im->periodic[1] + im->periodic[2];
     int free = 0;
@@ -65,11 +56,11 @@ static void complete_basis(images *im)
         im->v_A[free][i] = normal[i] / length;
 }
 
-static ley_status set_images(const binning_plan *plan, size_t atoms, images *im, ley_error *error)
+ley_status binning_find_images(const binning_plan *plan, size_t atoms, binning_images *im, ley_error *error)
 {
     const binning_options *o = &plan->options;
     double lengths = 1, normal[3];
-    *im = (images){.any = o->periodic[0] || o->periodic[1] || o->periodic[2], .each = 1, .mean = 1};
+    *im = (binning_images){.any = o->periodic[0] || o->periodic[1] || o->periodic[2], .each = 1, .mean = 1};
     if (!im->any)
         return LEY_OK;
     for (int i = 0; i < 3; i++) {
@@ -250,7 +241,7 @@ static double sample_density(const binning_plan *plan, const ley_atoms *atoms, b
 }
 
 /* The side for the wished fill, within bounds. */
-static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const images *im, ley_error *error)
+static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const binning_images *im, ley_error *error)
 {
     double in_reach, extent_A = 0, entries;
     const double sampled = sample_density(plan, atoms, im->any, &in_reach);
@@ -276,7 +267,7 @@ static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const 
 ley_status binning_prepare(const ley_atoms *atoms, const ley_grid *grid, const binning_options *options,
                            binning_plan *plan, ley_error *error)
 {
-    images im;
+    binning_images im;
     binning_plan p = {.grid = *grid, .options = *options, .reach_A = options->cutoff_A * (1 + 1e-5)};
     ley_status status = ley_grid_check(grid, error);
     if (status == LEY_OK)
@@ -284,7 +275,7 @@ ley_status binning_prepare(const ley_atoms *atoms, const ley_grid *grid, const b
     if (status == LEY_OK)
         status = check_options(options, error);
     if (status == LEY_OK)
-        status = set_images(&p, ley_atoms_count(atoms), &im, error);
+        status = binning_find_images(&p, ley_atoms_count(atoms), &im, error);
     if (status == LEY_OK)
         p.entries = (double)ley_atoms_count(atoms) * (im.any ? fmin(im.mean, im.each) : 1);
     if (status == LEY_OK && options->side_A[0] == 0)
@@ -326,7 +317,7 @@ typedef struct bin_axis {
 typedef struct fill_job {
     const binning_plan *plan;
     const double *position_A, *charge_e;
-    images images;
+    binning_images images;
     bin_axis axes[3];
     size_t atoms, chunk, chunks, groups;
     int group_bits;
@@ -347,7 +338,7 @@ typedef struct fill_shape {
     int group_bits;
 } fill_shape;
 
-static fill_shape shape_of(const binning_plan *plan, const images *im, size_t atoms)
+static fill_shape shape_of(const binning_plan *plan, const binning_images *im, size_t atoms)
 {
     fill_shape s = {.group_bits = GROUP_BITS};
     while (s.group_bits > LEAST_GROUP_BITS &&
@@ -377,8 +368,8 @@ static binning_bytes bytes_of(const binning_plan *plan, const fill_shape *shape,
 
 binning_bytes binning_predict(const binning_plan *plan, const ley_atoms *atoms)
 {
-    images im;
-    if (set_images(plan, ley_atoms_count(atoms), &im, NULL) != LEY_OK)
+    binning_images im;
+    if (binning_find_images(plan, ley_atoms_count(atoms), &im, NULL) != LEY_OK)
         return (binning_bytes){.entries = 0};
     const fill_shape shape = shape_of(plan, &im, ley_atoms_count(atoms));
     return bytes_of(plan, &shape, plan->entries);
@@ -512,7 +503,7 @@ static inline void clip(const bin_axis *a, double at, double step, int64_t *from
  * cost more than its rows. */
 static size_t visit_images(const fill_job *j, size_t i, float charge, uint32_t *cursor, record *records)
 {
-    const images *im = &j->images;
+    const binning_images *im = &j->images;
     const double(*v_A)[3] = im->v_A;
     double d_A[3];
     int64_t from[3] = {0}, to[3] = {0};
@@ -678,7 +669,7 @@ static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atom
                     .atoms = ley_atoms_count(atoms),
                     .cancelled = plan->options.cancelled,
                     .result = result};
-    ley_status status = set_images(plan, j->atoms, &j->images, error);
+    ley_status status = binning_find_images(plan, j->atoms, &j->images, error);
     if (status != LEY_OK)
         return status;
     for (int k = 0; k < 3; k++)

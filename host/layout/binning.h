@@ -73,6 +73,18 @@ typedef struct binning_bytes {
 /* Errors: none, for a plan that binning_prepare() made. */
 binning_bytes binning_predict(const binning_plan *plan, const ley_atoms *atoms);
 
+/* Which images d + sum_i n_i v_i of a position d, from the grid's origin, can be in reach: n_i lies
+ * between low_i and high_i, less dual_i . d. */
+typedef struct binning_images {
+    bool any, periodic[3];
+    double v_A[3][3], dual[3][3], low[3], high[3];
+    double each; /* no more than an atom can have */
+    double mean; /* what an atom has on average */
+} binning_images;
+
+/* Errors: none, for a plan that binning_prepare() made of as many atoms. */
+ley_status binning_find_images(const binning_plan *plan, size_t atoms, binning_images *images, ley_error *error);
+
 /* The bin of the lowest point of a region, counted in regions. */
 void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3]);
 

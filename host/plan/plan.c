@@ -173,7 +173,7 @@ void ley_plan_destroy(ley_plan *p)
 /* ---- Updates --------------------------------------------------------------------------------- */
 
 /* Along vectors that the map reaches over from face to face it goes on doing so. */
-static void take_cell(ley_plan *p, const double (*cell_A)[3])
+static void take_cell(ley_plan *p, const double cell_A[3][3])
 {
     ley_long_range *sum = &p->request.potential;
     ley_grid grid = p->map != NULL ? *ley_map_grid(p->map) : (ley_grid){.n = {0}};
@@ -192,7 +192,7 @@ static void take_cell(ley_plan *p, const double (*cell_A)[3])
     p->is_stale = true;
 }
 
-ley_status ley_plan_update(ley_plan *p, const double *position_A, const double *charge_e, const double (*cell_A)[3],
+ley_status ley_plan_update(ley_plan *p, const double *position_A, const double *charge_e, const double cell_A[3][3],
                            ley_error *error)
 {
     ley_status status = LEY_OK;

@@ -159,7 +159,7 @@ double cutoff_device_binning_s(const cutoff_problem *p, const dev_info *info)
     costs_known(&device_binning_costs, info, sample_s);
     const double atom_s = fmax(sample_s[COST_LARGE_SAMPLE] - sample_s[COST_SAMPLE], 0) / (many - few),
                  start_s = fmax(sample_s[COST_SAMPLE] - few * atom_s, 0);
-    return start_s + (double)ley_atoms_count(p->atoms) * atom_s;
+    return start_s + fmax((double)ley_atoms_count(p->atoms), p->plan.entries) * atom_s;
 }
 
 /* ---- The way there --------------------------------------------------------------------------- */
