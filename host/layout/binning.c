@@ -240,11 +240,23 @@ static double sample_density(const binning_plan *plan, const ley_atoms *atoms, b
     return median > 1 ? (double)(median - 1) * (double)stride / cell_A3 : 0;
 }
 
+/* Atoms that have left their cell, as those of trajectories do, are denser than they look: with
+ * their images they are as many per volume as the cell has. */
+static double images_density(double sampled, const ley_atoms *atoms, const binning_images *im)
+{
+    double normal[3];
+    if (!im->periodic[0] || !im->periodic[1] || !im->periodic[2])
+        return sampled;
+    cross(im->v_A[1], im->v_A[2], normal);
+    const double mean = (double)ley_atoms_count(atoms) / fabs(dot(im->v_A[0], normal));
+    return mean > 1.5 * sampled ? mean : sampled;
+}
+
 /* The side for the wished fill, within bounds. */
 static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const binning_images *im, ley_error *error)
 {
     double in_reach, extent_A = 0, entries;
-    const double sampled = sample_density(plan, atoms, im->any, &in_reach);
+    const double sampled = images_density(sample_density(plan, atoms, im->any, &in_reach), atoms, im);
     plan->density_per_A3 = plan->options.density_per_A3 > 0 ? plan->options.density_per_A3 : sampled;
     entries = im->any ? (double)ley_atoms_count(atoms) * fmax(1, im->each) : in_reach;
     if (!im->any)
