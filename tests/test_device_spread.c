@@ -76,7 +76,7 @@ static const char *spread_both(const problem *p, const device_spread *by)
     ley_error error = {0};
     arena memory = {.device = device};
     device_atoms atoms = {.n = p->n};
-    transfer_atoms made;
+    transfer_atoms made = {.count = 0};
     spread right, s;
     const char *declined;
     assert_ok(spread_make(&p->h, p->n, p->position_A[0], p->charge_e, NULL, &right, &error));
@@ -182,7 +182,7 @@ static void test_outside(void **state)
     (void)state;
     ley_error error = {0};
     arena memory = {.device = device};
-    transfer_atoms made;
+    transfer_atoms made = {.count = 0};
     spread s;
     const char *declined;
     problem p;

@@ -474,7 +474,7 @@ static double sum_charges(const hierarchy *h, const spread *s)
     const transfer_wish wish = {.window = h->window, .along_axes = true, .nodes_per_point = {1, 1, 1}};
     transfer_kernels kernels;
     transfer_meshes meshes;
-    transfer_atoms atoms;
+    transfer_atoms atoms = {.count = 0};
     results charges;
     arena memory = {.device = device};
     flight f = {.device = device};

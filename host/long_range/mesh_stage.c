@@ -42,6 +42,7 @@ typedef struct field_state {
     hierarchy meshes; /* its own: a device that is late outlives the task */
     solver solver;
     device_spread spread;
+    struct spread bins; /* where the device puts atoms into bins */
     device_long longs;
     bool is_ready, puts_long;
     bool is_loaded; /* with meshes that stay, and atoms that others are to take the place of */
@@ -249,24 +250,28 @@ static ley_status load_host_atoms(field_state *f, ley_error *error)
     return load(f, atoms, error);
 }
 
+/* Bins of the mesh, which stay as long as it does; with what transforms ask of the charges. */
+static ley_status begin_spread(field_state *f, size_t n, ley_error *error)
+{
+    const bool is_there = f->bins.first != NULL && !solver_looks_at_charges(&f->solver);
+    if (is_there)
+        return LEY_OK;
+    spread_clear(&f->bins);
+    return spread_begin(&f->meshes, n, ley_atoms_charges_e(f->task->near.atoms), &f->bins, error);
+}
+
 /* *declined: why the host must put the atoms into bins; NULL: the device has. */
 static ley_status load_device_atoms(field_state *f, const device_atoms *atoms, const char **declined, ley_error *error)
 {
-    const ley_atoms *of = f->task->near.atoms;
     const double start_s = ley_clock_s();
-    spread s;
-    ley_status status = spread_begin(&f->meshes, atoms->n, ley_atoms_charges_e(of), &s, error);
-    if (status != LEY_OK)
+    ley_status status = begin_spread(f, atoms->n, error);
+    if (status == LEY_OK)
+        status = device_spread_run(&f->spread, solver_room(&f->solver), &f->meshes, atoms, &f->bins,
+                                   solver_atoms(&f->solver), declined, error);
+    if (status != LEY_OK || *declined != NULL)
         return status;
-    status = device_spread_run(&f->spread, solver_room(&f->solver), &f->meshes, atoms, &s, solver_atoms(&f->solver),
-                               declined, error);
-    const double spread_s = ley_clock_s() - start_s;
-    if (status == LEY_OK && *declined == NULL) {
-        note_spreading(f->task, spread_s);
-        status = load(f, &s, error);
-    }
-    spread_clear(&s);
-    return status;
+    note_spreading(f->task, ley_clock_s() - start_s);
+    return load(f, &f->bins, error);
 }
 
 static ley_status load_field(field_state *f, const stage_place *place, ley_error *error)
@@ -388,6 +393,7 @@ void msm_field_end(void *state)
         solver_end(&f->solver);
     device_long_destroy(&f->longs);
     device_spread_destroy(&f->spread);
+    spread_clear(&f->bins);
     forget_long(f);
     free(f);
 }

@@ -97,10 +97,11 @@ void solver_unload(solver *s)
         arena_clear(&s->spectral.arena);
     else
         v_cycle_unload(&s->v_cycle);
+    *solver_atoms(s) = (transfer_atoms){.count = 0};
 }
 
 /* In layers and wires transforms have a wave whose potential is made from the atoms. */
-static bool has_wave_of_atoms(const solver *s)
+bool solver_looks_at_charges(const solver *s)
 {
     const spectral *by = solver_spectral(s);
     return by != NULL && zero_mode_is_needed(by->hierarchy);
@@ -108,7 +109,7 @@ static bool has_wave_of_atoms(const solver *s)
 
 void solver_unload_atoms(solver *s)
 {
-    if (has_wave_of_atoms(s))
+    if (solver_looks_at_charges(s))
         solver_unload(s);
     else
         transfer_atoms_free(solver_atoms(s), solver_room(s));
@@ -116,7 +117,7 @@ void solver_unload_atoms(solver *s)
 
 ley_status solver_load_atoms(solver *s, const spread *atoms, ley_error *error)
 {
-    if (has_wave_of_atoms(s))
+    if (solver_looks_at_charges(s))
         return solver_load(s, atoms, error);
     return atoms->at != NULL ? transfer_atoms_create(solver_atoms(s), atoms, solver_room(s), error) : LEY_OK;
 }

@@ -58,6 +58,7 @@ void solver_unload(solver *s);
  * solver_atoms(): the atoms go, and with them all that follows from where they are; and other ones
  * come, with the same charges, in meshes that stay. Errors: those of solver_load(). */
 void solver_unload_atoms(solver *s);
+bool solver_looks_at_charges(const solver *s); /* beside the device's: at spread.total_e, ... */
 ley_status solver_load_atoms(solver *s, const spread *atoms, ley_error *error);
 
 /* The potentials as they are stored, for another device's solver that is ready for the same

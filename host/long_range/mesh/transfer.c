@@ -71,10 +71,12 @@ ley_status transfer_meshes_create(transfer_meshes *l, const transfer_kernels *ke
 
 ley_status transfer_atoms_tiles(transfer_atoms *a, const spread *s, arena *memory, ley_error *error)
 {
+    ley_status status = LEY_OK;
     a->count = s->atoms;
     memcpy(a->tiles, s->bins, sizeof a->tiles);
-    ley_status status = arena_upload(memory, s->tiles, s->tile_count * sizeof *s->tiles, &a->tile_list.buffer, error);
-    if (status == LEY_OK)
+    if (a->tile_list.buffer == NULL)
+        status = arena_upload(memory, s->tiles, s->tile_count * sizeof *s->tiles, &a->tile_list.buffer, error);
+    if (status == LEY_OK && a->sources.buffer == NULL)
         status = arena_upload(memory, s->sources, s->source_count * sizeof *s->sources, &a->sources.buffer, error);
     return status == LEY_OK
                ? arena_upload(memory, s->first, (spread_bins(s) + 1) * sizeof *s->first, &a->first.buffer, error)
@@ -84,7 +86,6 @@ ley_status transfer_atoms_tiles(transfer_atoms *a, const spread *s, arena *memor
 ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, arena *memory, ley_error *error)
 {
     const size_t n = s->atoms > 0 ? s->atoms : 1;
-    *a = (transfer_atoms){.count = 0};
     ley_status status = transfer_atoms_tiles(a, s, memory, error);
     if (status == LEY_OK)
         status = arena_upload(memory, s->at, n * sizeof *s->at, &a->atoms.buffer, error);
@@ -94,8 +95,7 @@ ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, arena *memo
 
 void transfer_atoms_free(transfer_atoms *a, arena *memory)
 {
-    dev_buffer **const own[] = {&a->tile_list.buffer, &a->sources.buffer, &a->first.buffer, &a->atoms.buffer,
-                                &a->corners.buffer};
+    dev_buffer **const own[] = {&a->first.buffer, &a->atoms.buffer, &a->corners.buffer};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         arena_free_buffer(memory, own[i]);
 }

@@ -123,11 +123,13 @@ typedef struct transfer_atoms {
     buffer_of_float4 atoms;
 } transfer_atoms;
 
+/* Begins as zeros. */
 ley_status transfer_atoms_create(transfer_atoms *atoms, const spread *s, arena *memory, ley_error *error);
 
 /* All of this but the atoms themselves, which are there, or to come. */
 ley_status transfer_atoms_tiles(transfer_atoms *atoms, const spread *s, arena *memory, ley_error *error);
 
+/* What follows from where atoms are; tiles stay for others. */
 void transfer_atoms_free(transfer_atoms *atoms, arena *memory);
 
 /* A map's points on the finest mesh, and where they are stored. */

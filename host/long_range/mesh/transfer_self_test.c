@@ -358,7 +358,7 @@ static void expect_anterpolated(trial *t)
 static ley_status run_anterpolation(trial *t, ley_error *error)
 {
     spread s;
-    transfer_atoms atoms;
+    transfer_atoms atoms = {.count = 0};
     buffer_of_float charges;
     ley_status status = spread_make(&t->hierarchy, ATOMS, t->position_A[0], t->charge_e, NULL, &s, error);
     if (status != LEY_OK)

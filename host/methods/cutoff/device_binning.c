@@ -40,6 +40,7 @@ typedef struct binner {
     buffer_of_int extra;
     device_bins result;
     bool keeps_atoms; /* on the device */
+    dev_staging *way; /* [4 n] doubles, on which atoms travel; NULL: they find their own */
     bool is_trial;    /* slots hold not-a-numbers beforehand: memory may still have what another trial put there */
 } binner;
 
@@ -137,11 +138,25 @@ static void clear(binner *b, bool with_all)
     b->first = NULL;
 }
 
+static void put_on_way(void *context, size_t first, size_t last)
+{
+    const binner *b = context;
+    double *to = b->way->bytes;
+    memcpy(to + 3 * first, ley_atoms_positions_A(b->atoms) + 3 * first, 24 * (last - first));
+    memcpy(to + 3 * ley_atoms_count(b->atoms) + first, ley_atoms_charges_e(b->atoms) + first, 8 * (last - first));
+}
+
 static void upload(binner *b)
 {
     const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins;
-    sequence_write(&b->command_sequence, b->position.buffer, 0, ley_atoms_positions_A(b->atoms), 24 * n);
-    sequence_write(&b->command_sequence, b->charge.buffer, 0, ley_atoms_charges_e(b->atoms), 8 * n);
+    if (b->way != NULL) {
+        parallel_ranges(n, put_on_way, b);
+        sequence_send(&b->command_sequence, b->position.buffer, 0, b->way, 0, 24 * n);
+        sequence_send(&b->command_sequence, b->charge.buffer, 0, b->way, 24 * n, 8 * n);
+    } else {
+        sequence_write(&b->command_sequence, b->position.buffer, 0, ley_atoms_positions_A(b->atoms), 24 * n);
+        sequence_write(&b->command_sequence, b->charge.buffer, 0, ley_atoms_charges_e(b->atoms), 8 * n);
+    }
     sequence_fill(&b->command_sequence, b->count.buffer, 0, 0, 4 * (bins + 3));
     sequence_fill(&b->command_sequence, b->head.buffer, 0, 0, 4 * bins);
 }
@@ -434,6 +449,18 @@ static void trial_destroy(trial *t)
     ley_atoms_destroy(t->atoms);
 }
 
+static ley_status say_difference(const char *what, const void *found, const void *right, size_t n, ley_error *error)
+{
+    size_t i = 0;
+    float values[2];
+    while (i + 1 < n && memcmp((const float *)found + i, (const float *)right + i, sizeof(float)) == 0)
+        i++;
+    memcpy(&values[0], (const float *)found + i, sizeof(float));
+    memcpy(&values[1], (const float *)right + i, sizeof(float));
+    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s are not the host's: number %zu of %zu is %.9g, not %.9g", what, i, n,
+                    (double)values[0], (double)values[1]);
+}
+
 /* Whether these bytes are in a buffer. */
 static ley_status compare(binner *b, const char *what, dev_buffer *buffer, size_t offset, const void *right,
                           size_t bytes, ley_error *error)
@@ -446,7 +473,7 @@ static ley_status compare(binner *b, const char *what, dev_buffer *buffer, size_
     sequence_read(&b->command_sequence, buffer, offset, staging, bytes);
     status = sequence_finish(&b->command_sequence, error);
     if (status == LEY_OK && memcmp(staging->bytes, right, bytes) != 0)
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s are not the host's", what);
+        status = say_difference(what, staging->bytes, right, bytes / sizeof(float), error);
     arena_free_staging(b->arena, &staging);
     return status;
 }
@@ -636,6 +663,7 @@ ley_status device_binning_run(arena *r, const device_binning *kernels, const cut
 {
     binner b = binner_of(r, &problem->plan, problem->atoms);
     b.keeps_atoms = atoms != NULL;
+    b.way = kernels->way;
     b.link = kernels->link;
     b.fill = kernels->fill;
     ley_status status = LEY_OK;

@@ -292,11 +292,13 @@ ley_status cutoff_bins_begin(void *context, const stage_place *place, void **sta
 ley_status cutoff_bins_renew(void *context, const stage_place *place, void *state, ley_error *error)
 {
     bins_state *b = state;
-    (void)context, (void)error;
+    const cutoff_task *task = context;
     arena_free_buffer(&b->arena, &b->slots.buffer);
     arena_free_buffer(&b->arena, &b->extra.buffer);
     cutoff_bins_free_atoms(place);
-    return LEY_OK;
+    return b->kernels.way != NULL
+               ? LEY_OK
+               : arena_staging(&b->arena, 4 * ley_atoms_count(task->atoms) * sizeof(double), &b->kernels.way, error);
 }
 
 void cutoff_bins_end(void *state)
