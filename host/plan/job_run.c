@@ -154,7 +154,8 @@ ley_status job_take_view(ley_job *job, ley_error *error)
                            .device_count = count,
                            .devices = devices,
                            .cancelled = &job->cancelled,
-                           .plan = job->given};
+                           .plan = job->given,
+                           .is_kept = job->is_kept};
     return LEY_OK;
 }
 

@@ -420,6 +420,7 @@ static void run_device(worker *w, void *context)
     const bool is_able = w->device != NULL && s->failure.status == LEY_OK; /* else it has left the job */
     s->worker = w;
     s->arena.device = w->device;
+    s->arena.keeps = s->pass->is_kept;
     if (advance(s, is_able ? DEVICE_RUN_READYING : DEVICE_RUN_ENDED) && is_able) {
         ley_status status = ready(s);
         if (advance(s, DEVICE_RUN_AT_WORK)) {

@@ -63,7 +63,7 @@ ley_place cutoff_plan_binning(const job_view *job, const ley_short_range *range,
         return LEY_PLACE_HOST;
     if (range->binning == LEY_PLACE_DEVICE)
         return LEY_PLACE_DEVICE;
-    return all_can_bin(job) && devices_bin_sooner(job, p) ? LEY_PLACE_DEVICE : LEY_PLACE_HOST;
+    return all_can_bin(job) && (job->is_kept || devices_bin_sooner(job, p)) ? LEY_PLACE_DEVICE : LEY_PLACE_HOST;
 }
 
 /* The host's loop counts points in 32 bits. */
