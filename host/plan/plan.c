@@ -15,7 +15,7 @@
 
 /* Runs that are verified together, so that a check takes each sum over all images once for many
  * points; and points of every hundred runs, unless the options say otherwise. */
-enum { RUNS_TOGETHER = 25, HUNDRED = 100, USUAL_POINTS = 256 };
+enum { RUNS_TOGETHER = 50, HUNDRED = 100, USUAL_POINTS = 256 };
 
 /* How many times its limit a mesh's error may be before a device is to blame: somewhat more than was
  * expected is the method's own (verify/sample_judge.c). */

@@ -22,7 +22,11 @@
 #include <string.h>
 
 static const double most_staging_bytes = 32 << 20;
-enum { LEAST_SLABS = 8 }; /* so that most of the way back lies beside kernels */
+
+/* So that most of the way back lies beside kernels; fewer of small maps, whose rows the host would
+ * bring home in too small pieces. */
+enum { LEAST_SLABS = 8 };
+static const double small_slab_bytes = 1.5e6;
 
 typedef struct cutoff_state {
     cutoff_task *task;
@@ -429,6 +433,13 @@ static double predicted_epilogue_s(const cutoff_state *s, double points)
     return nodes > 0 ? points * cutoff_epilogue_s(&s->kernel.facts, nodes) : 0;
 }
 
+/* Several devices share slabs. */
+static int64_t least_slabs(const cutoff_task *task, int64_t layers)
+{
+    const double bytes = (double)cutoff_count_points(task, (slab){0, layers}) * sizeof(float);
+    return task->job->device_count > 1 ? LEAST_SLABS : (int64_t)fmin(LEAST_SLABS, fmax(1, bytes / small_slab_bytes));
+}
+
 /* Slabs are of layers; few enough for the way back to be hidden. `fixed_bytes`: what is not in the
  * room yet, beside slabs. */
 static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *error)
@@ -444,7 +455,7 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
                         .fixed_bytes = fixed_bytes,
                         .staging_bytes = map_get_store(task->map) != NULL ? MAP_STORE_BYTES : most_staging_bytes,
                         .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
-                        .least_slabs = LEAST_SLABS,
+                        .least_slabs = least_slabs(task, layers),
                         .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
                         .planned = plan_slab(task->job->plan, info),
                         .piece = "8 planes of the grid need"};
