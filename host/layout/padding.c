@@ -10,7 +10,7 @@
 
 /* Points that are worth two threads, and that each thread is called for at least; and from how many on
  * they go past the caches. */
-enum { WORTH_THREADS = 1 << 16, WORTH_A_THREAD = 1 << 15, WORTH_STREAMING = 1 << 20 };
+enum { WORTH_THREADS = 1 << 17, WORTH_A_THREAD = 1 << 16, WORTH_STREAMING = 1 << 20 };
 
 /* So many points of rows are a thread's at a time: cores that others use, too, do fewer of them. */
 enum { CHUNK = 1 << 16, SMALL_CHUNK = 1 << 13 };

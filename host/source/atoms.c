@@ -130,7 +130,7 @@ typedef struct moving {
     size_t wrong;          /* the first atom whose position is none; n: there is none */
 } moving;
 
-enum { TOGETHER = 1 << 13 }; /* atoms that a thread has at a time */
+enum { TOGETHER = 1 << 14 }; /* atoms that a thread has at a time */
 
 static void set_no_bounds(double bounds_A[4][3])
 {

@@ -138,19 +138,23 @@ static void clear(binner *b, bool with_all)
     b->first = NULL;
 }
 
-static void put_on_way(void *context, size_t first, size_t last)
+enum { TOGETHER = 1 << 14 }; /* atoms that a thread has at a time */
+
+static void put_on_way(void *context, size_t first_part, size_t last_part)
 {
     const binner *b = context;
+    const size_t n = ley_atoms_count(b->atoms), first = first_part * TOGETHER,
+                 last = last_part * TOGETHER < n ? last_part * TOGETHER : n;
     double *to = b->way->bytes;
     memcpy(to + 3 * first, ley_atoms_positions_A(b->atoms) + 3 * first, 24 * (last - first));
-    memcpy(to + 3 * ley_atoms_count(b->atoms) + first, ley_atoms_charges_e(b->atoms) + first, 8 * (last - first));
+    memcpy(to + 3 * n + first, ley_atoms_charges_e(b->atoms) + first, 8 * (last - first));
 }
 
 static void upload(binner *b)
 {
     const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins;
     if (b->way != NULL) {
-        parallel_ranges(n, put_on_way, b);
+        parallel_ranges((n + TOGETHER - 1) / TOGETHER, put_on_way, b);
         sequence_send(&b->command_sequence, b->position.buffer, 0, b->way, 0, 24 * n);
         sequence_send(&b->command_sequence, b->charge.buffer, 0, b->way, 24 * n, 8 * n);
     } else {
