@@ -21,7 +21,8 @@ extern "C" {
  *     }
  *     ley_plan_destroy(plan);
  *
- * Several plans of one engine may run at the same time, each from a thread of its own. */
+ * One plan or job runs at a time on an engine. Plans of several engines may be run at the same time,
+ * each from a thread of its own, and on one card small ones fill what the others leave of it. */
 typedef struct ley_plan ley_plan;
 
 /* Atoms and request are copied; `map` or `points`, of which one is NULL, and the engine must outlive

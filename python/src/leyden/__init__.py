@@ -22,13 +22,14 @@ from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, Gri
                       WrongResult)
 from ._grid import Grid
 from ._maps import Map, Points, Slice
+from ._plan import Plan
 from ._progress import Progress
 
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error", "FileError",
            "InputError", "Grid", "GridWarning", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
-           "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "ToleranceWarning", "UsageError",
+           "Plan", "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "ToleranceWarning", "UsageError",
            "WrongResult", "__version__", "boundary", "devices", "map", "points"]
 
 _FORMER_NAMES = {"Lattice": "Grid", "LatticeWarning": "GridWarning"}
