@@ -58,8 +58,8 @@ LEY_API const ley_report *ley_plan_report(const ley_plan *plan);
 
 /* What all runs so far have been. */
 typedef struct ley_plan_totals {
-    int64_t runs, prepared;      /* all, and those of them that were prepared anew */
-    int64_t checked_runs;        /* of the others, those that were verified, by so many points: */
+    int64_t runs, prepared; /* all, and those of them that were prepared anew */
+    int64_t checked_runs;   /* of the others, those that were verified, by so many points: */
     size_t checked_points;
     double max_error;            /* the largest error at one of these, as ley_accuracy has it */
     double relative_rms;         /* over all of them */

@@ -251,9 +251,9 @@ static void test_points(void **state)
         assert_ok(ley_plan_run(plan, &error));
         double right = 0;
         for (int i = 0; i < N; i++)
-            right += s->charge_e[i] / fmax(0.05, hypot(hypot(s->position_A[3 * i] - place_A[0],
-                                                             s->position_A[3 * i + 1] - place_A[1]),
-                                                       s->position_A[3 * i + 2] - place_A[2]));
+            right += s->charge_e[i] /
+                     fmax(0.05, hypot(hypot(s->position_A[3 * i] - place_A[0], s->position_A[3 * i + 1] - place_A[1]),
+                                      s->position_A[3 * i + 2] - place_A[2]));
         right *= ley_coulomb_constant(s->request.potential.units, 1, s->request.potential.temperature_K);
         assert_true(fabs(ley_points_values(points)[0] - right) < 1e-3 * fabs(right) + 1e-3);
     }
@@ -399,10 +399,14 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_positions),           cmocka_unit_test(test_charges),
-        cmocka_unit_test(test_atoms_that_leave),    cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_points),              cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_a_device_that_fails), cmocka_unit_test(test_a_device_that_lies),
+        cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_charges),
+        cmocka_unit_test(test_atoms_that_leave),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_points),
+        cmocka_unit_test(test_checks),
+        cmocka_unit_test(test_a_device_that_fails),
+        cmocka_unit_test(test_a_device_that_lies),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, prepare, finish);

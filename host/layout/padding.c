@@ -62,7 +62,7 @@ typedef struct crop {
     const padded_slab *slab;
     const void *padded;
     float *map;
-    bool is_large; /* it goes past the caches */
+    bool is_large;      /* it goes past the caches */
     atomic_uint marks;  /* of padding_copy() */
     atomic_size_t next; /* row that nobody has taken yet */
 } crop;
@@ -103,8 +103,7 @@ static size_t rows_of(const padded_slab *slab)
 static void crop_chunks(void *context, size_t first, size_t last)
 {
     crop *c = context;
-    const size_t rows = rows_of(c->slab),
-                 most = (c->is_large ? CHUNK : SMALL_CHUNK) / (size_t)c->slab->n_x + 1;
+    const size_t rows = rows_of(c->slab), most = (c->is_large ? CHUNK : SMALL_CHUNK) / (size_t)c->slab->n_x + 1;
     (void)first, (void)last;
     for (size_t at; (at = atomic_fetch_add_explicit(&c->next, most, memory_order_relaxed)) < rows;)
         crop_rows(c, at, at + most < rows ? at + most : rows);

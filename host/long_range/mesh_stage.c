@@ -45,7 +45,7 @@ typedef struct field_state {
     struct spread bins; /* where the device puts atoms into bins */
     device_long longs;
     bool is_ready, puts_long;
-    bool is_loaded; /* with meshes that stay, and atoms that others are to take the place of */
+    bool is_loaded;            /* with meshes that stay, and atoms that others are to take the place of */
     long_charges long_charges; /* by the device: */
     long_wavelengths long_wavelengths;
     const atomic_bool *unwanted;

@@ -295,8 +295,8 @@ ley_status msm_task_renew(msm_task *task, bool spreads, ley_error *error)
 {
     const ley_atoms *atoms = task->near.atoms;
     const hierarchy *h = &task->meshes;
-    ley_status status = hierarchy_check_charge(h, ley_atoms_total_charge_e(atoms), ley_atoms_charge_magnitude_e(atoms),
-                                               error);
+    ley_status status =
+        hierarchy_check_charge(h, ley_atoms_total_charge_e(atoms), ley_atoms_charge_magnitude_e(atoms), error);
     if (status != LEY_OK || h->levels == 0)
         return status;
     if (!meshes_hold(h, atoms))

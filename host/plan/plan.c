@@ -31,10 +31,10 @@ struct ley_plan {
     char *method, *fft, *variant; /* copies that request and options point to */
     job_plan *given;
     ley_run_options options;
-    ley_job *job;                /* the latest one; NULL: there was none */
-    _Atomic(ley_job *) running;  /* for those who cancel it */
-    bool is_stale;               /* another cell: what is kept does not suit */
-    size_t points_per_hundred;   /* 0: nothing is verified */
+    ley_job *job;               /* the latest one; NULL: there was none */
+    _Atomic(ley_job *) running; /* for those who cancel it */
+    bool is_stale;              /* another cell: what is kept does not suit */
+    size_t points_per_hundred;  /* 0: nothing is verified */
     uint64_t random;
     int64_t again, next_check; /* runs again so far, and which of them is verified next */
     run_check check;
@@ -93,8 +93,8 @@ static void draw_next_check(ley_plan *p)
     p->next_check = block * RUNS_TOGETHER + (int64_t)(accuracy_random(&p->random) % RUNS_TOGETHER);
 }
 
-static ley_status begin(ley_plan *p, const ley_atoms *atoms, const ley_request *request,
-                        const ley_run_options *options, ley_error *error)
+static ley_status begin(ley_plan *p, const ley_atoms *atoms, const ley_request *request, const ley_run_options *options,
+                        ley_error *error)
 {
     ley_status status = take_options(p, options, error);
     if (status == LEY_OK)
@@ -104,9 +104,9 @@ static ley_status begin(ley_plan *p, const ley_atoms *atoms, const ley_request *
     if (status == LEY_OK && p->engine == NULL && !p->options.by_host)
         status = ley_engine_create(NULL, &p->opened, error);
     p->engine = p->engine != NULL ? p->engine : p->opened;
-    p->points_per_hundred = p->options.verify_points == 0  ? 0
+    p->points_per_hundred = p->options.verify_points == 0 ? 0
                             : p->options.verify_least > 0 ? p->options.verify_least
-                                                           : USUAL_POINTS;
+                                                          : USUAL_POINTS;
     p->random = p->options.verify_seed + 1;
     draw_next_check(p);
     return status;

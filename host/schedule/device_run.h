@@ -33,9 +33,9 @@ typedef struct device_run {
     arena arena;    /* of all that the job has here; also of what another device had made */
     stage_run *run; /* the stage at hand; NULL: none */
     void *states[MOST_STAGES];
-    bool has_begun[MOST_STAGES];    /* in this run */
-    bool was_begun[MOST_STAGES];    /* in an earlier one of the same job: it is renewed in place of begun */
-    bool is_kept;                   /* for another run of the job */
+    bool has_begun[MOST_STAGES]; /* in this run */
+    bool was_begun[MOST_STAGES]; /* in an earlier one of the same job: it is renewed in place of begun */
+    bool is_kept;                /* for another run of the job */
     stage_products products;
     slab flying[METHOD_SLOTS];
     int first, count; /* ring buffer */

@@ -168,8 +168,7 @@ static void move_parts(void *context, size_t first, size_t last)
     m->wrong = wrong < m->wrong ? wrong : m->wrong;
     for (int k = 0; k < 4; k++)
         for (int axis = 0; axis < 3; axis++)
-            m->bounds_A[k][axis] =
-                (k % 2 == 0 ? fmin : fmax)(m->bounds_A[k][axis], bounds_A[k][axis]);
+            m->bounds_A[k][axis] = (k % 2 == 0 ? fmin : fmax)(m->bounds_A[k][axis], bounds_A[k][axis]);
     pthread_mutex_unlock(&m->mutex);
 }
 

@@ -63,8 +63,9 @@ ley_status run_check_begin(run_check *c, const ley_job *job, int64_t run, size_t
     run_check_end(c);
     *c = (run_check){.run = run, .method = m, .task = job->task, .count = points, .limits = m->limits(job->task)};
     m->terms(job->task, &c->terms);
-    ley_status status = ley_atoms_create(ley_atoms_count(job->atoms), ley_atoms_positions_A(job->atoms),
-                                         ley_atoms_charges_e(job->atoms), ley_atoms_radii_A(job->atoms), &c->atoms, error);
+    ley_status status =
+        ley_atoms_create(ley_atoms_count(job->atoms), ley_atoms_positions_A(job->atoms),
+                         ley_atoms_charges_e(job->atoms), ley_atoms_radii_A(job->atoms), &c->atoms, error);
     if (status == LEY_OK && (c->points = calloc(points, sizeof *c->points)) == NULL)
         status = ley_fail_memory(error, points * sizeof *c->points, "the verification");
     if (status != LEY_OK)

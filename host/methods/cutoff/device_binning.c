@@ -115,7 +115,8 @@ static bool make_buffers(binner *b)
     const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins, entries = n * (size_t)b->most_images;
     return make(b, 24 * n, DEV_READ_ONLY, &b->position.buffer) && make(b, 8 * n, DEV_READ_ONLY, &b->charge.buffer) &&
            make(b, 4 * (bins + 3), DEV_READ_WRITE, &b->count.buffer) &&
-           make(b, 4 * bins, DEV_READ_WRITE, &b->head.buffer) && make(b, 4 * entries, DEV_READ_WRITE, &b->next.buffer) &&
+           make(b, 4 * bins, DEV_READ_WRITE, &b->head.buffer) &&
+           make(b, 4 * entries, DEV_READ_WRITE, &b->next.buffer) &&
            make(b, 16 * entries, DEV_READ_WRITE, &b->records.buffer) &&
            arena_staging(b->arena, 4 * (bins + 3), &b->counts, NULL) == LEY_OK;
 }
@@ -297,9 +298,8 @@ static ley_status sum_counts(binner *b, ley_error *error)
         r->extra_bins += extra;
     }
     const int64_t n = (int64_t)ley_atoms_count(b->atoms), in_reach = count[s.bins + 2];
-    const bool right = least == 0 && r->outside >= 0 && r->neutral >= 0 &&
-                       in_reach + r->outside + r->neutral == n && r->binned >= in_reach &&
-                       r->binned <= in_reach * b->most_images;
+    const bool right = least == 0 && r->outside >= 0 && r->neutral >= 0 && in_reach + r->outside + r->neutral == n &&
+                       r->binned >= in_reach && r->binned <= in_reach * b->most_images;
     if (right && s.bins + r->extra_bins <= INT32_MAX) {
         parallel_ranges(chunks, set_first, &s);
         s.first[s.bins] = (int32_t)(s.bins + r->extra_bins);
@@ -308,8 +308,7 @@ static ley_status sum_counts(binner *b, ley_error *error)
     return right ? LEY_OK
                  : ley_fail(error, LEY_ERROR_WRONG_RESULT,
                             "of %lld atoms %lld are in bins, %lld out of reach, %lld without charge", (long long)n,
-                            (long long)in_reach, (long long)r->outside,
-                            (long long)r->neutral);
+                            (long long)in_reach, (long long)r->outside, (long long)r->neutral);
 }
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
@@ -461,8 +460,8 @@ static ley_status say_difference(const char *what, const void *found, const void
         i++;
     memcpy(&values[0], (const float *)found + i, sizeof(float));
     memcpy(&values[1], (const float *)right + i, sizeof(float));
-    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s are not the host's: number %zu of %zu is %.9g, not %.9g", what, i, n,
-                    (double)values[0], (double)values[1]);
+    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s are not the host's: number %zu of %zu is %.9g, not %.9g", what,
+                    i, n, (double)values[0], (double)values[1]);
 }
 
 /* Whether these bytes are in a buffer. */
