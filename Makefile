@@ -313,7 +313,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_plan make_error_table)
 
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
@@ -369,6 +369,11 @@ bench: all
 ## Measures what a small launch costs, on all devices or on those that DEVICE selects.
 bench-launches: $(BUILD)/tests/bench_launches
 	$< $(or $(DEVICE),all)
+
+## Measures how many maps a second a plan makes, of 92,000 and of 1,000 atoms, on DEVICE.
+bench-plan: $(BUILD)/tests/bench_plan
+	$< $(or $(DEVICE),gpu) 92000 108
+	$< $(or $(DEVICE),gpu) 1000 65 dcs 3 2000
 
 ## Measures anew what meshes are off by, which plans read, after changes to splittings or windows.
 error-table: $(BUILD)/tests/make_error_table

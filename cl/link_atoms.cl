@@ -11,8 +11,8 @@
  * zero         along each axis the bin that begins at the origin
  * n            bins along each axis, and all
  * vector_a, _b, _c  of the cell, A
- * dual_a, _b, _c    their product with what is from the origin is a fraction of the vector; fourth, 1
- *              where the vector is periodic, else 0
+ * dual_a, _b, _c    their product with what is from the origin is a fraction of the vector;
+ *              fourth, 1 where the vector is periodic, else 0
  * image_low, image_high  along each vector: a fraction and the number of an image lie between these
  * n_images     an atom has as many images at most, itself among them
  * gm_count     [bins + 3] atoms and images of each bin; behind them the atoms that are out of reach
@@ -45,8 +45,8 @@ LEY_FN scalar fraction(atom dual, scalar x, scalar y, scalar z)
     return LEY_ROUNDED_PRODUCT(dual.x, x) + LEY_ROUNDED_PRODUCT(dual.y, y) + LEY_ROUNDED_PRODUCT(dual.z, z);
 }
 
-/* The first and the last image along a vector that may be in reach, a hair beyond; none but the atom
- * itself where the vector is not periodic. */
+/* The first and the last image along a vector that may be in reach, a hair beyond; none but the
+ * atom itself where the vector is not periodic. */
 LEY_FN int first_image(atom dual, scalar low, scalar at)
 {
     return dual.w != 0 ? (int)ceil(low - at - (scalar)1e-5) : 0;
@@ -55,6 +55,13 @@ LEY_FN int first_image(atom dual, scalar low, scalar at)
 LEY_FN int last_image(atom dual, scalar high, scalar at)
 {
     return dual.w != 0 ? (int)floor(high - at + (scalar)1e-5) : 0;
+}
+
+/* A coordinate of an image. */
+LEY_FN scalar shifted(scalar d, int c, scalar of_c, int b, scalar of_b, int a, scalar of_a)
+{
+    return d + LEY_ROUNDED_PRODUCT((scalar)c, of_c) + LEY_ROUNDED_PRODUCT((scalar)b, of_b) +
+           LEY_ROUNDED_PRODUCT((scalar)a, of_a);
 }
 
 LEY_KERNEL link_atoms(LEY_PARAMETERS(LEY_LINK_ATOMS_ARGUMENTS))
@@ -73,12 +80,9 @@ LEY_KERNEL link_atoms(LEY_PARAMETERS(LEY_LINK_ATOMS_ARGUMENTS))
     for (int c = first_image(dual_c, image_low.z, at_c); c <= last_c; c++)
         for (int b = first_image(dual_b, image_low.y, at_b); b <= last_b; b++)
             for (int a = first_image(dual_a, image_low.x, at_a); a <= last_a; a++) {
-                const scalar x = x0 + LEY_ROUNDED_PRODUCT((scalar)c, vector_c.x) +
-                                 LEY_ROUNDED_PRODUCT((scalar)b, vector_b.x) + LEY_ROUNDED_PRODUCT((scalar)a, vector_a.x),
-                             y = y0 + LEY_ROUNDED_PRODUCT((scalar)c, vector_c.y) +
-                                 LEY_ROUNDED_PRODUCT((scalar)b, vector_b.y) + LEY_ROUNDED_PRODUCT((scalar)a, vector_a.y),
-                             z = z0 + LEY_ROUNDED_PRODUCT((scalar)c, vector_c.z) +
-                                 LEY_ROUNDED_PRODUCT((scalar)b, vector_b.z) + LEY_ROUNDED_PRODUCT((scalar)a, vector_a.z);
+                const scalar x = shifted(x0, c, vector_c.x, b, vector_b.x, a, vector_a.x),
+                             y = shifted(y0, c, vector_c.y, b, vector_b.y, a, vector_a.y),
+                             z = shifted(z0, c, vector_c.z, b, vector_b.z, a, vector_a.z);
                 if (!(x >= low.x && x <= high.x && y >= low.y && y <= high.y && z >= low.z && z <= high.z))
                     continue;
                 if (charge == 0 || found == n_images) {
@@ -88,8 +92,9 @@ LEY_KERNEL link_atoms(LEY_PARAMETERS(LEY_LINK_ATOMS_ARGUMENTS))
                 const int at_x = along(x, bins_per_A.x, zero.x, n.x), at_y = along(y, bins_per_A.y, zero.y, n.y),
                           at_z = along(z, bins_per_A.z, zero.z, n.z);
                 const int bin = (at_z * n.y + at_y) * n.x + at_x, entry = (int)i * n_images + found++;
-                gm_records[entry] = LEY_FLOAT4(from_corner(x, at_x, zero.x, side.x), from_corner(y, at_y, zero.y, side.y),
-                                               from_corner(z, at_z, zero.z, side.z), charge);
+                gm_records[entry] =
+                    LEY_FLOAT4(from_corner(x, at_x, zero.x, side.x), from_corner(y, at_y, zero.y, side.y),
+                               from_corner(z, at_z, zero.z, side.z), charge);
                 LEY_ATOMIC_ADD(&gm_count[bin], 1);
                 gm_next[entry] = LEY_ATOMIC_EXCHANGE(&gm_head[bin], entry + 1);
             }

@@ -888,9 +888,9 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_forecast.h"
 #include "leyden_long_range.h"
 #include "leyden_map_formats.h"
+#include "leyden_plan.h"
 #include "leyden_points.h"
 #include "leyden_request.h"
-#include "leyden_plan.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */
 

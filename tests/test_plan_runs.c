@@ -1,5 +1,6 @@
 /* Plans: what is prepared once and run again for other positions, charges and cells is what jobs of
- * their own make of these; and what happens where it does not suit any more, devices fail or lie. */
+ * their own make of these; and what happens where it does not suit any more, devices fail or
+ * lie. */
 #include "fake_device.h"
 #include "support.h"
 

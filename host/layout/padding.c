@@ -8,8 +8,8 @@
 #include <emmintrin.h>
 #endif
 
-/* Points that are worth two threads, and that each thread is called for at least; and from how many on
- * they go past the caches. */
+/* Points that are worth two threads, and that each thread is called for at least; and from how many
+ * on they go past the caches. */
 enum { WORTH_THREADS = 1 << 17, WORTH_A_THREAD = 1 << 16, WORTH_STREAMING = 1 << 20 };
 
 /* So many points of rows are a thread's at a time: cores that others use, too, do fewer of them. */

@@ -14,8 +14,8 @@ typedef struct arena {
     arena_holding *holdings;
     uint64_t taken; /* bytes of buffers, of arenas within it, too */
 
-    /* Of the outermost one: what is freed in it and within it is spare for what is made there next, for
-     * drivers stop all work on a device while they give out memory or take it back. */
+    /* Of the outermost one: what is freed in it and within it is spare for what is made there next,
+     * for drivers stop all work on a device while they give out memory or take it back. */
     bool keeps;
     arena_holding *spares;
 } arena;

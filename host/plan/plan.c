@@ -18,8 +18,8 @@
  * points; and points of every hundred runs, unless the options say otherwise. */
 enum { RUNS_TOGETHER = 50, HUNDRED = 100, USUAL_POINTS = 256 };
 
-/* How many times its limit a mesh's error may be before a device is to blame: somewhat more than was
- * expected is the method's own (verify/sample_judge.c). */
+/* How many times its limit a mesh's error may be before a device is to blame: somewhat more than
+ * was expected is the method's own (verify/sample_judge.c). */
 static const double most_excess = 4;
 
 struct ley_plan {
@@ -74,9 +74,10 @@ static ley_status take_request(ley_plan *p, const ley_request *request, ley_erro
     ley_status status = OPTIONS_TAKE(ley_request, grid, &p->request, request, error);
     if (status == LEY_OK)
         status = OPTIONS_TAKE(ley_long_range, fft, &sum, &p->request.potential, error);
+    if (status != LEY_OK)
+        return status;
     p->request.potential = sum;
-    if (status == LEY_OK)
-        status = copy_text(p->request.method, &p->method, &p->request.method, error);
+    status = copy_text(p->request.method, &p->method, &p->request.method, error);
     return status == LEY_OK ? copy_text(sum.fft, &p->fft, &p->request.potential.fft, error) : status;
 }
 

@@ -684,8 +684,8 @@ static const engine_task running_again = {
 static const engine_task ending = {
     .run = end_device, .given = give_device_run, .is_over = has_ended_all, .left = leave_device_run};
 
-/* Devices that were not there before join in where those that are have failed, but not another run of
- * what was kept. */
+/* Devices that were not there before join in where those that are have failed, but not another run
+ * of what was kept. */
 static ley_status run_devices(ley_job *job, pass *p, const engine_task *task, ley_error *error)
 {
     host_stage host[MOST_STAGES];

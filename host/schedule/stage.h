@@ -119,9 +119,9 @@ typedef struct stage {
      * NULL; it is set also on failure when there is something to end. */
     ley_status (*begin)(void *task, const stage_place *place, void **state, ley_error *error);
 
-    /* In place of begin(), of a stage that has begun in an earlier run of the same job: the task was
-     * renewed (method.renew), and what the state holds of its sources is out of date. NULL: it holds
-     * nothing of them. */
+    /* In place of begin(), of a stage that has begun in an earlier run of the same job: the task
+     * was renewed (method.renew), and what the state holds of its sources is out of date. NULL: it
+     * holds nothing of them. */
     ley_status (*renew)(void *task, const stage_place *place, void *state, ley_error *error);
 
     /* Also of a state that was readied, and has not begun. */

@@ -33,7 +33,8 @@ typedef struct run_check {
 } run_check;
 
 /* Takes so many values of the job's last run, at places drawn from `random`, and has them
- * recomputed. The job's task must stay prepared until it is waited for. Errors: LEY_ERROR_MEMORY. */
+ * recomputed. The job's task must stay prepared until it is waited for. Errors:
+ * LEY_ERROR_MEMORY. */
 ley_status run_check_begin(run_check *c, const ley_job *job, int64_t run, size_t points, uint64_t *random,
                            ley_error *error);
 

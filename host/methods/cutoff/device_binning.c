@@ -1,8 +1,8 @@
-/* Two kernels with a step on the host between them. link_atoms puts each atom and its images into the
- * lists of their bins and counts; the counts come back, four bytes per bin, and their sums say where the overflow
- * goes: a scan on the device would take kernels of its own to save what is less than an atom's
- * position a bin. Then fill_bins brings each list into the order of the atoms' index, so that slots
- * do not depend on who came first. */
+/* Two kernels with a step on the host between them. link_atoms puts each atom and its images into
+ * the lists of their bins and counts; the counts come back, four bytes per bin, and their sums say
+ * where the overflow goes: a scan on the device would take kernels of its own to save what is less
+ * than an atom's position a bin. Then fill_bins brings each list into the order of the atoms'
+ * index, so that slots do not depend on who came first. */
 #include "methods/cutoff/device_binning.h"
 
 #include "error.h"

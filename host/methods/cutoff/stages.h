@@ -118,7 +118,8 @@ void cutoff_sum_drop(void *state, int slot);
 #define CUTOFF_STAGE_BINS(made_by_bins) \
     {.name = "bins", .split = STAGE_EACH_DEVICE, .makes = (made_by_bins), .is_wanted = cutoff_bins_are_wanted, \
      .wish = cutoff_bins_wish, .wish_destroy = free, .ready = cutoff_bins_ready, .begin = cutoff_bins_begin, \
-     .renew = cutoff_bins_renew, .end = cutoff_bins_end, .submit = cutoff_bins_submit, .collect = cutoff_bins_collect, .drop = cutoff_bins_drop}
+     .renew = cutoff_bins_renew, .end = cutoff_bins_end, .submit = cutoff_bins_submit, \
+     .collect = cutoff_bins_collect, .drop = cutoff_bins_drop}
 #define CUTOFF_STAGE_OVERFLOW \
     {.name = "overflow", .split = STAGE_HOST, .is_wanted = cutoff_overflow_is_wanted, .run = cutoff_overflow_run, \
      .stop = cutoff_overflow_stop}
