@@ -1,5 +1,7 @@
 /* What users ask for without a method: ley_job_create_chosen(), ley_request_estimate(),
  * ley_map_compute(). */
+#include "plan/chosen_job.h"
+
 #include "core/options.h"
 #include "error.h"
 #include "plan/chooser.h"
@@ -171,6 +173,22 @@ ley_status ley_job_create_chosen_points(ley_engine *engine, const ley_atoms *ato
 {
     sum_request r = {.atoms = atoms, .points = points, .grid = points_grid(points), .list = points};
     return create(&r, engine, request, options, job, error);
+}
+
+ley_status chosen_job_create_kept(ley_engine *engine, const ley_atoms *atoms, ley_map *map, ley_points *points,
+                                  const ley_request *request, const ley_run_options *options, ley_job **job,
+                                  ley_error *error)
+{
+    sum_request r = {.atoms = atoms,
+                     .map = map,
+                     .points = points,
+                     .list = points,
+                     .grid = map != NULL ? *ley_map_grid(map) : points_grid(points),
+                     .is_kept = true};
+    const ley_status status = create(&r, engine, request, options, job, error);
+    if (status == LEY_OK)
+        (*job)->is_kept = true;
+    return status;
 }
 
 /* ---- Before it ------------------------------------------------------------------------------- */

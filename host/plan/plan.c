@@ -4,6 +4,7 @@
 #include "error.h"
 #include "log.h"
 #include "parallel.h"
+#include "plan/chosen_job.h"
 #include "plan/job_run.h"
 #include "source/atoms.h"
 #include "target/map.h"
@@ -116,13 +117,7 @@ static ley_status begin(ley_plan *p, const ley_atoms *atoms, const ley_request *
 /* The first job is created with it, so that what is wrong is said at once. */
 static ley_status create_job(ley_plan *p, ley_error *error)
 {
-    const ley_status status =
-        p->map != NULL
-            ? ley_job_create_chosen(p->engine, p->atoms, p->map, &p->request, &p->options, &p->job, error)
-            : ley_job_create_chosen_points(p->engine, p->atoms, p->points, &p->request, &p->options, &p->job, error);
-    if (status == LEY_OK)
-        p->job->is_kept = true;
-    return status;
+    return chosen_job_create_kept(p->engine, p->atoms, p->map, p->points, &p->request, &p->options, &p->job, error);
 }
 
 ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map, ley_points *points,

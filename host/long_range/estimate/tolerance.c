@@ -360,8 +360,11 @@ static ley_status choose_for(sum_request *r, unsigned fixed, estimate *made, ley
     search_device *devices = calloc(r->worker_count + 1, sizeof *devices);
     if (devices == NULL)
         return ley_fail_memory(error, sizeof *devices, "a plan");
-    for (size_t i = 0; i < r->worker_count; i++)
+    for (size_t i = 0; i < r->worker_count; i++) {
         look_at_device(&r->devices[i], o, r->points != NULL, &devices[i]);
+        if (r->is_kept)
+            search_forget_building(&devices[i]);
+    }
     search_figures figures;
     range->levels = 0;
     status = choose_nearest(r, &s, devices, (o->aim > 0 ? o->aim : usual_aim) * r->asked.tolerance, fixed, range,
