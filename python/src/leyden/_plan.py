@@ -11,7 +11,7 @@ from . import _task
 from ._arrays import doubles, pointer_to
 from ._atoms import Atoms
 from ._c import ffi, lib
-from ._cell import cell_vectors
+from ._cell import cell_of_box, cell_vectors
 from ._compute import _grid_for, _sum_of, map as _map
 from ._engine import Engine, engine_or_default
 from ._errors import Status, UsageError
@@ -81,7 +81,8 @@ class Plan:
     def run(self, positions: Any = None, charges: Any = None, cell: Any = None) -> Map:
         """The map of these positions, (n, 3), A, and charges, (n,), e; None: as they are.
 
-        `cell`: where this changes, as `leyden.map()` takes it; a map of the whole cell then stays at
+        `cell`: where this changes, as `leyden.map()` takes it, or the dimensions of a frame of
+        MDAnalysis; a map of the whole cell then stays at
         the same fractions of it. The map is the plan's, `Plan.map`: the next run fills it anew.
 
         Errors: as `leyden.map()`; WrongResult also where an earlier run, which is named, was found
@@ -90,7 +91,8 @@ class Plan:
         self._check_open()
         xyz = ffi.NULL if positions is None else doubles(positions, "positions", (self._n, 3))
         e = ffi.NULL if charges is None else doubles(charges, "charges", (self._n,))
-        vectors = ffi.NULL if cell is None else ffi.new("double[3][3]", cell_vectors(cell).tolist())
+        box = cell_of_box(cell) if np.shape(cell) == (6,) else None if cell is None else cell_vectors(cell)
+        vectors = ffi.NULL if box is None else ffi.new("double[3][3]", box.tolist())
         start_s = time.monotonic()
 
         def work(token: Optional[_task.Token]) -> None:
