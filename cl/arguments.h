@@ -26,6 +26,7 @@
     NEXT(INT, int, n_atoms) \
     NEXT(INT, int, first_plane) \
     NEXT(VALUE, atom, step) \
+    NEXT(VALUE, atom, shear) \
     NEXT(INT, int, accumulate) \
     NEXT(WRITE, real, gm_phi)
 

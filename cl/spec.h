@@ -69,7 +69,8 @@
  * are strided by LEY_WG_X vectors, along y its rows by LEY_WG_Y rows, so that neighbouring
  * work-items touch neighbouring memory. LEY_NEWTON_ROOTS of its LEY_UX x LEY_UY roots per atom
  * are taken by LEY_ROOT_NEWTON, whatever LEY_ROOT says: on devices whose special-function unit
- * is the bottleneck the multipliers do a share of its work. */
+ * is the bottleneck the multipliers do a share of its work. LEY_OBLIQUE 1, here and of cutoff.cl:
+ * the grid's steps are not perpendicular to each other. */
 #define LEY_DCS_KEYS(KEY) \
     KEY(LEY_WG_X, wg_x) \
     KEY(LEY_WG_Y, wg_y) \
@@ -80,7 +81,8 @@
     KEY(LEY_TILE, tile) \
     KEY(LEY_SUM, sum) \
     KEY(LEY_ROOT, root) \
-    KEY(LEY_NEWTON_ROOTS, newton_roots)
+    KEY(LEY_NEWTON_ROOTS, newton_roots) \
+    KEY(LEY_OBLIQUE, oblique)
 
 /* LEY_SCREENING: what of exp(-kappa (d - R)) a pair computes. */
 #define LEY_SCREENING_NONE 0   /* nothing: kappa is 0 */

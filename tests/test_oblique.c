@@ -1,0 +1,178 @@
+/* Every method on grids whose steps are not along x, y and z, against a plain sum in double
+ * precision over the atoms, and their images, as it stands here. */
+#include "support.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static ley_engine *engine; /* of the device under test */
+
+/* ---- Grids ----------------------------------------------------------------------------------- */
+
+typedef struct lattice {
+    const char *name;
+    ley_grid grid;
+} lattice;
+
+#define COS_10 0.984807753012208
+#define SIN_10 0.17364817766693
+
+static const lattice lattices[] = {
+    {"axes in another order", {{-3, 1, -7}, {{0, 0, 0.5}, {0.625, 0, 0}, {0, 0.75, 0}}, {21, 19, 9}}},
+    {"turned by 30 degrees",
+     {{-3, 1, -7}, {{0.433012701892219, 0.25, 0}, {-0.25, 0.433012701892219, 0}, {0, 0, 0.5}}, {21, 19, 9}}},
+    {"monoclinic", {{-3, 1, -7}, {{0.5, 0, 0}, {0, 0.6, 0}, {-0.2, 0, 0.5}}, {25, 9, 13}}},
+    {"rhombic dodecahedron",
+     {{1, -2, 3},
+      {{0.5, 0, 0}, {0.25, 0.433012701892219, 0}, {0.25, 0.144337567297406, 0.408248290463863}},
+      {20, 17, 11}}},
+    {"truncated octahedron",
+     {{1, -2, 3},
+      {{0.6, 0, 0}, {0.2, 0.565685424949238, 0}, {-0.2, 0.282842712474619, 0.489897948556636}},
+      {19, 21, 10}}},
+    {"left-handed", {{0, 0, 0}, {{0.5, 0.1, 0.2}, {-0.1, 0.2, 0.5}, {0.1, 0.6, -0.1}}, {17, 11, 10}}},
+    {"10 degrees", {{5, 5, 5}, {{0.8, 0, 0}, {0.8 * COS_10, 0.8 * SIN_10, 0}, {0, 0.3, 0.5}}, {18, 20, 9}}},
+    {"two planes", {{0, 0, 0}, {{0.5, 0, 0}, {-0.3, 0.5, 0}, {0.4, 0.3, 0.6}}, {33, 10, 2}}},
+};
+enum { LATTICES = sizeof lattices / sizeof *lattices };
+
+static double fraction(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return (double)(*state >> 8) / (1 << 24);
+}
+
+/* Atoms in the grid and around it; every seventh one lies on a point, or beside one. */
+static ley_atoms *atoms_of(const ley_grid *grid, size_t n, double beyond)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    double *position_A = calloc(4 * n, sizeof *position_A), *charge_e = position_A + 3 * n;
+    uint32_t state = 7;
+    for (size_t i = 0; i < n; i++) {
+        double at[3];
+        for (int m = 0; m < 3; m++) {
+            at[m] = ((1 + 2 * beyond) * fraction(&state) - beyond) * (double)(grid->n[m] - 1);
+            at[m] = i % 7 == 3 ? floor(at[m]) + (i % 2 != 0 ? 0.01 : 0) : at[m];
+        }
+        for (int axis = 0; axis < 3; axis++)
+            position_A[3 * i + (size_t)axis] = grid->origin_A[axis] + at[0] * grid->step_A[0][axis] +
+                                               at[1] * grid->step_A[1][axis] + at[2] * grid->step_A[2][axis];
+        charge_e[i] = 2 * fraction(&state) - 1;
+    }
+    assert_ok(ley_atoms_create(n, position_A, charge_e, NULL, &atoms, &error));
+    free(position_A);
+    return atoms;
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+/* A formula of q_j and r_ij: what one pair adds. */
+typedef double pair_term(double q, double r, const void *formula);
+
+/* The largest error of a point, relative to the sum of its absolute terms. */
+static double worst_error(const ley_map *map, const ley_atoms *atoms, pair_term *term, const void *formula)
+{
+    const ley_grid *grid = ley_map_grid(map);
+    const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
+    const int64_t points = ley_grid_points(grid);
+    double worst = 0;
+    for (int64_t p = 0; p < points; p += p % 3 + 1) {
+        const int64_t at[3] = {p % grid->n[0], p / grid->n[0] % grid->n[1], p / grid->n[0] / grid->n[1]};
+        double point_A[3], sum = 0, magnitude = DBL_MIN;
+        for (int axis = 0; axis < 3; axis++)
+            point_A[axis] = grid->origin_A[axis] + (double)at[0] * grid->step_A[0][axis] +
+                            (double)at[1] * grid->step_A[1][axis] + (double)at[2] * grid->step_A[2][axis];
+        for (size_t j = 0; j < ley_atoms_count(atoms); j++) {
+            const double r = hypot(hypot(point_A[0] - position_A[3 * j], point_A[1] - position_A[3 * j + 1]),
+                                   point_A[2] - position_A[3 * j + 2]);
+            const double added = term(charge_e[j], r, formula);
+            sum += added;
+            magnitude += fabs(added);
+        }
+        const double value = (double)ley_map_read_values(map)[p], off = fabs(value - sum) / magnitude;
+        worst = off <= worst ? worst : isfinite(off) ? off : INFINITY;
+    }
+    return worst;
+}
+
+static void assert_right(double error, double limit, const char *what, const char *where)
+{
+    if (!(error <= limit))
+        fail_msg("%s, %s: off by %g", what, where, error);
+}
+
+/* As many planes a slab as may be, and one: the bytes are the same. */
+static ley_map *run(const ley_atoms *atoms, const ley_grid *grid, support_options options)
+{
+    ley_map *map = support_run(engine, atoms, grid, &options);
+    options.slab_planes = 1;
+    ley_map *in_slabs = support_run(engine, atoms, grid, &options);
+    assert_memory_equal(ley_map_values(map), ley_map_values(in_slabs), (size_t)ley_grid_points(grid) * sizeof(float));
+    ley_map_destroy(in_slabs);
+    return map;
+}
+
+static bool is_tried(const char *variant)
+{
+    return support_tries_variant(engine, variant) &&
+           (strncmp(variant, "vector", 6) != 0 || support_has_vectors(engine));
+}
+
+/* ---- Direct summation ------------------------------------------------------------------------ */
+
+static double direct_term(double q, double r, const void *formula)
+{
+    return q * ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) / fmax(r, *(const double *)formula);
+}
+
+static void check_direct(const lattice *l, const char *variant, ley_sum sum)
+{
+    support_options options;
+    support_options_default(&options);
+    options.variant = variant;
+    options.sum = sum;
+    ley_atoms *atoms = atoms_of(&l->grid, 400, 0.3);
+    ley_map *map = run(atoms, &l->grid, options);
+    const double error = worst_error(map, atoms, direct_term, &options.r_min_A);
+    assert_right(error, sum == LEY_SUM_DOUBLE ? 1e-7 : 3e-6, variant != NULL ? variant : "dcs", l->name);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_direct_sums(void **state)
+{
+    (void)state;
+    const bool has_double = ley_engine_device(engine, 0)->has_double;
+    for (int i = 0; i < LATTICES; i++)
+        check_direct(&lattices[i], NULL, LEY_SUM_FLOAT);
+    check_direct(&lattices[3], NULL, LEY_SUM_COMPENSATED);
+    for (int i = 2; i < LATTICES && has_double; i += 3)
+        check_direct(&lattices[i], NULL, LEY_SUM_DOUBLE);
+    for (int v = 0; v < support_variants("dcs"); v++)
+        if (is_tried(ley_variant_name("dcs", (size_t)v)))
+            check_direct(&lattices[4], ley_variant_name("dcs", (size_t)v), LEY_SUM_FLOAT);
+}
+
+/* ---- Main ------------------------------------------------------------------------------------ */
+
+static int run_on(const char *selector, const ley_device_info *info)
+{
+    if (!support_open(selector, info->name, &engine))
+        return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_direct_sums),
+    };
+    const int failed = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);
+    ley_engine_destroy(engine);
+    return failed;
+}
+
+int main(void)
+{
+    support_directory();
+    return support_on_each_device(run_on);
+}
