@@ -70,6 +70,8 @@
     NEXT(INT, int, has_extra) \
     NEXT(VALUE, atom, step) \
     NEXT(VALUE, atom, step_low) \
+    NEXT(VALUE, atom, shear) \
+    NEXT(VALUE, atom, shear_low) \
     NEXT(VALUE, atom, side) \
     NEXT(VALUE, atom, limits) \
     NEXT(VALUE, atom, series) \

@@ -181,7 +181,8 @@
     KEY(LEY_PAIR, pair) \
     KEY(LEY_PTX, ptx) \
     KEY(LEY_NODES, nodes) \
-    KEY(LEY_BY_PLANE, by_plane)
+    KEY(LEY_BY_PLANE, by_plane) \
+    KEY(LEY_OBLIQUE, oblique)
 
 /* point_pairs.cl. A work-item computes LEY_UX vectors of LEY_WIDTH points of a list, LEY_WG of them
  * are a work-group; the rest is as in cutoff.cl. */

@@ -70,11 +70,36 @@ static ley_atoms *atoms_of(const ley_grid *grid, size_t n, double beyond)
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* A formula of q_j and r_ij: what one pair adds. */
-typedef double pair_term(double q, double r, const void *formula);
+/* What is summed: what one pair adds, of q_j in e and r_ij in A; over which images; and what values
+ * are at least as large as, where errors are judged. */
+typedef struct formula {
+    double (*term)(const struct formula *f, double q, double r);
+    double r_min_A, cutoff_A, least;
+    const double (*cell_A)[3]; /* NULL: no images */
+} formula;
+
+static void add_images(const formula *f, const double d_A[3], double q, double *sum, double *magnitude)
+{
+    const int most = f->cell_A != NULL ? 2 : 0;
+    for (int i = -most; i <= most; i++)
+        for (int k = -most; k <= most; k++)
+            for (int l = -most; l <= most; l++) {
+                double r2 = 0;
+                for (int axis = 0; axis < 3; axis++) {
+                    const double image_A =
+                        most > 0 ? i * f->cell_A[0][axis] + k * f->cell_A[1][axis] + l * f->cell_A[2][axis] : 0;
+                    r2 += (d_A[axis] + image_A) * (d_A[axis] + image_A);
+                }
+                if (f->cutoff_A > 0 && r2 >= f->cutoff_A * f->cutoff_A)
+                    continue;
+                const double added = f->term(f, q, fmax(sqrt(r2), f->r_min_A));
+                *sum += added;
+                *magnitude += fabs(added);
+            }
+}
 
 /* The largest error of a point, relative to the sum of its absolute terms. */
-static double worst_error(const ley_map *map, const ley_atoms *atoms, pair_term *term, const void *formula)
+static double worst_error(const ley_map *map, const ley_atoms *atoms, const formula *f)
 {
     const ley_grid *grid = ley_map_grid(map);
     const double *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
@@ -82,16 +107,14 @@ static double worst_error(const ley_map *map, const ley_atoms *atoms, pair_term 
     double worst = 0;
     for (int64_t p = 0; p < points; p += p % 3 + 1) {
         const int64_t at[3] = {p % grid->n[0], p / grid->n[0] % grid->n[1], p / grid->n[0] / grid->n[1]};
-        double point_A[3], sum = 0, magnitude = DBL_MIN;
+        double point_A[3], sum = 0, magnitude = f->least;
         for (int axis = 0; axis < 3; axis++)
             point_A[axis] = grid->origin_A[axis] + (double)at[0] * grid->step_A[0][axis] +
                             (double)at[1] * grid->step_A[1][axis] + (double)at[2] * grid->step_A[2][axis];
         for (size_t j = 0; j < ley_atoms_count(atoms); j++) {
-            const double r = hypot(hypot(point_A[0] - position_A[3 * j], point_A[1] - position_A[3 * j + 1]),
-                                   point_A[2] - position_A[3 * j + 2]);
-            const double added = term(charge_e[j], r, formula);
-            sum += added;
-            magnitude += fabs(added);
+            const double d_A[3] = {point_A[0] - position_A[3 * j], point_A[1] - position_A[3 * j + 1],
+                                   point_A[2] - position_A[3 * j + 2]};
+            add_images(f, d_A, charge_e[j], &sum, &magnitude);
         }
         const double value = (double)ley_map_read_values(map)[p], off = fabs(value - sum) / magnitude;
         worst = off <= worst ? worst : isfinite(off) ? off : INFINITY;
@@ -124,9 +147,10 @@ static bool is_tried(const char *variant)
 
 /* ---- Direct summation ------------------------------------------------------------------------ */
 
-static double direct_term(double q, double r, const void *formula)
+static double direct_term(const formula *f, double q, double r)
 {
-    return q * ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) / fmax(r, *(const double *)formula);
+    (void)f;
+    return q * ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) / r;
 }
 
 static void check_direct(const lattice *l, const char *variant, ley_sum sum)
@@ -135,10 +159,11 @@ static void check_direct(const lattice *l, const char *variant, ley_sum sum)
     support_options_default(&options);
     options.variant = variant;
     options.sum = sum;
+    const formula f = {direct_term, .r_min_A = options.r_min_A, .least = DBL_MIN};
     ley_atoms *atoms = atoms_of(&l->grid, 400, 0.3);
     ley_map *map = run(atoms, &l->grid, options);
-    const double error = worst_error(map, atoms, direct_term, &options.r_min_A);
-    assert_right(error, sum == LEY_SUM_DOUBLE ? 1e-7 : 3e-6, variant != NULL ? variant : "dcs", l->name);
+    assert_right(worst_error(map, atoms, &f), sum == LEY_SUM_DOUBLE ? 1e-7 : 3e-6, variant != NULL ? variant : "dcs",
+                 l->name);
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);
 }
@@ -157,6 +182,70 @@ static void test_direct_sums(void **state)
             check_direct(&lattices[4], ley_variant_name("dcs", (size_t)v), LEY_SUM_FLOAT);
 }
 
+/* ---- Short-range sums ------------------------------------------------------------------------ */
+
+static double taylor2_term(const formula *f, double q, double r)
+{
+    const double s = r * r / (f->cutoff_A * f->cutoff_A);
+    return q * ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) *
+           (1 / r - (15.0 / 8 - 10.0 / 8 * s + 3.0 / 8 * s * s) / f->cutoff_A);
+}
+
+static const double dodecahedron_A[3][3] = {
+    {13, 0, 0}, {6.5, 11.2583302491977, 0}, {6.5, 3.75277674973257, 10.6144555520604}};
+
+static void check_short_range(const lattice *l, const support_options *options)
+{
+    const ley_short_range *range = &options->short_range;
+    const formula f = {taylor2_term, options->r_min_A, range->cutoff_A, 0.1, range->periodic[0] ? range->cell_A : NULL};
+    ley_atoms *atoms = atoms_of(&l->grid, f.cell_A != NULL ? 150 : 500, 0.3);
+    ley_map *map = run(atoms, &l->grid, *options);
+    assert_right(worst_error(map, atoms, &f), options->sum == LEY_SUM_COMPENSATED ? 5e-6 : 1e-5,
+                 options->variant != NULL ? options->variant : "cutoff", l->name);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+static void test_short_range_sums(void **state)
+{
+    (void)state;
+    support_options options = support_short_range(LEY_PAIR_TAYLOR2, 5);
+    for (int i = 0; i < LATTICES; i++)
+        check_short_range(&lattices[i], &options);
+    memcpy(options.short_range.cell_A, dodecahedron_A, sizeof dodecahedron_A);
+    for (int axis = 0; axis < 3; axis++)
+        options.short_range.periodic[axis] = true;
+    check_short_range(&lattices[3], &options);
+    check_short_range(&lattices[5], &options);
+    options = support_short_range(LEY_PAIR_TAYLOR2, 5);
+    options.sum = LEY_SUM_COMPENSATED;
+    check_short_range(&lattices[4], &options);
+    check_short_range(&lattices[6], &options);
+    options.sum = LEY_SUM_FLOAT;
+    for (int v = 0; v < support_variants("cutoff"); v++) {
+        options.variant = ley_variant_name("cutoff", (size_t)v);
+        if (is_tried(options.variant))
+            check_short_range(&lattices[4], &options);
+    }
+}
+
+/* Bins that most atoms find full, which the host sums, or devices do; and bins of a device. */
+static void test_places(void **state)
+{
+    (void)state;
+    support_options options = support_short_range(LEY_PAIR_TAYLOR2, 5);
+    options.short_range.bin_depth = 1;
+    options.short_range.overflow = LEY_PLACE_HOST;
+    check_short_range(&lattices[3], &options);
+    check_short_range(&lattices[6], &options);
+    options.short_range.overflow = LEY_PLACE_DEVICE;
+    check_short_range(&lattices[6], &options);
+    options = support_short_range(LEY_PAIR_TAYLOR2, 5);
+    options.short_range.binning = LEY_PLACE_DEVICE;
+    check_short_range(&lattices[4], &options);
+    check_short_range(&lattices[5], &options);
+}
+
 /* ---- Main ------------------------------------------------------------------------------------ */
 
 static int run_on(const char *selector, const ley_device_info *info)
@@ -165,6 +254,8 @@ static int run_on(const char *selector, const ley_device_info *info)
         return 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_direct_sums),
+        cmocka_unit_test(test_short_range_sums),
+        cmocka_unit_test(test_places),
     };
     const int failed = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);
     ley_engine_destroy(engine);

@@ -471,6 +471,7 @@ ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made
     o->wish = cutoff_wish_of(job->options, &task->range,
                              task->plan.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
     cutoff_problem_reach(task->problem, o->wish.reach);
+    o->wish.oblique = !ley_grid_is_orthogonal(&task->problem->grid);
     o->has_addition = task->addition != NULL;
     if (o->has_addition)
         task->addition->epilogue(task, &o->epilogue);

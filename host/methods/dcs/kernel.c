@@ -28,12 +28,27 @@ static double double_rounding(const dcs_problem *problem)
     return DBL_EPSILON * farthest_A / problem->r_min_A;
 }
 
+/* A distance is a sum of steps, which are rounded: these are longer than it where they are oblique,
+ * at most as many times; 1 of an orthogonal grid. */
+static double steps_per_height(const ley_grid *grid)
+{
+    double most = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        double steps_A = 0;
+        for (int m = axis; m < 3; m++)
+            steps_A += fabs(grid->step_A[m][axis]);
+        most = fmax(most, steps_A / grid->step_A[axis][axis]);
+    }
+    return most;
+}
+
 double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_math math, ley_sum sum)
 {
     const double float_rounding = 1.2e-7; /* of a point and an atom */
     const double rounding = double_rounding(problem);
     /* Most jobs have no rounding to speak of. */
-    const double promise = fmin(accuracy_promise(math, sum) + (rounding > 1e-7 ? rounding : 0), 1);
+    const double promise =
+        fmin(accuracy_promise(math, sum) * steps_per_height(&problem->grid) + (rounding > 1e-7 ? rounding : 0), 1);
     if (sum == LEY_SUM_DOUBLE || !tuning_dcs_streams(variant))
         return promise;
     double side2_A2 = 0;
