@@ -22,8 +22,8 @@
  *
  * What is done with atoms stands in a file of its own for each place where they are read: see
  * sum_atoms(). */
-#if !defined(LEY_SUM) || !defined(LEY_ROOT) || !defined(LEY_ATOMS) || !defined(LEY_NEWTON_ROOTS) || !defined(LEY_TILE) || \
-    !defined(LEY_OBLIQUE)
+#if !defined(LEY_SUM) || !defined(LEY_ROOT) || !defined(LEY_ATOMS) || !defined(LEY_NEWTON_ROOTS) || \
+    !defined(LEY_TILE) || !defined(LEY_OBLIQUE)
 #error "the specification is incomplete: see LEY_DCS_KEYS in spec.h"
 #endif
 #include "dialect.h"

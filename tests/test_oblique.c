@@ -45,12 +45,14 @@ static double fraction(uint32_t *state)
     return (double)(*state >> 8) / (1 << 24);
 }
 
-/* Atoms in the grid and around it; every seventh one lies on a point, or beside one. */
+/* Atoms in the grid and around it, neutral together; every seventh one lies on a point, or beside
+ * one. */
 static ley_atoms *atoms_of(const ley_grid *grid, size_t n, double beyond)
 {
     ley_error error = {0};
     ley_atoms *atoms = NULL;
     double *position_A = calloc(4 * n, sizeof *position_A), *charge_e = position_A + 3 * n;
+    double total_e = 0;
     uint32_t state = 7;
     for (size_t i = 0; i < n; i++) {
         double at[3];
@@ -61,7 +63,8 @@ static ley_atoms *atoms_of(const ley_grid *grid, size_t n, double beyond)
         for (int axis = 0; axis < 3; axis++)
             position_A[3 * i + (size_t)axis] = grid->origin_A[axis] + at[0] * grid->step_A[0][axis] +
                                                at[1] * grid->step_A[1][axis] + at[2] * grid->step_A[2][axis];
-        charge_e[i] = 2 * fraction(&state) - 1;
+        charge_e[i] = i + 1 < n ? 2 * fraction(&state) - 1 : -total_e;
+        total_e += charge_e[i];
     }
     assert_ok(ley_atoms_create(n, position_A, charge_e, NULL, &atoms, &error));
     free(position_A);
@@ -246,6 +249,154 @@ static void test_places(void **state)
     check_short_range(&lattices[5], &options);
 }
 
+/* ---- Long-range sums ------------------------------------------------------------------------- */
+
+static const double open_A[3][3];
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* 2 pi times the reciprocal vectors; returns the cell's volume. */
+static double reciprocal(const double (*cell_A)[3], double k_per_A[3][3])
+{
+    double volume_A3 = 0;
+    for (int m = 0; m < 3; m++) {
+        const double *b = cell_A[(m + 1) % 3], *c = cell_A[(m + 2) % 3];
+        for (int i = 0; i < 3; i++)
+            k_per_A[m][i] = b[(i + 1) % 3] * c[(i + 2) % 3] - b[(i + 2) % 3] * c[(i + 1) % 3];
+        volume_A3 = dot(cell_A[m], k_per_A[m]);
+    }
+    for (int i = 0; i < 9; i++)
+        k_per_A[i / 3][i % 3] *= 2 * M_PI / volume_A3;
+    return fabs(volume_A3);
+}
+
+/* Ewald's sum at a point, e/A: of charges whose sum is 0. */
+static double ewald(const ley_atoms *atoms, const double (*cell_A)[3], double r_min_A, const double point_A[3])
+{
+    enum { IMAGES = 3, WAVES = 9 };
+    const double alpha_per_A = 0.45, *position_A = ley_atoms_positions_A(atoms), *charge_e = ley_atoms_charges_e(atoms);
+    const size_t n = ley_atoms_count(atoms);
+    double k_per_A[3][3], sum = 0;
+    const double volume_A3 = reciprocal(cell_A, k_per_A);
+    for (int i = 0; i < (2 * IMAGES + 1) * (2 * IMAGES + 1) * (2 * IMAGES + 1); i++)
+        for (size_t j = 0; j < n; j++) {
+            const int at[3] = {i % (2 * IMAGES + 1) - IMAGES, i / (2 * IMAGES + 1) % (2 * IMAGES + 1) - IMAGES,
+                               i / (2 * IMAGES + 1) / (2 * IMAGES + 1) - IMAGES};
+            double d_A[3];
+            for (int axis = 0; axis < 3; axis++)
+                d_A[axis] = point_A[axis] - position_A[3 * j + (size_t)axis] - at[0] * cell_A[0][axis] -
+                            at[1] * cell_A[1][axis] - at[2] * cell_A[2][axis];
+            const double r_A = sqrt(dot(d_A, d_A));
+            if (r_A < 14)
+                sum += charge_e[j] * (1 / fmax(r_A, r_min_A) -
+                                      (r_A > 1e-8 ? erf(alpha_per_A * r_A) / r_A : 2 * alpha_per_A / sqrt(M_PI)));
+        }
+    for (int i = 0; i < (2 * WAVES + 1) * (2 * WAVES + 1) * (2 * WAVES + 1); i++) {
+        const int at[3] = {i % (2 * WAVES + 1) - WAVES, i / (2 * WAVES + 1) % (2 * WAVES + 1) - WAVES,
+                           i / (2 * WAVES + 1) / (2 * WAVES + 1) - WAVES};
+        double k[3], real = 0;
+        for (int axis = 0; axis < 3; axis++)
+            k[axis] = at[0] * k_per_A[0][axis] + at[1] * k_per_A[1][axis] + at[2] * k_per_A[2][axis];
+        const double k2 = dot(k, k), weight = exp(-k2 / (4 * alpha_per_A * alpha_per_A));
+        if (k2 == 0 || weight < 1e-9)
+            continue;
+        for (size_t j = 0; j < n; j++)
+            real += charge_e[j] * cos(dot(k, point_A) - dot(k, position_A + 3 * j));
+        sum += 4 * M_PI / volume_A3 * weight / k2 * real;
+    }
+    return sum;
+}
+
+/* The largest error at some points, relative to the root mean square there. */
+static double ewald_error(const ley_map *map, const ley_atoms *atoms, const ley_long_range *r)
+{
+    enum { POINTS = 60 };
+    const ley_grid *grid = ley_map_grid(map);
+    const int64_t points = ley_grid_points(grid);
+    const double constant = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K);
+    double worst = 0, squares = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const int64_t p = (points - 1) * i / (POINTS - 1),
+                      at[3] = {p % grid->n[0], p / grid->n[0] % grid->n[1], p / grid->n[0] / grid->n[1]};
+        double point_A[3];
+        for (int axis = 0; axis < 3; axis++)
+            point_A[axis] = grid->origin_A[axis] + (double)at[0] * grid->step_A[0][axis] +
+                            (double)at[1] * grid->step_A[1][axis] + (double)at[2] * grid->step_A[2][axis];
+        const double right = constant * ewald(atoms, r->cell_A, r->r_min_A, point_A),
+                     off = fabs((double)ley_map_read_values(map)[p] - right);
+        worst = off <= worst ? worst : isfinite(off) ? off : INFINITY;
+        squares += right * right / POINTS;
+    }
+    return worst / sqrt(squares);
+}
+
+static ley_map *run_long_range(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
+                               int64_t slab_planes)
+{
+    ley_error error = {0};
+    ley_run_options options;
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    ley_run_options_default(&options);
+    options.slab_planes = slab_planes;
+    assert_ok(ley_map_create(grid, &map, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, map, range, &options, &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    ley_job_destroy(job);
+    return map;
+}
+
+/* Periodic along all vectors of the cell, or open. */
+static void check_long_range(const lattice *l, ley_solver solver, const double (*cell_A)[3])
+{
+    ley_long_range r;
+    ley_long_range_default(&r);
+    r.solver = solver;
+    r.splitting = solver == LEY_SOLVER_FOURIER ? LEY_SPLITTING_EWALD : LEY_SPLITTING_TAYLOR5;
+    r.window = solver == LEY_SOLVER_FOURIER ? LEY_WINDOW_BSPLINE8 : LEY_WINDOW_NODAL9;
+    r.cutoff_A = 6;
+    r.spacing_A = solver == LEY_SOLVER_FOURIER ? 0.7 : 1;
+    for (int axis = 0; axis < 3; axis++)
+        r.periodic[axis] = cell_A != open_A;
+    memcpy(r.cell_A, cell_A, sizeof r.cell_A);
+    ley_atoms *atoms = atoms_of(&l->grid, 80, 0.1);
+    ley_map *map = run_long_range(atoms, &l->grid, &r, 0), *in_slabs = run_long_range(atoms, &l->grid, &r, 1);
+    assert_memory_equal(ley_map_values(map), ley_map_values(in_slabs),
+                        (size_t)ley_grid_points(&l->grid) * sizeof(float));
+    const formula f = {direct_term, .r_min_A = r.r_min_A, .least = DBL_MIN};
+    const double limit = solver == LEY_SOLVER_FOURIER ? 2e-5 : 1e-3;
+    assert_right(r.periodic[0] ? ewald_error(map, atoms, &r) : worst_error(map, atoms, &f), limit, "msm", l->name);
+    ley_map_destroy(map);
+    ley_map_destroy(in_slabs);
+    ley_atoms_destroy(atoms);
+}
+
+/* The cell itself, of so many points. */
+static lattice cell_lattice(const double (*cell_A)[3], int64_t n_a, int64_t n_b, int64_t n_c)
+{
+    lattice l = {"the cell", {.n = {n_a, n_b, n_c}}};
+    for (int m = 0; m < 3; m++)
+        for (int axis = 0; axis < 3; axis++)
+            l.grid.step_A[m][axis] = cell_A[m][axis] / (double)l.grid.n[m];
+    return l;
+}
+
+static void test_long_range_sums(void **state)
+{
+    (void)state;
+    const lattice own = cell_lattice(dodecahedron_A, 26, 25, 17);
+    for (int is_fourier = 0; is_fourier < 2; is_fourier++) {
+        const ley_solver solver = is_fourier ? LEY_SOLVER_FOURIER : LEY_SOLVER_MULTILEVEL;
+        check_long_range(&own, solver, dodecahedron_A);
+        check_long_range(&lattices[4], solver, dodecahedron_A);
+        check_long_range(&lattices[is_fourier ? 5 : 3], solver, open_A);
+        check_long_range(&lattices[is_fourier ? 0 : 6], solver, open_A);
+    }
+}
+
 /* ---- Main ------------------------------------------------------------------------------------ */
 
 static int run_on(const char *selector, const ley_device_info *info)
@@ -256,6 +407,7 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_direct_sums),
         cmocka_unit_test(test_short_range_sums),
         cmocka_unit_test(test_places),
+        cmocka_unit_test(test_long_range_sums),
     };
     const int failed = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);
     ley_engine_destroy(engine);

@@ -29,7 +29,8 @@ void grid_frame_vector(const grid_frame *frame, const double world[3], double ow
  * ley_atoms_create(). */
 ley_status grid_frame_atoms(const grid_frame *frame, const ley_atoms *atoms, ley_atoms **turned, ley_error *error);
 
-/* The smallest box around n[0] x n[1] x n[2] points with the grid's steps, from the first of them. */
+/* The smallest box around n[0] x n[1] x n[2] points with the grid's steps, from the first of
+ * them. */
 void grid_frame_bounds_A(const ley_grid *grid, const int64_t n[3], double low_A[3], double high_A[3]);
 
 #endif

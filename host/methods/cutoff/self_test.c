@@ -26,8 +26,8 @@ static const double charges_r_min = 0.05, radii_r_min = 0.12;
 static const double fine_r_min = 0.001, fine_distance = 0.0016, fine_tolerance = 2e-6,
                     fine_share = 10; /* of other points no more is asked than elsewhere */
 
-/* Of kernels for oblique grids: what a step along x leads along y and z, and one along y along z, in
- * spacings along x. */
+/* Of kernels for oblique grids: what a step along x leads along y and z, and one along y along z,
+ * in spacings along x. */
 static const double shear[3] = {-0.6, 0.4, 0.7};
 
 /* Where regions are covered, a region's edges, of 7 spacings, are 2, 1 and 1 bins long: all bins in
