@@ -47,10 +47,11 @@ LEY_API ley_status ley_grid_options_check(const ley_grid_options *options, const
 
 /* The grid that the options say. Of a cell (ley_grid_is_cell()) its n points, or else as many
  * as come next to the spacing, are vector / n apart, from the origin, 0, on: the far faces are left
- * out. Of any other grid the axes are along x, y and z. Without n it is ley_grid_around() the atoms. With n it has so many points, length / (n -
- * 1) apart, where the length is given, or is that of the atoms and the padding where this is given;
- * else as the spacing says. Its middle is the centre, of which without length and padding the next
- * one is taken that makes the origin a multiple of the spacing, unless centre or origin are given.
+ * out. Of any other grid the axes are along x, y and z. Without n it is ley_grid_around() the
+ * atoms. With n it has so many points, length / (n - 1) apart, where the length is given, or is
+ * that of the atoms and the padding where this is given; else as the spacing says. Its middle is
+ * the centre, of which without length and padding the next one is taken that makes the origin a
+ * multiple of the spacing, unless centre or origin are given.
  * Errors: those of ley_grid_options_check() and ley_grid_check(). */
 LEY_API ley_status ley_grid_choose(const ley_grid_options *options, const ley_atoms *atoms, const bool periodic[3],
                                    const double cell_A[3][3], ley_grid *grid, ley_error *error);

@@ -2,6 +2,8 @@
  * precision over the atoms, and their images, as it stands here. */
 #include "support.h"
 
+#include "leyden_map_formats.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -397,6 +399,91 @@ static void test_long_range_sums(void **state)
     }
 }
 
+/* ---- Files, plans, devices ------------------------------------------------------------------- */
+
+/* A job of direct summation that fills this map, by the decisions of another one, or none. */
+static ley_job *fill(ley_engine *on, const ley_atoms *atoms, ley_map *map, const ley_report *plan)
+{
+    ley_error error = {0};
+    ley_run_options options;
+    ley_job *job = NULL;
+    ley_direct direct;
+    ley_direct_default(&direct);
+    ley_run_options_default(&options);
+    options.slab_planes = 2;
+    options.decision_count = plan != NULL ? plan->decision_count : 0;
+    options.decisions = plan != NULL ? plan->decisions : NULL;
+    assert_ok(ley_job_create_direct(on, atoms, map, &direct, &options, &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    return job;
+}
+
+/* Each format carries the steps, and what is streamed to a file is what memory has. */
+static void test_files(void **state)
+{
+    (void)state;
+    static const char *const endings[] = {"dx", "dx.gz", "dxbin", "cube", "npy", "raw", "mrc", "ccp4"};
+    ley_error error = {0};
+    const ley_grid *grid = &lattices[3].grid;
+    const size_t points = (size_t)ley_grid_points(grid);
+    ley_atoms *atoms = atoms_of(grid, 50, 0.3);
+    ley_map *map = NULL;
+    assert_ok(ley_map_create(grid, &map, &error));
+    ley_job_destroy(fill(engine, atoms, map, NULL));
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char path[512];
+        ley_map *stored = NULL, *again = NULL;
+        snprintf(path, sizeof path, "%s/map.%s", support_directory(), endings[i]);
+        assert_ok(ley_map_create_file(grid, path, &stored, &error));
+        ley_job_destroy(fill(engine, atoms, stored, NULL));
+        assert_ok(ley_map_write(stored, path, NULL, NULL, NULL, &error));
+        ley_map_destroy(stored);
+        assert_ok(ley_map_read(path, &again, &error));
+        for (int k = 0; k < 9; k++)
+            assert_true(fabs(ley_map_grid(again)->step_A[k / 3][k % 3] - grid->step_A[k / 3][k % 3]) < 1e-6);
+        for (size_t p = 0; p < points; p++)
+            if (!(fabsf(ley_map_values(again)[p] - ley_map_values(map)[p]) <= 1e-6f * fabsf(ley_map_values(map)[p])))
+                fail_msg("%s: value %zu is %g, not %g", path, p, (double)ley_map_values(again)[p],
+                         (double)ley_map_values(map)[p]);
+        ley_map_destroy(again);
+    }
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
+/* A plan makes the same bytes again. */
+static void test_plans(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    const ley_grid *grid = &lattices[5].grid;
+    ley_atoms *atoms = atoms_of(grid, 300, 0.3);
+    ley_map *first = NULL, *second = NULL;
+    assert_ok(ley_map_create(grid, &first, &error));
+    assert_ok(ley_map_create(grid, &second, &error));
+    ley_job *job = fill(engine, atoms, first, NULL);
+    ley_job_destroy(fill(engine, atoms, second, ley_job_report(job)));
+    assert_memory_equal(ley_map_values(first), ley_map_values(second), (size_t)ley_grid_points(grid) * sizeof(float));
+    ley_job_destroy(job);
+    ley_map_destroy(first);
+    ley_map_destroy(second);
+    ley_atoms_destroy(atoms);
+}
+
+/* Steps that lie in a plane are refused by every method, with the reason. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_map *map = NULL;
+    const ley_grid flat = {.step_A = {{1, 0, 0}, {0, 1, 0}, {1, 2, 0}}, .n = {2, 2, 2}},
+                   line = {.step_A = {{1, 0, 0}, {2, 0, 0}, {0, 0, 1}}, .n = {2, 2, 2}};
+    assert_int_equal(ley_map_create(&flat, &map, &error), LEY_ERROR_INPUT);
+    assert_string_equal(error.message, "grid: its three steps lie in a plane, or two of them on a line");
+    assert_int_equal(ley_map_create(&line, &map, &error), LEY_ERROR_INPUT);
+    ley_error_clear(&error);
+}
+
 /* ---- Main ------------------------------------------------------------------------------------ */
 
 static int run_on(const char *selector, const ley_device_info *info)
@@ -404,10 +491,10 @@ static int run_on(const char *selector, const ley_device_info *info)
     if (!support_open(selector, info->name, &engine))
         return 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_sums),
-        cmocka_unit_test(test_short_range_sums),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_long_range_sums),
+        cmocka_unit_test(test_direct_sums), cmocka_unit_test(test_short_range_sums),
+        cmocka_unit_test(test_places),      cmocka_unit_test(test_long_range_sums),
+        cmocka_unit_test(test_files),       cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_refusals),
     };
     const int failed = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);
     ley_engine_destroy(engine);

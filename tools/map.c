@@ -644,8 +644,8 @@ static void end(job_run *run)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-/* " at 60, 90, 120 degrees": between the second and the third of the grid's steps, the third and the
- * first, the first and the second; nothing of right angles. */
+/* " at 60, 90, 120 degrees": between the second and the third of the grid's steps, the third and
+ * the first, the first and the second; nothing of right angles. */
 static short_text angles_text(const ley_grid *grid)
 {
     double angle[3], h_A[3];
