@@ -281,8 +281,8 @@
     KEY(LEY_WINDOW, window) \
     KEY(LEY_BY_PLANE, by_plane)
 
-/* restriction.cl, prolongation.cl and interpolation_gather.cl, which have the same keys; levels of
- * several have one number a node. */
+/* restriction.cl and prolongation.cl, which have the same keys; levels of several have one number a
+ * node. */
 #define LEY_RESTRICTION_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \
@@ -291,10 +291,16 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \
     KEY(LEY_BY_PLANE, by_plane)
+
+/* interpolation_gather.cl. LEY_ROW_NODES: rows of points are along the mesh's first axis, and a
+ * work-group has LEY_ROW_POINTS of one, in whose windows there are so many nodes along it at most;
+ * 0: they are not. */
+#define LEY_ROW_POINTS 64
 #define LEY_INTERPOLATION_GATHER_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \
-    KEY(LEY_BY_PLANE, by_plane)
+    KEY(LEY_BY_PLANE, by_plane) \
+    KEY(LEY_ROW_NODES, row_nodes)
 
 /* interpolation_list.cl. A work-item computes a point, from the nodes of a window of LEY_WINDOW
  * points. */

@@ -65,12 +65,18 @@ static bool is_along_axes(const hierarchy *h, const ley_grid *points)
     bool is = true;
     for (int axis = 0; axis < 3; axis++)
         for (int m = 0; m < 3; m++) {
-            double nodes = 0;
-            for (int k = 0; k < 3; k++)
-                nodes += h->inverse_per_A[axis][k] * points->step_A[m][k];
+            const double nodes = transfer_step_nodes(h, axis, points->step_A[m]);
             is = is && (m == axis ? nodes > 0 : fabs(nodes) * (double)points->n[m] <= rounding);
         }
     return is;
+}
+
+/* Whether the map's rows are along the mesh's first axis. */
+static bool is_along_rows(const hierarchy *h, const ley_grid *points)
+{
+    const double *step_A = points->step_A[0];
+    return transfer_step_nodes(h, 0, step_A) > 0 && transfer_is_no_step(transfer_step_nodes(h, 1, step_A)) &&
+           transfer_is_no_step(transfer_step_nodes(h, 2, step_A));
 }
 
 void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
@@ -84,7 +90,8 @@ void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
                             .field = task->near.map == NULL && task->listed.points->field != NULL};
     double spacing_A[3];
     ley_grid_spacing_A(points, spacing_A);
-    for (int axis = 0; axis < 3 && wish->along_axes; axis++)
+    wish->along_rows = task->near.map != NULL && !wish->along_axes && is_along_rows(h, points);
+    for (int axis = 0; axis < (wish->along_axes ? 3 : wish->along_rows ? 1 : 0); axis++)
         wish->nodes_per_point[axis] = spacing_A[axis] / cell_length(h->step_A[axis]);
 }
 
