@@ -105,7 +105,8 @@ double transfer_block_s(const dev_info *info, const calibration *facts, const in
 double transfer_step_nodes(const hierarchy *h, int axis, const double step_A[3]);
 static inline bool transfer_is_no_step(double nodes)
 {
-    return nodes > -0x1p-33 && nodes < 0x1p-33;
+    const double halves = nodes * 8589934592.0; /* of nodes / 2^32 */
+    return halves > -1 && halves < 1;
 }
 
 /* ---- What they read -------------------------------------------------------------------------- */

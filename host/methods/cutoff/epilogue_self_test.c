@@ -113,7 +113,7 @@ void test_mesh_add(const test_mesh *t, const double point_A[3], reference_value 
 {
     const float *weight[3];
     const int32_t *place[3];
-    int64_t at = 0, index[3];
+    int64_t at = 0, index[3] = {0};
     for (int axis = 0; axis < 3; axis++) {
         const ley_grid *l = t->points;
         double from_A = point_A[axis] - l->origin_A[axis];
