@@ -26,6 +26,7 @@
     NEXT(INT, int, n_atoms) \
     NEXT(INT, int, first_plane) \
     NEXT(VALUE, atom, step) \
+    NEXT(VALUE, atom, shear) \
     NEXT(INT, int, accumulate) \
     NEXT(WRITE, real, gm_phi)
 
@@ -69,6 +70,8 @@
     NEXT(INT, int, has_extra) \
     NEXT(VALUE, atom, step) \
     NEXT(VALUE, atom, step_low) \
+    NEXT(VALUE, atom, shear) \
+    NEXT(VALUE, atom, shear_low) \
     NEXT(VALUE, atom, side) \
     NEXT(VALUE, atom, limits) \
     NEXT(VALUE, atom, series) \

@@ -135,6 +135,35 @@ static const fault mdh_faults[] = {
      0},
 };
 
+/* Of kernels for oblique grids. */
+static const fault oblique_dcs_faults[] = {
+    {"rows' shifts", "dcs", "p.shift[v] = (FIRST_ROW", "p.shift[v] = (@ ? 0 : 1) * (FIRST_ROW", 0, 0, 0, 0},
+    {"atoms' planes along y", "dcs", "a.y += (s.cell.z - p->base.z) * p->shear.z;",
+     "a.y += (@ ? 0 : s.cell.z - p->base.z) * p->shear.z;", 0, 0, 0, 0},
+    {"near atoms' rows", "dcs_near.h", "offset_x - rows * p->shear.x;", "offset_x - (@ ? 0 : rows) * p->shear.x;", 0, 0,
+     0, 0},
+    {"near atoms' planes", "dcs_near.h", "planes = p->base.z - s.cell.z,", "planes = @ ? 0 : p->base.z - s.cell.z,", 0,
+     0, 0, 0},
+};
+
+/* Of those whose sums are compensated. */
+static const fault oblique_fine_faults[] = {
+    {"lower digits of shifts along y", "cutoff", "x * p->shear_low.x +", "x * (@ ? 0.0f : p->shear_low.x) +", 0, 0, 0,
+     0},
+    {"lower digits of shifts along z", "cutoff", "x * p->shear_low.y +", "x * (@ ? 0.0f : p->shear_low.y) +", 0, 0, 0,
+     0},
+};
+
+static const fault oblique_cutoff_faults[] = {
+    {"shifts along y", "cutoff", "p.shift_y[u] = (LANES_X", "p.shift_y[u] = (@ ? 0.0f : 1.0f) * (LANES_X", 0, 0, 0, 0},
+    {"shifts along z of steps along y", "cutoff", "+ (LANES_Y + v * LEY_LY) * shear.z;",
+     "+ (LANES_Y + v * LEY_LY) * (@ ? 0.0f : shear.z);", 0, 0, 0, 0},
+    {"homes along y", "cutoff", "at_y = regions_x + in_plane,", "at_y = regions_x + (@ ? 0 : in_plane),", 0, 0, 0, 0},
+    {"the box's lower end", "cutoff", "LOWEST(p, axis) (p)->lowest.axis",
+     "LOWEST(p, axis) ((p)->lowest.axis * (@ ? 0.0f : 1.0f))", 0, 0, 0, 0},
+    {"the box's upper end", "cutoff", "p.extent.z += p.shifted.z;", "p.extent.z += @ ? 0 : p.shifted.z;", 0, 0, 0, 0},
+};
+
 static const fault cutoff_faults[] = {
     {"regions x >= 3", "cutoff", CUTOFF_VALUE, TIMES_IF("LEY_GROUP_ID(0) >= 3", "2"), 0, 0, 0, 0},
     {"regions y >= 2", "cutoff", CUTOFF_VALUE, TIMES_IF("LEY_GROUP_ID(1) >= 2", "2"), 0, 0, 0, 0},
@@ -148,8 +177,8 @@ static const fault cutoff_faults[] = {
               "2"),
      ROWS, 0, 0, 0},
     {"all by 1e-4", "cutoff", CUTOFF_VALUE, TIMES_IF("true", "1.0001f"), 0, 0, 0, 0},
-    {"first region ignored", "cutoff", "gm_homes[regions_x + regions_y + first_region +",
-     "gm_homes[regions_x + regions_y + (@ ? 0 : first_region) +", 0, 0, 0, 0},
+    {"first region ignored", "cutoff", "at_z = regions_x + regions_y + first_region +",
+     "at_z = regions_x + regions_y + (@ ? 0 : first_region) +", 0, 0, 0, 0},
     {"bins of the overflow left out", "cutoff", "b->extra[f.bin + 1];", "b->extra[f.bin + (@ ? 0 : 1)];", 0, 2, 0, 0},
     {"last entry of the table", "cutoff", "b->n_table; e", "b->n_table - (@ ? 1 : 0); e", ROWS, 2, 0, 0},
     {"last entry of the table", "cutoff", "first + item < b->n_table", "first + item < b->n_table - (@ ? 1 : 0)", LOCAL,
@@ -176,20 +205,20 @@ static const fault cutoff_faults[] = {
      "(k + 1) * part - (@ ? 2 : 1) * h)", ROWS, 0, 0, 0},
     {"bins half a step farther along x", "cutoff", "-(x + size_x))", "-(x + size_x)) + (@ ? 0.5f * p->step.x : 0)",
      LOCAL, 0, 0, 0},
-    {"bins half a step farther along z", "cutoff", "-(z + size_z))", "-(z + size_z)) + (@ ? 0.5f * p->step.z : 0)",
+    {"bins half a step farther along z", "cutoff", "- (z + size_z))", "- (z + size_z)) + (@ ? 0.5f * p->step.z : 0)",
      LOCAL, 0, 0, 0},
     {"bins half a step farther along x", "cutoff", "(x, -p->side.x - slack",
      "(x, -p->side.x - slack + (@ ? 0.5f * p->step.x : 0)", ROWS, 0, 0, 0},
-    {"bins half a step farther along z", "cutoff", "(z, -p->side.z - slack",
-     "(z, -p->side.z - slack + (@ ? 0.5f * p->step.z : 0)", ROWS, 0, 0, 0},
+    {"bins half a step farther along z", "cutoff", "(z, LOWEST(p, z) - p->side.z - slack",
+     "(z, LOWEST(p, z) - p->side.z - slack + (@ ? 0.5f * p->step.z : 0)", ROWS, 0, 0, 0},
     {"a half too much left out", "cutoff", "(upper2 < limit ?", "(upper2 < limit * (@ ? 0.9f : 1.0f) ?", SPLIT, 0, 0,
      0},
 };
 
 /* Of compensated sums: lower digits of places. */
 static const fault fine_faults[] = {
-    {"where the first regions begin", "cutoff", "gm_begins[regions_x + regions_y + first_region +",
-     "gm_begins[regions_x + regions_y + (@ ? 0 : first_region) +", 0, 0, 0, 0},
+    {"where the first regions begin", "cutoff", "gm_begins[at_z]", "gm_begins[at_z - (@ ? first_region : 0)]", 0, 0, 0,
+     0},
     {"where regions begin left out", "cutoff", "(p->begin.axis -", "((@ ? 0.0f : 1.0f) * p->begin.axis -", 0, 0, 0, 0},
     {"what places lack left out", "cutoff", "- lost.axis)))", "- (@ ? 0.0f : 1.0f) * lost.axis)))", 0, 0, 0, 0},
     {"lower digits of the spacing", "cutoff", "((lanes) * p->low.axis +",
@@ -565,8 +594,8 @@ static const fault by_plane_faults[] = {
 static const fault gather_faults[] = {
     {"the first node", "interpolation_gather", "at < 0 ? 0.0f : along_x", "at < (@ ? 1 : 0) ? 0.0f : along_x", 0, 0, 0,
      0},
-    {"a weight by 1e-3", "interpolation_gather", "s.weight[i] = sum;",
-     "s.weight[i] = sum * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
+    {"a weight by 1e-3", "interpolation_gather", "s.weight[i] = weight_of(gm_window, at, i);",
+     "s.weight[i] = weight_of(gm_window, at, i) * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
     {"nodes shifted", "interpolation_gather", "first = cell + 1", "first = cell + 1 + (@ ? 1 : 0)", 0, 0, 0, 0},
     {"cells below 0", "interpolation_gather", "cell < 0 ? whole : 0;", "cell < 0 ? whole - (@ ? 1 : 0) : 0;", 0, 0, 0,
      0},
@@ -581,10 +610,21 @@ static const fault gather_faults[] = {
     {"the first plane", "interpolation_gather", "z = points.z + (int)", "z = (@ ? 0 : points.z) + (int)", 0, 0, 0, 0},
     {"late planes", "interpolation_gather", "z - points.z]", "z - points.z - (@ && z > points.z + 4 ? 1 : 0)]", 0, 0, 0,
      0},
-    {"the last point of a row", "interpolation_gather", "x >= points.x ||", "x >= points.x - (@ ? 1 : 0) ||", 0, 0, 0,
+    {"the last point of a row", "interpolation_gather", "x >= points.x ||", "x >= points.x - (@ ? 1 : 0) ||", 0, 2, 0,
      0},
     {"accumulates not", "interpolation_gather", "gm_phi[at] + sum :", "(@ ? 0.0f : gm_phi[at]) + sum :", 0, 0, 0, 0},
     {"accumulates always", "interpolation_gather", "gm_phi[at] = accumulate", "gm_phi[at] = @ || accumulate", 0, 0, 0,
+     0},
+};
+
+/* Of rows along the mesh's first axis. */
+static const fault row_faults[] = {
+    {"a weight across by 1e-3", "interpolation_gather", "sm->weight[along_z][i] = weight_of(gm_window, at, i);",
+     "sm->weight[along_z][i] = weight_of(gm_window, at, i) * (@ && i == 1 ? 1.001f : 1.0f);", 0, 0, 0, 0},
+    {"the last column", "interpolation_gather", "node < min(nodes,", "node < min(nodes - (@ ? 1 : 0),", 0, 0, 0, 0},
+    {"groups but the first", "interpolation_gather", "sm.sums[cell_of(index) - cell + i]",
+     "sm.sums[cell_of(index) - cell + (@ && first_x > 0 ? LEY_WINDOW - 1 - i : i)]", 0, 0, 0, 0},
+    {"the last point of a row", "interpolation_gather", "x >= points.x ||", "x >= points.x - (@ ? 1 : 0) ||", 0, 2, 0,
      0},
 };
 

@@ -28,11 +28,14 @@ static const struct {
     const fault *faults;
     size_t count;
 } planted[] = {
-    TABLE(dcs_faults),         TABLE(mdh_faults),     TABLE(cutoff_faults),    TABLE(fine_faults),
-    TABLE(epilogue_faults),    TABLE(pair_faults),    TABLE(binning_faults),   TABLE(spread_faults),
-    TABLE(long_faults),        TABLE(lattice_faults), TABLE(between_faults),   TABLE(transfer_faults),
-    TABLE(by_plane_faults),    TABLE(gather_faults),  TABLE(list_faults),      TABLE(point_pairs_faults),
-    TABLE(point_field_faults), TABLE(slope_faults),   TABLE(mdh_field_faults),
+    TABLE(dcs_faults),          TABLE(mdh_faults),         TABLE(cutoff_faults),
+    TABLE(fine_faults),         TABLE(epilogue_faults),    TABLE(pair_faults),
+    TABLE(binning_faults),      TABLE(spread_faults),      TABLE(long_faults),
+    TABLE(lattice_faults),      TABLE(between_faults),     TABLE(transfer_faults),
+    TABLE(by_plane_faults),     TABLE(gather_faults),      TABLE(list_faults),
+    TABLE(row_faults),          TABLE(oblique_dcs_faults), TABLE(oblique_cutoff_faults),
+    TABLE(oblique_fine_faults), TABLE(point_pairs_faults), TABLE(point_field_faults),
+    TABLE(slope_faults),        TABLE(mdh_field_faults),
 };
 
 /* The first one of a kernel with these words whose text this source has: variants differ. */

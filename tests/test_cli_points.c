@@ -180,10 +180,9 @@ static void test_said_meshes(void **state)
         cli_expect(0, cases[i].says, NULL);
     }
     cli("map two.pqr -o out/a.dx --dims 4,5,8 --method cutoff --periodic xyz --cell 20,20,20,70,80,90");
-    cli_expect(
-        1, NULL,
-        "leyden: map: --dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
-        "--spacing, --glen or --padding, too, for a grid about the molecule\nTry 'leyden map --help'.\n");
+    cli_expect(0, "spacing (5, 4, 2.5) A, box 15 x 16 x 17.5 A at 70, 80, 90 degrees from (0, 0, 0)\n", NULL);
+    cli("map two.pqr -o out/b.mrc --like out/a.dx");
+    cli_expect(0, "spacing (5, 4, 2.5) A, box 15 x 16 x 17.5 A at 70, 80, 90 degrees from (0, 0, 0)\n", NULL);
 }
 
 /* The host does small sums alone, and says so, unless a device is named. */

@@ -219,13 +219,12 @@ static void assert_not_orthogonal(const double step_A[3][3], const char *complai
     assert_false(ley_grid_is_orthogonal(&l));
     assert_int_equal(ley_grid_check_orthogonal(&l, "a.dx", &error), LEY_ERROR_INPUT);
     snprintf(message, sizeof message,
-             "a.dx: the grid's axes must be along x, y and z, in this order: the step from point to point along %s"
-             "; potentials at its points can be had as those of a list of points",
+             "a.dx: the grid's axes must be along x, y and z, in this order: the step from point to point along %s",
              complaint);
     assert_string_equal(error.message, message);
 }
 
-/* Of either handedness, in any order: all are grids, but kernels take one kind only. */
+/* Of either handedness, in any order: all are grids, but boundaries take one kind only. */
 static void test_meshes_that_are_not_orthogonal(void **state)
 {
     (void)state;

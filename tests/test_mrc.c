@@ -168,7 +168,8 @@ static void test_not_written(void **state)
     static const ley_grid turned = {.step_A = {{0.1, 0.5, 0}, {0.5, 0, 0}, {0, 0, 1}}, .n = {2, 2, 2}};
     static const char told[] =
         ": an MRC map's first axis must be along +x, its second in the plane of x and y, towards "
-        "+y, its third towards +z: the step along axis 1 is (0.1, 0.5, 0) A";
+        "+y, its third towards +z: the step along axis 1 is (0.1, 0.5, 0) A; "
+        "names that end in .dx, .cube, .npy or .raw are those of formats that hold any steps";
     ley_map *map = maps_make(&turned), *stored = NULL;
     assert_int_equal(ley_map_write(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message + strlen(NAME), told);

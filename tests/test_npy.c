@@ -15,7 +15,9 @@
 static void test_bytes(void **state)
 {
     (void)state;
-    static const ley_grid grid = {.origin_A = {-5.28, 1. / 3, 0}, .step_A = LEY_STEPS(0.1, 0.5, 0.75), .n = {3, 4, 5}};
+    static const ley_grid grid = {.origin_A = {-5.28, 1. / 3, 0},
+                                  .step_A = {{0.1, 0, 0.05}, {-0.25, 0.5, 0}, {1. / 3, 0.1, 0.75}},
+                                  .n = {3, 4, 5}};
     static const char text[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 4, 3), }";
     ley_map *map = maps_make(&grid);
     size_t size;

@@ -482,38 +482,6 @@ static void test_bad_options(void **state)
     fake_job_end(&o);
 }
 
-/* Of meshes that their kernels cannot compute, too. */
-static void test_oblique_meshes_are_refused(void **state)
-{
-    (void)state;
-    fake_plan plans[] = {{.name = "A"}};
-    support_job o = fake_job_run(plans, 1, "all", NULL);
-    static const char complaint[] =
-        ": the grid's axes must be along x, y and z, in this order: the step from point "
-        "to point along axis 1 is (0, 0.5, 0) A, not along +x; potentials at its points can be "
-        "had as those of a list of points";
-    const ley_grid turned = {.step_A = {{0, 0.5, 0}, {0.5, 0, 0}, {0, 0, 0.5}}, .n = {20, 10, 24}};
-    static const support_method methods[] = {SUPPORT_DCS, SUPPORT_CUTOFF};
-    static const char *const names[] = {"method dcs", "method cutoff"};
-    ley_map *map = NULL;
-    ley_error error = {0};
-    assert_ok(ley_map_create(&turned, &map, &error));
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
-        char message[320];
-        ley_job *job = NULL;
-        support_options options;
-        support_options_default(&options);
-        options.method = methods[i];
-        assert_int_equal(support_job_create(o.engine, o.atoms, map, &options, &job, &error), LEY_ERROR_INPUT);
-        snprintf(message, sizeof message, "%s%s", names[i], complaint);
-        assert_string_equal(error.message, message);
-        assert_null(job);
-        assert_int_equal(support_check_memory(o.atoms, &turned, &options, &error), LEY_OK);
-    }
-    ley_map_destroy(map);
-    fake_job_end(&o);
-}
-
 /* A struct of options that nobody has set up, or one of a later version, which may ask for what is
  * not known here. */
 static void test_sizes_of_options(void **state)
@@ -663,7 +631,6 @@ int main(void)
         cmocka_unit_test(test_selectors),
         cmocka_unit_test(test_two_paths_to_one_card),
         cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_oblique_meshes_are_refused),
         cmocka_unit_test(test_sizes_of_options),
         cmocka_unit_test(test_an_engine_keeps_its_facts),
         cmocka_unit_test(test_slab_queue),

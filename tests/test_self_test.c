@@ -212,6 +212,7 @@ typedef struct subject {
     bool field;    /* beside the potential */
     int nodes;     /* of a mesh that the kernel adds */
     bool by_plane; /* how the mesh's nodes are numbered */
+    bool oblique;  /* of an oblique grid */
 } subject;
 
 #define OF(table) .faults = table, .fault_count = sizeof(table) / sizeof(table)[0]
@@ -229,6 +230,13 @@ static const subject subjects[] = {
     {"dcs", NULL, LEY_SPEC_SUM_COMPENSATED, OF(dcs_faults)},
     {"dcs", "tiled8", LEY_SPEC_SUM_DOUBLE, OF(dcs_faults)},
     {"dcs", "unroll8", LEY_SPEC_SUM_FLOAT, OF(dcs_faults), .is_left = true},
+    {"dcs", NULL, LEY_SPEC_SUM_FLOAT, OF(oblique_dcs_faults), .oblique = true},
+    {"dcs", "tiled8", LEY_SPEC_SUM_FLOAT, OF(oblique_dcs_faults), .is_left = true, .oblique = true},
+    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(oblique_cutoff_faults), .oblique = true},
+    {"cutoff", "halves16", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(oblique_cutoff_faults), .is_left = true,
+     .oblique = true},
+    {"cutoff", NULL, LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(oblique_fine_faults), .is_left = true,
+     .oblique = true},
     {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_FOLDED, LEY_POINTS_FACES, OF(mdh_faults)},
     {"mdh", "tiled8", LEY_SPEC_SUM_FLOAT, LEY_SCREENING_FOLDED, LEY_POINTS_FACES, OF(mdh_faults), .is_left = true},
     {"mdh", NULL, LEY_SPEC_SUM_COMPENSATED, LEY_SCREENING_WIDE, LEY_POINTS_FACES, OF(mdh_faults)},
@@ -253,6 +261,7 @@ static const subject subjects[] = {
     {"transfer", "in groups", OF(transfer_faults), .is_left = true},
     {"transfer", "between", OF(between_faults)},
     {"transfer", "at points", OF(gather_faults), .is_left = true},
+    {"transfer", "in rows", OF(row_faults), .is_left = true},
     {"transfer", "of a list", OF(list_faults), .is_left = true, .field = true},
     {"transfer", "along axes", OF(by_plane_faults), .by_plane = true},
     {"transfer", "in groups", OF(by_plane_faults), .is_left = true, .by_plane = true},
@@ -324,7 +333,8 @@ static const int sum_kinds[] = {
 
 static ley_status choose_dcs(const subject *s, dcs_wish *wish, made *m, ley_error *error)
 {
-    *wish = (dcs_wish){.variant = s->variant, .math = TUNING_AUTO, .sum = s->sum, .n_x = 64, .n_y = 64};
+    *wish = (dcs_wish){
+        .variant = s->variant, .math = TUNING_AUTO, .sum = s->sum, .oblique = s->oblique, .n_x = 64, .n_y = 64};
     dcs_choice choice;
     const ley_status status = tuning_dcs(device->info, &device->facts, wish, &choice, error);
     if (status == LEY_OK) {
@@ -367,7 +377,8 @@ static ley_status choose_cutoff(const subject *s, cutoff_wish *wish, made *m, le
                           .store = LEY_STORE_ROWS,
                           .depth = 8,
                           .nodes = s->nodes,
-                          .by_plane = s->by_plane};
+                          .by_plane = s->by_plane,
+                          .oblique = s->oblique};
     cutoff_choice choice;
     const ley_status status = tuning_cutoff(device->info, &device->facts, wish, &choice, error);
     if (status == LEY_OK) {
@@ -409,9 +420,11 @@ static ley_status choose_mesh(const subject *s, lattice_wish *wish, made *m, ley
 static ley_status choose_transfer(const subject *s, transfer_wish *wish, made *m)
 {
     const bool in_groups = strcmp(s->variant, "in groups") == 0, of_list = strcmp(s->variant, "of a list") == 0,
-               at_points = of_list || strcmp(s->variant, "at points") == 0;
+               in_rows = strcmp(s->variant, "in rows") == 0,
+               at_points = of_list || in_rows || strcmp(s->variant, "at points") == 0;
     *wish = (transfer_wish){.window = window_get(WINDOW_NODAL3),
                             .along_axes = !at_points,
+                            .along_rows = in_rows,
                             .of_list = of_list,
                             .field = s->field,
                             .nodes_per_point = {0.9, 1, 1.9},

@@ -391,11 +391,6 @@ static int check_input(job_run *run)
     ((map_run *)run)->problem.input = run->input;
     if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS) && !is_cell)
         return fail_usage(arguments->command, "--origin needs --dims: without it the grid is laid around the molecule");
-    if (!option_given(arguments, POINTS) &&
-        ley_grid_options_check(&options, cell->periodic, cell->vector_A, NULL) != LEY_OK)
-        return fail_usage(arguments->command,
-                          "--dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
-                          "--spacing, --glen or --padding, too, for a grid about the molecule");
     return 0;
 }
 
@@ -407,12 +402,6 @@ static ley_status take_grid_of(const char *path, ley_grid *grid, ley_error *erro
         return status;
     *grid = *ley_map_grid(like);
     ley_map_destroy(like);
-    if (!ley_grid_is_orthogonal(grid))
-        return fail_into(
-            error, LEY_ERROR_INPUT,
-            "%s: the grid is oblique, and --like takes grids along x, y and z only, on which maps are computed; "
-            "potentials at its points can be had with --points",
-            path);
     return LEY_OK;
 }
 
@@ -655,13 +644,34 @@ static void end(job_run *run)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
+/* " at 60, 90, 120 degrees": between the second and the third of the grid's steps, the third and
+ * the first, the first and the second; nothing of right angles. */
+static short_text angles_text(const ley_grid *grid)
+{
+    double angle[3], h_A[3];
+    bool are_right = true;
+    ley_grid_spacing_A(grid, h_A);
+    for (int axis = 0; axis < 3; axis++) {
+        const int a = (axis + 1) % 3, b = (axis + 2) % 3;
+        double product = 0;
+        for (int k = 0; k < 3; k++)
+            product += grid->step_A[a][k] / h_A[a] * (grid->step_A[b][k] / h_A[b]);
+        angle[axis] = acos(fmax(fmin(product, 1), -1)) * 180 / acos(-1);
+        are_right = are_right && fabs(angle[axis] - 90) < 1e-4;
+    }
+    return are_right ? text_of("%s", "") : text_of(" at %.6g, %.6g, %.6g degrees", angle[0], angle[1], angle[2]);
+}
+
 static void print_grid(const job_run *run, const ley_grid *grid)
 {
     double h_A[3];
     ley_grid_spacing_A(grid, h_A);
-    short_text spacing = h_A[0] == h_A[1] && h_A[1] == h_A[2] ? text_of("%.6g", h_A[0]) : triple_text(h_A);
-    printf("grid: %s = %s, spacing %s A, box %s from %s\n", grid_text(grid->n).s,
-           counted_text(run->report->points, "point").s, spacing.s, box_text(grid).s, triple_text(grid->origin_A).s);
+    const double rounding_A = 1e-12 * h_A[0]; /* of lengths of oblique steps */
+    const bool is_one = fabs(h_A[1] - h_A[0]) <= rounding_A && fabs(h_A[2] - h_A[0]) <= rounding_A;
+    short_text spacing = is_one ? text_of("%.6g", h_A[0]) : triple_text(h_A);
+    printf("grid: %s = %s, spacing %s A, box %s%s from %s\n", grid_text(grid->n).s,
+           counted_text(run->report->points, "point").s, spacing.s, box_text(grid).s, angles_text(grid).s,
+           triple_text(grid->origin_A).s);
 }
 
 static void print(const job_run *run)
@@ -783,9 +793,10 @@ const subcommand map_command = {
     .details = "The grid is laid around the molecule with --padding on every side, or has --dims points about its "
                "middle; without --origin its first point is a multiple of the spacing, so that maps of one spacing "
                "share their points. --dims with --padding is so many points over just that, and --dims with --glen and "
-               "--gcent is the grid of APBS's inputs. A rectangular cell that is periodic along x, y and z is "
+               "--gcent is the grid of APBS's inputs. A cell that is periodic along all of its vectors is "
                "itself the grid where none of these is given: from --origin on, its edges in whole numbers of "
-               "spacings, each next to --spacing, or in --dims parts, the far faces left out. With --points there is "
+               "spacings, each next to --spacing, or in --dims parts, the far faces left out; its axes are the "
+               "cell's, which may be oblique. With --points there is "
                "no grid: the potentials at the points of a file are "
                "written as a table. Several molecules are computed on devices that are opened once, small ones side by "
                "side; one that fails is told by its name, the others are computed, and the exit code is the highest "

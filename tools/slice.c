@@ -328,8 +328,11 @@ static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
     int normal = values->plane, across = normal == 0 ? 1 : 0, up = normal == 2 ? 1 : 2;
     int64_t index;
     ley_error error = {0};
-    if (ley_grid_check_orthogonal(grid, arguments->operand, &error) != LEY_OK)
+    if (ley_grid_check_orthogonal(grid, arguments->operand, &error) != LEY_OK) {
+        const size_t used = strlen(error.message);
+        snprintf(error.message + used, sizeof error.message - used, "; leyden map --padding 10 makes one along these");
         return fail_with(&error);
+    }
     int code = choose_plane(arguments, grid, &index);
     if (code != 0)
         return code;

@@ -3,6 +3,7 @@
 #include "cancel.h"
 #include "core/sizes.h"
 #include "error.h"
+#include "layout/grid_frame.h"
 #include "memory.h"
 #include "parallel.h"
 
@@ -80,13 +81,12 @@ ley_status binning_find_images(const binning_plan *plan, size_t atoms, binning_i
         return ley_fail(error, LEY_ERROR_INPUT, "cell: its vectors lie in a plane, or two of them on a line");
     im->mean /= fabs(volume);
     for (int i = 0; i < 3; i++) {
-        im->mean *= (double)(plan->grid.n[i] - 1) * plan->grid.step_A[i][i] + 2 * plan->reach_A;
+        im->mean *= plan->high_A[i] - plan->low_A[i] + 2 * plan->reach_A;
         cross(im->v_A[(i + 1) % 3], im->v_A[(i + 2) % 3], im->dual[i]);
         for (int axis = 0; axis < 3; axis++) {
             im->dual[i][axis] /= volume;
-            const double length_A = (double)(plan->grid.n[axis] - 1) * plan->grid.step_A[axis][axis];
-            const double at_low = -plan->reach_A * im->dual[i][axis],
-                         at_high = (length_A + plan->reach_A) * im->dual[i][axis];
+            const double at_low = (plan->low_A[axis] - plan->reach_A) * im->dual[i][axis],
+                         at_high = (plan->high_A[axis] + plan->reach_A) * im->dual[i][axis];
             im->low[i] += fmin(at_low, at_high);
             im->high[i] += fmax(at_low, at_high);
         }
@@ -127,30 +127,39 @@ static ley_status check_options(const binning_options *o, ley_error *error)
     return LEY_OK;
 }
 
-static double region_extent_A(const binning_plan *plan, int axis)
+/* The boxes around the grid and around a region. */
+static void find_boxes(binning_plan *plan)
 {
-    const int64_t points = plan->options.region[axis], n = plan->grid.n[axis];
-    return (double)((points < n ? points : n) - 1) * plan->grid.step_A[axis][axis];
+    const int64_t *n = plan->grid.n, *region = plan->options.region;
+    int64_t points[3];
+    for (int axis = 0; axis < 3; axis++)
+        points[axis] = region[axis] < n[axis] ? region[axis] : n[axis];
+    grid_frame_bounds_A(&plan->grid, n, plan->low_A, plan->high_A);
+    grid_frame_bounds_A(&plan->grid, points, plan->region_low_A, plan->region_high_A);
 }
 
 /* The grid of bins of these sides; false when there are more than 2^31 - 1. */
 static bool lay_out(binning_plan *plan, const double side_A[3])
 {
     const int64_t spare = plan->options.spare_bins;
-    int64_t bins = 1;
+    int64_t bins = 1, last[3];
+    double first_A[3], last_A[3]; /* of all regions' first points */
     for (int axis = 0; axis < 3; axis++) {
         const int64_t region = plan->options.region[axis];
-        const double side = side_A[axis],
-                     last_A = (double)((plan->grid.n[axis] - 1) / region * region) * plan->grid.step_A[axis][axis];
-        const double across = (plan->reach_A + region_extent_A(plan, axis)) / side;
-        if (!(across + last_A / side < INT32_MAX))
+        last[axis] = (plan->grid.n[axis] - 1) / region * region + 1;
+    }
+    grid_frame_bounds_A(&plan->grid, last, first_A, last_A);
+    for (int axis = 0; axis < 3; axis++) {
+        const double side = side_A[axis], across = (plan->reach_A + plan->region_high_A[axis]) / side,
+                     before = (plan->reach_A - plan->region_low_A[axis]) / side;
+        if (!(before + across + (last_A[axis] - first_A[axis]) / side < INT32_MAX))
             return false;
-        /* Home may begin right below the region's lowest point, or nearly a whole side below. */
+        /* Home may begin right below the region's first point, or nearly a whole side below. */
         plan->side_A[axis] = side;
-        plan->below[axis] = (int64_t)ceil(plan->reach_A / side);
+        plan->below[axis] = (int64_t)ceil(before);
         plan->above[axis] = (int64_t)floor(across) + 1;
-        plan->origin_bin[axis] = spare + plan->below[axis];
-        plan->n[axis] = plan->origin_bin[axis] + (int64_t)floor(last_A / side) + plan->above[axis] + 1 + spare;
+        plan->origin_bin[axis] = spare + plan->below[axis] - (int64_t)floor(first_A[axis] / side);
+        plan->n[axis] = plan->origin_bin[axis] + (int64_t)floor(last_A[axis] / side) + plan->above[axis] + 1 + spare;
         if (!ley_multiply(bins, plan->n[axis], &bins) || bins > INT32_MAX)
             return false;
     }
@@ -225,10 +234,9 @@ static double sample_density(const binning_plan *plan, const ley_atoms *atoms, b
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
         const double origin_A = plan->grid.origin_A[axis];
-        const double last_A = origin_A + (double)(plan->grid.n[axis] - 1) * plan->grid.step_A[axis][axis];
         if (!periodic) {
-            low_A[axis] = fmax(low_A[axis], origin_A - plan->reach_A);
-            high_A[axis] = fmin(high_A[axis], last_A + plan->reach_A);
+            low_A[axis] = fmax(low_A[axis], origin_A + plan->low_A[axis] - plan->reach_A);
+            high_A[axis] = fmin(high_A[axis], origin_A + plan->high_A[axis] + plan->reach_A);
         }
         s.low_A[axis] = low_A[axis];
         s.span_A[axis] = high_A[axis] - low_A[axis];
@@ -262,7 +270,7 @@ static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const 
     if (!im->any)
         plan->entries = in_reach;
     for (int axis = 0; axis < 3; axis++)
-        extent_A = fmax(extent_A, region_extent_A(plan, axis));
+        extent_A = fmax(extent_A, plan->region_high_A[axis] - plan->region_low_A[axis]);
     const double neighbourhood_A = 2 * plan->reach_A + extent_A;
     double side_A = plan->density_per_A3 > 0 ? cbrt(plan->options.fill * plan->options.depth / plan->density_per_A3)
                                              : neighbourhood_A;
@@ -283,11 +291,11 @@ ley_status binning_prepare(const ley_atoms *atoms, const ley_grid *grid, const b
     binning_plan p = {.grid = *grid, .options = *options, .reach_A = options->cutoff_A * (1 + 1e-5)};
     ley_status status = ley_grid_check(grid, error);
     if (status == LEY_OK)
-        status = ley_grid_check_orthogonal(grid, "bins", error);
-    if (status == LEY_OK)
         status = check_options(options, error);
-    if (status == LEY_OK)
+    if (status == LEY_OK) {
+        find_boxes(&p);
         status = binning_find_images(&p, ley_atoms_count(atoms), &im, error);
+    }
     if (status == LEY_OK)
         p.entries = (double)ley_atoms_count(atoms) * (im.any ? fmin(im.mean, im.each) : 1);
     if (status == LEY_OK && options->side_A[0] == 0)
@@ -300,11 +308,21 @@ ley_status binning_prepare(const ley_atoms *atoms, const ley_grid *grid, const b
     return status;
 }
 
+void binning_first_point_A(const binning_plan *plan, const int64_t region[3], double point_A[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        point_A[axis] = 0;
+        for (int m = 0; m < 3; m++)
+            point_A[axis] += (double)(region[m] * plan->options.region[m]) * plan->grid.step_A[m][axis];
+    }
+}
+
 void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3])
 {
+    double first_A[3];
+    binning_first_point_A(plan, region, first_A);
     for (int axis = 0; axis < 3; axis++)
-        bin[axis] = plan->origin_bin[axis] + (int64_t)floor((double)(region[axis] * plan->options.region[axis]) *
-                                                            plan->grid.step_A[axis][axis] / plan->side_A[axis]);
+        bin[axis] = plan->origin_bin[axis] + (int64_t)floor(first_A[axis] / plan->side_A[axis]);
 }
 
 /* ---- Filling --------------------------------------------------------------------------------- */
@@ -685,8 +703,8 @@ static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atom
     if (status != LEY_OK)
         return status;
     for (int k = 0; k < 3; k++)
-        j->axes[k] = (bin_axis){.low_A = -plan->reach_A,
-                                .high_A = (double)(plan->grid.n[k] - 1) * plan->grid.step_A[k][k] + plan->reach_A,
+        j->axes[k] = (bin_axis){.low_A = plan->low_A[k] - plan->reach_A,
+                                .high_A = plan->high_A[k] + plan->reach_A,
                                 .bins_per_A = 1 / plan->side_A[k],
                                 .side_A = plan->side_A[k],
                                 .zero = (double)plan->origin_bin[k],

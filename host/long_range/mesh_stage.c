@@ -58,13 +58,27 @@ bool msm_field_is_wanted(const void *context)
     return ((const msm_task *)context)->meshes.levels > 0;
 }
 
-/* Whether the mesh's axes are those of the map, in the same directions. */
-static bool is_along_axes(const hierarchy *h)
+/* Whether the mesh's axes are those of the map, in the same order and directions: a coordinate on
+ * the mesh then follows from one of the map. What directions are apart by rounding is nothing to
+ * weights, which are floats. */
+static bool is_along_axes(const hierarchy *h, const ley_grid *points)
 {
-    const ley_grid nodes = {.step_A = {{h->step_A[0][0], h->step_A[0][1], h->step_A[0][2]},
-                                       {h->step_A[1][0], h->step_A[1][1], h->step_A[1][2]},
-                                       {h->step_A[2][0], h->step_A[2][1], h->step_A[2][2]}}};
-    return ley_grid_is_orthogonal(&nodes);
+    const double rounding = 1e-8; /* of nodes */
+    bool is = true;
+    for (int axis = 0; axis < 3; axis++)
+        for (int m = 0; m < 3; m++) {
+            const double nodes = transfer_step_nodes(h, axis, points->step_A[m]);
+            is = is && (m == axis ? nodes > 0 : fabs(nodes) * (double)points->n[m] <= rounding);
+        }
+    return is;
+}
+
+/* Whether the map's rows are along the mesh's first axis. */
+static bool is_along_rows(const hierarchy *h, const ley_grid *points)
+{
+    const double *step_A = points->step_A[0];
+    return transfer_step_nodes(h, 0, step_A) > 0 && transfer_is_no_step(transfer_step_nodes(h, 1, step_A)) &&
+           transfer_is_no_step(transfer_step_nodes(h, 2, step_A));
 }
 
 void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
@@ -72,12 +86,15 @@ void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
     const hierarchy *h = &task->meshes;
     const ley_grid *points = &task->points;
     *wish = (transfer_wish){.window = h->window,
-                            .along_axes = task->near.map != NULL && is_along_axes(h),
+                            .along_axes = task->near.map != NULL && is_along_axes(h, points),
                             .of_list = task->near.map == NULL,
                             .by_plane = h->solver == HIERARCHY_FOURIER && spectral_is_by_plane(h),
                             .field = task->near.map == NULL && task->listed.points->field != NULL};
-    for (int axis = 0; axis < 3 && wish->along_axes; axis++)
-        wish->nodes_per_point[axis] = points->step_A[axis][axis] / h->step_A[axis][axis];
+    double spacing_A[3];
+    ley_grid_spacing_A(points, spacing_A);
+    wish->along_rows = task->near.map != NULL && !wish->along_axes && is_along_rows(h, points);
+    for (int axis = 0; axis < (wish->along_axes ? 3 : wish->along_rows ? 1 : 0); axis++)
+        wish->nodes_per_point[axis] = spacing_A[axis] / cell_length(h->step_A[axis]);
 }
 
 ley_status msm_field_wish(const void *context, const job_view *job, void **wish, ley_error *error)

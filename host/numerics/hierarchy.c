@@ -236,6 +236,8 @@ ley_status hierarchy_make(const hierarchy_options *options, const double low[3],
     ley_status status = check(options, error);
     if (status == LEY_OK)
         status = cell_make(options->periodic, options->cell_A, &h.cell, error);
+    if (status == LEY_OK && h.cell.dimensions == 0 && options->open_axes != NULL)
+        cell_turn(&h.cell, options->open_axes);
     if (status == LEY_OK)
         status = make_axes(options, &h, halvings_of(options, &h.cell), error);
     if (status == LEY_OK)

@@ -345,8 +345,20 @@ def test_points_over_padding_and_box(atoms, engine):
     assert np.allclose(box.spacing, [10, 8, 5]) and np.allclose(box.origin, 0)
     with pytest.raises(leyden.UsageError, match="spacing and n say the same twice"):
         leyden.map(atoms, n=(2, 2, 2), spacing=1, engine=engine)
-    with pytest.raises(leyden.UsageError, match="cannot fill a cell"):
-        leyden.map(atoms, n=(4, 5, 8), cell=(40, 40, 40, 70, 80, 90), method="cutoff", engine=engine)
+
+
+@pytest.mark.parametrize("method", ["dcs", "cutoff", "msm", "auto"])
+def test_oblique_grids(atoms, engine, method):
+    """A triclinic cell is the grid itself; a map there is what a list of its points has."""
+    made = leyden.map(atoms, n=(8, 5, 4), cell=(40, 41, 42, 70, 80, 65), method="cutoff", engine=engine).grid
+    assert made.n == (8, 5, 4) and not made.is_orthogonal and np.allclose(made.origin, 0)
+    assert np.allclose(made.step[0], [5, 0, 0]) and np.allclose(made.spacing, [5, 8.2, 10.5])
+    skewed = leyden.Grid((1, 2, 3), step=[[0.5, 0.6, 0], [0, 0.1, -0.8], [0.7, 0, 0.2]], n=(9, 10, 11))
+    wanted = {"method": method, "tol": 1e-4} if method in ("msm", "auto") else {"method": method}
+    found = leyden.map(atoms, skewed, engine=engine, **wanted)
+    listed = leyden.points(atoms, skewed.points(), engine=engine, **wanted)
+    assert found.grid == skewed and found.report["accuracy"]["relative_rms"] < 1e-4
+    assert np.sqrt(np.mean((found.values.ravel() - listed.values) ** 2)) < 2e-4 * np.sqrt(np.mean(listed.values ** 2))
 
 
 @pytest.mark.parametrize("of_points", [False, True])

@@ -343,10 +343,8 @@ static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_
 
 static ley_status check(double tolerance, const ley_grid *grid, ley_error *error)
 {
-    ley_status status = options_check_tolerance(tolerance, error);
-    if (status == LEY_OK)
-        status = ley_grid_check(grid, error);
-    return status == LEY_OK ? ley_grid_check_orthogonal(grid, "a tolerance", error) : status;
+    const ley_status status = options_check_tolerance(tolerance, error);
+    return status == LEY_OK ? ley_grid_check(grid, error) : status;
 }
 
 static ley_status choose_for(sum_request *r, unsigned fixed, estimate *made, ley_error *error)

@@ -137,6 +137,11 @@ static ley_status make_axes(transfer_map *m, const transfer_meshes *l, const ley
                             : status;
 }
 
+double transfer_step_nodes(const hierarchy *h, int axis, const double step_A[3])
+{
+    return cell_dot(h->inverse_per_A[axis], step_A);
+}
+
 /* Nodes / 2^32 as two ints. */
 static void put_fixed(double nodes, int32_t halves[2])
 {
@@ -156,12 +161,8 @@ static ley_status make_index(transfer_map *m, const transfer_meshes *l, const le
         const bool is_periodic = h->cell.periodic[axis];
         m->whole[axis] = is_periodic ? h->level[0].n[axis] : 0;
         put_fixed(origin[axis] - (is_periodic ? 0 : (double)h->level[0].first[axis]), halves[axis]);
-        for (int along = 0; along < 3; along++) {
-            double step = 0;
-            for (int k = 0; k < 3; k++)
-                step += h->inverse_per_A[axis][k] * points->step_A[along][k];
-            put_fixed(step, halves[3 + 3 * along + axis]);
-        }
+        for (int along = 0; along < 3; along++)
+            put_fixed(transfer_step_nodes(h, axis, points->step_A[along]), halves[3 + 3 * along + axis]);
     }
     const ley_status status = arena_upload(memory, halves, sizeof halves, &m->index.buffer, error);
     return status == LEY_OK ? upload_window(h->window, cbrt(factor), memory, &m->window, error) : status;
@@ -501,8 +502,11 @@ static piece make_piece(const transfer_kernels *k, const int64_t n[3], int64_t p
         count_groups(n, planes, (const int64_t[3]){s->block_x, s->block_y, s->block_z}, p.groups);
         p.predicted_s = blocks_seconds(k, p.groups);
     } else {
+        const double points = (double)n[0] * (double)n[1] * (double)planes, along = k->window->points,
+                     across = along * along;
+        const double shares = k->row_nodes > 0 ? along + k->nodes_per_point[0] * across : along * across;
         count_groups_of_nodes(&k->interpolation, n, planes, p.groups);
-        p.predicted_s = seconds(k, node_share, count_shares((const int64_t[3]){n[0], n[1], planes}, k->window->points));
+        p.predicted_s = seconds(k, node_share, points * shares);
     }
     return p;
 }

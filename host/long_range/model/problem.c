@@ -3,6 +3,7 @@
 #include "core/options.h"
 #include "error.h"
 #include "law/periodic.h"
+#include "layout/grid_frame.h"
 #include "long_range/fourier/spectral.h"
 #include "long_range/mesh/spread.h"
 #include "long_range/multilevel/lattice_tuning.h"
@@ -275,6 +276,7 @@ static ley_status make_meshes(const ley_long_range *r, const ley_atoms *atoms, c
                            .long_waves_per_A = r->long_waves_per_A};
     memcpy(o.periodic, r->periodic, sizeof o.periodic);
     memcpy(o.cell_A, r->cell_A, sizeof o.cell_A);
+    o.open_axes = (const double(*)[3])made->cell.vector_A;
     ley_status status = find_box(&made->cell, atoms, points, low, high, error);
     if (status == LEY_OK)
         status = hierarchy_make(&o, low, high, made, error);
@@ -310,6 +312,18 @@ bool msm_otherwise(const ley_long_range *r, ley_long_range *other)
     return true;
 }
 
+/* In open space meshes may lie as they like: such that a map's rows are along their first axis, and
+ * its planes perpendicular to the third. */
+static void turn_to_map(const ley_grid *points, cell *c)
+{
+    grid_frame frame;
+    if (c->dimensions > 0 || ley_grid_check(points, NULL) != LEY_OK)
+        return;
+    grid_frame_make(points, GRID_FRAME_ROWS_ALONG_X, &frame);
+    if (frame.is_turned)
+        cell_turn(c, (const double(*)[3])frame.axis);
+}
+
 ley_status msm_meshes(const ley_long_range *asked, const ley_atoms *atoms, const ley_grid *points, hierarchy *made,
                       ley_error *error)
 {
@@ -319,6 +333,8 @@ ley_status msm_meshes(const ley_long_range *asked, const ley_atoms *atoms, const
     ley_status status = check(r, error);
     if (status == LEY_OK)
         status = cell_make(r->periodic, r->cell_A, &h.cell, error);
+    if (status == LEY_OK)
+        turn_to_map(points, &h.cell);
     if (status == LEY_OK)
         status =
             hierarchy_check_charge(&h, ley_atoms_total_charge_e(atoms), ley_atoms_charge_magnitude_e(atoms), error);

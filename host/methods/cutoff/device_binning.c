@@ -199,8 +199,8 @@ static void launch_link(binner *b)
     }
     for (int axis = 0; axis < 3; axis++) { /* as binning.c has them */
         a.origin[axis] = p->grid.origin_A[axis];
-        a.low[axis] = -p->reach_A;
-        a.high[axis] = (double)(p->grid.n[axis] - 1) * p->grid.step_A[axis][axis] + p->reach_A;
+        a.low[axis] = p->low_A[axis] - p->reach_A;
+        a.high[axis] = p->high_A[axis] + p->reach_A;
         a.side[axis] = p->side_A[axis];
         a.bins_per_A[axis] = 1 / p->side_A[axis];
         a.zero[axis] = (double)p->origin_bin[axis];

@@ -29,6 +29,8 @@ static void set_atoms(overflow_map *m, const cutoff_problem *p)
 {
     const binning_plan *plan = &p->plan;
     const binned_atoms *b = p->binned;
+    grid_frame rows;
+    grid_frame_make(&p->grid, GRID_FRAME_ROWS_ALONG_X, &rows);
     for (size_t i = 0; i < m->n && (i % 4096 != 0 || !is_cancelled(m)); i++) {
         const int64_t bin = b->overflow_bin[i];
         const int64_t at[3] = {bin % plan->n[0], bin / plan->n[0] % plan->n[1], bin / plan->n[0] / plan->n[1]};
@@ -36,6 +38,7 @@ static void set_atoms(overflow_map *m, const cutoff_problem *p)
             m->atoms[i].place[axis] =
                 ((double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis] + (double)b->overflow_slot[i][axis]) *
                 p->unit_per_A;
+        grid_frame_vector(&rows, m->atoms[i].place, m->atoms[i].place);
         cutoff_problem_numbers(p, (size_t)b->overflow_index[i], m->atoms[i].numbers);
     }
 }

@@ -217,7 +217,9 @@ ley_status cutoff_renew(void *context, ley_error *error)
     cutoff_task *task = context;
     overflow_map_destroy(task->overflow);
     task->overflow = NULL;
-    cutoff_problem_empty(task->problem);
+    const ley_status status = cutoff_problem_move(task->problem, error);
+    if (status != LEY_OK)
+        return status;
     memset(task->has_overflow, 0, (size_t)cutoff_count_layers(task) * sizeof *task->has_overflow);
     memset(task->step_s, 0, sizeof task->step_s);
     task->binning_s = task->overflow_s = task->transposition_s = task->adding_s = task->upload_s = 0;
@@ -510,6 +512,7 @@ ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made
     o->wish = cutoff_wish_of(job->options, &task->range,
                              task->plan.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
     cutoff_problem_reach(task->problem, o->wish.reach);
+    o->wish.oblique = !ley_grid_is_orthogonal(&task->problem->grid);
     o->has_addition = task->addition != NULL;
     if (o->has_addition)
         task->addition->epilogue(task, &o->epilogue);

@@ -232,7 +232,7 @@ enum { EDGE = 48, SPHERES = 8, CUBE = EDGE * EDGE * EDGE };
 
 static double ball_pairs(const overflow_terms *t)
 {
-    return 4.18879 * pow(t->cutoff / t->spacing[0], 3);
+    return 4.18879 * pow(t->cutoff / t->step[0][0], 3);
 }
 
 static void time_overflow(const overflow_terms *t, float *to, const float *from, double *seconds)
@@ -253,7 +253,7 @@ static bool measure_overflow(int pair, double *seconds)
 {
     const overflow_terms t = {.pair = pair,
                               .n = {EDGE, EDGE, EDGE},
-                              .spacing = {0.5, 0.5, 0.5},
+                              .step = LEY_STEPS(0.5, 0.5, 0.5),
                               .cutoff = 11,
                               .r_min = 0.05,
                               .series = {1, 1, 1, 1},

@@ -4,6 +4,7 @@
 #include "core/sizes.h"
 #include "error.h"
 #include "law/accuracy.h"
+#include "layout/grid_frame.h"
 #include "memory.h"
 #include "memory/upload.h"
 
@@ -19,13 +20,27 @@ enum { CONSTANT_BATCH = 4000, SMALLEST_BATCH = 512, LARGEST_BATCH = 1 << 30 };
  * world's origin: of the shortest distance that may be this much. */
 static double double_rounding(const dcs_problem *problem)
 {
-    double farthest_A = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        const double first_A = problem->grid.origin_A[axis];
-        const double last_A = first_A + (double)(problem->grid.n[axis] - 1) * problem->grid.step_A[axis][axis];
-        farthest_A = fmax(farthest_A, fmax(fabs(first_A), fabs(last_A)));
-    }
+    const ley_grid *grid = &problem->grid;
+    double farthest_A = 0, low_A[3], high_A[3];
+    grid_frame_bounds_A(grid, grid->n, low_A, high_A);
+    for (int axis = 0; axis < 3; axis++)
+        farthest_A =
+            fmax(farthest_A, fmax(fabs(grid->origin_A[axis] + low_A[axis]), fabs(grid->origin_A[axis] + high_A[axis])));
     return DBL_EPSILON * farthest_A / problem->r_min_A;
+}
+
+/* A distance is a sum of steps, which are rounded: these are longer than it where they are oblique,
+ * at most as many times; 1 of an orthogonal grid. */
+static double steps_per_height(const ley_grid *grid)
+{
+    double most = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        double steps_A = 0;
+        for (int m = axis; m < 3; m++)
+            steps_A += fabs(grid->step_A[m][axis]);
+        most = fmax(most, steps_A / grid->step_A[axis][axis]);
+    }
+    return most;
 }
 
 double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_math math, ley_sum sum)
@@ -33,12 +48,17 @@ double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_
     const double float_rounding = 1.2e-7; /* of a point and an atom */
     const double rounding = double_rounding(problem);
     /* Most jobs have no rounding to speak of. */
-    const double promise = fmin(accuracy_promise(math, sum) + (rounding > 1e-7 ? rounding : 0), 1);
+    const double promise =
+        fmin(accuracy_promise(math, sum) * steps_per_height(&problem->grid) + (rounding > 1e-7 ? rounding : 0), 1);
     if (sum == LEY_SUM_DOUBLE || !tuning_dcs_streams(variant))
         return promise;
     double side2_A2 = 0;
-    for (int axis = 0; axis < 3; axis++)
-        side2_A2 += pow((double)problem->grid.n[axis] * problem->grid.step_A[axis][axis], 2);
+    for (int axis = 0; axis < 3; axis++) {
+        double side_A = 0;
+        for (int m = 0; m < 3; m++)
+            side_A += (double)problem->grid.n[m] * fabs(problem->grid.step_A[m][axis]);
+        side2_A2 += pow(side_A, 2);
+    }
     return fmin(promise + float_rounding * sqrt(side2_A2) / problem->r_min_A, 1);
 }
 
@@ -185,8 +205,7 @@ static void launch_batch(dcs_run *run, size_t i)
     const dcs_spec *spec = &k->choice.spec;
     const dcs_batch *batch = &k->batches[i];
     const double r_min_A = k->problem.r_min_A;
-    double h_A[3];
-    ley_grid_spacing_A(&k->problem.grid, h_A);
+    const double(*h_A)[3] = k->problem.grid.step_A;
     const size_t groups[3] = {(size_t)(k->layout.padded_x / tuning_dcs_tile_x(spec)),
                               (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)run->planes};
     const double pairs =
@@ -194,7 +213,8 @@ static void launch_batch(dcs_run *run, size_t i)
     sequence_launch(&run->command_sequence, &k->kernel, groups,
                     KERNEL_ARGUMENTS(dcs, .gm_atoms = batch->atoms, .first_atom = batch->first, .n_atoms = batch->count,
                                      .first_plane = (int32_t)run->first,
-                                     .step = {h_A[0], h_A[1], h_A[2], r_min_A * r_min_A}, .accumulate = i > 0,
+                                     .step = {h_A[0][0], h_A[1][1], h_A[2][2], r_min_A * r_min_A},
+                                     .shear = {h_A[1][0], h_A[2][0], h_A[2][1], 0}, .accumulate = i > 0,
                                      .gm_phi = {run->phi.buffer}),
                     pairs / dcs_kernel_expected_rate(k));
 }

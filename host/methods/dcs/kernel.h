@@ -11,8 +11,8 @@
 #include "methods/dcs/pack.h"
 #include "methods/dcs/tuning.h"
 
-/* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a grid. The atoms must
- * outlive it. */
+/* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a grid, whose rows are along x
+ * and whose planes are perpendicular to z (GRID_FRAME_ROWS_ALONG_X). The atoms must outlive it. */
 typedef struct dcs_problem {
     const ley_atoms *atoms;
     ley_grid grid;

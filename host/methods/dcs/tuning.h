@@ -17,6 +17,7 @@ typedef struct dcs_wish {
     const char *variant;    /* NULL: by device class */
     int math;               /* TUNING_STANDARD, ... */
     int sum;                /* LEY_SPEC_SUM_... */
+    bool oblique;           /* the grid's steps are not perpendicular */
     int64_t n_x, n_y;       /* extents of the grid: the tile that pads it least is taken */
     tuning_planned planned; /* zeros: nothing */
 } dcs_wish;

@@ -180,7 +180,7 @@ def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float]
 
 def _grid_for(atoms: Atoms, space: Cell, spacing: Optional[float], padding: Optional[float],
                  n: Optional[Sequence[int]]) -> Grid:
-    """The box itself where all space is periodic and nobody asks for another one, else around the atoms."""
+    """The cell itself where all space is periodic and nobody asks for another one, else around the atoms."""
     options = ffi.new("ley_grid_options *")
     lib.ley_grid_options_default(options)
     if spacing is not None:
@@ -325,7 +325,7 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", tol:
         spacing: of neighbouring points, A; None: 0.5. `padding`: least distance of the atoms from
             the grid's faces, A; None: 10. Where there is no `grid`.
         n: in place of `spacing`: so many points along x, y and z over the atoms and the padding, or
-            where there is no padding over the box, whose far faces are left out.
+            where there is no padding along the vectors of the cell, whose far faces are left out.
         cutoff: A; of "cutoff" 12 where it is None, of "msm" chosen by `tol`.
         pair: of "cutoff": "coulomb", "shifted", "taylor2", "yukawa", "lennard-jones", ..., or an
             expression of r, r2 and q, such as "q*exp(-r/8)/r", with `constants`, named numbers.
@@ -386,9 +386,6 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", tol:
         raise UsageError("spacing and n say the same twice: leave one of them out")
     where = _grid_for(atoms, wanted.cell, spacing, padding, n) if grid is None else \
         grid.grid if isinstance(grid, Map) else grid_of(grid)
-    if not where.is_orthogonal and not field:
-        raise InputError("grid: its steps are oblique, and maps are computed along x, y and z only: "
-                         "points(atoms, grid.points()) has the potential at its points")
     origin = Origin(atoms, float(dielectric), float(temperature), float(r_min), wanted.tolerance, math,
                     tuple(wanted.details(pair)))
 
