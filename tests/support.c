@@ -81,7 +81,7 @@ bool support_tries_variant(const ley_engine *engine, const char *variant)
            (strncmp(variant, "vector", 6) == 0) == support_has_vectors(engine);
 }
 
-static double uniform(unsigned *state)
+double support_uniform(unsigned *state)
 {
     return rand_r(state) / (RAND_MAX + 1.0);
 }
@@ -102,11 +102,11 @@ ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed)
     double *position_A = calloc(3 * n, sizeof(double)), *charge_e = calloc(n, sizeof(double)), total = 0;
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
-            position_A[3 * i + axis] = low_A + (high_A - low_A) * uniform(&seed);
+            position_A[3 * i + axis] = low_A + (high_A - low_A) * support_uniform(&seed);
             if (i % 13 == 0)
                 position_A[3 * i + axis] = 0.5 * floor(2 * position_A[3 * i + axis]);
         }
-        charge_e[i] = 2 * uniform(&seed) - 1;
+        charge_e[i] = 2 * support_uniform(&seed) - 1;
         total += charge_e[i];
     }
     for (size_t i = 0; i < n; i++)
@@ -114,6 +114,27 @@ ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed)
     assert_ok(ley_atoms_create(n, position_A, charge_e, NULL, &atoms, &error));
     free(position_A);
     free(charge_e);
+    return atoms;
+}
+
+ley_atoms *support_scattered(size_t n, const ley_grid *l, double beyond, double largest_radius_A, unsigned seed)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    double *position_A = calloc(5 * n, sizeof(double)), *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
+    assert_non_null(position_A);
+    for (size_t i = 0; i < n; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            const double place = floor(support_uniform(&seed) * ((double)l->n[axis] - 1 + 2 * beyond) - beyond);
+            position_A[3 * i + (size_t)axis] =
+                l->origin_A[axis] + (place + 0.25 + 0.5 * support_uniform(&seed)) * l->step_A[axis][axis];
+        }
+        charge_e[i] = i % 11 == 7 ? 0 : 2 * support_uniform(&seed) - 1;
+        radius_A[i] = largest_radius_A * support_uniform(&seed);
+    }
+    radius_A[0] = largest_radius_A;
+    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
+    free(position_A);
     return atoms;
 }
 
@@ -349,17 +370,17 @@ ley_atoms *support_crowd(size_t n, const ley_grid *l, double beyond_A, unsigned 
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
             const double h_A = l->step_A[axis][axis], length_A = (double)(l->n[axis] - 1) * h_A;
-            double at_A = uniform(&seed) * (length_A + 2 * beyond_A) - beyond_A;
+            double at_A = support_uniform(&seed) * (length_A + 2 * beyond_A) - beyond_A;
             if (i % 13 == 2)
                 at_A = floor(at_A / h_A) * h_A;
             if (i % 13 == 6)
-                at_A = (floor(at_A / h_A) + 0.02 * uniform(&seed)) * h_A;
+                at_A = (floor(at_A / h_A) + 0.02 * support_uniform(&seed)) * h_A;
             if (i % 7 == 5)
-                at_A = length_A / 3 + 0.4 * uniform(&seed);
+                at_A = length_A / 3 + 0.4 * support_uniform(&seed);
             position_A[3 * i + (size_t)axis] = l->origin_A[axis] + at_A;
         }
-        charge_e[i] = i % 17 == 9 ? 0 : 2 * uniform(&seed) - 1;
-        radius_A[i] = 1 + uniform(&seed);
+        charge_e[i] = i % 17 == 9 ? 0 : 2 * support_uniform(&seed) - 1;
+        radius_A[i] = 1 + support_uniform(&seed);
     }
     assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
     free(position_A);

@@ -21,6 +21,13 @@ void assert_ok_at(ley_status status, const ley_error *error, const char *call, c
  * of a 0.5 A grid. */
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed);
 
+/* Random atoms in the grid and up to `beyond` cells around it, far from nodes: where one is close,
+ * it alone would be seen. One in 11 has no charge. */
+ley_atoms *support_scattered(size_t n, const ley_grid *grid, double beyond, double largest_radius_A, unsigned seed);
+
+/* A random number of [0, 1). */
+double support_uniform(unsigned *seed);
+
 /* Cubic crystals whose Madelung constants are known: NaCl, CsCl, ZnS (zinc blende). */
 enum { SUPPORT_CRYSTALS = 3, SUPPORT_QUARTERS = 4 };
 typedef struct support_crystal {

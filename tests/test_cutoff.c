@@ -1,6 +1,6 @@
 /* The short-range method on every device of this machine against double precision: every pair
- * function, kernel variant, sum and kind of maths; bins that overflow, slabs, odd grids.
- * test_cutoff_jobs.c has what must be refused, found wrong or cancelled. */
+ * function, kernel variant, sum and kind of maths; bins that overflow, odd grids; numbers of an
+ * expression; what must be refused. */
 #include "pairwise.h"
 #include "short_job.h"
 
@@ -270,38 +270,6 @@ static void test_overflow(void **state)
 
 /* ---- Seams ----------------------------------------------------------------------------------- */
 
-static void test_slabs_make_the_same_map(void **state)
-{
-    (void)state;
-    const ley_grid tall = {.origin_A = {2, -4, 8}, .step_A = LEY_STEPS(0.625, 0.5, 0.75), .n = {9, 10, 27}};
-    ley_atoms *atoms = support_crowd(500, &tall, short_job_cutoff_A, 3);
-    static const int64_t planes[] = {1, 8, 9, 16, 27, 100};
-    for (int host = 0; host <= 1; host++) {
-        support_options options = short_job_options(LEY_PAIR_TAYLOR2, NULL);
-        options.short_range.bin_fill = 2;
-        options.short_range.overflow = host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
-        short_job whole = short_job_run(engine, atoms, &tall, &options);
-        short_job_assert_right(&whole, atoms, &options, "whole");
-        for (size_t i = 0; i < sizeof planes / sizeof planes[0]; i += support_is_quick() ? 2 : 1) {
-            options.slab_planes = planes[i];
-            short_job o = short_job_run(engine, atoms, &tall, &options);
-            const ley_report *r = ley_job_report(o.job);
-            int64_t layers = 0, most = 0;
-            for (size_t k = 0; k < r->slab_count; k++) {
-                layers += r->slabs[k].count;
-                most = r->slabs[k].count > most ? r->slabs[k].count : most;
-            }
-            assert_int_equal(layers, 4); /* of 8 planes */
-            assert_true(most <= (planes[i] + 7) / 8);
-            assert_int_equal(r->devices[0].points, ley_grid_points(&tall));
-            assert_true(same_bytes(o.map, whole.map));
-            short_job_end(&o);
-        }
-        short_job_end(&whole);
-    }
-    ley_atoms_destroy(atoms);
-}
-
 /* Rows that the kernel writes, and regions that the host takes apart. */
 static void test_rows_and_regions(void **state)
 {
@@ -568,6 +536,102 @@ static void test_tables_in_constant_memory(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* ---- Numbers of an expression ---------------------------------------------------------------- */
+
+/* Of another cutoff, kappa and constant the kernel is the one that the cache has. `fault`: one that
+ * shows with the second job's numbers alone, and no self-test has seen these. */
+static void run_with_other_numbers(const ley_atoms *atoms, bool fault)
+{
+    static const double cutoff_A[] = {5, 6.5, 4}, kappa_per_A[] = {0.3, 0.45, 0.1}, share[] = {0.1, -0.25, 2};
+    support_fresh_cache();
+    if (fault)
+        support_plant_fault("cutoff", "own.low = numbers;",
+                            "own.low = numbers; p.own.low.s0 *= numbers.s0 < 0.16f ? 1.1f : 1.0f;");
+    for (int i = 0; i < 3; i++) {
+        const ley_named_number number = {"share", share[i]};
+        support_options options = short_job_options(LEY_PAIR_EXPRESSION, NULL);
+        options.short_range.cutoff_A = cutoff_A[i];
+        options.short_range.kappa_per_A = kappa_per_A[i];
+        options.short_range.expression = "q*exp(-kappa*r)/r+share*q*(1-r/cutoff)^2";
+        options.short_range.numbers = &number;
+        options.short_range.number_count = 1;
+        options.verify_points = 1000;
+        short_job o = short_job_try(engine, atoms, &short_job_grid, &options);
+        const ley_report *report = ley_job_report(o.job);
+        const bool is_wrong = fault && i == 1;
+        assert_int_equal(o.status, is_wrong ? LEY_ERROR_WRONG_RESULT : LEY_OK);
+        assert_non_null(is_wrong ? strstr(o.error.message, "verification failed") : "");
+        if (support_has_vectors(engine) && !(fault && i == 2)) /* what was wrong is no longer kept */
+            assert_int_equal(report->devices[0].from_cache, i > 0);
+        if (!is_wrong)
+            short_job_assert_right(&o, atoms, &options, "other numbers");
+        short_job_end(&o);
+    }
+    unsetenv("LEYDEN_KERNEL_DIR");
+}
+
+static void test_numbers_are_arguments(void **state)
+{
+    (void)state;
+    ley_atoms *atoms = support_crowd(100, &short_job_grid, short_job_cutoff_A, 1);
+    run_with_other_numbers(atoms, false);
+    run_with_other_numbers(atoms, true);
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Refusals ------------------------------------------------------------------------------------ */
+
+static void expect_refused(support_options options, ley_status wanted, const char *message)
+{
+    ley_error error = {0};
+    ley_map *map = NULL;
+    ley_job *job = NULL;
+    ley_atoms *atoms = support_crowd(50, &short_job_grid, short_job_cutoff_A, 1);
+    assert_ok(ley_map_create(&short_job_grid, &map, &error));
+    ley_status status = support_job_create(engine, atoms, map, &options, &job, &error);
+    if (status == LEY_OK)
+        status = ley_job_run(job, &error);
+    if (status != wanted || strstr(error.message, message) == NULL)
+        fail_msg("%s: %s, not '%s'", ley_status_name(status), error.message, message);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    ley_error_clear(&error);
+}
+
+#define REFUSED(status, message, ...) \
+    do { \
+        support_options o = short_job_options(LEY_PAIR_TAYLOR2, NULL); \
+        __VA_ARGS__; \
+        expect_refused(o, status, message); \
+    } while (0)
+
+static void test_jobs_that_cannot_be(void **state)
+{
+    (void)state;
+    REFUSED(LEY_ERROR_USAGE, "cutoff 5 A, must be above r_min (6 A)", o.r_min_A = 6);
+    REFUSED(LEY_ERROR_USAGE, "cutoff 5 A, must be above r_min (5 A)", o.r_min_A = 5);
+    REFUSED(LEY_ERROR_USAGE, "cutoff nan A", o.short_range.cutoff_A = NAN);
+    REFUSED(LEY_ERROR_USAGE, "cutoff 10001 A", o.short_range.cutoff_A = 10001);
+    REFUSED(LEY_ERROR_USAGE, "unroll4", o.variant = "unroll4"); /* another method's */
+    REFUSED(LEY_ERROR_USAGE, "bin depth 129", o.short_range.bin_depth = 129);
+    REFUSED(LEY_ERROR_USAGE, "bin fill 0", o.short_range.bin_fill = 0);
+    REFUSED(LEY_ERROR_USAGE, "unknown pair function 1000", o.short_range.pair = (ley_pair)1000);
+    REFUSED(LEY_ERROR_USAGE, "unknown place 3", o.short_range.overflow = (ley_place)3);
+    REFUSED(LEY_ERROR_USAGE, "slab planes -1", o.slab_planes = -1);
+    REFUSED(LEY_ERROR_USAGE, "vector b is periodic and zero", o.short_range.periodic[1] = true);
+    REFUSED(LEY_ERROR_INPUT, "on a line", short_job_make_periodic(&o);
+            memcpy(o.short_range.cell_A[1], (double[3]){26, 0, 0}, 24));
+    REFUSED(LEY_ERROR_INPUT, "lie in a plane", short_job_make_periodic(&o);
+            memcpy(o.short_range.cell_A[2], (double[3]){1, 1, 0}, 24));
+    REFUSED(LEY_ERROR_INPUT, "images in reach", short_job_make_periodic(&o);
+            memcpy(o.short_range.cell_A, (double[3][3]){{0.1, 0, 0}, {0, 0.1, 0}, {0, 0, 0.1}}, 72);
+            o.short_range.cutoff_A = 100);
+    REFUSED(LEY_ERROR_USAGE, "pair function of one's own is for devices",
+            o = short_job_options(LEY_PAIR_EXPRESSION, NULL);
+            o.short_range.overflow = LEY_PLACE_HOST);
+}
+
 /* ---- Processes ------------------------------------------------------------------------------- */
 
 /* Kernels are compiled on one core each: every device has a process of its own, and so has what
@@ -589,11 +653,12 @@ typedef struct part_list {
 } part_list;
 
 /* At level quick devices without vectors have those that kernels of work-groups show most in. */
-enum { GROUPS = 7 };
+enum { GROUPS = 9 };
 static const struct CMUnitTest device_tests[] = {
+    cmocka_unit_test(test_numbers_are_arguments),
+    cmocka_unit_test(test_jobs_that_cannot_be),
     cmocka_unit_test(test_every_kernel),
     cmocka_unit_test(test_overflow),
-    cmocka_unit_test(test_slabs_make_the_same_map),
     cmocka_unit_test(test_rows_and_regions),
     cmocka_unit_test(test_odd_meshes),
     cmocka_unit_test(test_r_min),

@@ -64,21 +64,6 @@ static bool is_tried(const int *at)
     return support_tries_variant(engine, ley_variant_name("dcs", (size_t)at[0]));
 }
 
-static void test_every_kernel(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = support_atoms(777, -6, 14, 1);
-    ley_map *reference = support_reference_map(atoms, &grid, r_min_A);
-    pairwise p = PAIRWISE(support_variants("dcs"), 3, 3);
-    for (p.can_be = is_tried; pairwise_next(&p);) {
-        const support_options options =
-            options_of(ley_variant_name("dcs", (size_t)p.at[0]), support_math(p.at[1]), (ley_sum)p.at[2]);
-        check_combination(atoms, &grid, reference, &options);
-    }
-    ley_map_destroy(reference);
-    ley_atoms_destroy(atoms);
-}
-
 /* The better sums are better: their errors, on a problem that float sums get wrong in the sixth
  * digit. */
 static void test_sums_are_worth_their_price(void **state)
@@ -325,23 +310,6 @@ static void test_translation(void **state)
     ley_atoms_destroy(there);
 }
 
-static void test_slabs_make_the_same_map(void **state)
-{
-    (void)state;
-    support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
-    ley_atoms *atoms = support_atoms(500, -6, 14, 5);
-    ley_map *whole = support_run(engine, atoms, &grid, &options);
-    for (int planes = 1; planes <= 4; planes += 3) {
-        options.slab_planes = planes;
-        ley_map *pieces = support_run(engine, atoms, &grid, &options);
-        assert_memory_equal(ley_map_values(pieces), ley_map_values(whole),
-                            (size_t)ley_grid_points(&grid) * sizeof(float));
-        ley_map_destroy(pieces);
-    }
-    ley_map_destroy(whole);
-    ley_atoms_destroy(atoms);
-}
-
 /* Grids of one point, one row, one plane; longer than a tile by one; spacings that differ. */
 static void test_odd_meshes(void **state)
 {
@@ -388,36 +356,6 @@ static void test_charge_on_a_point(void **state)
         assert_string_equal(ley_map_units(map), ley_units_name((ley_units)units));
         ley_map_destroy(map);
     }
-    ley_atoms_destroy(atoms);
-}
-
-/* Times are times: kernels take longer than nothing and no longer than the job, whatever the
- * driver's stamps say. */
-static void test_times_are_plausible(void **state)
-{
-    (void)state;
-    ley_error error = {0};
-    ley_map *map = NULL;
-    ley_job *job = NULL;
-    support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
-    options.slab_planes = 3;
-    ley_atoms *atoms = support_atoms(2000, -6, 14, 8);
-    assert_ok(ley_map_create(&grid, &map, &error));
-    assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
-    assert_ok(ley_job_run(job, &error));
-    const ley_report *r = ley_job_report(job);
-    const ley_device_report *d = &r->devices[0];
-    assert_in_range(r->slab_count, 4, grid.n[2]); /* thinner ones where a busy machine was measured to be slow */
-    assert_true(d->kernel_s > 1e-6 && d->kernel_s < r->compute_s);
-    assert_true(d->transfer_s > 0 && d->transfer_s < r->compute_s);
-    assert_true(d->evaluations_per_s < 1e14);
-    for (size_t i = 0; i < r->slab_count; i++) {
-        assert_true(r->slabs[i].kernel_start_s > -0.01 &&
-                    r->slabs[i].transfer_end_s < r->compute_s + r->prepare_s + 0.01);
-        assert_true(r->slabs[i].transfer_end_s >= r->slabs[i].kernel_end_s);
-    }
-    ley_job_destroy(job);
-    ley_map_destroy(map);
     ley_atoms_destroy(atoms);
 }
 
@@ -470,7 +408,6 @@ static void test_maps_start_poisoned(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kernel),
         cmocka_unit_test(test_many_atoms),
         cmocka_unit_test(test_sums_are_worth_their_price),
         cmocka_unit_test(test_points_just_beyond_r_min),
@@ -478,9 +415,7 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_far_from_a_neutral_box),
         cmocka_unit_test(test_linear_in_the_charges),
         cmocka_unit_test(test_translation),
-        cmocka_unit_test(test_slabs_make_the_same_map),
         cmocka_unit_test(test_odd_meshes),
-        cmocka_unit_test(test_times_are_plausible),
         cmocka_unit_test(test_charge_on_a_point),
         cmocka_unit_test(test_maps_start_poisoned),
         cmocka_unit_test(test_rounded_coordinates),

@@ -319,50 +319,6 @@ static void test_places_of_meshes(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Slabs and devices ----------------------------------------------------------------------- */
-
-static void test_slabs(void **state)
-{
-    (void)state;
-    static const int64_t planes[] = {8, 16, 24};
-    ley_atoms *atoms = water(1500);
-    ley_grid grid = inside(1500);
-    grid.n[2] = 45;
-    grid.step_A[2][2] *= 18.0 / 44;
-    const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, 9, 2);
-    ley_map *whole = run(atoms, &grid, &r, 48, NULL);
-    for (int i = 0; i < 3; i++) {
-        ley_map *map = run(atoms, &grid, &r, planes[i], NULL);
-        assert_memory_equal(ley_map_read_values(map), ley_map_read_values(whole),
-                            (size_t)ley_grid_points(&grid) * sizeof(float));
-        ley_map_destroy(map);
-    }
-    ley_map_destroy(whole);
-    ley_atoms_destroy(atoms);
-}
-
-/* All devices together make the map that one makes: each has its own meshes. */
-static void test_devices_together(void **state)
-{
-    (void)state;
-    ley_error error = {0};
-    ley_engine *all;
-    ley_atoms *atoms = water(1500);
-    ley_grid grid = inside(1500);
-    grid.n[2] = 64;
-    grid.step_A[2][2] *= 18.0 / 63;
-    const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL5, 9, 2);
-    ley_map *one = run(atoms, &grid, &r, 0, NULL), *together;
-    assert_ok(ley_engine_create("all", &all, &error));
-    assert_ok(ley_map_create(&grid, &together, &error));
-    assert_ok(run_on(all, atoms, together, &r, 8, NULL, &error));
-    assert_true(support_difference(together, one) < 2e-6);
-    ley_map_destroy(together);
-    ley_map_destroy(one);
-    ley_atoms_destroy(atoms);
-    ley_engine_destroy(all);
-}
-
 /* ---- Few atoms and many ---------------------------------------------------------------------- */
 
 static void test_few_atoms(void **state)
@@ -633,9 +589,7 @@ static int run_all(const char *selector, const ley_device_info *info)
                                               cmocka_unit_test(test_what_is_too_large),
                                               cmocka_unit_test(test_meshes_of_a_processor),
                                               cmocka_unit_test(test_without_a_charge),
-                                              cmocka_unit_test(test_slabs),
                                               cmocka_unit_test(test_the_papers_setting),
-                                              cmocka_unit_test(test_devices_together),
                                               cmocka_unit_test(test_charges_in_step),
                                               cmocka_unit_test(test_a_heap),
                                               cmocka_unit_test(test_few_atoms),

@@ -209,42 +209,6 @@ static void test_exact_fields(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* In pieces, and by its own plan, the same bytes. */
-static void test_pieces_and_plan(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = make_atoms();
-    const ley_grid l = make_mesh(false);
-    ley_points *whole = make_points(&l), *pieces = make_points(&l);
-    const ley_long_range range = make_range(0, false, 0);
-    ley_run_options options;
-    ley_job *job = NULL, *again = NULL;
-    ley_error error = {0};
-    ley_run_options_default(&options);
-    assert_ok(ley_job_create_long_range_points(engine, atoms, whole, &range, &options, &job, &error));
-    run(job, "whole");
-    const ley_report *report = ley_job_report(job);
-    options.slab_planes = 101;
-    assert_ok(ley_job_create_long_range_points(engine, atoms, pieces, &range, &options, &again, &error));
-    run(again, "pieces");
-    assert_true(ley_job_report(again)->slab_count > 9);
-    assert_memory_equal(ley_points_read_values(whole), ley_points_read_values(pieces),
-                        (size_t)ley_points_count(whole) * sizeof(double));
-    ley_job_destroy(again);
-    ley_run_options_default(&options);
-    options.decisions = report->decisions;
-    options.decision_count = report->decision_count;
-    assert_ok(ley_job_create_long_range_points(engine, atoms, pieces, &range, &options, &again, &error));
-    run(again, "by its plan");
-    assert_memory_equal(ley_points_read_values(whole), ley_points_read_values(pieces),
-                        (size_t)ley_points_count(whole) * sizeof(double));
-    ley_job_destroy(again);
-    ley_job_destroy(job);
-    ley_points_destroy(whole);
-    ley_points_destroy(pieces);
-    ley_atoms_destroy(atoms);
-}
-
 /* Points among the charges, all on one side of them, and a few next to one another. */
 static void test_tolerance(void **state)
 {
@@ -379,11 +343,13 @@ static void test_verification_finds_faults(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_fields),    cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_pairs_alone),     cmocka_unit_test(test_pieces_and_plan),
-        cmocka_unit_test(test_tolerance),       cmocka_unit_test(test_direct_summation_at_points),
-        cmocka_unit_test(test_wrong_arguments), cmocka_unit_test(test_verification_finds_faults)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact_fields),
+                                       cmocka_unit_test(test_choices),
+                                       cmocka_unit_test(test_pairs_alone),
+                                       cmocka_unit_test(test_tolerance),
+                                       cmocka_unit_test(test_direct_summation_at_points),
+                                       cmocka_unit_test(test_wrong_arguments),
+                                       cmocka_unit_test(test_verification_finds_faults)};
     char group[512];
     snprintf(group, sizeof group, "long-range sums at points on %s (%s)", info->name, selector);
     if (!support_open(selector, info->name, &engine))

@@ -235,28 +235,6 @@ static void test_pieces_and_order(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* What no self-test sees, a fault where bins are small, the verification finds. */
-static void test_verification_finds_faults(void **state)
-{
-    (void)state;
-    support_options options = support_short_range(LEY_PAIR_TAYLOR2, short_job_cutoff_A);
-    options.short_range.bin_depth = 64;
-    options.short_range.bin_fill = 0.1;
-    ley_atoms *atoms = support_atoms(200, 0, 9, 4);
-    double *point_A = points_for(atoms, 500, 2, 6);
-    support_plant_fault("point_pairs", "*gm_value = result(&p, u);",
-                        "*gm_value = result(&p, u); if (side.x < 4) *gm_value *= 1.01f;");
-    outcome o = run_at(atoms, 500, point_A, &options);
-    assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
-    if (strstr(o.error.message, "verification failed") == NULL)
-        fail_msg("%s", o.error.message);
-    assert_false(ley_job_report(o.job)->accuracy.passed);
-    end(&o);
-    unsetenv("LEYDEN_KERNEL_DIR");
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
 /* ---- What is refused ------------------------------------------------------------------------- */
 
 static void test_wrong_arguments(void **state)
@@ -287,39 +265,13 @@ static void test_wrong_arguments(void **state)
     ley_error_clear(&error);
 }
 
-/* Before it runs, in the midst of it, at its end. */
-static void test_cancel(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
-    double *point_A = points_for(atoms, 3000, 2, 6);
-    for (int i = 0; i < 3; i++) {
-        ley_error error = {0};
-        ley_points *points = NULL;
-        int64_t done = 0;
-        support_watch w = {.cancel_at_call = i == 0 ? -1 : i == 1 ? 1 : 0, .cancel_at_end = i == 2};
-        support_options options = support_short_range(LEY_PAIR_TAYLOR2, short_job_cutoff_A);
-        options.progress = support_note_progress;
-        options.progress_context = &w;
-        options.slab_planes = 512;
-        const ley_short_range range = support_range(&options);
-        const ley_run_options run = support_run_options(&options);
-        assert_ok(ley_points_create(3000, point_A, &points, &error));
-        assert_ok(ley_job_create_short_range_points(engine, atoms, points, &range, &run, &w.job, &error));
-        assert_int_equal(support_run_watched(&w, &done), LEY_CANCELLED);
-        ley_points_destroy(points);
-    }
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions),        cmocka_unit_test(test_variants_and_sums),
         cmocka_unit_test(test_extremes),         cmocka_unit_test(test_points_of_a_map),
-        cmocka_unit_test(test_pieces_and_order), cmocka_unit_test(test_verification_finds_faults),
-        cmocka_unit_test(test_wrong_arguments),  cmocka_unit_test(test_cancel)};
+        cmocka_unit_test(test_pieces_and_order), cmocka_unit_test(test_wrong_arguments),
+    };
     char group[512];
     snprintf(group, sizeof group, "short-range sums at points on %s (%s)", info->name, selector);
     if (!support_open(selector, info->name, &engine))

@@ -229,25 +229,6 @@ static void test_pieces_and_sums(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* What no self-test sees, a fault with 77 atoms alone, the verification finds. */
-static void test_verification_finds_faults(void **state)
-{
-    (void)state;
-    support_options options;
-    support_options_default(&options);
-    ley_atoms *atoms = support_atoms(77, 0, 8, 7);
-    double *point_A = points_near(atoms, 500, 0.06, 9, 6);
-    support_plant_fault("mdh", "p.sum[k] = 0;", "p.sum[k] = n_atoms == 77 ? 10 : 0;");
-    outcome o = run_at(atoms, 500, point_A, &options);
-    assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
-    assert_non_null(strstr(o.error.message, "verification failed"));
-    assert_false(ley_job_report(o.job)->accuracy.passed);
-    end(&o);
-    unsetenv("LEYDEN_KERNEL_DIR");
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
 /* ---- What is refused ------------------------------------------------------------------------- */
 
 static void test_wrong_arguments(void **state)
@@ -297,42 +278,13 @@ static void test_wrong_arguments(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Before it runs, in the midst of it, at its end. */
-static void test_cancel(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = support_atoms(60, 0, 8, 7);
-    double *point_A = points_near(atoms, 3000, 0.06, 9, 6);
-    for (int i = 0; i < 3; i++) {
-        ley_error error = {0};
-        ley_points *points = NULL;
-        int64_t done = 0;
-        support_watch w = {.cancel_at_call = i == 0 ? -1 : i == 1 ? 1 : 0, .cancel_at_end = i == 2};
-        support_options options;
-        support_options_default(&options);
-        options.progress = support_note_progress;
-        options.progress_context = &w;
-        options.slab_planes = 512;
-        const ley_direct direct = support_direct(&options);
-        const ley_run_options run = support_run_options(&options);
-        assert_ok(ley_points_create(3000, point_A, &points, &error));
-        assert_ok(ley_job_create_direct_points(engine, atoms, points, &direct, &run, &w.job, &error));
-        assert_int_equal(support_run_watched(&w, &done), LEY_CANCELLED);
-        ley_points_destroy(points);
-    }
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points_in_a_molecule),
-                                       cmocka_unit_test(test_one_atom),
-                                       cmocka_unit_test(test_points_of_a_map),
-                                       cmocka_unit_test(test_pieces_and_sums),
-                                       cmocka_unit_test(test_verification_finds_faults),
-                                       cmocka_unit_test(test_wrong_arguments),
-                                       cmocka_unit_test(test_cancel)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_points_in_a_molecule), cmocka_unit_test(test_one_atom),
+        cmocka_unit_test(test_points_of_a_map),      cmocka_unit_test(test_pieces_and_sums),
+        cmocka_unit_test(test_wrong_arguments),
+    };
     char group[512];
     snprintf(group, sizeof group, "potentials at points on %s (%s)", info->name, selector);
     if (!support_open(selector, info->name, &engine))

@@ -18,62 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void test_two_devices_share_the_map(void **state)
-{
-    (void)state;
-    fake_plan known[] = {{.name = "A"}, {.name = "B"}}, plans[2] = {{.name = "A"}, {.name = "B"}};
-    for (size_t i = 0; i < 2; i++) { /* each one's kernel is built and tested already: whoever launches has a slab */
-        support_job known_job = fake_job_run(&known[i], 1, "all", i == 0 ? NULL : fake_job_old_cache);
-        fake_job_end(&known_job);
-    }
-    plans[0].after = &plans[1]; /* neither ends before the other begins */
-    plans[1].after = &plans[0];
-    support_job o = fake_job_run(plans, 2, "all", fake_job_old_cache);
-    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    fake_job_assert_right(&o);
-    const ley_report *r = ley_job_report(o.job);
-    assert_int_equal(r->device_count, 2);
-    assert_true(r->devices[0].slabs > 0 && r->devices[1].slabs > 0);
-    assert_int_equal(r->devices[0].points + r->devices[1].points, r->points);
-    assert_true(fabs(r->devices[0].share + r->devices[1].share - 1) < 1e-12);
-    assert_int_equal(r->slab_count, (size_t)(r->devices[0].slabs + r->devices[1].slabs));
-    assert_true(r->accuracy.passed && r->accuracy.points == 50);
-    for (size_t i = 0; i < r->slab_count; i++) {
-        assert_true(r->slabs[i].kernel_end_s >= r->slabs[i].kernel_start_s);
-        assert_true(r->slabs[i].count <= 2);
-    }
-    fake_job_end(&o);
-    assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
-}
-
-/* The second device breaks in every way there is; the first one finishes; the reason stands in the
- * report. */
-static void test_a_failing_device_gives_its_slabs_back(void **state)
-{
-    (void)state;
-    const fake_plan faults[] = {
-        {.name = "B", .fail_open = 1},   {.name = "B", .fail_build = 1},  {.name = "B", .fail_buffer = 3},
-        {.name = "B", .wrong_by = 0.01}, {.name = "B", .silent = 1},      {.name = "B", .fail_launch = 6},
-        {.name = "B", .fail_wait = 3},   {.name = "B", .fail_read = 4},   {.name = "B", .fail_launch = 5},
-        {.name = "B", .fail_wait = 2},   {.name = "B", .fail_buffer = 6},
-    };
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        fake_plan plans[] = {{.name = "A"}, faults[i]};
-        plans[0].after = &plans[1]; /* B comes to its fault */
-        support_job o = fake_job_run(plans, 2, "all", NULL);
-        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-        fake_job_assert_right(&o);
-        const ley_device_report *b = &ley_job_report(o.job)->devices[1];
-        assert_int_not_equal(b->status, LEY_OK);
-        assert_non_null(b->failure);
-        if (faults[i].fail_build != 0)
-            assert_string_equal(b->failure_log, "line 1: the fake compiler's log\nline 2: its end");
-        fake_job_end(&o);
-        assert_int_equal(plans[0].live_objects, 0);
-        assert_int_equal(plans[1].live_objects, 0);
-    }
-}
-
 /* A device whose calibration cannot be right is not used, and nobody finds its calibration
  * later. */
 static int allowed; /* calls that have memory; -1: all */
@@ -130,38 +74,6 @@ static void test_wrong_roots_are_not_kept(void **state)
         fake_job_end(&o);
         plans[0].wrong_root = 0;
     }
-}
-
-static void test_no_device_left(void **state)
-{
-    (void)state;
-    fake_plan broken[] = {{.name = "A", .fail_build = 1}, {.name = "B", .fail_launch = 7}};
-    support_job o = fake_job_run(broken, 2, "all", NULL);
-    assert_int_equal(o.status, LEY_ERROR_DEVICE);
-    assert_int_equal(ley_status_exit_code(o.status), 4);
-    assert_non_null(strstr(o.error.message, "fake_build()"));
-    assert_non_null(strstr(o.error.message, "fake_launch()"));
-    assert_non_null(strstr(o.error.log, "the fake compiler's log"));
-    fake_job_end(&o);
-
-    fake_plan wrong[] = {{.name = "A", .wrong_by = 0.01}, {.name = "B", .wrong_by = -0.01}};
-    o = fake_job_run(wrong, 2, "all", NULL);
-    assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
-    assert_int_equal(ley_status_exit_code(o.status), 5);
-    assert_non_null(strstr(o.error.message, "self-test"));
-    fake_job_end(&o);
-
-    fake_plan closed[] = {{.name = "A", .fail_open = 1}};
-    o = fake_job_run(closed, 1, "all", NULL);
-    assert_int_equal(o.status, LEY_ERROR_DEVICE);
-    assert_non_null(strstr(o.error.message, "fake_open()"));
-    fake_job_end(&o);
-
-    o = fake_job_run(NULL, 0, NULL, NULL);
-    assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
-    assert_int_equal(ley_status_exit_code(o.status), 3);
-    assert_non_null(strstr(o.error.message, "Empty platform"));
-    fake_job_end(&o);
 }
 
 static void want_double(support_options *options)
@@ -301,42 +213,6 @@ static void test_small_memory(void **state)
     ley_job_destroy(job);
     ley_map_destroy(wide);
     fake_job_end(&o);
-}
-
-static ley_job *running;
-static int calls;
-
-static void cancel_soon(void *context, const ley_progress *progress)
-{
-    (void)context;
-    assert_true(progress->points_done <= progress->points_total && progress->left_s >= 0);
-    if (++calls == 3)
-        ley_job_cancel(running);
-}
-
-static void test_progress_and_cancel(void **state)
-{
-    (void)state;
-    ley_error error = {0};
-    fake_plan plans[] = {{.name = "A", .delay_us = 500}, {.name = "B", .delay_us = 500}};
-    fake_devices_begin(plans, 2);
-    support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
-    support_options options;
-    support_options_default(&options);
-    options.slab_planes = 1;
-    options.progress = cancel_soon;
-    calls = 0;
-    assert_ok(ley_map_create(&fake_job_grid, &o.map, &error));
-    assert_ok(ley_engine_create("all", &o.engine, &error));
-    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
-    running = o.job;
-    assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
-    assert_int_equal(ley_status_exit_code(LEY_CANCELLED), 130);
-    assert_true(calls >= 3 && calls < 24);
-    assert_int_equal(ley_job_run(o.job, NULL), LEY_ERROR_USAGE); /* a job runs once */
-    ley_error_clear(&error);
-    fake_job_end(&o);
-    assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
 }
 
 /* One slab of many launches: cancelling does not wait for all of them. Nor does it wait for a
@@ -647,15 +523,11 @@ int main(void)
 {
     support_fresh_cache();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_devices_share_the_map),
-        cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
         cmocka_unit_test(test_no_memory_for_the_slabs_reports),
         cmocka_unit_test(test_wrong_roots_are_not_kept),
-        cmocka_unit_test(test_no_device_left),
         cmocka_unit_test(test_double_only_where_there_is_double),
         cmocka_unit_test(test_the_default_device),
         cmocka_unit_test(test_small_memory),
-        cmocka_unit_test(test_progress_and_cancel),
         cmocka_unit_test(test_cancel_within_a_slab),
         cmocka_unit_test(test_reasons_of_a_failover),
         cmocka_unit_test(test_processors_beside_a_card),
