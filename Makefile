@@ -129,7 +129,7 @@ $(BUILD)/host/methods/cutoff/overflow.o $(BUILD)/host/schedule/host_direct.o: ow
 $(BUILD)/host/long_range/bench/lattice_serial_loop.o: own_flags := -O3 -ffast-math
 
 # What tests compute by themselves is little.
-$(BUILD)/tests/%.o: own_flags := -O1
+$(BUILD)/tests/%.o: own_flags := -O1 -Wno-unused-parameter
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/complete
 	@mkdir -p $(@D)

@@ -327,6 +327,17 @@ const cli_result *cli(const char *format, ...)
     return cli_wait(child);
 }
 
+const cli_result *cli_run(int code, const char *out, const char *err, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    pid_t child = start_line(format, values);
+    va_end(values);
+    cli_wait(child);
+    cli_expect(code, out, err);
+    return &last;
+}
+
 const cli_result *cli_python(const char *script)
 {
     static char python[] = "/usr/bin/python3", name[] = "script.py";
@@ -337,7 +348,9 @@ const cli_result *cli_python(const char *script)
     }
     cli_write_text(name, script);
     snprintf(last_line, sizeof last_line, "%s", script);
-    return cli_wait(spawn(python, arguments, environ, "/dev/null", cli_path("stdout")));
+    cli_wait(spawn(python, arguments, environ, "/dev/null", cli_path("stdout")));
+    cli_expect(0, NULL, NULL);
+    return &last;
 }
 
 void cli_expect(int code, const char *out, const char *err)

@@ -9,10 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +20,26 @@ void assert_ok_at(ley_status status, const ley_error *error, const char *call, c
     print_error("%s: %s: %s\n%s\n", call, ley_status_name(status), error->message,
                 error->log != NULL ? error->log : "");
     _fail(file, line);
+}
+
+int support_run_group(support_group group, const char *names, const CMUnitTestFunction *tests, size_t count)
+{
+    char title[512], *rest = NULL, *words = strdup(names);
+    struct CMUnitTest *list = calloc(count, sizeof *list);
+    snprintf(title, sizeof title, "%s", group.name != NULL ? group.name : "tests");
+    if (group.device != NULL) {
+        snprintf(title, sizeof title, "%s on %s (%s)", group.name, group.device->name, group.selector);
+        if (!support_open(group.selector, group.device->name, group.opened))
+            return 1;
+    }
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct CMUnitTest){strtok_r(i == 0 ? words : NULL, ", ", &rest), tests[i], group.each, NULL, NULL};
+    const int failures = _cmocka_run_group_tests(title, list, count, group.begin, group.end);
+    if (group.device != NULL)
+        ley_engine_destroy(*group.opened);
+    free(words);
+    free(list);
+    return failures;
 }
 
 support_level support_get_level(void)

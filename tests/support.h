@@ -1,17 +1,41 @@
-/* What the tests share: problems, a scratch directory, a device with faults. */
+/* What the tests share: problems, a scratch directory, a device with faults. The C library's headers
+ * that nearly all of them use come with it. */
 #ifndef LEY_TEST_SUPPORT_H
 #define LEY_TEST_SUPPORT_H
 
 #include "device.h"
 #include "leyden.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+/* What a program's main() returns: runs these functions as tests, which have their names; with a
+ * group's own name and fixtures; or as "WHAT on DEVICE" with an engine of the device that
+ * support_on_each_device() has. */
+#define RUN_TESTS(...) RUN_GROUP(SUPPORT_GROUP(.name = "tests"), __VA_ARGS__)
+#define RUN_GROUP(group, ...) \
+    support_run_group((group), #__VA_ARGS__, (CMUnitTestFunction[]){__VA_ARGS__}, \
+                      sizeof((CMUnitTestFunction[]){__VA_ARGS__}) / sizeof(CMUnitTestFunction))
+#define RUN_ON_DEVICE(what, engine, ...) \
+    RUN_GROUP(SUPPORT_GROUP(.name = what, .selector = selector, .device = info, .opened = engine), __VA_ARGS__)
+#define SUPPORT_GROUP(...) ((support_group){__VA_ARGS__})
+typedef struct support_group {
+    const char *name;
+    CMFixtureFunction begin, end, each; /* before and after all; before each test */
+    const char *selector;               /* of the device whose engine is opened; NULL: none is */
+    const ley_device_info *device;
+    ley_engine **opened;
+} support_group;
+int support_run_group(support_group group, const char *names, const CMUnitTestFunction *tests, size_t count);
 
 /* Fails the test with the report's message unless status is LEY_OK. */
 #define assert_ok(call) assert_ok_at((call), &error, #call, __FILE__, __LINE__)
