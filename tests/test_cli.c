@@ -629,21 +629,6 @@ static void test_the_same_command_makes_the_same_bytes(void **state)
     }
 }
 
-static void test_two_vendors_agree(void **state)
-{
-    (void)state;
-    need_device("RUSTICL_ENABLE=llvmpipe", "llvmpipe");
-    cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/one.dx --dims 60,50,40 --device 0 --variant simple");
-    cli_expect(0, NULL, NULL);
-    cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/all.dx --dims 60,50,40 --device all --variant simple --slab-planes "
-        "1");
-    cli_expect(0, "device 1:", NULL);
-    ley_map *one = cli_read_map("out/one.dx"), *all = cli_read_map("out/all.dx");
-    assert_true(support_difference(all, one) < 1e-5);
-    ley_map_destroy(one);
-    ley_map_destroy(all);
-}
-
 /* ---- The report ------------------------------------------------------------------------------ */
 
 static void test_the_json_report(void **state)
@@ -961,7 +946,6 @@ int main(void)
         TEST(test_a_protein),
         TEST(test_quiet),
         TEST(test_the_same_command_makes_the_same_bytes),
-        TEST(test_two_vendors_agree),
         TEST(test_the_json_report),
         TEST(test_the_json_report_of_a_failure),
         TEST(test_interrupted_while_computing),

@@ -600,28 +600,6 @@ static void test_tolerance(void **state)
     cli_expect(0, "long range: ", NULL);
 }
 
-/* Where a map has the points, it has the values. */
-static void test_values_of_a_map(void **state)
-{
-    (void)state;
-    cli("map ion.pqr -o out/a.dx --dims 9,8,7 --spacing 0.75 --origin -1,0,1");
-    cli_expect(0, NULL, NULL);
-    cli_python("with open('nodes.txt', 'w') as f:\n"
-               "    for i in range(9):\n"
-               "        for j in range(8):\n"
-               "            for k in range(7): f.write(f'{-1+i*.75} {j*.75} {1+k*.75}\\n')\n");
-    cli_expect(0, NULL, NULL);
-    cli("map ion.pqr -o out/a.csv --points nodes.txt");
-    cli_expect(0, "504 of nodes.txt", NULL);
-    cli_python("rows = [line for line in open('out/a.csv') if line[0] not in '#x']\n"
-               "words = [w for line in open('out/a.dx') if line[0] in '-0123456789' for w in line.split()]\n"
-               "assert len(rows) == len(words) == 504\n"
-               "for row, word in zip(rows, words):\n"
-               "    a, b = float(row.split(',')[3]), float(word)\n"
-               "    assert abs(a-b) <= 1e-4*max(abs(b), 10), (row, word)\n");
-    cli_expect(0, NULL, NULL);
-}
-
 /* ---- Devices that fail ----------------------------------------------------------------------- */
 
 /* Enough of them that both devices have a part. */
@@ -695,7 +673,6 @@ int main(void)
                                        cmocka_unit_test_setup(test_field, cli_empty),
                                        cmocka_unit_test_setup(test_meshes, cli_empty),
                                        cmocka_unit_test_setup(test_tolerance, cli_empty),
-                                       cmocka_unit_test_setup(test_values_of_a_map, cli_empty),
                                        cmocka_unit_test_setup(test_a_device_that_fails, cli_empty)};
     return cmocka_run_group_tests_name("potentials at points", tests, cli_prepare, NULL);
 }

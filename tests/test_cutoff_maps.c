@@ -1,8 +1,7 @@
-/* What short-range maps must be, whoever computes them: the limit of long cutoffs, crystals, the
- * order of atoms; the host's part of the overflow; and jobs on devices that fail. */
+/* What short-range maps must be, whoever computes them: cells of any kind, the order of atoms, the
+ * host's part of the overflow. */
 #include "support.h"
 
-#include "fake_device.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/overflow.h"
 
@@ -21,186 +20,6 @@ static void assert_right(const ley_map *map, const ley_atoms *atoms, const suppo
     if (!(e.rms <= 1e-5 && e.worst <= 3e-5))
         fail_msg("%s, pair function %d: off by %g, at a point by %g", what, (int)options->short_range.pair, e.rms,
                  e.worst);
-}
-
-static double value_at(const ley_map *map, int64_t x, int64_t y, int64_t z)
-{
-    const int64_t *n = ley_map_grid(map)->n;
-    return (double)ley_map_read_values(map)[(z * n[1] + y) * n[0] + x];
-}
-
-/* ---- Long cutoffs ---------------------------------------------------------------------------- */
-
-static ley_map *direct_sum(const ley_atoms *atoms)
-{
-    support_options options;
-    support_options_default(&options);
-    return support_run(engine, atoms, &uneven, &options);
-}
-
-/* With everything within the cutoff the sum of 1/r is that of the other method. */
-static void test_a_cutoff_beyond_everything(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = support_crowd(400, &uneven, 10, 1);
-    ley_map *direct = direct_sum(atoms);
-    for (double cutoff_A = 60; cutoff_A < 1000; cutoff_A *= 3) {
-        const support_options options = support_short_range(LEY_PAIR_COULOMB, cutoff_A);
-        ley_map *map = support_run(engine, atoms, &uneven, &options);
-        assert_true(support_difference(map, direct) < 1e-5);
-        ley_map_destroy(map);
-    }
-    ley_map_destroy(direct);
-    ley_atoms_destroy(atoms);
-}
-
-/* Of charges of one sign, so that each term brings the sum nearer. */
-static void test_functions_tend_to_coulomb(void **state)
-{
-    (void)state;
-    ley_error error = {0};
-    ley_atoms *random = support_crowd(400, &uneven, 6, 2), *atoms = NULL;
-    double charge_e[400];
-    for (int i = 0; i < 400; i++)
-        charge_e[i] = fabs(ley_atoms_charges_e(random)[i]);
-    assert_ok(ley_atoms_create(400, ley_atoms_positions_A(random), charge_e, NULL, &atoms, &error));
-    ley_map *direct = direct_sum(atoms);
-    for (int pair = LEY_PAIR_SHIFTED; pair <= LEY_PAIR_TAYLOR4; pair++) {
-        double last = 1;
-        for (double cutoff_A = 4; cutoff_A < 1000; cutoff_A *= 2) {
-            const support_options options = support_short_range((ley_pair)pair, cutoff_A);
-            ley_map *map = support_run(engine, atoms, &uneven, &options);
-            const double off = support_difference(map, direct);
-            if (!(off < last))
-                fail_msg("pair function %d, cutoff %g A: %g from 1/r, at half of it %g", pair, cutoff_A, off, last);
-            last = off;
-            ley_map_destroy(map);
-        }
-        assert_true(last < (pair == LEY_PAIR_SHIFTED ? 1e-3 : 0.1));
-    }
-    ley_map_destroy(direct);
-    ley_atoms_destroy(atoms);
-    ley_atoms_destroy(random);
-}
-
-/* ---- Crystals -------------------------------------------------------------------------------- */
-
-static const double salt_A = 5.64;     /* edge of rock salt's cubic cell */
-enum { ACROSS = 16, SALT_ATOMS = 64 }; /* points along two cells; atoms of 2 x 2 x 2 cells */
-
-static ley_atoms *rock_salt(const double shift_A[3])
-{
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    double position_A[3 * SALT_ATOMS], charge_e[SALT_ATOMS], radius_A[SALT_ATOMS];
-    for (int i = 0; i < SALT_ATOMS; i++) {
-        const int at[3] = {i % 4, i / 4 % 4, i / 16}; /* half cells */
-        for (int axis = 0; axis < 3; axis++)
-            position_A[3 * i + axis] = at[axis] * salt_A / 2 + shift_A[axis];
-        charge_e[i] = (at[0] + at[1] + at[2]) % 2 == 0 ? 1 : -1;
-        radius_A[i] = charge_e[i] > 0 ? 1.02 : 1.81;
-    }
-    assert_ok(ley_atoms_create(SALT_ATOMS, position_A, charge_e, radius_A, &atoms, &error));
-    return atoms;
-}
-
-static support_options of_salt(ley_pair pair, double cutoff_A)
-{
-    support_options options = support_short_range(pair, cutoff_A);
-    for (int axis = 0; axis < 3; axis++) {
-        options.short_range.periodic[axis] = true;
-        options.short_range.cell_A[axis][axis] = 2 * salt_A;
-    }
-    return options;
-}
-
-static const double salt_shift_A[3] = {0.3, 0.17, 0.23}; /* no atom on a point */
-
-static ley_grid of_cells(int64_t x, int64_t y, int64_t z)
-{
-    const double h_A = 2 * salt_A / ACROSS;
-    return (ley_grid){.step_A = LEY_STEPS(h_A, h_A, h_A), .n = {x, y, z}};
-}
-
-/* Largest difference of two values, relative to the RMS of the first map. */
-static double largest_difference(const ley_map *a, const ley_map *b, int64_t step, int axis)
-{
-    const int64_t *n = ley_map_grid(b)->n, *wrap = ley_map_grid(a)->n;
-    double largest = 0, square = 0;
-    for (int64_t z = 0; z < n[2]; z++)
-        for (int64_t y = 0; y < n[1]; y++)
-            for (int64_t x = 0; x < n[0]; x++) {
-                int64_t at[3] = {x, y, z};
-                at[axis] = (at[axis] + step) % wrap[axis];
-                const double value = value_at(b, x, y, z), off = fabs(value_at(a, at[0], at[1], at[2]) - value);
-                largest = off > largest || isnan(off) ? off : largest;
-                square += value * value;
-            }
-    return largest / sqrt(square / (double)(n[0] * n[1] * n[2]));
-}
-
-/* Within half of the cell, beyond half of it, beyond all of it, beyond two. */
-static void test_crystals(void **state)
-{
-    (void)state;
-    static const double cutoffs_A[] = {5, 8, 12.5, 24};
-    static const ley_pair pairs[] = {LEY_PAIR_TAYLOR2, LEY_PAIR_LENNARD_JONES};
-    ley_atoms *atoms = rock_salt(salt_shift_A);
-    for (size_t i = 0; i < sizeof cutoffs_A / sizeof cutoffs_A[0]; i++)
-        for (size_t k = 0; k < 2; k++) {
-            const support_options options = of_salt(pairs[k], cutoffs_A[i]);
-            const ley_grid one = of_cells(ACROSS, ACROSS, ACROSS);
-            char name[32];
-            snprintf(name, sizeof name, "cutoff %g A", cutoffs_A[i]);
-            ley_map *alone = support_run(engine, atoms, &one, &options);
-            assert_right(alone, atoms, &options, name);
-            for (int axis = 0; axis < 3; axis++) {
-                ley_grid two = one;
-                two.n[axis] = 2 * ACROSS;
-                ley_map *map = support_run(engine, atoms, &two, &options);
-                const double halves = largest_difference(map, map, ACROSS, axis),
-                             cells = largest_difference(alone, map, 0, axis);
-                if (!(halves < 5e-5 && cells < 5e-5))
-                    fail_msg("%s, pair function %d: %g between halves, %g from a grid of one cell", name, (int)pairs[k],
-                             halves, cells);
-                ley_map_destroy(map);
-            }
-            ley_map_destroy(alone);
-        }
-    ley_atoms_destroy(atoms);
-}
-
-/* Atoms and grid by the same vector: nothing changes. Atoms by a spacing: the map by a point. */
-static void test_a_crystal_that_moves(void **state)
-{
-    (void)state;
-    static const double by_A[3] = {1.234, -17.7, 103.1};
-    const ley_grid here = of_cells(ACROSS, ACROSS, ACROSS);
-    const support_options options = of_salt(LEY_PAIR_TAYLOR2, 8);
-    ley_atoms *atoms = rock_salt(salt_shift_A);
-    ley_map *map = support_run(engine, atoms, &here, &options);
-    ley_grid there = here;
-    double shift_A[3];
-    for (int axis = 0; axis < 3; axis++) {
-        there.origin_A[axis] += by_A[axis];
-        shift_A[axis] = salt_shift_A[axis] + by_A[axis];
-    }
-    ley_atoms *moved = rock_salt(shift_A);
-    ley_map *same = support_run(engine, moved, &there, &options);
-    assert_true(largest_difference(map, same, 0, 0) < 2e-5);
-    ley_map_destroy(same);
-    ley_atoms_destroy(moved);
-    for (int axis = 0; axis < 3; axis++) {
-        memcpy(shift_A, salt_shift_A, sizeof shift_A);
-        shift_A[axis] -= here.step_A[axis][axis];
-        moved = rock_salt(shift_A);
-        ley_map *shifted = support_run(engine, moved, &here, &options);
-        assert_true(largest_difference(map, shifted, 1, axis) < 2e-5);
-        ley_map_destroy(shifted);
-        ley_atoms_destroy(moved);
-    }
-    ley_map_destroy(map);
-    ley_atoms_destroy(atoms);
 }
 
 /* Skewed cells, small and large, left-handed ones; along any choice of the vectors. */
@@ -421,10 +240,6 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest maps[] = {
-        cmocka_unit_test(test_a_cutoff_beyond_everything),
-        cmocka_unit_test(test_functions_tend_to_coulomb),
-        cmocka_unit_test(test_crystals),
-        cmocka_unit_test(test_a_crystal_that_moves),
         cmocka_unit_test(test_cells),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_cancel_the_overflow),
@@ -434,6 +249,6 @@ int main(void)
         cmocka_unit_test(test_planes_of_the_overflow),
     };
     int failures = cmocka_run_group_tests_name("short-range maps", maps, start, stop);
-    failures += cmocka_run_group_tests_name("host threads and devices that fail", others, NULL, NULL);
+    failures += cmocka_run_group_tests_name("host threads", others, NULL, NULL);
     return failures;
 }

@@ -12,7 +12,6 @@
 #include <string.h>
 
 static ley_engine *engine; /* of the device under test */
-static ley_grid grid = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {37, 29, 11}};
 static const double r_min_A = 0.05;
 
 static support_options options_of(const char *variant, ley_math math, ley_sum sum)
@@ -280,36 +279,6 @@ static void test_many_atoms(void **state)
     ley_atoms_destroy(atoms);
 }
 
-static void test_linear_in_the_charges(void **state)
-{
-    (void)state;
-    const support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
-    ley_atoms *once = support_atoms(300, -6, 14, 3), *twice = changed(once, -2, 0);
-    ley_map *a = support_run(engine, once, &grid, &options), *b = support_run(engine, twice, &grid, &options);
-    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
-        assert_true(ley_map_values(b)[i] == -2 * ley_map_values(a)[i]); /* a power of two: exactly */
-    ley_map_destroy(a);
-    ley_map_destroy(b);
-    ley_atoms_destroy(once);
-    ley_atoms_destroy(twice);
-}
-
-static void test_translation(void **state)
-{
-    (void)state;
-    const support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
-    ley_atoms *here = support_atoms(300, -6, 14, 4), *there = changed(here, 1, 4096); /* a power of two: exactly */
-    ley_grid moved = grid;
-    for (int axis = 0; axis < 3; axis++)
-        moved.origin_A[axis] += 4096;
-    ley_map *a = support_run(engine, here, &grid, &options), *b = support_run(engine, there, &moved, &options);
-    assert_true(support_difference(b, a) < 1e-6);
-    ley_map_destroy(a);
-    ley_map_destroy(b);
-    ley_atoms_destroy(here);
-    ley_atoms_destroy(there);
-}
-
 /* Grids of one point, one row, one plane; longer than a tile by one; spacings that differ. */
 static void test_odd_meshes(void **state)
 {
@@ -392,19 +361,6 @@ static void test_rounded_coordinates(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* A device that writes nothing leaves not-a-numbers, never an old result: the map starts
- * poisoned. */
-static void test_maps_start_poisoned(void **state)
-{
-    (void)state;
-    ley_error error = {0};
-    ley_map *map = NULL;
-    assert_ok(ley_map_create(&grid, &map, &error));
-    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
-        assert_true(isnan(ley_map_values(map)[i]));
-    ley_map_destroy(map);
-}
-
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
@@ -413,11 +369,8 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_points_just_beyond_r_min),
         cmocka_unit_test(test_few_atoms),
         cmocka_unit_test(test_far_from_a_neutral_box),
-        cmocka_unit_test(test_linear_in_the_charges),
-        cmocka_unit_test(test_translation),
         cmocka_unit_test(test_odd_meshes),
         cmocka_unit_test(test_charge_on_a_point),
-        cmocka_unit_test(test_maps_start_poisoned),
         cmocka_unit_test(test_rounded_coordinates),
     };
     char group[512];

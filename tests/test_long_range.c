@@ -580,56 +580,6 @@ static void test_near_and_far_are_the_whole(void **state)
     }
 }
 
-/* Crystals by meshes: the potential at an ion without its own. */
-static void test_madelung_constants(void **state)
-{
-    (void)state;
-    static const double salt[24] = {0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
-    static const double blende[24] = {0,   0,   0,   1,   1,   0,   1,   0,   1,   0,   1,   1,
-                                      0.5, 0.5, 0.5, 1.5, 1.5, 0.5, 1.5, 0.5, 1.5, 0.5, 1.5, 1.5};
-    static const double caesium[6] = {0, 0, 0, 0.5, 0.5, 0.5};
-    const struct {
-        const char *name;
-        size_t n;
-        const double *position;
-        double edge, nearest, constant;
-    } crystals[] = {{"NaCl", 8, salt, 2, 1, 1.747564594633},
-                    {"CsCl", 2, caesium, 1, sqrt(0.75), 1.762674773071},
-                    {"ZnS", 8, blende, 2, sqrt(0.75), 1.638055053389}};
-    for (size_t i = 0; i < 3; i++)
-        for (int solver = 0; solver < 2; solver++) {
-            const double edge_A = 8, scale_A = edge_A / crystals[i].edge;
-            problem p = empty(crystals[i].n, crystals[i].n);
-            for (size_t j = 0; j < p.n; j++) {
-                p.charge_e[j] = 2 * j < p.n ? 1 : -1;
-                for (size_t k = 0; k < 3; k++)
-                    p.position_A[3 * j + k] = p.point_A[3 * j + k] =
-                        scale_A * crystals[i].position[3 * j + k] + 0.137 * (double)(k + 1);
-            }
-            hierarchy_options options = {.splitting = solver == HIERARCHY_FOURIER ? SPLITTING_PSWF : SPLITTING_TAYLOR8,
-                                         .window = solver == HIERARCHY_FOURIER ? WINDOW_BSPLINE8 : WINDOW_NODAL9,
-                                         .solver = (hierarchy_solver)solver,
-                                         .levels = 1,
-                                         .cutoff_A = 8,
-                                         .spacing_A = 0.5,
-                                         .periodic = {true, true, true},
-                                         .cell_A = {{edge_A, 0, 0}, {0, edge_A, 0}, {0, 0, edge_A}}};
-            options.band = solver == HIERARCHY_FOURIER ? 20 : 0;
-            const hierarchy h = meshes(&options, &p);
-            double far[8], near[8], sum = 0;
-            ley_error error = {0};
-            assert_ok(
-                long_range_potential(&h, p.n, p.position_A, p.charge_e, r_min_A, p.n, p.point_A, far, near, &error));
-            for (size_t j = 0; j < p.n; j++)
-                sum -= p.charge_e[j] * (far[j] + near[j]) - 1 / r_min_A;
-            const double constant = sum / (double)p.n * scale_A * crystals[i].nearest;
-            print_message("%s, %s: %.9f\n", crystals[i].name, solver == HIERARCHY_FOURIER ? "fourier" : "multilevel",
-                          constant);
-            assert_true(fabs(constant - crystals[i].constant) < 1e-6);
-            end(&p);
-        }
-}
-
 /* exp(-kappa r)/r: levels have splittings of their own; every boundary, net charges as well. */
 static void test_screened(void **state)
 {
@@ -746,7 +696,6 @@ int main(void)
         cmocka_unit_test(test_padding_does_not_show),
         cmocka_unit_test(test_all_combinations),
         cmocka_unit_test(test_near_and_far_are_the_whole),
-        cmocka_unit_test(test_madelung_constants),
         cmocka_unit_test(test_screened),
         cmocka_unit_test(test_a_map_of_a_corner),
         cmocka_unit_test(test_net_charges_without_a_potential),

@@ -178,38 +178,6 @@ static void test_extremes(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Where the points are a map's, so are the values, to what is promised of both. */
-static void test_points_of_a_map(void **state)
-{
-    (void)state;
-    const ley_grid *l = &short_job_grid;
-    const size_t n = (size_t)ley_grid_points(l);
-    ley_atoms *atoms = support_crowd(300, l, 3, 2);
-    double *point_A = calloc(3 * n, sizeof(double));
-    for (size_t i = 0; i < n; i++) {
-        const int64_t at = (int64_t)i, index[3] = {at % l->n[0], at / l->n[0] % l->n[1], at / l->n[0] / l->n[1]};
-        ley_grid_point_A(l, index, point_A + 3 * i);
-    }
-    support_options options = support_short_range(LEY_PAIR_TAYLOR2, short_job_cutoff_A);
-    make_space(OBLIQUE, &options);
-    outcome o = run_at(atoms, n, point_A, &options);
-    assert_ok_at(o.status, &o.error, "points", __FILE__, __LINE__);
-    ley_map *map = support_run(engine, atoms, l, &options);
-    double worst = 0, largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double of_map = (double)ley_map_read_values(map)[i];
-        worst = fmax(worst, fabs(ley_points_read_values(o.points)[i] - of_map) / fmax(fabs(of_map), 10));
-        largest = fmax(largest, fabs(of_map));
-    }
-    assert_true(largest > 100);
-    if (!(worst <= 5e-5))
-        fail_msg("values of points and of the map differ by %g", worst);
-    ley_map_destroy(map);
-    end(&o);
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
 /* The same bytes, whatever pieces points are taken in, and in whatever order they come. */
 static void test_pieces_and_order(void **state)
 {
@@ -268,9 +236,9 @@ static void test_wrong_arguments(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions),        cmocka_unit_test(test_variants_and_sums),
-        cmocka_unit_test(test_extremes),         cmocka_unit_test(test_points_of_a_map),
-        cmocka_unit_test(test_pieces_and_order), cmocka_unit_test(test_wrong_arguments),
+        cmocka_unit_test(test_functions),       cmocka_unit_test(test_variants_and_sums),
+        cmocka_unit_test(test_extremes),        cmocka_unit_test(test_pieces_and_order),
+        cmocka_unit_test(test_wrong_arguments),
     };
     char group[512];
     snprintf(group, sizeof group, "short-range sums at points on %s (%s)", info->name, selector);

@@ -155,42 +155,6 @@ static void test_one_atom(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Where the points are a map's, so are the values, to what is promised of both. */
-static void test_points_of_a_map(void **state)
-{
-    (void)state;
-    const ley_grid grid = {.origin_A = {-3.2, 1.3, -2}, .step_A = LEY_STEPS(0.5, 0.75, 0.5), .n = {19, 11, 13}};
-    const size_t n = (size_t)ley_grid_points(&grid);
-    ley_atoms *atoms = support_crowd(300, &grid, 3, 2);
-    double *point_A = calloc(3 * n, sizeof(double));
-    for (size_t i = 0; i < n; i++) {
-        const int64_t at = (int64_t)i, index[3] = {at % 19, at / 19 % 11, at / 19 / 11};
-        ley_grid_point_A(&grid, index, point_A + 3 * i);
-    }
-    for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
-        support_options options;
-        support_options_default(&options);
-        options.sum = (ley_sum)sum;
-        outcome o = run_at(atoms, n, point_A, &options);
-        if (o.status == LEY_OK) {
-            ley_map *map = support_run(engine, atoms, &grid, &options);
-            for (size_t i = 0; i < n; i++) {
-                const reference_value right =
-                    reference_dcs(atoms, point_A + 3 * i, constant_of(&options), options.r_min_A);
-                const double off = fabs(ley_points_read_values(o.points)[i] - (double)ley_map_read_values(map)[i]);
-                if (!(off <= (sum == LEY_SUM_DOUBLE ? 1e-6 : 1.5e-5) * right.absolute))
-                    fail_msg("sum %d, point %zu: %.9g, %.9g in the map", sum, i, ley_points_read_values(o.points)[i],
-                             (double)ley_map_read_values(map)[i]);
-            }
-            ley_map_destroy(map);
-        } else
-            assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
-        end(&o);
-    }
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
 /* In pieces of any size the same bytes, as long as groups of points stay whole; sum auto takes
  * doubles where charges cancel. */
 static void test_pieces_and_sums(void **state)
@@ -281,8 +245,9 @@ static void test_wrong_arguments(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_points_in_a_molecule), cmocka_unit_test(test_one_atom),
-        cmocka_unit_test(test_points_of_a_map),      cmocka_unit_test(test_pieces_and_sums),
+        cmocka_unit_test(test_points_in_a_molecule),
+        cmocka_unit_test(test_one_atom),
+        cmocka_unit_test(test_pieces_and_sums),
         cmocka_unit_test(test_wrong_arguments),
     };
     char group[512];
