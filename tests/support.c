@@ -111,6 +111,35 @@ const support_crystal support_crystals[SUPPORT_CRYSTALS] = {{"NaCl", 8, 2, 1, 1.
                                                             {"CsCl", 2, 1, HALF_ROOT_3, 1.762674773071, caesium},
                                                             {"ZnS", 8, 2, HALF_ROOT_3, 1.638055053389, blende}};
 
+ley_atoms *support_make_atoms(size_t n, const double *position_A, const double *charge_e, const double *radius_A)
+{
+    ley_error error = {0};
+    ley_atoms *made = NULL;
+    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &made, &error));
+    return made;
+}
+
+#define MAKES(kind, parameters, ...) \
+    ley_##kind *support_make_##kind(parameters) \
+    { \
+        ley_error error = {0}; \
+        ley_##kind *made = NULL; \
+        assert_ok(ley_##kind##_create(__VA_ARGS__, &made, &error)); \
+        return made; \
+    }
+
+MAKES(map, const ley_grid *grid, grid)
+MAKES(boundary, const ley_grid *grid, grid)
+MAKES(engine, const char *selector, selector)
+
+ley_points *support_make_points(int64_t n, const double *point_A)
+{
+    ley_error error = {0};
+    ley_points *made = NULL;
+    assert_ok(ley_points_create(n, point_A, &made, &error));
+    return made;
+}
+
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed)
 {
     ley_error error = {0};
@@ -332,6 +361,31 @@ void support_job_end(support_job *j)
     ley_map_destroy(j->map);
     ley_engine_destroy(j->engine);
     ley_atoms_destroy(j->atoms);
+    ley_error_clear(&j->error);
+}
+
+support_points_job support_points_run(ley_engine *engine, const ley_atoms *atoms, size_t n, const double *point_A,
+                                      const support_options *options, bool field)
+{
+    support_points_job o = {.status = LEY_OK, .points = support_make_points((int64_t)n, point_A)};
+    ley_error error = {0};
+    const ley_short_range range = support_range(options);
+    const ley_direct direct = support_direct(options);
+    const ley_run_options run = support_run_options(options);
+    if (field)
+        assert_ok(ley_points_add_field(o.points, &error));
+    if (options->method == SUPPORT_DCS)
+        assert_ok(ley_job_create_direct_points(engine, atoms, o.points, &direct, &run, &o.job, &error));
+    else
+        assert_ok(ley_job_create_short_range_points(engine, atoms, o.points, &range, &run, &o.job, &error));
+    o.status = ley_job_run(o.job, &o.error);
+    return o;
+}
+
+void support_points_end(support_points_job *j)
+{
+    ley_job_destroy(j->job);
+    ley_points_destroy(j->points);
     ley_error_clear(&j->error);
 }
 

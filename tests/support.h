@@ -41,6 +41,13 @@ int support_run_group(support_group group, const char *names, const CMUnitTestFu
 #define assert_ok(call) assert_ok_at((call), &error, #call, __FILE__, __LINE__)
 void assert_ok_at(ley_status status, const ley_error *error, const char *call, const char *file, int line);
 
+/* What ley_X_create() makes of these; fails the test where it cannot be made. */
+ley_atoms *support_make_atoms(size_t n, const double *position_A, const double *charge_e, const double *radius_A);
+ley_map *support_make_map(const ley_grid *grid);
+ley_points *support_make_points(int64_t n, const double *point_A);
+ley_boundary *support_make_boundary(const ley_grid *grid);
+ley_engine *support_make_engine(const char *selector);
+
 /* n random atoms in the box [low, high]^3, charges in [-1, 1] with zero sum, some of them on points
  * of a 0.5 A grid. */
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed);
@@ -163,6 +170,18 @@ typedef struct support_job {
 support_job support_job_run(ley_atoms *atoms, const ley_grid *grid, const char *selector,
                             const support_options *options);
 void support_job_end(support_job *j);
+
+/* A job at points, by the method of the options, with all that it works on but the atoms. */
+typedef struct support_points_job {
+    ley_status status;
+    ley_error error;
+    ley_points *points;
+    ley_job *job;
+} support_points_job;
+
+support_points_job support_points_run(ley_engine *engine, const ley_atoms *atoms, size_t n, const double *point_A,
+                                      const support_options *options, bool field);
+void support_points_end(support_points_job *j);
 
 /* Processor time of this process, all threads together: what a limit of a test should count, as it
  * does not grow with what else the machine does. */

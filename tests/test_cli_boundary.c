@@ -310,24 +310,6 @@ static void test_the_json_report(void **state)
     cli_expect(0, NULL, NULL);
 }
 
-static void test_interrupted(void **state)
-{
-    (void)state;
-    static const int signals[] = {SIGINT, SIGTERM};
-    cli_write_molecule("large.pqr", 200000, 90, 5);
-    for (size_t i = support_is_quick() ? 1 : 0; i < 2; i++) {
-        pid_t child =
-            cli_start("boundary large.pqr -o out/a.dx --dime 513,513,513 --glen 200,200,200 --json out/a.json");
-        cli_wait_for_work(child, 1.5);
-        kill(child, signals[i]);
-        const cli_result *r = cli_wait(child);
-        cli_expect(128 + signals[i], NULL, NULL);
-        assert_true(r->cpu_s < 20); /* the whole takes minutes */
-        assert_int_equal(unlink(cli_path("out/a.json")), 0);
-        cli_assert_nothing_left();
-    }
-}
-
 /* ---- leyden apbs ----------------------------------------------------------------------------- */
 
 #define ELEC(name, boundary, dielectric, dime, force) \
@@ -568,7 +550,6 @@ int main(void)
         TEST(test_faces_through_the_molecule),
         TEST(test_strides),
         TEST(test_the_json_report),
-        TEST(test_interrupted),
         TEST(test_apbs_is_missing),
         TEST(test_bad_inputs),
         TEST(test_native_is_faster),

@@ -462,25 +462,6 @@ static void test_a_function_whose_name_is_a_word(void **state)
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-static void test_interrupted(void **state)
-{
-    (void)state;
-    static const int signals[] = {SIGINT, SIGTERM};
-    cli_write_molecule("large.pqr", 100000, 90, 5);
-    for (size_t i = support_is_quick() ? 1 : 0; i < 2; i++) {
-        pid_t child = cli_start(
-            "map large.pqr -o out/a.dx --method cutoff --cutoff 60 --dims 256,256,256 --json out/a.json --quiet");
-        cli_wait_for_work(child, 1.5);
-        kill(child, signals[i]);
-        const cli_result *r = cli_wait(child);
-        cli_expect(128 + signals[i], NULL, NULL);
-        assert_string_equal(r->out, "");
-        assert_true(r->cpu_s < 15); /* the whole takes minutes */
-        assert_int_equal(unlink(cli_path("out/a.json")), 0);
-        cli_assert_nothing_left();
-    }
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, cli_empty)
@@ -502,7 +483,6 @@ int main(void)
         TEST(test_a_triclinic_cell),
         TEST(test_where_the_overflow_goes),
         TEST(test_a_function_whose_name_is_a_word),
-        TEST(test_interrupted),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);
 }

@@ -290,32 +290,6 @@ static void test_little_memory(void **state)
     cli_expect(0, "solver fourier; ", NULL);
 }
 
-/* While atoms are put into bins, kernels are built, meshes are summed, slabs go to the file: no
- * half of one is left. Cards would be done before. */
-static void test_interrupted(void **state)
-{
-    static const char *const solvers[] = {"multilevel", "mixed", "fourier --window bspline6 --splitting pswf"};
-    static const double work_s[] = {0.05, 0.6, 2};
-    (void)state;
-    cli("generate waterbox --atoms 300000 --disorder 0.3 -o water.atoms --quiet");
-    cli_expect(0, NULL, NULL);
-    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++)
-        for (size_t k = 0; k < sizeof work_s / sizeof *work_s; k++) {
-            if (support_is_quick() && (i + k) % 3 != 0)
-                continue;
-            const pid_t child = cli_start("map water.atoms -o out/a.raw --spacing 0.4 --method msm --cutoff 10 "
-                                          "--mesh-spacing 0.9 --solver %s --device pocl --json out/a.json --quiet",
-                                          solvers[i]);
-            const double before_s = cli_wait_for_work(child, work_s[k]);
-            kill(child, k % 2 == 0 ? SIGINT : SIGTERM);
-            const cli_result *r = cli_wait(child);
-            cli_expect(k % 2 == 0 ? 130 : 143, "", NULL);
-            assert_true(r->cpu_s < before_s + 5); /* compilers in the background are waited for by nobody */
-            unlink(cli_path("out/a.json"));       /* that of a signal before the work is not there */
-            cli_assert_nothing_left();
-        }
-}
-
 /* Words of the release before. */
 static void test_former_words(void **state)
 {
@@ -347,7 +321,6 @@ int main(void)
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_little_memory),
-        cmocka_unit_test_setup(test_interrupted, cli_empty),
         cmocka_unit_test(test_a_step_left_out),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);

@@ -130,39 +130,6 @@ static void test_judge(void **state)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-typedef struct outcome {
-    ley_status status;
-    ley_error error;
-    ley_points *points;
-    ley_job *job;
-} outcome;
-
-static outcome run_at(const ley_atoms *atoms, size_t n, const double *point_A, const support_options *options,
-                      bool is_direct, bool field)
-{
-    outcome o = {.status = LEY_OK};
-    ley_error error = {0};
-    const ley_short_range range = support_range(options);
-    const ley_direct direct = support_direct(options);
-    const ley_run_options run = support_run_options(options);
-    assert_ok(ley_points_create((int64_t)n, point_A, &o.points, &error));
-    if (field)
-        assert_ok(ley_points_add_field(o.points, &error));
-    if (is_direct)
-        assert_ok(ley_job_create_direct_points(engine, atoms, o.points, &direct, &run, &o.job, &error));
-    else
-        assert_ok(ley_job_create_short_range_points(engine, atoms, o.points, &range, &run, &o.job, &error));
-    o.status = ley_job_run(o.job, &o.error);
-    return o;
-}
-
-static void end(outcome *o)
-{
-    ley_job_destroy(o->job);
-    ley_points_destroy(o->points);
-    ley_error_clear(&o->error);
-}
-
 /* Some on atoms and next to them, some far away. */
 static double *points_for(const ley_atoms *atoms, size_t n, unsigned seed)
 {
@@ -184,9 +151,10 @@ static double *points_for(const ley_atoms *atoms, size_t n, unsigned seed)
 }
 
 /* The largest error of a component, relative to the lengths of what atoms add. */
-static double worst_error(const ley_atoms *atoms, const outcome *o, const support_options *options, bool is_direct)
+static double worst_error(const ley_atoms *atoms, const support_points_job *o, const support_options *options)
 {
     const ley_short_range range = support_range(options);
+    const bool is_direct = options->method == SUPPORT_DCS;
     reference_terms t = terms_of(atoms, is_direct ? NULL : &range, NULL, NULL);
     double worst = 0;
     if (is_direct || !ley_pair_get(range.pair)->is_energy)
@@ -207,21 +175,21 @@ static double worst_error(const ley_atoms *atoms, const outcome *o, const suppor
 }
 
 static void check(const char *what, const ley_atoms *atoms, size_t n, const double *point_A,
-                  const support_options *options, bool is_direct)
+                  const support_options *options)
 {
-    outcome o = run_at(atoms, n, point_A, options, is_direct, true);
+    support_points_job o = support_points_run(engine, atoms, n, point_A, options, true);
     if (o.status == LEY_ERROR_NO_DEVICE) {
-        end(&o);
+        support_points_end(&o);
         return;
     }
     assert_ok_at(o.status, &o.error, what, __FILE__, __LINE__);
     const ley_report *report = ley_job_report(o.job);
     const ley_accuracy *a = &report->field_accuracy;
-    const double off = worst_error(atoms, &o, options, is_direct);
+    const double off = worst_error(atoms, &o, options);
     if (!(off <= a->tolerance) || !a->passed || a->tolerance > 3e-2 || a->points != report->seeded_accuracy.points)
         fail_msg("%s: field off by %g, by the job's judge %g at %zu points, not %g", what, off, a->max_error, a->points,
                  a->tolerance);
-    outcome alone = run_at(atoms, n, point_A, options, is_direct, false);
+    support_points_job alone = support_points_run(engine, atoms, n, point_A, options, false);
     assert_ok_at(alone.status, &alone.error, what, __FILE__, __LINE__);
     assert_null(ley_points_field(alone.points));
     assert_int_equal(ley_job_report(alone.job)->field_accuracy.points, 0);
@@ -230,8 +198,8 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
         if (!(fabs(v - w) <= 1e-4 * fmax(fabs(w), 10)))
             fail_msg("%s: with the field a potential of %.9g becomes %.9g", what, w, v);
     }
-    end(&alone);
-    end(&o);
+    support_points_end(&alone);
+    support_points_end(&o);
 }
 
 static void test_functions(void **state)
@@ -246,7 +214,7 @@ static void test_functions(void **state)
             if (space == 1)
                 short_job_make_periodic(&options);
             if (!support_is_quick() || pair % 2 == space)
-                check(ley_pair_get((ley_pair)pair)->name, atoms, n, point_A, &options, false);
+                check(ley_pair_get((ley_pair)pair)->name, atoms, n, point_A, &options);
         }
     free(point_A);
     ley_atoms_destroy(atoms);
@@ -266,10 +234,11 @@ static void test_variants_and_sums(void **state)
             variants++;
         for (size_t i = 0; i < variants + 3; i++) {
             support_options options = support_short_range(LEY_PAIR_TAYLOR4, short_job_cutoff_A);
+            options.method = is_direct ? SUPPORT_DCS : SUPPORT_CUTOFF;
             options.variant = i < variants ? ley_variant_name(method, i) : NULL;
             options.sum = i < variants ? LEY_SUM_FLOAT : (ley_sum)(i - variants);
             if (!support_is_quick() || i >= variants || support_tries_variant(engine, options.variant))
-                check(options.variant != NULL ? options.variant : method, atoms, n, point_A, &options, is_direct);
+                check(options.variant != NULL ? options.variant : method, atoms, n, point_A, &options);
         }
     }
     free(point_A);
@@ -291,7 +260,8 @@ static void test_analytic(void **state)
         options.units = LEY_UNITS_KCAL_MOL_E;
         const double C = ley_coulomb_constant(options.units, options.dielectric, options.temperature_K);
         for (int is_direct = 0; is_direct < 2; is_direct++) {
-            outcome o = run_at(atoms, 5, point_A, &options, is_direct, true);
+            options.method = is_direct ? SUPPORT_DCS : SUPPORT_CUTOFF;
+            support_points_job o = support_points_run(engine, atoms, 5, point_A, &options, true);
             assert_ok_at(o.status, &o.error, "one charge", __FILE__, __LINE__);
             for (size_t i = 0; i < 5; i++)
                 for (size_t axis = 0; axis < 3; axis++) {
@@ -307,7 +277,7 @@ static void test_analytic(void **state)
                         fail_msg("%zu atoms, point %zu, along %zu: %.9g, not %.9g", atoms_n, i, axis, value, right);
                 }
             assert_string_equal(ley_points_units(o.points), "kcal/mol/e");
-            end(&o);
+            support_points_end(&o);
         }
         ley_atoms_destroy(atoms);
     }
@@ -321,6 +291,7 @@ static void test_verification_finds_faults(void **state)
     double *point_A = points_for(atoms, 500, 6);
     for (int is_direct = 0; is_direct < 2; is_direct++) {
         support_options options = support_short_range(LEY_PAIR_TAYLOR2, short_job_cutoff_A);
+        options.method = is_direct ? SUPPORT_DCS : SUPPORT_CUTOFF;
         options.short_range.bin_depth = 64;
         options.short_range.bin_fill = 0.1;
         if (is_direct)
@@ -329,12 +300,12 @@ static void test_verification_finds_faults(void **state)
         else
             support_plant_fault("point_pairs", "c * LEY_UX + u) * side.w",
                                 "c * LEY_UX + u) * side.w * (side.x < 4 ? 1.01f : 1)");
-        outcome o = run_at(atoms, 500, point_A, &options, is_direct, true);
+        support_points_job o = support_points_run(engine, atoms, 500, point_A, &options, true);
         assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
         if (strstr(o.error.message, "the field along") == NULL)
             fail_msg("%s", o.error.message);
         assert_false(ley_job_report(o.job)->field_accuracy.passed);
-        end(&o);
+        support_points_end(&o);
         unsetenv("LEYDEN_KERNEL_DIR");
     }
     free(point_A);

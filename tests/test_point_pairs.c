@@ -45,35 +45,9 @@ static double *points_for(const ley_atoms *atoms, size_t n, double beyond_A, uns
     return point_A;
 }
 
-typedef struct outcome {
-    ley_status status;
-    ley_error error;
-    ley_points *points;
-    ley_job *job;
-} outcome;
-
-static outcome run_at(const ley_atoms *atoms, size_t n, const double *point_A, const support_options *options)
-{
-    outcome o = {.status = LEY_OK};
-    ley_error error = {0};
-    const ley_short_range range = support_range(options);
-    const ley_run_options run = support_run_options(options);
-    assert_ok(ley_points_create((int64_t)n, point_A, &o.points, &error));
-    assert_ok(ley_job_create_short_range_points(engine, atoms, o.points, &range, &run, &o.job, &error));
-    o.status = ley_job_run(o.job, &o.error);
-    return o;
-}
-
-static void end(outcome *o)
-{
-    ley_job_destroy(o->job);
-    ley_points_destroy(o->points);
-    ley_error_clear(&o->error);
-}
-
 /* The largest error, relative to the sum of the absolute terms there. Functions of the user's own
  * are judged by the job alone. */
-static double worst_error(const ley_atoms *atoms, const outcome *o, const support_options *options)
+static double worst_error(const ley_atoms *atoms, const support_points_job *o, const support_options *options)
 {
     const ley_short_range range = support_range(options);
     const double constant = ley_pair_get(range.pair)->is_energy
@@ -94,9 +68,9 @@ static double worst_error(const ley_atoms *atoms, const outcome *o, const suppor
 
 static void check(const ley_atoms *atoms, size_t n, const double *point_A, space s, const support_options *options)
 {
-    outcome o = run_at(atoms, n, point_A, options);
+    support_points_job o = support_points_run(engine, atoms, n, point_A, options, false);
     if (o.status == LEY_ERROR_NO_DEVICE) {
-        end(&o);
+        support_points_end(&o);
         return;
     }
     assert_ok_at(o.status, &o.error, space_names[s], __FILE__, __LINE__);
@@ -109,7 +83,7 @@ static void check(const ley_atoms *atoms, size_t n, const double *point_A, space
                  a->tolerance);
     assert_string_equal(ley_points_units(o.points),
                         ley_pair_get(options->short_range.pair)->is_energy ? "kcal/mol" : "kT/e");
-    end(&o);
+    support_points_end(&o);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
@@ -170,10 +144,10 @@ static void test_extremes(void **state)
         support_options options = support_short_range(LEY_PAIR_COULOMB, cutoffs_A[i]);
         check(atoms, 5, point_A, OPEN, &options);
         check(atoms, 1, point_A, OPEN, &options);
-        outcome o = run_at(atoms, 1, point_A + 6, &options);
+        support_points_job o = support_points_run(engine, atoms, 1, point_A + 6, &options, false);
         assert_ok_at(o.status, &o.error, "far away", __FILE__, __LINE__);
         assert_true(ley_points_read_values(o.points)[0] == 0);
-        end(&o);
+        support_points_end(&o);
     }
     ley_atoms_destroy(atoms);
 }
@@ -186,18 +160,18 @@ static void test_pieces_and_order(void **state)
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 6), *other_A = calloc(3 * n, sizeof(double));
     support_options options = support_short_range(LEY_PAIR_SHIFTED, short_job_cutoff_A);
-    outcome whole = run_at(atoms, n, point_A, &options);
+    support_points_job whole = support_points_run(engine, atoms, n, point_A, &options, false);
     assert_ok_at(whole.status, &whole.error, "whole", __FILE__, __LINE__);
     for (size_t i = 0; i < n; i++)
         memcpy(other_A + 3 * (n - 1 - i), point_A + 3 * i, 3 * sizeof(double));
     options.slab_planes = 37;
-    outcome pieces = run_at(atoms, n, other_A, &options);
+    support_points_job pieces = support_points_run(engine, atoms, n, other_A, &options, false);
     assert_ok_at(pieces.status, &pieces.error, "pieces", __FILE__, __LINE__);
     assert_true(ley_job_report(pieces.job)->slab_count >= n / 37);
     for (size_t i = 0; i < n; i++)
         assert_true(ley_points_read_values(whole.points)[i] == ley_points_read_values(pieces.points)[n - 1 - i]);
-    end(&pieces);
-    end(&whole);
+    support_points_end(&pieces);
+    support_points_end(&whole);
     free(other_A);
     free(point_A);
     ley_atoms_destroy(atoms);

@@ -37,39 +37,13 @@ static double *points_near(const ley_atoms *atoms, size_t n, double least_A, dou
     return point_A;
 }
 
-typedef struct outcome {
-    ley_status status;
-    ley_error error;
-    ley_points *points;
-    ley_job *job;
-} outcome;
-
-static outcome run_at(const ley_atoms *atoms, size_t n, const double *point_A, const support_options *options)
-{
-    outcome o = {.status = LEY_OK};
-    ley_error error = {0};
-    const ley_direct direct = support_direct(options);
-    const ley_run_options run = support_run_options(options);
-    assert_ok(ley_points_create((int64_t)n, point_A, &o.points, &error));
-    assert_ok(ley_job_create_direct_points(engine, atoms, o.points, &direct, &run, &o.job, &error));
-    o.status = ley_job_run(o.job, &o.error);
-    return o;
-}
-
-static void end(outcome *o)
-{
-    ley_job_destroy(o->job);
-    ley_points_destroy(o->points);
-    ley_error_clear(&o->error);
-}
-
 static double constant_of(const support_options *options)
 {
     return ley_coulomb_constant(options->units, options->dielectric, options->temperature_K);
 }
 
 /* The largest error, relative to the sum of the absolute terms there. */
-static double worst_error(const ley_atoms *atoms, const outcome *o, const support_options *options)
+static double worst_error(const ley_atoms *atoms, const support_points_job *o, const support_options *options)
 {
     double worst = 0;
     for (int64_t i = 0; i < ley_points_count(o->points); i++) {
@@ -99,7 +73,7 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
         options.dielectric = 4;
         if (support_is_quick() && options.variant != NULL && strcmp(options.variant, "tiled8") != 0)
             continue;
-        outcome o = run_at(atoms, n, point_A, &options);
+        support_points_job o = support_points_run(engine, atoms, n, point_A, &options, false);
         if (o.status != LEY_ERROR_NO_DEVICE) {
             assert_ok_at(o.status, &o.error, what, __FILE__, __LINE__);
             const double most = options.sum == LEY_SUM_DOUBLE ? 1e-12 : 5e-6, off = worst_error(atoms, &o, &options);
@@ -112,7 +86,7 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
             const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
             assert_true(a->passed && a->tolerance == most && a->max_error <= off * (1 + 1e-9));
         }
-        end(&o);
+        support_points_end(&o);
     }
 }
 
@@ -143,8 +117,7 @@ static void test_one_atom(void **state)
     (void)state;
     ley_atoms *atoms = support_atoms(1, 30000, 30001, 8);
     double *point_A = points_near(atoms, 1000, 1e-3, 300, 9);
-    const ley_error none = {0};
-    ley_error error = none;
+    ley_error error = {0};
     ley_atoms *one = NULL;
     const double charge_e = -0.7;
     assert_ok(ley_atoms_create(1, ley_atoms_positions_A(atoms), &charge_e, NULL, &one, &error));
@@ -165,21 +138,21 @@ static void test_pieces_and_sums(void **state)
     double *point_A = points_near(atoms, 3000, 0.06, 9, 6);
     support_options options;
     support_options_default(&options);
-    outcome whole = run_at(atoms, 3000, point_A, &options);
+    support_points_job whole = support_points_run(engine, atoms, 3000, point_A, &options, false);
     assert_ok_at(whole.status, &whole.error, "whole", __FILE__, __LINE__);
     options.slab_planes = 1024;
-    outcome pieces = run_at(atoms, 3000, point_A, &options);
+    support_points_job pieces = support_points_run(engine, atoms, 3000, point_A, &options, false);
     assert_ok_at(pieces.status, &pieces.error, "pieces", __FILE__, __LINE__);
     assert_true(ley_job_report(pieces.job)->slab_count >= 3);
     assert_true(worst_error(atoms, &pieces, &options) <= 5e-6);
-    end(&pieces);
-    end(&whole);
+    support_points_end(&pieces);
+    support_points_end(&whole);
 
     const double position_A[] = {100, 3.2, -4, 100.0001, 3.2, -4}, charge_e[] = {1, -1};
     assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &dipole, &error));
     support_options_default(&options);
     options.sum = LEY_SUM_AUTO;
-    outcome o = run_at(dipole, 3000, point_A, &options);
+    support_points_job o = support_points_run(engine, dipole, 3000, point_A, &options, false);
     assert_ok_at(o.status, &o.error, "auto", __FILE__, __LINE__);
     const ley_report *r = ley_job_report(o.job);
     if (ley_engine_device(engine, 0)->has_double) {
@@ -187,7 +160,7 @@ static void test_pieces_and_sums(void **state)
         assert_true(r->float_relative_rms > 1e-5 && r->accuracy.relative_rms < 1e-6);
         assert_true(worst_error(dipole, &o, &options) <= 1e-12);
     }
-    end(&o);
+    support_points_end(&o);
     ley_atoms_destroy(dipole);
     free(point_A);
     ley_atoms_destroy(atoms);
