@@ -73,8 +73,8 @@ void cli_check_failures(const cli_failing *cases, size_t count);
 
 /* ---- Other programs, and files --------------------------------------------------------------- */
 
-/* Runs Python on this script in the scratch directory, and fails the test where that fails; skips it
- * where there is no Python. */
+/* Runs Python on this script in the scratch directory, and fails the test where that fails; skips
+ * it where there is no Python. */
 const cli_result *cli_python(const char *script);
 
 /* Fail the test, and show the texts, unless the last run ended with this code, said this (NULL:

@@ -1,5 +1,5 @@
-/* What the tests share: problems, a scratch directory, a device with faults. The C library's headers
- * that nearly all of them use come with it. */
+/* What the tests share: problems, a scratch directory, a device with faults. The C library's
+ * headers that nearly all of them use come with it. */
 #ifndef LEY_TEST_SUPPORT_H
 #define LEY_TEST_SUPPORT_H
 

@@ -579,7 +579,7 @@ static void test_numbers_are_arguments(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* ---- Refusals ------------------------------------------------------------------------------------ */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 static void expect_refused(support_options options, ley_status wanted, const char *message)
 {
