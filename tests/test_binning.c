@@ -182,6 +182,14 @@ static size_t count_extra_faults(const binned_atoms *b)
     return faults + (at != b->overflow);
 }
 
+/* The bin of the lowest point of a region, counted in regions. */
+static void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        bin[axis] = plan->origin_bin[axis] + (int64_t)floor((double)(region[axis] * plan->options.region[axis]) *
+                                                            plan->grid.step_A[axis][axis] / plan->side_A[axis]);
+}
+
 /* Atoms within the cutoff of a region's points that its neighbourhood misses; the neighbourhood
  * itself must exist. */
 static size_t count_missed(const binning_plan *plan, const entries *with_bins)

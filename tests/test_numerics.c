@@ -470,10 +470,6 @@ static void test_splittings_that_cannot_be(void **state)
                          LEY_ERROR_USAGE);
         assert_non_null(strstr(error.message, cases[i].message));
     }
-    splitting_kind found;
-    assert_true(splitting_find("taylor7", &found) && found == SPLITTING_TAYLOR7);
-    assert_true(splitting_find("ewald", &found) && found == SPLITTING_EWALD);
-    assert_false(splitting_find("taylor9", &found));
 }
 
 /* Sums in floats, and what is compared with kernels, rely on it. */

@@ -115,7 +115,7 @@ static double potential_of(size_t ions, size_t others, const char *axes, double 
         r.periodic[axis] = strchr(axes, 'x' + axis) != NULL;
     }
     assert_ok(ley_atoms_create(ions + others, numbers, numbers + 3 * (ions + others), NULL, &atoms, &error));
-    assert_ok(charge_statistics_make(atoms, &grid, &r, &s, &error));
+    assert_ok(charge_statistics_make(atoms, NULL, &grid, &r, &s, &error));
     assert_true(s.atoms == (double)ions && s.square_e2 == (double)ions);
     ley_atoms_destroy(atoms);
     free(numbers);
@@ -176,7 +176,7 @@ static void test_far_points(void **state)
                 listed_A[k][2] += far_A;
             assert_ok(ley_points_create(POINTS, listed_A[0], &points, &error));
             const ley_grid around = points_grid(points);
-            assert_ok(charge_statistics_make_points(atoms, points, &around, &r, &s, &error));
+            assert_ok(charge_statistics_make(atoms, points, &around, &r, &s, &error));
             charged_A3[is_far] = s.charged_A3;
             ley_points_destroy(points);
         }
@@ -556,7 +556,7 @@ static void test_strong_charges(void **state)
             ley_long_range_default(&r);
             r.r_min_A = 0.05;
             assert_ok(ley_atoms_create(IONS + 2 * (size_t)has_pair, position_A[0], charge_e, NULL, &atoms, &error));
-            assert_ok(charge_statistics_make(atoms, &grid, &r, &s, &error));
+            assert_ok(charge_statistics_make(atoms, NULL, &grid, &r, &s, &error));
             ley_atoms_destroy(atoms);
             const double off = search_place_rounding(&s);
             assert_true(has_pair ? off > 1e-4 && off < 4e-4 : off == 0);

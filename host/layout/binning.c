@@ -297,13 +297,6 @@ ley_status binning_prepare(const ley_atoms *atoms, const ley_grid *grid, const b
     return status;
 }
 
-void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3])
-{
-    for (int axis = 0; axis < 3; axis++)
-        bin[axis] = plan->origin_bin[axis] + (int64_t)floor((double)(region[axis] * plan->options.region[axis]) *
-                                                            plan->grid.step_A[axis][axis] / plan->side_A[axis]);
-}
-
 /* ---- Filling --------------------------------------------------------------------------------- */
 
 /* Bins are filled in two steps, for writing each atom straight to its bin would touch all of the

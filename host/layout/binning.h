@@ -3,7 +3,7 @@
  *
  * Bins are boxes along x, y and z; one of them has its lowest corner on the grid's origin. Bin
  * (i, j, k) is number (k n_y + j) n_x + i. A region is region[0] x region[1] x region[2] grid
- * points. Around the bin that a region's lowest point lies in ("home", binning_home()), bins from
+ * points. Around the bin that a region's lowest point lies in ("home"), bins from
  * home - below to home + above hold all atoms within the cutoff of the region's points, and all of
  * these bins exist, for every region: a kernel needs no test of bounds. */
 #ifndef LEY_BINNING_H
@@ -72,9 +72,6 @@ typedef struct binning_bytes {
 
 /* Errors: none, for a plan that binning_prepare() made. */
 binning_bytes binning_predict(const binning_plan *plan, const ley_atoms *atoms);
-
-/* The bin of the lowest point of a region, counted in regions. */
-void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3]);
 
 /* Atoms in bins. A slot is {x, y, z, q}: the position, A, from the bin's lowest corner, so that a
  * float keeps its digits wherever the bin is. Within a bin, and within the overflow of a bin, atoms
