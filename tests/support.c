@@ -22,6 +22,15 @@ void assert_ok_at(ley_status status, const ley_error *error, const char *call, c
     _fail(file, line);
 }
 
+void assert_error_at(ley_status status, ley_status expected, const ley_error *error, const char *says, bool is_all,
+                     const char *file, int line)
+{
+    if (status == expected && (is_all ? strcmp(error->message, says) == 0 : strstr(error->message, says) != NULL))
+        return;
+    print_error("%s: %s; expected %s: %s\n", ley_status_name(status), error->message, ley_status_name(expected), says);
+    _fail(file, line);
+}
+
 int support_run_group(support_group group, const char *names, const CMUnitTestFunction *tests, size_t count)
 {
     char title[512], *rest = NULL, *words = strdup(names);

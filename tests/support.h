@@ -41,12 +41,35 @@ int support_run_group(support_group group, const char *names, const CMUnitTestFu
 #define assert_ok(call) assert_ok_at((call), &error, #call, __FILE__, __LINE__)
 void assert_ok_at(ley_status status, const ley_error *error, const char *call, const char *file, int line);
 
+/* Fails the test unless the call ends with this status, and `error` has this part in its message;
+ * or is this message. */
+#define assert_error(call, status, part) assert_error_at((call), (status), &error, (part), false, __FILE__, __LINE__)
+#define assert_error_is(call, status, message) \
+    assert_error_at((call), (status), &error, (message), true, __FILE__, __LINE__)
+void assert_error_at(ley_status status, ley_status expected, const ley_error *error, const char *says, bool is_all,
+                     const char *file, int line);
+
 /* What ley_X_create() makes of these; fails the test where it cannot be made. */
 ley_atoms *support_make_atoms(size_t n, const double *position_A, const double *charge_e, const double *radius_A);
 ley_map *support_make_map(const ley_grid *grid);
 ley_points *support_make_points(int64_t n, const double *point_A);
 ley_boundary *support_make_boundary(const ley_grid *grid);
 ley_engine *support_make_engine(const char *selector);
+
+/* Options as the library has them by default. */
+#define SUPPORT_DEFAULT(kind) \
+    static inline ley_##kind support_default_##kind(void) \
+    { \
+        ley_##kind options; \
+        ley_##kind##_default(&options); \
+        return options; \
+    }
+SUPPORT_DEFAULT(run_options)
+SUPPORT_DEFAULT(direct)
+SUPPORT_DEFAULT(short_range)
+SUPPORT_DEFAULT(long_range)
+SUPPORT_DEFAULT(request)
+SUPPORT_DEFAULT(bench_options)
 
 /* n random atoms in the box [low, high]^3, charges in [-1, 1] with zero sum, some of them on points
  * of a 0.5 A grid. */
