@@ -5,9 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -366,6 +363,12 @@ void cli_expect(int code, const char *out, const char *err)
     fail();
 }
 
+void assert_has(const char *text, const char *what)
+{
+    if (strstr(text, what) == NULL)
+        fail_msg("no \'%s\' in: %.3000s", what, text);
+}
+
 void cli_expect_all(const char *const *said)
 {
     for (size_t i = 0; said[i] != NULL; i++)
@@ -382,14 +385,12 @@ static void remove_file(const char *path)
 
 int cli_prepare(void **state)
 {
-    (void)state;
     cli_write_molecule("ion.pqr", 40, 9, 1);
     return mkdir(cli_path(CLI_OUT), 0700) != 0 || mkdir(cli_path(CLI_TEMPORARY), 0700) != 0;
 }
 
 int cli_empty(void **state)
 {
-    (void)state;
     cli_each_file(CLI_OUT "/kept", remove_file);
     cli_each_file(CLI_OUT, remove_file);
     cli_each_file(CLI_TEMPORARY, remove_file);
@@ -418,8 +419,7 @@ static bool begins_with_its_name(const char *err)
 void cli_check_failures(const cli_failing *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        cli("%s", cases[i].line);
-        cli_expect(cases[i].code, NULL, cases[i].says);
+        cli_run(cases[i].code, NULL, cases[i].says, "%s", cases[i].line);
         if (last.out[0] != '\0' || !begins_with_its_name(last.err))
             fail_msg("leyden %s: says '%s', and on standard error '%s'", cases[i].line, last.out, last.err);
         cli_assert_nothing_left();

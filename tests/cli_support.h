@@ -81,6 +81,9 @@ const cli_result *cli_python(const char *script);
  * nothing is asked). */
 void cli_expect(int code, const char *out, const char *err);
 
+/* Fails the test, and shows the text, unless this stands in it. */
+void assert_has(const char *text, const char *what);
+
 /* Fails the test unless the last run printed each of these, NULL behind the last. */
 void cli_expect_all(const char *const *said);
 

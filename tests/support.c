@@ -36,6 +36,10 @@ int support_run_group(support_group group, const char *names, const CMUnitTestFu
     char title[512], *rest = NULL, *words = strdup(names);
     struct CMUnitTest *list = calloc(count, sizeof *list);
     snprintf(title, sizeof title, "%s", group.name != NULL ? group.name : "tests");
+    if (group.opened != NULL && group.device == NULL &&
+        !(group.selector != NULL ? support_open(group.selector, "a device", group.opened)
+                                 : support_open_default(group.opened)))
+        return 1;
     if (group.device != NULL) {
         snprintf(title, sizeof title, "%s on %s (%s)", group.name, group.device->name, group.selector);
         if (!support_open(group.selector, group.device->name, group.opened))
@@ -44,7 +48,7 @@ int support_run_group(support_group group, const char *names, const CMUnitTestFu
     for (size_t i = 0; i < count; i++)
         list[i] = (struct CMUnitTest){strtok_r(i == 0 ? words : NULL, ", ", &rest), tests[i], group.each, NULL, NULL};
     const int failures = _cmocka_run_group_tests(title, list, count, group.begin, group.end);
-    if (group.device != NULL)
+    if (group.opened != NULL)
         ley_engine_destroy(*group.opened);
     free(words);
     free(list);
@@ -224,22 +228,23 @@ ley_map *support_reference_map(const ley_atoms *atoms, const ley_grid *grid, dou
     return map;
 }
 
-void support_options_default(support_options *options)
+support_options support_default_options(void)
 {
     ley_direct direct;
     ley_run_options run;
     ley_direct_default(&direct);
     ley_run_options_default(&run);
-    *options = (support_options){.method = SUPPORT_DCS,
-                                 .units = direct.units,
-                                 .dielectric = direct.dielectric,
-                                 .temperature_K = direct.temperature_K,
-                                 .r_min_A = direct.r_min_A,
-                                 .math = run.math,
-                                 .sum = run.sum,
-                                 .verify_points = run.verify_points,
-                                 .verify_seed = run.verify_seed};
-    ley_short_range_default(&options->short_range);
+    support_options options = {.method = SUPPORT_DCS,
+                               .units = direct.units,
+                               .dielectric = direct.dielectric,
+                               .temperature_K = direct.temperature_K,
+                               .r_min_A = direct.r_min_A,
+                               .math = run.math,
+                               .sum = run.sum,
+                               .verify_points = run.verify_points,
+                               .verify_seed = run.verify_seed};
+    ley_short_range_default(&options.short_range);
+    return options;
 }
 
 ley_run_options support_run_options(const support_options *o)
@@ -468,8 +473,7 @@ ley_atoms *support_crowd(size_t n, const ley_grid *l, double beyond_A, unsigned 
 
 support_options support_short_range(ley_pair pair, double cutoff_A)
 {
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.method = SUPPORT_CUTOFF;
     options.short_range.pair = pair;
     options.short_range.cutoff_A = cutoff_A;

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 /* What a program's main() returns: runs these functions as tests, which have their names; with a
- * group's own name and fixtures; or as "WHAT on DEVICE" with an engine of the device that
+ * group's own name, fixtures and device; or as "WHAT on DEVICE" with an engine of the device that
  * support_on_each_device() has. */
 #define RUN_TESTS(...) RUN_GROUP(SUPPORT_GROUP(.name = "tests"), __VA_ARGS__)
 #define RUN_GROUP(group, ...) \
@@ -31,9 +31,9 @@
 typedef struct support_group {
     const char *name;
     CMFixtureFunction begin, end, each; /* before and after all; before each test */
-    const char *selector;               /* of the device whose engine is opened; NULL: none is */
-    const ley_device_info *device;
-    ley_engine **opened;
+    ley_engine **opened;                /* meanwhile; NULL: none is */
+    const char *selector;               /* of which devices; NULL: the default one alone */
+    const ley_device_info *device;      /* which one it is, for the title */
 } support_group;
 int support_run_group(support_group group, const char *names, const CMUnitTestFunction *tests, size_t count);
 
@@ -147,7 +147,7 @@ typedef struct support_options {
 } support_options;
 
 /* The library's defaults, of DCS. */
-void support_options_default(support_options *options);
+support_options support_default_options(void);
 
 /* What of these the library's functions take. */
 ley_run_options support_run_options(const support_options *options);

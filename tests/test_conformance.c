@@ -13,11 +13,6 @@
 #include "methods/registry.h"
 #include "verify/verification.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 
 /* ---- Problems -------------------------------------------------------------------------------- */
@@ -59,16 +54,14 @@ static const double least_A = 0.05;
 
 static ley_direct direct(void)
 {
-    ley_direct d;
-    ley_direct_default(&d);
+    ley_direct d = support_default_direct();
     d.r_min_A = least_A;
     return d;
 }
 
 static ley_short_range short_range(void)
 {
-    ley_short_range s;
-    ley_short_range_default(&s);
+    ley_short_range s = support_default_short_range();
     s.r_min_A = least_A;
     s.cutoff_A = 5;
     s.pair = LEY_PAIR_COULOMB;
@@ -102,8 +95,7 @@ static ley_status create_cutoff(ley_engine *on, const ley_atoms *atoms, const re
 static ley_status create_msm(ley_engine *on, const ley_atoms *atoms, const result *r, const ley_run_options *options,
                              ley_job **job, ley_error *error)
 {
-    ley_long_range l;
-    ley_long_range_default(&l);
+    ley_long_range l = support_default_long_range();
     return r->map != NULL ? ley_job_create_long_range(on, atoms, r->map, &l, options, job, error)
                           : ley_job_create_long_range_points(on, atoms, r->points, &l, options, job, error);
 }
@@ -308,8 +300,7 @@ typedef struct run {
 
 static ley_run_options usual(const problem *p)
 {
-    ley_run_options options;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.slab_planes = p->slab;
     return options;
 }
@@ -416,7 +407,6 @@ static void check_kernels(const problem *p)
 
 static void test_kernels(void **state)
 {
-    (void)state;
     for_each(check_kernels);
 }
 
@@ -460,7 +450,6 @@ static void check_slabs(const problem *p)
 
 static void test_slabs(void **state)
 {
-    (void)state;
     for_each(check_slabs);
 }
 
@@ -491,7 +480,6 @@ static void check_cancel(const problem *p)
 
 static void test_cancel(void **state)
 {
-    (void)state;
     for_each(check_cancel);
 }
 
@@ -532,7 +520,6 @@ static void check_refusals(const problem *p)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     for_each(check_refusals);
 }
 
@@ -594,8 +581,7 @@ static ley_status ask(const problem *p, double available_bytes, ley_forecast *f,
     large.job = NULL;
     if (large.result.map != NULL && status == LEY_OK) {
         assert_ok(p->create(engine, large.atoms, &large.result, &options, &large.job, &error));
-        assert_int_equal(ley_job_run(large.job, &error), LEY_ERROR_USAGE);
-        assert_string_equal(error.message, "the map has no values: it is for forecasts");
+        assert_error_is(ley_job_run(large.job, &error), LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
         ley_error_clear(&error);
     }
     end(&large);
@@ -646,7 +632,6 @@ static void check_forecast(const problem *p)
 
 static void test_forecasts(void **state)
 {
-    (void)state;
     for_each(check_forecast);
 }
 
@@ -684,7 +669,6 @@ static void check_faults(const problem *p)
 
 static void test_faults(void **state)
 {
-    (void)state;
     for_each(check_faults);
 }
 
@@ -692,7 +676,6 @@ static void test_faults(void **state)
 
 static void test_all_devices_at_once(void **state)
 {
-    (void)state;
     assert_true(support_open("all", "all devices", &engine));
     const size_t devices = ley_engine_device_count(engine);
     for (const problem *p = problems; p < problems + PROBLEMS; p++) {
@@ -749,7 +732,6 @@ static void learn_kernel(const problem *p, const char *name)
  * alone. */
 static void test_devices_share(void **state)
 {
-    (void)state;
     for (int k = 0; k < BY_FAKES; k++) {
         const problem *p = by_fakes[k];
         double *values = NULL;
@@ -780,7 +762,6 @@ static void test_devices_share(void **state)
  * nothing is left behind. */
 static void test_a_failing_device_gives_its_slabs_back(void **state)
 {
-    (void)state;
     static const struct {
         fake_plan b;
         bool known;
@@ -819,7 +800,6 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
 /* No device is left, or none is large enough: the reason is told. */
 static void test_no_device_left(void **state)
 {
-    (void)state;
     static const struct {
         fake_plan devices[2];
         size_t count;
@@ -863,7 +843,6 @@ static void test_no_device_left(void **state)
 /* Each method of the registry has a row here, and each row is of one. */
 static void test_registry(void **state)
 {
-    (void)state;
     for (const method *const *m = method_registry; *m != NULL; m++) {
         int rows = 0;
         for (const problem *p = problems; p < problems + PROBLEMS; p++)
@@ -875,17 +854,8 @@ static void test_registry(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),  cmocka_unit_test(test_slabs),     cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_forecasts), cmocka_unit_test(test_faults),
-    };
-    char group[512];
-    snprintf(group, sizeof group, "all methods on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("all methods", &engine, test_kernels, test_slabs, test_cancel, test_refusals, test_forecasts,
+                         test_faults);
 }
 
 int main(void)

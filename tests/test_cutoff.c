@@ -9,10 +9,6 @@
 #include "pair_table.h"
 #include "verify/verification.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,7 +94,6 @@ static bool suits_the_device(const int *at)
 /* Each variant, pair function, sum and kind of maths. */
 static void test_every_kernel(void **state)
 {
-    (void)state;
     const char *variant;
     pairwise p = PAIRWISE(support_variants("cutoff") + 1, PAIRS, 3, 3);
     for (p.can_be = suits_the_device; pairwise_next(&p);) {
@@ -118,7 +113,6 @@ static void test_every_kernel(void **state)
  * one that is tested, one with more numbers than a charge, each where most depends on it. */
 static void test_work_groups(void **state)
 {
-    (void)state;
     static const struct {
         const char *variant;
         ley_pair pair;
@@ -139,7 +133,6 @@ static void test_work_groups(void **state)
 /* The better sums are better, where many terms add up. */
 static void test_sums_are_worth_their_price(void **state)
 {
-    (void)state;
     const ley_grid small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {16, 8, 9}};
     ley_error error = {0};
     ley_atoms *random = support_atoms(6000, -30, 40, 2), *atoms = NULL;
@@ -230,7 +223,6 @@ static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, 
 
 static void test_overflow(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 1), *heap = in_one_place(300);
     const int64_t n = (int64_t)charged(heap);
     const struct { /* at level quick every other one */
@@ -273,7 +265,6 @@ static void test_overflow(void **state)
 /* Rows that the kernel writes, and regions that the host takes apart. */
 static void test_rows_and_regions(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 4);
     const char *variant;
     for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++) {
@@ -336,7 +327,6 @@ static void check_odd(const ley_atoms *atoms, const ley_grid *l, const support_o
 
 static void test_odd_meshes(void **state)
 {
-    (void)state;
     static const ley_grid meshes[] = {
         {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.5, 0.5), {1, 1, 1}},
         {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {1, 1, 50}},
@@ -379,7 +369,6 @@ static void assert_all_zero(const short_job *o)
 
 static void test_few_atoms(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const double far_A[] = {100, 0, 0, 0, -1e5, 3, 2, 2, -14, 20, 20, 20}, one_A[] = {0.31, 3.2, -3.3},
                  charge_e[] = {1, -2, 3, 0.5}, none_e[] = {0, 0, 0, 0}, radius_A[] = {1, 2, 1, 1.5};
@@ -434,7 +423,6 @@ static void check_distances(const ley_atoms *atoms, int pair, double end_A, doub
 /* Below and above the spacing, and so small that only atoms on points have it. */
 static void test_r_min(void **state)
 {
-    (void)state;
     static const double r_mins_A[] = {1e-6, 1e-3, 0.3, 0.8, 3};
     ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 8);
     pairwise p = PAIRWISE(5, LEY_PAIR_TAYLOR4 + 1);
@@ -446,7 +434,6 @@ static void test_r_min(void **state)
 /* Cutoffs from less than a point's distance to much more than the grid. */
 static void test_cutoffs(void **state)
 {
-    (void)state;
     static const double cutoffs_A[] = {0.2, 0.4, 1, 12, 60, 1000};
     ley_atoms *atoms = support_crowd(350, &short_job_grid, 12, 9);
     pairwise p = PAIRWISE(6, LEY_PAIR_TAYLOR4 + 1);
@@ -459,7 +446,6 @@ static void test_cutoffs(void **state)
  * and none at all. */
 static void test_screening(void **state)
 {
-    (void)state;
     static const struct {
         double kappa_per_A, r_min_A;
     } cases[] = {{0, 0.05}, {1e-3, 0.05}, {3, 0.05}, {20, 0.05}, {100, 0.05}, {100, 0.5}, {100, 1}, {100, 4}};
@@ -495,12 +481,9 @@ static void test_screening(void **state)
 /* What no float holds is right as zero: screened by exp(-200), or by exp(-100) at r_min. */
 static void test_verification_of_nothing(void **state)
 {
-    (void)state;
-    ley_error error = {0};
-    ley_atoms *far = NULL;
     const double far_A[] = {short_job_grid.origin_A[0] - 2, short_job_grid.origin_A[1], short_job_grid.origin_A[2]},
                  charge_e = 1;
-    assert_ok(ley_atoms_create(1, far_A, &charge_e, NULL, &far, &error));
+    ley_atoms *far = support_make_atoms(1, far_A, &charge_e, NULL);
     support_options options = short_job_options(LEY_PAIR_YUKAWA, NULL);
     options.short_range.kappa_per_A = 100;
     options.verify_points = 100;
@@ -516,7 +499,6 @@ static void test_verification_of_nothing(void **state)
  * fits is right. */
 static void test_tables_in_constant_memory(void **state)
 {
-    (void)state;
     const ley_device_info *info = ley_engine_device(engine, 0);
     if (support_is_quick() && support_has_vectors(engine))
         return; /* which take five seconds to compile it */
@@ -572,7 +554,6 @@ static void run_with_other_numbers(const ley_atoms *atoms, bool fault)
 
 static void test_numbers_are_arguments(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_crowd(100, &short_job_grid, short_job_cutoff_A, 1);
     run_with_other_numbers(atoms, false);
     run_with_other_numbers(atoms, true);
@@ -584,10 +565,9 @@ static void test_numbers_are_arguments(void **state)
 static void expect_refused(support_options options, ley_status wanted, const char *message)
 {
     ley_error error = {0};
-    ley_map *map = NULL;
     ley_job *job = NULL;
     ley_atoms *atoms = support_crowd(50, &short_job_grid, short_job_cutoff_A, 1);
-    assert_ok(ley_map_create(&short_job_grid, &map, &error));
+    ley_map *map = support_make_map(&short_job_grid);
     ley_status status = support_job_create(engine, atoms, map, &options, &job, &error);
     if (status == LEY_OK)
         status = ley_job_run(job, &error);
@@ -608,7 +588,6 @@ static void expect_refused(support_options options, ley_status wanted, const cha
 
 static void test_jobs_that_cannot_be(void **state)
 {
-    (void)state;
     REFUSED(LEY_ERROR_USAGE, "cutoff 5 A, must be above r_min (6 A)", o.r_min_A = 6);
     REFUSED(LEY_ERROR_USAGE, "cutoff 5 A, must be above r_min (5 A)", o.r_min_A = 5);
     REFUSED(LEY_ERROR_USAGE, "cutoff nan A", o.short_range.cutoff_A = NAN);
@@ -725,7 +704,6 @@ static pid_t start(int (*body)(part_list *list, int i), part_list *list, int i)
 
 static int body_list(part_list *list, int i)
 {
-    (void)i;
     return list_parts(list);
 }
 

@@ -5,11 +5,6 @@
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/overflow.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* the default device */
 
 static const ley_grid uneven = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {19, 13, 11}};
@@ -25,7 +20,6 @@ static void assert_right(const ley_map *map, const ley_atoms *atoms, const suppo
 /* Skewed cells, small and large, left-handed ones; along any choice of the vectors. */
 static void test_cells(void **state)
 {
-    (void)state;
     static const double cells_A[][3][3] = {
         {{13, 0, 0}, {2, 12, 0}, {-1, 3, 14}},  {{4, 1, 0}, {0, 5, 2}, {3, 0, 6}},
         {{0, 20, 0}, {20, 0, 0}, {0, 0, 20}},   {{9, 0, 0}, {8, 3, 0}, {1, 2, 11}},
@@ -52,8 +46,6 @@ static void test_cells(void **state)
 
 static ley_atoms *shuffled(const ley_atoms *atoms, unsigned seed)
 {
-    ley_error error = {0};
-    ley_atoms *made = NULL;
     const size_t n = ley_atoms_count(atoms);
     double *position_A = calloc(5 * n, sizeof *position_A), *charge_e = position_A + 3 * n,
            *radius_A = position_A + 4 * n;
@@ -70,7 +62,7 @@ static ley_atoms *shuffled(const ley_atoms *atoms, unsigned seed)
         charge_e[i] = ley_atoms_charges_e(atoms)[order[i]];
         radius_A[i] = ley_atoms_radii_A(atoms)[order[i]];
     }
-    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &made, &error));
+    ley_atoms *made = support_make_atoms(n, position_A, charge_e, radius_A);
     free(position_A);
     free(order);
     return made;
@@ -80,7 +72,6 @@ static ley_atoms *shuffled(const ley_atoms *atoms, unsigned seed)
  * the same bytes. */
 static void test_order(void **state)
 {
-    (void)state;
     const size_t bytes = (size_t)ley_grid_points(&uneven) * sizeof(float);
     ley_atoms *atoms = support_crowd(3000, &uneven, 6, 7), *other = shuffled(atoms, 8);
     for (int i = 0; i < 8; i++) {
@@ -130,9 +121,7 @@ static void add_all(const ley_atoms *atoms, const support_options *o, ley_map *m
 
 static ley_map *zeros(const ley_grid *grid)
 {
-    ley_error error = {0};
-    ley_map *map = NULL;
-    assert_ok(ley_map_create(grid, &map, &error));
+    ley_map *map = support_make_map(grid);
     memset(ley_map_values(map), 0, (size_t)ley_grid_points(grid) * sizeof(float));
     return map;
 }
@@ -141,7 +130,6 @@ static ley_map *zeros(const ley_grid *grid)
  * outside. */
 static void test_overflow_on_the_host(void **state)
 {
-    (void)state;
     static const ley_grid meshes[] = {
         {{-3.25, 1, -7}, LEY_STEPS(0.5, 0.625, 0.75), {19, 13, 11}}, {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {1, 1, 1}},
         {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {15, 4, 9}},           {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {16, 5, 3}},
@@ -173,7 +161,6 @@ static void test_overflow_on_the_host(void **state)
 /* Planes that are not asked for stay as they are, and what is there is added to. */
 static void test_planes_of_the_overflow(void **state)
 {
-    (void)state;
     const support_options options = support_short_range(LEY_PAIR_COULOMB, 5);
     const int64_t plane = uneven.n[0] * uneven.n[1], n = plane * uneven.n[2];
     ley_atoms *atoms = support_crowd(150, &uneven, 6, 10);
@@ -197,7 +184,6 @@ static void test_planes_of_the_overflow(void **state)
 /* Host threads stop, too: what they are at would take them seconds. */
 static void test_cancel_the_overflow(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const ley_grid large = {.step_A = LEY_STEPS(0.4, 0.4, 0.4), .n = {72, 72, 72}};
     support_options options = support_short_range(LEY_PAIR_TAYLOR2, 12);
@@ -205,9 +191,8 @@ static void test_cancel_the_overflow(void **state)
     options.short_range.bin_fill = 1000;
     options.short_range.overflow = LEY_PLACE_HOST;
     ley_atoms *atoms = support_atoms(400000, -2, 30, 3);
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    assert_ok(ley_map_create(&large, &map, &error));
+    ley_map *map = support_make_map(&large);
     assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
     const pthread_t thread = support_cancel_later(job, 150000);
     assert_int_equal(ley_job_run(job, &error), LEY_CANCELLED);
@@ -225,14 +210,12 @@ static void test_cancel_the_overflow(void **state)
 
 static int start(void **state)
 {
-    (void)state;
     ley_error error = {0};
     return ley_engine_create(NULL, &engine, &error) == LEY_OK ? 0 : -1;
 }
 
 static int stop(void **state)
 {
-    (void)state;
     ley_engine_destroy(engine);
     return 0;
 }

@@ -6,11 +6,6 @@
 #include "plan/forecast.h"
 #include "support.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static double need_of(const ley_need *needs, size_t count, const char *what)
 {
     for (size_t i = 0; i < count; i++)
@@ -24,15 +19,11 @@ enum { DCS, CUTOFF, MSM, METHODS };
 static ley_status create(int method, ley_engine *engine, const ley_atoms *atoms, ley_map *map, ley_job **job,
                          ley_error *error)
 {
-    ley_run_options options;
-    ley_direct direct;
-    ley_short_range range;
-    ley_long_range far;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.verify_points = 100;
-    ley_direct_default(&direct);
-    ley_short_range_default(&range);
-    ley_long_range_default(&far);
+    ley_direct direct = support_default_direct();
+    ley_short_range range = support_default_short_range();
+    ley_long_range far = support_default_long_range();
     return method == DCS      ? ley_job_create_direct(engine, atoms, map, &direct, &options, job, error)
            : method == CUTOFF ? ley_job_create_short_range(engine, atoms, map, &range, &options, job, error)
                               : ley_job_create_long_range(engine, atoms, map, &far, &options, job, error);
@@ -43,7 +34,6 @@ static ley_status create(int method, ley_engine *engine, const ley_atoms *atoms,
 /* Too large for the host, or for the device: the figures are there all the same. */
 static void test_too_large(void **state)
 {
-    (void)state;
     static const struct {
         int64_t n[3];
         ley_status status;
@@ -55,7 +45,6 @@ static void test_too_large(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int method = 0; method < METHODS; method++) {
             ley_error error = {0};
-            ley_engine *engine = NULL;
             ley_map *outline = NULL;
             ley_job *job = NULL;
             const ley_forecast *f = NULL;
@@ -63,7 +52,7 @@ static void test_too_large(void **state)
             memcpy(large.n, cases[i].n, sizeof large.n);
             const double bytes = 4.0 * (double)large.n[0] * (double)large.n[1] * (double)large.n[2];
             ley_atoms *atoms = support_atoms(100, 0, 12, 1);
-            assert_ok(ley_engine_create("0", &engine, &error));
+            ley_engine *engine = support_make_engine("0");
             assert_ok(ley_map_outline(&large, &outline, &error));
             assert_ok(create(method, engine, atoms, outline, &job, &error));
             assert_int_equal(ley_job_forecast(job, &f, &error), cases[i].status);
@@ -84,7 +73,6 @@ static void test_too_large(void **state)
 /* Devices share slabs as soon as they are there. */
 static void test_devices_together(void **state)
 {
-    (void)state;
     const device_forecast devices[] = {{.before_s = 0, .slabs_s = 3}, {.before_s = 1, .slabs_s = 6}};
     assert_true(fabs(forecast_end_s(devices, 1) - 3) < 1e-9);
     /* t / 3 + (t - 1) / 6 = 1 */
@@ -97,17 +85,16 @@ static void test_devices_together(void **state)
 /* A budget that is used up, and a buffer that is too large. */
 static void test_needs(void **state)
 {
-    (void)state;
     ley_error error = {0};
     dev_info info = {.global_bytes = 4000, .max_allocation_bytes = 1000};
     dev device = {.info = &info};
     arena empty = {.device = &device};
     device_forecast f = {.arena = &empty};
     assert_ok(forecast_need(&f, "a", 2000, 1000, &error));
-    assert_int_equal(forecast_need(&f, "b", 1001, 1001, &error), LEY_ERROR_NO_DEVICE);
-    assert_string_equal(error.message, "b: a buffer of 1001 bytes is needed, the device's largest is 1000 bytes");
-    assert_int_equal(forecast_need(&f, "c", 500, 500, &error), LEY_ERROR_NO_DEVICE);
-    assert_string_equal(error.message, "c: 500 bytes are needed, there is room for 0 bytes");
+    assert_error_is(forecast_need(&f, "b", 1001, 1001, &error), LEY_ERROR_NO_DEVICE,
+                    "b: a buffer of 1001 bytes is needed, the device's largest is 1000 bytes");
+    assert_error_is(forecast_need(&f, "c", 500, 500, &error), LEY_ERROR_NO_DEVICE,
+                    "c: 500 bytes are needed, there is room for 0 bytes");
     assert_int_equal(f.need_count, 3);
     assert_true(f.bytes == 3501);
     forecast_before(&f, "upload", 1);
@@ -121,8 +108,6 @@ static void test_needs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_too_large), cmocka_unit_test(test_devices_together),
-                                       cmocka_unit_test(test_needs)};
     support_leave_out_second_driver();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_too_large, test_devices_together, test_needs);
 }

@@ -9,11 +9,6 @@
 #include "spec.h"
 #include "verify/verification.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 static bool fast;          /* it is: worth giving it many pairs */
 
@@ -35,22 +30,6 @@ static const ley_solvent *const salty = &kinds[LEY_SCREENING_FOLDED].solvent;
 static const ley_grid uneven = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {13, 10, 9}};
 
 /* ---- Problems -------------------------------------------------------------------------------- */
-
-static ley_atoms *atoms_of(size_t n, const double *position_A, const double *charge_e, const double *radius_A)
-{
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
-    return atoms;
-}
-
-static ley_boundary *faces_of(const ley_grid *grid)
-{
-    ley_error error = {0};
-    ley_boundary *boundary = NULL;
-    assert_ok(ley_boundary_create(grid, &boundary, &error));
-    return boundary;
-}
 
 static ley_boundary *list_of(int64_t n, const double *point_A)
 {
@@ -74,13 +53,12 @@ static ley_boundary *list_around(const ley_grid *l, unsigned seed)
 
 static ley_boundary *around(bool list, unsigned seed)
 {
-    return list ? list_around(&uneven, seed) : faces_of(&uneven);
+    return list ? list_around(&uneven, seed) : support_make_boundary(&uneven);
 }
 
 static support_options options_of(const char *variant, ley_math math, ley_sum sum)
 {
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.variant = variant;
     options.math = math;
     options.sum = sum;
@@ -245,7 +223,6 @@ static bool is_tried(const int *at)
 /* Each variant and the default one, kinds of screening, places of points, sums and maths. */
 static void test_every_kernel(void **state)
 {
-    (void)state;
     static const struct {
         ley_math math;
         ley_sum sum;
@@ -268,7 +245,6 @@ static void test_every_kernel(void **state)
  * outside. */
 static void test_odd_faces(void **state)
 {
-    (void)state;
     static const ley_grid meshes[] = {
         {{0, 0, 0}, LEY_STEPS(1, 1, 1), {2, 2, 2}},
         {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.6, 0.7), {2, 3, 4}},
@@ -278,7 +254,7 @@ static void test_odd_faces(void **state)
     for (size_t i = 0; i < sizeof meshes / sizeof meshes[0]; i++) {
         const int64_t *n = meshes[i].n;
         ley_atoms *atoms = support_scattered(40, &meshes[i], 3, 2, 6);
-        outcome o = run(atoms, faces_of(&meshes[i]), salty, plain());
+        outcome o = run(atoms, support_make_boundary(&meshes[i]), salty, plain());
         const double off = difference(o.boundary, atoms, salty);
         if (!(off <= 1e-5))
             fail_msg("%d x %d x %d: off by %g", (int)n[0], (int)n[1], (int)n[2], off);
@@ -307,11 +283,10 @@ static void assert_each_within(const ley_boundary *boundary, const ley_atoms *at
 
 static void test_one_atom(void **state)
 {
-    (void)state;
     const double at_A[3] = {0.3, 3.1, -4.2}, charge_e = -1.5, radius_A = 2;
-    ley_atoms *atoms = atoms_of(1, at_A, &charge_e, &radius_A);
+    ley_atoms *atoms = support_make_atoms(1, at_A, &charge_e, &radius_A);
     for (int kind = LEY_SCREENING_NONE; kind <= LEY_SCREENING_FOLDED; kind++) {
-        outcome o = run(atoms, faces_of(&uneven), &kinds[kind].solvent, plain());
+        outcome o = run(atoms, support_make_boundary(&uneven), &kinds[kind].solvent, plain());
         assert_each_within(o.boundary, atoms, &kinds[kind].solvent, 1e-5);
         end(&o);
     }
@@ -325,18 +300,17 @@ static void test_one_atom(void **state)
 
 static void test_no_net_charge(void **state)
 {
-    (void)state;
     ley_atoms *random = support_scattered(300, &uneven, 4, 3, 9);
     const size_t n = ley_atoms_count(random);
     double *charge_e = calloc(n, sizeof *charge_e);
     for (size_t i = 0; i < n; i++)
         charge_e[i] = ley_atoms_charges_e(random)[i] - ley_atoms_total_charge_e(random) / (double)n;
-    ley_atoms *neutral = atoms_of(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
-    outcome o = run(neutral, faces_of(&uneven), salty, plain());
+    ley_atoms *neutral = support_make_atoms(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
+    outcome o = run(neutral, support_make_boundary(&uneven), salty, plain());
     assert_true(difference(o.boundary, neutral, salty) <= 1e-5);
     end(&o);
     memset(charge_e, 0, n * sizeof *charge_e);
-    ley_atoms *nothing = atoms_of(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
+    ley_atoms *nothing = support_make_atoms(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
     for (int list = 0; list <= 1; list++) {
         support_options options = *plain();
         options.verify_points = 50;
@@ -366,15 +340,14 @@ static ley_atoms *close_to_a_node(double distance_A, double charge_e, bool edge)
                                  uneven.origin_A[1] + (edge ? 9 : 4) * h_A[1] + 0.8 * distance_A,
                                  uneven.origin_A[2] + 3 * h_A[2]};
     const double charges_e[] = {1, 0.5, charge_e}, radii_A[] = {1, 2, 1.5};
-    return atoms_of(3, position_A, charges_e, radii_A);
+    return support_make_atoms(3, position_A, charges_e, radii_A);
 }
 
 static void test_close_atoms(void **state)
 {
-    (void)state;
     for (int edge = 0; edge <= 1; edge++) {
         ley_atoms *atoms = close_to_a_node(0.01, 1, edge);
-        outcome o = run(atoms, faces_of(&uneven), salty, plain());
+        outcome o = run(atoms, support_make_boundary(&uneven), salty, plain());
         assert_each_within(o.boundary, atoms, salty, 1e-5);
         assert_edges_agree(o.boundary);
         int exact = 0;
@@ -414,19 +387,18 @@ static void expect_refused(const ley_atoms *atoms, ley_boundary *boundary, const
 
 static void test_atoms_on_nodes(void **state)
 {
-    (void)state;
     static const double close_A[] = {0, 0.9e-6};
     for (size_t i = 0; i < 2; i++) {
         ley_atoms *atoms = close_to_a_node(close_A[i], -1, false);
         double point_A[6] = {0};
         memcpy(point_A + 3, ley_atoms_positions_A(atoms) + 6, 3 * sizeof(double));
-        expect_refused(atoms, faces_of(&uneven), "atom 3,", "node (12, 4, 3)");
+        expect_refused(atoms, support_make_boundary(&uneven), "atom 3,", "node (12, 4, 3)");
         expect_refused(atoms, list_of(2, point_A), "atom 3,", "point 2");
         ley_atoms_destroy(atoms);
     }
     ley_atoms *atoms = close_to_a_node(0, 0, true); /* without a charge: nobody minds */
     for (int kind = 0; kind < KINDS; kind++) {
-        outcome o = run(atoms, faces_of(&uneven), &kinds[kind].solvent, plain());
+        outcome o = run(atoms, support_make_boundary(&uneven), &kinds[kind].solvent, plain());
         assert_true(difference(o.boundary, atoms, &kinds[kind].solvent) <= 1e-5);
         end(&o);
     }
@@ -437,11 +409,11 @@ static void test_atoms_on_nodes(void **state)
 
 static void test_far_atoms(void **state)
 {
-    (void)state;
     const double far_A[] = {1e5, 3, -4, 7, -1e5, 2, 1e5, 1e5, 1e5, 0, 0, -1e5};
     const double near_far_A[] = {1e5, 3, -4, 7, -1e5, 2, 1e5, 1e5, 1e5, 1, 3, -5};
     const double charge_e[] = {1, 2, 1, 0.5}, radius_A[] = {1, 2, 3, 2};
-    ley_atoms *far = atoms_of(4, far_A, charge_e, radius_A), *mixed = atoms_of(4, near_far_A, charge_e, radius_A);
+    ley_atoms *far = support_make_atoms(4, far_A, charge_e, radius_A),
+              *mixed = support_make_atoms(4, near_far_A, charge_e, radius_A);
     for (int list = 0; list <= 1; list++)
         for (int kind = 0; kind < KINDS; kind++) {
             const ley_solvent *solvent = &kinds[kind].solvent;
@@ -465,7 +437,6 @@ static void test_far_atoms(void **state)
  * is right. */
 static void test_huge_radii(void **state)
 {
-    (void)state;
     static const double radii_A[] = {60, 75, 85, 90, 100, 130, 400, 650, 800, 5000, 1e8};
     const double at_A[3] = {-0.1, 3.9, -4.1}, charge_e = 1;
     const ley_solvent *solvent = &kinds[LEY_SCREENING_WIDE].solvent;
@@ -473,9 +444,9 @@ static void test_huge_radii(void **state)
         for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
             if (sum == LEY_SUM_DOUBLE && !ley_engine_device(engine, 0)->has_double)
                 continue;
-            ley_atoms *atoms = atoms_of(1, at_A, &charge_e, &radii_A[i]);
+            ley_atoms *atoms = support_make_atoms(1, at_A, &charge_e, &radii_A[i]);
             const support_options options = options_of(NULL, LEY_MATH_AUTO, (ley_sum)sum);
-            outcome o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
+            outcome o = attempt(engine, atoms, support_make_boundary(&uneven), solvent, &options);
             double largest = 0;
             for (int64_t k = 0; k < ley_boundary_points(o.boundary); k++)
                 largest = fmax(largest, reference_at(o.boundary, k, atoms, solvent));
@@ -498,13 +469,12 @@ static void test_huge_radii(void **state)
 
 static void test_many_atoms(void **state)
 {
-    (void)state;
     if (!fast)
         skip();
     const ley_grid small = {.origin_A = {-50, -50, -50}, .step_A = LEY_STEPS(12.5, 12.5, 12.5), .n = {9, 9, 9}};
     ley_atoms *atoms = support_scattered(support_is_quick() ? 100000 : 1000000, &small, 0, 2, 11);
     const double start_s = support_cpu_s();
-    outcome o = run(atoms, faces_of(&small), salty, plain());
+    outcome o = run(atoms, support_make_boundary(&small), salty, plain());
     const double seconds = support_cpu_s() - start_s;
     if (!(seconds < 60)) /* a few */
         fail_msg("took %.1f s", seconds);
@@ -521,13 +491,12 @@ static void test_many_atoms(void **state)
  * terms: the relative RMS shows it, and a double sum cures it. */
 static void test_verification_of_a_dipole(void **state)
 {
-    (void)state;
     const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
     const ley_solvent *solvent = &kinds[LEY_SCREENING_NONE].solvent;
-    ley_atoms *atoms = atoms_of(2, position_A, charge_e, NULL);
+    ley_atoms *atoms = support_make_atoms(2, position_A, charge_e, NULL);
     support_options options = *plain();
     options.verify_points = 1 << 20; /* all of them */
-    outcome o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
+    outcome o = attempt(engine, atoms, support_make_boundary(&uneven), solvent, &options);
     assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
     const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
     assert_true(a->passed && a->max_error <= a->tolerance && a->relative_rms > 1e-5);
@@ -537,7 +506,7 @@ static void test_verification_of_a_dipole(void **state)
          * dipole's. */
         options.sum = LEY_SUM_DOUBLE;
         options.verify_points = 0;
-        o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
+        o = attempt(engine, atoms, support_make_boundary(&uneven), solvent, &options);
         assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
         assert_true(difference(o.boundary, atoms, solvent) < 1e-10);
         end(&o);
@@ -548,12 +517,11 @@ static void test_verification_of_a_dipole(void **state)
 /* Nothing is nothing, however many times larger than a double's next to nothing. */
 static void test_verification_of_nothing(void **state)
 {
-    (void)state;
     const double position_A[] = {200, 3, -4}, charge_e = 1, radius_A = 1;
-    ley_atoms *atoms = atoms_of(1, position_A, &charge_e, &radius_A);
+    ley_atoms *atoms = support_make_atoms(1, position_A, &charge_e, &radius_A);
     support_options options = *plain();
     options.verify_points = 100;
-    outcome o = run(atoms, faces_of(&uneven), &kinds[LEY_SCREENING_WIDE].solvent, &options);
+    outcome o = run(atoms, support_make_boundary(&uneven), &kinds[LEY_SCREENING_WIDE].solvent, &options);
     assert_true(ley_job_report(o.job)->accuracy.passed);
     end(&o);
     ley_atoms_destroy(atoms);
@@ -561,7 +529,6 @@ static void test_verification_of_nothing(void **state)
 
 static void test_verification(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_scattered(200, &uneven, 4, 3, 1);
     support_options options = *plain();
     for (int list = 0; list <= 1; list++) {
@@ -584,7 +551,7 @@ static void expect_usage(const ley_solvent *solvent, const support_options *opti
     ley_error error = {0};
     ley_job *job = NULL;
     ley_atoms *atoms = support_scattered(5, &uneven, 1, 1, 1);
-    ley_boundary *boundary = faces_of(&uneven);
+    ley_boundary *boundary = support_make_boundary(&uneven);
     assert_int_equal(support_job_create_boundary(engine, atoms, boundary, solvent, options, &job, &error),
                      LEY_ERROR_USAGE);
     assert_null(job);
@@ -595,7 +562,6 @@ static void expect_usage(const ley_solvent *solvent, const support_options *opti
 
 static void test_jobs_that_cannot_be(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_solvent solvent = kinds[LEY_SCREENING_FOLDED].solvent;
     support_options options = *plain();
@@ -618,7 +584,7 @@ static void test_jobs_that_cannot_be(void **state)
     options.r_min_A = 1; /* does not matter, nor do other options of maps */
     options.dielectric = 7;
     options.units = LEY_UNITS_VOLT;
-    outcome o = run(atoms, faces_of(&uneven), salty, &options);
+    outcome o = run(atoms, support_make_boundary(&uneven), salty, &options);
     assert_true(difference(o.boundary, atoms, salty) <= 1e-5);
     assert_int_equal(ley_job_run(o.job, &error), LEY_ERROR_USAGE); /* a job runs once */
     end(&o);
@@ -631,7 +597,6 @@ static void test_jobs_that_cannot_be(void **state)
  * for it. */
 static void test_doubles_far_away(void **state)
 {
-    (void)state;
     const ley_grid far = {{-520321.4008834, 752729.3566787, -862398.7027900}, LEY_STEPS(14.9, 10.7, 13.1), {3, 5, 3}};
     const ley_solvent solvent = {.dielectric = 1, .solute_dielectric = 1, .temperature_K = 298.15};
     double position_A[20][3], charge_e[20];
@@ -641,14 +606,10 @@ static void test_doubles_far_away(void **state)
         position_A[i][2] = far.origin_A[2] + 1.3 * i + 0.02;
         charge_e[i] = 1;
     }
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    ley_boundary *boundary = NULL;
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.sum = LEY_SUM_DOUBLE;
-    assert_ok(ley_atoms_create(20, &position_A[0][0], charge_e, NULL, &atoms, &error));
-    assert_ok(ley_boundary_create(&far, &boundary, &error));
+    ley_atoms *atoms = support_make_atoms(20, &position_A[0][0], charge_e, NULL);
+    ley_boundary *boundary = support_make_boundary(&far);
     outcome o = attempt(engine, atoms, boundary, &solvent, &options);
     if (!cannot(&o, &options)) {
         assert_ok_at(o.status, &o.error, "a right boundary", __FILE__, __LINE__);

@@ -10,11 +10,6 @@
 #include "law/reference.h"
 #include "short_job.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 
 /* ---- The judge ------------------------------------------------------------------------------- */
@@ -31,7 +26,6 @@ static expression *make_expression(const char *text)
 /* Of formulas, as an expression and side by side, against differences of values. */
 static void test_slopes_of_expressions(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"q/r",
                                         "q*exp(-r/8)/r",
                                         "q*erfc(0.3*r)/r+erf(r/5)*q",
@@ -69,7 +63,6 @@ static void test_slopes_of_expressions(void **state)
 /* More than a derivative may have. */
 static void test_slope_too_long(void **state)
 {
-    (void)state;
     char text[900] = "q";
     for (int i = 0; i < 90; i++)
         strcat(text, "*sin(r)");
@@ -97,7 +90,6 @@ static reference_terms terms_of(const ley_atoms *atoms, const ley_short_range *r
 /* The judge's field against differences of the judge's potential. */
 static void test_judge(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_crowd(100, &short_job_grid, 3, 4);
     const double point_A[3] = {2.3, 3.1, 1.7}, h_A = 1e-5;
     for (int pair = -1; pair <= LEY_PAIR_EXPRESSION; pair++) {
@@ -204,7 +196,6 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
 
 static void test_functions(void **state)
 {
-    (void)state;
     const size_t n = 300;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 5);
@@ -223,7 +214,6 @@ static void test_functions(void **state)
 /* Every variant and every sum of both methods. */
 static void test_variants_and_sums(void **state)
 {
-    (void)state;
     const size_t n = 500;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 6);
@@ -249,13 +239,10 @@ static void test_variants_and_sums(void **state)
  * away, where their potential is what floats leave of it. */
 static void test_analytic(void **state)
 {
-    (void)state;
     const double position_A[] = {5, -3, 2, 5, -3, 2.5}, charge_e[] = {0.5, -0.5}, radius_A[] = {1, 1};
     const double point_A[] = {6, -1, 0, 5, -3, 2.02, 5, -3, 2, 25, -3, 2, 5, -3, -38};
-    ley_error error = {0};
     for (size_t atoms_n = 1; atoms_n <= 2; atoms_n++) {
-        ley_atoms *atoms = NULL;
-        assert_ok(ley_atoms_create(atoms_n, position_A, charge_e, radius_A, &atoms, &error));
+        ley_atoms *atoms = support_make_atoms(atoms_n, position_A, charge_e, radius_A);
         support_options options = support_short_range(LEY_PAIR_COULOMB, 100);
         options.units = LEY_UNITS_KCAL_MOL_E;
         const double C = ley_coulomb_constant(options.units, options.dielectric, options.temperature_K);
@@ -286,7 +273,6 @@ static void test_analytic(void **state)
 /* What no self-test sees the verification finds: where bins are small, and far from the origin. */
 static void test_verification_finds_faults(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_atoms(200, 0, 9, 4);
     double *point_A = points_for(atoms, 500, 6);
     for (int is_direct = 0; is_direct < 2; is_direct++) {
@@ -314,20 +300,8 @@ static void test_verification_finds_faults(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_slopes_of_expressions),
-                                       cmocka_unit_test(test_slope_too_long),
-                                       cmocka_unit_test(test_judge),
-                                       cmocka_unit_test(test_functions),
-                                       cmocka_unit_test(test_variants_and_sums),
-                                       cmocka_unit_test(test_analytic),
-                                       cmocka_unit_test(test_verification_finds_faults)};
-    char group[512];
-    snprintf(group, sizeof group, "fields at points on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("fields at points", &engine, test_slopes_of_expressions, test_slope_too_long, test_judge,
+                         test_functions, test_variants_and_sums, test_analytic, test_verification_finds_faults);
 }
 
 int main(void)

@@ -7,11 +7,6 @@
 #include "law/reference.h"
 #include "short_job.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 
 /* ---- Problems -------------------------------------------------------------------------------- */
@@ -91,7 +86,6 @@ static void check(const ley_atoms *atoms, size_t n, const double *point_A, space
 /* At level quick each function in one of the spaces, by turns. */
 static void test_functions(void **state)
 {
-    (void)state;
     const size_t n = 300;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 5);
@@ -108,7 +102,6 @@ static void test_functions(void **state)
 
 static void test_variants_and_sums(void **state)
 {
-    (void)state;
     const size_t n = 500;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 6);
@@ -133,13 +126,10 @@ static void test_variants_and_sums(void **state)
  * no point in reach of any, a single point. */
 static void test_extremes(void **state)
 {
-    (void)state;
     const double position_A[] = {0, 0, 0, 1, 1, 0, 300, -200, 100}, charge_e[] = {1, -0.5, 2}, radius_A[] = {1, 1, 1};
     const double point_A[] = {0.5, 0.5, 0.5, 300, -199, 100, 1e8, 0, -1e8, 0.3, 0, 0, -40, 0, 0};
     static const double cutoffs_A[] = {0.6, 12, 5000};
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(3, position_A, charge_e, radius_A, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(3, position_A, charge_e, radius_A);
     for (size_t i = 0; i < sizeof cutoffs_A / sizeof *cutoffs_A; i++) {
         support_options options = support_short_range(LEY_PAIR_COULOMB, cutoffs_A[i]);
         check(atoms, 5, point_A, OPEN, &options);
@@ -155,7 +145,6 @@ static void test_extremes(void **state)
 /* The same bytes, whatever pieces points are taken in, and in whatever order they come. */
 static void test_pieces_and_order(void **state)
 {
-    (void)state;
     const size_t n = 1000;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 6), *other_A = calloc(3 * n, sizeof(double));
@@ -181,18 +170,14 @@ static void test_pieces_and_order(void **state)
 
 static void test_wrong_arguments(void **state)
 {
-    (void)state;
     ley_error error = {0};
-    ley_points *points = NULL;
     ley_job *job = NULL;
     const double point_A[] = {1, 2, 3};
-    ley_run_options run;
-    ley_run_options_default(&run);
+    ley_run_options run = support_default_run_options();
     ley_atoms *atoms = support_atoms(4, 0, 8, 7);
-    assert_ok(ley_points_create(1, point_A, &points, &error));
+    ley_points *points = support_make_points(1, point_A);
     for (int i = 0; i < 5; i++) {
-        ley_short_range range;
-        ley_short_range_default(&range);
+        ley_short_range range = support_default_short_range();
         range.binning = i == 0 ? LEY_PLACE_DEVICE : LEY_PLACE_AUTO;
         range.overflow = i == 1 ? LEY_PLACE_HOST : LEY_PLACE_AUTO;
         range.transposition = i == 2 ? LEY_PLACE_HOST : LEY_PLACE_AUTO;
@@ -209,18 +194,8 @@ static void test_wrong_arguments(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions),       cmocka_unit_test(test_variants_and_sums),
-        cmocka_unit_test(test_extremes),        cmocka_unit_test(test_pieces_and_order),
-        cmocka_unit_test(test_wrong_arguments),
-    };
-    char group[512];
-    snprintf(group, sizeof group, "short-range sums at points on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("short-range sums at points", &engine, test_functions, test_variants_and_sums, test_extremes,
+                         test_pieces_and_order, test_wrong_arguments);
 }
 
 int main(void)

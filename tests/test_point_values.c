@@ -6,17 +6,7 @@
 #include "law/dcs.h"
 #include "law/reference.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
-
-static double uniform(unsigned *state)
-{
-    return rand_r(state) / (RAND_MAX + 1.0);
-}
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
@@ -28,9 +18,10 @@ static double *points_near(const ley_atoms *atoms, size_t n, double least_A, dou
     assert_non_null(point_A);
     for (size_t i = 0; i < n; i++) {
         const double *atom_A = ley_atoms_positions_A(atoms) + 3 * ((size_t)rand_r(&seed) % ley_atoms_count(atoms));
-        const double z = 2 * uniform(&seed) - 1, angle = 6.283185307179586 * uniform(&seed), across = sqrt(1 - z * z);
+        const double z = 2 * support_uniform(&seed) - 1, angle = 6.283185307179586 * support_uniform(&seed),
+                     across = sqrt(1 - z * z);
         const double towards[3] = {across * cos(angle), across * sin(angle), z};
-        const double distance_A = i < n - 20 ? least_A * pow(most_A / least_A, uniform(&seed)) : 0;
+        const double distance_A = i < n - 20 ? least_A * pow(most_A / least_A, support_uniform(&seed)) : 0;
         for (size_t axis = 0; axis < 3; axis++)
             point_A[3 * i + axis] = atom_A[axis] + distance_A * towards[axis];
     }
@@ -64,8 +55,7 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
         variants++;
     assert_true(variants > 0);
     for (size_t i = 0; i < variants + 3; i++) {
-        support_options options;
-        support_options_default(&options);
+        support_options options = support_default_options();
         options.r_min_A = r_min_A;
         options.variant = i < variants ? ley_variant_name("dcs_points", i) : NULL;
         options.sum = i < variants ? LEY_SUM_FLOAT : (ley_sum)(i - variants);
@@ -97,7 +87,6 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
  * large are within. */
 static void test_points_in_a_molecule(void **state)
 {
-    (void)state;
     static const double r_min_A[] = {1e-4, 0.05, 6, 300};
     const size_t n = support_is_quick() ? 400 : 2000;
     ley_atoms *atoms = support_atoms(500, -10, 15, 3);
@@ -114,13 +103,10 @@ static void test_points_in_a_molecule(void **state)
 /* One atom, so that no other one's term hides an error, far from the world's origin. */
 static void test_one_atom(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_atoms(1, 30000, 30001, 8);
     double *point_A = points_near(atoms, 1000, 1e-3, 300, 9);
-    ley_error error = {0};
-    ley_atoms *one = NULL;
     const double charge_e = -0.7;
-    assert_ok(ley_atoms_create(1, ley_atoms_positions_A(atoms), &charge_e, NULL, &one, &error));
+    ley_atoms *one = support_make_atoms(1, ley_atoms_positions_A(atoms), &charge_e, NULL);
     check("one atom", one, 1000, point_A, 0.05);
     check("one atom", one, 1000, point_A, 1e-3);
     ley_atoms_destroy(one);
@@ -132,12 +118,10 @@ static void test_one_atom(void **state)
  * doubles where charges cancel. */
 static void test_pieces_and_sums(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(60, 0, 8, 7), *dipole = NULL;
     double *point_A = points_near(atoms, 3000, 0.06, 9, 6);
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     support_points_job whole = support_points_run(engine, atoms, 3000, point_A, &options, false);
     assert_ok_at(whole.status, &whole.error, "whole", __FILE__, __LINE__);
     options.slab_planes = 1024;
@@ -150,7 +134,7 @@ static void test_pieces_and_sums(void **state)
 
     const double position_A[] = {100, 3.2, -4, 100.0001, 3.2, -4}, charge_e[] = {1, -1};
     assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &dipole, &error));
-    support_options_default(&options);
+    options = support_default_options();
     options.sum = LEY_SUM_AUTO;
     support_points_job o = support_points_run(engine, dipole, 3000, point_A, &options, false);
     assert_ok_at(o.status, &o.error, "auto", __FILE__, __LINE__);
@@ -170,31 +154,25 @@ static void test_pieces_and_sums(void **state)
 
 static void test_wrong_arguments(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_points *points = NULL;
     ley_job *job = NULL;
-    ley_run_options run;
-    ley_direct direct;
     const double bad_A[] = {0, 0, 0, 1, NAN, 2}, far_A[] = {0, -1.1e8, 0}, good_A[] = {1, 2, 3};
-    assert_int_equal(ley_points_create(0, good_A, &points, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "no points");
-    assert_int_equal(ley_points_create(2, bad_A, &points, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "point 2: y"));
-    assert_int_equal(ley_points_create(1, far_A, &points, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "not within 1e8 A"));
+    assert_error_is(ley_points_create(0, good_A, &points, &error), LEY_ERROR_INPUT, "no points");
+    assert_error(ley_points_create(2, bad_A, &points, &error), LEY_ERROR_INPUT, "point 2: y");
+    assert_error(ley_points_create(1, far_A, &points, &error), LEY_ERROR_INPUT, "not within 1e8 A");
     assert_null(points);
     assert_ok(ley_points_create(1, good_A, &points, &error));
     assert_true(isnan(ley_points_read_values(points)[0]) && ley_points_units(points)[0] == '\0');
     assert_memory_equal(ley_points_positions_A(points), good_A, sizeof good_A);
     char path[300];
     snprintf(path, sizeof path, "%s/nothing.csv", support_directory());
-    assert_int_equal(ley_points_write_csv(points, path, NULL, NULL, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "the value is not a number at point 1"));
+    assert_error(ley_points_write_csv(points, path, NULL, NULL, &error), LEY_ERROR_INPUT,
+                 "the value is not a number at point 1");
 
     ley_atoms *atoms = support_atoms(4, 0, 8, 7);
-    ley_run_options_default(&run);
-    ley_direct_default(&direct);
+    ley_run_options run = support_default_run_options();
+    ley_direct direct = support_default_direct();
     direct.r_min_A = 0;
     assert_int_equal(ley_job_create_direct_points(engine, atoms, points, &direct, &run, &job, &error), LEY_ERROR_USAGE);
     ley_direct_default(&direct);
@@ -217,19 +195,8 @@ static void test_wrong_arguments(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_points_in_a_molecule),
-        cmocka_unit_test(test_one_atom),
-        cmocka_unit_test(test_pieces_and_sums),
-        cmocka_unit_test(test_wrong_arguments),
-    };
-    char group[512];
-    snprintf(group, sizeof group, "potentials at points on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("potentials at points", &engine, test_points_in_a_molecule, test_one_atom,
+                         test_pieces_and_sums, test_wrong_arguments);
 }
 
 int main(void)

@@ -11,11 +11,7 @@
 #include "watch.h"
 
 #include <dirent.h>
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* A device whose calibration cannot be right is not used, and nobody finds its calibration
@@ -36,7 +32,6 @@ static void small_slabs(support_options *options)
  * two, the other one goes on. Nothing is looked for where there is nothing. */
 static void test_no_memory_for_the_slabs_reports(void **state)
 {
-    (void)state;
     device_run_realloc_replace(bounded_realloc);
     for (int i = 0; i < 3; i++) {
         fake_plan one = {.name = "A"}, two[] = {{.name = "A"}, {.name = "B"}};
@@ -62,7 +57,6 @@ static void test_no_memory_for_the_slabs_reports(void **state)
 
 static void test_wrong_roots_are_not_kept(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "A", .wrong_root = 0.001}};
     for (int healed = 0; healed < 2; healed++) {
         support_job o = fake_job_run(plans, 1, "all", healed ? fake_job_old_cache : NULL);
@@ -83,7 +77,6 @@ static void want_double(support_options *options)
 
 static void test_double_only_where_there_is_double(void **state)
 {
-    (void)state;
     fake_plan without[] = {{.name = "Single"}};
     support_job o = fake_job_run(without, 1, "all", want_double);
     assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
@@ -100,7 +93,6 @@ static void test_double_only_where_there_is_double(void **state)
 /* Nobody named a device: the fastest by its calibration; when that one fails, the next. */
 static void test_the_default_device(void **state)
 {
-    (void)state;
     fake_plan plans[] = {
         {.name = "slow", .speed = 0.5}, {.name = "fast", .speed = 4}, {.name = "middling", .speed = 2}};
     watch_patience_replace(&fake_job_patient);
@@ -128,7 +120,6 @@ static void test_the_default_device(void **state)
  * card fails, it is used. */
 static void test_processors_beside_a_card(void **state)
 {
-    (void)state;
     watch_patience_replace(&fake_job_patient);
     for (int is_small = 0; is_small < 2; is_small++)
         for (int fails = 0; fails < 2; fails++) {
@@ -154,7 +145,6 @@ static void test_processors_beside_a_card(void **state)
  * by the other one. */
 static void test_two_paths_to_a_card(void **state)
 {
-    (void)state;
     watch_patience_replace(&fake_job_patient);
     for (int fails = 0; fails < 2; fails++) {
         fake_plan plans[] = {
@@ -195,7 +185,6 @@ static void many_planes(support_options *options)
  * refused, with the numbers. */
 static void test_small_memory(void **state)
 {
-    (void)state;
     fake_plan small[] = {{.name = "small", .device_class = DEV_OTHER, .max_allocation_bytes = 64 << 10}};
     support_job o = fake_job_run(small, 1, "all", many_planes);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
@@ -203,8 +192,7 @@ static void test_small_memory(void **state)
     assert_int_equal(ley_job_report(o.job)->slab_count, 2);
     ley_map *wide = NULL;
     ley_job *job = NULL;
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     assert_ok_at(ley_map_create(&(ley_grid){{0}, LEY_STEPS(1, 1, 1), {200, 200, 1}}, &wide, &o.error), &o.error, "map",
                  __FILE__, __LINE__);
     assert_int_equal(support_job_create(o.engine, o.atoms, wide, &options, &job, NULL), LEY_OK);
@@ -219,15 +207,13 @@ static void test_small_memory(void **state)
  * verification. */
 static void test_cancel_within_a_slab(void **state)
 {
-    (void)state;
     ley_error error = {0};
     fake_plan plans[] = {{.name = "A", .constant_bytes = 1024, .delay_us = 10000}}; /* 64 atoms per launch */
     support_fresh_cache();
     fake_devices_begin(plans, 1);
     support_job o = {.atoms = support_atoms(64 * 100, 0, 8, 7)};
     const ley_grid point = {{0, 0, 0}, LEY_STEPS(1, 1, 1), {1, 1, 1}};
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.variant = "simple";
     assert_ok(ley_map_create(&point, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
@@ -247,7 +233,6 @@ static void test_cancel_within_a_slab(void **state)
  * told, with names. */
 static void test_reasons_of_a_failover(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "first", .speed = 4, .fail_launch = 7},
                          {.name = "second", .speed = 2, .fail_open = 2}};
     watch_patience_replace(&fake_job_patient);
@@ -262,7 +247,6 @@ static void test_reasons_of_a_failover(void **state)
 
 static void test_selectors(void **state)
 {
-    (void)state;
     static const struct {
         const char *selector;
         size_t devices;
@@ -305,7 +289,6 @@ static void test_selectors(void **state)
  * works. */
 static void test_two_paths_to_one_card(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "Card", .card = "pci 0000:01:00"},
                          {.name = "Other"},
                          {.name = "Card again", .card = "pci 0000:01:00"}};
@@ -335,12 +318,11 @@ static void test_two_paths_to_one_card(void **state)
 
 static void test_bad_options(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "A"}};
     support_job o = fake_job_run(plans, 1, "all", NULL);
     support_options good, bad;
     ley_job *job = NULL;
-    support_options_default(&good);
+    good = support_default_options();
 #define ASSERT_REFUSED(change) \
     bad = good; \
     bad.change; \
@@ -361,7 +343,6 @@ static void test_bad_options(void **state)
 /* Of meshes that their kernels cannot compute, too. */
 static void test_oblique_meshes_are_refused(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "A"}};
     support_job o = fake_job_run(plans, 1, "all", NULL);
     static const char complaint[] =
@@ -371,14 +352,12 @@ static void test_oblique_meshes_are_refused(void **state)
     const ley_grid turned = {.step_A = {{0, 0.5, 0}, {0.5, 0, 0}, {0, 0, 0.5}}, .n = {20, 10, 24}};
     static const support_method methods[] = {SUPPORT_DCS, SUPPORT_CUTOFF};
     static const char *const names[] = {"method dcs", "method cutoff"};
-    ley_map *map = NULL;
     ley_error error = {0};
-    assert_ok(ley_map_create(&turned, &map, &error));
+    ley_map *map = support_make_map(&turned);
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
         char message[320];
         ley_job *job = NULL;
-        support_options options;
-        support_options_default(&options);
+        support_options options = support_default_options();
         options.method = methods[i];
         assert_int_equal(support_job_create(o.engine, o.atoms, map, &options, &job, &error), LEY_ERROR_INPUT);
         snprintf(message, sizeof message, "%s%s", names[i], complaint);
@@ -394,25 +373,21 @@ static void test_oblique_meshes_are_refused(void **state)
  * not known here. */
 static void test_sizes_of_options(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "A"}};
     support_job o = fake_job_run(plans, 1, "all", NULL);
     ley_job *job = NULL;
     ley_error error = {0};
-    ley_run_options run;
-    ley_direct direct;
-    ley_short_range range;
-    ley_run_options_default(&run);
-    ley_direct_default(&direct);
-    ley_short_range_default(&range);
+    ley_run_options run = support_default_run_options();
+    ley_direct direct = support_default_direct();
+    ley_short_range range = support_default_short_range();
     for (int step = -1; step <= 1; step += 2) {
         run.size += (size_t)step;
-        assert_int_equal(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE);
-        assert_non_null(strstr(error.message, "ley_run_options is "));
+        assert_error(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE,
+                     "ley_run_options is ");
         run.size -= (size_t)step;
         direct.size += (size_t)step;
-        assert_int_equal(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE);
-        assert_non_null(strstr(error.message, "ley_direct is "));
+        assert_error(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE,
+                     "ley_direct is ");
         direct.size -= (size_t)step;
         range.size = step < 0 ? 0 : range.size + 8;
         assert_int_equal(ley_job_create_short_range(o.engine, o.atoms, o.map, &range, &run, &job, &error),
@@ -457,7 +432,6 @@ static void plant_facts(int root)
  * follow. */
 static void test_an_engine_keeps_its_facts(void **state)
 {
-    (void)state;
     char own[256], roots[2][32];
     fake_plan plans[] = {{.name = "A"}};
     support_job o = fake_job_run(plans, 1, "all", NULL);
@@ -470,8 +444,7 @@ static void test_an_engine_keeps_its_facts(void **state)
             ley_error error = {0};
             ley_engine *later = NULL;
             ley_job *job = NULL;
-            support_options options;
-            support_options_default(&options);
+            support_options options = support_default_options();
             if (anew)
                 assert_ok(ley_engine_create("all", &later, &error));
             assert_ok(support_job_create(anew ? later : o.engine, o.atoms, o.map, &options, &job, &error));
@@ -490,7 +463,6 @@ static void test_an_engine_keeps_its_facts(void **state)
 
 static void test_slab_queue(void **state)
 {
-    (void)state;
     slab_queue queue;
     slab s, t;
     slab_queue_init(&queue, 10);
@@ -522,23 +494,10 @@ static void test_slab_queue(void **state)
 int main(void)
 {
     support_fresh_cache();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_memory_for_the_slabs_reports),
-        cmocka_unit_test(test_wrong_roots_are_not_kept),
-        cmocka_unit_test(test_double_only_where_there_is_double),
-        cmocka_unit_test(test_the_default_device),
-        cmocka_unit_test(test_small_memory),
-        cmocka_unit_test(test_cancel_within_a_slab),
-        cmocka_unit_test(test_reasons_of_a_failover),
-        cmocka_unit_test(test_processors_beside_a_card),
-        cmocka_unit_test(test_two_paths_to_a_card),
-        cmocka_unit_test(test_selectors),
-        cmocka_unit_test(test_two_paths_to_one_card),
-        cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_oblique_meshes_are_refused),
-        cmocka_unit_test(test_sizes_of_options),
-        cmocka_unit_test(test_an_engine_keeps_its_facts),
-        cmocka_unit_test(test_slab_queue),
-    };
-    return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "schedule"), test_no_memory_for_the_slabs_reports,
+                     test_wrong_roots_are_not_kept, test_double_only_where_there_is_double, test_the_default_device,
+                     test_small_memory, test_cancel_within_a_slab, test_reasons_of_a_failover,
+                     test_processors_beside_a_card, test_two_paths_to_a_card, test_selectors,
+                     test_two_paths_to_one_card, test_bad_options, test_oblique_meshes_are_refused,
+                     test_sizes_of_options, test_an_engine_keeps_its_facts, test_slab_queue);
 }

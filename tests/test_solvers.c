@@ -14,11 +14,6 @@
 #include "numerics/lattice_sum.h"
 #include "pairwise.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 static dev *device;        /* the same one, for calls below the public ones; its worker thread sleeps meanwhile */
 static int device_count;   /* so far */
@@ -280,7 +275,6 @@ static bool can_be(const int *at)
 /* The same numbers as in double precision, but for floats. */
 static void test_combinations(void **state)
 {
-    (void)state;
     double worst = 0;
     int number = 0;
     const bool few = support_is_quick();
@@ -324,7 +318,6 @@ static problem thin_problem(hierarchy_solver how, int axis)
 /* Windows and neighbourhoods go round it many times. */
 static void test_thin_cells(void **state)
 {
-    (void)state;
     for (int how = 0; how < SOLVERS; how++)
         for (int axis = 0; axis < (support_is_quick() ? 1 : 3); axis++) {
             if (!is_own_turn(how))
@@ -354,7 +347,6 @@ static problem fine_problem(hierarchy_solver how, window_kind kind, int boundary
 
 static void test_exact_sums(void **state)
 {
-    (void)state;
     int number = 0;
     for (pairwise p = PAIRWISE(boundary_count(), SOLVERS); pairwise_next(&p);) {
         const bool is_fft = p.at[1] == 0;
@@ -375,7 +367,6 @@ static void test_exact_sums(void **state)
  * no further apart than they are off. */
 static void test_fft_equals_direct(void **state)
 {
-    (void)state;
     for (int i = 0; i < boundary_count(); i++) {
         double off[2], apart = 0, squares = 0;
         float values[2][MOST_POINTS];
@@ -402,7 +393,6 @@ static void test_fft_equals_direct(void **state)
 /* The same levels, the top one by all pairs of its nodes or by transforms. */
 static void test_top_level_by_transforms(void **state)
 {
-    (void)state;
     for (int i = 0; i < boundary_count(); i++) {
         float values[2][MOST_POINTS];
         double apart = 0, squares = 0;
@@ -452,7 +442,6 @@ static void run_borrowed(const solver *lender, const problem *p, float *values)
 /* Another device's potentials are as good as one's own: the same bytes. */
 static void test_borrowed_potentials(void **state)
 {
-    (void)state;
     for (int i = 0; i < boundary_count() * ALL_SOLVERS; i++) {
         float values[2][MOST_POINTS];
         solver s;
@@ -471,7 +460,6 @@ static void test_borrowed_potentials(void **state)
 /* All levels in one launch, or each in its own with weights of its own: the same bytes. */
 static void test_launches(void **state)
 {
-    (void)state;
     for (int i = 0; i < BOUNDARIES; i += i == 0 ? 3 : BOUNDARIES) {
         if (!is_own_turn(i))
             continue;
@@ -494,7 +482,6 @@ static void test_launches(void **state)
 /* A net charge along one or two periodic axes has no potential. */
 static void test_net_charges(void **state)
 {
-    (void)state;
     for (int i = 0; i < BOUNDARIES; i++) {
         const problem own = plain_problem(HIERARCHY_MULTILEVEL, boundaries[i]);
         const int dimensions = own.hierarchy.cell.dimensions;
@@ -509,7 +496,6 @@ static void test_net_charges(void **state)
 /* In three dimensions there is a background. */
 static void test_background(void **state)
 {
-    (void)state;
     for (int how = 0; how < ALL_SOLVERS; how++) {
         problem own = plain_problem(all_solvers[how], 7);
         float values[MOST_POINTS];
@@ -523,7 +509,6 @@ static void test_background(void **state)
  * for; the other way is there. */
 static void test_without_transforms(void **state)
 {
-    (void)state;
     const problem own = fine_problem(HIERARCHY_FOURIER, WINDOW_BSPLINE8, 7);
     const transfer_wish wish = wish_of(&own);
     const fft_wish other = {.library = "none"};
@@ -547,7 +532,6 @@ static void test_without_transforms(void **state)
 /* A top level, or a cutoff, of more nodes than kernels reach. */
 static void test_too_far(void **state)
 {
-    (void)state;
     for (int is_cutoff = 0; is_cutoff < 2; is_cutoff++) {
         double box_A[3][3];
         hierarchy_options o = options_of(SPLITTING_TAYLOR4, WINDOW_NODAL3, HIERARCHY_MULTILEVEL, 0, box_A);
@@ -568,7 +552,6 @@ static void test_too_far(void **state)
 
 static void test_cancelling(void **state)
 {
-    (void)state;
     const atomic_bool cancelled = true;
     for (int how = 0; how < SOLVERS; how++) {
         const problem own = fine_problem((hierarchy_solver)how, WINDOW_NODAL7, 7);
@@ -646,7 +629,6 @@ static float run_with_waves(waves *from, ley_status expected)
  * device's own, and fail the sequence where there are none. */
 static void test_long_wavelengths(void **state)
 {
-    (void)state;
     problem own = fine_problem(HIERARCHY_FOURIER, WINDOW_BSPLINE8, 7);
     ley_error error = {0};
     own.hierarchy.long_waves_per_A = 2 * M_PI / cell_length(own.hierarchy.cell.vector_A[0]) * 2.5;
@@ -690,7 +672,6 @@ static void forget_kept(void)
  * sent again. */
 static void test_kept_on_device(void **state)
 {
-    (void)state;
     const dev_info *own = device->info;
     dev_info card = *own;
     const problem p = fine_problem(HIERARCHY_FOURIER, WINDOW_NODAL7, 7),
@@ -734,17 +715,12 @@ enum { THIN = -1 };
 /* Faults of the influence function's kernel, which its self-test sees. */
 static void test_faults_of_kernels(void **state)
 {
-    (void)state;
     static const struct {
         const char *from, *to;
-    } faults[] = {{"waves.y - y", "waves.y - y - 1"},
-                  {"z < stored.z ? z", "z <= stored.z ? z"},
-                  {"plane * stored.y", "plane * stored.x"},
-                  {"f.y *= g", "f.y *= -g"},
-                  {"x >= waves.x", "x >= waves.x - 1"},
-                  {"z >= waves.z", "z >= waves.z - 1"},
-                  {"y - waves.y + 2", "y - waves.y + 1"},
-                  {"long_z > longs.z", "long_z >= longs.z"},
+    } faults[] = {{"waves.y - y", "waves.y - y - 1"},       {"z < stored.z ? z", "z <= stored.z ? z"},
+                  {"plane * stored.y", "plane * stored.x"}, {"f.y *= g", "f.y *= -g"},
+                  {"x >= waves.x", "x >= waves.x - 1"},     {"z >= waves.z", "z >= waves.z - 1"},
+                  {"y - waves.y + 2", "y - waves.y + 1"},   {"long_z > longs.z", "long_z >= longs.z"},
                   {"x <= longs.x", "x < longs.x"}};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (support_is_quick() && i % 4 != 0 && !(i > 5 && is_own_turn((int)i)))
