@@ -157,7 +157,7 @@ fi
 # Seconds that programs take, roughly, where all kernels are compiled; those that are not here are
 # short. What the last run took counts more.
 declare -A expected_s=([oclgrind]=60 [sdist]=45 [test_epilogue]=40 [test_verification]=26 [test_python]=25 [test_self_test]=24 [test_msm_devices]=24
-    [test_cuda]=22 [test_check_faults]=21 [test_cli_points]=21 [test_cli_tolerance]=21 [test_cli]=20 [test_cli_msm]=18 [test_memory]=17
+    [test_cuda]=22 [test_conformance]=20 [test_check_faults]=21 [test_cli_points]=21 [test_cli_tolerance]=21 [test_cli]=20 [test_cli_msm]=18 [test_memory]=17
     [test_bench_outputs]=16 [test_faults]=16 [test_schedule]=16 [test_solvers]=16 [test_msm]=15 [test_cli_batch]=13 [test_cli_boundary]=13
     [test_cli_maps]=13 [test_cli_msm_periodic]=13 [test_hanging]=13 [check_make]=12 [test_check]=12 [test_cli_cutoff]=12 [test_first_use]=12
     [test_msm_cancelling]=12 [test_mdh]=11 [test_point_fields]=11 [test_apbs_grids]=10 [test_cutoff]=10 [test_periodic]=10 [test_cli_files]=9

@@ -605,6 +605,28 @@ static void check_memory(const problem *p)
     ley_error_clear(&error);
 }
 
+/* More points than any memory holds: the figures are there all the same. */
+static void check_too_large(const problem *p)
+{
+    static const int64_t sizes[][3] = {{100000, 100000, 100000}, {1 << 20, 1 << 20, 8}};
+    for (size_t i = 0; i < 2 && p->target == ON_MAP; i++) {
+        ley_error error = {0};
+        const ley_run_options options = usual(p);
+        const ley_forecast *f = NULL;
+        ley_grid large = {.step_A = LEY_STEPS(1e-4, 1e-4, 1e-4)};
+        run r = {.atoms = make_atoms(p)};
+        memcpy(large.n, sizes[i], sizeof large.n);
+        assert_ok(ley_map_outline(&large, &r.result.map, &error));
+        assert_ok(p->create(engine, r.atoms, &r.result, &options, &r.job, &error));
+        assert_error(ley_job_forecast(r.job, &f, &error), LEY_ERROR_MEMORY, "not enough memory: the job would take ");
+        assert_true(sum_of(f->host_needs, f->host_need_count, "the map") ==
+                    4.0 * (double)large.n[0] * (double)large.n[1] * (double)large.n[2]);
+        assert_true(f->host_bytes > f->available_bytes && f->devices[0].need_count >= 2);
+        ley_error_clear(&error);
+        end(&r);
+    }
+}
+
 /* Nothing is computed; once is enough; and of what is too much the figures are there all the
  * same. */
 static void check_forecast(const problem *p)
@@ -628,6 +650,7 @@ static void check_forecast(const problem *p)
     end(&r);
     end(&asked);
     check_memory(p);
+    check_too_large(p);
 }
 
 static void test_forecasts(void **state)

@@ -1,74 +1,8 @@
-/* What a job is said to take before it is run: memory, pieces and seconds, held against what runs
- * take; and that nothing is computed. */
-#include "error.h"
-#include "law/accuracy.h"
-#include "memory.h"
-#include "plan/forecast.h"
+/* How forecasts add up what devices need and take; test_conformance holds those of all methods
+ * against runs. */
 #include "support.h"
 
-static double need_of(const ley_need *needs, size_t count, const char *what)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(needs[i].what, what) == 0)
-            return needs[i].bytes;
-    return 0;
-}
-
-enum { DCS, CUTOFF, MSM, METHODS };
-
-static ley_status create(int method, ley_engine *engine, const ley_atoms *atoms, ley_map *map, ley_job **job,
-                         ley_error *error)
-{
-    ley_run_options options = support_default_run_options();
-    options.verify_points = 100;
-    ley_direct direct = support_default_direct();
-    ley_short_range range = support_default_short_range();
-    ley_long_range far = support_default_long_range();
-    return method == DCS      ? ley_job_create_direct(engine, atoms, map, &direct, &options, job, error)
-           : method == CUTOFF ? ley_job_create_short_range(engine, atoms, map, &range, &options, job, error)
-                              : ley_job_create_long_range(engine, atoms, map, &far, &options, job, error);
-}
-
-/* ---- Points ---------------------------------------------------------------------------------- */
-
-/* Too large for the host, or for the device: the figures are there all the same. */
-static void test_too_large(void **state)
-{
-    static const struct {
-        int64_t n[3];
-        ley_status status;
-        const char *says;
-    } cases[] = {
-        {{100000, 100000, 100000}, LEY_ERROR_MEMORY, "not enough memory: the job would take "},
-        {{1 << 20, 1 << 20, 8}, LEY_ERROR_MEMORY, "not enough memory: the job would take "},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int method = 0; method < METHODS; method++) {
-            ley_error error = {0};
-            ley_map *outline = NULL;
-            ley_job *job = NULL;
-            const ley_forecast *f = NULL;
-            ley_grid large = {.step_A = LEY_STEPS(1e-4, 1e-4, 1e-4)};
-            memcpy(large.n, cases[i].n, sizeof large.n);
-            const double bytes = 4.0 * (double)large.n[0] * (double)large.n[1] * (double)large.n[2];
-            ley_atoms *atoms = support_atoms(100, 0, 12, 1);
-            ley_engine *engine = support_make_engine("0");
-            assert_ok(ley_map_outline(&large, &outline, &error));
-            assert_ok(create(method, engine, atoms, outline, &job, &error));
-            assert_int_equal(ley_job_forecast(job, &f, &error), cases[i].status);
-            if (strstr(error.message, cases[i].says) == NULL)
-                fail_msg("%s", error.message);
-            assert_non_null(f);
-            assert_true(need_of(f->host_needs, f->host_need_count, "the map") == bytes);
-            assert_true(f->host_bytes > f->available_bytes && f->host_bytes >= bytes);
-            assert_true(f->devices[0].need_count >= 2);
-            ley_error_clear(&error);
-            ley_job_destroy(job);
-            ley_map_destroy(outline);
-            ley_engine_destroy(engine);
-            ley_atoms_destroy(atoms);
-        }
-}
+#include "plan/forecast.h"
 
 /* Devices share slabs as soon as they are there. */
 static void test_devices_together(void **state)
@@ -108,6 +42,5 @@ static void test_needs(void **state)
 
 int main(void)
 {
-    support_leave_out_second_driver();
-    return RUN_TESTS(test_too_large, test_devices_together, test_needs);
+    return RUN_TESTS(test_devices_together, test_needs);
 }
