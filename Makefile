@@ -129,7 +129,7 @@ $(BUILD)/host/methods/cutoff/overflow.o $(BUILD)/host/schedule/host_direct.o: ow
 $(BUILD)/host/long_range/bench/lattice_serial_loop.o: own_flags := -O3 -ffast-math
 
 # What tests compute by themselves is little.
-$(BUILD)/tests/%.o: own_flags := -O1
+$(BUILD)/tests/%.o: own_flags := -O1 -Wno-unused-parameter -Wno-missing-field-initializers
 
 $(BUILD)/%.o: %.c $(BUILD)/flags | $(BUILD)/complete
 	@mkdir -p $(@D)
@@ -192,7 +192,7 @@ $(BUILD)/tests/test_pairs $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_
 $(BUILD)/tests/test_pairs: $(filter-out %/main.o,$(tool_objects))
 
 # The method that CONTRIBUTING.md makes.
-$(BUILD)/tests/tenth_method/%.o $(BUILD)/tests/test_tenth_method.o: own_flags = -Itests $(tool_cflags)
+$(BUILD)/tests/tenth_method/%.o $(BUILD)/tests/test_tenth_method.o: own_flags = -Itests -Wno-unused-parameter $(tool_cflags)
 $(BUILD)/tests/test_tenth_method: $(addprefix $(BUILD)/tests/tenth_method/,method.o rows.o) | $(BUILD)/tests/tenth_method/leyden
 
 # And the command that has it.

@@ -7,21 +7,11 @@
 #include "methods/cutoff/step_costs.h"
 #include "schedule/job.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 static dev *device;        /* the same one, for calls below the public ones; its worker thread sleeps meanwhile */
 static bool fast;          /* worth giving it many atoms */
 
 /* ---- Problems -------------------------------------------------------------------------------- */
-
-static double uniform(unsigned *state)
-{
-    return rand_r(state) / (RAND_MAX + 1.0);
-}
 
 static const ley_grid grid = {.n = {37, 26, 31}, .step_A = LEY_STEPS(0.5, 0.55, 0.45), .origin_A = {-7.3, 1000.1, 0}};
 
@@ -29,28 +19,25 @@ static const ley_grid grid = {.n = {37, 26, 31}, .step_A = LEY_STEPS(0.5, 0.55, 
  * small ball. */
 static ley_atoms *scatter(size_t n, size_t clustered, double beyond_A, unsigned seed)
 {
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
     double *position_A = calloc(4 * n, sizeof(double)), *charge_e = position_A + 3 * n;
     assert_non_null(position_A);
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
             const double length_A = (double)(grid.n[axis] - 1) * grid.step_A[axis][axis];
-            const double at_A = i < clustered ? 0.4 * length_A + 0.01 * uniform(&seed)
-                                              : (length_A + 2 * beyond_A) * uniform(&seed) - beyond_A;
+            const double at_A = i < clustered ? 0.4 * length_A + 0.01 * support_uniform(&seed)
+                                              : (length_A + 2 * beyond_A) * support_uniform(&seed) - beyond_A;
             position_A[3 * i + (size_t)axis] = grid.origin_A[axis] + at_A;
         }
-        charge_e[i] = i % 7 == 2 ? 0 : 2 * uniform(&seed) - 1;
+        charge_e[i] = i % 7 == 2 ? 0 : 2 * support_uniform(&seed) - 1;
     }
-    assert_ok(ley_atoms_create(n, position_A, charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(n, position_A, charge_e, NULL);
     free(position_A);
     return atoms;
 }
 
 static ley_short_range range_of(ley_pair pair, int depth, double fill)
 {
-    support_options o;
-    support_options_default(&o);
+    support_options o = support_default_options();
     ley_short_range range = o.short_range;
     range.pair = pair;
     range.cutoff_A = 5;
@@ -144,7 +131,6 @@ static void assert_declined(const ley_atoms *atoms, const ley_short_range *range
 
 static void test_random_boxes(void **state)
 {
-    (void)state;
     static const int depths[] = {1, 3, 8, 8, 16, 33};
     static const double fills[] = {0.5, 0.75, 0.75, 4, 1, 2}; /* 4: most bins overflow */
     int64_t overflow = 0;
@@ -190,7 +176,6 @@ static void test_images(void **state)
 /* Those of the caller's functions that charges multiply. */
 static void test_expressions(void **state)
 {
-    (void)state;
     ley_short_range range = range_of(LEY_PAIR_EXPRESSION, 8, 0.75);
     range.expression = "q*(1/r-r2/cutoff^3)";
     ley_atoms *atoms = scatter(600, 0, 4, 17);
@@ -204,7 +189,6 @@ static void test_expressions(void **state)
 
 static void test_clusters(void **state)
 {
-    (void)state;
     for (size_t clustered = 6; clustered <= 128; clustered = 2 * clustered + 1) {
         const ley_short_range range = range_of(LEY_PAIR_TAYLOR2, 8, 1);
         ley_atoms *atoms = scatter(700, clustered, 3, (unsigned)clustered);
@@ -216,16 +200,13 @@ static void test_clusters(void **state)
 
 static void test_few_atoms(void **state)
 {
-    (void)state;
-    ley_error error = {0};
     const ley_short_range range = range_of(LEY_PAIR_COULOMB, 8, 0.75);
     const double near_A[] = {-7.3, 1000.1, 0}, far_A[] = {-7.3, 1000.1, 40}, one = 1, none = 0;
     const struct {
         const double *position_A, *charge_e;
     } cases[] = {{near_A, &one}, {far_A, &one}, {near_A, &none}, {far_A, &none}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ley_atoms *atoms = NULL;
-        assert_ok(ley_atoms_create(1, cases[i].position_A, cases[i].charge_e, NULL, &atoms, &error));
+        ley_atoms *atoms = support_make_atoms(1, cases[i].position_A, cases[i].charge_e, NULL);
         assert_int_equal(assert_same_bins(atoms, &grid, &range), 0);
         ley_atoms_destroy(atoms);
     }
@@ -238,7 +219,6 @@ static void test_few_atoms(void **state)
  * elsewhere. */
 static void test_walls(void **state)
 {
-    (void)state;
     ley_error error = {0};
     enum { N = 1200 };
     const ley_grid l = {.n = {30, 30, 30}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
@@ -252,7 +232,7 @@ static void test_walls(void **state)
         charge_e[i] = 1 - 2 * (i % 2);
         for (int axis = 0; axis < 3; axis++) {
             const double walls[] = {-p.plan.reach_A, 14.5 + p.plan.reach_A,
-                                    floor(20 * uniform(&seed) - 5) * p.plan.side_A[axis]};
+                                    floor(20 * support_uniform(&seed) - 5) * p.plan.side_A[axis]};
             const double at_A = walls[i % 40 < 4 ? i % 2 : 2];
             position_A[3 * i + axis] = i % 3 == 0 ? at_A : nextafter(at_A, i % 3 == 1 ? 1e9 : -1e9);
         }
@@ -268,7 +248,6 @@ static void test_walls(void **state)
 
 static void test_declined(void **state)
 {
-    (void)state;
     ley_short_range range = range_of(LEY_PAIR_TAYLOR3, 8, 0.75);
     ley_atoms *atoms = scatter(900, 200, 3, 8);
     assert_declined(atoms, &range, "a bin holds more than 128 atoms");
@@ -297,7 +276,6 @@ static void test_declined(void **state)
 /* A kernel with a fault does not pass its test, and the host bins. */
 static void test_wrong_kernels(void **state)
 {
-    (void)state;
     static const struct {
         const char *kernel, *from, *to;
     } faults[] = {
@@ -346,8 +324,7 @@ static outcome compute(ley_engine *on, const ley_atoms *atoms, const ley_short_r
     ley_error error = {0};
     outcome o;
     ley_job *job = NULL;
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.method = SUPPORT_CUTOFF;
     options.short_range = *range;
     options.short_range.binning = binning;
@@ -412,7 +389,6 @@ static void assert_equal_maps(ley_engine *on, const ley_atoms *atoms, ley_short_
 
 static void test_maps(void **state)
 {
-    (void)state;
     const size_t n = fast ? 4000 : 500;
     ley_atoms *atoms = scatter(n, 40, 5, 21), *crowd = scatter(n, 200, 5, 22);
     for (int pair = LEY_PAIR_COULOMB; pair <= LEY_PAIR_DISTANCE_DIELECTRIC; pair++)
@@ -436,7 +412,6 @@ static void test_maps(void **state)
 
 static void test_order_of_atoms(void **state)
 {
-    (void)state;
     ley_error error = {0};
     enum { N = 500 };
     ley_atoms *atoms = scatter(N, 40, 4, 31), *turned = NULL;
@@ -463,7 +438,6 @@ static void test_order_of_atoms(void **state)
 
 static void test_all_devices_at_once(void **state)
 {
-    (void)state;
     ley_engine *all = NULL;
     ley_error error = {0};
     assert_ok(ley_engine_create("all", &all, &error));
@@ -492,13 +466,11 @@ static void test_all_devices_at_once(void **state)
 /* Where bins go when nothing is asked for: by predicted cost, on cards beside the host only. */
 static void test_plan(void **state)
 {
-    (void)state;
     static const dev_backend nowhere = {.name = "nowhere", .common_options = ""};
     const dev_info card = {.backend = &nowhere, .device_class = DEV_GPU, .has_double = true};
     dev_info infos[2] = {card, card};
     const device_view devices[2] = {{.info = &infos[0]}, {.info = &infos[1]}};
-    ley_run_options options;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     const job_view job = {.options = &options, .device_count = 2, .devices = devices};
     ley_atoms *few = scatter(1000, 0, 3, 1), *many = scatter(2000000, 0, 3, 1);
     const ley_short_range range = range_of(LEY_PAIR_TAYLOR2, 8, 0.75), radii = range_of(LEY_PAIR_BUCKINGHAM, 8, 0.75);

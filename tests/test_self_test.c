@@ -38,9 +38,6 @@
 #include <CL/cl.h>
 #include <dirent.h>
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -627,17 +624,15 @@ static ley_status run_job(const subject *s, ley_error *result)
 {
     ley_error error = {0};
     const ley_grid grid = {.n = {20, 20, 700}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .origin_A = {-5, -5, -175}};
-    support_options o;
-    support_options_default(&o);
+    support_options o = support_default_options();
     o.variant = s->variant;
     o.sum = (ley_sum)s->sum;
     o.slab_planes = 700;
     if (o.verify_points == 0)
         o.verify_points = 1000;
     ley_atoms *atoms = support_atoms(4, -5, 5, 1);
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_map *map = support_make_map(&grid);
     assert_ok(support_job_create(engine, atoms, map, &o, &job, &error));
     const ley_status status = ley_job_run(job, result);
     ley_job_destroy(job);
@@ -723,7 +718,6 @@ static void test_subject(void **state)
 /* Texts that faults replace stand in the sources. */
 static void test_texts(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SUBJECTS; i++)
         for (size_t k = 0; k < subjects[i].fault_count; k++)
             assert_true(is_there(".", &subjects[i].faults[k], 0));

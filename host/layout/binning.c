@@ -317,14 +317,6 @@ void binning_first_point_A(const binning_plan *plan, const int64_t region[3], do
     }
 }
 
-void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3])
-{
-    double first_A[3];
-    binning_first_point_A(plan, region, first_A);
-    for (int axis = 0; axis < 3; axis++)
-        bin[axis] = plan->origin_bin[axis] + (int64_t)floor(first_A[axis] / plan->side_A[axis]);
-}
-
 /* ---- Filling --------------------------------------------------------------------------------- */
 
 /* Bins are filled in two steps, for writing each atom straight to its bin would touch all of the

@@ -4,7 +4,7 @@
  * Bins are boxes along x, y and z, whatever the grid's steps are; one of them has its lowest corner
  * on the grid's origin. Bin (i, j, k) is number (k n_y + j) n_x + i. A region is region[0] x
  * region[1] x region[2] grid points; of an oblique grid it is looked at as the box around these.
- * Around the bin that a region's first point lies in ("home", binning_home()), bins from
+ * Around the bin that a region's first point lies in ("home"), bins from
  * home - below to home + above hold all atoms within the cutoff of the region's points, and all of
  * these bins exist, for every region: a kernel needs no test of bounds. */
 #ifndef LEY_BINNING_H
@@ -90,9 +90,6 @@ ley_status binning_find_images(const binning_plan *plan, size_t atoms, binning_i
 
 /* The first point of a region, counted in regions, from the grid's origin. */
 void binning_first_point_A(const binning_plan *plan, const int64_t region[3], double point_A[3]);
-
-/* The bin of the first point of a region, counted in regions. */
-void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3]);
 
 /* Atoms in bins. A slot is {x, y, z, q}: the position, A, from the bin's lowest corner, so that a
  * float keeps its digits wherever the bin is. Within a bin, and within the overflow of a bin, atoms

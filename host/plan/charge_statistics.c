@@ -706,8 +706,8 @@ static void look_at_strong(const pass *p, const ley_long_range *range, charge_st
             s->strong_e2 += charge_e[atom[i]] * charge_e[atom[i]];
 }
 
-ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid,
-                                         const ley_long_range *range, charge_statistics *made, ley_error *error)
+ley_status charge_statistics_make(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid,
+                                  const ley_long_range *range, charge_statistics *made, ley_error *error)
 {
     charge_statistics s = {.points = (double)(points != NULL ? ley_points_count(points) : ley_grid_points(grid))};
     cell c;
@@ -733,12 +733,6 @@ ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_point
     if (status == LEY_OK)
         *made = s;
     return status;
-}
-
-ley_status charge_statistics_make(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
-                                  charge_statistics *made, ley_error *error)
-{
-    return charge_statistics_make_points(atoms, NULL, grid, range, made, error);
 }
 
 double charge_statistics_square_e2(const charge_statistics *s, double edge_A)
