@@ -187,9 +187,7 @@ $(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust -Wl,--
 $(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=coordinates_are_many
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
 
-# The command's options for short-range sums, with all that they need.
-$(BUILD)/tests/test_pairs $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_files: own_libs = $(tool_libs)
-$(BUILD)/tests/test_pairs: $(filter-out %/main.o,$(tool_objects))
+$(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_files: own_libs = $(tool_libs)
 
 # The method that CONTRIBUTING.md makes.
 $(BUILD)/tests/tenth_method/%.o $(BUILD)/tests/test_tenth_method.o: own_flags = -Itests $(tool_cflags)

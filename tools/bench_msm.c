@@ -37,7 +37,7 @@ static const option_block options = OPTION_BLOCK(rows, msm_bench_values, NULL);
 static bool is_chosen(const parsed_arguments *arguments)
 {
     ley_long_range range;
-    return mesh_options_take(arguments, &range) != 0 || bench_tolerances_of(arguments)->n > 0;
+    return option_take_given(arguments, "ley_long_range", &range) != 0 || bench_tolerances_of(arguments)->n > 0;
 }
 
 static int check(const parsed_arguments *arguments)
@@ -60,7 +60,8 @@ static void set_choice(const parsed_arguments *arguments, ley_bench_options *to)
     to->preset = "chosen";
     to->tolerances = tolerances->value;
     to->tolerance_count = tolerances->n;
-    to->fixed = mesh_options_take(arguments, &to->range) | (to->cutoff_A > 0 ? (unsigned)LEY_FIX_CUTOFF : 0);
+    to->fixed =
+        option_take_given(arguments, "ley_long_range", &to->range) | (to->cutoff_A > 0 ? (unsigned)LEY_FIX_CUTOFF : 0);
 }
 
 static void set(const parsed_arguments *arguments, ley_bench_options *to)

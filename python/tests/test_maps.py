@@ -111,7 +111,7 @@ def test_what_may_be_meant_otherwise(tmp_path, made):
 ])
 def test_the_bytes_of_the_command(files, atoms, grid, engine, command, method, words, arguments):
     command("map", files / "a.pqr", "-o", files / "c.raw", *on_the_grid("--method", method, *words),
-            "--slab-planes", 1, "--json", files / "c.json")
+            "--slab", 1, "--json", files / "c.json")
     made = leyden.map(atoms, grid, method=method, engine=engine, slab_planes=1,
                       plan=json.loads((files / "c.json").read_text()), **arguments)
     made.save(files / "p.raw")
@@ -176,7 +176,7 @@ def test_meshes_without_a_tolerance_are_the_commands(files, atoms, grid, engine,
 
 def test_the_file_of_the_command(files, atoms, engine, command):
     command("map", files / "a.pqr", "-o", files / "c.dx", "--device", "cpu", "--spacing", 1, "--padding", 4,
-            "--slab-planes", 1)
+            "--slab", 1)
     leyden.map(atoms, spacing=1, padding=4, slab_planes=1, engine=engine).save(files / "p.dx")
     assert body(files / "c.dx") == body(files / "p.dx")
     said, right = ([line for line in (files / name).read_text().split("\n") if line.startswith("#")]
@@ -208,7 +208,7 @@ def test_the_plan_of_a_report(files, atoms, grid, engine, command):
     assert np.array_equal(first.values, again.values)
     with pytest.raises(leyden.UsageError, match="plan"):
         leyden.map(atoms, grid, method="dcs", plan=first.report, engine=engine)
-    command("map", files / "a.pqr", "-o", files / "m.raw", "--method", "msm", "--slab-planes", 1, "--json",
+    command("map", files / "a.pqr", "-o", files / "m.raw", "--method", "msm", "--slab", 1, "--json",
             files / "r.json", *on_the_grid())
     leyden.map(atoms, grid, method="msm", tol=None, slab_planes=1, plan=files / "r.json",
                engine=engine).save(files / "p.raw")
@@ -258,7 +258,7 @@ def test_the_field_of_a_map(files, atoms, grid, engine, command):
 
 @pytest.mark.parametrize("method", ["mdh", "sdh", "zero"])
 def test_boundaries(files, atoms, engine, command, method):
-    command("boundary", files / "a.pqr", "-o", files / "b.raw", "--bcfl", method, "--dime", "17,17,33", "--glen",
+    command("boundary", files / "a.pqr", "-o", files / "b.raw", "--bcfl", method, "--dims", "17,17,33", "--glen",
             "32,32,64", "--gcent", "0,0,0", "--ion", "0.15,1,2", "--ion", "0.15,-1,2",
             "--device", "cpu")
     found = leyden.boundary(atoms, leyden.Grid((-16, -16, -32), spacing=2, n=(17, 17, 33)), method=method,

@@ -160,7 +160,7 @@ static void write_command_page(const char *folder, const subcommand *command)
     for (size_t i = 0; i < arguments.option_count; i++) {
         const option_row *option = arguments.options[i].row;
         put_option(file, option->letter, option->name, option->kind != OPTION_FLAG ? option->value : NULL,
-                   option_describe(command, &arguments.options[i]).s);
+                   option_describe(command, &arguments.options[i], true).s);
     }
     put_option(file, 'v', "verbose", NULL, option_verbose_help);
     put_option(file, 'h', "help", NULL, option_help_help);
@@ -321,7 +321,7 @@ static void put_zsh_option(FILE *file, const subcommand *command, const parsed_o
         fprintf(file, "'(--%s --%s)'{--%s=,--%s=}'[", option->name, option->alias, option->name, option->alias);
     else
         fprintf(file, "'--%s%s[", option->name, option->kind != OPTION_FLAG ? "=" : "");
-    put_zsh_text(file, option_describe(command, parsed).s);
+    put_zsh_text(file, option_describe(command, parsed, false).s);
     fputc(']', file);
     if (option->kind != OPTION_FLAG) {
         fputc(':', file);
