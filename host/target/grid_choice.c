@@ -13,7 +13,7 @@ static const ley_parameter rows[] = {
      .one_for_all = true, .default_value = {0.5, 0.5, 0.5}, .low = 1e-6, .high = 1e8, .given = LEY_GIVEN_SPACING,
      .sentence = "distance of neighbouring points, in Angstrom", .details = "three numbers with `dims`",
      PARAMETER_ARRAY(ley_grid_options, spacing_A, 3)},
-    {.name = "dims", .former = (const char *const[]){"dime", "n", NULL}, .type = LEY_PARAMETER_INTEGER,
+    {.name = "dims", .former = (const char *const[]){"dime", NULL}, .type = LEY_PARAMETER_INTEGER,
      .value = "NX,NY,NZ", .default_value = {1, 1, 1}, .low = 1, .high = INT32_MAX, .given = LEY_GIVEN_N,
      .unset = "what the padding or the cell asks for", .sentence = "points along x, y, z",
      .details = "with `padding` over the molecule and so much more, with `cell` alone over the cell, else `spacing` "
