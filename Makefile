@@ -266,7 +266,7 @@ test: deps
 checked := $(if $(SANITIZE),$(shell BUILD=$(BUILD) TEST_LEVEL=$(TEST_LEVEL) bash tests/run.sh --list $(tests)),$(tests))
 
 ## Builds and runs the tests; TEST_LEVEL=quick|pairwise|full, TEST_JOBS=N: tests/run.sh has more.
-check: all $(checked)
+check: all $(if $(SANITIZE),,pages) $(checked)
 	@BUILD=$(BUILD) CC='$(CC)' $(if $(TEST_LEVEL),TEST_LEVEL=$(TEST_LEVEL)) bash tests/run.sh $(tests)
 
 ## Builds and tests on another architecture under QEMU, as root: from minutes to an hour each.

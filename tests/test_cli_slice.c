@@ -89,15 +89,17 @@ static void test_atoms(void **state)
 #define SLICE "slice out/a.dx --at 0 --size 300 -o out/"
     cli(SLICE "plain.png -q");
     cli(SLICE "four.png --atoms four.pqr");
+    cli_expect(0, NULL, "--atoms is called --molecule now: the next release takes that word only");
+    cli(SLICE "four.png --molecule four.pqr");
     cli_expect(0, "atoms: 3 within 1.5 A of the plane\n", NULL);
-    cli(SLICE "other.png --atoms other.pqr --json -");
+    cli(SLICE "other.png --molecule other.pqr --json -");
     cli_expect(0, "\"atoms_drawn\": 3", NULL);
-    cli(SLICE "more.png --atoms four.pqr --within 1.6");
+    cli(SLICE "more.png --molecule four.pqr --within 1.6");
     cli_expect(0, "atoms: 4 within 1.6 A of the plane\n", NULL);
     assert_true(cli_same_files("out/four.png", "out/other.png"));
     assert_false(cli_same_files("out/four.png", "out/plain.png"));
     assert_false(cli_same_files("out/four.png", "out/more.png"));
-    cli("slice out/a.dx --index 9 -o out/none.png --atoms four.pqr --within 0");
+    cli("slice out/a.dx --index 9 -o out/none.png --molecule four.pqr --within 0");
     cli_expect(0, "atoms: 0 within", NULL);
 }
 
@@ -160,8 +162,8 @@ static void test_slice_refuses(void **state)
         {"slice whole.dx -o out/a.png --limits 2,1", 1, "--limits: 2 is not below 1"},
         {"slice whole.dx -o out/a.png --limits 2 --range 1,2", 1, "--limits and --range exclude each other"},
         {"slice whole.dx -o out/a.png --limits 2 --limit 1", 1, "--limits and --limit exclude each other"},
-        {"slice whole.dx -o out/a.png --within 2", 1, "--within needs --atoms"},
-        {"slice whole.dx -o out/a.png --atoms none.pqr", 2, "none.pqr: No such file"},
+        {"slice whole.dx -o out/a.png --within 2", 1, "--within needs --molecule"},
+        {"slice whole.dx -o out/a.png --molecule none.pqr", 2, "none.pqr: No such file"},
         {"slice whole.dx -o out/a.png --difference none.dx", 2, "none.dx: No such file"},
         {"slice whole.dx -o out/a.png --difference out/a.png", 1, "is the file of the map to subtract"},
         {"slice whole.dx -o out/a.png --size 1", 1, "--size: 1 is out of range"},

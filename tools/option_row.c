@@ -91,6 +91,8 @@ option_row *option_row_make(const option_row *row, const ley_parameter *p)
 bool option_row_was(const option_row *row, const char *name, size_t length)
 {
     char former[LONGEST_NAME];
+    if (row->former != NULL && strlen(row->former) == length && strncmp(row->former, name, length) == 0)
+        return true;
     for (size_t i = 0; row->stands_for != NULL && row->stands_for->former != NULL; i++) {
         if (row->stands_for->former[i] == NULL)
             return false;

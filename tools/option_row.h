@@ -29,9 +29,10 @@ typedef struct option_reals {
 } option_reals;
 
 typedef struct option_row {
-    const char *name;  /* long name, without the dashes */
-    const char *alias; /* another word for it, as other programs have it; or NULL */
-    char letter;       /* short name, or 0 */
+    const char *name;   /* long name, without the dashes */
+    const char *alias;  /* another word for it, as other programs have it; or NULL */
+    const char *former; /* what it was called in the release before, with a remark; or NULL */
+    char letter;        /* short name, or 0 */
     option_kind kind;
     bool required;
     bool is_expert;             /* the short help leaves it out */

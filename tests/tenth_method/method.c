@@ -1,6 +1,7 @@
 #include "tenth_method/method.h"
 
 #include "bench/bench.h"
+#include "core/parameters.h"
 #include "dev_kernel.h"
 #include "engine/command_sequence.h"
 #include "error.h"
@@ -32,6 +33,17 @@ DECLARE_METHOD(squares)
 DECLARE_KERNEL(squares)
 
 const law law_squares = {.name = "squares", .number = LEY_LAW_SQUARES, .value = sum_of_squares};
+
+/* ---- Its parameters ------------------------------------------------------------------------- */
+
+static const ley_parameter parameters[] = {
+    {.name = "mean",
+     .type = LEY_PARAMETER_FLAG,
+     .sentence = "say the root of their mean, too",
+     PARAMETER_FIELD(squares_options, has_mean)},
+};
+
+static const ley_parameter_table squares_parameters = PARAMETER_TABLE(squares_options, parameters);
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
@@ -499,6 +511,7 @@ static void note(const void *context, notes *n)
 
 const method method_squares = {
     .name = "squares",
+    .parameters = &squares_parameters,
     .prepare = prepare,
     .release = release,
     .end = end_task,
