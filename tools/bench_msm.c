@@ -102,7 +102,7 @@ static void print_preset(const ley_bench_device *device, size_t first, size_t en
             pairs_s = row->kernel_s;
         else if (is_step(row, "atoms to map"))
             whole_s = row->kernel_s;
-        else if (row->launches > 0)
+        else if (ley_bench_row_figure(row, "launches") > 0)
             others_s += row->kernel_s;
     }
     if (device->rows[first].specification[0] != '\0')
@@ -184,10 +184,7 @@ static void put_json(json_t *object, const ley_bench_device *device)
         const ley_bench_row *row = &device->rows[i];
         json_t *to = json_array_get(json_object_get(object, "rows"), i);
         json_put(to, "step_s", json_number(row->kernel_s));
-        json_put(to, "launches", json_count(row->launches));
-        json_put(to, "multiply_adds", json_number(row->multiply_adds));
         json_put(to, "bytes", json_number(row->bytes));
-        json_put(to, "memory_share", json_number(row->memory_share));
     }
 }
 

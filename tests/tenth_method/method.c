@@ -492,6 +492,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
             status = bench_time(o, (double)d->points, run_once, &b, row, error);
         if (status == LEY_OK)
             status = judge(&b, &row->row.accuracy, error);
+        bench_put_figure(&row->row, "planes_per_s", (double)b.count / row->row.median_s);
         row->row.fma_share = row->row.evaluations_per_s / d->fma_per_s;
         rows_end(&b.rows);
     }
@@ -499,8 +500,17 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     return status;
 }
 
-static const bench_subject bench_squares = {
-    .choose = choose, .make = make_values, .end = free, .variant = variant, .usual = usual, .measure = measure};
+static const ley_bench_figure figures[] = {
+    {.name = "planes_per_s", .sentence = "planes that are summed in a second, median", .hangs_on_time = true},
+    {.name = NULL}};
+
+static const bench_subject bench_squares = {.figures = figures,
+                                            .choose = choose,
+                                            .make = make_values,
+                                            .end = free,
+                                            .variant = variant,
+                                            .usual = usual,
+                                            .measure = measure};
 
 static void note(const void *context, notes *n)
 {
