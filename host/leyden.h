@@ -315,6 +315,9 @@ typedef struct ley_solvent {
     const ley_ion *ions; /* the caller's */
 } ley_solvent;
 
+/* Water at 298.15 K without ions, a molecule of permittivity 2. */
+LEY_API void ley_solvent_default(ley_solvent *solvent);
+
 /* I = 1/2 sum c_i z_i^2, in mol/l. */
 LEY_API double ley_ionic_strength_M(const ley_solvent *solvent);
 
@@ -882,6 +885,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_forecast.h"
 #include "leyden_long_range.h"
 #include "leyden_map_formats.h"
+#include "leyden_parameters.h"
 #include "leyden_plan.h"
 #include "leyden_points.h"
 #include "leyden_request.h"

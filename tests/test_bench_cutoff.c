@@ -66,11 +66,12 @@ static void check_row(const ley_bench_device *d, const ley_bench_row *row)
     assert_true(row->accuracy.passed && row->accuracy.points == 500);
     assert_true(row->kernel_s > 0);
     assert_true(fabs(row->kernel_s * row->evaluations_per_s / d->pairs - 1) < 1e-12);
-    assert_true(row->hit_rate > 0 && row->hit_rate < 1);
-    assert_true(fabs(row->root_share * row->hit_rate * d->roots_per_s / row->evaluations_per_s - 1) < 1e-9);
+    assert_true(ley_bench_row_figure(row, "hit_rate") > 0 && ley_bench_row_figure(row, "hit_rate") < 1);
+    assert_true(fabs(row->root_share * ley_bench_row_figure(row, "hit_rate") * d->roots_per_s / row->evaluations_per_s -
+                     1) < 1e-9);
     assert_true(fabs(row->fma_share / row->root_share - 6 * d->roots_per_s / d->fma_per_s) <
                 1e-9 * row->fma_share / row->root_share);
-    assert_true(row->local_share >= 0);
+    assert_true(ley_bench_row_figure(row, "local_share") >= 0);
 }
 
 /* The default: pairs are those there are; most of what it computes counts; a whole job and the
@@ -88,7 +89,7 @@ static void test_default(void **state)
     assert_true(d->local_bytes_per_s > 0);
     assert_int_equal(d->row_count, 1);
     check_row(d, &d->rows[0]);
-    assert_true(d->rows[0].is_default && d->rows[0].hit_rate > 0.2);
+    assert_true(d->rows[0].is_default && ley_bench_row_figure(&d->rows[0], "hit_rate") > 0.2);
     assert_string_equal(d->whole_variant, usual());
     assert_true(d->whole_s > 0);
     if (d->device->device_class == LEY_CLASS_CPU) {
@@ -107,7 +108,9 @@ static void test_bins(void **state)
     const ley_bench_device *d = ley_bench_get(bench, 0);
     assert_int_equal(d->row_count, 1);
     check_row(d, &d->rows[0]);
-    assert_true(!d->rows[0].is_default && d->rows[0].local_share > 0 && d->rows[0].hit_rate < 0.4);
+    assert_true(ley_bench_row_figure(&d->rows[0], "no_such_figure") == 0);
+    assert_true(!d->rows[0].is_default && ley_bench_row_figure(&d->rows[0], "local_share") > 0 &&
+                ley_bench_row_figure(&d->rows[0], "hit_rate") < 0.4);
     assert_null(d->whole_variant);
     ley_bench_destroy(bench);
 }

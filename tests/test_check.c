@@ -54,9 +54,9 @@ static void test_list(void **state)
 
 static const cli_failing failing[] = {
     {"check nothing/of/the/kind", 1,
-     "there is no check, and no group of checks, 'nothing/of/the/kind' ('leyden check --list' has them all)"},
+     "there is no check, and no group of checks, 'nothing/of/the/kind' (their list has them all)"},
     {"check functions/rsqr", 1, "there is no check"},
-    {"check \"\"", 1, "there is no check, and no group of checks, '' ('leyden check --list' has them all)"},
+    {"check \"\"", 1, "there is no check, and no group of checks, '' (their list has them all)"},
     {"check --quick rsqrt kernel", 1, "'kernel'"},
     {"check kernels/dcs/nosuch-variant", 1, "no device that was checked has a case 'kernels/dcs/nosuch-variant'"},
     {"check --list kernels", 1, "--list takes no NAME"},

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LATTICE "--dime 9,8,7 --glen 30,28,33"
+#define LATTICE "--dims 9,8,7 --glen 30,28,33"
 #define SALT "--ion 0.15,1,2 --ion 0.15,-1,1.8"
 #define EXAMPLES "/usr/share/apbs/examples/"
 
@@ -32,16 +32,16 @@ static int prepare(void **state)
 static void test_help(void **state)
 {
     static const char *const said[] = {
-        "--dime NX,NY,NZ", "--glen",           "--gcent",        "--ion C,Z,R", "--bcfl KIND",
+        "--dims NX,NY,NZ", "--glen",           "--gcent",        "--ion C,Z,R", "--bcfl KIND",
         "--points FILE",   "(default: 78.54)", "(default: mdh)", "--verify N",  NULL};
     static const char *const said_of_apbs[] = {
         "INPUT [options] [-- ARGUMENTS]", "--keep DIR", "--no-run", "--force", "--boundary-tol T", "(default: auto)",
         "exit code is that of apbs",      NULL};
-    cli_run(0, "Usage: leyden boundary ATOMS -o FILE [options]", NULL, "boundary --help");
+    cli_run(0, "Usage: leyden boundary ATOMS -o FILE [options]", NULL, "boundary --help all");
     cli_expect_all(said);
     assert_null(strstr(cli("boundary --help")->out, "--tol")); /* which it does not have */
     assert_null(strstr(cli("apbs -h")->out, "--tol"));
-    cli_run(0, "Usage: leyden apbs", NULL, "apbs -h");
+    cli_run(0, "Usage: leyden apbs", NULL, "apbs -h all");
     cli_expect_all(said_of_apbs);
 }
 
@@ -51,26 +51,26 @@ static void test_wrong_options(void **state)
     static const cli_failing cases[] = {
         {"boundary", 1, "ATOMS is missing"},
         {"boundary ion.pqr " LATTICE, 1, "--output FILE is missing"},
-        {ATOMS, 1, "--dime NX,NY,NZ or --points FILE is missing"},
-        {ATOMS "--dime 9,9,9", 1, "--glen or --grid is missing"},
-        {ATOMS LATTICE " --grid 1,1,1", 1, "--glen and --grid exclude each other"},
-        {ATOMS "--dime 9,9,1 --glen 9,9,9", 1, "--dime: 1 is out of range"},
-        {ATOMS "--dime 9,9,9 --glen 9,9,0", 1, "--glen: 0 is out of range"},
+        {ATOMS, 1, "--dims NX,NY,NZ or --points FILE is missing"},
+        {ATOMS "--dims 9,9,9", 1, "--glen or --spacing is missing"},
+        {ATOMS LATTICE " --grid 1,1,1", 1, "--glen and --spacing exclude each other"},
+        {ATOMS "--dims 9,9,1 --glen 9,9,9", 1, "--dims: 1 is out of range"},
+        {ATOMS "--dims 9,9,9 --glen 9,9,0", 1, "--glen: 0 is out of range"},
         {ATOMS LATTICE " --gcent 1,2", 1, "--gcent takes 3 numbers separated by commas (X,Y,Z) or mol, not '1,2'"},
         {ATOMS LATTICE " --gcent center", 1, "or mol, not 'center'"},
         {ATOMS LATTICE " --gcent mol --gcent mol", 1, "--gcent is given twice"},
         {ATOMS LATTICE " --ion 0.1,1", 1, "--ion takes 3 numbers"},
         {ATOMS LATTICE " --ion -0.1,1,2", 1, "--ion: a concentration of -0.1 mol/l"},
         {ATOMS LATTICE " --ion 0.1,1,-2", 1, "--ion: a radius of -2 A"},
-        {ATOMS LATTICE " --sdie 0", 1, "--sdie: 0 is out of range"},
-        {ATOMS LATTICE " --temp 0", 1, "--temp: 0 is out of range"},
+        {ATOMS LATTICE " --sdie 0", 1, "--dielectric: 0 is out of range"},
+        {ATOMS LATTICE " --temperature 0", 1, "--temperature: 0 is out of range"},
         {ATOMS LATTICE " --bcfl focus", 1, "--bcfl: unknown value 'focus', it must be one of zero, sdh, mdh"},
         {ATOMS LATTICE " --format png", 1, "--format: unknown value 'png'"},
         {ATOMS LATTICE " --boundary-stride 3", 1, "--boundary-stride: unknown value '3'"},
         {ATOMS LATTICE " --boundary-stride 2", 1, "--boundary-stride: 2 does not divide the 7 intervals along y"},
         {ATOMS LATTICE " --variant tiled", 1, "--variant: 'tiled' is none of"},
         {ATOMS LATTICE " --device nosuch", 1, "no device matches \"nosuch\""},
-        {ATOMS LATTICE " --points p.txt", 1, "--points and --dime exclude each other"},
+        {ATOMS LATTICE " --points p.txt", 1, "--points and --dims exclude each other"},
         {ATOMS "--points p.txt", 1, "--points: OpenDX holds grids only"},
         {"boundary ion.pqr -o out/a.map " LATTICE, 1, "must end in .dx, .bin, .raw or .csv"},
         {"boundary ion.pqr -o out/a.csv --boundary-stride 2 " LATTICE, 1, "are for OpenDX files only"},
@@ -160,7 +160,7 @@ static void test_points(void **state)
 {
     cli_write_text("p.csv", "x,y,z\n20,3,4\n# far\n-15.5 1e1 0\n30,30,30\n");
     cli_run(0, "3 points of p.csv", NULL, "boundary ion.pqr -o out/a.csv --points p.csv --sum float");
-    cli("boundary ion.pqr -o out/b.dat --format raw --points p.csv --sdie 4 --temp 310 " SALT);
+    cli("boundary ion.pqr -o out/b.dat --format raw --points p.csv --sdie 4 --temperature 310 " SALT);
     cli_expect(0, "Debye length", NULL);
     cli_python(PYTHON_MDH "points = (20, 3, 4), (-15.5, 10, 0), (30, 30, 30)\n"
                           "rows = open('out/a.csv').read().split('\\n')[1:4]\n"
@@ -224,7 +224,7 @@ static void test_ions_that_are_not_neutral(void **state)
 static void test_an_atom_on_a_face(void **state)
 {
     cli_write_text("face.pqr", "ATOM 1 N MOL A 1 0.0 0.0 0.0 1.0 1.0\nATOM 2 N MOL A 1 5.0 1.0 2.0 1.0 1.0\n");
-    cli("boundary face.pqr -o out/a.dx --dime 11,11,11 --grid 1,1,1 --gcent 0,0,0");
+    cli("boundary face.pqr -o out/a.dx --dims 11,11,11 --grid 1,1,1 --gcent 0,0,0");
     cli_expect(2, NULL, "atom 2, at (5, 1, 2) A, lies on node (10, 6, 7) of the boundary");
     cli_assert_nothing_left();
 }
@@ -234,7 +234,7 @@ static void test_faces_through_the_molecule(void **state)
 {
     static const char warning[] = "warning: the grid cuts through the molecule: ";
     cli_write_text("pair.pqr", "ATOM 1 N MOL A 1 0.0 0.0 0.0 1.0 1.5\nATOM 2 N MOL A 1 5.0 1.0 2.0 1.0 1.5\n");
-#define CENTRED "boundary pair.pqr -o out/a.dx --gcent 0,0,0 --dime 9,9,9 "
+#define CENTRED "boundary pair.pqr -o out/a.dx --gcent 0,0,0 --dims 9,9,9 "
     const cli_result *r =
         cli(CENTRED "--glen 13.5,13.5,13.5"); /* from -6.75 to 6.75: 0.25 A beyond the second sphere */
     cli_expect(0, "written:", NULL);
@@ -255,29 +255,29 @@ static void test_strides(void **state)
 {
     static const char *const strides[] = {"1", "2", "4"};
     for (size_t i = 0; i < 3; i++) {
-        cli_run(0, NULL, NULL, ATOMS "--dime 17,9,5 --glen 40,30,35 --boundary-stride %s --quiet", strides[i]);
+        cli_run(0, NULL, NULL, ATOMS "--dims 17,9,5 --glen 40,30,35 --boundary-stride %s --quiet", strides[i]);
         ley_map *map = cli_read_map("out/a.dx");
         assert_int_equal(ley_map_grid(map)->n[0], 16 / atoi(strides[i]) + 1);
         assert_int_equal(ley_map_grid(map)->n[2], 4 / atoi(strides[i]) + 1);
         ley_map_destroy(map);
     }
-    cli(ATOMS "--dime 17,9,5 --glen 40,30,35 --boundary-stride auto --boundary-tol 1");
+    cli(ATOMS "--dims 17,9,5 --glen 40,30,35 --boundary-stride auto --boundary-tol 1");
     cli_expect(0, "stride: 4, off by", NULL);
-    cli(ATOMS "--dime 17,9,5 --glen 40,30,35 --boundary-stride auto --boundary-tol 0");
+    cli(ATOMS "--dims 17,9,5 --glen 40,30,35 --boundary-stride auto --boundary-tol 0");
     cli_expect(0, "written: out/a.dx", NULL);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
 
 static void test_the_json_report(void **state)
 {
-    cli_run(0, NULL, NULL, ATOMS LATTICE " " SALT " --verify 100 --json out/a.json --slab-rows 5");
+    cli_run(0, NULL, NULL, ATOMS LATTICE " " SALT " --verify 100 --json out/a.json --slab 5");
     cli_python(
         "import json, os\n"
         "r = json.load(open('out/a.json'))\n"
         "assert (r['command'], r['operand'], r['status'], r['exit_code']) == ('boundary', 'ion.pqr', 'LEY_OK', 0)\n"
         "o = r['options']\n"
-        "assert o['dime'] == [9, 8, 7] and o['gcent'] is None and o['bcfl'] == 'mdh' and o['sdie'] == 78.54\n"
-        "assert o['ion'] == [[0.15, 1, 2], [0.15, -1, 1.8]] and o['slab-rows'] == 5\n"
+        "assert o['dims'] == [9, 8, 7] and o['gcent'] is None and o['bcfl'] == 'mdh' and o['dielectric'] == 78.54\n"
+        "assert o['ion'] == [[0.15, 1, 2], [0.15, -1, 1.8]] and o['slab'] == 5\n"
         "assert r['points'] == 382 and r['stride'] == 1 and r['molecule']['atoms'] == 40\n"
         "assert abs(r['solvent']['debye_length_A']-7.8566) < 1e-4 and r['lattice']['dims'] == [9, 8, 7]\n"
         "d, = r['devices']\n"

@@ -190,7 +190,7 @@ static void test_refusals(void **state)
         {"map a.raw -o out/a.dx", 2,
          "a.raw: this is a map (raw float32), not a PQR file: leyden slice 'a.raw' -o NEW.png draws it"},
         {"map a.mrc.gz -o out/a.dx", 2, "a.mrc.gz: this is a map (MRC), not a PQR file"},
-        {"boundary a.mrc -o out/a.dx --dime 9,9,9 --glen 8,8,8", 2, "a.mrc: this is a map (MRC), not a PQR file"},
+        {"boundary a.mrc -o out/a.dx --dims 9,9,9 --glen 8,8,8", 2, "a.mrc: this is a map (MRC), not a PQR file"},
         {"convert ion.pqr -o out/a.dx", 1,
          "'ion.pqr' is none: leyden map 'ion.pqr' -o 'out/a.dx' computes one of a molecule"},
         {"convert a.raw -o out/a.pqr", 1,
@@ -201,9 +201,9 @@ static void test_refusals(void **state)
         {"compare a.raw \"\"", 1, "B is empty: another map"},
         {"compare a.raw not.raw", 2, "are on different grids: steps along axis 3 (0, 0, 1) and (0, 0, 1.0002) A"},
         {"compare a.raw far.raw", 2,
-         "a.raw and far.raw are on different grids: origins (-3, 2, 0.5) and (97, 2, 0.5) A (leyden compare "
-         "--interpolate"},
-        {"compare a.raw fewer.raw", 2, "grids: 17 x 12 x 9 points and 17 x 11 x 9 (leyden compare --interpolate"},
+         "a.raw and far.raw are on different grids: origins (-3, 2, 0.5) and (97, 2, 0.5) A (interpolation takes "
+         "the values"},
+        {"compare a.raw fewer.raw", 2, "grids: 17 x 12 x 9 points and 17 x 11 x 9 (interpolation takes the values"},
         {"compare a.raw far.raw --interpolate", 2, "no point of a.raw lies in the box of far.raw"},
         {"compare a.raw volt.raw", 2, "a.raw is in kT/e, and volt.raw in V"},
         {"compare a.raw zero.raw", 2, "zero.raw is 0 at all 1836 points"},

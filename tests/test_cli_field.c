@@ -11,7 +11,7 @@
 static void test_wrong_options(void **state)
 {
     static const cli_failing cases[] = {
-        {MAP "--slab-planes 4", 1, "--field and --slab-planes exclude each other"},
+        {MAP "--slab 4", 1, "--field and --slab exclude each other"},
         {MAP "--method cutoff --binning host", 1, "--field and --binning exclude each other"},
         {MAP "--method cutoff --overflow device", 1, "--field and --overflow exclude each other"},
         {MAP "--method cutoff --transposition host", 1, "--field and --transposition exclude each other"},

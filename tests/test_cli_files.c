@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define BOUNDARY "boundary ion.pqr -o out/a.dx --dime 9,8,7 --glen 30,28,33 --bcfl sdh"
+#define BOUNDARY "boundary ion.pqr -o out/a.dx --dims 9,8,7 --glen 30,28,33 --bcfl sdh"
 #define MAP "map ion.pqr -o out/a.mrc --dims 20,9,5 --spacing 0.75 --device 0"
 #define FEW(map) "map ion.pqr -o out/" map " --dims 4,2,2 --spacing 0.75 --device 0"
 

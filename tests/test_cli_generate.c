@@ -159,7 +159,7 @@ static void test_convert_refuses(void **state)
         {"convert empty.atoms -o out/a.pqr", 2, "empty.atoms: no ATOM or HETATM record"},
         {"convert packed.atoms -o out/a.pqr", 2, "packed.atoms:"},
         {"map bent.atoms -o out/a.dx", 2, "bent.atoms: damaged: its checksum is wrong"},
-        {"boundary cut.atoms -o out/a.dx --dime 9,9,9 --glen 20,20,20", 2, "cut.atoms: cut short"},
+        {"boundary cut.atoms -o out/a.dx --dims 9,9,9 --glen 20,20,20", 2, "cut.atoms: cut short"},
     };
     CLI_CHECK_FAILURES(cases);
 }
@@ -184,7 +184,7 @@ static void test_map_and_boundary_read_both_forms(void **state)
         cli("map %s -o out/map%d.dx --dims 20,9,5 --spacing 0.75 --device 0 --variant tiled8 --math standard", input,
             i);
         cli_expect(0, "written: ", NULL);
-        cli("boundary %s -o out/boundary%d.dx --dime 9,8,7 --glen 30,28,33 --bcfl sdh", input, i);
+        cli("boundary %s -o out/boundary%d.dx --dims 9,8,7 --glen 30,28,33 --bcfl sdh", input, i);
         cli_expect(0, "written: ", NULL);
     }
     assert_same_values("out/map0.dx", "out/map1.dx");

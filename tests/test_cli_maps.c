@@ -282,8 +282,8 @@ static void test_standard_output(void **state)
     cli("generate waterbox --atoms 30 -o out/w.pqr -q");
     cli("generate waterbox --atoms 30 -o - >%s", cli_path("out/straight"));
     cli_assert_same_files("out/w.pqr", "out/straight");
-    cli("boundary ion.pqr --dime 5,5,5 --glen 99,99,99 -o out/b.dx -q");
-    cli("boundary ion.pqr --dime 5,5,5 --glen 99,99,99 -o - >%s", cli_path("out/straight"));
+    cli("boundary ion.pqr --dims 5,5,5 --glen 99,99,99 -o out/b.dx -q");
+    cli("boundary ion.pqr --dims 5,5,5 --glen 99,99,99 -o - >%s", cli_path("out/straight"));
     cli_assert_same_files("out/b.dx", "out/straight");
     cli_empty(NULL);
     static const cli_failing cases[] = {

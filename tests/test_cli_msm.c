@@ -36,7 +36,7 @@ static void test_help(void **state)
                                        "2e-3",
                                        "docs/long-range.md",
                                        NULL};
-    cli_run(0, "--method METHOD", NULL, "help map");
+    cli_run(0, "--method METHOD", NULL, "help map all");
     cli_expect_all(said);
 }
 
@@ -55,11 +55,11 @@ static void test_what_is_refused(void **state)
         {MSM "--mesh-spacing nan", 1, "--mesh-spacing takes a number (A), not 'nan'"},
         {MSM "--mesh-spacing 13", 1, "mesh spacing 13 A, must be above 0 and at most the cutoff, 12 A"},
         {MSM "--mesh-spacing 0.5", 1, "a cutoff of 12 A is 24 mesh spacings of 0.5 A"},
-        {MSM "--window bspline6", 1, "makes up for: take --solver fourier, or --window nodal7"},
+        {MSM "--window bspline6", 1, "makes up for: take that solver, or the window nodal7"},
         {MSM "--window cubic", 1, "--window: unknown value 'cubic'"},
         {MSM "--splitting taylor9", 1, "--splitting: unknown value 'taylor9'"},
         {MSM "--preset paper", 1, "--preset: unknown value 'paper'"},
-        {MSM "--solver fourier --levels 2", 1, "not 2: leave --levels out, or take --solver multilevel"},
+        {MSM "--solver fourier --levels 2", 1, "not 2: leave the levels out, or take the multilevel solver"},
         {MSM "--fft vkfft", 1, "--fft is for --solver fourier and mixed"},
         {MSM "--solver auto --window nodal5 --fft vkfft", 1, "fourier and mixed, or auto with a B-spline"},
         {MSM "--solver mixed --window bspline6", 1, "mesh: the mixed solver takes nodal windows"},
@@ -70,13 +70,13 @@ static void test_what_is_refused(void **state)
         {MSM "--levels 1 --mesh-spacing 1 --spacing 2 --padding 20", 1, "1 level is too few"},
         {MSM "--levels 1 --mesh-spacing 1 --spacing 2 --padding 20", 1, "take more levels, or 0: as many as pay"},
         {MSM "--cutoff 1 --mesh-spacing 0.1 --solver fourier --window bspline4 --dims 3,3,3 --spacing 600", 2,
-         "more than a kernel can number: take a wider --mesh-spacing"},
+         "more than a kernel can number: take a wider mesh spacing"},
         {MSM "--cutoff 0.5 --mesh-spacing 0.05 --dims 3,3,3 --spacing 25", 2,
-         "more than a kernel can number: take a wider --mesh-spacing"},
+         "more than a kernel can number: take a wider mesh spacing"},
         {MSM "--periodic x --cell 10,10,10 --kappa 1e-6", 2,
          "take at least 4e-06 / A, or 0 for charges whose sum is 0"},
-        {MSM "--periodic xyz --cell 0.1,0.1,0.1", 2, "take several cells for one, or a shorter --cutoff"},
-        {MSM "--dims 3,3,3 --origin 9e8,0,0", 2, "along axis 1, which are too many: take a wider --mesh-spacing"},
+        {MSM "--periodic xyz --cell 0.1,0.1,0.1", 2, "take several cells for one, or a shorter cutoff"},
+        {MSM "--dims 3,3,3 --origin 9e8,0,0", 2, "along axis 1, which are too many: take a wider mesh spacing"},
     };
     CLI_CHECK_FAILURES(cases);
 }

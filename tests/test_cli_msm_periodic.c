@@ -45,9 +45,9 @@ static void test_help(void **state)
                                        "--kappa 1/A",
                                        "--screening-length A",
                                        NULL};
-    cli_run(0, "--method METHOD", NULL, "help map");
-    char *words = malloc(strlen(cli("help map")->out) + 1), *to = words; /* however lines are broken */
-    for (const char *from = cli("help map")->out; *from != '\0'; from++)
+    cli_run(0, "--method METHOD", NULL, "help map all");
+    char *words = malloc(strlen(cli("help map all")->out) + 1), *to = words; /* however lines are broken */
+    for (const char *from = cli("help map all")->out; *from != '\0'; from++)
         if (*from != '\n' && !(*from == ' ' && to > words && to[-1] == ' '))
             *to++ = *from;
         else if (*from == '\n' && to > words && to[-1] != ' ')

@@ -11,7 +11,7 @@
 
 #define APBS "TMPDIR=" CLI_TEMPORARY " PATH=%s:/usr/bin:/bin apbs "
 #define SOLVED "--dims 20,9,5 --spacing 0.75 --device 0"
-#define FACES "--dime 9,8,7 --glen 30,28,33 --bcfl sdh"
+#define FACES "--dims 9,8,7 --glen 30,28,33 --bcfl sdh"
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { SIGNALS = sizeof signals / sizeof *signals, PATIENCE_MS = 300000 };
@@ -220,7 +220,7 @@ static void test_signals_at_random_moments(void **state)
 {
     static const char *const lines[] = {
         "map ion.pqr -o out/a.dx --dims 90,90,60 --device 0 --json out/a.json",
-        "boundary ion.pqr -o out/a.dx --dime 129,129,65 --glen 60,60,60 --json out/a.json",
+        "boundary ion.pqr -o out/a.dx --dims 129,129,65 --glen 60,60,60 --json out/a.json",
         "map ion.pqr -o out/a.dx --dims 60,50,40 --field --device 0 --json out/a.json",
         "map ion.pqr -o out/a.csv --points many.txt --field --method msm --device 0 --json out/a.json",
         "map ion.pqr -o out/a.raw --dims 60,50,40 --method msm --device 0 --json out/a.json",

@@ -55,7 +55,7 @@ static void test_other_rates_make_another_plan_and_the_same_plan_the_same_bytes(
 /* A boundary in doubles: how many parts are added up depends on the slabs. */
 static void test_boundaries_keep_their_bytes(void **state)
 {
-#define FACES "boundary many.pqr --dime 33,33,33 --glen 60,60,60 --sum double --ion 0.15,1,2 --ion 0.15,-1,2 "
+#define FACES "boundary many.pqr --dims 33,33,33 --glen 60,60,60 --sum double --ion 0.15,1,2 --ion 0.15,-1,2 "
     const char *const thin =
         "{\"method\": \"mdh\", \"sum\": \"double\", \"devices\": [{\"device\": \"%s\", \"slab\": 7}]}";
     char *report, *name, plan[1024];
@@ -115,7 +115,7 @@ static void test_options_against_plans(void **state)
         {"--sum float", "plan.json: plan: it is for sum double, and float is asked for"},
         {"--sum compensated", "it is for sum double, and compensated is asked for"},
         {"--math native", "plan.json: plan: it is for math standard, and native is asked for"},
-        {"--slab-planes 8", "slab of opencl: a: 2, and at most 1 are asked for (slab-planes or slab-rows 8)"},
+        {"--slab 8", "slab of opencl: a: 2, and at most 1 are asked for (slab 8)"},
     };
     cli_write_text("plan.json", "{\"method\": \"cutoff\", \"math\": \"standard\", \"sum\": \"double\", \"devices\": "
                                 "[{\"device\": \"opencl: a\", \"slab\": 2}]}");
@@ -220,7 +220,7 @@ static void test_phases_are_in_the_report(void **state)
     assert_null(strstr(cli("map many.pqr --spacing 2 -o out/b.dx --json b.json")->out, "phases: "));
     cli_run(0, "phases: kernels predicted ", NULL, "map many.pqr --spacing 2 -o out/b.dx --json b.json --verbose");
     expect_in("b.json", "\"launch_atoms\": ");
-    cli_run(0, NULL, NULL, "boundary many.pqr --dime 9,9,9 --glen 60,60,60 --bcfl sdh -o out/c.raw --json c.json");
+    cli_run(0, NULL, NULL, "boundary many.pqr --dims 9,9,9 --glen 60,60,60 --bcfl sdh -o out/c.raw --json c.json");
     expect_in("c.json", "\"plan\": null");
 }
 

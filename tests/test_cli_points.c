@@ -32,12 +32,12 @@ static void test_wrong_options(void **state)
         {AT "--exclude word.txt", 2, "word.txt:2: '0' is no atom's number: they count from 1"},
         {AT "--exclude beyond.txt", 2, "beyond.txt:6: there is no atom number '50': the molecule has 40 atoms"},
         {AT "--origin 1,2,3", 1, "--points and --origin exclude each other"},
-        {AT "--slab-planes 4", 1, "--points and --slab-planes exclude each other"},
+        {AT "--slab 4", 1, "--points and --slab exclude each other"},
         {AT "--method cutoff --binning host", 1, "--points and --binning exclude each other"},
         {AT "--method cutoff --overflow device", 1, "--points and --overflow exclude each other"},
         {AT "--method cutoff --transposition host", 1, "--points and --transposition exclude each other"},
         {AT "--method cutoff --variant halves16", 1, "--variant: 'halves16' is none of group64, vector4"},
-        {AT "--method msm", 2, "which are too many: take a wider --mesh-spacing"},
+        {AT "--method msm", 2, "which are too many: take a wider mesh spacing"},
         {AT "--method msm --mesh-spacing 13", 1, "mesh spacing 13 A, must be above 0"},
         {AT "--method msm --periodic x --cell 10,10,10 --kappa 1e-6", 2, "take at least 4e-06 / A"},
         {AT "--cutoff 5", 1, "--cutoff"},
@@ -150,7 +150,7 @@ static void test_said_meshes(void **state)
         const char *options, *says;
     } cases[] = {
         {"--dims 6,5,5 --padding 4", "spacing (2.6, 2, 2) A, box 13 x 8 x 8 A from (-3, -3, -3)"},
-        {"--dime 5,5,3 --glen 8,8,8 --gcent 1,2,3", "spacing (2, 2, 4) A, box 8 x 8 x 8 A from (-3, -2, -1)"},
+        {"--dims 5,5,3 --glen 8,8,8 --gcent 1,2,3", "spacing (2, 2, 4) A, box 8 x 8 x 8 A from (-3, -2, -1)"},
         {"--dims 3,3,3 --grid 2 --fgcent mol", "spacing 2 A, box 4 x 4 x 4 A from (1.5, -1, -1)"},
         {"--dims 4,5,8 --method cutoff --periodic xyz --cell 20,20,20", "spacing (5, 4, 2.5) A"},
         {"--dims 1,1,1 --origin=-0,-0.0,0", "1 x 1 x 1 = 1 point, spacing 0.5 A, box 0 x 0 x 0 A from (0, 0, 0)\n"},
@@ -224,7 +224,7 @@ static void test_not_by_host(void **state)
     } cases[] = {
         {"--variant simple --method dcs", "the host is to do the job alone, and a kernel's variant is for devices"},
         {"--math native", "and a recipe of roots (math) is for devices"},
-        {"--slab-planes 2", "and a limit of slabs is for devices"},
+        {"--slab 2", "and a limit of slabs is for devices"},
         {"--sum compensated", "and a compensated sum is for devices"},
         {"--method msm --cutoff 10", "the host is to do the job alone, and meshes are for devices"},
         {"--method cutoff --pair q*exp(-r)/r", "and method cutoff does it on devices only where a user's function"},

@@ -75,13 +75,17 @@ static void test_atoms(void **state)
     cli_run(0, NULL, NULL, "map four.pqr -o out/a.dx --dims 30,20,10 --origin 0,0,-2 --device 0 -q");
 #define SLICE "slice out/a.dx --at 0 --size 300 -o out/"
     cli(SLICE "plain.png -q");
-    cli_run(0, "atoms: 3 within 1.5 A of the plane\n", NULL, SLICE "four.png --atoms four.pqr");
-    cli_run(0, "\"atoms_drawn\": 3", NULL, SLICE "other.png --atoms other.pqr --json -");
-    cli_run(0, "atoms: 4 within 1.6 A of the plane\n", NULL, SLICE "more.png --atoms four.pqr --within 1.6");
+    cli(SLICE "four.png --atoms four.pqr");
+    cli_expect(0, NULL, "--atoms is called --molecule now: the next release takes that word only");
+    cli(SLICE "four.png --molecule four.pqr");
+    cli_expect(0, "atoms: 3 within 1.5 A of the plane\n", NULL);
+    cli_run(0, "\"atoms_drawn\": 3", NULL, SLICE "other.png --molecule other.pqr --json -");
+    cli(SLICE "more.png --molecule four.pqr --within 1.6");
+    cli_expect(0, "atoms: 4 within 1.6 A of the plane\n", NULL);
     assert_true(cli_same_files("out/four.png", "out/other.png"));
     assert_false(cli_same_files("out/four.png", "out/plain.png"));
     assert_false(cli_same_files("out/four.png", "out/more.png"));
-    cli_run(0, "atoms: 0 within", NULL, "slice out/a.dx --index 9 -o out/none.png --atoms four.pqr --within 0");
+    cli_run(0, "atoms: 0 within", NULL, "slice out/a.dx --index 9 -o out/none.png --molecule four.pqr --within 0");
 }
 
 /* The first map less the second one, in the first one's colours. */
@@ -138,8 +142,8 @@ static void test_slice_refuses(void **state)
         {"slice whole.dx -o out/a.png --limits 2,1", 1, "--limits: 2 is not below 1"},
         {"slice whole.dx -o out/a.png --limits 2 --range 1,2", 1, "--limits and --range exclude each other"},
         {"slice whole.dx -o out/a.png --limits 2 --limit 1", 1, "--limits and --limit exclude each other"},
-        {"slice whole.dx -o out/a.png --within 2", 1, "--within needs --atoms"},
-        {"slice whole.dx -o out/a.png --atoms none.pqr", 2, "none.pqr: No such file"},
+        {"slice whole.dx -o out/a.png --within 2", 1, "--within needs --molecule"},
+        {"slice whole.dx -o out/a.png --molecule none.pqr", 2, "none.pqr: No such file"},
         {"slice whole.dx -o out/a.png --difference none.dx", 2, "none.dx: No such file"},
         {"slice whole.dx -o out/a.png --difference out/a.png", 1, "is the file of the map to subtract"},
         {"slice whole.dx -o out/a.png --size 1", 1, "--size: 1 is out of range"},

@@ -147,7 +147,6 @@ static void test_random_boxes(void **state)
  * and one so small that an atom has many images in reach. */
 static void test_images(void **state)
 {
-    (void)state;
     static const struct {
         bool periodic[3];
         double cell_A[3][3];

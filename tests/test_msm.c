@@ -456,9 +456,9 @@ static void test_what_is_refused(void **state)
     assert_refused(&r, LEY_ERROR_USAGE, "the multilevel solver takes nodal windows");
     r = good;
     r.levels = -1;
-    assert_refused(&r, LEY_ERROR_USAGE, "-1 levels, must be 1 to 16");
+    assert_refused(&r, LEY_ERROR_USAGE, "levels -1, must be 0 to 16");
     r.levels = 17;
-    assert_refused(&r, LEY_ERROR_USAGE, "17 levels, must be 1 to 16");
+    assert_refused(&r, LEY_ERROR_USAGE, "levels 17, must be 0 to 16");
     r = good;
     r.solver = LEY_SOLVER_FOURIER;
     r.levels = 2;
@@ -534,7 +534,7 @@ static void test_meshes_of_a_processor(void **state)
     memory_pretend(-1);
     assert_int_equal(status, LEY_ERROR_MEMORY);
     assert_non_null(strstr(error.message, "meshes for the processor as a device would take"));
-    assert_non_null(strstr(error.message, "what helps: a wider --mesh-spacing"));
+    assert_non_null(strstr(error.message, "what helps: a wider mesh spacing"));
     ley_error_clear(&error);
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);

@@ -5,10 +5,6 @@
 #include "leyden_map_formats.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static ley_engine *engine; /* of the device under test */
 
@@ -51,8 +47,6 @@ static double fraction(uint32_t *state)
  * one. */
 static ley_atoms *atoms_of(const ley_grid *grid, size_t n, double beyond)
 {
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
     double *position_A = calloc(4 * n, sizeof *position_A), *charge_e = position_A + 3 * n;
     double total_e = 0;
     uint32_t state = 7;
@@ -68,7 +62,7 @@ static ley_atoms *atoms_of(const ley_grid *grid, size_t n, double beyond)
         charge_e[i] = i + 1 < n ? 2 * fraction(&state) - 1 : -total_e;
         total_e += charge_e[i];
     }
-    assert_ok(ley_atoms_create(n, position_A, charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(n, position_A, charge_e, NULL);
     free(position_A);
     return atoms;
 }
@@ -154,14 +148,12 @@ static bool is_tried(const char *variant)
 
 static double direct_term(const formula *f, double q, double r)
 {
-    (void)f;
     return q * ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) / r;
 }
 
 static void check_direct(const lattice *l, const char *variant, ley_sum sum)
 {
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.variant = variant;
     options.sum = sum;
     const formula f = {direct_term, .r_min_A = options.r_min_A, .least = DBL_MIN};
@@ -175,7 +167,6 @@ static void check_direct(const lattice *l, const char *variant, ley_sum sum)
 
 static void test_direct_sums(void **state)
 {
-    (void)state;
     const bool has_double = ley_engine_device(engine, 0)->has_double;
     for (int i = 0; i < LATTICES; i++)
         check_direct(&lattices[i], NULL, LEY_SUM_FLOAT);
@@ -213,7 +204,6 @@ static void check_short_range(const lattice *l, const support_options *options)
 
 static void test_short_range_sums(void **state)
 {
-    (void)state;
     support_options options = support_short_range(LEY_PAIR_TAYLOR2, 5);
     for (int i = 0; i < LATTICES; i++)
         check_short_range(&lattices[i], &options);
@@ -237,7 +227,6 @@ static void test_short_range_sums(void **state)
 /* Bins that most atoms find full, which the host sums, or devices do; and bins of a device. */
 static void test_places(void **state)
 {
-    (void)state;
     support_options options = support_short_range(LEY_PAIR_TAYLOR2, 5);
     options.short_range.bin_depth = 1;
     options.short_range.overflow = LEY_PLACE_HOST;
@@ -339,12 +328,10 @@ static ley_map *run_long_range(const ley_atoms *atoms, const ley_grid *grid, con
                                int64_t slab_planes)
 {
     ley_error error = {0};
-    ley_run_options options;
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.slab_planes = slab_planes;
-    assert_ok(ley_map_create(grid, &map, &error));
+    ley_map *map = support_make_map(grid);
     assert_ok(ley_job_create_long_range(engine, atoms, map, range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     ley_job_destroy(job);
@@ -354,8 +341,7 @@ static ley_map *run_long_range(const ley_atoms *atoms, const ley_grid *grid, con
 /* Periodic along all vectors of the cell, or open. */
 static void check_long_range(const lattice *l, ley_solver solver, const double (*cell_A)[3])
 {
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.solver = solver;
     r.splitting = solver == LEY_SOLVER_FOURIER ? LEY_SPLITTING_EWALD : LEY_SPLITTING_TAYLOR5;
     r.window = solver == LEY_SOLVER_FOURIER ? LEY_WINDOW_BSPLINE8 : LEY_WINDOW_NODAL9;
@@ -388,7 +374,6 @@ static lattice cell_lattice(const double (*cell_A)[3], int64_t n_a, int64_t n_b,
 
 static void test_long_range_sums(void **state)
 {
-    (void)state;
     const lattice own = cell_lattice(dodecahedron_A, 26, 25, 17);
     for (int is_fourier = 0; is_fourier < 2; is_fourier++) {
         const ley_solver solver = is_fourier ? LEY_SOLVER_FOURIER : LEY_SOLVER_MULTILEVEL;
@@ -405,11 +390,9 @@ static void test_long_range_sums(void **state)
 static ley_job *fill(ley_engine *on, const ley_atoms *atoms, ley_map *map, const ley_report *plan)
 {
     ley_error error = {0};
-    ley_run_options options;
     ley_job *job = NULL;
-    ley_direct direct;
-    ley_direct_default(&direct);
-    ley_run_options_default(&options);
+    ley_direct direct = support_default_direct();
+    ley_run_options options = support_default_run_options();
     options.slab_planes = 2;
     options.decision_count = plan != NULL ? plan->decision_count : 0;
     options.decisions = plan != NULL ? plan->decisions : NULL;
@@ -421,14 +404,12 @@ static ley_job *fill(ley_engine *on, const ley_atoms *atoms, ley_map *map, const
 /* Each format carries the steps, and what is streamed to a file is what memory has. */
 static void test_files(void **state)
 {
-    (void)state;
     static const char *const endings[] = {"dx", "dx.gz", "dxbin", "cube", "npy", "raw", "mrc", "ccp4"};
     ley_error error = {0};
     const ley_grid *grid = &lattices[3].grid;
     const size_t points = (size_t)ley_grid_points(grid);
     ley_atoms *atoms = atoms_of(grid, 50, 0.3);
-    ley_map *map = NULL;
-    assert_ok(ley_map_create(grid, &map, &error));
+    ley_map *map = support_make_map(grid);
     ley_job_destroy(fill(engine, atoms, map, NULL));
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         char path[512];
@@ -454,7 +435,6 @@ static void test_files(void **state)
 /* A plan makes the same bytes again. */
 static void test_plans(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const ley_grid *grid = &lattices[5].grid;
     ley_atoms *atoms = atoms_of(grid, 300, 0.3);
@@ -473,13 +453,12 @@ static void test_plans(void **state)
 /* Steps that lie in a plane are refused by every method, with the reason. */
 static void test_refusals(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_map *map = NULL;
     const ley_grid flat = {.step_A = {{1, 0, 0}, {0, 1, 0}, {1, 2, 0}}, .n = {2, 2, 2}},
                    line = {.step_A = {{1, 0, 0}, {2, 0, 0}, {0, 0, 1}}, .n = {2, 2, 2}};
-    assert_int_equal(ley_map_create(&flat, &map, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "grid: its three steps lie in a plane, or two of them on a line");
+    assert_error_is(ley_map_create(&flat, &map, &error), LEY_ERROR_INPUT,
+                    "grid: its three steps lie in a plane, or two of them on a line");
     assert_int_equal(ley_map_create(&line, &map, &error), LEY_ERROR_INPUT);
     ley_error_clear(&error);
 }

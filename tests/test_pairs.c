@@ -2,8 +2,6 @@
  * what the row says of the function; and that a row which lacks a piece does not compile. */
 #include "support.h"
 
-#include "../tools/cutoff_options.h"
-#include "../tools/short_range_options.h"
 #include "law/pairs.h"
 #include "law/reference.h"
 #include "methods/cutoff/short_range.h"
@@ -251,32 +249,6 @@ static void test_names(void **state)
     free(page);
 }
 
-/* The command refuses no value that the library takes, and takes none that it refuses, where a
- * value has an option to itself. */
-static void test_ranges_of_options(void **state)
-{
-    static const option_block *const blocks[] = {&short_range_options, &cutoff_options};
-    static const struct {
-        const char *name;
-        double low, high, normal;
-    } parameters[] = {
-#define PARAMETER(trait, field, what, unit, least, most, normal) {what, least, most, normal},
-        LEY_PAIR_PARAMETERS(PARAMETER)};
-    int found = 0;
-    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
-        for (size_t i = 0; i < blocks[b]->count; i++) {
-            const option_row *row = &blocks[b]->rows[i];
-            for (size_t k = 0; k < sizeof parameters / sizeof *parameters; k++)
-                if (strcmp(row->name, parameters[k].name) == 0) {
-                    assert_true(row->low == parameters[k].low && row->high == parameters[k].high);
-                    found++;
-                }
-        }
-    assert_int_equal(found, 2); /* kappa, steepness */
-    ley_short_range s = support_default_short_range();
-    assert_true(s.steepness == 12 && s.kappa_per_A == 0 && s.probe_radius_A == 1.7 && s.probe_depth_kcal_mol == 0.1);
-}
-
 /* ---- Rows that lack a piece ------------------------------------------------------------------ */
 
 /* Where the pieces of a row are needed. */
@@ -376,5 +348,5 @@ static void test_rows_without_a_piece(void **state)
 int main(void)
 {
     return RUN_TESTS(test_formulas, test_factored_formulas, test_slopes, test_zeros, test_scaling, test_steepness,
-                     test_names, test_ranges_of_options, test_rows_without_a_piece);
+                     test_names, test_rows_without_a_piece);
 }

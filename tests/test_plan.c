@@ -354,7 +354,7 @@ static void test_refusals(void **state)
         {&standard, 2, {m, {NULL, "math", "auto"}}, "it is for math auto, and standard is asked for"},
         {&dcs, 2, {m, {here, "exp", "standard"}}, "'exp' is nothing that method dcs decides"},
         {&cutoff, 2, {{NULL, "method", "cutoff"}, {here, "exp", "native"}}, "'exp' is nothing that method cutoff"},
-        {&thin, 2, {m, {here, "slab", "10"}}, ": 10, and at most 9 are asked for (slab-planes or slab-rows 9)"},
+        {&thin, 2, {m, {here, "slab", "10"}}, ": 10, and at most 9 are asked for (slab 9)"},
         {&thin_cutoff, 2, {{NULL, "method", "cutoff"}, {here, "slab", "3"}}, ": 3, and at most 2 are asked for"},
         {&dcs, 2, {m, {NULL, "sum", "double"}}, "it is for sum double, and float is asked for"},
         {&dcs, 2, {m, {NULL, "sum", "auto"}}, "'auto', must be one of float, compensated, double"},

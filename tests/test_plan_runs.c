@@ -4,11 +4,6 @@
 #include "fake_device.h"
 #include "support.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { N = 600, EDGE = 24 };
 static const double box_A = 18;
 static ley_engine *engine;
@@ -16,13 +11,11 @@ static ley_engine *engine;
 static int prepare(void **state)
 {
     ley_error error = {0};
-    (void)state;
     return ley_engine_create("cpu", &engine, &error) != LEY_OK;
 }
 
 static int finish(void **state)
 {
-    (void)state;
     ley_engine_destroy(engine);
     return 0;
 }
@@ -77,8 +70,7 @@ static trial *trial_create(ley_engine *on, bool is_periodic, const char *method)
     memcpy(s->request.potential.cell_A, s->cell_A, sizeof s->cell_A);
     const ley_grid grid = grid_of((const double(*)[3])s->cell_A);
     assert_ok(ley_map_create(&grid, &s->map, &error));
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(N, s->position_A, s->charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
     assert_ok(ley_plan_create(on, atoms, s->map, NULL, &s->request, NULL, &s->plan, &error));
     ley_atoms_destroy(atoms);
     return s;
@@ -120,10 +112,9 @@ static float *copy_values(const trial *s)
 static void assert_right(const trial *s)
 {
     ley_error error = {0};
-    ley_atoms *atoms = NULL;
     ley_map *right = NULL;
     double error2 = 0, right2 = 0;
-    assert_ok(ley_atoms_create(N, s->position_A, s->charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
     ley_request request = s->request;
     memcpy(request.potential.cell_A, s->cell_A, sizeof s->cell_A);
     request.tolerance = 1e-5;
@@ -149,7 +140,6 @@ static const struct {
 /* Each run is what its positions make, and those of a former run make the same bytes again. */
 static void test_positions(void **state)
 {
-    (void)state;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         trial *s = trial_create(engine, kinds[k].is_periodic, kinds[k].method);
         run(s);
@@ -171,7 +161,6 @@ static void test_positions(void **state)
 
 static void test_charges(void **state)
 {
-    (void)state;
     ley_error error = {0};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         trial *s = trial_create(engine, kinds[k].is_periodic, kinds[k].method);
@@ -190,7 +179,6 @@ static void test_charges(void **state)
  * for them. */
 static void test_atoms_that_leave(void **state)
 {
-    (void)state;
     trial *open = trial_create(engine, false, "msm"), *periodic = trial_create(engine, true, "msm");
     run(open);
     run(periodic);
@@ -213,7 +201,6 @@ static void test_atoms_that_leave(void **state)
 /* The map goes on reaching over the cell. */
 static void test_cells(void **state)
 {
-    (void)state;
     ley_error error = {0};
     trial *s = trial_create(engine, true, "msm");
     run(s);
@@ -232,19 +219,16 @@ static void test_cells(void **state)
 
 static void test_points(void **state)
 {
-    (void)state;
     ley_error error = {0};
     enum { POINTS = 50 };
     double place_A[3 * POINTS];
     unsigned seed = 9;
-    ley_points *points = NULL;
     ley_plan *plan = NULL;
     trial *s = trial_create(engine, false, "dcs");
     for (int i = 0; i < 3 * POINTS; i++)
         place_A[i] = box_A * uniform(&seed);
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(N, s->position_A, s->charge_e, NULL, &atoms, &error));
-    assert_ok(ley_points_create(POINTS, place_A, &points, &error));
+    ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
+    ley_points *points = support_make_points(POINTS, place_A);
     assert_ok(ley_plan_create(engine, atoms, NULL, points, &s->request, NULL, &plan, &error));
     for (int k = 0; k < 3; k++) {
         scatter(s->position_A, 0, box_A, 5 + (unsigned)k);
@@ -269,7 +253,6 @@ static void test_points(void **state)
 /* 256 points of every 100 runs, by two of them; none where nobody wants any. */
 static void test_checks(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_plan_totals totals;
     trial *s = trial_create(engine, false, "dcs");
@@ -298,12 +281,10 @@ static void assert_same_as(const trial *s, const float *right)
 /* A device that fails in a later run: another one, or the same anew, makes it after all. */
 static void test_a_device_that_fails(void **state)
 {
-    (void)state;
     ley_error error = {0};
     fake_plan plans[] = {{.name = "one", .speed = 4}, {.name = "other"}};
     fake_devices_begin(plans, 2);
-    ley_engine *fakes = NULL;
-    assert_ok(ley_engine_create("all", &fakes, &error));
+    ley_engine *fakes = support_make_engine("all");
     trial *s = trial_create(fakes, false, "dcs");
     run(s);
     float *right = copy_values(s);
@@ -330,13 +311,11 @@ static void test_a_device_that_fails(void **state)
 /* Values that are wrong from some run on are found by a later check, which names the run. */
 static void test_a_device_that_lies(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_plan_totals totals;
     fake_plan plan = {.name = "liar"};
     fake_devices_begin(&plan, 1);
-    ley_engine *fakes = NULL;
-    assert_ok(ley_engine_create("all", &fakes, &error));
+    ley_engine *fakes = support_make_engine("all");
     trial *s = trial_create(fakes, false, "dcs");
     ley_status status = LEY_OK;
     int k = 0;
@@ -364,7 +343,6 @@ static void test_a_device_that_lies(void **state)
 /* What is refused leaves the plan as it was. */
 static void test_refusals(void **state)
 {
-    (void)state;
     ley_error error = {0};
     trial *s = trial_create(engine, false, "dcs");
     run(s);
@@ -373,17 +351,14 @@ static void test_refusals(void **state)
     assert_non_null(wrong);
     memcpy(wrong, s->position_A, sizeof s->position_A);
     wrong[3 * 123 + 1] = NAN;
-    assert_int_equal(ley_plan_update(s->plan, wrong, NULL, NULL, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "atom 124: y"));
+    assert_error(ley_plan_update(s->plan, wrong, NULL, NULL, &error), LEY_ERROR_INPUT, "atom 124: y");
     wrong[3 * 123 + 1] = 0;
     double charge_e[N] = {[5] = INFINITY};
-    assert_int_equal(ley_plan_update(s->plan, wrong, charge_e, NULL, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "atom 6: charge"));
+    assert_error(ley_plan_update(s->plan, wrong, charge_e, NULL, &error), LEY_ERROR_INPUT, "atom 6: charge");
     assert_ok(ley_plan_run(s->plan, &error));
     assert_memory_equal(first, ley_map_values(s->map), sizeof(float) * EDGE * EDGE * EDGE);
     ley_plan *none = NULL;
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(N, s->position_A, s->charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
     assert_int_equal(ley_plan_create(engine, atoms, NULL, NULL, &s->request, NULL, &none, &error), LEY_ERROR_USAGE);
     ley_request request = s->request;
     request.method = "dcm";
@@ -399,16 +374,7 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_positions),
-        cmocka_unit_test(test_charges),
-        cmocka_unit_test(test_atoms_that_leave),
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_points),
-        cmocka_unit_test(test_checks),
-        cmocka_unit_test(test_a_device_that_fails),
-        cmocka_unit_test(test_a_device_that_lies),
-        cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests(tests, prepare, finish);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = prepare, .end = finish), test_positions, test_charges,
+                     test_atoms_that_leave, test_cells, test_points, test_checks, test_a_device_that_fails,
+                     test_a_device_that_lies, test_refusals);
 }

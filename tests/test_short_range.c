@@ -518,25 +518,25 @@ static void test_refused_numbers(void **state)
     ACCEPTED(LEY_PAIR_YUKAWA, kappa_per_A, 0);
     ACCEPTED(LEY_PAIR_YUKAWA, kappa_per_A, 100);
     ACCEPTED(LEY_PAIR_COULOMB, kappa_per_A, NAN); /* not taken */
-    REFUSED(LEY_PAIR_LENNARD_JONES, probe_radius_A, -0.5, "probe: radius -0.5 A, must be 0 to 100");
+    REFUSED(LEY_PAIR_LENNARD_JONES, probe_radius_A, -0.5, "probe -0.5, must be 0 to 1e6");
     REFUSED(LEY_PAIR_BUCKINGHAM, probe_radius_A, 100.5, "probe: radius 100.5 A, must be 0 to 100");
     ACCEPTED(LEY_PAIR_LENNARD_JONES, probe_radius_A, 0);
-    REFUSED(LEY_PAIR_LENNARD_JONES, probe_depth_kcal_mol, -1, "probe: depth -1 kcal/mol, must be 0 to 1e+06");
-    REFUSED(LEY_PAIR_BUCKINGHAM, probe_depth_kcal_mol, INFINITY, "probe: depth inf kcal/mol, must be 0 to 1e+06");
+    REFUSED(LEY_PAIR_LENNARD_JONES, probe_depth_kcal_mol, -1, "probe -1, must be 0 to 1e6");
+    REFUSED(LEY_PAIR_BUCKINGHAM, probe_depth_kcal_mol, INFINITY, "probe inf, must be 0 to 1e6");
     REFUSED(LEY_PAIR_LENNARD_JONES, depth_for_all_kcal_mol, -1,
-            "all atoms: depth -1 kcal/mol, must be finite and not negative");
+            "well_depth -1 kcal/mol, must be finite and at least 0");
     REFUSED(LEY_PAIR_BUCKINGHAM, depth_for_all_kcal_mol, INFINITY,
-            "all atoms: depth inf kcal/mol, must be finite and not negative");
+            "well_depth inf kcal/mol, must be finite and at least 0");
     REFUSED(LEY_PAIR_BUCKINGHAM, steepness, 6, "steepness 6, must be 6.5 to 40");
     REFUSED(LEY_PAIR_BUCKINGHAM, steepness, 41, "steepness 41, must be 6.5 to 40");
     ACCEPTED(LEY_PAIR_LENNARD_JONES, steepness, 0);
-    REFUSED(any, bin_depth, 0, "bin depth 0, must be 1 to 128");
-    REFUSED(any, bin_depth, 129, "bin depth 129, must be 1 to 128");
-    REFUSED(any, bin_fill, 0, "bin fill 0, must be 0.001 to 1000");
-    REFUSED(any, bin_fill, 1001, "bin fill 1001, must be 0.001 to 1000");
-    REFUSED(any, binning, (ley_place)3, "unknown place 3 for binning");
-    REFUSED(any, overflow, (ley_place)-1, "unknown place -1 for the overflow");
-    REFUSED(any, transposition, (ley_place)7, "unknown place 7 for the transposition");
+    REFUSED(any, bin_depth, 0, "bin_depth 0, must be 1 to 128");
+    REFUSED(any, bin_depth, 129, "bin_depth 129, must be 1 to 128");
+    REFUSED(any, bin_fill, 0, "bin_fill 0, must be 0.001 to 1000");
+    REFUSED(any, bin_fill, 1001, "bin_fill 1001, must be 0.001 to 1000");
+    REFUSED(any, binning, (ley_place)3, "unknown binning 3");
+    REFUSED(any, overflow, (ley_place)-1, "unknown overflow -1");
+    REFUSED(any, transposition, (ley_place)7, "unknown transposition 7");
     assert_int_equal(BINNING_MOST_DEPTH, 128);
 }
 

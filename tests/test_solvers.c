@@ -545,7 +545,7 @@ static void test_too_far(void **state)
         solver s;
         assert_int_equal(solver_ready(&s, device, &own.hierarchy, &wish, LEY_SPEC_SUM_FLOAT, NULL, &error),
                          LEY_ERROR_USAGE);
-        assert_non_null(strstr(error.message, is_cutoff ? "a shorter --cutoff" : "more --levels"));
+        assert_non_null(strstr(error.message, is_cutoff ? "a shorter cutoff" : "more levels"));
         solver_end(&s);
     }
 }

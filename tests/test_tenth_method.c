@@ -294,6 +294,7 @@ static void test_command(void **state)
     assert_says("squares --help", 0, "say the root of their mean, too");
     assert_says("squares nothing.dx", 2, "nothing.dx: No such file");
     assert_says("bench --kernel squares --device cpu --dims 64,16,9 --json -", 0, "\"variant\": \"rows\"");
+    assert_says("bench --kernel squares --device cpu --dims 64,16,9 --json -", 0, "\"planes_per_s\": ");
     assert_says("bench --kernel squares --device cpu --dims 64,16,9", 0, "problem: 64 x 16 x 9 points");
     assert_says("help", 0, "Sums the squares of a map's values.");
     assert_says("map --mean", 1, "unknown option '--mean'");

@@ -17,32 +17,35 @@
 
 typedef struct map_values {
     const char *output, *points, *exclude, *like;
-    int format, method, units;
-    int64_t dims[3], slab_planes, side_by_side;
-    double spacing_A[3], length_A[3], centre_A[3], origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
+    int format, method;
+    int64_t side_by_side;
+    ley_grid_options grid;
+    ley_direct medium;
     bool field, dry_run;
 } map_values;
 
-static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
+#define OPTION_OF_GRID(name) OPTION_OF(ley_grid_options, name, map_values, grid)
+#define OPTION_OF_MEDIUM(name) OPTION_OF(ley_direct, name, map_values, medium)
 
 enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE };
 
 static const option_row map_options[] = {
-    [OUTPUT] =
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .required = true,
-         .value = "MAP",
-         .offset = offsetof(map_values, output),
-         .help =
-             "the map to write: %s; {} stands for the name of the molecule's file; with --points a "
-             "table of x,y,z,phi, and ex,ey,ez of --field: .csv, or .npy; - is standard output, in place of the text, "
-             "as OpenDX (of --points: .csv) or in the --format that is named, of which raw and npy need a "
-             "file",
-         .names = map_formats},
+    [OUTPUT] = {.name = "output",
+                .letter = 'o',
+                .kind = OPTION_TEXT,
+                .required = true,
+                .value = "MAP",
+                .offset = offsetof(map_values, output),
+                .help = "the map to write, in the format of its ending",
+                .more =
+                    "%s; {} stands for the name of the molecule's file; with --points a "
+                    "table of x,y,z,phi, and ex,ey,ez of --field: .csv, or .npy; - is standard output, in place of the "
+                    "text, as OpenDX (of --points: .csv) or in the --format that is named, of which raw and npy need a "
+                    "file",
+                .names = map_formats},
     [FORMAT] = {.name = "format",
                 .kind = OPTION_CHOICE,
+                .is_expert = true,
                 .offset = offsetof(map_values, format),
                 .value = "FORMAT",
                 .choices = map_format_words,
@@ -54,65 +57,12 @@ static const option_row map_options[] = {
                 .value = "METHOD",
                 .between = "; ",
                 .help = "how to sum: %s"},
-    [SPACING] = {.name = "spacing",
-                 .alias = "grid",
-                 .kind = OPTION_REAL,
-                 .offset = offsetof(map_values, spacing_A),
-                 .count = 3,
-                 .one_for_all = true,
-                 .value = "H|HX,HY,HZ",
-                 .low = 1e-6,
-                 .high = 1e8,
-                 .help = "distance of neighbouring points, in Angstrom; three numbers with --dims"},
-    [LENGTH] = {.name = "glen",
-                .alias = "fglen",
-                .kind = OPTION_REAL,
-                .offset = offsetof(map_values, length_A),
-                .count = 3,
-                .value = "X,Y,Z",
-                .low = 0,
-                .above_low = true,
-                .high = 1e9,
-                .unset = "by --spacing",
-                .help = "edges of the grid in Angstrom, from its first point to its last, with --dims"},
-    [CENTRE] = {.name = "gcent",
-                .alias = "fgcent",
-                .kind = OPTION_REAL,
-                .offset = offsetof(map_values, centre_A),
-                .count = 3,
-                .value = "X,Y,Z",
-                .low = -1e9,
-                .high = 1e9,
-                .word = "mol",
-                .unset = "next to mol, so that the origin is a multiple of the spacing",
-                .help = "centre of the grid in Angstrom, with --dims; mol is the centre of the atoms' bounding box"},
-    [DIMS] = {.name = "dims",
-              .alias = "dime",
-              .kind = OPTION_INTEGER,
-              .offset = offsetof(map_values, dims),
-              .count = 3,
-              .value = "NX,NY,NZ",
-              .low = 1,
-              .high = INT32_MAX,
-              .unset = "what the padding or the cell asks for",
-              .help = "points along x, y, z; with --padding over the molecule and so much more, with --cell alone over "
-                      "the cell, else --spacing apart"},
-    [ORIGIN] = {.name = "origin",
-                .kind = OPTION_REAL,
-                .offset = offsetof(map_values, origin_A),
-                .count = 3,
-                .value = "X,Y,Z",
-                .low = -1e9,
-                .high = 1e9,
-                .unset = "a multiple of the spacing around the molecule; 0,0,0 of a cell",
-                .help = "the grid's first point, in Angstrom; with --dims, or where the grid is the cell"},
-    [PADDING] = {.name = "padding",
-                 .kind = OPTION_REAL,
-                 .offset = offsetof(map_values, padding_A),
-                 .value = "A",
-                 .low = 0,
-                 .high = 1e8,
-                 .help = "least distance of the atoms' centres from the grid's faces"},
+    [SPACING] = {OPTION_OF_GRID("spacing")},
+    [LENGTH] = {OPTION_OF_GRID("glen")},
+    [CENTRE] = {OPTION_OF_GRID("gcent")},
+    [DIMS] = {OPTION_OF_GRID("dims")},
+    [ORIGIN] = {OPTION_OF_GRID("origin")},
+    [PADDING] = {OPTION_OF_GRID("padding")},
     [LIKE] = {.name = "like",
               .kind = OPTION_TEXT,
               .offset = offsetof(map_values, like),
@@ -125,13 +75,13 @@ static const option_row map_options[] = {
                 .offset = offsetof(map_values, points),
                 .value = "FILE",
                 .unset = "the grid's",
-                .help =
-                    "potentials at the points of FILE (- is standard input), x y z in a line each, or in columns of "
-                    "these names, as a table of leyden's has them, or in an array of NumPy's, in place of a "
-                    "grid; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
+                .help = "potentials at the points of FILE, x y z in a line each, in place of a grid",
+                .more = "- is standard input; or in columns of these names, as a table of leyden's has them, or in an "
+                        "array of NumPy's; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
     [EXCLUDE] = {.name = "exclude",
                  .kind = OPTION_TEXT,
                  .is_input = true,
+                 .is_expert = true,
                  .offset = offsetof(map_values, exclude),
                  .value = "self|residue|FILE",
                  .unset = "every atom counts",
@@ -143,49 +93,16 @@ static const option_row map_options[] = {
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
-     .help = "the electric field as well, less the gradient of the potential, in --units per A: three more maps beside "
-             "MAP.dx, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx, or with --points columns ex,ey,ez; its error is measured "
-             "and stands in the report, and --tol is not held for it"},
-    {.name = "dielectric",
-     .kind = OPTION_REAL,
-     .offset = offsetof(map_values, dielectric),
-     .value = "E",
-     .low = 0,
-     .above_low = true,
-     .high = INFINITY,
-     .help = "relative permittivity"},
-    {.name = "temperature",
-     .kind = OPTION_REAL,
-     .offset = offsetof(map_values, temperature_K),
-     .value = "K",
-     .low = 0,
-     .above_low = true,
-     .high = INFINITY,
-     .help = "in Kelvin; matters for kT/e only"},
-    {.name = "units",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(map_values, units),
-     .value = "UNITS",
-     .choices = units_names,
-     .help = "units of the potential"},
-    {.name = "r-min",
-     .kind = OPTION_REAL,
-     .offset = offsetof(map_values, r_min_A),
-     .value = "A",
-     .low = 1e-6,
-     .high = 1e3,
-     .help = "shorter distances between atom and point count as this one"},
-    {.name = "slab-planes",
-     .kind = OPTION_INTEGER,
-     .offset = offsetof(map_values, slab_planes),
-     .value = "N",
-     .low = 1,
-     .high = INT32_MAX,
-     .unset = "as memory and balance suggest",
-     .help = "planes of the grid in one piece of work, at most; cutoff and msm: in whole layers of 8 planes, at "
-             "least one"},
+     .help = "the electric field as well, less the gradient of the potential, in --units per A",
+     .more = "three more maps beside MAP.dx, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx, or with --points columns ex,ey,ez; "
+             "its error is measured and stands in the report, and --tol is not held for it"},
+    {OPTION_OF_MEDIUM("dielectric")},
+    {OPTION_OF_MEDIUM("temperature")},
+    {OPTION_OF_MEDIUM("units")},
+    {OPTION_OF_MEDIUM("r_min")},
     {.name = "side-by-side",
      .kind = OPTION_INTEGER,
+     .is_expert = true,
      .offset = offsetof(map_values, side_by_side),
      .value = "N",
      .low = 1,
@@ -195,9 +112,8 @@ static const option_row map_options[] = {
     {.name = "dry-run",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, dry_run),
-     .help =
-         "compute nothing and write no map: say how much memory of the host and of each device it would take, how "
-         "many seconds, and the plan; devices are measured and kernels built, as for a run, transforms only predicted"},
+     .help = "compute nothing and write no map: say what memory and seconds it would take, and the plan",
+     .more = "devices are measured and kernels built, as for a run, transforms only predicted"},
 };
 
 typedef struct map_run {
@@ -213,18 +129,9 @@ typedef struct map_run {
 static void set_defaults(void *to)
 {
     map_values *values = to;
-    ley_direct direct;
-    ley_grid_options grid;
-    ley_direct_default(&direct);
-    ley_grid_options_default(&grid);
+    ley_direct_default(&values->medium);
+    ley_grid_options_default(&values->grid);
     values->method = method_row_usual(&map_command);
-    values->units = (int)direct.units;
-    values->dielectric = direct.dielectric;
-    values->temperature_K = direct.temperature_K;
-    values->r_min_A = direct.r_min_A;
-    for (int axis = 0; axis < 3; axis++)
-        values->spacing_A[axis] = grid.spacing_A[axis];
-    values->padding_A = grid.padding_A;
     values->side_by_side = 4;
 }
 
@@ -238,8 +145,8 @@ static const map_values *values_of(const job_run *run)
 /* Of potentials at points: nothing that is about maps. */
 static int check_points(job_run *run)
 {
-    static const char *const of_maps[] = {"format", "spacing", "dims",        "origin",  "padding",  "glen",
-                                          "gcent",  "like",    "slab-planes", "binning", "overflow", "transposition"};
+    static const char *const of_maps[] = {"format", "spacing", "dims", "origin",  "padding",  "glen",
+                                          "gcent",  "like",    "slab", "binning", "overflow", "transposition"};
     const parsed_arguments *arguments = run->arguments;
     for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
         if (option_named_given(arguments, of_maps[i]))
@@ -257,7 +164,7 @@ static int check_points(job_run *run)
 /* Of the field of a map: what is not done of its points as of planes. */
 static int check_field(job_run *run)
 {
-    static const char *const of_planes[] = {"slab-planes", "binning", "overflow", "transposition"};
+    static const char *const of_planes[] = {"slab", "binning", "overflow", "transposition"};
     map_run *map = (map_run *)run;
     for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes; i++)
         if (option_named_given(run->arguments, of_planes[i]))
@@ -311,11 +218,11 @@ static int check_grid(const parsed_arguments *arguments)
     static const size_t pairs[][2] = {{LIKE, DIMS},      {LIKE, SPACING},  {LIKE, LENGTH},    {LIKE, CENTRE},
                                       {LIKE, ORIGIN},    {LIKE, PADDING},  {LENGTH, SPACING}, {LENGTH, PADDING},
                                       {CENTRE, PADDING}, {CENTRE, ORIGIN}, {PADDING, ORIGIN}};
-    const map_values *values = arguments->values;
+    const double *spacing_A = ((const map_values *)arguments->values)->grid.spacing_A;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (option_given(arguments, pairs[i][0]) && option_given(arguments, pairs[i][1]))
-            return fail_usage(arguments->command, "--%s and --%s exclude each other", map_options[pairs[i][0]].name,
-                              map_options[pairs[i][1]].name);
+            return fail_usage(arguments->command, "--%s and --%s exclude each other",
+                              arguments->options[pairs[i][0]].row->name, arguments->options[pairs[i][1]].row->name);
     const bool has_dims = option_given(arguments, DIMS);
     if (has_dims && option_given(arguments, PADDING) && option_given(arguments, SPACING))
         return fail_usage(arguments->command,
@@ -323,7 +230,7 @@ static int check_grid(const parsed_arguments *arguments)
     if (!has_dims && (option_given(arguments, LENGTH) || option_given(arguments, CENTRE)))
         return fail_usage(arguments->command, "--%s needs --dims: how many points the grid has",
                           option_given(arguments, LENGTH) ? "glen" : "gcent");
-    if (!has_dims && (values->spacing_A[0] != values->spacing_A[1] || values->spacing_A[0] != values->spacing_A[2]))
+    if (!has_dims && (spacing_A[0] != spacing_A[1] || spacing_A[0] != spacing_A[2]))
         return fail_usage(arguments->command, "--spacing: three different numbers need --dims");
     return 0;
 }
@@ -360,24 +267,8 @@ static const periodic_cell *cell_of(const job_run *run)
 
 static ley_grid_options grid_options_of(const parsed_arguments *arguments)
 {
-    static const struct {
-        size_t option;
-        unsigned given;
-    } rows[] = {{SPACING, LEY_GIVEN_SPACING}, {DIMS, LEY_GIVEN_N},        {LENGTH, LEY_GIVEN_LENGTH},
-                {CENTRE, LEY_GIVEN_CENTRE},   {ORIGIN, LEY_GIVEN_ORIGIN}, {PADDING, LEY_GIVEN_PADDING}};
-    const map_values *values = arguments->values;
-    ley_grid_options options;
-    ley_grid_options_default(&options);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        options.given |= option_given(arguments, rows[i].option) ? rows[i].given : 0;
-    for (int axis = 0; axis < 3; axis++) {
-        options.spacing_A[axis] = values->spacing_A[axis];
-        options.n[axis] = values->dims[axis];
-        options.length_A[axis] = values->length_A[axis];
-        options.centre_A[axis] = values->centre_A[axis];
-        options.origin_A[axis] = values->origin_A[axis];
-    }
-    options.padding_A = values->padding_A;
+    ley_grid_options options = ((const map_values *)arguments->values)->grid;
+    options.given = option_take_given(arguments, "ley_grid_options", &options);
     return options;
 }
 
@@ -598,10 +489,10 @@ static char *header_facts(const map_run *map)
     json_put(facts, "method", json_text(run->method->option.name));
     json_put(facts, "title", json_text(method_row_title(run->method, run->report)));
     json_put(facts, "molecule", json_of_molecule(base_name(run->arguments->operand), map->problem.atoms));
-    json_put(facts, "dielectric", json_number(values->dielectric));
-    json_put(facts, "temperature_K", json_number(values->temperature_K));
-    json_put(facts, "r_min_A", json_number(values->r_min_A));
-    json_put(facts, "sum", json_text(run->report != NULL ? sum_names[run->report->sum] : NULL));
+    json_put(facts, "dielectric", json_number(values->medium.dielectric));
+    json_put(facts, "temperature_K", json_number(values->medium.temperature_K));
+    json_put(facts, "r_min_A", json_number(values->medium.r_min_A));
+    json_put(facts, "sum", json_text(run->report != NULL ? SUM_NAME(run->report->sum) : NULL));
     json_put(facts, "accuracy", facts_of_accuracy(run->report));
     return json_finish_text(facts);
 }
@@ -727,12 +618,8 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
                              .method = method_row_at(&map_command, (size_t)values->method),
                              .output = output_path(output),
                              .problem = &map->problem,
-                             .slab_planes = values->slab_planes,
                              .is_dry = values->dry_run},
-                     .problem = {.units = (ley_units)values->units,
-                                 .dielectric = values->dielectric,
-                                 .temperature_K = values->temperature_K,
-                                 .r_min_A = values->r_min_A}};
+                     .problem = {.medium = values->medium}};
     return &map->run;
 }
 

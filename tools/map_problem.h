@@ -7,8 +7,7 @@
 #include <stdio.h>
 
 typedef struct map_problem {
-    ley_units units;
-    double dielectric, temperature_K, r_min_A;
+    ley_direct medium;
     void *input; /* the method's own */
     ley_atoms *atoms;
     ley_map *map;       /* what is to be filled: this, */

@@ -14,7 +14,7 @@
 static const double longest_A = 1e8;
 static const char fewer_images[] = "a shorter cutoff, a larger cell, or fewer periodic axes",
                   fewer_atoms[] = "fewer atoms, or a smaller grid",
-                  fuller_bins[] = "a larger --bin-fill, a smaller --bin-depth, or a smaller grid";
+                  fuller_bins[] = "a larger bin fill, a smaller bin depth, or a smaller grid";
 static const double neighbourhood_bins =
     16; /* along an axis, when the side is ours to choose: 4,000 in a ball are a table that fits */
 

@@ -295,6 +295,7 @@ static const stage stages[] = {
 
 const method method_msm = {
     .name = "msm",
+    .parameters = &long_range_parameters,
     .kernel = &cutoff_kind,
     .needs = cutoff_needs,
     .prepare = prepare,

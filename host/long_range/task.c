@@ -119,8 +119,7 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
     task->asked.fft = NULL;
     job_plan *given = NULL;
     ley_run_options run = {.decision_count = 0};
-    ley_status status =
-        options_check_medium(range->units, range->dielectric, range->temperature_K, range->r_min_A, error);
+    ley_status status = options_check_medium(range, error);
     if (status == LEY_OK && engine != NULL)
         status = OPTIONS_TAKE(ley_run_options, aim, &run, options, error);
     if (status == LEY_OK && run.decision_count > 0)
@@ -317,14 +316,14 @@ void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
     int64_t n[3];
     if (h->levels == 0)
         return;
-    job_needs_add(needs, "atoms in a mesh's bins", msm_bytes(h, atoms), "fewer atoms, or a wider --mesh-spacing");
+    job_needs_add(needs, "atoms in a mesh's bins", msm_bytes(h, atoms), "fewer atoms, or a wider mesh spacing");
     if (h->solver == HIERARCHY_MULTILEVEL)
         return;
     hierarchy_top(h, &top);
     influence_extent(&top, n);
-    job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider --mesh-spacing");
+    job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider mesh spacing");
     if (long_wavelengths_are_wanted(h))
-        job_needs_add(needs, "charges of long waves", long_charges_bytes(h, atoms), "a looser --tol");
+        job_needs_add(needs, "charges of long waves", long_charges_bytes(h, atoms), "a looser tolerance");
 }
 
 void msm_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *r, const hierarchy *h,

@@ -8,6 +8,8 @@
 #include "schedule/job_memory.h"
 #include "schedule/stage.h"
 
+extern const ley_parameter_table request_parameters;
+
 typedef struct sum_request {
     const ley_atoms *atoms;
     const ley_points *points; /* where values are wanted; NULL: on the grid */

@@ -35,6 +35,8 @@ typedef struct stage_run {
     void *made;   /* its product on the host, for other devices; or NULL */
 } stage_run;
 
+extern const ley_parameter_table run_parameters;
+
 struct ley_job {
     ley_engine *engine;
     const method *method;

@@ -27,6 +27,9 @@ typedef struct coulomb_problem {
 typedef struct method {
     const char *name;
 
+    /* The parameters of its struct of options; NULL: another method's, or none. */
+    const ley_parameter_table *parameters;
+
     /* The kernel whose variants are the method's; NULL: it has no variants. */
     const kernel_kind *kernel;
 

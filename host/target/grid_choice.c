@@ -1,15 +1,50 @@
 /* Where the points of a map lie, where its user says little of it. */
+#include "target/grid_choice.h"
+
 #include "core/options.h"
+#include "core/parameters.h"
 #include "error.h"
-#include "leyden.h"
 
 #include <math.h>
 #include <string.h>
 
+/* clang-format off */
+static const ley_parameter rows[] = {
+    {.name = "spacing", .alias = "grid", .type = LEY_PARAMETER_REAL, .unit = "A", .value = "H|HX,HY,HZ",
+     .one_for_all = true, .default_value = {0.5, 0.5, 0.5}, .low = 1e-6, .high = 1e8, .given = LEY_GIVEN_SPACING,
+     .sentence = "distance of neighbouring points, in Angstrom", .details = "three numbers with `dims`",
+     PARAMETER_ARRAY(ley_grid_options, spacing_A, 3)},
+    {.name = "dims", .former = (const char *const[]){"dime", NULL}, .type = LEY_PARAMETER_INTEGER,
+     .value = "NX,NY,NZ", .default_value = {1, 1, 1}, .low = 1, .high = INT32_MAX, .given = LEY_GIVEN_N,
+     .unset = "what the padding or the cell asks for", .sentence = "points along x, y, z",
+     .details = "with `padding` over the molecule and so much more, with `cell` alone over the cell, else `spacing` "
+                "apart",
+     PARAMETER_ARRAY(ley_grid_options, n, 3)},
+    {.name = "glen", .alias = "fglen", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A", .value = "X,Y,Z",
+     .low = 0, .above_low = true, .high = 1e9, .given = LEY_GIVEN_LENGTH, .unset = "by `spacing`",
+     .sentence = "edges of the grid in Angstrom, from its first point to its last, with `dims`",
+     PARAMETER_ARRAY(ley_grid_options, length_A, 3)},
+    {.name = "gcent", .alias = "fgcent", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A",
+     .value = "X,Y,Z", .word = "mol", .low = -1e9, .high = 1e9, .given = LEY_GIVEN_CENTRE,
+     .unset = "next to mol, so that the origin is a multiple of the spacing",
+     .sentence = "centre of the grid in Angstrom, with `dims`; mol is the centre of the atoms' bounding box",
+     PARAMETER_ARRAY(ley_grid_options, centre_A, 3)},
+    {.name = "origin", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A", .value = "X,Y,Z", .low = -1e9,
+     .high = 1e9, .given = LEY_GIVEN_ORIGIN,
+     .unset = "a multiple of the spacing around the molecule; 0,0,0 of a cell",
+     .sentence = "the grid's first point, in Angstrom; with `dims`, or where the grid is the cell",
+     PARAMETER_ARRAY(ley_grid_options, origin_A, 3)},
+    {.name = "padding", .type = LEY_PARAMETER_REAL, .unit = "A", .default_value = {10}, .low = 0, .high = 1e8,
+     .given = LEY_GIVEN_PADDING, .sentence = "least distance of the atoms' centres from the grid's faces",
+     PARAMETER_FIELD(ley_grid_options, padding_A)},
+};
+/* clang-format on */
+
+const ley_parameter_table grid_parameters = PARAMETER_TABLE(ley_grid_options, rows);
+
 void ley_grid_options_default(ley_grid_options *options)
 {
-    *options =
-        (ley_grid_options){.size = sizeof *options, .spacing_A = {0.5, 0.5, 0.5}, .n = {1, 1, 1}, .padding_A = 10};
+    parameters_default(&grid_parameters, options);
 }
 
 static bool has(const ley_grid_options *o, unsigned fields)

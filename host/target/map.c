@@ -260,7 +260,7 @@ ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with
     float *made = take_spare(map, values);
     if (made == NULL) {
         const ley_status status = memory_check_one("planes on their way to a file", (double)values * sizeof(float),
-                                                   "fewer points along x and y, or --slab-planes", error);
+                                                   "fewer points along x and y, or smaller slabs", error);
         made = status == LEY_OK ? malloc(values * sizeof(float)) : NULL;
         if (made == NULL)
             return status != LEY_OK ? status : ley_fail_memory(error, values * sizeof(float), "planes of the map");

@@ -139,7 +139,7 @@ def test_meshes_that_are_none(atoms, grid):
                   lambda: leyden.Map.from_array(np.zeros((3, 3, 3)), 3)):
         with pytest.raises(leyden.UsageError, match="grid: a leyden.Grid is needed, not "):
             wrong()
-    with pytest.raises(leyden.UsageError, match="spacing and padding are for jobs without it"):
+    with pytest.raises(leyden.UsageError, match="grid says where the points are: spacing is"):
         leyden.map(atoms, grid, spacing=1)
     with pytest.raises(leyden.InputError, match="three whole numbers are needed, not 3"):
         leyden.Grid((0, 0, 0), spacing=1, n=3)

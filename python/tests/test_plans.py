@@ -19,11 +19,11 @@ def _engine():
 
 def test_runs_are_maps(engine):
     atoms, xyz = _atoms()
-    plan = leyden.Plan(atoms, n=(20, 20, 20), method="msm", tol=1e-4, periodic=True, cell=(16, 16, 16), engine=engine)
+    plan = leyden.Plan(atoms, dims=(20, 20, 20), method="msm", tol=1e-4, periodic=True, cell=(16, 16, 16), engine=engine)
     first = plan.run().values.copy()
     moved = (xyz + np.random.default_rng(2).normal(0, 0.4, xyz.shape)).astype(np.float32)  # as trajectories have them
     second = plan.run(moved).values.copy()
-    right = leyden.map(leyden.Atoms.from_arrays(moved, atoms.q), n=(20, 20, 20), method="msm", tol=1e-5,
+    right = leyden.map(leyden.Atoms.from_arrays(moved, atoms.q), dims=(20, 20, 20), method="msm", tol=1e-5,
                        periodic=True, cell=(16, 16, 16), engine=engine).values
     assert np.sqrt(((second - right) ** 2).sum() / (right ** 2).sum()) < 1.2e-4
     assert np.array_equal(plan.run(xyz).values, first)
@@ -34,7 +34,7 @@ def test_runs_are_maps(engine):
 
 def test_a_cell_that_breathes(engine):
     atoms, xyz = _atoms()
-    with leyden.Plan(atoms, n=(20, 20, 20), method="msm", periodic=True, cell=(16, 16, 16), engine=engine) as plan:
+    with leyden.Plan(atoms, dims=(20, 20, 20), method="msm", periodic=True, cell=(16, 16, 16), engine=engine) as plan:
         plan.run()
         values = plan.run(xyz * 1.05, cell=(16.8, 16.8, 16.8)).values
         assert np.allclose(np.diag(plan.map.grid.step), 16.8 / 20)
@@ -68,13 +68,14 @@ def test_an_engine_closes_its_plans():
 
 
 @pytest.mark.parametrize("arguments, says", [
-    ({"metod": "dcs"}, "no argument 'metod'"),
+    ({"metod": "dcs"}, r"Plan\(\) got an unexpected keyword argument 'metod' \(did you mean 'method'"),
     ({"method": "cutoff"}, "plans are of"),
-    ({"field": True}, "no argument 'field'"),
+    ({"field": True}, "unexpected keyword argument 'field'"),
+    ({"grid": leyden.Grid((0, 0, 0), spacing=1, n=(2, 2, 2)), "spacing": 1}, "spacing is for plans without it"),
 ])
 def test_refusals(engine, arguments, says):
     atoms, _ = _atoms()
-    with pytest.raises(leyden.UsageError, match=says):
+    with pytest.raises((leyden.UsageError, TypeError), match=says):
         leyden.Plan(atoms, engine=engine, **arguments)
 
 

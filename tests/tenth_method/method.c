@@ -1,6 +1,7 @@
 #include "tenth_method/method.h"
 
 #include "bench/bench.h"
+#include "core/parameters.h"
 #include "dev_kernel.h"
 #include "engine/command_sequence.h"
 #include "error.h"
@@ -31,6 +32,17 @@ DECLARE_METHOD(squares)
 DECLARE_KERNEL(squares)
 
 const law law_squares = {.name = "squares", .number = LEY_LAW_SQUARES, .value = sum_of_squares};
+
+/* ---- Its parameters ------------------------------------------------------------------------- */
+
+static const ley_parameter parameters[] = {
+    {.name = "mean",
+     .type = LEY_PARAMETER_FLAG,
+     .sentence = "say the root of their mean, too",
+     PARAMETER_FIELD(squares_options, has_mean)},
+};
+
+static const ley_parameter_table squares_parameters = PARAMETER_TABLE(squares_options, parameters);
 
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
@@ -460,6 +472,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
             status = bench_time(o, (double)d->points, run_once, &b, row, error);
         if (status == LEY_OK)
             status = judge(&b, &row->row.accuracy, error);
+        bench_put_figure(&row->row, "planes_per_s", (double)b.count / row->row.median_s);
         row->row.fma_share = row->row.evaluations_per_s / d->fma_per_s;
         rows_end(&b.rows);
     }
@@ -467,8 +480,17 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     return status;
 }
 
-static const bench_subject bench_squares = {
-    .choose = choose, .make = make_values, .end = free, .variant = variant, .usual = usual, .measure = measure};
+static const ley_bench_figure figures[] = {
+    {.name = "planes_per_s", .sentence = "planes that are summed in a second, median", .hangs_on_time = true},
+    {.name = NULL}};
+
+static const bench_subject bench_squares = {.figures = figures,
+                                            .choose = choose,
+                                            .make = make_values,
+                                            .end = free,
+                                            .variant = variant,
+                                            .usual = usual,
+                                            .measure = measure};
 
 static void note(const void *context, notes *n)
 {
@@ -479,6 +501,7 @@ static void note(const void *context, notes *n)
 
 const method method_squares = {
     .name = "squares",
+    .parameters = &squares_parameters,
     .prepare = prepare,
     .release = release,
     .end = end_task,

@@ -425,7 +425,7 @@ static ley_status choose_with(sum_request *r, const ley_run_options *options, le
     if (status == LEY_OK)
         status = OPTIONS_TAKE(ley_run_options, aim, &r->options, options, error);
     if (status == LEY_OK)
-        status = options_check_medium(asked->units, asked->dielectric, asked->temperature_K, asked->r_min_A, error);
+        status = options_check_medium(asked, error);
     r->facts = msm_estimate_needs(&r->options);
     if (status == LEY_OK)
         status = choose_meshes(r, &made, error);

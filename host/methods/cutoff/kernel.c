@@ -203,7 +203,7 @@ static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int6
                         ley_size((double)capacity).s);
     ley_status status =
         arena_check_host(&k->arena, "a copy of the bins for the processor as a device", (double)capacity,
-                         "a larger --bin-fill, a shorter cutoff, or a smaller grid", error);
+                         "a larger bin fill, a shorter cutoff, or a smaller grid", error);
     if (status == LEY_OK)
         status = arena_buffer(&k->arena, (size_t)capacity, DEV_READ_ONLY, buffer, error);
     return status == LEY_OK ? write_bytes(k, *buffer, 0, bytes, size, error) : status;

@@ -53,7 +53,7 @@ ley_status overflow_map_create(const cutoff_problem *p, const atomic_bool *cance
     const int64_t points = ley_grid_points(&p->grid);
     ley_status status = memory_check_one("a second map, of the overflow on the host",
                                          (double)points * sizeof *m->values + (double)m->n * sizeof *m->atoms,
-                                         "--overflow device", error);
+                                         "the overflow on a device", error);
     if (status == LEY_OK) {
         m->atoms = calloc(m->n + 1, sizeof *m->atoms);
         m->values = calloc((size_t)points, sizeof *m->values);

@@ -305,7 +305,7 @@ static ley_status make_more(cutoff_problem *p, int64_t slots, ley_error *error)
     if (short_range_number_count(p->range->pair) < 2)
         return LEY_OK;
     ley_status status = memory_check_one("the atoms' numbers", (double)slots * sizeof *p->more,
-                                         "a larger --bin-fill, or a smaller grid", error);
+                                         "a larger bin fill, or a smaller grid", error);
     if (status != LEY_OK)
         return status;
     float(*more)[2] = realloc(p->more, (size_t)slots * sizeof *more);
@@ -495,7 +495,7 @@ void cutoff_problem_add_needs(const cutoff_problem *p, job_needs *needs)
 {
     static const char fewer_images[] = "a shorter cutoff, a larger cell, or fewer periodic axes",
                       fewer_entries[] = "fewer atoms, or a smaller grid",
-                      fewer_slots[] = "a larger --bin-fill, a smaller --bin-depth, or a smaller grid";
+                      fewer_slots[] = "a larger bin fill, a smaller bin depth, or a smaller grid";
     const binning_options *o = &p->plan.options;
     const binning_bytes b = binning_predict(&p->plan, p->atoms);
     const bool has_images = o->periodic[0] || o->periodic[1] || o->periodic[2];
@@ -518,5 +518,5 @@ void cutoff_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const le
     cutoff_problem_clear(&problem);
     if (range->overflow == LEY_PLACE_HOST)
         job_needs_add(needs, "a second map, of the overflow", (double)ley_grid_points(grid) * sizeof(float),
-                      "--overflow device");
+                      "the overflow on a device");
 }

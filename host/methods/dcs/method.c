@@ -6,6 +6,7 @@
  * point over its link, which for more than a few hundred atoms is nothing. */
 #include "methods/dcs/method.h"
 #include "core/options.h"
+#include "core/parameters.h"
 #include "error.h"
 #include "law/accuracy.h"
 #include "law/dcs.h"
@@ -55,8 +56,7 @@ typedef struct dcs_state {
 
 void ley_direct_default(ley_direct *direct)
 {
-    *direct = (ley_direct){
-        .size = sizeof *direct, .units = LEY_UNITS_KT_E, .dielectric = 1, .temperature_K = 298.15, .r_min_A = 0.05};
+    parameters_default(&direct_parameters, direct);
 }
 
 static void add_needs(const ley_atoms *atoms, const ley_grid *grid, bool is_stored, job_needs *needs)
@@ -110,7 +110,7 @@ ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley
     ley_direct d;
     ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, &d, direct, error);
     if (status == LEY_OK)
-        status = options_check_medium(d.units, d.dielectric, d.temperature_K, d.r_min_A, error);
+        status = options_check_medium(&d, error);
     if (status != LEY_OK)
         return status;
     void *task;
@@ -414,6 +414,7 @@ static const stage stages[] = {{.name = "sum",
 
 const method method_dcs = {
     .name = "dcs",
+    .parameters = &direct_parameters,
     .kernel = &dcs_kind,
     .prepare = prepare,
     .renew = renew_task,

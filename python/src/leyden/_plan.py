@@ -1,9 +1,8 @@
 """leyden.Plan: one map, computed again and again."""
 from __future__ import annotations
 
-import inspect
 import time
-from typing import Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
 import numpy as np
 
@@ -11,20 +10,23 @@ from . import _task
 from ._arrays import doubles, pointer_to
 from ._atoms import Atoms
 from ._c import ffi, lib
-from ._cell import cell_of_box, cell_vectors
-from ._compute import _grid_for, _sum_of, map as _map
-from ._engine import Engine, engine_or_default
+from ._cell import Periodic, cell_of_box, cell_vectors
+from ._compute import _grid_for, _sum_of
+from ._engine import Engine, EngineArgument, engine_or_default
 from ._errors import Status, UsageError
 from ._grid import Grid, grid_of
 from ._maps import Map, Origin, make_map
+from ._options import PlanArgument
+from ._parameters import TABLES, with_parameters
 from ._progress import Watcher
 from ._report import report_of
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import PlanKeywords
+
 _SHORT_S = 0.05  # a run that takes no longer may keep Ctrl-C waiting
-_GRID_ARGUMENTS = ("spacing", "padding", "n")
-_OTHERS = ("slab_planes", "engine", "progress", "field", "former")
-_DEFAULTS = {name: parameter.default for name, parameter in inspect.signature(_map).parameters.items()
-             if parameter.kind is parameter.KEYWORD_ONLY and name not in _OTHERS}
 
 
 class Plan:
@@ -33,35 +35,39 @@ class Plan:
     Kernels, meshes, influence functions and buffers stay on the device between runs, so that a run
     takes what its kernels do: some hundred of a hundred thousand atoms a second on a GPU.
 
-    >>> plan = leyden.Plan(atoms, n=(108, 108, 108), tol=1e-4)
+    >>> plan = leyden.Plan(atoms, dims=(108, 108, 108), tol=1e-4)
     >>> for frame in universe.trajectory:
     ...     total += plan.run(universe.atoms.positions).values
-
-    Args:
-        atoms: the charges; positions of the first run, unless it is given others.
-        grid: where the points lie, as `leyden.map()` takes it, or `spacing`, `padding` and `n`.
-        engine: an Engine, or what names its devices; None: the fastest device.
-        arguments: methods "auto", "msm" and "dcs", and the other arguments of `leyden.map()`, but
-            `progress`, `slab_planes` and `field`. `verify`: of the runs that find everything
-            prepared 256 points of every 100 runs together are recomputed on the host, beside the
-            runs that follow; 0: none.
 
     It is closed at the end of a `with` block, or by `close()`.
     """
 
-    def __init__(self, atoms: Atoms, grid: Any = None, *, engine: Any = None, **arguments: Any) -> None:
-        unknown = sorted(set(arguments) - set(_DEFAULTS))
-        if unknown:
-            raise UsageError(f"leyden.Plan has no argument {unknown[0]!r}")
-        given = {**_DEFAULTS, **arguments}
-        where_arguments = {name: given.pop(name) for name in _GRID_ARGUMENTS}
-        if given["method"] == "cutoff":
+    @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_run_options",
+                     without=("slab",), former={"n": "dims"})
+    def __init__(self, atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", periodic: Periodic = None,
+                 cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None,
+                 **given: Unpack[PlanKeywords]) -> None:
+        """Prepares nothing yet: the first run does.
+
+        Args:
+            atoms: the charges; positions of the first run, unless it is given others.
+            grid: where the points lie, as `leyden.map()` takes it, or `spacing`, `padding` and `dims`.
+            method: "auto", "msm" or "dcs".
+            cell, periodic, plan: as of `leyden.map()`.
+            engine: an Engine, or what names its devices; None: the fastest device.
+        {parameters}
+
+        `verify`: of the runs that find everything prepared 256 points of every 100 runs together
+        are recomputed on the host, beside the runs that follow; 0: none.
+        """
+        if method == "cutoff":
             raise UsageError("method: plans are of 'auto', 'msm' and 'dcs'")
         self._pointer = ffi.NULL
-        wanted = _sum_of(atoms, Watcher(None), **given)
-        if grid is not None and any(value is not None for value in where_arguments.values()):
-            raise UsageError("grid says where the points are: spacing, padding and n are for plans without it")
-        where = _grid_for(atoms, wanted.cell, **where_arguments) if grid is None else \
+        wanted = _sum_of(atoms, Watcher(None), method, "taylor2", periodic, cell, plan, given)
+        of_grid = [name for name in TABLES["ley_grid_options"] if given.get(name) is not None]
+        if grid is not None and of_grid:
+            raise UsageError(f"grid says where the points are: {of_grid[0]} is for plans without it")
+        where = _grid_for(atoms, wanted.cell, given) if grid is None else \
             grid.grid if isinstance(grid, Map) else grid_of(grid)
         self._wanted, self._n = wanted, len(atoms)
         self._engine: Engine = engine_or_default(wanted.options.take_engine(engine))
@@ -74,9 +80,10 @@ class Plan:
                                              wanted.options.c, box, status.pointer))
         self._pointer = box[0]
         self._engine.plans.add(self)
-        self.map = Map(self._map, None, Origin(atoms, wanted.medium.dielectric, wanted.medium.temperature,
-                                               wanted.medium.r_min, wanted.tolerance, given["math"],
-                                               tuple(wanted.details(given["pair"]))))
+        medium = wanted.medium
+        self.map = Map(self._map, None, Origin(atoms, medium.dielectric, medium.temperature_K, medium.r_min_A,
+                                               wanted.tolerance, given.get("math") or "auto",
+                                               tuple(wanted.details("taylor2"))))
 
     def run(self, positions: Any = None, charges: Any = None, cell: Any = None) -> Map:
         """The map of these positions, (n, 3), A, and charges, (n,), e; None: as they are.
