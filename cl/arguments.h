@@ -26,6 +26,7 @@
     NEXT(INT, int, n_atoms) \
     NEXT(INT, int, first_plane) \
     NEXT(VALUE, atom, step) \
+    NEXT(VALUE, atom, shear) \
     NEXT(INT, int, accumulate) \
     NEXT(WRITE, real, gm_phi)
 
@@ -69,6 +70,8 @@
     NEXT(INT, int, has_extra) \
     NEXT(VALUE, atom, step) \
     NEXT(VALUE, atom, step_low) \
+    NEXT(VALUE, atom, shear) \
+    NEXT(VALUE, atom, shear_low) \
     NEXT(VALUE, atom, side) \
     NEXT(VALUE, atom, limits) \
     NEXT(VALUE, atom, series) \
@@ -181,6 +184,15 @@
     NEXT(VALUE, atom, bins_per_A) \
     NEXT(VALUE, atom, zero) \
     NEXT(VALUE, int4, n) \
+    NEXT(VALUE, atom, vector_a) \
+    NEXT(VALUE, atom, vector_b) \
+    NEXT(VALUE, atom, vector_c) \
+    NEXT(VALUE, atom, dual_a) \
+    NEXT(VALUE, atom, dual_b) \
+    NEXT(VALUE, atom, dual_c) \
+    NEXT(VALUE, atom, image_low) \
+    NEXT(VALUE, atom, image_high) \
+    NEXT(INT, int, n_images) \
     NEXT(WRITE, int, gm_count) \
     NEXT(WRITE, int, gm_head) \
     NEXT(WRITE, int, gm_next) \

@@ -11,7 +11,9 @@
  *               along the axes and in bins
  * n_table       how many
  * gm_homes      for each region along x, then y, then z: {bins from bin 0 to home along that
- *               axis; home's lowest coordinate less the region's, units, as the bits of a float}
+ *               axis; home's lowest coordinate less that of the region's first point, units, as
+ *               the bits of a float}. LEY_OBLIQUE: along y for each pair of a region along x and
+ *               one along y, along z for each region
  * gm_begins     for each of these regions, how far its first point is from what homes are
  *               counted from, units: LEY_FINE
  * first_region  index along z of the launch's first regions
@@ -26,6 +28,9 @@
  * step          {h_x, h_y, h_z, units in an A}; h in the unit that the sums are in
  * step_low      {h_x, h_y, h_z, quantum}: h less the digits that LEY_HIGH() leaves of it; and a
  *               unit that what is lost of an atom's place is less than 512 of. Both: LEY_FINE
+ * shear         {of a step along x: along y, along z; of a step along y: along z; -}, in the unit
+ *               that the sums are in, and shear_low its lower digits: of LEY_OBLIQUE meshes, whose
+ *               steps are (h_x, shear.x, shear.y), (0, h_y, shear.z) and (0, 0, h_z)
  * side          {s_x, s_y, s_z, slack}: of a bin, units; by how much an atom may lie outside its
  *               bin
  * limits        {a^2, r_min^2, k, near^2}: units^2; k of the pair function; how near atoms are
@@ -119,7 +124,15 @@ typedef struct {
     own_numbers own;
 #endif
     atom extent;                    /* of the region */
-    real x[LEY_UX], y[LEY_UY], z[LEY_UZ]; /* the points' coordinates from the region's lowest corner */
+    real x[LEY_UX], y[LEY_UY], z[LEY_UZ]; /* the points' coordinates from the region's first point */
+#if LEY_OBLIQUE
+    atom shear;
+    atom lowest, shifted;                             /* of all columns: what shifts are, at least and at most */
+    real shift_y[LEY_UX], shift_z[LEY_UX * LEY_UY]; /* of columns: what is to be added to y and z */
+#if LEY_FINE
+    atom shear_high, shear_low;
+#endif
+#endif
 #if LEY_FINE
     atom high, low; /* of the step; the last number of low is a quantum */
     atom begin;     /* of the first point */
@@ -140,7 +153,20 @@ typedef struct {
 #endif
 } points;
 
-/* An atom as it is staged: its place from the region's lowest corner in units, and its own
+/* The region's box reaches from LOWEST to extent, both from its first point; which is what shifts
+ * are between, LOWEST and HIGHEST_SHIFT, of the columns' points alone. */
+#if LEY_OBLIQUE
+#define SHIFT_Y(p, u) (p)->shift_y[u]
+#define SHIFT_Z(p, u, v) (p)->shift_z[(v) * LEY_UX + (u)]
+#define LOWEST(p, axis) (p)->lowest.axis
+#define HIGHEST_SHIFT(p, axis) (p)->shifted.axis
+#else
+#define SHIFT_Y(p, u) 0
+#define LOWEST(p, axis) 0
+#define HIGHEST_SHIFT(p, axis) 0
+#endif
+
+/* An atom as it is staged: its place from the region's first point in units, and its own
  * numbers. */
 typedef struct {
     atom a;
@@ -166,7 +192,7 @@ typedef struct {
     int has_extra;
 } bins;
 
-/* A bin in reach: where it begins from the region's lowest corner, and its number. */
+/* A bin in reach: where it begins from the region's first point, and its number. */
 typedef struct {
     float x, y, z;
     int bin;
@@ -327,6 +353,39 @@ LEY_FN real near_value(const points *p, real r2, LEY_REFERENCE(staged) s)
 #else
 #define FROM_ATOM(lanes, axis, at) ((at) - a.axis)
 #endif
+#if LEY_FINE && LEY_OBLIQUE
+/* The same of a step and a shift of the steps before it: products of upper digits have no rounding,
+ * and what their sum loses is added to the lower ones. */
+LEY_FN real add_exactly(real a, real b, real *lost)
+{
+    const real sum = a + b, added = sum - a;
+    *lost += (a - (sum - added)) + (b - added);
+    return sum;
+}
+
+LEY_FN real from_atom_y(const points *p, real x, real y, scalar at, scalar lost)
+{
+    real low = x * p->shear_low.x + y * p->low.y + (p->begin.y - lost);
+    const real high = add_exactly(x * p->shear_high.x, y * p->high.y, &low);
+    return (high - at) + low;
+}
+
+LEY_FN real from_atom_z(const points *p, real x, real y, real z, scalar at, scalar lost)
+{
+    real low = x * p->shear_low.y + y * p->shear_low.z + z * p->low.z + (p->begin.z - lost);
+    const real high = add_exactly(add_exactly(x * p->shear_high.y, y * p->shear_high.z, &low), z * p->high.z, &low);
+    return (high - at) + low;
+}
+#define FROM_ATOM_Y(u, v) from_atom_y(p, LANES_X + u * LEY_LX, LANES_Y + v * LEY_LY, a.y, lost.y)
+#define FROM_ATOM_Z(u, v, w) \
+    from_atom_z(p, LANES_X + u * LEY_LX, LANES_Y + v * LEY_LY, LANES_Z + w * LEY_LZ, a.z, lost.z)
+#elif LEY_OBLIQUE
+#define FROM_ATOM_Y(u, v) (p->y[v] + SHIFT_Y(p, u) - a.y)
+#define FROM_ATOM_Z(u, v, w) (p->z[w] + SHIFT_Z(p, u, v) - a.z)
+#else
+#define FROM_ATOM_Y(u, v) FROM_ATOM(LANES_Y + v * LEY_LY, y, p->y[v])
+#define FROM_ATOM_Z(u, v, w) FROM_ATOM(LANES_Z + w * LEY_LZ, z, p->z[w])
+#endif
 
 /* An atom near the region, or any atom of a fringe. */
 LEY_FN void add_near(points *p, LEY_REFERENCE(staged) s, atom lost)
@@ -334,10 +393,10 @@ LEY_FN void add_near(points *p, LEY_REFERENCE(staged) s, atom lost)
     const atom a = s.a;
     (void)lost;
     FOR_Y(v) FOR_X(u) {
-        const real dx = FROM_ATOM(LANES_X + u * LEY_LX, x, p->x[u]), dy = FROM_ATOM(LANES_Y + v * LEY_LY, y, p->y[v]),
+        const real dx = FROM_ATOM(LANES_X + u * LEY_LX, x, p->x[u]), dy = FROM_ATOM_Y(u, v),
                    dxy2 = dx * dx + dy * dy;
         FOR_Z(w) {
-            const real dz = FROM_ATOM(LANES_Z + w * LEY_LZ, z, p->z[w]);
+            const real dz = FROM_ATOM_Z(u, v, w);
             const real r2 = dxy2 + dz * dz, value = near_value(p, LARGER(r2, (real)p->limits.y), s);
             const scalar factor = LEY_PAIR_OF_CHARGE ? a.w : 1;
             p->sum[INDEX(u, v, w)] += LEY_PAIR == LEY_PAIR_SPEC_TESTED || r2 < p->limits.x ? factor * value : (real)0;
@@ -348,12 +407,12 @@ LEY_FN void add_near(points *p, LEY_REFERENCE(staged) s, atom lost)
     }
 }
 
-/* How far a box lies from the region, squared. */
+/* How far a box lies from the region's box, squared. */
 LEY_FN scalar distance2(const points *p, scalar x, scalar y, scalar z, scalar size_x, scalar size_y, scalar size_z)
 {
     const scalar dx = LARGER(LARGER(x - p->extent.x, -(x + size_x)), 0.0f),
-                 dy = LARGER(LARGER(y - p->extent.y, -(y + size_y)), 0.0f),
-                 dz = LARGER(LARGER(z - p->extent.z, -(z + size_z)), 0.0f);
+                 dy = LARGER(LARGER(y - p->extent.y, LOWEST(p, y) - (y + size_y)), 0.0f),
+                 dz = LARGER(LARGER(z - p->extent.z, LOWEST(p, z) - (z + size_z)), 0.0f);
     return dx * dx + dy * dy + dz * dz;
 }
 
@@ -376,6 +435,16 @@ LEY_FN real farther2(scalar x, real low, real high)
     const real d = LARGER(x - low, high - x);
     return d * d;
 }
+
+#if LEY_OBLIQUE
+/* Widens what a cell spans along an axis by the shifts of so many steps from this one on. */
+LEY_FN void widen(real first, int steps, scalar shift, real *low, real *high)
+{
+    const real from = first * shift, to = (first + (steps - 1)) * shift;
+    *low += shift > 0 ? from : to;
+    *high += shift > 0 ? to : from;
+}
+#endif
 
 /* What an atom's absolute term is at least in a cell, from the squared distance of its farthest
  * corner. */
@@ -440,8 +509,13 @@ LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_LX : 1, LEY_WIDTH == 1 ? LEY_LY : 1, LEY_WIDT
 cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
 {
     const int regions_x = LEY_GROUPS(0), regions_y = LEY_GROUPS(1);
-    const int2 home_x = gm_homes[LEY_GROUP_ID(0)], home_y = gm_homes[regions_x + LEY_GROUP_ID(1)],
-               home_z = gm_homes[regions_x + regions_y + first_region + LEY_GROUP_ID(2)];
+#if LEY_OBLIQUE
+    const size_t in_plane = LEY_GROUP_ID(1) * regions_x + LEY_GROUP_ID(0), plane = (size_t)regions_x * regions_y,
+                 at_y = regions_x + in_plane, at_z = at_y + (1 + first_region + LEY_GROUP_ID(2)) * plane;
+#else
+    const size_t at_y = regions_x + LEY_GROUP_ID(1), at_z = regions_x + regions_y + first_region + LEY_GROUP_ID(2);
+#endif
+    const int2 home_x = gm_homes[LEY_GROUP_ID(0)], home_y = gm_homes[at_y], home_z = gm_homes[at_z];
     const found home = {LEY_AS_FLOAT(home_x.y), LEY_AS_FLOAT(home_y.y), LEY_AS_FLOAT(home_z.y),
                         home_x.x + home_y.x + home_z.x};
     const bins b = {WHERE_IT_IS(gm_table), n_table, gm_slots, gm_more, gm_extra, has_extra};
@@ -460,11 +534,26 @@ cutoff(LEY_PARAMETERS(LEY_CUTOFF_ARGUMENTS))
     FOR_X(u) p.x[u] = (LANES_X + u * LEY_LX) * step.x;
     FOR_Y(v) p.y[v] = (LANES_Y + v * LEY_LY) * step.y;
     FOR_Z(w) p.z[w] = (LANES_Z + w * LEY_LZ) * step.z;
+#if LEY_OBLIQUE
+    p.shear = shear;
+    p.lowest = LEY_ATOM(0, LEY_MIN((REGION_X - 1) * shear.x, 0.0f),
+                        LEY_MIN((REGION_X - 1) * shear.y, 0.0f) + LEY_MIN((REGION_Y - 1) * shear.z, 0.0f), 0);
+    p.shifted = LEY_ATOM(0, LEY_MAX((REGION_X - 1) * shear.x, 0.0f),
+                         LEY_MAX((REGION_X - 1) * shear.y, 0.0f) + LEY_MAX((REGION_Y - 1) * shear.z, 0.0f), 0);
+    p.extent.y += p.shifted.y;
+    p.extent.z += p.shifted.z;
+    FOR_X(u) p.shift_y[u] = (LANES_X + u * LEY_LX) * shear.x;
+    FOR_Y(v) FOR_X(u)
+        p.shift_z[v * LEY_UX + u] = (LANES_X + u * LEY_LX) * shear.y + (LANES_Y + v * LEY_LY) * shear.z;
+#if LEY_FINE
+    p.shear_high = LEY_ATOM(LEY_HIGH(shear.x), LEY_HIGH(shear.y), LEY_HIGH(shear.z), 0);
+    p.shear_low = shear_low;
+#endif
+#endif
 #if LEY_FINE
     p.high = LEY_ATOM(LEY_HIGH(step.x), LEY_HIGH(step.y), LEY_HIGH(step.z), 0);
     p.low = step_low;
-    p.begin = LEY_ATOM(gm_begins[LEY_GROUP_ID(0)], gm_begins[regions_x + LEY_GROUP_ID(1)],
-                       gm_begins[regions_x + regions_y + first_region + LEY_GROUP_ID(2)], 0);
+    p.begin = LEY_ATOM(gm_begins[LEY_GROUP_ID(0)], gm_begins[at_y], gm_begins[at_z], 0);
     FOR_X(u) p.x[u] += p.begin.x;
     FOR_Y(v) p.y[v] += p.begin.y;
     FOR_Z(w) p.z[w] += p.begin.z;

@@ -37,7 +37,7 @@ LEY_FN atom unpack_lost(const points *p, int packed)
 #define NEAR_LOST(p, list, j) LEY_ATOM(0, 0, 0, 0)
 #endif
 
-/* An atom of a bin, in units from the region's lowest corner, and how far it is from the region,
+/* An atom of a bin, in units from the region's first point, and how far it is from the region,
  * squared. */
 LEY_FN scalar fetch(const points *p, const bins *b, LEY_REFERENCE(found) f, int slot, staged *s)
 {
@@ -110,10 +110,15 @@ LEY_FN bool is_fringe(const points *p, const bins *b, LEY_REFERENCE(found) home,
                       LEY_LOCAL shared *sm)
 {
     const int at_a_time = 4; /* bins */
-    const scalar low_x = LANES_X * LEY_UX * p->step.x, high_x = low_x + (LEY_UX - 1) * p->step.x,
-                 low_y = LANES_Y * LEY_UY * p->step.y, high_y = low_y + (LEY_UY - 1) * p->step.y,
-                 low_z = LANES_Z * LEY_UZ * p->step.z, high_z = low_z + (LEY_UZ - 1) * p->step.z;
+    scalar low_x = LANES_X * LEY_UX * p->step.x, high_x = low_x + (LEY_UX - 1) * p->step.x,
+           low_y = LANES_Y * LEY_UY * p->step.y, high_y = low_y + (LEY_UY - 1) * p->step.y,
+           low_z = LANES_Z * LEY_UZ * p->step.z, high_z = low_z + (LEY_UZ - 1) * p->step.z;
     scalar sum = 0;
+#if LEY_OBLIQUE
+    widen(LANES_X * LEY_UX, LEY_UX, p->shear.x, &low_y, &high_y);
+    widen(LANES_X * LEY_UX, LEY_UX, p->shear.y, &low_z, &high_z);
+    widen(LANES_Y * LEY_UY, LEY_UY, p->shear.z, &low_z, &high_z);
+#endif
     int uncovered = ITEMS;
     for (int e = 0; e < n_close && uncovered > 0; e++) {
         found f;
@@ -132,6 +137,15 @@ LEY_FN bool is_fringe(const points *p, const bins *b, LEY_REFERENCE(found) home,
 }
 #endif
 
+/* z - z_j of a column's points, and its square. */
+LEY_FN void along_z(const points *p, scalar z, scalar *dz, scalar *dz2)
+{
+    FOR_Z(w) {
+        dz[w] = p->z[w] - z;
+        dz2[w] = dz[w] * dz[w];
+    }
+}
+
 /* Adds an atom that is farther than r_min from the region, or where nothing is pruned any atom,
  * to the points of these halves. */
 LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_y, int half_z)
@@ -140,12 +154,14 @@ LEY_FN void add(points *p, LEY_REFERENCE(staged) s, int half_x, int half_y, int 
     copy_constants(p, &c);
     const atom a = s.a;
     scalar dz[LEY_UZ], dz2[LEY_UZ];
-    FOR_Z(w) {
-        dz[w] = p->z[w] - a.z;
-        dz2[w] = dz[w] * dz[w];
-    }
+#if !LEY_OBLIQUE
+    along_z(p, a.z, dz, dz2);
+#endif
     FOR_Y(v) FOR_X(u) if (IS_IN(half_x, u, LEY_UX) && IS_IN(half_y, v, LEY_UY)) {
-        const scalar dx = p->x[u] - a.x, dy = p->y[v] - a.y, dxy2 = dx * dx + dy * dy;
+#if LEY_OBLIQUE
+        along_z(p, a.z - SHIFT_Z(p, u, v), dz, dz2);
+#endif
+        const scalar dx = p->x[u] - a.x, dy = p->y[v] - (a.y - SHIFT_Y(p, u)), dxy2 = dx * dx + dy * dy;
         FOR_Z(w) if (IS_IN(half_z, w, LEY_UZ)) {
             const int k = INDEX(u, v, w);
             const scalar r2 = LEY_PRUNE ? dxy2 + dz2[w] : ley_clamped_r2(dxy2 + dz2[w], p->limits.y);
@@ -184,10 +200,12 @@ LEY_FN int class_of(const points *p, atom a)
     const scalar middle_x = REGION_X / 2 * p->step.x, middle_y = REGION_Y / 2 * p->step.y,
                  middle_z = REGION_Z / 2 * p->step.z;
     const scalar x_low = beyond(a.x, 0, middle_x - p->step.x), x_high = beyond(a.x, middle_x, p->extent.x);
-    const scalar y_low = beyond(a.y, 0, middle_y - p->step.y), y_high = beyond(a.y, middle_y, p->extent.y);
-    const scalar z_low = beyond(a.z, 0, middle_z - p->step.z), z_high = beyond(a.z, middle_z, p->extent.z);
-    const scalar x2 = LEY_MIN(x_low, x_high), y2 = beyond(a.y, 0, p->extent.y), z2 = LEY_MIN(z_low, z_high);
-    if (beyond(a.x, 0, p->extent.x) + y2 + beyond(a.z, 0, p->extent.z) < p->limits.w)
+    const scalar y_low = beyond(a.y, LOWEST(p, y), middle_y - p->step.y + HIGHEST_SHIFT(p, y)),
+                 y_high = beyond(a.y, middle_y + LOWEST(p, y), p->extent.y);
+    const scalar z_low = beyond(a.z, LOWEST(p, z), middle_z - p->step.z + HIGHEST_SHIFT(p, z)),
+                 z_high = beyond(a.z, middle_z + LOWEST(p, z), p->extent.z);
+    const scalar x2 = LEY_MIN(x_low, x_high), y2 = beyond(a.y, LOWEST(p, y), p->extent.y), z2 = LEY_MIN(z_low, z_high);
+    if (beyond(a.x, 0, p->extent.x) + y2 + beyond(a.z, LOWEST(p, z), p->extent.z) < p->limits.w)
         return NEAR;
     if (!LEY_SPLIT)
         return 0;

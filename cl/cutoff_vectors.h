@@ -150,13 +150,16 @@ LEY_FN real beyond(real x, scalar low, scalar high)
     return out > 0 ? out : (real)0;
 }
 
-/* Of a tile's atoms, what is the same for all columns. */
+/* Of a tile's atoms, what is the same for all columns: of oblique meshes nothing is. */
 LEY_FN void measure_planes(const points *p, tile *t, int count)
 {
+#if !LEY_OBLIQUE
     const scalar h = p->step.z, part = PART_Z * LEY_LZ * h;
+#endif
     *(unaligned_real *)(t->x + count) = (real)NOWHERE;
     *(unaligned_real *)(t->y + count) = (real)NOWHERE;
     *(unaligned_real *)(t->z + count) = (real)NOWHERE;
+#if !LEY_OBLIQUE
     for (int j = 0; j < count; j += LEY_WIDTH) {
         const real z = load(t->z + j);
         FOR_PARTS(k) {
@@ -177,6 +180,7 @@ LEY_FN void measure_planes(const points *p, tile *t, int count)
 #endif
         }
     }
+#endif
 }
 
 /* Of all columns with the same x, the distances along it. */
@@ -188,23 +192,63 @@ LEY_FN void measure_x(const points *p, tile *t, int count, int u)
     }
 }
 
+#if LEY_OBLIQUE
+/* What the first part of a column spans along y and z, of all lanes. */
+LEY_FN void find_column(const points *p, int u, int v, scalar *low_y, scalar *high_y, scalar *low_z, scalar *high_z)
+{
+    const scalar across_x = (LEY_LX - 1) * p->shear.x, across_y = (LEY_LX - 1) * p->shear.y,
+                 across_z = (LEY_LY - 1) * p->shear.z;
+    *low_y = v * LEY_LY * p->step.y + u * LEY_LX * p->shear.x + (across_x < 0 ? across_x : 0);
+    *high_y = v * LEY_LY * p->step.y + u * LEY_LX * p->shear.x + (across_x > 0 ? across_x : 0) +
+              (LEY_LY - 1) * p->step.y;
+    *low_z = u * LEY_LX * p->shear.y + v * LEY_LY * p->shear.z + (across_y < 0 ? across_y : 0) +
+             (across_z < 0 ? across_z : 0);
+    *high_z = u * LEY_LX * p->shear.y + v * LEY_LY * p->shear.z + (across_y > 0 ? across_y : 0) +
+              (across_z > 0 ? across_z : 0) + (PART_Z * LEY_LZ - 1) * p->step.z;
+}
+
+/* Of a column's planes from `first` on, z of its points; and how far along z from them an atom is,
+ * squared. */
+#define PLANES_OF_COLUMN(first) \
+    real own_z[PART_Z]; \
+    UNROLL for (int w = 0; w < PART_Z; w++) own_z[w] = p->z[(first) + w] + SHIFT_Z(p, u, v)
+#define ALONG_Z2(t, j, first, w) ((own_z[w] - (t)->z[j]) * (own_z[w] - (t)->z[j]))
+#else
+#define PLANES_OF_COLUMN(first)
+#define ALONG_Z2(t, j, first, w) OF_PLANES((t)->dz2[(first) + (w)][j])
+#endif
+
 /* Of a column, the distances across, and the lists of its parts: n[k] numbers. */
 LEY_FN void prune(const points *p, tile *t, int count, int u, int v, int n[PARTS])
 {
-    const scalar low_x = u * LEY_LX * p->step.x, low_y = v * LEY_LY * p->step.y, limit = p->limits.x;
-    const scalar high_x = low_x + (LEY_LX - 1) * p->step.x, high_y = low_y + (LEY_LY - 1) * p->step.y;
+    const scalar low_x = u * LEY_LX * p->step.x, high_x = low_x + (LEY_LX - 1) * p->step.x, limit = p->limits.x;
+#if LEY_OBLIQUE
+    const scalar part = PART_Z * LEY_LZ * p->step.z;
+    scalar low_y, high_y, low_z, high_z;
+    find_column(p, u, v, &low_y, &high_y, &low_z, &high_z);
+#else
+    const scalar low_y = v * LEY_LY * p->step.y, high_y = low_y + (LEY_LY - 1) * p->step.y;
+#endif
     int listed[PARTS];
     FOR_PARTS(k) listed[k] = 0;
     for (int j = 0; j < count; j += LEY_WIDTH) {
         const ints number = LEY_PASTE(convert_int, LEY_WIDTH)(LEY_LANES) + j;
         const real dx = beyond(load(t->x + j), low_x, high_x), dy = beyond(load(t->y + j), low_y, high_y),
                    d2 = dx * dx + dy * dy;
+#if LEY_OBLIQUE
+        const real z = load(t->z + j);
+        FOR_PARTS(k) {
+            const real dz = beyond(z, low_z + k * part, high_z + k * part);
+            listed[k] = append(t->list[k], listed[k], LEY_AS_REAL(number), marks_below(d2 + dz * dz, limit));
+        }
+#else
         FOR_PARTS(k) listed[k] = append(t->list[k], listed[k], LEY_AS_REAL(number),
                                         marks_below(d2 + load(t->beside2[k] + j), limit));
+#endif
     }
     FOR_PARTS(k) n[k] = listed[k];
     for (int j = 0; j < count; j++) {
-        const real dy = p->y[v] - t->y[j];
+        const real dy = p->y[v] - (t->y[j] - SHIFT_Y(p, u));
         t->dxy2[j] = t->dx2[j] + dy * dy;
     }
 }
@@ -215,6 +259,7 @@ LEY_FN void sum_list(points *p, const tile *t, const scalar *list, int n, int u,
     constants c;
     copy_constants(p, &c);
     real sum[PART_SUMS];
+    PLANES_OF_COLUMN(first);
     UNROLL for (int s = 0; s < PART_SUMS; s++)
         sum[s] = p->sum[s / PART_Z * POINTS + INDEX(u, v, first + s % PART_Z)];
 #if LEY_FIELD
@@ -227,7 +272,7 @@ LEY_FN void sum_list(points *p, const tile *t, const scalar *list, int n, int u,
         const int j = as_int(list[i]);
         const real dxy2 = t->dxy2[j];
         UNROLL for (int w = 0; w < PART_Z; w++) {
-            const real r2 = dxy2 + OF_PLANES(t->dz2[first + w][j]);
+            const real r2 = dxy2 + ALONG_Z2(t, j, first, w);
             add_term(&sum[w], &c, r2, root_of(r2), t->charge[j], SECOND_OF(t, j), THIRD_OF(t, j));
 #if LEY_FIELD
             add_field(sum, w, PART_Z, &c, r2, root_of(r2), r2, t->charge[j], SECOND_OF(t, j), THIRD_OF(t, j),
@@ -244,15 +289,17 @@ LEY_FN void sum_list(points *p, const tile *t, const scalar *list, int n, int u,
 LEY_FN void sum_list_carefully(points *p, const tile *t, const scalar *list, int n, int u, int v, int first)
 {
     staged s;
+    PLANES_OF_COLUMN(first);
     for (int i = 0; i < n; i++) {
         const int j = as_int(list[i]);
-        for (int w = first; w < first + PART_Z; w++) {
-            const real r2 = t->dxy2[j] + OF_PLANES(t->dz2[w][j]);
+        for (int w = 0; w < PART_Z; w++) {
+            const real r2 = t->dxy2[j] + ALONG_Z2(t, j, first, w);
             const real value = careful_value(p, r2, root_of(r2) * (real)TERM_SCALE, s);
-            p->sum[INDEX(u, v, w)] += t->charge[j] * (r2 < p->limits.x ? value : (real)0);
+            p->sum[INDEX(u, v, first + w)] += t->charge[j] * (r2 < p->limits.x ? value : (real)0);
 #if LEY_FIELD
             s.a.w = t->charge[j];
-            add_field_carefully(p, INDEX(u, v, w), r2, s, p->x[u] - t->x[j], p->y[v] - t->y[j], p->z[w] - t->z[j]);
+            add_field_carefully(p, INDEX(u, v, first + w), r2, s, p->x[u] - t->x[j], p->y[v] - t->y[j],
+                                p->z[first + w] - t->z[j]);
 #endif
         }
     }
@@ -302,7 +349,7 @@ typedef float16 unaligned_float16 __attribute__((aligned(4)));
 typedef float8 unaligned_float8 __attribute__((aligned(4)));
 typedef int16 unaligned_int16 __attribute__((aligned(4)));
 
-/* Bins within reach: where they begin, from the region's lowest corner, and their first slots. */
+/* Bins within reach: where they begin, from the region's first point, and their first slots. */
 #define MOST_FOUND 64
 typedef struct {
     int count;
@@ -378,7 +425,8 @@ LEY_FN int stage(points *p, const bins *b, const found_bins *f, int first, tile 
     second = OF_CHUNKS(more, s0246);
     third = OF_CHUNKS(more, s1357);
 #endif
-    const real dx = beyond(x, 0, p->extent.x), dy = beyond(y, 0, p->extent.y), dz = beyond(z, 0, p->extent.z),
+    const real dx = beyond(x, 0, p->extent.x), dy = beyond(y, LOWEST(p, y), p->extent.y),
+               dz = beyond(z, LOWEST(p, z), p->extent.z),
                d2 = dx * dx + dy * dy + dz * dz;
     const unsigned near = marks_below(d2, p->limits.w), wanted = marks_below(d2, p->limits.x) & ~near;
     append(t->x, n, x, wanted);
@@ -431,6 +479,25 @@ LEY_FN void find_farthest(scalar x, real lanes, int cells, int edge, scalar h, r
     }
 }
 
+#if LEY_OBLIQUE
+/* What a cell spans along y and z depends on which columns it has. */
+LEY_FN void add_worths(const points *p, atom a, real sums[CELLS])
+{
+    for (int i = 0; i < CELLS; i++) {
+        const real first_x = (LANES_X * CELLS_X + i % CELLS_X) * CELL(LEY_UX),
+                   first_y = (LANES_Y * CELLS_Y + i / CELLS_X % CELLS_Y) * CELL(LEY_UY),
+                   first_z = (LANES_Z * CELLS_Z + i / (CELLS_X * CELLS_Y)) * CELL(LEY_UZ);
+        const real low_x = first_x * p->step.x, high_x = low_x + (CELL(LEY_UX) - 1) * p->step.x;
+        real low_y = first_y * p->step.y, high_y = low_y + (CELL(LEY_UY) - 1) * p->step.y,
+             low_z = first_z * p->step.z, high_z = low_z + (CELL(LEY_UZ) - 1) * p->step.z;
+        widen(first_x, CELL(LEY_UX), p->shear.x, &low_y, &high_y);
+        widen(first_x, CELL(LEY_UX), p->shear.y, &low_z, &high_z);
+        widen(first_y, CELL(LEY_UY), p->shear.z, &low_z, &high_z);
+        sums[i] += worth(p, a.w, farther2(a.x, low_x, high_x) + farther2(a.y, low_y, high_y) +
+                                     farther2(a.z, low_z, high_z));
+    }
+}
+#else
 LEY_FN void add_worths(const points *p, atom a, real sums[CELLS])
 {
     real x[CELLS_X], y[CELLS_Y], z[CELLS_Z];
@@ -440,6 +507,7 @@ LEY_FN void add_worths(const points *p, atom a, real sums[CELLS])
     UNROLL for (int i = 0; i < CELLS; i++)
         sums[i] += worth(p, a.w, x[i % CELLS_X] + y[i / CELLS_X % CELLS_Y] + z[i / (CELLS_X * CELLS_Y)]);
 }
+#endif
 
 /* Whether the bins close to the region leave a cell of it uncovered. */
 LEY_FN bool is_fringe(const points *p, const bins *b, found home, int n_close)
@@ -476,8 +544,8 @@ LEY_FN unsigned find_vector(const points *p, found home, CONSTANT_SPACE const in
     const real x = OF_CHUNKS(entries, s048c) * p->side.x + home.x, y = OF_CHUNKS(entries, s159d) * p->side.y + home.y,
                z = OF_CHUNKS(entries, s26ae) * p->side.z + home.z;
     const real dx = beyond(x, -p->side.x - slack, p->extent.x + slack),
-               dy = beyond(y, -p->side.y - slack, p->extent.y + slack),
-               dz = beyond(z, -p->side.z - slack, p->extent.z + slack);
+               dy = beyond(y, LOWEST(p, y) - p->side.y - slack, p->extent.y + slack),
+               dz = beyond(z, LOWEST(p, z) - p->side.z - slack, p->extent.z + slack);
     return marks_below(dx * dx + dy * dy + dz * dz, p->limits.x);
 }
 

@@ -11,6 +11,9 @@
  * first_atom, n_atoms  the atoms to sum
  * first_plane   z index of the slab's first plane
  * step          {h_x, h_y, h_z, r_min^2}: A, A, A, A^2
+ * shear         {from row to row along x, from plane to plane along x, the same along y, -}, A: of
+ *               LEY_OBLIQUE meshes, whose steps are (h_x, 0, 0), (shear.x, h_y, 0) and
+ *               (shear.y, shear.z, h_z)
  * accumulate    0: store the sums; 1: add to what gm_phi holds (a further batch of atoms)
  * gm_phi        [planes][rows][row length], padded to whole work-group tiles; with LEY_FIELD as
  *               much again for the field along x, y and z each; with the compensated sum as much as
@@ -24,7 +27,8 @@
  *
  * What is done with atoms stands in a file of its own for each place where they are read: see
  * sum_atoms(). */
-#if !defined(LEY_SUM) || !defined(LEY_ROOT) || !defined(LEY_ATOMS) || !defined(LEY_NEWTON_ROOTS) || !defined(LEY_TILE)
+#if !defined(LEY_SUM) || !defined(LEY_ROOT) || !defined(LEY_ATOMS) || !defined(LEY_NEWTON_ROOTS) || \
+    !defined(LEY_TILE) || !defined(LEY_OBLIQUE)
 #error "the specification is incomplete: see LEY_DCS_KEYS in spec.h"
 #endif
 #include "dialect.h"
@@ -80,6 +84,10 @@ typedef struct {
     atom step;
     real x[LEY_UX];   /* the points' coordinates, A; or cells: IN_CELLS */
     scalar y[LEY_UY], z;
+#if LEY_OBLIQUE
+    atom shear;
+    scalar shift[LEY_UY]; /* of a row, what is to be added to x */
+#endif
     real sum[SUMS];
     real carry[CARRIES ? SUMS : 1];
 } points;
@@ -96,6 +104,10 @@ LEY_FN atom relative(const points *p, stored_atom s)
     a.x += (s.cell.x - p->base.x) * p->step.x;
     a.y += (s.cell.y - p->base.y) * p->step.y;
     a.z += (s.cell.z - p->base.z) * p->step.z;
+#if LEY_OBLIQUE
+    a.x += (s.cell.y - p->base.y) * p->shear.x + (s.cell.z - p->base.z) * p->shear.y;
+    a.y += (s.cell.z - p->base.z) * p->shear.z;
+#endif
     return a;
 #else
     return s;
@@ -118,22 +130,33 @@ LEY_FN void add_field(real *sum, real *carry, int k, int points, real potential,
 }
 #endif
 
+/* x - x_j of all columns, and its square. */
+LEY_FN void along_x(const points *p, scalar x, real *dx, real *dx2)
+{
+    FOR_COLUMNS(u) {
+        dx[u] = (IN_CELLS ? p->x[u] * p->step.x : p->x[u]) - x;
+        dx2[u] = dx[u] * dx[u];
+    }
+}
+
 /* Adds an atom; across: ACROSS(z - z_j). Where atoms are sorted, it is farther than r_min from all
  * points. */
 LEY_FN void add(points *p, scalar x, scalar y, scalar across, scalar q)
 {
     const scalar dz2_A2 = LEY_FIELD ? across * across : across;
     real dx[LEY_UX], dx2[LEY_UX];
-    FOR_COLUMNS(u) {
-        dx[u] = (IN_CELLS ? p->x[u] * p->step.x : p->x[u]) - x;
-        dx2[u] = dx[u] * dx[u];
-    }
+#if !LEY_OBLIQUE
+    along_x(p, x, dx, dx2);
+#endif
     const scalar q_root = q * LEY_ROOT_SCALE;
 #if LEY_NEWTON_ROOTS > 0
     const scalar q_newton = q * LEY_NEWTON_SCALE;
 #endif
     FOR_ROWS(v) {
         const scalar dy = (IN_CELLS ? p->y[v] * p->step.y : p->y[v]) - y, dyz2 = dy * dy + dz2_A2;
+#if LEY_OBLIQUE
+        along_x(p, x - p->shift[v], dx, dx2);
+#endif
         FOR_COLUMNS(u) {
             const int k = v * LEY_UX + u;
             const real r2_A2 = SORTED ? dx2[u] + dyz2 : ley_clamped_r2(dx2[u] + dyz2, (real)p->step.w);
@@ -200,6 +223,13 @@ LEY_KERNEL_OF(LEY_WG_X, LEY_WG_Y, 1) dcs(LEY_PARAMETERS(LEY_DCS_ARGUMENTS))
     FOR_ROWS(v)
         p.y[v] = (FIRST_ROW + v * LEY_WG_Y - p.base.y) * (IN_CELLS ? 1 : step.y);
     p.z = (plane - p.base.z) * step.z;
+#if LEY_OBLIQUE
+    p.shear = shear;
+    FOR_ROWS(v) {
+        p.shift[v] = (FIRST_ROW + v * LEY_WG_Y - p.base.y) * shear.x + (plane - p.base.z) * shear.y;
+        p.y[v] += (plane - p.base.z) * shear.z; /* 0 where p.y is in cells */
+    }
+#endif
 
     const size_t row_vectors = LEY_GLOBAL_SIZE(0) * LEY_UX, rows = LEY_GLOBAL_SIZE(1) * LEY_UY;
     LEY_GLOBAL real *gm_sum = gm_phi + (LEY_GROUP_ID(2) * rows + row + item_y) * row_vectors + vector_x + item_x;

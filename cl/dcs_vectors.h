@@ -5,6 +5,13 @@
 #ifndef LEY_DCS_VECTORS_H
 #define LEY_DCS_VECTORS_H
 
+/* dx^2 in a row, from what dx is in rows without a shift. */
+#if LEY_OBLIQUE
+#define IN_ROW(v, dx, dx2) (((dx) + p->shift[v]) * ((dx) + p->shift[v]))
+#else
+#define IN_ROW(v, dx, dx2) (dx2)
+#endif
+
 LEY_FN void sum_atoms(points *p, __global const stored_atom *gm_atoms, int first, int n_atoms)
 {
     gm_atoms += first;
@@ -26,6 +33,10 @@ LEY_FN void sum_atoms(points *p, __global const stored_atom *gm_atoms, int first
 #if PLACED
             cell_x[j] = gm_atoms[base + j].cell.x - p->base.x;
             offset_x[j] = gm_atoms[base + j].offset.x;
+#if LEY_OBLIQUE
+            offset_x[j] += (gm_atoms[base + j].cell.y - p->base.y) * p->shear.x +
+                           (gm_atoms[base + j].cell.z - p->base.z) * p->shear.y;
+#endif
 #else
             x[j] = a.x;
 #endif
@@ -53,7 +64,8 @@ LEY_FN void sum_atoms(points *p, __global const stored_atom *gm_atoms, int first
 #endif
             for (int j = 0; j < count; j++) {
                 const real dx = p->x[PLACED ? 0 : u] - x[j], dx2 = dx * dx;
-                FOR_ROWS(v) ADD(sum[v], carry[v * CARRIES], q[j] * ley_unscaled_root(dx2 + dyz2[j * LEY_UY + v]));
+                FOR_ROWS(v) ADD(sum[v], carry[v * CARRIES],
+                                q[j] * ley_unscaled_root(IN_ROW(v, dx, dx2) + dyz2[j * LEY_UY + v]));
 #if LEY_FIELD
                 FOR_ROWS(v) {
                     const real root = ley_unscaled_root(dx2 + dyz2[j * LEY_UY + v]), potential = q[j] * root;

@@ -202,15 +202,11 @@ LEY_FN unsigned ley_votes(bool wants)
 #define LEY_ADD_EXPONENT(bits, n) ((bits) + ((n) << 23))
 #endif
 
-/* Also by compilers that do not heed the pragma. */
+/* Also by compilers that do not heed the pragma: assemblers behind them join a product and a sum,
+ * also across a volatile variable, but not a multiply-add and a sum. */
 #define LEY_NO_CONTRACTION _Pragma("OPENCL FP_CONTRACT OFF")
 #if LEY_SUM == LEY_SPEC_SUM_DOUBLE
-#define LEY_ROUNDED_PRODUCT(a, b) ley_rounded_product(a, b)
-LEY_FN scalar ley_rounded_product(scalar a, scalar b)
-{
-    volatile scalar product = a * b;
-    return product;
-}
+#define LEY_ROUNDED_PRODUCT(a, b) fma(a, b, (scalar)0)
 #endif
 
 /* What a user's pair function is made of: see host/expression/expression.h. */

@@ -1,10 +1,10 @@
 /* Slots of bins from lists of atoms, in the order of the atoms' index, whatever the lists'
  * order: what host/layout/binning.c makes, to the bit.
  *
- * gm_count    [bins] atoms of each bin
- * gm_head     [bins] 1 + the first atom of the bin's list; 0: it has none
- * gm_next     [atoms] 1 + the list's next atom; 0: there is none
- * gm_records  [atoms] {x, y, z, q}, what goes into a slot
+ * gm_count    [bins] entries of each bin
+ * gm_head     [bins] 1 + the first entry of the bin's list; 0: it has none
+ * gm_next     [entries] 1 + the list's next entry; 0: there is none
+ * gm_records  [entries] {x, y, z, q}, what goes into a slot: of atoms and images, in their order
  * gm_extra    [bins + 1] bin b goes on in bins gm_extra[b] to before gm_extra[b + 1]; read only
  *             where a bin has more atoms than slots
  * bins, depth  bins, and slots of each

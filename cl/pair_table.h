@@ -79,14 +79,6 @@
 #define LEY_PAIR_OWN(ROW, of) \
     ROW(of, 9, EXPRESSION, "expression", LEY_BRINGS_ARGUMENT, LEY_TAKES_KAPPA | LEY_TAKES_NUMBERS, 0, keeps, \
         LEY_SCALES_NOT, 4 / r + kappa, "an expression of r, r2 and q")
-
-/* What functions take: PARAMETER(trait, field of ley_short_range, what messages call it, unit,
- * least, most, default). */
-#define LEY_PAIR_PARAMETERS(PARAMETER) \
-    PARAMETER(LEY_TAKES_KAPPA, kappa_per_A, "kappa", " / A", 0, 100, 0) \
-    PARAMETER(LEY_TAKES_PROBE, probe_radius_A, "probe: radius", " A", 0, 100, 1.7) \
-    PARAMETER(LEY_TAKES_PROBE, probe_depth_kcal_mol, "probe: depth", " kcal/mol", 0, 1e6, 0.1) \
-    PARAMETER(LEY_TAKES_STEEPNESS, steepness, "steepness", "", 6.5, 40, 12)
 /* clang-format on */
 
 #define LEY_PAIR_ROWS(ROW, of) LEY_PAIR_FUNCTIONS(ROW, of) LEY_PAIR_OWN(ROW, of)

@@ -73,7 +73,8 @@
  * are strided by LEY_WG_X vectors, along y its rows by LEY_WG_Y rows, so that neighbouring
  * work-items touch neighbouring memory. LEY_NEWTON_ROOTS of its LEY_UX x LEY_UY roots per atom
  * are taken by LEY_ROOT_NEWTON, whatever LEY_ROOT says: on devices whose special-function unit
- * is the bottleneck the multipliers do a share of its work. */
+ * is the bottleneck the multipliers do a share of its work. LEY_OBLIQUE 1, here and of cutoff.cl:
+ * the grid's steps are not perpendicular to each other; such kernels sum no field. */
 #define LEY_DCS_KEYS(KEY) \
     KEY(LEY_WG_X, wg_x) \
     KEY(LEY_WG_Y, wg_y) \
@@ -85,7 +86,8 @@
     KEY(LEY_SUM, sum) \
     KEY(LEY_ROOT, root) \
     KEY(LEY_NEWTON_ROOTS, newton_roots) \
-    KEY(LEY_FIELD, field)
+    KEY(LEY_FIELD, field) \
+    KEY(LEY_OBLIQUE, oblique)
 
 /* LEY_SCREENING: what of exp(-kappa (d - R)) a pair computes. */
 #define LEY_SCREENING_NONE 0   /* nothing: kappa is 0 */
@@ -182,7 +184,8 @@
     KEY(LEY_PTX, ptx) \
     KEY(LEY_NODES, nodes) \
     KEY(LEY_BY_PLANE, by_plane) \
-    KEY(LEY_FIELD, field)
+    KEY(LEY_FIELD, field) \
+    KEY(LEY_OBLIQUE, oblique)
 
 /* point_pairs.cl. A work-item computes LEY_UX vectors of LEY_WIDTH points of a list, LEY_WG of them
  * are a work-group; the rest is as in cutoff.cl. */
@@ -292,13 +295,19 @@
     KEY(LEY_WINDOW, window) \
     KEY(LEY_BY_PLANE, by_plane)
 
-/* interpolation_list.cl and interpolation_gather.cl, which have the same keys. A work-item computes
- * a point, from the nodes of a window of LEY_WINDOW points. */
+/* interpolation_gather.cl. LEY_ROW_NODES: rows of points are along the mesh's first axis, and a
+ * work-group has LEY_ROW_POINTS of one, in whose windows there are so many nodes along it at most;
+ * 0: they are not. */
+#define LEY_ROW_POINTS 64
 #define LEY_INTERPOLATION_GATHER_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \
     KEY(LEY_FIELD, field) \
-    KEY(LEY_BY_PLANE, by_plane)
+    KEY(LEY_BY_PLANE, by_plane) \
+    KEY(LEY_ROW_NODES, row_nodes)
+
+/* interpolation_list.cl. A work-item computes a point, from the nodes of a window of LEY_WINDOW
+ * points. */
 #define LEY_INTERPOLATION_LIST_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window) \

@@ -17,7 +17,7 @@ say() { echo "$ $*"; "$@" -q; }
 cp "$examples/misc/fas2.pqr" "$work"
 cd "$work"
 say "$leyden" map fas2.pqr -o fas2.dx --spacing 0.5 --padding 8 --dielectric 78.54
-say "$leyden" slice fas2.dx -o "$to/potential.png" --atoms fas2.pqr --within 1 --limits 5 --contours --size 440
+say "$leyden" slice fas2.dx -o "$to/potential.png" --molecule fas2.pqr --within 1 --limits 5 --contours --size 440
 
 # The same by meshes that are coarse on purpose, and what they are off by.
 say "$leyden" map fas2.pqr -o exact.raw --spacing 0.5 --padding 8 --dielectric 78.54 --method dcs

@@ -192,9 +192,7 @@ LEY_API bool ley_atoms_cell_remark(const ley_atoms *atoms, const bool periodic[3
  *     origin_A + i step_A[0] + j step_A[1] + k step_A[2],
  *
  * where step_A[m] = {x, y, z} leads from a point to the next one along the grid's axis m. The
- * steps may be oblique, as those of a triclinic cell, in any order and of either handedness: such
- * meshes are read, written and compared, but maps are not computed on them
- * (ley_grid_is_orthogonal()); ley_points_create_grid() has their points. */
+ * steps may be oblique, as those of a triclinic cell, in any order and of either handedness. */
 typedef struct ley_grid {
     double origin_A[3];
     double step_A[3][3];
@@ -211,13 +209,11 @@ typedef struct ley_grid {
 LEY_API ley_grid ley_grid_orthogonal(const double origin_A[3], const double spacing_A[3], const int64_t n[3]);
 
 /* Whether the axes are along +x, +y and +z, in this order: step_A[m][m] is positive, and everything
- * else in step_A is exactly 0. The kernels of all methods so far rely on it: their creators refuse
- * maps on other grids with LEY_ERROR_INPUT. */
+ * else in step_A is exactly 0. Maps are computed on any grid, boundaries on such grids only. */
 LEY_API bool ley_grid_is_orthogonal(const ley_grid *grid);
 
 /* Errors: LEY_ERROR_INPUT when the grid is not orthogonal in this sense, with the step that is
- * not along its axis, and how potentials at its points can be had all the same; `whose` begins the
- * message: a file's name, say. */
+ * not along its axis; `whose` begins the message: a file's name, say. */
 LEY_API ley_status ley_grid_check_orthogonal(const ley_grid *grid, const char *whose, ley_error *error);
 
 /* Lengths of the steps. */
@@ -239,9 +235,7 @@ LEY_API ley_status ley_grid_around(const ley_atoms *atoms, double spacing_A, dou
 /* Errors: LEY_ERROR_INPUT when an extent is below 1 or above LEY_MAX_EXTENT, the number of points
  * times 4 bytes overflows 63 bits, a step's length is not within 1e-6 and 1e8 A, the origin not
  * within 1e9 A, a side longer than 1e9 A, or a number not finite; or when the steps lie in a plane:
- * the volume that they span is less than 1e-6 of the product of their lengths. An oblique grid
- * passes, for files may hold one; ley_grid_check_orthogonal() says before a job is created
- * whether a map can be computed on it, and what can be done where it cannot. */
+ * the volume that they span is less than 1e-6 of the product of their lengths. */
 LEY_API ley_status ley_grid_check(const ley_grid *grid, ley_error *error);
 
 /* Number of points, n[0] n[1] n[2]. The grid must have passed the check. */
@@ -276,7 +270,8 @@ LEY_API void ley_map_set_units(ley_map *map, const char *units);
  * unit per A. Atoms that are nearer than r_min add nothing, as the potential does not change there;
  * of a pair function that is an energy it is the force upon the probe. Each of the four may be in
  * memory or in a file; those of the field stay the caller's, and must be there as long as `map` is.
- * Errors: LEY_ERROR_USAGE where a grid is another one, or a map is there twice. */
+ * Errors: LEY_ERROR_USAGE where a grid is another one, a map is there twice, or the grid's steps are
+ * not along x, y and z: the field of such a grid is computed at its points. */
 LEY_API ley_status ley_map_set_field(ley_map *map, ley_map *const field[3], ley_error *error);
 LEY_API ley_map *ley_map_field(const ley_map *map, int axis); /* 0 to 2; NULL: nobody has asked for it */
 
@@ -329,6 +324,9 @@ typedef struct ley_solvent {
     size_t ion_count;
     const ley_ion *ions; /* the caller's */
 } ley_solvent;
+
+/* Water at 298.15 K without ions, a molecule of permittivity 2. */
+LEY_API void ley_solvent_default(ley_solvent *solvent);
 
 /* I = 1/2 sum c_i z_i^2, in mol/l. */
 LEY_API double ley_ionic_strength_M(const ley_solvent *solvent);
@@ -889,13 +887,16 @@ LEY_API const ley_report *ley_job_report(const ley_job *job);
 LEY_API void ley_job_destroy(ley_job *job);
 
 /* Headers of their own: benchmarks, checks, what maps differ by, what a job is going to take,
- * method "msm", formats of maps, potentials at points, maps whose method is chosen. */
+ * method "msm", formats of maps, potentials at points, maps whose method is chosen, plans that run
+ * again. */
 #include "leyden_bench.h"
 #include "leyden_check.h"
 #include "leyden_compare.h"
 #include "leyden_forecast.h"
 #include "leyden_long_range.h"
 #include "leyden_map_formats.h"
+#include "leyden_parameters.h"
+#include "leyden_plan.h"
 #include "leyden_points.h"
 #include "leyden_request.h"
 

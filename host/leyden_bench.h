@@ -52,6 +52,18 @@ typedef struct ley_bench_options {
 
 LEY_API void ley_bench_options_default(ley_bench_options *options);
 
+/* A figure that the rows of some methods have, and others have not. */
+typedef struct ley_bench_figure {
+    const char *name;     /* "hit_rate", as in reports */
+    const char *unit;     /* "s"; NULL: a plain number, or a share */
+    const char *sentence; /* what it is */
+    bool is_count;        /* a whole number */
+    bool hangs_on_time;   /* 0 where nothing is timed */
+    bool may_be_unknown;  /* which 0 says */
+} ley_bench_figure;
+
+enum { LEY_BENCH_MOST_FIGURES = 8 };
+
 typedef struct ley_bench_row {
     const char *variant, *root;
     const char *exp; /* 2^x recipe; NULL where none is needed */
@@ -63,35 +75,27 @@ typedef struct ley_bench_row {
                              and 2^x */
     bool has_other_roots; /* part of its special functions are made of multiply-adds: its share may be more than all */
     double fma_share;     /* of its measured multiply-add rate: a pair of DCS counts as two, of MDH as four, without
-                             screening as two,   a distance that CUTOFF computes as six */
-    double kernel_s;      /* CUTOFF: of the whole map, median; and what follows; 0 with other methods */
-    double hit_rate;    /* pairs within the cutoff, as part of all that are computed, those of padding too; counted, not
-                           estimated */
-    double local_share; /* of the measured bandwidth of local memory, at least: reads of staged atoms; 0: a variant that
-                           stages none there */
-    double there_s, back_s; /* FFT: a transform, medians; and what follows; 0 with other methods */
-    double memory_share;    /* of the measured bandwidth of the device's memory: each axis reads and writes the grid
-                               once, at least */
-    double cold_s, warm_s;  /* preparing it where nothing is kept of it, but what the driver itself may keep; and from
-                               what the build cache keeps */
-    int64_t launches;       /* MSM: of a step; 0: of the host; FRONTIER: of all. And what follows; 0 with other
-                               methods: */
-    double multiply_adds;   /* that a step takes, a pair within the cutoff as six; a launch's padding is left out */
-    double bytes;           /* that must move at least between the device's memory and its cores; IO: of the file */
-    ley_accuracy accuracy;  /* MSM, FRONTIER: of the map that is made */
-    bool is_default;        /* what a job would take */
+                             screening as two, a distance that CUTOFF computes as six */
+    double kernel_s;      /* CUTOFF: of the whole map, median; FRONTIER: of all kernels; 0 with other methods */
+    double bytes;         /* that must move at least between the device's memory and its cores; IO: of the file */
+    ley_accuracy accuracy; /* MSM, FRONTIER: of the map that is made */
+    bool is_default;       /* what a job would take */
     ley_status status;
     const char *failure;
-    double tolerance; /* FRONTIER: what was asked for; 0: direct summation. And what follows; 0 with other methods: */
-    double whole_s;   /* from atoms to a map in the host's memory, median; kernel_s: of all kernels */
-    double measured_share;         /* of the map's points that were computed; seconds are scaled to all of them */
+    double tolerance;              /* FRONTIER: what was asked for; 0: direct summation, and other methods */
+    double whole_s;                /* FRONTIER: from atoms to a map in the host's memory, median */
     size_t run_count, runs_wanted; /* launches that were timed, of a step or a map whole jobs; and asked for: fewer are
                                       timed where they take long (ley_bench_options.most_s) */
     const double *runs_s;          /* [run_count] seconds of each, in their order */
     double median_s;               /* of these */
     double joules;                 /* of one launch, by a counter of the device (energy_counter); not a number: none */
-    double plain_share; /* IO: of the rate of plain reads, or writes; 0 with other methods, and where that is unknown */
+    size_t figure_count;           /* what the method measures beside: */
+    const ley_bench_figure *figures;
+    double figure[LEY_BENCH_MOST_FIGURES]; /* of each */
 } ley_bench_row;
+
+/* The figure of this name; 0 where the row has none. */
+LEY_API double ley_bench_row_figure(const ley_bench_row *row, const char *name);
 
 /* One of the boxes of ley_bench_options.linear. */
 typedef struct ley_bench_size {

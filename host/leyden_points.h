@@ -17,8 +17,8 @@ typedef struct ley_points ley_points;
  * LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_points_create(int64_t n, const double *point_A, ley_points **points, ley_error *error);
 
-/* The points of a grid, in the order of a map's values: for oblique grids, on which maps are not
- * computed. Errors: those of ley_grid_check(), too. */
+/* The points of a grid, in the order of a map's values: for the field of oblique grids, which
+ * is not computed as maps. Errors: those of ley_grid_check(), too. */
 LEY_API ley_status ley_points_create_grid(const ley_grid *grid, ley_points **points, ley_error *error);
 LEY_API void ley_points_destroy(ley_points *points);
 

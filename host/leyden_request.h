@@ -11,7 +11,7 @@ extern "C" {
 
 /* ---- Where the points of a map lie ----------------------------------------------------------- */
 
-/* What is said of an orthogonal grid; the rest of it is chosen. */
+/* What is said of a grid; the rest of it is chosen. */
 enum {
     LEY_GIVEN_SPACING = 1,
     LEY_GIVEN_N = 2,
@@ -25,7 +25,7 @@ typedef struct ley_grid_options {
     size_t size;         /* sizeof(ley_grid_options): ley_grid_options_default() sets it */
     unsigned given;      /* LEY_GIVEN_... of the fields that count, but for spacing and padding, which always do */
     double spacing_A[3]; /* distances of neighbouring points; without n one for all axes */
-    int64_t n[3];        /* points along x, y and z */
+    int64_t n[3];        /* points along x, y and z, or along the vectors of the cell */
     double length_A[3];  /* from the first point to the last; with n, in place of spacing and padding */
     double centre_A[3];  /* with n; not given, or not-a-numbers: that of the atoms' bounding box */
     double origin_A[3];  /* the first point; with n, or where the grid is the cell */
@@ -36,22 +36,22 @@ typedef struct ley_grid_options {
 /* Nothing given: 0.5 A from point to point, 10 A beyond the atoms. */
 LEY_API void ley_grid_options_default(ley_grid_options *options);
 
-/* Whether the grid is the box itself in which atoms have images, vectors cell_A[m] along which
- * `periodic`, where all space is that of one box with faces along x, y and z, and neither length
- * nor centre nor padding is given, nor both n and spacing. `periodic` NULL: open space. */
+/* Whether the grid is the cell itself in which atoms have images, with steps along its vectors
+ * cell_A[m]: where these are periodic, all three, and span a volume, and neither length nor centre
+ * nor padding is given, nor both n and spacing. `periodic` NULL: open space. */
 LEY_API bool ley_grid_is_cell(const ley_grid_options *options, const bool periodic[3], const double cell_A[3][3]);
 
-/* Errors: LEY_ERROR_USAGE for fields that contradict each other or lack n, and for n points alone
- * in a cell that is periodic along all of its vectors and is no box, which they cannot fill. */
+/* Errors: LEY_ERROR_USAGE for fields that contradict each other or lack n. */
 LEY_API ley_status ley_grid_options_check(const ley_grid_options *options, const bool periodic[3],
                                           const double cell_A[3][3], ley_error *error);
 
 /* The grid that the options say. Of a cell (ley_grid_is_cell()) its n points, or else as many
- * as come next to the spacing, are edge / n apart, from the origin, 0, on: the far faces are left
- * out. Without n it is ley_grid_around() the atoms. With n it has so many points, length / (n -
- * 1) apart, where the length is given, or is that of the atoms and the padding where this is given;
- * else as the spacing says. Its middle is the centre, of which without length and padding the next
- * one is taken that makes the origin a multiple of the spacing, unless centre or origin are given.
+ * as come next to the spacing, are vector / n apart, from the origin, 0, on: the far faces are left
+ * out. Of any other grid the axes are along x, y and z. Without n it is ley_grid_around() the
+ * atoms. With n it has so many points, length / (n - 1) apart, where the length is given, or is
+ * that of the atoms and the padding where this is given; else as the spacing says. Its middle is
+ * the centre, of which without length and padding the next one is taken that makes the origin a
+ * multiple of the spacing, unless centre or origin are given.
  * Errors: those of ley_grid_options_check() and ley_grid_check(). */
 LEY_API ley_status ley_grid_choose(const ley_grid_options *options, const ley_atoms *atoms, const bool periodic[3],
                                    const double cell_A[3][3], ley_grid *grid, ley_error *error);

@@ -143,11 +143,3 @@ double bandwidth_measure(dev *device)
     double seconds[COSTS_MOST];
     return measure_anew(device, seconds) ? 1 / seconds[COST_DEVICE_BYTE] : 0;
 }
-
-double bandwidth_get(dev *device)
-{
-    double seconds[COSTS_MOST];
-    const bool is_known = costs_known(&bandwidth_costs, device->info, seconds);
-    const double measured = is_known ? 0 : bandwidth_measure(device);
-    return measured > 0 ? measured : 1 / seconds[COST_DEVICE_BYTE];
-}

@@ -16,11 +16,8 @@ extern const costs_kind bandwidth_costs;
  * whether it has been measured. */
 double bandwidth_byte_s(const dev_info *info, bool *is_known);
 
-/* Bytes per second, read and written together: known, or measured now. On devices that interpret
- * their kernels, and where it cannot be measured, it is the usual one. */
-double bandwidth_get(dev *device);
-
-/* Measured anew; 0: it cannot be measured. */
+/* Bytes per second, read and written together, measured anew; 0: it cannot be measured, as on
+ * devices that interpret their kernels. */
 double bandwidth_measure(dev *device);
 
 #endif

@@ -38,6 +38,7 @@ static struct {
     size_t count;
     struct {
         cache_key key;
+        bool is_absent; /* in the cache, when it was last looked for */
         double seconds[COSTS_MOST];
     } list[MOST_KNOWN];
 } known = {.mutex = PTHREAD_MUTEX_INITIALIZER};
@@ -72,10 +73,34 @@ static void remember(const costs_kind *kind, const cache_key *key, double *secon
         memcpy(seconds, known.list[i].seconds, bytes);
     } else if (i < MOST_KNOWN) {
         known.list[i].key = *key;
+        known.list[i].is_absent = false;
         memcpy(known.list[i].seconds, seconds, bytes);
         known.count += i == known.count;
     }
     pthread_mutex_unlock(&known.mutex);
+}
+
+/* The cache has no entry for it: until there is one, nobody looks again. */
+static void note_absent(const cache_key *key)
+{
+    pthread_mutex_lock(&known.mutex);
+    const size_t i = place_of(key);
+    if (i < MOST_KNOWN) {
+        known.count += i == known.count;
+        known.list[i].key = *key;
+        known.list[i].is_absent = true;
+        known.list[i].seconds[0] = 0;
+    }
+    pthread_mutex_unlock(&known.mutex);
+}
+
+static bool is_absent(const cache_key *key)
+{
+    pthread_mutex_lock(&known.mutex);
+    const size_t i = place_of(key);
+    const bool is = i < known.count && known.list[i].is_absent;
+    pthread_mutex_unlock(&known.mutex);
+    return is;
 }
 
 void costs_plant(const costs_kind *kind, const dev_info *info, const double *seconds)
@@ -111,8 +136,12 @@ static bool find(const costs_kind *kind, const cache_key *key, double *seconds)
 {
     if (recall(kind, key, seconds))
         return true;
-    if (!read_cache(kind, key, seconds))
+    if (is_absent(key))
         return false;
+    if (!read_cache(kind, key, seconds)) {
+        note_absent(key);
+        return false;
+    }
     remember(kind, key, seconds, false);
     return true;
 }

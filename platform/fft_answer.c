@@ -106,7 +106,7 @@ static ley_status make_buffers(answer *a, ley_error *error)
     const double bytes = (double)mesh + (f->in_place ? 0 : (double)transform) + (double)f->scratch_bytes;
     const ley_status fits =
         memory_check_one("the known answer of a transform on the processor as a device",
-                         f->device->info->device_class == DEV_CPU ? bytes : 0, "a wider --mesh-spacing", error);
+                         f->device->info->device_class == DEV_CPU ? bytes : 0, "a wider mesh spacing", error);
     if (fits != LEY_OK)
         return fits;
     a->chunk_rows = CHUNK_BYTES / row_bytes > 0 ? CHUNK_BYTES / row_bytes : 1;

@@ -3,6 +3,7 @@
 #include "clock.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,13 +32,23 @@ static bool find_line(const char *path, const char *before, char separator, char
     return found;
 }
 
-void machine_processor(char *name, size_t size)
+/* Read once: systems take long to write that file where there are many processors. */
+static pthread_once_t processor_once = PTHREAD_ONCE_INIT;
+static char processor[256];
+
+static void read_processor(void)
 {
     struct utsname system;
     /* x86 and Arm; POWER and others */
-    if (!find_line("/proc/cpuinfo", "model name", ':', name, size) &&
-        !find_line("/proc/cpuinfo", "cpu\t", ':', name, size))
-        snprintf(name, size, "%s", uname(&system) == 0 ? system.machine : "");
+    if (!find_line("/proc/cpuinfo", "model name", ':', processor, sizeof processor) &&
+        !find_line("/proc/cpuinfo", "cpu\t", ':', processor, sizeof processor))
+        snprintf(processor, sizeof processor, "%s", uname(&system) == 0 ? system.machine : "");
+}
+
+void machine_processor(char *name, size_t size)
+{
+    pthread_once(&processor_once, read_processor);
+    snprintf(name, size, "%s", processor);
 }
 
 void machine_system(char *name, size_t size)

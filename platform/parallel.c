@@ -1,10 +1,16 @@
 #include "parallel.h"
 
+#include "clock.h"
+
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { MAX_THREADS = 256 };
 
@@ -168,8 +174,9 @@ enum { IDLE_S = 2 }; /* a thread without work for so long ends */
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t wanted, done, gone;
-    loop *first;       /* of those that have shares that nobody has taken */
-    int threads, busy; /* all, and those at work */
+    _Atomic(loop *) first;       /* of those that have shares that nobody has taken */
+    int threads, busy, watchful; /* all, those at work, and those that look out for a loop and are not asleep */
+    atomic_int alerts;           /* calls of parallel_stay_alert() */
     bool is_over, is_known_to_fork;
 } pool = {.mutex = PTHREAD_MUTEX_INITIALIZER,
           .wanted = PTHREAD_COND_INITIALIZER,
@@ -184,7 +191,56 @@ static void forget_threads(void)
     pthread_cond_init(&pool.done, NULL);
     pthread_cond_init(&pool.gone, NULL);
     pool.first = NULL;
-    pool.threads = pool.busy = 0;
+    pool.threads = pool.busy = pool.watchful = 0;
+}
+
+/* ---- Alert ----------------------------------------------------------------------------------- */
+
+/* Threads that look out, and for how long after what they did last. */
+enum { MOST_WATCHFUL = 7 };
+static const double look_out_s = 1e-3;
+
+void parallel_stay_alert(bool is_alert)
+{
+    atomic_fetch_add(&pool.alerts, is_alert ? 1 : -1);
+}
+
+static inline void pause_a_moment(void)
+{
+#ifdef __SSE2__
+    _mm_pause();
+#endif
+}
+
+bool parallel_look_out(bool (*has_come)(void *context), void *context)
+{
+    bool has = has_come(context);
+    if (has || atomic_load(&pool.alerts) <= 0)
+        return has;
+    const double until_s = ley_clock_s() + look_out_s;
+    for (int i = 1; !has && (i % 64 != 0 || (atomic_load(&pool.alerts) > 0 && ley_clock_s() < until_s)); i++) {
+        pause_a_moment();
+        has = has_come(context);
+    }
+    return has;
+}
+
+static bool has_loop(void *context)
+{
+    (void)context;
+    return atomic_load_explicit(&pool.first, memory_order_acquire) != NULL;
+}
+
+/* The caller holds the mutex; not while it looks out. */
+static void look_out(void)
+{
+    if (pool.watchful >= MOST_WATCHFUL || atomic_load(&pool.alerts) <= 0)
+        return;
+    pool.watchful++;
+    pthread_mutex_unlock(&pool.mutex);
+    parallel_look_out(has_loop, NULL);
+    pthread_mutex_lock(&pool.mutex);
+    pool.watchful--;
 }
 
 /* The caller holds the mutex; not while it does the share. */
@@ -193,10 +249,14 @@ static void do_share(loop *l)
     const size_t share = l->taken++, first = l->n / l->shares * share,
                  last = share + 1 == l->shares ? l->n : l->n / l->shares * (share + 1);
     if (l->taken == l->shares) {
-        loop **link = &pool.first;
-        while (*link != l)
-            link = &(*link)->next;
-        *link = l->next;
+        if (pool.first == l) {
+            pool.first = l->next;
+        } else {
+            loop *before = pool.first;
+            while (before->next != l)
+                before = before->next;
+            before->next = l->next;
+        }
     }
     pthread_mutex_unlock(&pool.mutex);
     l->body(l->context, first, last);
@@ -212,6 +272,8 @@ static bool await_loop(void)
     int waited = 0;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += IDLE_S;
+    if (pool.first == NULL && !pool.is_over)
+        look_out();
     while (pool.first == NULL && !pool.is_over && waited == 0)
         waited = pthread_cond_timedwait(&pool.wanted, &pool.mutex, &until);
     return pool.first != NULL && !pool.is_over;
@@ -238,9 +300,10 @@ static void call_threads(size_t shares)
 {
     pthread_t thread;
     const int wanted = (int)shares, others = pool.threads - pool.busy, ready = others < wanted ? others : wanted;
+    /* Those that look out come by themselves. */
     if (!pool.is_known_to_fork)
         pool.is_known_to_fork = pthread_atfork(NULL, NULL, forget_threads) == 0;
-    for (int i = 0; i < ready; i++) /* those that have not come to wait yet see for themselves */
+    for (int i = pool.watchful; i < ready; i++) /* those that have not come to wait yet see for themselves */
         pthread_cond_signal(&pool.wanted);
     for (int i = ready; i < wanted && pool.threads < MAX_THREADS && parallel_start(&thread, work, NULL) == 0; i++) {
         pthread_detach(thread);

@@ -24,6 +24,15 @@ static inline size_t parallel_first(size_t n, size_t parts, size_t part)
  * threads; returns when all are done. */
 void parallel_ranges(size_t n, void (*body)(void *context, size_t first, size_t last), void *context);
 
+/* Loops are going to follow each other, again and again, so soon that threads would hardly be
+ * asleep before they are called: from a call with true to as many with false some of them look out
+ * for the next one instead, for a millisecond after the last one. */
+void parallel_stay_alert(bool is_alert);
+
+/* The same for other threads that wait: looks out for what comes, while others ask for it and no
+ * longer than that. Whether it has come. */
+bool parallel_look_out(bool (*has_come)(void *context), void *context);
+
 /* Memory of zeros for free(), or NULL: threads write a stretch of whole pages each, before they
  * would fight for pages that none has written yet. */
 void *parallel_zeros(size_t bytes);

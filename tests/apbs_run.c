@@ -2,9 +2,6 @@
 
 #include "support.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 const char apbs_run_one_pqr[] = "ATOM      1  N   ASY     1       0.331   0.935  -1.837 -0.470 1.850\n"
@@ -78,7 +75,6 @@ char *apbs_run(const char *name)
 
 int apbs_run_begin(void **state)
 {
-    (void)state;
     if (chdir(support_directory()) != 0)
         return -1;
     FILE *file = fopen("one.pqr", "wb");

@@ -14,7 +14,6 @@ int maps_begin(void **state)
 {
     static int number;
     char folder[256];
-    (void)state;
     snprintf(folder, sizeof folder, "%s/%d", support_directory(), number++);
     return mkdir(folder, 0700) != 0 || chdir(folder) != 0;
 }

@@ -223,6 +223,13 @@ function check_methods(code) {
     if (match(code, "\"(" methods ")\"") && code !~ /"auto"/) violation("a method, " substr(code, RSTART, RLENGTH) ", is named outside its own files")
 }
 
+# The library speaks to programs in C, in Python and on the command line: it names no option of the
+# command. Those of other programs may be named.
+function check_options(code) {
+    if (top != "host" && top != "platform") return
+    if (code ~ /"([^"\\]|\\.)*--[a-z]/ && code !~ /pdb2pqr|--gpu-architecture/) violation("the library names an option of the command")
+}
+
 FNR == 1 {
     in_comment = 0
     top = FILENAME; sub(/\/.*/, "", top)
@@ -235,6 +242,7 @@ is_c {
     if (top == "tests") next
     check_vendors(code)
     check_methods(code)
+    check_options(code)
     if (FILENAME != "platform/environment.c" && FILENAME != "tools/environment.c" && (" " code) ~ /[^A-Za-z0-9_](secure_)?getenv[^A-Za-z0-9_]/)
         violation("getenv outside environment.c")
     if (code ~ /str(case)?str[ \t]*\(.*message/ || code ~ /strn?(case)?cmp[ \t]*\(.*message/)
@@ -370,6 +378,7 @@ self_test() {
     plant tools/map.c 'bool is_known = strncmp(error.message, "unknown", 7) != 0;'
     plant tools/map.c 'static bool is_cutoff(const char *name) { return strcmp(name, "cutoff") == 0; }'
     plant tools/job_report.c 'static const char *const names[] = {"dcs", "msm"};'
+    plant host/schedule/job.c 'static const char advice[] = "take fewer points, or --slab";'
     plant cl/dcs.cl '#ifdef LEY_AMD'
     plant tools/devices.c 'static bool on_pocl;'
     plant host/target/map.c '#include "io/text.h"'

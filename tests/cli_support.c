@@ -5,9 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -327,6 +324,17 @@ const cli_result *cli(const char *format, ...)
     return cli_wait(child);
 }
 
+const cli_result *cli_run(int code, const char *out, const char *err, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    pid_t child = start_line(format, values);
+    va_end(values);
+    cli_wait(child);
+    cli_expect(code, out, err);
+    return &last;
+}
+
 const cli_result *cli_python(const char *script)
 {
     static char python[] = "/usr/bin/python3", name[] = "script.py";
@@ -337,7 +345,9 @@ const cli_result *cli_python(const char *script)
     }
     cli_write_text(name, script);
     snprintf(last_line, sizeof last_line, "%s", script);
-    return cli_wait(spawn(python, arguments, environ, "/dev/null", cli_path("stdout")));
+    cli_wait(spawn(python, arguments, environ, "/dev/null", cli_path("stdout")));
+    cli_expect(0, NULL, NULL);
+    return &last;
 }
 
 void cli_expect(int code, const char *out, const char *err)
@@ -351,6 +361,12 @@ void cli_expect(int code, const char *out, const char *err)
     fprintf(stderr, "expected on stdout: %s, on stderr: %s\n", out != NULL ? out : "-", err != NULL ? err : "-");
     fprintf(stderr, "---- stdout\n%s---- stderr\n%s----\n", last.out, last.err);
     fail();
+}
+
+void assert_has(const char *text, const char *what)
+{
+    if (strstr(text, what) == NULL)
+        fail_msg("no \'%s\' in: %.3000s", what, text);
 }
 
 void cli_expect_all(const char *const *said)
@@ -369,14 +385,12 @@ static void remove_file(const char *path)
 
 int cli_prepare(void **state)
 {
-    (void)state;
     cli_write_molecule("ion.pqr", 40, 9, 1);
     return mkdir(cli_path(CLI_OUT), 0700) != 0 || mkdir(cli_path(CLI_TEMPORARY), 0700) != 0;
 }
 
 int cli_empty(void **state)
 {
-    (void)state;
     cli_each_file(CLI_OUT "/kept", remove_file);
     cli_each_file(CLI_OUT, remove_file);
     cli_each_file(CLI_TEMPORARY, remove_file);
@@ -405,8 +419,7 @@ static bool begins_with_its_name(const char *err)
 void cli_check_failures(const cli_failing *cases, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        cli("%s", cases[i].line);
-        cli_expect(cases[i].code, NULL, cases[i].says);
+        cli_run(cases[i].code, NULL, cases[i].says, "%s", cases[i].line);
         if (last.out[0] != '\0' || !begins_with_its_name(last.err))
             fail_msg("leyden %s: says '%s', and on standard error '%s'", cases[i].line, last.out, last.err);
         cli_assert_nothing_left();

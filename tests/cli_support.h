@@ -19,6 +19,10 @@ typedef struct cli_result {
  * unless the line says otherwise; only the default drivers are loaded unless it says so. */
 const cli_result *cli(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same, which must end as cli_expect() has it. */
+const cli_result *cli_run(int code, const char *out, const char *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* In the folder of the build, the command that is run; NULL: leyden. */
 extern const char *cli_command;
 
@@ -69,12 +73,16 @@ void cli_check_failures(const cli_failing *cases, size_t count);
 
 /* ---- Other programs, and files --------------------------------------------------------------- */
 
-/* Runs Python on this script in the scratch directory; skips the test where there is no Python. */
+/* Runs Python on this script in the scratch directory, and fails the test where that fails; skips
+ * it where there is no Python. */
 const cli_result *cli_python(const char *script);
 
 /* Fail the test, and show the texts, unless the last run ended with this code, said this (NULL:
  * nothing is asked). */
 void cli_expect(int code, const char *out, const char *err);
+
+/* Fails the test, and shows the text, unless this stands in it. */
+void assert_has(const char *text, const char *what);
 
 /* Fails the test unless the last run printed each of these, NULL behind the last. */
 void cli_expect_all(const char *const *said);

@@ -18,7 +18,7 @@ import tempfile
 RUN = " --math standard --verify 16 "
 MAP = "map ion.pqr -o out.dx --dims 9,8,7 --spacing 0.7" + RUN
 CUTOFF = MAP + "--method cutoff --cutoff 4 "
-FACES = "boundary ion.pqr -o out.dx --dime 9,9,5 --glen 30,30,28" + RUN
+FACES = "boundary ion.pqr -o out.dx --dims 9,9,5 --glen 30,30,28" + RUN
 LIST = "boundary ion.pqr --points points.txt" + RUN
 
 HELP = ["", "--help", "help", "help map", "map --help", "boundary -h", "help apbs", "help bench", "bench --help", "help devices",
@@ -26,7 +26,7 @@ HELP = ["", "--help", "help", "help map", "map --help", "boundary -h", "help apb
 
 MAPS = [MAP, MAP + "-q", MAP + "--json out.json", MAP + "--json -", MAP + "--json out.json -q", MAP + "--units V",
         MAP + "--units kcal/mol/e --dielectric 78.54", MAP + "--temperature 310 --r-min 0.5", MAP + "--sum double --json -",
-        MAP + "--sum compensated", MAP + "--sum auto --json -", MAP + "--slab-planes 2", MAP + "--variant simple", MAP + "--seed 7",
+        MAP + "--sum compensated", MAP + "--sum auto --json -", MAP + "--slab 2", MAP + "--variant simple", MAP + "--seed 7",
         MAP + "--origin 1,2,3", MAP + "--device 0", "map ion.pqr -o out.dx.gz --padding 2 --verify 0 --math standard --json -",
         "map ion.pqr -o out.dx --spacing 2 --math standard --verify 16", "map pdb.pdb --pqr-anyway -o out.dx --dims 3,3,3" + RUN,
         MAP + "--math native --json -", MAP + "--math auto"]
@@ -48,10 +48,10 @@ BOUNDARIES = [FACES, FACES + "-q", FACES + "--json -", FACES + "--json out.json 
               FACES + "--bcfl zero --json -", FACES + "--bcfl sdh", FACES + "--bcfl zero -q",
               FACES + "--ion 0.15,1,2 --ion 0.15,-1,2 --json -", FACES + "--ion 0.15,1,2", FACES + "--ion 0.15,1,2 -q",
               FACES + "--boundary-stride 2 --json -", FACES + "--boundary-stride auto --boundary-tol 0.1",
-              FACES + "--sdie 80 --pdie 4 --temp 310 --bcfl sdh", FACES + "--gcent mol", FACES + "--gcent 1,2,3 --sum double --json -",
-              FACES + "--slab-rows 3", "boundary ion.pqr -o out.txt --format csv --dime 5,5,5 --glen 30,30,28" + RUN, "boundary ion.pqr -o out.csv --dime 5,5,5 --grid 6,6,6" + RUN,
-              "boundary ion.pqr -o out.bin --dime 5,5,5 --grid 6,6,6 --json -" + RUN,
-              "boundary ion.pqr -o out.dx --dime 5,5,5 --glen 3,3,3" + RUN, "boundary ion.pqr -o out.dx --dime 5,5,5 --glen 3,3,3 -q" + RUN,
+              FACES + "--sdie 80 --pdie 4 --temperature 310 --bcfl sdh", FACES + "--gcent mol", FACES + "--gcent 1,2,3 --sum double --json -",
+              FACES + "--slab 3", "boundary ion.pqr -o out.txt --format csv --dims 5,5,5 --glen 30,30,28" + RUN, "boundary ion.pqr -o out.csv --dims 5,5,5 --grid 6,6,6" + RUN,
+              "boundary ion.pqr -o out.bin --dims 5,5,5 --grid 6,6,6 --json -" + RUN,
+              "boundary ion.pqr -o out.dx --dims 5,5,5 --glen 3,3,3" + RUN, "boundary ion.pqr -o out.dx --dims 5,5,5 --glen 3,3,3 -q" + RUN,
               LIST + "-o out.csv", LIST + "-o out.raw --json -", LIST + "-o out.csv --bcfl sdh --json -", FACES + "--sum auto"]
 
 OTHERS = ["apbs ion.in --keep kept --no-run --force" + RUN + "--sum float", "apbs ion.in --keep kept --no-run --force --json -" + RUN,
@@ -73,12 +73,12 @@ BAD = [MAP + "--method dsc", MAP + "--method", MAP + "--pair yukawa", MAP + "--c
        CUTOFF + "--pair lennard-jones --well-depth 1 --well-depths depths.txt", CUTOFF + "--pair a*q/r --constants a",
        CUTOFF + "--cutoff 0", "map ion.pqr -o out.dx --method cutoff --cutoff 0.01 --dims 3,3,3", CUTOFF + "--binning gpu",
        CUTOFF + "--pair q/r --overflow host", CUTOFF + "--well-depths depths.txt --pair lennard-jones --json depths.txt",
-       "boundary ion.pqr -o out.dx", "boundary ion.pqr -o out.xyz --dime 5,5,5 --glen 9,9,9", FACES + "--grid 1,1,1", FACES + "--points points.txt",
-       "boundary ion.pqr -o out.dx --dime 5,5,5", LIST + "-o out.dx", LIST + "-o out.csv --boundary-stride 2", FACES + "--boundary-stride 3",
-       "boundary ion.pqr -o out.dx --dime 6,6,6 --glen 9,9,9 --boundary-stride 2", FACES + "--ion 0.1,1", FACES + "--ion=-1,1,1",
-       FACES + "--ion 1,1,-1", FACES + "--variant none", FACES + "--bcfl mem", FACES + "--gcent atom", "boundary on_node.pqr -o out.dx --dime 3,3,3 --glen 4,4,4 --gcent 0,0,0",
+       "boundary ion.pqr -o out.dx", "boundary ion.pqr -o out.xyz --dims 5,5,5 --glen 9,9,9", FACES + "--grid 1,1,1", FACES + "--points points.txt",
+       "boundary ion.pqr -o out.dx --dims 5,5,5", LIST + "-o out.dx", LIST + "-o out.csv --boundary-stride 2", FACES + "--boundary-stride 3",
+       "boundary ion.pqr -o out.dx --dims 6,6,6 --glen 9,9,9 --boundary-stride 2", FACES + "--ion 0.1,1", FACES + "--ion=-1,1,1",
+       FACES + "--ion 1,1,-1", FACES + "--variant none", FACES + "--bcfl mem", FACES + "--gcent atom", "boundary on_node.pqr -o out.dx --dims 3,3,3 --glen 4,4,4 --gcent 0,0,0",
        "boundary ion.pqr --points nothing.txt -o out.csv", "boundary ion.pqr --points depths.txt -o out.csv", FACES + "--device nothing",
-       "boundary nothing.pqr -o out.dx --dime 5,5,5 --glen 9,9,9", FACES + "--bcfl sdh --device nothing", FACES + "--json out.dx",
+       "boundary nothing.pqr -o out.dx --dims 5,5,5 --glen 9,9,9", FACES + "--bcfl sdh --device nothing", FACES + "--json out.dx",
        "bench --kernel none", "bench --kernel dcs --variant none", "bench --kernel cutoff --variant simple", "bench --kernel dcs --variant bins",
        "bench --device nothing", "bench --kernel dcs --repeats 0", "bench --kernel dcs --json nowhere/out.json", "bench more"]
 

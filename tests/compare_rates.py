@@ -71,7 +71,7 @@ def tiny_job(side, command, problem):
 
 PROBES = {
     "dcs": ("map", "-o out.dx --dims 9,9,9"),
-    "mdh": ("boundary", "-o out.raw --dime 9,9,9 --glen 60,60,60"),
+    "mdh": ("boundary", "-o out.raw --dims 9,9,9 --glen 60,60,60"),
     "cutoff": ("map", "-o out.dx --method cutoff --dims 9,9,9")}
 
 
@@ -132,7 +132,7 @@ def all_measurements(repeats):
         whole("tiny map", "map ../few.pqr -o out.dx --dims 9,9,9"),
         whole("medium map", "map ../many.pqr -o out.dx --dims 121,121,121"),
         whole("medium map, cutoff", "map ../many.pqr -o out.dx --method cutoff --dims 121,121,121"),
-        whole("boundary", f"boundary ../many.pqr -o out.raw --dime 97,97,97 --glen 110,110,110 {SALT}")]
+        whole("boundary", f"boundary ../many.pqr -o out.raw --dims 97,97,97 --glen 110,110,110 {SALT}")]
 
 
 # ---- Rounds --------------------------------------------------------------------------------------

@@ -292,7 +292,6 @@ static void fake_close(dev *device)
 static ley_status fake_buffer_create(dev *device, size_t bytes, dev_access access, dev_buffer **buffer,
                                      ley_error *error)
 {
-    (void)access;
     fake_plan *plan = plan_of(device);
     if (fails(plan, &plan->buffers, plan->fail_buffer) || bytes > device->info->max_allocation_bytes)
         return fault(error, "fake_buffer_create()");
@@ -425,7 +424,6 @@ static void lie(const fake_plan *plan, void *bytes, size_t size)
 static ley_status fake_read(dev *device, dev_buffer *buffer, size_t offset, dev_staging *staging, size_t size,
                             dev_event *after, dev_event **done, ley_error *error)
 {
-    (void)after;
     fake_plan *plan = plan_of(device);
     if (fails(plan, &plan->reads, plan->fail_read) || offset + size > buffer->size || size > staging->size)
         return fault(error, "fake_read()");
@@ -510,7 +508,6 @@ static ley_status fake_build(dev *device, const dev_source *source, const void *
 
 static ley_status fake_program_binary(dev *device, dev_program *program, void **binary, size_t *size, ley_error *error)
 {
-    (void)program;
     fake_plan *plan = plan_of(device);
     if (fails(plan, &plan->binaries, plan->fail_binary))
         return fault(error, "fake_program_binary()");
@@ -699,7 +696,6 @@ static void run_cutoff(const fake_plan *plan, const dev_launch *launch)
  * number. */
 static void run_note(const fake_plan *plan, const dev_launch *launch)
 {
-    (void)plan;
     uint32_t *words = (uint32_t *)(void *)launch->arguments[0].buffer->bytes;
     words[int_argument(launch, 1)] = 10 * words[int_argument(launch, 1)] + (uint32_t)int_argument(launch, 2);
 }
@@ -886,7 +882,6 @@ static ley_status fake_fft_create(dev *device, size_t library, const dev_fft_sha
 
 static ley_status fake_fft_keep(dev *device, dev_fft_plan *plan, void **bytes, size_t *size, ley_error *error)
 {
-    (void)device, (void)error;
     *bytes = plan->library == 0 ? memcpy(malloc(sizeof kept_plan), kept_plan, sizeof kept_plan) : NULL;
     *size = sizeof kept_plan;
     return LEY_OK;

@@ -20,16 +20,14 @@ void fake_job_end(support_job *o)
 
 void fake_job_old_cache(support_options *options)
 {
-    (void)options;
 }
 
 support_job fake_job_run(fake_plan *plans, size_t count, const char *selector, void (*change)(support_options *))
 {
-    support_options options;
     if (change != fake_job_old_cache)
         support_fresh_cache();
     fake_devices_begin(plans, count);
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.slab_planes = 2;
     options.verify_points = 50;
     if (change != NULL)

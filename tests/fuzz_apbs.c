@@ -1,22 +1,13 @@
 /* libFuzzer: any bytes as an APBS input file, read and rewritten; its molecules are three atoms,
  * whatever their paths. */
+#include "fuzz.h"
+
 #include "apbs/grid.h"
 #include "apbs/input.h"
 #include "apbs/rewrite.h"
 #include "apbs/sections.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* NULL when it is refused, with its line. */
 static ley_apbs_input *read_bytes(const void *data, size_t size)

@@ -1,31 +1,12 @@
 /* libFuzzer: any bytes as a binary file of atoms, also under a checksum that fits; what is read is
  * written again, byte by byte the same. Build: clang -fsanitize=fuzzer,address,undefined. */
-#include "io/atoms_file.h"
+#include "fuzz.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "io/atoms_file.h"
 
 enum { WORD = 8 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-static int open_memory(char path[64])
-{
-    int fd = memfd_create("atoms", MFD_CLOEXEC);
-    require(fd >= 0);
-    snprintf(path, 64, "/proc/self/fd/%d", fd);
-    return fd;
-}
 
 static void check_atoms(const ley_atoms *atoms)
 {

@@ -1,29 +1,10 @@
 /* libFuzzer: any bytes as an OpenDX map; a map that is read is written and read again. Build: clang
  * -fsanitize=fuzzer,address,undefined. */
+#include "fuzz.h"
+
 #include "leyden.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-static int open_memory(char path[64])
-{
-    int fd = memfd_create("dx", MFD_CLOEXEC);
-    require(fd >= 0);
-    snprintf(path, 64, "/proc/self/fd/%d", fd);
-    return fd;
-}
 
 static void compare(const ley_map *map, const ley_map *again)
 {

@@ -1,22 +1,13 @@
 /* libFuzzer: any bytes as a pair function. Build: clang -fsanitize=fuzzer,address,undefined. */
+#include "fuzz.h"
+
 #include "expression/check.h"
 #include "expression/expression.h"
-
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const expression_constant constants[] = {{"cutoff", 12}, {"eps", 78.54}};
 static const size_t constant_count = sizeof constants / sizeof *constants;
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static bool is_same(double a, double b)
 {

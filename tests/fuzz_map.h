@@ -3,22 +3,11 @@
 #ifndef LEY_FUZZ_MAP_H
 #define LEY_FUZZ_MAP_H
 
+#include "fuzz.h"
+
 #include "io/map_format.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 static const int64_t fuzz_most_points = 1 << 16;
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static int fuzz_open(char path[64])
 {

@@ -1,17 +1,10 @@
 /* libFuzzer: any bytes as the header of an array of NumPy's. Build: clang
  * -fsanitize=fuzzer,address,undefined. */
+#include "fuzz.h"
+
 #include "io/npy.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

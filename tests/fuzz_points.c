@@ -1,28 +1,10 @@
 /* libFuzzer: any bytes as a list of points; what is read makes a boundary, whose table is read
  * again. Build: clang -fsanitize=fuzzer,address,undefined. */
+#include "fuzz.h"
+
 #include "leyden.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
-static int open_memory(char path[64])
-{
-    int fd = memfd_create("points", MFD_CLOEXEC);
-    require(fd >= 0);
-    snprintf(path, 64, "/proc/self/fd/%d", fd);
-    return fd;
-}
 
 /* The table has the same points, to the last bit, and zeros behind them. */
 static void write_and_read(int64_t n, const double *point_A)

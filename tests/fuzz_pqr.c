@@ -1,20 +1,9 @@
 /* libFuzzer: any bytes as a PQR file. Build: clang -fsanitize=fuzzer,address,undefined. */
+#include "fuzz.h"
+
 #include "leyden.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

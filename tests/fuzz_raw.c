@@ -1,20 +1,13 @@
 /* libFuzzer: any bytes as the header of a raw map; one that is read is written and read again.
  * Build: clang -fsanitize=fuzzer,address,undefined. */
-#include "io/map_header.h"
+#include "fuzz.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "io/map_header.h"
 
 static const int64_t most_points = 4096;
 static const char path[] = "header";
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* Such characters are written as blanks. */
 static bool has_control_characters(const char *text)

@@ -83,13 +83,13 @@ INPUTS = ("ball.pqr", "many.pqr", "few.pqr", "points.txt", "depths.txt", "places
 # ---- Direct summation --------------------------------------------------------------------------------------------------
 
 # A tile of 128 points and part of a second one, or more of smaller ones; three slabs of planes, the last one partial.
-DCS_BALL = "map ../ball.pqr --method dcs --dims 150,37,7 --origin -30,-3,3 --spacing 0.5 --slab-planes 3"
+DCS_BALL = "map ../ball.pqr --method dcs --dims 150,37,7 --origin -30,-3,3 --spacing 0.5 --slab 3"
 
 # More atoms than a float sum goes without a flush, and than constant memory takes at a time. Few points: else the atoms of a launch
 # would depend on how fast the device was when it was calibrated. For the same reason there are no double sums of so many, and slabs of
 # double sums, which are taken for very slow, are as small as can be.
-DCS_MANY = "map ../many.pqr --method dcs --dims 130,16,2 --origin -20,9,13 --spacing 0.5 --slab-planes 1"
-DOUBLE_SLABS = {"--slab-planes 3": "--slab-planes 1", "--slab-rows 60": "--slab-rows 15", "--slab-rows 300": "--slab-rows 100"}
+DCS_MANY = "map ../many.pqr --method dcs --dims 130,16,2 --origin -20,9,13 --spacing 0.5 --slab 1"
+DOUBLE_SLABS = {"--slab 3": "--slab 1", "--slab 60": "--slab 15", "--slab 300": "--slab 100"}
 
 
 def with_sum(problem, sum_type):
@@ -124,8 +124,8 @@ def dcs_cases():
         yield Case("dcs/" + options.replace("--", ""), True, False, "out.dx", f"{DCS_BALL} {options}")
     for name, grid in DCS_LATTICES:
         quick = name not in ("fine", "coarse")
-        yield Case("dcs/" + name, quick, False, "out.dx", f"map ../ball.pqr --method dcs {grid} --slab-planes 2")
-        yield Case(f"dcs/{name}/tiled8", False, False, "out.dx", f"map ../ball.pqr --method dcs {grid} --slab-planes 2 --variant tiled8")
+        yield Case("dcs/" + name, quick, False, "out.dx", f"map ../ball.pqr --method dcs {grid} --slab 2")
+        yield Case(f"dcs/{name}/tiled8", False, False, "out.dx", f"map ../ball.pqr --method dcs {grid} --slab 2 --variant tiled8")
     yield Case("dcs/auto-sum", True, False, "out.dx", with_sum(DCS_BALL, "double").replace("--sum double", "--sum auto"))
     yield Case("dcs/gzip", True, False, "out.dx.gz", DCS_BALL)
     yield Case("dcs/no-such-variant", True, False, "out.dx", DCS_BALL + " --variant tiled99")
@@ -136,9 +136,9 @@ def dcs_cases():
 # Wide: exponents that leave a float's range, along the far faces.
 SCREENINGS = (("none", "", "--glen 60,52,66"), ("folded", "--ion 0.15,1,2 --ion 0.15,-1,2", "--glen 60,52,66"),
               ("wide", "--ion 3,1,2 --ion 3,-1,2", "--glen 700,52,66"))
-FACES = "boundary ../ball.pqr --dime 47,33,39 --gcent 9,5,6 --slab-rows 60 {glen} {ions}"
-LIST = "boundary ../ball.pqr --points ../points.txt --slab-rows 300 {ions}"
-MANY_FACES = "boundary ../many.pqr --dime 25,19,17 --gcent mol --slab-rows 60 {glen} {ions}"
+FACES = "boundary ../ball.pqr --dims 47,33,39 --gcent 9,5,6 --slab 60 {glen} {ions}"
+LIST = "boundary ../ball.pqr --points ../points.txt --slab 300 {ions}"
+MANY_FACES = "boundary ../many.pqr --dims 25,19,17 --gcent mol --slab 60 {glen} {ions}"
 SALT = "--ion 0.15,1,2 --ion 0.15,-1,2"
 
 # Name, output, options; what is not mdh the host computes in double precision.
@@ -146,10 +146,10 @@ BOUNDARY_OPTIONS = (
     ("dx", "out.dx", FACES + " --boundary-stride 2"),
     ("auto-stride", "out.dx", FACES + " --boundary-stride auto --boundary-tol 0.3"),
     ("csv", "out.csv", LIST),
-    ("solvent", "out.raw", FACES + " --sdie 40 --temp 320 --ion 0.05,2,1"),
-    ("solvent-list", "out.raw", LIST + " --sdie 40 --temp 320 --ion 0.05,2,1"),
-    ("grid", "out.raw", "boundary ../ball.pqr --dime 9,21,5 --grid 5,3,14 --slab-rows 60 {ions}"),
-    ("smallest", "out.raw", "boundary ../ball.pqr --dime 2,2,2 --glen 60,60,60 --slab-rows 60 {ions}"),
+    ("solvent", "out.raw", FACES + " --sdie 40 --temperature 320 --ion 0.05,2,1"),
+    ("solvent-list", "out.raw", LIST + " --sdie 40 --temperature 320 --ion 0.05,2,1"),
+    ("grid", "out.raw", "boundary ../ball.pqr --dims 9,21,5 --grid 5,3,14 --slab 60 {ions}"),
+    ("smallest", "out.raw", "boundary ../ball.pqr --dims 2,2,2 --glen 60,60,60 --slab 60 {ions}"),
     ("zero", "out.raw", FACES + " --bcfl zero"),
     ("zero-list", "out.raw", LIST + " --bcfl zero"),
     ("zero-dx", "out.dx", FACES + " --bcfl zero"),
@@ -187,7 +187,7 @@ def mdh_cases():
 # ---- Short-range sums --------------------------------------------------------------------------------------------------
 
 # Regions of 8 x 8 x 8 points: several and a partial one along each axis. A slab is a layer of 8 planes.
-CUTOFF = "map ../ball.pqr --method cutoff --slab-planes 8"
+CUTOFF = "map ../ball.pqr --method cutoff --slab 8"
 CUTOFF_BALL = CUTOFF + " --dims 29,21,19 --origin -3.5,-2.1,0 --spacing 0.7"
 HOST_PLACES = "--binning host --overflow device --transposition device"
 
@@ -243,7 +243,7 @@ def cutoff_cases():
 
 
 def cutoff_options(base):
-    many = "map ../many.pqr --method cutoff --slab-planes 8 --dims 41,37,27 --origin -3,-3,-3 --spacing 0.9 --cutoff 5"
+    many = "map ../many.pqr --method cutoff --slab 8 --dims 41,37,27 --origin -3,-3,-3 --spacing 0.9 --cutoff 5"
     yield cutoff_case("many", True, many, HOST_PLACES)
     yield cutoff_case("many/device", True, many, places_of("device-device-device"))
     yield cutoff_case("many/tiled", False, many + " --variant regions8", places_of("device-device-device"))
@@ -258,7 +258,7 @@ def cutoff_options(base):
     yield cutoff_case("fine", True, CUTOFF + " --dims 29,21,19 --origin 3.3,3.3,3.3 --spacing 0.01 --cutoff 4", HOST_PLACES)
     yield cutoff_case("point", True, CUTOFF + " --dims 1,1,1 --origin 3.5,3.5,3.5 --cutoff 4", HOST_PLACES)
     yield cutoff_case("around", True, CUTOFF + " --spacing 1.1 --padding 2 --cutoff 6", HOST_PLACES)
-    cell = "map ../few.pqr --method cutoff --slab-planes 8 --spacing 0.6 --cutoff 11 --periodic xyz"
+    cell = "map ../few.pqr --method cutoff --slab 8 --spacing 0.6 --cutoff 11 --periodic xyz"
     yield cutoff_case("whole-cell", True, cell + " --cell 7.1,6.3,8.2 --origin 0.1,0.2,0.3", HOST_PLACES)
     yield cutoff_case("many-images", True, cell + " --cell 5,6,7,75,95,100 --dims 17,9,10", HOST_PLACES)
     yield cutoff_case("auto-sum", True, base + " --sum auto", HOST_PLACES)
@@ -300,7 +300,7 @@ def msm_cases():
                        f"{with_options(MSM_BALL, options)} {how}")
     for levels in (1, 2, 3):
         yield Case(f"msm/levels-{levels}", levels == 2, False, "out.dx", f"{MSM_BALL} --levels {levels}")
-    papers = "map ../many.pqr --method msm --preset papers --slab-planes 8 --dims 41,37,27 --origin -3,-3,-3 --spacing 0.9"
+    papers = "map ../many.pqr --method msm --preset papers --slab 8 --dims 41,37,27 --origin -3,-3,-3 --spacing 0.9"
     yield Case("msm/papers", True, False, "out.dx", f"{papers} {MSM_PLACES}")
 
 

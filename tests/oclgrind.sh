@@ -89,7 +89,7 @@ run_mdh() {
     wide) ions='--ion 30,1,2 --ion 30,-1,2' keys=LEY_SCREENING=2 ;;
     esac
     case $4 in
-    faces) where='--dime 9,7,5 --glen 70,60,50' keys="$keys.*LEY_POINTS=0" ;;
+    faces) where='--dims 9,7,5 --glen 70,60,50' keys="$keys.*LEY_POINTS=0" ;;
     list) where="--points $top/points.xyz" keys="$keys.*LEY_POINTS=1" ;;
     esac
     output=$(watch "$own.log" "$leyden" boundary "$top/atoms.pqr" -o "$own.csv" $where $ions --device oclgrind --verify 50 --quiet \

@@ -2,8 +2,6 @@
 
 #include "support.h"
 
-#include <stdlib.h>
-
 static int parameters(const pairwise *p)
 {
     int n = 0;

@@ -45,14 +45,14 @@ esac
 # test_cuda starts hundreds of processes, which takes minutes there; what its threads share,
 # test_schedule and test_hanging share too. Those that follow test_apbs have no threads of their own
 # and take long.
-with_drivers=" test_check test_check_faults test_forecast test_host_jobs test_stored_maps test_self_test test_verification test_reference_kernel test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_long_faults test_mdh test_cutoff test_cutoff_digits test_cutoff_jobs test_cutoff_maps test_device_binning test_device_spread test_device_long test_device_interface test_drivers test_cli test_cli_batch test_cli_boundary test_cli_compare test_cli_cutoff test_cli_field test_cli_files test_soak test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_cli_redo test_cli_slice test_plan test_point_exclusions test_map_fields test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr test_bench_outputs test_bench_statistics test_cli_generate test_numerics test_pqr_writers test_dump test_waterbox test_planner "
+with_drivers=" test_check test_check_faults test_conformance test_forecast test_host_jobs test_stored_maps test_self_test test_verification test_reference_kernel test_dcs test_bench_cutoff test_bench_frontier test_bench_lattice test_bench_msm test_lattice test_long_faults test_mdh test_cutoff test_cutoff_digits test_cutoff_maps test_oblique test_plan_runs test_device_binning test_device_spread test_device_long test_device_interface test_drivers test_cli test_cli_batch test_cli_boundary test_cli_compare test_cli_cutoff test_cli_field test_cli_files test_soak test_cli_late test_cli_maps test_cli_outputs test_cli_plan test_cli_points test_cli_redo test_cli_slice test_plan test_point_exclusions test_map_fields test_point_fields test_point_pairs test_point_values test_cuda test_faults test_fft test_fft_devices test_transfer test_epilogue test_by_plane test_solvers test_msm test_msm_attack test_msm_budget test_msm_cancelling test_msm_devices test_msm_faults test_msm_plans test_msm_points test_msm_periodic test_cli_msm test_cli_msm_periodic test_apbs test_apbs_grids test_pqr test_bench_outputs test_bench_statistics test_cli_generate test_numerics test_pqr_writers test_dump test_waterbox test_planner "
 # These judge numbers and texts; what they call, other programs or fuzzers call under sanitizers,
 # too.
 numbers=" test_soak test_check_faults test_bench_lattice test_cli_msm_periodic test_cli_plan test_cli_points test_cli_redo test_cli_tolerance test_dialects test_epilogue test_lattice test_long_faults test_long_range test_msm_attack test_msm_budget test_msm_costs test_msm_devices test_msm_faults test_msm_limits test_pqr "
 
 # A second vendor's driver, which is slow and compiles each kernel once more; what it computes does
 # not depend on how the host was compiled. At level quick these have it alone.
-two_drivers=" test_dcs test_mdh "
+two_drivers=" test_conformance test_dcs test_mdh "
 has_two_drivers() { [ -z "$flavour" ] && { [ "$TEST_LEVEL" != quick ] || [[ $two_drivers == *" $1 "* ]]; }; }
 second_driver() { if has_two_drivers "$1" || [ "${TEST_DRIVER-}" = llvmpipe ]; then echo llvmpipe; fi; }
 
@@ -70,7 +70,7 @@ in_pairs=" test_long_range test_solvers "
 level_of() { if [ "${TEST_REST-}" = yes ] && [[ $in_pairs == *" $1 "* ]]; then echo pairwise; else echo "$TEST_LEVEL"; fi; }
 
 # Those that look at the product from outside: not under a sanitizer.
-outer=" check_layers check_make check_run oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install python_extra sdist "
+outer=" check_layers check_parameters check_make check_run oclgrind read_back read_formats golden tolerances check_golden check_rates check_others check_commands test_install python_extra sdist "
 
 # has_levels NAME: whether level quick has fewer cases of it than this one, or fewer devices.
 has_levels() {
@@ -157,7 +157,7 @@ fi
 # Seconds that programs take, roughly, where all kernels are compiled; those that are not here are
 # short. What the last run took counts more.
 declare -A expected_s=([oclgrind]=60 [sdist]=45 [test_epilogue]=40 [test_verification]=26 [test_python]=25 [test_self_test]=24 [test_msm_devices]=24
-    [test_cuda]=22 [test_check_faults]=21 [test_cli_points]=21 [test_cli_tolerance]=21 [test_cli]=20 [test_cli_msm]=18 [test_memory]=17
+    [test_cuda]=22 [test_conformance]=20 [test_check_faults]=21 [test_cli_points]=21 [test_cli_tolerance]=21 [test_cli]=20 [test_cli_msm]=18 [test_memory]=17
     [test_bench_outputs]=16 [test_faults]=16 [test_schedule]=16 [test_solvers]=16 [test_msm]=15 [test_cli_batch]=13 [test_cli_boundary]=13
     [test_cli_maps]=13 [test_cli_msm_periodic]=13 [test_hanging]=13 [check_make]=12 [test_check]=12 [test_cli_cutoff]=12 [test_first_use]=12
     [test_msm_cancelling]=12 [test_mdh]=11 [test_point_fields]=11 [test_apbs_grids]=10 [test_cutoff]=10 [test_periodic]=10 [test_cli_files]=9
@@ -195,6 +195,7 @@ pairwise) golden_check+=' --every 40' ;;
 esac
 declare -A scripts=(
     [check_layers]='bash tests/check_layers.sh --self-test'
+    [check_parameters]="$with_python tests/check_parameters.py --self-test $BUILD"
     [check_make]='bash tests/check_make.sh'
     [check_run]='bash tests/check_run.sh'
     [oclgrind]=$oclgrind
@@ -217,7 +218,7 @@ for program in "$@"; do
     name=$(basename "$program")
     wanted "$name" && add program "$name" env ${preload:+LD_PRELOAD="$preload"} TEST_LEVEL="$(level_of "$name")" RUSTICL_ENABLE="$(second_driver "$name")" "$program"
 done
-every_script='check_layers check_make check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_python python_extra sdist'
+every_script='check_layers check_parameters check_make check_run check_golden check_commands check_rates check_others oclgrind read_back read_formats golden test_install test_python python_extra sdist'
 if [ "$TEST_LEVEL" = full ]; then every_script+=' test_deb tolerances'; fi # a system of its own: minutes; 2,000 systems: hours
 for name in ${TEST_SCRIPTS-$every_script}; do
     [ -n "${scripts[$name]-}" ] || { echo "TEST_SCRIPTS: there is no $name" >&2 && exit 2; }

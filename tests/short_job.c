@@ -2,8 +2,6 @@
 
 #include "pair_table.h"
 
-#include <string.h>
-
 const ley_grid short_job_grid = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.625, 0.75), .n = {19, 13, 11}};
 const double short_job_cutoff_A = 5;
 

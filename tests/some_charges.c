@@ -3,10 +3,6 @@
 #include "numerics/influence.h"
 #include "support.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 some_charges *some_charges_make(double edge_A, bool is_periodic)
 {
     some_charges *c = calloc(1, sizeof *c);

@@ -9,10 +9,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +20,39 @@ void assert_ok_at(ley_status status, const ley_error *error, const char *call, c
     print_error("%s: %s: %s\n%s\n", call, ley_status_name(status), error->message,
                 error->log != NULL ? error->log : "");
     _fail(file, line);
+}
+
+void assert_error_at(ley_status status, ley_status expected, const ley_error *error, const char *says, bool is_all,
+                     const char *file, int line)
+{
+    if (status == expected && (is_all ? strcmp(error->message, says) == 0 : strstr(error->message, says) != NULL))
+        return;
+    print_error("%s: %s; expected %s: %s\n", ley_status_name(status), error->message, ley_status_name(expected), says);
+    _fail(file, line);
+}
+
+int support_run_group(support_group group, const char *names, const CMUnitTestFunction *tests, size_t count)
+{
+    char title[512], *rest = NULL, *words = strdup(names);
+    struct CMUnitTest *list = calloc(count, sizeof *list);
+    snprintf(title, sizeof title, "%s", group.name != NULL ? group.name : "tests");
+    if (group.opened != NULL && group.device == NULL &&
+        !(group.selector != NULL ? support_open(group.selector, "a device", group.opened)
+                                 : support_open_default(group.opened)))
+        return 1;
+    if (group.device != NULL) {
+        snprintf(title, sizeof title, "%s on %s (%s)", group.name, group.device->name, group.selector);
+        if (!support_open(group.selector, group.device->name, group.opened))
+            return 1;
+    }
+    for (size_t i = 0; i < count; i++)
+        list[i] = (struct CMUnitTest){strtok_r(i == 0 ? words : NULL, ", ", &rest), tests[i], group.each, NULL, NULL};
+    const int failures = _cmocka_run_group_tests(title, list, count, group.begin, group.end);
+    if (group.opened != NULL)
+        ley_engine_destroy(*group.opened);
+    free(words);
+    free(list);
+    return failures;
 }
 
 support_level support_get_level(void)
@@ -81,7 +110,7 @@ bool support_tries_variant(const ley_engine *engine, const char *variant)
            (strncmp(variant, "vector", 6) == 0) == support_has_vectors(engine);
 }
 
-static double uniform(unsigned *state)
+double support_uniform(unsigned *state)
 {
     return rand_r(state) / (RAND_MAX + 1.0);
 }
@@ -95,6 +124,35 @@ const support_crystal support_crystals[SUPPORT_CRYSTALS] = {{"NaCl", 8, 2, 1, 1.
                                                             {"CsCl", 2, 1, HALF_ROOT_3, 1.762674773071, caesium},
                                                             {"ZnS", 8, 2, HALF_ROOT_3, 1.638055053389, blende}};
 
+ley_atoms *support_make_atoms(size_t n, const double *position_A, const double *charge_e, const double *radius_A)
+{
+    ley_error error = {0};
+    ley_atoms *made = NULL;
+    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &made, &error));
+    return made;
+}
+
+#define MAKES(kind, parameters, ...) \
+    ley_##kind *support_make_##kind(parameters) \
+    { \
+        ley_error error = {0}; \
+        ley_##kind *made = NULL; \
+        assert_ok(ley_##kind##_create(__VA_ARGS__, &made, &error)); \
+        return made; \
+    }
+
+MAKES(map, const ley_grid *grid, grid)
+MAKES(boundary, const ley_grid *grid, grid)
+MAKES(engine, const char *selector, selector)
+
+ley_points *support_make_points(int64_t n, const double *point_A)
+{
+    ley_error error = {0};
+    ley_points *made = NULL;
+    assert_ok(ley_points_create(n, point_A, &made, &error));
+    return made;
+}
+
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed)
 {
     ley_error error = {0};
@@ -102,11 +160,11 @@ ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed)
     double *position_A = calloc(3 * n, sizeof(double)), *charge_e = calloc(n, sizeof(double)), total = 0;
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
-            position_A[3 * i + axis] = low_A + (high_A - low_A) * uniform(&seed);
+            position_A[3 * i + axis] = low_A + (high_A - low_A) * support_uniform(&seed);
             if (i % 13 == 0)
                 position_A[3 * i + axis] = 0.5 * floor(2 * position_A[3 * i + axis]);
         }
-        charge_e[i] = 2 * uniform(&seed) - 1;
+        charge_e[i] = 2 * support_uniform(&seed) - 1;
         total += charge_e[i];
     }
     for (size_t i = 0; i < n; i++)
@@ -114,6 +172,27 @@ ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed)
     assert_ok(ley_atoms_create(n, position_A, charge_e, NULL, &atoms, &error));
     free(position_A);
     free(charge_e);
+    return atoms;
+}
+
+ley_atoms *support_scattered(size_t n, const ley_grid *l, double beyond, double largest_radius_A, unsigned seed)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = NULL;
+    double *position_A = calloc(5 * n, sizeof(double)), *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
+    assert_non_null(position_A);
+    for (size_t i = 0; i < n; i++) {
+        for (int axis = 0; axis < 3; axis++) {
+            const double place = floor(support_uniform(&seed) * ((double)l->n[axis] - 1 + 2 * beyond) - beyond);
+            position_A[3 * i + (size_t)axis] =
+                l->origin_A[axis] + (place + 0.25 + 0.5 * support_uniform(&seed)) * l->step_A[axis][axis];
+        }
+        charge_e[i] = i % 11 == 7 ? 0 : 2 * support_uniform(&seed) - 1;
+        radius_A[i] = largest_radius_A * support_uniform(&seed);
+    }
+    radius_A[0] = largest_radius_A;
+    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
+    free(position_A);
     return atoms;
 }
 
@@ -149,22 +228,23 @@ ley_map *support_reference_map(const ley_atoms *atoms, const ley_grid *grid, dou
     return map;
 }
 
-void support_options_default(support_options *options)
+support_options support_default_options(void)
 {
     ley_direct direct;
     ley_run_options run;
     ley_direct_default(&direct);
     ley_run_options_default(&run);
-    *options = (support_options){.method = SUPPORT_DCS,
-                                 .units = direct.units,
-                                 .dielectric = direct.dielectric,
-                                 .temperature_K = direct.temperature_K,
-                                 .r_min_A = direct.r_min_A,
-                                 .math = run.math,
-                                 .sum = run.sum,
-                                 .verify_points = run.verify_points,
-                                 .verify_seed = run.verify_seed};
-    ley_short_range_default(&options->short_range);
+    support_options options = {.method = SUPPORT_DCS,
+                               .units = direct.units,
+                               .dielectric = direct.dielectric,
+                               .temperature_K = direct.temperature_K,
+                               .r_min_A = direct.r_min_A,
+                               .math = run.math,
+                               .sum = run.sum,
+                               .verify_points = run.verify_points,
+                               .verify_seed = run.verify_seed};
+    ley_short_range_default(&options.short_range);
+    return options;
 }
 
 ley_run_options support_run_options(const support_options *o)
@@ -298,6 +378,31 @@ void support_job_end(support_job *j)
     ley_error_clear(&j->error);
 }
 
+support_points_job support_points_run(ley_engine *engine, const ley_atoms *atoms, size_t n, const double *point_A,
+                                      const support_options *options, bool field)
+{
+    support_points_job o = {.status = LEY_OK, .points = support_make_points((int64_t)n, point_A)};
+    ley_error error = {0};
+    const ley_short_range range = support_range(options);
+    const ley_direct direct = support_direct(options);
+    const ley_run_options run = support_run_options(options);
+    if (field)
+        assert_ok(ley_points_add_field(o.points, &error));
+    if (options->method == SUPPORT_DCS)
+        assert_ok(ley_job_create_direct_points(engine, atoms, o.points, &direct, &run, &o.job, &error));
+    else
+        assert_ok(ley_job_create_short_range_points(engine, atoms, o.points, &range, &run, &o.job, &error));
+    o.status = ley_job_run(o.job, &o.error);
+    return o;
+}
+
+void support_points_end(support_points_job *j)
+{
+    ley_job_destroy(j->job);
+    ley_points_destroy(j->points);
+    ley_error_clear(&j->error);
+}
+
 double support_cpu_s(void)
 {
     struct timespec now;
@@ -349,17 +454,17 @@ ley_atoms *support_crowd(size_t n, const ley_grid *l, double beyond_A, unsigned 
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
             const double h_A = l->step_A[axis][axis], length_A = (double)(l->n[axis] - 1) * h_A;
-            double at_A = uniform(&seed) * (length_A + 2 * beyond_A) - beyond_A;
+            double at_A = support_uniform(&seed) * (length_A + 2 * beyond_A) - beyond_A;
             if (i % 13 == 2)
                 at_A = floor(at_A / h_A) * h_A;
             if (i % 13 == 6)
-                at_A = (floor(at_A / h_A) + 0.02 * uniform(&seed)) * h_A;
+                at_A = (floor(at_A / h_A) + 0.02 * support_uniform(&seed)) * h_A;
             if (i % 7 == 5)
-                at_A = length_A / 3 + 0.4 * uniform(&seed);
+                at_A = length_A / 3 + 0.4 * support_uniform(&seed);
             position_A[3 * i + (size_t)axis] = l->origin_A[axis] + at_A;
         }
-        charge_e[i] = i % 17 == 9 ? 0 : 2 * uniform(&seed) - 1;
-        radius_A[i] = 1 + uniform(&seed);
+        charge_e[i] = i % 17 == 9 ? 0 : 2 * support_uniform(&seed) - 1;
+        radius_A[i] = 1 + support_uniform(&seed);
     }
     assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
     free(position_A);
@@ -368,8 +473,7 @@ ley_atoms *support_crowd(size_t n, const ley_grid *l, double beyond_A, unsigned 
 
 support_options support_short_range(ley_pair pair, double cutoff_A)
 {
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.method = SUPPORT_CUTOFF;
     options.short_range.pair = pair;
     options.short_range.cutoff_A = cutoff_A;

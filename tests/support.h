@@ -1,25 +1,86 @@
-/* What the tests share: problems, a scratch directory, a device with faults. */
+/* What the tests share: problems, a scratch directory, a device with faults. The C library's
+ * headers that nearly all of them use come with it. */
 #ifndef LEY_TEST_SUPPORT_H
 #define LEY_TEST_SUPPORT_H
 
 #include "device.h"
 #include "leyden.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+/* What a program's main() returns: runs these functions as tests, which have their names; with a
+ * group's own name, fixtures and device; or as "WHAT on DEVICE" with an engine of the device that
+ * support_on_each_device() has. */
+#define RUN_TESTS(...) RUN_GROUP(SUPPORT_GROUP(.name = "tests"), __VA_ARGS__)
+#define RUN_GROUP(group, ...) \
+    support_run_group((group), #__VA_ARGS__, (CMUnitTestFunction[]){__VA_ARGS__}, \
+                      sizeof((CMUnitTestFunction[]){__VA_ARGS__}) / sizeof(CMUnitTestFunction))
+#define RUN_ON_DEVICE(what, engine, ...) \
+    RUN_GROUP(SUPPORT_GROUP(.name = what, .selector = selector, .device = info, .opened = engine), __VA_ARGS__)
+#define SUPPORT_GROUP(...) ((support_group){__VA_ARGS__})
+typedef struct support_group {
+    const char *name;
+    CMFixtureFunction begin, end, each; /* before and after all; before each test */
+    ley_engine **opened;                /* meanwhile; NULL: none is */
+    const char *selector;               /* of which devices; NULL: the default one alone */
+    const ley_device_info *device;      /* which one it is, for the title */
+} support_group;
+int support_run_group(support_group group, const char *names, const CMUnitTestFunction *tests, size_t count);
 
 /* Fails the test with the report's message unless status is LEY_OK. */
 #define assert_ok(call) assert_ok_at((call), &error, #call, __FILE__, __LINE__)
 void assert_ok_at(ley_status status, const ley_error *error, const char *call, const char *file, int line);
 
+/* Fails the test unless the call ends with this status, and `error` has this part in its message;
+ * or is this message. */
+#define assert_error(call, status, part) assert_error_at((call), (status), &error, (part), false, __FILE__, __LINE__)
+#define assert_error_is(call, status, message) \
+    assert_error_at((call), (status), &error, (message), true, __FILE__, __LINE__)
+void assert_error_at(ley_status status, ley_status expected, const ley_error *error, const char *says, bool is_all,
+                     const char *file, int line);
+
+/* What ley_X_create() makes of these; fails the test where it cannot be made. */
+ley_atoms *support_make_atoms(size_t n, const double *position_A, const double *charge_e, const double *radius_A);
+ley_map *support_make_map(const ley_grid *grid);
+ley_points *support_make_points(int64_t n, const double *point_A);
+ley_boundary *support_make_boundary(const ley_grid *grid);
+ley_engine *support_make_engine(const char *selector);
+
+/* Options as the library has them by default. */
+#define SUPPORT_DEFAULT(kind) \
+    static inline ley_##kind support_default_##kind(void) \
+    { \
+        ley_##kind options; \
+        ley_##kind##_default(&options); \
+        return options; \
+    }
+SUPPORT_DEFAULT(run_options)
+SUPPORT_DEFAULT(direct)
+SUPPORT_DEFAULT(short_range)
+SUPPORT_DEFAULT(long_range)
+SUPPORT_DEFAULT(request)
+SUPPORT_DEFAULT(bench_options)
+
 /* n random atoms in the box [low, high]^3, charges in [-1, 1] with zero sum, some of them on points
  * of a 0.5 A grid. */
 ley_atoms *support_atoms(size_t n, double low_A, double high_A, unsigned seed);
+
+/* Random atoms in the grid and up to `beyond` cells around it, far from nodes: where one is close,
+ * it alone would be seen. One in 11 has no charge. */
+ley_atoms *support_scattered(size_t n, const ley_grid *grid, double beyond, double largest_radius_A, unsigned seed);
+
+/* A random number of [0, 1). */
+double support_uniform(unsigned *seed);
 
 /* Cubic crystals whose Madelung constants are known: NaCl, CsCl, ZnS (zinc blende). */
 enum { SUPPORT_CRYSTALS = 3, SUPPORT_QUARTERS = 4 };
@@ -86,7 +147,7 @@ typedef struct support_options {
 } support_options;
 
 /* The library's defaults, of DCS. */
-void support_options_default(support_options *options);
+support_options support_default_options(void);
 
 /* What of these the library's functions take. */
 ley_run_options support_run_options(const support_options *options);
@@ -132,6 +193,18 @@ typedef struct support_job {
 support_job support_job_run(ley_atoms *atoms, const ley_grid *grid, const char *selector,
                             const support_options *options);
 void support_job_end(support_job *j);
+
+/* A job at points, by the method of the options, with all that it works on but the atoms. */
+typedef struct support_points_job {
+    ley_status status;
+    ley_error error;
+    ley_points *points;
+    ley_job *job;
+} support_points_job;
+
+support_points_job support_points_run(ley_engine *engine, const ley_atoms *atoms, size_t n, const double *point_A,
+                                      const support_options *options, bool field);
+void support_points_end(support_points_job *j);
 
 /* Processor time of this process, all threads together: what a limit of a test should count, as it
  * does not grow with what else the machine does. */

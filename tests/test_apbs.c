@@ -10,17 +10,12 @@
 #include "apbs/speed.h"
 #include "support.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
 static void words(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *words; /* joined by '|', each with its line */
     } rows[] = {
@@ -68,7 +63,6 @@ static char *with_gap(size_t front, size_t gap, size_t *size)
 /* The largest gap that APBS's buffer bears, against APBS itself. */
 static void buffer(void **state)
 {
-    (void)state;
     static const struct {
         size_t front, gap; /* the first gap too many */
     } rows[] = {{0, 8188}, {100, 8088}, {4000, 4188}, {4096, 4092}, {4100, 8187}, {5000, 7287}, {8000, 4287}};
@@ -100,7 +94,6 @@ static void buffer(void **state)
 
 static void sections(void **state)
 {
-    (void)state;
     apbs_run_write_text("two words.pqr", "ATOM 1 C A 1 10 20 30 1 2\n");
     ley_apbs_input *input = apbs_run_read_text(
         "# a comment\nREAD\n  mol pqr one.pqr\n  Mol PQR \"two  words.pqr\"\n  kappa dx \"k 1.dx\"\n  diel gz x.gz "
@@ -264,7 +257,6 @@ static const refusal refusals[] = {
 
 static void refused(void **state)
 {
-    (void)state;
     apbs_run_write_text("bad.pqr", "REMARK\nATOM 1 N ASY 1 0.331 0.935 x -0.470 1.850\n");
     assert_int_equal(system("gzip -c one.pqr > one.pqr.gz"), 0);
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
@@ -286,7 +278,6 @@ static void refused(void **state)
 /* What the table says of APBS is true. */
 static void refused_by_apbs(void **state)
 {
-    (void)state;
     if (!apbs_run_is_there())
         skip();
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
@@ -302,44 +293,42 @@ static void refused_by_apbs(void **state)
 
 static void refused_files(void **state)
 {
-    (void)state;
     ley_apbs_input *input = NULL;
     ley_error error = {0};
-    assert_int_equal(ley_apbs_input_read("nowhere.in", &input, &error), LEY_ERROR_FILE);
-    assert_string_equal(error.message, "nowhere.in: No such file or directory");
-    assert_int_equal(ley_apbs_input_read(".", &input, &error), LEY_ERROR_FILE);
-    assert_string_equal(error.message, ".: Is a directory");
+    assert_error_is(ley_apbs_input_read("nowhere.in", &input, &error), LEY_ERROR_FILE,
+                    "nowhere.in: No such file or directory");
+    assert_error_is(ley_apbs_input_read(".", &input, &error), LEY_ERROR_FILE, ".: Is a directory");
     apbs_run_write_file("in.in", "read\nmol\0pqr", 12);
-    assert_int_equal(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "in.in:2: a NUL byte: this is no text file");
+    assert_error_is(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT,
+                    "in.in:2: a NUL byte: this is no text file");
     FILE *file = fopen("in.in", "wb");
     for (int i = 0; i < 1 << 18; i++)
         fputs("#####\n", file);
     fclose(file);
-    assert_int_equal(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "in.in:1: longer than 1048576 bytes, which is more than such a file has");
+    assert_error_is(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT,
+                    "in.in:1: longer than 1048576 bytes, which is more than such a file has");
     char long_path[2000];
     memset(long_path, 'a', sizeof long_path - 1);
     long_path[sizeof long_path - 1] = '\0';
     file = fopen("in.in", "wb");
     fprintf(file, "read\nmol pqr %s end", long_path);
     fclose(file);
-    assert_int_equal(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "in.in:2: a path of more than 1023 bytes");
+    assert_error_is(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT,
+                    "in.in:2: a path of more than 1023 bytes");
     file = fopen("in.in", "wb");
     fputs("read\n", file);
     for (int i = 0; i < 21; i++)
         fputs("mol pqr one.pqr\n", file);
     fclose(file);
-    assert_int_equal(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "in.in:22: APBS reads 20 molecules at most");
+    assert_error_is(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT,
+                    "in.in:22: APBS reads 20 molecules at most");
     file = fopen("in.in", "wb");
     fputs(READ, file);
     for (int i = 0; i < 21; i++)
         fputs("elec fe-manual end\n", file);
     fclose(file);
-    assert_int_equal(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "in.in:22: APBS knows 20 ELEC sections at most");
+    assert_error_is(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT,
+                    "in.in:22: APBS knows 20 ELEC sections at most");
     assert_null(input);
     ley_error_clear(&error);
 }
@@ -349,7 +338,6 @@ static void refused_files(void **state)
 /* The files are fine, and each makes exactly this remark. */
 static void remarks(void **state)
 {
-    (void)state;
     static const struct {
         const char *pqr, *read, *elec, *remark;
     } rows[] = {
@@ -410,7 +398,6 @@ static void remarks(void **state)
 
 static void remarks_on_runs(void **state)
 {
-    (void)state;
     ley_apbs_input *pdb =
         apbs_run_read_text("read mol pdb one.pqr\nparm flat p.dat end elec mg-manual\n" GRID PHYSICS "end\n");
     assert_int_equal(ley_apbs_warning_count(pdb), 1);
@@ -450,7 +437,6 @@ static void remarks_on_runs(void **state)
 
 static void rewritten(void **state)
 {
-    (void)state;
 #define TAIL " pdie 2 sdie 78.5 chgm spl0 srfm spl2 swin 0.3 temp 300 lpbe mol 1 " GRID "end"
     static const struct {
         const char *text, *maps[2], *expected;
@@ -505,7 +491,6 @@ static void rewritten(void **state)
 
 static void not_rewritten(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *map, *message;
         ley_status status;
@@ -557,8 +542,8 @@ static void not_rewritten(void **state)
     input = apbs_run_read_text(wide);
     const char *map =
         "a-name-that-is-longer-than-the-room-that-is-left-in-the-buffer-and-so-the-next-word-is-lost-to-the-reader.dx";
-    assert_int_equal(ley_apbs_input_write(input, &map, "out.in", &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "with the maps' lines APBS's buffer of 8192 bytes would lose the word"));
+    assert_error(ley_apbs_input_write(input, &map, "out.in", &error), LEY_ERROR_INPUT,
+                 "with the maps' lines APBS's buffer of 8192 bytes would lose the word");
     map = "b.dx";
     ley_error_clear(&error);
     assert_ok(ley_apbs_input_write(input, &map, "out.in", &error));
@@ -569,7 +554,6 @@ static void not_rewritten(void **state)
 
 static void costs(void **state)
 {
-    (void)state;
     ley_apbs_input *input =
         apbs_run_read_text(MANUAL("") "elec mg-manual\n" GRID PHYSICS "ion 1 0.1 2 ion -1 0.1 2\nend\n"
                                       "elec mg-manual\n" GRID PHYSICS "bcfl sdh\nend\n");
@@ -591,11 +575,6 @@ static void costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words),         cmocka_unit_test(buffer),          cmocka_unit_test(sections),
-        cmocka_unit_test(refused),       cmocka_unit_test(refused_by_apbs), cmocka_unit_test(refused_files),
-        cmocka_unit_test(remarks),       cmocka_unit_test(remarks_on_runs), cmocka_unit_test(rewritten),
-        cmocka_unit_test(not_rewritten), cmocka_unit_test(costs),
-    };
-    return cmocka_run_group_tests(tests, apbs_run_begin, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = apbs_run_begin), words, buffer, sections, refused, refused_by_apbs,
+                     refused_files, remarks, remarks_on_runs, rewritten, not_rewritten, costs);
 }

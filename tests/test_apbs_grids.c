@@ -8,10 +8,6 @@
 #include "apbs/sections.h"
 
 #include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -81,7 +77,6 @@ static void expect_grids(const char *label, const ley_apbs_input *input, const c
 
 static void grids_of_cases(void **state)
 {
-    (void)state;
     static const char *const rows[] = {
         "mg-manual dime 33 65 97 glen 20 30 40 gcent mol 1",
         "mg-manual dime 66 67 100 grid 0.5 0.25 0.3333 gcent 1.5 -2.25 3",
@@ -220,7 +215,6 @@ static bool check_example(const char *folder, const char *file)
 
 static void grids_of_examples(void **state)
 {
-    (void)state;
     struct dirent **folders = NULL;
     int n = scandir(EXAMPLES, &folders, NULL, alphasort), checked = 0;
     if (n < 0)
@@ -298,7 +292,6 @@ static double energy(const char *output)
  * grid is APBS's own. */
 static void taken_by_apbs(void **state)
 {
-    (void)state;
     static const char *const rows[] = {
         "mg-manual dime 33 33 33 glen 17.3 19.7 23.1 gcent mol 1\n",
         "mg-manual dime 34 66 97 grid 0.31 0.37 0.411 gcent 0.1 0.2 0.3 dime 33 66 33\n",
@@ -331,10 +324,5 @@ static void taken_by_apbs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grids_of_cases),
-        cmocka_unit_test(taken_by_apbs),
-        cmocka_unit_test(grids_of_examples),
-    };
-    return cmocka_run_group_tests(tests, apbs_run_begin, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = apbs_run_begin), grids_of_cases, taken_by_apbs, grids_of_examples);
 }

@@ -5,11 +5,6 @@
 #include "engine/engine.h"
 #include "methods/cutoff/tuning.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ATOMS = 600 };
 
 static const double cutoff_A = 10;
@@ -22,8 +17,7 @@ static const char *usual(void)
 
 static ley_bench_options small(const char *variant)
 {
-    ley_bench_options o;
-    ley_bench_options_default(&o);
+    ley_bench_options o = support_default_bench_options();
     o.method = "cutoff";
     o.atoms = ATOMS;
     o.cutoff_A = cutoff_A;
@@ -72,18 +66,18 @@ static void check_row(const ley_bench_device *d, const ley_bench_row *row)
     assert_true(row->accuracy.passed && row->accuracy.points == 500);
     assert_true(row->kernel_s > 0);
     assert_true(fabs(row->kernel_s * row->evaluations_per_s / d->pairs - 1) < 1e-12);
-    assert_true(row->hit_rate > 0 && row->hit_rate < 1);
-    assert_true(fabs(row->root_share * row->hit_rate * d->roots_per_s / row->evaluations_per_s - 1) < 1e-9);
+    assert_true(ley_bench_row_figure(row, "hit_rate") > 0 && ley_bench_row_figure(row, "hit_rate") < 1);
+    assert_true(fabs(row->root_share * ley_bench_row_figure(row, "hit_rate") * d->roots_per_s / row->evaluations_per_s -
+                     1) < 1e-9);
     assert_true(fabs(row->fma_share / row->root_share - 6 * d->roots_per_s / d->fma_per_s) <
                 1e-9 * row->fma_share / row->root_share);
-    assert_true(row->local_share >= 0);
+    assert_true(ley_bench_row_figure(row, "local_share") >= 0);
 }
 
 /* The default: pairs are those there are; most of what it computes counts; a whole job and the
  * sequential loop stand beside it. */
 static void test_default(void **state)
 {
-    (void)state;
     const ley_bench_options o = small(usual());
     ley_bench *bench = run(&o);
     const ley_bench_device *d = ley_bench_get(bench, 0);
@@ -95,7 +89,7 @@ static void test_default(void **state)
     assert_true(d->local_bytes_per_s > 0);
     assert_int_equal(d->row_count, 1);
     check_row(d, &d->rows[0]);
-    assert_true(d->rows[0].is_default && d->rows[0].hit_rate > 0.2);
+    assert_true(d->rows[0].is_default && ley_bench_row_figure(&d->rows[0], "hit_rate") > 0.2);
     assert_string_equal(d->whole_variant, usual());
     assert_true(d->whole_s > 0);
     if (d->device->device_class == LEY_CLASS_CPU) {
@@ -109,20 +103,20 @@ static void test_default(void **state)
  * it. */
 static void test_bins(void **state)
 {
-    (void)state;
     const ley_bench_options o = small("bins");
     ley_bench *bench = run(&o);
     const ley_bench_device *d = ley_bench_get(bench, 0);
     assert_int_equal(d->row_count, 1);
     check_row(d, &d->rows[0]);
-    assert_true(!d->rows[0].is_default && d->rows[0].local_share > 0 && d->rows[0].hit_rate < 0.4);
+    assert_true(ley_bench_row_figure(&d->rows[0], "no_such_figure") == 0);
+    assert_true(!d->rows[0].is_default && ley_bench_row_figure(&d->rows[0], "local_share") > 0 &&
+                ley_bench_row_figure(&d->rows[0], "hit_rate") < 0.4);
     assert_null(d->whole_variant);
     ley_bench_destroy(bench);
 }
 
 static void test_linear(void **state)
 {
-    (void)state;
     ley_bench_options o = small(NULL);
     o.linear = true;
     o.atoms = 3000;
@@ -146,17 +140,14 @@ static void test_linear(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_bench *bench = NULL;
     ley_bench_options o = small(NULL);
     o.n[0] = 10;
-    assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "follows from its atoms"));
+    assert_error(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE, "follows from its atoms");
     o = small(NULL);
     o.method = NULL;
-    assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "no method is named"));
+    assert_error(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE, "no method is named");
     o = small("nosuch");
     assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
     o = small(NULL);
@@ -172,7 +163,6 @@ static void test_refusals(void **state)
 
 static void test_command(void **state)
 {
-    (void)state;
     char row[64];
     const cli_result *r =
         cli("bench --kernel cutoff --atoms 300 --cutoff 5 --repeats 1 --device 0 --variant %s", usual());
@@ -195,7 +185,6 @@ static void test_command(void **state)
 /* A kernel 1 % off has no rate. */
 static void test_wrong_kernel(void **state)
 {
-    (void)state;
     support_plant_fault("cutoff", "LEY_PAIR_OF_CHARGE ? first : 1", "LEY_PAIR_OF_CHARGE ? first * 1.01f : 1");
     const cli_result *r =
         cli("LEYDEN_KERNEL_DIR=%s bench --kernel cutoff --atoms 300 --cutoff 5 --repeats 1 --device 0 --variant %s",
@@ -207,7 +196,6 @@ static void test_wrong_kernel(void **state)
 
 static int prepare(void **state)
 {
-    (void)state;
     support_directory();
     ley_error error = {0};
     if (ley_engine_create("0", &engine, &error) == LEY_OK)
@@ -218,7 +206,6 @@ static int prepare(void **state)
 
 static int finish(void **state)
 {
-    (void)state;
     ley_engine_destroy(engine);
     return 0;
 }

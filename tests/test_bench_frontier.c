@@ -6,10 +6,6 @@
 #include "engine/engine.h"
 #include "long_range/estimate/tolerance.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ATOMS = 999 };
 
 static ley_engine *engine;
@@ -41,8 +37,7 @@ static ley_bench *run(int64_t atoms, const double *tolerances, size_t count)
 {
     ley_error error = {0};
     ley_bench *bench = NULL;
-    ley_bench_options o;
-    ley_bench_options_default(&o);
+    ley_bench_options o = support_default_bench_options();
     o.method = "frontier";
     o.atoms = atoms;
     o.repeats = 2;
@@ -65,14 +60,14 @@ static void check_row(const ley_bench_device *d, size_t i, const char *name, dou
     assert_true(row->tolerance == tolerance && row->accuracy.passed);
     assert_true(row->accuracy.points == BENCH_SAMPLE_POINTS && row->accuracy.relative_rms > 0);
     assert_true(tolerance == 0 || row->accuracy.relative_rms <= tolerance);
-    assert_true(row->kernel_s > 0 && row->whole_s >= row->kernel_s / 2 && row->launches > 0);
-    assert_true(row->measured_share == 1 && row->fma_share > 0 && row->memory_share > 0);
+    assert_true(row->kernel_s > 0 && row->whole_s >= row->kernel_s / 2 && ley_bench_row_figure(row, "launches") > 0);
+    assert_true(ley_bench_row_figure(row, "measured_share") == 1 && row->fma_share > 0 &&
+                ley_bench_row_figure(row, "memory_share") > 0);
     assert_true(strlen(row->specification) > 10);
 }
 
 static void test_rows(void **state)
 {
-    (void)state;
     static const double tolerances[] = {1e-2, 1e-4};
     ley_bench *bench = run(ATOMS, tolerances, 2);
     const ley_bench_device *d = ley_bench_get(bench, 0);
@@ -87,7 +82,6 @@ static void test_rows(void **state)
 /* What is off by more than was asked for has no time. */
 static void test_missed(void **state)
 {
-    (void)state;
     static const double tolerances[] = {1e-2, 1e-4};
     is_papers = true;
     ley_bench *bench = run(ATOMS, tolerances, 2);
@@ -103,7 +97,6 @@ static void test_missed(void **state)
 /* A direct sum that would take long is made of a part of the map. */
 static void test_scaled(void **state)
 {
-    (void)state;
     static const double tolerance = 1e-2;
     if (support_is_quick())
         skip();
@@ -113,8 +106,8 @@ static void test_scaled(void **state)
     const double all = (double)(d->atoms * d->points);
     assert_int_equal(row->status, LEY_OK);
     if (all / d->roots_per_s > 3)
-        assert_true(row->measured_share < 1);
-    const double planes = row->measured_share * (double)d->n[2];
+        assert_true(ley_bench_row_figure(row, "measured_share") < 1);
+    const double planes = ley_bench_row_figure(row, "measured_share") * (double)d->n[2];
     assert_true(planes >= 1 && planes - (double)(int)(planes + 0.5) < 1e-9);
     assert_true(row->evaluations_per_s * row->kernel_s > 0.99 * all && row->whole_s >= row->kernel_s / 2);
     ley_bench_destroy(bench);
@@ -134,7 +127,6 @@ static void assert_begins(const char *path, const char *bytes)
 
 static void test_command(void **state)
 {
-    (void)state;
     const char *cache = getenv("LEYDEN_CACHE_DIR");
     const cli_result *r =
         cli("LEYDEN_CACHE_DIR=%s bench --frontier --atoms %d --tol 1e-2,1e-4 --repeats 1 --device 0 -o f.svg", cache,
@@ -155,7 +147,6 @@ static void test_command(void **state)
 /* The steps of a job whose meshes are chosen, or said. */
 static void test_chosen_steps(void **state)
 {
-    (void)state;
     const char *cache = getenv("LEYDEN_CACHE_DIR");
     const cli_result *r =
         cli("LEYDEN_CACHE_DIR=%s bench --kernel msm --atoms %d --tol 1e-2 --window nodal3 --repeats 1 --device 0",
@@ -172,7 +163,6 @@ static void test_chosen_steps(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {"bench --frontier --kernel dcs", 1, "--frontier stands for --kernel frontier, and --kernel dcs is given"},
         {"bench --frontier --tol 1e-3,1e-3", 1, "--tol: 0.001 is there twice"},
@@ -192,8 +182,7 @@ static void test_refusals(void **state)
     static const double wrong[][2] = {{1e-3, 1e-3}, {1, 1e-3}, {1e-9, 1e-3}};
     ley_error error = {0};
     ley_bench *bench = NULL;
-    ley_bench_options o;
-    ley_bench_options_default(&o);
+    ley_bench_options o = support_default_bench_options();
     o.method = "frontier";
     o.tolerance_count = 2;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -205,25 +194,8 @@ static void test_refusals(void **state)
     ley_error_clear(&error);
 }
 
-static int prepare(void **state)
-{
-    (void)state;
-    support_directory();
-    return support_open("0", "the first device", &engine) ? 0 : 1;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    ley_engine_destroy(engine);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),    cmocka_unit_test(test_missed),       cmocka_unit_test(test_scaled),
-        cmocka_unit_test(test_command), cmocka_unit_test(test_chosen_steps), cmocka_unit_test(test_refusals),
-    };
-    return cmocka_run_group_tests_name("error against time", tests, prepare, finish);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "error against time", .selector = "0", .opened = &engine), test_rows,
+                     test_missed, test_scaled, test_command, test_chosen_steps, test_refusals);
 }

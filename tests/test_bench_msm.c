@@ -9,19 +9,13 @@
 #include "long_range/bench/serial_loop.h"
 #include "long_range/bench/steps.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ATOMS = 999 };
 
 static ley_engine *engine;
 
 static ley_bench_options small(const char *preset)
 {
-    ley_bench_options o;
-    ley_bench_options_default(&o);
+    ley_bench_options o = support_default_bench_options();
     o.method = "msm";
     o.atoms = ATOMS;
     o.repeats = 3;
@@ -65,7 +59,6 @@ static hierarchy make_hierarchy(window_kind kind, hierarchy_solver solver)
 /* Node by node. */
 static void test_pairs_of_nodes(void **state)
 {
-    (void)state;
     const hierarchy h = make_hierarchy(WINDOW_NODAL3, HIERARCHY_MULTILEVEL);
     assert_true(h.levels > 2);
     for (int k = 0; k + 1 < h.levels; k++) {
@@ -83,7 +76,6 @@ static void test_pairs_of_nodes(void **state)
 
 static void test_needs(void **state)
 {
-    (void)state;
     const hierarchy h = make_hierarchy(WINDOW_NODAL3, HIERARCHY_MULTILEVEL);
     const ley_grid points = {.n = {10, 20, 30}};
     const double fine = (double)hierarchy_nodes(&h.level[0]), coarse = (double)hierarchy_nodes(&h.level[1]);
@@ -110,17 +102,18 @@ static void check_rows(const ley_bench_device *d)
         if (!(row->kernel_s > 0 && row->spread >= 0))
             fail_msg("%s took %g s", row->variant, row->kernel_s);
         assert_true(row->accuracy.passed && row->accuracy.points == BENCH_SAMPLE_POINTS);
-        assert_int_equal(row->launches > 0, row->multiply_adds > 0);
-        if (row->launches > 0) {
+        assert_int_equal(ley_bench_row_figure(row, "launches") > 0, ley_bench_row_figure(row, "multiply_adds") > 0);
+        if (ley_bench_row_figure(row, "launches") > 0) {
             assert_true(row->bytes > 0 && row->fma_share > 0);
-            assert_true(fabs(row->memory_share * row->kernel_s * d->memory_bytes_per_s / row->bytes - 1) < 1e-9);
+            assert_true(
+                fabs(ley_bench_row_figure(row, "memory_share") * row->kernel_s * d->memory_bytes_per_s / row->bytes -
+                     1) < 1e-9);
         }
     }
 }
 
 static void test_steps(void **state)
 {
-    (void)state;
     ley_bench_options o = small(NULL);
     o.atoms = 3 * ATOMS; /* two levels */
     ley_bench *bench = run(&o);
@@ -130,10 +123,12 @@ static void test_steps(void **state)
     check_rows(d);
     const double whole_s = row_of(d, "papers: atoms to map")->kernel_s;
     assert_true(whole_s > row_of(d, "papers: atoms into bins")->kernel_s);
-    assert_true(row_of(d, "papers: restriction")->launches >= 1);
-    assert_true(row_of(d, "papers: short range")->multiply_adds == 6 * d->pairs);
-    assert_true(row_of(d, "default: anterpolation")->multiply_adds == 3 * ATOMS * (512.0 + 3 * 64));
-    assert_true(row_of(d, "fft: forward")->multiply_adds == row_of(d, "fft: inverse")->multiply_adds);
+    assert_true(ley_bench_row_figure(row_of(d, "papers: restriction"), "launches") >= 1);
+    assert_true(ley_bench_row_figure(row_of(d, "papers: short range"), "multiply_adds") == 6 * d->pairs);
+    assert_true(ley_bench_row_figure(row_of(d, "default: anterpolation"), "multiply_adds") ==
+                3 * ATOMS * (512.0 + 3 * 64));
+    assert_true(ley_bench_row_figure(row_of(d, "fft: forward"), "multiply_adds") ==
+                ley_bench_row_figure(row_of(d, "fft: inverse"), "multiply_adds"));
     assert_true(row_of(d, "default: atoms to map")->accuracy.relative_rms <
                 row_of(d, "papers: atoms to map")->accuracy.relative_rms);
     ley_bench_destroy(bench);
@@ -141,7 +136,6 @@ static void test_steps(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_bench *bench = NULL;
     ley_bench_options o = small(NULL);
@@ -160,7 +154,6 @@ static void test_refusals(void **state)
 
 static void test_command(void **state)
 {
-    (void)state;
     const cli_result *r =
         cli("LEYDEN_CACHE_DIR=%s bench --kernel msm --atoms %d --repeats 1 --device 0 --preset papers",
             getenv("LEYDEN_CACHE_DIR"), ATOMS);
@@ -181,7 +174,6 @@ static void test_command(void **state)
 /* What means nothing to a kernel is not left out in silence. */
 static void test_options(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {"bench --kernel msm --points 5", 1, "--points needs --kernel mdh: other kernels do not take it"},
         {"bench --kernel msm --salt 1", 1, "--salt needs --kernel mdh"},
@@ -216,7 +208,6 @@ static void test_options(void **state)
 /* The others are measured all the same. */
 static void test_without_transforms(void **state)
 {
-    (void)state;
     const bool is_cuda = strcmp(engine->workers[0].info->backend->name, "cuda") == 0;
     ley_bench_options o = small(NULL);
     o.fft = is_cuda ? "vkfft" : "cufft";
@@ -238,7 +229,6 @@ static void test_without_transforms(void **state)
 /* The kernel's self-test has smaller grids than this fault is of: the map tells. */
 static void test_wrong_mesh(void **state)
 {
-    (void)state;
     support_plant_fault("restriction", "= sum;", "= nodes.x > 12 && nodes.y > 12 && nodes.z > 12 ? 0.0f : sum;");
     cli("LEYDEN_KERNEL_DIR=%s bench --kernel msm --atoms %d --repeats 1 --device 0 --preset papers",
         getenv("LEYDEN_KERNEL_DIR"), 9 * ATOMS);
@@ -255,7 +245,6 @@ static void test_wrong_mesh(void **state)
 
 static void test_curve(void **state)
 {
-    (void)state;
     ley_bench_options o = small("papers");
     o.linear = true;
     o.atoms = 1500;
@@ -278,7 +267,6 @@ static void test_curve(void **state)
 /* A core's meshes, against the devices' judge. */
 static void test_core(void **state)
 {
-    (void)state;
     static const window_kind windows[] = {WINDOW_NODAL3, WINDOW_NODAL7};
     ley_error error = {0};
     for (int i = 0; i < 2; i++) {
@@ -302,8 +290,7 @@ static void test_core(void **state)
                 point_A[3 * p + axis] = points.origin_A[axis] + at[axis] * points.step_A[axis][axis];
             map[p] = 100;
         }
-        ley_atoms *atoms = NULL;
-        assert_ok(ley_atoms_create(N, position_A, charge_e, NULL, &atoms, &error));
+        ley_atoms *atoms = support_make_atoms(N, position_A, charge_e, NULL);
         assert_ok(serial_loop_add(&h, atoms, &points, 2, map, &times, &error));
         assert_ok(long_range_potential(&h, N, position_A, charge_e, 0.05, POINTS, point_A, far, NULL, &error));
         for (int p = 0; p < POINTS; p++)
@@ -313,33 +300,9 @@ static void test_core(void **state)
     }
 }
 
-static int prepare(void **state)
-{
-    (void)state;
-    support_directory();
-    return support_open("0", "the first device", &engine) ? 0 : 1;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    ley_engine_destroy(engine);
-    return 0;
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs_of_nodes),
-        cmocka_unit_test(test_needs),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_without_transforms),
-        cmocka_unit_test(test_wrong_mesh),
-        cmocka_unit_test(test_curve),
-        cmocka_unit_test(test_core),
-    };
-    return cmocka_run_group_tests_name("benchmark of long-range potentials", tests, prepare, finish);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "benchmark of long-range potentials", .selector = "0", .opened = &engine),
+                     test_pairs_of_nodes, test_needs, test_steps, test_refusals, test_command, test_options,
+                     test_without_transforms, test_wrong_mesh, test_curve, test_core);
 }

@@ -3,11 +3,7 @@
 #include "cli_support.h"
 
 #include <dirent.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,14 +39,12 @@ static void measure(void)
 
 static void test_schema(void **state)
 {
-    (void)state;
     measure();
     check("schema");
 }
 
 static void test_clpeak(void **state)
 {
-    (void)state;
     if (support_get_level() != SUPPORT_FULL)
         skip();
     measure();
@@ -59,7 +53,6 @@ static void test_clpeak(void **state)
 
 static void test_tables(void **state)
 {
-    (void)state;
     measure();
     check("csv");
     char *markdown = cli_read("a.md", NULL);
@@ -73,7 +66,6 @@ static void test_tables(void **state)
  * job, in all outputs, with the papers' own; of one device there is nothing to say but "-". */
 static void test_gains(void **state)
 {
-    (void)state;
     static const char heading[] =
         "| all devices together | devices | fastest alone, s | together, s | timed | spread % | gain |\n";
     setenv("POCL_DEVICES", "pthread pthread", 1);
@@ -97,7 +89,6 @@ static void test_gains(void **state)
 /* Ever larger boxes are reported like rows: each with its runs, in tables, beside each other. */
 static void test_curve(void **state)
 {
-    (void)state;
     cli("LEYDEN_CACHE_DIR=%s bench --kernel msm --curve --preset papers --atoms 1500 --repeats 3 --device 0 "
         "--json c.json --csv c.csv --markdown c.md",
         getenv("LEYDEN_CACHE_DIR"));
@@ -107,8 +98,7 @@ static void test_curve(void **state)
     assert_non_null(
         strstr(markdown, "| atoms | kernels, s | whole, s | timed | spread % | one core, s | times as fast |"));
     free(markdown);
-    cli("bench c.json --compare c.json");
-    cli_expect(0, "2 rows have not moved", NULL);
+    cli_run(0, "2 rows have not moved", NULL, "bench c.json --compare c.json");
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -127,8 +117,7 @@ static void test_files(void **state)
     assert_non_null(strstr(markdown, "| MB | % of plain | relative RMS error |"));
     assert_non_null(strstr(markdown, "\n| write.dx.gz | "));
     free(markdown);
-    cli("bench f.json --compare f.json --fail");
-    cli_expect(0, "rows have not moved", NULL);
+    cli_run(0, "rows have not moved", NULL, "bench f.json --compare f.json --fail");
     cli(FILES "--dims 20,20,20 --atoms 300 --repeats 1 --variant write.mrc --json -");
     cli_expect(0, "\"plain_share\": 0.", NULL); /* the plain rate is measured for it alone */
     cli_assert_nothing_left();
@@ -174,8 +163,7 @@ static void test_files_go(void **state)
             assert_int_equal(code, number == SIGKILL ? -SIGKILL : 128 + number);
         if (number == SIGKILL) {
             assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
-            cli(FILES "--dims 9,9,9 --atoms 3 --repeats 1 --variant read.atoms -q");
-            cli_expect(0, NULL, NULL);
+            cli_run(0, NULL, NULL, FILES "--dims 9,9,9 --atoms 3 --repeats 1 --variant read.atoms -q");
         }
         cli_assert_nothing_left();
     }
@@ -186,13 +174,11 @@ static void test_files_go(void **state)
 static void make_page(void)
 {
     check("make");
-    cli("bench b.json --html b.html --markdown b.md");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "bench b.json --html b.html --markdown b.md");
 }
 
 static void test_page(void **state)
 {
-    (void)state;
     make_page();
     check("page");
     cli("bench b.json"); /* without anything said, in Markdown */
@@ -202,7 +188,6 @@ static void test_page(void **state)
 /* In a browser: as wide as a phone or a screen, and no wider. */
 static void test_screenshot(void **state)
 {
-    (void)state;
     if (support_get_level() != SUPPORT_FULL)
         skip();
     make_page();
@@ -259,7 +244,6 @@ static void compare(const made_row *old, const made_row *now, size_t n, int code
 
 static void test_compare(void **state)
 {
-    (void)state;
     static const made_row usual = {"a", 1, 0.02, false, 0}, noisy = {"a", 1, 0.4, false, 0},
                           one = {"a", 1, -1, false, 0};
     compare(&usual, &usual, 1, 0, "1 row has not moved");
@@ -288,7 +272,6 @@ static void test_compare(void **state)
 /* Of several cards of a kind each has its counterpart: the second one that of the second. */
 static void test_compare_cards(void **state)
 {
-    (void)state;
     static const char card[] = "{\"device\": {\"name\": \"X\", \"path\": \"cuda\", \"class\": \"gpu\"}, \"atoms\": 1, "
                                "\"points\": 1, \"rows\": [{\"variant\": \"a\", \"median_s\": %g, \"spread\": 0.01, "
                                "\"timed\": 9, \"status\": \"LEY_OK\", \"accuracy\": {\"passed\": true}}]}";
@@ -363,7 +346,6 @@ static int count_moved(int launches, double times)
  * are, the less goes unnoticed. */
 static void test_compare_by_chance(void **state)
 {
-    (void)state;
     assert_true(count_moved(3, 1) + count_moved(5, 1) + count_moved(15, 1) <= 3);
     assert_true(count_moved(2, 1) <= 6);
     assert_true(count_moved(15, 1.3) >= ROWS * 9 / 10);
@@ -373,23 +355,18 @@ static void test_compare_by_chance(void **state)
 /* Of problems of another size rates are compared; other devices have nothing in common. */
 static void test_compare_others(void **state)
 {
-    (void)state;
     write_report("old.json", 100, &(made_row){"a", 1, 0.02, false, 0}, 1);
     write_report("new.json", 200, &(made_row){"a", 2, 0.02, false, 0}, 1);
-    cli("bench new.json --compare old.json --fail");
-    cli_expect(0, "1 row is of problems of another size", NULL);
+    cli_run(0, "1 row is of problems of another size", NULL, "bench new.json --compare old.json --fail");
     write_report("new.json", 200, &(made_row){"a", 3, 0.02, false, 0}, 1);
-    cli("bench new.json --compare old.json --fail");
-    cli_expect(5, "slower", NULL);
+    cli_run(5, "slower", NULL, "bench new.json --compare old.json --fail");
     cli_write_text("new.json", "{\"command\": \"bench\", \"tables\": []}");
-    cli("bench new.json --compare old.json");
-    cli_expect(2, NULL, "no table of the same kernel and device");
+    cli_run(2, NULL, "no table of the same kernel and device", "bench new.json --compare old.json");
 }
 
 /* What was measured now, with what was measured before. */
 static void test_compare_measured(void **state)
 {
-    (void)state;
     measure();
     cli("LEYDEN_CACHE_DIR=%s bench --kernel dcs --dims 64,64,2 --atoms 200 --repeats 3 --device 0 --variant tiled8 "
         "--compare a.json",
@@ -401,7 +378,6 @@ static void test_compare_measured(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {"bench --quick --full", 1, "--quick and --full: one of them"},
         {"bench --quick --kernel dcs", 1, "--quick needs --kernel all"},
@@ -431,8 +407,7 @@ static void test_refusals(void **state)
     cli_empty(state);
     CLI_CHECK_FAILURES(cases);
     cli_write_text("other.json", "{\"command\": \"map\"}");
-    cli("bench other.json");
-    cli_expect(2, NULL, "other.json: no report of `leyden bench --json`");
+    cli_run(2, NULL, "other.json: no report of `leyden bench --json`", "bench other.json");
 }
 
 static int prepare(void **state)
@@ -444,7 +419,6 @@ static int prepare(void **state)
 
 static int finish(void **state)
 {
-    (void)state;
     free(schema);
     free(checks);
     return 0;
@@ -452,15 +426,8 @@ static int finish(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schema),         cmocka_unit_test(test_clpeak),
-        cmocka_unit_test(test_tables),         cmocka_unit_test(test_page),
-        cmocka_unit_test(test_screenshot),     cmocka_unit_test(test_compare),
-        cmocka_unit_test(test_compare_others), cmocka_unit_test(test_compare_by_chance),
-        cmocka_unit_test(test_compare_cards),  cmocka_unit_test(test_curve),
-        cmocka_unit_test(test_gains),          cmocka_unit_test(test_compare_measured),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_files),
-        cmocka_unit_test(test_files_go),
-    };
-    return cmocka_run_group_tests_name("what the benchmark writes", tests, prepare, finish);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "what the benchmark writes", .begin = prepare, .end = finish), test_schema,
+                     test_clpeak, test_tables, test_page, test_screenshot, test_compare, test_compare_others,
+                     test_compare_by_chance, test_compare_cards, test_curve, test_gains, test_compare_measured,
+                     test_refusals, test_files, test_files_go);
 }

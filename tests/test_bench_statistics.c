@@ -5,11 +5,6 @@
 #include "bench/bench.h"
 #include "machine.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- Times ----------------------------------------------------------------------------------- */
 
 static void check(const double *seconds, size_t n, double median_s, double spread)
@@ -22,7 +17,6 @@ static void check(const double *seconds, size_t n, double median_s, double sprea
 
 static void test_statistics(void **state)
 {
-    (void)state;
     static const double odd[] = {3, 1, 2, 10, 2}, even[] = {4, 1, 3, 2}, same[] = {2, 2, 2};
     double many[BENCH_MOST_REPEATS + 5];
     check(odd, 5, 2, 4.5);
@@ -48,7 +42,6 @@ static int timed(int wanted, double most_s, double each_s)
 
 static void test_repeats(void **state)
 {
-    (void)state;
     assert_int_equal(timed(7, 0, 1e-3), 7);
     assert_int_equal(timed(100, 0, 1e-3), 100);
     assert_int_equal(timed(7, 0, 1), 3);    /* three, though 3 s are over after two */
@@ -65,7 +58,6 @@ static void test_repeats(void **state)
 
 static void test_load(void **state)
 {
-    (void)state;
     machine_load before, after;
     machine_load_read(
         "2.61 2.62 2.42 3/106 19892\n",
@@ -104,7 +96,6 @@ static bench_limits limits_of(double fma_per_s, double spread)
 
 static void test_peaks(void **state)
 {
-    (void)state;
     char text[96];
     dev_info info = processor(2, 2596, 16);
     assert_true(bench_limits_peak(&info, text, sizeof text) == 2 * 2596e6 * 16 * 2);
@@ -121,7 +112,6 @@ static void test_peaks(void **state)
 
 static void test_doubts(void **state)
 {
-    (void)state;
     const dev_info info = processor(2, 2500, 16), unknown = processor(2, 0, 16);
     bench_limits l = limits_of(120e9, 0.1);
     bench_limits_judge(&info, &l);
@@ -158,8 +148,7 @@ static ley_bench *run(ley_engine *engine, int repeats, bool usual_only)
 {
     ley_error error = {0};
     ley_bench *bench = NULL;
-    ley_bench_options o;
-    ley_bench_options_default(&o);
+    ley_bench_options o = support_default_bench_options();
     o.n[0] = o.n[1] = 64;
     o.n[2] = 2;
     o.atoms = 100;
@@ -173,7 +162,6 @@ static ley_bench *run(ley_engine *engine, int repeats, bool usual_only)
 
 static void test_rows(void **state)
 {
-    (void)state;
     ley_engine *engine;
     if (!support_open("0", "the first device", &engine))
         skip();
@@ -199,7 +187,6 @@ static void test_rows(void **state)
 /* As many units as there are processors for a device that is one, and no clock far from theirs. */
 static void test_against_lscpu(void **state)
 {
-    (void)state;
     const cli_result *r = cli_python("import json,os,shutil,subprocess,sys\n"
                                      "if shutil.which('lscpu') is None: sys.exit(0)\n"
                                      "text = subprocess.run(['lscpu','-J'], capture_output=True, text=True).stdout\n"
@@ -220,12 +207,9 @@ static void test_against_lscpu(void **state)
 /* It has an error, and no times. */
 static void test_interpreter(void **state)
 {
-    (void)state;
     static fake_plan plan = {.name = "interpreter", .device_class = DEV_CPU, .quirks = DEV_QUIRK_INTERPRETER};
-    ley_error error = {0};
-    ley_engine *engine;
     fake_devices_begin(&plan, 1);
-    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_engine *engine = support_make_engine("0");
     ley_bench *bench = run(engine, 3, true);
     const ley_bench_device *d = ley_bench_get(bench, 0);
     assert_int_equal(d->row_count, 1);
@@ -241,15 +225,12 @@ static void test_interpreter(void **state)
 /* A limit that cannot be measured is none: nothing usual stands in its place. */
 static void test_unmeasured_memory(void **state)
 {
-    (void)state;
     static fake_plan plan = {.name = "unmeasured memory", .device_class = DEV_GPU, .fft_libraries = 1, .fail_fill = 1};
     ley_error error = {0};
-    ley_engine *engine;
     ley_bench *bench = NULL;
-    ley_bench_options o;
     fake_devices_begin(&plan, 1);
-    assert_ok(ley_engine_create("0", &engine, &error));
-    ley_bench_options_default(&o);
+    ley_engine *engine = support_make_engine("0");
+    ley_bench_options o = support_default_bench_options();
     o.method = "fft";
     o.n[0] = o.n[1] = o.n[2] = 8;
     o.repeats = 3;
@@ -266,23 +247,13 @@ static void test_unmeasured_memory(void **state)
 
 static int prepare(void **state)
 {
-    (void)state;
     support_directory();
     return 0;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statistics),
-        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_load),
-        cmocka_unit_test(test_peaks),
-        cmocka_unit_test(test_doubts),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_against_lscpu),
-        cmocka_unit_test(test_interpreter),
-        cmocka_unit_test(test_unmeasured_memory),
-    };
-    return cmocka_run_group_tests_name("what the benchmark makes of times", tests, prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "what the benchmark makes of times", .begin = prepare), test_statistics,
+                     test_repeats, test_load, test_peaks, test_doubts, test_rows, test_against_lscpu, test_interpreter,
+                     test_unmeasured_memory);
 }

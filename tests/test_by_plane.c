@@ -7,10 +7,6 @@
 
 #include "long_range/mesh/coordinates.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 bool right_answer(const coordinate_table *array) __asm__("__real_coordinates_are_many");
 bool answer(const coordinate_table *array) __asm__("__wrap_coordinates_are_many");
 
@@ -56,8 +52,7 @@ static const choice choices[] = {
 
 static ley_long_range range_of(const choice *c)
 {
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.cutoff_A = 3;
     r.spacing_A = 1;
     r.solver = LEY_SOLVER_FOURIER;
@@ -85,18 +80,16 @@ static ley_map *make_map(const choice *c, bool by_plane)
     const ley_decision plan[] = {{.name = "method", .value = "msm"},
                                  {.name = "interpolation", .device = device_name, .value = c->interpolation}};
     const ley_long_range r = range_of(c);
-    ley_run_options o;
     ley_error error = {0};
-    ley_map *map = NULL;
     ley_job *job = NULL;
     ley_atoms *atoms = support_atoms(ATOMS, 0.3, 9.6, 3);
-    ley_run_options_default(&o);
+    ley_run_options o = support_default_run_options();
     o.variant = c->variant;
     o.slab_planes = 8;
     o.decisions = plan;
     o.decision_count = c->interpolation != NULL ? 2 : 0;
     is_forced = by_plane;
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_map *map = support_make_map(&grid);
     assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &o, &job, &error));
     run(job, c);
     if (c->interpolation != NULL && strcmp(c->interpolation, "epilogue") == 0)
@@ -109,7 +102,6 @@ static ley_map *make_map(const choice *c, bool by_plane)
 
 static void test_maps(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
         const choice *c = &choices[i];
         if (support_is_quick() && c->is_left)
@@ -132,17 +124,15 @@ static void find_at_points(const choice *c, bool by_plane, double value[4 * POIN
     double point_A[POINTS][3];
     unsigned seed = 7;
     const ley_long_range r = range_of(c);
-    ley_run_options o;
     ley_error error = {0};
-    ley_points *points = NULL;
     ley_job *job = NULL;
     ley_atoms *atoms = support_atoms(ATOMS, 0.3, 9.6, 3);
     for (int i = 0; i < POINTS; i++)
         for (int axis = 0; axis < 3; axis++)
             point_A[i][axis] = 14 * (rand_r(&seed) / (RAND_MAX + 1.0)) - 2;
-    ley_run_options_default(&o);
+    ley_run_options o = support_default_run_options();
     is_forced = by_plane;
-    assert_ok(ley_points_create(POINTS, point_A[0], &points, &error));
+    ley_points *points = support_make_points(POINTS, point_A[0]);
     assert_ok(ley_points_add_field(points, &error));
     assert_ok(ley_job_create_long_range_points(engine, atoms, points, &r, &o, &job, &error));
     run(job, c);
@@ -156,7 +146,6 @@ static void find_at_points(const choice *c, bool by_plane, double value[4 * POIN
 
 static void test_points(void **state)
 {
-    (void)state;
     for (int i = 0; i < (support_is_quick() ? 1 : 4); i++) {
         double right[4 * POINTS], made[4 * POINTS];
         find_at_points(&choices[i], false, right);

@@ -7,9 +7,6 @@
 #include "quirks.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,7 +25,6 @@ static const ley_check_row *find_row(const char *group, const char *name)
 /* Each kernel has its check, but for those that checks are made of. */
 static void test_kernels(void **state)
 {
-    (void)state;
     static const char *const own[] = {"functions", "structs", "local_words", "constant_words", "work_items"};
     for (const kernel_kind *const *kind = kernel_registry; *kind != NULL; kind++) {
         bool is_own = false;
@@ -41,7 +37,6 @@ static void test_kernels(void **state)
 
 static void test_list(void **state)
 {
-    (void)state;
     const cli_result *r = cli(CLI_NO_DEVICE "check --list");
     assert_int_equal(r->code, 0);
     for (size_t i = 0; i < ley_check_row_count(); i++) {
@@ -59,9 +54,9 @@ static void test_list(void **state)
 
 static const cli_failing failing[] = {
     {"check nothing/of/the/kind", 1,
-     "there is no check, and no group of checks, 'nothing/of/the/kind' ('leyden check --list' has them all)"},
+     "there is no check, and no group of checks, 'nothing/of/the/kind' (their list has them all)"},
     {"check functions/rsqr", 1, "there is no check"},
-    {"check \"\"", 1, "there is no check, and no group of checks, '' ('leyden check --list' has them all)"},
+    {"check \"\"", 1, "there is no check, and no group of checks, '' (their list has them all)"},
     {"check --quick rsqrt kernel", 1, "'kernel'"},
     {"check kernels/dcs/nosuch-variant", 1, "no device that was checked has a case 'kernels/dcs/nosuch-variant'"},
     {"check --list kernels", 1, "--list takes no NAME"},
@@ -76,13 +71,11 @@ static const cli_failing failing[] = {
 
 static void test_failures(void **state)
 {
-    (void)state;
     CLI_CHECK_FAILURES(failing);
 }
 
 static void test_names(void **state)
 {
-    (void)state;
     cli("check --quick layout rsqrt functions/exp specials/infinities/float");
     cli_expect(0, "6 passed, 0 failed, 0 skipped", "");
     const cli_result *r = cli("check functions/exp/double");
@@ -117,11 +110,9 @@ static const char reports[] =
 
 static void test_files(void **state)
 {
-    (void)state;
     cli("check --quick layout launches/order builds/options functions/rsqrt --json a.json --junit a.xml");
     cli_expect(0, "6 passed", "");
     cli_python(reports);
-    cli_expect(0, NULL, NULL);
     const cli_result *r = cli("check --quick layout --json -");
     assert_int_equal(r->code, 0);
     assert_int_equal(r->out[0], '{');
@@ -130,14 +121,11 @@ static void test_files(void **state)
 /* What doubles are off by is told in parts of their last place, not in whole ones. */
 static void test_doubles(void **state)
 {
-    (void)state;
-    cli("check functions/exp/double functions/erfc/double --json a.json");
-    cli_expect(0, "2 passed", "");
+    cli_run(0, "2 passed", "", "check functions/exp/double functions/erfc/double --json a.json");
     cli_python("import json\n"
                "for c in json.load(open('a.json'))['devices'][0]['checks']:\n"
                "    assert 0.5 < c['ulps'] < 3 and abs(c['ulps'] - round(c['ulps'])) > 1e-6, c\n"
                "    assert sum(c['ulp_counts']) == 65536, c\n");
-    cli_expect(0, NULL, NULL);
 }
 
 /* ---- A fault --------------------------------------------------------------------------------- */
@@ -180,7 +168,6 @@ static int run_reproducer(const char *folder)
  * on the driver with the fault, and right on the one without. */
 static void test_reproducer(void **state)
 {
-    (void)state;
     set_fake_driver();
     setenv("FAKE_ICD", "fault=rewrite,kernel=functions", 1);
     setenv("FAKE_ICD_FROM", "case LEY_FUNCTION_RSQRT: f = ", 1);
@@ -211,7 +198,6 @@ static void test_reproducer(void **state)
 
 static void test_failed_reports(void **state)
 {
-    (void)state;
     set_fake_driver();
     setenv("FAKE_ICD", "fault=rewrite,kernel=functions", 1);
     setenv("FAKE_ICD_FROM", "gm_out[i] = f;", 1);
@@ -221,7 +207,6 @@ static void test_failed_reports(void **state)
     unsetenv("OCL_ICD_VENDORS");
     cli_expect(5, NULL, "2 checks failed");
     cli_python(failed_reports);
-    cli_expect(0, NULL, NULL);
 }
 
 /* ---- What is known --------------------------------------------------------------------------- */
@@ -230,7 +215,6 @@ static void test_failed_reports(void **state)
  * one of a driver that the table does not name is not. */
 static void test_known(void **state)
 {
-    (void)state;
     const dev_info rusticl = {.platform = "rusticl", .name = "llvmpipe (LLVM 15.0.6, 256 bits)"},
                    intel = {.platform = "Intel(R) OpenCL", .name = "cpu"},
                    other = {.platform = "Portable Computing Language", .name = "cpu"};
@@ -269,17 +253,14 @@ static void test_known(void **state)
         "checks = [c for d in json.load(open('k.json'))['devices'] for c in d['checks'] if c['outcome'] == 'failed' "
         "and c['group'] == 'launches']\n"
         "assert [c['known'][:26] for c in checks] == ['events have no time stamps'], checks\n");
-    cli_expect(0, NULL, NULL);
 }
 
 /* Where values arrive before the write of them is complete, stamps are there all the same. */
 static void test_late_stamps(void **state)
 {
-    (void)state;
     set_fake_driver();
     setenv("FAKE_ICD", "fault=late-stamps", 1);
-    cli("check --quick launches/stamps");
-    cli_expect(0, "pass  launches/stamps", NULL);
+    cli_run(0, "pass  launches/stamps", NULL, "check --quick launches/stamps");
     unsetenv("FAKE_ICD");
     unsetenv("OCL_ICD_VENDORS");
 }
@@ -287,7 +268,6 @@ static void test_late_stamps(void **state)
 /* Compilers for Arm have vectors of doubles at multiples of 16 bytes, whatever their size. */
 static void test_alignment(void **state)
 {
-    (void)state;
     set_fake_driver();
     setenv("FAKE_ICD", "fault=rewrite", 1);
     setenv("FAKE_ICD_FROM", "typedef LEY_PASTE(scalar, 4) atom;", 1);
@@ -314,7 +294,6 @@ static double clock_s(void)
  * does, one time of three. */
 static void test_interrupt(void **state)
 {
-    (void)state;
     double took_s = 1e9;
     for (int i = 0; i < 3 && took_s > 0.5; i++) {
         const pid_t child = cli_start("LEYDEN_CACHE_DIR=none%d POCL_CACHE_DIR=%s check kernels", i, cli_path("pocl"));
@@ -334,7 +313,6 @@ static void test_interrupt(void **state)
  * the command says after it does. */
 static void test_silent_compilers(void **state)
 {
-    (void)state;
     const cli_result *r = cli("check --quick --device 0 builds/logs -v");
     assert_int_equal(r->code, 0);
     assert_null(strstr(r->err, "error generated"));
@@ -347,20 +325,7 @@ static void test_silent_compilers(void **state)
 int main(void)
 {
     support_leave_out_second_driver();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_doubles),
-        cmocka_unit_test(test_reproducer),
-        cmocka_unit_test(test_failed_reports),
-        cmocka_unit_test(test_interrupt),
-        cmocka_unit_test(test_known),
-        cmocka_unit_test(test_late_stamps),
-        cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_silent_compilers),
-    };
-    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = cli_prepare), test_kernels, test_list, test_failures, test_names,
+                     test_files, test_doubles, test_reproducer, test_failed_reports, test_interrupt, test_known,
+                     test_late_stamps, test_alignment, test_silent_compilers);
 }

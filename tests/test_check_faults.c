@@ -8,11 +8,7 @@
 #include "planted_faults.h"
 #include "watch.h"
 
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,11 +24,14 @@ static const struct {
     const fault *faults;
     size_t count;
 } planted[] = {
-    TABLE(dcs_faults),         TABLE(mdh_faults),     TABLE(cutoff_faults),    TABLE(fine_faults),
-    TABLE(epilogue_faults),    TABLE(pair_faults),    TABLE(binning_faults),   TABLE(spread_faults),
-    TABLE(long_faults),        TABLE(lattice_faults), TABLE(between_faults),   TABLE(transfer_faults),
-    TABLE(by_plane_faults),    TABLE(gather_faults),  TABLE(list_faults),      TABLE(point_pairs_faults),
-    TABLE(point_field_faults), TABLE(slope_faults),   TABLE(mdh_field_faults),
+    TABLE(dcs_faults),          TABLE(mdh_faults),         TABLE(cutoff_faults),
+    TABLE(fine_faults),         TABLE(epilogue_faults),    TABLE(pair_faults),
+    TABLE(binning_faults),      TABLE(spread_faults),      TABLE(long_faults),
+    TABLE(lattice_faults),      TABLE(between_faults),     TABLE(transfer_faults),
+    TABLE(by_plane_faults),     TABLE(gather_faults),      TABLE(list_faults),
+    TABLE(row_faults),          TABLE(oblique_dcs_faults), TABLE(oblique_cutoff_faults),
+    TABLE(oblique_fine_faults), TABLE(point_pairs_faults), TABLE(point_field_faults),
+    TABLE(slope_faults),        TABLE(mdh_field_faults),
 };
 
 /* The first one of a kernel with these words whose text this source has: variants differ. */
@@ -147,7 +146,6 @@ static int run_fault(const char *icd, const char *from, const char *to, const ch
 /* Without a fault nothing fails; and the driver is PoCL. */
 static void test_none(void **state)
 {
-    (void)state;
     set_fault("fault=none", NULL, NULL);
     const cli_result *r =
         !is_full() ? cli("check --quick builds layout memory launches specials functions") : cli("check --quick");
@@ -159,7 +157,6 @@ static void test_none(void **state)
 
 static void test_faults(void **state)
 {
-    (void)state;
     int wrong = 0;
     for (size_t i = 0; i < CHECK_FAULTS; i++) {
         const check_fault *f = &check_faults[i];
@@ -172,7 +169,6 @@ static void test_faults(void **state)
 /* Local memory that groups share strikes only where two of them run at the same time. */
 static void test_shared_local_memory(void **state)
 {
-    (void)state;
     int wrong = 1;
     for (int tries = 0; tries < 20 && wrong > 0; tries++)
         wrong = run_fault("fault=rewrite,kernel=local_words", "LEY_LOCAL_VARIABLE int sm_words[LEY_WORDS];",
@@ -185,7 +181,6 @@ static void test_shared_local_memory(void **state)
 /* Of kernels with variants, the source of the default one has one of several texts. */
 static void test_kernels(void **state)
 {
-    (void)state;
     int wrong = 0;
     for (size_t i = 0; i < KERNEL_FAULTS; i++) {
         const kernel_fault *k = &kernel_faults[i];
@@ -207,7 +202,6 @@ static void test_kernels(void **state)
 /* Every row of the table, and nothing that is no row, has a fault that makes it fail. */
 static void test_table(void **state)
 {
-    (void)state;
     int missing = 0;
     for (size_t i = 0; i < ley_check_row_count(); i++) {
         const ley_check_row *row = ley_check_row_get(i);
@@ -279,8 +273,7 @@ static int map_hanging(void)
     watch_patience_replace(&short_one);
     set_fault("fault=hang,device=0,at=3", NULL, NULL);
     ley_atoms *atoms = support_atoms(200, 0, 20, 1);
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.slab_planes = 4;
     if (ley_engine_create("all", &engine, &error) != LEY_OK || ley_map_create(&grid, &map, &error) != LEY_OK ||
         support_job_create(engine, atoms, map, &options, &job, &error) != LEY_OK)
@@ -306,7 +299,6 @@ static int in_child(int (*run)(void))
 
 static void test_hanging(void **state)
 {
-    (void)state;
     assert_int_equal(in_child(check_hanging), 0);
     setenv("POCL_DEVICES", "pthread pthread", 1);
     const int code = in_child(map_hanging);
@@ -380,7 +372,6 @@ static int judge_map(size_t which, const char *devices, const map_fault *f, cons
 
 static void test_maps(void **state)
 {
-    (void)state;
     int wrong = 0;
     setenv("POCL_DEVICES", "pthread pthread", 1);
     cli_write_molecule("m.pqr", 2000, 24, 7);
@@ -388,8 +379,7 @@ static void test_maps(void **state)
         char name[32];
         set_fault("fault=none", NULL, NULL);
         snprintf(name, sizeof name, "right%zu.dx", m);
-        cli("%s -o %s --device 0 --quiet", maps[m].words, name);
-        cli_expect(0, NULL, NULL);
+        cli_run(0, NULL, NULL, "%s -o %s --device 0 --quiet", maps[m].words, name);
         ley_map *right = cli_read_map(name);
         for (size_t i = 0; i < MAP_FAULTS; i++) {
             const char *only = getenv("TEST_FAULT");
@@ -419,11 +409,6 @@ int main(void)
     setenv("OCL_ICD_VENDORS", vendors, 1);
     setenv("POCL_DEVICES", "pthread", 1);
     setenv("CUDA_VISIBLE_DEVICES", "-1", 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),   cmocka_unit_test(test_none),
-        cmocka_unit_test(test_faults),  cmocka_unit_test(test_shared_local_memory),
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_hanging),
-        cmocka_unit_test(test_maps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_table, test_none, test_faults, test_shared_local_memory, test_kernels, test_hanging,
+                     test_maps);
 }

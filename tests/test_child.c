@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +17,6 @@ static void hand_over(const void *context, void *shared, int file)
 {
     static const char bytes[BYTES] = {1};
     volatile pid_t *said = shared;
-    (void)context;
     said[0] = getpid();
     said[1] = getpgrp();
     if (write(file, bytes, BYTES) == BYTES)
@@ -27,7 +25,6 @@ static void hand_over(const void *context, void *shared, int file)
 
 static void sleep_on(const void *context, void *shared, int file)
 {
-    (void)context, (void)shared, (void)file;
     while (true)
         sleep(100);
 }
@@ -49,7 +46,6 @@ static child_state wait_for(child *c)
 
 static void test_closed_streams(void **state)
 {
-    (void)state;
     for (int closed = 0; closed < 8; closed++) {
         int kept[3];
         for (int i = 0; i < 3; i++) {
@@ -78,7 +74,6 @@ static void test_closed_streams(void **state)
 /* What a terminal sends to this process's group does not reach it. */
 static void test_own_group(void **state)
 {
-    (void)state;
     child c = begin(hand_over, 60);
     assert_int_equal(wait_for(&c), CHILD_ENDED);
     const pid_t *said = c.shared;
@@ -89,7 +84,6 @@ static void test_own_group(void **state)
 
 static void test_ends(void **state)
 {
-    (void)state;
     child c = begin(sleep_on, 60);
     kill(c.process, SIGTERM);
     assert_int_equal(wait_for(&c), CHILD_ENDED);
@@ -108,7 +102,6 @@ static void test_ends(void **state)
 
 static void test_standing_still(void **state)
 {
-    (void)state;
     child c = begin(sleep_on, 0.2);
     c.seen_s -= 1000; /* so long this process was stopped */
     c.deadline_s -= 1000;
@@ -119,11 +112,5 @@ static void test_standing_still(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closed_streams),
-        cmocka_unit_test(test_own_group),
-        cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_standing_still),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_closed_streams, test_own_group, test_ends, test_standing_still);
 }

@@ -2,11 +2,7 @@
 #include "cli_support.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,9 +14,7 @@
 
 static void test_help_and_version(void **state)
 {
-    (void)state;
-    cli("--help");
-    cli_expect(0, "Usage: leyden COMMAND", NULL);
+    cli_run(0, "Usage: leyden COMMAND", NULL, "--help");
     for (const char *const *name = (const char *const[]){"devices", "map", "slice", "bench", NULL}; *name != NULL;
          name++) {
         assert_non_null(strstr(cli("help")->out, *name));
@@ -41,8 +35,7 @@ static void test_help_and_version(void **state)
         assert_string_equal(cli("%s", *word)->out, "leyden " LEY_VERSION "\n");
         cli_expect(0, NULL, NULL);
     }
-    cli("--help >/dev/full");
-    cli_expect(2, NULL, "standard output");
+    cli_run(2, NULL, "standard output", "--help >/dev/full");
 }
 
 /* The text with single blanks between its words. */
@@ -84,7 +77,6 @@ static void assert_exit_codes(const char *where, const char *text)
 
 static void test_exit_codes_are_documented(void **state)
 {
-    (void)state;
     size_t size;
     char *help = in_one_line(strdup(cli("help")->out)), *readme = in_one_line(support_read_file("README.md", &size));
     assert_exit_codes("the help", help);
@@ -98,7 +90,6 @@ static void test_exit_codes_are_documented(void **state)
 
 static void test_wrong_commands(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {"", 1, "which command?"},
         {"mapp", 1, "unknown command 'mapp' (did you mean 'map'?)"},
@@ -118,7 +109,6 @@ static void test_wrong_commands(void **state)
 
 static void test_wrong_options(void **state)
 {
-    (void)state;
 #define MAP "map ion.pqr -o out/a.dx "
     static const cli_failing cases[] = {
         {"map", 1, "ATOMS is missing, as in: leyden map MOLECULE.pqr -o NEW.dx\nTry 'leyden map --help'.\n"},
@@ -218,7 +208,6 @@ static void write_bad_molecules(void)
 
 static void test_bad_molecules(void **state)
 {
-    (void)state;
     write_bad_molecules();
     static const cli_failing cases[] = {
         {"map nosuch.pqr -o out/a.dx", 2, "nosuch.pqr: No such file or directory"},
@@ -236,14 +225,12 @@ static void test_bad_molecules(void **state)
         {"map ion.pqr -o out/a.dx --json nodir/a.json", 2, "nodir/a.json: No such file or directory"},
     };
     CLI_CHECK_FAILURES(cases);
-    cli("map whole.pqr.gz -o out/a.dx " SMALL);
-    cli_expect(0, "1,000 atoms", NULL);
+    cli_run(0, "1,000 atoms", NULL, "map whole.pqr.gz -o out/a.dx " SMALL);
 }
 
 /* The commonest mistake: the structure itself in place of what pdb2pqr makes of it. */
 static void test_pdb_files(void **state)
 {
-    (void)state;
     cli_write_text("protein.pdb", "HEADER    HYDROLASE                               08-JUN-93   1LYZ\n"
                                   "ATOM      1  N   LYS A   1       3.287  10.092  10.329  1.00  5.89           N  \n"
                                   "ATOM      2  CA  LYS A   1       2.445  10.457   9.182  1.00  8.16           C  \n");
@@ -252,26 +239,22 @@ static void test_pdb_files(void **state)
         {"map protein.pdb -o out/a.dx " SMALL, 2, complaint},
         {"map protein.pdb -o out/a.dx " SMALL, 2,
          "pdb2pqr --ff AMBER 'protein.pdb' NEW.pqr makes a PQR file of it; --pqr-anyway reads it as it is\n"},
-        {"boundary protein.pdb -o out/a.dx --dime 5,5,5 --glen 60,60,60", 2, complaint},
+        {"boundary protein.pdb -o out/a.dx --dims 5,5,5 --glen 60,60,60", 2, complaint},
         {"convert protein.pdb -o out/a.atoms", 2, complaint},
     };
     CLI_CHECK_FAILURES(cases);
-    cli("map protein.pdb --pqr-anyway -o out/a.dx " SMALL);
-    cli_expect(0, "2 atoms, total charge +2.0000 e", NULL);
-    cli("boundary protein.pdb --pqr-anyway -o out/a.dx --dime 5,5,5 --glen 60,60,60");
+    cli_run(0, "2 atoms, total charge +2.0000 e", NULL, "map protein.pdb --pqr-anyway -o out/a.dx " SMALL);
+    cli("boundary protein.pdb --pqr-anyway -o out/a.dx --dims 5,5,5 --glen 60,60,60");
     cli_expect(0, "2 atoms", NULL);
-    cli("convert protein.pdb --pqr-anyway -o out/a.atoms");
-    cli_expect(0, "2 atoms", NULL);
+    cli_run(0, "2 atoms", NULL, "convert protein.pdb --pqr-anyway -o out/a.atoms");
     cli_write_text("zero.pqr", "ATOM 1 N LYS 1 3.287 10.092 10.329 0.0000 0.0000\n");
-    cli("map zero.pqr -o out/a.dx " SMALL);
-    cli_expect(0, NULL, "warning: zero.pqr: every charge of its 1 atom is 0");
+    cli_run(0, NULL, "warning: zero.pqr: every charge of its 1 atom is 0", "map zero.pqr -o out/a.dx " SMALL);
 }
 
 /* Atoms that come through a pipe and make no sense: it is not opened a second time to see whether
  * they would with other options, since nobody may ever write to it again. */
 static void test_wrong_atoms_through_a_pipe(void **state)
 {
-    (void)state;
     static const char atoms[] = "ATOM 1 N LYS 1 3.287 10.092\n";
     assert_int_equal(mkfifo(cli_path("pipe.pqr"), 0600), 0);
     const pid_t writer = fork();
@@ -298,7 +281,6 @@ static void test_wrong_atoms_through_a_pipe(void **state)
 
 static void test_meshes_too_large(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {MAP "--spacing 1e-6", 2, "points overflow 64 bits"},
         {MAP "--dims 2000000000,1,1", 2, "2000000000 points along x"},
@@ -313,12 +295,9 @@ static void test_meshes_too_large(void **state)
 
 static void test_a_map_that_exists_survives_a_failure(void **state)
 {
-    (void)state;
     cli_write_text("out/a.dx", "precious");
-    cli("map none.pqr -o out/a.dx");
-    cli_expect(2, NULL, "none.pqr");
-    cli("map ion.pqr -o out/a.dx --device nosuch");
-    cli_expect(1, NULL, "nosuch");
+    cli_run(2, NULL, "none.pqr", "map none.pqr -o out/a.dx");
+    cli_run(1, NULL, "nosuch", "map ion.pqr -o out/a.dx --device nosuch");
     char *text = cli_read("out/a.dx", NULL);
     assert_string_equal(text, "precious");
     free(text);
@@ -329,16 +308,11 @@ static void test_a_map_that_exists_survives_a_failure(void **state)
 
 static void test_no_device(void **state)
 {
-    (void)state;
-    cli(CLI_NO_DEVICE "map ion.pqr -o out/a.dx");
-    cli_expect(3, NULL, "no platform is installed");
+    cli_run(3, NULL, "no platform is installed", CLI_NO_DEVICE "map ion.pqr -o out/a.dx");
     cli_assert_nothing_left();
-    cli(CLI_NO_DEVICE "bench");
-    cli_expect(3, NULL, "no platform is installed");
-    cli(CLI_NO_DEVICE "devices");
-    cli_expect(3, "no platform is installed", "no device found");
-    cli(CLI_NO_DEVICE "devices --json");
-    cli_expect(3, "\"devices\": []", "no device found");
+    cli_run(3, NULL, "no platform is installed", CLI_NO_DEVICE "bench");
+    cli_run(3, "no platform is installed", "no device found", CLI_NO_DEVICE "devices");
+    cli_run(3, "\"devices\": []", "no device found", CLI_NO_DEVICE "devices --json");
     /* Drivers that find no place for their own cache may hide their device. */
     if (strstr(cli("HOME=/proc/nowhere devices")->err, "no device found") != NULL)
         cli_expect(3, "HOME or XDG_CACHE_HOME must name a folder", "no device found");
@@ -347,7 +321,6 @@ static void test_no_device(void **state)
 /* A platform that shows its devices only when told to is there, and empty: the remark says how. */
 static void test_a_platform_that_waits_to_be_told(void **state)
 {
-    (void)state;
     const char *note = strstr(cli("RUSTICL_ENABLE=nothing devices")->out, "rusticl: no device");
     if (note == NULL) {
         print_message("there is no platform 'rusticl'\n");
@@ -361,12 +334,11 @@ static void test_a_platform_that_waits_to_be_told(void **state)
  * cache. */
 static void test_quiet_first_runs_say_nothing(void **state)
 {
-    (void)state;
     static const char *const lines[] = {
         "map ion.pqr -o out/a.dx -q --spacing 2",
         "map ion.pqr -o out/b.dx -q --spacing 2 --sum double",
         "map ion.pqr -o out/c.dx -q --spacing 2 --method cutoff",
-        "boundary ion.pqr -o out/d.dx -q --dime 9,9,9 --glen 50,50,50 --ion 0.1,1,2 --ion 0.1,-1,2",
+        "boundary ion.pqr -o out/d.dx -q --dims 9,9,9 --glen 50,50,50 --ion 0.1,1,2 --ion 0.1,-1,2",
     };
     for (size_t i = 0; i < (support_is_quick() ? 1 : sizeof lines / sizeof *lines); i++) {
         const char *cold = cli_path("cold");
@@ -388,27 +360,22 @@ static void need_device(const char *settings, const char *name)
 
 static void test_a_device_without_double(void **state)
 {
-    (void)state;
     need_device("RUSTICL_ENABLE=llvmpipe", "llvmpipe");
-    cli("RUSTICL_ENABLE=llvmpipe " MAP SMALL " --device llvmpipe --sum double");
-    cli_expect(3, NULL, "has no double precision");
+    cli_run(3, NULL, "has no double precision", "RUSTICL_ENABLE=llvmpipe " MAP SMALL " --device llvmpipe --sum double");
     cli_assert_nothing_left();
 }
 
 static void test_devices(void **state)
 {
-    (void)state;
     need_device("", "Portable Computing Language");
     const cli_result *r = cli("devices");
     cli_expect(0, "pthread", NULL); /* platforms without a device, as Clover's, are a remark and no error */
     assert_string_equal(r->err, "");
-    cli("devices --json");
-    cli_expect(0, "\"platform\": \"Portable Computing Language\"", NULL);
+    cli_run(0, "\"platform\": \"Portable Computing Language\"", NULL, "devices --json");
 }
 
 static void test_a_kernel_that_does_not_compile(void **state)
 {
-    (void)state;
     support_copy_kernels("cl", cli_path("broken_cl"), "dcs.cl", "LEY_KERNEL", "this_is_no_type x; LEY_KERNEL");
     const cli_result *r = cli("LEYDEN_KERNEL_DIR=%s " MAP SMALL " --device 0", cli_path("broken_cl"));
     cli_expect(4, NULL, "this_is_no_type"); /* the driver's log quotes the line */
@@ -416,8 +383,7 @@ static void test_a_kernel_that_does_not_compile(void **state)
     assert_true(error != NULL && error < strchr(said, '\n')); /* in the message's own line */
     assert_string_equal(r->out, "");
     cli_assert_nothing_left();
-    cli("LEYDEN_KERNEL_DIR=/nonexistent " MAP SMALL " --device 0");
-    cli_expect(4, NULL, "cannot be read (LEYDEN_KERNEL_DIR)");
+    cli_run(4, NULL, "cannot be read (LEYDEN_KERNEL_DIR)", "LEYDEN_KERNEL_DIR=/nonexistent " MAP SMALL " --device 0");
     cli_assert_nothing_left();
 }
 
@@ -432,7 +398,6 @@ static void count_dcs(const char *path)
  * could not. */
 static void test_dumped_kernels(void **state)
 {
-    (void)state;
     cli("LEYDEN_DUMP=%s LEYDEN_CACHE_DIR=%s " MAP SMALL " --device 0", cli_path("dump"), cli_path("dump_cache"));
     cli_expect(0, NULL, NULL);
     const int files = cli_each_file("dump", NULL);
@@ -448,8 +413,7 @@ static void test_dumped_kernels(void **state)
     cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0");
     cli_expect(0, NULL, "LEYDEN_DUMP: /dev/null/x/dcs-opencl0-");
     cli_expect(0, NULL, ".cl: Not a directory\n");
-    const cli_result *r = cli("LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0 --quiet");
-    cli_expect(0, NULL, NULL);
+    const cli_result *r = cli_run(0, NULL, NULL, "LEYDEN_DUMP=/dev/null/x " MAP SMALL " --device 0 --quiet");
     assert_string_equal(r->err, "");
     r = cli("LEYDEN_DUMP=%s " MAP SMALL " --device 0", cli_path("deep/er/still")); /* all levels are made */
     cli_expect(0, NULL, NULL);
@@ -460,7 +424,6 @@ static void test_dumped_kernels(void **state)
 /* The self-test must find each of these faults in each kind of kernel. */
 static void test_a_kernel_that_is_wrong(void **state)
 {
-    (void)state;
     static const struct {
         const char *directory, *from, *to;
         const char *not_in; /* a variant that has nothing of it */
@@ -522,7 +485,6 @@ static void assert_right_map(const char *molecule, const char *name, double scal
 
 static void test_a_map_by_padding(void **state)
 {
-    (void)state;
     const cli_result *r = cli("map ion.pqr -o out/a.dx --spacing 1.25 --padding 4 --verify 100");
     cli_expect(0, "written: out/a.dx", NULL);
     assert_non_null(strstr(r->out, "accuracy: error at most"));
@@ -544,7 +506,6 @@ static void test_a_map_by_padding(void **state)
 
 static void test_dims_origin_and_units(void **state)
 {
-    (void)state;
     cli("map ion.pqr -o out/a.dx.gz --dims 21,10,7 --origin -1.5,2,3.25 --spacing 0.75 --units V --dielectric 4 "
         "--r-min 1");
     cli_expect(0, "21 x 10 x 7 = 1,470 points", NULL);
@@ -564,7 +525,6 @@ static void test_dims_origin_and_units(void **state)
 /* Far from the origin, too, the values belong to the points that the header names. */
 static void test_maps_far_from_the_origin(void **state)
 {
-    (void)state;
     static const double places_A[] = {1.2e4, -1e6};
     for (size_t i = 0; i < sizeof places_A / sizeof *places_A; i++) {
         const double x_A = places_A[i] + 1.234567;
@@ -573,15 +533,13 @@ static void test_maps_far_from_the_origin(void **state)
                  "ATOM 1 C MOL A 1 %.9f %.9f %.9f 1.0 1.7\nATOM 2 C MOL A 1 %.9f %.9f %.9f -0.7 1.7\n", x_A, x_A + 0.1,
                  -x_A, x_A + 2.3, x_A, 1.1 - x_A);
         cli_write_text("far.pqr", text);
-        cli("map far.pqr -o out/a.dx --spacing 0.4 --padding 3");
-        cli_expect(0, "written:", NULL);
+        cli_run(0, "written:", NULL, "map far.pqr -o out/a.dx --spacing 0.4 --padding 3");
         assert_right_map(cli_path("far.pqr"), "out/a.dx", 1, 0.05);
         cli("map far.pqr -o out/b.dx --dims 12,10,9 --spacing 0.3333333333333333 --origin %.9f,%.9f,%.9f", x_A - 1.3333,
             x_A - 2.20717, -x_A - 1.1);
         cli_expect(0, "written:", NULL);
         assert_right_map(cli_path("far.pqr"), "out/b.dx", 1, 0.05);
-        cli("map far.pqr -o out/c.dx --dims 12,10,9 --spacing 0.3");
-        cli_expect(0, "written:", NULL);
+        cli_run(0, "written:", NULL, "map far.pqr -o out/c.dx --dims 12,10,9 --spacing 0.3");
         assert_right_map(cli_path("far.pqr"), "out/c.dx", 1, 0.05);
         ley_map *map = cli_read_map("out/c.dx");
         for (int axis = 0; axis < 3; axis++) {
@@ -594,61 +552,37 @@ static void test_maps_far_from_the_origin(void **state)
 
 static void test_a_protein(void **state)
 {
-    (void)state;
     static const char protein[] = "/usr/share/apbs/examples/misc/fas2.pqr";
     if (access(protein, R_OK) != 0) {
         print_message("there is no %s\n", protein);
         skip();
     }
-    cli("map %s -o out/a.dx --dims 30,30,30 --spacing 1.5 --verify 200", protein);
-    cli_expect(0, "906 atoms", NULL);
+    cli_run(0, "906 atoms", NULL, "map %s -o out/a.dx --dims 30,30,30 --spacing 1.5 --verify 200", protein);
     assert_right_map(protein, "out/a.dx", 1, 0.05);
 }
 
 static void test_quiet(void **state)
 {
-    (void)state;
-    const cli_result *r = cli("map ion.pqr -o out/a.dx " SMALL " --verify 10 --quiet");
-    cli_expect(0, NULL, NULL);
+    const cli_result *r = cli_run(0, NULL, NULL, "map ion.pqr -o out/a.dx " SMALL " --verify 10 --quiet");
     assert_string_equal(r->out, "");
     assert_string_equal(r->err, "");
 }
 
 static void test_the_same_command_makes_the_same_bytes(void **state)
 {
-    (void)state;
-    static const char *const kinds[] = {"", "--sum compensated", "--variant tiled16",
-                                        "--slab-planes 1"}; /* quick: ends */
+    static const char *const kinds[] = {"", "--sum compensated", "--variant tiled16", "--slab 1"}; /* quick: ends */
 #define RUN "map ion.pqr --dims 40,30,20 --verify 50 --device 0 "
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k += support_is_quick() ? 3 : 1) {
-        cli(RUN "-o out/a.dx %s", kinds[k]);
-        cli_expect(0, NULL, NULL);
-        cli(RUN "-o out/b.dx %s", kinds[k]);
-        cli_expect(0, NULL, NULL);
+        cli_run(0, NULL, NULL, RUN "-o out/a.dx %s", kinds[k]);
+        cli_run(0, NULL, NULL, RUN "-o out/b.dx %s", kinds[k]);
         cli_assert_same_files("out/a.dx", "out/b.dx");
     }
-}
-
-static void test_two_vendors_agree(void **state)
-{
-    (void)state;
-    need_device("RUSTICL_ENABLE=llvmpipe", "llvmpipe");
-    cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/one.dx --dims 60,50,40 --device 0 --variant simple");
-    cli_expect(0, NULL, NULL);
-    cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/all.dx --dims 60,50,40 --device all --variant simple --slab-planes "
-        "1");
-    cli_expect(0, "device 1:", NULL);
-    ley_map *one = cli_read_map("out/one.dx"), *all = cli_read_map("out/all.dx");
-    assert_true(support_difference(all, one) < 1e-5);
-    ley_map_destroy(one);
-    ley_map_destroy(all);
 }
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
 static void test_the_json_report(void **state)
 {
-    (void)state;
     const cli_result *r = cli("map ion.pqr -o out/a.dx " SMALL " --verify 100 --json out/a.json");
     cli_expect(0, "written:", NULL);
     cli_python(
@@ -657,7 +591,7 @@ static void test_the_json_report(void **state)
         "assert (r['program'], r['command'], r['operand']) == ('leyden', 'map', 'ion.pqr')\n"
         "o = r['options']\n"
         "for name in '''output method spacing dims origin padding dielectric temperature units r-min device math sum\n"
-        "variant verify seed slab-planes json quiet'''.split(): assert name in o, name\n"
+        "variant verify seed slab json quiet'''.split(): assert name in o, name\n"
         "assert o['spacing'] == 0.75 and o['dims'] == [20, 9, 5] and o['origin'] is None and o['units'] == 'kT/e'\n"
         "assert r['status'] == 'LEY_OK' and r['exit_code'] == 0\n"
         "assert r['molecule']['atoms'] == 40 and r['lattice']['points'] == 900\n"
@@ -671,9 +605,7 @@ static void test_the_json_report(void **state)
         "assert sum(s['count'] for s in r['slabs']) == 5\n"
         "import os\n"
         "assert r['bytes_written'] == os.path.getsize('out/a.dx')\n");
-    cli_expect(0, NULL, NULL);
-    r = cli("map ion.pqr -o out/a.dx " SMALL " --json -");
-    cli_expect(0, "\"program\": \"leyden\"", NULL);
+    r = cli_run(0, "\"program\": \"leyden\"", NULL, "map ion.pqr -o out/a.dx " SMALL " --json -");
     assert_int_equal(r->out[0], '{'); /* in place of the text */
     assert_string_equal(r->err, "");
 }
@@ -681,7 +613,6 @@ static void test_the_json_report(void **state)
 /* A job that fails also leaves its report, but no map. */
 static void test_the_json_report_of_a_failure(void **state)
 {
-    (void)state;
     cli("LEYDEN_KERNEL_DIR=%s map ion.pqr -o out/a.dx " SMALL " --device 0 --json -", cli_path("far_cl"));
     cli_expect(5, "\"status\": \"LEY_ERROR_WRONG_RESULT\"", "self-test");
     cli_assert_nothing_left();
@@ -689,40 +620,50 @@ static void test_the_json_report_of_a_failure(void **state)
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-static void interrupt_while_computing(int signal_number, int code)
-{
-    pid_t child =
-        cli_start("map large.pqr -o out/a.dx --method dcs --dims 256,256,256 --device pocl --json out/a.json --quiet");
-    cli_wait_for_work(child, 1);
-    kill(child, signal_number);
-    const cli_result *r = cli_wait(child);
-    cli_expect(code, NULL, NULL);
-    assert_string_equal(r->out, "");
-    assert_true(r->cpu_s < 20); /* the whole map takes minutes */
-    char script[512];
-    snprintf(script, sizeof script,
-             "import json\nreport = json.load(open('out/a.json'))\n"
-             "assert report['status'] == 'LEY_CANCELLED' and report['error'] == 'cancelled', report\n"
-             "assert report['exit_code'] == %d and report['bytes_written'] is None, report\n",
-             code);
-    cli_python(script);
-    cli_expect(0, NULL, NULL);
-    assert_int_equal(unlink(cli_path("out/a.json")), 0);
-    cli_assert_nothing_left();
-}
-
+/* In the midst of its work, whatever that is: at once, with a report, and nothing else is left. */
 static void test_interrupted_while_computing(void **state)
 {
-    (void)state;
+    static const struct {
+        const char *line;
+        double work_s, most_s; /* of processors: before the signal, and after it; the whole takes minutes */
+    } cases[] = {
+        {"map large.pqr -o out/a.dx --method dcs --dims 256,256,256", 1, 20},
+        {"map large.pqr -o out/a.dx --method cutoff --cutoff 60 --dims 256,256,256", 1.5, 15},
+        {"boundary large.pqr -o out/a.dx --dime 513,513,513 --glen 200,200,200", 1.5, 20},
+        {"map water.atoms -o out/a.raw --spacing 0.4 --method msm --cutoff 10 --mesh-spacing 0.9", 0.05, 5},
+        {"map water.atoms -o out/a.raw --spacing 0.4 --method msm --cutoff 10 --mesh-spacing 0.9 --solver mixed", 0.6,
+         5},
+        {"map water.atoms -o out/a.raw --spacing 0.4 --method msm --solver fourier --window bspline6 --splitting pswf",
+         2, 5},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
     cli_write_molecule("large.pqr", 100000, 90, 5);
-    interrupt_while_computing(SIGINT, 130);
-    if (!support_is_quick())
-        interrupt_while_computing(SIGTERM, 143);
+    cli_run(0, NULL, NULL, "generate waterbox --atoms 300000 --disorder 0.3 -o water.atoms --quiet");
+    for (size_t i = 0; i < CASES * (support_is_quick() ? 1 : 2); i++) {
+        const int code = 128 + ((i + i / CASES) % 2 == 0 ? SIGINT : SIGTERM);
+        char script[512];
+        unlink(cli_path("out/a.json"));
+        pid_t child = cli_start("%s --device pocl --json out/a.json --quiet", cases[i % CASES].line);
+        const double before_s = cli_wait_for_work(child, cases[i % CASES].work_s);
+        kill(child, code - 128);
+        const cli_result *r = cli_wait(child);
+        cli_expect(code, "", NULL);
+        assert_string_equal(r->out, "");
+        assert_true(r->cpu_s < before_s + cases[i % CASES].most_s); /* compilers in the background are not waited for */
+        snprintf(script, sizeof script,
+                 "import json, os\nif os.path.exists('out/a.json'): # that of a signal before the work is not there\n"
+                 "    report = json.load(open('out/a.json'))\n"
+                 "    assert report['status'] == 'LEY_CANCELLED' and report['error'] == 'cancelled', report\n"
+                 "    assert report['exit_code'] == %d and report['bytes_written'] is None, report\n",
+                 code);
+        cli_python(script);
+        unlink(cli_path("out/a.json"));
+        cli_assert_nothing_left();
+    }
 }
 
 static void test_an_interrupted_bench_says_so(void **state)
 {
-    (void)state;
     pid_t child = cli_start("bench --kernel dcs --device 0 --dims 64,64,64 --atoms 2000 --repeats 100");
     cli_wait_for_work(child, 0.7);
     kill(child, SIGINT);
@@ -732,7 +673,6 @@ static void test_an_interrupted_bench_says_so(void **state)
 
 static void test_interrupted_while_writing(void **state)
 {
-    (void)state;
     pid_t child = cli_start("map ion.pqr -o out/a.dx.gz --dims 300,250,120 --device 0");
     for (int ms = 0; ms < 300000 && cli_each_file(CLI_OUT, NULL) == 0; ms++)
         usleep(1000);
@@ -785,7 +725,6 @@ static void scribble(const char *path)
 
 static void test_a_damaged_cache_is_a_miss(void **state)
 {
-    (void)state;
     static void (*const damages[])(const char *) = {cut, clear, flip, scribble};
     static const char own[] = "LEYDEN_CACHE_DIR=deep/er/cache2", *directory = "deep/er/cache2/leyden";
     struct stat status;
@@ -803,7 +742,6 @@ static void test_a_damaged_cache_is_a_miss(void **state)
 
 static void test_a_cache_that_cannot_be(void **state)
 {
-    (void)state;
     cli_write_text("file", "not a directory");
     assert_string_equal(reported_cache_use("LEYDEN_CACHE_DIR=file"), "miss");
     assert_string_equal(reported_cache_use("LEYDEN_CACHE_DIR=file/below"), "miss");
@@ -814,14 +752,13 @@ static void test_a_cache_that_cannot_be(void **state)
 /* It is said once, whatever could not be kept, and by every command. */
 static void test_a_cache_that_cannot_be_is_said(void **state)
 {
-    (void)state;
     static const char warning[] = "leyden: warning: the build cache cannot be written";
     cli_write_text("file", "not a directory");
     const cli_result *r = cli("LEYDEN_CACHE_DIR=file map ion.pqr -o out/a.dx " SMALL " --device 0");
     cli_expect(0, "written:", "file/leyden: Not a directory\n");
     assert_memory_equal(r->err, warning, strlen(warning));
     assert_true(strchr(r->err, '\n') == r->err + strlen(r->err) - 1); /* one line */
-    r = cli("LEYDEN_CACHE_DIR=/proc/none boundary ion.pqr -o out/a.dx --dime 5,5,5 --glen 90,90,90 --device 0");
+    r = cli("LEYDEN_CACHE_DIR=/proc/none boundary ion.pqr -o out/a.dx --dims 5,5,5 --glen 90,90,90 --device 0");
     cli_expect(0, "written:", warning);
     r = cli("LEYDEN_CACHE_DIR=file map ion.pqr -o out/a.dx " SMALL " --device 0 --quiet");
     cli_expect(0, NULL, NULL);
@@ -841,9 +778,7 @@ static void test_a_cache_that_cannot_be_is_said(void **state)
 /* On standard error, each line with its seconds; results are those of a silent run. */
 static void test_verbose(void **state)
 {
-    (void)state;
-    const cli_result *r = cli("map ion.pqr -o out/a.dx " SMALL " --device 0");
-    cli_expect(0, NULL, NULL);
+    const cli_result *r = cli_run(0, NULL, NULL, "map ion.pqr -o out/a.dx " SMALL " --device 0");
     assert_string_equal(r->err, "");
     r = cli("map ion.pqr -o out/b.dx " SMALL " --device 0 -v");
     cli_expect(0, "written: out/b.dx", "note: device 0 by opencl: ");
@@ -859,10 +794,8 @@ static void test_verbose(void **state)
     }
     assert_null(strstr(r->out, "note: "));
     cli_assert_same_files("out/a.dx", "out/b.dx");
-    cli("devices --verbose");
-    cli_expect(0, NULL, "note: device 0 by opencl: ");
-    cli("map --help");
-    cli_expect(0, "  -v, --verbose ", NULL);
+    cli_run(0, NULL, "note: device 0 by opencl: ", "devices --verbose");
+    cli_run(0, "  -v, --verbose ", NULL, "map --help");
     cli_empty(NULL);
     static const cli_failing cases[] = {
         {"map ion.pqr -o out/a.dx -v -q", 1, "map: --quiet and --verbose exclude each other"},
@@ -882,7 +815,6 @@ static void expect_in_file(const char *name, const char *part)
 
 static void test_bench(void **state)
 {
-    (void)state;
     const char *only = support_is_quick() ? "tiled8" : NULL; /* else all variants */
     const cli_result *r =
         cli("bench --kernel dcs --dims 64,64,2 --atoms 500 --repeats 2 --device 0%s%s --json out/a.json",
@@ -901,7 +833,6 @@ static void test_bench(void **state)
 
 static void test_bench_of_transforms(void **state)
 {
-    (void)state;
     const cli_result *r =
         cli("bench --kernel fft --fft vkfft --dims 16,12,10 --repeats 2 --device 0 --json out/a.json");
     cli_expect(0, "bytes/s of its memory, read and written by a kernel that copies", NULL);
@@ -927,7 +858,6 @@ static void test_bench_of_transforms(void **state)
 /* On a device whose transforms are all wrong. */
 static void test_bench_of_wrong_transforms(void **state)
 {
-    (void)state;
     cli("%sbench --kernel fft --fft vkfft --dims 16,12,10 --repeats 2 --device 0",
         cli_faulty("call=clEnqueueReadBuffer,at=1,fault=slight,ever=1"));
     cli_expect(5, "WRONG: no transform of 16 x 12 x 10: vkfft: of the known answer",
@@ -936,44 +866,15 @@ static void test_bench_of_wrong_transforms(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, cli_empty)
-    const struct CMUnitTest tests[] = {
-        TEST(test_help_and_version),
-        TEST(test_exit_codes_are_documented),
-        TEST(test_wrong_commands),
-        TEST(test_wrong_options),
-        TEST(test_bad_molecules),
-        TEST(test_pdb_files),
-        TEST(test_wrong_atoms_through_a_pipe),
-        TEST(test_meshes_too_large),
-        TEST(test_a_map_that_exists_survives_a_failure),
-        TEST(test_no_device),
-        TEST(test_a_platform_that_waits_to_be_told),
-        TEST(test_quiet_first_runs_say_nothing),
-        TEST(test_a_device_without_double),
-        TEST(test_devices),
-        TEST(test_a_kernel_that_does_not_compile),
-        TEST(test_dumped_kernels),
-        TEST(test_a_kernel_that_is_wrong),
-        TEST(test_a_map_by_padding),
-        TEST(test_dims_origin_and_units),
-        TEST(test_maps_far_from_the_origin),
-        TEST(test_a_protein),
-        TEST(test_quiet),
-        TEST(test_the_same_command_makes_the_same_bytes),
-        TEST(test_two_vendors_agree),
-        TEST(test_the_json_report),
-        TEST(test_the_json_report_of_a_failure),
-        TEST(test_interrupted_while_computing),
-        TEST(test_an_interrupted_bench_says_so),
-        TEST(test_interrupted_while_writing),
-        TEST(test_a_damaged_cache_is_a_miss),
-        TEST(test_a_cache_that_cannot_be),
-        TEST(test_a_cache_that_cannot_be_is_said),
-        TEST(test_verbose),
-        TEST(test_bench),
-        TEST(test_bench_of_transforms),
-        TEST(test_bench_of_wrong_transforms),
-    };
-    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+    return RUN_GROUP(
+        SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_help_and_version, test_exit_codes_are_documented,
+        test_wrong_commands, test_wrong_options, test_bad_molecules, test_pdb_files, test_wrong_atoms_through_a_pipe,
+        test_meshes_too_large, test_a_map_that_exists_survives_a_failure, test_no_device,
+        test_a_platform_that_waits_to_be_told, test_quiet_first_runs_say_nothing, test_a_device_without_double,
+        test_devices, test_a_kernel_that_does_not_compile, test_dumped_kernels, test_a_kernel_that_is_wrong,
+        test_a_map_by_padding, test_dims_origin_and_units, test_maps_far_from_the_origin, test_a_protein, test_quiet,
+        test_the_same_command_makes_the_same_bytes, test_the_json_report, test_the_json_report_of_a_failure,
+        test_interrupted_while_computing, test_an_interrupted_bench_says_so, test_interrupted_while_writing,
+        test_a_damaged_cache_is_a_miss, test_a_cache_that_cannot_be, test_a_cache_that_cannot_be_is_said, test_verbose,
+        test_bench, test_bench_of_transforms, test_bench_of_wrong_transforms);
 }

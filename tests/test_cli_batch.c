@@ -4,9 +4,6 @@
 
 #include <jansson.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,8 +21,7 @@ static int prepare(void **state)
     }
     cli_write_molecule("ion.pqr", 40, 9, 1); /* large maps are made of it */
     cli_write_text("bad.pqr", "ATOM 1 C ALA 1 0 0 0 1 1\nATOM 2 C ALA 1 0 0 none 1 1\n");
-    cli("convert m5.pqr -o m5.atoms");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "convert m5.pqr -o m5.atoms");
     const int code = cli_prepare(state);
     return code != 0 ? code : mkdir(cli_path("single"), 0700) | mkdir(cli_path("sub"), 0700);
 }
@@ -50,11 +46,9 @@ static json_t *read_json(const char *name)
 static void check_same(const char *options, const char *const *endings)
 {
     char made[64], single[64];
-    cli("map " ALL "-o out/{}%s %s", endings[0], options);
-    cli_expect(0, "molecules: 6 of 6 written in ", NULL);
+    cli_run(0, "molecules: 6 of 6 written in ", NULL, "map " ALL "-o out/{}%s %s", endings[0], options);
     for (int i = 0; i < MOLECULES; i++) {
-        cli("map %s -o single/m%d%s %s", files[i], i, endings[0], options);
-        cli_expect(0, NULL, NULL);
+        cli_run(0, NULL, NULL, "map %s -o single/m%d%s %s", files[i], i, endings[0], options);
         for (const char *const *ending = endings; *ending != NULL; ending++) {
             snprintf(made, sizeof made, "out/m%d%s", i, *ending);
             snprintf(single, sizeof single, "single/m%d%s", i, *ending);
@@ -67,7 +61,6 @@ static void check_same(const char *options, const char *const *endings)
 
 static void test_maps_are_those_of_single_commands(void **state)
 {
-    (void)state;
     check_same(DIRECT, (const char *[]){".mrc", NULL});
     check_same(DIRECT "--side-by-side 1", (const char *[]){".raw", ".raw.json", NULL});
     check_same("--spacing 1 --padding 4 --device 0 --method cutoff --cutoff 6 --variant vector4 --math standard",
@@ -77,16 +70,13 @@ static void test_maps_are_those_of_single_commands(void **state)
 
 static void test_a_plan_is_for_all(void **state)
 {
-    (void)state;
-    cli("map m0.pqr -o out/m0.mrc " SMALL "--json plan.json");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map m0.pqr -o out/m0.mrc " SMALL "--json plan.json");
     cli_empty(NULL);
     check_same(SMALL "--plan plan.json", (const char *[]){".mrc", NULL});
 }
 
 static void test_points_are_for_all(void **state)
 {
-    (void)state;
     cli_write_text("points.txt", "1 2 3\n4 5 6\n-3 2 0.5\n");
     check_same("--points points.txt --method dcs --device 0 --variant tiled8 --math standard",
                (const char *[]){".csv", NULL});
@@ -96,7 +86,6 @@ static void test_points_are_for_all(void **state)
 
 static void test_the_name_stands_wherever_it_is_asked_for(void **state)
 {
-    (void)state;
     cli("convert m1.pqr -o sub/a.b.pqr.gz");
     cli_write_molecule("sub/.pqr", 90, 9, 3);
     cli("map sub/a.b.pqr.gz sub/.pqr -o out/{}-{}.mrc " SMALL);
@@ -110,7 +99,6 @@ static void test_the_name_stands_wherever_it_is_asked_for(void **state)
 
 static void test_what_several_cannot_have(void **state)
 {
-    (void)state;
 #define TWO "map m0.pqr m1.pqr "
     cli("convert m1.pqr -o sub/m0.pqr");
     if (access(cli_path("linked.mrc"), F_OK) != 0) {
@@ -148,7 +136,6 @@ static void expect_in(const char *text, const char *what)
 
 static void test_the_others_are_computed(void **state)
 {
-    (void)state;
     assert_int_equal(symlink("/dev/full", cli_path("out/m2.dx")), 0);
     const cli_result *r =
         cli("map m0.pqr bad.pqr m1.pqr missing.pqr m2.pqr m3.pqr -o out/{}.dx " SMALL "--json report.json");
@@ -182,18 +169,15 @@ static void test_the_others_are_computed(void **state)
 
 static void test_a_quiet_batch_says_what_fails(void **state)
 {
-    (void)state;
     const cli_result *r = cli("map m0.pqr bad.pqr -o out/{}.mrc -q " SMALL);
     assert_int_equal(r->code, 2);
     assert_string_equal(r->out, "");
     expect_in(r->err, "leyden: bad.pqr:2: ");
-    cli("map m0.pqr m1.pqr -o out/{}.mrc -q " SMALL);
-    cli_expect(0, "", "");
+    cli_run(0, "", "", "map m0.pqr m1.pqr -o out/{}.mrc -q " SMALL);
 }
 
 static void test_what_is_for_all_fails_for_each_by_name(void **state)
 {
-    (void)state;
     cli_write_text("bad.json", "{");
     cli_write_text("bad.txt", "1 2 3\n4 5\n");
     static const char *const cases[][2] = {{"-o out/{}.mrc --plan bad.json " SMALL, "bad.json:"},
@@ -213,7 +197,6 @@ static void test_what_is_for_all_fails_for_each_by_name(void **state)
 /* Far from a molecule whose charges cancel floats have too few digits for the tolerance. */
 static void test_each_is_held_to_the_tolerance(void **state)
 {
-    (void)state;
     cli_write_text("far.csv", "10000 0 0\n9000 100 0\n11000 0 300\n12000 50 50\n8000 7 7\n9500 0 20\n10500 3 40\n");
     cli_write_text("pair.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\nATOM 2 A UNK 1 1.5 0 0 -1 1\n");
     cli_write_text("one.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\n");
@@ -227,8 +210,7 @@ static void test_each_is_held_to_the_tolerance(void **state)
  * NULL: it has not struck. */
 static const cli_result *run_with_fault(const char *fault)
 {
-    cli("map " ALL "-o out/{}.mrc --method dcs --side-by-side 1 " SMALL);
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map " ALL "-o out/{}.mrc --method dcs --side-by-side 1 " SMALL);
     cli_empty(NULL);
     const cli_result *r = cli("%smap " ALL "-o out/{}.mrc --method dcs --side-by-side 1 " SMALL, cli_faulty(fault));
     return access(cli_path("struck"), F_OK) == 0 ? r : NULL;
@@ -236,7 +218,6 @@ static const cli_result *run_with_fault(const char *fault)
 
 static void test_a_device_that_fails_once_costs_one_molecule(void **state)
 {
-    (void)state;
     const cli_result *r = run_with_fault("call=clEnqueueReadBuffer,at=3,fault=nan");
     if (r == NULL)
         skip();
@@ -250,7 +231,6 @@ static void test_a_device_that_fails_once_costs_one_molecule(void **state)
  * job is given five minutes. */
 static void test_a_driver_that_does_not_return(void **state)
 {
-    (void)state;
     if (support_is_quick())
         skip();
     const cli_result *r = run_with_fault("call=clEnqueueReadBuffer,at=3,fault=hang,ever=1");
@@ -269,7 +249,6 @@ static void test_a_driver_that_does_not_return(void **state)
 
 static void test_without_devices(void **state)
 {
-    (void)state;
     const cli_result *r = cli(CLI_NO_DEVICE "map m0.pqr m1.pqr -o out/{}.mrc --dims 9,9,9");
     assert_int_equal(r->code, 3);
     expect_in(r->out, "molecules: 0 of 2 written in ");
@@ -291,7 +270,6 @@ static void check_whole(const char *path)
 
 static void test_a_signal_leaves_whole_files_only(void **state)
 {
-    (void)state;
     static const int signals[] = {SIGINT, SIGTERM};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         pid_t child =
@@ -307,7 +285,6 @@ static void test_a_signal_leaves_whole_files_only(void **state)
                  "assert last['status'] == 'LEY_CANCELLED' and last['bytes_written'] is None, last\n",
                  128 + signals[i]);
         cli_python(script);
-        cli_expect(0, NULL, NULL);
         halves = 0;
         assert_true(cli_each_file(CLI_OUT, check_whole) < MOLECULES);
         assert_int_equal(halves, 0);
@@ -319,7 +296,6 @@ static void test_a_signal_leaves_whole_files_only(void **state)
 /* Side by side: all of them are cancelled, not only the latest. */
 static void test_a_signal_reaches_all_jobs(void **state)
 {
-    (void)state;
     char line[256] = "map";
     for (int i = 0; i < 5; i++)
         snprintf(line + strlen(line), sizeof line - strlen(line), " big%d.pqr", i);
@@ -343,21 +319,11 @@ static void test_a_signal_reaches_all_jobs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_maps_are_those_of_single_commands, cli_empty),
-        cmocka_unit_test_setup(test_a_plan_is_for_all, cli_empty),
-        cmocka_unit_test_setup(test_points_are_for_all, cli_empty),
-        cmocka_unit_test_setup(test_the_name_stands_wherever_it_is_asked_for, cli_empty),
-        cmocka_unit_test_setup(test_what_several_cannot_have, cli_empty),
-        cmocka_unit_test_setup(test_the_others_are_computed, cli_empty),
-        cmocka_unit_test_setup(test_a_quiet_batch_says_what_fails, cli_empty),
-        cmocka_unit_test_setup(test_what_is_for_all_fails_for_each_by_name, cli_empty),
-        cmocka_unit_test_setup(test_each_is_held_to_the_tolerance, cli_empty),
-        cmocka_unit_test_setup(test_a_device_that_fails_once_costs_one_molecule, cli_empty),
-        cmocka_unit_test_setup(test_a_driver_that_does_not_return, cli_empty),
-        cmocka_unit_test_setup(test_without_devices, cli_empty),
-        cmocka_unit_test_setup(test_a_signal_leaves_whole_files_only, cli_empty),
-        cmocka_unit_test_setup(test_a_signal_reaches_all_jobs, cli_empty),
-    };
-    return cmocka_run_group_tests_name("several molecules", tests, prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "several molecules", .each = cli_empty, .begin = prepare),
+                     test_maps_are_those_of_single_commands, test_a_plan_is_for_all, test_points_are_for_all,
+                     test_the_name_stands_wherever_it_is_asked_for, test_what_several_cannot_have,
+                     test_the_others_are_computed, test_a_quiet_batch_says_what_fails,
+                     test_what_is_for_all_fails_for_each_by_name, test_each_is_held_to_the_tolerance,
+                     test_a_device_that_fails_once_costs_one_molecule, test_a_driver_that_does_not_return,
+                     test_without_devices, test_a_signal_leaves_whole_files_only, test_a_signal_reaches_all_jobs);
 }

@@ -1,10 +1,6 @@
 /* leyden compare and ley_map_compare(): NumPy's figures, meshes that differ, what is refused. */
 #include "cli_support.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const ley_grid small = {{-3, 2, 0.5}, LEY_STEPS(0.5, 0.75, 1), {17, 12, 9}};
 /* Inside `small` and beyond its high x and z. */
 static const ley_grid shifted = {{-1.3, 3.1, 2.2}, LEY_STEPS(0.4, 0.3, 0.9), {21, 9, 9}};
@@ -12,9 +8,7 @@ static const ley_grid oblique = {{-1.5, 3, 2}, {{0.3, 0.1, 0}, {-0.1, 0.4, 0.2},
 
 static ley_map *make_map(const ley_grid *grid, const char *units, double (*value)(const double r_A[3]))
 {
-    ley_map *map = NULL;
-    ley_error error = {0};
-    assert_ok(ley_map_create(grid, &map, &error));
+    ley_map *map = support_make_map(grid);
     ley_map_set_units(map, units);
     float *to = ley_map_values(map);
     int64_t at[3];
@@ -45,19 +39,16 @@ static double plane(const double r_A[3])
 
 static double zero(const double r_A[3])
 {
-    (void)r_A;
     return 0;
 }
 
 static double seven(const double r_A[3])
 {
-    (void)r_A;
     return 7;
 }
 
 static double tenth(const double r_A[3])
 {
-    (void)r_A;
     return 0.1;
 }
 
@@ -115,34 +106,27 @@ static void expect_numpy(void)
 
 static void test_one_grid(void **state)
 {
-    (void)state;
     write_map("a.raw", &small, "kT/e", waves);
     write_map("b.raw", &small, "kT/e", other_waves);
     write_map("a.dx.gz", &small, "kT/e", waves);
-    cli("compare a.raw b.raw --json out/r.json");
-    cli_expect(0, "compared: 1,836 points\n", NULL);
+    cli_run(0, "compared: 1,836 points\n", NULL, "compare a.raw b.raw --json out/r.json");
     cli_expect(0, "A: a.raw, 17 x 12 x 9 = 1,836 points, spacing (0.5, 0.75, 1) A, kT/e\n", NULL);
     expect_numpy();
-    cli("compare a.raw b.raw --json out/r.json --interpolate -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "compare a.raw b.raw --json out/r.json --interpolate -q");
     expect_numpy();
-    cli("compare a.raw a.raw --tol 0");
-    cli_expect(0, "difference A - B: RMS 0 kT/e, relative RMS 0, mean 0\n", NULL);
+    cli_run(0, "difference A - B: RMS 0 kT/e, relative RMS 0, mean 0\n", NULL, "compare a.raw a.raw --tol 0");
     cli_expect(0, "correlation: 1\n", NULL);
-    cli("compare a.raw a.dx.gz --tol 1e-6");
-    cli_expect(0, "B: a.dx.gz, ", NULL);
+    cli_run(0, "B: a.dx.gz, ", NULL, "compare a.raw a.dx.gz --tol 1e-6");
 }
 
 static void test_interpolated(void **state)
 {
-    (void)state;
     const ley_grid *others[] = {&shifted, &oblique};
     write_map("a.raw", &small, "kT/e", waves);
     write_map("b.raw", &small, "kT/e", plane);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         write_map("o.raw", others[i], "kT/e", other_waves);
-        cli("compare a.raw o.raw --interpolate --json out/r.json");
-        cli_expect(0, " points, B interpolated; ", NULL);
+        cli_run(0, " points, B interpolated; ", NULL, "compare a.raw o.raw --interpolate --json out/r.json");
         cli_expect(0, " points of A outside B are left out\n", NULL);
         expect_numpy();
         write_map("p.raw", others[i], "kT/e", plane);
@@ -153,35 +137,27 @@ static void test_interpolated(void **state)
     ley_grid flat = small;
     flat.n[2] = 1;
     write_map("flat.raw", &flat, "kT/e", waves);
-    cli("compare a.raw flat.raw --interpolate --json -");
-    cli_expect(0, "\"relative_rms\": 0.0", NULL);
+    cli_run(0, "\"relative_rms\": 0.0", NULL, "compare a.raw flat.raw --interpolate --json -");
     cli_expect(0, "\"points\": 204", NULL);
 }
 
 static void test_tolerance(void **state)
 {
-    (void)state;
     write_map("a.raw", &small, "kT/e", waves);
     write_map("b.raw", &small, "kT/e", other_waves);
-    cli("compare a.raw b.raw --tol 1e-6");
-    cli_expect(5, "relative RMS ", "leyden: the relative RMS difference, ");
+    cli_run(5, "relative RMS ", "leyden: the relative RMS difference, ", "compare a.raw b.raw --tol 1e-6");
     cli_expect(5, NULL, " is above --tol 1e-06");
-    cli("compare a.raw b.raw --tol 1e-3 -q");
-    cli_expect(0, "", NULL);
-    cli("compare a.raw b.raw --tol 1e-6 --json -");
-    cli_expect(5, "\"exit_code\": 5", "is above --tol");
+    cli_run(0, "", NULL, "compare a.raw b.raw --tol 1e-3 -q");
+    cli_run(5, "\"exit_code\": 5", "is above --tol", "compare a.raw b.raw --tol 1e-6 --json -");
 }
 
 static void test_constant(void **state)
 {
-    (void)state;
     write_map("a.raw", &small, "", waves);
     write_map("b.raw", &small, "V", seven);
-    cli("compare a.raw b.raw");
-    cli_expect(0, "correlation: none, as one of the maps is the same everywhere\n", NULL);
+    cli_run(0, "correlation: none, as one of the maps is the same everywhere\n", NULL, "compare a.raw b.raw");
     cli_expect(0, "units unknown\n", NULL);
-    cli("compare a.raw b.raw --json -");
-    cli_expect(0, "\"correlation\": null", NULL);
+    cli_run(0, "\"correlation\": null", NULL, "compare a.raw b.raw --json -");
     const ley_grid other = {.origin_A = {0.1, 0.07, 0.03}, .step_A = LEY_STEPS(0.37, 0.37, 0.37), .n = {9, 9, 9}};
     write_map("c.raw", &other, "", tenth); /* between points, too */
     cli("compare a.raw c.raw --interpolate");
@@ -190,7 +166,6 @@ static void test_constant(void **state)
 
 static void test_refusals(void **state)
 {
-    (void)state;
     ley_grid far = small, fewer = small, nearly = small;
     far.origin_A[0] += 100;
     fewer.n[1]--;
@@ -205,10 +180,8 @@ static void test_refusals(void **state)
     write_map("a.mrc.gz", &small, "kT/e", waves);
     write_map("volt.raw", &small, "V", waves);
     write_map("zero.raw", &small, "kT/e", zero);
-    cli("compare a.raw nearly.raw -q");
-    cli_expect(0, NULL, NULL);
-    cli("compare a.raw volt.raw --any-units");
-    cli_expect(0, "relative RMS 0,", NULL);
+    cli_run(0, NULL, NULL, "compare a.raw nearly.raw -q");
+    cli_run(0, "relative RMS 0,", NULL, "compare a.raw volt.raw --any-units");
     static const cli_failing cases[] = {
         {"compare ion.pqr a.raw", 2,
          "ion.pqr:1: this is a molecule, not a map: leyden map 'ion.pqr' -o NEW.dx computes one of it"},
@@ -217,7 +190,7 @@ static void test_refusals(void **state)
         {"map a.raw -o out/a.dx", 2,
          "a.raw: this is a map (raw float32), not a PQR file: leyden slice 'a.raw' -o NEW.png draws it"},
         {"map a.mrc.gz -o out/a.dx", 2, "a.mrc.gz: this is a map (MRC), not a PQR file"},
-        {"boundary a.mrc -o out/a.dx --dime 9,9,9 --glen 8,8,8", 2, "a.mrc: this is a map (MRC), not a PQR file"},
+        {"boundary a.mrc -o out/a.dx --dims 9,9,9 --glen 8,8,8", 2, "a.mrc: this is a map (MRC), not a PQR file"},
         {"convert ion.pqr -o out/a.dx", 1,
          "'ion.pqr' is none: leyden map 'ion.pqr' -o 'out/a.dx' computes one of a molecule"},
         {"convert a.raw -o out/a.pqr", 1,
@@ -228,9 +201,9 @@ static void test_refusals(void **state)
         {"compare a.raw \"\"", 1, "B is empty: another map"},
         {"compare a.raw not.raw", 2, "are on different grids: steps along axis 3 (0, 0, 1) and (0, 0, 1.0002) A"},
         {"compare a.raw far.raw", 2,
-         "a.raw and far.raw are on different grids: origins (-3, 2, 0.5) and (97, 2, 0.5) A (leyden compare "
-         "--interpolate"},
-        {"compare a.raw fewer.raw", 2, "grids: 17 x 12 x 9 points and 17 x 11 x 9 (leyden compare --interpolate"},
+         "a.raw and far.raw are on different grids: origins (-3, 2, 0.5) and (97, 2, 0.5) A (interpolation takes "
+         "the values"},
+        {"compare a.raw fewer.raw", 2, "grids: 17 x 12 x 9 points and 17 x 11 x 9 (interpolation takes the values"},
         {"compare a.raw far.raw --interpolate", 2, "no point of a.raw lies in the box of far.raw"},
         {"compare a.raw volt.raw", 2, "a.raw is in kT/e, and volt.raw in V"},
         {"compare a.raw zero.raw", 2, "zero.raw is 0 at all 1836 points"},
@@ -246,7 +219,6 @@ static void test_refusals(void **state)
 /* What the command cannot ask for. */
 static void test_the_library(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_comparison c;
     ley_compare_options options;
@@ -255,8 +227,8 @@ static void test_the_library(void **state)
     assert_ok(ley_map_compare(a, b, &options, &c, &error));
     assert_true(c.points == 17 * 12 * 9 && c.rms == 0 && c.left_out == 0);
     ley_map_values(b)[5 + 17 * (3 + 12 * 2)] = NAN;
-    assert_int_equal(ley_map_compare(a, b, &options, &c, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "B: the map is not a number at point (5, 3, 2)");
+    assert_error_is(ley_map_compare(a, b, &options, &c, &error), LEY_ERROR_INPUT,
+                    "B: the map is not a number at point (5, 3, 2)");
     ley_map_values(b)[5 + 17 * (3 + 12 * 2)] = 1e38F; /* its square is no float */
     assert_ok(ley_map_compare(a, b, &options, &c, &error));
     assert_true(c.index[0] == 5 && c.index[1] == 3 && c.index[2] == 2 && fabs(c.largest / -1e38 - 1) < 1e-6);
@@ -272,10 +244,6 @@ static void test_the_library(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, cli_empty)
-    const struct CMUnitTest tests[] = {
-        TEST(test_one_grid), TEST(test_interpolated), TEST(test_tolerance),
-        TEST(test_constant), TEST(test_refusals),     TEST(test_the_library),
-    };
-    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_one_grid, test_interpolated,
+                     test_tolerance, test_constant, test_refusals, test_the_library);
 }

@@ -2,11 +2,7 @@
  * overflows, what is refused. */
 #include "cli_support.h"
 
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,19 +43,16 @@ static void assert_same_maps(const char *a, const char *b)
 
 static void test_help(void **state)
 {
-    (void)state;
     static const char *const said[] = {"--pair FUNCTION",       "distance-dielectric",  "(default: taylor2)",
                                        "(default: 12)",         "--probe RADIUS,DEPTH", "(default: 1.7,0.1)",
                                        "--well-depths FILE",    "--periodic AXES",      "--bin-depth N",
                                        "--transposition PLACE", "docs/short-range.md",  NULL};
-    cli("map --help");
-    cli_expect(0, "--method METHOD", NULL);
+    cli_run(0, "--method METHOD", NULL, "map --help all");
     cli_expect_all(said);
 }
 
 static void test_options_of_the_method(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {MAP "--cutoff 10", 1, "--cutoff needs --method cutoff"},
         {MAP "--method dcs --pair yukawa", 1, "--pair needs --method cutoff"},
@@ -90,7 +83,6 @@ static void test_options_of_the_method(void **state)
 
 static void test_values(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {CUTOFF "--cutoff 0", 1, "--cutoff: 0 is out of range"},
         {CUTOFF "--cutoff 1 --r-min 1", 1, "cutoff 1 A, must be above r_min (1 A)"},
@@ -131,7 +123,6 @@ static void test_values(void **state)
 
 static void test_expressions_refused(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {CUTOFF "--pair taylor5", 1, "--pair: 'taylor5' is none of coulomb, shifted, taylor2,"},
         {CUTOFF "--pair taylor5", 1, "lennard-jones, buckingham (did you mean 'taylor"},
@@ -174,7 +165,6 @@ static void write_depths(const char *name, int n, const char *last)
 
 static void test_broken_well_depths(void **state)
 {
-    (void)state;
     write_depths("word.txt", 2, "0.1x\n");
     write_depths("two.txt", 2, "0.1 0.2\n");
     write_depths("below.txt", 2, "-0.1\n");
@@ -203,7 +193,6 @@ static void test_broken_well_depths(void **state)
 /* What cannot fit is refused before it is taken, at once, with the numbers. */
 static void test_too_large_for_memory(void **state)
 {
-    (void)state;
     static const cli_failing map[] = {
         {MAP "--dims 100000,100000,1000", 4, "would take 37365 GiB (the map 37253 GiB), and "},
         {CUTOFF "--dims 100000,100000,1000", 4, "what helps: a coarser spacing, or a smaller box"},
@@ -231,7 +220,6 @@ static void test_too_large_for_memory(void **state)
 
 static void test_every_pair_function(void **state)
 {
-    (void)state;
     static const struct {
         const char *options, *units, *header;
     } cases[] = {
@@ -267,16 +255,13 @@ static void test_every_pair_function(void **state)
 /* The same function by name and as an expression. */
 static void test_an_expression_is_its_function(void **state)
 {
-    (void)state;
-    cli(CUTOFF SMALL "--pair yukawa --kappa 0.125 --quiet");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, CUTOFF SMALL "--pair yukawa --kappa 0.125 --quiet");
     cli("map ion.pqr -o out/b.dx --method cutoff " SMALL
         "--pair w*q*exp(-r/lambda)/r --constants lambda=8,w=1 --quiet");
     cli_expect(0, NULL, NULL);
     assert_same_maps("out/a.dx", "out/b.dx");
     /* The dielectric divides what the expression gives; one that names it divides by it twice. */
-    cli(CUTOFF SMALL "--pair coulomb --dielectric 4 --quiet");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, CUTOFF SMALL "--pair coulomb --dielectric 4 --quiet");
     cli("map ion.pqr -o out/b.dx --method cutoff " SMALL "--pair q/(dielectric*r) --dielectric 2 --verify 300");
     cli_expect(0, "accuracy: error at most", NULL);
     assert_same_maps("out/a.dx", "out/b.dx");
@@ -286,7 +271,6 @@ static void test_an_expression_is_its_function(void **state)
  * one atom's map has of them. */
 static void test_expressions_with_zeros(void **state)
 {
-    (void)state;
     static const char *const expressions[] = {"1e5/r^12-1e3/r^6",        "q*(1/r-1/cutoff)",  "(1-r/cutoff)^8",
                                               "sqrt(max(0,1-r/cutoff))", "cos(50*r)",         "abs(r-5)",
                                               "tanh(1e7*(r-5))",         "q*(1-erf(0.3*r))/r"};
@@ -302,7 +286,6 @@ static void test_expressions_with_zeros(void **state)
  * a function vanishes at the cutoff and few atoms are in reach. */
 static void test_short_cutoffs(void **state)
 {
-    (void)state;
     static const char *const options[] = {
         "--cutoff 5 --spacing 1 --r-min 1 --seed 29", "--cutoff 3 --spacing 1 --seed 11",
         "--cutoff 0.7 --spacing 0.7 --origin=-4.1,-4.0,-3.9 --dims 13,13,13", /* points at the cutoff itself */
@@ -318,25 +301,20 @@ static void test_short_cutoffs(void **state)
                                             "ATOM 1 NA NA 1 0.1 0.2 0.3 1 1\n"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         cli_write_text("few.pqr", molecules[i]);
-        cli("map few.pqr -o out/a.dx --method cutoff --verify 1000 %s", options[i]);
-        cli_expect(0, "accuracy: ", NULL);
+        cli_run(0, "accuracy: ", NULL, "map few.pqr -o out/a.dx --method cutoff --verify 1000 %s", options[i]);
     }
 }
 
 /* With a cutoff beyond everything the Coulomb sum is that of the other method. */
 static void test_a_long_cutoff(void **state)
 {
-    (void)state;
-    cli(CUTOFF SMALL "--pair coulomb --cutoff 100 --quiet");
-    cli_expect(0, NULL, NULL);
-    cli("map ion.pqr -o out/b.dx " SMALL "--quiet");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, CUTOFF SMALL "--pair coulomb --cutoff 100 --quiet");
+    cli_run(0, NULL, NULL, "map ion.pqr -o out/b.dx " SMALL "--quiet");
     assert_same_maps("out/a.dx", "out/b.dx");
 }
 
 static void test_well_depths(void **state)
 {
-    (void)state;
     write_depths("depths.txt", 40, "");
     cli(CUTOFF SMALL "--pair lennard-jones --well-depths depths.txt --verify 300 --r-min 1 --json out/a.json");
     cli_expect(0, "pairs: lennard-jones, cutoff 12 A", NULL);
@@ -345,12 +323,10 @@ static void test_well_depths(void **state)
                "s = json.load(open('out/a.json'))['short_range']\n"
                "assert s['well_depths'] == 'depths.txt' and s['well_depth_kcal_mol'] is None and s['probe_radius_A'] "
                "== 1.7\n");
-    cli_expect(0, NULL, NULL);
 }
 
 static void test_the_json_report(void **state)
 {
-    (void)state;
     const cli_result *r =
         cli(CUTOFF SMALL "--pair q*exp(-kappa*r)/r^a --kappa 0.1 --constants a=1.5,b=2 --cutoff 7 --periodic xz "
                          "--cell 20,21,22,80,90,110 --bin-depth 4 --bin-fill 0.5 --verify 300 --json out/a.json");
@@ -386,16 +362,12 @@ static void test_the_json_report(void **state)
         "for name in '''outside neutral binning_s overflow_s predicted_device_s predicted_overflow_s devices_waited_s\n"
         "host_waited_s transposition_s'''.split(): assert r[name] >= 0, name\n"
         "assert 0 < j['evaluations'] < 40*27*900 and j['accuracy']['passed'] and j['accuracy']['points'] == 300\n");
-    cli_expect(0, NULL, NULL);
-    cli(MAP SMALL "--json -");
-    cli_expect(0, "\"short_range\": null", NULL);
+    cli_run(0, "\"short_range\": null", NULL, MAP SMALL "--json -");
 }
 
 static void test_a_periodic_box_is_the_grid(void **state)
 {
-    (void)state;
-    cli(CUTOFF CUBE "--spacing 1.3 --verify 300");
-    cli_expect(0, "grid: 15 x 15 x 15 = 3,375 points", NULL);
+    cli_run(0, "grid: 15 x 15 x 15 = 3,375 points", NULL, CUTOFF CUBE "--spacing 1.3 --verify 300");
     ley_map *map = cli_read_map("out/a.dx");
     const ley_grid *grid = ley_map_grid(map);
     for (int axis = 0; axis < 3; axis++)
@@ -416,7 +388,6 @@ static void test_a_periodic_box_is_the_grid(void **state)
 
 static void test_a_triclinic_cell(void **state)
 {
-    (void)state;
     cli(CUTOFF "--periodic xyz --cell 20,21,22,75,85,110 --spacing 1.5 --padding 3 --verify 300");
     cli_expect(0, "accuracy: error at most", NULL);
     /* The same vectors, written out by the first run. */
@@ -437,7 +408,6 @@ static void test_a_triclinic_cell(void **state)
 
 static void test_where_the_overflow_goes(void **state)
 {
-    (void)state;
     static const char *const places[] = {"host", "device"};
     for (size_t i = 0; i < 2; i++) {
         cli("map %s -o out/%s.dx --method cutoff --dims 40,30,30 --spacing 1.25 --bin-fill 4 --overflow %s "
@@ -455,54 +425,18 @@ static void test_where_the_overflow_goes(void **state)
 
 static void test_a_function_whose_name_is_a_word(void **state)
 {
-    (void)state;
     cli(CUTOFF SMALL "--pair=-q --cutoff 5 --verify 100"); /* a word, and an expression */
     cli_expect(0, "pairs: -q, cutoff 5 A", NULL);
 }
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-static void test_interrupted(void **state)
-{
-    (void)state;
-    static const int signals[] = {SIGINT, SIGTERM};
-    cli_write_molecule("large.pqr", 100000, 90, 5);
-    for (size_t i = support_is_quick() ? 1 : 0; i < 2; i++) {
-        pid_t child = cli_start(
-            "map large.pqr -o out/a.dx --method cutoff --cutoff 60 --dims 256,256,256 --json out/a.json --quiet");
-        cli_wait_for_work(child, 1.5);
-        kill(child, signals[i]);
-        const cli_result *r = cli_wait(child);
-        cli_expect(128 + signals[i], NULL, NULL);
-        assert_string_equal(r->out, "");
-        assert_true(r->cpu_s < 15); /* the whole takes minutes */
-        assert_int_equal(unlink(cli_path("out/a.json")), 0);
-        cli_assert_nothing_left();
-    }
-}
-
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, cli_empty)
-    const struct CMUnitTest tests[] = {
-        TEST(test_help),
-        TEST(test_options_of_the_method),
-        TEST(test_values),
-        TEST(test_expressions_refused),
-        TEST(test_broken_well_depths),
-        TEST(test_too_large_for_memory),
-        TEST(test_every_pair_function),
-        TEST(test_an_expression_is_its_function),
-        TEST(test_expressions_with_zeros),
-        TEST(test_short_cutoffs),
-        TEST(test_a_long_cutoff),
-        TEST(test_well_depths),
-        TEST(test_the_json_report),
-        TEST(test_a_periodic_box_is_the_grid),
-        TEST(test_a_triclinic_cell),
-        TEST(test_where_the_overflow_goes),
-        TEST(test_a_function_whose_name_is_a_word),
-        TEST(test_interrupted),
-    };
-    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_help, test_options_of_the_method,
+                     test_values, test_expressions_refused, test_broken_well_depths, test_too_large_for_memory,
+                     test_every_pair_function, test_an_expression_is_its_function, test_expressions_with_zeros,
+                     test_short_cutoffs, test_a_long_cutoff, test_well_depths, test_the_json_report,
+                     test_a_periodic_box_is_the_grid, test_a_triclinic_cell, test_where_the_overflow_goes,
+                     test_a_function_whose_name_is_a_word);
 }

@@ -4,16 +4,12 @@
 
 #include "leyden.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define MAP "map ion.pqr -o out/a.dx --dims 7,6,5 --spacing 1.25 --origin -3,-2,-1 --field "
 
 static void test_wrong_options(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {MAP "--method cutoff --overflow host", 1, "overflow of bins with the field is for devices"},
         {MAP "--method cutoff --variant group64", 1, "--variant: 'group64' is none of bins"},
@@ -28,7 +24,6 @@ static void test_wrong_options(void **state)
 /* Memory, seconds and plan of all four maps, none of which is made. */
 static void test_dry_run(void **state)
 {
-    (void)state;
     static const char *const methods[] = {"dcs", "cutoff --cutoff 9", "msm", "msm --window bspline6 --solver fourier"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map ion.pqr -o out/a.raw --dims 7,6,5 --spacing 1.25 --field --method %s --dry-run", methods[i]);
@@ -83,7 +78,6 @@ static void test_dry_run(void **state)
 
 static void test_values(void **state)
 {
-    (void)state;
     static const struct {
         const char *options, *file, *read;
         double tolerance;
@@ -110,7 +104,6 @@ static void test_values(void **state)
                              "assert r['bytes_written'] == sum(map(os.path.getsize, names)), r['bytes_written']\n",
                              PYTHON_FIELD, cases[i].file, cases[i].read, cases[i].tolerance, cases[i].file) > 0);
         cli_python(script);
-        cli_expect(0, NULL, NULL);
         free(script);
         cli_empty(NULL);
     }
@@ -119,7 +112,6 @@ static void test_values(void **state)
 /* In a cell, whose grid is the map: the field is as periodic as the potential. */
 static void test_a_cell(void **state)
 {
-    (void)state;
     cli("map ion.pqr -o out/a.dx --method msm --periodic xyz --cell 20,20,20 --spacing 4 --field");
     cli_expect(0, "grid: 5 x 5 x 5", NULL);
     cli("map ion.pqr -o out/b.dx --method msm --periodic xyz --cell 20,20,20 --dims 5,5,5 --spacing 4 --origin "
@@ -130,13 +122,56 @@ static void test_a_cell(void **state)
                "    a, b = dx('out/a'+e+'.dx'), dx('out/b'+e+'.dx')\n"
                "    size = max(map(abs, a))\n"
                "    assert len(a) == 125 and all(abs(x-y) <= 3e-5*size for x, y in zip(a, b)), e\n");
-    cli_expect(0, NULL, NULL);
+}
+
+/* On an oblique grid the field is computed at its points, by every method, and is one of maps all
+ * the same. */
+static void test_an_oblique_grid(void **state)
+{
+    static const char *const methods[] = {"dcs", "cutoff --pair coulomb --cutoff 300", "msm --tol 1e-4"};
+    cli_write_text("like.dx", "object 1 class gridpositions counts 5 4 3\norigin -3 -2 -1\ndelta 1.25 0 0\n"
+                              "delta 0.5 1.25 0\ndelta -0.25 0.5 1.5\nobject 2 class gridconnections counts 5 4 3\n"
+                              "object 3 class array type double rank 0 items 60 data follows\n"
+                              "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+                              "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        cli("map ion.pqr -o out/a.dx --like like.dx --field --units kcal/mol/e --json out/a.json --method %s",
+            methods[i]);
+        cli_expect(0, "grid: 5 x 4 x 3 = 60 points", i == 2 ? NULL : "");
+        cli_python(
+            "import json, math\n"
+            "molecule = [[float(w) for w in line.split()[6:10]] for line in open('ion.pqr')]\n"
+            "def dx(name):\n"
+            "    text = open(name).read()\n"
+            "    assert [float(w) for w in text.split('delta')[3].split()[:3]] == [-0.25, 0.5, 1.5]\n"
+            "    return [float(w) for l in text.split('\\n') if l[:1] in '-0123456789' for w in l.split() if l]\n"
+            "maps = [dx('out/a'+e+'.dx') for e in ('', '_Ex', '_Ey', '_Ez')]\n"
+            "assert 'maps _Ex, _Ey, _Ez beside' in open('out/a.dx').read()\n"
+            "for at in range(60):\n"
+            "    i, j, k = at//12, at//3%4, at%3\n"
+            "    p = (-3+1.25*i+0.5*j-0.25*k, -2+1.25*j+0.5*k, -1+1.5*k)\n"
+            "    right, size = [0]*4, 0\n"
+            "    for a in molecule:\n"
+            "        d = [x-y for x, y in zip(p, a)]\n"
+            "        r, c = math.hypot(*d), 332.06371*a[3]\n"
+            "        right[0] += c/max(r, 0.05)\n"
+            "        if r > 0.05: right[1:] = [e+c*x/r**3 for e, x in zip(right[1:], d)]\n"
+            "        size += abs(c)/max(r, 1)**2\n"
+            "    for c in range(4):\n"
+            "        assert abs(maps[c][at]-right[c]) <= 2e-3*(size+abs(right[c])), (p, c, maps[c][at], right)\n"
+            "r = json.load(open('out/a.json'))\n"
+            "assert r['lattice'] is not None and r['points'] is None and r['field_accuracy']['passed']\n");
+        cli_empty(NULL);
+    }
+    cli("map ion.pqr -o out/a.raw --like like.dx --field --dry-run");
+    cli_expect(0, "file: out/a_Ez.raw, 240 bytes", NULL);
+    cli("map ion.pqr -o out/a.raw --like like.dx --field --slab 1");
+    cli_expect(1, NULL, "--field and --slab exclude each other on oblique grids");
 }
 
 /* Where one map cannot be written, those before it do not stay. */
 static void test_all_maps_or_none(void **state)
 {
-    (void)state;
     static const char *const full[] = {"out/a_Ey.dx", "out/a_Ez.raw.json", "out/a.raw"};
     for (size_t i = 0; i < sizeof full / sizeof *full; i++) {
         assert_int_equal(symlink("/dev/full", cli_path(full[i])), 0);
@@ -151,20 +186,18 @@ static void test_all_maps_or_none(void **state)
 /* Planes go to four files while they are computed: the same bytes in slabs of any size. */
 static void test_streams(void **state)
 {
-    (void)state;
     static const char *const methods[] = {"dcs", "cutoff --cutoff 9 --binning host --transposition host", "msm"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map ion.pqr -o out/a.raw --dims 17,16,15 --spacing 0.75 --field --device cpu --math standard --method %s",
             methods[i]);
         cli_expect(0, "written: out/a_Ez.raw", NULL);
         cli("map ion.pqr -o out/b.raw --dims 17,16,15 --spacing 0.75 --field --device cpu --math standard "
-            "--slab-planes 1 --method %s",
+            "--slab 1 --method %s",
             methods[i]);
         cli_expect(0, "written: out/b_Ez.raw", NULL);
         cli_python("for end in ('', '_Ex', '_Ey', '_Ez'):\n"
                    "    a, b = (open('out/'+name+end+'.raw', 'rb').read() for name in 'ab')\n"
                    "    assert len(a) == 17*16*15*4 and a == b, end\n");
-        cli_expect(0, NULL, NULL);
         cli_empty(NULL);
     }
 }
@@ -172,7 +205,6 @@ static void test_streams(void **state)
 /* In the library: what becomes of points, and what does not. */
 static void test_points_and_maps(void **state)
 {
-    (void)state;
     const double origin_A[3] = {1, 2, 3}, spacing_A[3] = {0.5, 1, 2};
     const int64_t n[3] = {4, 3, 2}, other_n[3] = {4, 3, 3};
     const ley_grid l = ley_grid_orthogonal(origin_A, spacing_A, n),
@@ -211,6 +243,7 @@ int main(void)
                                        cmocka_unit_test_setup(test_dry_run, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),
                                        cmocka_unit_test_setup(test_a_cell, cli_empty),
+                                       cmocka_unit_test_setup(test_an_oblique_grid, cli_empty),
                                        cmocka_unit_test_setup(test_all_maps_or_none, cli_empty),
                                        cmocka_unit_test_setup(test_streams, cli_empty),
                                        cmocka_unit_test(test_points_and_maps)};

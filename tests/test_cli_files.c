@@ -5,13 +5,10 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define BOUNDARY "boundary ion.pqr -o out/a.dx --dime 9,8,7 --glen 30,28,33 --bcfl sdh"
+#define BOUNDARY "boundary ion.pqr -o out/a.dx --dims 9,8,7 --glen 30,28,33 --bcfl sdh"
 #define MAP "map ion.pqr -o out/a.mrc --dims 20,9,5 --spacing 0.75 --device 0"
 #define FEW(map) "map ion.pqr -o out/" map " --dims 4,2,2 --spacing 0.75 --device 0"
 
@@ -85,8 +82,7 @@ static bool try_at(const job *j, const fault *f, int at, int *refused)
 static void try_all(const job *j, const fault *faults, size_t n)
 {
     cli_empty(NULL);
-    cli("%s --json %s", j->line, j->report);
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "%s --json %s", j->line, j->report);
     assert_int_equal(rename(cli_path(j->output), cli_path("right")), 0);
     for (size_t i = 0; i < n; i++) {
         int at = 1, refused = 0;
@@ -102,7 +98,6 @@ static void try_all(const job *j, const fault *faults, size_t n)
 /* A report of many small parts, of which any write may fail, once. */
 static void test_reports(void **state)
 {
-    (void)state;
     static const job boundary = {BOUNDARY, "out/a.dx", "out/a.json"};
     static const fault faults[] = {
         {"write", "out/", ENOSPC, NEVER_HARMLESS},
@@ -120,7 +115,6 @@ static void test_reports(void **state)
 
 static void test_maps(void **state)
 {
-    (void)state;
     static const job map = {MAP, "out/a.mrc", "out/a.json"};
     static const fault faults[] = {
         {"write", "out/", EIO, NEVER_HARMLESS}, {"close", "out/", ENOSPC, AT_TIMES_HARMLESS},
@@ -134,7 +128,6 @@ static void test_maps(void **state)
  * lost is said to be lost, and no device is blamed for it. */
 static void test_reading_back(void **state)
 {
-    (void)state;
     static const job map = {FEW("a.mrc"), "out/a.mrc", "out/a.json"},
                      packed = {FEW("a.mrc.gz"), "out/a.mrc.gz", "out/a.json"};
     static const fault faults[] = {{"read", "out/", EIO, NEVER_HARMLESS}};
@@ -151,7 +144,6 @@ static void test_reading_back(void **state)
 /* Drivers and their compilers get the stack that they need, however little the command has. */
 static void test_small_stack(void **state)
 {
-    (void)state;
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_STACK, &before), 0);
     const struct rlimit little = {64 << 10, before.rlim_max};
@@ -163,11 +155,5 @@ static void test_small_stack(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reports),
-        cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_reading_back),
-        cmocka_unit_test(test_small_stack),
-    };
-    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = cli_prepare), test_reports, test_maps, test_reading_back, test_small_stack);
 }

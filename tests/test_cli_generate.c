@@ -3,9 +3,6 @@
 #include "cli_support.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -22,25 +19,19 @@ static ley_atoms *read_atoms(const char *name)
 
 static void test_generate(void **state)
 {
-    (void)state;
-    cli("generate waterbox -o out/a.pqr");
-    cli_expect(0, "box: 30,000 atoms of water, side 66.4372 A, seed 1\ntime: ", NULL);
+    cli_run(0, "box: 30,000 atoms of water, side 66.4372 A, seed 1\ntime: ", NULL, "generate waterbox -o out/a.pqr");
     cli_expect(0, "\nwritten: out/a.pqr, 2.1 MiB\n", NULL);
-    cli("generate waterbox -o out/b.pqr --seed 1 --atoms 30000");
-    cli_expect(0, "written: ", NULL);
+    cli_run(0, "written: ", NULL, "generate waterbox -o out/b.pqr --seed 1 --atoms 30000");
     cli_assert_same_files("out/a.pqr", "out/b.pqr");
-    cli("generate waterbox -o out/c.pqr --seed 2");
-    cli_expect(0, "seed 2\n", NULL);
+    cli_run(0, "seed 2\n", NULL, "generate waterbox -o out/c.pqr --seed 2");
     assert_false(cli_same_files("out/a.pqr", "out/c.pqr"));
     ley_atoms *atoms = read_atoms("out/a.pqr");
     assert_int_equal(ley_atoms_count(atoms), 30000);
     ley_atoms_destroy(atoms);
-    const cli_result *r = cli("generate waterbox -o out/d.atoms --atoms 302");
-    cli_expect(0, "box: 300 atoms of water", NULL);
+    const cli_result *r = cli_run(0, "box: 300 atoms of water", NULL, "generate waterbox -o out/d.atoms --atoms 302");
     cli_expect(0, "\nrounded down: 302 atoms are no whole molecules\n", NULL);
     assert_string_equal(r->err, "");
-    r = cli("generate waterbox --quiet -o out/e.pqr.gz --atoms 302");
-    cli_expect(0, NULL, NULL);
+    r = cli_run(0, NULL, NULL, "generate waterbox --quiet -o out/e.pqr.gz --atoms 302");
     assert_string_equal(r->out, "");
     assert_string_equal(r->err, "");
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 5);
@@ -49,7 +40,6 @@ static void test_generate(void **state)
 /* The grid that measurements are quoted for. */
 static void test_the_reference_box(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_grid grid;
     cli("generate waterbox --atoms 1534539 --seed 1 -o out/box.pqr");
@@ -63,7 +53,6 @@ static void test_the_reference_box(void **state)
 
 static void test_generate_refuses(void **state)
 {
-    (void)state;
 #define GENERATE "generate waterbox -o out/a.pqr "
     static const cli_failing cases[] = {
         {"generate", 1, "KIND is missing"},
@@ -99,7 +88,6 @@ static void interrupt_writing(const char *name, int signal_number, int code)
 
 static void test_interrupted(void **state)
 {
-    (void)state;
     interrupt_writing("a.pqr", SIGINT, 130);
     interrupt_writing("a.pqr.gz", SIGTERM, 143);
     interrupt_writing("a.atoms", SIGINT, 130);
@@ -120,16 +108,11 @@ static void test_interrupted(void **state)
 
 static void test_convert(void **state)
 {
-    (void)state;
-    cli("convert ion.pqr -o out/a.atoms");
-    cli_expect(0, "molecule: ion.pqr, 40 atoms, total charge ", NULL);
+    cli_run(0, "molecule: ion.pqr, 40 atoms, total charge ", NULL, "convert ion.pqr -o out/a.atoms");
     cli_expect(0, "written: out/a.atoms, 1.6 KiB, ", NULL);
-    cli("convert out/a.atoms -o out/b.pqr.gz");
-    cli_expect(0, "molecule: a.atoms, 40 atoms", NULL);
-    cli("convert out/b.pqr.gz -o out/c.pqr");
-    cli_expect(0, "molecule: b.pqr.gz, 40 atoms", NULL);
-    const cli_result *r = cli("convert out/c.pqr -o out/d.atoms -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, "molecule: a.atoms, 40 atoms", NULL, "convert out/a.atoms -o out/b.pqr.gz");
+    cli_run(0, "molecule: b.pqr.gz, 40 atoms", NULL, "convert out/b.pqr.gz -o out/c.pqr");
+    const cli_result *r = cli_run(0, NULL, NULL, "convert out/c.pqr -o out/d.atoms -q");
     assert_string_equal(r->out, "");
     cli_assert_same_files("out/a.atoms", "out/d.atoms");
     char *packed = cli_read("out/b.pqr.gz", NULL);
@@ -138,8 +121,7 @@ static void test_convert(void **state)
     /* The name of what is read does not matter. */
     cli("convert out/a.atoms -o out/e.pqr");
     assert_int_equal(rename(cli_path("out/a.atoms"), cli_path("out/f.pqr")), 0);
-    cli("convert out/f.pqr -o out/g.pqr");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "convert out/f.pqr -o out/g.pqr");
     cli_assert_same_files("out/e.pqr", "out/g.pqr");
     cli_assert_same_files("out/e.pqr", "out/c.pqr");
 }
@@ -163,7 +145,6 @@ static void write_bad_files(void)
 
 static void test_convert_refuses(void **state)
 {
-    (void)state;
     write_bad_files();
     static const cli_failing cases[] = {
         {"convert", 1, "IN is missing"},
@@ -178,7 +159,7 @@ static void test_convert_refuses(void **state)
         {"convert empty.atoms -o out/a.pqr", 2, "empty.atoms: no ATOM or HETATM record"},
         {"convert packed.atoms -o out/a.pqr", 2, "packed.atoms:"},
         {"map bent.atoms -o out/a.dx", 2, "bent.atoms: damaged: its checksum is wrong"},
-        {"boundary cut.atoms -o out/a.dx --dime 9,9,9 --glen 20,20,20", 2, "cut.atoms: cut short"},
+        {"boundary cut.atoms -o out/a.dx --dims 9,9,9 --glen 20,20,20", 2, "cut.atoms: cut short"},
     };
     CLI_CHECK_FAILURES(cases);
 }
@@ -197,15 +178,13 @@ static void assert_same_values(const char *a, const char *b)
 
 static void test_map_and_boundary_read_both_forms(void **state)
 {
-    (void)state;
-    cli("convert ion.pqr -o out/ion.atoms");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "convert ion.pqr -o out/ion.atoms");
     for (int i = 0; i < 2; i++) {
         const char *input = i == 0 ? "ion.pqr" : "out/ion.atoms";
         cli("map %s -o out/map%d.dx --dims 20,9,5 --spacing 0.75 --device 0 --variant tiled8 --math standard", input,
             i);
         cli_expect(0, "written: ", NULL);
-        cli("boundary %s -o out/boundary%d.dx --dime 9,8,7 --glen 30,28,33 --bcfl sdh", input, i);
+        cli("boundary %s -o out/boundary%d.dx --dims 9,8,7 --glen 30,28,33 --bcfl sdh", input, i);
         cli_expect(0, "written: ", NULL);
     }
     assert_same_values("out/map0.dx", "out/map1.dx");
@@ -214,29 +193,17 @@ static void test_map_and_boundary_read_both_forms(void **state)
 
 static void test_help(void **state)
 {
-    (void)state;
     static const char *const names[] = {"generate", "convert"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_non_null(strstr(cli("help")->out, names[i]));
-        cli("help %s", names[i]);
-        cli_expect(0, "--output", NULL);
+        cli_run(0, "--output", NULL, "help %s", names[i]);
     }
-    cli("help map");
-    cli_expect(0, "or a binary one (.atoms)", NULL);
+    cli_run(0, "or a binary one (.atoms)", NULL, "help map");
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, cli_empty)
-    const struct CMUnitTest tests[] = {
-        TEST(test_generate),
-        TEST(test_the_reference_box),
-        TEST(test_generate_refuses),
-        TEST(test_interrupted),
-        TEST(test_convert),
-        TEST(test_convert_refuses),
-        TEST(test_map_and_boundary_read_both_forms),
-        TEST(test_help),
-    };
-    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_generate, test_the_reference_box,
+                     test_generate_refuses, test_interrupted, test_convert, test_convert_refuses,
+                     test_map_and_boundary_read_both_forms, test_help);
 }

@@ -5,9 +5,6 @@
 #include "clock.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* How long the call takes, and the command at most: it is done in less than a second where nothing
@@ -53,7 +50,6 @@ static void empty_cache(void)
 /* Opening takes that long; or the first compilation where nothing is cached, a calibration's. */
 static void test_late_to_open_and_to_calibrate(void **state)
 {
-    (void)state;
     static const char *const options[] = {"--device all", ""};
     for (int i = 0; i < 4; i++) {
         empty_cache();
@@ -67,7 +63,6 @@ static void test_late_to_open_and_to_calibrate(void **state)
  * compiled. */
 static void test_late_to_build(void **state)
 {
-    (void)state;
     empty_cache();
     map_s(NULL, 0, "--device all --variant vector4");
     expect_quick_end("call=clBuildProgram,at=1", 0, "--device all --variant vector8");
@@ -77,7 +72,6 @@ static void test_late_to_build(void **state)
 /* A library prepares a transform in one call: the command does not wait for it. */
 static void test_an_interrupted_preparation(void **state)
 {
-    (void)state;
     char faults[120];
     snprintf(faults, sizeof faults, "call=clBuildProgram,at=2,fault=delay,delay_ms=%d", LATE_S * 1000);
     unlink(cli_path("struck"));
@@ -99,13 +93,11 @@ static void test_an_interrupted_preparation(void **state)
  * the device is asked again. */
 static void test_stamps(void **state)
 {
-    (void)state;
     for (int at = 1; at <= 4; at++) {
         char faults[80];
         snprintf(faults, sizeof faults, "call=clGetEventProfilingInfo,at=%d,fault=fail,device=0", at);
         unlink(cli_path("struck"));
-        const cli_result *r = cli("%sdevices --json", cli_faulty(faults));
-        cli_expect(0, "\"timestamps\": true", NULL);
+        const cli_result *r = cli_run(0, "\"timestamps\": true", NULL, "%sdevices --json", cli_faulty(faults));
         assert_int_equal(access(cli_path("struck"), F_OK), 0);
         assert_null(strstr(r->out, "\"timestamps\": false"));
     }
@@ -114,9 +106,6 @@ static void test_stamps(void **state)
 int main(void)
 {
     support_pocl_alone("pthread pthread");
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_late_to_open_and_to_calibrate, cli_empty),
-                                       cmocka_unit_test_setup(test_late_to_build, cli_empty),
-                                       cmocka_unit_test_setup(test_an_interrupted_preparation, cli_empty),
-                                       cmocka_unit_test_setup(test_stamps, cli_empty)};
-    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_late_to_open_and_to_calibrate,
+                     test_late_to_build, test_an_interrupted_preparation, test_stamps);
 }

@@ -2,9 +2,6 @@
 #include "cli_support.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,13 +12,10 @@
 
 static void test_raw(void **state)
 {
-    (void)state;
     size_t size;
-    cli("map ion.pqr -o out/a.raw " SMALL);
-    cli_expect(0, "written: out/a.raw, 3.5 KiB\n", NULL);
+    cli_run(0, "written: out/a.raw, 3.5 KiB\n", NULL, "map ion.pqr -o out/a.raw " SMALL);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 2);
-    cli("map ion.pqr -o out/a.dx " SMALL "-q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map ion.pqr -o out/a.dx " SMALL "-q");
     ley_map *raw = cli_read_map("out/a.raw"), *dx = cli_read_map("out/a.dx");
     assert_memory_equal(ley_map_grid(raw), ley_map_grid(dx), sizeof(ley_grid));
     assert_string_equal(ley_map_units(raw), "kT/e");
@@ -44,14 +38,11 @@ static void test_raw(void **state)
 /* A streamed map of another format: the same values, a file alone, and other commands read it. */
 static void test_mrc(void **state)
 {
-    (void)state;
     size_t size;
-    cli("map ion.pqr -o out/a.mrc " SMALL);
-    cli_expect(0, "written: out/a.mrc, 4.5 KiB\n", NULL);
+    cli_run(0, "written: out/a.mrc, 4.5 KiB\n", NULL, "map ion.pqr -o out/a.mrc " SMALL);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
     cli("map ion.pqr -o out/a.raw " SMALL "-q");
-    cli("convert out/a.raw -o out/B.MAP -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "convert out/a.raw -o out/B.MAP -q");
     ley_map *raw = cli_read_map("out/a.raw"), *mrc = cli_read_map("out/a.mrc"), *map = cli_read_map("out/B.MAP");
     assert_memory_equal(ley_map_grid(raw), ley_map_grid(mrc), sizeof(ley_grid));
     assert_true(support_difference(mrc, raw) == 0 && support_difference(map, raw) == 0);
@@ -63,20 +54,16 @@ static void test_mrc(void **state)
     ley_map_destroy(mrc);
     ley_map_destroy(map);
     cli("slice out/a.mrc -o out/a.png --title t -q");
-    cli("slice out/a.raw -o out/b.png --title t -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "slice out/a.raw -o out/b.png --title t -q");
     cli_assert_same_files("out/a.png", "out/b.png");
     cli_empty(NULL);
-    cli("map ion.pqr -o out/a.mrc --dry-run --json out/dry.json " SMALL);
-    cli_expect(0, "\nfile: out/a.mrc, 4.5 KiB\n", NULL);
+    cli_run(0, "\nfile: out/a.mrc, 4.5 KiB\n", NULL, "map ion.pqr -o out/a.mrc --dry-run --json out/dry.json " SMALL);
     cli_python(
         "import json\nd = json.load(open('out/dry.json'))\n"
         "assert d['file_bytes'] == 4624 and 'the map' not in d['forecast']['host']['needs_bytes'], d\nprint('fine')\n");
     cli_expect(0, "fine", NULL);
-    cli("map ion.pqr -o out/a.mrc --field -q " SMALL);
-    cli_expect(0, NULL, NULL);
-    cli("convert out/a_Ez.mrc -o out/z.dx -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map ion.pqr -o out/a.mrc --field -q " SMALL);
+    cli_run(0, NULL, NULL, "convert out/a_Ez.mrc -o out/z.dx -q");
 }
 
 /* A cube file has the molecule, and kT/e of the map's own temperature; so have those of a field. */
@@ -84,12 +71,10 @@ static void test_mrc(void **state)
  * that is read is found by its content. */
 static void test_packed(void **state)
 {
-    (void)state;
     static const char *const endings[] = {".mrc", ".ccp4", ".raw", ".npy", ".dx", ".dxbin", ".cube"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         cli("map ion.pqr -o out/a%s -q " SMALL, endings[i]);
-        cli("map ion.pqr -o out/b%s.gz -q " SMALL, endings[i]);
-        cli_expect(0, NULL, NULL);
+        cli_run(0, NULL, NULL, "map ion.pqr -o out/b%s.gz -q " SMALL, endings[i]);
     }
     cli_python(
         "import gzip\n"
@@ -98,30 +83,25 @@ static void test_packed(void **state)
     cli_expect(0, "fine", NULL);
     cli("convert - -o out/c.dx -q <%s", cli_path("out/b.mrc.gz"));
     cli("convert out/b.cube.gz -o - >%s", cli_path("out/d.dx"));
-    cli("compare out/c.dx out/b.dxbin.gz --tol 1e-6 -q");
-    cli_expect(0, NULL, NULL);
-    cli("compare out/c.dx out/d.dx --tol 1e-6 -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "compare out/c.dx out/b.dxbin.gz --tol 1e-6 -q");
+    cli_run(0, NULL, NULL, "compare out/c.dx out/d.dx --tol 1e-6 -q");
     rename(cli_path("out/b.ccp4.gz"), cli_path("out/nothing"));
     cli("slice out/nothing -o out/a.png --title t -q");
     cli("slice out/a.mrc -o out/b.png --title t -q");
     cli_assert_same_files("out/a.png", "out/b.png");
     cli("convert out/nothing -o out/e.mrc -q");
-    cli("compare out/e.mrc out/a.mrc --tol 0 -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "compare out/e.mrc out/a.mrc --tol 0 -q");
     cli("map ion.pqr -o out/f.mrc.gz --dry-run --json out/dry.json " SMALL);
     cli_expect(0, "\nfile: out/f.mrc.gz, 4.5 KiB before it is packed\n", NULL);
     cli_python("import json\nassert json.load(open('out/dry.json'))['file_bytes'] is None\nprint('fine')\n");
     cli_expect(0, "fine", NULL);
     cli("map ion.pqr -o out/f.mrc.gz --field -q " SMALL);
-    cli("compare out/f_Ez.mrc.gz out/f_Ez.mrc.gz --tol 0 -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "compare out/f_Ez.mrc.gz out/f_Ez.mrc.gz --tol 0 -q");
 }
 
 /* What may be meant otherwise in a file is said, once, and not where it shall be quiet. */
 static void test_remarks(void **state)
 {
-    (void)state;
     size_t size;
     cli("map ion.pqr -o out/a.mrc -q " SMALL);
     char *bytes = cli_read("out/a.mrc", &size);
@@ -133,60 +113,50 @@ static void test_remarks(void **state)
                "leyden: warning: two.mrc: ORIGIN (words 50 to 52) and NSTART (words 5 to 7) tell two places, ");
     cli("compare out/a.mrc two.mrc --tol 0");
     cli_expect(0, NULL, "leyden: warning: two.mrc: ORIGIN");
-    cli("slice two.mrc -o out/a.png --title t -q");
-    cli_expect(0, NULL, "leyden: warning: two.mrc: ORIGIN");
+    cli_run(0, NULL, "leyden: warning: two.mrc: ORIGIN", "slice two.mrc -o out/a.png --title t -q");
     const cli_result *quiet = cli("convert two.mrc -o out/b.mrc -q");
     assert_string_equal(quiet->err, "");
 }
 
 static void test_cube(void **state)
 {
-    (void)state;
     cli("map ion.pqr -o out/a.cube " SMALL "--temperature 400 -q");
-    cli("map ion.pqr -o out/a.dx " SMALL "--temperature 400 -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map ion.pqr -o out/a.dx " SMALL "--temperature 400 -q");
     ley_map *cube = cli_read_map("out/a.cube"), *dx = cli_read_map("out/a.dx");
     assert_memory_equal(ley_map_grid(cube), ley_map_grid(dx), sizeof(ley_grid));
     assert_string_equal(ley_map_units(cube), "kT/e");
     assert_true(support_difference(dx, cube) < 1.5e-6);
     ley_map_destroy(cube);
     ley_map_destroy(dx);
-    cli("compare out/a.cube out/a.dx --tol 1e-6 -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "compare out/a.cube out/a.dx --tol 1e-6 -q");
     char *text = cli_read("out/a.cube", NULL);
     assert_non_null(strstr(text, " kT/e at 400 K\nmethod: dcs, direct Coulomb summation\n   40 "));
     free(text);
-    cli("map ion.pqr -o out/a.cub --field -q " SMALL);
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map ion.pqr -o out/a.cub --field -q " SMALL);
     text = cli_read("out/a_Ez.cub", NULL);
     assert_non_null(strstr(text, ": POTENTIAL (kT/e/A)\nfield along z, "));
     assert_non_null(strstr(text, "\n   40 "));
     free(text);
-    cli("slice out/a.cub -o out/a.png -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "slice out/a.cub -o out/a.png -q");
 }
 
 /* Killed while planes go to the file, no map is there under its name; the next run clears up. */
 static void test_killed(void **state)
 {
-    (void)state;
     pid_t child = cli_start("map ion.pqr -o out/a.mrc --dims 500,500,2000 --spacing 0.01 --device 0");
     for (int ms = 0; ms < 300000 && cli_each_file(CLI_OUT, NULL) == 0; ms++)
         usleep(1000);
     kill(child, SIGKILL);
     assert_int_equal(cli_wait(child)->code, -SIGKILL);
     assert_int_equal(access(cli_path("out/a.mrc"), F_OK), -1);
-    cli("map ion.pqr -o out/a.mrc -q " SMALL);
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map ion.pqr -o out/a.mrc -q " SMALL);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
 
 /* What a program finds in the header, and that the OpenDX header has it, too. */
 static void test_header(void **state)
 {
-    (void)state;
-    cli("map ion.pqr -o out/a.raw " SMALL "--dielectric 2 --units V --json out/r.json -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map ion.pqr -o out/a.raw " SMALL "--dielectric 2 --units V --json out/r.json -q");
     cli("map ion.pqr -o out/a.dx " SMALL "--dielectric 2 --units V -q");
     cli_python("import array, json\n"
                "h, r = json.load(open('out/a.raw.json')), json.load(open('out/r.json'))\n"
@@ -211,14 +181,12 @@ static void test_header(void **state)
 
 static void test_readers(void **state)
 {
-    (void)state;
     cli("map ion.pqr -o out/a.raw " SMALL "-q");
     cli("convert out/a.raw -o out/b.dx.gz");
     cli_expect(0, "map: a.raw, 20 x 9 x 5 = 900 points, spacing (0.75, 0.75, 0.75) A\ntime: ", NULL);
     cli_expect(0, "\nwritten: out/b.dx.gz, ", NULL);
     cli("convert out/b.dx.gz -o out/c.raw -q");
-    cli("convert out/c.raw -o out/d.dx -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "convert out/c.raw -o out/d.dx -q");
     ley_map *a = cli_read_map("out/a.raw"), *c = cli_read_map("out/c.raw"), *d = cli_read_map("out/d.dx");
     assert_true(support_difference(c, a) < 1e-6 && support_difference(d, a) < 1e-6);
     assert_string_equal(ley_map_units(d), "kT/e");
@@ -226,18 +194,14 @@ static void test_readers(void **state)
     ley_map_destroy(c);
     ley_map_destroy(d);
     cli("convert out/a.raw -o out/a.raw.gz -q"); /* header and all beside the plain one */
-    cli("compare out/a.raw.gz out/a.raw --tol 0 -q");
-    cli_expect(0, NULL, NULL);
-    cli("slice out/c.raw -o out/c.png --title t -q");
-    cli_expect(0, NULL, NULL);
-    cli("slice out/d.dx -o out/d.png --title t -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "compare out/a.raw.gz out/a.raw --tol 0 -q");
+    cli_run(0, NULL, NULL, "slice out/c.raw -o out/c.png --title t -q");
+    cli_run(0, NULL, NULL, "slice out/d.dx -o out/d.png --title t -q");
     cli_assert_same_files("out/c.png", "out/d.png");
 }
 
 static void test_refusals(void **state)
 {
-    (void)state;
     cli("map ion.pqr -o out/a.raw " SMALL "-q");
     char *header = cli_read("out/a.raw.json", NULL);
     cli_write("good.raw", "1234", 4);
@@ -272,15 +236,13 @@ static void test_refusals(void **state)
 /* Standard output, and names that say nothing of the format: the bytes that files have. */
 static void test_standard_output(void **state)
 {
-    (void)state;
     static const char *const formats[] = {"dx", "mrc", "dxbin", "cube"};
     char name[40];
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         const char *format = formats[i];
         snprintf(name, sizeof name, "out/a.%s", format);
         cli("map ion.pqr -o %s -q " DIRECT, name);
-        cli("map ion.pqr -o - --format %s " DIRECT ">%s", format, cli_path("out/straight"));
-        cli_expect(0, NULL, NULL);
+        cli_run(0, NULL, NULL, "map ion.pqr -o - --format %s " DIRECT ">%s", format, cli_path("out/straight"));
         cli_assert_same_files(name, "out/straight");
         cli("map ion.pqr -o out/named --format %s -q " DIRECT, format);
         cli_assert_same_files(name, "out/named");
@@ -291,13 +253,10 @@ static void test_standard_output(void **state)
         cli_assert_same_files(name, "out/straight");
     }
     for (size_t i = 0; ley_map_format_at(i) != NULL; i++) { /* --format has a word for each */
-        cli("convert out/a.dx -o out/named --format %s -q", ley_map_format_at(i)->endings[0] + 1);
-        cli_expect(0, NULL, NULL);
+        cli_run(0, NULL, NULL, "convert out/a.dx -o out/named --format %s -q", ley_map_format_at(i)->endings[0] + 1);
     }
-    cli("map - -o out/b.dx -q " DIRECT "<%s", cli_path("ion.pqr"));
-    cli_expect(0, NULL, NULL);
-    cli("compare - out/a.dx --tol 0 -q <%s", cli_path("out/b.dx"));
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map - -o out/b.dx -q " DIRECT "<%s", cli_path("ion.pqr"));
+    cli_run(0, NULL, NULL, "compare - out/a.dx --tol 0 -q <%s", cli_path("out/b.dx"));
     cli("slice - -o out/b.png --title t -q <%s", cli_path("out/b.dx"));
     cli("slice out/a.dx -o out/a.png --title t -q");
     cli_assert_same_files("out/a.png", "out/b.png");
@@ -323,8 +282,8 @@ static void test_standard_output(void **state)
     cli("generate waterbox --atoms 30 -o out/w.pqr -q");
     cli("generate waterbox --atoms 30 -o - >%s", cli_path("out/straight"));
     cli_assert_same_files("out/w.pqr", "out/straight");
-    cli("boundary ion.pqr --dime 5,5,5 --glen 99,99,99 -o out/b.dx -q");
-    cli("boundary ion.pqr --dime 5,5,5 --glen 99,99,99 -o - >%s", cli_path("out/straight"));
+    cli("boundary ion.pqr --dims 5,5,5 --glen 99,99,99 -o out/b.dx -q");
+    cli("boundary ion.pqr --dims 5,5,5 --glen 99,99,99 -o - >%s", cli_path("out/straight"));
     cli_assert_same_files("out/b.dx", "out/straight");
     cli_empty(NULL);
     static const cli_failing cases[] = {
@@ -343,10 +302,8 @@ static void test_standard_output(void **state)
 /* A header that cannot be written is found before anything is computed. */
 static void test_header_in_the_way(void **state)
 {
-    (void)state;
     assert_int_equal(mkdir(cli_path("out/a.raw.json"), 0700), 0);
-    cli("map ion.pqr -o out/a.raw " SMALL);
-    cli_expect(2, NULL, "out/a.raw.json: Is a directory");
+    cli_run(2, NULL, "out/a.raw.json: Is a directory", "map ion.pqr -o out/a.raw " SMALL);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
     assert_int_equal(rmdir(cli_path("out/a.raw.json")), 0);
 }
@@ -354,7 +311,6 @@ static void test_header_in_the_way(void **state)
 /* A signal while planes go to the file leaves nothing of it. */
 static void test_interrupted(void **state)
 {
-    (void)state;
     cli_write_text("out/a.raw", "old");
     pid_t child = cli_start("map ion.pqr -o out/a.raw --dims 500,500,2000 --spacing 0.01 --device 0");
     for (int ms = 0; ms < 300000 && cli_each_file(CLI_OUT, NULL) == 1; ms++)
@@ -375,7 +331,6 @@ static void test_interrupted(void **state)
  * that shares the cache. */
 static void test_dry_run(void **state)
 {
-    (void)state;
     static const char *const methods[] = {"dcs", "cutoff --cutoff 9", "msm", "msm --window bspline6 --solver fourier"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map ion.pqr -o out/a.raw " SMALL "--math standard --method %s --dry-run --json out/dry.json", methods[i]);
@@ -415,7 +370,6 @@ static void test_dry_run(void **state)
  * once. */
 static void test_dry_run_on_several(void **state)
 {
-    (void)state;
     cli("RUSTICL_ENABLE=llvmpipe map ion.pqr -o out/a.raw --dims 20,9,5 --spacing 0.75 --method msm --device all "
         "--dry-run --json out/dry.json");
     cli_expect(0, "dry run: nothing is computed", NULL);
@@ -438,7 +392,6 @@ static void test_dry_run_on_several(void **state)
  * gigabytes. */
 static void test_dry_run_of_a_transform(void **state)
 {
-    (void)state;
     const cli_result *r =
         cli("map ion.pqr -o out/a.raw --method msm --solver fourier --window bspline6 --dims 1300,1300,1300 "
             "--spacing 0.5 --device 0 --dry-run");
@@ -451,7 +404,6 @@ static void test_dry_run_of_a_transform(void **state)
 /* What is too large says so as a run would, and has its figures all the same. */
 static void test_dry_run_of_too_much(void **state)
 {
-    (void)state;
     cli("map ion.pqr -o out/a.dx --method msm --dims 100000,100000,100000 --spacing 0.01 --device 0 --dry-run "
         "--json out/dry.json");
     cli_expect(4, "the map 3.6 PiB", "not enough memory: the job would take 3");
@@ -472,7 +424,6 @@ static void test_dry_run_of_too_much(void **state)
  * however many of them had a part. */
 static void test_full_disk(void **state)
 {
-    (void)state;
     static const char *const devices[] = {"--device 0", "--device all"};
     static const char said[] = "leyden: out/a.raw: File too large\n";
     const struct rlimit little = {4 << 20, RLIM_INFINITY}, much = {RLIM_INFINITY, RLIM_INFINITY};

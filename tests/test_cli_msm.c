@@ -2,11 +2,7 @@
  * leave out a step. */
 #include "cli_support.h"
 
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define MAP "map ion.pqr -o out/a.dx "
@@ -25,7 +21,6 @@ static const char *molecule(void)
 
 static void test_help(void **state)
 {
-    (void)state;
     static const char *const said[] = {"With --method msm",
                                        "--mesh-spacing A",
                                        "--window NAME",
@@ -41,14 +36,12 @@ static void test_help(void **state)
                                        "2e-3",
                                        "docs/long-range.md",
                                        NULL};
-    cli("help map");
-    cli_expect(0, "--method METHOD", NULL);
+    cli_run(0, "--method METHOD", NULL, "help map all");
     cli_expect_all(said);
 }
 
 static void test_what_is_refused(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {MAP "--window nodal3", 1, "--window needs --method msm"},
         {MAP "--preset papers", 1, "--preset needs --method msm"},
@@ -62,11 +55,11 @@ static void test_what_is_refused(void **state)
         {MSM "--mesh-spacing nan", 1, "--mesh-spacing takes a number (A), not 'nan'"},
         {MSM "--mesh-spacing 13", 1, "mesh spacing 13 A, must be above 0 and at most the cutoff, 12 A"},
         {MSM "--mesh-spacing 0.5", 1, "a cutoff of 12 A is 24 mesh spacings of 0.5 A"},
-        {MSM "--window bspline6", 1, "makes up for: take --solver fourier, or --window nodal7"},
+        {MSM "--window bspline6", 1, "makes up for: take that solver, or the window nodal7"},
         {MSM "--window cubic", 1, "--window: unknown value 'cubic'"},
         {MSM "--splitting taylor9", 1, "--splitting: unknown value 'taylor9'"},
         {MSM "--preset paper", 1, "--preset: unknown value 'paper'"},
-        {MSM "--solver fourier --levels 2", 1, "not 2: leave --levels out, or take --solver multilevel"},
+        {MSM "--solver fourier --levels 2", 1, "not 2: leave the levels out, or take the multilevel solver"},
         {MSM "--fft vkfft", 1, "--fft is for --solver fourier and mixed"},
         {MSM "--solver auto --window nodal5 --fft vkfft", 1, "fourier and mixed, or auto with a B-spline"},
         {MSM "--solver mixed --window bspline6", 1, "mesh: the mixed solver takes nodal windows"},
@@ -77,28 +70,21 @@ static void test_what_is_refused(void **state)
         {MSM "--levels 1 --mesh-spacing 1 --spacing 2 --padding 20", 1, "1 level is too few"},
         {MSM "--levels 1 --mesh-spacing 1 --spacing 2 --padding 20", 1, "take more levels, or 0: as many as pay"},
         {MSM "--cutoff 1 --mesh-spacing 0.1 --solver fourier --window bspline4 --dims 3,3,3 --spacing 600", 2,
-         "more than a kernel can number: take a wider --mesh-spacing"},
+         "more than a kernel can number: take a wider mesh spacing"},
         {MSM "--cutoff 0.5 --mesh-spacing 0.05 --dims 3,3,3 --spacing 25", 2,
-         "more than a kernel can number: take a wider --mesh-spacing"},
+         "more than a kernel can number: take a wider mesh spacing"},
         {MSM "--periodic x --cell 10,10,10 --kappa 1e-6", 2,
          "take at least 4e-06 / A, or 0 for charges whose sum is 0"},
-        {MSM "--periodic xyz --cell 0.1,0.1,0.1", 2, "take several cells for one, or a shorter --cutoff"},
-        {MSM "--dims 3,3,3 --origin 9e8,0,0", 2, "along axis 1, which are too many: take a wider --mesh-spacing"},
+        {MSM "--periodic xyz --cell 0.1,0.1,0.1", 2, "take several cells for one, or a shorter cutoff"},
+        {MSM "--dims 3,3,3 --origin 9e8,0,0", 2, "along axis 1, which are too many: take a wider mesh spacing"},
     };
     CLI_CHECK_FAILURES(cases);
 }
 
 /* ---- What is said ---------------------------------------------------------------------------- */
 
-static void assert_has(const char *text, const char *what)
-{
-    if (strstr(text, what) == NULL)
-        fail_msg("no '%s' in: %.3000s", what, text);
-}
-
 static void test_header_and_report(void **state)
 {
-    (void)state;
     static const char *const notes[] = {
         "\"splitting\": \"taylor2\"", "\"window\": \"nodal3\"", "\"solver\": \"multilevel\"", "\"cutoff_A\": 12",
         "\"lattice_spacing_A\": 2",   "\"lattices\": \"",       "\"expected_error\": ",       "\"spread_s\": ",
@@ -123,7 +109,6 @@ static void test_header_and_report(void **state)
 /* Half-way between opposite charges all that is right is 0, of which no error is a share. */
 static void test_errors_of_nothing(void **state)
 {
-    (void)state;
     cli_write_text("pair.pqr", "ATOM 1 X RES 1 0.1 0.2 3.0 1 1\nATOM 2 X RES 2 0.1 0.2 4.4 -1 1\n");
     cli("map pair.pqr -o a.dx --method msm --origin=-4,-4,3.7 --dims 9,9,1 --spacing 1");
     cli_expect(0, "relative RMS of nothing (all right values are as good as 0), absolute RMS ", NULL);
@@ -135,7 +120,6 @@ static void test_errors_of_nothing(void **state)
 /* What is given beside a preset counts more than the preset. */
 static void test_preset_and_options(void **state)
 {
-    (void)state;
     cli_write_molecule("few.pqr", 40, 12, 3);
     cli("map few.pqr -o a.dx --method msm --spacing 2 --preset papers --window nodal5 --cutoff 9 --levels 2");
     cli_expect(0, "taylor2, nodal5, solver multilevel, cutoff 9 A, nodes 2 A apart; meshes: ", NULL);
@@ -146,7 +130,6 @@ static void test_preset_and_options(void **state)
 /* Steps that there are not are not there in the text either; and a message names a device once. */
 static void test_what_is_said_of_little(void **state)
 {
-    (void)state;
     cli_write_molecule("few.pqr", 40, 12, 3);
     const cli_result *r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --levels 1 --mesh-spacing 3");
     cli_expect(0, ", top level ", NULL);
@@ -163,10 +146,8 @@ static void test_what_is_said_of_little(void **state)
 /* The map is that of direct summation. */
 static void test_against_direct_summation(void **state)
 {
-    (void)state;
     const char *file = molecule();
-    cli("map %s -o dcs.dx --dims 41,37,33 --spacing 1.25", file);
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map %s -o dcs.dx --dims 41,37,33 --spacing 1.25", file);
     ley_map *direct = cli_read_map("dcs.dx");
     static const struct {
         const char *options;
@@ -186,10 +167,8 @@ static void test_against_direct_summation(void **state)
 
 static void test_transforms(void **state)
 {
-    (void)state;
     const char *file = molecule();
-    cli("map %s -o dcs.dx --dims 41,37,33 --spacing 1.25", file);
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map %s -o dcs.dx --dims 41,37,33 --spacing 1.25", file);
     cli("map %s -o msm.dx --method msm --dims 41,37,33 --spacing 1.25 --solver fourier --window bspline6 --splitting "
         "pswf "
         "--json a.json",
@@ -209,12 +188,9 @@ static void test_transforms(void **state)
 /* A plan that is written gives the same bytes when it is read. */
 static void test_plans(void **state)
 {
-    (void)state;
     cli_write_molecule("many.pqr", 900, 25, 7);
-    cli("map many.pqr -o a.dx --method msm --spacing 1.5 --json a.json");
-    cli_expect(0, NULL, NULL);
-    cli("map many.pqr -o b.dx --method msm --spacing 1.5 --plan a.json");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map many.pqr -o a.dx --method msm --spacing 1.5 --json a.json");
+    cli_run(0, NULL, NULL, "map many.pqr -o b.dx --method msm --spacing 1.5 --plan a.json");
     ley_map *a = cli_read_map("a.dx"), *b = cli_read_map("b.dx");
     assert_memory_equal(ley_map_read_values(a), ley_map_read_values(b),
                         (size_t)ley_grid_points(ley_map_grid(a)) * sizeof(float));
@@ -255,7 +231,6 @@ static void check_steps_left_out(const char *shim, const char *choice, int launc
 
 static void test_a_step_left_out(void **state)
 {
-    (void)state;
     char shim[512];
     const ssize_t length = readlink("/proc/self/exe", shim, sizeof shim - 64);
     assert_true(length > 0);
@@ -273,53 +248,23 @@ static void test_a_step_left_out(void **state)
  * say what is done in its place. */
 static void test_little_memory(void **state)
 {
-    (void)state;
     static const char line[] = "map few.pqr -o a.raw --method msm --solver auto --window bspline4 --cutoff 6 "
                                "--mesh-spacing 0.65 --spacing 4 --dims 41,41,41 --device pocl --dry-run";
     setenv("POCL_MEMORY_LIMIT", "1", 1);
     const bool is_heeded = strstr(cli("devices")->out, " 1.0 GiB ") != NULL;
     if (is_heeded) {
-        cli(line);
-        cli_expect(0, "solver mixed; otherwise no device has room for a transform of ", NULL);
+        cli_run(0, "solver mixed; otherwise no device has room for a transform of ", NULL, line);
         cli_expect(0, "1 level by lattice cutoff, then transforms of ", NULL);
     }
     unsetenv("POCL_MEMORY_LIMIT");
     if (!is_heeded)
         skip();
-    cli(line);
-    cli_expect(0, "solver fourier; ", NULL);
-}
-
-/* While atoms are put into bins, kernels are built, meshes are summed, slabs go to the file: no
- * half of one is left. Cards would be done before. */
-static void test_interrupted(void **state)
-{
-    static const char *const solvers[] = {"multilevel", "mixed", "fourier --window bspline6 --splitting pswf"};
-    static const double work_s[] = {0.05, 0.6, 2};
-    (void)state;
-    cli("generate waterbox --atoms 300000 --disorder 0.3 -o water.atoms --quiet");
-    cli_expect(0, NULL, NULL);
-    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++)
-        for (size_t k = 0; k < sizeof work_s / sizeof *work_s; k++) {
-            if (support_is_quick() && (i + k) % 3 != 0)
-                continue;
-            const pid_t child = cli_start("map water.atoms -o out/a.raw --spacing 0.4 --method msm --cutoff 10 "
-                                          "--mesh-spacing 0.9 --solver %s --device pocl --json out/a.json --quiet",
-                                          solvers[i]);
-            const double before_s = cli_wait_for_work(child, work_s[k]);
-            kill(child, k % 2 == 0 ? SIGINT : SIGTERM);
-            const cli_result *r = cli_wait(child);
-            cli_expect(k % 2 == 0 ? 130 : 143, "", NULL);
-            assert_true(r->cpu_s < before_s + 5); /* compilers in the background are waited for by nobody */
-            unlink(cli_path("out/a.json"));       /* that of a signal before the work is not there */
-            cli_assert_nothing_left();
-        }
+    cli_run(0, "solver fourier; ", NULL, line);
 }
 
 /* Words of the release before. */
 static void test_former_words(void **state)
 {
-    (void)state;
     static const char job[] = "map molecule.pqr --method msm --dims 9,9,9 --spacing 1 --cutoff 6 --dry-run -o a.dx";
     cli_write_molecule("molecule.pqr", 30, 10, 3);
     cli("%s --lattice-spacing 2 --solver direct", job);
@@ -329,8 +274,7 @@ static void test_former_words(void **state)
     cli_expect(0, NULL, "--solver fft is called fourier now");
     cli("%s --mesh-spacing 2 --solver multilevel", job);
     cli_expect(0, NULL, "");
-    cli("%s --lattice-spacing 2 --mesh-spacing 2", job);
-    cli_expect(1, NULL, "--mesh-spacing is given twice");
+    cli_run(1, NULL, "--mesh-spacing is given twice", "%s --lattice-spacing 2 --mesh-spacing 2", job);
 }
 
 int main(void)
@@ -347,7 +291,6 @@ int main(void)
         cmocka_unit_test(test_transforms),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_little_memory),
-        cmocka_unit_test_setup(test_interrupted, cli_empty),
         cmocka_unit_test(test_a_step_left_out),
     };
     return cmocka_run_group_tests(tests, cli_prepare, NULL);

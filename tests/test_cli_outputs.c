@@ -5,16 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define APBS "TMPDIR=" CLI_TEMPORARY " PATH=%s:/usr/bin:/bin apbs "
 #define SOLVED "--dims 20,9,5 --spacing 0.75 --device 0"
-#define FACES "--dime 9,8,7 --glen 30,28,33 --bcfl sdh"
+#define FACES "--dims 9,8,7 --glen 30,28,33 --bcfl sdh"
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 enum { SIGNALS = sizeof signals / sizeof *signals, PATIENCE_MS = 300000 };
@@ -66,10 +63,8 @@ static void write_links(void)
 
 static void test_two_outputs_in_one_file(void **state)
 {
-    (void)state;
     write_links();
-    cli("map ion.pqr -o out/a.dx " SOLVED);
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map ion.pqr -o out/a.dx " SOLVED);
     assert_int_equal(rename(cli_path("out/a.dx"), cli_path("map.dx")), 0);
     cli("convert ion.pqr -o out/ion.atoms");
     assert_int_equal(rename(cli_path("out/ion.atoms"), cli_path("ion.atoms")), 0);
@@ -104,8 +99,7 @@ static void test_two_outputs_in_one_file(void **state)
          "is the file of the boundary"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cli("%s", cases[i].line);
-        cli_expect(cases[i].code, NULL, cases[i].says);
+        cli_run(cases[i].code, NULL, cases[i].says, "%s", cases[i].line);
         cli_assert_nothing_left();
     }
     cli("boundary ion.pqr -o out/a.csv --json - " FACES " >%s",
@@ -116,14 +110,11 @@ static void test_two_outputs_in_one_file(void **state)
 /* A link that leads nowhere yet: the file that it names appears, the link stays. */
 static void test_a_link_to_a_new_file(void **state)
 {
-    (void)state;
     struct stat known;
     write_links();
-    cli("generate waterbox --atoms 30 -o later.json");
-    cli_expect(1, NULL, "must end in");
+    cli_run(1, NULL, "must end in", "generate waterbox --atoms 30 -o later.json");
     assert_int_equal(symlink("../tmp/b.pqr", cli_path("out/link.pqr")), 0);
-    cli("generate waterbox --atoms 30 -o out/link.pqr");
-    cli_expect(0, "written: out/link.pqr, 2.", NULL);
+    cli_run(0, "written: out/link.pqr, 2.", NULL, "generate waterbox --atoms 30 -o out/link.pqr");
     assert_int_equal(lstat(cli_path("out/link.pqr"), &known), 0);
     assert_true(S_ISLNK(known.st_mode));
     assert_int_equal(lstat(cli_path("tmp/b.pqr"), &known), 0);
@@ -151,7 +142,6 @@ static void wait_for_output(void)
 /* While a file is under way, any signal, once or twice, leaves nothing. */
 static void test_signals_while_writing(void **state)
 {
-    (void)state;
     static const char *const names[] = {"a.pqr", "a.atoms", "a.pqr.gz"};
     for (size_t i = 0; i < SIGNALS; i++)
         for (int times = 1; times <= 2; times++) {
@@ -168,7 +158,6 @@ static void test_signals_while_writing(void **state)
 /* The pictures' files are written as all others are. */
 static void test_a_signal_while_drawing(void **state)
 {
-    (void)state;
     cli("map ion.pqr -o out/a.dx --dims 90,90,1 --device 0");
     assert_int_equal(rename(cli_path("out/a.dx"), cli_path("plane.dx")), 0);
     for (size_t i = 0; i < (support_is_quick() ? 1 : SIGNALS); i++) {
@@ -184,14 +173,12 @@ static void test_a_signal_while_drawing(void **state)
 /* What was killed goes with the next run that writes the same file. */
 static void test_a_killed_run_is_cleared_up(void **state)
 {
-    (void)state;
     pid_t child = cli_start("generate waterbox --atoms 100000000 -o out/a.pqr");
     wait_for_output();
     kill(child, SIGKILL);
     assert_int_equal(cli_wait(child)->code, -SIGKILL);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
-    cli("generate waterbox --atoms 30 -o out/a.pqr");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "generate waterbox --atoms 30 -o out/a.pqr");
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
     assert_int_equal(access(cli_path("out/a.pqr"), F_OK), 0);
 }
@@ -231,10 +218,9 @@ static void write_points(const char *name)
  * left, and no folder. */
 static void test_signals_at_random_moments(void **state)
 {
-    (void)state;
     static const char *const lines[] = {
         "map ion.pqr -o out/a.dx --dims 90,90,60 --device 0 --json out/a.json",
-        "boundary ion.pqr -o out/a.dx --dime 129,129,65 --glen 60,60,60 --json out/a.json",
+        "boundary ion.pqr -o out/a.dx --dims 129,129,65 --glen 60,60,60 --json out/a.json",
         "map ion.pqr -o out/a.dx --dims 60,50,40 --field --device 0 --json out/a.json",
         "map ion.pqr -o out/a.csv --points many.txt --field --method msm --device 0 --json out/a.json",
         "map ion.pqr -o out/a.raw --dims 60,50,40 --method msm --device 0 --json out/a.json",
@@ -276,7 +262,6 @@ static void test_signals_at_random_moments(void **state)
  * one lets the command end as always. */
 static void test_drivers_that_take_signals(void **state)
 {
-    (void)state;
     for (int times = 1; times <= 2; times++) {
         unlink(cli_path("struck"));
         pid_t child = cli_start("%smap ion.pqr -o out/a.dx --dims 1000,1000,400 --device 0",
@@ -316,7 +301,6 @@ static void assert_gone(void)
 /* Whoever starts us may ignore the end of children: the exit code is that of APBS all the same. */
 static void test_children_ignored(void **state)
 {
-    (void)state;
     signal(SIGCHLD, SIG_IGN);
     pid_t child = cli_start(APBS "run.in --force --json out/a.json", "waits");
     signal(SIGCHLD, SIG_DFL);
@@ -330,7 +314,6 @@ static void test_children_ignored(void **state)
 /* Once or, as `timeout` does, twice; APBS ends, with all that it started, and the folder goes. */
 static void test_signals_reach_apbs(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SIGNALS; i++)
         for (int times = 1; times <= 2; times++) {
             begin(NULL);
@@ -350,7 +333,6 @@ static void test_signals_reach_apbs(void **state)
 /* One that does not hear signals is killed. */
 static void test_apbs_that_does_not_end(void **state)
 {
-    (void)state;
     pid_t child = cli_start(APBS "run.in --force", "deaf");
     wait_for_file("started");
     kill(child, SIGTERM);
@@ -363,7 +345,6 @@ static void test_apbs_that_does_not_end(void **state)
 /* We are killed: APBS ends, too; our folder goes with the next run. */
 static void test_killed_beside_apbs(void **state)
 {
-    (void)state;
     pid_t child = cli_start(APBS "run.in --force", "deaf");
     wait_for_file("started");
     kill(child, SIGKILL);
@@ -374,8 +355,7 @@ static void test_killed_beside_apbs(void **state)
                      0); /* of that name, with a file that is not ours */
     cli_write_text("tmp/leyden-0123456789abcdef/notes", "mine");
     cli_write_text("go", "");
-    cli(APBS "run.in --force", "waits");
-    cli_expect(7, NULL, NULL);
+    cli_run(7, NULL, NULL, APBS "run.in --force", "waits");
     assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 1);
     assert_int_equal(remove(cli_path("tmp/leyden-0123456789abcdef/notes")), 0);
 }
@@ -383,7 +363,6 @@ static void test_killed_beside_apbs(void **state)
 /* While nobody has written a byte of the atoms yet. */
 static void test_devices_open_beside_reading(void **state)
 {
-    (void)state;
     static const char atoms[] = "ATOM 1 N LYS 1 3.287 10.092 10.329 1 1.5\n";
     assert_int_equal(mkfifo(cli_path("pipe.pqr"), 0600), 0);
     const pid_t child = cli_start("map pipe.pqr -o out/a.dx --dims 20,9,5 --device 0 -v");
@@ -408,7 +387,6 @@ static void test_devices_open_beside_reading(void **state)
 /* Its reader goes away: APBS ends by SIGPIPE, and that is the exit code. */
 static void test_nobody_reads_apbs(void **state)
 {
-    (void)state;
     remove(cli_path("pipe"));
     assert_int_equal(mkfifo(cli_path("pipe"), 0600), 0);
     const int reader = open(cli_path("pipe"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -423,7 +401,6 @@ static void test_nobody_reads_apbs(void **state)
 /* Where the folder cannot be made, this is said before anything is computed. */
 static void test_the_folder_comes_first(void **state)
 {
-    (void)state;
     cli("TMPDIR=/nonexistent PATH=waits:/usr/bin:/bin apbs run.in --force");
     cli_expect(2, NULL, "a temporary folder in /nonexistent (TMPDIR): No such file or directory");
     const cli_result *r = cli("LEYDEN_KERNEL_DIR=/nonexistent PATH=waits:/usr/bin:/bin apbs run.in --device 0 --force "
@@ -437,22 +414,10 @@ static void test_the_folder_comes_first(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-    const struct CMUnitTest tests[] = {
-        TEST(test_two_outputs_in_one_file),
-        TEST(test_a_link_to_a_new_file),
-        TEST(test_devices_open_beside_reading),
-        TEST(test_signals_while_writing),
-        TEST(test_a_signal_while_drawing),
-        TEST(test_a_killed_run_is_cleared_up),
-        TEST(test_signals_at_random_moments),
-        TEST(test_drivers_that_take_signals),
-        TEST(test_children_ignored),
-        TEST(test_signals_reach_apbs),
-        TEST(test_apbs_that_does_not_end),
-        TEST(test_killed_beside_apbs),
-        TEST(test_nobody_reads_apbs),
-        TEST(test_the_folder_comes_first),
-    };
-    return cmocka_run_group_tests(tests, prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.each = begin, .begin = prepare), test_two_outputs_in_one_file,
+                     test_a_link_to_a_new_file, test_devices_open_beside_reading, test_signals_while_writing,
+                     test_a_signal_while_drawing, test_a_killed_run_is_cleared_up, test_signals_at_random_moments,
+                     test_drivers_that_take_signals, test_children_ignored, test_signals_reach_apbs,
+                     test_apbs_that_does_not_end, test_killed_beside_apbs, test_nobody_reads_apbs,
+                     test_the_folder_comes_first);
 }

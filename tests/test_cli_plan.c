@@ -5,9 +5,6 @@
 #include "costs.h"
 #include "methods/cutoff/step_costs.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define CUTOFF "map many.pqr --method cutoff --cutoff 6 --spacing 0.8 --padding 3 "
@@ -44,17 +41,13 @@ static void expect_in(const char *name, const char *text)
 
 static void test_other_rates_make_another_plan_and_the_same_plan_the_same_bytes(void **state)
 {
-    (void)state;
     plant_rows(1e-9, 1e-10);
-    cli(CUTOFF "-o out/first.dx --json first.json");
-    cli_expect(0, "rows on the host", NULL);
+    cli_run(0, "rows on the host", NULL, CUTOFF "-o out/first.dx --json first.json");
     expect_in("first.json", "\"transposition\": \"host\",\n    \"devices\"");
     plant_rows(1e-10, 1e-9);
-    cli(CUTOFF "-o out/other.dx --json other.json");
-    cli_expect(0, "rows on the device", NULL);
+    cli_run(0, "rows on the device", NULL, CUTOFF "-o out/other.dx --json other.json");
     expect_in("other.json", "\"transposition\": \"device\",\n    \"devices\"");
-    cli(CUTOFF "-o out/again.dx --json again.json --plan first.json");
-    cli_expect(0, "rows on the host", NULL);
+    cli_run(0, "rows on the host", NULL, CUTOFF "-o out/again.dx --json again.json --plan first.json");
     expect_in("again.json", "\"plan\": \"first.json\"");
     cli_assert_same_files("out/first.dx", "out/again.dx");
 }
@@ -62,13 +55,11 @@ static void test_other_rates_make_another_plan_and_the_same_plan_the_same_bytes(
 /* A boundary in doubles: how many parts are added up depends on the slabs. */
 static void test_boundaries_keep_their_bytes(void **state)
 {
-    (void)state;
-#define FACES "boundary many.pqr --dime 33,33,33 --glen 60,60,60 --sum double --ion 0.15,1,2 --ion 0.15,-1,2 "
+#define FACES "boundary many.pqr --dims 33,33,33 --glen 60,60,60 --sum double --ion 0.15,1,2 --ion 0.15,-1,2 "
     const char *const thin =
         "{\"method\": \"mdh\", \"sum\": \"double\", \"devices\": [{\"device\": \"%s\", \"slab\": 7}]}";
     char *report, *name, plan[1024];
-    cli(FACES "-o out/first.raw --json first.json");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, FACES "-o out/first.raw --json first.json");
     report = cli_read("first.json", NULL);
     name = strstr(report, "\"device\": \""); /* the plan has names, slabs have numbers */
     assert_non_null(name);
@@ -77,14 +68,11 @@ static void test_boundaries_keep_their_bytes(void **state)
     snprintf(plan, sizeof plan, thin, name);
     cli_write_text("thin.json", plan);
     free(report);
-    cli(FACES "-o out/thin.raw --json thin-report.json --plan thin.json");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, FACES "-o out/thin.raw --json thin-report.json --plan thin.json");
     expect_in("thin-report.json", "\"slab\": 7");
-    cli(FACES "-o out/thin-again.raw --plan thin-report.json");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, FACES "-o out/thin-again.raw --plan thin-report.json");
     cli_assert_same_files("out/thin.raw", "out/thin-again.raw");
-    cli(FACES "-o out/again.raw --plan first.json");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, FACES "-o out/again.raw --plan first.json");
     cli_assert_same_files("out/first.raw", "out/again.raw");
 }
 
@@ -121,20 +109,18 @@ static const struct {
 /* Given options are the user's: a plan that says otherwise is refused by the option's name. */
 static void test_options_against_plans(void **state)
 {
-    (void)state;
     static const struct {
         const char *options, *says;
     } cases[] = {
         {"--sum float", "plan.json: plan: it is for sum double, and float is asked for"},
         {"--sum compensated", "it is for sum double, and compensated is asked for"},
         {"--math native", "plan.json: plan: it is for math standard, and native is asked for"},
-        {"--slab-planes 8", "slab of opencl: a: 2, and at most 1 are asked for (slab-planes or slab-rows 8)"},
+        {"--slab 8", "slab of opencl: a: 2, and at most 1 are asked for (slab 8)"},
     };
     cli_write_text("plan.json", "{\"method\": \"cutoff\", \"math\": \"standard\", \"sum\": \"double\", \"devices\": "
                                 "[{\"device\": \"opencl: a\", \"slab\": 2}]}");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cli(CUTOFF "-o out/no.dx --plan plan.json %s", cases[i].options);
-        cli_expect(1, NULL, cases[i].says);
+        cli_run(1, NULL, cases[i].says, CUTOFF "-o out/no.dx --plan plan.json %s", cases[i].options);
     }
     cli_assert_nothing_left();
 }
@@ -142,12 +128,9 @@ static void test_options_against_plans(void **state)
 /* Arithmetic that nobody asks for is the plan's, also in the header. */
 static void test_the_plans_arithmetic(void **state)
 {
-    (void)state;
 #define SMALL_MAP "map many.pqr --spacing 2.5 "
-    cli(SMALL_MAP "-o out/first.dx --json first.json --math standard --sum compensated");
-    cli_expect(0, NULL, NULL);
-    cli(SMALL_MAP "-o out/again.dx --json again.json --plan first.json");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, SMALL_MAP "-o out/first.dx --json first.json --math standard --sum compensated");
+    cli_run(0, NULL, NULL, SMALL_MAP "-o out/again.dx --json again.json --plan first.json");
     expect_in("again.json", "\"math\": \"standard\",\n    \"sum\": \"compensated\",");
     cli_assert_same_files("out/first.dx", "out/again.dx");
 }
@@ -155,13 +138,11 @@ static void test_the_plans_arithmetic(void **state)
 /* Devices that a plan does not name say so, where there are others than that one. */
 static void test_devices_without_a_part(void **state)
 {
-    (void)state;
     char before[64];
     const char *own = getenv("POCL_DEVICES");
     snprintf(before, sizeof before, "%s", own != NULL ? own : "");
     setenv("POCL_DEVICES", "pthread basic", 1);
-    cli(SMALL_MAP "-o out/one.dx --device 0 --json one.json");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, SMALL_MAP "-o out/one.dx --device 0 --json one.json");
     const cli_result *r = cli(SMALL_MAP "-o out/all.dx --device all --plan one.json");
     if (own != NULL)
         setenv("POCL_DEVICES", before, 1);
@@ -176,14 +157,11 @@ static void test_devices_without_a_part(void **state)
 /* Neither a pipe without a writer nor a list without an end holds the command up. */
 static void test_plans_that_would_not_end(void **state)
 {
-    (void)state;
     char *text = malloc(2000000), *at = text;
     assert_int_equal(mkfifo(cli_path("pipe"), 0600), 0);
-    cli(SMALL_MAP "-o out/no.dx --plan pipe");
-    cli_expect(2, NULL, "pipe: no regular file, as a plan must be");
+    cli_run(2, NULL, "pipe: no regular file, as a plan must be", SMALL_MAP "-o out/no.dx --plan pipe");
     assert_non_null(freopen("/dev/null", "r", stdin)); /* the command inherits it */
-    cli(SMALL_MAP "-o out/no.dx --plan /dev/stdin");
-    cli_expect(2, NULL, "/dev/stdin:1: it is no plan: ");
+    cli_run(2, NULL, "/dev/stdin:1: it is no plan: ", SMALL_MAP "-o out/no.dx --plan /dev/stdin");
     for (int many = 256; many <= 20000; many += 20000 - 256) {
         at = text + sprintf(text, "{\"method\": \"dcs\", \"devices\": [");
         for (int i = 0; i < many; i++)
@@ -201,18 +179,14 @@ static void test_plans_that_would_not_end(void **state)
 
 static void test_what_is_no_plan(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof wrong_plans / sizeof *wrong_plans; i++) {
         const bool is_last = i + 1 == sizeof wrong_plans / sizeof *wrong_plans;
         const bool is_librarys = strstr(wrong_plans[i].says, "json: plan: ") != NULL;
         cli_write_text("plan.json", wrong_plans[i].text);
-        cli(CUTOFF "-o out/no.dx --plan plan.json");
-        cli_expect(is_last ? 3 : is_librarys ? 1 : 2, NULL, wrong_plans[i].says);
+        cli_run(is_last ? 3 : is_librarys ? 1 : 2, NULL, wrong_plans[i].says, CUTOFF "-o out/no.dx --plan plan.json");
     }
-    cli(CUTOFF "-o out/no.dx --plan nowhere.json");
-    cli_expect(2, NULL, "nowhere.json: No such file");
-    cli(CUTOFF "-o out/no.dx --plan .");
-    cli_expect(2, NULL, "leyden: ");
+    cli_run(2, NULL, "nowhere.json: No such file", CUTOFF "-o out/no.dx --plan nowhere.json");
+    cli_run(2, NULL, "leyden: ", CUTOFF "-o out/no.dx --plan .");
     cli_write_text("plan.json", "{\"method\": \"cutoff\", \"transposition\": \"host\"}");
     cli(CUTOFF "-o out/no.dx --plan plan.json --transposition device");
     cli_expect(1, NULL, "plan.json: plan: transposition is to be the host's, and the options say otherwise");
@@ -227,7 +201,6 @@ static void test_what_is_no_plan(void **state)
  * be. */
 static void test_phases_are_in_the_report(void **state)
 {
-    (void)state;
     plant_rows(1e-8, 1e-8);
     cli("map many.pqr --method cutoff --cutoff 6 --spacing 0.25 --padding 3 -o out/a.dx --json a.json --verify 0 "
         "--verbose");
@@ -245,22 +218,18 @@ static void test_phases_are_in_the_report(void **state)
     free(report);
     plant_rows(1e-10, 1e-9);
     assert_null(strstr(cli("map many.pqr --spacing 2 -o out/b.dx --json b.json")->out, "phases: "));
-    cli("map many.pqr --spacing 2 -o out/b.dx --json b.json --verbose");
-    cli_expect(0, "phases: kernels predicted ", NULL);
+    cli_run(0, "phases: kernels predicted ", NULL, "map many.pqr --spacing 2 -o out/b.dx --json b.json --verbose");
     expect_in("b.json", "\"launch_atoms\": ");
-    cli("boundary many.pqr --dime 9,9,9 --glen 60,60,60 --bcfl sdh -o out/c.raw --json c.json");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "boundary many.pqr --dims 9,9,9 --glen 60,60,60 --bcfl sdh -o out/c.raw --json c.json");
     expect_in("c.json", "\"plan\": null");
 }
 
 /* An entry that nobody can have measured is as none. */
 static void test_a_damaged_entry_is_measured_anew(void **state)
 {
-    (void)state;
     double s[COSTS_MOST];
     plant_rows(-1, 1e9);
-    cli(CUTOFF "-o out/d.dx");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, CUTOFF "-o out/d.dx");
     costs_plant(&row_costs, NULL, NULL);
     assert_true(costs_known(&row_costs, NULL, s));
     for (size_t i = 0; i < row_costs.count; i++)
@@ -269,16 +238,9 @@ static void test_a_damaged_entry_is_measured_anew(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_other_rates_make_another_plan_and_the_same_plan_the_same_bytes, cli_empty),
-        cmocka_unit_test_setup(test_boundaries_keep_their_bytes, cli_empty),
-        cmocka_unit_test_setup(test_what_is_no_plan, cli_empty),
-        cmocka_unit_test_setup(test_options_against_plans, cli_empty),
-        cmocka_unit_test_setup(test_the_plans_arithmetic, cli_empty),
-        cmocka_unit_test_setup(test_devices_without_a_part, cli_empty),
-        cmocka_unit_test_setup(test_plans_that_would_not_end, cli_empty),
-        cmocka_unit_test_setup(test_phases_are_in_the_report, cli_empty),
-        cmocka_unit_test_setup(test_a_damaged_entry_is_measured_anew, cli_empty),
-    };
-    return cmocka_run_group_tests_name("--plan", tests, prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "--plan", .each = cli_empty, .begin = prepare),
+                     test_other_rates_make_another_plan_and_the_same_plan_the_same_bytes,
+                     test_boundaries_keep_their_bytes, test_what_is_no_plan, test_options_against_plans,
+                     test_the_plans_arithmetic, test_devices_without_a_part, test_plans_that_would_not_end,
+                     test_phases_are_in_the_report, test_a_damaged_entry_is_measured_anew);
 }

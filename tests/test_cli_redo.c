@@ -2,11 +2,6 @@
  * of a command whose first plans are far too loose (loose_plans/). */
 #include "cli_support.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define TOLERANCE 1e-4
 #define CELL "--periodic xyz --cell 20,20,20 --method msm "
 #define ON_DEVICES "--math standard " /* which the host has not */
@@ -78,7 +73,6 @@ static const cli_result *loose(const char *line)
 
 static void test_map(void **state)
 {
-    (void)state;
     loose("map m0.pqr -o out/a.dx --json a.json " SPACE LATTICE);
     cli_expect(0, "computed again by a stricter plan: relative RMS before ", NULL);
     expect_redone("a.json", 1);
@@ -87,7 +81,6 @@ static void test_map(void **state)
 
 static void test_streamed_map(void **state)
 {
-    (void)state;
     loose("map m0.pqr -o out/a.raw --json a.json " SPACE LATTICE);
     cli_expect(0, "computed again by a stricter plan: relative RMS before ", NULL);
     expect_redone("a.json", 1);
@@ -99,7 +92,6 @@ static void test_streamed_map(void **state)
 
 static void test_points(void **state)
 {
-    (void)state;
     loose("map m0.pqr -o out/a.csv --points some.csv --json a.json " SPACE);
     cli_expect(0, "computed again by a stricter plan: relative RMS before ", NULL);
     expect_redone("a.json", 1);
@@ -108,7 +100,6 @@ static void test_points(void **state)
 
 static void test_batch(void **state)
 {
-    (void)state;
     loose("map m0.pqr m1.pqr -o out/{}.dx --json a.json " SPACE LATTICE);
     cli_expect(0, "molecules: 2 of 2 written", NULL);
     expect_redone("a.json", 2);
@@ -119,7 +110,6 @@ static void test_batch(void **state)
  * is there, and the exit code says what is wrong with it. */
 static void test_what_nothing_reaches(void **state)
 {
-    (void)state;
     loose("map m0.pqr -o out/a.dx --json a.json " CELL ON_DEVICES
           "--tol 1e-6 --window nodal3 --solver multilevel " LATTICE);
     cli_expect(5, "written: out/a.dx", "and --tol is 1e-06");
@@ -134,7 +124,6 @@ static void test_what_nothing_reaches(void **state)
 /* The host is asked at once where it takes less than what was tried. */
 static void test_by_host(void **state)
 {
-    (void)state;
     loose("map m0.pqr -o out/a.raw --json a.json " CELL "--tol 1e-6 --verify 100 " LATTICE);
     cli_expect(0, "computed by: the host, Ewald's summation in double precision, which reaches the tolerance", NULL);
     char *report = cli_read("a.json", NULL);
@@ -144,20 +133,12 @@ static void test_by_host(void **state)
     assert_non_null(strstr(report, "\"devices\": []"));
     assert_non_null(strstr(report, "\"computed_by\": \"host\""));
     free(report);
-    cli("map m0.pqr -o right.raw " CELL "--tol 1e-6 --device host " LATTICE);
-    cli_expect(0, "written: right.raw", NULL);
+    cli_run(0, "written: right.raw", NULL, "map m0.pqr -o right.raw " CELL "--tol 1e-6 --device host " LATTICE);
     assert_true(difference("out/a.raw", "right.raw") == 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_map, cli_empty),
-        cmocka_unit_test_setup(test_by_host, cli_empty),
-        cmocka_unit_test_setup(test_streamed_map, cli_empty),
-        cmocka_unit_test_setup(test_points, cli_empty),
-        cmocka_unit_test_setup(test_batch, cli_empty),
-        cmocka_unit_test_setup(test_what_nothing_reaches, cli_empty),
-    };
-    return cmocka_run_group_tests_name("cli_redo", tests, prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "cli_redo", .each = cli_empty, .begin = prepare), test_map, test_by_host,
+                     test_streamed_map, test_points, test_batch, test_what_nothing_reaches);
 }

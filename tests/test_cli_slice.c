@@ -1,15 +1,11 @@
 /* leyden slice: pictures, and what is refused. */
 #include "cli_support.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void write_test_map(void)
 {
-    cli("map ion.pqr -o out/a.dx --dims 30,20,10");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map ion.pqr -o out/a.dx --dims 30,20,10");
 }
 
 static unsigned big_endian(const unsigned char *bytes)
@@ -19,7 +15,6 @@ static unsigned big_endian(const unsigned char *bytes)
 
 static void test_slice(void **state)
 {
-    (void)state;
     write_test_map();
     for (const char *const *plane = (const char *const[]){"x", "y", "z", NULL}; *plane != NULL; plane++) {
         size_t size;
@@ -31,8 +26,7 @@ static void test_slice(void **state)
         assert_int_equal(big_endian(png + 16), 400);
         free(png);
     }
-    cli("slice out/a.dx -o out/b.png --at 4 --range -1,2 --json -");
-    cli_expect(0, "\"units\": \"kT/e\"", NULL);
+    cli_run(0, "\"units\": \"kT/e\"", NULL, "slice out/a.dx -o out/b.png --at 4 --range -1,2 --json -");
 }
 
 static void assert_begins(const char *name, const char *begin)
@@ -44,13 +38,10 @@ static void assert_begins(const char *name, const char *begin)
 
 static void test_formats(void **state)
 {
-    (void)state;
     write_test_map();
-    cli("slice out/a.dx -o out/a.svg --contours");
-    cli_expect(0, "written: out/a.svg", NULL);
+    cli_run(0, "written: out/a.svg", NULL, "slice out/a.dx -o out/a.svg --contours");
     assert_begins("out/a.svg", "<?xml");
-    cli("slice out/a.dx -o out/a.pdf --contours");
-    cli_expect(0, "written: out/a.pdf", NULL);
+    cli_run(0, "written: out/a.pdf", NULL, "slice out/a.dx -o out/a.pdf --contours");
     assert_begins("out/a.pdf", "%PDF-");
     usleep(1100000); /* the second that a page could have been made in */
     cli("slice out/a.dx -o out/b.pdf --contours");
@@ -59,15 +50,13 @@ static void test_formats(void **state)
 
 static void test_limits(void **state)
 {
-    (void)state;
     static const char *const same[][2] = {{"--limits 5", "--limit 5"},
                                           {"--limits 5", "--range -5,5"},
                                           {"--limits -3,7", "--range -3,7"},
                                           {"--limits=-3,7", "--range -3,7"}};
     write_test_map();
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        cli("slice out/a.dx -o out/a.png --size 300 %s -q", same[i][0]);
-        cli_expect(0, "", NULL);
+        cli_run(0, "", NULL, "slice out/a.dx -o out/a.png --size 300 %s -q", same[i][0]);
         cli("slice out/a.dx -o out/b.png --size 300 %s -q", same[i][1]);
         cli_assert_same_files("out/a.png", "out/b.png");
     }
@@ -75,7 +64,6 @@ static void test_limits(void **state)
 
 static void test_atoms(void **state)
 {
-    (void)state;
     /* Three within 1.5 A of z = 0, one of them without a radius, and one beyond. */
     static const char atoms[] = "ATOM 1 C X 1 2 3 1.5 1.0 %s\nATOM 2 C X 1 5 3 -1.5 1.0 2\n"
                                 "ATOM 3 C X 1 7 6 0 1.0 1.5\nATOM 4 C X 1 5 5 1.51 1.0 2\n";
@@ -84,36 +72,32 @@ static void test_atoms(void **state)
     cli_write_text("four.pqr", text);
     snprintf(text, sizeof text, atoms, "1.2");
     cli_write_text("other.pqr", text);
-    cli("map four.pqr -o out/a.dx --dims 30,20,10 --origin 0,0,-2 --device 0 -q");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map four.pqr -o out/a.dx --dims 30,20,10 --origin 0,0,-2 --device 0 -q");
 #define SLICE "slice out/a.dx --at 0 --size 300 -o out/"
     cli(SLICE "plain.png -q");
     cli(SLICE "four.png --atoms four.pqr");
+    cli_expect(0, NULL, "--atoms is called --molecule now: the next release takes that word only");
+    cli(SLICE "four.png --molecule four.pqr");
     cli_expect(0, "atoms: 3 within 1.5 A of the plane\n", NULL);
-    cli(SLICE "other.png --atoms other.pqr --json -");
-    cli_expect(0, "\"atoms_drawn\": 3", NULL);
-    cli(SLICE "more.png --atoms four.pqr --within 1.6");
+    cli_run(0, "\"atoms_drawn\": 3", NULL, SLICE "other.png --molecule other.pqr --json -");
+    cli(SLICE "more.png --molecule four.pqr --within 1.6");
     cli_expect(0, "atoms: 4 within 1.6 A of the plane\n", NULL);
     assert_true(cli_same_files("out/four.png", "out/other.png"));
     assert_false(cli_same_files("out/four.png", "out/plain.png"));
     assert_false(cli_same_files("out/four.png", "out/more.png"));
-    cli("slice out/a.dx --index 9 -o out/none.png --atoms four.pqr --within 0");
-    cli_expect(0, "atoms: 0 within", NULL);
+    cli_run(0, "atoms: 0 within", NULL, "slice out/a.dx --index 9 -o out/none.png --molecule four.pqr --within 0");
 }
 
 /* The first map less the second one, in the first one's colours. */
 static void test_difference(void **state)
 {
-    (void)state;
     cli("map ion.pqr -o out/a.raw --dims 30,20,10 --device 0 -q");
     cli("map ion.pqr -o out/half.raw --dims 30,20,10 --dielectric 2 --device 0 -q");
     cli("map ion.pqr -o out/v.raw --dims 30,20,10 --units V --device 0 -q");
     cli("map ion.pqr -o out/less.raw --dims 29,20,10 --device 0 -q");
-    cli("slice out/a.raw -o out/a.png --difference out/a.raw");
-    cli_expect(0, "values: 0 to 0 kT/e", NULL);
+    cli_run(0, "values: 0 to 0 kT/e", NULL, "slice out/a.raw -o out/a.png --difference out/a.raw");
     cli("slice out/a.raw -o out/a.png --difference out/half.raw --limits 9 --title t -q");
-    cli("slice out/half.raw -o out/half.png --limits 9 --title t -q");
-    cli_expect(0, "", NULL);
+    cli_run(0, "", NULL, "slice out/half.raw -o out/half.png --limits 9 --title t -q");
     /* The potential is half of it, and the difference the other half; the words are others. */
     assert_false(cli_same_files("out/a.png", "out/half.png"));
     cli("slice out/a.raw -o out/a.png --difference out/half.raw --json out/a.json -q");
@@ -123,15 +107,13 @@ static void test_difference(void **state)
                "assert a[0] < 0 < a[1] and all(abs(x / y - 1) < 1e-5 for x, y in zip(a, b)), (a, b)\n"
                "print('halves')\n");
     cli_expect(0, "halves", NULL);
-    cli("slice out/a.raw -o out/x.png --difference out/v.raw");
-    cli_expect(2, NULL, "out/a.raw is in kT/e, and out/v.raw in V");
+    cli_run(2, NULL, "out/a.raw is in kT/e, and out/v.raw in V", "slice out/a.raw -o out/x.png --difference out/v.raw");
     cli("slice out/a.raw -o out/x.png --difference out/less.raw");
     cli_expect(2, NULL, "are on different grids: 30 x 20 x 10 points and 29 x 20 x 10");
 }
 
 static void test_slice_refuses(void **state)
 {
-    (void)state;
     write_test_map();
     size_t size;
     char *map = cli_read("out/a.dx", &size);
@@ -160,8 +142,8 @@ static void test_slice_refuses(void **state)
         {"slice whole.dx -o out/a.png --limits 2,1", 1, "--limits: 2 is not below 1"},
         {"slice whole.dx -o out/a.png --limits 2 --range 1,2", 1, "--limits and --range exclude each other"},
         {"slice whole.dx -o out/a.png --limits 2 --limit 1", 1, "--limits and --limit exclude each other"},
-        {"slice whole.dx -o out/a.png --within 2", 1, "--within needs --atoms"},
-        {"slice whole.dx -o out/a.png --atoms none.pqr", 2, "none.pqr: No such file"},
+        {"slice whole.dx -o out/a.png --within 2", 1, "--within needs --molecule"},
+        {"slice whole.dx -o out/a.png --molecule none.pqr", 2, "none.pqr: No such file"},
         {"slice whole.dx -o out/a.png --difference none.dx", 2, "none.dx: No such file"},
         {"slice whole.dx -o out/a.png --difference out/a.png", 1, "is the file of the map to subtract"},
         {"slice whole.dx -o out/a.png --size 1", 1, "--size: 1 is out of range"},
@@ -174,10 +156,6 @@ static void test_slice_refuses(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, cli_empty)
-    const struct CMUnitTest tests[] = {
-        TEST(test_slice), TEST(test_formats),    TEST(test_limits),
-        TEST(test_atoms), TEST(test_difference), TEST(test_slice_refuses),
-    };
-    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_slice, test_formats, test_limits,
+                     test_atoms, test_difference, test_slice_refuses);
 }

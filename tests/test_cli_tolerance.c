@@ -2,17 +2,7 @@
  * code where it is missed, and the same bytes by a plan. */
 #include "cli_support.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define MAP "map ion.pqr -o out/a.dx "
-
-static void assert_has(const char *text, const char *what)
-{
-    if (strstr(text, what) == NULL)
-        fail_msg("no '%s' in: %.3000s", what, text);
-}
 
 static void assert_lacks(const char *text, const char *what)
 {
@@ -22,7 +12,6 @@ static void assert_lacks(const char *text, const char *what)
 
 static void test_what_is_refused(void **state)
 {
-    (void)state;
     static const cli_failing cases[] = {
         {MAP "--tol 0", 1, "--tol: 0 is out of range"},
         {MAP "--tol 1", 1, "--tol: 1 is out of range"},
@@ -45,7 +34,6 @@ static void test_what_is_refused(void **state)
  * which. */
 static void test_which_method(void **state)
 {
-    (void)state;
     static const struct {
         const char *options, *method, *tolerance;
     } cases[] = {
@@ -54,8 +42,7 @@ static void test_which_method(void **state)
         {"--tol 1e-2 --periodic xyz --cell 30,30,30", "method: msm, multilevel summation\n", "tolerance: 0.01 of"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cli("map ion.pqr -o a.dx --json a.json --spacing 2 %s", cases[i].options);
-        cli_expect(0, cases[i].method, NULL);
+        cli_run(0, cases[i].method, NULL, "map ion.pqr -o a.dx --json a.json --spacing 2 %s", cases[i].options);
         char *map = cli_read("a.dx", NULL), *report = cli_read("a.json", NULL);
         assert_has(map, cases[i].method);
         assert_has(map, cases[i].tolerance);
@@ -76,29 +63,24 @@ static void test_which_method(void **state)
  * asked for. */
 static void test_plan(void **state)
 {
-    (void)state;
     cli_write_molecule("many.pqr", 900, 25, 7);
-    cli("map many.pqr -o a.dx --method msm --tol 1e-3 --spacing 1 --json a.json");
-    cli_expect(0, "long range: ", NULL);
+    cli_run(0, "long range: ", NULL, "map many.pqr -o a.dx --method msm --tol 1e-3 --spacing 1 --json a.json");
     char *report = cli_read("a.json", NULL);
     assert_has(report, "\"splitting\": \"");
     assert_has(report, "\"window\": \"");
     assert_has(report, "\"spacing\": \"");
     free(report);
-    cli("map many.pqr -o b.dx --method msm --tol 1e-3 --spacing 1 --plan a.json");
-    cli_expect(0, NULL, NULL);
+    cli_run(0, NULL, NULL, "map many.pqr -o b.dx --method msm --tol 1e-3 --spacing 1 --plan a.json");
     cli_assert_same_files("a.dx", "b.dx");
     cli("map many.pqr -o b.dx --tol 1e-3 --spacing 1 --plan a.json"); /* auto goes by it, too */
     cli_expect(0, "long range: ", NULL);
     cli_assert_same_files("a.dx", "b.dx");
-    cli("map many.pqr -o c.dx --method msm --spacing 1 --plan a.json");
-    cli_expect(1, NULL, "is asked for");
+    cli_run(1, NULL, "is asked for", "map many.pqr -o c.dx --method msm --spacing 1 --plan a.json");
 }
 
 /* A plan does not override what is asked for; and what it leaves out is chosen. */
 static void test_plan_and_options(void **state)
 {
-    (void)state;
     static const struct {
         const char *options, *refusal; /* NULL: as the plan has it */
     } cases[] = {
@@ -138,7 +120,6 @@ static void test_plan_and_options(void **state)
  * compensated, and a plan repeats that to the byte. What --sum says is done. */
 static void test_large_box(void **state)
 {
-    (void)state;
     cli("generate waterbox --atoms 150000 --disorder 0.25 -o box.atoms -q");
     cli("map box.atoms -o a.raw --method msm --tol 1e-6 --cutoff 9 --seed 1 --dims 72,72,72 --json a.json");
     cli_expect(0, "long range: ", NULL);
@@ -163,10 +144,8 @@ static void test_large_box(void **state)
 /* A plan that was made for less. The map is there, and says so. */
 static void test_missed(void **state)
 {
-    (void)state;
     cli_write_molecule("many.pqr", 900, 25, 7);
-    cli("map many.pqr -o a.dx --method msm --tol 1e-2 --spacing 1 --json a.json");
-    cli_expect(0, "written: ", NULL);
+    cli_run(0, "written: ", NULL, "map many.pqr -o a.dx --method msm --tol 1e-2 --spacing 1 --json a.json");
     cli("map many.pqr -o b.dx --method msm --tol 1e-6 --spacing 1 --plan a.json --json b.json");
     cli_expect(5, "written: ", "of its root mean square, and --tol is 1e-06: a run without --plan may come nearer");
     char *map = cli_read("b.dx", NULL), *report = cli_read("b.json", NULL);
@@ -182,7 +161,6 @@ static void test_missed(void **state)
 /* Plans of methods that auto does not come to, and of points where there is a map. */
 static void test_plan_of_another_method(void **state)
 {
-    (void)state;
     static const struct {
         const char *method, *output, *says;
     } cases[] = {
@@ -196,8 +174,7 @@ static void test_plan_of_another_method(void **state)
         char plan[100];
         snprintf(plan, sizeof plan, "{\"method\": \"%s\"}", cases[i].method);
         cli_write_text("plan.json", plan);
-        cli("map ion.pqr --plan plan.json -o %s", cases[i].output);
-        cli_expect(1, NULL, cases[i].says);
+        cli_run(1, NULL, cases[i].says, "map ion.pqr --plan plan.json -o %s", cases[i].output);
         cli_expect(1, NULL, "leyden: plan.json: plan: it is one of ");
     }
 }
@@ -205,7 +182,6 @@ static void test_plan_of_another_method(void **state)
 /* A map of a single point, and points at one place: in a periodic cell, too. */
 static void test_one_place(void **state)
 {
-    (void)state;
     static const char *const axes[] = {"x", "xy", "xyz"};
     cli_write_molecule("many.pqr", 900, 25, 7);
     char text[100 * sizeof "5 6 7\n"] = "";
@@ -227,17 +203,13 @@ static void test_one_place(void **state)
 /* Charges that cancel everywhere, and such as are none. */
 static void test_nothing(void **state)
 {
-    (void)state;
     cli_write_text("none.pqr", "ATOM 1 A UNK 1 0.1 0.2 0.3 1 1\nATOM 2 A UNK 1 0.1 0.2 0.3 -1 1\n");
-    cli("map none.pqr -o a.dx --spacing 1");
-    cli_expect(0, "sum: double, since terms nearly cancel", NULL);
+    cli_run(0, "sum: double, since terms nearly cancel", NULL, "map none.pqr -o a.dx --spacing 1");
     cli("map none.pqr -o a.dx --spacing 1 --sum float");
     cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 0.0001 of ", NULL);
     cli_write_text("zero.pqr", "ATOM 1 A UNK 1 0.1 0.2 0.3 0 1\nATOM 2 A UNK 1 1.1 0.2 0.3 0 1\n");
-    cli("map zero.pqr -o a.dx --spacing 1");
-    cli_expect(0, "accuracy: nothing to compare", NULL);
-    cli("map zero.pqr -o a.dx --spacing 1 --periodic xyz --cell 20,20,20");
-    cli_expect(0, "accuracy: nothing to compare", NULL);
+    cli_run(0, "accuracy: nothing to compare", NULL, "map zero.pqr -o a.dx --spacing 1");
+    cli_run(0, "accuracy: nothing to compare", NULL, "map zero.pqr -o a.dx --spacing 1 --periodic xyz --cell 20,20,20");
     cli("map none.pqr -o a.dx --spacing 1 --tol 1e-6 --periodic xyz --cell 20,20,20 --method msm --splitting optimal "
         "--window bspline6 --cutoff 14.5 --mesh-spacing 1.1"); /* other grids may leave nothing at all */
     cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 1e-06 of ", NULL);
@@ -249,7 +221,6 @@ static void test_nothing(void **state)
  * nearly the same everywhere there, which is no fault of a device. */
 static void test_cells(void **state)
 {
-    (void)state;
     cli_write_text("layer.pqr", "ATOM 1 X UNK 1 1 1 0 1 1.5\nATOM 2 X UNK 2 4 3 1 -1 1.5\n");
     cli("map layer.pqr -o a.dx --periodic xy --cell 10,10,10 --dims 9,9,9 --spacing .5 --origin=0,0,200 --tol 1e-4 "
         "--math standard");
@@ -273,7 +244,6 @@ static void test_cells(void **state)
  * have too few digits for 1e-6, which is foreseen. */
 static void test_wire(void **state)
 {
-    (void)state;
     cli_write_text("wire.pqr", "ATOM 1 X UNK 1 13.057 5.298 7.921 -0.816 1.5\n"
                                "ATOM 2 X UNK 2 14.557 6.798 9.421 0.816 1.5\n");
     cli("map wire.pqr -o a.dx --json a.json --tol 1e-6 --dims 3,3,3 --spacing 1.622 --origin=4.629,1.944,8.936 "
@@ -288,7 +258,6 @@ static void test_wire(void **state)
  * it measured hears that. */
 static void test_what_is_measured(void **state)
 {
-    (void)state;
     cli("map ion.pqr -o a.dx --spacing 2 --method msm --tol 1e-6 --cutoff 2 --mesh-spacing 1.3");
     cli_expect(5, "written: ", "and --tol is 1e-06");
     cli("map ion.pqr -o a.dx --spacing 2 --tol 1e-3 --verify 0");
@@ -306,7 +275,6 @@ static void test_points(void **state)
         const char *options;
         int least;
     } cases[] = {{"--tol 1e-2", 256}, {"--method dcs", 50}};
-    (void)state;
     cli("generate waterbox --atoms 300000 -o box.atoms -q");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cli("map box.atoms -o a.raw --dims 8,8,8 --origin 9,9,9 --spacing 3 --json a.json %s", cases[i].options);
@@ -323,7 +291,6 @@ static void test_points(void **state)
  * potential of zero, which doubles find. */
 static void test_double(void **state)
 {
-    (void)state;
     cli_write_molecule("many.pqr", 300, 20, 7);
     cli("map many.pqr -o a.raw --tol 1e-6 --dims 20,20,20 --origin 60,60,60 --spacing 1 --json a.json");
     cli_expect(0, "sum: double, since terms nearly cancel", NULL);
@@ -338,30 +305,16 @@ static void test_double(void **state)
     free(report);
     cli_write_text("none.pqr", "ATOM 1 X UNK 1 0.3 0.2 0.1 1 1\nATOM 2 X UNK 1 4.3 1.2 2.1 -1 1\n"
                                "ATOM 3 X UNK 1 0.3 0.2 0.1 -1 1\nATOM 4 X UNK 1 4.3 1.2 2.1 1 1\n");
-    cli("map none.pqr -o a.raw --dims 20,20,20 --origin 1,1,1 --spacing 1.3");
-    cli_expect(0, "accuracy: ", NULL);
+    cli_run(0, "accuracy: ", NULL, "map none.pqr -o a.raw --dims 20,20,20 --origin 1,1,1 --spacing 1.3");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_what_is_refused, cli_empty),
-        cmocka_unit_test_setup(test_plan, cli_empty),
-        cmocka_unit_test_setup(test_which_method, cli_empty),
-        cmocka_unit_test_setup(test_plan_and_options, cli_empty),
-        cmocka_unit_test_setup(test_large_box, cli_empty),
-        cmocka_unit_test_setup(test_missed, cli_empty),
-        cmocka_unit_test_setup(test_nothing, cli_empty),
-        cmocka_unit_test_setup(test_cells, cli_empty),
-        cmocka_unit_test_setup(test_wire, cli_empty),
-        cmocka_unit_test_setup(test_what_is_measured, cli_empty),
-        cmocka_unit_test_setup(test_one_place, cli_empty),
-        cmocka_unit_test_setup(test_plan_of_another_method, cli_empty),
-        cmocka_unit_test_setup(test_points, cli_empty),
-        cmocka_unit_test_setup(test_double, cli_empty),
-    };
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     cmocka_set_test_filter("test_plan"); /* whose threads are those of all long-range jobs */
 #endif
-    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_what_is_refused, test_plan,
+                     test_which_method, test_plan_and_options, test_large_box, test_missed, test_nothing, test_cells,
+                     test_wire, test_what_is_measured, test_one_place, test_plan_of_another_method, test_points,
+                     test_double);
 }

@@ -5,11 +5,8 @@
 #include "long_range/mesh/coherence.h"
 #include "long_range/mesh/spread.h"
 
-#include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 static hierarchy meshes_of(double side_A, bool is_periodic)
 {
@@ -63,7 +60,6 @@ static double find_plainly(const hierarchy *h, const ley_atoms *atoms)
  * of several. */
 static void test_against_all_nodes(void **state)
 {
-    (void)state;
     static const size_t counts[] = {1, 2, 500, 5000, 40000};
     static const double sides_A[] = {6, 25, 60};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
@@ -81,19 +77,16 @@ static void test_against_all_nodes(void **state)
 /* n equal charges between the same nodes: the root of n. Opposite ones: 1. */
 static void test_heaps(void **state)
 {
-    (void)state;
     enum { HEAP = 400 };
     const hierarchy h = meshes_of(30, false);
     static double position_A[3 * HEAP], charge_e[HEAP], radius_A[HEAP];
     for (int opposite = 0; opposite < 2; opposite++) {
-        ley_error error = {0};
-        ley_atoms *atoms = NULL;
         for (size_t i = 0; i < HEAP; i++) {
             for (int axis = 0; axis < 3; axis++)
                 position_A[3 * i + (size_t)axis] = 15.3 + 1e-4 * (double)i / HEAP;
             charge_e[i] = opposite && i % 2 ? -0.5 : 0.5;
         }
-        assert_ok(ley_atoms_create(HEAP, position_A, charge_e, radius_A, &atoms, &error));
+        ley_atoms *atoms = support_make_atoms(HEAP, position_A, charge_e, radius_A);
         assert_float_equal(find(&h, atoms), opposite ? 1 : sqrt(HEAP), 1e-9);
         ley_atoms_destroy(atoms);
     }
@@ -101,7 +94,6 @@ static void test_heaps(void **state)
 
 static void test_any_number_of_cores(void **state)
 {
-    (void)state;
     const hierarchy h = meshes_of(60, false);
     ley_atoms *atoms = support_atoms(30000, 0, 60, 5);
     const double on_all = find(&h, atoms);
@@ -120,7 +112,6 @@ static void test_any_number_of_cores(void **state)
 
 static void test_cancelled(void **state)
 {
-    (void)state;
     const hierarchy h = meshes_of(25, false);
     ley_atoms *atoms = support_atoms(5000, 0, 25, 5);
     atomic_bool cancelled = true;
@@ -135,7 +126,5 @@ static void test_cancelled(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_all_nodes), cmocka_unit_test(test_heaps),
-                                       cmocka_unit_test(test_any_number_of_cores), cmocka_unit_test(test_cancelled)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_against_all_nodes, test_heaps, test_any_number_of_cores, test_cancelled);
 }

@@ -11,10 +11,6 @@
 #include "methods/cutoff/step_costs.h"
 #include "schedule/notes.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static int measured;
@@ -47,7 +43,6 @@ static void forget(const costs_kind *kind)
 
 static void test_the_least_of_several_is_kept(void **state)
 {
-    (void)state;
     double s[COSTS_MOST] = {0};
     support_fresh_cache();
     forget(&tried);
@@ -73,7 +68,6 @@ static void test_the_least_of_several_is_kept(void **state)
 /* Where nothing can be measured, plans are made of what is usual, and the next one asks again. */
 static void test_what_cannot_be_measured_is_as_usual(void **state)
 {
-    (void)state;
     double s[COSTS_MOST] = {0};
     support_fresh_cache();
     forget(&tried);
@@ -95,7 +89,6 @@ static void test_what_cannot_be_measured_is_as_usual(void **state)
  * processes. */
 static void test_what_is_found_in_passing(void **state)
 {
-    (void)state;
     costs_kind found = tried;
     double s[COSTS_MOST] = {0};
     support_fresh_cache();
@@ -119,7 +112,6 @@ static void test_what_is_found_in_passing(void **state)
  * itself. */
 static void test_what_is_learned(void **state)
 {
-    (void)state;
     costs_kind found = tried;
     double s[COSTS_MOST] = {0};
     support_fresh_cache();
@@ -144,7 +136,6 @@ static void test_what_is_learned(void **state)
 
 static void test_noise_stays_within_bounds(void **state)
 {
-    (void)state;
     const double wild[] = {1e9, 1e-30, -1, INFINITY};
     for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
         double s[COSTS_MOST] = {0};
@@ -160,7 +151,6 @@ static void test_noise_stays_within_bounds(void **state)
 /* Entries that nobody can have measured, and such as are no entries. */
 static void test_a_wrong_entry_is_a_miss(void **state)
 {
-    (void)state;
     const double right[] = {2e-9, 3e-9};
     const struct {
         double seconds[3];
@@ -188,7 +178,6 @@ static void test_a_wrong_entry_is_a_miss(void **state)
 
 static void test_hosts_devices_and_kinds_are_told_apart(void **state)
 {
-    (void)state;
     dev_backend nowhere = {.name = "nowhere", .common_options = ""};
     const dev_info a = {.backend = &nowhere, .name = "a"}, b = {.backend = &nowhere, .name = "b"};
     const cache_key keys[] = {costs_key(&tried, NULL), costs_key(&tried, &a), costs_key(&tried, &b),
@@ -204,7 +193,6 @@ static void test_hosts_devices_and_kinds_are_told_apart(void **state)
  * machine may be busy. Under a sanitizer no cost is that of any machine. */
 static void test_all_of_the_host_is_cheap(void **state)
 {
-    (void)state;
     const costs_kind *const kinds[] = {&memory_costs, &binning_costs, &row_costs, overflow_costs(LEY_PAIR_TAYLOR2),
                                        &apbs_costs};
     support_fresh_cache();
@@ -228,22 +216,19 @@ static void test_all_of_the_host_is_cheap(void **state)
 static ley_map *run_job(ley_engine *engine, const ley_atoms *atoms)
 {
     const ley_grid grid = {.n = {16, 16, 16}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
-    support_options o;
-    support_options_default(&o);
+    support_options o = support_default_options();
     return support_run(engine, atoms, &grid, &o);
 }
 
 static void test_a_device_is_measured_once(void **state)
 {
-    (void)state;
     ley_error error = {0};
     double s[COSTS_MOST];
     fake_plan plan = {.name = "measured", .device_class = DEV_GPU, .measures_costs = true};
     support_fresh_cache();
     fake_devices_begin(&plan, 1);
-    ley_engine *engine = NULL;
     ley_atoms *atoms = support_atoms(50, 0, 8, 1);
-    assert_ok(ley_engine_create(NULL, &engine, &error));
+    ley_engine *engine = support_make_engine(NULL);
     for (int i = 0; i < 2; i++) {
         const int writes = plan.writes, reads = plan.reads;
         ley_map_destroy(run_job(engine, atoms));
@@ -266,7 +251,6 @@ static void test_a_device_is_measured_once(void **state)
 /* Measuring is no part of a job: a device that cannot be measured computes all the same. */
 static void test_a_device_that_cannot_be_measured(void **state)
 {
-    (void)state;
     ley_error error = {0};
     double s[COSTS_MOST];
     fake_plan plan = {.name = "unmeasured", .device_class = DEV_GPU, .measures_costs = true};
@@ -302,18 +286,15 @@ static cutoff_plan plan_of(const job_view *job, const cutoff_problem *p)
 
 static void test_other_costs_make_another_plan(void **state)
 {
-    (void)state;
     ley_error error = {0};
     static const dev_backend nowhere = {.name = "nowhere", .common_options = ""};
     const dev_info card = {.backend = &nowhere, .device_class = DEV_GPU, .has_double = true};
     const device_view device = {.info = &card};
-    ley_run_options options;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     const job_view job = {.options = &options, .device_count = 1, .devices = &device};
     const ley_grid grid = {.n = {40, 40, 40}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
     ley_atoms *atoms = support_crowd(3000, &grid, 2, 7);
-    ley_short_range range;
-    ley_short_range_default(&range);
+    ley_short_range range = support_default_short_range();
     range.cutoff_A = 6;
     cutoff_problem p;
     assert_ok(cutoff_problem_init(&p, atoms, &grid, &range, 1, 1, 0.05, &error));
@@ -347,7 +328,6 @@ static void test_other_costs_make_another_plan(void **state)
 /* A card's memory is taken for a card's until it has been measured, not for a processor's. */
 static void test_memory_by_class(void **state)
 {
-    (void)state;
     static const dev_backend nowhere = {.name = "nowhere", .common_options = ""};
     const dev_info gpu = {.backend = &nowhere, .name = "a card", .device_class = DEV_GPU},
                    cpu = {.backend = &nowhere, .name = "a processor", .device_class = DEV_CPU};
@@ -365,7 +345,6 @@ static void test_memory_by_class(void **state)
 
 static void test_phases_are_judged(void **state)
 {
-    (void)state;
     const struct {
         double predicted_s, taken_s;
         bool is_note, is_off;
@@ -388,7 +367,6 @@ static void test_phases_are_judged(void **state)
 /* What is predicted of the way back is what the device's costs say of its bytes. */
 static void test_a_report_predicts_by_the_costs(void **state)
 {
-    (void)state;
     ley_error error = {0};
     fake_plan plan = {.name = "reported", .device_class = DEV_GPU};
     fake_devices_begin(&plan, 1);
@@ -397,7 +375,7 @@ static void test_a_report_predicts_by_the_costs(void **state)
     costs_plant(&bus_costs, &list.infos[0], (double[]){1e-9, 5e-8, 1e-3});
     support_job j = {.status = LEY_OK};
     const ley_grid grid = {.n = {128, 8, 8}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
-    support_options_default(&j.options);
+    j.options = support_default_options();
     j.options.sum = LEY_SUM_FLOAT;
     j.atoms = support_atoms(50, 0, 8, 1);
     assert_ok(ley_engine_create(NULL, &j.engine, &error));
@@ -419,21 +397,10 @@ static void test_a_report_predicts_by_the_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_least_of_several_is_kept),
-        cmocka_unit_test(test_what_cannot_be_measured_is_as_usual),
-        cmocka_unit_test(test_what_is_found_in_passing),
-        cmocka_unit_test(test_what_is_learned),
-        cmocka_unit_test(test_noise_stays_within_bounds),
-        cmocka_unit_test(test_a_wrong_entry_is_a_miss),
-        cmocka_unit_test(test_hosts_devices_and_kinds_are_told_apart),
-        cmocka_unit_test(test_all_of_the_host_is_cheap),
-        cmocka_unit_test(test_a_device_is_measured_once),
-        cmocka_unit_test(test_a_device_that_cannot_be_measured),
-        cmocka_unit_test(test_other_costs_make_another_plan),
-        cmocka_unit_test(test_memory_by_class),
-        cmocka_unit_test(test_phases_are_judged),
-        cmocka_unit_test(test_a_report_predicts_by_the_costs),
-    };
-    return cmocka_run_group_tests_name("costs", tests, NULL, NULL);
+    return RUN_GROUP(
+        SUPPORT_GROUP(.name = "costs"), test_the_least_of_several_is_kept, test_what_cannot_be_measured_is_as_usual,
+        test_what_is_found_in_passing, test_what_is_learned, test_noise_stays_within_bounds,
+        test_a_wrong_entry_is_a_miss, test_hosts_devices_and_kinds_are_told_apart, test_all_of_the_host_is_cheap,
+        test_a_device_is_measured_once, test_a_device_that_cannot_be_measured, test_other_costs_make_another_plan,
+        test_memory_by_class, test_phases_are_judged, test_a_report_predicts_by_the_costs);
 }

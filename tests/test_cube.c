@@ -34,7 +34,6 @@ static ley_map *make_small(const char *units)
 /* z is fastest, six values to a line, and each row along z begins one. */
 static void test_text(void **state)
 {
-    (void)state;
     static const double position_A[2][3] = {{0, 0, 0}, {0.529177210903, -0.529177210903, 5.29177210903}};
     static const double charge_e[2] = {-0.834, 1}, radius_A[2] = {1, 1};
     ley_map *map = make_small("hartree/e");
@@ -77,7 +76,6 @@ static void test_text(void **state)
 /* A hartree in each unit, as CODATA 2018 has it; kT at the temperature that the facts tell. */
 static void test_units(void **state)
 {
-    (void)state;
     static const struct {
         const char *units, *facts;
         double per_hartree; /* 0: they stay as they are */
@@ -135,7 +133,6 @@ static void test_units(void **state)
  * rows begin lines there, too. */
 static void test_round_trip(void **state)
 {
-    (void)state;
     ley_grid large = oblique;
     large.n[0] = 3, large.n[1] = 211, large.n[2] = 131;
     const ley_grid *const meshes[] = {&oblique, &large};
@@ -164,7 +161,6 @@ static void test_round_trip(void **state)
  * for. */
 static void test_largest(void **state)
 {
-    (void)state;
     ley_map *map = make_small("kT/e");
     ley_map_values(map)[0] = FLT_MAX;
     ley_map_values(map)[13] = -FLT_MAX;
@@ -186,7 +182,6 @@ static void write_text(const char *text)
 /* What others write: lengths in Angstrom, orbitals, numbers of values, lines of any length. */
 static void test_others(void **state)
 {
-    (void)state;
     static const double a0 = 0.529177210903;
     static const struct {
         const char *text, *units;
@@ -223,7 +218,6 @@ static void test_others(void **state)
 
 static void test_bad_files(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {

@@ -18,9 +18,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,8 +83,7 @@ static void fresh_cache(void)
 static support_job run_job(const char *selector, size_t atoms, void (*change)(support_options *, const void *),
                            const void *how)
 {
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.slab_planes = 2;
     options.verify_points = 50;
     if (change != NULL)
@@ -617,7 +613,7 @@ static void transforms(void)
     ley_error error = {0};
     assert_ok(dev_list_create(&list, &error));
     assert_ok(list.infos[0].backend->open(&list.infos[0], &device, &error));
-    CHECK(bandwidth_get(device) > 0);
+    CHECK(bandwidth_measure(device) > 0);
     if (wide)
         cuda_fft_most_values = 0;
     /* each a second time from the cache; the last two of some planes alone */
@@ -797,7 +793,6 @@ typedef struct symbol_row {
 static void test_old_drivers(void **state)
 {
     static const symbol_row rows[] = {CUDA_DRIVER_TABLE(SYMBOL_ROW)};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char hidden[MAX_SYMBOL], says[128];
         snprintf(hidden, sizeof hidden, "%s ", rows[i].name);
@@ -816,7 +811,6 @@ static void test_old_drivers(void **state)
 static void test_old_compilers(void **state)
 {
     static const symbol_row rows[] = {CUDA_NVRTC_TABLE(SYMBOL_ROW)};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char hidden[MAX_SYMBOL], says[128];
         snprintf(hidden, sizeof hidden, "%s ", rows[i].name);
@@ -830,7 +824,6 @@ static void test_old_compilers(void **state)
 
 static void test_no_card(void **state)
 {
-    (void)state;
     in_process(&(setup){.name = "no_device", .cuda = "devices=0", .says = "CUDA: no device"});
     in_process(&(setup){.name = "no_device", .cuda = "init=100", .says = "CUDA: "});
     in_process(&(setup){.name = "no_device", .cuda = "init=999", .says = "999"});
@@ -838,7 +831,6 @@ static void test_no_card(void **state)
 
 static void test_no_compiler(void **state)
 {
-    (void)state;
     in_process(&(setup){.name = "unusable", .nvrtc_path = "/nonexistent", .says = "no NVRTC (/nonexistent)"});
     in_process(&(setup){.name = "compilation_fails", .nvrtc = "fail=1"});
     in_process(&(setup){.name = "fails",
@@ -862,7 +854,6 @@ static void test_transforms(void **state)
         CUDA_CUFFT_TABLE(SYMBOL)
 #undef SYMBOL
     };
-    (void)state;
     in_process(&(setup){.name = "transforms"});
     in_process(&(setup){.name = "transforms", .transforms = "wide"});
     in_process(&(setup){.name = "transforms",
@@ -892,13 +883,11 @@ static void test_transforms(void **state)
 
 static void test_dumps(void **state)
 {
-    (void)state;
     in_process(&(setup){.name = "dumps", .nvrtc = "remark=1"});
 }
 
 static void test_out_of_memory(void **state)
 {
-    (void)state;
     in_process(
         &(setup){.name = "fails", .cuda = "devices=1,fail=cuMemAlloc_v2,at=1,code=2", .says = "288 bytes: cuMemAlloc"});
     in_process(&(setup){.name = "fails",

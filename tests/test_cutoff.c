@@ -1,6 +1,6 @@
 /* The short-range method on every device of this machine against double precision: every pair
- * function, kernel variant, sum and kind of maths; bins that overflow, slabs, odd grids.
- * test_cutoff_jobs.c has what must be refused, found wrong or cancelled. */
+ * function, kernel variant, sum and kind of maths; bins that overflow, odd grids; numbers of an
+ * expression; what must be refused. */
 #include "pairwise.h"
 #include "short_job.h"
 
@@ -9,10 +9,6 @@
 #include "pair_table.h"
 #include "verify/verification.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,7 +94,6 @@ static bool suits_the_device(const int *at)
 /* Each variant, pair function, sum and kind of maths. */
 static void test_every_kernel(void **state)
 {
-    (void)state;
     const char *variant;
     pairwise p = PAIRWISE(support_variants("cutoff") + 1, PAIRS, 3, 3);
     for (p.can_be = suits_the_device; pairwise_next(&p);) {
@@ -118,7 +113,6 @@ static void test_every_kernel(void **state)
  * one that is tested, one with more numbers than a charge, each where most depends on it. */
 static void test_work_groups(void **state)
 {
-    (void)state;
     static const struct {
         const char *variant;
         ley_pair pair;
@@ -139,7 +133,6 @@ static void test_work_groups(void **state)
 /* The better sums are better, where many terms add up. */
 static void test_sums_are_worth_their_price(void **state)
 {
-    (void)state;
     const ley_grid small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {16, 8, 9}};
     ley_error error = {0};
     ley_atoms *random = support_atoms(6000, -30, 40, 2), *atoms = NULL;
@@ -230,7 +223,6 @@ static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, 
 
 static void test_overflow(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 1), *heap = in_one_place(300);
     const int64_t n = (int64_t)charged(heap);
     const struct { /* at level quick every other one */
@@ -270,42 +262,9 @@ static void test_overflow(void **state)
 
 /* ---- Seams ----------------------------------------------------------------------------------- */
 
-static void test_slabs_make_the_same_map(void **state)
-{
-    (void)state;
-    const ley_grid tall = {.origin_A = {2, -4, 8}, .step_A = LEY_STEPS(0.625, 0.5, 0.75), .n = {9, 10, 27}};
-    ley_atoms *atoms = support_crowd(500, &tall, short_job_cutoff_A, 3);
-    static const int64_t planes[] = {1, 8, 9, 16, 27, 100};
-    for (int host = 0; host <= 1; host++) {
-        support_options options = short_job_options(LEY_PAIR_TAYLOR2, NULL);
-        options.short_range.bin_fill = 2;
-        options.short_range.overflow = host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
-        short_job whole = short_job_run(engine, atoms, &tall, &options);
-        short_job_assert_right(&whole, atoms, &options, "whole");
-        for (size_t i = 0; i < sizeof planes / sizeof planes[0]; i += support_is_quick() ? 2 : 1) {
-            options.slab_planes = planes[i];
-            short_job o = short_job_run(engine, atoms, &tall, &options);
-            const ley_report *r = ley_job_report(o.job);
-            int64_t layers = 0, most = 0;
-            for (size_t k = 0; k < r->slab_count; k++) {
-                layers += r->slabs[k].count;
-                most = r->slabs[k].count > most ? r->slabs[k].count : most;
-            }
-            assert_int_equal(layers, 4); /* of 8 planes */
-            assert_true(most <= (planes[i] + 7) / 8);
-            assert_int_equal(r->devices[0].points, ley_grid_points(&tall));
-            assert_true(same_bytes(o.map, whole.map));
-            short_job_end(&o);
-        }
-        short_job_end(&whole);
-    }
-    ley_atoms_destroy(atoms);
-}
-
 /* Rows that the kernel writes, and regions that the host takes apart. */
 static void test_rows_and_regions(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 4);
     const char *variant;
     for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++) {
@@ -368,7 +327,6 @@ static void check_odd(const ley_atoms *atoms, const ley_grid *l, const support_o
 
 static void test_odd_meshes(void **state)
 {
-    (void)state;
     static const ley_grid meshes[] = {
         {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.5, 0.5), {1, 1, 1}},
         {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {1, 1, 50}},
@@ -411,7 +369,6 @@ static void assert_all_zero(const short_job *o)
 
 static void test_few_atoms(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const double far_A[] = {100, 0, 0, 0, -1e5, 3, 2, 2, -14, 20, 20, 20}, one_A[] = {0.31, 3.2, -3.3},
                  charge_e[] = {1, -2, 3, 0.5}, none_e[] = {0, 0, 0, 0}, radius_A[] = {1, 2, 1, 1.5};
@@ -466,7 +423,6 @@ static void check_distances(const ley_atoms *atoms, int pair, double end_A, doub
 /* Below and above the spacing, and so small that only atoms on points have it. */
 static void test_r_min(void **state)
 {
-    (void)state;
     static const double r_mins_A[] = {1e-6, 1e-3, 0.3, 0.8, 3};
     ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 8);
     pairwise p = PAIRWISE(5, LEY_PAIR_TAYLOR4 + 1);
@@ -478,7 +434,6 @@ static void test_r_min(void **state)
 /* Cutoffs from less than a point's distance to much more than the grid. */
 static void test_cutoffs(void **state)
 {
-    (void)state;
     static const double cutoffs_A[] = {0.2, 0.4, 1, 12, 60, 1000};
     ley_atoms *atoms = support_crowd(350, &short_job_grid, 12, 9);
     pairwise p = PAIRWISE(6, LEY_PAIR_TAYLOR4 + 1);
@@ -491,7 +446,6 @@ static void test_cutoffs(void **state)
  * and none at all. */
 static void test_screening(void **state)
 {
-    (void)state;
     static const struct {
         double kappa_per_A, r_min_A;
     } cases[] = {{0, 0.05}, {1e-3, 0.05}, {3, 0.05}, {20, 0.05}, {100, 0.05}, {100, 0.5}, {100, 1}, {100, 4}};
@@ -527,12 +481,9 @@ static void test_screening(void **state)
 /* What no float holds is right as zero: screened by exp(-200), or by exp(-100) at r_min. */
 static void test_verification_of_nothing(void **state)
 {
-    (void)state;
-    ley_error error = {0};
-    ley_atoms *far = NULL;
     const double far_A[] = {short_job_grid.origin_A[0] - 2, short_job_grid.origin_A[1], short_job_grid.origin_A[2]},
                  charge_e = 1;
-    assert_ok(ley_atoms_create(1, far_A, &charge_e, NULL, &far, &error));
+    ley_atoms *far = support_make_atoms(1, far_A, &charge_e, NULL);
     support_options options = short_job_options(LEY_PAIR_YUKAWA, NULL);
     options.short_range.kappa_per_A = 100;
     options.verify_points = 100;
@@ -548,7 +499,6 @@ static void test_verification_of_nothing(void **state)
  * fits is right. */
 static void test_tables_in_constant_memory(void **state)
 {
-    (void)state;
     const ley_device_info *info = ley_engine_device(engine, 0);
     if (support_is_quick() && support_has_vectors(engine))
         return; /* which take five seconds to compile it */
@@ -566,6 +516,99 @@ static void test_tables_in_constant_memory(void **state)
     }
     short_job_end(&o);
     ley_atoms_destroy(atoms);
+}
+
+/* ---- Numbers of an expression ---------------------------------------------------------------- */
+
+/* Of another cutoff, kappa and constant the kernel is the one that the cache has. `fault`: one that
+ * shows with the second job's numbers alone, and no self-test has seen these. */
+static void run_with_other_numbers(const ley_atoms *atoms, bool fault)
+{
+    static const double cutoff_A[] = {5, 6.5, 4}, kappa_per_A[] = {0.3, 0.45, 0.1}, share[] = {0.1, -0.25, 2};
+    support_fresh_cache();
+    if (fault)
+        support_plant_fault("cutoff", "own.low = numbers;",
+                            "own.low = numbers; p.own.low.s0 *= numbers.s0 < 0.16f ? 1.1f : 1.0f;");
+    for (int i = 0; i < 3; i++) {
+        const ley_named_number number = {"share", share[i]};
+        support_options options = short_job_options(LEY_PAIR_EXPRESSION, NULL);
+        options.short_range.cutoff_A = cutoff_A[i];
+        options.short_range.kappa_per_A = kappa_per_A[i];
+        options.short_range.expression = "q*exp(-kappa*r)/r+share*q*(1-r/cutoff)^2";
+        options.short_range.numbers = &number;
+        options.short_range.number_count = 1;
+        options.verify_points = 1000;
+        short_job o = short_job_try(engine, atoms, &short_job_grid, &options);
+        const ley_report *report = ley_job_report(o.job);
+        const bool is_wrong = fault && i == 1;
+        assert_int_equal(o.status, is_wrong ? LEY_ERROR_WRONG_RESULT : LEY_OK);
+        assert_non_null(is_wrong ? strstr(o.error.message, "verification failed") : "");
+        if (support_has_vectors(engine) && !(fault && i == 2)) /* what was wrong is no longer kept */
+            assert_int_equal(report->devices[0].from_cache, i > 0);
+        if (!is_wrong)
+            short_job_assert_right(&o, atoms, &options, "other numbers");
+        short_job_end(&o);
+    }
+    unsetenv("LEYDEN_KERNEL_DIR");
+}
+
+static void test_numbers_are_arguments(void **state)
+{
+    ley_atoms *atoms = support_crowd(100, &short_job_grid, short_job_cutoff_A, 1);
+    run_with_other_numbers(atoms, false);
+    run_with_other_numbers(atoms, true);
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Refusals -------------------------------------------------------------------------------- */
+
+static void expect_refused(support_options options, ley_status wanted, const char *message)
+{
+    ley_error error = {0};
+    ley_job *job = NULL;
+    ley_atoms *atoms = support_crowd(50, &short_job_grid, short_job_cutoff_A, 1);
+    ley_map *map = support_make_map(&short_job_grid);
+    ley_status status = support_job_create(engine, atoms, map, &options, &job, &error);
+    if (status == LEY_OK)
+        status = ley_job_run(job, &error);
+    if (status != wanted || strstr(error.message, message) == NULL)
+        fail_msg("%s: %s, not '%s'", ley_status_name(status), error.message, message);
+    ley_job_destroy(job);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    ley_error_clear(&error);
+}
+
+#define REFUSED(status, message, ...) \
+    do { \
+        support_options o = short_job_options(LEY_PAIR_TAYLOR2, NULL); \
+        __VA_ARGS__; \
+        expect_refused(o, status, message); \
+    } while (0)
+
+static void test_jobs_that_cannot_be(void **state)
+{
+    REFUSED(LEY_ERROR_USAGE, "cutoff 5 A, must be above r_min (6 A)", o.r_min_A = 6);
+    REFUSED(LEY_ERROR_USAGE, "cutoff 5 A, must be above r_min (5 A)", o.r_min_A = 5);
+    REFUSED(LEY_ERROR_USAGE, "cutoff nan A", o.short_range.cutoff_A = NAN);
+    REFUSED(LEY_ERROR_USAGE, "cutoff 10001 A", o.short_range.cutoff_A = 10001);
+    REFUSED(LEY_ERROR_USAGE, "unroll4", o.variant = "unroll4"); /* another method's */
+    REFUSED(LEY_ERROR_USAGE, "bin depth 129", o.short_range.bin_depth = 129);
+    REFUSED(LEY_ERROR_USAGE, "bin fill 0", o.short_range.bin_fill = 0);
+    REFUSED(LEY_ERROR_USAGE, "unknown pair function 1000", o.short_range.pair = (ley_pair)1000);
+    REFUSED(LEY_ERROR_USAGE, "unknown place 3", o.short_range.overflow = (ley_place)3);
+    REFUSED(LEY_ERROR_USAGE, "slab planes -1", o.slab_planes = -1);
+    REFUSED(LEY_ERROR_USAGE, "vector b is periodic and zero", o.short_range.periodic[1] = true);
+    REFUSED(LEY_ERROR_INPUT, "on a line", short_job_make_periodic(&o);
+            memcpy(o.short_range.cell_A[1], (double[3]){26, 0, 0}, 24));
+    REFUSED(LEY_ERROR_INPUT, "lie in a plane", short_job_make_periodic(&o);
+            memcpy(o.short_range.cell_A[2], (double[3]){1, 1, 0}, 24));
+    REFUSED(LEY_ERROR_INPUT, "images in reach", short_job_make_periodic(&o);
+            memcpy(o.short_range.cell_A, (double[3][3]){{0.1, 0, 0}, {0, 0.1, 0}, {0, 0, 0.1}}, 72);
+            o.short_range.cutoff_A = 100);
+    REFUSED(LEY_ERROR_USAGE, "pair function of one's own is for devices",
+            o = short_job_options(LEY_PAIR_EXPRESSION, NULL);
+            o.short_range.overflow = LEY_PLACE_HOST);
 }
 
 /* ---- Processes ------------------------------------------------------------------------------- */
@@ -589,11 +632,12 @@ typedef struct part_list {
 } part_list;
 
 /* At level quick devices without vectors have those that kernels of work-groups show most in. */
-enum { GROUPS = 7 };
+enum { GROUPS = 9 };
 static const struct CMUnitTest device_tests[] = {
+    cmocka_unit_test(test_numbers_are_arguments),
+    cmocka_unit_test(test_jobs_that_cannot_be),
     cmocka_unit_test(test_every_kernel),
     cmocka_unit_test(test_overflow),
-    cmocka_unit_test(test_slabs_make_the_same_map),
     cmocka_unit_test(test_rows_and_regions),
     cmocka_unit_test(test_odd_meshes),
     cmocka_unit_test(test_r_min),
@@ -660,7 +704,6 @@ static pid_t start(int (*body)(part_list *list, int i), part_list *list, int i)
 
 static int body_list(part_list *list, int i)
 {
-    (void)i;
     return list_parts(list);
 }
 

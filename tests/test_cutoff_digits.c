@@ -8,10 +8,6 @@
 #include "parallel.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static ley_engine
     *engine; /* the default device; or each device by itself, so that none is left out while another one works */
@@ -168,13 +164,11 @@ static double promised(const ley_atoms *atoms, const ley_grid *grid, const suppo
 
 static ley_atoms *atoms_at(size_t n, const double *position_A, const double *charge_e)
 {
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
     double *radius_A = calloc(n, sizeof *radius_A);
     assert_non_null(radius_A);
     for (size_t i = 0; i < n; i++)
         radius_A[i] = 1.5;
-    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(n, position_A, charge_e, radius_A);
     free(radius_A);
     return atoms;
 }
@@ -216,11 +210,10 @@ static bool is_worth_it(const int *at)
 static bool check_lone_atom(const ley_atoms *atoms, ley_pair pair, const char *variant)
 {
     support_options options = support_short_range(pair, 12);
-    ley_map *map = NULL;
     ley_job *job = NULL;
     ley_error error = {0};
     options.variant = variant;
-    assert_ok(ley_map_create(&around, &map, &error));
+    ley_map *map = support_make_map(&around);
     assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
     const ley_status status = ley_job_run(job, &error);
     if (status != LEY_ERROR_NO_DEVICE || strcmp(variant, "vector16") != 0) {
@@ -239,7 +232,6 @@ static bool check_lone_atom(const ley_atoms *atoms, ley_pair pair, const char *v
  * less nearly as much. */
 static void test_a_lone_atom(void **state)
 {
-    (void)state;
     ley_atoms *atoms = atoms_at(1, (double[]){0.123, 0.217, -0.331}, (double[]){1});
     int count = 0;
     pairwise p = PAIRWISE(support_variants("cutoff"), LEY_PAIR_TAYLOR4 - LEY_PAIR_SHIFTED + 1);
@@ -253,7 +245,6 @@ static void test_a_lone_atom(void **state)
  * to sum them. */
 static void test_overflow_next_to_the_cutoff(void **state)
 {
-    (void)state;
     double position_A[60], charge_e[20];
     uint32_t random = 3;
     for (int i = 0; i < 60; i++)
@@ -277,7 +268,6 @@ static void test_overflow_next_to_the_cutoff(void **state)
  * far from them. Strong charges are far from weak ones. */
 static void test_the_edge_of_a_molecule(void **state)
 {
-    (void)state;
     enum { N = 1500 };
     static double position_A[3 * N], charge_e[N];
     uint32_t random = 11;
@@ -340,7 +330,6 @@ static ley_atoms *even_water(void)
  * the spacing or not. */
 static void test_compensated_places(void **state)
 {
-    (void)state;
     static const double spacings_A[] = {1, 0.83, 1.3};
     static const int64_t n = 20;
     ley_atoms *atoms = even_water();
@@ -366,7 +355,6 @@ static void test_compensated_places(void **state)
  * right than the standard's. */
 static void test_screening_leaves_no_floor(void **state)
 {
-    (void)state;
     static const struct {
         double kappa_per_A, cutoff_A, spacing_A;
     } cases[] = {{0.125, 60, 2}, {1, 120, 4}, {2, 60, 1.5}, {5, 30, 0.7}, {20, 12, 0.25}, {100, 4, 0.1}};
@@ -420,7 +408,6 @@ static ley_atoms *atoms_beside_points(const ley_grid *l)
  * the mesh; and what comes closest shows that no more is promised than that asks for. */
 static void test_promises(void **state)
 {
-    (void)state;
     static const struct {
         ley_pair pair;
         double r_min_A, kappa_per_A;
@@ -468,28 +455,19 @@ static void test_promises(void **state)
 
 static int start(void **state)
 {
-    (void)state;
     ley_error error = {0};
     return ley_engine_create(NULL, &engine, &error) == LEY_OK ? 0 : -1;
 }
 
 static int stop(void **state)
 {
-    (void)state;
     ley_engine_destroy(engine);
     return 0;
 }
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_lone_atom), cmocka_unit_test(test_compensated_places)};
-    char group[512];
-    snprintf(group, sizeof group, "digits of each variant on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("digits of each variant", &engine, test_a_lone_atom, test_compensated_places);
 }
 
 int main(void)

@@ -1,15 +1,9 @@
-/* What short-range maps must be, whoever computes them: the limit of long cutoffs, crystals, the
- * order of atoms; the host's part of the overflow; and jobs on devices that fail. */
+/* What short-range maps must be, whoever computes them: cells of any kind, the order of atoms, the
+ * host's part of the overflow. */
 #include "support.h"
 
-#include "fake_device.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/overflow.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static ley_engine *engine; /* the default device */
 
@@ -23,190 +17,9 @@ static void assert_right(const ley_map *map, const ley_atoms *atoms, const suppo
                  e.worst);
 }
 
-static double value_at(const ley_map *map, int64_t x, int64_t y, int64_t z)
-{
-    const int64_t *n = ley_map_grid(map)->n;
-    return (double)ley_map_read_values(map)[(z * n[1] + y) * n[0] + x];
-}
-
-/* ---- Long cutoffs ---------------------------------------------------------------------------- */
-
-static ley_map *direct_sum(const ley_atoms *atoms)
-{
-    support_options options;
-    support_options_default(&options);
-    return support_run(engine, atoms, &uneven, &options);
-}
-
-/* With everything within the cutoff the sum of 1/r is that of the other method. */
-static void test_a_cutoff_beyond_everything(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = support_crowd(400, &uneven, 10, 1);
-    ley_map *direct = direct_sum(atoms);
-    for (double cutoff_A = 60; cutoff_A < 1000; cutoff_A *= 3) {
-        const support_options options = support_short_range(LEY_PAIR_COULOMB, cutoff_A);
-        ley_map *map = support_run(engine, atoms, &uneven, &options);
-        assert_true(support_difference(map, direct) < 1e-5);
-        ley_map_destroy(map);
-    }
-    ley_map_destroy(direct);
-    ley_atoms_destroy(atoms);
-}
-
-/* Of charges of one sign, so that each term brings the sum nearer. */
-static void test_functions_tend_to_coulomb(void **state)
-{
-    (void)state;
-    ley_error error = {0};
-    ley_atoms *random = support_crowd(400, &uneven, 6, 2), *atoms = NULL;
-    double charge_e[400];
-    for (int i = 0; i < 400; i++)
-        charge_e[i] = fabs(ley_atoms_charges_e(random)[i]);
-    assert_ok(ley_atoms_create(400, ley_atoms_positions_A(random), charge_e, NULL, &atoms, &error));
-    ley_map *direct = direct_sum(atoms);
-    for (int pair = LEY_PAIR_SHIFTED; pair <= LEY_PAIR_TAYLOR4; pair++) {
-        double last = 1;
-        for (double cutoff_A = 4; cutoff_A < 1000; cutoff_A *= 2) {
-            const support_options options = support_short_range((ley_pair)pair, cutoff_A);
-            ley_map *map = support_run(engine, atoms, &uneven, &options);
-            const double off = support_difference(map, direct);
-            if (!(off < last))
-                fail_msg("pair function %d, cutoff %g A: %g from 1/r, at half of it %g", pair, cutoff_A, off, last);
-            last = off;
-            ley_map_destroy(map);
-        }
-        assert_true(last < (pair == LEY_PAIR_SHIFTED ? 1e-3 : 0.1));
-    }
-    ley_map_destroy(direct);
-    ley_atoms_destroy(atoms);
-    ley_atoms_destroy(random);
-}
-
-/* ---- Crystals -------------------------------------------------------------------------------- */
-
-static const double salt_A = 5.64;     /* edge of rock salt's cubic cell */
-enum { ACROSS = 16, SALT_ATOMS = 64 }; /* points along two cells; atoms of 2 x 2 x 2 cells */
-
-static ley_atoms *rock_salt(const double shift_A[3])
-{
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    double position_A[3 * SALT_ATOMS], charge_e[SALT_ATOMS], radius_A[SALT_ATOMS];
-    for (int i = 0; i < SALT_ATOMS; i++) {
-        const int at[3] = {i % 4, i / 4 % 4, i / 16}; /* half cells */
-        for (int axis = 0; axis < 3; axis++)
-            position_A[3 * i + axis] = at[axis] * salt_A / 2 + shift_A[axis];
-        charge_e[i] = (at[0] + at[1] + at[2]) % 2 == 0 ? 1 : -1;
-        radius_A[i] = charge_e[i] > 0 ? 1.02 : 1.81;
-    }
-    assert_ok(ley_atoms_create(SALT_ATOMS, position_A, charge_e, radius_A, &atoms, &error));
-    return atoms;
-}
-
-static support_options of_salt(ley_pair pair, double cutoff_A)
-{
-    support_options options = support_short_range(pair, cutoff_A);
-    for (int axis = 0; axis < 3; axis++) {
-        options.short_range.periodic[axis] = true;
-        options.short_range.cell_A[axis][axis] = 2 * salt_A;
-    }
-    return options;
-}
-
-static const double salt_shift_A[3] = {0.3, 0.17, 0.23}; /* no atom on a point */
-
-static ley_grid of_cells(int64_t x, int64_t y, int64_t z)
-{
-    const double h_A = 2 * salt_A / ACROSS;
-    return (ley_grid){.step_A = LEY_STEPS(h_A, h_A, h_A), .n = {x, y, z}};
-}
-
-/* Largest difference of two values, relative to the RMS of the first map. */
-static double largest_difference(const ley_map *a, const ley_map *b, int64_t step, int axis)
-{
-    const int64_t *n = ley_map_grid(b)->n, *wrap = ley_map_grid(a)->n;
-    double largest = 0, square = 0;
-    for (int64_t z = 0; z < n[2]; z++)
-        for (int64_t y = 0; y < n[1]; y++)
-            for (int64_t x = 0; x < n[0]; x++) {
-                int64_t at[3] = {x, y, z};
-                at[axis] = (at[axis] + step) % wrap[axis];
-                const double value = value_at(b, x, y, z), off = fabs(value_at(a, at[0], at[1], at[2]) - value);
-                largest = off > largest || isnan(off) ? off : largest;
-                square += value * value;
-            }
-    return largest / sqrt(square / (double)(n[0] * n[1] * n[2]));
-}
-
-/* Within half of the cell, beyond half of it, beyond all of it, beyond two. */
-static void test_crystals(void **state)
-{
-    (void)state;
-    static const double cutoffs_A[] = {5, 8, 12.5, 24};
-    static const ley_pair pairs[] = {LEY_PAIR_TAYLOR2, LEY_PAIR_LENNARD_JONES};
-    ley_atoms *atoms = rock_salt(salt_shift_A);
-    for (size_t i = 0; i < sizeof cutoffs_A / sizeof cutoffs_A[0]; i++)
-        for (size_t k = 0; k < 2; k++) {
-            const support_options options = of_salt(pairs[k], cutoffs_A[i]);
-            const ley_grid one = of_cells(ACROSS, ACROSS, ACROSS);
-            char name[32];
-            snprintf(name, sizeof name, "cutoff %g A", cutoffs_A[i]);
-            ley_map *alone = support_run(engine, atoms, &one, &options);
-            assert_right(alone, atoms, &options, name);
-            for (int axis = 0; axis < 3; axis++) {
-                ley_grid two = one;
-                two.n[axis] = 2 * ACROSS;
-                ley_map *map = support_run(engine, atoms, &two, &options);
-                const double halves = largest_difference(map, map, ACROSS, axis),
-                             cells = largest_difference(alone, map, 0, axis);
-                if (!(halves < 5e-5 && cells < 5e-5))
-                    fail_msg("%s, pair function %d: %g between halves, %g from a grid of one cell", name, (int)pairs[k],
-                             halves, cells);
-                ley_map_destroy(map);
-            }
-            ley_map_destroy(alone);
-        }
-    ley_atoms_destroy(atoms);
-}
-
-/* Atoms and grid by the same vector: nothing changes. Atoms by a spacing: the map by a point. */
-static void test_a_crystal_that_moves(void **state)
-{
-    (void)state;
-    static const double by_A[3] = {1.234, -17.7, 103.1};
-    const ley_grid here = of_cells(ACROSS, ACROSS, ACROSS);
-    const support_options options = of_salt(LEY_PAIR_TAYLOR2, 8);
-    ley_atoms *atoms = rock_salt(salt_shift_A);
-    ley_map *map = support_run(engine, atoms, &here, &options);
-    ley_grid there = here;
-    double shift_A[3];
-    for (int axis = 0; axis < 3; axis++) {
-        there.origin_A[axis] += by_A[axis];
-        shift_A[axis] = salt_shift_A[axis] + by_A[axis];
-    }
-    ley_atoms *moved = rock_salt(shift_A);
-    ley_map *same = support_run(engine, moved, &there, &options);
-    assert_true(largest_difference(map, same, 0, 0) < 2e-5);
-    ley_map_destroy(same);
-    ley_atoms_destroy(moved);
-    for (int axis = 0; axis < 3; axis++) {
-        memcpy(shift_A, salt_shift_A, sizeof shift_A);
-        shift_A[axis] -= here.step_A[axis][axis];
-        moved = rock_salt(shift_A);
-        ley_map *shifted = support_run(engine, moved, &here, &options);
-        assert_true(largest_difference(map, shifted, 1, axis) < 2e-5);
-        ley_map_destroy(shifted);
-        ley_atoms_destroy(moved);
-    }
-    ley_map_destroy(map);
-    ley_atoms_destroy(atoms);
-}
-
 /* Skewed cells, small and large, left-handed ones; along any choice of the vectors. */
 static void test_cells(void **state)
 {
-    (void)state;
     static const double cells_A[][3][3] = {
         {{13, 0, 0}, {2, 12, 0}, {-1, 3, 14}},  {{4, 1, 0}, {0, 5, 2}, {3, 0, 6}},
         {{0, 20, 0}, {20, 0, 0}, {0, 0, 20}},   {{9, 0, 0}, {8, 3, 0}, {1, 2, 11}},
@@ -233,8 +46,6 @@ static void test_cells(void **state)
 
 static ley_atoms *shuffled(const ley_atoms *atoms, unsigned seed)
 {
-    ley_error error = {0};
-    ley_atoms *made = NULL;
     const size_t n = ley_atoms_count(atoms);
     double *position_A = calloc(5 * n, sizeof *position_A), *charge_e = position_A + 3 * n,
            *radius_A = position_A + 4 * n;
@@ -251,7 +62,7 @@ static ley_atoms *shuffled(const ley_atoms *atoms, unsigned seed)
         charge_e[i] = ley_atoms_charges_e(atoms)[order[i]];
         radius_A[i] = ley_atoms_radii_A(atoms)[order[i]];
     }
-    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &made, &error));
+    ley_atoms *made = support_make_atoms(n, position_A, charge_e, radius_A);
     free(position_A);
     free(order);
     return made;
@@ -261,7 +72,6 @@ static ley_atoms *shuffled(const ley_atoms *atoms, unsigned seed)
  * the same bytes. */
 static void test_order(void **state)
 {
-    (void)state;
     const size_t bytes = (size_t)ley_grid_points(&uneven) * sizeof(float);
     ley_atoms *atoms = support_crowd(3000, &uneven, 6, 7), *other = shuffled(atoms, 8);
     for (int i = 0; i < 8; i++) {
@@ -311,9 +121,7 @@ static void add_all(const ley_atoms *atoms, const support_options *o, ley_map *m
 
 static ley_map *zeros(const ley_grid *grid)
 {
-    ley_error error = {0};
-    ley_map *map = NULL;
-    assert_ok(ley_map_create(grid, &map, &error));
+    ley_map *map = support_make_map(grid);
     memset(ley_map_values(map), 0, (size_t)ley_grid_points(grid) * sizeof(float));
     return map;
 }
@@ -322,7 +130,6 @@ static ley_map *zeros(const ley_grid *grid)
  * outside. */
 static void test_overflow_on_the_host(void **state)
 {
-    (void)state;
     static const ley_grid meshes[] = {
         {{-3.25, 1, -7}, LEY_STEPS(0.5, 0.625, 0.75), {19, 13, 11}}, {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {1, 1, 1}},
         {{0, 0, 0}, LEY_STEPS(0.3, 0.7, 1.1), {15, 4, 9}},           {{0, 0, 0}, LEY_STEPS(0.5, 0.5, 0.5), {16, 5, 3}},
@@ -354,7 +161,6 @@ static void test_overflow_on_the_host(void **state)
 /* Planes that are not asked for stay as they are, and what is there is added to. */
 static void test_planes_of_the_overflow(void **state)
 {
-    (void)state;
     const support_options options = support_short_range(LEY_PAIR_COULOMB, 5);
     const int64_t plane = uneven.n[0] * uneven.n[1], n = plane * uneven.n[2];
     ley_atoms *atoms = support_crowd(150, &uneven, 6, 10);
@@ -378,7 +184,6 @@ static void test_planes_of_the_overflow(void **state)
 /* Host threads stop, too: what they are at would take them seconds. */
 static void test_cancel_the_overflow(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const ley_grid large = {.step_A = LEY_STEPS(0.4, 0.4, 0.4), .n = {72, 72, 72}};
     support_options options = support_short_range(LEY_PAIR_TAYLOR2, 12);
@@ -386,9 +191,8 @@ static void test_cancel_the_overflow(void **state)
     options.short_range.bin_fill = 1000;
     options.short_range.overflow = LEY_PLACE_HOST;
     ley_atoms *atoms = support_atoms(400000, -2, 30, 3);
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    assert_ok(ley_map_create(&large, &map, &error));
+    ley_map *map = support_make_map(&large);
     assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
     const pthread_t thread = support_cancel_later(job, 150000);
     assert_int_equal(ley_job_run(job, &error), LEY_CANCELLED);
@@ -404,191 +208,14 @@ static void test_cancel_the_overflow(void **state)
 
 /* ---- Devices that fail ----------------------------------------------------------------------- */
 
-static const ley_grid tall = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {10, 9, 60}};
-
-static void clean(support_job *o)
-{
-    support_job_end(o);
-    fake_devices_end();
-}
-
-/* A whole job on fake devices, with the build cache that there is: a cached kernel is not tested
- * again. */
-static support_job run_with_cache(fake_plan *plans, size_t count, const char *variant, ley_place overflow,
-                                  double cutoff_A)
-{
-    support_job o = {.options = support_short_range(LEY_PAIR_TAYLOR2, cutoff_A)};
-    ley_error error = {0};
-    fake_devices_begin(plans, count);
-    o.atoms = support_crowd(200, &tall, 4, 7);
-    o.options.variant = variant;
-    o.options.slab_planes = 8;
-    o.options.verify_points = 50;
-    o.options.short_range.bin_fill = 2;
-    o.options.short_range.overflow = overflow;
-    o.options.short_range.binning = LEY_PLACE_HOST;
-    assert_ok(ley_map_create(&tall, &o.map, &error));
-    assert_ok(ley_engine_create("all", &o.engine, &error));
-    assert_ok(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &error));
-    o.status = ley_job_run(o.job, &o.error);
-    return o;
-}
-
-/* What LEYDEN_CACHE_DIR is, and back to it. */
-static char *begin_cache(void)
-{
-    char *before = getenv("LEYDEN_CACHE_DIR") != NULL ? strdup(getenv("LEYDEN_CACHE_DIR")) : NULL;
-    support_fresh_cache();
-    return before;
-}
-
-static void end_cache(char *before)
-{
-    if (before != NULL)
-        setenv("LEYDEN_CACHE_DIR", before, 1);
-    else
-        unsetenv("LEYDEN_CACHE_DIR");
-    free(before);
-}
-
-/* With a build cache of its own. */
-static support_job run_on_fakes(fake_plan *plans, size_t count, const char *variant, ley_place overflow,
-                                double cutoff_A)
-{
-    char *before = begin_cache();
-    support_job o = run_with_cache(plans, count, variant, overflow, cutoff_A);
-    end_cache(before);
-    return o;
-}
-
-/* A job of two devices that know their kernels already, so that whoever launches has a slab;
- * neither ends it before the other begins. */
-static support_job run_on_two_at_once(fake_plan plans[2], ley_place overflow)
-{
-    char *before = begin_cache();
-    for (int i = 0; i < 2; i++) {
-        fake_plan known = {.name = plans[i].name};
-        support_job o = run_with_cache(&known, 1, NULL, overflow, 4);
-        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-        clean(&o);
-    }
-    plans[0].after = &plans[1];
-    plans[1].after = &plans[0];
-    support_job o = run_with_cache(plans, 2, NULL, overflow, 4);
-    end_cache(before);
-    return o;
-}
-
-static void test_two_devices_share_the_map(void **state)
-{
-    (void)state;
-    for (int host = 0; host <= 1; host++) {
-        fake_plan plans[2] = {{.name = "A"}, {.name = "B"}};
-        support_job o = run_on_two_at_once(plans, host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE);
-        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-        assert_right(o.map, o.atoms, &o.options, "two devices");
-        const ley_report *r = ley_job_report(o.job);
-        assert_true(r->devices[0].slabs > 0 && r->devices[1].slabs > 0);
-        assert_int_equal(r->devices[0].points + r->devices[1].points, r->points);
-        assert_int_equal(r->slab_count, 8);
-        assert_true(support_notes_of(r).overflow > 0 &&
-                    support_notes_of(r).overflow_sum == o.options.short_range.overflow);
-        clean(&o);
-        assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
-    }
-}
-
-/* Whether the second device came to its fault before the first one, slow as it is, had done all the
- * work; `after_some` counts those that had slabs before. */
-static bool gives_its_slabs_back(const fake_plan *fault, int64_t delay_us, ley_place overflow, int *after_some)
-{
-    fake_plan plans[] = {{.name = "A", .delay_us = (int)delay_us}, *fault};
-    support_job o = run_on_fakes(plans, 2, NULL, overflow, 4);
-    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    assert_right(o.map, o.atoms, &o.options, "one device fails");
-    const ley_device_report *b = &ley_job_report(o.job)->devices[1];
-    const bool failed = b->status != LEY_OK;
-    if (failed) {
-        assert_non_null(b->failure);
-        *after_some += b->slabs > 0;
-    }
-    clean(&o);
-    assert_int_equal(plans[0].live_objects, 0);
-    assert_int_equal(plans[1].live_objects, 0);
-    return failed;
-}
-
-/* The second device breaks in every way there is, before its first slab and between two of them. */
-static void test_a_failing_device_gives_its_slabs_back(void **state)
-{
-    (void)state;
-    const fake_plan faults[] = {
-        {.name = "B", .fail_open = 1},    {.name = "B", .fail_build = 1},   {.name = "B", .wrong_by = 0.01},
-        {.name = "B", .silent = 1},       {.name = "B", .fail_buffer = 4},  {.name = "B", .fail_buffer = 7},
-        {.name = "B", .fail_buffer = 14}, {.name = "B", .fail_buffer = 17}, {.name = "B", .fail_launch = 1},
-        {.name = "B", .fail_launch = 5},  {.name = "B", .fail_launch = 9},  {.name = "B", .fail_launch = 10},
-        {.name = "B", .fail_wait = 3},    {.name = "B", .fail_wait = 13},   {.name = "B", .fail_read = 2},
-        {.name = "B", .fail_read = 12},
-    };
-    int after_some = 0;
-    for (size_t i = support_is_quick() ? 1 : 0; i < sizeof faults / sizeof faults[0]; i += support_is_quick() ? 2 : 1) {
-        int64_t delay_us = 30000; /* on a busy machine B needs more */
-        while (!gives_its_slabs_back(&faults[i], delay_us, i % 2 == 0 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE, &after_some))
-            if ((delay_us *= 5) > 1000000)
-                fail_msg("fault %d: B did not come to it", (int)i);
-    }
-    assert_true(after_some >= 2);
-}
-
-static void test_no_device_left(void **state)
-{
-    (void)state;
-    fake_plan broken[] = {{.name = "A", .fail_launch = 7}};
-    support_job o = run_on_fakes(broken, 1, NULL, LEY_PLACE_HOST, 4);
-    assert_int_equal(o.status, LEY_ERROR_DEVICE);
-    assert_non_null(strstr(o.error.message, "fake_launch()"));
-    clean(&o);
-    fake_plan wrong[] = {{.name = "A", .wrong_by = 1e-4}};
-    o = run_on_fakes(wrong, 1, NULL, LEY_PLACE_DEVICE, 4);
-    assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
-    assert_non_null(strstr(o.error.message, "self-test of cutoff failed"));
-    clean(&o);
-}
-
-/* Too little of whatever it is: refused with what is needed. */
-static void test_small_devices(void **state)
-{
-    (void)state;
-    fake_plan constant[] = {{.name = "A", .constant_bytes = 64}};
-    support_job o = run_on_fakes(constant, 1, "bins", LEY_PLACE_DEVICE, 4);
-    assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
-    assert_non_null(strstr(o.error.message, "variant bins: its "));
-    assert_non_null(strstr(o.error.message, " bins around a region are more than constant memory holds"));
-    clean(&o);
-    o = run_on_fakes(constant, 1, "regions8", LEY_PLACE_DEVICE, 4); /* whose table is in global memory */
-    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    clean(&o);
-    fake_plan small[] = {{.name = "A", .max_allocation_bytes = 8 << 10}};
-    o = run_on_fakes(small, 1, NULL, LEY_PLACE_DEVICE, 4);
-    assert_int_equal(o.status, LEY_ERROR_DEVICE); /* the self-test */
-    clean(&o);
-    fake_plan less[] = {{.name = "A", .global_bytes = 16 << 10}};
-    o = run_on_fakes(less, 1, NULL, LEY_PLACE_DEVICE, 4);
-    assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
-    assert_non_null(strstr(o.error.message, "there is room for"));
-    clean(&o);
-}
-
 static int start(void **state)
 {
-    (void)state;
     ley_error error = {0};
     return ley_engine_create(NULL, &engine, &error) == LEY_OK ? 0 : -1;
 }
 
 static int stop(void **state)
 {
-    (void)state;
     ley_engine_destroy(engine);
     return 0;
 }
@@ -596,10 +223,6 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest maps[] = {
-        cmocka_unit_test(test_a_cutoff_beyond_everything),
-        cmocka_unit_test(test_functions_tend_to_coulomb),
-        cmocka_unit_test(test_crystals),
-        cmocka_unit_test(test_a_crystal_that_moves),
         cmocka_unit_test(test_cells),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_cancel_the_overflow),
@@ -607,12 +230,8 @@ int main(void)
     const struct CMUnitTest others[] = {
         cmocka_unit_test(test_overflow_on_the_host),
         cmocka_unit_test(test_planes_of_the_overflow),
-        cmocka_unit_test(test_two_devices_share_the_map),
-        cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
-        cmocka_unit_test(test_no_device_left),
-        cmocka_unit_test(test_small_devices),
     };
     int failures = cmocka_run_group_tests_name("short-range maps", maps, start, stop);
-    failures += cmocka_run_group_tests_name("host threads and devices that fail", others, NULL, NULL);
+    failures += cmocka_run_group_tests_name("host threads", others, NULL, NULL);
     return failures;
 }

@@ -6,19 +6,12 @@
 #include "law/dcs.h"
 #include "law/reference.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
-static ley_grid grid = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {37, 29, 11}};
 static const double r_min_A = 0.05;
 
 static support_options options_of(const char *variant, ley_math math, ley_sum sum)
 {
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.variant = variant;
     options.math = math;
     options.sum = sum;
@@ -33,9 +26,8 @@ static void check_combination(const ley_atoms *atoms, const ley_grid *points, co
     static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
                                                                                         "double"};
     ley_error error = {0};
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    assert_ok(ley_map_create(points, &map, &error));
+    ley_map *map = support_make_map(points);
     assert_ok(support_job_create(engine, atoms, map, options, &job, &error));
     ley_status status = ley_job_run(job, &error);
     if (status == LEY_ERROR_NO_DEVICE) {
@@ -64,26 +56,10 @@ static bool is_tried(const int *at)
     return support_tries_variant(engine, ley_variant_name("dcs", (size_t)at[0]));
 }
 
-static void test_every_kernel(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = support_atoms(777, -6, 14, 1);
-    ley_map *reference = support_reference_map(atoms, &grid, r_min_A);
-    pairwise p = PAIRWISE(support_variants("dcs"), 3, 3);
-    for (p.can_be = is_tried; pairwise_next(&p);) {
-        const support_options options =
-            options_of(ley_variant_name("dcs", (size_t)p.at[0]), support_math(p.at[1]), (ley_sum)p.at[2]);
-        check_combination(atoms, &grid, reference, &options);
-    }
-    ley_map_destroy(reference);
-    ley_atoms_destroy(atoms);
-}
-
 /* The better sums are better: their errors, on a problem that float sums get wrong in the sixth
  * digit. */
 static void test_sums_are_worth_their_price(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_atoms(6000, -40, 60, 2);
     const ley_grid small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {16, 8, 2}};
     ley_map *reference = support_reference_map(atoms, &small, r_min_A);
@@ -106,15 +82,13 @@ static void test_sums_are_worth_their_price(void **state)
 /* Copies atoms, charges times `factor`, positions moved by `shift_A` along all axes. */
 static ley_atoms *changed(const ley_atoms *atoms, double factor, double shift_A)
 {
-    ley_error error = {0};
-    ley_atoms *result = NULL;
     const size_t n = ley_atoms_count(atoms);
     double *position_A = calloc(3 * n, sizeof(double)), *charge_e = calloc(n, sizeof(double));
     for (size_t i = 0; i < 3 * n; i++)
         position_A[i] = ley_atoms_positions_A(atoms)[i] + shift_A;
     for (size_t i = 0; i < n; i++)
         charge_e[i] = factor * ley_atoms_charges_e(atoms)[i];
-    assert_ok(ley_atoms_create(n, position_A, charge_e, NULL, &result, &error));
+    ley_atoms *result = support_make_atoms(n, position_A, charge_e, NULL);
     free(position_A);
     free(charge_e);
     return result;
@@ -125,8 +99,6 @@ static ley_atoms *changed(const ley_atoms *atoms, double factor, double shift_A)
 /* Atoms from least_A to most_A from random points of the grid, in any direction. */
 static ley_atoms *close_atoms(size_t n, const ley_grid *l, double least_A, double most_A, unsigned seed)
 {
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
     double *position_A = calloc(4 * n, sizeof(double)), *charge_e = position_A + 3 * n;
     assert_non_null(position_A);
     for (size_t i = 0; i < n; i++) {
@@ -143,7 +115,7 @@ static ley_atoms *close_atoms(size_t n, const ley_grid *l, double least_A, doubl
         }
         charge_e[i] = rand_r(&seed) % 2 == 0 ? 1 : -1;
     }
-    assert_ok(ley_atoms_create(n, position_A, charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(n, position_A, charge_e, NULL);
     free(position_A);
     return atoms;
 }
@@ -176,12 +148,11 @@ static void check_digits(const char *what, const ley_atoms *atoms, const ley_gri
         const ley_sum sum = (ley_sum)p.at[1];
         const char *variant = ley_variant_name("dcs", (size_t)p.at[0]);
         ley_error error = {0};
-        ley_map *map = NULL;
         ley_job *job = NULL;
         support_options options = options_of(variant, LEY_MATH_AUTO, sum);
         options.r_min_A = clamp_A;
         options.verify_points = 50;
-        assert_ok(ley_map_create(points, &map, &error));
+        ley_map *map = support_make_map(points);
         assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
         const ley_status status = ley_job_run(job, &error);
         if (status != LEY_ERROR_NO_DEVICE) {
@@ -203,7 +174,6 @@ static void check_digits(const char *what, const ley_atoms *atoms, const ley_gri
  * spacings, far from the world's origin, with the smallest r_min; longer than a tile each way. */
 static void test_points_just_beyond_r_min(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         ley_grid points;
@@ -234,7 +204,6 @@ static void test_points_just_beyond_r_min(void **state)
  * shows; and charges that cancel. */
 static void test_few_atoms(void **state)
 {
-    (void)state;
     const ley_grid points = {{0.1, 0.2, 0.3}, LEY_STEPS(0.53, 0.57, 0.6), {139, 35, 2}};
     for (int most = 1; most <= 3; most++) {
         ley_atoms *atoms = close_atoms(5, &points, 0.3 * most, 0.4 * most, 40 + (unsigned)most);
@@ -255,7 +224,6 @@ static void test_few_atoms(void **state)
 /* A neutral box seen from 60 and 150 A: what is left is small, but no worse than its terms. */
 static void test_far_from_a_neutral_box(void **state)
 {
-    (void)state;
     for (int far_A = 60; far_A <= 150; far_A += 90) {
         const ley_grid points = {{30.0 + far_A, 1, -7}, LEY_STEPS(0.5, 0.6, 0.5), {17, 9, 2}};
         ley_atoms *random = support_atoms(1000, 0, 30, 22), *opposite = changed(random, -1, 1.5);
@@ -266,9 +234,7 @@ static void test_far_from_a_neutral_box(void **state)
             memcpy(numbers + 3 * n * (size_t)half, ley_atoms_positions_A(from), 3 * n * sizeof(double));
             memcpy(numbers + 6 * n + n * (size_t)half, ley_atoms_charges_e(from), n * sizeof(double));
         }
-        ley_error error = {0};
-        ley_atoms *neutral = NULL;
-        assert_ok(ley_atoms_create(2 * n, numbers, numbers + 6 * n, NULL, &neutral, &error));
+        ley_atoms *neutral = support_make_atoms(2 * n, numbers, numbers + 6 * n, NULL);
         check_digits("a neutral box", neutral, &points, r_min_A);
         free(numbers);
         ley_atoms_destroy(neutral);
@@ -281,7 +247,6 @@ static void test_far_from_a_neutral_box(void **state)
  * lost. */
 static void test_many_atoms(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_atoms(9001, -20, 40, 12);
     const ley_grid small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {9, 8, 3}};
     ley_map *reference = support_reference_map(atoms, &small, r_min_A);
@@ -295,57 +260,9 @@ static void test_many_atoms(void **state)
     ley_atoms_destroy(atoms);
 }
 
-static void test_linear_in_the_charges(void **state)
-{
-    (void)state;
-    const support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
-    ley_atoms *once = support_atoms(300, -6, 14, 3), *twice = changed(once, -2, 0);
-    ley_map *a = support_run(engine, once, &grid, &options), *b = support_run(engine, twice, &grid, &options);
-    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
-        assert_true(ley_map_values(b)[i] == -2 * ley_map_values(a)[i]); /* a power of two: exactly */
-    ley_map_destroy(a);
-    ley_map_destroy(b);
-    ley_atoms_destroy(once);
-    ley_atoms_destroy(twice);
-}
-
-static void test_translation(void **state)
-{
-    (void)state;
-    const support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
-    ley_atoms *here = support_atoms(300, -6, 14, 4), *there = changed(here, 1, 4096); /* a power of two: exactly */
-    ley_grid moved = grid;
-    for (int axis = 0; axis < 3; axis++)
-        moved.origin_A[axis] += 4096;
-    ley_map *a = support_run(engine, here, &grid, &options), *b = support_run(engine, there, &moved, &options);
-    assert_true(support_difference(b, a) < 1e-6);
-    ley_map_destroy(a);
-    ley_map_destroy(b);
-    ley_atoms_destroy(here);
-    ley_atoms_destroy(there);
-}
-
-static void test_slabs_make_the_same_map(void **state)
-{
-    (void)state;
-    support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
-    ley_atoms *atoms = support_atoms(500, -6, 14, 5);
-    ley_map *whole = support_run(engine, atoms, &grid, &options);
-    for (int planes = 1; planes <= 4; planes += 3) {
-        options.slab_planes = planes;
-        ley_map *pieces = support_run(engine, atoms, &grid, &options);
-        assert_memory_equal(ley_map_values(pieces), ley_map_values(whole),
-                            (size_t)ley_grid_points(&grid) * sizeof(float));
-        ley_map_destroy(pieces);
-    }
-    ley_map_destroy(whole);
-    ley_atoms_destroy(atoms);
-}
-
 /* Grids of one point, one row, one plane; longer than a tile by one; spacings that differ. */
 static void test_odd_meshes(void **state)
 {
-    (void)state;
     static const ley_grid meshes[] = {
         {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.5, 0.5), {1, 1, 1}}, {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {129, 1, 1}},
         {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {1, 65, 1}},      {{0, 0, 0}, LEY_STEPS(0.3, 0.5, 0.7), {1, 1, 33}},
@@ -366,12 +283,9 @@ static void test_odd_meshes(void **state)
 /* One charge on a grid point: C q / r_min there, in each unit, with a dielectric. */
 static void test_charge_on_a_point(void **state)
 {
-    (void)state;
-    ley_error error = {0};
     const double origin_A[3] = {0, 0, 0}, charge_e = -1.5;
     const ley_grid point = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 1, 1}};
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(1, origin_A, &charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(1, origin_A, &charge_e, NULL);
     static const double volt_A = 14.399645, kcal_A = 332.0637, kj_A = 1389.3546,
                         kt_A = 560.4589; /* e / (4 pi eps0 A) */
     const double constants[] = {kt_A, volt_A, kcal_A, kj_A};
@@ -391,42 +305,11 @@ static void test_charge_on_a_point(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Times are times: kernels take longer than nothing and no longer than the job, whatever the
- * driver's stamps say. */
-static void test_times_are_plausible(void **state)
-{
-    (void)state;
-    ley_error error = {0};
-    ley_map *map = NULL;
-    ley_job *job = NULL;
-    support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
-    options.slab_planes = 3;
-    ley_atoms *atoms = support_atoms(2000, -6, 14, 8);
-    assert_ok(ley_map_create(&grid, &map, &error));
-    assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
-    assert_ok(ley_job_run(job, &error));
-    const ley_report *r = ley_job_report(job);
-    const ley_device_report *d = &r->devices[0];
-    assert_in_range(r->slab_count, 4, grid.n[2]); /* thinner ones where a busy machine was measured to be slow */
-    assert_true(d->kernel_s > 1e-6 && d->kernel_s < r->compute_s);
-    assert_true(d->transfer_s > 0 && d->transfer_s < r->compute_s);
-    assert_true(d->evaluations_per_s < 1e14);
-    for (size_t i = 0; i < r->slab_count; i++) {
-        assert_true(r->slabs[i].kernel_start_s > -0.01 &&
-                    r->slabs[i].transfer_end_s < r->compute_s + r->prepare_s + 0.01);
-        assert_true(r->slabs[i].transfer_end_s >= r->slabs[i].kernel_end_s);
-    }
-    ley_job_destroy(job);
-    ley_map_destroy(map);
-    ley_atoms_destroy(atoms);
-}
-
 /* Far from the world's origin the points' own coordinates are rounded: of the smallest distances
  * that is more than floats lose. Right maps are not refused for it, and what is promised says
  * so. */
 static void test_rounded_coordinates(void **state)
 {
-    (void)state;
     const ley_grid points = {{-21739614.473466747, -11206303.486095337, 67882842.921813369},
                              LEY_STEPS(0.016232, 0.016232, 0.016232),
                              {5, 3, 2}};
@@ -438,13 +321,11 @@ static void test_rounded_coordinates(void **state)
         charge_e[i] = i % 2 == 0 ? 1 : -0.5;
     }
     ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    ley_map *map = NULL;
     ley_job *job = NULL;
     support_options options = options_of(NULL, LEY_MATH_AUTO, LEY_SUM_FLOAT);
     options.r_min_A = 1e-6;
-    assert_ok(ley_atoms_create(30, &position_A[0][0], charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&points, &map, &error));
+    ley_atoms *atoms = support_make_atoms(30, &position_A[0][0], charge_e, NULL);
+    ley_map *map = support_make_map(&points);
     assert_ok(support_job_create(engine, atoms, map, &options, &job, &error));
     assert_ok_at(ley_job_run(job, &error), &error, "a right map", __FILE__, __LINE__);
     const ley_accuracy *a = &ley_job_report(job)->accuracy;
@@ -454,44 +335,11 @@ static void test_rounded_coordinates(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* A device that writes nothing leaves not-a-numbers, never an old result: the map starts
- * poisoned. */
-static void test_maps_start_poisoned(void **state)
-{
-    (void)state;
-    ley_error error = {0};
-    ley_map *map = NULL;
-    assert_ok(ley_map_create(&grid, &map, &error));
-    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
-        assert_true(isnan(ley_map_values(map)[i]));
-    ley_map_destroy(map);
-}
-
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kernel),
-        cmocka_unit_test(test_many_atoms),
-        cmocka_unit_test(test_sums_are_worth_their_price),
-        cmocka_unit_test(test_points_just_beyond_r_min),
-        cmocka_unit_test(test_few_atoms),
-        cmocka_unit_test(test_far_from_a_neutral_box),
-        cmocka_unit_test(test_linear_in_the_charges),
-        cmocka_unit_test(test_translation),
-        cmocka_unit_test(test_slabs_make_the_same_map),
-        cmocka_unit_test(test_odd_meshes),
-        cmocka_unit_test(test_times_are_plausible),
-        cmocka_unit_test(test_charge_on_a_point),
-        cmocka_unit_test(test_maps_start_poisoned),
-        cmocka_unit_test(test_rounded_coordinates),
-    };
-    char group[512];
-    snprintf(group, sizeof group, "dcs on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("dcs", &engine, test_many_atoms, test_sums_are_worth_their_price,
+                         test_points_just_beyond_r_min, test_few_atoms, test_far_from_a_neutral_box, test_odd_meshes,
+                         test_charge_on_a_point, test_rounded_coordinates);
 }
 
 int main(void)

@@ -10,11 +10,6 @@
 #include "parallel.h"
 #include "some_charges.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 static dev *device;        /* the same one, for calls below the public ones */
 static device_spread lists;
@@ -45,7 +40,6 @@ static void put_charges(const hierarchy *h, const some_charges *c, long_charges 
 
 static void test_sums(void **state)
 {
-    (void)state;
     some_charges_check(put_charges);
 }
 
@@ -54,7 +48,6 @@ static const double own_box_A[3][3] = {{42, 0, 0}, {0, 42, 0}, {0, 0, 42}};
 /* The host's but for the order of sums, and the same bytes each time. */
 static void test_same_as_host(void **state)
 {
-    (void)state;
     const char *const periodic[] = {"", "yz", "xyz"};
     for (size_t i = 0; i < sizeof periodic / sizeof *periodic; i++) {
         const hierarchy h = some_grid(WINDOW_BSPLINE8, periodic[i], own_box_A, 0.5);
@@ -82,7 +75,6 @@ static void test_same_as_host(void **state)
  * not work. */
 static void test_what_is_declined(void **state)
 {
-    (void)state;
     const hierarchy h = some_grid(WINDOW_BSPLINE8, "", own_box_A, 0.3);
     const dev_info *info = device->info;
     dev_info other = *info;
@@ -240,7 +232,6 @@ static char try_with_fault(const hierarchy *h, const device_atoms *there, arena 
  * declined, or is right. Where there is no memory it is declined. */
 static void test_driver_faults(void **state)
 {
-    (void)state;
     static const bool may_be_left_out[CALLS] = {[FILL] = true, [LAUNCH] = true, [READ] = true};
     const hierarchy h = some_grid(WINDOW_BSPLINE8, "xyz", own_box_A, 1.5);
     some_charges *c = some_charges_make(41, true);
@@ -315,25 +306,22 @@ static const ley_grid points = {.origin_A = {1, 2, 3}, .step_A = LEY_STEPS(1.7, 
 static ley_map *map_of(const ley_atoms *atoms, const char *binning, const char *by, double long_per_A,
                        const char *done_by)
 {
-    ley_map *map;
     ley_job *job;
     ley_error error = {0};
-    ley_long_range r;
-    ley_run_options run;
     const ley_decision decisions[] = {{.name = "method", .value = "msm"},
                                       {.name = "binning", .value = binning},
                                       {.name = "long_waves_by", .value = by}};
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.cutoff_A = 8;
     r.spacing_A = 1.6;
     r.splitting = LEY_SPLITTING_PSWF;
     r.window = LEY_WINDOW_BSPLINE6;
     r.solver = LEY_SOLVER_FOURIER;
     r.long_waves_per_A = long_per_A;
-    ley_run_options_default(&run);
+    ley_run_options run = support_default_run_options();
     run.decision_count = 3;
     run.decisions = decisions;
-    assert_ok(ley_map_create(&points, &map, &error));
+    ley_map *map = support_make_map(&points);
     assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &run, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_report *report = ley_job_report(job);
@@ -350,7 +338,6 @@ static ley_map *map_of(const ley_atoms *atoms, const char *binning, const char *
  * bytes wherever the device has its atoms from. */
 static void test_maps(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_atoms(2000, 0, 33, 5);
     ley_map *host = map_of(atoms, "host", "host", 0.4, "host"), *sent = map_of(atoms, "host", "device", 0.4, "device"),
             *there = map_of(atoms, "device", "device", 0.4, "device");
@@ -372,7 +359,6 @@ static void test_maps(void **state)
  * Nothing is asked of processors, of devices without doubles, and of those that interpret. */
 static void test_plans(void **state)
 {
-    (void)state;
     static const dev_backend backend = {.name = "none", .source_suffix = "cl", .common_options = ""};
     dev_info card = {.backend = &backend,
                      .device_class = DEV_GPU,

@@ -6,19 +6,10 @@
 #include "engine/engine.h"
 #include "long_range/mesh/device_spread.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine;
 static dev *device; /* of the engine, for calls below the public ones; its worker thread sleeps meanwhile */
 static bool fast;
 static device_spread kernels;
-
-static double uniform(unsigned *seed)
-{
-    return rand_r(seed) / (RAND_MAX + 1.0);
-}
 
 /* What a test gives. */
 typedef struct problem {
@@ -39,10 +30,10 @@ static void problem_make(problem *p, const hierarchy_options *o, size_t n, const
     assert_true(p->position_A != NULL && p->charge_e != NULL);
     for (size_t i = 0; i < n; i++) {
         for (int axis = 0; axis < 3; axis++) {
-            const double at_A = size_A[axis] * uniform(&seed);
+            const double at_A = size_A[axis] * support_uniform(&seed);
             p->position_A[i][axis] = far_A + (i % 19 == 3 ? rint(at_A / o->spacing_A) * o->spacing_A : at_A);
         }
-        p->charge_e[i] = i % 7 == 2 ? 0 : 2 * uniform(&seed) - 1;
+        p->charge_e[i] = i % 7 == 2 ? 0 : 2 * support_uniform(&seed) - 1;
     }
     assert_ok(cell_make(o->periodic, o->cell_A, &c, &error));
     hierarchy_box(&c, n, p->position_A[0], low, high);
@@ -76,7 +67,7 @@ static const char *spread_both(const problem *p, const device_spread *by)
     ley_error error = {0};
     arena memory = {.device = device};
     device_atoms atoms = {.n = p->n};
-    transfer_atoms made;
+    transfer_atoms made = {.count = 0};
     spread right, s;
     const char *declined;
     assert_ok(spread_make(&p->h, p->n, p->position_A[0], p->charge_e, NULL, &right, &error));
@@ -113,7 +104,6 @@ static void assert_same(const problem *p)
 
 static void test_cells(void **state)
 {
-    (void)state;
     static const bool periodic[][3] = {
         {false, false, false}, {true, true, true}, {true, false, false}, {false, true, true}};
     static const double cells_A[][3][3] = {{{40, 0, 0}, {0, 30, 0}, {0, 0, 35}},
@@ -141,7 +131,6 @@ static const hierarchy_options open_cell = {
 /* One, and as many as a work-group has, and one more. */
 static void test_few_atoms(void **state)
 {
-    (void)state;
     static const size_t numbers[] = {1, 127, 128, 129, 1000};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         problem p;
@@ -153,7 +142,6 @@ static void test_few_atoms(void **state)
 
 static void test_no_charges(void **state)
 {
-    (void)state;
     problem p;
     problem_make(&p, &open_cell, 300, (const double[3]){25, 10, 40}, 0, 3);
     memset(p.charge_e, 0, p.n * sizeof *p.charge_e);
@@ -164,7 +152,6 @@ static void test_no_charges(void **state)
 /* All in one bin: each atom would look at all others. */
 static void test_what_is_declined(void **state)
 {
-    (void)state;
     problem p;
     problem_make(&p, &open_cell, 6000, (const double[3]){1, 1, 1}, 0, 3);
     assert_string_equal(spread_both(&p, &kernels), "bins hold too many atoms");
@@ -179,10 +166,9 @@ static void test_what_is_declined(void **state)
 /* An atom that the grid has no node for. */
 static void test_outside(void **state)
 {
-    (void)state;
     ley_error error = {0};
     arena memory = {.device = device};
-    transfer_atoms made;
+    transfer_atoms made = {.count = 0};
     spread s;
     const char *declined;
     problem p;
@@ -208,7 +194,6 @@ static int said; /* that the host had to do it */
 
 static void hear(void *context, ley_log_level level, const char *text)
 {
-    (void)context, (void)level;
     said += strstr(text, "the host puts atoms into the mesh's bins: bins hold too many atoms") != NULL;
 }
 
@@ -218,21 +203,18 @@ static ley_map *map_of(const ley_atoms *atoms, const char *binning, ley_splittin
                        double spacing_A)
 {
     ley_error error = {0};
-    ley_map *map;
     ley_job *job;
-    ley_long_range r;
-    ley_run_options run;
     const ley_decision decisions[] = {{.name = "method", .value = "msm"}, {.name = "binning", .value = binning}};
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.cutoff_A = 5 * spacing_A;
     r.spacing_A = spacing_A;
     r.splitting = kind;
     r.window = kind == LEY_SPLITTING_PSWF ? LEY_WINDOW_BSPLINE6 : r.window;
     r.solver = solver;
-    ley_run_options_default(&run);
+    ley_run_options run = support_default_run_options();
     run.decision_count = 2;
     run.decisions = decisions;
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_map *map = support_make_map(&grid);
     assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &run, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_report *report = ley_job_report(job);
@@ -256,7 +238,6 @@ static void assert_same_maps(const ley_atoms *atoms, ley_splitting kind, ley_sol
 
 static void test_maps(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_atoms(2000, 0, 33, 5);
     assert_same_maps(atoms, LEY_SPLITTING_TAYLOR4, LEY_SOLVER_MULTILEVEL, 1.6);
     assert_same_maps(atoms, LEY_SPLITTING_TAYLOR4, LEY_SOLVER_AUTO, 1.6);

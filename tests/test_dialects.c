@@ -11,9 +11,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX_KEYS = 64, MAX_KEY = 48, MAX_FILES = 128 };
@@ -384,7 +381,6 @@ static void compare_files(const embedded_kernel *files, fault *found)
 
 static void test_table(void **state)
 {
-    (void)state;
     size_t count = 0;
     fault found = {""};
     compare_files(embedded_kernels, &found);
@@ -402,7 +398,6 @@ static void test_table(void **state)
 /* A source that drifts away from its kind: each way is found. */
 static void test_drift(void **state)
 {
-    (void)state;
     static const struct {
         const char *suffix, *from, *to, *expected;
     } drifts[] = {
@@ -455,7 +450,6 @@ static void test_drift(void **state)
 /* A file for one language alone, a file without a kind. */
 static void test_files(void **state)
 {
-    (void)state;
     static const struct {
         const char *absent, *additional, *expected;
     } changes[] = {
@@ -579,7 +573,6 @@ static void check_dialects(const char *in, const char *from, const char *to, fau
 
 static void test_dialects(void **state)
 {
-    (void)state;
     static const struct {
         const char *in, *from, *to, *expected;
     } changes[] = {
@@ -639,7 +632,6 @@ static void check_cuda(const char *kernel, const char *from, const char *to, fau
 
 static void test_cuda_files(void **state)
 {
-    (void)state;
     int count = 0;
     for (const kernel_kind *const *kind = kernel_registry; *kind != NULL; kind++) {
         fault found = {""};
@@ -671,9 +663,5 @@ static void test_cuda_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_drift),      cmocka_unit_test(test_files),
-        cmocka_unit_test(test_dialects), cmocka_unit_test(test_cuda_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_table, test_drift, test_files, test_dialects, test_cuda_files);
 }

@@ -9,9 +9,6 @@
 #include "opencl/trial.h"
 #include "quirks.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -97,7 +94,6 @@ static void forget_all(void)
 
 static void test_a_dying_driver_is_left_out(void **state)
 {
-    (void)state;
     static const struct {
         const char *fate, *says;
     } cases[] = {{"abort", "ends the process by signal 6 (SIGABRT) in clGetDeviceIDs"},
@@ -107,15 +103,13 @@ static void test_a_dying_driver_is_left_out(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_folder(cases[i].fate, false);
         forget_all();
-        cli("%s devices", with_folder());
-        cli_expect(3, cases[i].says, "no device found");
+        cli_run(3, cases[i].says, "no device found", "%s devices", with_folder());
         cli_expect(3, "'leyden devices' tries it again", NULL);
     }
 }
 
 static void test_other_drivers_work_beside_it(void **state)
 {
-    (void)state;
     const int installed = cli("LEYDEN_CACHE_DIR=%s devices", cli_path("own-cache"))->code;
     if (!make_folder("abort", true) || installed != 0)
         skip();
@@ -142,7 +136,6 @@ static int count_compiled(const char *kind, int bytes)
 
 static void test_a_kernel_is_compiled_once(void **state)
 {
-    (void)state;
     char caches[9000];
     snprintf(caches, sizeof caches, "POCL_CACHE_DIR=%s LEYDEN_CACHE_DIR=%s", cli_path("pocl"), cli_path("own-cache"));
     mkdir(cli_path("pocl"), 0700);
@@ -158,7 +151,6 @@ static void test_a_kernel_is_compiled_once(void **state)
 
 static void test_a_setting_of_the_users_own_stays(void **state)
 {
-    (void)state;
     const char *name = quirks_driver_settings[0].name;
     setenv(name, "1", 1);
     environment_set_unless_there(name, quirks_driver_settings[0].value);
@@ -172,15 +164,12 @@ static void test_a_setting_of_the_users_own_stays(void **state)
  * loaded; a changed file is a new driver. */
 static void test_what_came_of_it_is_remembered(void **state)
 {
-    (void)state;
     make_folder("abort", false);
     forget_all();
     const char *map = "map ion.pqr -o out/a.dx --dims 9,9,9 --spacing 0.5";
-    cli("%s %s", with_folder(), map);
-    cli_expect(3, NULL, "left out");
+    cli_run(3, NULL, "left out", "%s %s", with_folder(), map);
     assert_int_equal(loads(), 1);
-    cli("%s %s", with_folder(), map);
-    cli_expect(3, NULL, "left out");
+    cli_run(3, NULL, "left out", "%s %s", with_folder(), map);
     assert_int_equal(loads(), 1);
     cli("%s devices", with_folder());
     assert_int_equal(loads(), 2);
@@ -189,8 +178,7 @@ static void test_what_came_of_it_is_remembered(void **state)
     assert_int_equal(loads(), 3);
     make_folder("living", false);
     forget_all();
-    cli("%s devices", with_folder());
-    cli_expect(3, "Dying driver: no device", NULL);
+    cli_run(3, "Dying driver: no device", NULL, "%s devices", with_folder());
     assert_int_equal(loads(), 2); /* tried, then loaded */
     cli("%s devices", with_folder());
     assert_int_equal(loads(), 3);
@@ -198,7 +186,6 @@ static void test_what_came_of_it_is_remembered(void **state)
 
 static void test_a_driver_that_hangs(void **state)
 {
-    (void)state;
     make_folder("hang", false);
     const char *library = cli_path("vendors/hang.so");
     trial_result result;
@@ -211,7 +198,6 @@ static void test_a_driver_that_hangs(void **state)
 /* As a child does that was begun while a thread held a lock: the second child is asked, too. */
 static void test_a_child_that_hangs(void **state)
 {
-    (void)state;
     make_folder("once", false);
     const char *library = cli_path("vendors/once.so");
     setenv("DYING_DRIVER_SAYS", cli_path("says"), 1);
@@ -236,7 +222,6 @@ static bool is_heeded(void)
 /* It would find no memory once others use some, and abort then. */
 static void test_a_driver_with_too_little_memory(void **state)
 {
-    (void)state;
 #ifdef __SANITIZE_ADDRESS__
     skip();
 #endif
@@ -290,7 +275,6 @@ static void expect_drivers(const char *vendors, const char *files, const char *c
 
 static void test_drivers_are_found_as_the_loader_finds_them(void **state)
 {
-    (void)state;
     mkdir(cli_path("named"), 0700);
     cli_write_text("named/b.icd", "libb.so.1\n");
     cli_write_text("named/a.icd", "/opt/liba.so");
@@ -313,7 +297,6 @@ static void test_drivers_are_found_as_the_loader_finds_them(void **state)
 /* A driver that says 1 of processors whose vectors it does not know, and others that mean it. */
 static void test_vectors_of_the_host(void **state)
 {
-    (void)state;
     static const struct {
         const char *platform;
         dev_class device_class;
@@ -334,17 +317,9 @@ static void test_vectors_of_the_host(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors_of_the_host),
-        cmocka_unit_test(test_drivers_are_found_as_the_loader_finds_them),
-        cmocka_unit_test(test_a_driver_that_hangs),
-        cmocka_unit_test(test_a_child_that_hangs),
-        cmocka_unit_test(test_a_driver_with_too_little_memory),
-        cmocka_unit_test(test_a_dying_driver_is_left_out),
-        cmocka_unit_test(test_other_drivers_work_beside_it),
-        cmocka_unit_test(test_what_came_of_it_is_remembered),
-        cmocka_unit_test(test_a_kernel_is_compiled_once),
-        cmocka_unit_test(test_a_setting_of_the_users_own_stays),
-    };
-    return cmocka_run_group_tests(tests, cli_prepare, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = cli_prepare), test_vectors_of_the_host,
+                     test_drivers_are_found_as_the_loader_finds_them, test_a_driver_that_hangs, test_a_child_that_hangs,
+                     test_a_driver_with_too_little_memory, test_a_dying_driver_is_left_out,
+                     test_other_drivers_work_beside_it, test_what_came_of_it_is_remembered,
+                     test_a_kernel_is_compiled_once, test_a_setting_of_the_users_own_stays);
 }

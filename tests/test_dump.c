@@ -7,9 +7,6 @@
 #include "kernel_kind.h"
 #include "source.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,7 +24,6 @@ static void use_folder(const char *name)
 
 static void keep_warning(void *context, ley_log_level level, const char *message)
 {
-    (void)context, (void)level;
     const size_t used = strlen(said);
     snprintf(said + used, sizeof said - used, "%s\n", message);
 }
@@ -39,7 +35,7 @@ static ley_status run(fake_plan *plan)
     fake_devices_begin(plan, 1);
     ley_log_set(keep_warning, NULL, LEY_LOG_WARNING);
     o.atoms = support_atoms(40, 0, 8, 7);
-    support_options_default(&o.options);
+    o.options = support_default_options();
     assert_int_equal(ley_map_create(&grid, &o.map, NULL), LEY_OK);
     assert_int_equal(ley_engine_create("all", &o.engine, &o.error), LEY_OK);
     assert_int_equal(support_job_create(o.engine, o.atoms, o.map, &o.options, &o.job, &o.error), LEY_OK);
@@ -77,7 +73,6 @@ static char *only_file(const char *beginning, const char *ending)
 
 static void test_every_kernel(void **state)
 {
-    (void)state;
     char path[600], *right;
     fake_plan plan = {.name = "A/b: c", .device_class = DEV_GPU};
     support_fresh_cache();
@@ -103,7 +98,6 @@ static void test_every_kernel(void **state)
 
 static void test_a_kernel_from_the_cache(void **state)
 {
-    (void)state;
     fake_plan plan = {.name = "A"};
     support_fresh_cache();
     unsetenv("LEYDEN_DUMP");
@@ -120,7 +114,6 @@ static void test_a_kernel_from_the_cache(void **state)
 
 static void test_a_kernel_that_does_not_compile(void **state)
 {
-    (void)state;
     fake_plan plan = {.name = "A", .fail_build = 1};
     support_fresh_cache();
     use_folder("broken");
@@ -135,7 +128,6 @@ static void test_a_kernel_that_does_not_compile(void **state)
 /* No error, but a warning in the log. */
 static void test_a_folder_that_cannot_be_written(void **state)
 {
-    (void)state;
     fake_plan plan = {.name = "A"};
     support_fresh_cache();
     use_folder("none");
@@ -175,7 +167,6 @@ static void test_a_folder_that_cannot_be_written(void **state)
 /* Other options, or another function of the user's before the same kernel: other files. */
 static void test_names_tell_kernels_apart(void **state)
 {
-    (void)state;
     fake_plan plan = {.name = "A"};
     dev_list list;
     char path[600];
@@ -200,12 +191,6 @@ static void test_names_tell_kernels_apart(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kernel),
-        cmocka_unit_test(test_a_kernel_from_the_cache),
-        cmocka_unit_test(test_a_kernel_that_does_not_compile),
-        cmocka_unit_test(test_a_folder_that_cannot_be_written),
-        cmocka_unit_test(test_names_tell_kernels_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_every_kernel, test_a_kernel_from_the_cache, test_a_kernel_that_does_not_compile,
+                     test_a_folder_that_cannot_be_written, test_names_tell_kernels_apart);
 }

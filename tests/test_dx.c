@@ -1,5 +1,7 @@
 /* OpenDX maps: APBS's layout to the byte, what is read and what is refused, and files that are
  * whole or absent. */
+#include "support.h"
+
 #include "io/digits.h"
 #include "io/dx.h"
 #include "io/output.h"
@@ -9,23 +11,13 @@
 #include <fcntl.h>
 #include <float.h>
 #include <locale.h>
-#include <math.h>
-#include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
 static const char golden[] = "tests/data/apbs_born_5x13x17.dx";
-static char folder[] = "/tmp/leyden-test-dx-XXXXXX";
 static char path[128], gz_path[128];
 
 static char *read_bytes(const char *name, size_t *size)
@@ -68,7 +60,7 @@ static void write_text(const char *text)
 
 static int files_in_folder(void)
 {
-    DIR *directory = opendir(folder);
+    DIR *directory = opendir(support_directory());
     int n = 0;
     assert_non_null(directory);
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
@@ -114,7 +106,6 @@ static void check_digits(const ley_digits *digits, uint32_t bits)
 
 static void digits_equal_printf(void **state)
 {
-    (void)state;
     ley_digits digits;
     ley_digits_prepare(&digits);
     static const uint32_t special[] = {0, 0x80000000, 1, 0x80000001, 0x7fffff, 0x800000, 0x7f7fffff, 0xff7fffff};
@@ -159,7 +150,6 @@ static void digits_equal_printf(void **state)
 
 static void apbs_layout(void **state)
 {
-    (void)state;
     static const char first[] = "# Data from APBS 3.4.1\n", ours[] = "# Data from leyden " LEY_VERSION "\n";
     ley_map *map = read_fine(golden);
     assert_string_equal(ley_map_units(map), "kT/e");
@@ -189,7 +179,6 @@ static void apbs_layout(void **state)
 
 static void round_trips(void **state)
 {
-    (void)state;
     static const int64_t sizes[][3] = {{1, 1, 1}, {17, 3, 5}, {2, 1, 40}, {33, 16, 15}, {40, 1, 1}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         ley_map *map = make_map(sizes[s][0], sizes[s][1], sizes[s][2]);
@@ -260,7 +249,6 @@ static void check_packed(const ley_map *map, int threads, const char *expected)
 
 static void any_number_of_threads(void **state)
 {
-    (void)state;
     /* Slabs and blocks: one and several, whole and not, of one plane that nobody turns; lines that
      * cross them. */
     static const int64_t sizes[][3] = {{1, 1, 1},    {5, 13, 17},   {16, 64, 64},  {17, 61, 73},
@@ -288,7 +276,6 @@ static void any_number_of_threads(void **state)
 
 static void places_are_exact(void **state)
 {
-    (void)state;
     static const double origins_A[] = {0,       -0.1, 1e3 / 3,       12000.123456789, -999999.9999999,
                                        3 * 0.1, 1e-7, 987654321.0123};
     static const double spacings_A[] = {0.5, 0.1, 20.0 / 15, 1e-6, 0.123456789012345678};
@@ -314,7 +301,6 @@ static void places_are_exact(void **state)
  * back as the same doubles. Values stay with their points. */
 static void oblique_meshes(void **state)
 {
-    (void)state;
     static const struct {
         double step_A[3][3];
         const char *deltas;
@@ -357,7 +343,6 @@ static void oblique_meshes(void **state)
 
 static void values_that_are_none(void **state)
 {
-    (void)state;
     ley_map *map = make_map(3, 4, 5);
     ley_error error = {0};
     char expected[256];
@@ -367,8 +352,8 @@ static void values_that_are_none(void **state)
     snprintf(expected, sizeof expected, "%s: the map is not a number at point (2, 1, 3)", path);
     assert_string_equal(error.message, expected);
     ley_map_values(map)[2 + 3 * (1 + 4 * 3)] = -INFINITY;
-    assert_int_equal(ley_map_write_dx(map, path, NULL, NULL, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "the map is infinite at point (2, 1, 3)"));
+    assert_error(ley_map_write_dx(map, path, NULL, NULL, &error), LEY_ERROR_INPUT,
+                 "the map is infinite at point (2, 1, 3)");
     assert_int_not_equal(access(path, F_OK), 0);
     ley_map_destroy(map);
 }
@@ -386,7 +371,6 @@ static void *cancel_soon(void *context)
 
 static void cancelled_or_failed_leaves_nothing(void **state)
 {
-    (void)state;
     unlink(path);
     unlink(gz_path);
     assert_int_equal(files_in_folder(), 0);
@@ -426,16 +410,14 @@ static void cancelled_or_failed_leaves_nothing(void **state)
 
 static void targets(void **state)
 {
-    (void)state;
     ley_map *map = make_map(9, 8, 7);
     ley_error error = {0};
     assert_int_equal(ley_map_write_dx(map, "/dev/null", NULL, NULL, NULL), LEY_OK);
-    assert_int_equal(ley_map_write_dx(map, "/dev/full", NULL, NULL, &error), LEY_ERROR_FILE);
-    assert_string_equal(error.message, "/dev/full: No space left on device");
-    assert_int_equal(ley_map_write_dx(map, folder, NULL, NULL, &error), LEY_ERROR_FILE);
-    assert_non_null(strstr(error.message, ": Is a directory"));
-    assert_int_equal(ley_map_write_dx(map, "/nowhere/at/all.dx", NULL, NULL, &error), LEY_ERROR_FILE);
-    assert_string_equal(error.message, "/nowhere/at/all.dx: No such file or directory");
+    assert_error_is(ley_map_write_dx(map, "/dev/full", NULL, NULL, &error), LEY_ERROR_FILE,
+                    "/dev/full: No space left on device");
+    assert_error(ley_map_write_dx(map, support_directory(), NULL, NULL, &error), LEY_ERROR_FILE, ": Is a directory");
+    assert_error_is(ley_map_write_dx(map, "/nowhere/at/all.dx", NULL, NULL, &error), LEY_ERROR_FILE,
+                    "/nowhere/at/all.dx: No such file or directory");
     assert_int_equal(ley_map_write_dx(map, "", NULL, NULL, &error), LEY_ERROR_FILE);
 
     unlink(path);
@@ -448,7 +430,7 @@ static void targets(void **state)
 
     /* A symbolic link stays one. */
     char link[160];
-    snprintf(link, sizeof link, "%s/link.dx", folder);
+    snprintf(link, sizeof link, "%s/link.dx", support_directory());
     assert_int_equal(symlink(path, link), 0);
     ino_t before = status.st_ino;
     assert_int_equal(ley_map_write_dx(map, link, NULL, NULL, NULL), LEY_OK);
@@ -496,7 +478,6 @@ static void expect_bad(const char *text, const char *what)
 
 static void any_layout(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         POSITIONS "2 1 3\n" AXES ARRAY "6 data follows\n1 2 3 4 5 6",
         "# map\n# the potential, in (V)\n\n" POSITIONS "2 1 3\r\n" AXES
@@ -518,7 +499,6 @@ static void any_layout(void **state)
 
 static void bad_headers(void **state)
 {
-    (void)state;
     expect_bad("", "1: the file ends where an OpenDX header should be");
     expect_bad("hello", "1: an OpenDX header: 'hello' does not belong there");
     expect_bad("\x01\x02\xff", "1: an OpenDX header: '?\?\?' does not belong there");
@@ -555,7 +535,6 @@ static void bad_headers(void **state)
 
 static void bad_values(void **state)
 {
-    (void)state;
     static const char head[] = POSITIONS "1 1 2\n" AXES ARRAY "2 data follows\n";
     static const char *const cases[][2] = {
         {"1", "7: the file ends after 1 of 2 values"},
@@ -583,7 +562,6 @@ static void bad_values(void **state)
 
 static void huge_claims_take_no_memory(void **state)
 {
-    (void)state;
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
     expect_bad(POSITIONS "1000000000 1 1\norigin 0 0 0\ndelta .1 0 0\ndelta 0 1 0\ndelta 0 0 1\n" ARRAY
@@ -602,7 +580,6 @@ static void huge_claims_take_no_memory(void **state)
 
 static void bad_files(void **state)
 {
-    (void)state;
     ley_map *map = make_map(20, 20, 20);
     ley_map *none = NULL;
     ley_error error = {0};
@@ -611,17 +588,15 @@ static void bad_files(void **state)
     assert_int_equal(stat(gz_path, &status), 0);
     for (off_t size = status.st_size - 1; size > 2; size -= 997) {
         assert_int_equal(truncate(gz_path, size), 0);
-        assert_int_equal(ley_map_read_dx(gz_path, &none, &error), LEY_ERROR_INPUT);
-        assert_non_null(strstr(error.message, ": the gzip file is cut short"));
+        assert_error(ley_map_read_dx(gz_path, &none, &error), LEY_ERROR_INPUT, ": the gzip file is cut short");
     }
     FILE *file = fopen(path, "wb");
     assert_true(fwrite("# x\nobject\0", 1, 11, file) == 11);
     fclose(file);
-    assert_int_equal(ley_map_read_dx(path, &none, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, ":2: a NUL byte"));
-    assert_int_equal(ley_map_read_dx(folder, &none, &error), LEY_ERROR_FILE);
-    assert_int_equal(ley_map_read_dx("/nowhere.dx", &none, &error), LEY_ERROR_FILE);
-    assert_string_equal(error.message, "/nowhere.dx: No such file or directory");
+    assert_error(ley_map_read_dx(path, &none, &error), LEY_ERROR_INPUT, ":2: a NUL byte");
+    assert_int_equal(ley_map_read_dx(support_directory(), &none, &error), LEY_ERROR_FILE);
+    assert_error_is(ley_map_read_dx("/nowhere.dx", &none, &error), LEY_ERROR_FILE,
+                    "/nowhere.dx: No such file or directory");
     assert_null(none);
     ley_map_destroy(map);
 }
@@ -641,40 +616,15 @@ static void other_locales(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/a.dx", folder);
-    snprintf(gz_path, sizeof gz_path, "%s/a.dx.gz", folder);
+    snprintf(path, sizeof path, "%s/a.dx", support_directory());
+    snprintf(gz_path, sizeof gz_path, "%s/a.dx.gz", support_directory());
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(path);
-    unlink(gz_path);
-    return rmdir(folder);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digits_equal_printf),
-        cmocka_unit_test(apbs_layout),
-        cmocka_unit_test(round_trips),
-        cmocka_unit_test(any_number_of_threads),
-        cmocka_unit_test(places_are_exact),
-        cmocka_unit_test(oblique_meshes),
-        cmocka_unit_test(values_that_are_none),
-        cmocka_unit_test(cancelled_or_failed_leaves_nothing),
-        cmocka_unit_test(targets),
-        cmocka_unit_test(any_layout),
-        cmocka_unit_test(bad_headers),
-        cmocka_unit_test(bad_values),
-        cmocka_unit_test(huge_claims_take_no_memory),
-        cmocka_unit_test(bad_files),
-        cmocka_unit_test(other_locales),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = set_up), digits_equal_printf, apbs_layout, round_trips,
+                     any_number_of_threads, places_are_exact, oblique_meshes, values_that_are_none,
+                     cancelled_or_failed_leaves_nothing, targets, any_layout, bad_headers, bad_values,
+                     huge_claims_take_no_memory, bad_files, other_locales);
 }

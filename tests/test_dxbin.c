@@ -16,7 +16,6 @@ static const ley_grid oblique = {
 
 static void test_bytes(void **state)
 {
-    (void)state;
     ley_error error = {0};
     static const char footer[] = "\nattribute \"dep\" string \"positions\"\n";
     ley_map *map = maps_make(&oblique);
@@ -62,7 +61,6 @@ static void write_file(const char *header, const char *values, size_t size)
 
 static void test_bad_files(void **state)
 {
-    (void)state;
     static const char values[17] = {0, 0, 0, 0, 0, 0, '\xf0', '?', 0, 0, 0, 0, 0, 0, '\xf0', '\xbf', '\n'};
     write_file(HEAD "binary data follows\n", values, sizeof values);
     ley_map *map = maps_read(NAME);

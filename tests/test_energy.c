@@ -3,11 +3,7 @@
 
 #include "energy.h"
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,7 +34,6 @@ static void put_zone(const char *zone, const char *name, const char *energy_uj)
 /* Two packages, a part of the first one, and what is no package. */
 static int prepare_zones(void **state)
 {
-    (void)state;
     put_zone("rapl:0", "package-0\n", "5000000\n");
     put_zone("rapl:0:0", "core\n", "4000000\n");
     put_zone("rapl:1", "package-1\n", "7000000\n");
@@ -51,7 +46,6 @@ static atomic_bool is_over;
 
 static void *count(void *context)
 {
-    (void)context;
     for (long joules = 5; !is_over; joules = (joules + 1) % 900) {
         char text[32];
         snprintf(text, sizeof text, "%ld000000\n", joules);
@@ -74,7 +68,6 @@ static energy_counter *open_counting(void)
 
 static void test_packages(void **state)
 {
-    (void)state;
     double before_J, after_J;
     energy_counter *c = open_counting();
     assert_non_null(c);
@@ -94,7 +87,6 @@ static void test_packages(void **state)
 
 static void test_not_believed(void **state)
 {
-    (void)state;
     assert_null(energy_open_powercap(folder, 0.02)); /* stands still */
     assert_null(energy_open_powercap("/nonexistent", 0.02));
     assert_true(energy_is_plausible(30, 1) && energy_is_plausible(700, 1));
@@ -104,7 +96,6 @@ static void test_not_believed(void **state)
 
 static void test_card(void **state)
 {
-    (void)state;
     double before_J, after_J;
     dev_info info = {.device_class = DEV_GPU, .quirks = DEV_QUIRK_PTX, .card = "pci 0000:3b:00"};
     char library[1024] = "";
@@ -133,7 +124,6 @@ static void test_card(void **state)
 
 static int prepare(void **state)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "%s/powercap", support_directory());
     return mkdir(folder, 0700);
 }

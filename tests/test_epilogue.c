@@ -9,11 +9,6 @@
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/stages.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ATOMS = 60, POINTS_X = 19, POINTS_Y = 11, POINTS_Z = 18 };
 
 static ley_engine *engine;
@@ -34,8 +29,7 @@ typedef struct choice {
 
 static ley_long_range range_of(const choice *c)
 {
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.cutoff_A = 3;
     r.spacing_A = 1;
     r.splitting = c->splitting;
@@ -72,8 +66,7 @@ static void end(trial *t)
 static ley_status run_by(const choice *c, const char *of, const ley_decision *plan, size_t count, ley_map *map,
                          trial *made, ley_error *error)
 {
-    ley_run_options o;
-    ley_run_options_default(&o);
+    ley_run_options o = support_default_run_options();
     o.variant = of;
     o.sum = c->sum;
     o.slab_planes = c->slab_planes;
@@ -102,9 +95,8 @@ static void expect_again(const choice *c, const trial *former, const ley_map *ma
     const ley_report *report = ley_job_report(former->job);
     const ley_grid *points = ley_map_grid(map);
     ley_error error = {0};
-    ley_map *again = NULL;
     trial t;
-    assert_ok(ley_map_create(points, &again, &error));
+    ley_map *again = support_make_map(points);
     assert_ok(run_by(c, variant, report->decisions, report->decision_count, again, &t, &error));
     assert_string_equal(decided(ley_job_report(t.job)), decided(report));
     assert_memory_equal(ley_map_read_values(map), ley_map_read_values(again),
@@ -157,7 +149,6 @@ static void test_same(const choice *c)
 static void test_windows(void **state)
 {
     static const ley_window windows[] = {LEY_WINDOW_NODAL3, LEY_WINDOW_NODAL5, LEY_WINDOW_NODAL7, LEY_WINDOW_NODAL9};
-    (void)state;
     const size_t count = support_is_quick() ? 1 : sizeof windows / sizeof *windows;
     for (size_t i = 0; i < count; i++) {
         const choice c = {.splitting = LEY_SPLITTING_TAYLOR2, .window = windows[i], .slab_planes = 8};
@@ -167,7 +158,6 @@ static void test_windows(void **state)
 
 static void test_periodic(void **state)
 {
-    (void)state;
     const choice along_two = {.splitting = LEY_SPLITTING_TAYLOR2,
                               .window = LEY_WINDOW_NODAL3,
                               .periodic = {true, false, true},
@@ -184,12 +174,10 @@ static void test_periodic(void **state)
 /* What the library decides stands in the plan; CPU devices go on with a pass. */
 static void test_left_to_the_library(void **state)
 {
-    (void)state;
     const choice c = {.splitting = LEY_SPLITTING_TAYLOR2, .window = LEY_WINDOW_NODAL3};
     ley_error error = {0};
-    ley_map *map = NULL;
     trial t;
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_map *map = support_make_map(&grid);
     assert_ok(run(&c, variant, NULL, map, &t, &error));
     if (ley_engine_device(engine, 0)->device_class == LEY_CLASS_CPU)
         assert_string_equal(decided(ley_job_report(t.job)), "pass");
@@ -201,13 +189,11 @@ static void test_left_to_the_library(void **state)
 static void expect_refused(const choice *c, const char *of)
 {
     ley_error error = {0};
-    ley_map *map = NULL;
     trial t;
     char what[40];
     snprintf(what, sizeof what, "variant %s", of);
-    assert_ok(ley_map_create(&grid, &map, &error));
-    assert_int_equal(run(c, of, "epilogue", map, &t, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "plan: interpolation of"));
+    ley_map *map = support_make_map(&grid);
+    assert_error(run(c, of, "epilogue", map, &t, &error), LEY_ERROR_USAGE, "plan: interpolation of");
     assert_non_null(strstr(error.message, what));
     ley_error_clear(&error);
     end(&t);
@@ -218,7 +204,6 @@ static void expect_refused(const choice *c, const char *of)
  * have, have none at all. */
 static void test_refused(void **state)
 {
-    (void)state;
     const choice along_axes = {.splitting = LEY_SPLITTING_TAYLOR2, .window = LEY_WINDOW_NODAL3},
                  oblique = {.splitting = LEY_SPLITTING_TAYLOR2,
                             .window = LEY_WINDOW_NODAL3,
@@ -249,8 +234,7 @@ static int build(const char *selector, const char *of)
 {
     ley_error error = {0};
     cutoff_kernel kernel;
-    ley_short_range range;
-    ley_short_range_default(&range);
+    ley_short_range range = support_default_short_range();
     const cutoff_problem problem = {.range = &range};
     const cutoff_wish wish = {.variant = of,
                               .math = TUNING_STANDARD,

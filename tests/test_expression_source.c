@@ -1,18 +1,11 @@
 /* Source text of pair functions: what it looks like, what it uses, and that a compiler turns it
  * into the interpreter's values. */
+#include "support.h"
+
 #include "expression/expression.h"
 
 #include <dlfcn.h>
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -31,7 +24,6 @@ static expression *create(const char *text)
 
 static void sources(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"q*exp(-r/8)/r", "    return (q * LEY_F_EXP(((-r) * LEY_REAL(0.125))) * inverse_r);\n}\n"},
         {"q/r", "    return (q * inverse_r);\n}\n"},
@@ -64,7 +56,6 @@ static void sources(void **state)
 
 static void uses(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *arguments;
         expression_charge charge;
@@ -173,7 +164,6 @@ static void random_formula(char text[FORMULA_BYTES])
 
 /* ---- A compiler ------------------------------------------------------------------------------ */
 
-static char folder[] = "/tmp/leyden-test-expression-XXXXXX";
 static char c_path[64], library_path[64];
 
 /* All formulas in one file: ley_user_pair becomes pair_0, pair_1, ... */
@@ -259,7 +249,6 @@ static void compare(expression *const *e, size_t n, bool is_float, double tolera
 
 static void random_formulas(void **state)
 {
-    (void)state;
     expression *e[TREES];
     for (size_t i = 0; i < TREES; i++) {
         char text[FORMULA_BYTES];
@@ -281,7 +270,6 @@ static void random_formulas(void **state)
 /* Every limit of the parser's at once must not be beyond a compiler's. */
 static void deep_formulas(void **state)
 {
-    (void)state;
     char text[6][FORMULA_BYTES] = {""};
     expression *e[6];
     for (int i = 0; i < 200; i++) {
@@ -318,29 +306,12 @@ static void deep_formulas(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(c_path, sizeof c_path, "%s/pairs.c", folder);
-    snprintf(library_path, sizeof library_path, "%s/pairs.so", folder);
+    snprintf(c_path, sizeof c_path, "%s/pairs.c", support_directory());
+    snprintf(library_path, sizeof library_path, "%s/pairs.so", support_directory());
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(c_path);
-    unlink(library_path);
-    return rmdir(folder);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sources),
-        cmocka_unit_test(uses),
-        cmocka_unit_test(random_formulas),
-        cmocka_unit_test(deep_formulas),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = set_up), sources, uses, random_formulas, deep_formulas);
 }

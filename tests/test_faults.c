@@ -12,9 +12,6 @@
 
 #include <malloc.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -49,7 +46,7 @@ static int child(const char *selector, double patience_factor)
     mallopt(M_MMAP_THRESHOLD, 32 << 10);
     mallopt(M_TRIM_THRESHOLD, 0);
     watch_patience_replace(&patience);
-    support_options_default(&o.options);
+    o.options = support_default_options();
     o.options.slab_planes = 2;
     o.options.verify_points = 200;
     o.status = ley_map_create(&grid, &o.map, &o.error);
@@ -132,7 +129,6 @@ static int interface_child(void)
  * side do not all compile them. */
 static void test_without_a_fault(void **state)
 {
-    (void)state;
     trial *t = trials_add("none", "none", 1, "");
     t->selector = "all";
     t->is_right = trial_is_right_job;
@@ -204,7 +200,6 @@ static void test_every_call_with_every_fault(void **state)
 {
     static const char *const faults[] = {"fail", "early", "skip", "hang", "delay"};
     static const int ats[] = {1, 2, 3, 5};
-    (void)state;
     int turn = 0;
     for (size_t c = 0; c < CALLS; c++)
         for (size_t f = 0; calls[c].frequency != GPU && f < 5; f++, turn++) {
@@ -224,7 +219,6 @@ static void test_every_call_with_every_fault(void **state)
 static void test_no_wrong_data(void **state)
 {
     static const char *const faults[] = {"zero", "scale", "slight", "nan", "garbage", "skip"};
-    (void)state;
     for (size_t f = 0; f < 6; f++)
         for (int at = 1; at <= 3; at += support_is_quick() ? 2 : 1) {
             try_case("clEnqueueReadBuffer", faults[f], at, "", true);
@@ -248,7 +242,6 @@ static void test_nothing_is_freed_under_a_copy(void **state)
 {
     static const char *const dragging[] = {"clWaitForEvents", "clFlush", "clEnqueueReadBuffer", "clEnqueueWriteBuffer",
                                            "clEnqueueNDRangeKernel"};
-    (void)state;
     for (size_t c = 0; c < sizeof dragging / sizeof dragging[0]; c++)
         for (int at = 1; at < 9; at += support_is_quick() ? at + 3 : at) {
             try_case(dragging[c], "early", at, ",drag_ms=60", true);
@@ -267,7 +260,6 @@ static void test_what_never_ends(void **state)
 {
     static const char *const endless[] = {"clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clEnqueueWriteBuffer",
                                           "clEnqueueFillBuffer"};
-    (void)state;
     for (size_t c = 0; c < sizeof endless / sizeof endless[0]; c++) {
         try_case(endless[c], "never", 2, "", true); /* with another device it may not get so far */
         if (!support_is_quick())
@@ -291,7 +283,6 @@ static void test_the_interface(void **state)
         "clEnqueueFillBuffer", "clEnqueueCopyBuffer", "clEnqueueWriteBuffer", "clEnqueueReadBuffer", "clFlush",
         "clWaitForEvents"};
     static const char *const faults[] = {"fail", "early", "hang", "never", "delay", "skip"};
-    (void)state;
     for (size_t c = 0; c < sizeof commands / sizeof commands[0]; c++)
         for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++) {
             if (support_is_quick() && (c + f) % 3 != 0)
@@ -307,10 +298,6 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "child") == 0)
         return strcmp(argv[2], "interface") == 0 ? interface_child() : child(argv[2], atof(argv[3]));
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_a_fault), cmocka_unit_test(test_every_call_with_every_fault),
-        cmocka_unit_test(test_no_wrong_data),   cmocka_unit_test(test_nothing_is_freed_under_a_copy),
-        cmocka_unit_test(test_what_never_ends), cmocka_unit_test(test_the_interface),
-    };
-    return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "faults"), test_without_a_fault, test_every_call_with_every_fault,
+                     test_no_wrong_data, test_nothing_is_freed_under_a_copy, test_what_never_ends, test_the_interface);
 }

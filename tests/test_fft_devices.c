@@ -8,11 +8,6 @@
 #include "memory/arena.h"
 #include "plain_fft.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- Known answers on devices ---------------------------------------------------------------- */
 
 /* A plan and its buffers. */
@@ -242,7 +237,7 @@ static int check_device(const char *selector, const ley_device_info *info)
     if (!support_open(selector, info->name, &engine))
         return 0;
     dev *device = engine->workers[0].device; /* its worker thread sleeps meanwhile */
-    assert_true(bandwidth_get(device) > 1e7);
+    assert_true(bandwidth_measure(device) > 1e7);
     for (size_t i = 0; fft_library(device->info, i, &library); i++)
         if (library.unusable[0] == '\0' && (used == 0 || !support_is_quick() || device->info->index == 0)) {
             check_library(device, &library);
@@ -257,7 +252,6 @@ static int check_device(const char *selector, const ley_device_info *info)
 
 static void test_every_library_on_every_device(void **state)
 {
-    (void)state;
     assert_int_equal(support_on_each_device(check_device), 0);
 }
 
@@ -294,7 +288,6 @@ static int check_two_plans(const char *selector, const ley_device_info *info)
 
 static void test_two_plans(void **state)
 {
-    (void)state;
     assert_int_equal(support_on_each_device(check_two_plans), 0);
 }
 
@@ -302,14 +295,12 @@ static void test_two_plans(void **state)
 
 static void test_benchmark(void **state)
 {
-    (void)state;
     ley_engine *engine = NULL;
     ley_bench *bench_of = NULL;
-    ley_bench_options options;
     ley_error error = {0};
     if (!support_open(NULL, "any device", &engine))
         return;
-    ley_bench_options_default(&options);
+    ley_bench_options options = support_default_bench_options();
     options.method = "fft";
     options.n[0] = 8;
     options.n[1] = 6;
@@ -325,12 +316,15 @@ static void test_benchmark(void **state)
     for (size_t i = 0; i < d->row_count; i++) {
         const ley_bench_row *r = &d->rows[i];
         assert_int_equal(r->status, LEY_OK);
-        assert_true(r->there_s > 0 && r->back_s > 0 && r->evaluations_per_s > 0);
+        assert_true(ley_bench_row_figure(r, "there_s") > 0 && ley_bench_row_figure(r, "back_s") > 0 &&
+                    r->evaluations_per_s > 0);
         /* Medians do not add up; but neither way takes longer than both. */
-        assert_true(r->there_s <= r->median_s && r->back_s <= r->median_s);
+        assert_true(ley_bench_row_figure(r, "there_s") <= r->median_s &&
+                    ley_bench_row_figure(r, "back_s") <= r->median_s);
         assert_true(fabs(r->evaluations_per_s * r->median_s / 192 - 1) < 1e-6);
-        assert_true(r->memory_share > 0 && r->memory_share < 1);
-        assert_true(r->cold_s > r->warm_s && r->warm_s > 0);
+        assert_true(ley_bench_row_figure(r, "memory_share") > 0 && ley_bench_row_figure(r, "memory_share") < 1);
+        assert_true(ley_bench_row_figure(r, "cold_s") > ley_bench_row_figure(r, "warm_s") &&
+                    ley_bench_row_figure(r, "warm_s") > 0);
         assert_true(r->accuracy.passed && r->accuracy.relative_rms < FFT_USUAL_ERROR);
         usual += r->is_default;
     }
@@ -349,10 +343,5 @@ static void test_benchmark(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_library_on_every_device),
-        cmocka_unit_test(test_two_plans),
-        cmocka_unit_test(test_benchmark),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_every_library_on_every_device, test_two_plans, test_benchmark);
 }

@@ -14,10 +14,6 @@
 #include "watch.h"
 
 #include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* What these devices can be asked for: neither PTX nor AVX-512. */
@@ -67,7 +63,6 @@ static uint64_t measured_for(fake_plan *plan, uint64_t facts, calibration *c)
 
 static void test_needs_of_methods(void **state)
 {
-    (void)state;
     const dev_info gpu = {.device_class = DEV_GPU, .vector_width = 1};
     const dev_info cpu = {.device_class = DEV_CPU, .vector_width = 16};
     dcs_wish dcs = {.math = TUNING_AUTO};
@@ -94,7 +89,6 @@ static void test_needs_of_methods(void **state)
 /* What a choice does not ask for changes nothing in it. */
 static void test_no_choice_looks_at_more(void **state)
 {
-    (void)state;
     const dev_info gpu = {.device_class = DEV_GPU,
                           .vector_width = 1,
                           .max_work_group = 1024,
@@ -121,8 +115,7 @@ static void run_job(fake_plan *plans, size_t devices, ley_math math, const char 
     ley_error error = {0};
     support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
     const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 8}};
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.math = math;
     watch_patience_replace(&fake_job_patient);
     fake_devices_begin(plans, devices);
@@ -147,7 +140,6 @@ static uint64_t measured_by_job(fake_plan *plans, ley_math math, const char *sel
 
 static void test_jobs_measure_what_they_need(void **state)
 {
-    (void)state;
     fake_plan plan = {.name = "A"}, other = {.name = "O", .device_class = DEV_OTHER};
     assert_int_equal(measured_by_job(&plan, LEY_MATH_AUTO, "all", 1), roots | CALIBRATE_MULTIPLY_ADDS);
     plan.measured = 0;
@@ -164,7 +156,6 @@ static void test_jobs_measure_what_they_need(void **state)
  * nothing can be kept on disk. */
 static void test_the_fastest_stays_open(void **state)
 {
-    (void)state;
     char kept[512];
     for (int cached = 0; cached < 2; cached++) {
         fake_plan plans[] = {{.name = "A"}, {.name = "B", .speed = 2}, {.name = "C", .wrong_root = 0.1}};
@@ -188,22 +179,19 @@ static void test_the_fastest_stays_open(void **state)
 
 static void test_a_benchmark_measures_all_anew(void **state)
 {
-    (void)state;
     ley_error error = {0};
     fake_plan plan = {.name = "A"};
     support_fresh_cache();
     for (int again = 0; again < 2; again++) {
-        ley_engine *engine = NULL;
         ley_bench *bench = NULL;
-        ley_bench_options options;
-        ley_bench_options_default(&options);
+        ley_bench_options options = support_default_bench_options();
         options.variant = "simple";
         options.atoms = 64;
         options.n[0] = options.n[1] = options.n[2] = 8;
         options.repeats = 1;
         plan.measured = 0;
         fake_devices_begin(&plan, 1);
-        assert_ok(ley_engine_create("all", &engine, &error));
+        ley_engine *engine = support_make_engine("all");
         assert_ok(ley_bench_run(engine, &options, &bench, &error));
         assert_int_equal(plan.measured, roots | exps | CALIBRATE_MULTIPLY_ADDS);
         ley_bench_destroy(bench);
@@ -216,7 +204,6 @@ static void test_a_benchmark_measures_all_anew(void **state)
 
 static void test_a_fact_is_measured_once(void **state)
 {
-    (void)state;
     calibration first, more, all, cached;
     fake_plan plan = {.name = "A"};
     support_fresh_cache();
@@ -245,7 +232,6 @@ static void test_a_fact_is_measured_once(void **state)
  * as much slower as that one is, and no slower than it. */
 static void test_a_yardstick(void **state)
 {
-    (void)state;
     calibration first, more;
     fake_plan plan = {.name = "A"};
     support_fresh_cache();
@@ -262,7 +248,6 @@ static void test_a_yardstick(void **state)
 /* Facts that are measured anew take the place of older ones, and of no others. */
 static void test_a_new_measurement_keeps_other_facts(void **state)
 {
-    (void)state;
     calibration c, later;
     fake_plan plan = {.name = "A"};
     support_fresh_cache();
@@ -280,7 +265,6 @@ static void test_a_new_measurement_keeps_other_facts(void **state)
 /* Within an open device nothing changes, and nothing is measured twice, without a cache, too. */
 static void test_an_open_device_keeps_its_facts(void **state)
 {
-    (void)state;
     calibration first, later;
     fake_plan plan = {.name = "A"};
     char kept[512];
@@ -335,7 +319,6 @@ static calibration read_entry(const cache_key *key)
 
 static void test_entries_that_lack_facts(void **state)
 {
-    (void)state;
     char path[600];
     calibration c;
     fake_plan plan = {.name = "A"};
@@ -373,7 +356,6 @@ static void test_entries_that_lack_facts(void **state)
 /* A recipe that does not build is not to be had, and nobody tries again. */
 static void test_a_recipe_that_fails(void **state)
 {
-    (void)state;
     calibration c;
     fake_plan plan = {.name = "A", .fail_facts = CALIBRATE_ROOT(LEY_ROOT_NATIVE)};
     for (int once = 0; once < 2; once++) { /* by compilers of both kinds */
@@ -387,8 +369,7 @@ static void test_a_recipe_that_fails(void **state)
     plan.fail_facts = standard_root;
     support_fresh_cache();
     opened o = open_fake(&plan);
-    assert_int_equal(calibrate_get(o.device, CALIBRATE_ROOTS, &c, &error), LEY_ERROR_DEVICE);
-    assert_non_null(strstr(error.message, "fake_build()"));
+    assert_error(calibrate_get(o.device, CALIBRATE_ROOTS, &c, &error), LEY_ERROR_DEVICE, "fake_build()");
     ley_error_clear(&error);
     close_fake(&o);
 }
@@ -398,7 +379,6 @@ static void test_a_recipe_that_fails(void **state)
 /* Kernels are compiled at once where the driver can. */
 static void test_kernels_are_built_at_once(void **state)
 {
-    (void)state;
     calibration c;
     fake_plan plan = {.name = "A", .compile_us = 1000000};
     support_fresh_cache();
@@ -417,7 +397,6 @@ static void test_kernels_are_built_at_once(void **state)
  * get the same facts before and after others have measured. */
 static void test_few_pairs_are_not_worth_measuring(void **state)
 {
-    (void)state;
     ley_error error = {0};
     calibration few, many, again;
     fake_plan plan = {.name = "A", .device_class = DEV_CPU, .quirks = DEV_QUIRK_ONE_COMPILER};
@@ -439,7 +418,6 @@ static void test_few_pairs_are_not_worth_measuring(void **state)
  * are measured. */
 static void test_few_pairs_of_cards(void **state)
 {
-    (void)state;
     enum { OF_NVIDIA = 1, WITH_EXPONENTIALS = 2 };
     for (int kind = 0; kind < 4; kind++) {
         ley_error error = {0};
@@ -466,7 +444,6 @@ static void test_few_pairs_of_cards(void **state)
 /* However long each launch lasts. What there was no time for is measured another time. */
 static void test_slow_devices_take_a_bounded_time(void **state)
 {
-    (void)state;
     static const uint64_t awaited =
         CALIBRATE_ROOT(LEY_ROOT_STANDARD) | CALIBRATE_ROOT(LEY_ROOT_NATIVE) | CALIBRATE_MULTIPLY_ADDS;
     calibration c = {.known = 0};
@@ -486,7 +463,6 @@ static void test_slow_devices_take_a_bounded_time(void **state)
 /* A compiler that builds one kernel at a time, slowly. */
 static void test_slow_compilers_take_a_bounded_time(void **state)
 {
-    (void)state;
     calibration c = {.known = 0};
     fake_plan plan = {.name = "A", .quirks = DEV_QUIRK_ONE_COMPILER, .compile_us = 1000000};
     support_fresh_cache();
@@ -503,7 +479,6 @@ static void test_slow_compilers_take_a_bounded_time(void **state)
 /* Slow recipes drop out; the order is clear soon; the fastest is found, and its rate is right. */
 static void test_rounds_end_when_the_order_is_clear(void **state)
 {
-    (void)state;
     enum { FIRST_LOOK = 4, MOST_LAUNCHES = 8 };
     calibration c;
     fake_plan clear = {.name = "A"}, tie = {.name = "A"};
@@ -548,7 +523,6 @@ static void *end_soon(void *argument)
 
 static void test_a_calibration_can_be_cancelled(void **state)
 {
-    (void)state;
     watch w;
     pthread_t thread;
     calibration c;
@@ -596,7 +570,6 @@ static void count_one(void *context, size_t i)
 
 static void test_a_thread_for_each(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 2, 20};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         counts c = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .wanted = (int)sizes[k]};
@@ -610,26 +583,12 @@ static void test_a_thread_for_each(void **state)
 int main(void)
 {
     support_fresh_cache();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_needs_of_methods),
-        cmocka_unit_test(test_no_choice_looks_at_more),
-        cmocka_unit_test(test_jobs_measure_what_they_need),
-        cmocka_unit_test(test_the_fastest_stays_open),
-        cmocka_unit_test(test_a_benchmark_measures_all_anew),
-        cmocka_unit_test(test_a_fact_is_measured_once),
-        cmocka_unit_test(test_a_yardstick),
-        cmocka_unit_test(test_a_new_measurement_keeps_other_facts),
-        cmocka_unit_test(test_an_open_device_keeps_its_facts),
-        cmocka_unit_test(test_entries_that_lack_facts),
-        cmocka_unit_test(test_a_recipe_that_fails),
-        cmocka_unit_test(test_kernels_are_built_at_once),
-        cmocka_unit_test(test_slow_devices_take_a_bounded_time),
-        cmocka_unit_test(test_few_pairs_are_not_worth_measuring),
-        cmocka_unit_test(test_few_pairs_of_cards),
-        cmocka_unit_test(test_slow_compilers_take_a_bounded_time),
-        cmocka_unit_test(test_rounds_end_when_the_order_is_clear),
-        cmocka_unit_test(test_a_calibration_can_be_cancelled),
-        cmocka_unit_test(test_a_thread_for_each),
-    };
-    return cmocka_run_group_tests_name("first use", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "first use"), test_needs_of_methods, test_no_choice_looks_at_more,
+                     test_jobs_measure_what_they_need, test_the_fastest_stays_open, test_a_benchmark_measures_all_anew,
+                     test_a_fact_is_measured_once, test_a_yardstick, test_a_new_measurement_keeps_other_facts,
+                     test_an_open_device_keeps_its_facts, test_entries_that_lack_facts, test_a_recipe_that_fails,
+                     test_kernels_are_built_at_once, test_slow_devices_take_a_bounded_time,
+                     test_few_pairs_are_not_worth_measuring, test_few_pairs_of_cards,
+                     test_slow_compilers_take_a_bounded_time, test_rounds_end_when_the_order_is_clear,
+                     test_a_calibration_can_be_cancelled, test_a_thread_for_each);
 }

@@ -4,10 +4,7 @@
 
 #include "clock.h"
 
-#include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Limits that a test can wait for. What fake devices do takes milliseconds; on a machine with much
@@ -86,7 +83,6 @@ static bool holds_nobody_up(const fake_plan *hangs, bool is_slow)
 
 static void test_a_hanging_device_holds_nobody_up(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 2 * HANGING; i += support_is_quick() ? 5 : 1) {
         bool is_right = false;
         for (int trial = 0; trial < TRIALS && !is_right; trial++) {
@@ -115,7 +111,6 @@ static void assert_given_up(const char *message, const char *device)
 /* The only device, or all of them: an error, and its reason; the program goes on. */
 static void test_all_devices_hang(void **state)
 {
-    (void)state;
     be_patient(0);
     for (size_t i = 0; i < HANGING; i += support_is_quick() ? 3 : 1) {
         fake_plan *plans = kept_plans(&hanging[i], 1);
@@ -157,7 +152,6 @@ static bool the_third_device_ends_it(void)
 
 static void test_the_default_device_hangs(void **state)
 {
-    (void)state;
     bool is_right = false;
     for (int trial = 0; trial < TRIALS && !is_right; trial++) {
         be_patient(trial);
@@ -170,7 +164,6 @@ static void test_the_default_device_hangs(void **state)
 /* The driver of the only device hangs when it is closed: ending the engine does not. */
 static void test_a_device_hangs_in_the_end(void **state)
 {
-    (void)state;
     const fake_plan one[] = {{.name = "A", .hang_close = 1}};
     static const watch_patience with_all_but_closing = {
         .open_s = 120, .build_s = 120, .close_s = 0.6, .first_s = 120, .work_s = 120, .over_s = 0.2, .choose_s = 60};
@@ -199,7 +192,6 @@ static void all_return(void)
 
 static void test_cancelling_does_not_wait_for_a_device_that_hangs(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const fake_plan one[] = {{.name = "A", .hang_wait = 3}};
     static const watch_patience endless = {
@@ -208,8 +200,7 @@ static void test_cancelling_does_not_wait_for_a_device_that_hangs(void **state)
     support_fresh_cache();
     fake_devices_begin(kept_plans(one, 1), 1);
     support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     assert_ok(ley_map_create(&fake_job_grid, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
     assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
@@ -230,7 +221,6 @@ static const watch_patience endless = {
  * not lost, and when it has come to an end, the engine's next job has the device. */
 static void test_a_late_device_comes_back(void **state)
 {
-    (void)state;
     const fake_plan pair[] = {{.name = "A"}, {.name = "B", .hang_build = 1}};
     fake_plan *plans = kept_plans(pair, 2);
     plans[0].after = &plans[1];
@@ -268,7 +258,6 @@ static void test_a_late_device_comes_back(void **state)
  * of the engine another one's job takes what it takes. */
 static void test_late_devices_delay_nobody(void **state)
 {
-    (void)state;
     static const fake_plan late[] = {
         {.name = "B", .hang_open = 1}, {.name = "B", .hang_measurement = 1}, {.name = "B", .hang_build = 1}};
     static const char *const selectors[] = {"all", NULL};
@@ -308,13 +297,10 @@ static void test_late_devices_delay_nobody(void **state)
  * each word is shows under ThreadSanitizer. */
 static void test_an_engine_that_ends_at_once(void **state)
 {
-    (void)state;
     for (int i = 0; i < 40; i++) {
         fake_plan plans[] = {{.name = "A", .speed = 2}, {.name = "A", .speed = 2}, {.name = "A", .speed = 2}};
-        ley_engine *engine = NULL;
-        ley_error error = {0};
         fake_devices_begin(plans, 3);
-        assert_ok(ley_engine_create(i % 2 == 0 ? NULL : "all", &engine, &error));
+        ley_engine *engine = support_make_engine(i % 2 == 0 ? NULL : "all");
         ley_engine_destroy(engine);
         fake_devices_end();
         for (int k = 0; k < 3; k++)
@@ -339,7 +325,6 @@ static void *list_devices(void *context)
  * of them has returned. What they say is in the list, in its order. */
 static void test_devices_open_at_once_for_a_list(void **state)
 {
-    (void)state;
     enum { DEVICES = 3 };
     const fake_plan three[DEVICES] = {{.name = "first", .hang_open = 1, .no_timestamps = true},
                                       {.name = "second", .hang_open = 1},
@@ -376,7 +361,6 @@ static void test_devices_open_at_once_for_a_list(void **state)
 /* What cannot be finished is never freed, and the reason is told. */
 static void test_a_lost_device_is_left_alone(void **state)
 {
-    (void)state;
     for (int at = 1; at < 6; at++) { /* in the calibration, three times in the self-test, and in the job */
         const fake_plan pair[] = {{.name = "A"}, {.name = "B", .lose_write = at}};
         fake_plan *plans = kept_plans(pair, 2);
@@ -395,7 +379,6 @@ static void test_a_lost_device_is_left_alone(void **state)
 /* A stopped process loses no device: time in which nobody looked counts little. */
 static void test_silence_counts_while_somebody_looks(void **state)
 {
-    (void)state;
     static const watch_patience patience = {.work_s = 1.5};
     watch w;
     ley_error why = {0};
@@ -427,18 +410,10 @@ static void test_silence_counts_while_somebody_looks(void **state)
 int main(void)
 {
     support_fresh_cache();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_hanging_device_holds_nobody_up),
-        cmocka_unit_test(test_all_devices_hang),
-        cmocka_unit_test(test_the_default_device_hangs),
-        cmocka_unit_test(test_a_device_hangs_in_the_end),
-        cmocka_unit_test(test_cancelling_does_not_wait_for_a_device_that_hangs),
-        cmocka_unit_test(test_a_late_device_comes_back),
-        cmocka_unit_test(test_late_devices_delay_nobody),
-        cmocka_unit_test(test_an_engine_that_ends_at_once),
-        cmocka_unit_test(test_devices_open_at_once_for_a_list),
-        cmocka_unit_test(test_a_lost_device_is_left_alone),
-        cmocka_unit_test(test_silence_counts_while_somebody_looks),
-    };
-    return cmocka_run_group_tests_name("hanging", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "hanging"), test_a_hanging_device_holds_nobody_up, test_all_devices_hang,
+                     test_the_default_device_hangs, test_a_device_hangs_in_the_end,
+                     test_cancelling_does_not_wait_for_a_device_that_hangs, test_a_late_device_comes_back,
+                     test_late_devices_delay_nobody, test_an_engine_that_ends_at_once,
+                     test_devices_open_at_once_for_a_list, test_a_lost_device_is_left_alone,
+                     test_silence_counts_while_somebody_looks);
 }

@@ -12,10 +12,6 @@
 
 #include "spec.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { ATOMS = 300 };
 
 static const double most_error = 3e-15; /* of the sum of absolute terms */
@@ -31,17 +27,15 @@ static double share_of(size_t number)
 
 static ley_atoms *some_atoms(size_t n, double edge_A)
 {
-    ley_error error = {0};
     double *position_A = malloc(3 * n * sizeof *position_A), *charge_e = malloc(n * sizeof *charge_e),
            *radius_A = malloc(n * sizeof *radius_A);
-    ley_atoms *atoms;
     for (size_t j = 0; j < n; j++) {
         for (int axis = 0; axis < 3; axis++)
             position_A[3 * j + (size_t)axis] = edge_A * (share_of(3 * j + (size_t)axis) - 0.5);
         charge_e[j] = j % 7 == 0 ? 0 : share_of(5 * n + j) - 0.4;
         radius_A[j] = 1.5;
     }
-    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(n, position_A, charge_e, radius_A);
     free(position_A);
     free(charge_e);
     free(radius_A);
@@ -103,7 +97,6 @@ static double worst_error(const reference_terms *t, double edge_A)
 
 static void test_values(void **state)
 {
-    (void)state;
     const double edges_A[] = {0.5, 40, 3000, 2e8}, kappas_per_A[] = {0, 1e-6, 0.1, 0.8}, r_mins_A[] = {1e-6, 0.01, 5};
     for (int e = 0; e < 4; e++) {
         ley_atoms *atoms = some_atoms(ATOMS, edges_A[e]);
@@ -121,7 +114,6 @@ static void test_values(void **state)
 /* Where exp(-kappa r) is below what doubles hold, sums are 0 or next to it, and finite. */
 static void test_strong_screening(void **state)
 {
-    (void)state;
     ley_atoms *atoms = some_atoms(3, 10);
     const reference_terms t = terms_of(atoms, 20, 0.01);
     host_direct_points at = points_of(atoms, 10, 0.01);
@@ -137,7 +129,6 @@ static void test_strong_screening(void **state)
 /* The direct sum of dcs has no screening, whatever kappa says. */
 static void test_plain_sums(void **state)
 {
-    (void)state;
     ley_atoms *atoms = some_atoms(ATOMS, 30);
     reference_terms t = terms_of(atoms, 0.5, 0.01);
     t.law = &law_dcs;
@@ -153,7 +144,6 @@ static void test_plain_sums(void **state)
 /* What it says it can do, and what it leaves to the reference. */
 static void test_which_sums(void **state)
 {
-    (void)state;
     ley_atoms *atoms = some_atoms(2, 10);
     reference_terms t = terms_of(atoms, 0, 0.01);
     assert_true(host_direct_can(&t));
@@ -178,7 +168,6 @@ static void test_which_sums(void **state)
 /* The largest error that is let through above is a thousandth of what a float's digits make. */
 static void test_an_error_is_seen(void **state)
 {
-    (void)state;
     ley_atoms *atoms = some_atoms(ATOMS, 40);
     reference_terms t = terms_of(atoms, 0, 0.01), other = t;
     const host_direct_points at = points_of(atoms, 40, 0.01);
@@ -200,7 +189,6 @@ static void test_an_error_is_seen(void **state)
  */
 static void test_the_judges_sums(void **state)
 {
-    (void)state;
     enum { POINTS = 37 };
     static const int64_t excluded[] = {3, 17};
     ley_atoms *atoms = some_atoms(ATOMS, 20);
@@ -234,10 +222,6 @@ static void test_the_judges_sums(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),           cmocka_unit_test(test_strong_screening),
-        cmocka_unit_test(test_plain_sums),       cmocka_unit_test(test_which_sums),
-        cmocka_unit_test(test_an_error_is_seen), cmocka_unit_test(test_the_judges_sums),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_values, test_strong_screening, test_plain_sums, test_which_sums, test_an_error_is_seen,
+                     test_the_judges_sums);
 }

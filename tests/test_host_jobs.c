@@ -5,10 +5,6 @@
 #include "law/second.h"
 
 #include <ftw.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "leyden_points.h"
@@ -49,10 +45,7 @@ static void run(ley_job *job)
 
 static ley_atoms *two_atoms(void)
 {
-    ley_error error = {0};
-    ley_atoms *atoms;
-    assert_ok(ley_atoms_create(2, position_A[0], charge_e, radius_A, &atoms, &error));
-    return atoms;
+    return support_make_atoms(2, position_A[0], charge_e, radius_A);
 }
 
 static const ley_run_options *usual(void)
@@ -71,19 +64,16 @@ static double constant_of(ley_units units)
 
 static void test_direct_points(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(ATOMS, 0, 10, 5);
     double point_A[POINTS][3];
     for (int i = 0; i < POINTS; i++)
         for (int axis = 0; axis < 3; axis++)
             point_A[i][axis] = i == 0 ? ley_atoms_positions_A(atoms)[3 * 7 + axis] : 3 + 0.37 * i - 1.1 * axis;
-    ley_points *points;
-    assert_ok(ley_points_create(POINTS, point_A[0], &points, &error));
+    ley_points *points = support_make_points(POINTS, point_A[0]);
     assert_ok(ley_points_add_field(points, &error));
     assert_ok(ley_points_exclude_own(points, atoms, NULL, NULL, NULL, &error));
-    ley_direct direct;
-    ley_direct_default(&direct);
+    ley_direct direct = support_default_direct();
     ley_job *job;
     assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, usual(), &job, &error));
     run(job);
@@ -115,17 +105,13 @@ static void test_direct_points(void **state)
 
 static void test_direct_map(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_atoms *atoms = two_atoms();
     const ley_grid grid = {.origin_A = {-2, 0.1, -1}, .step_A = LEY_STEPS(0.7, 0.9, 1.1), .n = {7, 5, 6}};
-    ley_map *map;
-    assert_ok(ley_map_create(&grid, &map, &error));
-    ley_direct direct;
-    ley_direct_default(&direct);
+    ley_map *map = support_make_map(&grid);
+    ley_direct direct = support_default_direct();
     direct.units = LEY_UNITS_VOLT;
-    ley_run_options options;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     support_watch watch = {.done = 0};
     options.progress = support_note_progress;
     options.progress_context = &watch;
@@ -157,19 +143,42 @@ static void test_direct_map(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* A field's maps have floats; so their errors are those of floats, in the report, too. */
+static void test_field_of_a_map(void **state)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = support_atoms(ATOMS, 0, 10, 5);
+    const ley_grid grid = {.origin_A = {-1, 0, 0}, .step_A = LEY_STEPS(1, 1, 1.5), .n = {9, 8, 7}};
+    ley_points *points;
+    assert_ok(ley_points_create_grid(&grid, &points, &error));
+    assert_ok(ley_points_add_field(points, &error));
+    ley_direct direct = support_default_direct();
+    ley_job *job;
+    assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, usual(), &job, &error));
+    run(job);
+    const ley_report *r = ley_job_report(job);
+    assert_true(r->accuracy.relative_rms > 1e-9 && r->accuracy.relative_rms < 1e-7);
+    assert_true(r->field_accuracy.relative_rms > 1e-9 && r->field_accuracy.relative_rms < 1e-7);
+    for (int64_t i = 0; i < 9 * 8 * 7; i++) {
+        assert_true(ley_points_values(points)[i] == (double)(float)ley_points_values(points)[i]);
+        for (int axis = 0; axis < 3; axis++)
+            assert_true(ley_points_field(points)[3 * i + axis] ==
+                        (double)(float)ley_points_field(points)[3 * i + axis]);
+    }
+    ley_job_destroy(job);
+    ley_points_destroy(points);
+    ley_atoms_destroy(atoms);
+}
+
 /* As many as are asked for, where that takes no time. */
 static void test_how_many_are_verified(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_atoms *atoms = two_atoms();
     const ley_grid grid = {.origin_A = {-2, 0.1, -1}, .step_A = LEY_STEPS(0.7, 0.9, 1.1), .n = {30, 30, 30}};
-    ley_map *map;
-    assert_ok(ley_map_create(&grid, &map, &error));
-    ley_direct direct;
-    ley_direct_default(&direct);
-    ley_run_options options;
-    ley_run_options_default(&options);
+    ley_map *map = support_make_map(&grid);
+    ley_direct direct = support_default_direct();
+    ley_run_options options = support_default_run_options();
     static const size_t wanted[] = {1, 777, 5000, 27000, 100000};
     for (int i = 0; i < 5; i++) {
         ley_job *job;
@@ -185,7 +194,6 @@ static void test_how_many_are_verified(void **state)
 
 static void test_boundary(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_atoms *atoms = two_atoms();
     const double point_A[2][3] = {{10, 1, 2}, {-6, 3, 9}};
@@ -219,16 +227,13 @@ static void test_boundary(void **state)
 
 static void test_cutoff(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_atoms *atoms = two_atoms();
     const double point_A[2][3] = {{1, 1, 1}, {1, 2, 3}}, cutoff_A = 6, edge_A = 5;
     const int64_t first[3] = {0, 0, 1}, excluded[1] = {0};
-    ley_points *points;
-    assert_ok(ley_points_create(2, point_A[0], &points, &error));
+    ley_points *points = support_make_points(2, point_A[0]);
     assert_ok(ley_points_exclude(points, first, excluded, &error));
-    ley_short_range range;
-    ley_short_range_default(&range);
+    ley_short_range range = support_default_short_range();
     range.pair = LEY_PAIR_SHIFTED;
     range.cutoff_A = cutoff_A;
     for (int axis = 0; axis < 3; axis++) {
@@ -261,7 +266,6 @@ static void test_cutoff(void **state)
 /* At an ion of a crystal, but for its own potential: Madelung's constant over the distance. */
 static void test_crystal(void **state)
 {
-    (void)state;
     const support_crystal *salt = &support_crystals[0];
     const double edge_A = 5.64;
     double at_A[8][3], q_e[8], none_A[8] = {0};
@@ -271,16 +275,13 @@ static void test_crystal(void **state)
             at_A[i][axis] = edge_A * salt->quarter[i][axis] / SUPPORT_QUARTERS;
     }
     ley_error error = {0};
-    ley_atoms *atoms;
-    ley_points *points;
-    assert_ok(ley_atoms_create((size_t)salt->ions, at_A[0], q_e, none_A, &atoms, &error));
-    ley_long_range range;
-    ley_long_range_default(&range);
+    ley_atoms *atoms = support_make_atoms((size_t)salt->ions, at_A[0], q_e, none_A);
+    ley_long_range range = support_default_long_range();
     for (int axis = 0; axis < 3; axis++) {
         range.periodic[axis] = true;
         range.cell_A[axis][axis] = edge_A;
     }
-    assert_ok(ley_points_create(salt->ions, at_A[0], &points, &error));
+    ley_points *points = support_make_points(salt->ions, at_A[0]);
     assert_ok(ley_points_add_field(points, &error));
     assert_ok(ley_points_exclude_own(points, atoms, NULL, range.periodic, (const double(*)[3])range.cell_A, &error));
     ley_job *job;
@@ -303,7 +304,6 @@ static void test_crystal(void **state)
  * of. Near the layer that is the values. */
 static void test_floor(void **state)
 {
-    (void)state;
     enum { PLACES = 3 };
     static const double ion_A[3] = {5.478, 9.421, 1.894}, charge = 0.386, radius = 1.5, edge_A[3] = {6.838, 22.84, 20};
     for (int far = 0; far < 2; far++) {
@@ -312,12 +312,9 @@ static void test_floor(void **state)
             for (int axis = 0; axis < 3; axis++)
                 point_A[i][axis] = axis < 2 ? 4.185 + i : far ? 60 + i : 5 + i;
         ley_error error = {0};
-        ley_atoms *atoms;
-        ley_points *points;
-        assert_ok(ley_atoms_create(1, ion_A, &charge, &radius, &atoms, &error));
-        assert_ok(ley_points_create(PLACES, point_A[0], &points, &error));
-        ley_long_range range;
-        ley_long_range_default(&range);
+        ley_atoms *atoms = support_make_atoms(1, ion_A, &charge, &radius);
+        ley_points *points = support_make_points(PLACES, point_A[0]);
+        ley_long_range range = support_default_long_range();
         range.kappa_per_A = 0.439;
         for (int axis = 0; axis < 3; axis++) {
             range.periodic[axis] = axis < 2;
@@ -344,16 +341,13 @@ static void test_floor(void **state)
  * is. */
 static void test_without_meshes(void **state)
 {
-    (void)state;
     ley_error error = {0};
     static const double point_A[4][3] = {{1, 2, 3.5}, {50000, 1, 2}, {-90000, -25000, 21000}, {5, 0, 0}},
                         r_mins_A[] = {0.05, 11.9, 12, 30, 900};
     ley_atoms *atoms = two_atoms();
-    ley_points *points;
-    assert_ok(ley_points_create(4, point_A[0], &points, &error));
+    ley_points *points = support_make_points(4, point_A[0]);
     for (int k = 0; k < 5; k++) {
-        ley_long_range range;
-        ley_long_range_default(&range);
+        ley_long_range range = support_default_long_range();
         range.kappa_per_A = 0.01;
         range.r_min_A = r_mins_A[k];
         ley_job *job;
@@ -378,7 +372,6 @@ static void test_without_meshes(void **state)
 
 static void test_own_cell(void **state)
 {
-    (void)state;
     enum { PLACES = 5 };
     static const double away_A[PLACES] = {0, 0.0005, 0.002, 0.004, 0.008}, edge_A = 20;
     static const double zero[3] = {0}, one = 1, radius = 1.5;
@@ -387,16 +380,13 @@ static void test_own_cell(void **state)
         for (int i = 0; i < PLACES; i++)
             point_A[i][0] = away_A[i];
         ley_error error = {0};
-        ley_atoms *atoms;
-        ley_points *points;
-        assert_ok(ley_atoms_create(1, zero, &one, &radius, &atoms, &error));
-        ley_long_range range;
-        ley_long_range_default(&range);
+        ley_atoms *atoms = support_make_atoms(1, zero, &one, &radius);
+        ley_long_range range = support_default_long_range();
         for (int axis = 0; axis < 3; axis++) {
             range.periodic[axis] = true;
             range.cell_A[axis][axis] = edge_A;
         }
-        assert_ok(ley_points_create(PLACES, point_A[0], &points, &error));
+        ley_points *points = support_make_points(PLACES, point_A[0]);
         assert_ok(ley_points_add_field(points, &error));
         if (excluded)
             assert_ok(
@@ -440,9 +430,8 @@ static void sum_at_two(const double point_A[2][3], bool excludes, const ley_long
     static const int64_t first[3] = {0, 2, 4}, excluded[4] = {0, 1, 0, 1};
     ley_error error = {0};
     ley_atoms *atoms = two_atoms();
-    ley_points *points;
     ley_job *job;
-    assert_ok(ley_points_create(2, point_A[0], &points, &error));
+    ley_points *points = support_make_points(2, point_A[0]);
     assert_ok(ley_points_add_field(points, &error));
     if (excludes)
         assert_ok(ley_points_exclude(points, first, excluded, &error));
@@ -463,12 +452,10 @@ static void sum_at_two(const double point_A[2][3], bool excludes, const ley_long
  * what all images make, without the nearest ones. */
 static void test_none_left(void **state)
 {
-    (void)state;
     static const double point_A[2][3] = {{1, 2, 3.001}, {2, 2, 2}};
     for (int periodic = 0; periodic < 2; periodic++) {
         double left[2][4], all[2][4], nearest[4];
-        ley_long_range range;
-        ley_long_range_default(&range);
+        ley_long_range range = support_default_long_range();
         for (int axis = 0; axis < 3; axis++) {
             range.periodic[axis] = periodic;
             range.cell_A[axis][axis] = 30;
@@ -489,7 +476,6 @@ static void test_none_left(void **state)
  * than the cell. */
 static void test_hard_differences(void **state)
 {
-    (void)state;
     static const double kappa_per_A[2] = {1e-5, 0}, r_min_A[2] = {0.05, 3}, edge_A[2] = {6, 2};
     for (int k = 0; k < 2; k++) {
         double point_A[POINTS][3];
@@ -498,11 +484,9 @@ static void test_hard_differences(void **state)
                 point_A[i][axis] = 0.37 * i - 0.71 * axis + 0.013 * i * axis;
         ley_error error = {0};
         ley_atoms *atoms = two_atoms();
-        ley_points *points;
-        assert_ok(ley_points_create(POINTS, point_A[0], &points, &error));
+        ley_points *points = support_make_points(POINTS, point_A[0]);
         assert_ok(ley_points_add_field(points, &error));
-        ley_long_range range;
-        ley_long_range_default(&range);
+        ley_long_range range = support_default_long_range();
         range.kappa_per_A = kappa_per_A[k];
         range.r_min_A = r_min_A[k];
         for (int axis = 0; axis < 3; axis++) {
@@ -553,16 +537,13 @@ static void test_a_second_sum_that_differs(void **state)
     } cases[] = {{1e-7, 1e-6, NULL},
                  {1e-5, 0, "verification failed: at ("},
                  {0, 1e-4, "verification failed: the field is off by"}};
-    (void)state;
     ley_error error = {0};
     ley_atoms *atoms = two_atoms();
     static const double point_A[2][3] = {{9, 5, 7}, {-3, 8, -2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ley_points *points;
         ley_job *job;
-        ley_direct direct;
-        ley_direct_default(&direct);
-        assert_ok(ley_points_create(2, point_A[0], &points, &error));
+        ley_direct direct = support_default_direct();
+        ley_points *points = support_make_points(2, point_A[0]);
         assert_ok(ley_points_add_field(points, &error));
         assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, usual(), &job, &error));
         value_off = cases[i].value_off;
@@ -587,11 +568,9 @@ static ley_status ask(size_t n, const ley_run_options *options)
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(n, 0, 20, 3);
     const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {48, 48, 48}};
-    ley_map *map;
     ley_job *job = NULL;
-    ley_direct direct;
-    ley_direct_default(&direct);
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_direct direct = support_default_direct();
+    ley_map *map = support_make_map(&grid);
     const ley_status status = ley_job_create_direct(NULL, atoms, map, &direct, options, &job, &error);
     if (status == LEY_ERROR_NO_DEVICE)
         assert_non_null(strstr(error.message, "no engine was given, and the host would not be sooner than a device"));
@@ -614,15 +593,13 @@ static ley_status ask_wire(double kappa_per_A, const ley_run_options *options)
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(10, 0, 20, 3);
     const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {4, 4, 4}};
-    ley_map *map;
     ley_job *job = NULL;
-    ley_long_range range;
-    ley_long_range_default(&range);
+    ley_long_range range = support_default_long_range();
     range.periodic[0] = true;
     for (int axis = 0; axis < 3; axis++)
         range.cell_A[axis][axis] = 20;
     range.kappa_per_A = kappa_per_A;
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_map *map = support_make_map(&grid);
     const ley_status status = ley_job_create_long_range(NULL, atoms, map, &range, options, &job, &error);
     ley_error_clear(&error);
     ley_job_destroy(job);
@@ -633,16 +610,13 @@ static ley_status ask_wire(double kappa_per_A, const ley_run_options *options)
 
 static void test_wires(void **state)
 {
-    (void)state;
     assert_int_equal(ask_wire(0.1, usual()), LEY_OK);
     assert_int_equal(ask_wire(1e-5, usual()), LEY_ERROR_NO_DEVICE);
 }
 
 static void test_who(void **state)
 {
-    (void)state;
-    ley_run_options options;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     assert_int_equal(ask(10, &options), LEY_OK);
     assert_int_equal(ask(atoms_of_a_second(), &options), LEY_OK); /* nothing is built yet */
     assert_int_equal(ask(20 * atoms_of_a_second(), &options), LEY_ERROR_NO_DEVICE);
@@ -669,7 +643,6 @@ static void test_who(void **state)
  * told what is for devices. */
 static void test_asked(void **state)
 {
-    (void)state;
     static const ley_decision by_host[] = {{NULL, "method", "dcs"}, {NULL, "computed_by", "host"}},
                               by_devices[] = {{NULL, "method", "dcs"}, {"opencl: X", "slab", "3"}},
                               by_both[] = {{NULL, "method", "dcs"},
@@ -715,14 +688,12 @@ static int files;
 
 static int count_file(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
-    (void)path, (void)status, (void)walk;
     files += type == FTW_F;
     return 0;
 }
 
 static void test_nothing_was_loaded(void **state)
 {
-    (void)state;
     assert_false(is_mapped("libpocl"));
     assert_false(is_mapped("libLLVM"));
     assert_false(is_mapped("libcuda"));
@@ -735,18 +706,15 @@ static void test_nothing_was_loaded(void **state)
 /* Once a device has built the kernels, longer jobs are its. */
 static void test_after_a_build(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_engine *engine;
     if (!support_open("pocl", "the first driver", &engine))
         skip();
     ley_atoms *atoms = two_atoms();
     const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {9, 9, 9}};
-    ley_map *map;
     ley_job *job;
-    ley_direct direct;
-    ley_direct_default(&direct);
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_direct direct = support_default_direct();
+    ley_map *map = support_make_map(&grid);
     assert_ok(ley_job_create_direct(engine, atoms, map, &direct, usual(), &job, &error));
     assert_ok(ley_job_run(job, &error));
     assert_null(ley_job_report(job)->host);
@@ -766,24 +734,9 @@ int main(void)
     support_fresh_cache();
     unsetenv("LEYDEN_KERNEL_DIR");
     unsetenv("LEYDEN_DUMP");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_points),
-        cmocka_unit_test(test_direct_map),
-        cmocka_unit_test(test_how_many_are_verified),
-        cmocka_unit_test(test_boundary),
-        cmocka_unit_test(test_cutoff),
-        cmocka_unit_test(test_crystal),
-        cmocka_unit_test(test_a_second_sum_that_differs),
-        cmocka_unit_test(test_wires),
-        cmocka_unit_test(test_floor),
-        cmocka_unit_test(test_without_meshes),
-        cmocka_unit_test(test_own_cell),
-        cmocka_unit_test(test_none_left),
-        cmocka_unit_test(test_hard_differences),
-        cmocka_unit_test(test_who),
-        cmocka_unit_test(test_asked),
-        cmocka_unit_test(test_nothing_was_loaded),
-        cmocka_unit_test(test_after_a_build),
-    };
-    return cmocka_run_group_tests_name("host jobs", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "host jobs"), test_direct_points, test_direct_map, test_field_of_a_map,
+                     test_how_many_are_verified, test_boundary, test_cutoff, test_crystal,
+                     test_a_second_sum_that_differs, test_wires, test_floor, test_without_meshes, test_own_cell,
+                     test_none_left, test_hard_differences, test_who, test_asked, test_nothing_was_loaded,
+                     test_after_a_build);
 }

@@ -19,11 +19,7 @@
 #include "source.h"
 #include "watch.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Something to point to. */
@@ -49,7 +45,6 @@ static void write_options(const kernel_kind *kind, const char *odd, const char *
 /* Wherever it stands, the last one too: CUDA's constant memory was not filled where it did. */
 static void test_options(void **state)
 {
-    (void)state;
     static const char options[] = "-DLEY_SUM=0 -DLEY_TABLE=31 -DLEY_ROOT=1 -DLEY_TABLE=3";
     assert_true(kernel_has_option(options, "-DLEY_SUM=0"));
     assert_true(kernel_has_option(options, "-DLEY_ROOT=1"));
@@ -62,7 +57,6 @@ static void test_options(void **state)
 
 static void test_builds_are_checked(void **state)
 {
-    (void)state;
     char options[1024] = "", expected[256];
     int ones[KERNEL_MOST_KEYS];
     for (int i = 0; i < KERNEL_MOST_KEYS; i++)
@@ -77,8 +71,7 @@ static void test_builds_are_checked(void **state)
             snprintf(expected, sizeof expected, "kernel %s is built without -D%s=1", (*kind)->name, *key);
             for (int i = 0; i < 3; i++) {
                 write_options(*kind, *key, ((const char *[]){NULL, "2", "11"})[i], options, sizeof options);
-                assert_int_equal(kernel_check_build(&source, &error), LEY_ERROR_DEVICE);
-                assert_string_equal(error.message, expected);
+                assert_error_is(kernel_check_build(&source, &error), LEY_ERROR_DEVICE, expected);
             }
         }
         ley_error_clear(&error);
@@ -97,8 +90,7 @@ static dev_argument right_argument(const kernel_argument *a, bool is_double)
 static void refuse(const kernel_kind *kind, bool is_double, const dev_launch *launch, const char *expected)
 {
     ley_error error = {0};
-    assert_int_equal(kernel_check_launch(kind, is_double, launch, &error), LEY_ERROR_DEVICE);
-    assert_string_equal(error.message, expected);
+    assert_error_is(kernel_check_launch(kind, is_double, launch, &error), LEY_ERROR_DEVICE, expected);
     ley_error_clear(&error);
 }
 
@@ -137,7 +129,6 @@ static void refuse_each_argument(const kernel_kind *kind, bool is_double, const 
 
 static void test_launches_are_checked(void **state)
 {
-    (void)state;
     for (size_t k = 0; kernel_registry[k] != NULL; k++)
         for (int is_double = 0; is_double < 2; is_double++) {
             const kernel_kind *kind = kernel_registry[k];
@@ -163,7 +154,6 @@ static void test_launches_are_checked(void **state)
 /* The one of a kind that has variants is among them. */
 static void test_usual_variants(void **state)
 {
-    (void)state;
     dev_info gpu = {.device_class = DEV_GPU}, cpu = {.device_class = DEV_CPU, .vector_width = 8};
     size_t kinds_with_variants = 0;
     for (const kernel_kind *const *kind = kernel_registry; *kind != NULL; kind++) {
@@ -188,7 +178,6 @@ static void test_usual_variants(void **state)
 /* Lists 200 specifications, each of them twice, in another order. */
 static void list_twice(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    (void)info, (void)depth;
     for (int i = 0; i < 400; i++) {
         const kernel_dialect spec = {.sum = i % 2, .width = i * 3 % 200, .root = 7};
         char name[KERNEL_NAME];
@@ -213,7 +202,6 @@ static void count_spec(void *context, const char *name, const void *spec)
 
 static void test_specifications_come_once(void **state)
 {
-    (void)state;
     counted c = {.calls = 0};
     kernel_kind kind = sum_parts_kind;
     dev_info info = {.device_class = DEV_GPU};
@@ -235,7 +223,6 @@ static void note_spec(void *context, const char *name, const void *spec)
 /* A kernel that has no more keys than the dialect needs no list of specifications. */
 static void test_a_specification_for_all(void **state)
 {
-    (void)state;
     int calls = 0;
     kernel_kind kind = sum_parts_kind, other = dcs_kind;
     const dev_info info = {.device_class = DEV_GPU};
@@ -251,7 +238,6 @@ static void test_a_specification_for_all(void **state)
 /* Each named argument comes to its own place, in the kernel's precision. */
 static void test_arguments_are_packed(void **state)
 {
-    (void)state;
     const double origin[4] = {0.1, 2, 3, 4};
     const link_atoms_arguments a = {.kind = &link_atoms_kind,
                                     .gm_records = {any_buffer(1)},
@@ -292,7 +278,6 @@ static void test_arguments_are_packed(void **state)
 
 static ley_status passes(const dev_kernel *built, void *context, ley_error *error)
 {
-    (void)built, (void)context, (void)error;
     return LEY_OK;
 }
 
@@ -301,8 +286,7 @@ static void expect_refused(const dev_kernel *kernel, const void *arguments, cons
     const size_t groups[3] = {1, 1, 1};
     ley_error error = {0};
     dev_event *done = NULL;
-    assert_int_equal(kernel_launch(kernel, groups, arguments, &done, &error), LEY_ERROR_DEVICE);
-    assert_string_equal(error.message, expected);
+    assert_error_is(kernel_launch(kernel, groups, arguments, &done, &error), LEY_ERROR_DEVICE, expected);
     assert_null(done);
     ley_error_clear(&error);
 }
@@ -311,7 +295,6 @@ static void expect_refused(const dev_kernel *kernel, const void *arguments, cons
  * another kernel's, it does not. */
 static void test_launches_by_name(void **state)
 {
-    (void)state;
     static const dcs_spec spec = {.wg_x = 1, .wg_y = 1, .width = 1, .ux = 1, .uy = 1, .atoms = LEY_ATOMS_CONSTANT};
     fake_plan plan = {.name = "By name"};
     dev_list list;
@@ -385,7 +368,6 @@ static bool compiles(const char *initializers)
 /* Buffers of other elements in each other's place, and one that does not say what it is of. */
 static void test_swaps_do_not_compile(void **state)
 {
-    (void)state;
     assert_true(compiles(".gm_table = k->table, .gm_homes = k->homes, .gm_slots = k->slots, .gm_more = k->more"));
     assert_false(compiles(".gm_table = k->homes, .gm_homes = k->table"));
     assert_false(compiles(".gm_slots = k->more, .gm_more = k->slots"));
@@ -424,7 +406,6 @@ static int check_refined_root(const char *selector, const ley_device_info *descr
  * where nobody would take the recipe because they are right, or no faster, themselves. */
 static void test_refined_roots(void **state)
 {
-    (void)state;
     const int asked = support_on_each_device(check_refined_root);
     if (asked == 0)
         skip();
@@ -447,7 +428,6 @@ static ley_status count_test(const dev_kernel *built, void *context, ley_error *
  * binary is rebuilt; one that is distrusted is tested again; and what has no test is not kept. */
 static void test_kernels_are_tested_before_they_are_kept(void **state)
 {
-    (void)state;
     support_fresh_cache();
     static const dcs_spec spec = {.wg_x = 1, .wg_y = 1, .ux = 1};
     fake_plan plan = {.name = "P"};
@@ -462,8 +442,8 @@ static void test_kernels_are_tested_before_they_are_kept(void **state)
     assert_int_equal(list.infos[0].backend->open(&list.infos[0], &device, NULL), LEY_OK);
     tests_run = 0;
     ley_error error = {0};
-    assert_int_equal(kernel_create(device, &kind, &spec, NULL, &plan, &kernel, &error), LEY_ERROR_WRONG_RESULT);
-    assert_string_equal(error.message, "self-test of dcs failed on P: wrong");
+    assert_error_is(kernel_create(device, &kind, &spec, NULL, &plan, &kernel, &error), LEY_ERROR_WRONG_RESULT,
+                    "self-test of dcs failed on P: wrong");
     assert_null(kernel.program);
     assert_int_equal(plan.live_objects, 0);
     assert_int_equal(plan.binaries, 0);
@@ -538,7 +518,6 @@ static void test_kernels_are_tested_before_they_are_kept(void **state)
  * for, and only then kept. */
 static void test_built_ahead(void **state)
 {
-    (void)state;
     support_fresh_cache();
     static const dcs_spec spec[2] = {{.wg_x = 1, .wg_y = 1, .ux = 1}, {.wg_x = 1, .wg_y = 1, .ux = 2}};
     fake_plan plan = {.name = "Ahead"};
@@ -590,7 +569,6 @@ static void test_built_ahead(void **state)
  * why. */
 static void test_built_apart(void **state)
 {
-    (void)state;
     support_fresh_cache();
     ley_error error = {0};
     dev_list list;
@@ -655,7 +633,6 @@ static void count_child(void)
 
 static void keep_warning(void *context, ley_log_level level, const char *message)
 {
-    (void)level;
     snprintf(context, 512, "%s", message);
 }
 
@@ -665,13 +642,10 @@ static void run_long_range(ley_engine *engine)
     const ley_grid grid = {.step_A = LEY_STEPS(2, 2, 2), .n = {8, 8, 8}};
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(200, 0, 16, 7);
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    ley_long_range range;
-    ley_run_options options;
-    ley_long_range_default(&range);
-    ley_run_options_default(&options);
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_long_range range = support_default_long_range();
+    ley_run_options options = support_default_run_options();
+    ley_map *map = support_make_map(&grid);
     assert_ok(ley_job_create_long_range(engine, atoms, map, &range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     assert_true(ley_job_report(job)->accuracy.passed);
@@ -683,7 +657,6 @@ static void run_long_range(ley_engine *engine)
 /* They are ended, it is said, and no others begin; the job builds its kernels itself. */
 static void test_children_that_hang(void **state)
 {
-    (void)state;
     const watch_patience impatient = {.open_s = 120,
                                       .build_s = 600,
                                       .apart_s = 0.5,
@@ -722,21 +695,9 @@ static void test_children_that_hang(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_builds_are_checked),
-        cmocka_unit_test(test_launches_are_checked),
-        cmocka_unit_test(test_arguments_are_packed),
-        cmocka_unit_test(test_launches_by_name),
-        cmocka_unit_test(test_swaps_do_not_compile),
-        cmocka_unit_test(test_usual_variants),
-        cmocka_unit_test(test_specifications_come_once),
-        cmocka_unit_test(test_a_specification_for_all),
-        cmocka_unit_test(test_refined_roots),
-        cmocka_unit_test(test_kernels_are_tested_before_they_are_kept),
-        cmocka_unit_test(test_built_ahead),
-        cmocka_unit_test(test_built_apart),
-        cmocka_unit_test(test_children_that_hang), /* the last one: none is begun afterwards */
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_options, test_builds_are_checked, test_launches_are_checked, test_arguments_are_packed,
+                     test_launches_by_name, test_swaps_do_not_compile, test_usual_variants,
+                     test_specifications_come_once, test_a_specification_for_all, test_refined_roots,
+                     test_kernels_are_tested_before_they_are_kept, test_built_ahead, test_built_apart,
+                     test_children_that_hang);
 }

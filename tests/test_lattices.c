@@ -10,10 +10,6 @@
 #include "numerics/splitting.h"
 #include "numerics/window.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static splitting made(splitting_kind kind, int degree, double band, double kappa_a)
 {
     splitting s;
@@ -77,7 +73,6 @@ static void some_charges(double position_A[3 * SOME], double charge_e[SOME], uin
 
 static void test_cells(void **state)
 {
-    (void)state;
     for (int which = 0; which < 8; which++) {
         const bool periodic[3] = {which & 1, which & 2, which & 4};
         const cell c = cell_of(periodic, oblique_A);
@@ -121,7 +116,6 @@ static double shortest_A(const double vector_A[3][3], int dimensions, const doub
 
 static void test_nearest_images(void **state)
 {
-    (void)state;
     static const double face_centred_A[3][3] = {{0, 4, 4}, {4, 0, 4}, {4, 4, 0}};
     static const double(*const meshes_A[])[3] = {orthogonal_A, oblique_A, face_centred_A};
     uint64_t seed = 7;
@@ -153,7 +147,6 @@ static void test_nearest_images(void **state)
  * by. */
 static void test_sums_do_not_depend_on_their_division(void **state)
 {
-    (void)state;
     double position_A[3 * SOME], charge_e[SOME];
     some_charges(position_A, charge_e, 3);
     for (int dimensions = 2; dimensions <= 3; dimensions++)
@@ -214,7 +207,6 @@ static double by_shells(const cell *c, const double position_A[3 * SOME], const 
 
 static void test_direct_sums_converge_to_these(void **state)
 {
-    (void)state;
     double position_A[3 * SOME], charge_e[SOME];
     some_charges(position_A, charge_e, 5);
     for (int which = 1; which < 7; which++) {
@@ -234,7 +226,6 @@ static void test_direct_sums_converge_to_these(void **state)
  * alternating charges, in units of the nearest distance. */
 static void test_madelung_constants(void **state)
 {
-    (void)state;
     static const double salt[24] = {0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
     static const double blende[24] = {0,   0,   0,   1,   1,   0,   1,   0,   1,   0,   1,   1,
                                       0.5, 0.5, 0.5, 1.5, 1.5, 0.5, 1.5, 0.5, 1.5, 0.5, 1.5, 1.5};
@@ -270,7 +261,6 @@ static void test_madelung_constants(void **state)
  * count. */
 static void test_far_and_near_are_the_whole(void **state)
 {
-    (void)state;
     double position_A[3 * SOME], charge_e[SOME];
     some_charges(position_A, charge_e, 11);
     for (int which = 0; which < 8; which++)
@@ -303,7 +293,6 @@ static void test_far_and_near_are_the_whole(void **state)
 
 static void test_sums_that_cannot_be(void **state)
 {
-    (void)state;
     const double position_A[3] = {0}, charge_e = 1;
     for (int which = 0; which < 8; which++) {
         const bool periodic[3] = {which & 1, which & 2, which & 4};
@@ -328,7 +317,6 @@ static void test_sums_that_cannot_be(void **state)
  * for each dimension, with and without screening, beside the charge and away from it. */
 static void test_waves_sum_to_what_is_far(void **state)
 {
-    (void)state;
     const double origin_A[3] = {0}, unit = 1, cutoff_A = 5;
     for (int which = 1; which < 8; which++)
         for (int screened = 0; screened < 2; screened++) {
@@ -368,7 +356,6 @@ static void test_waves_sum_to_what_is_far(void **state)
 
 static void test_tables_of_waves(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < SPLITTING_COUNT; kind++) {
         static influence_table table;
         const double K = kind < SPLITTING_PSWF ? 0.3 * kind : 0, most = 55 / 4.5;
@@ -385,7 +372,6 @@ static void test_tables_of_waves(void **state)
  * from both sides. */
 static void test_distances_saturate(void **state)
 {
-    (void)state;
     for (int64_t n = 1; n < 90; n += 7) {
         const int64_t padded = influence_padded(n, (int)(n % 3));
         assert_true(padded >= 2 * n + 16 && padded % 2 == 0);
@@ -410,7 +396,6 @@ static void test_distances_saturate(void **state)
  * over all nodes. */
 static void test_distances_bend_smoothly(void **state)
 {
-    (void)state;
     for (int64_t n = 17; n < 90; n += 6) {
         const int64_t padded = influence_padded(n, 0);
         for (double theta = 0.5 * M_PI; theta < 1.01 * M_PI; theta += 0.1 * M_PI) {
@@ -427,7 +412,6 @@ static void test_distances_bend_smoothly(void **state)
 /* A wave and its opposite have one kernel, half-way round an oblique cell as well. */
 static void test_kernels_are_even(void **state)
 {
-    (void)state;
     for (int which = 1; which < 8; which++) {
         hierarchy_options options = {.window = WINDOW_BSPLINE4,
                                      .solver = HIERARCHY_FOURIER,
@@ -454,7 +438,6 @@ static void test_kernels_are_even(void **state)
 
 static void test_factors_of_windows(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < WINDOW_COUNT; kind++) {
         const window *w = window_get((window_kind)kind);
         for (int64_t m = 0; m < 20; m++) {
@@ -474,7 +457,6 @@ static void test_factors_of_windows(void **state)
 /* Every node that a charge reaches is there, on each level; and none that nothing reaches. */
 static void test_meshes_cover_what_is_in_them(void **state)
 {
-    (void)state;
     for (int kind = WINDOW_NODAL3; kind <= WINDOW_NODAL9; kind++)
         for (int shift = 0; shift < 7; shift++) {
             const hierarchy_options options = {
@@ -508,7 +490,6 @@ static void test_meshes_cover_what_is_in_them(void **state)
 /* Periods are divided evenly, however often they are halved. */
 static void test_periodic_meshes(void **state)
 {
-    (void)state;
     for (int levels = 1; levels < 5; levels++) {
         hierarchy_options options = {.window = WINDOW_NODAL3,
                                      .levels = levels,
@@ -537,7 +518,6 @@ static void test_periodic_meshes(void **state)
 
 static void test_choices_that_do_not_combine(void **state)
 {
-    (void)state;
     const hierarchy_options good = {.splitting = SPLITTING_TAYLOR2,
                                     .window = WINDOW_NODAL3,
                                     .cutoff_A = 8,
@@ -585,7 +565,6 @@ static void test_choices_that_do_not_combine(void **state)
 /* Of every size up to some, along each axis, of any number of lines: against the definition. */
 static void test_cosines(void **state)
 {
-    (void)state;
     uint64_t seed = 3;
     for (int64_t half = 1; half < 40; half += half < 16 ? 1 : 7)
         for (int axis = 0; axis < 3; axis++) {
@@ -617,7 +596,6 @@ static void test_cosines(void **state)
  * are does not depend on how many there are, in eights, so that meshes keep their last digits. */
 static void test_cosines_of_partners(void **state)
 {
-    (void)state;
     enum { LINE = 51, LINES = 27, EIGHT = 8 };
     static double together[LINES][LINE], apart[LINES][LINE];
     uint64_t seed = 8;
@@ -675,7 +653,6 @@ static double influence_of(const hierarchy *h, const int64_t n[3], const int64_t
 /* Each boundary, in cells of either kind: waves that are stored, and those that mirrors make. */
 static void test_spectra(void **state)
 {
-    (void)state;
     uint64_t seed = 9;
     for (int which = 0; which < 8; which++)
         for (int is_oblique = 0; is_oblique < 2; is_oblique++) {
@@ -709,7 +686,6 @@ static void test_spectra(void **state)
 
 static void test_spectra_that_cannot_be(void **state)
 {
-    (void)state;
     const hierarchy h = lattice_of(0, orthogonal_A, WINDOW_NODAL3, SPLITTING_TAYLOR3);
     const atomic_bool cancelled = true;
     const int64_t odd[3] = {32, 33, 32}, even[3] = {32, 32, 32};
@@ -726,7 +702,6 @@ static void test_spectra_that_cannot_be(void **state)
  * is. */
 static void test_levels_are_within_reach(void **state)
 {
-    (void)state;
     for (double length_A = 20; length_A < 2000; length_A *= 1.7) {
         const hierarchy_options options = {
             .splitting = SPLITTING_TAYLOR2, .window = WINDOW_NODAL3, .cutoff_A = 8, .spacing_A = 2};
@@ -746,7 +721,6 @@ static void test_levels_are_within_reach(void **state)
 /* Screening that leaves nothing beyond the cutoff. */
 static void test_what_is_far(void **state)
 {
-    (void)state;
     bool had_far = true;
     for (double kappa_per_A = 0; kappa_per_A < 8; kappa_per_A += 0.25) {
         const hierarchy_options options = {.splitting = SPLITTING_TAYLOR4,
@@ -770,7 +744,6 @@ static void test_what_is_far(void **state)
  * them. */
 static void test_screening_far_away(void **state)
 {
-    (void)state;
     static const double low[3] = {0, 0, 0}, high[3] = {1200, 30, 30};
     const hierarchy_options options = {.splitting = SPLITTING_TAYLOR3,
                                        .window = WINDOW_NODAL5,
@@ -789,30 +762,11 @@ static void test_screening_far_away(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_nearest_images),
-        cmocka_unit_test(test_sums_do_not_depend_on_their_division),
-        cmocka_unit_test(test_direct_sums_converge_to_these),
-        cmocka_unit_test(test_madelung_constants),
-        cmocka_unit_test(test_far_and_near_are_the_whole),
-        cmocka_unit_test(test_sums_that_cannot_be),
-        cmocka_unit_test(test_waves_sum_to_what_is_far),
-        cmocka_unit_test(test_tables_of_waves),
-        cmocka_unit_test(test_distances_saturate),
-        cmocka_unit_test(test_distances_bend_smoothly),
-        cmocka_unit_test(test_kernels_are_even),
-        cmocka_unit_test(test_screening_far_away),
-        cmocka_unit_test(test_factors_of_windows),
-        cmocka_unit_test(test_meshes_cover_what_is_in_them),
-        cmocka_unit_test(test_periodic_meshes),
-        cmocka_unit_test(test_choices_that_do_not_combine),
-        cmocka_unit_test(test_cosines),
-        cmocka_unit_test(test_cosines_of_partners),
-        cmocka_unit_test(test_spectra),
-        cmocka_unit_test(test_spectra_that_cannot_be),
-        cmocka_unit_test(test_levels_are_within_reach),
-        cmocka_unit_test(test_what_is_far),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_cells, test_nearest_images, test_sums_do_not_depend_on_their_division,
+                     test_direct_sums_converge_to_these, test_madelung_constants, test_far_and_near_are_the_whole,
+                     test_sums_that_cannot_be, test_waves_sum_to_what_is_far, test_tables_of_waves,
+                     test_distances_saturate, test_distances_bend_smoothly, test_kernels_are_even,
+                     test_screening_far_away, test_factors_of_windows, test_meshes_cover_what_is_in_them,
+                     test_periodic_meshes, test_choices_that_do_not_combine, test_cosines, test_cosines_of_partners,
+                     test_spectra, test_spectra_that_cannot_be, test_levels_are_within_reach, test_what_is_far);
 }

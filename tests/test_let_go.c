@@ -9,8 +9,6 @@
 #include "schedule/job.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { PIECES = 20, DEVICES = 2 };
@@ -55,7 +53,6 @@ static const product product_own = {.name = "own"};
 
 static ley_status wish(const void *task, const job_view *job, void **made, ley_error *error)
 {
-    (void)task, (void)job, (void)error;
     *made = NULL;
     return LEY_OK;
 }
@@ -63,7 +60,6 @@ static ley_status wish(const void *task, const job_view *job, void **made, ley_e
 static ley_status ready(dev *device, const void *made, kernel_notes *noted, void **to, ley_error *error)
 {
     state *s = calloc(1, sizeof *s);
-    (void)made, (void)noted, (void)error;
     assert_non_null(s);
     s->conduct = of(device);
     s->device = device;
@@ -73,7 +69,6 @@ static ley_status ready(dev *device, const void *made, kernel_notes *noted, void
 
 static ley_status begin_slabs(void *task, const stage_place *place, void **to, ley_error *error)
 {
-    (void)task, (void)error;
     ((state *)*to)->buffer = ((state *)stage_get(place, &product_own))->buffer;
     return LEY_OK;
 }
@@ -81,7 +76,6 @@ static ley_status begin_slabs(void *task, const stage_place *place, void **to, l
 static ley_status borrow(void *task, const stage_place *place, void **to, dev_buffer **buffer, ley_error *error)
 {
     state *s = *to;
-    (void)task;
     stage_make(place, &product_own, s);
     arena_free_buffer(place->arena, &s->buffer);
     const ley_status status = arena_buffer(place->arena, LENT_BYTES, DEV_READ_WRITE, &s->buffer, error);
@@ -98,7 +92,6 @@ static ley_status begin(void *task, const stage_place *place, void **to, ley_err
 
 static size_t lent_bytes(const void *of_device)
 {
-    (void)of_device;
     return LENT_BYTES;
 }
 
@@ -110,21 +103,18 @@ static dev_buffer *lent(const void *of_device)
 static double predict_own(const void *task, const void *of_device)
 {
     const conduct *c = ((const state *)of_device)->conduct;
-    (void)task;
     rest(c->predicting_s);
     return c->predicted_s;
 }
 
 static double predict_slabs(const void *task, const void *of_device)
 {
-    (void)task;
     return PIECES * ((const state *)of_device)->conduct->piece_s;
 }
 
 static ley_status submit_own(void *of_device, int slot, slab piece, ley_error *error)
 {
     state *s = of_device;
-    (void)slot, (void)piece;
     atomic_fetch_add(&s->conduct->begun, 1);
     for (double left_s = s->conduct->own_s; left_s > 0; left_s -= 0.01) {
         if (atomic_load(s->is_unwanted)) {
@@ -162,13 +152,11 @@ static int letter_of(const state *s)
 
 static ley_status submit_slab(void *of_device, int slot, slab piece, ley_error *error)
 {
-    (void)of_device, (void)slot, (void)piece, (void)error;
     return LEY_OK;
 }
 
 static ley_status collect_own(void *of_device, int slot, slab piece, slab_times *times, ley_error *error)
 {
-    (void)of_device, (void)slot, (void)piece, (void)error;
     times->kernel_s = 0;
     return LEY_OK;
 }
@@ -176,7 +164,6 @@ static ley_status collect_own(void *of_device, int slot, slab piece, slab_times 
 static ley_status collect_slab(void *of_device, int slot, slab piece, slab_times *times, ley_error *error)
 {
     state *s = of_device;
-    (void)slot;
     times->kernel_s = 0;
     atomic_store(&s->conduct->letter, letter_of(s));
     rest(s->conduct->piece_s * (double)piece.count);
@@ -187,35 +174,29 @@ static ley_status collect_slab(void *of_device, int slot, slab piece, slab_times
 
 static void drop(void *of_device, int slot)
 {
-    (void)of_device, (void)slot;
 }
 
 static int64_t count(const void *task)
 {
-    (void)task;
     return PIECES;
 }
 
 static int64_t slab_count(const void *of_device)
 {
-    (void)of_device;
     return 1;
 }
 
 static ley_status prepare(void *task, const job_view *view, ley_error *error)
 {
-    (void)task, (void)view, (void)error;
     return LEY_OK;
 }
 
 static void release(void *task, bool is_kept)
 {
-    (void)task, (void)is_kept;
 }
 
 static int64_t points(const void *task, slab s)
 {
-    (void)task;
     return s.count;
 }
 
@@ -258,14 +239,13 @@ static outcome run_method(const method *m, const conduct of_a, const conduct of_
 {
     outcome o = {.took_s = 0};
     ley_error error = {0};
-    ley_run_options options;
     plans[0] = (fake_plan){.name = "A", .fail_read = fail_read};
     plans[1] = (fake_plan){.name = "B"};
     memcpy(&devices[0], &of_a, sizeof of_a);
     memcpy(&devices[1], &of_b, sizeof of_b);
     fake_devices_begin(plans, DEVICES);
     assert_ok(ley_engine_create("all", &o.engine, &error));
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.verify_points = 0;
     options.sum = LEY_SUM_FLOAT;
     assert_ok(job_create(o.engine, m, malloc(1), NULL, &options, &o.job, &error));
@@ -312,7 +292,6 @@ static void check_left_out(const outcome *o)
 /* Even where the faster device is the last to know how long it takes. */
 static void test_too_late_to_begin(void **state_of_test)
 {
-    (void)state_of_test;
     for (int i = 0; i < 2; i++) {
         outcome o =
             run((conduct){.predicted_s = 0.01, .own_s = 0.01, .piece_s = 0.01, .predicting_s = i == 0 ? 0 : 0.1},
@@ -326,7 +305,6 @@ static void test_too_late_to_begin(void **state_of_test)
 /* Nobody knows how long it takes; or it takes much longer than predicted. */
 static void test_let_go(void **state_of_test)
 {
-    (void)state_of_test;
     for (int i = 0; i < 2; i++) {
         outcome o = run((conduct){.predicted_s = 0.01, .own_s = 0.01, .piece_s = 0.02},
                         (conduct){.predicted_s = i == 0 ? 0 : 0.001, .own_s = long_s, .piece_s = 0.02});
@@ -339,7 +317,6 @@ static void test_let_go(void **state_of_test)
 /* The faster one breaks: the other one begins what it had not, and does the rest. */
 static void test_the_faster_one_leaves(void **state_of_test)
 {
-    (void)state_of_test;
     outcome o = run((conduct){.predicted_s = 0.01, .own_s = 0.01, .piece_s = 0.01, .fails_at = 6},
                     (conduct){.predicted_s = 5, .own_s = 0.05, .piece_s = 0.01});
     assert_true(o.took_s < soon_s);
@@ -355,7 +332,6 @@ static void test_the_faster_one_leaves(void **state_of_test)
 /* As fast as each other: both take their part. */
 static void test_both(void **state_of_test)
 {
-    (void)state_of_test;
     const conduct same = {.predicted_s = 0.05, .own_s = 0.05, .piece_s = 0.05};
     outcome o = run(same, same);
     for (int i = 0; i < DEVICES; i++) {
@@ -379,7 +355,6 @@ static void check_all_done(const outcome *o)
  * slabs. */
 static void test_borrowed(void **state_of_test)
 {
-    (void)state_of_test;
     for (int i = 0; i < 2; i++) {
         outcome o =
             run_lending((conduct){.predicted_s = 0.1, .own_s = 0.1, .piece_s = 0.05},
@@ -396,7 +371,6 @@ static void test_borrowed(void **state_of_test)
 /* As fast as each other, both make it, since it is not there sooner by way of the host. */
 static void test_not_borrowed(void **state_of_test)
 {
-    (void)state_of_test;
     const conduct same = {.predicted_s = 0.5, .own_s = 0.5, .piece_s = 0.05};
     outcome o = run_lending(same, same);
     check_all_done(&o);
@@ -409,7 +383,6 @@ static void test_not_borrowed(void **state_of_test)
  * after all. */
 static void test_lender_breaks(void **state_of_test)
 {
-    (void)state_of_test;
     for (int i = 0; i < 2; i++) {
         outcome o = run_method(&lends, (conduct){.predicted_s = 0.1, .own_s = 0.1, .piece_s = 0.05, .breaks = i == 0},
                                (conduct){.predicted_s = 5, .own_s = 0.05, .piece_s = 0.05}, i == 0 ? 0 : 1);
@@ -424,14 +397,6 @@ static void test_lender_breaks(void **state_of_test)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_too_late_to_begin),
-        cmocka_unit_test(test_let_go),
-        cmocka_unit_test(test_the_faster_one_leaves),
-        cmocka_unit_test(test_both),
-        cmocka_unit_test(test_borrowed),
-        cmocka_unit_test(test_not_borrowed),
-        cmocka_unit_test(test_lender_breaks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_too_late_to_begin, test_let_go, test_the_faster_one_leaves, test_both, test_borrowed,
+                     test_not_borrowed, test_lender_breaks);
 }

@@ -8,11 +8,7 @@
 #include "source.h"
 #include "watch.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const ley_grid grid = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
@@ -82,7 +78,6 @@ static void assert_has_not(const record *r, const char *first, const char *secon
 
 static void test_levels(void **state)
 {
-    (void)state;
     record r;
     log_say(LEY_LOG_WARNING, "nobody listens");
     for (int least = LEY_LOG_WARNING; least <= LEY_LOG_DETAIL; least++) {
@@ -104,7 +99,6 @@ static void test_levels(void **state)
 /* Whatever stands in it: a name, a driver's message. */
 static void test_a_message_is_one_line(void **state)
 {
-    (void)state;
     record r;
     begin(&r, LEY_LOG_DETAIL);
     log_say(LEY_LOG_NOTE, "one%stwo\x1b[31m\x7f", "\r\n\t");
@@ -137,7 +131,6 @@ static void listen_once(void *context, ley_log_level level, const char *message)
 
 static void test_callbacks_that_call_the_library(void **state)
 {
-    (void)state;
     fake_plan plan = {.name = "A"};
     fake_devices_begin(&plan, 1);
     record r;
@@ -184,7 +177,6 @@ static void *change_receivers(void *context)
 
 static void test_one_message_at_a_time(void **state)
 {
-    (void)state;
     record r;
     begin(&r, LEY_LOG_NOTE);
     r.pause_us = 100; /* long enough for others to come */
@@ -208,7 +200,6 @@ static void test_one_message_at_a_time(void **state)
 
 static void *speak_once(void *context)
 {
-    (void)context;
     log_say(LEY_LOG_WARNING, "once");
     return NULL;
 }
@@ -216,7 +207,6 @@ static void *speak_once(void *context)
 /* Who ends the log may then forget what the callback used. */
 static void test_the_end_waits_for_a_message(void **state)
 {
-    (void)state;
     record r;
     pthread_t thread;
     begin(&r, LEY_LOG_WARNING);
@@ -239,7 +229,7 @@ static ley_status run_by(fake_plan *plans, size_t count, support_method method, 
     support_job o = {.status = LEY_OK};
     fake_devices_begin(plans, count);
     o.atoms = support_atoms(400, 0, 8, 7);
-    support_options_default(&o.options);
+    o.options = support_default_options();
     o.options.method = method;
     o.options.math = math;
     o.options.short_range.cutoff_A = 4;
@@ -263,7 +253,6 @@ static ley_status run(fake_plan *plans, size_t count, support_method method)
 
 static void test_a_job(void **state)
 {
-    (void)state;
     record r;
     support_fresh_cache();
     for (int cached = 0; cached < 2; cached++) {
@@ -288,7 +277,6 @@ static void test_a_job(void **state)
 
 static void test_no_device(void **state)
 {
-    (void)state;
     record r;
     begin(&r, LEY_LOG_NOTE);
     assert_int_equal(run(NULL, 0, SUPPORT_DCS), LEY_ERROR_NO_DEVICE);
@@ -299,7 +287,6 @@ static void test_no_device(void **state)
 /* Devices that fail at work, are wrong, and do not open. */
 static void test_devices_that_are_dropped(void **state)
 {
-    (void)state;
     static const struct {
         fake_plan fault;
         const char *first, *second;
@@ -337,7 +324,6 @@ static void test_devices_that_are_dropped(void **state)
 
 static void test_a_driver_that_does_not_return(void **state)
 {
-    (void)state;
     static const watch_patience short_patience = {
         .open_s = 60, .build_s = 60, .close_s = 60, .first_s = 2, .work_s = 2, .over_s = 0.2, .turn_s = 0.2};
     fake_plan *plan = calloc(1, sizeof *plan);
@@ -358,7 +344,6 @@ static void test_a_driver_that_does_not_return(void **state)
  * depends. */
 static void test_what_is_not_measured(void **state)
 {
-    (void)state;
     static const ley_math maths[] = {LEY_MATH_STANDARD, LEY_MATH_AUTO};
     for (int i = 0; i < 2; i++) {
         record r;
@@ -374,7 +359,6 @@ static void test_what_is_not_measured(void **state)
 
 static void test_plans(void **state)
 {
-    (void)state;
     record r;
     fake_plan plan = {.name = "A"};
     support_fresh_cache();
@@ -387,7 +371,6 @@ static void test_plans(void **state)
 
 static void test_the_cache(void **state)
 {
-    (void)state;
     fake_plan plan = {.name = "A"};
     dev_list list;
     char path[512], *bytes = calloc(1, 700 << 10);
@@ -423,7 +406,6 @@ static void test_the_cache(void **state)
 /* A kernel that was kept whole, but that the driver will not have. */
 static void test_a_binary_that_is_not_taken(void **state)
 {
-    (void)state;
     record r;
     fake_plan plan = {.name = "A"};
     dev_list list;
@@ -451,20 +433,8 @@ static void test_a_binary_that_is_not_taken(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_a_message_is_one_line),
-        cmocka_unit_test(test_callbacks_that_call_the_library),
-        cmocka_unit_test(test_one_message_at_a_time),
-        cmocka_unit_test(test_the_end_waits_for_a_message),
-        cmocka_unit_test(test_a_job),
-        cmocka_unit_test(test_no_device),
-        cmocka_unit_test(test_devices_that_are_dropped),
-        cmocka_unit_test(test_a_driver_that_does_not_return),
-        cmocka_unit_test(test_what_is_not_measured),
-        cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_the_cache),
-        cmocka_unit_test(test_a_binary_that_is_not_taken),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_levels, test_a_message_is_one_line, test_callbacks_that_call_the_library,
+                     test_one_message_at_a_time, test_the_end_waits_for_a_message, test_a_job, test_no_device,
+                     test_devices_that_are_dropped, test_a_driver_that_does_not_return, test_what_is_not_measured,
+                     test_plans, test_the_cache, test_a_binary_that_is_not_taken);
 }

@@ -9,10 +9,6 @@
 #include "long_range/fourier/influence_kernel.h"
 #include "verify/verification.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- The faults ------------------------------------------------------------------------------ */
 
 #define FAULTS(X) \
@@ -52,7 +48,6 @@ static fault in_force;
 /* A device whose values are wrong loses what it has in the cache: here kernels are right. */
 WRAPPED(void, kernels_distrust, dev *device)
 {
-    (void)device;
     (void)right_kernels_distrust;
 }
 
@@ -199,9 +194,7 @@ static ley_status run(const whose *p, ley_accuracy *accuracy, ley_error *error)
     static const double oblique_A[3][3] = {{36, 0, 0}, {5, 35, 0}, {-4, 3, 37}};
     ley_map *map;
     ley_job *job;
-    ley_long_range r;
-    ley_run_options o;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.cutoff_A = 12.8;
     r.spacing_A = 1.6;
     r.splitting = LEY_SPLITTING_PSWF;
@@ -211,7 +204,7 @@ static ley_status run(const whose *p, ley_accuracy *accuracy, ley_error *error)
     for (int axis = 0; axis < 3; axis++)
         r.periodic[axis] = p->is_periodic;
     memcpy(r.cell_A, oblique_A, sizeof r.cell_A);
-    ley_run_options_default(&o);
+    ley_run_options o = support_default_run_options();
     o.decisions = decisions;
     o.decision_count = sizeof decisions / sizeof *decisions;
     assert_ok_at(ley_map_create(&points, &map, error), error, "a map", __FILE__, __LINE__);
@@ -256,7 +249,6 @@ static void find_all(void **state)
 
 static int open_device(void **state)
 {
-    (void)state;
     verification_time_replace(10);
     support_leave_out_second_driver();
     atoms = support_atoms(2000, 0, 33, 5);
@@ -265,7 +257,6 @@ static int open_device(void **state)
 
 static int close_device(void **state)
 {
-    (void)state;
     ley_atoms_destroy(atoms);
     ley_engine_destroy(engine);
     return 0;

@@ -7,11 +7,6 @@
 #include "numerics/lattice_sum.h"
 #include "pairwise.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Distances below count as this, of all sums here. */
 static const double r_min_A = 0.05;
 
@@ -190,7 +185,6 @@ static hierarchy_options small(int kind, int which, const double vector_A[3][3])
 /* What a charge brings to a node, the node brings to a point where the charge is. */
 static void test_anterpolation_and_interpolation_are_transposes(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < WINDOW_COUNT; kind++)
         for (int which = 0; which < 8; which += 7) {
             problem p = crowd(9, 9, oblique_A, 3);
@@ -219,7 +213,6 @@ static void test_anterpolation_and_interpolation_are_transposes(void **state)
 /* Nodal windows interpolate polynomials up to their degree less one exactly. */
 static void test_interpolation_of_polynomials(void **state)
 {
-    (void)state;
     for (int kind = WINDOW_NODAL3; kind <= WINDOW_NODAL9; kind++) {
         problem p = crowd(9, 20, cubic_A, 5);
         const hierarchy_options options = small(kind, 0, cubic_A);
@@ -245,7 +238,6 @@ static void test_interpolation_of_polynomials(void **state)
 
 static void test_restriction_and_prolongation_are_transposes(void **state)
 {
-    (void)state;
     for (int kind = WINDOW_NODAL3; kind <= WINDOW_NODAL9; kind++)
         for (int which = 0; which < 8; which++) {
             problem p = crowd(9, 1, oblique_A, 3);
@@ -278,7 +270,6 @@ static void test_restriction_and_prolongation_are_transposes(void **state)
 /* Node by node from the definition: each charge's weight, with images, at each node. */
 static void test_lattice_cutoff_by_its_definition(void **state)
 {
-    (void)state;
     for (int which = 0; which < 8; which++) {
         problem p = crowd(6, 1, oblique_A, 3);
         const hierarchy_options options = small(WINDOW_NODAL3, which, oblique_A);
@@ -321,7 +312,6 @@ static void test_lattice_cutoff_by_its_definition(void **state)
 
 static void test_transforms(void **state)
 {
-    (void)state;
     const int64_t n[3] = {12, 7, 5};
     const bool along[3] = {true, true, true};
     enum { COUNT = 12 * 7 * 5 };
@@ -353,7 +343,6 @@ static void test_transforms(void **state)
  * axes the transform's kernel has no aliases, which a smooth splitting hardly has. */
 static void test_transforms_do_what_all_pairs_do(void **state)
 {
-    (void)state;
     for (int kind = WINDOW_NODAL3; kind <= WINDOW_NODAL9; kind += 2)
         for (int which = 0; which < 9; which++) {
             const bool is_oblique = which == 8;
@@ -380,7 +369,6 @@ static void test_transforms_do_what_all_pairs_do(void **state)
 /* Levels leave out nothing: their error is a little more than that of one. */
 static void test_levels(void **state)
 {
-    (void)state;
     problem p = water(300, 60);
     hierarchy_options options = {
         .splitting = SPLITTING_TAYLOR3, .window = WINDOW_NODAL5, .cutoff_A = 5, .spacing_A = 1};
@@ -396,7 +384,6 @@ static void test_levels(void **state)
 /* The error is that of the mesh, wherever its nodes lie beside the atoms. */
 static void test_error_does_not_depend_on_the_place(void **state)
 {
-    (void)state;
     for (int solver = 0; solver < 2; solver++) {
         problem p = water(300, 100);
         const hierarchy_options options = {.splitting = SPLITTING_TAYLOR3,
@@ -474,7 +461,6 @@ static void check_row(const problem *p, const row *r, double spacing_A)
 
 static void test_errors_fall_as_they_should(void **state)
 {
-    (void)state;
     static const row rows[] = {
         {WINDOW_NODAL3, TAYLORS(2, 2, 2, 2, 2, 2), {4.9e-3, 2.6e-3, 1.5e-3, 9.3e-4, 6.1e-4, 4.6e-4}, {0}},
         {WINDOW_NODAL5, TAYLORS(2, 4, 3, 4, 4, 4), {2.6e-3, 1.0e-3, 3.4e-4, 1.5e-4, 4.2e-5, 1.6e-5}, {0}},
@@ -520,7 +506,6 @@ static bool can_be(const int *at)
  * hardly more than open ones. */
 static void test_all_combinations(void **state)
 {
-    (void)state;
     double open_error[SPLITTING_COUNT][WINDOW_COUNT] = {{0}};
     for (pairwise c = {.sizes = {SPLITTING_COUNT, WINDOW_COUNT, 2, BOUNDARIES}, .can_be = can_be}; pairwise_next(&c);) {
         const int boundary = boundaries[c.at[3]];
@@ -550,7 +535,6 @@ static void test_all_combinations(void **state)
 /* The whole potential, near and far, against exact sums of the whole. */
 static void test_near_and_far_are_the_whole(void **state)
 {
-    (void)state;
     for (int i = 0; i < BOUNDARIES; i++) {
         const double(*vector_A)[3] = boundaries[i] & OBLIQUE ? oblique_A : cubic_A;
         problem p = crowd(30, 25, vector_A, 9);
@@ -580,60 +564,9 @@ static void test_near_and_far_are_the_whole(void **state)
     }
 }
 
-/* Crystals by meshes: the potential at an ion without its own. */
-static void test_madelung_constants(void **state)
-{
-    (void)state;
-    static const double salt[24] = {0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
-    static const double blende[24] = {0,   0,   0,   1,   1,   0,   1,   0,   1,   0,   1,   1,
-                                      0.5, 0.5, 0.5, 1.5, 1.5, 0.5, 1.5, 0.5, 1.5, 0.5, 1.5, 1.5};
-    static const double caesium[6] = {0, 0, 0, 0.5, 0.5, 0.5};
-    const struct {
-        const char *name;
-        size_t n;
-        const double *position;
-        double edge, nearest, constant;
-    } crystals[] = {{"NaCl", 8, salt, 2, 1, 1.747564594633},
-                    {"CsCl", 2, caesium, 1, sqrt(0.75), 1.762674773071},
-                    {"ZnS", 8, blende, 2, sqrt(0.75), 1.638055053389}};
-    for (size_t i = 0; i < 3; i++)
-        for (int solver = 0; solver < 2; solver++) {
-            const double edge_A = 8, scale_A = edge_A / crystals[i].edge;
-            problem p = empty(crystals[i].n, crystals[i].n);
-            for (size_t j = 0; j < p.n; j++) {
-                p.charge_e[j] = 2 * j < p.n ? 1 : -1;
-                for (size_t k = 0; k < 3; k++)
-                    p.position_A[3 * j + k] = p.point_A[3 * j + k] =
-                        scale_A * crystals[i].position[3 * j + k] + 0.137 * (double)(k + 1);
-            }
-            hierarchy_options options = {.splitting = solver == HIERARCHY_FOURIER ? SPLITTING_PSWF : SPLITTING_TAYLOR8,
-                                         .window = solver == HIERARCHY_FOURIER ? WINDOW_BSPLINE8 : WINDOW_NODAL9,
-                                         .solver = (hierarchy_solver)solver,
-                                         .levels = 1,
-                                         .cutoff_A = 8,
-                                         .spacing_A = 0.5,
-                                         .periodic = {true, true, true},
-                                         .cell_A = {{edge_A, 0, 0}, {0, edge_A, 0}, {0, 0, edge_A}}};
-            options.band = solver == HIERARCHY_FOURIER ? 20 : 0;
-            const hierarchy h = meshes(&options, &p);
-            double far[8], near[8], sum = 0;
-            ley_error error = {0};
-            assert_ok(
-                long_range_potential(&h, p.n, p.position_A, p.charge_e, r_min_A, p.n, p.point_A, far, near, &error));
-            for (size_t j = 0; j < p.n; j++)
-                sum -= p.charge_e[j] * (far[j] + near[j]) - 1 / r_min_A;
-            const double constant = sum / (double)p.n * scale_A * crystals[i].nearest;
-            print_message("%s, %s: %.9f\n", crystals[i].name, solver == HIERARCHY_FOURIER ? "fourier" : "multilevel",
-                          constant);
-            assert_true(fabs(constant - crystals[i].constant) < 1e-6);
-            end(&p);
-        }
-}
-
 /* exp(-kappa r)/r: levels have splittings of their own; every boundary, net charges as well. */
 static void test_screened(void **state)
 {
-    (void)state;
     for (pairwise which = PAIRWISE(BOUNDARIES, 2); pairwise_next(&which);) {
         const int i = which.at[0], solver = which.at[1];
         const double(*vector_A)[3] = boundaries[i] & OBLIQUE ? oblique_A : cubic_A;
@@ -659,7 +592,6 @@ static void test_screened(void **state)
 /* Charges far from the map, and a map of a corner. */
 static void test_a_map_of_a_corner(void **state)
 {
-    (void)state;
     problem p = water(300, 60);
     const hierarchy_options options = {
         .splitting = SPLITTING_TAYLOR3, .window = WINDOW_NODAL5, .cutoff_A = 5, .spacing_A = 1};
@@ -672,7 +604,6 @@ static void test_a_map_of_a_corner(void **state)
 
 static void test_net_charges_without_a_potential(void **state)
 {
-    (void)state;
     for (int which = 0; which < 8; which++) {
         problem p = crowd(5, 1, cubic_A, 9);
         const hierarchy_options options = small(WINDOW_NODAL3, which, cubic_A);
@@ -692,7 +623,6 @@ static void test_net_charges_without_a_potential(void **state)
 /* The bands that are suggested are about the best. */
 static void test_suggested_bands(void **state)
 {
-    (void)state;
     problem p = water(300, 60);
     for (int kind = SPLITTING_PSWF; kind <= SPLITTING_OPTIMAL; kind++) {
         hierarchy_options options = {.splitting = (splitting_kind)kind,
@@ -712,7 +642,6 @@ static void test_suggested_bands(void **state)
 /* The end of a padded mesh does not show, however it is divided. */
 static void test_padding_does_not_show(void **state)
 {
-    (void)state;
     problem p = water(300, 60);
     const hierarchy_options options = {.splitting = SPLITTING_PSWF,
                                        .band = 14.6,
@@ -732,24 +661,10 @@ static void test_padding_does_not_show(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_anterpolation_and_interpolation_are_transposes),
-        cmocka_unit_test(test_interpolation_of_polynomials),
-        cmocka_unit_test(test_restriction_and_prolongation_are_transposes),
-        cmocka_unit_test(test_lattice_cutoff_by_its_definition),
-        cmocka_unit_test(test_transforms),
-        cmocka_unit_test(test_transforms_do_what_all_pairs_do),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_error_does_not_depend_on_the_place),
-        cmocka_unit_test(test_errors_fall_as_they_should),
-        cmocka_unit_test(test_suggested_bands),
-        cmocka_unit_test(test_padding_does_not_show),
-        cmocka_unit_test(test_all_combinations),
-        cmocka_unit_test(test_near_and_far_are_the_whole),
-        cmocka_unit_test(test_madelung_constants),
-        cmocka_unit_test(test_screened),
-        cmocka_unit_test(test_a_map_of_a_corner),
-        cmocka_unit_test(test_net_charges_without_a_potential),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_anterpolation_and_interpolation_are_transposes, test_interpolation_of_polynomials,
+                     test_restriction_and_prolongation_are_transposes, test_lattice_cutoff_by_its_definition,
+                     test_transforms, test_transforms_do_what_all_pairs_do, test_levels,
+                     test_error_does_not_depend_on_the_place, test_errors_fall_as_they_should, test_suggested_bands,
+                     test_padding_does_not_show, test_all_combinations, test_near_and_far_are_the_whole, test_screened,
+                     test_a_map_of_a_corner, test_net_charges_without_a_potential);
 }

@@ -6,11 +6,6 @@
 #include "numerics/influence.h"
 #include "some_charges.h"
 
-#include <math.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void put_charges(const hierarchy *h, const some_charges *c, long_charges *made)
 {
     ley_error error = {0};
@@ -19,14 +14,12 @@ static void put_charges(const hierarchy *h, const some_charges *c, long_charges 
 
 static void test_sums(void **state)
 {
-    (void)state;
     some_charges_check(put_charges);
 }
 
 /* Only of one level, with splines. */
 static void test_who_wants_them(void **state)
 {
-    (void)state;
     static const double box_A[3][3] = {{42, 0, 0}, {0, 42, 0}, {0, 0, 42}};
     hierarchy h = some_grid(WINDOW_BSPLINE8, "", box_A, 0.3);
     h.window = window_get(WINDOW_NODAL7);
@@ -42,7 +35,6 @@ static void test_who_wants_them(void **state)
 
 static void test_cancelled(void **state)
 {
-    (void)state;
     static const double box_A[3][3] = {{42, 0, 0}, {0, 42, 0}, {0, 0, 42}};
     const hierarchy h = some_grid(WINDOW_BSPLINE8, "", box_A, 0.3);
     some_charges *c = some_charges_make(41, false);
@@ -84,16 +76,13 @@ static void *take(void *context)
  * are right. A job that is cancelled has none. */
 static void test_shared_by_devices(void **state)
 {
-    (void)state;
     static const double box_A[3][3] = {{42, 0, 0}, {0, 42, 0}, {0, 0, 42}};
     const hierarchy h = some_grid(WINDOW_BSPLINE8, "", box_A, 0.3);
     some_charges *c = some_charges_make(41, false);
-    ley_error error = {0};
-    ley_atoms *atoms;
     int64_t n[3];
     host_threads b;
     influence_extent(&h, n);
-    assert_ok(ley_atoms_create(LONG_ATOMS, c->position_A[0], c->charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(LONG_ATOMS, c->position_A[0], c->charge_e, NULL);
     host_threads_begin(&b, &h, atoms, NULL, false, true, n);
     const long_wavelengths_source from = host_threads_long_wavelengths(&b);
     taker takers[3];
@@ -131,8 +120,5 @@ static void test_shared_by_devices(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_who_wants_them),
-                                              cmocka_unit_test(test_cancelled),
-                                              cmocka_unit_test(test_shared_by_devices)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_sums, test_who_wants_them, test_cancelled, test_shared_by_devices);
 }

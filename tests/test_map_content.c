@@ -48,7 +48,6 @@ static void move(const char *from, const char *to)
 /* Every format, plain and packed, under names that say nothing, or something else. */
 static void test_names(void **state)
 {
-    (void)state;
     static const char *const others[] = {"other",      "other.txt", "other.dx", "other.mrc.gz",
                                          "other.cube", "other.npy", "other.st"};
     ley_map *map = make_map();
@@ -75,7 +74,6 @@ static void test_names(void **state)
 /* Through a pipe, where there is nothing to go back to. */
 static void test_pipes(void **state)
 {
-    (void)state;
     ley_map *map = make_map();
     const ley_map_format *format;
     for (size_t i = 0; (format = ley_map_format_at(i)) != NULL; i++)
@@ -115,7 +113,6 @@ static void pack(const char *from, const char *to)
 /* Who packs a map with a header beside it, or unpacks one, leaves the header as it was named. */
 static void test_headers_beside(void **state)
 {
-    (void)state;
     ley_map *map = make_map();
     ley_error error = {0};
     static const char *const names[] = {"map.raw", "map.npy"};
@@ -161,7 +158,6 @@ static void write_packed(const char *path, const void *bytes, size_t size)
 /* Packed files that are cut short, too long, or claim more than they can hold. */
 static void test_bad_files(void **state)
 {
-    (void)state;
     ley_map *map = make_map();
     ley_error error = {0};
     static const char *const endings[] = {".mrc", ".npy", ".raw", ".dxbin"};

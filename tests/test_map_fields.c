@@ -6,11 +6,6 @@
 
 #include "short_job.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 
 /* ---- The judge ------------------------------------------------------------------------------- */
@@ -193,15 +188,12 @@ static void check(const char *what, const ley_atoms *atoms, const ley_grid *grid
 
 static support_options direct_options(void)
 {
-    support_options options;
-    support_options_default(&options);
-    return options;
+    return support_default_options();
 }
 
 /* Every variant and every sum of a method. */
 static void test_variants_and_sums(void **state)
 {
-    (void)state;
     static const char *const methods[] = {"dcs", "cutoff"};
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
@@ -220,7 +212,6 @@ static void test_variants_and_sums(void **state)
 
 static void test_functions(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     for (int pair = LEY_PAIR_COULOMB; pair <= LEY_PAIR_EXPRESSION; pair++)
         for (int space = 0; space < 2; space++) {
@@ -236,7 +227,6 @@ static void test_functions(void **state)
 /* Of slabs of every size the same bytes, in memory and in files, and the units. */
 static void test_slabs_and_files(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_crowd(300, &short_job_grid, 3, 4);
     const size_t bytes = (size_t)ley_grid_points(&short_job_grid) * sizeof(float);
     for (int m = 0; m < 2; m++) {
@@ -279,7 +269,6 @@ static void test_slabs_and_files(void **state)
 /* Central differences of a finely spaced map. */
 static void test_differences(void **state)
 {
-    (void)state;
     const double h_A = 0.02;
     const ley_grid fine = {.origin_A = {-3, 2, 1}, .step_A = LEY_STEPS(h_A, h_A, h_A), .n = {17, 9, 11}};
     const ley_grid around = {.origin_A = {-8, -3, -4}, .step_A = LEY_STEPS(1, 1, 1), .n = {11, 11, 11}};
@@ -322,11 +311,9 @@ typedef struct mesh_case {
 static outcome run_long(ley_engine *on, const ley_atoms *atoms, const ley_grid *grid, const mesh_case *c, bool field)
 {
     outcome o = begin(grid, field);
-    ley_request request;
-    ley_run_options options;
     ley_error error = {0};
-    ley_request_default(&request);
-    ley_run_options_default(&options);
+    ley_request request = support_default_request();
+    ley_run_options options = support_default_run_options();
     request.method = "msm";
     memcpy(request.potential.periodic, c->periodic, sizeof c->periodic);
     memcpy(request.potential.cell_A, c->cell_A, sizeof c->cell_A);
@@ -343,7 +330,6 @@ static outcome run_long(ley_engine *on, const ley_atoms *atoms, const ley_grid *
  * solver; the potential as without the field. */
 static void test_meshes(void **state)
 {
-    (void)state;
     static const mesh_case cases[] = {
         {"open space", {false, false, false}, LEY_STEPS(0, 0, 0), 0, LEY_SOLVER_AUTO},
         {"open space, levels", {false, false, false}, LEY_STEPS(0, 0, 0), 0, LEY_SOLVER_MULTILEVEL},
@@ -398,8 +384,7 @@ static double predicted_s(const ley_atoms *atoms, const ley_grid *grid, bool fie
 {
     const support_options options = direct_options();
     const ley_direct direct = support_direct(&options);
-    ley_run_options by_host;
-    ley_run_options_default(&by_host);
+    ley_run_options by_host = support_default_run_options();
     by_host.by_host = true;
     outcome o = begin(grid, field);
     ley_error error = {0};
@@ -415,13 +400,11 @@ static double predicted_s(const ley_atoms *atoms, const ley_grid *grid, bool fie
 /* The host alone has the same, and knows that it takes longer. */
 static void test_host(void **state)
 {
-    (void)state;
     const ley_grid grid = {.origin_A = {-3, 2, 1}, .step_A = LEY_STEPS(1, 1.5, 1.25), .n = {9, 7, 8}};
     ley_atoms *atoms = support_crowd(60, &grid, 3, 7);
     const support_options options = direct_options();
     const ley_direct direct = support_direct(&options);
-    ley_run_options by_host;
-    ley_run_options_default(&by_host);
+    ley_run_options by_host = support_default_run_options();
     by_host.by_host = true;
     outcome o = begin(&grid, true);
     ley_error error = {0};
@@ -439,7 +422,6 @@ static void test_host(void **state)
 /* What is no field of a map. */
 static void test_refusals(void **state)
 {
-    (void)state;
     const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {3, 3, 3}},
                    other = {.step_A = LEY_STEPS(1, 1, 1), .n = {3, 3, 4}};
     outcome o = begin(&grid, true);
@@ -451,18 +433,24 @@ static void test_refusals(void **state)
                    *const twice[] = {o.field[0], o.field[1], o.field[1]},
                    *const itself[] = {o.field[0], o.map, o.field[2]},
                    *const nowhere[] = {o.field[0], outline, o.field[2]};
-    assert_int_equal(ley_map_set_field(o.map, of_others, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "along y has another grid"));
+    assert_error(ley_map_set_field(o.map, of_others, &error), LEY_ERROR_USAGE, "along y has another grid");
     assert_int_equal(ley_map_set_field(o.map, twice, &error), LEY_ERROR_USAGE);
     assert_int_equal(ley_map_set_field(o.map, itself, &error), LEY_ERROR_USAGE);
+    const ley_grid oblique = {.step_A = {{1, 0, 0}, {0.5, 1, 0}, {0, 0, 1}}, .n = {3, 3, 3}};
+    ley_map *skewed[4];
+    for (int i = 0; i < 4; i++)
+        skewed[i] = support_make_map(&oblique);
+    assert_error(ley_map_set_field(skewed[3], skewed, &error), LEY_ERROR_USAGE,
+                 "of an oblique grid is computed at its points");
+    for (int i = 0; i < 4; i++)
+        ley_map_destroy(skewed[i]);
     ley_error_clear(&error);
     assert_true(ley_map_field(o.map, 1) == o.field[1]);
     assert_ok(ley_map_set_field(o.map, nowhere, &error));
     ley_atoms *atoms = support_atoms(10, 0, 3, 1);
     support_options options = direct_options();
     assert_ok(support_job_create(engine, atoms, o.map, &options, &o.job, &error));
-    assert_int_equal(ley_job_run(o.job, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "no values"));
+    assert_error(ley_job_run(o.job, &error), LEY_ERROR_USAGE, "no values");
     ley_error_clear(&error);
     ley_atoms_destroy(atoms);
     end(&o);
@@ -473,7 +461,6 @@ static void test_refusals(void **state)
 /* What no self-test sees the verification finds. */
 static void test_verification_finds_faults(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_atoms(200, 0, 9, 4);
     for (int m = 0; m < 2; m++) {
         support_options options = m == 0 ? direct_options() : support_short_range(LEY_PAIR_TAYLOR2, short_job_cutoff_A);
@@ -498,21 +485,8 @@ static void test_verification_finds_faults(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_variants_and_sums),
-                                       cmocka_unit_test(test_functions),
-                                       cmocka_unit_test(test_slabs_and_files),
-                                       cmocka_unit_test(test_differences),
-                                       cmocka_unit_test(test_meshes),
-                                       cmocka_unit_test(test_host),
-                                       cmocka_unit_test(test_refusals),
-                                       cmocka_unit_test(test_verification_finds_faults)};
-    char group[512];
-    snprintf(group, sizeof group, "fields on grids on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("fields on grids", &engine, test_variants_and_sums, test_functions, test_slabs_and_files,
+                         test_differences, test_meshes, test_host, test_refusals, test_verification_finds_faults);
 }
 
 int main(void)

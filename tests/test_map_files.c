@@ -195,7 +195,6 @@ static void kill_writers(const named_format *name, ley_map *const maps[2])
 
 static void test_killed(void **state)
 {
-    (void)state;
     skip_with_thread_sanitizer();
     named_format names[ENDINGS_MAX];
     const size_t n = all_names(names);
@@ -235,7 +234,6 @@ static const char *try_both(const named_format *name, const ley_map *map, const 
  * middle or in the last ones. */
 static void test_file_too_large(void **state)
 {
-    (void)state;
     named_format names[ENDINGS_MAX];
     const size_t n = all_names(names);
     ley_map *small = make_map(3, 1), *large = make_large(2);
@@ -292,7 +290,6 @@ static bool enter_small_disk(void)
 
 static void test_full_disk(void **state)
 {
-    (void)state;
     skip_with_thread_sanitizer();
     int status = 0;
     named_format names[ENDINGS_MAX];
@@ -318,7 +315,6 @@ static void test_full_disk(void **state)
 
 static void test_cancelled(void **state)
 {
-    (void)state;
     named_format names[ENDINGS_MAX];
     const size_t n = all_names(names);
     ley_map *small = make_map(3, 1), *large = make_large(2);

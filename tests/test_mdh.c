@@ -9,11 +9,6 @@
 #include "spec.h"
 #include "verify/verification.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 static bool fast;          /* it is: worth giving it many pairs */
 
@@ -36,50 +31,6 @@ static const ley_grid uneven = {.origin_A = {-3.25, 1, -7}, .step_A = LEY_STEPS(
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
-static double uniform(unsigned *state)
-{
-    return rand_r(state) / (RAND_MAX + 1.0);
-}
-
-/* Random atoms in the grid and up to `beyond` cells around it, far from nodes: where one is
- * close, it alone would be seen. */
-static ley_atoms *scattered(size_t n, const ley_grid *l, double beyond, double largest_radius_A, unsigned seed)
-{
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    double *position_A = calloc(5 * n, sizeof(double)), *charge_e = position_A + 3 * n, *radius_A = position_A + 4 * n;
-    assert_non_null(position_A);
-    for (size_t i = 0; i < n; i++) {
-        for (int axis = 0; axis < 3; axis++) {
-            const double place = floor(uniform(&seed) * ((double)l->n[axis] - 1 + 2 * beyond) - beyond);
-            position_A[3 * i + (size_t)axis] =
-                l->origin_A[axis] + (place + 0.25 + 0.5 * uniform(&seed)) * l->step_A[axis][axis];
-        }
-        charge_e[i] = i % 11 == 7 ? 0 : 2 * uniform(&seed) - 1;
-        radius_A[i] = largest_radius_A * uniform(&seed);
-    }
-    radius_A[0] = largest_radius_A;
-    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
-    free(position_A);
-    return atoms;
-}
-
-static ley_atoms *atoms_of(size_t n, const double *position_A, const double *charge_e, const double *radius_A)
-{
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
-    return atoms;
-}
-
-static ley_boundary *faces_of(const ley_grid *grid)
-{
-    ley_error error = {0};
-    ley_boundary *boundary = NULL;
-    assert_ok(ley_boundary_create(grid, &boundary, &error));
-    return boundary;
-}
-
 static ley_boundary *list_of(int64_t n, const double *point_A)
 {
     ley_error error = {0};
@@ -96,19 +47,18 @@ static ley_boundary *list_around(const ley_grid *l, unsigned seed)
     for (int i = 0; i < POINTS; i++)
         for (int axis = 0; axis < 3; axis++)
             point_A[3 * i + axis] =
-                l->origin_A[axis] + (1.5 * uniform(&seed) - 0.25) * (double)l->n[axis] * l->step_A[axis][axis];
+                l->origin_A[axis] + (1.5 * support_uniform(&seed) - 0.25) * (double)l->n[axis] * l->step_A[axis][axis];
     return list_of(POINTS, point_A);
 }
 
 static ley_boundary *around(bool list, unsigned seed)
 {
-    return list ? list_around(&uneven, seed) : faces_of(&uneven);
+    return list ? list_around(&uneven, seed) : support_make_boundary(&uneven);
 }
 
 static support_options options_of(const char *variant, ley_math math, ley_sum sum)
 {
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.variant = variant;
     options.math = math;
     options.sum = sum;
@@ -251,7 +201,7 @@ static void check(int kind, bool list, const support_options *options)
     static const char *const maths[] = {"standard", "native", "auto"}, *const sums[] = {"float", "compensated",
                                                                                         "double"};
     const ley_solvent *solvent = &kinds[kind].solvent;
-    ley_atoms *atoms = scattered(200, &uneven, 4, kinds[kind].largest_radius_A, 1);
+    ley_atoms *atoms = support_scattered(200, &uneven, 4, kinds[kind].largest_radius_A, 1);
     outcome o = attempt(engine, atoms, around(list, 2), solvent, options);
     if (!cannot(&o, options)) {
         assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
@@ -273,7 +223,6 @@ static bool is_tried(const int *at)
 /* Each variant and the default one, kinds of screening, places of points, sums and maths. */
 static void test_every_kernel(void **state)
 {
-    (void)state;
     static const struct {
         ley_math math;
         ley_sum sum;
@@ -296,7 +245,6 @@ static void test_every_kernel(void **state)
  * outside. */
 static void test_odd_faces(void **state)
 {
-    (void)state;
     static const ley_grid meshes[] = {
         {{0, 0, 0}, LEY_STEPS(1, 1, 1), {2, 2, 2}},
         {{0.1, 0.2, 0.3}, LEY_STEPS(0.5, 0.6, 0.7), {2, 3, 4}},
@@ -305,8 +253,8 @@ static void test_odd_faces(void **state)
     };
     for (size_t i = 0; i < sizeof meshes / sizeof meshes[0]; i++) {
         const int64_t *n = meshes[i].n;
-        ley_atoms *atoms = scattered(40, &meshes[i], 3, 2, 6);
-        outcome o = run(atoms, faces_of(&meshes[i]), salty, plain());
+        ley_atoms *atoms = support_scattered(40, &meshes[i], 3, 2, 6);
+        outcome o = run(atoms, support_make_boundary(&meshes[i]), salty, plain());
         const double off = difference(o.boundary, atoms, salty);
         if (!(off <= 1e-5))
             fail_msg("%d x %d x %d: off by %g", (int)n[0], (int)n[1], (int)n[2], off);
@@ -318,47 +266,6 @@ static void test_odd_faces(void **state)
         end(&o);
         ley_atoms_destroy(atoms);
     }
-}
-
-/* Slabs end within faces, and lie on several of them. */
-static void check_slabs(const ley_atoms *atoms, bool list, int64_t planes, const ley_boundary *whole)
-{
-    support_options options = *plain();
-    options.slab_planes = planes;
-    outcome o = run(atoms, around(list, 3), salty, &options);
-    const ley_report *r = ley_job_report(o.job);
-    int64_t rows = 0, most = 0;
-    for (size_t i = 0; i < r->slab_count; i++) {
-        rows += r->slabs[i].count;
-        most = r->slabs[i].count > most ? r->slabs[i].count : most;
-    }
-    const int64_t expected = list ? ley_boundary_points(whole) : 4 * (uneven.n[2] - 1) + 2 * (uneven.n[1] - 1) + 2;
-    assert_int_equal(rows, expected);
-    assert_int_equal(most, planes);
-    assert_int_equal(r->slab_count, (expected + planes - 1) / planes);
-    double error = 0, square = 0;
-    for (int64_t i = 0; i < ley_boundary_points(whole); i++) {
-        const double value = ley_boundary_read_values(o.boundary)[i], right = ley_boundary_read_values(whole)[i];
-        error += (value - right) * (value - right);
-        square += right * right;
-    }
-    if (!(sqrt(error / square) < 1e-6))
-        fail_msg("slabs of %d: %g from one slab", (int)planes, sqrt(error / square));
-    end(&o);
-}
-
-static void test_slabs_make_the_same_values(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = scattered(500, &uneven, 4, 3, 5);
-    for (int list = 0; list <= 1; list++) {
-        outcome whole = run(atoms, around(list, 3), salty, plain());
-        assert_int_equal(ley_job_report(whole.job)->slab_count, 1);
-        for (int64_t planes = 1; planes <= 7; planes += planes == 1 ? 2 : 4)
-            check_slabs(atoms, list, list ? 20 * planes : planes, whole.boundary);
-        end(&whole);
-    }
-    ley_atoms_destroy(atoms);
 }
 
 /* ---- Charges --------------------------------------------------------------------------------- */
@@ -376,11 +283,10 @@ static void assert_each_within(const ley_boundary *boundary, const ley_atoms *at
 
 static void test_one_atom(void **state)
 {
-    (void)state;
     const double at_A[3] = {0.3, 3.1, -4.2}, charge_e = -1.5, radius_A = 2;
-    ley_atoms *atoms = atoms_of(1, at_A, &charge_e, &radius_A);
+    ley_atoms *atoms = support_make_atoms(1, at_A, &charge_e, &radius_A);
     for (int kind = LEY_SCREENING_NONE; kind <= LEY_SCREENING_FOLDED; kind++) {
-        outcome o = run(atoms, faces_of(&uneven), &kinds[kind].solvent, plain());
+        outcome o = run(atoms, support_make_boundary(&uneven), &kinds[kind].solvent, plain());
         assert_each_within(o.boundary, atoms, &kinds[kind].solvent, 1e-5);
         end(&o);
     }
@@ -394,18 +300,17 @@ static void test_one_atom(void **state)
 
 static void test_no_net_charge(void **state)
 {
-    (void)state;
-    ley_atoms *random = scattered(300, &uneven, 4, 3, 9);
+    ley_atoms *random = support_scattered(300, &uneven, 4, 3, 9);
     const size_t n = ley_atoms_count(random);
     double *charge_e = calloc(n, sizeof *charge_e);
     for (size_t i = 0; i < n; i++)
         charge_e[i] = ley_atoms_charges_e(random)[i] - ley_atoms_total_charge_e(random) / (double)n;
-    ley_atoms *neutral = atoms_of(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
-    outcome o = run(neutral, faces_of(&uneven), salty, plain());
+    ley_atoms *neutral = support_make_atoms(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
+    outcome o = run(neutral, support_make_boundary(&uneven), salty, plain());
     assert_true(difference(o.boundary, neutral, salty) <= 1e-5);
     end(&o);
     memset(charge_e, 0, n * sizeof *charge_e);
-    ley_atoms *nothing = atoms_of(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
+    ley_atoms *nothing = support_make_atoms(n, ley_atoms_positions_A(random), charge_e, ley_atoms_radii_A(random));
     for (int list = 0; list <= 1; list++) {
         support_options options = *plain();
         options.verify_points = 50;
@@ -435,15 +340,14 @@ static ley_atoms *close_to_a_node(double distance_A, double charge_e, bool edge)
                                  uneven.origin_A[1] + (edge ? 9 : 4) * h_A[1] + 0.8 * distance_A,
                                  uneven.origin_A[2] + 3 * h_A[2]};
     const double charges_e[] = {1, 0.5, charge_e}, radii_A[] = {1, 2, 1.5};
-    return atoms_of(3, position_A, charges_e, radii_A);
+    return support_make_atoms(3, position_A, charges_e, radii_A);
 }
 
 static void test_close_atoms(void **state)
 {
-    (void)state;
     for (int edge = 0; edge <= 1; edge++) {
         ley_atoms *atoms = close_to_a_node(0.01, 1, edge);
-        outcome o = run(atoms, faces_of(&uneven), salty, plain());
+        outcome o = run(atoms, support_make_boundary(&uneven), salty, plain());
         assert_each_within(o.boundary, atoms, salty, 1e-5);
         assert_edges_agree(o.boundary);
         int exact = 0;
@@ -483,19 +387,18 @@ static void expect_refused(const ley_atoms *atoms, ley_boundary *boundary, const
 
 static void test_atoms_on_nodes(void **state)
 {
-    (void)state;
     static const double close_A[] = {0, 0.9e-6};
     for (size_t i = 0; i < 2; i++) {
         ley_atoms *atoms = close_to_a_node(close_A[i], -1, false);
         double point_A[6] = {0};
         memcpy(point_A + 3, ley_atoms_positions_A(atoms) + 6, 3 * sizeof(double));
-        expect_refused(atoms, faces_of(&uneven), "atom 3,", "node (12, 4, 3)");
+        expect_refused(atoms, support_make_boundary(&uneven), "atom 3,", "node (12, 4, 3)");
         expect_refused(atoms, list_of(2, point_A), "atom 3,", "point 2");
         ley_atoms_destroy(atoms);
     }
     ley_atoms *atoms = close_to_a_node(0, 0, true); /* without a charge: nobody minds */
     for (int kind = 0; kind < KINDS; kind++) {
-        outcome o = run(atoms, faces_of(&uneven), &kinds[kind].solvent, plain());
+        outcome o = run(atoms, support_make_boundary(&uneven), &kinds[kind].solvent, plain());
         assert_true(difference(o.boundary, atoms, &kinds[kind].solvent) <= 1e-5);
         end(&o);
     }
@@ -506,11 +409,11 @@ static void test_atoms_on_nodes(void **state)
 
 static void test_far_atoms(void **state)
 {
-    (void)state;
     const double far_A[] = {1e5, 3, -4, 7, -1e5, 2, 1e5, 1e5, 1e5, 0, 0, -1e5};
     const double near_far_A[] = {1e5, 3, -4, 7, -1e5, 2, 1e5, 1e5, 1e5, 1, 3, -5};
     const double charge_e[] = {1, 2, 1, 0.5}, radius_A[] = {1, 2, 3, 2};
-    ley_atoms *far = atoms_of(4, far_A, charge_e, radius_A), *mixed = atoms_of(4, near_far_A, charge_e, radius_A);
+    ley_atoms *far = support_make_atoms(4, far_A, charge_e, radius_A),
+              *mixed = support_make_atoms(4, near_far_A, charge_e, radius_A);
     for (int list = 0; list <= 1; list++)
         for (int kind = 0; kind < KINDS; kind++) {
             const ley_solvent *solvent = &kinds[kind].solvent;
@@ -534,7 +437,6 @@ static void test_far_atoms(void **state)
  * is right. */
 static void test_huge_radii(void **state)
 {
-    (void)state;
     static const double radii_A[] = {60, 75, 85, 90, 100, 130, 400, 650, 800, 5000, 1e8};
     const double at_A[3] = {-0.1, 3.9, -4.1}, charge_e = 1;
     const ley_solvent *solvent = &kinds[LEY_SCREENING_WIDE].solvent;
@@ -542,9 +444,9 @@ static void test_huge_radii(void **state)
         for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
             if (sum == LEY_SUM_DOUBLE && !ley_engine_device(engine, 0)->has_double)
                 continue;
-            ley_atoms *atoms = atoms_of(1, at_A, &charge_e, &radii_A[i]);
+            ley_atoms *atoms = support_make_atoms(1, at_A, &charge_e, &radii_A[i]);
             const support_options options = options_of(NULL, LEY_MATH_AUTO, (ley_sum)sum);
-            outcome o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
+            outcome o = attempt(engine, atoms, support_make_boundary(&uneven), solvent, &options);
             double largest = 0;
             for (int64_t k = 0; k < ley_boundary_points(o.boundary); k++)
                 largest = fmax(largest, reference_at(o.boundary, k, atoms, solvent));
@@ -567,13 +469,12 @@ static void test_huge_radii(void **state)
 
 static void test_many_atoms(void **state)
 {
-    (void)state;
     if (!fast)
         skip();
     const ley_grid small = {.origin_A = {-50, -50, -50}, .step_A = LEY_STEPS(12.5, 12.5, 12.5), .n = {9, 9, 9}};
-    ley_atoms *atoms = scattered(support_is_quick() ? 100000 : 1000000, &small, 0, 2, 11);
+    ley_atoms *atoms = support_scattered(support_is_quick() ? 100000 : 1000000, &small, 0, 2, 11);
     const double start_s = support_cpu_s();
-    outcome o = run(atoms, faces_of(&small), salty, plain());
+    outcome o = run(atoms, support_make_boundary(&small), salty, plain());
     const double seconds = support_cpu_s() - start_s;
     if (!(seconds < 60)) /* a few */
         fail_msg("took %.1f s", seconds);
@@ -586,80 +487,16 @@ static void test_many_atoms(void **state)
 
 /* ---- Wrong results --------------------------------------------------------------------------- */
 
-/* At level quick devices take turns. */
-static int turn(void)
-{
-    return support_is_quick() ? ley_engine_device(engine, 0)->index % 2 : 0;
-}
-
-/* The self-test finds each of these faults; afterwards right kernels are right again. */
-static void test_wrong_kernels(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *from, *to;
-        int kind;
-        bool list;
-    } faults[] = {
-        {"a.w *= LEY_ROOT_SCALE", "a.w *= 1.01f * LEY_ROOT_SCALE", LEY_SCREENING_NONE, false},
-        {"a.w *= LEY_ROOT_SCALE", "a.w *= 1.0001f * LEY_ROOT_SCALE", LEY_SCREENING_FOLDED, false},
-        {"f.b + v * f.stride_b - middle_b", "f.b + v - middle_b", LEY_SCREENING_FOLDED,
-         false},                                                      /* rows that lie elsewhere */
-        {"a.w = 0;", "a.w *= 1;", LEY_SCREENING_FOLDED, false},       /* near atoms twice */
-        {"if (accumulate)", "if (false)", LEY_SCREENING_WIDE, false}, /* the last launch wins */
-        {"begin = part * part_atoms", "begin = 0", LEY_SCREENING_FOLDED, true},
-    };
-    ley_atoms *atoms = scattered(50, &uneven, 4, 3, 1);
-    for (size_t i = (size_t)turn(); i < sizeof faults / sizeof faults[0]; i += support_is_quick() ? 2 : 1) {
-        support_plant_fault("mdh", faults[i].from, faults[i].to);
-        outcome o = attempt(engine, atoms, around(faults[i].list, 2), &kinds[faults[i].kind].solvent, plain());
-        unsetenv("LEYDEN_KERNEL_DIR");
-        if (o.status != LEY_ERROR_WRONG_RESULT)
-            fail_msg("'%s' in place of '%s': %s", faults[i].to, faults[i].from, ley_status_name(o.status));
-        assert_non_null(strstr(o.error.message, "self-test of mdh failed"));
-        assert_int_equal(ley_job_report(o.job)->devices[0].status, LEY_ERROR_WRONG_RESULT);
-        for (int64_t k = 0; k < ley_boundary_points(o.boundary); k++)
-            assert_true(isnan(ley_boundary_read_values(o.boundary)[k]));
-        end(&o);
-    }
-    outcome o = run(atoms, faces_of(&uneven), salty, plain());
-    assert_true(difference(o.boundary, atoms, salty) <= 1e-5);
-    end(&o);
-    ley_atoms_destroy(atoms);
-}
-
-/* What no self-test sees, a fault with 77 charges alone, the verification finds, if it is asked
- * for. */
-static void test_verification_finds_faults(void **state)
-{
-    (void)state;
-    support_options options = *plain();
-    options.verify_points = 20;
-    ley_atoms *atoms = scattered(84, &uneven, 4, 3, 1); /* 77 of which have a charge */
-    support_plant_fault("mdh", "p.sum[k] = 0;", "p.sum[k] = n_atoms == 77 ? 1e-2f : 0;");
-    for (int list = turn(); list <= 1; list += support_is_quick() ? 2 : 1) {
-        outcome o = attempt(engine, atoms, around(list, 2), salty, &options);
-        assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
-        assert_non_null(strstr(o.error.message, "verification failed"));
-        const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
-        assert_true(!a->passed && a->points == 20 && a->max_error > a->tolerance);
-        end(&o);
-    }
-    unsetenv("LEYDEN_KERNEL_DIR");
-    ley_atoms_destroy(atoms);
-}
-
 /* Where charges nearly cancel, float sums lose what is left of them, though each is right by its
  * terms: the relative RMS shows it, and a double sum cures it. */
 static void test_verification_of_a_dipole(void **state)
 {
-    (void)state;
     const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
     const ley_solvent *solvent = &kinds[LEY_SCREENING_NONE].solvent;
-    ley_atoms *atoms = atoms_of(2, position_A, charge_e, NULL);
+    ley_atoms *atoms = support_make_atoms(2, position_A, charge_e, NULL);
     support_options options = *plain();
     options.verify_points = 1 << 20; /* all of them */
-    outcome o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
+    outcome o = attempt(engine, atoms, support_make_boundary(&uneven), solvent, &options);
     assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
     const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
     assert_true(a->passed && a->max_error <= a->tolerance && a->relative_rms > 1e-5);
@@ -669,7 +506,7 @@ static void test_verification_of_a_dipole(void **state)
          * dipole's. */
         options.sum = LEY_SUM_DOUBLE;
         options.verify_points = 0;
-        o = attempt(engine, atoms, faces_of(&uneven), solvent, &options);
+        o = attempt(engine, atoms, support_make_boundary(&uneven), solvent, &options);
         assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
         assert_true(difference(o.boundary, atoms, solvent) < 1e-10);
         end(&o);
@@ -680,12 +517,11 @@ static void test_verification_of_a_dipole(void **state)
 /* Nothing is nothing, however many times larger than a double's next to nothing. */
 static void test_verification_of_nothing(void **state)
 {
-    (void)state;
     const double position_A[] = {200, 3, -4}, charge_e = 1, radius_A = 1;
-    ley_atoms *atoms = atoms_of(1, position_A, &charge_e, &radius_A);
+    ley_atoms *atoms = support_make_atoms(1, position_A, &charge_e, &radius_A);
     support_options options = *plain();
     options.verify_points = 100;
-    outcome o = run(atoms, faces_of(&uneven), &kinds[LEY_SCREENING_WIDE].solvent, &options);
+    outcome o = run(atoms, support_make_boundary(&uneven), &kinds[LEY_SCREENING_WIDE].solvent, &options);
     assert_true(ley_job_report(o.job)->accuracy.passed);
     end(&o);
     ley_atoms_destroy(atoms);
@@ -693,8 +529,7 @@ static void test_verification_of_nothing(void **state)
 
 static void test_verification(void **state)
 {
-    (void)state;
-    ley_atoms *atoms = scattered(200, &uneven, 4, 3, 1);
+    ley_atoms *atoms = support_scattered(200, &uneven, 4, 3, 1);
     support_options options = *plain();
     for (int list = 0; list <= 1; list++) {
         options.verify_points = list ? 10 : 1 << 20;
@@ -715,8 +550,8 @@ static void expect_usage(const ley_solvent *solvent, const support_options *opti
 {
     ley_error error = {0};
     ley_job *job = NULL;
-    ley_atoms *atoms = scattered(5, &uneven, 1, 1, 1);
-    ley_boundary *boundary = faces_of(&uneven);
+    ley_atoms *atoms = support_scattered(5, &uneven, 1, 1, 1);
+    ley_boundary *boundary = support_make_boundary(&uneven);
     assert_int_equal(support_job_create_boundary(engine, atoms, boundary, solvent, options, &job, &error),
                      LEY_ERROR_USAGE);
     assert_null(job);
@@ -727,7 +562,6 @@ static void expect_usage(const ley_solvent *solvent, const support_options *opti
 
 static void test_jobs_that_cannot_be(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_solvent solvent = kinds[LEY_SCREENING_FOLDED].solvent;
     support_options options = *plain();
@@ -746,99 +580,23 @@ static void test_jobs_that_cannot_be(void **state)
     expect_usage(&kinds[0].solvent, &options, "slab planes -1");
 
     options = *plain();
-    ley_atoms *atoms = scattered(5, &uneven, 1, 1, 1);
+    ley_atoms *atoms = support_scattered(5, &uneven, 1, 1, 1);
     options.r_min_A = 1; /* does not matter, nor do other options of maps */
     options.dielectric = 7;
     options.units = LEY_UNITS_VOLT;
-    outcome o = run(atoms, faces_of(&uneven), salty, &options);
+    outcome o = run(atoms, support_make_boundary(&uneven), salty, &options);
     assert_true(difference(o.boundary, atoms, salty) <= 1e-5);
     assert_int_equal(ley_job_run(o.job, &error), LEY_ERROR_USAGE); /* a job runs once */
     end(&o);
     ley_atoms_destroy(atoms);
 }
 
-/* What the progress callback saw; asserts belong into the test's own thread. */
-static ley_status run_watched(ley_engine *on, const ley_atoms *atoms, ley_boundary *boundary, size_t verify_points,
-                              support_watch *w, int64_t *points)
-{
-    ley_error error = {0};
-    support_options options = *plain();
-    options.slab_planes = 1;
-    options.verify_points = verify_points;
-    options.progress = support_note_progress;
-    options.progress_context = w;
-    assert_ok(support_job_create_boundary(on, atoms, boundary, salty, &options, &w->job, &error));
-    return support_run_watched(w, points);
-}
-
-static void test_progress_and_cancel(void **state)
-{
-    (void)state;
-    int64_t points;
-    ley_atoms *atoms = scattered(50, &uneven, 4, 3, 1);
-    ley_boundary *boundary = faces_of(&uneven);
-    support_watch w = {.calls = 0};
-    assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_OK);
-    assert_int_equal(w.total, points);
-    assert_int_equal(w.done, points);
-    assert_int_equal(w.calls, 4 * (uneven.n[2] - 1) + 2 * (uneven.n[1] - 1) + 2);
-
-    w = (support_watch){.cancel_at_call = -1}; /* before it runs */
-    assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_CANCELLED);
-    assert_int_equal(w.calls, 0);
-    w = (support_watch){.cancel_at_call = 3};
-    assert_int_equal(run_watched(engine, atoms, boundary, 0, &w, &points), LEY_CANCELLED);
-    assert_int_equal(w.calls, 3);               /* what was in flight is not waited for to its end */
-    w = (support_watch){.cancel_at_end = true}; /* while it is verified */
-    assert_int_equal(run_watched(engine, atoms, boundary, 100, &w, &points), LEY_CANCELLED);
-    ley_boundary_destroy(boundary);
-    ley_atoms_destroy(atoms);
-}
-
 /* ---- All devices at once --------------------------------------------------------------------- */
-
-static void test_all_devices_at_once(void **state)
-{
-    (void)state;
-    ley_engine *all = NULL;
-    assert_true(support_open("all", "all devices", &all));
-    const size_t devices = ley_engine_device_count(all);
-    ley_atoms *atoms = scattered(300, &uneven, 4, 3, 1);
-    for (int list = 0; list <= 1; list++) {
-        int64_t points, done = 0;
-        support_options options = *plain();
-        options.slab_planes = list ? 10 : 2;
-        outcome o = attempt(all, atoms, around(list, 2), salty, &options);
-        assert_ok_at(o.status, &o.error, "ley_job_run", __FILE__, __LINE__);
-        assert_true(difference(o.boundary, atoms, salty) <= 1e-5);
-        const ley_report *r = ley_job_report(o.job);
-        assert_int_equal(r->device_count, devices);
-        for (size_t i = 0; i < devices; i++) {
-            assert_int_equal(r->devices[i].status, LEY_OK);
-            done += r->devices[i].points;
-        }
-        assert_int_equal(done, r->points);
-        if (!list)
-            assert_edges_agree(o.boundary);
-        end(&o);
-        support_watch w = {.calls = 0};
-        ley_boundary *boundary = around(list, 2);
-        assert_int_equal(run_watched(all, atoms, boundary, 10, &w, &points), LEY_OK);
-        assert_int_equal(w.done, points);
-        assert_true(difference(boundary, atoms, salty) <= 1e-5);
-        ley_boundary_destroy(boundary);
-    }
-    ley_atoms_destroy(atoms);
-    ley_engine_destroy(all);
-    if (devices < 2)
-        skip();
-}
 
 /* Nodes far from the world's origin have rounded coordinates: right sums of doubles are not refused
  * for it. */
 static void test_doubles_far_away(void **state)
 {
-    (void)state;
     const ley_grid far = {{-520321.4008834, 752729.3566787, -862398.7027900}, LEY_STEPS(14.9, 10.7, 13.1), {3, 5, 3}};
     const ley_solvent solvent = {.dielectric = 1, .solute_dielectric = 1, .temperature_K = 298.15};
     double position_A[20][3], charge_e[20];
@@ -848,14 +606,10 @@ static void test_doubles_far_away(void **state)
         position_A[i][2] = far.origin_A[2] + 1.3 * i + 0.02;
         charge_e[i] = 1;
     }
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    ley_boundary *boundary = NULL;
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.sum = LEY_SUM_DOUBLE;
-    assert_ok(ley_atoms_create(20, &position_A[0][0], charge_e, NULL, &atoms, &error));
-    assert_ok(ley_boundary_create(&far, &boundary, &error));
+    ley_atoms *atoms = support_make_atoms(20, &position_A[0][0], charge_e, NULL);
+    ley_boundary *boundary = support_make_boundary(&far);
     outcome o = attempt(engine, atoms, boundary, &solvent, &options);
     if (!cannot(&o, &options)) {
         assert_ok_at(o.status, &o.error, "a right boundary", __FILE__, __LINE__);
@@ -872,7 +626,6 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_doubles_far_away),
         cmocka_unit_test(test_every_kernel),
         cmocka_unit_test(test_odd_faces),
-        cmocka_unit_test(test_slabs_make_the_same_values),
         cmocka_unit_test(test_one_atom),
         cmocka_unit_test(test_no_net_charge),
         cmocka_unit_test(test_close_atoms),
@@ -880,13 +633,10 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_far_atoms),
         cmocka_unit_test(test_huge_radii),
         cmocka_unit_test(test_many_atoms),
-        cmocka_unit_test(test_wrong_kernels),
-        cmocka_unit_test(test_verification_finds_faults),
         cmocka_unit_test(test_verification_of_a_dipole),
         cmocka_unit_test(test_verification_of_nothing),
         cmocka_unit_test(test_verification),
         cmocka_unit_test(test_jobs_that_cannot_be),
-        cmocka_unit_test(test_progress_and_cancel),
     };
     char group[512];
     snprintf(group, sizeof group, "mdh on %s (%s)", info->name, selector);
@@ -901,8 +651,5 @@ static int run_on(const char *selector, const ley_device_info *info)
 int main(void)
 {
     verification_time_replace(1e9); /* tests count on as many points as they ask for */
-    const struct CMUnitTest together[] = {cmocka_unit_test(test_all_devices_at_once)};
-    int failures = support_on_each_device(run_on);
-    failures += cmocka_run_group_tests_name("mdh on all devices", together, NULL, NULL);
-    return failures;
+    return support_on_each_device(run_on);
 }

@@ -7,37 +7,25 @@
 #include "law/reference.h"
 #include "layout/space_order.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 
 static const ley_ion salt[] = {{1, 0.15, 2}, {-1, 0.15, 2}};
 static const ley_solvent pure = {78.54, 2, 298.15, 0, NULL}, salty = {78.54, 2, 298.15, 2, salt};
-
-static double uniform(unsigned *state)
-{
-    return rand_r(state) / (RAND_MAX + 1.0);
-}
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
 /* Charges of both signs in a cube about the origin. */
 static ley_atoms *cube_of_atoms(size_t n, double edge_A, unsigned seed)
 {
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
     double *numbers = calloc(5 * n, sizeof(double));
     assert_non_null(numbers);
     for (size_t i = 0; i < 3 * n; i++)
-        numbers[i] = edge_A * (uniform(&seed) - 0.5);
+        numbers[i] = edge_A * (support_uniform(&seed) - 0.5);
     for (size_t i = 0; i < n; i++) {
-        numbers[3 * n + i] = 2 * uniform(&seed) - 1;
-        numbers[4 * n + i] = 1 + uniform(&seed);
+        numbers[3 * n + i] = 2 * support_uniform(&seed) - 1;
+        numbers[4 * n + i] = 1 + support_uniform(&seed);
     }
-    assert_ok(ley_atoms_create(n, numbers, numbers + 3 * n, numbers + 4 * n, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(n, numbers, numbers + 3 * n, numbers + 4 * n);
     free(numbers);
     return atoms;
 }
@@ -49,9 +37,10 @@ static double *points_near(const ley_atoms *atoms, size_t n, double least_A, dou
     assert_non_null(point_A);
     for (size_t i = 0; i < n; i++) {
         const double *atom_A = ley_atoms_positions_A(atoms) + 3 * ((size_t)rand_r(&seed) % ley_atoms_count(atoms));
-        const double z = 2 * uniform(&seed) - 1, angle = 6.283185307179586 * uniform(&seed), across = sqrt(1 - z * z);
+        const double z = 2 * support_uniform(&seed) - 1, angle = 6.283185307179586 * support_uniform(&seed),
+                     across = sqrt(1 - z * z);
         const double towards[3] = {across * cos(angle), across * sin(angle), z};
-        const double distance_A = least_A * pow(most_A / least_A, uniform(&seed));
+        const double distance_A = least_A * pow(most_A / least_A, support_uniform(&seed));
         for (size_t axis = 0; axis < 3; axis++)
             point_A[3 * i + axis] = atom_A[axis] + distance_A * towards[axis];
     }
@@ -83,8 +72,7 @@ static double *values_at(const ley_atoms *atoms, size_t n, const double *point_A
     ley_error error = {0};
     ley_boundary *boundary = NULL;
     ley_job *job = NULL;
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.variant = variant;
     options.sum = sum;
     assert_ok(ley_boundary_create_points((int64_t)n, point_A, &boundary, &error));
@@ -164,12 +152,9 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
 /* Points far apart in one list: whichever came first, the others lost their digits. */
 static void test_points_far_apart(void **state)
 {
-    (void)state;
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
     const double position_A[] = {1000003, 1000000, 1000000, 1000000, 1000002, 1000000}, charge_e[] = {1, -2};
     const double point_A[] = {0, 0, 0, 1000002, 1000000, 1000000};
-    assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(2, position_A, charge_e, NULL);
     check("two points", atoms, 2, point_A, &pure, 2e-6);
     ley_atoms_destroy(atoms);
 
@@ -187,7 +172,6 @@ static void test_points_far_apart(void **state)
  * point elsewhere. */
 static void test_points_close_to_atoms(void **state)
 {
-    (void)state;
     const size_t n = support_is_quick() ? 400 : 2000;
     ley_atoms *atoms = cube_of_atoms(500, 25, 5);
     double *point_A = points_near(atoms, n, 0.02, 4, 6);
@@ -203,7 +187,6 @@ static void test_points_close_to_atoms(void **state)
 /* One atom, so that no other one's term hides an error; points at all distances. */
 static void test_one_atom(void **state)
 {
-    (void)state;
     ley_atoms *atoms = cube_of_atoms(1, 25, 8);
     double *point_A = points_near(atoms, 1000, 0.03, 300, 9);
     check("one atom", atoms, 1000, point_A, &pure, 2e-6);
@@ -216,12 +199,10 @@ static void test_one_atom(void **state)
 /* What is promised is kept at each point, far points of a screened potential among them. */
 static void test_promise(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_boundary *boundary = NULL;
     ley_job *job = NULL;
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.verify_points = 1000;
     ley_atoms *atoms = cube_of_atoms(20, 25, 8);
     double *point_A = points_near(atoms, 500, 0.03, 400, 9);
@@ -271,7 +252,6 @@ static void assert_permutation(const int32_t *order, size_t n)
  * as a cube. */
 static void test_order(void **state)
 {
-    (void)state;
     enum { POINTS = 100000 };
     ley_error error = {0};
     unsigned seed = 1;
@@ -279,7 +259,7 @@ static void test_order(void **state)
     size_t *undo = calloc(POINTS, sizeof *undo);
     int32_t *order = calloc(2 * POINTS, sizeof *order), *other = order + POINTS;
     for (size_t i = 0; i < 3 * POINTS; i++)
-        point_A[i] = i >= 300 && i < 600 ? point_A[i - 300] : 100 * uniform(&seed);
+        point_A[i] = i >= 300 && i < 600 ? point_A[i - 300] : 100 * support_uniform(&seed);
     for (int outlier = 0; outlier <= 1; outlier++) {
         if (outlier)
             point_A[0] = -1e8;
@@ -308,16 +288,8 @@ static void test_order(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points_far_apart),
-                                       cmocka_unit_test(test_points_close_to_atoms), cmocka_unit_test(test_one_atom),
-                                       cmocka_unit_test(test_promise)};
-    char group[512];
-    snprintf(group, sizeof group, "lists of points on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("lists of points", &engine, test_points_far_apart, test_points_close_to_atoms, test_one_atom,
+                         test_promise);
 }
 
 int main(void)

@@ -82,7 +82,6 @@ static double float_at(const char *bytes, int word)
 
 static void test_header(void **state)
 {
-    (void)state;
     static const int words[][2] = {{1, 5},  {2, 4},  {3, 3},  {4, 2},  {5, 0},  {6, 0},  {7, 0},      {8, 5}, {9, 4},
                                    {10, 3}, {17, 1}, {18, 2}, {19, 3}, {23, 1}, {24, 0}, {28, 20141}, {56, 4}};
     ley_map *map = maps_make(&box);
@@ -130,7 +129,6 @@ static void test_header(void **state)
 /* Values to the last bit; decimal grids exactly, others as exactly as float32 tells. */
 static void test_round_trips(void **state)
 {
-    (void)state;
     const struct {
         ley_grid grid;
         double tolerance;
@@ -162,13 +160,13 @@ static void test_round_trips(void **state)
 
 static void test_not_written(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const bool cancelled = true;
     static const ley_grid turned = {.step_A = {{0.1, 0.5, 0}, {0.5, 0, 0}, {0, 0, 1}}, .n = {2, 2, 2}};
     static const char told[] =
         ": an MRC map's first axis must be along +x, its second in the plane of x and y, towards "
-        "+y, its third towards +z: the step along axis 1 is (0.1, 0.5, 0) A";
+        "+y, its third towards +z: the step along axis 1 is (0.1, 0.5, 0) A; "
+        "names that end in .dx, .cube, .npy or .raw are those of formats that hold any steps";
     ley_map *map = maps_make(&turned), *stored = NULL;
     assert_int_equal(ley_map_write(map, NAME, NULL, NULL, NULL, &error), LEY_ERROR_INPUT);
     assert_string_equal(error.message + strlen(NAME), told);
@@ -189,7 +187,6 @@ static void test_not_written(void **state)
 /* Where a map begins is told once: some readers add ORIGIN and NSTART up. */
 static void test_one_place(void **state)
 {
-    (void)state;
     static const char *const names[] = {"a.mrc", "a.ccp4", "a.map", "a.MAP.gz"};
     static const struct {
         double origin_A[3];
@@ -229,7 +226,6 @@ static void test_one_place(void **state)
 /* In every mode and order of bytes, behind another header, with columns along z. */
 static void test_files_of_others(void **state)
 {
-    (void)state;
     static const int modes[] = {0, 1, 2, 6, 12}, bytes[] = {1, 2, 4, 2, 2};
     for (int k = 0; k < 10; k++) {
         const int mode = modes[k / 2], each = bytes[k / 2];
@@ -263,7 +259,6 @@ static void test_files_of_others(void **state)
  * more bytes than asked for are taken. */
 static void test_what_is_taken(void **state)
 {
-    (void)state;
     other_file f = begin_other(true, 0);
     f.size = HEADER + 61;
     put_float(&f, 50, 1.25f);
@@ -285,7 +280,6 @@ static void test_what_is_taken(void **state)
  * Where they are two it is ORIGIN, and the map says so. */
 static void test_which_place(void **state)
 {
-    (void)state;
     static const struct {
         int start[3];
         float origin_A[3];
@@ -334,7 +328,6 @@ static void test_which_place(void **state)
 /* What is left out, or wrong, where one meaning is left. */
 static void test_one_meaning(void **state)
 {
-    (void)state;
     static const struct {
         bool is_big;
         int words[4][2]; /* that are changed; a number of 0 ends them */
@@ -394,7 +387,6 @@ static void test_one_meaning(void **state)
 /* All axes 0: x is fastest. */
 static void test_no_axes(void **state)
 {
-    (void)state;
     other_file f = begin_other(true, 0);
     f.size = HEADER + 60;
     f.bytes[212] = f.bytes[213] = 0;
@@ -410,7 +402,6 @@ static void test_no_axes(void **state)
 
 static void test_bad_files(void **state)
 {
-    (void)state;
     static const struct {
         int word, value;
         const char *message;

@@ -7,11 +7,6 @@
  * TEST_SEED and TEST_COUNT draw others. */
 #include "support.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine;
 
 /* ---- Chance ---------------------------------------------------------------------------------- */
@@ -271,14 +266,11 @@ static end judge_map(const problem *p, const ley_map *map, const ley_report *rep
 static end run(const problem *p)
 {
     ley_error error = {0};
-    ley_run_options options;
-    ley_atoms *atoms = NULL;
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.slab_planes = p->slab_planes;
-    assert_ok(ley_atoms_create(p->n, p->place_A[0], p->charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&p->points, &map, &error));
+    ley_atoms *atoms = support_make_atoms(p->n, p->place_A[0], p->charge_e, NULL);
+    ley_map *map = support_make_map(&p->points);
     ley_status status = ley_job_create_long_range(engine, atoms, map, &p->range, &options, &job, &error);
     if (status == LEY_OK)
         status = ley_job_run(job, &error);
@@ -305,7 +297,6 @@ static int from_environment(const char *name, int otherwise)
 
 static void test_jobs(void **state)
 {
-    (void)state;
     static problem p;
     int ends[BAD + 1] = {0};
     const int seed = from_environment("TEST_SEED", 1),
@@ -331,22 +322,8 @@ static void test_jobs(void **state)
     assert_true(ends[DONE] > count / 2);
 }
 
-static int open_device(void **state)
-{
-    (void)state;
-    support_leave_out_second_driver();
-    return support_open_default(&engine) ? 0 : 1;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    ley_engine_destroy(engine);
-    return 0;
-}
-
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_jobs)};
-    return cmocka_run_group_tests_name("attack", tests, open_device, close_device);
+    support_leave_out_second_driver();
+    return RUN_GROUP(SUPPORT_GROUP(.name = "attack", .opened = &engine), test_jobs);
 }

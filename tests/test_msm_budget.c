@@ -12,11 +12,6 @@
 #include "long_range/solver.h"
 #include "pairwise.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine;
 static dev *device; /* its own; its worker thread sleeps meanwhile */
 
@@ -343,12 +338,11 @@ static void judge_pairs(const problem *p)
 {
     pairs_formula formula;
     ley_error error = {0};
-    ley_run_options run;
     ley_job *job = NULL;
     ley_map *map = NULL;
     const double C = ley_coulomb_constant(p->range.units, p->range.dielectric, p->range.temperature_K);
     const ley_short_range near = pairs_of(&p->range, &p->meshes.level[0].split, &formula);
-    ley_run_options_default(&run);
+    ley_run_options run = support_default_run_options();
     assert_ok(ley_map_create(&p->map, &map, &error));
     assert_ok(ley_job_create_short_range(engine, p->atoms, map, &near, &run, &job, &error));
     assert_ok(ley_job_run(job, &error));
@@ -377,7 +371,6 @@ static void judge(problem *p)
 
 static void test_budget(void **state)
 {
-    (void)state;
     static const double ratios[] = {6, 3, 10};
     static const ley_splitting splittings[] = {LEY_SPLITTING_TAYLOR4, LEY_SPLITTING_TAYLOR2, LEY_SPLITTING_PSWF};
     const bool few = support_is_quick();
@@ -409,7 +402,6 @@ static void test_budget(void **state)
 
 static int open_device(void **state)
 {
-    (void)state;
     support_leave_out_second_driver();
     if (!support_open_default(&engine))
         return 1;
@@ -419,13 +411,11 @@ static int open_device(void **state)
 
 static int close_device(void **state)
 {
-    (void)state;
     ley_engine_destroy(engine);
     return 0;
 }
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_budget)};
-    return cmocka_run_group_tests_name("budget", tests, open_device, close_device);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "budget", .begin = open_device, .end = close_device), test_budget);
 }

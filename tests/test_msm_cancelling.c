@@ -3,9 +3,6 @@
  * the engine has goes on. */
 #include "support.h"
 
-#include <pthread.h>
-#include <string.h>
-
 enum { ATOMS = 150000 };
 
 static const double soon_s = 0.5;
@@ -17,8 +14,7 @@ static const ley_grid grid = {.origin_A = {3, 2, 1}, .step_A = LEY_STEPS(0.75, 0
 
 static ley_long_range options_of(ley_solver solver, ley_splitting by, double long_waves_per_A)
 {
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.solver = solver;
     r.splitting = by;
     r.cutoff_A = 10;
@@ -32,11 +28,9 @@ static ley_long_range options_of(ley_solver solver, ley_splitting by, double lon
 static bool run(ley_engine *engine, const ley_atoms *atoms, const ley_long_range *r, unsigned after_us)
 {
     ley_error error = {0};
-    ley_run_options o;
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    ley_run_options_default(&o);
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_run_options o = support_default_run_options();
+    ley_map *map = support_make_map(&grid);
     assert_ok(ley_job_create_long_range(engine, atoms, map, r, &o, &job, &error));
     const pthread_t other = support_cancel_later(job, after_us);
     const ley_status status = ley_job_run(job, &error);
@@ -81,11 +75,9 @@ static void test_any_stage(void **state)
                  {LEY_SOLVER_FOURIER, LEY_SPLITTING_PSWF, 1.5},
                  {LEY_SOLVER_MIXED, LEY_SPLITTING_TAYLOR4, 0}};
     ley_error error = {0};
-    ley_engine *engine = NULL;
     ley_atoms *atoms = NULL;
-    (void)state;
     support_fresh_cache();
-    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_engine *engine = support_make_engine("0");
     assert_ok(ley_waterbox_create(ATOMS, 1, 0.3, &atoms, &error));
     int cancelled = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -99,6 +91,5 @@ static void test_any_stage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_any_stage)};
-    return cmocka_run_group_tests_name("cancelling", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "cancelling"), test_any_stage);
 }

@@ -7,8 +7,6 @@
 #include "long_range/mesh/step_costs.h"
 #include "source/atoms.h"
 
-#include <math.h>
-
 static ley_engine *engine;
 
 static const dev_info *device(void)
@@ -18,7 +16,6 @@ static const dev_info *device(void)
 
 static void test_learning(void **state)
 {
-    (void)state;
     static const char step[] = "a step of this test";
     support_fresh_cache();
     assert_true(step_cost(device(), step, "x", 7e-9) == 7e-9); /* nothing is known */
@@ -43,17 +40,14 @@ static void run(ley_solver solver, double *predicted_s, double *took_s)
 {
     const ley_grid points = {.step_A = LEY_STEPS(2, 2, 2), .n = {16, 16, 16}};
     ley_error error = {0};
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    ley_long_range range;
-    ley_run_options options;
     ley_atoms *atoms = support_atoms(3000, 0, 40, 11);
-    ley_long_range_default(&range);
-    ley_run_options_default(&options);
+    ley_long_range range = support_default_long_range();
+    ley_run_options options = support_default_run_options();
     range.solver = solver;
     range.window = solver == LEY_SOLVER_FOURIER ? LEY_WINDOW_BSPLINE6 : range.window;
     range.fft = solver == LEY_SOLVER_FOURIER ? "vkfft" : NULL;
-    assert_ok(ley_map_create(&points, &map, &error));
+    ley_map *map = support_make_map(&points);
     assert_ok(ley_job_create_long_range(engine, atoms, map, &range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_note *phase = ley_report_note(ley_job_report(job), "phase_lattices");
@@ -84,7 +78,6 @@ static int count_unbuilt(double *each_s)
 /* And plans know then which kernels are there, and what building others takes. */
 static void test_the_first_job_has_predictions(void **state)
 {
-    (void)state;
     double predicted_s, took_s, usual_s, measured_s;
     support_fresh_cache();
     assert_int_equal(count_unbuilt(&usual_s), PAIRS_KERNELS);
@@ -99,7 +92,6 @@ static void test_the_first_job_has_predictions(void **state)
 /* A thousand times too long, and too short, of a step that takes milliseconds. */
 static void test_what_was_wrong_is_put_right(void **state)
 {
-    (void)state;
     double predicted_s[2], took_s[2];
     for (int is_long = 0; is_long <= 1; is_long++) {
         support_fresh_cache();
@@ -128,16 +120,12 @@ static double restriction_s(double x_A, double yz_A)
     const ley_grid points = {.step_A = LEY_STEPS(2, 2, 2), .n = {8, 8, 8}};
     const double position_A[] = {0, 0, 0, x_A, yz_A, yz_A}, charge_e[] = {1, -1};
     ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    ley_long_range range;
-    ley_run_options options;
-    ley_long_range_default(&range);
-    ley_run_options_default(&options);
+    ley_long_range range = support_default_long_range();
+    ley_run_options options = support_default_run_options();
     range.spacing_A = 4;
-    assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&points, &map, &error));
+    ley_atoms *atoms = support_make_atoms(2, position_A, charge_e, NULL);
+    ley_map *map = support_make_map(&points);
     assert_ok(ley_job_create_long_range(engine, atoms, map, &range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const double seconds = ley_report_note(ley_job_report(job), "restriction_s")->number[0];
@@ -151,7 +139,6 @@ static double restriction_s(double x_A, double yz_A)
  * zeros for them. As many nodes of a cube take longer. */
 static void test_rows_that_are_not_there(void **state)
 {
-    (void)state;
     double thin_s = INFINITY, cube_s = INFINITY;
     if (device()->device_class != DEV_CPU)
         skip(); /* work-items wait for each other there */
@@ -166,21 +153,17 @@ static void test_rows_that_are_not_there(void **state)
 
 static int prepare(void **state)
 {
-    (void)state;
     return support_open_alone("opencl", "a device with OpenCL", &engine) ? 0 : 1;
 }
 
 static int finish(void **state)
 {
-    (void)state;
     ley_engine_destroy(engine);
     return 0;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_learning), cmocka_unit_test(test_the_first_job_has_predictions),
-        cmocka_unit_test(test_what_was_wrong_is_put_right), cmocka_unit_test(test_rows_that_are_not_there)};
-    return cmocka_run_group_tests(tests, prepare, finish);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = prepare, .end = finish), test_learning, test_the_first_job_has_predictions,
+                     test_what_was_wrong_is_put_right, test_rows_that_are_not_there);
 }

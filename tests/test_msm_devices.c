@@ -9,9 +9,6 @@
 #include "long_range/solver.h"
 #include "parallel.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---- In the child ---------------------------------------------------------------------------- */
@@ -27,8 +24,7 @@ static bool has_long; /* of transforms: devices put charges into the mesh of lon
 
 static ley_long_range options_of(bool by_transforms)
 {
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.cutoff_A = 9.6;
     r.spacing_A = by_transforms && !is_mixed ? 1.6 : 1.2;
     r.levels = by_transforms && !is_mixed ? 0 : 2;
@@ -45,7 +41,6 @@ static ley_long_range options_of(bool by_transforms)
 void keep_kernels(dev *device) __asm__("__wrap_kernels_distrust");
 void keep_kernels(dev *device)
 {
-    (void)device;
 }
 
 /* The device that believes that its meshes take it long, and so has them from the other one,
@@ -91,9 +86,8 @@ static ley_status compute(ley_engine *engine, const ley_atoms *atoms, ley_map *m
                           ley_error *error)
 {
     const ley_long_range r = options_of(by_transforms);
-    ley_run_options run;
     ley_job *job = NULL;
-    ley_run_options_default(&run);
+    ley_run_options run = support_default_run_options();
     run.slab_planes = SLAB_PLANES;
     run.decisions = decided;
     run.decision_count = sizeof decided / sizeof *decided;
@@ -212,7 +206,6 @@ static void try_case(const char *call, const char *fault, int at, const char *mo
 /* By one, and then kernels are in the caches; and by two, who share the slabs. */
 static void test_two_are_as_one(void **state)
 {
-    (void)state;
     static const char *const selectors[] = {"0", "fft 0", "all", "fft all", "fft mixed all", "fft long all", "1"};
     for (size_t i = 0; i < sizeof selectors / sizeof *selectors; i++) {
         try_case("none", "none", 1, "", selectors[i]);
@@ -227,7 +220,6 @@ static void test_borrowed_meshes(void **state)
 {
     static const char *const selectors[] = {"borrow 1 all", "borrow 0 all", "borrow 1 fft all",
                                             "borrow 0 fft mixed all"};
-    (void)state;
     borrowed = 0;
     for (int i = 0; i < 4; i++) {
         try_case("none", "none", 1, "", selectors[i]);
@@ -261,7 +253,6 @@ static void expect_none_wrong(void)
 /* Its launches fail from some time on: binning, each step of the cycle, slabs. */
 static void test_one_dies(void **state)
 {
-    (void)state;
     for (int at = 1; at <= 19; at += support_is_quick() ? 6 : 1) {
         try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", "all");
         if (!support_is_quick() || at == 13)
@@ -283,7 +274,6 @@ static void test_one_dies(void **state)
 /* It leaves a launch out, or a fill, and says that all is well. */
 static void test_one_leaves_something_out(void **state)
 {
-    (void)state;
     for (int at = 1; at <= 14; at += support_is_quick() ? 3 : 1) {
         try_case("clEnqueueNDRangeKernel", "skip", at, "", "all");
         if (at % 2 == 0)
@@ -299,7 +289,6 @@ static void test_one_leaves_something_out(void **state)
 /* It is not given something that the job has for it: tables, atoms, weights. */
 static void test_one_is_not_written_to(void **state)
 {
-    (void)state;
     for (int at = 1; at <= (support_is_quick() ? 16 : 24); at += support_is_quick() ? 3 : 1) {
         trial *t = trials_add("clEnqueueWriteBuffer", "skip", at, "");
         t->selector = at % 3 == 0 ? "fft all" : at % 3 == 1 ? "fft long all" : "all";
@@ -312,7 +301,6 @@ static void test_one_is_not_written_to(void **state)
 static void test_one_lies(void **state)
 {
     static const char *const faults[] = {"zero", "scale", "slight", "nan", "garbage", "skip"};
-    (void)state;
     for (int f = 0; f < 6; f++)
         for (int at = 1; at <= 4; at++) {
             if (support_is_quick() && (f + at) % 4 != 0)
@@ -330,7 +318,6 @@ static void test_one_lies(void **state)
 static void test_functions_of_the_host(void **state)
 {
     static const char *const faults[] = {"fail", "skip", "early", "never", "hang"};
-    (void)state;
     for (int f = 0; f < 5; f++)
         for (int at = 1; at <= 2; at++) {
             if (support_is_quick() && (f + at) % 3 != 0)
@@ -345,12 +332,7 @@ int main(int argc, char **argv)
 {
     if (argc == 4 && strcmp(argv[1], "child") == 0)
         return child(argv[2], atof(argv[3]));
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_two_are_as_one),
-                                              cmocka_unit_test(test_borrowed_meshes),
-                                              cmocka_unit_test(test_one_dies),
-                                              cmocka_unit_test(test_one_leaves_something_out),
-                                              cmocka_unit_test(test_one_is_not_written_to),
-                                              cmocka_unit_test(test_one_lies),
-                                              cmocka_unit_test(test_functions_of_the_host)};
-    return cmocka_run_group_tests_name("two devices", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "two devices"), test_two_are_as_one, test_borrowed_meshes, test_one_dies,
+                     test_one_leaves_something_out, test_one_is_not_written_to, test_one_lies,
+                     test_functions_of_the_host);
 }

@@ -18,11 +18,6 @@
 #include "target/map.h"
 #include "verify/verification.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- The faults ------------------------------------------------------------------------------ */
 
 /* What each is called, and of which solver it is. */
@@ -158,7 +153,6 @@ static int64_t map_plane; /* first plane of the first slab, once one was interpo
 /* A device whose values are wrong loses what it has in the cache: here kernels are right. */
 WRAPPED(void, kernels_distrust, dev *device)
 {
-    (void)device;
     (void)right_kernels_distrust;
 }
 
@@ -647,8 +641,7 @@ static const ley_decision plan[] = {{.name = "method", .value = "msm"},
 
 static ley_run_options run_options(void)
 {
-    ley_run_options o;
-    ley_run_options_default(&o);
+    ley_run_options o = support_default_run_options();
     o.decisions = plan;
     o.decision_count = sizeof plan / sizeof *plan;
     return o;
@@ -676,8 +669,7 @@ static ley_long_range options_of(solvers how)
 {
     static const double box_A[3][3] = {{26, 0, 0}, {0, 26, 0}, {0, 0, 26}},
                         oblique_A[3][3] = {{26, 0, 0}, {5, 25, 0}, {-4, 3, 25}};
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.solver = is_fft(how) ? LEY_SOLVER_FOURIER : LEY_SOLVER_MULTILEVEL;
     r.fft = in_force == PADDING_NOT_CLEARED ? "vkfft" : NULL; /* FFTW does not read it */
     r.splitting = is_fft(how) ? LEY_SPLITTING_PSWF : LEY_SPLITTING_TAYLOR4;
@@ -855,31 +847,26 @@ static void find_all(solvers how)
 
 static void test_direct(void **state)
 {
-    (void)state;
     find_all(DIRECT);
 }
 
 static void test_fft(void **state)
 {
-    (void)state;
     find_all(FFT);
 }
 
 static void test_layers(void **state)
 {
-    (void)state;
     find_all(LAYERS);
 }
 
 static void test_cells(void **state)
 {
-    (void)state;
     find_all(CELLS);
 }
 
 static void test_screened(void **state)
 {
-    (void)state;
     find_all(SCREENED);
 }
 
@@ -913,7 +900,6 @@ static ley_status run_strongly_screened(ley_accuracy *accuracy, ley_error *error
 
 static void test_strong_screening(void **state)
 {
-    (void)state;
     static const fault planted[] = {SCREENING_OF_PAIRS, PAIRS_OF_OTHER_DIELECTRIC, INTERPOLATION_ALONE};
     ley_error error = {0};
     ley_accuracy accuracy;
@@ -933,7 +919,6 @@ static void test_strong_screening(void **state)
 /* What is kept for the next job is not kept after a wrong map. */
 static void test_after_a_fault(void **state)
 {
-    (void)state;
     subject s;
     make_subject(&s, FFT);
     forget_spectrum(&s);
@@ -950,7 +935,6 @@ static void test_after_a_fault(void **state)
 
 static int open_device(void **state)
 {
-    (void)state;
     verification_time_replace(10);
     support_leave_out_second_driver();
     if (!support_open_default(&engine))
@@ -962,16 +946,12 @@ static int open_device(void **state)
 
 static int close_device(void **state)
 {
-    (void)state;
     ley_engine_destroy(engine);
     return 0;
 }
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct),          cmocka_unit_test(test_fft),      cmocka_unit_test(test_layers),
-        cmocka_unit_test(test_cells),           cmocka_unit_test(test_screened), cmocka_unit_test(test_after_a_fault),
-        cmocka_unit_test(test_strong_screening)};
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = open_device, .end = close_device), test_direct, test_fft, test_layers,
+                     test_cells, test_screened, test_after_a_fault, test_strong_screening);
 }

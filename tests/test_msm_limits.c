@@ -6,11 +6,6 @@
 
 #include "verify/verification.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine;
 
 /* ---- A job ----------------------------------------------------------------------------------- */
@@ -54,14 +49,11 @@ static void put_points(const double origin_A[3], double step_A, int64_t x, int64
 static ley_map *run(ley_accuracy *accuracy)
 {
     ley_error error = {0};
-    ley_run_options options;
-    ley_atoms *atoms = NULL;
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.verify_points = 2000;
-    assert_ok(ley_atoms_create(p.n, p.place_A[0], p.charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&p.points, &map, &error));
+    ley_atoms *atoms = support_make_atoms(p.n, p.place_A[0], p.charge_e, NULL);
+    ley_map *map = support_make_map(&p.points);
     assert_ok(ley_job_create_long_range(engine, atoms, map, &p.range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     *accuracy = ley_job_report(job)->accuracy;
@@ -108,7 +100,6 @@ static double run_and_compare(ley_accuracy *accuracy)
  * than of charges that are independent of each other. */
 static void test_layers(void **state)
 {
-    (void)state;
     double largest = 0;
     for (int shift = 0; shift < 2; shift++) {
         ley_accuracy accuracy;
@@ -132,7 +123,6 @@ static void test_layers(void **state)
  * the blocks, where it goes through 0, as well. */
 static void test_long_cells(void **state)
 {
-    (void)state;
     static const double cell_A[3] = {30, 30, 4000};
     ley_accuracy accuracy;
     begin();
@@ -161,7 +151,6 @@ static void test_long_cells(void **state)
  * grow with the distance, and cancel. */
 static void test_far_away(void **state)
 {
-    (void)state;
     for (int k = 0; k < 4; k++) {
         ley_accuracy accuracy;
         begin();
@@ -199,7 +188,6 @@ static void put_crowd(void)
  * is. */
 static void test_r_min(void **state)
 {
-    (void)state;
     static const double r_min_A[] = {1e-6, 1, 2, 4};
     for (size_t i = 0; i < sizeof r_min_A / sizeof *r_min_A; i++)
         for (int screened = 0; screened < 2; screened++) {
@@ -260,7 +248,6 @@ static void compare_nearest(const ley_map *map)
  * and are right to as many digits; those that are 0 leave out less than what is allowed. */
 static void test_strong_screening(void **state)
 {
-    (void)state;
     static const struct {
         double kappa_per_A, cutoff_A;
     } cases[] = {{1.95, 12}, {3, 12}, {4.2, 12}, {4.8, 12}, {5.9, 12}, {9, 6}, {20, 3}, {2.5, 20}};
@@ -287,7 +274,6 @@ static void test_strong_screening(void **state)
  * together. */
 static void test_left_out(void **state)
 {
-    (void)state;
     for (int axes = 0; axes < 8; axes = 2 * axes + 1) {
         ley_accuracy accuracy;
         begin();
@@ -302,21 +288,6 @@ static void test_left_out(void **state)
         assert_true(accuracy.compared == 300 && accuracy.max_error > 0);
         ley_map_destroy(map);
     }
-}
-
-static int open_device(void **state)
-{
-    (void)state;
-    verification_time_replace(20);
-    support_leave_out_second_driver();
-    return support_open_default(&engine) ? 0 : 1;
-}
-
-static int close_device(void **state)
-{
-    (void)state;
-    ley_engine_destroy(engine);
-    return 0;
 }
 
 /* ---- Means ----------------------------------------------------------------------------------- */
@@ -341,7 +312,6 @@ static void put_cell(int axes, double left_e)
  * charges nearby do; they sum to nothing, to next to nothing, or to rounding. */
 static void test_weak_screening(void **state)
 {
-    (void)state;
     static const double left_e[] = {0, 4e-16, 1e-10, 1e-4}, kappas_per_A[] = {3e-3, 1e-3, 1e-5};
     const int step = support_is_quick() ? 2 : 1; /* 4e-16 and 1e-4 are left then, and the weakest screening */
     for (int axes = 2; axes <= 3; axes++)
@@ -366,17 +336,13 @@ static void test_weak_screening(void **state)
 /* A mean that no float holds is refused, by any solver. */
 static void test_next_to_no_screening_of_a_charge(void **state)
 {
-    (void)state;
     ley_error error = {0};
-    ley_atoms *atoms;
-    ley_map *map;
     ley_job *job;
-    ley_run_options run_options;
-    ley_run_options_default(&run_options);
+    ley_run_options run_options = support_default_run_options();
     put_cell(3, 1e-4);
     p.range.kappa_per_A = 1e-20;
-    assert_ok(ley_atoms_create(p.n, p.place_A[0], p.charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&p.points, &map, &error));
+    ley_atoms *atoms = support_make_atoms(p.n, p.place_A[0], p.charge_e, NULL);
+    ley_map *map = support_make_map(&p.points);
     assert_int_equal(ley_job_create_long_range(engine, atoms, map, &p.range, &run_options, &job, &error),
                      LEY_ERROR_INPUT);
     assert_non_null(strstr(error.message, "more than floats hold: take a larger kappa, or 0"));
@@ -388,7 +354,6 @@ static void test_next_to_no_screening_of_a_charge(void **state)
 /* A charge so small that a layer may have it is not lost, near the layer and far from it. */
 static void test_a_layers_charge(void **state)
 {
-    (void)state;
     for (int k = 0; k < 3; k++) {
         ley_accuracy accuracy;
         put_cell(2, 1e-4);
@@ -438,15 +403,12 @@ static double off_on_ions(double contact_error)
  * takes, the map is off by several times 1e-6. */
 static void test_points_on_atoms(void **state)
 {
-    (void)state;
     ley_error error = {0};
-    ley_atoms *atoms = NULL;
     ley_choice forecast;
-    ley_run_options options;
     const double usual = off_on_ions(0);
     const unsigned fixed = LEY_FIX_SOLVER | LEY_FIX_WINDOW | LEY_FIX_SPLITTING | LEY_FIX_CUTOFF;
-    ley_run_options_default(&options);
-    assert_ok(ley_atoms_create(p.n, p.place_A[0], p.charge_e, NULL, &atoms, &error));
+    ley_run_options options = support_default_run_options();
+    ley_atoms *atoms = support_make_atoms(p.n, p.place_A[0], p.charge_e, NULL);
     assert_ok(ley_long_range_choose(engine, atoms, &p.points, 1e-2, fixed, &options, &p.range, &forecast, &error));
     assert_true(p.range.contact_error == 0);
     assert_ok(ley_long_range_choose(engine, atoms, &p.points, 1e-6, fixed, &options, &p.range, &forecast, &error));
@@ -498,14 +460,11 @@ static void draw_cell(unsigned seed)
 static bool is_planned_and_had(unsigned seed, double tolerance, unsigned fixed)
 {
     ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    ley_map *map = NULL;
     ley_job *job = NULL;
     ley_choice forecast;
-    ley_run_options options;
-    ley_run_options_default(&options);
-    assert_ok(ley_atoms_create(p.n, p.place_A[0], p.charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&p.points, &map, &error));
+    ley_run_options options = support_default_run_options();
+    ley_atoms *atoms = support_make_atoms(p.n, p.place_A[0], p.charge_e, NULL);
+    ley_map *map = support_make_map(&p.points);
     const ley_status planned =
         ley_long_range_choose(engine, atoms, &p.points, tolerance, fixed, &options, &p.range, &forecast, &error);
     const ley_status made =
@@ -523,7 +482,6 @@ static bool is_planned_and_had(unsigned seed, double tolerance, unsigned fixed)
  * for: there may be other meshes as good. */
 static void test_chosen_meshes_can_be_had(void **state)
 {
-    (void)state;
     static const ley_solver solvers[] = {LEY_SOLVER_MULTILEVEL, LEY_SOLVER_AUTO, LEY_SOLVER_MIXED, LEY_SOLVER_FOURIER};
     const unsigned first = getenv("TEST_FIRST") != NULL ? (unsigned)atoi(getenv("TEST_FIRST")) : 0;
     const unsigned count = support_get_level() == SUPPORT_QUICK ? 60 : 2000;
@@ -540,16 +498,9 @@ static void test_chosen_meshes_can_be_had(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_layers),
-                                              cmocka_unit_test(test_long_cells),
-                                              cmocka_unit_test(test_far_away),
-                                              cmocka_unit_test(test_weak_screening),
-                                              cmocka_unit_test(test_next_to_no_screening_of_a_charge),
-                                              cmocka_unit_test(test_a_layers_charge),
-                                              cmocka_unit_test(test_r_min),
-                                              cmocka_unit_test(test_points_on_atoms),
-                                              cmocka_unit_test(test_strong_screening),
-                                              cmocka_unit_test(test_left_out),
-                                              cmocka_unit_test(test_chosen_meshes_can_be_had)};
-    return cmocka_run_group_tests_name("limits", tests, open_device, close_device);
+    verification_time_replace(20);
+    support_leave_out_second_driver();
+    return RUN_GROUP(SUPPORT_GROUP(.name = "limits", .opened = &engine), test_layers, test_long_cells, test_far_away,
+                     test_weak_screening, test_next_to_no_screening_of_a_charge, test_a_layers_charge, test_r_min,
+                     test_points_on_atoms, test_strong_screening, test_left_out, test_chosen_meshes_can_be_had);
 }

@@ -7,11 +7,6 @@
 #include "law/reference.h"
 #include "numerics/lattice_sum.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 
 enum { ATOMS = 60 };
@@ -40,8 +35,7 @@ static ley_long_range options_of(ley_splitting s, ley_window w, ley_solver solve
                                             {{19, 0, 0}, {5, 18, 0}, {-4, 3, 17}},
                                             {{0, 20, 0}, {0, 0, 18}, {19, 0, 0}}};
     const int box = (boundary & OBLIQUE) != 0 ? 1 : (boundary & TURNED) != 0 ? 2 : 0;
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.splitting = s;
     r.window = w;
     r.solver = solver;
@@ -74,10 +68,7 @@ static problem make_problem(const ley_long_range *r, double net_e)
 
 static ley_atoms *atoms_of(const problem *p)
 {
-    ley_error error = {0};
-    ley_atoms *atoms;
-    assert_ok(ley_atoms_create(ATOMS, p->position_A[0], p->charge_e, NULL, &atoms, &error));
-    return atoms;
+    return support_make_atoms(ATOMS, p->position_A[0], p->charge_e, NULL);
 }
 
 typedef struct result {
@@ -90,11 +81,10 @@ typedef struct result {
 static result run(const problem *p)
 {
     ley_error error = {0};
-    ley_run_options options;
     ley_job *job = NULL;
     result made = {NULL};
     ley_atoms *atoms = atoms_of(p);
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     assert_ok(ley_map_create(&p->grid, &made.map, &error));
     assert_ok(ley_job_create_long_range(engine, atoms, made.map, &p->range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
@@ -205,7 +195,6 @@ enum { CHOICES = sizeof choices / sizeof *choices, FEW_CHOICES = 2 };
 
 static void test_boundaries(void **state)
 {
-    (void)state;
     for (pairwise q =
              PAIRWISE(support_is_quick() ? FEW_BOUNDARIES : BOUNDARIES, support_is_quick() ? FEW_CHOICES : CHOICES);
          pairwise_next(&q);) {
@@ -226,7 +215,6 @@ static void test_boundaries(void **state)
 
 static void test_screening(void **state)
 {
-    (void)state;
     static const double kappas_per_A[] = {0.3, 0.02, 1.2, 6};
     static const ley_splitting splittings[] = {LEY_SPLITTING_TAYLOR4, LEY_SPLITTING_TAYLOR7, LEY_SPLITTING_TAYLOR2};
     static const int own[] = {0, 7, OBLIQUE | 3, 4};
@@ -255,7 +243,6 @@ static void test_screening(void **state)
  * 0. */
 static void test_charged_cell(void **state)
 {
-    (void)state;
     for (int solver = 0; solver < 2; solver++) {
         ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, (ley_solver)solver, 7);
         r.r_min_A = 1.5;
@@ -294,7 +281,6 @@ static void test_charged_cell(void **state)
  * background, and between two of them. */
 static void test_heaps(void **state)
 {
-    (void)state;
     for (int two = 0; two < 2; two++) {
         const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR2, LEY_WINDOW_NODAL3, LEY_SOLVER_MULTILEVEL, 7);
         problem p = make_problem(&r, 0);
@@ -330,7 +316,6 @@ static double largest_difference(const ley_map *a, const ley_map *b)
  * rounding of places that are far away. */
 static void test_wrapped(void **state)
 {
-    (void)state;
     static const int own[] = {7, OBLIQUE | 7, 3, OBLIQUE | 2};
     for (size_t k = 0; k < 4; k += support_is_quick() ? 3 : 1) {
         const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, (ley_solver)(k % 2), own[k]);
@@ -358,7 +343,6 @@ static void test_wrapped(void **state)
 /* A map of several cells, one of a corner, a plane of it, a point. */
 static void test_maps_anywhere(void **state)
 {
-    (void)state;
     static const ley_grid meshes[] = {{.origin_A = {-31, -20, 7}, .step_A = LEY_STEPS(9.5, 8, 11), .n = {9, 7, 6}},
                                       {.origin_A = {17, 16.5, 18}, .step_A = LEY_STEPS(0.4, 0.5, 0.3), .n = {9, 6, 11}},
                                       {.origin_A = {3, 4.5, 9}, .step_A = LEY_STEPS(1.1, 1.2, 1), .n = {20, 17, 1}},
@@ -384,7 +368,6 @@ static void test_maps_anywhere(void **state)
  * many times. */
 static void test_thin_cells(void **state)
 {
-    (void)state;
     for (int axis = 0; axis < 3; axis++)
         for (int solver = 0; solver < 2; solver++) {
             ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, (ley_solver)solver, 7);
@@ -429,7 +412,6 @@ static problem crystal_problem(const support_crystal *c, ley_solver solver, doub
 /* The potential of each ion's place without its own, in units of the nearest distance. */
 static void test_madelung_constants(void **state)
 {
-    (void)state;
     const double edge_A = 8;
     for (int i = 0; i < SUPPORT_CRYSTALS; i++)
         for (int solver = support_is_quick() ? LEY_SOLVER_FOURIER : 0; solver < 2; solver++) {
@@ -455,12 +437,10 @@ static void test_madelung_constants(void **state)
 static void assert_refused(const problem *p, ley_status status, const char *says)
 {
     ley_error error = {0};
-    ley_map *map;
     ley_job *job = NULL;
-    ley_run_options run_options;
     ley_atoms *atoms = atoms_of(p);
-    ley_run_options_default(&run_options);
-    assert_ok(ley_map_create(&p->grid, &map, &error));
+    ley_run_options run_options = support_default_run_options();
+    ley_map *map = support_make_map(&p->grid);
     assert_int_equal(ley_job_create_long_range(engine, atoms, map, &p->range, &run_options, &job, &error), status);
     if (strstr(error.message, says) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", error.message, says);
@@ -471,7 +451,6 @@ static void assert_refused(const problem *p, ley_status status, const char *says
 
 static void test_what_is_refused(void **state)
 {
-    (void)state;
     for (int boundary = 1; boundary < 7; boundary++) {
         const ley_long_range r = options_of(LEY_SPLITTING_TAYLOR4, LEY_WINDOW_NODAL7, LEY_SOLVER_MULTILEVEL, boundary);
         const problem charged = make_problem(&r, 1);
@@ -514,7 +493,6 @@ static void test_what_is_refused(void **state)
 /* What an older caller does not know of is not there. */
 static void test_older_callers(void **state)
 {
-    (void)state;
     ley_long_range r = options_of(LEY_SPLITTING_TAYLOR3, LEY_WINDOW_NODAL5, LEY_SOLVER_MULTILEVEL, 0);
     problem p = make_problem(&r, 1);
     const result now = run(&p);

@@ -13,12 +13,7 @@
 #include "numerics/influence.h"
 #include "schedule/job.h"
 
-#include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { ATOMS = 300, POINTS = 17 };
@@ -99,8 +94,7 @@ static const ley_grid grid = {
 
 static ley_long_range options_of(ley_solver solver, ley_window by)
 {
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.solver = solver;
     r.window = by;
     r.cutoff_A = 6;
@@ -121,8 +115,7 @@ static trial_job begin_as(ley_engine *engine, const ley_long_range *r, const ley
 {
     ley_error error = {0};
     trial_job t = {.atoms = support_atoms(ATOMS, 0, 21, 7)};
-    ley_run_options run;
-    ley_run_options_default(&run);
+    ley_run_options run = support_default_run_options();
     run.slab_planes = 8;
     run.decisions = former != NULL ? former->decisions : NULL;
     run.decision_count = former != NULL ? former->decision_count : 0;
@@ -212,10 +205,7 @@ static void expect_otherwise(ley_engine *engine, const char *what)
 
 static void test_a_device_without_transforms(void **state)
 {
-    (void)state;
-    ley_error error = {0};
-    ley_engine *engine = NULL;
-    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_engine *engine = support_make_engine("0");
     alter(&engine->workers[0])->fft_library = no_library;
     expect_otherwise(engine, "there is no library");
     restore(&engine->workers[0]);
@@ -224,11 +214,8 @@ static void test_a_device_without_transforms(void **state)
 
 static void test_transforms_that_are_wrong(void **state)
 {
-    (void)state;
-    ley_error error = {0};
-    ley_engine *engine = NULL;
     support_fresh_cache();
-    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_engine *engine = support_make_engine("0");
     alter(&engine->workers[0])->fft_run = wrong_run;
     expect_otherwise(engine, "known answer");
     restore(&engine->workers[0]);
@@ -239,12 +226,10 @@ static void test_transforms_that_are_wrong(void **state)
  * that says another one gets that, or the reason. */
 static void test_a_library_that_is_passed_over(void **state)
 {
-    (void)state;
     ley_error error = {0};
-    ley_engine *engine = NULL;
     const ley_long_range r = options_of(LEY_SOLVER_AUTO, LEY_WINDOW_BSPLINE6);
     support_fresh_cache();
-    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_engine *engine = support_make_engine("0");
     alter(&engine->workers[0])->fft_plan = note_first_plan;
     backend_of(&engine->workers[0])->fft_run = first_wrong_run;
     first_plan = NULL;
@@ -267,8 +252,7 @@ static void test_a_library_that_is_passed_over(void **state)
             decisions[i].value = strcmp(engine->workers[0].info->backend->name, "cuda") == 0 ? "vkfft" : "cufft";
     const ley_report other = {.decisions = decisions, .decision_count = report->decision_count};
     trial_job refused = begin_as(engine, &r, &other);
-    assert_int_equal(ley_job_run(refused.job, &error), LEY_ERROR_NO_DEVICE);
-    assert_non_null(strstr(error.message, "there is no "));
+    assert_error(ley_job_run(refused.job, &error), LEY_ERROR_NO_DEVICE, "there is no ");
     ley_error_clear(&error);
     end(&refused);
     free(decisions);
@@ -279,11 +263,9 @@ static void test_a_library_that_is_passed_over(void **state)
 /* A job that was done otherwise, and its plan where there are transforms. */
 static void test_the_plan_of_one_done_otherwise(void **state)
 {
-    (void)state;
     ley_error error = {0};
-    ley_engine *engine = NULL;
     ley_long_range r = options_of(LEY_SOLVER_AUTO, LEY_WINDOW_BSPLINE6);
-    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_engine *engine = support_make_engine("0");
     alter(&engine->workers[0])->fft_library = no_library;
     trial_job t = begin(engine, &r);
     assert_ok(ley_job_run(t.job, &error));
@@ -292,8 +274,8 @@ static void test_the_plan_of_one_done_otherwise(void **state)
     expect_again(engine, &r, &t);
     r.solver = LEY_SOLVER_FOURIER;
     trial_job refused = begin_as(engine, &r, ley_job_report(t.job));
-    assert_int_equal(ley_job_run(refused.job, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "solver is to be multilevel, and fourier is asked for"));
+    assert_error(ley_job_run(refused.job, &error), LEY_ERROR_USAGE,
+                 "solver is to be multilevel, and fourier is asked for");
     ley_error_clear(&error);
     end(&refused);
     end(&t);
@@ -303,14 +285,12 @@ static void test_the_plan_of_one_done_otherwise(void **state)
 /* Where there are transforms, B-splines take them; nodal windows never do. */
 static void test_auto(void **state)
 {
-    (void)state;
     static const struct {
         ley_window window;
         const char *name, *solver;
     } cases[] = {{LEY_WINDOW_NODAL5, "nodal5", "multilevel"}, {LEY_WINDOW_BSPLINE6, "bspline6", "fourier"}};
     ley_error error = {0};
-    ley_engine *engine = NULL;
-    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_engine *engine = support_make_engine("0");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const ley_long_range r = options_of(LEY_SOLVER_AUTO, cases[i].window);
         trial_job t = begin(engine, &r);
@@ -326,12 +306,10 @@ static void test_auto(void **state)
 
 static void test_the_command(void **state)
 {
-    (void)state;
     static const char arguments[] = "map a.pqr -o a.dx --dims 17,16,15 --method msm --cutoff 6 --mesh-spacing 1.5 "
                                     "--window bspline4 --fft fftw-of-nobody";
     cli_write_text("a.pqr", "ATOM 1 N A 1 1.0 2.0 3.0 0.5 1.5\nATOM 2 O A 1 9.0 8.0 7.0 -0.25 1.5\n");
-    cli("%s --solver auto", arguments);
-    cli_expect(1, NULL, "it must be one of auto, fftw, vkfft, clfft, cufft");
+    cli_run(1, NULL, "it must be one of auto, fftw, vkfft, clfft, cufft", "%s --solver auto", arguments);
     cli("map a.pqr -o a.dx --dims 17,16,15 --device 0 --method msm --cutoff 6 --mesh-spacing 1.5 --window bspline4 "
         "--solver auto --fft %s --json -",
         strcmp(getenv("LEYDEN_TEST_PATH"), "cuda") == 0 ? "vkfft" : "cufft");
@@ -346,11 +324,9 @@ static void test_the_command(void **state)
 
 static void test_cancelling(void **state)
 {
-    (void)state;
     ley_error error = {0};
-    ley_engine *engine = NULL;
     const ley_long_range r = options_of(LEY_SOLVER_FOURIER, LEY_WINDOW_BSPLINE6);
-    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_engine *engine = support_make_engine("0");
     alter(&engine->workers[0])->fft_plan = slow_plan;
     trial_job t = begin(engine, &r);
     const pthread_t thread = support_cancel_later(t.job, 300000);
@@ -370,11 +346,9 @@ static void test_cancelling(void **state)
 /* The other device does all of it. */
 static void test_a_second_device(void **state)
 {
-    (void)state;
     ley_error error = {0};
-    ley_engine *engine = NULL;
     const ley_long_range r = options_of(LEY_SOLVER_FOURIER, LEY_WINDOW_BSPLINE6);
-    assert_ok(ley_engine_create("all", &engine, &error));
+    ley_engine *engine = support_make_engine("all");
     const double opened_s = ley_clock_s();
     if (engine->worker_count < 2) {
         print_message("one device only\n");
@@ -444,16 +418,14 @@ static trial_job run_with(ley_engine *engine, const ley_long_range *r, const cha
  * what is asked for by name is refused. */
 static void test_a_device_with_little_memory(void **state)
 {
-    (void)state;
     ley_error error = {0};
-    ley_engine *engine = NULL;
     ley_long_range r = options_of(LEY_SOLVER_AUTO, LEY_WINDOW_BSPLINE6);
     static const struct {
         uint64_t bytes;
         const char *levels;
     } cases[] = {{20 << 20, "2"}, {9 << 20, "3"}};
     r.spacing_A = 0.5;
-    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_engine *engine = support_make_engine("0");
     const worker *w = &engine->workers[0];
     trial_job whole = run_with(engine, &r, "fourier", NULL);
     for (size_t i = support_is_quick() ? 1 : 0; i < sizeof cases / sizeof *cases; i++) {
@@ -473,8 +445,7 @@ static void test_a_device_with_little_memory(void **state)
     const uint64_t all = set_memory(w, 6 << 20);
     r.solver = LEY_SOLVER_FOURIER;
     trial_job refused = begin(engine, &r);
-    assert_int_equal(ley_job_run(refused.job, &error), LEY_ERROR_NO_DEVICE);
-    assert_non_null(strstr(error.message, "there is room for"));
+    assert_error(ley_job_run(refused.job, &error), LEY_ERROR_NO_DEVICE, "there is room for");
     end(&refused);
     set_memory(w, all);
     ley_error_clear(&error);
@@ -484,11 +455,8 @@ static void test_a_device_with_little_memory(void **state)
 /* Where no device has transforms, all levels are done by lattice cutoff. */
 static void test_levels_without_transforms(void **state)
 {
-    (void)state;
-    ley_error error = {0};
-    ley_engine *engine = NULL;
     const ley_long_range r = options_of(LEY_SOLVER_MIXED, LEY_WINDOW_NODAL7);
-    assert_ok(ley_engine_create("0", &engine, &error));
+    ley_engine *engine = support_make_engine("0");
     end(&(trial_job[]){run_with(engine, &r, "mixed", "2")}[0]);
     alter(&engine->workers[0])->fft_library = no_library;
     trial_job t = run_with(engine, &r, "multilevel", NULL);
@@ -550,7 +518,6 @@ static uint64_t find_name(const hierarchy *h)
  * and then what it would be without any kept. */
 static void test_kept_influence_functions(void **state)
 {
-    (void)state;
     const hierarchy h = make_meshes(WINDOW_BSPLINE6, 6, 17, 0);
     hierarchy moved = h;
     moved.origin_A[1] += 30;
@@ -599,7 +566,6 @@ static void test_kept_influence_functions(void **state)
 /* Large ones are kept where the host has memory for them, so that the next job has them at once. */
 static void test_large_influence_functions(void **state)
 {
-    (void)state;
     const hierarchy h = make_meshes(WINDOW_BSPLINE6, 6, 17, 0);
     const int64_t n[3] = {540, 540, 540}; /* 79 MB of an eighth of the waves */
     for (int has_room = 0; has_room < 2; has_room++) {
@@ -664,7 +630,6 @@ static void start(pthread_t *thread, asker *a)
  * where whoever makes it is cancelled, another one does. */
 static void test_one_influence_function_for_all(void **state)
 {
-    (void)state;
     enum { ASKERS = 4 };
     asker askers[ASKERS];
     pthread_t threads[ASKERS];
@@ -705,7 +670,6 @@ static void test_one_influence_function_for_all(void **state)
 /* Once a job is prepared, its influence function is made, whatever devices do. */
 static void test_influence_functions_begin_with_jobs(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_engine *engine = NULL;
     if (!support_open("0", "the first device", &engine))
@@ -717,18 +681,15 @@ static void test_influence_functions_begin_with_jobs(void **state)
         skip();
     }
     ley_atoms *atoms = support_atoms(ATOMS, 0, 20, 3);
-    ley_map *map = NULL;
-    ley_long_range range;
-    ley_run_options options;
     void *task = NULL;
-    ley_long_range_default(&range);
+    ley_long_range range = support_default_long_range();
     range.solver = LEY_SOLVER_FOURIER;
     range.window = LEY_WINDOW_BSPLINE6;
     range.cutoff_A = 6;
     range.spacing_A = 1.4;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.sum = LEY_SUM_FLOAT;
-    assert_ok(ley_map_create(&box, &map, &error));
+    ley_map *map = support_make_map(&box);
     assert_ok(msm_task_create(atoms, map, &range, &task, &error));
     kept_spectrum_forget();
     const device_view device = {.info = info};
@@ -756,7 +717,6 @@ static void test_influence_functions_begin_with_jobs(void **state)
 
 static int prepare(void **state)
 {
-    (void)state;
     ley_engine *engine = NULL;
     support_directory();
     if (!support_open("0", "the first device", &engine))

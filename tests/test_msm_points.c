@@ -6,11 +6,6 @@
 
 #include "law/periodic.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 
 enum { ATOMS = 120, EDGE_A = 24 };
@@ -22,16 +17,13 @@ static ley_atoms *make_atoms(void)
 {
     double position_A[ATOMS][3], charge_e[ATOMS], radius_A[ATOMS];
     unsigned seed = 3;
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
     for (int i = 0; i < ATOMS; i++) {
         for (int axis = 0; axis < 3; axis++)
             position_A[i][axis] = EDGE_A * (rand_r(&seed) / (RAND_MAX + 1.0)) - 5;
         charge_e[i] = i % 2 == 0 ? 0.7 : -0.7;
         radius_A[i] = 1.5;
     }
-    assert_ok(ley_atoms_create(ATOMS, position_A[0], charge_e, radius_A, &atoms, &error));
-    return atoms;
+    return support_make_atoms(ATOMS, position_A[0], charge_e, radius_A);
 }
 
 /* A map's points, so that both can be had there; the periodic ones are cells away. */
@@ -46,21 +38,18 @@ static ley_points *make_points(const ley_grid *l)
 {
     const int64_t n = ley_grid_points(l);
     double *point_A = calloc(3 * (size_t)n, sizeof(double));
-    ley_points *points = NULL;
-    ley_error error = {0};
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = n - 1 - i, index[3] = {at % l->n[0], at / l->n[0] % l->n[1], at / l->n[0] / l->n[1]};
         ley_grid_point_A(l, index, point_A + 3 * i);
     }
-    assert_ok(ley_points_create(n, point_A, &points, &error));
+    ley_points *points = support_make_points(n, point_A);
     free(point_A);
     return points;
 }
 
 static ley_long_range make_range(int dimensions, bool oblique, double kappa_per_A)
 {
-    ley_long_range range;
-    ley_long_range_default(&range);
+    ley_long_range range = support_default_long_range();
     range.units = LEY_UNITS_KCAL_MOL_E;
     range.kappa_per_A = kappa_per_A;
     for (int axis = 0; axis < dimensions; axis++) {
@@ -95,11 +84,9 @@ static void check(const ley_atoms *atoms, const ley_long_range *range, const cha
     const bool far = range->periodic[0];
     const ley_grid l = make_mesh(far);
     ley_points *points = make_points(&l);
-    ley_map *map = NULL;
     ley_job *job = NULL, *of_map = NULL;
     ley_error error = {0};
-    ley_run_options options;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     if (field)
         assert_ok(ley_points_add_field(points, &error));
     assert_ok_at(ley_job_create_long_range_points(engine, atoms, points, range, &options, &job, &error), &error, what,
@@ -112,7 +99,7 @@ static void check(const ley_atoms *atoms, const ley_long_range *range, const cha
     assert_true(report->accuracy.relative_rms < 5e-3);
     assert_string_equal(report->method, "msm_points");
     assert_string_equal(ley_points_units(points), "kcal/mol/e");
-    assert_ok(ley_map_create(&l, &map, &error));
+    ley_map *map = support_make_map(&l);
     assert_ok(ley_job_create_long_range(engine, atoms, map, range, &options, &of_map, &error));
     run(of_map, what);
     double square = 0;
@@ -134,7 +121,6 @@ static void check(const ley_atoms *atoms, const ley_long_range *range, const cha
 
 static void test_choices(void **state)
 {
-    (void)state;
     ley_atoms *atoms = make_atoms();
     int number = 0;
     for (int window = 0; window < LEY_WINDOW_COUNT; window++)
@@ -160,7 +146,6 @@ static void test_choices(void **state)
 /* Screening that leaves nothing to meshes; a large r_min, for which pairs are an expression. */
 static void test_pairs_alone(void **state)
 {
-    (void)state;
     ley_atoms *atoms = make_atoms();
     ley_long_range range = make_range(3, false, 2.5);
     check(atoms, &range, "strong screening", true);
@@ -174,7 +159,6 @@ static void test_pairs_alone(void **state)
  * among the charges and far from layers and wires. */
 static void test_exact_fields(void **state)
 {
-    (void)state;
     ley_atoms *atoms = make_atoms();
     for (int i = 0; i < 12; i++) {
         const int dimensions = i % 3 + 1;
@@ -209,46 +193,9 @@ static void test_exact_fields(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* In pieces, and by its own plan, the same bytes. */
-static void test_pieces_and_plan(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = make_atoms();
-    const ley_grid l = make_mesh(false);
-    ley_points *whole = make_points(&l), *pieces = make_points(&l);
-    const ley_long_range range = make_range(0, false, 0);
-    ley_run_options options;
-    ley_job *job = NULL, *again = NULL;
-    ley_error error = {0};
-    ley_run_options_default(&options);
-    assert_ok(ley_job_create_long_range_points(engine, atoms, whole, &range, &options, &job, &error));
-    run(job, "whole");
-    const ley_report *report = ley_job_report(job);
-    options.slab_planes = 101;
-    assert_ok(ley_job_create_long_range_points(engine, atoms, pieces, &range, &options, &again, &error));
-    run(again, "pieces");
-    assert_true(ley_job_report(again)->slab_count > 9);
-    assert_memory_equal(ley_points_read_values(whole), ley_points_read_values(pieces),
-                        (size_t)ley_points_count(whole) * sizeof(double));
-    ley_job_destroy(again);
-    ley_run_options_default(&options);
-    options.decisions = report->decisions;
-    options.decision_count = report->decision_count;
-    assert_ok(ley_job_create_long_range_points(engine, atoms, pieces, &range, &options, &again, &error));
-    run(again, "by its plan");
-    assert_memory_equal(ley_points_read_values(whole), ley_points_read_values(pieces),
-                        (size_t)ley_points_count(whole) * sizeof(double));
-    ley_job_destroy(again);
-    ley_job_destroy(job);
-    ley_points_destroy(whole);
-    ley_points_destroy(pieces);
-    ley_atoms_destroy(atoms);
-}
-
 /* Points among the charges, all on one side of them, and a few next to one another. */
 static void test_tolerance(void **state)
 {
-    (void)state;
     ley_atoms *atoms = make_atoms();
     for (int i = 0; i < 6; i++) {
         const double tolerance = i % 2 == 0 ? 1e-3 : 2e-5;
@@ -258,11 +205,10 @@ static void test_tolerance(void **state)
         const ley_grid l = ley_grid_orthogonal(origin_A, spacing_A, n);
         ley_points *points = make_points(&l);
         ley_long_range range = make_range(0, false, 0);
-        ley_run_options options;
         ley_choice choice;
         ley_job *job = NULL;
         ley_error error = {0};
-        ley_run_options_default(&options);
+        ley_run_options options = support_default_run_options();
         assert_ok(ley_long_range_choose_points(engine, atoms, points, tolerance, 0, &options, &range, &choice, &error));
         assert_true(choice.seconds > 0 && choice.relative_rms <= tolerance);
         assert_ok(ley_job_create_long_range_points(engine, atoms, points, &range, &options, &job, &error));
@@ -280,13 +226,11 @@ static void test_tolerance(void **state)
 /* What direct summation is expected to take, by the choice among methods. */
 static double direct_s(const ley_atoms *atoms, const ley_grid *l, const ley_points *points)
 {
-    ley_request request;
-    ley_run_options options;
     ley_estimate list[LEY_MOST_ESTIMATES];
     ley_error error = {0};
     size_t count;
-    ley_request_default(&request);
-    ley_run_options_default(&options);
+    ley_request request = support_default_request();
+    ley_run_options options = support_default_run_options();
     request.tolerance = 1e-3;
     assert_ok(ley_request_estimate(engine, atoms, l, points, &request, &options, list, &count, &error));
     assert_true(count == 2 && strcmp(list[0].method, points != NULL ? "dcs_points" : "dcs") == 0);
@@ -297,7 +241,6 @@ static double direct_s(const ley_atoms *atoms, const ley_grid *l, const ley_poin
  * own jobs predict, or meshes would be passed over where they are sooner. */
 static void test_direct_summation_at_points(void **state)
 {
-    (void)state;
     const double origin_A[3] = {-3, -4, -2}, spacing_A[3] = {2.3, 2.3, 2.3};
     const int64_t n[3] = {8, 8, 8};
     const ley_grid l = ley_grid_orthogonal(origin_A, spacing_A, n);
@@ -315,15 +258,13 @@ static void test_direct_summation_at_points(void **state)
 
 static void test_wrong_arguments(void **state)
 {
-    (void)state;
     ley_atoms *atoms = make_atoms();
     const double near_A[3] = {1, 2, 3}, far_A[6] = {1, 2, 3, 1e8, 0, 0};
     ley_points *points = NULL, *apart = NULL;
-    ley_run_options options;
     ley_job *job = NULL;
     ley_choice choice;
     ley_error error = {0};
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     assert_ok(ley_points_create(1, near_A, &points, &error));
     assert_ok(ley_points_create(2, far_A, &apart, &error));
     ley_long_range range = make_range(0, false, 0);
@@ -348,7 +289,6 @@ static void test_wrong_arguments(void **state)
 /* What meshes bring is left out, or half of it: no self-test sees that many points. */
 static void test_verification_finds_faults(void **state)
 {
-    (void)state;
     static const char *const faults[] = {"gm_phi[p] = count > 300 ? 0 : phi;",
                                          "gm_phi[p] = count > 300 && p % 7 == 3 ? 0.5f * phi : phi;",
                                          "gm_phi[p] = phi; if (count > 300) along_x *= 1.1f;"};
@@ -357,10 +297,9 @@ static void test_verification_finds_faults(void **state)
         const ley_grid l = make_mesh(false);
         ley_points *points = make_points(&l);
         const ley_long_range range = make_range(0, false, 0);
-        ley_run_options options;
         ley_job *job = NULL;
         ley_error error = {0};
-        ley_run_options_default(&options);
+        ley_run_options options = support_default_run_options();
         if (i == 2)
             assert_ok(ley_points_add_field(points, &error));
         support_plant_fault("interpolation_list", "gm_phi[p] = phi;", faults[i]);
@@ -379,18 +318,9 @@ static void test_verification_finds_faults(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_fields),    cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_pairs_alone),     cmocka_unit_test(test_pieces_and_plan),
-        cmocka_unit_test(test_tolerance),       cmocka_unit_test(test_direct_summation_at_points),
-        cmocka_unit_test(test_wrong_arguments), cmocka_unit_test(test_verification_finds_faults)};
-    char group[512];
-    snprintf(group, sizeof group, "long-range sums at points on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("long-range sums at points", &engine, test_exact_fields, test_choices, test_pairs_alone,
+                         test_tolerance, test_direct_summation_at_points, test_wrong_arguments,
+                         test_verification_finds_faults);
 }
 
 int main(void)

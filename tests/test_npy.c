@@ -14,8 +14,9 @@
 
 static void test_bytes(void **state)
 {
-    (void)state;
-    static const ley_grid grid = {.origin_A = {-5.28, 1. / 3, 0}, .step_A = LEY_STEPS(0.1, 0.5, 0.75), .n = {3, 4, 5}};
+    static const ley_grid grid = {.origin_A = {-5.28, 1. / 3, 0},
+                                  .step_A = {{0.1, 0, 0.05}, {-0.25, 0.5, 0}, {1. / 3, 0.1, 0.75}},
+                                  .n = {3, 4, 5}};
     static const char text[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 4, 3), }";
     ley_map *map = maps_make(&grid);
     size_t size;
@@ -65,7 +66,6 @@ static void store_big(double value, int bytes, unsigned char *to)
 
 static void test_types_and_orders(void **state)
 {
-    (void)state;
     write_json(JSON_OF("[2, 1, 3]"));
     for (int k = 0; k < 24; k++) {
         const bool is_big = k % 2 == 1, is_double = k / 2 % 2 == 1, is_fortran = k / 4 % 2 == 1;
@@ -98,7 +98,6 @@ static void test_types_and_orders(void **state)
 
 static void test_bad_files(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {

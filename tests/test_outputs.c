@@ -7,9 +7,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,7 +17,6 @@ static int begin(void **state)
 {
     static int number;
     char path[PATH_MAX];
-    (void)state;
     snprintf(path, sizeof path, "%s/%d", support_directory(), number++);
     return mkdir(path, 0700) != 0 || chdir(path) != 0 || mkdir("deep", 0700) != 0;
 }
@@ -58,17 +54,14 @@ static void assert_fails(const char *path, int reason)
     char expected[PATH_MAX + 64];
     ley_error error = {0};
     snprintf(expected, sizeof expected, "%s: %s", path, strerror(reason));
-    assert_int_equal(ley_file_check(path, &error), LEY_ERROR_FILE);
-    assert_string_equal(error.message, expected);
-    assert_int_equal(write_text(path, "x", &error), LEY_ERROR_FILE);
-    assert_string_equal(error.message, expected);
+    assert_error_is(ley_file_check(path, &error), LEY_ERROR_FILE, expected);
+    assert_error_is(write_text(path, "x", &error), LEY_ERROR_FILE, expected);
 }
 
 /* ---- What a path means ----------------------------------------------------------------------- */
 
 static void test_whole_or_nothing(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_file *file = NULL;
     assert_ok(write_text("a", "old", &error));
@@ -91,7 +84,6 @@ static void test_whole_or_nothing(void **state)
 
 static void test_links_are_followed(void **state)
 {
-    (void)state;
     ley_error error = {0};
     struct stat known;
     assert_int_equal(symlink("deep/file", "link"), 0); /* leads nowhere yet */
@@ -119,7 +111,6 @@ static void test_links_are_followed(void **state)
 
 static void test_what_cannot_be_written(void **state)
 {
-    (void)state;
     ley_error error = {0};
     char longest[NAME_MAX + 2];
     memset(longest, 'x', sizeof longest);
@@ -146,7 +137,6 @@ static void test_what_cannot_be_written(void **state)
 
 static void test_one_file_by_two_names(void **state)
 {
-    (void)state;
     ley_error error = {0};
     char here[PATH_MAX], absolute[PATH_MAX + 8];
     assert_non_null(getcwd(here, sizeof here));
@@ -186,7 +176,6 @@ static void *cancel_soon(void *context)
 /* One that nobody reads, or not fast enough, does not hold up a cancel. */
 static void test_waiting_for_a_reader_can_be_cancelled(void **state)
 {
-    (void)state;
     static char much[1 << 20];
     assert_int_equal(mkfifo("pipe", 0600), 0);
     for (int reader = 0; reader < 2; reader++) {
@@ -256,7 +245,6 @@ static int end_writer(pid_t writer, int signal_number)
 
 static void test_a_handler_abandons_files(void **state)
 {
-    (void)state;
     const pid_t writer = start_writer("deep/a", true);
     assert_int_equal(count_files("deep"), 2);
     assert_int_equal(end_writer(writer, SIGTERM), 128 + SIGTERM);
@@ -267,7 +255,6 @@ static void test_a_handler_abandons_files(void **state)
  * and so do files of others. */
 static void test_leavings_are_cleared(void **state)
 {
-    (void)state;
     ley_error error = {0};
     pid_t dead = start_writer("deep/a", false), alive = start_writer("deep/a", true),
           other = start_writer("deep/b", false);
@@ -288,7 +275,6 @@ static void test_leavings_are_cleared(void **state)
  * whole, and in the end nothing else is there. */
 static void test_writers_of_one_file(void **state)
 {
-    (void)state;
     enum { WRITERS = 4, LENGTH = 200 * 1000 };
     pid_t writers[WRITERS];
     unsigned random = 5;
@@ -326,7 +312,6 @@ static void test_writers_of_one_file(void **state)
 /* A file that a shell has opened gets what several programs write, one after the other. */
 static void test_shared_place(void **state)
 {
-    (void)state;
     char path[32];
     ley_error error = {0};
     const int fd = open("shared.txt", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -343,17 +328,8 @@ static void test_shared_place(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-    const struct CMUnitTest tests[] = {
-        TEST(test_shared_place),
-        TEST(test_whole_or_nothing),
-        TEST(test_links_are_followed),
-        TEST(test_what_cannot_be_written),
-        TEST(test_one_file_by_two_names),
-        TEST(test_waiting_for_a_reader_can_be_cancelled),
-        TEST(test_a_handler_abandons_files),
-        TEST(test_leavings_are_cleared),
-        TEST(test_writers_of_one_file),
-    };
-    return cmocka_run_group_tests_name("outputs", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "outputs", .each = begin), test_shared_place, test_whole_or_nothing,
+                     test_links_are_followed, test_what_cannot_be_written, test_one_file_by_two_names,
+                     test_waiting_for_a_reader_can_be_cancelled, test_a_handler_abandons_files,
+                     test_leavings_are_cleared, test_writers_of_one_file);
 }

@@ -3,8 +3,6 @@
 #include "io/packer.h"
 #include "support.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -17,7 +15,6 @@ typedef struct packed_file {
 
 static ley_status keep(void *to, const void *bytes, size_t size, ley_error *error)
 {
-    (void)error;
     packed_file *file = to;
     if (++file->calls == file->fails_at)
         return LEY_ERROR_FILE;
@@ -75,7 +72,6 @@ static void check_unpacked(const packed_file *file, const unsigned char *text, s
 
 static void test_any_number_of_threads(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 100, 128 * KIB - 1, 128 * KIB, 128 * KIB + 1, 512 * KIB, 1700 * KIB + 77};
     static const int threads[] = {1, 2, 5};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -102,7 +98,6 @@ static void test_any_number_of_threads(void **state)
  * all edges. */
 static void test_blocks_look_back(void **state)
 {
-    (void)state;
     enum { PERIOD = 30 * KIB, SIZE = 1200 * KIB };
     unsigned char *text = make_text(SIZE, 0);
     for (size_t i = PERIOD; i < SIZE; i++)
@@ -118,7 +113,6 @@ static void test_blocks_look_back(void **state)
 /* Blocks that a caller's threads have packed, between text that is added. */
 static void test_packed_elsewhere(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {0, 10, 300 * KIB, 1};
     const size_t size = 900 * KIB, most = 300 * KIB;
     unsigned char *text = make_text(size, size / 2);
@@ -145,7 +139,6 @@ static void test_packed_elsewhere(void **state)
 
 static void test_sink_that_fails(void **state)
 {
-    (void)state;
     const size_t size = 1700 * KIB;
     unsigned char *text = make_text(size, size);
     for (size_t call = 1; call <= 1 + 14 + 1; call++) { /* header, blocks, end */
@@ -160,8 +153,5 @@ static void test_sink_that_fails(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_any_number_of_threads),
-                                       cmocka_unit_test(test_blocks_look_back), cmocka_unit_test(test_sink_that_fails),
-                                       cmocka_unit_test(test_packed_elsewhere)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_any_number_of_threads, test_blocks_look_back, test_sink_that_fails, test_packed_elsewhere);
 }

@@ -2,16 +2,9 @@
  * what the row says of the function; and that a row which lacks a piece does not compile. */
 #include "support.h"
 
-#include "../tools/cutoff_options.h"
-#include "../tools/short_range_options.h"
 #include "law/pairs.h"
 #include "law/reference.h"
 #include "methods/cutoff/short_range.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* cl/pair.h of doubles. Its exponentials take floats to pieces; here they are the C library's. */
 typedef double real, scalar;
@@ -60,10 +53,7 @@ static ley_short_range range_of(int pair)
 static ley_atoms *lone_atom(void)
 {
     static const double at[3] = {0}, charge_e = -0.75, radius_A = 1.25;
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(1, at, &charge_e, &radius_A, &atoms, &error));
-    return atoms;
+    return support_make_atoms(1, at, &charge_e, &radius_A);
 }
 
 /* ---- Both formulas --------------------------------------------------------------------------- */
@@ -108,7 +98,6 @@ static ley_term judge_term(const ley_short_range *s, const ley_atoms *atoms, dou
 
 static void test_formulas(void **state)
 {
-    (void)state;
     ley_atoms *atoms = lone_atom();
     for (int i = 0; i < PAIRS; i++) {
         const ley_short_range s = range_of(pairs[i]);
@@ -127,7 +116,6 @@ static void test_formulas(void **state)
 /* That of functions that cancel has its zero as a factor. */
 static void test_factored_formulas(void **state)
 {
-    (void)state;
     ley_atoms *atoms = lone_atom();
     const double q_e = ley_atoms_charges_e(atoms)[0];
     int tried = 0;
@@ -148,7 +136,6 @@ static void test_factored_formulas(void **state)
 /* Derivatives: the kernels' and the judge's, and both against differences of values. */
 static void test_slopes(void **state)
 {
-    (void)state;
     ley_atoms *atoms = lone_atom();
     const double h_A = 1e-5;
     for (int i = 0; i < PAIRS; i++) {
@@ -185,7 +172,6 @@ static void test_slopes(void **state)
 /* Halving the way to a zero of an order divides a function by two as often. */
 static void test_zeros(void **state)
 {
-    (void)state;
     ley_atoms *atoms = lone_atom();
     for (int i = 0; i < PAIRS; i++) {
         const ley_short_range s = range_of(pairs[i]);
@@ -202,7 +188,6 @@ static void test_zeros(void **state)
 
 static void test_scaling(void **state)
 {
-    (void)state;
     ley_atoms *atoms = lone_atom();
     for (int i = 0; i < PAIRS; i++) {
         const ley_short_range s = range_of(pairs[i]);
@@ -222,7 +207,6 @@ static void test_scaling(void **state)
 /* Of a value's size, where it is steepest, as the promise has it. */
 static void test_steepness(void **state)
 {
-    (void)state;
     ley_atoms *atoms = lone_atom();
     for (int i = 0; i < PAIRS; i++) {
         const ley_short_range s = range_of(pairs[i]);
@@ -245,7 +229,6 @@ static void test_steepness(void **state)
 
 static void test_names(void **state)
 {
-    (void)state;
     char *page = support_read_file("docs/short-range.md", NULL);
     int expressions = 0;
     for (int pair = 0; ley_pair_get((ley_pair)pair) != NULL; pair++) {
@@ -264,34 +247,6 @@ static void test_names(void **state)
     assert_null(ley_pair_get((ley_pair)-1));
     assert_null(ley_pair_get((ley_pair)LEY_PAIR_SPEC_INSIDE));
     free(page);
-}
-
-/* The command refuses no value that the library takes, and takes none that it refuses, where a
- * value has an option to itself. */
-static void test_ranges_of_options(void **state)
-{
-    (void)state;
-    static const option_block *const blocks[] = {&short_range_options, &cutoff_options};
-    static const struct {
-        const char *name;
-        double low, high, normal;
-    } parameters[] = {
-#define PARAMETER(trait, field, what, unit, least, most, normal) {what, least, most, normal},
-        LEY_PAIR_PARAMETERS(PARAMETER)};
-    int found = 0;
-    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++)
-        for (size_t i = 0; i < blocks[b]->count; i++) {
-            const option_row *row = &blocks[b]->rows[i];
-            for (size_t k = 0; k < sizeof parameters / sizeof *parameters; k++)
-                if (strcmp(row->name, parameters[k].name) == 0) {
-                    assert_true(row->low == parameters[k].low && row->high == parameters[k].high);
-                    found++;
-                }
-        }
-    assert_int_equal(found, 2); /* kappa, steepness */
-    ley_short_range s;
-    ley_short_range_default(&s);
-    assert_true(s.steepness == 12 && s.kappa_per_A == 0 && s.probe_radius_A == 1.7 && s.probe_depth_kcal_mol == 0.1);
 }
 
 /* ---- Rows that lack a piece ------------------------------------------------------------------ */
@@ -367,7 +322,6 @@ static void write_definitions(int left_out, int number, char *definitions, size_
 
 static void test_rows_without_a_piece(void **state)
 {
-    (void)state;
     const int number = PAIRS + 1; /* an expression is the other one */
     char folder[] = "/tmp/leyden-pairs-XXXXXX", definitions[1024], command[256];
     bool named;
@@ -393,16 +347,6 @@ static void test_rows_without_a_piece(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formulas),
-        cmocka_unit_test(test_factored_formulas),
-        cmocka_unit_test(test_slopes),
-        cmocka_unit_test(test_zeros),
-        cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_steepness),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_ranges_of_options),
-        cmocka_unit_test(test_rows_without_a_piece),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_formulas, test_factored_formulas, test_slopes, test_zeros, test_scaling, test_steepness,
+                     test_names, test_rows_without_a_piece);
 }

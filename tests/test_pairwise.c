@@ -2,9 +2,6 @@
 #include "pairwise.h"
 #include "support.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { A = 7, B = 4, C = 3, D = 2 };
 
 static void set_level(const char *level)
@@ -54,7 +51,6 @@ static void try_all(met *m, bool (*can_be)(const int *))
 
 static void test_full_is_the_product(void **state)
 {
-    (void)state;
     static met m;
     set_level("full");
     try_all(&m, NULL);
@@ -77,14 +73,12 @@ static void check_pairs(bool (*can_be)(const int *), size_t most)
 
 static void test_every_pair_occurs(void **state)
 {
-    (void)state;
     check_pairs(NULL, A * B + 4); /* fewer than the two largest ones' product is impossible */
     check_pairs(some_exclude_others, A * B + 8);
 }
 
 static void test_quick_has_every_value(void **state)
 {
-    (void)state;
     static met m;
     set_level("quick");
     try_all(&m, NULL);
@@ -101,7 +95,6 @@ static void test_quick_has_every_value(void **state)
 
 static void test_one_parameter_and_loops_left_early(void **state)
 {
-    (void)state;
     set_level("pairwise");
     assert_int_equal(pairwise_count((pairwise)PAIRWISE(5)), 5);
     assert_int_equal(pairwise_count((pairwise)PAIRWISE(5, 1)), 5);
@@ -121,11 +114,6 @@ static void test_one_parameter_and_loops_left_early(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_is_the_product),
-        cmocka_unit_test(test_every_pair_occurs),
-        cmocka_unit_test(test_quick_has_every_value),
-        cmocka_unit_test(test_one_parameter_and_loops_left_early),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_full_is_the_product, test_every_pair_occurs, test_quick_has_every_value,
+                     test_one_parameter_and_loops_left_early);
 }

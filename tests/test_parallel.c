@@ -3,10 +3,7 @@
 #include "parallel.h"
 #include "support.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,7 +41,6 @@ static bool visits_each_once(size_t n)
 
 static void test_each_item_once(void **state)
 {
-    (void)state;
     for (size_t n = 0; n < 40; n++)
         assert_true(visits_each_once(n));
     assert_true(visits_each_once(MOST));
@@ -55,7 +51,6 @@ static void test_zeros(void **state)
 {
     enum { STRETCH = 2 << 20 };
     static const size_t bytes[] = {0, 1, STRETCH - 1, STRETCH, STRETCH + 1, 5 * STRETCH, 7654321};
-    (void)state;
     for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
         char *dirty = malloc(bytes[i] + 1), *zeros;
         memset(dirty, 7, bytes[i] + 1);
@@ -74,7 +69,6 @@ static atomic_int at_once, most_at_once;
 
 static void meet(void *context, size_t first, size_t last)
 {
-    (void)context, (void)first, (void)last;
     const int here = atomic_fetch_add(&at_once, 1) + 1;
     for (int most = atomic_load(&most_at_once); here > most;)
         if (atomic_compare_exchange_weak(&most_at_once, &most, here))
@@ -87,7 +81,6 @@ static void meet(void *context, size_t first, size_t last)
 /* One for each core, and no others. */
 static void test_all_cores(void **state)
 {
-    (void)state;
     atomic_store(&most_at_once, 0);
     for (int i = 0; i < 5; i++)
         parallel_ranges(64, meet, NULL);
@@ -103,7 +96,6 @@ typedef struct threads {
 static void note_thread(void *context, size_t first, size_t last)
 {
     threads *t = context;
-    (void)first, (void)last;
     pthread_mutex_lock(&t->mutex);
     bool is_new = true;
     for (int i = 0; i < t->count; i++)
@@ -116,7 +108,6 @@ static void note_thread(void *context, size_t first, size_t last)
 /* The next loop has those of the one before. */
 static void test_threads_stay(void **state)
 {
-    (void)state;
     threads *t = calloc(1, sizeof *t);
     pthread_mutex_init(&t->mutex, NULL);
     for (int i = 0; i < 200; i++)
@@ -136,7 +127,6 @@ static void visit_all(void *context, size_t first, size_t last)
 
 static void test_loops_within_loops(void **state)
 {
-    (void)state;
     enum { LOOPS = 30 };
     visits *v = calloc(LOOPS, sizeof *v);
     parallel_ranges(LOOPS, visit_all, v);
@@ -156,7 +146,6 @@ static void *run_many(void *context)
 
 static void test_several_callers(void **state)
 {
-    (void)state;
     enum { CALLERS = 6 };
     pthread_t callers[CALLERS];
     bool right[CALLERS];
@@ -171,7 +160,6 @@ static void test_several_callers(void **state)
 /* A forked process has none of its parent's threads, and may be forked while they are at work. */
 static void test_forked(void **state)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* it ends forked processes that start threads */
 #endif
@@ -221,7 +209,6 @@ static bool put_one(void *context, size_t i, size_t worker)
 
 static void test_put_in_order(void **state)
 {
-    (void)state;
     static const size_t workers[] = {1, 2, 3, 16, 256};
     for (size_t w = 0; w < sizeof workers / sizeof *workers; w++)
         for (size_t n = 0; n <= MOST; n = 3 * n + 1) {
@@ -237,13 +224,6 @@ static void test_put_in_order(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_item_once),
-                                       cmocka_unit_test(test_zeros),
-                                       cmocka_unit_test(test_all_cores),
-                                       cmocka_unit_test(test_threads_stay),
-                                       cmocka_unit_test(test_loops_within_loops),
-                                       cmocka_unit_test(test_several_callers),
-                                       cmocka_unit_test(test_forked),
-                                       cmocka_unit_test(test_put_in_order)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_each_item_once, test_zeros, test_all_cores, test_threads_stay, test_loops_within_loops,
+                     test_several_callers, test_forked, test_put_in_order);
 }

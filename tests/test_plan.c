@@ -4,10 +4,6 @@
 
 #include "schedule/job.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine;
 static dev *device;
 
@@ -57,18 +53,15 @@ static ley_status create(const problem *p, const ley_atoms *atoms, ley_map *map,
 {
     static const ley_ion ions[] = {{1, 0.15, 2}, {-1, 0.15, 2}};
     const ley_solvent solvent = {78.54, 2, 298.15, 2, ions};
-    ley_run_options options;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.sum = p->sum;
     options.math = p->is_standard ? LEY_MATH_STANDARD : LEY_MATH_AUTO;
     options.slab_planes = p->slab_planes;
     options.verify_points = 50;
     options.decision_count = given != NULL ? given->count : 0;
     options.decisions = given != NULL ? given->list : NULL;
-    ley_direct direct;
-    ley_direct_default(&direct);
-    ley_short_range range;
-    ley_short_range_default(&range);
+    ley_direct direct = support_default_direct();
+    ley_short_range range = support_default_short_range();
     range.cutoff_A = 5;
     range.pair = p->pair;
     if (p->method == SUPPORT_MDH)
@@ -83,11 +76,9 @@ static outcome run(const problem *p, const job_plan *given)
     outcome o = {.bytes = NULL};
     ley_atoms *atoms = p->method == SUPPORT_CUTOFF ? support_crowd((size_t)p->atoms, &small, 2, 3)
                                                    : support_atoms((size_t)p->atoms, 2, 10, 3);
-    ley_map *map = NULL;
-    ley_boundary *boundary = NULL;
     ley_job *job = NULL;
-    assert_ok(ley_map_create(&small, &map, &error));
-    assert_ok(ley_boundary_create(&faces, &boundary, &error));
+    ley_map *map = support_make_map(&small);
+    ley_boundary *boundary = support_make_boundary(&faces);
     assert_ok(create(p, atoms, map, boundary, given, &job, &error));
     assert_ok(ley_job_run(job, &error));
     if (p->method == SUPPORT_MDH)
@@ -172,7 +163,6 @@ static bool has_double(void)
 
 static void test_direct_sums(void **state)
 {
-    (void)state;
     check_problem(&(problem){.method = SUPPORT_DCS, .sum = LEY_SUM_FLOAT, .atoms = 3000});
     if (!support_is_quick())
         check_problem(&(problem){.method = SUPPORT_DCS, .sum = LEY_SUM_COMPENSATED, .atoms = 3000});
@@ -183,7 +173,6 @@ static void test_direct_sums(void **state)
 /* Of doubles the parts that are added up depend on how large slabs are. */
 static void test_boundaries(void **state)
 {
-    (void)state;
     check_problem(&(problem){.method = SUPPORT_MDH, .sum = LEY_SUM_FLOAT, .atoms = 3000});
     if (!has_double())
         return;
@@ -210,7 +199,6 @@ static void test_boundaries(void **state)
 
 static void test_short_range_sums(void **state)
 {
-    (void)state;
     check_problem(&(problem){.method = SUPPORT_CUTOFF, .pair = LEY_PAIR_TAYLOR2, .atoms = 2000});
     if (!support_is_quick())
         check_problem(&(problem){.method = SUPPORT_CUTOFF, .pair = LEY_PAIR_YUKAWA, .atoms = 2000});
@@ -219,7 +207,6 @@ static void test_short_range_sums(void **state)
 /* Which sum "auto" came to is part of the plan: it is not asked again. */
 static void test_auto_sums(void **state)
 {
-    (void)state;
     const problem p = {.method = SUPPORT_DCS, .sum = LEY_SUM_AUTO, .atoms = 500};
     static ley_decision doubles[] = {{NULL, "method", "dcs"}, {NULL, "sum", "double"}},
                         floats[] = {{NULL, "method", "dcs"}, {NULL, "sum", "float"}};
@@ -241,7 +228,6 @@ static void test_auto_sums(void **state)
 /* What is left to the plan is the plan's: "auto" takes its math, and the report says so. */
 static void test_math_of_the_plan(void **state)
 {
-    (void)state;
     const problem standard = {.method = SUPPORT_DCS, .atoms = 500, .is_standard = true},
                   left = {.method = SUPPORT_DCS, .atoms = 500};
     outcome a = run(&standard, NULL), b = run(&left, a.plan);
@@ -259,17 +245,15 @@ static void test_math_of_the_plan(void **state)
 /* Nobody's plan has that many decisions, which are each compared with all. */
 static void test_very_many_decisions(void **state)
 {
-    (void)state;
     enum { MANY = 100000 };
     ley_decision *list = calloc(MANY, sizeof *list);
     ley_error error = {0};
     ley_job *job = NULL;
-    ley_map *map = NULL;
     ley_atoms *atoms = support_atoms(20, 2, 10, 3);
     const problem p = {.method = SUPPORT_DCS};
     for (size_t i = 0; i < MANY; i++)
         list[i] = (ley_decision){NULL, "method", "dcs"};
-    assert_ok(ley_map_create(&small, &map, &error));
+    ley_map *map = support_make_map(&small);
     assert_int_equal(create(&p, atoms, map, NULL, &(job_plan){.count = MANY, .list = list}, &job, &error),
                      LEY_ERROR_USAGE);
     assert_non_null(strstr(error.message, "plan: it has 100000 decisions, at most 4096 are possible"));
@@ -282,7 +266,6 @@ static void test_very_many_decisions(void **state)
 /* A plan that says where steps are done, and nothing else. */
 static void test_places(void **state)
 {
-    (void)state;
     const problem p = {.method = SUPPORT_CUTOFF, .pair = LEY_PAIR_TAYLOR2, .atoms = 2000};
     const char *const places[] = {"host", "device"};
     for (int i = 0; i < 4; i++) {
@@ -305,8 +288,6 @@ static void check_refusal(const problem *p, const ley_decision *list, size_t cou
     ley_decision given[8];
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(20, 2, 10, 3);
-    ley_map *map = NULL;
-    ley_boundary *boundary = NULL;
     ley_job *job = NULL;
     snprintf(own, sizeof own, "%s: %s", device->info->backend->name, device->info->name);
     for (size_t i = 0; i < count; i++) {
@@ -314,8 +295,8 @@ static void check_refusal(const problem *p, const ley_decision *list, size_t cou
         if (given[i].device == here)
             given[i].device = own;
     }
-    assert_ok(ley_map_create(&small, &map, &error));
-    assert_ok(ley_boundary_create(&faces, &boundary, &error));
+    ley_map *map = support_make_map(&small);
+    ley_boundary *boundary = support_make_boundary(&faces);
     ley_status status = create(p, atoms, map, boundary, &(job_plan){.count = count, .list = given}, &job, &error);
     const bool is_created = status == LEY_OK;
     if (is_created)
@@ -337,7 +318,6 @@ static void check_refusal(const problem *p, const ley_decision *list, size_t cou
 
 static void test_refusals(void **state)
 {
-    (void)state;
     const problem dcs = {.method = SUPPORT_DCS}, cutoff = {.method = SUPPORT_CUTOFF, .pair = LEY_PAIR_TAYLOR2},
                   mdh = {.method = SUPPORT_MDH}, standard = {.method = SUPPORT_DCS, .is_standard = true},
                   thin = {.method = SUPPORT_DCS, .slab_planes = 9},
@@ -374,7 +354,7 @@ static void test_refusals(void **state)
         {&standard, 2, {m, {NULL, "math", "auto"}}, "it is for math auto, and standard is asked for"},
         {&dcs, 2, {m, {here, "exp", "standard"}}, "'exp' is nothing that method dcs decides"},
         {&cutoff, 2, {{NULL, "method", "cutoff"}, {here, "exp", "native"}}, "'exp' is nothing that method cutoff"},
-        {&thin, 2, {m, {here, "slab", "10"}}, ": 10, and at most 9 are asked for (slab-planes or slab-rows 9)"},
+        {&thin, 2, {m, {here, "slab", "10"}}, ": 10, and at most 9 are asked for (slab 9)"},
         {&thin_cutoff, 2, {{NULL, "method", "cutoff"}, {here, "slab", "3"}}, ": 3, and at most 2 are asked for"},
         {&dcs, 2, {m, {NULL, "sum", "double"}}, "it is for sum double, and float is asked for"},
         {&dcs, 2, {m, {NULL, "sum", "auto"}}, "'auto', must be one of float, compensated, double"},
@@ -393,21 +373,17 @@ static void test_refusals(void **state)
 /* What the options settle, no plan changes. */
 static void test_options_and_plan(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const ley_decision list[] = {{NULL, "method", "cutoff"}, {NULL, "transposition", "host"}};
-    ley_run_options options;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.decision_count = 2;
     options.decisions = list;
-    ley_short_range range;
-    ley_short_range_default(&range);
+    ley_short_range range = support_default_short_range();
     range.cutoff_A = 5;
     range.transposition = LEY_PLACE_DEVICE;
     ley_atoms *atoms = support_atoms(20, 2, 10, 3);
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    assert_ok(ley_map_create(&small, &map, &error));
+    ley_map *map = support_make_map(&small);
     assert_ok(ley_job_create_short_range(engine, atoms, map, &range, &options, &job, &error));
     assert_int_equal(ley_job_run(job, &error), LEY_ERROR_USAGE);
     assert_int_equal(error.cause, LEY_CAUSE_PLAN);

@@ -13,10 +13,6 @@
 #include "methods/mdh/run.h"
 #include "methods/registry.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { MAX_ARGUMENTS = 16, LARGEST = 4096, DOUBLE_SINCE = 13, COPIES_AHEAD_SINCE = 80 };
 
 typedef struct fault {
@@ -292,7 +288,6 @@ static void check_listed(void *context, const char *name, const void *spec)
 /* Every specification that a kind lists for an architecture, with inline PTX or without. */
 static void test_every_kind(void **state)
 {
-    (void)state;
     for (const cuda_architecture *a = cuda_architectures; a->name != NULL; a++)
         for (size_t i = 0; kernel_registry[i] != NULL; i++) {
             dev_info info;
@@ -311,7 +306,6 @@ static void test_every_kind(void **state)
 static void large_group(const dev_info *info, const void *spec, size_t size[3])
 {
     const kernel_dialect *s = spec;
-    (void)info;
     size[0] = 16;
     size[1] = (size_t)s->width;
     size[2] = 1;
@@ -320,14 +314,12 @@ static void large_group(const dev_info *info, const void *spec, size_t size[3])
 static size_t much_local(const dev_info *info, const void *spec)
 {
     const kernel_dialect *s = spec;
-    (void)info;
     return (size_t)s->root;
 }
 
 /* Each excess of a kernel is found. */
 static void test_kind_excess(void **state)
 {
-    (void)state;
     kernel_kind kind = sum_parts_kind;
     kind.group = large_group;
     kind.local_bytes = much_local;
@@ -354,7 +346,6 @@ static void test_kind_excess(void **state)
 
 static void test_every_architecture(void **state)
 {
-    (void)state;
     dev_info info;
     size_t count = 0;
     int before = 0;
@@ -373,7 +364,6 @@ static void test_every_architecture(void **state)
 /* A plan over the limits is found. */
 static void test_excess(void **state)
 {
-    (void)state;
     static const dcs_spec modest = {
         .wg_x = 16, .wg_y = 4, .width = 1, .ux = 1, .uy = 1, .atoms = LEY_ATOMS_LOCAL, .tile = 256};
     static const struct {
@@ -407,7 +397,6 @@ static void test_excess(void **state)
 
 static void test_mdh_excess(void **state)
 {
-    (void)state;
     static const mdh_spec modest = {.width = 1, .uy = 1, .atoms = LEY_ATOMS_LOCAL, .sum = LEY_SPEC_SUM_FLOAT};
     static const struct {
         size_t architecture;
@@ -446,7 +435,6 @@ static void test_mdh_excess(void **state)
  * probing has it, and dcs.cu. */
 static void test_constant_bytes(void **state)
 {
-    (void)state;
     dev_info info;
     cuda_architecture_describe(&cuda_architectures[0], &info);
     assert_int_equal(info.constant_bytes, CUDA_CONSTANT_SYMBOL_BYTES);
@@ -455,7 +443,6 @@ static void test_constant_bytes(void **state)
 /* Before GT200: no double precision. */
 static void test_no_double(void **state)
 {
-    (void)state;
     cuda_architecture g80 = cuda_architectures[0];
     dev_info info;
     g80.name = "G80";
@@ -467,11 +454,6 @@ static void test_no_double(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_architecture), cmocka_unit_test(test_every_kind),
-        cmocka_unit_test(test_kind_excess),        cmocka_unit_test(test_excess),
-        cmocka_unit_test(test_mdh_excess),         cmocka_unit_test(test_constant_bytes),
-        cmocka_unit_test(test_no_double),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_every_architecture, test_every_kind, test_kind_excess, test_excess, test_mdh_excess,
+                     test_constant_bytes, test_no_double);
 }

@@ -18,12 +18,8 @@
 #include "source.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -62,7 +58,6 @@ static const dev_info *any_device(dev_list *list)
 
 static void test_errors(void **state)
 {
-    (void)state;
     ley_error error = {0}, copy = {0};
     char longest[3000];
     memset(longest, 'x', sizeof longest);
@@ -96,7 +91,6 @@ static void test_errors(void **state)
 /* The line of a compiler's log that says what is wrong stands in the message, too. */
 static void test_compiler_logs(void **state)
 {
-    (void)state;
     static const struct {
         const char *log, *message;
     } cases[] = {
@@ -143,13 +137,11 @@ static ley_status failing_call(ley_error *error)
 
 static void test_driver_errors_tell_all(void **state)
 {
-    (void)state;
     ley_error error = {0};
     assert_string_equal(cl_error_name(CL_OUT_OF_RESOURCES), "CL_OUT_OF_RESOURCES");
     assert_string_equal(cl_error_name(-1001), "CL_PLATFORM_NOT_FOUND_KHR");
     assert_string_equal(cl_error_name(-12345), "unknown OpenCL error");
-    assert_int_equal(failing_call(&error), LEY_ERROR_DEVICE);
-    assert_non_null(strstr(error.message, "clGetDeviceInfo(NULL, 0, 0, NULL, NULL)"));
+    assert_error(failing_call(&error), LEY_ERROR_DEVICE, "clGetDeviceInfo(NULL, 0, 0, NULL, NULL)");
     assert_non_null(strstr(error.message, "CL_INVALID_DEVICE (-33)"));
     assert_non_null(strstr(error.message, "test_platform.c:"));
     ley_error_clear(&error);
@@ -157,7 +149,6 @@ static void test_driver_errors_tell_all(void **state)
 
 static void test_cache_keeps_and_tells_apart(void **state)
 {
-    (void)state;
     use_cache("deep/below/cache");
     dev_list list;
     dev_info info = *any_device(&list), other = info;
@@ -206,7 +197,6 @@ static void test_cache_keeps_and_tells_apart(void **state)
 /* Whatever is wrong with an entry, it is a miss, and gone. */
 static void test_a_damaged_entry_is_a_miss(void **state)
 {
-    (void)state;
     use_cache("damaged");
     dev_list list;
     const dev_info *info = any_device(&list);
@@ -261,7 +251,6 @@ static void test_a_damaged_entry_is_a_miss(void **state)
  * key was written over. */
 static void test_another_entry_is_a_miss(void **state)
 {
-    (void)state;
     use_cache("swapped");
     dev_list list;
     const dev_info *info = any_device(&list);
@@ -299,7 +288,6 @@ static void test_another_entry_is_a_miss(void **state)
 
 static void test_a_cache_that_cannot_be_is_no_error(void **state)
 {
-    (void)state;
     dev_list list;
     const dev_info *info = any_device(&list);
     const cache_key key = cache_key_make(info, "kernel", "text", "");
@@ -358,7 +346,6 @@ static void age_numbered(const dev_info *info, int number, int seconds)
 
 static void test_the_cache_has_a_limit(void **state)
 {
-    (void)state;
     use_cache("limited");
     dev_list list;
     const dev_info *info = any_device(&list);
@@ -401,7 +388,6 @@ static void test_the_cache_has_a_limit(void **state)
 /* What is not ours stays, whatever its name and kind, and does not count. */
 static void test_the_cache_leaves_others_alone(void **state)
 {
-    (void)state;
     use_cache("shared");
     dev_list list;
     const dev_info *info = any_device(&list);
@@ -444,7 +430,6 @@ static void test_the_cache_leaves_others_alone(void **state)
 /* Where an entry should be there is a pipe, a folder, a socket of somebody: a miss, at once. */
 static void test_a_strange_entry_is_a_miss(void **state)
 {
-    (void)state;
     use_cache("strange");
     dev_list list;
     const dev_info *info = any_device(&list);
@@ -476,7 +461,6 @@ static void test_a_strange_entry_is_a_miss(void **state)
 /* Processes that fill a small cache at once: what they find is whole, and the limit holds. */
 static void test_processes_share_a_small_cache(void **state)
 {
-    (void)state;
     enum { PROCESSES = 4, ROUNDS = 200, KEYS = 12 };
     use_cache("crowded");
     dev_list list;
@@ -515,7 +499,6 @@ static void test_processes_share_a_small_cache(void **state)
 
 static void test_flattening(void **state)
 {
-    (void)state;
     const char *directory = support_directory();
     char missing[256] = "";
     write_file(directory, "a.cl", "first\n#include \"b.h\"\n#include <c.h>\nlast\n");
@@ -567,8 +550,7 @@ static void test_flattening(void **state)
     free(embedded);
     assert_int_equal(source_load("nix", "cl", &embedded, &error), LEY_ERROR_DEVICE);
     setenv("LEYDEN_KERNEL_DIR", "/nowhere", 1);
-    assert_int_equal(source_load("dcs", "cl", &embedded, &error), LEY_ERROR_DEVICE);
-    assert_non_null(strstr(error.message, "dcs.cl"));
+    assert_error(source_load("dcs", "cl", &embedded, &error), LEY_ERROR_DEVICE, "dcs.cl");
     unsetenv("LEYDEN_KERNEL_DIR");
     ley_error_clear(&error);
 }
@@ -577,7 +559,6 @@ static void test_flattening(void **state)
  * what is no file. */
 static void test_includes_that_loop(void **state)
 {
-    (void)state;
     enum { CIRCLE = 60, CHAIN = 400 };
     char directory[300], name[400], text[800], fault[1024] = "", *flat;
     snprintf(directory, sizeof directory, "%s/loops", support_directory());
@@ -630,7 +611,6 @@ static void test_includes_that_loop(void **state)
 
 static void test_quirks(void **state)
 {
-    (void)state;
     dev_info info = {.platform = "NVIDIA CUDA"};
     quirks_apply(&info);
     assert_int_equal(info.quirks, DEV_QUIRK_PTX);
@@ -685,7 +665,6 @@ static calibration slow_roots(void)
  * them. */
 static void test_tuning_by_measurement(void **state)
 {
-    (void)state;
     const dev_info info = gpu_info();
     calibration c = slow_roots();
     dcs_wish wish = {.math = TUNING_AUTO, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 100, .n_y = 100};
@@ -712,7 +691,6 @@ static void test_tuning_by_measurement(void **state)
 
 static void test_tuning_respects_the_device(void **state)
 {
-    (void)state;
     const calibration c = slow_roots();
     dev_info info = gpu_info();
     dcs_wish wish = {.math = TUNING_AUTO, .sum = LEY_SPEC_SUM_FLOAT, .n_x = 33, .n_y = 33};
@@ -730,8 +708,7 @@ static void test_tuning_respects_the_device(void **state)
     assert_true(choice.spec.tile * 32 + choice.spec.tile / 8 <= 16 << 10);
     wish.sum = LEY_SPEC_SUM_FLOAT;
     info.local_bytes = 256;
-    assert_int_equal(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_ERROR_NO_DEVICE);
-    assert_non_null(strstr(error.message, "local memory"));
+    assert_error(tuning_dcs(&info, &c, &wish, &choice, &error), LEY_ERROR_NO_DEVICE, "local memory");
     info = gpu_info();
     info.has_double = false;
     wish.sum = LEY_SPEC_SUM_DOUBLE;
@@ -753,7 +730,6 @@ static void test_tuning_respects_the_device(void **state)
  * through local memory, none pays. */
 static void test_tuning_respects_the_cutoff(void **state)
 {
-    (void)state;
     static const struct {
         unsigned quirks;
         double reach;
@@ -781,7 +757,6 @@ static void test_tuning_respects_the_cutoff(void **state)
 /* Of atoms anywhere around a block of points, what is said to count of the distances, counted. */
 static void test_hits_are_what_can_be_counted(void **state)
 {
-    (void)state;
     static const double reaches[][3] = {{8, 8, 8}, {10, 10, 10}, {24, 24, 24}, {6, 12, 9}};
     const cutoff_spec
         halves = {.lx = 4, .ly = 4, .lz = 2, .width = 1, .ux = 2, .uy = 2, .uz = 4, .prune = 1, .split = 1},
@@ -820,14 +795,12 @@ static atomic_int visits[1000];
 
 static void visit(void *context, size_t first, size_t last)
 {
-    (void)context;
     for (size_t i = first; i < last; i++)
         atomic_fetch_add(&visits[i], 1);
 }
 
 static void test_parallel_ranges(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 2, 3, 999, 1000};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         for (size_t i = 0; i < 1000; i++)
@@ -842,7 +815,6 @@ static void test_parallel_ranges(void **state)
  * a share of the device's. */
 static void test_buffer_pool(void **state)
 {
-    (void)state;
     const size_t MiB = 1 << 20;
     const uint64_t device = (uint64_t)800 * MiB; /* 100 of them */
     buffer_pool pool = {.count = 0};
@@ -874,7 +846,6 @@ static void test_buffer_pool(void **state)
  * of it. */
 static void test_staging_pool(void **state)
 {
-    (void)state;
     const size_t MiB = (size_t)1 << 20;
     dev_staging small = {.size = 2 * MiB}, large = {.size = 16 * MiB}, larger = {.size = 20 * MiB},
                 huge = {.size = STAGING_POOL_BYTES - 30 * MiB}, tiny = {.size = STAGING_POOL_LEAST_BYTES - 1},
@@ -913,7 +884,6 @@ static void make_key_again(void)
  * called after all that were put in place later. So this must be the first test that makes one. */
 static void test_keys_while_exiting(void **state)
 {
-    (void)state;
     fflush(NULL);
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -931,29 +901,11 @@ static void test_keys_while_exiting(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys_while_exiting),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_compiler_logs),
-        cmocka_unit_test(test_driver_errors_tell_all),
-        cmocka_unit_test(test_cache_keeps_and_tells_apart),
-        cmocka_unit_test(test_a_damaged_entry_is_a_miss),
-        cmocka_unit_test(test_another_entry_is_a_miss),
-        cmocka_unit_test(test_a_cache_that_cannot_be_is_no_error),
-        cmocka_unit_test(test_the_cache_has_a_limit),
-        cmocka_unit_test(test_the_cache_leaves_others_alone),
-        cmocka_unit_test(test_a_strange_entry_is_a_miss),
-        cmocka_unit_test(test_processes_share_a_small_cache),
-        cmocka_unit_test(test_flattening),
-        cmocka_unit_test(test_includes_that_loop),
-        cmocka_unit_test(test_quirks),
-        cmocka_unit_test(test_tuning_by_measurement),
-        cmocka_unit_test(test_tuning_respects_the_device),
-        cmocka_unit_test(test_tuning_respects_the_cutoff),
-        cmocka_unit_test(test_hits_are_what_can_be_counted),
-        cmocka_unit_test(test_parallel_ranges),
-        cmocka_unit_test(test_staging_pool),
-        cmocka_unit_test(test_buffer_pool),
-    };
-    return cmocka_run_group_tests_name("platform", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "platform"), test_keys_while_exiting, test_errors, test_compiler_logs,
+                     test_driver_errors_tell_all, test_cache_keeps_and_tells_apart, test_a_damaged_entry_is_a_miss,
+                     test_another_entry_is_a_miss, test_a_cache_that_cannot_be_is_no_error, test_the_cache_has_a_limit,
+                     test_the_cache_leaves_others_alone, test_a_strange_entry_is_a_miss,
+                     test_processes_share_a_small_cache, test_flattening, test_includes_that_loop, test_quirks,
+                     test_tuning_by_measurement, test_tuning_respects_the_device, test_tuning_respects_the_cutoff,
+                     test_hits_are_what_can_be_counted, test_parallel_ranges, test_staging_pool, test_buffer_pool);
 }

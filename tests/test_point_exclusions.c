@@ -1,7 +1,6 @@
 /* Atoms that points of a list exclude, on every device of this machine: potentials and fields of
  * every method, in open space and in cells, are those of a sum in double precision that leaves the
  * nearest image of these atoms out, and are judged by it. And which atoms are at the points. */
-#include <math.h>
 
 #include "support.h"
 
@@ -9,10 +8,6 @@
 #include "numerics/lattice_sum.h"
 #include "short_job.h"
 #include "target/points.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static ley_engine *engine; /* of the device under test */
 
@@ -210,9 +205,8 @@ static double sum_of_all(const problem *p, const lattice_sum *all, const law *l,
 
 static ley_points *points_of(const problem *p)
 {
-    ley_points *points = NULL;
     ley_error error = {0};
-    assert_ok(ley_points_create(POINTS, p->point_A[0], &points, &error));
+    ley_points *points = support_make_points(POINTS, p->point_A[0]);
     assert_ok(ley_points_add_field(points, &error));
     assert_ok(ley_points_exclude(points, p->first, p->excluded, &error));
     return points;
@@ -236,8 +230,7 @@ static bool run(ley_job *job, const char *what)
 
 static ley_run_options run_options(ley_sum sum)
 {
-    ley_run_options o;
-    ley_run_options_default(&o);
+    ley_run_options o = support_default_run_options();
     o.sum = sum;
     o.verify_least = POINTS;
     return o;
@@ -258,11 +251,9 @@ static void compare(const char *what, const ley_points *points, int i, double ri
 
 static void test_direct(void **state)
 {
-    (void)state;
     problem *p = make_problem("", false, 0);
     const law l = {.kappa_per_A = 0};
-    ley_direct direct;
-    ley_direct_default(&direct);
+    ley_direct direct = support_default_direct();
     const double C = ley_coulomb_constant(direct.units, direct.dielectric, direct.temperature_K);
     for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_COMPENSATED; sum++) {
         const ley_run_options options = run_options((ley_sum)sum);
@@ -288,7 +279,6 @@ static void test_direct(void **state)
 /* Every kind of pair function; Lennard-Jones' own term would be 1e18 of all others. */
 static void test_pairs(void **state)
 {
-    (void)state;
     static const ley_pair pairs[] = {LEY_PAIR_COULOMB, LEY_PAIR_TAYLOR3, LEY_PAIR_YUKAWA, LEY_PAIR_LENNARD_JONES};
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
         problem *p = make_problem(k % 2 == 0 ? "xyz" : k == 1 ? "" : "xz", k == 0, 0);
@@ -327,12 +317,11 @@ static void check_meshes(const char *periodic, bool oblique, double kappa_per_A,
 {
     problem *p = make_problem(periodic, oblique, kappa_per_A);
     const law l = {.kappa_per_A = kappa_per_A};
-    ley_long_range range;
     ley_error error = {0};
     lattice_sum *all = NULL;
     ley_points *points = points_of(p);
     ley_job *job = NULL;
-    ley_long_range_default(&range);
+    ley_long_range range = support_default_long_range();
     range.solver = solver;
     if (solver == LEY_SOLVER_FOURIER)
         range.window = LEY_WINDOW_BSPLINE6;
@@ -364,7 +353,6 @@ static void check_meshes(const char *periodic, bool oblique, double kappa_per_A,
 
 static void test_meshes(void **state)
 {
-    (void)state;
     check_meshes("", false, 0, LEY_SOLVER_MULTILEVEL);
     check_meshes("", false, 0.2, LEY_SOLVER_MULTILEVEL);
     check_meshes("xyz", true, 0, LEY_SOLVER_FOURIER);
@@ -377,13 +365,11 @@ static void test_meshes(void **state)
 
 static void test_own(void **state)
 {
-    (void)state;
     problem *p = make_problem("xyz", true, 0);
-    ley_points *points = NULL;
     ley_error error = {0};
     int64_t count, point, atom, group[ATOMS], none[POINTS + 1] = {0};
     const double(*cell_A)[3] = (const double(*)[3])p->cell_A;
-    assert_ok(ley_points_create(POINTS, p->point_A[0], &points, &error));
+    ley_points *points = support_make_points(POINTS, p->point_A[0]);
     assert_ok(ley_points_on_charges(points, p->atoms, p->periodic, cell_A, &count, &point, &atom, &error));
     assert_int_equal(count, ATOMS);
     assert_int_equal(point, 0);
@@ -419,20 +405,17 @@ static void test_own(void **state)
 
 static void test_errors(void **state)
 {
-    (void)state;
     problem *p = make_problem("", false, 0);
-    ley_points *points = NULL;
     ley_error error = {0};
     ley_job *job = NULL;
-    ley_direct direct;
-    ley_direct_default(&direct);
+    ley_direct direct = support_default_direct();
     const int64_t backwards[3] = {0, 2, 1}, first[3] = {0, 1, 2}, negative[2] = {0, -1}, beyond[2] = {0, ATOMS};
-    assert_ok(ley_points_create(2, p->point_A[0], &points, &error));
-    assert_int_equal(ley_points_exclude(points, backwards, first, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "point 1, counted from 0, is from 2 to before 1"));
+    ley_points *points = support_make_points(2, p->point_A[0]);
+    assert_error(ley_points_exclude(points, backwards, first, &error), LEY_ERROR_INPUT,
+                 "point 1, counted from 0, is from 2 to before 1");
     ley_error_clear(&error);
-    assert_int_equal(ley_points_exclude(points, first, negative, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "point 1 excludes atom -1, both counted from 0"));
+    assert_error(ley_points_exclude(points, first, negative, &error), LEY_ERROR_INPUT,
+                 "point 1 excludes atom -1, both counted from 0");
     ley_error_clear(&error);
     assert_ok(ley_points_exclude(points, first, beyond, &error));
     assert_int_equal(ley_job_create_direct_points(engine, p->atoms, points, &direct, NULL, &job, &error),

@@ -10,11 +10,6 @@
 #include "law/reference.h"
 #include "short_job.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 
 /* ---- The judge ------------------------------------------------------------------------------- */
@@ -31,7 +26,6 @@ static expression *make_expression(const char *text)
 /* Of formulas, as an expression and side by side, against differences of values. */
 static void test_slopes_of_expressions(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"q/r",
                                         "q*exp(-r/8)/r",
                                         "q*erfc(0.3*r)/r+erf(r/5)*q",
@@ -69,7 +63,6 @@ static void test_slopes_of_expressions(void **state)
 /* More than a derivative may have. */
 static void test_slope_too_long(void **state)
 {
-    (void)state;
     char text[900] = "q";
     for (int i = 0; i < 90; i++)
         strcat(text, "*sin(r)");
@@ -97,7 +90,6 @@ static reference_terms terms_of(const ley_atoms *atoms, const ley_short_range *r
 /* The judge's field against differences of the judge's potential. */
 static void test_judge(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_crowd(100, &short_job_grid, 3, 4);
     const double point_A[3] = {2.3, 3.1, 1.7}, h_A = 1e-5;
     for (int pair = -1; pair <= LEY_PAIR_EXPRESSION; pair++) {
@@ -130,39 +122,6 @@ static void test_judge(void **state)
 
 /* ---- Jobs ------------------------------------------------------------------------------------ */
 
-typedef struct outcome {
-    ley_status status;
-    ley_error error;
-    ley_points *points;
-    ley_job *job;
-} outcome;
-
-static outcome run_at(const ley_atoms *atoms, size_t n, const double *point_A, const support_options *options,
-                      bool is_direct, bool field)
-{
-    outcome o = {.status = LEY_OK};
-    ley_error error = {0};
-    const ley_short_range range = support_range(options);
-    const ley_direct direct = support_direct(options);
-    const ley_run_options run = support_run_options(options);
-    assert_ok(ley_points_create((int64_t)n, point_A, &o.points, &error));
-    if (field)
-        assert_ok(ley_points_add_field(o.points, &error));
-    if (is_direct)
-        assert_ok(ley_job_create_direct_points(engine, atoms, o.points, &direct, &run, &o.job, &error));
-    else
-        assert_ok(ley_job_create_short_range_points(engine, atoms, o.points, &range, &run, &o.job, &error));
-    o.status = ley_job_run(o.job, &o.error);
-    return o;
-}
-
-static void end(outcome *o)
-{
-    ley_job_destroy(o->job);
-    ley_points_destroy(o->points);
-    ley_error_clear(&o->error);
-}
-
 /* Some on atoms and next to them, some far away. */
 static double *points_for(const ley_atoms *atoms, size_t n, unsigned seed)
 {
@@ -184,9 +143,10 @@ static double *points_for(const ley_atoms *atoms, size_t n, unsigned seed)
 }
 
 /* The largest error of a component, relative to the lengths of what atoms add. */
-static double worst_error(const ley_atoms *atoms, const outcome *o, const support_options *options, bool is_direct)
+static double worst_error(const ley_atoms *atoms, const support_points_job *o, const support_options *options)
 {
     const ley_short_range range = support_range(options);
+    const bool is_direct = options->method == SUPPORT_DCS;
     reference_terms t = terms_of(atoms, is_direct ? NULL : &range, NULL, NULL);
     double worst = 0;
     if (is_direct || !ley_pair_get(range.pair)->is_energy)
@@ -207,21 +167,21 @@ static double worst_error(const ley_atoms *atoms, const outcome *o, const suppor
 }
 
 static void check(const char *what, const ley_atoms *atoms, size_t n, const double *point_A,
-                  const support_options *options, bool is_direct)
+                  const support_options *options)
 {
-    outcome o = run_at(atoms, n, point_A, options, is_direct, true);
+    support_points_job o = support_points_run(engine, atoms, n, point_A, options, true);
     if (o.status == LEY_ERROR_NO_DEVICE) {
-        end(&o);
+        support_points_end(&o);
         return;
     }
     assert_ok_at(o.status, &o.error, what, __FILE__, __LINE__);
     const ley_report *report = ley_job_report(o.job);
     const ley_accuracy *a = &report->field_accuracy;
-    const double off = worst_error(atoms, &o, options, is_direct);
+    const double off = worst_error(atoms, &o, options);
     if (!(off <= a->tolerance) || !a->passed || a->tolerance > 3e-2 || a->points != report->seeded_accuracy.points)
         fail_msg("%s: field off by %g, by the job's judge %g at %zu points, not %g", what, off, a->max_error, a->points,
                  a->tolerance);
-    outcome alone = run_at(atoms, n, point_A, options, is_direct, false);
+    support_points_job alone = support_points_run(engine, atoms, n, point_A, options, false);
     assert_ok_at(alone.status, &alone.error, what, __FILE__, __LINE__);
     assert_null(ley_points_field(alone.points));
     assert_int_equal(ley_job_report(alone.job)->field_accuracy.points, 0);
@@ -230,13 +190,12 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
         if (!(fabs(v - w) <= 1e-4 * fmax(fabs(w), 10)))
             fail_msg("%s: with the field a potential of %.9g becomes %.9g", what, w, v);
     }
-    end(&alone);
-    end(&o);
+    support_points_end(&alone);
+    support_points_end(&o);
 }
 
 static void test_functions(void **state)
 {
-    (void)state;
     const size_t n = 300;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 5);
@@ -246,7 +205,7 @@ static void test_functions(void **state)
             if (space == 1)
                 short_job_make_periodic(&options);
             if (!support_is_quick() || pair % 2 == space)
-                check(ley_pair_get((ley_pair)pair)->name, atoms, n, point_A, &options, false);
+                check(ley_pair_get((ley_pair)pair)->name, atoms, n, point_A, &options);
         }
     free(point_A);
     ley_atoms_destroy(atoms);
@@ -255,7 +214,6 @@ static void test_functions(void **state)
 /* Every variant and every sum of both methods. */
 static void test_variants_and_sums(void **state)
 {
-    (void)state;
     const size_t n = 500;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 6);
@@ -266,10 +224,11 @@ static void test_variants_and_sums(void **state)
             variants++;
         for (size_t i = 0; i < variants + 3; i++) {
             support_options options = support_short_range(LEY_PAIR_TAYLOR4, short_job_cutoff_A);
+            options.method = is_direct ? SUPPORT_DCS : SUPPORT_CUTOFF;
             options.variant = i < variants ? ley_variant_name(method, i) : NULL;
             options.sum = i < variants ? LEY_SUM_FLOAT : (ley_sum)(i - variants);
             if (!support_is_quick() || i >= variants || support_tries_variant(engine, options.variant))
-                check(options.variant != NULL ? options.variant : method, atoms, n, point_A, &options, is_direct);
+                check(options.variant != NULL ? options.variant : method, atoms, n, point_A, &options);
         }
     }
     free(point_A);
@@ -280,18 +239,16 @@ static void test_variants_and_sums(void **state)
  * away, where their potential is what floats leave of it. */
 static void test_analytic(void **state)
 {
-    (void)state;
     const double position_A[] = {5, -3, 2, 5, -3, 2.5}, charge_e[] = {0.5, -0.5}, radius_A[] = {1, 1};
     const double point_A[] = {6, -1, 0, 5, -3, 2.02, 5, -3, 2, 25, -3, 2, 5, -3, -38};
-    ley_error error = {0};
     for (size_t atoms_n = 1; atoms_n <= 2; atoms_n++) {
-        ley_atoms *atoms = NULL;
-        assert_ok(ley_atoms_create(atoms_n, position_A, charge_e, radius_A, &atoms, &error));
+        ley_atoms *atoms = support_make_atoms(atoms_n, position_A, charge_e, radius_A);
         support_options options = support_short_range(LEY_PAIR_COULOMB, 100);
         options.units = LEY_UNITS_KCAL_MOL_E;
         const double C = ley_coulomb_constant(options.units, options.dielectric, options.temperature_K);
         for (int is_direct = 0; is_direct < 2; is_direct++) {
-            outcome o = run_at(atoms, 5, point_A, &options, is_direct, true);
+            options.method = is_direct ? SUPPORT_DCS : SUPPORT_CUTOFF;
+            support_points_job o = support_points_run(engine, atoms, 5, point_A, &options, true);
             assert_ok_at(o.status, &o.error, "one charge", __FILE__, __LINE__);
             for (size_t i = 0; i < 5; i++)
                 for (size_t axis = 0; axis < 3; axis++) {
@@ -307,7 +264,7 @@ static void test_analytic(void **state)
                         fail_msg("%zu atoms, point %zu, along %zu: %.9g, not %.9g", atoms_n, i, axis, value, right);
                 }
             assert_string_equal(ley_points_units(o.points), "kcal/mol/e");
-            end(&o);
+            support_points_end(&o);
         }
         ley_atoms_destroy(atoms);
     }
@@ -316,11 +273,11 @@ static void test_analytic(void **state)
 /* What no self-test sees the verification finds: where bins are small, and far from the origin. */
 static void test_verification_finds_faults(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_atoms(200, 0, 9, 4);
     double *point_A = points_for(atoms, 500, 6);
     for (int is_direct = 0; is_direct < 2; is_direct++) {
         support_options options = support_short_range(LEY_PAIR_TAYLOR2, short_job_cutoff_A);
+        options.method = is_direct ? SUPPORT_DCS : SUPPORT_CUTOFF;
         options.short_range.bin_depth = 64;
         options.short_range.bin_fill = 0.1;
         if (is_direct)
@@ -329,12 +286,12 @@ static void test_verification_finds_faults(void **state)
         else
             support_plant_fault("point_pairs", "c * LEY_UX + u) * side.w",
                                 "c * LEY_UX + u) * side.w * (side.x < 4 ? 1.01f : 1)");
-        outcome o = run_at(atoms, 500, point_A, &options, is_direct, true);
+        support_points_job o = support_points_run(engine, atoms, 500, point_A, &options, true);
         assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
         if (strstr(o.error.message, "the field along") == NULL)
             fail_msg("%s", o.error.message);
         assert_false(ley_job_report(o.job)->field_accuracy.passed);
-        end(&o);
+        support_points_end(&o);
         unsetenv("LEYDEN_KERNEL_DIR");
     }
     free(point_A);
@@ -343,20 +300,8 @@ static void test_verification_finds_faults(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_slopes_of_expressions),
-                                       cmocka_unit_test(test_slope_too_long),
-                                       cmocka_unit_test(test_judge),
-                                       cmocka_unit_test(test_functions),
-                                       cmocka_unit_test(test_variants_and_sums),
-                                       cmocka_unit_test(test_analytic),
-                                       cmocka_unit_test(test_verification_finds_faults)};
-    char group[512];
-    snprintf(group, sizeof group, "fields at points on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("fields at points", &engine, test_slopes_of_expressions, test_slope_too_long, test_judge,
+                         test_functions, test_variants_and_sums, test_analytic, test_verification_finds_faults);
 }
 
 int main(void)

@@ -7,11 +7,6 @@
 #include "law/reference.h"
 #include "short_job.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 
 /* ---- Problems -------------------------------------------------------------------------------- */
@@ -45,35 +40,9 @@ static double *points_for(const ley_atoms *atoms, size_t n, double beyond_A, uns
     return point_A;
 }
 
-typedef struct outcome {
-    ley_status status;
-    ley_error error;
-    ley_points *points;
-    ley_job *job;
-} outcome;
-
-static outcome run_at(const ley_atoms *atoms, size_t n, const double *point_A, const support_options *options)
-{
-    outcome o = {.status = LEY_OK};
-    ley_error error = {0};
-    const ley_short_range range = support_range(options);
-    const ley_run_options run = support_run_options(options);
-    assert_ok(ley_points_create((int64_t)n, point_A, &o.points, &error));
-    assert_ok(ley_job_create_short_range_points(engine, atoms, o.points, &range, &run, &o.job, &error));
-    o.status = ley_job_run(o.job, &o.error);
-    return o;
-}
-
-static void end(outcome *o)
-{
-    ley_job_destroy(o->job);
-    ley_points_destroy(o->points);
-    ley_error_clear(&o->error);
-}
-
 /* The largest error, relative to the sum of the absolute terms there. Functions of the user's own
  * are judged by the job alone. */
-static double worst_error(const ley_atoms *atoms, const outcome *o, const support_options *options)
+static double worst_error(const ley_atoms *atoms, const support_points_job *o, const support_options *options)
 {
     const ley_short_range range = support_range(options);
     const double constant = ley_pair_get(range.pair)->is_energy
@@ -94,9 +63,9 @@ static double worst_error(const ley_atoms *atoms, const outcome *o, const suppor
 
 static void check(const ley_atoms *atoms, size_t n, const double *point_A, space s, const support_options *options)
 {
-    outcome o = run_at(atoms, n, point_A, options);
+    support_points_job o = support_points_run(engine, atoms, n, point_A, options, false);
     if (o.status == LEY_ERROR_NO_DEVICE) {
-        end(&o);
+        support_points_end(&o);
         return;
     }
     assert_ok_at(o.status, &o.error, space_names[s], __FILE__, __LINE__);
@@ -109,7 +78,7 @@ static void check(const ley_atoms *atoms, size_t n, const double *point_A, space
                  a->tolerance);
     assert_string_equal(ley_points_units(o.points),
                         ley_pair_get(options->short_range.pair)->is_energy ? "kcal/mol" : "kT/e");
-    end(&o);
+    support_points_end(&o);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
@@ -117,7 +86,6 @@ static void check(const ley_atoms *atoms, size_t n, const double *point_A, space
 /* At level quick each function in one of the spaces, by turns. */
 static void test_functions(void **state)
 {
-    (void)state;
     const size_t n = 300;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 5);
@@ -134,7 +102,6 @@ static void test_functions(void **state)
 
 static void test_variants_and_sums(void **state)
 {
-    (void)state;
     const size_t n = 500;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 6);
@@ -159,100 +126,42 @@ static void test_variants_and_sums(void **state)
  * no point in reach of any, a single point. */
 static void test_extremes(void **state)
 {
-    (void)state;
     const double position_A[] = {0, 0, 0, 1, 1, 0, 300, -200, 100}, charge_e[] = {1, -0.5, 2}, radius_A[] = {1, 1, 1};
     const double point_A[] = {0.5, 0.5, 0.5, 300, -199, 100, 1e8, 0, -1e8, 0.3, 0, 0, -40, 0, 0};
     static const double cutoffs_A[] = {0.6, 12, 5000};
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(3, position_A, charge_e, radius_A, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(3, position_A, charge_e, radius_A);
     for (size_t i = 0; i < sizeof cutoffs_A / sizeof *cutoffs_A; i++) {
         support_options options = support_short_range(LEY_PAIR_COULOMB, cutoffs_A[i]);
         check(atoms, 5, point_A, OPEN, &options);
         check(atoms, 1, point_A, OPEN, &options);
-        outcome o = run_at(atoms, 1, point_A + 6, &options);
+        support_points_job o = support_points_run(engine, atoms, 1, point_A + 6, &options, false);
         assert_ok_at(o.status, &o.error, "far away", __FILE__, __LINE__);
         assert_true(ley_points_read_values(o.points)[0] == 0);
-        end(&o);
+        support_points_end(&o);
     }
-    ley_atoms_destroy(atoms);
-}
-
-/* Where the points are a map's, so are the values, to what is promised of both. */
-static void test_points_of_a_map(void **state)
-{
-    (void)state;
-    const ley_grid *l = &short_job_grid;
-    const size_t n = (size_t)ley_grid_points(l);
-    ley_atoms *atoms = support_crowd(300, l, 3, 2);
-    double *point_A = calloc(3 * n, sizeof(double));
-    for (size_t i = 0; i < n; i++) {
-        const int64_t at = (int64_t)i, index[3] = {at % l->n[0], at / l->n[0] % l->n[1], at / l->n[0] / l->n[1]};
-        ley_grid_point_A(l, index, point_A + 3 * i);
-    }
-    support_options options = support_short_range(LEY_PAIR_TAYLOR2, short_job_cutoff_A);
-    make_space(OBLIQUE, &options);
-    outcome o = run_at(atoms, n, point_A, &options);
-    assert_ok_at(o.status, &o.error, "points", __FILE__, __LINE__);
-    ley_map *map = support_run(engine, atoms, l, &options);
-    double worst = 0, largest = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double of_map = (double)ley_map_read_values(map)[i];
-        worst = fmax(worst, fabs(ley_points_read_values(o.points)[i] - of_map) / fmax(fabs(of_map), 10));
-        largest = fmax(largest, fabs(of_map));
-    }
-    assert_true(largest > 100);
-    if (!(worst <= 5e-5))
-        fail_msg("values of points and of the map differ by %g", worst);
-    ley_map_destroy(map);
-    end(&o);
-    free(point_A);
     ley_atoms_destroy(atoms);
 }
 
 /* The same bytes, whatever pieces points are taken in, and in whatever order they come. */
 static void test_pieces_and_order(void **state)
 {
-    (void)state;
     const size_t n = 1000;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 6), *other_A = calloc(3 * n, sizeof(double));
     support_options options = support_short_range(LEY_PAIR_SHIFTED, short_job_cutoff_A);
-    outcome whole = run_at(atoms, n, point_A, &options);
+    support_points_job whole = support_points_run(engine, atoms, n, point_A, &options, false);
     assert_ok_at(whole.status, &whole.error, "whole", __FILE__, __LINE__);
     for (size_t i = 0; i < n; i++)
         memcpy(other_A + 3 * (n - 1 - i), point_A + 3 * i, 3 * sizeof(double));
     options.slab_planes = 37;
-    outcome pieces = run_at(atoms, n, other_A, &options);
+    support_points_job pieces = support_points_run(engine, atoms, n, other_A, &options, false);
     assert_ok_at(pieces.status, &pieces.error, "pieces", __FILE__, __LINE__);
     assert_true(ley_job_report(pieces.job)->slab_count >= n / 37);
     for (size_t i = 0; i < n; i++)
         assert_true(ley_points_read_values(whole.points)[i] == ley_points_read_values(pieces.points)[n - 1 - i]);
-    end(&pieces);
-    end(&whole);
+    support_points_end(&pieces);
+    support_points_end(&whole);
     free(other_A);
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
-/* What no self-test sees, a fault where bins are small, the verification finds. */
-static void test_verification_finds_faults(void **state)
-{
-    (void)state;
-    support_options options = support_short_range(LEY_PAIR_TAYLOR2, short_job_cutoff_A);
-    options.short_range.bin_depth = 64;
-    options.short_range.bin_fill = 0.1;
-    ley_atoms *atoms = support_atoms(200, 0, 9, 4);
-    double *point_A = points_for(atoms, 500, 2, 6);
-    support_plant_fault("point_pairs", "*gm_value = result(&p, u);",
-                        "*gm_value = result(&p, u); if (side.x < 4) *gm_value *= 1.01f;");
-    outcome o = run_at(atoms, 500, point_A, &options);
-    assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
-    if (strstr(o.error.message, "verification failed") == NULL)
-        fail_msg("%s", o.error.message);
-    assert_false(ley_job_report(o.job)->accuracy.passed);
-    end(&o);
-    unsetenv("LEYDEN_KERNEL_DIR");
     free(point_A);
     ley_atoms_destroy(atoms);
 }
@@ -261,18 +170,14 @@ static void test_verification_finds_faults(void **state)
 
 static void test_wrong_arguments(void **state)
 {
-    (void)state;
     ley_error error = {0};
-    ley_points *points = NULL;
     ley_job *job = NULL;
     const double point_A[] = {1, 2, 3};
-    ley_run_options run;
-    ley_run_options_default(&run);
+    ley_run_options run = support_default_run_options();
     ley_atoms *atoms = support_atoms(4, 0, 8, 7);
-    assert_ok(ley_points_create(1, point_A, &points, &error));
+    ley_points *points = support_make_points(1, point_A);
     for (int i = 0; i < 5; i++) {
-        ley_short_range range;
-        ley_short_range_default(&range);
+        ley_short_range range = support_default_short_range();
         range.binning = i == 0 ? LEY_PLACE_DEVICE : LEY_PLACE_AUTO;
         range.overflow = i == 1 ? LEY_PLACE_HOST : LEY_PLACE_AUTO;
         range.transposition = i == 2 ? LEY_PLACE_HOST : LEY_PLACE_AUTO;
@@ -287,46 +192,10 @@ static void test_wrong_arguments(void **state)
     ley_error_clear(&error);
 }
 
-/* Before it runs, in the midst of it, at its end. */
-static void test_cancel(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
-    double *point_A = points_for(atoms, 3000, 2, 6);
-    for (int i = 0; i < 3; i++) {
-        ley_error error = {0};
-        ley_points *points = NULL;
-        int64_t done = 0;
-        support_watch w = {.cancel_at_call = i == 0 ? -1 : i == 1 ? 1 : 0, .cancel_at_end = i == 2};
-        support_options options = support_short_range(LEY_PAIR_TAYLOR2, short_job_cutoff_A);
-        options.progress = support_note_progress;
-        options.progress_context = &w;
-        options.slab_planes = 512;
-        const ley_short_range range = support_range(&options);
-        const ley_run_options run = support_run_options(&options);
-        assert_ok(ley_points_create(3000, point_A, &points, &error));
-        assert_ok(ley_job_create_short_range_points(engine, atoms, points, &range, &run, &w.job, &error));
-        assert_int_equal(support_run_watched(&w, &done), LEY_CANCELLED);
-        ley_points_destroy(points);
-    }
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions),        cmocka_unit_test(test_variants_and_sums),
-        cmocka_unit_test(test_extremes),         cmocka_unit_test(test_points_of_a_map),
-        cmocka_unit_test(test_pieces_and_order), cmocka_unit_test(test_verification_finds_faults),
-        cmocka_unit_test(test_wrong_arguments),  cmocka_unit_test(test_cancel)};
-    char group[512];
-    snprintf(group, sizeof group, "short-range sums at points on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("short-range sums at points", &engine, test_functions, test_variants_and_sums, test_extremes,
+                         test_pieces_and_order, test_wrong_arguments);
 }
 
 int main(void)

@@ -6,17 +6,7 @@
 #include "law/dcs.h"
 #include "law/reference.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
-
-static double uniform(unsigned *state)
-{
-    return rand_r(state) / (RAND_MAX + 1.0);
-}
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
@@ -28,39 +18,14 @@ static double *points_near(const ley_atoms *atoms, size_t n, double least_A, dou
     assert_non_null(point_A);
     for (size_t i = 0; i < n; i++) {
         const double *atom_A = ley_atoms_positions_A(atoms) + 3 * ((size_t)rand_r(&seed) % ley_atoms_count(atoms));
-        const double z = 2 * uniform(&seed) - 1, angle = 6.283185307179586 * uniform(&seed), across = sqrt(1 - z * z);
+        const double z = 2 * support_uniform(&seed) - 1, angle = 6.283185307179586 * support_uniform(&seed),
+                     across = sqrt(1 - z * z);
         const double towards[3] = {across * cos(angle), across * sin(angle), z};
-        const double distance_A = i < n - 20 ? least_A * pow(most_A / least_A, uniform(&seed)) : 0;
+        const double distance_A = i < n - 20 ? least_A * pow(most_A / least_A, support_uniform(&seed)) : 0;
         for (size_t axis = 0; axis < 3; axis++)
             point_A[3 * i + axis] = atom_A[axis] + distance_A * towards[axis];
     }
     return point_A;
-}
-
-typedef struct outcome {
-    ley_status status;
-    ley_error error;
-    ley_points *points;
-    ley_job *job;
-} outcome;
-
-static outcome run_at(const ley_atoms *atoms, size_t n, const double *point_A, const support_options *options)
-{
-    outcome o = {.status = LEY_OK};
-    ley_error error = {0};
-    const ley_direct direct = support_direct(options);
-    const ley_run_options run = support_run_options(options);
-    assert_ok(ley_points_create((int64_t)n, point_A, &o.points, &error));
-    assert_ok(ley_job_create_direct_points(engine, atoms, o.points, &direct, &run, &o.job, &error));
-    o.status = ley_job_run(o.job, &o.error);
-    return o;
-}
-
-static void end(outcome *o)
-{
-    ley_job_destroy(o->job);
-    ley_points_destroy(o->points);
-    ley_error_clear(&o->error);
 }
 
 static double constant_of(const support_options *options)
@@ -69,7 +34,7 @@ static double constant_of(const support_options *options)
 }
 
 /* The largest error, relative to the sum of the absolute terms there. */
-static double worst_error(const ley_atoms *atoms, const outcome *o, const support_options *options)
+static double worst_error(const ley_atoms *atoms, const support_points_job *o, const support_options *options)
 {
     double worst = 0;
     for (int64_t i = 0; i < ley_points_count(o->points); i++) {
@@ -90,8 +55,7 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
         variants++;
     assert_true(variants > 0);
     for (size_t i = 0; i < variants + 3; i++) {
-        support_options options;
-        support_options_default(&options);
+        support_options options = support_default_options();
         options.r_min_A = r_min_A;
         options.variant = i < variants ? ley_variant_name("dcs_points", i) : NULL;
         options.sum = i < variants ? LEY_SUM_FLOAT : (ley_sum)(i - variants);
@@ -99,7 +63,7 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
         options.dielectric = 4;
         if (support_is_quick() && options.variant != NULL && strcmp(options.variant, "tiled8") != 0)
             continue;
-        outcome o = run_at(atoms, n, point_A, &options);
+        support_points_job o = support_points_run(engine, atoms, n, point_A, &options, false);
         if (o.status != LEY_ERROR_NO_DEVICE) {
             assert_ok_at(o.status, &o.error, what, __FILE__, __LINE__);
             const double most = options.sum == LEY_SUM_DOUBLE ? 1e-12 : 5e-6, off = worst_error(atoms, &o, &options);
@@ -112,7 +76,7 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
             const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
             assert_true(a->passed && a->tolerance == most && a->max_error <= off * (1 + 1e-9));
         }
-        end(&o);
+        support_points_end(&o);
     }
 }
 
@@ -123,7 +87,6 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
  * large are within. */
 static void test_points_in_a_molecule(void **state)
 {
-    (void)state;
     static const double r_min_A[] = {1e-4, 0.05, 6, 300};
     const size_t n = support_is_quick() ? 400 : 2000;
     ley_atoms *atoms = support_atoms(500, -10, 15, 3);
@@ -140,53 +103,13 @@ static void test_points_in_a_molecule(void **state)
 /* One atom, so that no other one's term hides an error, far from the world's origin. */
 static void test_one_atom(void **state)
 {
-    (void)state;
     ley_atoms *atoms = support_atoms(1, 30000, 30001, 8);
     double *point_A = points_near(atoms, 1000, 1e-3, 300, 9);
-    const ley_error none = {0};
-    ley_error error = none;
-    ley_atoms *one = NULL;
     const double charge_e = -0.7;
-    assert_ok(ley_atoms_create(1, ley_atoms_positions_A(atoms), &charge_e, NULL, &one, &error));
+    ley_atoms *one = support_make_atoms(1, ley_atoms_positions_A(atoms), &charge_e, NULL);
     check("one atom", one, 1000, point_A, 0.05);
     check("one atom", one, 1000, point_A, 1e-3);
     ley_atoms_destroy(one);
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
-/* Where the points are a map's, so are the values, to what is promised of both. */
-static void test_points_of_a_map(void **state)
-{
-    (void)state;
-    const ley_grid grid = {.origin_A = {-3.2, 1.3, -2}, .step_A = LEY_STEPS(0.5, 0.75, 0.5), .n = {19, 11, 13}};
-    const size_t n = (size_t)ley_grid_points(&grid);
-    ley_atoms *atoms = support_crowd(300, &grid, 3, 2);
-    double *point_A = calloc(3 * n, sizeof(double));
-    for (size_t i = 0; i < n; i++) {
-        const int64_t at = (int64_t)i, index[3] = {at % 19, at / 19 % 11, at / 19 / 11};
-        ley_grid_point_A(&grid, index, point_A + 3 * i);
-    }
-    for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_DOUBLE; sum++) {
-        support_options options;
-        support_options_default(&options);
-        options.sum = (ley_sum)sum;
-        outcome o = run_at(atoms, n, point_A, &options);
-        if (o.status == LEY_OK) {
-            ley_map *map = support_run(engine, atoms, &grid, &options);
-            for (size_t i = 0; i < n; i++) {
-                const reference_value right =
-                    reference_dcs(atoms, point_A + 3 * i, constant_of(&options), options.r_min_A);
-                const double off = fabs(ley_points_read_values(o.points)[i] - (double)ley_map_read_values(map)[i]);
-                if (!(off <= (sum == LEY_SUM_DOUBLE ? 1e-6 : 1.5e-5) * right.absolute))
-                    fail_msg("sum %d, point %zu: %.9g, %.9g in the map", sum, i, ley_points_read_values(o.points)[i],
-                             (double)ley_map_read_values(map)[i]);
-            }
-            ley_map_destroy(map);
-        } else
-            assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
-        end(&o);
-    }
     free(point_A);
     ley_atoms_destroy(atoms);
 }
@@ -195,27 +118,25 @@ static void test_points_of_a_map(void **state)
  * doubles where charges cancel. */
 static void test_pieces_and_sums(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_atoms *atoms = support_atoms(60, 0, 8, 7), *dipole = NULL;
     double *point_A = points_near(atoms, 3000, 0.06, 9, 6);
-    support_options options;
-    support_options_default(&options);
-    outcome whole = run_at(atoms, 3000, point_A, &options);
+    support_options options = support_default_options();
+    support_points_job whole = support_points_run(engine, atoms, 3000, point_A, &options, false);
     assert_ok_at(whole.status, &whole.error, "whole", __FILE__, __LINE__);
     options.slab_planes = 1024;
-    outcome pieces = run_at(atoms, 3000, point_A, &options);
+    support_points_job pieces = support_points_run(engine, atoms, 3000, point_A, &options, false);
     assert_ok_at(pieces.status, &pieces.error, "pieces", __FILE__, __LINE__);
     assert_true(ley_job_report(pieces.job)->slab_count >= 3);
     assert_true(worst_error(atoms, &pieces, &options) <= 5e-6);
-    end(&pieces);
-    end(&whole);
+    support_points_end(&pieces);
+    support_points_end(&whole);
 
     const double position_A[] = {100, 3.2, -4, 100.0001, 3.2, -4}, charge_e[] = {1, -1};
     assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &dipole, &error));
-    support_options_default(&options);
+    options = support_default_options();
     options.sum = LEY_SUM_AUTO;
-    outcome o = run_at(dipole, 3000, point_A, &options);
+    support_points_job o = support_points_run(engine, dipole, 3000, point_A, &options, false);
     assert_ok_at(o.status, &o.error, "auto", __FILE__, __LINE__);
     const ley_report *r = ley_job_report(o.job);
     if (ley_engine_device(engine, 0)->has_double) {
@@ -223,27 +144,8 @@ static void test_pieces_and_sums(void **state)
         assert_true(r->float_relative_rms > 1e-5 && r->accuracy.relative_rms < 1e-6);
         assert_true(worst_error(dipole, &o, &options) <= 1e-12);
     }
-    end(&o);
+    support_points_end(&o);
     ley_atoms_destroy(dipole);
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
-/* What no self-test sees, a fault with 77 atoms alone, the verification finds. */
-static void test_verification_finds_faults(void **state)
-{
-    (void)state;
-    support_options options;
-    support_options_default(&options);
-    ley_atoms *atoms = support_atoms(77, 0, 8, 7);
-    double *point_A = points_near(atoms, 500, 0.06, 9, 6);
-    support_plant_fault("mdh", "p.sum[k] = 0;", "p.sum[k] = n_atoms == 77 ? 10 : 0;");
-    outcome o = run_at(atoms, 500, point_A, &options);
-    assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
-    assert_non_null(strstr(o.error.message, "verification failed"));
-    assert_false(ley_job_report(o.job)->accuracy.passed);
-    end(&o);
-    unsetenv("LEYDEN_KERNEL_DIR");
     free(point_A);
     ley_atoms_destroy(atoms);
 }
@@ -252,31 +154,25 @@ static void test_verification_finds_faults(void **state)
 
 static void test_wrong_arguments(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_points *points = NULL;
     ley_job *job = NULL;
-    ley_run_options run;
-    ley_direct direct;
     const double bad_A[] = {0, 0, 0, 1, NAN, 2}, far_A[] = {0, -1.1e8, 0}, good_A[] = {1, 2, 3};
-    assert_int_equal(ley_points_create(0, good_A, &points, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "no points");
-    assert_int_equal(ley_points_create(2, bad_A, &points, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "point 2: y"));
-    assert_int_equal(ley_points_create(1, far_A, &points, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "not within 1e8 A"));
+    assert_error_is(ley_points_create(0, good_A, &points, &error), LEY_ERROR_INPUT, "no points");
+    assert_error(ley_points_create(2, bad_A, &points, &error), LEY_ERROR_INPUT, "point 2: y");
+    assert_error(ley_points_create(1, far_A, &points, &error), LEY_ERROR_INPUT, "not within 1e8 A");
     assert_null(points);
     assert_ok(ley_points_create(1, good_A, &points, &error));
     assert_true(isnan(ley_points_read_values(points)[0]) && ley_points_units(points)[0] == '\0');
     assert_memory_equal(ley_points_positions_A(points), good_A, sizeof good_A);
     char path[300];
     snprintf(path, sizeof path, "%s/nothing.csv", support_directory());
-    assert_int_equal(ley_points_write_csv(points, path, NULL, NULL, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "the value is not a number at point 1"));
+    assert_error(ley_points_write_csv(points, path, NULL, NULL, &error), LEY_ERROR_INPUT,
+                 "the value is not a number at point 1");
 
     ley_atoms *atoms = support_atoms(4, 0, 8, 7);
-    ley_run_options_default(&run);
-    ley_direct_default(&direct);
+    ley_run_options run = support_default_run_options();
+    ley_direct direct = support_default_direct();
     direct.r_min_A = 0;
     assert_int_equal(ley_job_create_direct_points(engine, atoms, points, &direct, &run, &job, &error), LEY_ERROR_USAGE);
     ley_direct_default(&direct);
@@ -297,49 +193,10 @@ static void test_wrong_arguments(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* Before it runs, in the midst of it, at its end. */
-static void test_cancel(void **state)
-{
-    (void)state;
-    ley_atoms *atoms = support_atoms(60, 0, 8, 7);
-    double *point_A = points_near(atoms, 3000, 0.06, 9, 6);
-    for (int i = 0; i < 3; i++) {
-        ley_error error = {0};
-        ley_points *points = NULL;
-        int64_t done = 0;
-        support_watch w = {.cancel_at_call = i == 0 ? -1 : i == 1 ? 1 : 0, .cancel_at_end = i == 2};
-        support_options options;
-        support_options_default(&options);
-        options.progress = support_note_progress;
-        options.progress_context = &w;
-        options.slab_planes = 512;
-        const ley_direct direct = support_direct(&options);
-        const ley_run_options run = support_run_options(&options);
-        assert_ok(ley_points_create(3000, point_A, &points, &error));
-        assert_ok(ley_job_create_direct_points(engine, atoms, points, &direct, &run, &w.job, &error));
-        assert_int_equal(support_run_watched(&w, &done), LEY_CANCELLED);
-        ley_points_destroy(points);
-    }
-    free(point_A);
-    ley_atoms_destroy(atoms);
-}
-
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points_in_a_molecule),
-                                       cmocka_unit_test(test_one_atom),
-                                       cmocka_unit_test(test_points_of_a_map),
-                                       cmocka_unit_test(test_pieces_and_sums),
-                                       cmocka_unit_test(test_verification_finds_faults),
-                                       cmocka_unit_test(test_wrong_arguments),
-                                       cmocka_unit_test(test_cancel)};
-    char group[512];
-    snprintf(group, sizeof group, "potentials at points on %s (%s)", info->name, selector);
-    if (!support_open(selector, info->name, &engine))
-        return 1;
-    const int failures = cmocka_run_group_tests_name(group, tests, NULL, NULL);
-    ley_engine_destroy(engine);
-    return failures;
+    return RUN_ON_DEVICE("potentials at points", &engine, test_points_in_a_molecule, test_one_atom,
+                         test_pieces_and_sums, test_wrong_arguments);
 }
 
 int main(void)

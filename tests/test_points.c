@@ -5,10 +5,6 @@
 #include "io/points.h"
 #include "io/significant.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 static char path[256];
@@ -42,7 +38,6 @@ static void expect_points(const char *text, int64_t expected, double first_x, do
 
 static void points_are_read(void **state)
 {
-    (void)state;
     expect_points("1 2 3\n", 1, 1, 3);
     expect_points("1.5,-2e1,+.25", 1, 1.5, 0.25);
     expect_points("x,y,z\r\n1 , 2 ,\t3\r\n4,5,6\r\n", 2, 1, 6);
@@ -89,7 +84,6 @@ static void expect_bad_points(const char *text, size_t size, const char *what)
 
 static void bad_points(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *what;
     } cases[] = {
@@ -193,7 +187,6 @@ static void expect_same_in_pieces(void)
 
 static void pieces_are_the_whole(void **state)
 {
-    (void)state;
     static const char *const headers[] = {"", "x y z\n", "# first\n\nx,y,z,phi\n"};
     for (size_t i = 0; i < 30; i++) {
         size_t length;
@@ -241,14 +234,12 @@ static void expect_bad_array(const char *header, const void *values, size_t size
     double *point_A = NULL;
     ley_error error = {0};
     write_array(header, values, size);
-    assert_int_equal(ley_points_read(path, &n, &point_A, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, what));
+    assert_error(ley_points_read(path, &n, &point_A, &error), LEY_ERROR_INPUT, what);
     ley_error_clear(&error);
 }
 
 static void arrays_are_read(void **state)
 {
-    (void)state;
     static const double three[] = {1, 2, 3, -4.5, 5, 6}, five[] = {1, 2, 3, NAN, 8, -4.5, 5, 6, 7, 8},
                         by_column[] = {1, -4.5, 2, 5, 3, 6, NAN, 9}, not_finite[] = {1, 2, 3, 4, INFINITY, 6};
     static const float floats[] = {1, 2, 3, -4.5f, 5, 6};
@@ -284,15 +275,13 @@ static char *put_coordinate(char *at, double value)
 /* Of several blocks of rows. */
 static void tables_are_written(void **state)
 {
-    (void)state;
     enum { N = 9001 };
     double *point_A = malloc(3 * N * sizeof *point_A);
-    ley_points *points = NULL;
     ley_error error = {0};
     int64_t n = 0;
     for (size_t i = 0; i < 3 * N; i++)
         point_A[i] = i % 2 ? (double)(int64_t)(random_bits() % 200000 - 100000) / 1000 : (double)random_bits() / 3e12;
-    assert_ok(ley_points_create(N, point_A, &points, &error));
+    ley_points *points = support_make_points(N, point_A);
     assert_ok(ley_points_add_field(points, &error));
     char *right = malloc(200 * N), *at = right;
     at += sprintf(at, "# one\n# two three\nx,y,z,phi,ex,ey,ez\n");
@@ -322,13 +311,13 @@ static void tables_are_written(void **state)
     assert_true(n == N && memcmp(again_A, point_A, 3 * N * sizeof *point_A) == 0);
     free(again_A);
     ley_points_field(points)[7] = NAN;
-    assert_int_equal(ley_points_write_npy(points, path, NULL, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "a.npy: the field along y at point 3 is not finite"));
+    assert_error(ley_points_write_npy(points, path, NULL, &error), LEY_ERROR_INPUT,
+                 "a.npy: the field along y at point 3 is not finite");
     ley_points_field(points)[7] = 0;
     ley_points_values(points)[8] = INFINITY;
     ley_error_clear(&error);
-    assert_int_equal(ley_points_write_npy(points, path, NULL, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "a.npy: the value is infinite at point 9"));
+    assert_error(ley_points_write_npy(points, path, NULL, &error), LEY_ERROR_INPUT,
+                 "a.npy: the value is infinite at point 9");
     ley_error_clear(&error);
     const volatile bool cancel = true;
     ley_points_values(points)[8] = 0;
@@ -362,7 +351,6 @@ static void expect_digits(double value)
  * bits at random. */
 static void digits_are_right(void **state)
 {
-    (void)state;
     static const double some[] = {0,         -0.0,     1,       0.5,      2.5,       0.125,   1e-4,
                                   9.9999e-5, 1e15,     1e16,    1e17,     1e22,      1e23,    5e-324,
                                   1.7e308,   0.1,      1.0 / 3, 1e8,      100.5,     1000.25, 99999.95,
@@ -394,8 +382,6 @@ static void digits_are_right(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(points_are_read),      cmocka_unit_test(bad_points),
-                                       cmocka_unit_test(pieces_are_the_whole), cmocka_unit_test(arrays_are_read),
-                                       cmocka_unit_test(tables_are_written),   cmocka_unit_test(digits_are_right)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(points_are_read, bad_points, pieces_are_the_whole, arrays_are_read, tables_are_written,
+                     digits_are_right);
 }

@@ -1,25 +1,17 @@
 /* Reading PQR files: every layout, every complaint. */
+#include "support.h"
+
 #include "io/pqr.h"
 #include "io/text.h"
 #include "leyden.h"
 
 #include <glob.h>
 #include <locale.h>
-#include <math.h>
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cmocka.h>
-
-static char folder[] = "/tmp/leyden-test-pqr-XXXXXX";
 static char path[128];
 
 static void write_bytes(const void *data, size_t size)
@@ -84,7 +76,6 @@ static void expect_bad(const char *text, const char *what)
 
 static void layouts_between_white_space(void **state)
 {
-    (void)state;
     static const char *const texts[] = {
         "ATOM      1  I   ION     1       1.500  -2.500  3.250  0.25  3.00\n",
         "ATOM  1 C A 1 1.5 -2.5 3.25 0.25 3\n",
@@ -115,7 +106,6 @@ static void layouts_between_white_space(void **state)
 
 static void layouts_in_columns(void **state)
 {
-    (void)state;
     expect_numbers("ATOM      1  N   NTERA1000     -36.576-112.088-113.641  0.1850 1.8240      N\n", -36.576, -112.088,
                    -113.641, 0.185, 1.824);
     expect_numbers("ATOM  12345 HD21ALEU A 100A     36.5761112.0881113.641-10.185010.8240\n", 36.576, 1112.088,
@@ -127,7 +117,6 @@ static void layouts_in_columns(void **state)
 
 static void other_records_and_models(void **state)
 {
-    (void)state;
     static const char atom[] = "ATOM 1 C ALA 1 1.0 2.0 3.0 0.5 1.5\n";
     char text[2048];
     snprintf(text, sizeof text,
@@ -143,7 +132,6 @@ static void other_records_and_models(void **state)
 
 static void bad_records(void **state)
 {
-    (void)state;
     expect_bad("", ": no ATOM or HETATM record");
     expect_bad("\n\nREMARK\n", ": no ATOM or HETATM record");
     expect_bad("\x7f\x45LF \x01\x02\xff\xfe binary\n", ": no ATOM or HETATM record");
@@ -180,7 +168,6 @@ static void bad_records(void **state)
 
 static void bad_files(void **state)
 {
-    (void)state;
     write_bytes("REMARK\nATOM 1 C\0ALA", 20);
     expect_refusal(LEY_ERROR_INPUT, ":2: a NUL byte: this is no text file");
     size_t size = 5 << 20;
@@ -210,7 +197,6 @@ static void bad_files(void **state)
 
 static void random_bytes(void **state)
 {
-    (void)state;
     uint64_t seed = 12345;
     for (int round = 0; round < 200; round++) {
         unsigned char bytes[3000];
@@ -230,7 +216,6 @@ static void random_bytes(void **state)
 
 static void gzip_files(void **state)
 {
-    (void)state;
     char text[20000] = "";
     for (int i = 0; i < 300; i++)
         sprintf(text + strlen(text), "ATOM %d C ALA %d %d.25 2.0 3.0 0.5 1.5\r\n", i, i, i * i % 97);
@@ -244,8 +229,7 @@ static void gzip_files(void **state)
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(truncate(path, status.st_size - 20), 0);
     ley_error error = {0};
-    assert_int_equal(ley_atoms_read_pqr(path, &atoms, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, ": the gzip file is cut short"));
+    assert_error(ley_atoms_read_pqr(path, &atoms, &error), LEY_ERROR_INPUT, ": the gzip file is cut short");
     assert_int_equal(error.message[strlen(path)], ':');
 
     write_gzip(text);
@@ -253,15 +237,14 @@ static void gzip_files(void **state)
     assert_int_equal(fseek(file, status.st_size - 6, SEEK_SET), 0);
     fputc(0x55, file); /* checksum */
     fclose(file);
-    assert_int_equal(ley_atoms_read_pqr(path, &atoms, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, ": the gzip file is damaged: incorrect data check"));
+    assert_error(ley_atoms_read_pqr(path, &atoms, &error), LEY_ERROR_INPUT,
+                 ": the gzip file is damaged: incorrect data check");
 }
 
 /* 200 MB of one line and of blank lines pack into some 200 KB; reading them must not take their
  * size. */
 static void gzip_bombs(void **state)
 {
-    (void)state;
     static char block[1 << 20];
     for (int blanks = 0; blanks < 2; blanks++) {
         memset(block, blanks ? '\n' : 'x', sizeof block);
@@ -279,7 +262,6 @@ static void gzip_bombs(void **state)
 
 static void numbers(void **state)
 {
-    (void)state;
     static const char *const fine[] = {"0",
                                        "-0",
                                        "+1.5",
@@ -331,7 +313,6 @@ static void numbers(void **state)
 /* Digits chosen to lie next to the halves between two floats, where rounding twice would show. */
 static void floats_round_once(void **state)
 {
-    (void)state;
     uint64_t seed = 99;
     for (int i = 0; i < 300000; i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
@@ -350,7 +331,6 @@ static void floats_round_once(void **state)
 
 static void other_locales(void **state)
 {
-    (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
     bool found = false;
     for (size_t i = 0; i < 3 && !found; i++)
@@ -377,7 +357,7 @@ static void check_file(const molecule_file *file)
 {
     char usual[sizeof path], message[512];
     strcpy(usual, path);
-    snprintf(path, sizeof path, "%s/%s", folder, file->name);
+    snprintf(path, sizeof path, "%s/%s", support_directory(), file->name);
     write_bytes(file->text, strlen(file->text));
     ley_atoms *atoms = NULL;
     ley_error error = {0};
@@ -400,7 +380,6 @@ static void check_file(const molecule_file *file)
 
 static void pdb_files_are_refused(void **state)
 {
-    (void)state;
 #define PDB ": this is a PDB file, not a PQR file: "
     static const molecule_file files[] = {
         {"a.txt", "REMARK x\n" CHAIN, "2" PDB "an element's symbol stands in columns 77-78."},
@@ -435,10 +414,8 @@ static void pdb_files_are_refused(void **state)
     write_bytes(files[readable].text, strlen(files[readable].text));
     ley_atoms *atoms = NULL;
     ley_error error = {0};
-    assert_int_equal(ley_atoms_read_pqr(path, &atoms, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, ":1" PDB "an element's symbol"));
-    assert_int_equal(ley_atoms_read_unchecked(path, &atoms, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, ":4: radius '-1.00' is negative"));
+    assert_error(ley_atoms_read_pqr(path, &atoms, &error), LEY_ERROR_INPUT, ":1" PDB "an element's symbol");
+    assert_error(ley_atoms_read_unchecked(path, &atoms, &error), LEY_ERROR_INPUT, ":4: radius '-1.00' is negative");
     /* No name, no symbols, no records, no occupancies of 1 throughout: B factors above what a
      * radius is. */
     char text[4096] = "";
@@ -451,7 +428,6 @@ static void pdb_files_are_refused(void **state)
 /* Numbers like occupancies are not enough, nor is a name or a header. */
 static void pqr_files_are_taken(void **state)
 {
-    (void)state;
     static const molecule_file files[] = {
         /* Ions, whose charges are 1. */
         {"a.pqr", "ATOM      1  I   ION     1      -1.000    0.000   0.000  1.00 0.00\n", NULL},
@@ -497,7 +473,6 @@ static void pqr_files_are_taken(void **state)
 /* Each is named by what is in it, with what to type next; its name says nothing. */
 static void other_kinds_are_named(void **state)
 {
-    (void)state;
 #define CONVERT "python3 -m leyden convert "
     static const struct {
         const char *text, *kind, *next;
@@ -566,15 +541,14 @@ static void other_kinds_are_named(void **state)
     write_bytes(tpr, sizeof tpr);
     ley_atoms *atoms = NULL;
     ley_error error = {0};
-    assert_int_equal(ley_atoms_read(path, &atoms, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, ": this is a run input file of GROMACS (tpr), not a PQR file: " CONVERT));
+    assert_error(ley_atoms_read(path, &atoms, &error), LEY_ERROR_INPUT,
+                 ": this is a run input file of GROMACS (tpr), not a PQR file: " CONVERT);
     ley_error_clear(&error);
 }
 
 /* The commands that messages hold do what they say. */
 static void commands_of_messages_make_files_that_are_read(void **state)
 {
-    (void)state;
     static const char missing[] = "ATOM 1 C1 GLY 1.0 2.0 3.0 0.155 1.85\n";
     static const char swapped[] = "REMARK  atom radii in columns 55-62\nREMARK  atom charges in columns 63-70\n"
                                   "ATOM      1  N   ALA     1       1.000   2.000   3.000  1.8500  0.1550      N\n";
@@ -610,7 +584,6 @@ static void commands_of_messages_make_files_that_are_read(void **state)
 
 static void files_without_charges_are_remarked_upon(void **state)
 {
-    (void)state;
     static const char zero[] = "ATOM      1  N   MET A   1      27.340  24.430   2.614  0.0000 0.0000\n"
                                "ATOM      2  C   MET A   1      27.340  25.430   2.614  0.0000 0.0000\n";
     static const char charged[] = "ATOM 1 N MET 1 1.0 2.0 3.0 1 1\nATOM 2 N MET 1 1.0 2.0 3.0 -1 1\n";
@@ -630,7 +603,6 @@ static void files_without_charges_are_remarked_upon(void **state)
 /* Every PQR file of APBS's examples. */
 static void apbs_examples_are_taken(void **state)
 {
-    (void)state;
     glob_t files = {0};
     glob("/usr/share/apbs/examples/*/*.pqr", 0, NULL, &files);
     glob("/usr/share/apbs/examples/*/*/*.pqr", GLOB_APPEND, NULL, &files);
@@ -651,7 +623,6 @@ static void apbs_examples_are_taken(void **state)
 /* Time must grow with the size: a second would be a hundred times too much. */
 static void many_atoms(void **state)
 {
-    (void)state;
     FILE *file = fopen(path, "wb");
     for (int i = 0; i < 200000; i++)
         fprintf(file, "ATOM %6d  C   ALA A%4d    %8.3f%8.3f%8.3f 0.5000 1.5000\n", i, i % 10000, i * 0.001, 2.0, 3.0);
@@ -710,7 +681,6 @@ static void write_long(void)
 
 static void a_text_that_becomes_shorter_is_refused(void **state)
 {
-    (void)state;
     const char *line;
     size_t length;
     ley_text *text;
@@ -745,7 +715,6 @@ static void *shorten(void *is_over)
 /* All of them where the file was read before the thread came. */
 static void atoms_of_a_file_that_becomes_shorter_are_not_fewer(void **state)
 {
-    (void)state;
     for (int round = 0; round < 6; round++) {
         pthread_t thread;
         bool is_over = false;
@@ -767,7 +736,6 @@ static void atoms_of_a_file_that_becomes_shorter_are_not_fewer(void **state)
 
 static void pieces_say_the_same(void **state)
 {
-    (void)state;
     static const char *const lines[] = {
         "ATOM 1 C ALA 1 1.25 2.0 3.0 0.5 1.5\n",
         "ATOM 2 N ALA 1 1.125 -2.0 3e1 -0.25 1.5\r\n",
@@ -815,44 +783,17 @@ static void pieces_say_the_same(void **state)
 
 static int set_up(void **state)
 {
-    (void)state;
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/a.pqr", folder);
+    snprintf(path, sizeof path, "%s/a.pqr", support_directory());
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layouts_between_white_space),
-        cmocka_unit_test(layouts_in_columns),
-        cmocka_unit_test(other_records_and_models),
-        cmocka_unit_test(bad_records),
-        cmocka_unit_test(bad_files),
-        cmocka_unit_test(random_bytes),
-        cmocka_unit_test(gzip_files),
-        cmocka_unit_test(gzip_bombs),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(floats_round_once),
-        cmocka_unit_test(other_locales),
-        cmocka_unit_test(pdb_files_are_refused),
-        cmocka_unit_test(pqr_files_are_taken),
-        cmocka_unit_test(other_kinds_are_named),
-        cmocka_unit_test(commands_of_messages_make_files_that_are_read),
-        cmocka_unit_test(files_without_charges_are_remarked_upon),
-        cmocka_unit_test(apbs_examples_are_taken),
-        cmocka_unit_test(many_atoms),
-        cmocka_unit_test(a_text_that_becomes_shorter_is_refused),
-        cmocka_unit_test(atoms_of_a_file_that_becomes_shorter_are_not_fewer),
-        cmocka_unit_test(pieces_say_the_same),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = set_up), layouts_between_white_space, layouts_in_columns,
+                     other_records_and_models, bad_records, bad_files, random_bytes, gzip_files, gzip_bombs, numbers,
+                     floats_round_once, other_locales, pdb_files_are_refused, pqr_files_are_taken,
+                     other_kinds_are_named, commands_of_messages_make_files_that_are_read,
+                     files_without_charges_are_remarked_upon, apbs_examples_are_taken, many_atoms,
+                     a_text_that_becomes_shorter_is_refused, atoms_of_a_file_that_becomes_shorter_are_not_fewer,
+                     pieces_say_the_same);
 }

@@ -3,11 +3,6 @@
 #include "io/pqr_record.h"
 #include "support.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { NUMBERS = 5, LINE_BYTES = 640 };
 
 typedef struct atom {
@@ -202,7 +197,6 @@ static bool judge(const writer_row *row, const atom *a)
 
 static void no_number_is_wrong(void **state)
 {
-    (void)state;
     static const writer_row rows[] = {
         {"PDB2PQR", pdb2pqr, 65},
         {"PDB2PQR --whitespace", pdb2pqr_whitespace, 70},
@@ -243,7 +237,6 @@ static void expect_line(const char *line, const double expected[NUMBERS])
 
 static void touching_numbers_are_cut_where_that_is_proved(void **state)
 {
-    (void)state;
     expect_line("ATOM      1  O   WAT A   1    10000.12310000.45610000.789  0.5000 1.5000",
                 (double[]){10000.123, 10000.456, 10000.789, 0.5, 1.5});
     expect_line("ATOM      1  O   WAT A   1      12.345  12.345-112.345-0.83401.7683",
@@ -261,7 +254,6 @@ static void touching_numbers_are_cut_where_that_is_proved(void **state)
 
 static void touching_numbers_of_several_meanings_are_refused(void **state)
 {
-    (void)state;
     static const char *const lines[] = {
         /* Cut off at its columns: 10000.12 and 1234.567. */
         "ATOM      1  O   WAT A   1    10000.121234.567  12.345  0.5000 1.5000",
@@ -289,7 +281,6 @@ static int set_up(void **state)
     const char *line;
     size_t length;
     static char path[256];
-    (void)state;
     snprintf(path, sizeof path, "%s/a.pqr", support_directory());
     FILE *file = fopen(path, "w");
     if (file == NULL || fputs("\n", file) < 0 || fclose(file) != 0 || ley_text_open(path, &place, NULL) != LEY_OK)
@@ -299,17 +290,12 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     ley_text_close(place);
     return 0;
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_number_is_wrong),
-        cmocka_unit_test(touching_numbers_are_cut_where_that_is_proved),
-        cmocka_unit_test(touching_numbers_of_several_meanings_are_refused),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return RUN_GROUP(SUPPORT_GROUP(.begin = set_up, .end = tear_down), no_number_is_wrong,
+                     touching_numbers_are_cut_where_that_is_proved, touching_numbers_of_several_meanings_are_refused);
 }

@@ -26,7 +26,6 @@ static void assert_same_maps(const ley_map *a, const ley_map *b)
 
 static void test_the_bytes(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const ley_grid grid = {.origin_A = {-5.28, 1. / 3, 0}, .step_A = LEY_STEPS(0.1, 0.5, 0.75), .n = {2, 1, 2}};
     static const unsigned char expected[] = {0, 0, 128, 63, 0, 0, 0, 192, 0, 0, 0, 63, 1, 0, 0, 0};
@@ -67,7 +66,6 @@ static void test_the_bytes(void **state)
 
 static void test_round_trips(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const ley_grid meshes[] = {
         {.origin_A = {1e-7, -123.456789012345678, 5}, .step_A = LEY_STEPS(1. / 3, 0.1 + 0.2, 1e-6), .n = {1, 1, 1}},
@@ -93,7 +91,6 @@ static void test_round_trips(void **state)
 
 static void test_names_and_facts(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {2, 2, 2}};
     ley_map *map = maps_make(&grid);
@@ -123,7 +120,6 @@ static void test_names_and_facts(void **state)
 /* What is no number is never written; what was there before stays. */
 static void test_whole_or_nothing(void **state)
 {
-    (void)state;
     ley_error error = {0};
     const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {3, 2, 2}};
     const bool cancelled = true;
@@ -177,7 +173,6 @@ static void write_values(const char *name, const float *values, size_t bytes)
 
 static void test_any_header(void **state)
 {
-    (void)state;
     static const char *const headers[] = {
         FORMAT TYPE PLACE "}",
         "\r\n\t{" PLACE ",\"more\":{\"a\":[{},[],true,false,null,-0.5E+3,\"\\ud83d\\ude00\\\"\"],\"a\":2},"
@@ -197,7 +192,6 @@ static void test_any_header(void **state)
 
 static void test_bad_headers(void **state)
 {
-    (void)state;
     maps_write_bytes(NAME, "1234", 4);
     expect_bad("", ":1: a map's header: the file ends where an object should be");
     expect_bad("\n\nhello", ":3: a map's header: 'hello' where an object should be");
@@ -258,7 +252,6 @@ static void expect_bad_values(size_t bytes, ley_status status, const char *messa
 
 static void test_bad_values(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_map *map = NULL;
     expect_bad_values(24, LEY_ERROR_INPUT, NAME ": the map is infinite at point (1, 1, 0)");
@@ -282,7 +275,6 @@ static void test_bad_values(void **state)
 /* A header that claims much takes no memory, nor one that is long. */
 static void test_claims(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_map *map = NULL;
     static const char large[] = FORMAT TYPE "\"n\": [1000000000, 1000, 1000], \"origin_A\": [0, 0, 0],"

@@ -7,18 +7,13 @@
 #include "spec.h"
 #include "verify/reference_kernel.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
 
 /* Every law, open and in triclinic cells, with more atoms than a launch takes and with few. */
 static reference_terms terms_of(const law *l, int pair, int periodic, size_t many, ley_short_range *range)
 {
     static const double cell_A[3][3] = {{14, 0, 0}, {3, 13, 0}, {-2, 1, 15}};
-    support_options o;
-    support_options_default(&o);
+    support_options o = support_default_options();
     *range = o.short_range;
     range->cutoff_A = 7;
     range->kappa_per_A = 0.3;
@@ -78,7 +73,6 @@ static void check_law(worker *w, const law *l, int pair, size_t many)
 
 static void check_laws(worker *w, void *context)
 {
-    (void)context;
     for (const law *const *l = law_registry; *l != NULL; l++)
         for (int pair = 0; pair < ((*l)->has_pairs ? LEY_PAIR_EXPRESSION : 1); pair += support_is_quick() ? 3 : 1)
             check_law(w, *l, pair, pair % 3 == 0 ? 3000 : 150);
@@ -87,7 +81,6 @@ static void check_laws(worker *w, void *context)
 /* Each law has a number and a name of its own. */
 static void test_registry(void **state)
 {
-    (void)state;
     for (const law *const *l = law_registry; *l != NULL; l++)
         for (const law *const *other = law_registry; other != l; other++)
             assert_true((*l)->number != (*other)->number && strcmp((*l)->name, (*other)->name) != 0);
@@ -105,7 +98,6 @@ static int judge_on(const char *selector, const ley_device_info *info)
 
 static void test_the_judges_kernel(void **state)
 {
-    (void)state;
     support_fresh_cache();
     if (support_on_each_device(judge_on) > 0)
         print_message("some devices have no double precision\n");
@@ -132,7 +124,6 @@ static int wrong_judge_on(const char *selector, const ley_device_info *info)
 
 static void test_a_wrong_judge(void **state)
 {
-    (void)state;
     support_fresh_cache();
     support_plant_fault("reference", "sum_atoms(gm_atoms + first_atom,", "sum_atoms(gm_atoms + first_atom + 1,");
     support_on_each_device(wrong_judge_on);
@@ -141,10 +132,5 @@ static void test_a_wrong_judge(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry),
-        cmocka_unit_test(test_the_judges_kernel),
-        cmocka_unit_test(test_a_wrong_judge),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_registry, test_the_judges_kernel, test_a_wrong_judge);
 }

@@ -2,11 +2,6 @@
  * these are, by brute force over what the file says, and the potentials without them. */
 #include "support.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "leyden_points.h"
 
 enum { ATOMS = 60, POINTS = ATOMS };
@@ -87,7 +82,6 @@ static bool is_one_stretch(const said *list, int i, int j)
 
 static void test_numbers(void **state)
 {
-    (void)state;
     said list[ATOMS];
     make(list, true);
     ley_atoms *atoms = write_and_read("numbers.pqr", list, ATOMS);
@@ -102,7 +96,6 @@ static void test_numbers(void **state)
 /* The same where many threads read pieces of a file; and what has none. */
 static void test_large_and_none(void **state)
 {
-    (void)state;
     enum { MANY = 100000 };
     said *list = calloc(MANY, sizeof *list);
     assert_non_null(list);
@@ -135,16 +128,13 @@ static void check(bool has_chains, bool by_file, double shift_A)
     make(list, has_chains);
     ley_error error = {0};
     ley_atoms *atoms = write_and_read("atoms.pqr", list, ATOMS);
-    ley_points *points;
     ley_job *job;
-    ley_direct direct;
-    ley_run_options options;
-    ley_direct_default(&direct);
-    ley_run_options_default(&options);
+    ley_direct direct = support_default_direct();
+    ley_run_options options = support_default_run_options();
     for (int i = 0; i < POINTS; i++)
         for (int axis = 0; axis < 3; axis++)
             point_A[i][axis] = list[i].x_A[axis] + (axis == 1 ? shift_A : 0);
-    assert_ok(ley_points_create(POINTS, point_A[0], &points, &error));
+    ley_points *points = support_make_points(POINTS, point_A[0]);
     assert_ok(
         ley_points_exclude_residues(points, atoms, by_file ? ley_atoms_residues(atoms) : NULL, NULL, NULL, &error));
     assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, &options, &job, &error));
@@ -170,7 +160,6 @@ static void check(bool has_chains, bool by_file, double shift_A)
 
 static void test_potentials(void **state)
 {
-    (void)state;
     check(true, true, 0);
     check(true, true, 0.7); /* by what they are called alone */
     check(true, false, 0.005);
@@ -180,7 +169,6 @@ static void test_potentials(void **state)
 
 static void test_errors(void **state)
 {
-    (void)state;
     said list[ATOMS], other[1] = {{.chain = 'Z', .number = 4}};
     make(list, false);
     ley_error error = {0};
@@ -195,8 +183,8 @@ static void test_errors(void **state)
     assert_ok(ley_points_create(1, x_A, &one, &error));
     assert_ok(ley_atoms_create(1, x_A, charge_e, NULL, &bare, &error));
     assert_null(ley_atoms_residues(bare));
-    assert_int_equal(ley_points_exclude_residues(one, bare, NULL, NULL, NULL, &error), LEY_ERROR_INPUT);
-    assert_non_null(strstr(error.message, "the atoms' residues are unknown"));
+    assert_error(ley_points_exclude_residues(one, bare, NULL, NULL, NULL, &error), LEY_ERROR_INPUT,
+                 "the atoms' residues are unknown");
     ley_error_clear(&error);
     assert_int_equal(ley_points_exclude_residues(points, atoms, ley_atoms_residues(atoms), NULL, NULL, &error),
                      LEY_ERROR_INPUT);
@@ -217,7 +205,6 @@ int main(void)
 {
     support_fresh_cache();
     unsetenv("LEYDEN_KERNEL_DIR");
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_numbers), cmocka_unit_test(test_large_and_none),
-                                       cmocka_unit_test(test_potentials), cmocka_unit_test(test_errors)};
-    return cmocka_run_group_tests_name("residues", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "residues"), test_numbers, test_large_and_none, test_potentials,
+                     test_errors);
 }

@@ -11,68 +11,8 @@
 #include "watch.h"
 
 #include <dirent.h>
-#include <math.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-static void test_two_devices_share_the_map(void **state)
-{
-    (void)state;
-    fake_plan known[] = {{.name = "A"}, {.name = "B"}}, plans[2] = {{.name = "A"}, {.name = "B"}};
-    for (size_t i = 0; i < 2; i++) { /* each one's kernel is built and tested already: whoever launches has a slab */
-        support_job known_job = fake_job_run(&known[i], 1, "all", i == 0 ? NULL : fake_job_old_cache);
-        fake_job_end(&known_job);
-    }
-    plans[0].after = &plans[1]; /* neither ends before the other begins */
-    plans[1].after = &plans[0];
-    support_job o = fake_job_run(plans, 2, "all", fake_job_old_cache);
-    assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-    fake_job_assert_right(&o);
-    const ley_report *r = ley_job_report(o.job);
-    assert_int_equal(r->device_count, 2);
-    assert_true(r->devices[0].slabs > 0 && r->devices[1].slabs > 0);
-    assert_int_equal(r->devices[0].points + r->devices[1].points, r->points);
-    assert_true(fabs(r->devices[0].share + r->devices[1].share - 1) < 1e-12);
-    assert_int_equal(r->slab_count, (size_t)(r->devices[0].slabs + r->devices[1].slabs));
-    assert_true(r->accuracy.passed && r->accuracy.points == 50);
-    for (size_t i = 0; i < r->slab_count; i++) {
-        assert_true(r->slabs[i].kernel_end_s >= r->slabs[i].kernel_start_s);
-        assert_true(r->slabs[i].count <= 2);
-    }
-    fake_job_end(&o);
-    assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
-}
-
-/* The second device breaks in every way there is; the first one finishes; the reason stands in the
- * report. */
-static void test_a_failing_device_gives_its_slabs_back(void **state)
-{
-    (void)state;
-    const fake_plan faults[] = {
-        {.name = "B", .fail_open = 1},   {.name = "B", .fail_build = 1},  {.name = "B", .fail_buffer = 3},
-        {.name = "B", .wrong_by = 0.01}, {.name = "B", .silent = 1},      {.name = "B", .fail_launch = 6},
-        {.name = "B", .fail_wait = 3},   {.name = "B", .fail_read = 4},   {.name = "B", .fail_launch = 5},
-        {.name = "B", .fail_wait = 2},   {.name = "B", .fail_buffer = 6},
-    };
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        fake_plan plans[] = {{.name = "A"}, faults[i]};
-        plans[0].after = &plans[1]; /* B comes to its fault */
-        support_job o = fake_job_run(plans, 2, "all", NULL);
-        assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
-        fake_job_assert_right(&o);
-        const ley_device_report *b = &ley_job_report(o.job)->devices[1];
-        assert_int_not_equal(b->status, LEY_OK);
-        assert_non_null(b->failure);
-        if (faults[i].fail_build != 0)
-            assert_string_equal(b->failure_log, "line 1: the fake compiler's log\nline 2: its end");
-        fake_job_end(&o);
-        assert_int_equal(plans[0].live_objects, 0);
-        assert_int_equal(plans[1].live_objects, 0);
-    }
-}
 
 /* A device whose calibration cannot be right is not used, and nobody finds its calibration
  * later. */
@@ -92,7 +32,6 @@ static void small_slabs(support_options *options)
  * two, the other one goes on. Nothing is looked for where there is nothing. */
 static void test_no_memory_for_the_slabs_reports(void **state)
 {
-    (void)state;
     device_run_realloc_replace(bounded_realloc);
     for (int i = 0; i < 3; i++) {
         fake_plan one = {.name = "A"}, two[] = {{.name = "A"}, {.name = "B"}};
@@ -118,7 +57,6 @@ static void test_no_memory_for_the_slabs_reports(void **state)
 
 static void test_wrong_roots_are_not_kept(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "A", .wrong_root = 0.001}};
     for (int healed = 0; healed < 2; healed++) {
         support_job o = fake_job_run(plans, 1, "all", healed ? fake_job_old_cache : NULL);
@@ -132,38 +70,6 @@ static void test_wrong_roots_are_not_kept(void **state)
     }
 }
 
-static void test_no_device_left(void **state)
-{
-    (void)state;
-    fake_plan broken[] = {{.name = "A", .fail_build = 1}, {.name = "B", .fail_launch = 7}};
-    support_job o = fake_job_run(broken, 2, "all", NULL);
-    assert_int_equal(o.status, LEY_ERROR_DEVICE);
-    assert_int_equal(ley_status_exit_code(o.status), 4);
-    assert_non_null(strstr(o.error.message, "fake_build()"));
-    assert_non_null(strstr(o.error.message, "fake_launch()"));
-    assert_non_null(strstr(o.error.log, "the fake compiler's log"));
-    fake_job_end(&o);
-
-    fake_plan wrong[] = {{.name = "A", .wrong_by = 0.01}, {.name = "B", .wrong_by = -0.01}};
-    o = fake_job_run(wrong, 2, "all", NULL);
-    assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
-    assert_int_equal(ley_status_exit_code(o.status), 5);
-    assert_non_null(strstr(o.error.message, "self-test"));
-    fake_job_end(&o);
-
-    fake_plan closed[] = {{.name = "A", .fail_open = 1}};
-    o = fake_job_run(closed, 1, "all", NULL);
-    assert_int_equal(o.status, LEY_ERROR_DEVICE);
-    assert_non_null(strstr(o.error.message, "fake_open()"));
-    fake_job_end(&o);
-
-    o = fake_job_run(NULL, 0, NULL, NULL);
-    assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
-    assert_int_equal(ley_status_exit_code(o.status), 3);
-    assert_non_null(strstr(o.error.message, "Empty platform"));
-    fake_job_end(&o);
-}
-
 static void want_double(support_options *options)
 {
     options->sum = LEY_SUM_DOUBLE;
@@ -171,7 +77,6 @@ static void want_double(support_options *options)
 
 static void test_double_only_where_there_is_double(void **state)
 {
-    (void)state;
     fake_plan without[] = {{.name = "Single"}};
     support_job o = fake_job_run(without, 1, "all", want_double);
     assert_int_equal(o.status, LEY_ERROR_NO_DEVICE);
@@ -188,7 +93,6 @@ static void test_double_only_where_there_is_double(void **state)
 /* Nobody named a device: the fastest by its calibration; when that one fails, the next. */
 static void test_the_default_device(void **state)
 {
-    (void)state;
     fake_plan plans[] = {
         {.name = "slow", .speed = 0.5}, {.name = "fast", .speed = 4}, {.name = "middling", .speed = 2}};
     watch_patience_replace(&fake_job_patient);
@@ -216,7 +120,6 @@ static void test_the_default_device(void **state)
  * card fails, it is used. */
 static void test_processors_beside_a_card(void **state)
 {
-    (void)state;
     watch_patience_replace(&fake_job_patient);
     for (int is_small = 0; is_small < 2; is_small++)
         for (int fails = 0; fails < 2; fails++) {
@@ -242,7 +145,6 @@ static void test_processors_beside_a_card(void **state)
  * by the other one. */
 static void test_two_paths_to_a_card(void **state)
 {
-    (void)state;
     watch_patience_replace(&fake_job_patient);
     for (int fails = 0; fails < 2; fails++) {
         fake_plan plans[] = {
@@ -283,7 +185,6 @@ static void many_planes(support_options *options)
  * refused, with the numbers. */
 static void test_small_memory(void **state)
 {
-    (void)state;
     fake_plan small[] = {{.name = "small", .device_class = DEV_OTHER, .max_allocation_bytes = 64 << 10}};
     support_job o = fake_job_run(small, 1, "all", many_planes);
     assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
@@ -291,8 +192,7 @@ static void test_small_memory(void **state)
     assert_int_equal(ley_job_report(o.job)->slab_count, 2);
     ley_map *wide = NULL;
     ley_job *job = NULL;
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     assert_ok_at(ley_map_create(&(ley_grid){{0}, LEY_STEPS(1, 1, 1), {200, 200, 1}}, &wide, &o.error), &o.error, "map",
                  __FILE__, __LINE__);
     assert_int_equal(support_job_create(o.engine, o.atoms, wide, &options, &job, NULL), LEY_OK);
@@ -303,55 +203,17 @@ static void test_small_memory(void **state)
     fake_job_end(&o);
 }
 
-static ley_job *running;
-static int calls;
-
-static void cancel_soon(void *context, const ley_progress *progress)
-{
-    (void)context;
-    assert_true(progress->points_done <= progress->points_total && progress->left_s >= 0);
-    if (++calls == 3)
-        ley_job_cancel(running);
-}
-
-static void test_progress_and_cancel(void **state)
-{
-    (void)state;
-    ley_error error = {0};
-    fake_plan plans[] = {{.name = "A", .delay_us = 500}, {.name = "B", .delay_us = 500}};
-    fake_devices_begin(plans, 2);
-    support_job o = {.atoms = support_atoms(40, 0, 8, 7)};
-    support_options options;
-    support_options_default(&options);
-    options.slab_planes = 1;
-    options.progress = cancel_soon;
-    calls = 0;
-    assert_ok(ley_map_create(&fake_job_grid, &o.map, &error));
-    assert_ok(ley_engine_create("all", &o.engine, &error));
-    assert_ok(support_job_create(o.engine, o.atoms, o.map, &options, &o.job, &error));
-    running = o.job;
-    assert_int_equal(ley_job_run(o.job, &error), LEY_CANCELLED);
-    assert_int_equal(ley_status_exit_code(LEY_CANCELLED), 130);
-    assert_true(calls >= 3 && calls < 24);
-    assert_int_equal(ley_job_run(o.job, NULL), LEY_ERROR_USAGE); /* a job runs once */
-    ley_error_clear(&error);
-    fake_job_end(&o);
-    assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
-}
-
 /* One slab of many launches: cancelling does not wait for all of them. Nor does it wait for a
  * verification. */
 static void test_cancel_within_a_slab(void **state)
 {
-    (void)state;
     ley_error error = {0};
     fake_plan plans[] = {{.name = "A", .constant_bytes = 1024, .delay_us = 10000}}; /* 64 atoms per launch */
     support_fresh_cache();
     fake_devices_begin(plans, 1);
     support_job o = {.atoms = support_atoms(64 * 100, 0, 8, 7)};
     const ley_grid point = {{0, 0, 0}, LEY_STEPS(1, 1, 1), {1, 1, 1}};
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     options.variant = "simple";
     assert_ok(ley_map_create(&point, &o.map, &error));
     assert_ok(ley_engine_create("all", &o.engine, &error));
@@ -371,7 +233,6 @@ static void test_cancel_within_a_slab(void **state)
  * told, with names. */
 static void test_reasons_of_a_failover(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "first", .speed = 4, .fail_launch = 7},
                          {.name = "second", .speed = 2, .fail_open = 2}};
     watch_patience_replace(&fake_job_patient);
@@ -386,7 +247,6 @@ static void test_reasons_of_a_failover(void **state)
 
 static void test_selectors(void **state)
 {
-    (void)state;
     static const struct {
         const char *selector;
         size_t devices;
@@ -429,7 +289,6 @@ static void test_selectors(void **state)
  * works. */
 static void test_two_paths_to_one_card(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "Card", .card = "pci 0000:01:00"},
                          {.name = "Other"},
                          {.name = "Card again", .card = "pci 0000:01:00"}};
@@ -459,12 +318,11 @@ static void test_two_paths_to_one_card(void **state)
 
 static void test_bad_options(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "A"}};
     support_job o = fake_job_run(plans, 1, "all", NULL);
     support_options good, bad;
     ley_job *job = NULL;
-    support_options_default(&good);
+    good = support_default_options();
 #define ASSERT_REFUSED(change) \
     bad = good; \
     bad.change; \
@@ -482,61 +340,25 @@ static void test_bad_options(void **state)
     fake_job_end(&o);
 }
 
-/* Of meshes that their kernels cannot compute, too. */
-static void test_oblique_meshes_are_refused(void **state)
-{
-    (void)state;
-    fake_plan plans[] = {{.name = "A"}};
-    support_job o = fake_job_run(plans, 1, "all", NULL);
-    static const char complaint[] =
-        ": the grid's axes must be along x, y and z, in this order: the step from point "
-        "to point along axis 1 is (0, 0.5, 0) A, not along +x; potentials at its points can be "
-        "had as those of a list of points";
-    const ley_grid turned = {.step_A = {{0, 0.5, 0}, {0.5, 0, 0}, {0, 0, 0.5}}, .n = {20, 10, 24}};
-    static const support_method methods[] = {SUPPORT_DCS, SUPPORT_CUTOFF};
-    static const char *const names[] = {"method dcs", "method cutoff"};
-    ley_map *map = NULL;
-    ley_error error = {0};
-    assert_ok(ley_map_create(&turned, &map, &error));
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
-        char message[320];
-        ley_job *job = NULL;
-        support_options options;
-        support_options_default(&options);
-        options.method = methods[i];
-        assert_int_equal(support_job_create(o.engine, o.atoms, map, &options, &job, &error), LEY_ERROR_INPUT);
-        snprintf(message, sizeof message, "%s%s", names[i], complaint);
-        assert_string_equal(error.message, message);
-        assert_null(job);
-        assert_int_equal(support_check_memory(o.atoms, &turned, &options, &error), LEY_OK);
-    }
-    ley_map_destroy(map);
-    fake_job_end(&o);
-}
-
 /* A struct of options that nobody has set up, or one of a later version, which may ask for what is
  * not known here. */
 static void test_sizes_of_options(void **state)
 {
-    (void)state;
     fake_plan plans[] = {{.name = "A"}};
     support_job o = fake_job_run(plans, 1, "all", NULL);
     ley_job *job = NULL;
     ley_error error = {0};
-    ley_run_options run;
-    ley_direct direct;
-    ley_short_range range;
-    ley_run_options_default(&run);
-    ley_direct_default(&direct);
-    ley_short_range_default(&range);
+    ley_run_options run = support_default_run_options();
+    ley_direct direct = support_default_direct();
+    ley_short_range range = support_default_short_range();
     for (int step = -1; step <= 1; step += 2) {
         run.size += (size_t)step;
-        assert_int_equal(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE);
-        assert_non_null(strstr(error.message, "ley_run_options is "));
+        assert_error(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE,
+                     "ley_run_options is ");
         run.size -= (size_t)step;
         direct.size += (size_t)step;
-        assert_int_equal(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE);
-        assert_non_null(strstr(error.message, "ley_direct is "));
+        assert_error(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE,
+                     "ley_direct is ");
         direct.size -= (size_t)step;
         range.size = step < 0 ? 0 : range.size + 8;
         assert_int_equal(ley_job_create_short_range(o.engine, o.atoms, o.map, &range, &run, &job, &error),
@@ -581,7 +403,6 @@ static void plant_facts(int root)
  * follow. */
 static void test_an_engine_keeps_its_facts(void **state)
 {
-    (void)state;
     char own[256], roots[2][32];
     fake_plan plans[] = {{.name = "A"}};
     support_job o = fake_job_run(plans, 1, "all", NULL);
@@ -594,8 +415,7 @@ static void test_an_engine_keeps_its_facts(void **state)
             ley_error error = {0};
             ley_engine *later = NULL;
             ley_job *job = NULL;
-            support_options options;
-            support_options_default(&options);
+            support_options options = support_default_options();
             if (anew)
                 assert_ok(ley_engine_create("all", &later, &error));
             assert_ok(support_job_create(anew ? later : o.engine, o.atoms, o.map, &options, &job, &error));
@@ -614,7 +434,6 @@ static void test_an_engine_keeps_its_facts(void **state)
 
 static void test_slab_queue(void **state)
 {
-    (void)state;
     slab_queue queue;
     slab s, t;
     slab_queue_init(&queue, 10);
@@ -646,27 +465,10 @@ static void test_slab_queue(void **state)
 int main(void)
 {
     support_fresh_cache();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_devices_share_the_map),
-        cmocka_unit_test(test_a_failing_device_gives_its_slabs_back),
-        cmocka_unit_test(test_no_memory_for_the_slabs_reports),
-        cmocka_unit_test(test_wrong_roots_are_not_kept),
-        cmocka_unit_test(test_no_device_left),
-        cmocka_unit_test(test_double_only_where_there_is_double),
-        cmocka_unit_test(test_the_default_device),
-        cmocka_unit_test(test_small_memory),
-        cmocka_unit_test(test_progress_and_cancel),
-        cmocka_unit_test(test_cancel_within_a_slab),
-        cmocka_unit_test(test_reasons_of_a_failover),
-        cmocka_unit_test(test_processors_beside_a_card),
-        cmocka_unit_test(test_two_paths_to_a_card),
-        cmocka_unit_test(test_selectors),
-        cmocka_unit_test(test_two_paths_to_one_card),
-        cmocka_unit_test(test_bad_options),
-        cmocka_unit_test(test_oblique_meshes_are_refused),
-        cmocka_unit_test(test_sizes_of_options),
-        cmocka_unit_test(test_an_engine_keeps_its_facts),
-        cmocka_unit_test(test_slab_queue),
-    };
-    return cmocka_run_group_tests_name("schedule", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "schedule"), test_no_memory_for_the_slabs_reports,
+                     test_wrong_roots_are_not_kept, test_double_only_where_there_is_double, test_the_default_device,
+                     test_small_memory, test_cancel_within_a_slab, test_reasons_of_a_failover,
+                     test_processors_beside_a_card, test_two_paths_to_a_card, test_selectors,
+                     test_two_paths_to_one_card, test_bad_options, test_sizes_of_options,
+                     test_an_engine_keeps_its_facts, test_slab_queue);
 }

@@ -38,9 +38,6 @@
 #include <CL/cl.h>
 #include <dirent.h>
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -212,6 +209,7 @@ typedef struct subject {
     bool field;    /* beside the potential */
     int nodes;     /* of a mesh that the kernel adds */
     bool by_plane; /* how the mesh's nodes are numbered */
+    bool oblique;  /* of an oblique grid */
 } subject;
 
 #define OF(table) .faults = table, .fault_count = sizeof(table) / sizeof(table)[0]
@@ -234,6 +232,13 @@ static const subject subjects[] = {
     {"dcs", NULL, LEY_SPEC_SUM_FLOAT, OF(dcs_field_faults), .field = true},
     {"dcs", "tiled8", LEY_SPEC_SUM_COMPENSATED, OF(dcs_field_faults), .is_left = true, .field = true},
     {"dcs", "unroll8", LEY_SPEC_SUM_FLOAT, OF(dcs_field_faults), .is_left = true, .field = true},
+    {"dcs", NULL, LEY_SPEC_SUM_FLOAT, OF(oblique_dcs_faults), .oblique = true},
+    {"dcs", "tiled8", LEY_SPEC_SUM_FLOAT, OF(oblique_dcs_faults), .is_left = true, .oblique = true},
+    {"cutoff", NULL, LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(oblique_cutoff_faults), .oblique = true},
+    {"cutoff", "halves16", LEY_SPEC_SUM_FLOAT, .pair = LEY_PAIR_COULOMB, OF(oblique_cutoff_faults), .is_left = true,
+     .oblique = true},
+    {"cutoff", NULL, LEY_SPEC_SUM_COMPENSATED, .pair = LEY_PAIR_COULOMB, OF(oblique_fine_faults), .is_left = true,
+     .oblique = true},
     {"mdh", NULL, LEY_SPEC_SUM_FLOAT, LEY_SCREENING_FOLDED, LEY_POINTS_FACES, OF(mdh_faults)},
     {"mdh", "tiled8", LEY_SPEC_SUM_FLOAT, LEY_SCREENING_FOLDED, LEY_POINTS_FACES, OF(mdh_faults), .is_left = true},
     {"mdh", NULL, LEY_SPEC_SUM_COMPENSATED, LEY_SCREENING_WIDE, LEY_POINTS_FACES, OF(mdh_faults)},
@@ -258,6 +263,7 @@ static const subject subjects[] = {
     {"transfer", "in groups", OF(transfer_faults), .is_left = true},
     {"transfer", "between", OF(between_faults)},
     {"transfer", "at points", OF(gather_faults), .is_left = true},
+    {"transfer", "in rows", OF(row_faults), .is_left = true},
     {"transfer", "of a list", OF(list_faults), .is_left = true, .field = true},
     {"transfer", "along axes", OF(transfer_field_faults), .field = true},
     {"transfer", "in groups", OF(transfer_field_faults), .is_left = true, .field = true},
@@ -337,8 +343,13 @@ static const int sum_kinds[] = {
 
 static ley_status choose_dcs(const subject *s, dcs_wish *wish, made *m, ley_error *error)
 {
-    *wish =
-        (dcs_wish){.variant = s->variant, .math = TUNING_AUTO, .sum = s->sum, .field = s->field, .n_x = 64, .n_y = 64};
+    *wish = (dcs_wish){.variant = s->variant,
+                       .math = TUNING_AUTO,
+                       .sum = s->sum,
+                       .field = s->field,
+                       .oblique = s->oblique,
+                       .n_x = 64,
+                       .n_y = 64};
     dcs_choice choice;
     const ley_status status = tuning_dcs(device->info, &device->facts, wish, &choice, error);
     if (status == LEY_OK) {
@@ -382,7 +393,8 @@ static ley_status choose_cutoff(const subject *s, cutoff_wish *wish, made *m, le
                           .depth = 8,
                           .field = s->field,
                           .nodes = s->nodes,
-                          .by_plane = s->by_plane};
+                          .by_plane = s->by_plane,
+                          .oblique = s->oblique};
     cutoff_choice choice;
     const ley_status status = tuning_cutoff(device->info, &device->facts, wish, &choice, error);
     if (status == LEY_OK) {
@@ -424,9 +436,11 @@ static ley_status choose_mesh(const subject *s, lattice_wish *wish, made *m, ley
 static ley_status choose_transfer(const subject *s, transfer_wish *wish, made *m)
 {
     const bool in_groups = strcmp(s->variant, "in groups") == 0, of_list = strcmp(s->variant, "of a list") == 0,
-               at_points = of_list || strcmp(s->variant, "at points") == 0;
+               in_rows = strcmp(s->variant, "in rows") == 0,
+               at_points = of_list || in_rows || strcmp(s->variant, "at points") == 0;
     *wish = (transfer_wish){.window = window_get(WINDOW_NODAL3),
                             .along_axes = !at_points,
+                            .along_rows = in_rows,
                             .of_list = of_list,
                             .field = s->field,
                             .nodes_per_point = {0.9, 1, 1.9},
@@ -629,17 +643,15 @@ static ley_status run_job(const subject *s, ley_error *result)
 {
     ley_error error = {0};
     const ley_grid grid = {.n = {20, 20, 700}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .origin_A = {-5, -5, -175}};
-    support_options o;
-    support_options_default(&o);
+    support_options o = support_default_options();
     o.variant = s->variant;
     o.sum = (ley_sum)s->sum;
     o.slab_planes = 700;
     if (o.verify_points == 0)
         o.verify_points = 1000;
     ley_atoms *atoms = support_atoms(4, -5, 5, 1);
-    ley_map *map = NULL;
     ley_job *job = NULL;
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_map *map = support_make_map(&grid);
     assert_ok(support_job_create(engine, atoms, map, &o, &job, &error));
     const ley_status status = ley_job_run(job, result);
     ley_job_destroy(job);
@@ -725,7 +737,6 @@ static void test_subject(void **state)
 /* Texts that faults replace stand in the sources. */
 static void test_texts(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < SUBJECTS; i++)
         for (size_t k = 0; k < subjects[i].fault_count; k++)
             assert_true(is_there(".", &subjects[i].faults[k], 0));

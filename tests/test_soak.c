@@ -3,8 +3,6 @@
 #include "support.h"
 
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { KINDS = 4, MIB = 1 << 20 };
@@ -39,14 +37,10 @@ static void expect_no_more(taken before, double most_MiB, double most_allocated_
 static ley_status create(ley_engine *engine, int i, const ley_atoms *atoms, ley_map *map, ley_job **job,
                          ley_error *error)
 {
-    ley_run_options options;
-    ley_direct direct;
-    ley_short_range pairs;
-    ley_long_range range;
-    ley_run_options_default(&options);
-    ley_direct_default(&direct);
-    ley_short_range_default(&pairs);
-    ley_long_range_default(&range);
+    ley_run_options options = support_default_run_options();
+    ley_direct direct = support_default_direct();
+    ley_short_range pairs = support_default_short_range();
+    ley_long_range range = support_default_long_range();
     pairs.cutoff_A = 6 + i % 3;
     range.cutoff_A = 8;
     range.solver = i % KINDS == 2 ? LEY_SOLVER_FOURIER : LEY_SOLVER_MULTILEVEL;
@@ -65,11 +59,10 @@ static void compute(ley_engine *engine, int i)
 {
     ley_error error = {0};
     ley_grid grid;
-    ley_map *map = NULL;
     ley_job *job = NULL;
     ley_atoms *atoms = support_atoms((size_t)(50 + 20 * (i % 7)), 0, 20, (unsigned)i);
     assert_ok(ley_grid_around(atoms, 0.8 + 0.2 * (i % 3), 2, &grid, &error));
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_map *map = support_make_map(&grid);
     assert_ok(create(engine, i, atoms, map, &job, &error));
     assert_ok(ley_job_run(job, &error));
     ley_job_destroy(job);
@@ -79,7 +72,6 @@ static void compute(ley_engine *engine, int i)
 
 static void test_maps(void **state)
 {
-    (void)state;
     const int first = 60, maps = support_get_level() == SUPPORT_FULL ? 5000 : 100;
     ley_engine *engine = NULL;
     assert_true(support_open_default(&engine));
@@ -95,7 +87,6 @@ static void test_maps(void **state)
 static void *use_engine(void *context)
 {
     ley_engine *engine = NULL;
-    (void)context;
     assert_true(support_open_default(&engine));
     compute(engine, 0);
     ley_engine_destroy(engine);
@@ -105,7 +96,6 @@ static void *use_engine(void *context)
 /* One after the other, and four in threads at a time. */
 static void test_engines(void **state)
 {
-    (void)state;
     enum { AT_ONCE = 4 };
     const int rounds = support_get_level() == SUPPORT_FULL ? 40 : 4;
     taken before = {0};
@@ -124,9 +114,5 @@ static void test_engines(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_engines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_maps, test_engines);
 }

@@ -32,7 +32,6 @@ static void fill(ley_map *map, int64_t first, int64_t count, float value)
 
 static void test_planes(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_map *map = NULL, *again = NULL;
     float *planes;
@@ -70,7 +69,6 @@ static void test_planes(void **state)
 
 static void test_nothing_is_left(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_map *map = NULL;
     const bool cancelled = true;
@@ -101,7 +99,6 @@ static void *fill_some(void *context)
 
 static void test_threads(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_map *map = NULL, *again = NULL;
     pthread_t thread;
@@ -140,14 +137,12 @@ static ley_map *compute(ley_engine *engine, const ley_atoms *atoms, const suppor
 
 static void test_same_bytes(void **state)
 {
-    (void)state;
     ley_engine *engine = NULL;
     ley_error error = {0};
     ley_atoms *atoms = support_crowd(600, &small, 4, 3);
     assert_ok(ley_engine_create("0", &engine, &error));
     for (int i = 0; i < 4; i++) {
-        support_options options;
-        support_options_default(&options);
+        support_options options = support_default_options();
         if (i > 1) {
             options = support_short_range(LEY_PAIR_SHIFTED, 6);
             options.short_range.overflow = i == 3 ? LEY_PLACE_HOST : LEY_PLACE_AUTO;
@@ -170,8 +165,7 @@ static ley_status run_large(const ley_grid *grid, ley_error *error)
     ley_engine *engine = NULL;
     ley_map *map = NULL;
     ley_job *job = NULL;
-    support_options options;
-    support_options_default(&options);
+    support_options options = support_default_options();
     ley_atoms *atoms = support_atoms(2, 0, 12, 1);
     ley_status status = ley_map_create_raw(grid, NAME, &map, error);
     if (status == LEY_OK)
@@ -194,7 +188,6 @@ static ley_status run_large(const ley_grid *grid, ley_error *error)
 /* A map of 800 MB takes some slabs of memory. */
 static void test_bounded_memory(void **state)
 {
-    (void)state;
     static const ley_grid grid = {.step_A = LEY_STEPS(0.1, 0.1, 0.1), .n = {500, 500, 800}};
     const long map_KiB = 800000000 / 1024;
     ley_error error = {0};
@@ -213,7 +206,6 @@ static void test_bounded_memory(void **state)
 /* A disk that is too small, as far as a process is told so. */
 static void test_full_disk(void **state)
 {
-    (void)state;
     static const ley_grid grid = {.step_A = LEY_STEPS(0.1, 0.1, 0.1), .n = {200, 200, 200}};
     ley_error error = {0};
     const struct rlimit little = {20 << 20, RLIM_INFINITY}, much = {RLIM_INFINITY, RLIM_INFINITY};

@@ -4,9 +4,6 @@
 #include "target/map.h"
 #include "verify/stratified_sample.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static double value_of_some(const void *context, int64_t i)
@@ -23,7 +20,6 @@ static stratified_sample_source asked_for(const double *value, size_t n)
  * random sample has some of them is luck. By strata the error is what it is, whatever the seed. */
 static void test_stratified_sample(void **state)
 {
-    (void)state;
     enum { VALUES = 16000, LARGE = 8, CHOSEN = 256, SEEDS = 20 };
     double *value = malloc(VALUES * sizeof *value), error2 = 0, square = 0;
     assert_non_null(value);
@@ -58,7 +54,6 @@ static void test_stratified_sample(void **state)
  * few as they are; the others for their number. */
 static void test_strata_by_squares(void **state)
 {
-    (void)state;
     enum { VALUES = 50000, EACH = 50, CHOSEN = 200 };
     double *value = malloc(VALUES * sizeof *value);
     assert_non_null(value);
@@ -81,7 +76,6 @@ static void test_strata_by_squares(void **state)
 /* However many values are large, and chosen: what stands for them stands for all of them. */
 static void test_strata_of_many(void **state)
 {
-    (void)state;
     static const int values[] = {257, 300, 1000, 5000, 16384, 50000};
     static const size_t chosen[] = {1, 2, 7, 50, 256};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -118,7 +112,6 @@ static void test_strata_of_many(void **state)
  * stratum has some, and all together no more than these. */
 static void test_strata_of_a_charge(void **state)
 {
-    (void)state;
     enum { VALUES = 70000, MOST_CHOSEN = 60 };
     double *value = malloc(VALUES * sizeof *value);
     assert_non_null(value);
@@ -193,7 +186,6 @@ static void check_strata_of(const stratified_sample *s, double square, double er
  * memory or in a file. */
 static void test_strata_of_maps(void **state)
 {
-    (void)state;
     enum { CHOSEN = 256, SEEDS = 3 };
     const ley_grid cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {CUBE_EDGE, CUBE_EDGE, CUBE_EDGE}};
     double square = 0, error2 = 0;
@@ -241,7 +233,6 @@ static double error_beside_pair(const double place_A[3], const double pair_A[3])
  * periodic cell; without them the same seeds are off by a factor of two and more. */
 static void test_strata_of_strong_charges(void **state)
 {
-    (void)state;
     enum { USUAL = 300, CHOSEN = 256, SEEDS = 12 };
     const ley_grid cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {CUBE_EDGE, CUBE_EDGE, CUBE_EDGE}};
     static const bool periodic[3] = {false, true, true};
@@ -250,8 +241,6 @@ static void test_strata_of_strong_charges(void **state)
     double position_A[3 * (USUAL + 2)], charge_e[USUAL + 2], error2 = 0, worst[2] = {0, 0};
     uint64_t places = 3;
     ley_error error = {0};
-    ley_atoms *atoms;
-    ley_map *map;
     cell periods;
     for (int j = 0; j < USUAL + 2; j++) {
         charge_e[j] = j < USUAL ? 0.5 : j == USUAL ? 1e4 : -1e4;
@@ -260,8 +249,8 @@ static void test_strata_of_strong_charges(void **state)
                                                  : pair_A[axis] + (axis == 1 ? 3 * CUBE_EDGE : 0); /* an image */
     }
     assert_ok(cell_make(periodic, edges_A, &periods, &error));
-    assert_ok(ley_atoms_create(USUAL + 2, position_A, charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&cube, &map, &error));
+    ley_atoms *atoms = support_make_atoms(USUAL + 2, position_A, charge_e, NULL);
+    ley_map *map = support_make_map(&cube);
     double *off = malloc(CUBE * sizeof *off);
     assert_non_null(off);
     for (int64_t i = 0; i < CUBE; i++) {
@@ -304,7 +293,6 @@ static void test_strata_of_strong_charges(void **state)
 /* Charges of molecules are all alike: none of them stands out. */
 static void test_no_strong_charges(void **state)
 {
-    (void)state;
     const ley_grid cube = {.step_A = LEY_STEPS(1, 1, 1), .n = {8, 8, 8}};
     const double position_A[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 4, 4, 4, 5, 5, 5}, charge_e[] = {-0.8, 0.4, 0.4, 2, 0};
     const double nothing_e[5] = {0};
@@ -312,8 +300,7 @@ static void test_no_strong_charges(void **state)
     for (int k = 0; k < 2; k++) {
         strong_point *strong = NULL;
         size_t count = 1;
-        ley_atoms *atoms;
-        assert_ok(ley_atoms_create(5, position_A, k ? nothing_e : charge_e, NULL, &atoms, &error));
+        ley_atoms *atoms = support_make_atoms(5, position_A, k ? nothing_e : charge_e, NULL);
         assert_ok(strong_charges_find(atoms, &cube, NULL, &strong, &count, &error));
         assert_true(count == 0 && strong == NULL);
         ley_atoms_destroy(atoms);
@@ -322,14 +309,12 @@ static void test_no_strong_charges(void **state)
 
 static double value_of_very_many(const void *context, int64_t i)
 {
-    (void)context;
     return i % 4 == 0 ? 2 : -1;
 }
 
 /* Of more values than can be looked at, a sample stands for all. */
 static void test_strata_of_a_sample(void **state)
 {
-    (void)state;
     const stratified_sample_source source = {.total = (int64_t)1 << 50, .value = value_of_very_many};
     ley_error error = {0};
     uint64_t random = 0;
@@ -350,7 +335,6 @@ static void test_strata_of_a_sample(void **state)
 /* Nobody waits for a job that is cancelled. */
 static void test_strata_cancelled(void **state)
 {
-    (void)state;
     const double value[4] = {1, 2, 3, 4};
     const atomic_bool cancelled = true;
     stratified_sample_source source = asked_for(value, 4);
@@ -365,7 +349,6 @@ static void test_strata_cancelled(void **state)
 /* Of all points there are no strata, and of no values no share. */
 static void test_strata_of_few(void **state)
 {
-    (void)state;
     const double value[3] = {0, NAN, 0};
     ley_error error = {0};
     uint64_t random = 0;
@@ -380,12 +363,7 @@ static void test_strata_of_few(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stratified_sample),  cmocka_unit_test(test_strata_by_squares),
-        cmocka_unit_test(test_strata_of_maps),     cmocka_unit_test(test_strata_of_strong_charges),
-        cmocka_unit_test(test_no_strong_charges),  cmocka_unit_test(test_strata_of_a_sample),
-        cmocka_unit_test(test_strata_cancelled),   cmocka_unit_test(test_strata_of_many),
-        cmocka_unit_test(test_strata_of_a_charge), cmocka_unit_test(test_strata_of_few),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_stratified_sample, test_strata_by_squares, test_strata_of_maps, test_strata_of_strong_charges,
+                     test_no_strong_charges, test_strata_of_a_sample, test_strata_cancelled, test_strata_of_many,
+                     test_strata_of_a_charge, test_strata_of_few);
 }

@@ -9,10 +9,6 @@
 #include "tenth_method/method.h"
 #include "verify/reference_kernel.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,10 +44,8 @@ static void take_kernels(const char *from, const char *to)
 
 static ley_map *wavy(const int64_t n[3])
 {
-    ley_error error = {0};
-    ley_map *map = NULL;
     const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {n[0], n[1], n[2]}};
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_map *map = support_make_map(&grid);
     for (int64_t i = 0; i < ley_grid_points(&grid); i++)
         ley_map_values(map)[i] = (float)sin(0.37 * (double)i) * (float)(1 + i % 5);
     return map;
@@ -67,9 +61,8 @@ static double right_sum(const ley_map *map)
 
 static ley_status sum_of(ley_engine *engine, const ley_map *map, int64_t slab_planes, double *sum, ley_error *error)
 {
-    ley_run_options options;
     ley_job *job = NULL;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.slab_planes = slab_planes;
     *sum = NAN;
     ley_status status = job_create_squares(engine, map, sum, &options, &job, error);
@@ -89,12 +82,10 @@ static ley_status sum_of(ley_engine *engine, const ley_map *map, int64_t slab_pl
 
 static void test_sums(void **state)
 {
-    (void)state;
     static const int64_t sizes[][3] = {{1, 1, 1}, {64, 1, 1}, {7, 9, 31}, {130, 3, 12}};
     ley_error error = {0};
-    ley_engine *engine = NULL;
     take_kernels(NULL, NULL);
-    assert_ok(ley_engine_create("all", &engine, &error));
+    ley_engine *engine = support_make_engine("all");
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         ley_map *map = wavy(sizes[i]);
         const double right = right_sum(map);
@@ -116,16 +107,13 @@ static void test_sums(void **state)
  * how large they shall be. */
 static void test_plans(void **state)
 {
-    (void)state;
     static const int64_t n[3] = {7, 9, 31};
     ley_error error = {0};
-    ley_engine *engine = NULL;
     ley_map *map = wavy(n);
     double sum;
     take_kernels(NULL, NULL);
-    assert_ok(ley_engine_create(NULL, &engine, &error));
-    ley_run_options options;
-    ley_run_options_default(&options);
+    ley_engine *engine = support_make_engine(NULL);
+    ley_run_options options = support_default_run_options();
     char *device = NULL;
     for (int i = 0; i < 2; i++) {
         ley_job *job = NULL;
@@ -155,7 +143,6 @@ static void test_plans(void **state)
 /* Its names are among those of the others. */
 static void test_registry(void **state)
 {
-    (void)state;
     bool is_there = false;
     for (size_t i = 0; ley_method_name(i) != NULL; i++)
         is_there = is_there || strcmp(ley_method_name(i), "squares") == 0;
@@ -171,19 +158,16 @@ static void test_registry(void **state)
 /* Its self-test stands between a wrong kernel and everybody else. */
 static void test_wrong_kernels(void **state)
 {
-    (void)state;
     static const char *const faults[][2] = {
         {"value * value", "value"}, {"i < n; i += 64", "i < n - 1; i += 64"}, {"i < 64; i++", "i < 63; i++"}};
     static const int64_t n[3] = {9, 9, 4};
     ley_map *map = wavy(n);
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         ley_error error = {0};
-        ley_engine *engine = NULL;
         double sum;
         take_kernels(faults[i][0], faults[i][1]);
-        assert_ok(ley_engine_create("all", &engine, &error));
-        assert_int_equal(sum_of(engine, map, 0, &sum, &error), LEY_ERROR_WRONG_RESULT);
-        assert_non_null(strstr(error.message, "self-test of squares failed on "));
+        ley_engine *engine = support_make_engine("all");
+        assert_error(sum_of(engine, map, 0, &sum, &error), LEY_ERROR_WRONG_RESULT, "self-test of squares failed on ");
         assert_non_null(strstr(error.message, ": a sum is "));
         ley_engine_destroy(engine);
         ley_error_clear(&error);
@@ -194,14 +178,12 @@ static void test_wrong_kernels(void **state)
 /* What its self-test does not see, as rows there are shorter, verification does. */
 static void test_wrong_sums(void **state)
 {
-    (void)state;
     static const int64_t n[3] = {130, 3, 12};
     ley_map *map = wavy(n);
     ley_error error = {0};
-    ley_engine *engine = NULL;
     double sum;
     take_kernels("i < n; i += 64", "i < (n > 200 ? n - 1 : n); i += 64");
-    assert_ok(ley_engine_create("all", &engine, &error));
+    ley_engine *engine = support_make_engine("all");
     assert_int_equal(sum_of(engine, map, 0, &sum, &error), LEY_ERROR_WRONG_RESULT);
     ley_engine_destroy(engine);
     ley_error_clear(&error);
@@ -243,11 +225,9 @@ static void judge_wrongly(worker *w, void *context)
 static void judge_on_devices(void (*run)(worker *w, void *context))
 {
     static const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {9, 9, 9}};
-    ley_error error = {0};
-    ley_engine *engine = NULL;
     ley_atoms *atoms = support_crowd(500, &grid, 1, 3);
     reference_terms t = {.law = &law_squares, .constant = 1, .atoms = atoms};
-    assert_ok(ley_engine_create(NULL, &engine, &error));
+    ley_engine *engine = support_make_engine(NULL);
     if (engine->workers[0].info->has_double)
         engine_run(engine, 0, &(engine_task){.run = run}, &t);
     ley_engine_destroy(engine);
@@ -256,7 +236,6 @@ static void judge_on_devices(void (*run)(worker *w, void *context))
 
 static void test_judges(void **state)
 {
-    (void)state;
     take_kernels(NULL, NULL);
     judge_on_devices(judge);
     take_kernels("(q_e * q_e)", "(q_e)");
@@ -296,7 +275,6 @@ static void assert_says(const char *words, int code, const char *what)
  * take nothing away from the others. */
 static void test_command(void **state)
 {
-    (void)state;
     static const int64_t n[3] = {7, 9, 31};
     char words[512], path[300];
     ley_error error = {0};
@@ -316,6 +294,7 @@ static void test_command(void **state)
     assert_says("squares --help", 0, "say the root of their mean, too");
     assert_says("squares nothing.dx", 2, "nothing.dx: No such file");
     assert_says("bench --kernel squares --device cpu --dims 64,16,9 --json -", 0, "\"variant\": \"rows\"");
+    assert_says("bench --kernel squares --device cpu --dims 64,16,9 --json -", 0, "\"planes_per_s\": ");
     assert_says("bench --kernel squares --device cpu --dims 64,16,9", 0, "problem: 64 x 16 x 9 points");
     assert_says("help", 0, "Sums the squares of a map's values.");
     assert_says("map --mean", 1, "unknown option '--mean'");
@@ -326,10 +305,6 @@ static void test_command(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry),      cmocka_unit_test(test_sums),       cmocka_unit_test(test_plans),
-        cmocka_unit_test(test_wrong_kernels), cmocka_unit_test(test_wrong_sums), cmocka_unit_test(test_judges),
-        cmocka_unit_test(test_command),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_registry, test_sums, test_plans, test_wrong_kernels, test_wrong_sums, test_judges,
+                     test_command);
 }

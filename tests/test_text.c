@@ -4,9 +4,6 @@
 #include "leyden.h"
 #include "support.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 enum { TEXT_BYTES = 4096 };
@@ -128,7 +125,6 @@ static const char *const ends[] = {"\n", "\r\n", "\r"}, *const fronts[] = {"", "
 
 static void every_reader_takes_every_line_end_and_mark(void **state)
 {
-    (void)state;
     for (size_t r = 0; r < sizeof readers / sizeof *readers; r++) {
         for (int i = 0; i < 12; i++) {
             char text[TEXT_BYTES];
@@ -155,7 +151,6 @@ static void every_reader_takes_every_line_end_and_mark(void **state)
 
 static void lines_are_counted_whatever_ends_them(void **state)
 {
-    (void)state;
     for (size_t r = 0; r < sizeof readers / sizeof *readers; r++) {
         for (int i = 0; i < 6 && readers[r].wrong != NULL; i++) {
             char whole[TEXT_BYTES], text[TEXT_BYTES], place[sizeof path + 16];
@@ -176,7 +171,6 @@ static void lines_are_counted_whatever_ends_them(void **state)
 /* CRs at every place in front of and behind the end of a buffer of 256 KiB, plain and packed. */
 static void line_ends_where_buffers_end(void **state)
 {
-    (void)state;
     enum { BUFFER = 256 * 1024, LENGTH = 64, LINES = 2 * BUFFER / LENGTH };
     char *text = malloc(LINES * LENGTH + 16);
     assert_non_null(text);
@@ -229,7 +223,6 @@ static size_t widen(const char *text, bool is_big, bool has_mark, char to[2 * TE
 
 static void every_reader_names_utf_16_and_what_to_type(void **state)
 {
-    (void)state;
     static const char *const names[] = {"UTF-16", "UTF-16", "UTF-16LE", "UTF-16BE"};
     for (size_t r = 0; r < sizeof readers / sizeof *readers; r++) {
         for (int i = 0; i < 8; i++) {
@@ -257,11 +250,6 @@ static void every_reader_names_utf_16_and_what_to_type(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_reader_takes_every_line_end_and_mark),
-        cmocka_unit_test(lines_are_counted_whatever_ends_them),
-        cmocka_unit_test(line_ends_where_buffers_end),
-        cmocka_unit_test(every_reader_names_utf_16_and_what_to_type),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(every_reader_takes_every_line_end_and_mark, lines_are_counted_whatever_ends_them,
+                     line_ends_where_buffers_end, every_reader_names_utf_16_and_what_to_type);
 }

@@ -11,11 +11,6 @@
 #include "parallel.h"
 #include "target/points.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- The table ------------------------------------------------------------------------------- */
 
 /* One level of meshes with this spacing and a/h, in open space or a cubic cell. */
@@ -53,7 +48,6 @@ static void hold(splitting_kind split, window_kind of, int column, double spacin
  * periodic cells as well. */
 static void test_table(void **state)
 {
-    (void)state;
     const bool is_full = support_get_level() == SUPPORT_FULL;
     for (int s = 0; s < SPLITTING_COUNT; s++)
         for (int w = 0; w < WINDOW_COUNT; w++) {
@@ -69,7 +63,6 @@ static void test_table(void **state)
 /* Between the columns, and back. */
 static void test_between_columns(void **state)
 {
-    (void)state;
     for (int s = 0; s < SPLITTING_COUNT; s++)
         for (int w = 0; w < WINDOW_COUNT; w++)
             for (double error = 1e-2; error > 1e-6; error /= 3) {
@@ -95,13 +88,11 @@ static double potential_of(size_t ions, size_t others, const char *axes, double 
 {
     const double edge_A = cbrt((double)ions / 0.05);
     ley_error error = {0};
-    ley_atoms *atoms = NULL;
     charge_statistics s;
     double *numbers = calloc(ions + others, 4 * sizeof *numbers);
-    ley_long_range r;
     ley_grid grid = {.n = {40, 40, 40}};
     assert_non_null(numbers);
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.kappa_per_A = kappa_per_A;
     srand(5);
     for (size_t i = 0; i < ions + others; i++) {
@@ -114,8 +105,8 @@ static double potential_of(size_t ions, size_t others, const char *axes, double 
         r.cell_A[axis][axis] = edge_A;
         r.periodic[axis] = strchr(axes, 'x' + axis) != NULL;
     }
-    assert_ok(ley_atoms_create(ions + others, numbers, numbers + 3 * (ions + others), NULL, &atoms, &error));
-    assert_ok(charge_statistics_make(atoms, &grid, &r, &s, &error));
+    ley_atoms *atoms = support_make_atoms(ions + others, numbers, numbers + 3 * (ions + others), NULL);
+    assert_ok(charge_statistics_make(atoms, NULL, &grid, false, &r, &s, &error));
     assert_true(s.atoms == (double)ions && s.square_e2 == (double)ions);
     ley_atoms_destroy(atoms);
     free(numbers);
@@ -124,7 +115,6 @@ static double potential_of(size_t ions, size_t others, const char *axes, double 
 
 static void test_survey(void **state)
 {
-    (void)state;
     static const struct {
         const char *axes;
         double kappa_per_A;
@@ -142,13 +132,11 @@ static void test_survey(void **state)
 /* Points next to a wire or a layer see as many charges whether a few others are far away or not. */
 static void test_far_points(void **state)
 {
-    (void)state;
     static const char *const axes[] = {"x", "xy", ""};
     enum { IONS = 400, POINTS = 100, FAR = 5 };
     const double edge_A = 20, far_A = 2000;
     double place_A[IONS][3], charge_e[IONS], point_A[POINTS][3];
     ley_error error = {0};
-    ley_atoms *atoms = NULL;
     srand(5);
     for (int axis = 0; axis < 3; axis++) {
         for (int i = 0; i < IONS; i++)
@@ -158,25 +146,23 @@ static void test_far_points(void **state)
     }
     for (int i = 0; i < IONS; i++)
         charge_e[i] = i % 2 ? -1 : 1;
-    assert_ok(ley_atoms_create(IONS, place_A[0], charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(IONS, place_A[0], charge_e, NULL);
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
         double charged_A3[2];
-        ley_long_range r;
-        ley_long_range_default(&r);
+        ley_long_range r = support_default_long_range();
         for (int axis = 0; axis < 3; axis++) {
             r.cell_A[axis][axis] = edge_A;
             r.periodic[axis] = strchr(axes[i], 'x' + axis) != NULL;
         }
         for (int is_far = 0; is_far < 2; is_far++) {
             double listed_A[POINTS][3];
-            ley_points *points = NULL;
             charge_statistics s;
             memcpy(listed_A, point_A, sizeof listed_A);
             for (int k = 0; k < FAR && is_far; k++)
                 listed_A[k][2] += far_A;
-            assert_ok(ley_points_create(POINTS, listed_A[0], &points, &error));
+            ley_points *points = support_make_points(POINTS, listed_A[0]);
             const ley_grid around = points_grid(points);
-            assert_ok(charge_statistics_make_points(atoms, points, &around, false, &r, &s, &error));
+            assert_ok(charge_statistics_make(atoms, points, &around, false, &r, &s, &error));
             charged_A3[is_far] = s.charged_A3;
             ley_points_destroy(points);
         }
@@ -232,8 +218,7 @@ static search_device usual_device(void)
 static ley_long_range choose(const charge_statistics *s, const search_device *d, double aim, search_figures *figures)
 {
     ley_error error = {0};
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     assert_ok(search_make(s, 1, d, aim, 0, LEY_SUM_FLOAT, &r, figures, &error));
     assert_true(figures->relative_rms <= 1.001 * aim && search_error(s, &r) == figures->relative_rms);
     assert_true(search_seconds(s, 1, d, &r) == figures->seconds);
@@ -244,9 +229,8 @@ static ley_long_range choose(const charge_statistics *s, const search_device *d,
 static ley_long_range choose_taylor2(const charge_statistics *s, const search_device *d, double aim,
                                      search_figures *figures)
 {
-    ley_long_range r;
     ley_error error = {0};
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.splitting = LEY_SPLITTING_TAYLOR2;
     assert_ok(search_make(s, 1, d, aim, LEY_FIX_SPLITTING, LEY_SUM_FLOAT, &r, figures, &error));
     return r;
@@ -255,7 +239,6 @@ static ley_long_range choose_taylor2(const charge_statistics *s, const search_de
 /* What is slow is done less. */
 static void test_odd_rates(void **state)
 {
-    (void)state;
     const charge_statistics s = water(100);
     const search_device usual = usual_device();
     search_device odd = usual;
@@ -298,7 +281,6 @@ static int kernel_of(const ley_long_range *r)
 /* Kernels that are there are taken, unless others save more than their building takes. */
 static void test_kernels_that_are_there(void **state)
 {
-    (void)state;
     const charge_statistics s = water(100);
     search_device d = usual_device();
     search_figures figures;
@@ -362,7 +344,6 @@ static void keep_transform(bool is_periodic, int beside)
 
 static void test_transform_that_is_there(void **state)
 {
-    (void)state;
     keep_transform(true, 0);
     for (int beside = -2; beside <= 1; beside++)
         keep_transform(false, beside);
@@ -372,7 +353,6 @@ static void test_transform_that_is_there(void **state)
  * pays, and never where there is. */
 static void test_little_memory(void **state)
 {
-    (void)state;
     const charge_statistics s = water(100);
     const double aim = 2e-4;
     search_device odd = usual_device();
@@ -406,7 +386,6 @@ static double transform_nodes(const charge_statistics *s, const ley_long_range *
  * and the same cutoff as for a million; with less memory fewer nodes, and longer cutoffs. */
 static void test_many_nodes(void **state)
 {
-    (void)state;
     const charge_statistics s = water(1000), small = water(215);
     const double aim = 5e-5, most_with_one_number = 1 << 30;
     const search_device usual = usual_device();
@@ -447,7 +426,6 @@ static void test_many_nodes(void **state)
 /* Planes of more nodes than an int numbers have no transform, however few there are. */
 static void test_wide_planes(void **state)
 {
-    (void)state;
     charge_statistics s = water(100);
     const search_device d = usual_device();
     ley_long_range r = {.spacing_A = 1,
@@ -466,7 +444,6 @@ static void test_wide_planes(void **state)
  * that there is no multilevel summation of it with fine meshes. */
 static void test_narrow_cells(void **state)
 {
-    (void)state;
     charge_statistics s = water(16);
     s.extent_A[2] = 200;
     s.periodic[0] = s.periodic[1] = true;
@@ -484,7 +461,6 @@ static void test_narrow_cells(void **state)
  * allowed where that is not for nothing. */
 static void test_strictness(void **state)
 {
-    (void)state;
     const charge_statistics s = water(60);
     const search_device usual = usual_device();
     search_figures figures;
@@ -502,7 +478,6 @@ static void test_strictness(void **state)
  * screened. Water of 160 A was off by 2.8e-6 to 5e-6 (docs/long-range.md). */
 static void test_rounding(void **state)
 {
-    (void)state;
     charge_statistics s = water(160);
     s.potential_e_A = 0.25;
     ley_long_range r = {.cutoff_A = 10, .spacing_A = 1};
@@ -534,7 +509,6 @@ static void test_rounding(void **state)
  * more than such a tolerance allows, whatever the sums. A map of it was off by 1.3e-4 to 1.6e-4. */
 static void test_strong_charges(void **state)
 {
-    (void)state;
     enum { IONS = 300, ATOMS = IONS + 2 };
     static const ley_grid grid = {.origin_A = {0.5, 0.5, 0.5}, .step_A = LEY_STEPS(0.3, 0.3, 0.3), .n = {50, 50, 50}};
     const search_device device = usual_device();
@@ -549,14 +523,12 @@ static void test_strong_charges(void **state)
     position_A[ATOMS - 1][0] += 1e-7;
     for (int has_pair = 0; has_pair < 2; has_pair++)
         for (ley_sum sum = LEY_SUM_FLOAT; sum <= LEY_SUM_AUTO; sum++) {
-            ley_atoms *atoms = NULL;
             charge_statistics s;
-            ley_long_range r;
             search_figures figures;
-            ley_long_range_default(&r);
+            ley_long_range r = support_default_long_range();
             r.r_min_A = 0.05;
-            assert_ok(ley_atoms_create(IONS + 2 * (size_t)has_pair, position_A[0], charge_e, NULL, &atoms, &error));
-            assert_ok(charge_statistics_make(atoms, &grid, &r, &s, &error));
+            ley_atoms *atoms = support_make_atoms(IONS + 2 * (size_t)has_pair, position_A[0], charge_e, NULL);
+            assert_ok(charge_statistics_make(atoms, NULL, &grid, false, &r, &s, &error));
             ley_atoms_destroy(atoms);
             const double off = search_place_rounding(&s);
             assert_true(has_pair ? off > 1e-4 && off < 4e-4 : off == 0);
@@ -584,7 +556,6 @@ static search_figures figures_for(const charge_statistics *s, const search_devic
  * hears why. */
 static void test_digits(void **state)
 {
-    (void)state;
     charge_statistics s = water(250);
     s.potential_e_A = 0.25;
     search_device d = usual_device();
@@ -612,21 +583,19 @@ static void test_digits(void **state)
     assert_true(f.sum == LEY_SUM_FLOAT && r.long_waves_per_A == 0 && f.rounding == 0);
     d.transform_byte_s = INFINITY;
     ley_error error = {0};
-    assert_int_equal(search_make(&s, 1, &d, 2e-6, 0, LEY_SUM_AUTO, &r, &f, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, "had floats the digits for so large a box"));
+    assert_error(search_make(&s, 1, &d, 2e-6, 0, LEY_SUM_AUTO, &r, &f, &error), LEY_ERROR_USAGE,
+                 "had floats the digits for so large a box");
     ley_error_clear(&error);
 }
 
 /* Two devices share the pairs; meshes are one's. */
 static void test_two_devices(void **state)
 {
-    (void)state;
     const charge_statistics s = water(100);
     const search_device two[2] = {usual_device(), usual_device()};
     ley_error error = {0};
-    ley_long_range r;
     search_figures one, both;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     assert_ok(search_make(&s, 1, two, 5e-5, 0, LEY_SUM_FLOAT, &r, &one, &error));
     assert_ok(search_make(&s, 2, two, 5e-5, 0, LEY_SUM_FLOAT, &r, &both, &error));
     assert_true(both.seconds < one.seconds && both.seconds > 0.5 * one.seconds);
@@ -634,13 +603,11 @@ static void test_two_devices(void **state)
 
 static void test_fixed(void **state)
 {
-    (void)state;
     const charge_statistics s = water(60);
     const search_device d = usual_device();
     ley_error error = {0};
     search_figures figures;
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.cutoff_A = 9.3;
     r.window = LEY_WINDOW_NODAL5;
     assert_ok(search_make(&s, 1, &d, 1e-4, LEY_FIX_CUTOFF | LEY_FIX_WINDOW, LEY_SUM_FLOAT, &r, &figures, &error));
@@ -701,7 +668,6 @@ static tolerance_terms brute_terms(const ley_atoms *atoms, const double cell_A[3
 /* In open space, in cells that are thin, thick and oblique, near charges and far from them. */
 static void test_terms_of_the_floor(void **state)
 {
-    (void)state;
     static const struct {
         bool periodic[3];
         double cell_A[3][3];
@@ -714,8 +680,7 @@ static void test_terms_of_the_floor(void **state)
                                       {.place_A = {2.2, -4, 7.9}, .weight = 3},
                                       {.place_A = {5, 6, 31}, .weight = 2}};
     ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(2, position_A, charge_e, NULL);
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
         cell c;
         assert_ok(cell_make(cells[i].periodic, cells[i].cell_A, &c, &error));
@@ -735,19 +700,14 @@ static void test_terms_of_the_floor(void **state)
 
 static void test_refused(void **state)
 {
-    (void)state;
     ley_error error = {0};
-    ley_engine *engine = NULL;
-    ley_atoms *atoms = NULL;
     ley_choice forecast;
-    ley_long_range r;
-    ley_run_options options;
-    ley_run_options_default(&options);
-    ley_long_range_default(&r);
+    ley_run_options options = support_default_run_options();
+    ley_long_range r = support_default_long_range();
     const double position_A[2][3] = {{0.3, 0.2, 0.1}, {3.1, 0.5, 0.2}}, charge_e[2] = {1, -1};
     const ley_grid grid = {.n = {9, 9, 9}, .step_A = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    assert_ok(ley_engine_create(NULL, &engine, &error));
-    assert_ok(ley_atoms_create(2, position_A[0], charge_e, NULL, &atoms, &error));
+    ley_engine *engine = support_make_engine(NULL);
+    ley_atoms *atoms = support_make_atoms(2, position_A[0], charge_e, NULL);
     static const double wrong[] = {0, -1, 0.5, 1e-9, NAN, INFINITY};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(ley_long_range_choose(engine, atoms, &grid, wrong[i], 0, &options, &r, &forecast, &error),
@@ -767,26 +727,8 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_between_columns),
-        cmocka_unit_test(test_survey),
-        cmocka_unit_test(test_far_points),
-        cmocka_unit_test(test_kernels_that_are_there),
-        cmocka_unit_test(test_transform_that_is_there),
-        cmocka_unit_test(test_odd_rates),
-        cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_many_nodes),
-        cmocka_unit_test(test_wide_planes),
-        cmocka_unit_test(test_narrow_cells),
-        cmocka_unit_test(test_strictness),
-        cmocka_unit_test(test_rounding),
-        cmocka_unit_test(test_strong_charges),
-        cmocka_unit_test(test_digits),
-        cmocka_unit_test(test_two_devices),
-        cmocka_unit_test(test_fixed),
-        cmocka_unit_test(test_terms_of_the_floor),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_table, test_between_columns, test_survey, test_far_points, test_kernels_that_are_there,
+                     test_transform_that_is_there, test_odd_rates, test_little_memory, test_many_nodes,
+                     test_wide_planes, test_narrow_cells, test_strictness, test_rounding, test_strong_charges,
+                     test_digits, test_two_devices, test_fixed, test_terms_of_the_floor, test_refused);
 }

@@ -2,11 +2,6 @@
  * each is held to what was asked for by exact sums in double precision. */
 #include "support.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- Charges --------------------------------------------------------------------------------- */
 
 typedef struct charges {
@@ -370,8 +365,7 @@ static ley_grid map_around(void)
 
 static ley_long_range range_of_case(void)
 {
-    ley_long_range r;
-    ley_long_range_default(&r);
+    ley_long_range r = support_default_long_range();
     r.kappa_per_A = c.kappa_per_A;
     for (int axis = 0; axis < 3; axis++) {
         r.periodic[axis] = c.axes != NULL && strchr(c.axes, 'x' + axis) != NULL;
@@ -386,18 +380,15 @@ static ley_long_range range_of_case(void)
 static double error_of_map(ley_engine *engine, ley_grid grid, double tolerance, double cutoff_A)
 {
     ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    ley_map *map = NULL;
     ley_job *job = NULL;
     ley_choice forecast;
-    ley_run_options options;
     ley_long_range r = range_of_case();
     r.cutoff_A = cutoff_A > 0 ? cutoff_A : r.cutoff_A;
-    ley_run_options_default(&options);
+    ley_run_options options = support_default_run_options();
     options.verify_points = 1000;
     options.sum = LEY_SUM_AUTO;
-    assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
-    assert_ok(ley_map_create(&grid, &map, &error));
+    ley_atoms *atoms = support_make_atoms(c.n, c.place_A[0], c.charge_e, NULL);
+    ley_map *map = support_make_map(&grid);
     assert_ok(ley_long_range_choose(engine, atoms, &grid, tolerance, cutoff_A > 0 ? LEY_FIX_CUTOFF : 0, &options, &r,
                                     &forecast, &error));
     assert_true(forecast.seconds > 0);
@@ -420,12 +411,9 @@ static double error_of(ley_engine *engine, double tolerance, double cutoff_A)
 
 static void test_maps(void **state)
 {
-    (void)state;
     static const double tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5};
-    ley_error error = {0};
-    ley_engine *engine = NULL;
     int missed = 0;
-    assert_ok(ley_engine_create(NULL, &engine, &error));
+    ley_engine *engine = support_make_engine(NULL);
     for (size_t i = 0; i < CASES; i++)
         for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++) {
             if (((support_is_quick() ? cases[i].quick : cases[i].most) >> k & 1) == 0)
@@ -446,12 +434,9 @@ static void test_maps(void **state)
 /* Charges of one sign, many of them between the same nodes: the longer the cutoff, the more. */
 static void test_long_cutoffs(void **state)
 {
-    (void)state;
     static const double cutoffs_A[] = {6, 9, 11}, tolerances[] = {1e-3, 1e-5};
-    ley_error error = {0};
-    ley_engine *engine = NULL;
     int missed = 0;
-    assert_ok(ley_engine_create(NULL, &engine, &error));
+    ley_engine *engine = support_make_engine(NULL);
     for (size_t i = 0; i < sizeof cutoffs_A / sizeof *cutoffs_A; i++)
         for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++) {
             srand(7);
@@ -471,14 +456,11 @@ static void test_long_cutoffs(void **state)
  * meshes are off by is what dense charges make, however much empty space there is. */
 static void test_maps_of_a_part(void **state)
 {
-    (void)state;
     static const double tolerances[] = {1e-4, 3e-5, 1e-6};
     static const char *const axes[] = {NULL, "xyz"};
     ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {20, 20, 20}};
-    ley_error error = {0};
-    ley_engine *engine = NULL;
     int missed = 0;
-    assert_ok(ley_engine_create(NULL, &engine, &error));
+    ley_engine *engine = support_make_engine(NULL);
     for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++)
         for (int in_cell = 0; in_cell < 2; in_cell++) {
             srand(7);
@@ -502,11 +484,8 @@ static void test_maps_of_a_part(void **state)
  * window. */
 static void test_a_large_mean(void **state)
 {
-    (void)state;
     const ley_grid small = {.n = {1, 12, 40}, .origin_A = {3, 4, 5}, .step_A = {{0.1}, {0, 0.1}, {0, 0, 0.1}}};
-    ley_error error = {0};
-    ley_engine *engine = NULL;
-    assert_ok(ley_engine_create(NULL, &engine, &error));
+    ley_engine *engine = support_make_engine(NULL);
     srand(7);
     empty();
     fill_box(20, "xyz");
@@ -522,15 +501,12 @@ static void test_a_large_mean(void **state)
  * that, and so of the whole potential, which long waves in double precision do not. */
 static void test_charges_that_round_alike(void **state)
 {
-    (void)state;
     static const double kinds_e[3] = {-0.831, 0.423, 0.423};
-    ley_error error = {0};
-    ley_engine *engine = NULL;
     srand(7);
     empty();
     for (int i = 0; i < 9000; i++)
         put(draw(0, 45), draw(0, 45), draw(0, 45), kinds_e[i % 3]);
-    assert_ok(ley_engine_create(NULL, &engine, &error));
+    ley_engine *engine = support_make_engine(NULL);
     const double off = error_of(engine, 1e-6, 0);
     printf("    charges that round alike, tolerance 1e-6: off by %.2f of it\n", off / 1e-6);
     empty();
@@ -541,26 +517,21 @@ static void test_charges_that_round_alike(void **state)
 /* Direct sums of floats do for 1e-4; for 1e-6 they are done again in doubles, which counts. */
 static void test_what_direct_sums_take(void **state)
 {
-    (void)state;
     static const double tolerances[] = {1e-4, 1e-6, 1e-6};
     static const ley_sum sums[] = {LEY_SUM_AUTO, LEY_SUM_FLOAT, LEY_SUM_AUTO};
     ley_error error = {0};
-    ley_engine *engine = NULL;
-    ley_atoms *atoms = NULL;
-    ley_run_options options;
     double direct_s[3];
     srand(7);
     empty();
     put_water(8000, NULL);
     const ley_grid grid = map_around();
-    assert_ok(ley_engine_create(NULL, &engine, &error));
-    assert_ok(ley_atoms_create(c.n, c.place_A[0], c.charge_e, NULL, &atoms, &error));
-    ley_run_options_default(&options);
+    ley_engine *engine = support_make_engine(NULL);
+    ley_atoms *atoms = support_make_atoms(c.n, c.place_A[0], c.charge_e, NULL);
+    ley_run_options options = support_default_run_options();
     for (int k = 0; k < 3; k++) {
-        ley_request request;
         ley_estimate list[LEY_MOST_ESTIMATES];
         size_t count;
-        ley_request_default(&request);
+        ley_request request = support_default_request();
         request.potential = range_of_case();
         request.tolerance = tolerances[k];
         request.fixed = sums[k] == LEY_SUM_AUTO ? 0 : LEY_FIX_SUM;
@@ -578,11 +549,6 @@ static void test_what_direct_sums_take(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_maps),
-                                       cmocka_unit_test(test_maps_of_a_part),
-                                       cmocka_unit_test(test_a_large_mean),
-                                       cmocka_unit_test(test_charges_that_round_alike),
-                                       cmocka_unit_test(test_what_direct_sums_take),
-                                       cmocka_unit_test(test_long_cutoffs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_maps, test_maps_of_a_part, test_a_large_mean, test_charges_that_round_alike,
+                     test_what_direct_sums_take, test_long_cutoffs);
 }

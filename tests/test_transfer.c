@@ -9,11 +9,6 @@
 #include "long_range/multilevel/v_cycle.h"
 #include "pairwise.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static ley_engine *engine; /* of the device under test */
 static dev *device;        /* the same one, for calls below the public ones; its worker thread sleeps meanwhile */
 
@@ -104,7 +99,6 @@ static void check_bins(const hierarchy *h, const spread *s, size_t n, double (*p
 
 static void test_atoms_in_bins(void **state)
 {
-    (void)state;
     enum { MANY = 20000 }; /* more than one core takes */
     double(*position_A)[3] = malloc(MANY * sizeof *position_A), *charge_e = malloc(MANY * sizeof *charge_e);
     unsigned seed = 3;
@@ -133,7 +127,6 @@ static void test_atoms_in_bins(void **state)
 
 static void test_places(void **state)
 {
-    (void)state;
     const coordinate_table rows = {.n = {5, 4, 3}, .periodic = {true, false, false}, .pitch = {6, 4}, .first = 100},
                            cubes = {.n = {5, 6, 7}, .in_cubes = true, .pitch = {2, 2}},
                            huge = {.n = {1 << 11, 1 << 10, 1 << 9}, .pitch = {1 << 11, 1 << 10}};
@@ -165,7 +158,6 @@ static int64_t number_by_plane(const coordinates *all, const coordinates_of *whe
 /* A grid of 7e9 nodes with its padding, of which the first eighth or so is there, or all. */
 static void test_places_by_plane(void **state)
 {
-    (void)state;
     coordinate_table rows = {.n = {960, 950, 1000}, .pitch = {1922, 1900}, .by_plane = true};
     coordinates all = {.count = 0};
     coordinates_of where;
@@ -193,7 +185,6 @@ static void test_places_by_plane(void **state)
 /* What neither way numbers, and what one number is enough for. */
 static void test_places_that_are_too_many(void **state)
 {
-    (void)state;
     const coordinate_table few = {.n = {512, 512, 509}, .pitch = {1026, 1024}},
                            edge = {.n = {1024, 1024, 512}, .pitch = {1024, 1024}},
                            more = {.n = {1024, 1024, 513}, .pitch = {1024, 1024}},
@@ -217,7 +208,6 @@ static void test_places_that_are_too_many(void **state)
 /* At level quick those of the fewest and of the most points. */
 static void test_every_window(void **state)
 {
-    (void)state;
     for (pairwise p = PAIRWISE(WINDOW_COUNT, 2); pairwise_next(&p);) {
         if (support_is_quick() && p.at[0] != WINDOW_NODAL3 && p.at[0] != WINDOW_NODAL9)
             continue;
@@ -238,7 +228,6 @@ static void test_every_window(void **state)
 /* What GPUs get, on a CPU device. */
 static void test_work_groups(void **state)
 {
-    (void)state;
     for (int kind = 0; kind <= (support_is_quick() ? WINDOW_NODAL3 : WINDOW_NODAL9); kind++) {
         ley_error error = {0};
         transfer_kernels kernels;
@@ -256,7 +245,6 @@ static void test_work_groups(void **state)
 static void test_short_vectors(void **state)
 {
     static const window_kind kinds[] = {WINDOW_NODAL3, WINDOW_NODAL9, WINDOW_BSPLINE6};
-    (void)state;
     for (int i = 0; i < (support_is_quick() ? 2 : 6); i++) {
         ley_error error = {0};
         transfer_kernels kernels;
@@ -279,7 +267,6 @@ static void test_other_spacings_build_nothing(void **state)
     static const double apart[][3] = {{0.4, 0.6, 0.5}, {0.21, 0.25, 0.3}, {0.5, 0.7, 0.4}, {0.9, 0.75, 1}};
     transfer_kernels first = {.device = NULL};
     ley_error error = {0};
-    (void)state;
     if (calibrate_width(device->info) == 1)
         skip();
     for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
@@ -307,7 +294,6 @@ static void test_without_doubles(void **state)
         .window = window_get(WINDOW_NODAL3), .along_axes = true, .nodes_per_point = {0.4, 0.6, 0.5}, .width = 8};
     transfer_kernels kernels;
     ley_error error = {0};
-    (void)state;
     if (calibrate_width(device->info) == 1)
         return;
     without.has_double = false;
@@ -402,7 +388,6 @@ static size_t compute(problem *p, float *phi)
 /* From atoms to a map through all levels, against the double reference at every point. */
 static void test_a_cycle(void **state)
 {
-    (void)state;
     problem *p = make_problem();
     ley_error error = {0};
     double worst = 0, most = 0, *right = malloc(p->count * sizeof *right);
@@ -433,7 +418,6 @@ static void test_a_cycle(void **state)
 /* Steps that are predicted to last long are done in several launches, to the same bytes. */
 static void test_pieces(void **state)
 {
-    (void)state;
     problem *p = make_problem();
     const size_t bytes = p->count * sizeof(float);
     float *whole = malloc(bytes), *pieces = malloc(bytes);
@@ -474,7 +458,7 @@ static double sum_charges(const hierarchy *h, const spread *s)
     const transfer_wish wish = {.window = h->window, .along_axes = true, .nodes_per_point = {1, 1, 1}};
     transfer_kernels kernels;
     transfer_meshes meshes;
-    transfer_atoms atoms;
+    transfer_atoms atoms = {.count = 0};
     results charges;
     arena memory = {.device = device};
     flight f = {.device = device};
@@ -502,7 +486,6 @@ static double sum_charges(const hierarchy *h, const spread *s)
  * an atom, and a potential of its own in a box of a million of them. */
 static void test_neutral_matter(void **state)
 {
-    (void)state;
     const double high_A[3] = {ion_edge_A, ion_edge_A, ion_edge_A};
     const hierarchy_options o = {.splitting = SPLITTING_PSWF,
                                  .window = WINDOW_BSPLINE8,

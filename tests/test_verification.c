@@ -13,12 +13,7 @@
 #include "verify/verification.h"
 #include "watch.h"
 
-#include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static const ley_grid grid = {.origin_A = {0, 0, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {20, 10, 24}};
@@ -43,7 +38,7 @@ static support_job make_job(const ley_grid *points, uint64_t seed, fake_plan *pl
     ley_error error = {0};
     fake_devices_begin(plans, count);
     o.atoms = support_atoms(w.atoms, 0, 8, 7);
-    support_options_default(&o.options);
+    o.options = support_default_options();
     o.options.slab_planes = w.slab_planes;
     o.options.verify_points = w.verify_points;
     o.options.verify_least = verify_least;
@@ -104,7 +99,6 @@ enum { LIES = sizeof lies / sizeof lies[0] };
 /* Alone, a liar ends the job, whether it lies from the first slab or from a later one. */
 static void test_a_liar_alone(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < LIES; i++)
         for (int at = 1; at <= 5; at += 4) {
             fill_cache("A");
@@ -126,7 +120,6 @@ static void test_a_liar_alone(void **state)
  * there any more. */
 static void test_wrong_kernels_are_tested_again(void **state)
 {
-    (void)state;
     static const struct {
         bool is_liar, is_cached;
         const char *message;
@@ -163,14 +156,13 @@ static void test_a_liar_where_terms_cancel(void **state)
     static const double position_A[] = {0.2, 3.2, -4, 0.2001, 3.2, -4}, charge_e[] = {1, -1};
     static const ley_grid far = {.origin_A = {20, 20, 20}, .step_A = LEY_STEPS(1, 1, 1), .n = {12, 11, 10}};
     static const double factors[] = {1, 0, 2, -1};
-    (void)state;
     for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
         ley_error error = {0};
         fill_cache("A");
         fake_plan plan = {.name = "A", .has_double = true, .lie = FAKE_SCALES, .lie_factor = factors[i], .lie_at = 1};
         fake_devices_begin(&plan, 1);
         support_job o = {.status = LEY_OK};
-        support_options_default(&o.options);
+        o.options = support_default_options();
         assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &o.atoms, &error));
         assert_ok(ley_map_create(&far, &o.map, &error));
         assert_ok(ley_engine_create("0", &o.engine, &error));
@@ -187,7 +179,6 @@ static void test_a_liar_where_terms_cancel(void **state)
  * says who left and why. */
 static void test_a_liar_beside_another(void **state)
 {
-    (void)state;
     verification_time_replace(1e9);
     for (size_t i = 0; i < LIES; i++) {
         fill_cache("A");
@@ -218,7 +209,6 @@ static void test_a_liar_beside_another(void **state)
 /* The next best device is opened when the default one lies. */
 static void test_a_lying_default_device(void **state)
 {
-    (void)state;
     fill_cache("A");
     fake_plan plans[] = {
         {.name = "A", .has_double = true, .lie = FAKE_SCALES, .lie_factor = 3, .lie_at = 1, .speed = 2},
@@ -234,7 +224,6 @@ static void test_a_lying_default_device(void **state)
 /* Skipping one launch of several leaves part of the atoms out: only a sample shows it. */
 static void test_a_batch_left_out(void **state)
 {
-    (void)state;
     fake_plan plan = {.name = "A", .constant_bytes = 512 * 16};
     support_fresh_cache();
     support_job o = run_job(&plan, 1, "0", (wishes){900, 100, 24, LEY_SUM_FLOAT, "simple"});
@@ -254,7 +243,6 @@ static void test_a_batch_left_out(void **state)
  * column: 160 x 73 x 26 points in one slab are 320 for each of 1,000 - 50 - 1. */
 static void test_a_wrong_column(void **state)
 {
-    (void)state;
     static const ley_grid unlucky = {.step_A = LEY_STEPS(0.05, 0.1, 0.3), .n = {160, 73, 26}};
     for (uint64_t seed = 0; seed < 2; seed++) {
         fill_cache("A");
@@ -269,7 +257,6 @@ static void test_a_wrong_column(void **state)
  * between. */
 static void test_a_wrong_column_beside_another(void **state)
 {
-    (void)state;
     verification_time_replace(1e9);
     fill_cache("A");
     fake_plan plans[] = {{.name = "A", .has_double = true, .wrong_column = 17, .delay_us = 1000},
@@ -293,7 +280,6 @@ static void test_a_wrong_column_beside_another(void **state)
  * its own, and there it is seen that values are wrong. */
 static void test_one_point_of_each_slab(void **state)
 {
-    (void)state;
     verify_least = 1;
     for (uint64_t seed = 0; seed < 6; seed++) {
         fill_cache("A");
@@ -334,7 +320,6 @@ static support_job run_without_time(fake_plan *plans, size_t count)
 
 static void test_who_recomputes(void **state)
 {
-    (void)state;
     for (size_t devices = 1; devices <= 2; devices++)
         for (int has_double = 0; has_double <= 1; has_double++) {
             fake_plan plans[] = {{.name = "A", .has_double = has_double, .delay_us = 1000},
@@ -365,7 +350,6 @@ static atomic_int points_of_the_host;
 static const int64_t *take_long(const void *task, int64_t number, size_t *count)
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    (void)task, (void)number;
     *count = 0;
     if (atomic_fetch_add(&points_of_the_host, 1) >= 16) /* they are asked for more than once */
         return NULL;
@@ -377,7 +361,6 @@ static const int64_t *take_long(const void *task, int64_t number, size_t *count)
 
 static void test_a_judge_with_time(void **state)
 {
-    (void)state;
     size_t points = 0;
     method slow = method_dcs;
     slow.excluded = take_long;
@@ -406,7 +389,6 @@ static void test_judges_that_are_wrong(void **state)
         int wrong_judge, right_judge;
         double wrong_by;
     } cases[] = {{20, 0, 0}, {20, 0, 1}, {6, 16, 0}, {6, 16, 1}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fake_plan plan = {.name = "A",
                           .has_double = true,
@@ -431,7 +413,6 @@ static double steps_off;
 static ley_status steps_of(const void *task, size_t n, const double (*place_A)[3], double *value, ley_error *error)
 {
     reference_terms terms = {0};
-    (void)error;
     method_dcs.terms(task, &terms);
     for (size_t i = 0; i < n; i++)
         value[i] = (1 + steps_off) * reference_sum(&terms, place_A[i]).value;
@@ -449,7 +430,6 @@ static accuracy_limits limits_of_steps(const void *task)
 static void test_errors_of_the_methods_own(void **state)
 {
     static const double of_steps[] = {3e-3, 2.6e-3};
-    (void)state;
     method stepped = method_dcs;
     stepped.by_steps = steps_of;
     stepped.limits = limits_of_steps;
@@ -481,7 +461,6 @@ static bool comes_to_hang(const fake_plan *plan)
  * kernel was for, its atoms and its engine. */
 static void test_a_judge_that_is_late(void **state)
 {
-    (void)state;
     static const watch_patience endless = {
         .open_s = 1e9, .build_s = 1e9, .close_s = 1e9, .first_s = 1e9, .work_s = 1e9, .over_s = 1e9, .turn_s = 1e9};
     static const wishes many = {20000, 4800, 24, LEY_SUM_FLOAT, NULL}; /* of all points */
@@ -515,7 +494,6 @@ static void test_a_judge_that_is_late(void **state)
 static void test_points_in_any_case(void **state)
 {
     static const size_t least[] = {0, 50, 300, 5000}, expected[] = {50, 50, 300, 4800};
-    (void)state;
     verification_time_replace(1e-9);
     for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
         fake_plan plan = {.name = "A"};
@@ -536,30 +514,24 @@ static void test_points_in_any_case(void **state)
  * of its points say. */
 static void test_measured_by_strata(void **state)
 {
-    (void)state;
     double off[2];
     for (int k = 0; k < 2; k++) {
         ley_error error = {0};
-        ley_engine *engine = NULL;
-        ley_atoms *atoms = NULL;
-        ley_map *map = NULL;
         ley_job *job = NULL;
-        ley_run_options options;
-        ley_direct direct;
         double place_A[12][3], charge_e[12];
         for (int i = 0; i < 12; i++) {
             const double at_A[3] = {0.5 * i, 0.5 * (i % 5), 0.5 * ((7 * i) % 11)};
             memcpy(place_A[i], at_A, sizeof at_A);
             charge_e[i] = i % 2 ? -1 : 1;
         }
-        ley_direct_default(&direct);
-        ley_run_options_default(&options);
+        ley_direct direct = support_default_direct();
+        ley_run_options options = support_default_run_options();
         options.verify_points = k == 0 ? 4800 : 256;
         options.verify_least = options.verify_points;
         options.tolerance = k == 0 ? 0 : 1e-4;
-        assert_ok(ley_engine_create(NULL, &engine, &error));
-        assert_ok(ley_atoms_create(12, place_A[0], charge_e, NULL, &atoms, &error));
-        assert_ok(ley_map_create(&grid, &map, &error));
+        ley_engine *engine = support_make_engine(NULL);
+        ley_atoms *atoms = support_make_atoms(12, place_A[0], charge_e, NULL);
+        ley_map *map = support_make_map(&grid);
         assert_ok(ley_job_create_direct(engine, atoms, map, &direct, &options, &job, &error));
         assert_ok(ley_job_run(job, &error));
         const ley_report *r = ley_job_report(job);
@@ -576,7 +548,6 @@ static void test_measured_by_strata(void **state)
 
 static void test_no_verification(void **state)
 {
-    (void)state;
     fake_plan plan = {.name = "A", .lie = FAKE_SCALES, .lie_factor = 2, .lie_at = 1};
     fill_cache("A");
     support_job o = run_job(&plan, 1, "0", (wishes){40, 0, 0, LEY_SUM_FLOAT, NULL});
@@ -588,7 +559,6 @@ static void test_no_verification(void **state)
 /* Terms too small to show in floats: nothing is compared, and that is said. */
 static void test_nothing_to_compare(void **state)
 {
-    (void)state;
     verification_time_replace(1e9);
     const double position_A[] = {1, 2, 3}, charge_e = 1e-38;
     ley_error error = {0};
@@ -596,7 +566,7 @@ static void test_nothing_to_compare(void **state)
     support_fresh_cache();
     fake_devices_begin(&plan, 1);
     support_job o = {.status = LEY_OK};
-    support_options_default(&o.options);
+    o.options = support_default_options();
     assert_ok(ley_atoms_create(1, position_A, &charge_e, NULL, &o.atoms, &error));
     assert_ok(ley_map_create(&grid, &o.map, &error));
     assert_ok(ley_engine_create("0", &o.engine, &error));
@@ -616,7 +586,7 @@ static ley_accuracy run_dipole(ley_engine *engine, ley_sum sum, ley_sum *taken, 
     static const ley_grid far = {.origin_A = {20, 20, 20}, .step_A = LEY_STEPS(1, 1, 1), .n = {12, 11, 10}};
     ley_error error = {0};
     support_job o = {.engine = engine};
-    support_options_default(&o.options);
+    o.options = support_default_options();
     o.options.sum = sum;
     assert_ok(ley_atoms_create(2, position_A, charge_e, NULL, &o.atoms, &error));
     assert_ok(ley_map_create(&far, &o.map, &error));
@@ -649,7 +619,6 @@ static int sum_on(const char *selector, const ley_device_info *info)
 
 static void test_sum_auto(void **state)
 {
-    (void)state;
     if (support_on_each_device(sum_on) > 0)
         print_message("some devices have no double precision\n");
     support_fresh_cache();
@@ -658,7 +627,7 @@ static void test_sum_auto(void **state)
     ley_error error = {0};
     fake_devices_begin(&plan, 1);
     support_job o = {.options = {.sum = LEY_SUM_AUTO}};
-    support_options_default(&o.options);
+    o.options = support_default_options();
     o.options.sum = LEY_SUM_AUTO;
     assert_ok(ley_atoms_create(1, position_A, &charge_e, NULL, &o.atoms, &error));
     assert_ok(ley_map_create(&grid, &o.map, &error));
@@ -704,7 +673,7 @@ static double reported_rms(ley_engine *engine, int64_t edge, double step_A, bool
     ley_error error = {0};
     support_job o = {.engine = engine};
     snprintf(path, sizeof path, "%s/close.raw", support_directory());
-    support_options_default(&o.options);
+    o.options = support_default_options();
     o.options.sum = LEY_SUM_FLOAT;
     o.options.verify_seed = seed;
     o.options.verify_points = o.options.verify_least = 1000;
@@ -723,7 +692,6 @@ static double reported_rms(ley_engine *engine, int64_t edge, double step_A, bool
 /* A sample would have the large values or not: 0.5 to 3 times what is right was reported. */
 static void test_rms_of_all_values(void **state)
 {
-    (void)state;
     ley_engine *engine = NULL;
     if (!support_open("cpu", "relative RMS", &engine))
         skip();
@@ -753,7 +721,6 @@ static accuracy_limits changing_limits(const void *task)
 
 static bool look(void *task)
 {
-    (void)task;
     return ++looks == 1 && wide != narrow;
 }
 
@@ -785,7 +752,6 @@ static support_job run_closer(double narrow_is, double wide_is, double factor)
  * more than once. */
 static void test_who_looks_closer(void **state)
 {
-    (void)state;
     static const struct {
         double narrow, wide, factor;
         int looks;
@@ -844,13 +810,11 @@ static double value_tried(const void *task, int64_t number, double place_A[3])
 static ley_status make_stricter(const void *task, ley_engine *engine, const ley_run_options *options, const method **m,
                                 void **made, ley_sum *sum, ley_error *error)
 {
-    (void)engine;
     assert_true(options->aim > 0 && options->aim <= 0.3 && *m == &tried && *sum == LEY_SUM_FLOAT);
     assert_int_equal(number_of_task(task), made_count - 1);
     if (offs[made_count] < 0)
         return ley_fail(error, LEY_ERROR_USAGE, "there is none");
-    ley_direct direct;
-    ley_direct_default(&direct);
+    ley_direct direct = support_default_direct();
     const ley_status status = dcs_task_create(tried_atoms, tried_map, &direct, made, error);
     made_tasks[made_count++] = *made;
     return status;
@@ -873,7 +837,6 @@ static accuracy_limits tried_limits(const void *task)
  * later one was worse, or failed. */
 static void test_the_best_try_is_left(void **state)
 {
-    (void)state;
     static const struct {
         double off[MOST_TASKS]; /* -1: there is no stricter plan */
         int runs[MOST_TASKS], run_count;
@@ -933,29 +896,11 @@ static void test_the_best_try_is_left(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_liar_alone),
-        cmocka_unit_test(test_who_looks_closer),
-        cmocka_unit_test(test_the_best_try_is_left),
-        cmocka_unit_test(test_wrong_kernels_are_tested_again),
-        cmocka_unit_test(test_a_liar_beside_another),
-        cmocka_unit_test(test_a_liar_where_terms_cancel),
-        cmocka_unit_test(test_a_lying_default_device),
-        cmocka_unit_test(test_a_batch_left_out),
-        cmocka_unit_test(test_who_recomputes),
-        cmocka_unit_test(test_a_judge_that_is_late),
-        cmocka_unit_test(test_points_in_any_case),
-        cmocka_unit_test(test_measured_by_strata),
-        cmocka_unit_test(test_no_verification),
-        cmocka_unit_test(test_nothing_to_compare),
-        cmocka_unit_test(test_sum_auto),
-        cmocka_unit_test(test_rms_of_all_values),
-        cmocka_unit_test(test_judges_that_are_wrong),
-        cmocka_unit_test(test_a_judge_with_time),
-        cmocka_unit_test(test_errors_of_the_methods_own),
-        cmocka_unit_test(test_one_point_of_each_slab),
-        cmocka_unit_test(test_a_wrong_column_beside_another),
-        cmocka_unit_test(test_a_wrong_column),
-    };
-    return cmocka_run_group_tests_name("verification", tests, NULL, NULL);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "verification"), test_a_liar_alone, test_who_looks_closer,
+                     test_the_best_try_is_left, test_wrong_kernels_are_tested_again, test_a_liar_beside_another,
+                     test_a_liar_where_terms_cancel, test_a_lying_default_device, test_a_batch_left_out,
+                     test_who_recomputes, test_a_judge_that_is_late, test_points_in_any_case, test_measured_by_strata,
+                     test_no_verification, test_nothing_to_compare, test_sum_auto, test_rms_of_all_values,
+                     test_judges_that_are_wrong, test_a_judge_with_time, test_errors_of_the_methods_own,
+                     test_one_point_of_each_slab, test_a_wrong_column_beside_another, test_a_wrong_column);
 }

@@ -6,10 +6,6 @@
 #include "io/waterbox.h"
 
 #include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -97,7 +93,6 @@ static double distance_A(const double *a, const double *b)
 
 static void test_the_reference_box(void **state)
 {
-    (void)state;
     static const uint64_t seeds[] = {0, 1, 2, 12345, UINT64_MAX};
     for (size_t s = 0; s < sizeof seeds / sizeof *seeds; s++) {
         ley_error error = {0};
@@ -118,7 +113,6 @@ static void test_the_reference_box(void **state)
 /* Molecules leave the grid's places, as far as is asked for, but not the box. */
 static void test_disorder(void **state)
 {
-    (void)state;
     static const double disorders_A[] = {0.05, 0.25, 1};
     ley_error error = {0};
     ley_atoms *grid = make_box(SOME_ATOMS, 3), *none = NULL;
@@ -152,7 +146,6 @@ static void test_disorder(void **state)
 
 static void test_density_and_charge(void **state)
 {
-    (void)state;
     const double side_A = ley_waterbox_side_A(REFERENCE_ATOMS), half_A = side_A / 2;
     assert_true(fabs(side_A * side_A * side_A / volume_A3 - 1) < 1e-12);
     assert_true(fabs(ley_waterbox_side_A(SOME_ATOMS) - cbrt(SOME_ATOMS * volume_A3 / REFERENCE_ATOMS)) < 1e-9);
@@ -174,7 +167,6 @@ static void test_density_and_charge(void **state)
 /* Coordinates are rounded to 1e-4 A. */
 static void test_geometry(void **state)
 {
-    (void)state;
     const double bond_A = 0.9572, across_A = 2 * bond_A * sin(104.52 / 360 * 3.14159265358979323846);
     ley_atoms *box = make_box(SOME_ATOMS, 3);
     const double *charge_e = ley_atoms_charges_e(box), *radius_A = ley_atoms_radii_A(box);
@@ -195,7 +187,6 @@ static void test_geometry(void **state)
  * neighbours know nothing of each other. */
 static void test_orientations_are_uniform(void **state)
 {
-    (void)state;
     const size_t atoms = 300000, molecules = atoms / 3;
     ley_atoms *box = make_box((int64_t)atoms, 11);
     double mean[6] = {0}, moment[2][9] = {{0}}, last[2][3] = {{0}}, neighbours[2] = {0};
@@ -263,7 +254,6 @@ static double nearest_A(const ley_atoms *box, double side_A)
 
 static void test_nothing_overlaps(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         ley_atoms *box = make_box(SOME_ATOMS, seed);
         const double nearest = nearest_A(box, ley_waterbox_side_A(SOME_ATOMS));
@@ -281,7 +271,6 @@ static void test_nothing_overlaps(void **state)
 
 static void test_a_molecule_depends_on_its_number(void **state)
 {
-    (void)state;
     waterbox box, other;
     ley_atoms *all = make_box(SOME_ATOMS, 9);
     waterbox_prepare(&box, SOME_ATOMS / 3, 9, 0);
@@ -303,7 +292,6 @@ static void test_a_molecule_depends_on_its_number(void **state)
 
 static void test_files_of_a_box(void **state)
 {
-    (void)state;
     static const char *const suffixes[] = {"pqr", "pqr.gz", "atoms"};
     ley_atoms *box = make_box(SOME_ATOMS, 4);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -325,7 +313,6 @@ static void test_files_of_a_box(void **state)
 
 static void test_text_of_a_box(void **state)
 {
-    (void)state;
     size_t size;
     write_box(7, 1, "a.pqr");
     char *text = (char *)bytes_of("a.pqr", &size), *line = text, *end = text + size;
@@ -350,7 +337,6 @@ static void test_text_of_a_box(void **state)
 
 static void test_memory_is_bounded(void **state)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* it keeps a record of all memory that threads touch, and of each thread */
 #endif
@@ -371,14 +357,12 @@ static void test_memory_is_bounded(void **state)
 static void expect_usage(int64_t atoms, const char *name, const char *what)
 {
     ley_error error = {0};
-    assert_int_equal(ley_waterbox_write(atoms, 1, 0, path_of(name), NULL, &error), LEY_ERROR_USAGE);
-    assert_non_null(strstr(error.message, what));
+    assert_error(ley_waterbox_write(atoms, 1, 0, path_of(name), NULL, &error), LEY_ERROR_USAGE, what);
     ley_error_clear(&error);
 }
 
 static void test_boxes_that_cannot_be(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_atoms *atoms = NULL;
     expect_usage(2, "a.pqr", "a box of 2 atoms: must be 3 to 2147483647");
@@ -405,7 +389,6 @@ static int count_files(void)
 
 static void test_cancelled_writers_leave_nothing(void **state)
 {
-    (void)state;
     static const char *const names[] = {"x.pqr", "x.pqr.gz", "x.atoms"};
     const volatile bool cancel = true;
     const int before = count_files();
@@ -451,15 +434,11 @@ static ley_atoms *awkward_atoms(void)
         charge_e[i] = fabs(numbers[i]) <= 1e6 ? numbers[i] : -0.25;
         radius_A[i] = fabs(numbers[(i + 5) % N]);
     }
-    ley_error error = {0};
-    ley_atoms *atoms = NULL;
-    assert_ok(ley_atoms_create(N, position_A, charge_e, radius_A, &atoms, &error));
-    return atoms;
+    return support_make_atoms(N, position_A, charge_e, radius_A);
 }
 
 static void test_nothing_is_lost_in_files(void **state)
 {
-    (void)state;
     static const char *const names[] = {"a.pqr", "a.pqr.gz", "a.atoms", "A.PQR", "A.ATOMS"};
     ley_atoms *awkward = awkward_atoms(), *random = support_atoms(10007, -50, 50, 8);
     for (size_t i = 0; i < 2 * sizeof names / sizeof *names; i++) {
@@ -479,14 +458,12 @@ static void test_nothing_is_lost_in_files(void **state)
 
 static void test_layout(void **state)
 {
-    (void)state;
     const double position_A[] = {1, 2, 3, -4.5, 5.25, 6}, charge_e[] = {1, -0.5}, radius_A[] = {0, 1.5};
     static const unsigned char start[HEADER_BYTES] = {0x89, 'L', 'E', 'Y', '\r', '\n', 0x1a, '\n', 1,
                                                       0,    0,   0,   0,   0,    0,    0,    2};
     ley_error error = {0};
-    ley_atoms *atoms = NULL;
     size_t size;
-    assert_ok(ley_atoms_create(2, position_A, charge_e, radius_A, &atoms, &error));
+    ley_atoms *atoms = support_make_atoms(2, position_A, charge_e, radius_A);
     assert_ok(ley_atoms_write_binary(atoms, path_of("a.atoms"), NULL, &error));
     unsigned char *bytes = bytes_of("a.atoms", &size);
     assert_int_equal(size, HEADER_BYTES + 2 * 40 + WORD);
@@ -511,7 +488,6 @@ static uint64_t checksum_of(const unsigned char *bytes, size_t words, size_t par
 /* XXH64 of 0, 1, 2, ... by another implementation; in whatever parts the words come. */
 static void test_checksum(void **state)
 {
-    (void)state;
     static const struct {
         size_t words;
         uint64_t hash;
@@ -550,7 +526,6 @@ static void seal(unsigned char *bytes, size_t size)
 
 static void test_damaged_files(void **state)
 {
-    (void)state;
     size_t size;
     write_box(6, 1, "a.atoms");
     unsigned char *good = bytes_of("a.atoms", &size), bad[1024];
@@ -597,7 +572,6 @@ static void test_damaged_files(void **state)
 /* Whatever bit is turned, wherever the file is cut. */
 static void test_every_damage_is_found(void **state)
 {
-    (void)state;
     size_t size;
     write_box(6, 2, "a.atoms");
     unsigned char *good = bytes_of("a.atoms", &size);
@@ -631,7 +605,6 @@ static void expect_no_file(const char *path, const char *what)
 
 static void test_files_that_cannot_be_read(void **state)
 {
-    (void)state;
     ley_error error = {0};
     ley_atoms *atoms = NULL;
     expect_no_file(path_of("none.atoms"), "No such file or directory");
@@ -639,15 +612,14 @@ static void test_files_that_cannot_be_read(void **state)
     expect_no_file("/dev/null", "no regular file, as a binary file of atoms must be");
     assert_int_equal(ley_atoms_read(path_of("none.atoms"), &atoms, NULL), LEY_ERROR_FILE);
     assert_int_equal(ley_atoms_read("/tmp", &atoms, NULL), LEY_ERROR_FILE);
-    assert_int_equal(ley_atoms_read("/dev/null", &atoms, &error), LEY_ERROR_INPUT);
-    assert_string_equal(error.message, "/dev/null: no ATOM or HETATM record");
+    assert_error_is(ley_atoms_read("/dev/null", &atoms, &error), LEY_ERROR_INPUT,
+                    "/dev/null: no ATOM or HETATM record");
 }
 
 /* ---- Digits ---------------------------------------------------------------------------------- */
 
 static void test_fixed_point(void **state)
 {
-    (void)state;
     uint64_t seed = 5;
     for (int i = 0; i < 200000; i++) {
         char text[64], expected[64];
@@ -671,26 +643,10 @@ static void test_fixed_point(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memory_is_bounded), /* first: what it looks at is the peak so far */
-        cmocka_unit_test(test_the_reference_box),
-        cmocka_unit_test(test_disorder),
-        cmocka_unit_test(test_density_and_charge),
-        cmocka_unit_test(test_geometry),
-        cmocka_unit_test(test_orientations_are_uniform),
-        cmocka_unit_test(test_nothing_overlaps),
-        cmocka_unit_test(test_a_molecule_depends_on_its_number),
-        cmocka_unit_test(test_files_of_a_box),
-        cmocka_unit_test(test_text_of_a_box),
-        cmocka_unit_test(test_boxes_that_cannot_be),
-        cmocka_unit_test(test_cancelled_writers_leave_nothing),
-        cmocka_unit_test(test_nothing_is_lost_in_files),
-        cmocka_unit_test(test_layout),
-        cmocka_unit_test(test_checksum),
-        cmocka_unit_test(test_damaged_files),
-        cmocka_unit_test(test_every_damage_is_found),
-        cmocka_unit_test(test_files_that_cannot_be_read),
-        cmocka_unit_test(test_fixed_point),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(test_memory_is_bounded, test_the_reference_box, test_disorder, test_density_and_charge,
+                     test_geometry, test_orientations_are_uniform, test_nothing_overlaps,
+                     test_a_molecule_depends_on_its_number, test_files_of_a_box, test_text_of_a_box,
+                     test_boxes_that_cannot_be, test_cancelled_writers_leave_nothing, test_nothing_is_lost_in_files,
+                     test_layout, test_checksum, test_damaged_files, test_every_damage_is_found,
+                     test_files_that_cannot_be_read, test_fixed_point);
 }

@@ -44,15 +44,16 @@ static const option_row apbs_options[] = {
     OPTION_ROW_STRIDE(apbs_values),
     OPTION_ROW_STRIDE_TOLERANCE(apbs_values),
     OPTION_ROW_DEVICE(job_values, ""),
-    JOB_OPTION_ROWS_AROUND({.name = "sum",
-                            .kind = OPTION_CHOICE,
-                            .offset = offsetof(apbs_values, job.sum),
-                            .value = "TYPE",
-                            .choices = sum_names,
-                            .help =
-                                "type of the terms and the sum, compensated being float terms in Kahan's sum; auto is "
-                                "double for molecules with fewer than 2,000 atoms, where a float's error would show in "
-                                "the tenth digit of an energy, and float for others and devices without double"}),
+    {OPTION_OF_RUN("math")},
+    {OPTION_OF_RUN("sum"),
+     .help = "type of the terms and the sum, compensated being float terms in Kahan's sum; auto is double for "
+             "molecules with fewer than 2,000 atoms, where a float's error would show in the tenth digit of an "
+             "energy, and float for others and devices without double"},
+    {OPTION_OF_RUN("variant")},
+    {OPTION_OF_RUN("verify")},
+    {OPTION_OF_RUN("seed")},
+    OPTION_ROW_JSON(job_values),
+    OPTION_ROW_QUIET(job_values),
 };
 
 typedef struct apbs_run {
@@ -75,7 +76,7 @@ static void set_defaults(void *to)
 {
     apbs_values *values = to;
     job_set_defaults(&values->job);
-    values->job.sum = LEY_SUM_AUTO;
+    values->job.run.sum = LEY_SUM_AUTO;
     values->stride = STRIDE_AUTO;
     values->stride_tolerance = 1e-6;
 }
@@ -129,7 +130,7 @@ static int check_arguments(apbs_run *run)
         return fail_usage(command, "--no-run needs --keep DIR: nothing would be left to run");
     if (json_takes_stdout(values->job.json) && !values->no_run)
         return fail_usage(command, "--json: standard output belongs to APBS; name a file");
-    int code = check_variant(command, method_row_of_bcfl(LEY_BOUNDARY_MDH)->kernels, values->job.variant);
+    int code = check_variant(command, method_row_of_bcfl(LEY_BOUNDARY_MDH)->kernels, values->job.run.variant);
     if (code == 0)
         code = check_keep(run->arguments);
     if (code == 0)
@@ -155,7 +156,7 @@ static ley_status prepare(apbs_run *run, ley_error *error)
         warn("%s", ley_apbs_warning(run->input, i));
     }
     const plan_settings settings = {.stride = values->stride,
-                                    .sum = (ley_sum)values->job.sum,
+                                    .sum = (ley_sum)values->job.run.sum,
                                     .threads = program_threads(),
                                     .force = values->force};
     plan_begin(&run->plan, run->input, &settings);
@@ -251,7 +252,7 @@ static ley_status compute(apbs_run *run, elec_plan *elec, ley_error *error)
     ley_run_options options = job_options_of(&run->values->job, &run->progress);
     options.sum = elec->sum;
     run->progress.finished = false;
-    run->progress.last = run->values->job.verify > 0 ? "verifying" : NULL;
+    run->progress.last = run->values->job.run.verify_points > 0 ? "verifying" : NULL;
     progress_say(&run->progress, "preparing the devices");
     ley_status status = ley_boundary_create(&elec->elec->grid, &elec->boundary, error);
     if (status == LEY_OK)

@@ -213,7 +213,7 @@ json_t *plan_json(const apbs_plan *plan, size_t i)
     json_put(object, "shared_with", elec->first != i ? json_count(first->elec->number) : json_null());
     json_put(object, "expected_apbs_s", json_number(elec->native_s));
     json_put(object, "expected_s", elec->first == i ? json_number(elec->expected_s) : json_null());
-    json_put(object, "sum", json_text(elec->report != NULL ? sum_names[elec->sum] : NULL));
+    json_put(object, "sum", json_text(elec->report != NULL ? SUM_NAME(elec->sum) : NULL));
     json_put(object, "map", json_text(elec->use ? first->map : NULL));
     json_put(object, "stride", first->stride > 0 ? json_count(first->stride) : json_null());
     json_put(object, "stride_error", first->stride > 0 ? json_number(first->stride_error) : json_null());

@@ -35,8 +35,9 @@ static const bench_row *bench_at(size_t i)
 
 /* Options, before and behind those of methods. */
 typedef struct bench_values {
-    const char *device, *variant;
-    int method, math, sum;
+    const char *device;
+    ley_run_options run;
+    int method;
     int64_t dims[3], atoms;
     bool frontier;
 } bench_values;
@@ -65,19 +66,10 @@ static const option_row bench_options[] = {
      .method = "frontier",
      .help = "the same as --kernel frontier: error against time"},
     OPTION_ROW_DEVICE(bench_values, ""),
-    OPTION_ROW_MATH(bench_values),
-    {.name = "sum",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(bench_values, sum),
-     .value = "TYPE",
-     .choices = bench_sum_names,
+    {OPTION_OF(ley_run_options, "math", bench_values, run)},
+    {OPTION_OF(ley_run_options, "sum", bench_values, run), .choices = bench_sum_names,
      .help = "type of the terms and the sum, compensated being float terms in Kahan's sum"},
-    {.name = "variant",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(bench_values, variant),
-     .value = "NAME",
-     .unset = "all",
-     .help = "this kernel variant only"},
+    {OPTION_OF(ley_run_options, "variant", bench_values, run), .unset = "all", .help = "this kernel variant only"},
     {.name = "dims",
      .kind = OPTION_INTEGER,
      .offset = offsetof(bench_values, dims),
@@ -104,8 +96,8 @@ static void set_defaults(void *to)
     ley_bench_options_default(&options);
     for (size_t i = 0; bench_at(i) != NULL; i++)
         values->method = bench_at(i) == &all_bench ? (int)i : values->method;
-    values->math = (int)options.math;
-    values->sum = (int)options.sum;
+    values->run.math = options.math;
+    values->run.sum = options.sum;
 }
 
 #define OUTPUT_ROW(of, says) \
@@ -205,9 +197,9 @@ static ley_bench_options options_of(const parsed_arguments *arguments, row_count
         method->set(arguments, &options);
     options.atoms = values->atoms;
     options.repeats = (int)report->repeats;
-    options.math = (ley_math)values->math;
-    options.sum = (ley_sum)values->sum;
-    options.variant = values->variant;
+    options.math = values->run.math;
+    options.sum = values->run.sum;
+    options.variant = values->run.variant;
     options.row_done = row_done;
     options.context = counter;
     options.cancel = interrupt_flag();
@@ -223,7 +215,7 @@ static ley_status measure_one(const parsed_arguments *arguments, ley_engine *eng
     *part = (bench_part){.name = options->linear && sizes != NULL ? sizes : options->method,
                          .title = options->method,
                          .method = bench_of(arguments),
-                         .math = math_names[options->math]};
+                         .math = MATH_NAME(options->math)};
     const ley_status status = ley_bench_run(engine, options, &part->bench, error);
     results->count = status == LEY_OK;
     results->took_s = now_s() - start_s;
@@ -447,8 +439,9 @@ static int check_options(const parsed_arguments *arguments)
     if (code == 0 && json_takes_stdout(how->json) && (json_takes_stdout(how->markdown) || how->compare != NULL))
         code = fail_usage(arguments->command, "--json -: standard output cannot take --%s, too",
                           how->compare != NULL ? "compare" : "markdown");
-    return code == 0 && method != &all_bench ? check_variant(arguments->command, method->option.name, values->variant)
-                                             : code;
+    return code == 0 && method != &all_bench
+               ? check_variant(arguments->command, method->option.name, values->run.variant)
+               : code;
 }
 
 static int check_files(const parsed_arguments *arguments, const char *picture)

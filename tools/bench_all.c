@@ -198,7 +198,7 @@ ley_status bench_all_run(ley_engine *engine, const ley_bench_options *same, benc
         if (same->cancel != NULL && *same->cancel)
             break;
         *to = (bench_part){.name = p->name, .title = p->title, .method = method_named(p->kernel)};
-        to->math = math_names[p->math];
+        to->math = MATH_NAME(p->math);
         begun(same->context, p->title);
         const ley_bench_options o = options_of(p, same, level, results->count > 0 ? results->parts[0].bench : NULL);
         status = ley_bench_run(engine, &o, &to->bench, error);

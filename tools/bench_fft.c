@@ -35,15 +35,6 @@ static void set(const parsed_arguments *arguments, ley_bench_options *to)
 static void put_json(json_t *object, const ley_bench_device *device)
 {
     json_put(object, "memory_bytes_per_s", json_number(device->memory_bytes_per_s));
-    for (size_t i = 0; i < device->row_count; i++) {
-        const ley_bench_row *row = &device->rows[i];
-        json_t *to = json_array_get(json_object_get(object, "rows"), i);
-        json_put(to, "there_s", json_number(row->there_s));
-        json_put(to, "back_s", json_number(row->back_s));
-        json_put(to, "memory_share", json_number(row->memory_share));
-        json_put(to, "cold_s", json_number(row->cold_s));
-        json_put(to, "warm_s", json_number(row->warm_s));
-    }
 }
 
 const bench_row fft_bench = {

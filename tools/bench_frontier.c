@@ -80,9 +80,9 @@ static void print(const ley_bench_device *device)
 {
     for (size_t i = 0; i < device->row_count; i++) {
         const ley_bench_row *row = &device->rows[i];
-        if (row->status == LEY_OK && row->measured_share < 1)
+        if (row->status == LEY_OK && ley_bench_row_figure(row, "measured_share") < 1)
             printf("~ direct summation at %.3g %% of the map's points, scaled to all of them\n",
-                   100 * row->measured_share);
+                   100 * ley_bench_row_figure(row, "measured_share"));
     }
 }
 
@@ -95,11 +95,7 @@ static void put_json(json_t *object, const ley_bench_device *device)
         json_put(to, "tolerance", json_number(row->tolerance));
         json_put(to, "kernel_s", json_number(row->kernel_s));
         json_put(to, "whole_s", json_number(row->whole_s));
-        json_put(to, "measured_share", json_number(row->measured_share));
-        json_put(to, "launches", json_count(row->launches));
-        json_put(to, "multiply_adds", json_number(row->multiply_adds));
         json_put(to, "bytes", json_number(row->bytes));
-        json_put(to, "memory_share", json_number(row->memory_share));
     }
 }
 

@@ -39,7 +39,6 @@ static void put_json(json_t *object, const ley_bench_device *device)
         const ley_bench_row *row = &device->rows[i];
         json_t *to = json_array_get(json_object_get(object, "rows"), i);
         json_put(to, "file_bytes", row->bytes > 0 ? json_number(row->bytes) : json_null());
-        json_put(to, "plain_share", row->plain_share > 0 ? json_number(row->plain_share) : json_null());
     }
 }
 

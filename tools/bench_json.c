@@ -37,6 +37,13 @@ static json_t *json_of_row(const ley_bench_row *row)
     json_put(object, "accuracy", json_of_accuracy(&row->accuracy));
     json_put(object, "default", json_boolean(row->is_default));
     json_put_status(object, row->status, row->failure);
+    for (size_t i = 0; i < row->figure_count; i++) {
+        const ley_bench_figure *figure = &row->figures[i];
+        json_put(object, figure->name,
+                 figure->is_count                                  ? json_count((int64_t)row->figure[i])
+                 : figure->may_be_unknown && !(row->figure[i] > 0) ? json_null()
+                                                                   : json_number(row->figure[i]));
+    }
     return object;
 }
 

@@ -35,8 +35,6 @@ static void put_json(json_t *object, const ley_bench_device *device)
         const ley_bench_row *row = &device->rows[i];
         json_t *to = json_array_get(json_object_get(object, "rows"), i);
         json_put(to, "kernel_s", json_number(row->kernel_s));
-        json_put(to, "hit_rate", json_number(row->hit_rate));
-        json_put(to, "local_share", json_number(row->local_share));
     }
 }
 

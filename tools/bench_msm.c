@@ -37,7 +37,7 @@ static const option_block options = OPTION_BLOCK(rows, msm_bench_values, NULL);
 static bool is_chosen(const parsed_arguments *arguments)
 {
     ley_long_range range;
-    return mesh_options_take(arguments, &range) != 0 || bench_tolerances_of(arguments)->n > 0;
+    return option_take_given(arguments, "ley_long_range", &range) != 0 || bench_tolerances_of(arguments)->n > 0;
 }
 
 static int check(const parsed_arguments *arguments)
@@ -60,7 +60,8 @@ static void set_choice(const parsed_arguments *arguments, ley_bench_options *to)
     to->preset = "chosen";
     to->tolerances = tolerances->value;
     to->tolerance_count = tolerances->n;
-    to->fixed = mesh_options_take(arguments, &to->range) | (to->cutoff_A > 0 ? (unsigned)LEY_FIX_CUTOFF : 0);
+    to->fixed =
+        option_take_given(arguments, "ley_long_range", &to->range) | (to->cutoff_A > 0 ? (unsigned)LEY_FIX_CUTOFF : 0);
 }
 
 static void set(const parsed_arguments *arguments, ley_bench_options *to)
@@ -101,7 +102,7 @@ static void print_preset(const ley_bench_device *device, size_t first, size_t en
             pairs_s = row->kernel_s;
         else if (is_step(row, "atoms to map"))
             whole_s = row->kernel_s;
-        else if (row->launches > 0)
+        else if (ley_bench_row_figure(row, "launches") > 0)
             others_s += row->kernel_s;
     }
     if (device->rows[first].specification[0] != '\0')
@@ -183,10 +184,7 @@ static void put_json(json_t *object, const ley_bench_device *device)
         const ley_bench_row *row = &device->rows[i];
         json_t *to = json_array_get(json_object_get(object, "rows"), i);
         json_put(to, "step_s", json_number(row->kernel_s));
-        json_put(to, "launches", json_count(row->launches));
-        json_put(to, "multiply_adds", json_number(row->multiply_adds));
         json_put(to, "bytes", json_number(row->bytes));
-        json_put(to, "memory_share", json_number(row->memory_share));
     }
 }
 

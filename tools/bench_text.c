@@ -246,24 +246,24 @@ static void tell_doubts(bench_table *table, const ley_bench_row *row)
     tell_beyond(table, "the limit of special functions", row->root_share,
                 row->has_other_roots ? "part of them are made of multiply-adds" : NULL);
     tell_beyond(table, "the limit of multiply-adds", row->fma_share, NULL);
-    tell_beyond(table, "the limit of local memory", row->local_share,
+    tell_beyond(table, "the limit of local memory", ley_bench_row_figure(row, "local_share"),
                 "limit not plausible, or caches or registers spare reads");
-    tell_beyond(table, "the limit of the device's memory", row->memory_share,
+    tell_beyond(table, "the limit of the device's memory", ley_bench_row_figure(row, "memory_share"),
                 "limit not plausible, or caches spare reads and writes");
 }
 
 static void add_times(bench_table *table, const ley_bench_row *row)
 {
-    const char *mark = are_tolerances(table->method) && row->measured_share < 1 ? "~" : "";
+    const char *mark = are_tolerances(table->method) && ley_bench_row_figure(row, "measured_share") < 1 ? "~" : "";
     set(table, SECONDS, seconds_of(row->kernel_s > 0 ? row->kernel_s : row->median_s, mark).s);
     set(table, WHOLE, seconds_of(row->whole_s, mark).s);
     set(table, TIMED, bench_runs_text(row->run_count).s);
     set(table, SPREAD, bench_percent_text(row->spread).s);
-    set(table, THERE, seconds_of(row->there_s, "").s);
-    set(table, BACK, seconds_of(row->back_s, "").s);
+    set(table, THERE, seconds_of(ley_bench_row_figure(row, "there_s"), "").s);
+    set(table, BACK, seconds_of(ley_bench_row_figure(row, "back_s"), "").s);
     set(table, JOULES, row->joules > 0 ? text_of("%.3g", row->joules).s : "-");
-    set(table, COLD, seconds_of(row->cold_s, "").s);
-    set(table, WARM, seconds_of(row->warm_s, "").s);
+    set(table, COLD, seconds_of(ley_bench_row_figure(row, "cold_s"), "").s);
+    set(table, WARM, seconds_of(ley_bench_row_figure(row, "warm_s"), "").s);
 }
 
 static void add_row(bench_table *table, const ley_bench_row *row, double first_rate)
@@ -271,17 +271,22 @@ static void add_row(bench_table *table, const ley_bench_row *row, double first_r
     if (!begin_row(table, row))
         return;
     const bool is_timed = row->run_count > 0;
+    const double launches = ley_bench_row_figure(row, "launches");
     add_times(table, row);
     set(table, RATE, rate_text(row->evaluations_per_s).s);
-    set(table, LAUNCHES, row->launches > 0 ? text_of("%lld", (long long)row->launches).s : "-");
+    set(table, LAUNCHES, launches > 0 ? text_of("%.0f", launches).s : "-");
     set(table, RATIO, ratio_text(row->evaluations_per_s, first_rate).s);
-    set(table, HITS, bench_percent_text(row->hit_rate).s);
+    set(table, HITS, bench_percent_text(ley_bench_row_figure(row, "hit_rate")).s);
     set(table, ROOTS, is_timed ? bench_percent_text(row->root_share).s : "-");
-    const bool is_of_host = are_steps(table->method) && row->launches == 0;
+    const bool is_of_host = are_steps(table->method) && !(launches > 0);
     set(table, MULTIPLY_ADDS, is_of_host || !is_timed ? "-" : bench_percent_text(row->fma_share).s);
-    set(table, PLAIN, row->plain_share > 0 ? bench_percent_text(row->plain_share).s : "-");
-    set(table, LOCAL, row->local_share > 0 ? bench_percent_text(row->local_share).s : "-");
-    set(table, MEMORY, is_of_host || !is_timed ? "-" : bench_percent_text(row->memory_share).s);
+    set(table, PLAIN,
+        ley_bench_row_figure(row, "plain_share") > 0 ? bench_percent_text(ley_bench_row_figure(row, "plain_share")).s
+                                                     : "-");
+    set(table, LOCAL,
+        ley_bench_row_figure(row, "local_share") > 0 ? bench_percent_text(ley_bench_row_figure(row, "local_share")).s
+                                                     : "-");
+    set(table, MEMORY, is_of_host || !is_timed ? "-" : bench_percent_text(ley_bench_row_figure(row, "memory_share")).s);
     tell_doubts(table, row);
 }
 

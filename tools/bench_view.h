@@ -1,5 +1,5 @@
-/* Tables of a benchmark's report, as the command prints them and as Markdown has them. The page has
- * the same, by bench_page.html. */
+/* Tables of a benchmark's report, as the command prints them, and as Markdown and the page have
+ * them. */
 #ifndef LEYDEN_BENCH_VIEW_H
 #define LEYDEN_BENCH_VIEW_H
 

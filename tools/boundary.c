@@ -17,15 +17,19 @@ typedef enum file_format { FORMAT_DX, FORMAT_RAW, FORMAT_CSV, FORMAT_COUNT } fil
 typedef struct boundary_values {
     const char *output, *points;
     int format, method, stride;
-    int64_t dime[3], slab_rows;
-    double length_A[3], spacing_A[3], centre_A[3], dielectric, solute_dielectric, temperature_K, stride_tolerance;
+    ley_grid_options grid;
+    ley_solvent solvent; /* but for the ions */
+    double stride_tolerance;
     option_triples ions;
 } boundary_values;
+
+#define OPTION_OF_GRID(name) OPTION_OF(ley_grid_options, name, boundary_values, grid)
+#define OPTION_OF_SOLVENT(name) OPTION_OF(ley_solvent, name, boundary_values, solvent)
 
 static const char *const format_names[] = {[FORMAT_DX] = "dx", [FORMAT_RAW] = "raw", [FORMAT_CSV] = "csv", NULL};
 CHOICES_ARE(format_names, FORMAT_COUNT);
 
-enum { OUTPUT, FORMAT, DIME, GLEN, GRID, GCENT, POINTS, STRIDE, STRIDE_TOLERANCE };
+enum { OUTPUT, FORMAT, DIMS, GLEN, SPACING, GCENT, POINTS, STRIDE, STRIDE_TOLERANCE };
 
 static const option_row boundary_options[] = {
     [OUTPUT] = {.name = "output",
@@ -45,48 +49,12 @@ static const option_row boundary_options[] = {
                 .choices = format_names,
                 .unset = "by the ending of FILE",
                 .help = "of the file"},
-    [DIME] = {.name = "dime",
-              .alias = "dims",
-              .kind = OPTION_INTEGER,
-              .offset = offsetof(boundary_values, dime),
-              .count = 3,
-              .value = "NX,NY,NZ",
-              .low = 2,
-              .high = INT32_MAX,
-              .unset = "none",
-              .help = "nodes of the grid along x, y, z"},
-    [GLEN] = {.name = "glen",
-              .alias = "fglen",
-              .kind = OPTION_REAL,
-              .offset = offsetof(boundary_values, length_A),
-              .count = 3,
-              .value = "X,Y,Z",
-              .low = 0,
-              .above_low = true,
-              .high = 1e9,
-              .unset = "none",
+    [DIMS] = {OPTION_OF_GRID("dims"), .low = 2, .unset = "none", .help = "nodes of the grid along x, y, z"},
+    [GLEN] = {OPTION_OF_GRID("glen"), .unset = "none",
               .help = "edges of the grid in Angstrom, from its first node to its last"},
-    [GRID] = {.name = "grid",
-              .alias = "spacing",
-              .kind = OPTION_REAL,
-              .offset = offsetof(boundary_values, spacing_A),
-              .count = 3,
-              .one_for_all = true,
-              .value = "H|HX,HY,HZ",
-              .low = 1e-6,
-              .high = 1e8,
-              .unset = "by --glen",
-              .help = "distances of neighbouring nodes in Angstrom, in place of --glen"},
-    [GCENT] = {.name = "gcent",
-               .alias = "fgcent",
-               .kind = OPTION_REAL,
-               .offset = offsetof(boundary_values, centre_A),
-               .count = 3,
-               .value = "X,Y,Z",
-               .low = -1e9,
-               .high = 1e9,
-               .word = "mol",
-               .unset = "mol",
+    [SPACING] = {OPTION_OF_GRID("spacing"), .unset = "by --glen",
+                 .help = "distances of neighbouring nodes in Angstrom, in place of --glen"},
+    [GCENT] = {OPTION_OF_GRID("gcent"), .unset = "mol",
                .help = "centre of the grid in Angstrom; mol is the centre of the atoms' bounding box"},
     [POINTS] = {.name = "points",
                 .kind = OPTION_TEXT,
@@ -103,42 +71,10 @@ static const option_row boundary_options[] = {
      .value = "KIND",
      .between = "; ",
      .help = "%s"},
-    {.name = "sdie",
-     .kind = OPTION_REAL,
-     .offset = offsetof(boundary_values, dielectric),
-     .value = "E",
-     .low = 1,
-     .high = 1e6,
-     .help = "relative permittivity of the solvent"},
-    {.name = "pdie",
-     .kind = OPTION_REAL,
-     .offset = offsetof(boundary_values, solute_dielectric),
-     .value = "E",
-     .low = 1,
-     .high = 1e6,
-     .help = "of the molecule; matters for sdh only"},
-    {.name = "temp",
-     .kind = OPTION_REAL,
-     .offset = offsetof(boundary_values, temperature_K),
-     .value = "K",
-     .low = 1e-3,
-     .high = 1e6,
-     .help = "temperature in Kelvin"},
-    {.name = "ion",
-     .kind = OPTION_TRIPLES,
-     .offset = offsetof(boundary_values, ions),
-     .value = "C,Z,R",
-     .low = -1e6,
-     .high = 1e6,
-     .help = "an ion species: concentration in mol/l, charge in e, radius in Angstrom; once for each species"},
-    {.name = "slab-rows",
-     .kind = OPTION_INTEGER,
-     .offset = offsetof(boundary_values, slab_rows),
-     .value = "N",
-     .low = 1,
-     .high = INT32_MAX,
-     .unset = "as memory and balance suggest",
-     .help = "rows of a face, or points, in one piece of work, at most"},
+    {OPTION_OF_SOLVENT("dielectric")},
+    {OPTION_OF_SOLVENT("solute_dielectric")},
+    {OPTION_OF_SOLVENT("temperature")},
+    {.of = "ley_solvent", .parameter = "ion", .kind = OPTION_TRIPLES, .offset = offsetof(boundary_values, ions)},
 };
 
 typedef struct boundary_run {
@@ -161,13 +97,12 @@ static void set_defaults(void *to)
 {
     boundary_values *values = to;
     values->method = method_row_usual(&boundary_command);
-    values->dielectric = 78.54;
-    values->solute_dielectric = 2;
-    values->temperature_K = 298.15;
+    ley_grid_options_default(&values->grid);
+    ley_solvent_default(&values->solvent);
     values->stride = STRIDE_1;
     values->stride_tolerance = 1e-6;
     for (int axis = 0; axis < 3; axis++)
-        values->centre_A[axis] = NAN;
+        values->grid.centre_A[axis] = NAN;
 }
 
 /* ---- Before the work ------------------------------------------------------------------------- */
@@ -200,23 +135,25 @@ static int check_places(const parsed_arguments *arguments, file_format format)
 {
     const subcommand *command = arguments->command;
     const boundary_values *values = arguments->values;
-    static const size_t of_meshes[] = {DIME, GLEN, GRID, GCENT};
+    static const size_t of_meshes[] = {DIMS, GLEN, SPACING, GCENT};
     short_text why;
     if (format != FORMAT_DX && (option_given(arguments, STRIDE) || option_given(arguments, STRIDE_TOLERANCE)))
         return fail_usage(command, "--boundary-stride and --boundary-tol are for OpenDX files only");
     if (option_given(arguments, POINTS)) {
         for (size_t i = 0; i < sizeof of_meshes / sizeof *of_meshes; i++)
             if (option_given(arguments, of_meshes[i]))
-                return fail_usage(command, "--points and --%s exclude each other", boundary_options[of_meshes[i]].name);
+                return fail_usage(command, "--points and --%s exclude each other",
+                                  arguments->options[of_meshes[i]].row->name);
         if (format == FORMAT_DX)
             return fail_usage(command, "--points: OpenDX holds grids only; write .csv, .bin or .raw");
     } else {
-        if (!option_given(arguments, DIME))
-            return fail_usage(command, "--dime NX,NY,NZ or --points FILE is missing: where the values are wanted");
-        if (option_given(arguments, GLEN) == option_given(arguments, GRID))
-            return fail_usage(command, option_given(arguments, GLEN) ? "--glen and --grid exclude each other"
-                                                                     : "--glen or --grid is missing: the grid's size");
-        if (!boundary_stride_fits(values->dime, values->stride, &why))
+        if (!option_given(arguments, DIMS))
+            return fail_usage(command, "--dims NX,NY,NZ or --points FILE is missing: where the values are wanted");
+        if (option_given(arguments, GLEN) == option_given(arguments, SPACING))
+            return fail_usage(command, option_given(arguments, GLEN)
+                                           ? "--glen and --spacing exclude each other"
+                                           : "--glen or --spacing is missing: the grid's size");
+        if (!boundary_stride_fits(values->grid.n, values->stride, &why))
             return fail_usage(command, "%s", why.s);
     }
     return 0;
@@ -257,11 +194,9 @@ static int set_solvent(job_run *run)
         const double *ion = values->ions.value[i];
         boundary->ions[i] = (ley_ion){.concentration_M = ion[0], .charge_e = ion[1], .radius_A = ion[2]};
     }
-    boundary->solvent = (ley_solvent){.dielectric = values->dielectric,
-                                      .solute_dielectric = values->solute_dielectric,
-                                      .temperature_K = values->temperature_K,
-                                      .ion_count = values->ions.n,
-                                      .ions = boundary->ions};
+    boundary->solvent = values->solvent;
+    boundary->solvent.ion_count = values->ions.n;
+    boundary->solvent.ions = boundary->ions;
     boundary->problem.solvent = &boundary->solvent;
     return 0;
 }
@@ -294,11 +229,13 @@ static ley_status make_grid(boundary_run *boundary, ley_error *error)
     double spacing_A[3], centre_A[3], low_A[3], high_A[3];
     ley_atoms_bounds_A(boundary->atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
-        spacing_A[axis] = option_given(arguments, GRID) ? values->spacing_A[axis]
-                                                        : values->length_A[axis] / (double)(values->dime[axis] - 1);
-        centre_A[axis] = isnan(values->centre_A[0]) ? 0.5 * (high_A[axis] + low_A[axis]) : values->centre_A[axis];
+        spacing_A[axis] = option_given(arguments, SPACING)
+                              ? values->grid.spacing_A[axis]
+                              : values->grid.length_A[axis] / (double)(values->grid.n[axis] - 1);
+        centre_A[axis] =
+            isnan(values->grid.centre_A[0]) ? 0.5 * (high_A[axis] + low_A[axis]) : values->grid.centre_A[axis];
     }
-    ley_grid grid = boundary_grid(values->dime, spacing_A, centre_A);
+    ley_grid grid = boundary_grid(values->grid.n, spacing_A, centre_A);
     return ley_boundary_create(&grid, &boundary->problem.boundary, error);
 }
 
@@ -430,8 +367,7 @@ static int boundary_run_command(const parsed_arguments *arguments)
                                      .arguments = arguments,
                                      .method = method_row_at(&boundary_command, (size_t)values->method),
                                      .output = output_path(values->output),
-                                     .problem = &boundary.problem,
-                                     .slab_planes = values->slab_rows}};
+                                     .problem = &boundary.problem}};
     return job_frame_run(&boundary.run);
 }
 
@@ -445,15 +381,16 @@ static const option_block *const shared[] = {&molecule_options, &job_options, NU
 const subcommand boundary_command = {
     .name = "boundary",
     .summary = "Computes the Dirichlet boundary values of a Poisson-Boltzmann problem, in kT/e, as APBS defines them.",
-    .example = "leyden boundary MOLECULE.pqr -o NEW.dx --dime 65,65,65 --glen 64,64,64",
+    .example = "leyden boundary MOLECULE.pqr -o NEW.dx --dims 65,65,65 --glen 64,64,64",
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
     .is_operand_file = true,
     .details =
-        "mdh is phi(r) = C / sdie sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, computed "
+        "mdh is phi(r) = C / dielectric sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, "
+        "computed "
         "on "
         "the devices; sdh and zero are computed on the host. The points are the nodes on the six faces of a grid of "
-        "--dime nodes, with --glen or --grid and --gcent as in APBS, or those of a file (--points). Small sums are "
+        "--dims nodes, with --glen or --spacing and --gcent as in APBS, or those of a file (--points). Small sums are "
         "done by the host alone, in double precision, where that is sooner than opening a device.",
     .options = OPTION_BLOCK(boundary_options, boundary_values, set_defaults),
     .method = method_at,

@@ -4,7 +4,8 @@
 #include <string.h>
 
 typedef struct cutoff_values {
-    double cutoff_A, kappa_per_A, screening_length_A;
+    ley_long_range range; /* cutoff and screening */
+    double screening_length_A;
     const char *cell;
     int periodic; /* index into the choices of --periodic */
 } cutoff_values;
@@ -13,43 +14,21 @@ static const char *const periodic_names[] = {"x", "y", "z", "xy", "xz", "yz", "x
 
 static void set_defaults(void *to)
 {
-    ley_short_range range;
-    ley_short_range_default(&range);
-    *(cutoff_values *)to = (cutoff_values){.cutoff_A = range.cutoff_A, .kappa_per_A = range.kappa_per_A};
+    ley_long_range_default(&((cutoff_values *)to)->range);
 }
 
+/* A row whose value is kept beside the library's struct. */
+#define OPTION_BESIDE(name_, member) \
+    .of = "ley_long_range", .parameter = (name_), .offset = offsetof(cutoff_values, member)
+
 static const option_row rows[] = {
-    {.name = "cutoff",
-     .kind = OPTION_REAL,
-     .offset = offsetof(cutoff_values, cutoff_A),
-     .value = "A",
-     .low = 0,
-     .above_low = true,
-     .high = 1e4,
-     .help = "pairs at this distance, in Angstrom, and beyond add nothing, or are left to meshes"},
-    {.name = "periodic",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(cutoff_values, periodic),
-     .value = "AXES",
-     .choices = periodic_names,
-     .unset = "none",
-     .help = "atoms have images along these axes of the cell, x meaning a, y b and z c; with --cell"},
-    {.name = "cell",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(cutoff_values, cell),
-     .value = "NUMBERS",
-     .unset = "none",
-     .help = "the periodic cell: lengths a,b,c in Angstrom of a rectangular one; a,b,c,alpha,beta,gamma with the "
-             "angles in degrees, a along x and b in the xy plane; or the nine coordinates of its vectors"},
-    {.name = "kappa",
-     .kind = OPTION_REAL,
-     .offset = offsetof(cutoff_values, kappa_per_A),
-     .value = "1/A",
-     .low = 0,
-     .high = 100,
-     .help = "inverse screening length: of --pair yukawa, 'kappa' in expressions, and of all charges with meshes"},
+    {OPTION_OF(ley_long_range, "cutoff", cutoff_values, range)},
+    {OPTION_BESIDE("periodic", periodic), .kind = OPTION_CHOICE, .choices = periodic_names},
+    {OPTION_BESIDE("cell", cell), .kind = OPTION_TEXT},
+    {OPTION_OF(ley_long_range, "kappa", cutoff_values, range)},
     {.name = "screening-length",
      .kind = OPTION_REAL,
+     .is_expert = true,
      .offset = offsetof(cutoff_values, screening_length_A),
      .value = "A",
      .low = 0.01,
@@ -79,9 +58,9 @@ int cutoff_begin(const parsed_arguments *arguments, cutoff_input *input)
     const cutoff_values *values = option_values(arguments, &cutoff_options);
     int code = check_together(arguments);
     *input =
-        (cutoff_input){.cutoff_A = values->cutoff_A,
+        (cutoff_input){.cutoff_A = values->range.cutoff_A,
                        .kappa_per_A = option_named_given(arguments, "screening-length") ? 1 / values->screening_length_A
-                                                                                        : values->kappa_per_A};
+                                                                                        : values->range.kappa_per_A};
     if (code != 0 || values->cell == NULL)
         return code;
     code = cell_parse(arguments->command, values->cell, input->cell.vector_A);

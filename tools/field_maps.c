@@ -37,25 +37,25 @@ static void remove_written(const char *path)
     free(target);
 }
 
-static ley_status write_component(const ley_map *map, int axis, const char *path, const char *comment,
+static ley_status write_component(const ley_map *component, int axis, const char *path, const char *comment,
                                   const char *facts, const volatile bool *cancel, ley_error *error)
 {
     const size_t size = strlen(comment) + 100;
     char *own = allocate(size, 1);
-    snprintf(own, size, "field along %c, less the gradient of the potential, in %s/A\n%s", 'x' + axis,
-             ley_map_units(map), comment);
-    const ley_status status = ley_map_write(ley_map_field(map, axis), path, own, facts, cancel, error);
+    snprintf(own, size, "field along %c, less the gradient of the potential, in %s\n%s", 'x' + axis,
+             ley_map_units(component), comment);
+    const ley_status status = ley_map_write(component, path, own, facts, cancel, error);
     free(own);
     return status;
 }
 
-ley_status field_maps_write(const ley_map *map, const char *path, const field_files *files, const char *comment,
-                            const char *facts, const volatile bool *cancel, ley_error *error)
+ley_status field_maps_write(const ley_map *map, ley_map *const field[3], const char *path, const field_files *files,
+                            const char *comment, const char *facts, const volatile bool *cancel, ley_error *error)
 {
     ley_status status = LEY_OK;
     int written = 0;
     for (; written < 3 && status == LEY_OK; written += status == LEY_OK)
-        status = write_component(map, written, files->path[written], comment, facts, cancel, error);
+        status = write_component(field[written], written, files->path[written], comment, facts, cancel, error);
     if (status == LEY_OK)
         status = ley_map_write(map, path, comment, facts, cancel, error);
     for (int axis = 0; axis < written && status != LEY_OK; axis++) {

@@ -138,7 +138,7 @@ static void draw_mark(cairo_t *cairo, const drawing *d, const ley_bench_row *row
         cairo_arc(cairo, across(d, place[0]), upwards(d, place[1]), size, 0, 2 * pi);
     else
         cairo_rectangle(cairo, across(d, place[0]) - size, upwards(d, place[1]) - size, 2 * size, 2 * size);
-    if (row->measured_share < 1)
+    if (ley_bench_row_figure(row, "measured_share") < 1)
         cairo_stroke(cairo);
     else
         cairo_fill(cairo);

@@ -53,7 +53,7 @@ int job_frame_check(job_run *run)
         run->tolerance = run->method->tolerance(run->input);
     if (code == 0)
         code = check_variant(run->arguments->command, run->kernels != NULL ? run->kernels : run->method->kernels,
-                             run->values->variant);
+                             run->values->run.variant);
     return code == 0 ? check_files(run) : code;
 }
 
@@ -123,7 +123,6 @@ static void take_method(job_run *run)
 static ley_run_options run_options_of(job_run *run)
 {
     ley_run_options options = job_options_of(run->values, &run->progress);
-    options.slab_planes = run->slab_planes;
     options.by_host = run->is_for_host;
     options.decision_count = run->plan.count;
     options.decisions = run->plan.decisions;
@@ -165,12 +164,14 @@ static ley_status create_job(job_run *run, ley_error *error)
     return status;
 }
 
-static void take_choice(const job_run *run, const char *option, const char *const *names, int *choice)
+/* Of an option that is not given; -1: the plan does not say it, either. */
+static int planned_choice(const job_run *run, const char *option)
 {
-    const char *word = option_named_given(run->arguments, option) ? NULL : plan_file_word(&run->plan, option);
-    for (int i = 0; word != NULL && names[i] != NULL; i++)
-        if (strcmp(names[i], word) == 0)
-            *choice = i;
+    const char *choice, *word = option_named_given(run->arguments, option) ? NULL : plan_file_word(&run->plan, option);
+    for (int i = 0; word != NULL && (choice = ley_parameter_choice("ley_run_options", option, i)) != NULL; i++)
+        if (strcmp(choice, word) == 0)
+            return i;
+    return -1;
 }
 
 /* A plan of the host's names it, and so may the option. */
@@ -191,8 +192,9 @@ static ley_status read_plan(job_run *run, ley_error *error)
     if (status == LEY_OK)
         status = read_place(run, error);
     run->planned = *run->values;
-    take_choice(run, "math", math_names, &run->planned.math);
-    take_choice(run, "sum", sum_names, &run->planned.sum);
+    const int math = planned_choice(run, "math"), sum = planned_choice(run, "sum");
+    run->planned.run.math = math >= 0 ? (ley_math)math : run->planned.run.math;
+    run->planned.run.sum = sum >= 0 ? (ley_sum)sum : run->planned.run.sum;
     run->values = &run->planned;
     return status;
 }
@@ -250,7 +252,7 @@ static ley_status prepare(job_run *run, ley_error *error)
 static ley_status compute(job_run *run, ley_error *error)
 {
     double clock_s = now_s();
-    run->progress.last = run->values->verify > 0 ? "verifying" : NULL;
+    run->progress.last = run->values->run.verify_points > 0 ? "verifying" : NULL;
     progress_say(&run->progress, run->engine != NULL ? "preparing the devices" : "computing on the host");
     const ley_status status = method_row_run(run->method, run->problem, run->job, error);
     plan_file_explain(run->values->plan, error);
@@ -379,7 +381,7 @@ void put_work(FILE *to, const job_values *values, const ley_report *report)
 {
     if (report == NULL)
         return;
-    fprintf(to, "math: %s, sum: %s\n", math_names[values->math], sum_names[report->sum]);
+    fprintf(to, "math: %s, sum: %s\n", MATH_NAME(values->run.math), SUM_NAME(report->sum));
     put_devices(to, report);
     put_accuracy(to, report);
 }

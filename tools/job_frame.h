@@ -46,8 +46,7 @@ struct job_run {
     int64_t front_bytes; /* that stand in front of them */
     char *const *others; /* and more files like it, at most JOB_MOST_OTHERS, of which each may be NULL */
     size_t other_count;
-    void *problem; /* what the method is given */
-    int64_t slab_planes;
+    void *problem;       /* what the method is given */
     const char *kernels; /* the library's method whose variants can be named; NULL: what the method's row says */
     bool is_dry;         /* nothing is computed: what it would take is said */
 

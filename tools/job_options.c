@@ -2,10 +2,13 @@
 
 static const option_row rows[] = {
     OPTION_ROW_DEVICE(job_values, "; host: none of these, the host does the job alone, in double precision"),
-    JOB_OPTION_ROWS_AROUND(OPTION_ROW_SUM(job_values)),
+    {.of = "ley_run_options", .offset = offsetof(job_values, run)},
+    OPTION_ROW_JSON(job_values),
+    OPTION_ROW_QUIET(job_values),
     {.name = "plan",
      .kind = OPTION_TEXT,
      .is_input = true,
+     .is_expert = true,
      .offset = offsetof(job_values, plan),
      .value = "FILE",
      .unset = "what is predicted to be fastest",
@@ -23,22 +26,12 @@ const option_block job_options = OPTION_BLOCK(rows, job_values, set_defaults);
 
 void job_set_defaults(job_values *values)
 {
-    ley_run_options options;
-    ley_run_options_default(&options);
-    values->math = (int)options.math;
-    values->sum = (int)options.sum;
-    values->verify = (int64_t)options.verify_points;
+    ley_run_options_default(&values->run);
 }
 
 ley_run_options job_options_of(const job_values *values, progress_line *progress)
 {
-    ley_run_options options;
-    ley_run_options_default(&options);
-    options.math = (ley_math)values->math;
-    options.sum = (ley_sum)values->sum;
-    options.variant = values->variant;
-    options.verify_points = (size_t)values->verify;
-    options.verify_seed = (uint64_t)values->seed;
+    ley_run_options options = values->run;
     options.progress = progress_show;
     options.progress_context = progress;
     return options;

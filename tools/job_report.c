@@ -329,7 +329,7 @@ void json_put_work(json_t *object, const ley_report *report)
     json_put(object, "host_check", json_text(report != NULL ? report->host_check : NULL));
     json_put(object, "evaluations", report != NULL ? json_number(report->evaluations) : json_null());
     json_put(object, "evaluations_per_s", report != NULL ? json_number(report->evaluations_per_s) : json_null());
-    json_put(object, "sum", json_text(report != NULL ? sum_names[report->sum] : NULL));
+    json_put(object, "sum", json_text(report != NULL ? SUM_NAME(report->sum) : NULL));
     json_put(object, "float_relative_rms",
              report != NULL && report->float_relative_rms > 0 ? json_number(report->float_relative_rms) : json_null());
     json_put(object, "accuracy", report != NULL ? json_of_accuracy(&report->accuracy) : json_null());

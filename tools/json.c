@@ -109,8 +109,9 @@ static bool is_one_number(const option_row *option, const double *value)
 
 static json_t *option_value(const parsed_arguments *arguments, size_t i)
 {
-    const option_row *option = arguments->options[i].row;
-    const void *value = arguments->options[i].value;
+    const parsed_option *parsed = &arguments->options[i];
+    const option_row *option = parsed->row;
+    const void *value = parsed->value;
     if ((option->unset != NULL && !arguments->options[i].given) || !option_is_meant(arguments, i))
         return json_null();
     switch (option->kind) {
@@ -120,9 +121,9 @@ static json_t *option_value(const parsed_arguments *arguments, size_t i)
         return json_text(*(const char *const *)value);
     case OPTION_CHOICE:
     case OPTION_METHOD:
-        return json_text(option_choice(arguments->command, option, (size_t) * (const int *)value));
+        return json_text(option_chosen(arguments->command, parsed));
     case OPTION_INTEGER:
-        return option->count > 1 ? json_counts(value, (size_t)option->count) : json_count(*(const int64_t *)value);
+        return option->count > 1 ? json_counts(value, (size_t)option->count) : json_count(option_whole(parsed, 0));
     case OPTION_TRIPLES:
         return json_triples(value);
     case OPTION_REALS:

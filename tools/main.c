@@ -64,11 +64,12 @@ static bool is_version(const char *word)
 
 static int help(int argc, char **argv)
 {
-    if (argc > 1)
+    const bool all = argc == 2 && strcmp(argv[1], "all") == 0;
+    if (argc > 1 && !all)
         return fail(LEY_ERROR_USAGE, "help: '%s' is one argument too many", argv[1]);
-    const subcommand *command = argc == 1 ? find_command(argv[0]) : NULL;
+    const subcommand *command = argc > 0 ? find_command(argv[0]) : NULL;
     if (command != NULL)
-        options_print_help(command);
+        options_print_help(command, all);
     else if (argc == 0 || is_plea(argv[0]) || is_version(argv[0]))
         print_overview();
     else
@@ -80,7 +81,8 @@ static int run(const subcommand *command, int argc, char **argv)
 {
     parsed_arguments arguments;
     int code = ley_status_exit_code(LEY_ERROR_USAGE);
-    switch (options_parse(command, argc, argv, &arguments)) {
+    const parse_result result = options_parse(command, argc, argv, &arguments);
+    switch (result) {
     case PARSE_RUN:
         if (arguments.verbose)
             progress_log_begin();
@@ -94,7 +96,8 @@ static int run(const subcommand *command, int argc, char **argv)
             warn("LEYDEN_DUMP: %s", ley_dump_complaint());
         break;
     case PARSE_HELP:
-        options_print_help(command);
+    case PARSE_HELP_ALL:
+        options_print_help(command, result == PARSE_HELP_ALL);
         code = 0;
         break;
     case PARSE_WRONG:

@@ -17,32 +17,35 @@
 
 typedef struct map_values {
     const char *output, *points, *exclude, *like;
-    int format, method, units;
-    int64_t dims[3], slab_planes, side_by_side;
-    double spacing_A[3], length_A[3], centre_A[3], origin_A[3], padding_A, dielectric, temperature_K, r_min_A;
+    int format, method;
+    int64_t side_by_side;
+    ley_grid_options grid;
+    ley_direct medium;
     bool field, dry_run;
 } map_values;
 
-static const char *const units_names[] = {LEY_UNITS_TABLE(LEY_NAME) NULL};
+#define OPTION_OF_GRID(name) OPTION_OF(ley_grid_options, name, map_values, grid)
+#define OPTION_OF_MEDIUM(name) OPTION_OF(ley_direct, name, map_values, medium)
 
 enum { OUTPUT, FORMAT, METHOD, SPACING, DIMS, LENGTH, CENTRE, ORIGIN, PADDING, LIKE, POINTS, EXCLUDE };
 
 static const option_row map_options[] = {
-    [OUTPUT] =
-        {.name = "output",
-         .letter = 'o',
-         .kind = OPTION_TEXT,
-         .required = true,
-         .value = "MAP",
-         .offset = offsetof(map_values, output),
-         .help =
-             "the map to write: %s; {} stands for the name of the molecule's file; with --points a "
-             "table of x,y,z,phi, and ex,ey,ez of --field: .csv, or .npy; - is standard output, in place of the text, "
-             "as OpenDX (of --points: .csv) or in the --format that is named, of which raw and npy need a "
-             "file",
-         .names = map_formats},
+    [OUTPUT] = {.name = "output",
+                .letter = 'o',
+                .kind = OPTION_TEXT,
+                .required = true,
+                .value = "MAP",
+                .offset = offsetof(map_values, output),
+                .help = "the map to write, in the format of its ending",
+                .more =
+                    "%s; {} stands for the name of the molecule's file; with --points a "
+                    "table of x,y,z,phi, and ex,ey,ez of --field: .csv, or .npy; - is standard output, in place of the "
+                    "text, as OpenDX (of --points: .csv) or in the --format that is named, of which raw and npy need a "
+                    "file",
+                .names = map_formats},
     [FORMAT] = {.name = "format",
                 .kind = OPTION_CHOICE,
+                .is_expert = true,
                 .offset = offsetof(map_values, format),
                 .value = "FORMAT",
                 .choices = map_format_words,
@@ -54,65 +57,12 @@ static const option_row map_options[] = {
                 .value = "METHOD",
                 .between = "; ",
                 .help = "how to sum: %s"},
-    [SPACING] = {.name = "spacing",
-                 .alias = "grid",
-                 .kind = OPTION_REAL,
-                 .offset = offsetof(map_values, spacing_A),
-                 .count = 3,
-                 .one_for_all = true,
-                 .value = "H|HX,HY,HZ",
-                 .low = 1e-6,
-                 .high = 1e8,
-                 .help = "distance of neighbouring points, in Angstrom; three numbers with --dims"},
-    [LENGTH] = {.name = "glen",
-                .alias = "fglen",
-                .kind = OPTION_REAL,
-                .offset = offsetof(map_values, length_A),
-                .count = 3,
-                .value = "X,Y,Z",
-                .low = 0,
-                .above_low = true,
-                .high = 1e9,
-                .unset = "by --spacing",
-                .help = "edges of the grid in Angstrom, from its first point to its last, with --dims"},
-    [CENTRE] = {.name = "gcent",
-                .alias = "fgcent",
-                .kind = OPTION_REAL,
-                .offset = offsetof(map_values, centre_A),
-                .count = 3,
-                .value = "X,Y,Z",
-                .low = -1e9,
-                .high = 1e9,
-                .word = "mol",
-                .unset = "next to mol, so that the origin is a multiple of the spacing",
-                .help = "centre of the grid in Angstrom, with --dims; mol is the centre of the atoms' bounding box"},
-    [DIMS] = {.name = "dims",
-              .alias = "dime",
-              .kind = OPTION_INTEGER,
-              .offset = offsetof(map_values, dims),
-              .count = 3,
-              .value = "NX,NY,NZ",
-              .low = 1,
-              .high = INT32_MAX,
-              .unset = "what the padding or the cell asks for",
-              .help = "points along x, y, z; with --padding over the molecule and so much more, with --cell alone over "
-                      "the cell, else --spacing apart"},
-    [ORIGIN] = {.name = "origin",
-                .kind = OPTION_REAL,
-                .offset = offsetof(map_values, origin_A),
-                .count = 3,
-                .value = "X,Y,Z",
-                .low = -1e9,
-                .high = 1e9,
-                .unset = "a multiple of the spacing around the molecule; 0,0,0 of a cell",
-                .help = "the grid's first point, in Angstrom; with --dims, or where the grid is the cell"},
-    [PADDING] = {.name = "padding",
-                 .kind = OPTION_REAL,
-                 .offset = offsetof(map_values, padding_A),
-                 .value = "A",
-                 .low = 0,
-                 .high = 1e8,
-                 .help = "least distance of the atoms' centres from the grid's faces"},
+    [SPACING] = {OPTION_OF_GRID("spacing")},
+    [LENGTH] = {OPTION_OF_GRID("glen")},
+    [CENTRE] = {OPTION_OF_GRID("gcent")},
+    [DIMS] = {OPTION_OF_GRID("dims")},
+    [ORIGIN] = {OPTION_OF_GRID("origin")},
+    [PADDING] = {OPTION_OF_GRID("padding")},
     [LIKE] = {.name = "like",
               .kind = OPTION_TEXT,
               .offset = offsetof(map_values, like),
@@ -125,13 +75,13 @@ static const option_row map_options[] = {
                 .offset = offsetof(map_values, points),
                 .value = "FILE",
                 .unset = "the grid's",
-                .help =
-                    "potentials at the points of FILE (- is standard input), x y z in a line each, or in columns of "
-                    "these names, as a table of leyden's has them, or in an array of NumPy's, in place of a "
-                    "grid; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
+                .help = "potentials at the points of FILE, x y z in a line each, in place of a grid",
+                .more = "- is standard input; or in columns of these names, as a table of leyden's has them, or in an "
+                        "array of NumPy's; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
     [EXCLUDE] = {.name = "exclude",
                  .kind = OPTION_TEXT,
                  .is_input = true,
+                 .is_expert = true,
                  .offset = offsetof(map_values, exclude),
                  .value = "self|residue|FILE",
                  .unset = "every atom counts",
@@ -143,49 +93,16 @@ static const option_row map_options[] = {
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
-     .help = "the electric field as well, less the gradient of the potential, in --units per A: three more maps beside "
-             "MAP.dx, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx, or with --points columns ex,ey,ez; its error is measured "
-             "and stands in the report, and --tol is not held for it"},
-    {.name = "dielectric",
-     .kind = OPTION_REAL,
-     .offset = offsetof(map_values, dielectric),
-     .value = "E",
-     .low = 0,
-     .above_low = true,
-     .high = INFINITY,
-     .help = "relative permittivity"},
-    {.name = "temperature",
-     .kind = OPTION_REAL,
-     .offset = offsetof(map_values, temperature_K),
-     .value = "K",
-     .low = 0,
-     .above_low = true,
-     .high = INFINITY,
-     .help = "in Kelvin; matters for kT/e only"},
-    {.name = "units",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(map_values, units),
-     .value = "UNITS",
-     .choices = units_names,
-     .help = "units of the potential"},
-    {.name = "r-min",
-     .kind = OPTION_REAL,
-     .offset = offsetof(map_values, r_min_A),
-     .value = "A",
-     .low = 1e-6,
-     .high = 1e3,
-     .help = "shorter distances between atom and point count as this one"},
-    {.name = "slab-planes",
-     .kind = OPTION_INTEGER,
-     .offset = offsetof(map_values, slab_planes),
-     .value = "N",
-     .low = 1,
-     .high = INT32_MAX,
-     .unset = "as memory and balance suggest",
-     .help = "planes of the grid in one piece of work, at most; cutoff and msm: in whole layers of 8 planes, at "
-             "least one"},
+     .help = "the electric field as well, less the gradient of the potential, in --units per A",
+     .more = "three more maps beside MAP.dx, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx, or with --points columns ex,ey,ez; "
+             "its error is measured and stands in the report, and --tol is not held for it"},
+    {OPTION_OF_MEDIUM("dielectric")},
+    {OPTION_OF_MEDIUM("temperature")},
+    {OPTION_OF_MEDIUM("units")},
+    {OPTION_OF_MEDIUM("r_min")},
     {.name = "side-by-side",
      .kind = OPTION_INTEGER,
+     .is_expert = true,
      .offset = offsetof(map_values, side_by_side),
      .value = "N",
      .low = 1,
@@ -195,9 +112,8 @@ static const option_row map_options[] = {
     {.name = "dry-run",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, dry_run),
-     .help =
-         "compute nothing and write no map: say how much memory of the host and of each device it would take, how "
-         "many seconds, and the plan; devices are measured and kernels built, as for a run, transforms only predicted"},
+     .help = "compute nothing and write no map: say what memory and seconds it would take, and the plan",
+     .more = "devices are measured and kernels built, as for a run, transforms only predicted"},
 };
 
 typedef struct map_run {
@@ -205,6 +121,7 @@ typedef struct map_run {
     map_problem problem;
     const ley_map_format *format; /* of a map */
     char *header;                 /* the path of the map's header, where that is a file of its own */
+    ley_grid grid;                /* of a map */
     ley_map *field[3];            /* of the map; or NULL. And: */
     field_files field_files;
     int64_t on_charges; /* points that are on charges which they do not exclude */
@@ -213,18 +130,9 @@ typedef struct map_run {
 static void set_defaults(void *to)
 {
     map_values *values = to;
-    ley_direct direct;
-    ley_grid_options grid;
-    ley_direct_default(&direct);
-    ley_grid_options_default(&grid);
+    ley_direct_default(&values->medium);
+    ley_grid_options_default(&values->grid);
     values->method = method_row_usual(&map_command);
-    values->units = (int)direct.units;
-    values->dielectric = direct.dielectric;
-    values->temperature_K = direct.temperature_K;
-    values->r_min_A = direct.r_min_A;
-    for (int axis = 0; axis < 3; axis++)
-        values->spacing_A[axis] = grid.spacing_A[axis];
-    values->padding_A = grid.padding_A;
     values->side_by_side = 4;
 }
 
@@ -238,8 +146,8 @@ static const map_values *values_of(const job_run *run)
 /* Of potentials at points: nothing that is about maps. */
 static int check_points(job_run *run)
 {
-    static const char *const of_maps[] = {"format", "spacing", "dims",        "origin",  "padding",  "glen",
-                                          "gcent",  "like",    "slab-planes", "binning", "overflow", "transposition"};
+    static const char *const of_maps[] = {"format", "spacing", "dims", "origin",  "padding",  "glen",
+                                          "gcent",  "like",    "slab", "binning", "overflow", "transposition"};
     const parsed_arguments *arguments = run->arguments;
     for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
         if (option_named_given(arguments, of_maps[i]))
@@ -306,11 +214,11 @@ static int check_grid(const parsed_arguments *arguments)
     static const size_t pairs[][2] = {{LIKE, DIMS},      {LIKE, SPACING},  {LIKE, LENGTH},    {LIKE, CENTRE},
                                       {LIKE, ORIGIN},    {LIKE, PADDING},  {LENGTH, SPACING}, {LENGTH, PADDING},
                                       {CENTRE, PADDING}, {CENTRE, ORIGIN}, {PADDING, ORIGIN}};
-    const map_values *values = arguments->values;
+    const double *spacing_A = ((const map_values *)arguments->values)->grid.spacing_A;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (option_given(arguments, pairs[i][0]) && option_given(arguments, pairs[i][1]))
-            return fail_usage(arguments->command, "--%s and --%s exclude each other", map_options[pairs[i][0]].name,
-                              map_options[pairs[i][1]].name);
+            return fail_usage(arguments->command, "--%s and --%s exclude each other",
+                              arguments->options[pairs[i][0]].row->name, arguments->options[pairs[i][1]].row->name);
     const bool has_dims = option_given(arguments, DIMS);
     if (has_dims && option_given(arguments, PADDING) && option_given(arguments, SPACING))
         return fail_usage(arguments->command,
@@ -318,7 +226,7 @@ static int check_grid(const parsed_arguments *arguments)
     if (!has_dims && (option_given(arguments, LENGTH) || option_given(arguments, CENTRE)))
         return fail_usage(arguments->command, "--%s needs --dims: how many points the grid has",
                           option_given(arguments, LENGTH) ? "glen" : "gcent");
-    if (!has_dims && (values->spacing_A[0] != values->spacing_A[1] || values->spacing_A[0] != values->spacing_A[2]))
+    if (!has_dims && (spacing_A[0] != spacing_A[1] || spacing_A[0] != spacing_A[2]))
         return fail_usage(arguments->command, "--spacing: three different numbers need --dims");
     return 0;
 }
@@ -355,24 +263,8 @@ static const periodic_cell *cell_of(const job_run *run)
 
 static ley_grid_options grid_options_of(const parsed_arguments *arguments)
 {
-    static const struct {
-        size_t option;
-        unsigned given;
-    } rows[] = {{SPACING, LEY_GIVEN_SPACING}, {DIMS, LEY_GIVEN_N},        {LENGTH, LEY_GIVEN_LENGTH},
-                {CENTRE, LEY_GIVEN_CENTRE},   {ORIGIN, LEY_GIVEN_ORIGIN}, {PADDING, LEY_GIVEN_PADDING}};
-    const map_values *values = arguments->values;
-    ley_grid_options options;
-    ley_grid_options_default(&options);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        options.given |= option_given(arguments, rows[i].option) ? rows[i].given : 0;
-    for (int axis = 0; axis < 3; axis++) {
-        options.spacing_A[axis] = values->spacing_A[axis];
-        options.n[axis] = values->dims[axis];
-        options.length_A[axis] = values->length_A[axis];
-        options.centre_A[axis] = values->centre_A[axis];
-        options.origin_A[axis] = values->origin_A[axis];
-    }
-    options.padding_A = values->padding_A;
+    ley_grid_options options = ((const map_values *)arguments->values)->grid;
+    options.given = option_take_given(arguments, "ley_grid_options", &options);
     return options;
 }
 
@@ -386,11 +278,6 @@ static int check_input(job_run *run)
     ((map_run *)run)->problem.input = run->input;
     if (option_given(arguments, ORIGIN) && !option_given(arguments, DIMS) && !is_cell)
         return fail_usage(arguments->command, "--origin needs --dims: without it the grid is laid around the molecule");
-    if (!option_given(arguments, POINTS) &&
-        ley_grid_options_check(&options, cell->periodic, cell->vector_A, NULL) != LEY_OK)
-        return fail_usage(arguments->command,
-                          "--dims: points along x, y and z cannot fill a cell whose vectors are not along these: give "
-                          "--spacing, --glen or --padding, too, for a grid about the molecule");
     return 0;
 }
 
@@ -402,12 +289,6 @@ static ley_status take_grid_of(const char *path, ley_grid *grid, ley_error *erro
         return status;
     *grid = *ley_map_grid(like);
     ley_map_destroy(like);
-    if (!ley_grid_is_orthogonal(grid))
-        return fail_into(
-            error, LEY_ERROR_INPUT,
-            "%s: the grid is oblique, and --like takes grids along x, y and z only, on which maps are computed; "
-            "potentials at its points can be had with --points",
-            path);
     return LEY_OK;
 }
 
@@ -533,19 +414,35 @@ static ley_status make_map(const job_run *run, const ley_grid *grid, const char 
                             : ley_map_create(grid, made, error);
 }
 
+/* The field of an oblique grid is computed at its points, which become maps when they are written. */
+static ley_status place_points(job_run *run, ley_error *error)
+{
+    static const char *const of_planes[] = {"slab", "binning", "overflow", "transposition"};
+    map_run *map = (map_run *)run;
+    for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes; i++)
+        if (option_named_given(run->arguments, of_planes[i]))
+            return fail_into(error, LEY_ERROR_USAGE, "--field and --%s exclude each other on oblique grids",
+                             of_planes[i]);
+    map->problem.is_grid = true;
+    const ley_status status = ley_points_create_grid(&map->grid, &map->problem.points, error);
+    return status == LEY_OK ? ley_points_add_field(map->problem.points, error) : status;
+}
+
 static ley_status place(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
-    ley_grid grid;
+    const ley_grid *grid = &map->grid;
     if (map->problem.points != NULL)
         return LEY_OK;
-    ley_status status = choose_grid(map, &grid, error);
+    ley_status status = choose_grid(map, &map->grid, error);
+    if (status == LEY_OK && is_field_of_map(run) && !ley_grid_is_orthogonal(grid))
+        return place_points(run, error);
     if (status == LEY_OK && !run->is_streamed && !run->is_dry && run->method->check_memory != NULL)
-        status = run->method->check_memory(&map->problem, &grid, error);
+        status = run->method->check_memory(&map->problem, grid, error);
     if (status == LEY_OK)
-        status = make_map(run, &grid, run->output, &map->problem.map, error);
+        status = make_map(run, grid, run->output, &map->problem.map, error);
     for (int axis = 0; axis < 3 && status == LEY_OK && is_field_of_map(run); axis++)
-        status = make_map(run, &grid, map->field_files.path[axis], &map->field[axis], error);
+        status = make_map(run, grid, map->field_files.path[axis], &map->field[axis], error);
     return status == LEY_OK && is_field_of_map(run) ? ley_map_set_field(map->problem.map, map->field, error) : status;
 }
 
@@ -606,10 +503,10 @@ static char *header_facts(const map_run *map)
     json_put(facts, "method", json_text(run->method->option.name));
     json_put(facts, "title", json_text(method_row_title(run->method, run->report)));
     json_put(facts, "molecule", json_of_molecule(base_name(run->arguments->operand), map->problem.atoms));
-    json_put(facts, "dielectric", json_number(values->dielectric));
-    json_put(facts, "temperature_K", json_number(values->temperature_K));
-    json_put(facts, "r_min_A", json_number(values->r_min_A));
-    json_put(facts, "sum", json_text(run->report != NULL ? sum_names[run->report->sum] : NULL));
+    json_put(facts, "dielectric", json_number(values->medium.dielectric));
+    json_put(facts, "temperature_K", json_number(values->medium.temperature_K));
+    json_put(facts, "r_min_A", json_number(values->medium.r_min_A));
+    json_put(facts, "sum", json_text(run->report != NULL ? SUM_NAME(run->report->sum) : NULL));
     json_put(facts, "accuracy", facts_of_accuracy(run->report));
     return json_finish_text(facts);
 }
@@ -621,9 +518,21 @@ static ley_status write_points(const map_run *map, const char *comment, ley_erro
                                    : ley_points_write_csv(map->problem.points, path, comment, interrupt_flag(), error);
 }
 
+/* Of the points of a grid. */
+static ley_status make_maps_of_points(map_run *map, ley_error *error)
+{
+    const map_problem *problem = &map->problem;
+    ley_status status = ley_points_to_map(problem->points, &map->grid, -1, &map->problem.map, error);
+    for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
+        status = ley_points_to_map(problem->points, &map->grid, axis, &map->field[axis], error);
+    return status;
+}
+
 static ley_status write_file(job_run *run, ley_error *error)
 {
-    const map_run *map = (const map_run *)run;
+    map_run *map = (map_run *)run;
+    if (map->problem.is_grid && make_maps_of_points(map, error) != LEY_OK)
+        return error->status;
     char *comment = header_comment(map), *facts = NULL;
     if (map->format != NULL && map->format->keeps_facts)
         facts = header_facts(map);
@@ -632,8 +541,8 @@ static ley_status write_file(job_run *run, ley_error *error)
     for (int axis = 0; axis < 3 && map->field[axis] != NULL; axis++)
         ley_map_set_atoms(map->field[axis], map->problem.atoms);
     const ley_status status =
-        is_field_of_map(run) ? field_maps_write(map->problem.map, run->output, &map->field_files, comment, facts,
-                                                interrupt_flag(), error)
+        is_field_of_map(run) ? field_maps_write(map->problem.map, map->field, run->output, &map->field_files, comment,
+                                                facts, interrupt_flag(), error)
         : map->problem.points != NULL
             ? write_points(map, comment, error)
             : ley_map_write_as(map->problem.map, map->format, run->output, comment, facts, interrupt_flag(), error);
@@ -656,36 +565,58 @@ static void end(job_run *run)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
+/* " at 60, 90, 120 degrees": between the second and the third of the grid's steps, the third and
+ * the first, the first and the second; nothing of right angles. */
+static short_text angles_text(const ley_grid *grid)
+{
+    double angle[3], h_A[3];
+    bool are_right = true;
+    ley_grid_spacing_A(grid, h_A);
+    for (int axis = 0; axis < 3; axis++) {
+        const int a = (axis + 1) % 3, b = (axis + 2) % 3;
+        double product = 0;
+        for (int k = 0; k < 3; k++)
+            product += grid->step_A[a][k] / h_A[a] * (grid->step_A[b][k] / h_A[b]);
+        angle[axis] = acos(fmax(fmin(product, 1), -1)) * 180 / acos(-1);
+        are_right = are_right && fabs(angle[axis] - 90) < 1e-4;
+    }
+    return are_right ? text_of("%s", "") : text_of(" at %.6g, %.6g, %.6g degrees", angle[0], angle[1], angle[2]);
+}
+
 static void print_grid(const job_run *run, const ley_grid *grid)
 {
     double h_A[3];
     ley_grid_spacing_A(grid, h_A);
-    short_text spacing = h_A[0] == h_A[1] && h_A[1] == h_A[2] ? text_of("%.6g", h_A[0]) : triple_text(h_A);
-    printf("grid: %s = %s, spacing %s A, box %s from %s\n", grid_text(grid->n).s,
-           counted_text(run->report->points, "point").s, spacing.s, box_text(grid).s, triple_text(grid->origin_A).s);
+    const double rounding_A = 1e-12 * h_A[0]; /* of lengths of oblique steps */
+    const bool is_one = fabs(h_A[1] - h_A[0]) <= rounding_A && fabs(h_A[2] - h_A[0]) <= rounding_A;
+    short_text spacing = is_one ? text_of("%.6g", h_A[0]) : triple_text(h_A);
+    printf("grid: %s = %s, spacing %s A, box %s%s from %s\n", grid_text(grid->n).s,
+           counted_text(run->report->points, "point").s, spacing.s, box_text(grid).s, angles_text(grid).s,
+           triple_text(grid->origin_A).s);
 }
 
 static void print(const job_run *run)
 {
     const map_problem *problem = &((const map_run *)run)->problem;
     print_molecule(run->arguments->operand, problem->atoms);
-    if (problem->points != NULL)
+    if (problem->points != NULL && !problem->is_grid)
         printf("points: %s of %s\n", count_text(ley_points_count(problem->points)).s,
                base_name(values_of(run)->points));
     else
-        print_grid(run, ley_map_grid(problem->map));
+        print_grid(run, &((const map_run *)run)->grid);
     printf("method: %s, %s\n", run->method->option.name,
            method_row_title(run->method, run->report)); /* taken for --tol, or the caller's */
 }
 
 static void put_json(const job_run *run, json_t *report)
 {
-    const map_problem *problem = &((const map_run *)run)->problem;
+    const map_run *map = (const map_run *)run;
+    const map_problem *problem = &map->problem;
+    const bool is_list = problem->points != NULL && !problem->is_grid;
     json_put(report, "molecule", json_of_molecule(run->arguments->operand, problem->atoms));
-    json_put(report, "lattice", problem->map != NULL ? json_of_grid(ley_map_grid(problem->map)) : json_null());
-    json_put(report, "points", problem->points != NULL ? json_count(ley_points_count(problem->points)) : json_null());
-    json_put(report, "points_on_charges",
-             problem->points != NULL ? json_count(((const map_run *)run)->on_charges) : json_null());
+    json_put(report, "lattice", problem->map != NULL || problem->is_grid ? json_of_grid(&map->grid) : json_null());
+    json_put(report, "points", is_list ? json_count(ley_points_count(problem->points)) : json_null());
+    json_put(report, "points_on_charges", is_list ? json_count(map->on_charges) : json_null());
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
@@ -711,12 +642,8 @@ static job_run *make_run(const parsed_arguments *arguments, const char *output)
                              .method = method_row_at(&map_command, (size_t)values->method),
                              .output = output_path(output),
                              .problem = &map->problem,
-                             .slab_planes = values->slab_planes,
                              .is_dry = values->dry_run},
-                     .problem = {.units = (ley_units)values->units,
-                                 .dielectric = values->dielectric,
-                                 .temperature_K = values->temperature_K,
-                                 .r_min_A = values->r_min_A}};
+                     .problem = {.medium = values->medium}};
     return &map->run;
 }
 
@@ -777,9 +704,10 @@ const subcommand map_command = {
     .details = "The grid is laid around the molecule with --padding on every side, or has --dims points about its "
                "middle; without --origin its first point is a multiple of the spacing, so that maps of one spacing "
                "share their points. --dims with --padding is so many points over just that, and --dims with --glen and "
-               "--gcent is the grid of APBS's inputs. A rectangular cell that is periodic along x, y and z is "
+               "--gcent is the grid of APBS's inputs. A cell that is periodic along all of its vectors is "
                "itself the grid where none of these is given: from --origin on, its edges in whole numbers of "
-               "spacings, each next to --spacing, or in --dims parts, the far faces left out. With --points there is "
+               "spacings, each next to --spacing, or in --dims parts, the far faces left out; its axes are the "
+               "cell's, which may be oblique. With --points there is "
                "no grid: the potentials at the points of a file are "
                "written as a table. Several molecules are computed on devices that are opened once, small ones side by "
                "side; one that fails is told by its name, the others are computed, and the exit code is the highest "

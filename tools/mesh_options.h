@@ -6,9 +6,8 @@
 #include "options.h"
 
 extern const option_block mesh_options;
-extern const char *const splitting_names[], *const window_names[], *const solver_names[]; /* NULL behind the last */
 
-/* Puts what is given into the range. Which of them that were, as LEY_FIX_... */
-unsigned mesh_options_take(const parsed_arguments *arguments, ley_long_range *range);
+/* The name of a choice of "splitting", "window", "solver". */
+#define MESH_NAME(name, value) ley_parameter_choice("ley_long_range", (name), (int)(value))
 
 #endif

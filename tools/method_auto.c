@@ -16,8 +16,7 @@ static int begin(const parsed_arguments *arguments, void *to)
 const method_row auto_row = {
     .option = {.name = "auto",
                .says = "auto is dcs or msm, whichever is predicted to reach --tol sooner",
-               .common = {&cutoff_options, &tolerance_options},
-               .refused = "cutoff"}, /* it chooses one */
+               .common = {&cutoff_options, &tolerance_options}},
     .title = "whichever method is predicted to reach a tolerance sooner",
     .command = &map_command,
     .is_usual = true,

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define PLACE_NAME(name, value) ley_parameter_choice("ley_short_range", (name), (int)(value))
+
 static const ley_pair_info *info_of(const ley_short_range *range)
 {
     return ley_pair_get(range->pair);
@@ -20,10 +22,10 @@ static const ley_pair_info *info_of(const ley_short_range *range)
 static ley_short_range range_of(const map_problem *map)
 {
     ley_short_range range = ((const short_range_input *)map->input)->range;
-    range.units = map->units;
-    range.dielectric = map->dielectric;
-    range.temperature_K = map->temperature_K;
-    range.r_min_A = map->r_min_A;
+    range.units = map->medium.units;
+    range.dielectric = map->medium.dielectric;
+    range.temperature_K = map->medium.temperature_K;
+    range.r_min_A = map->medium.r_min_A;
     return range;
 }
 
@@ -190,9 +192,9 @@ static json_t *json_of_options(const short_range_input *input)
     json_put(object, "cell_A", periodic ? cell_json(&input->common.cell) : json_null());
     json_put(object, "bin_depth", json_count(range->bin_depth));
     json_put(object, "bin_fill", json_number(range->bin_fill));
-    json_put(object, "binning", json_text(place_names[range->binning]));
-    json_put(object, "overflow", json_text(place_names[range->overflow]));
-    json_put(object, "transposition", json_text(place_names[range->transposition]));
+    json_put(object, "binning", json_text(PLACE_NAME("binning", range->binning)));
+    json_put(object, "overflow", json_text(PLACE_NAME("overflow", range->overflow)));
+    json_put(object, "transposition", json_text(PLACE_NAME("transposition", range->transposition)));
     return object;
 }
 

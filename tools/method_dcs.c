@@ -4,32 +4,19 @@
 #include "method_row.h"
 #include "registry.h"
 
-static ley_direct direct_of(const map_problem *problem)
-{
-    ley_direct direct;
-    ley_direct_default(&direct);
-    direct.units = problem->units;
-    direct.dielectric = problem->dielectric;
-    direct.temperature_K = problem->temperature_K;
-    direct.r_min_A = problem->r_min_A;
-    return direct;
-}
-
 static ley_status check_memory(const void *problem, const ley_grid *grid, ley_error *error)
 {
     const map_problem *map = problem;
-    const ley_direct direct = direct_of(map);
-    return ley_direct_check_memory(map->atoms, grid, &direct, error);
+    return ley_direct_check_memory(map->atoms, grid, &map->medium, error);
 }
 
 static ley_status create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
                          ley_error *error)
 {
     const map_problem *map = problem;
-    const ley_direct direct = direct_of(map);
     return map->points != NULL
-               ? ley_job_create_direct_points(engine, map->atoms, map->points, &direct, options, job, error)
-               : ley_job_create_direct(engine, map->atoms, map->map, &direct, options, job, error);
+               ? ley_job_create_direct_points(engine, map->atoms, map->points, &map->medium, options, job, error)
+               : ley_job_create_direct(engine, map->atoms, map->map, &map->medium, options, job, error);
 }
 
 static void put_header(const void *problem, const ley_report *report, FILE *to)

@@ -11,47 +11,20 @@
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static const char *const library_names[] = {"auto", "fftw", "vkfft", "clfft", "cufft", NULL};
-
-enum { PRESET_PAPERS };
-static const char *const preset_names[] = {[PRESET_PAPERS] = "papers", NULL};
-
 typedef struct msm_values {
-    int64_t levels;
-    int preset, fft;
+    ley_long_range range; /* whose transforms, how many levels */
+    int preset;           /* there is one, that of the papers */
 } msm_values;
 
 static void set_defaults(void *to)
 {
-    ley_long_range range;
-    ley_long_range_default(&range);
-    *(msm_values *)to = (msm_values){.levels = range.levels};
+    ley_long_range_default(&((msm_values *)to)->range);
 }
 
 static const option_row rows[] = {
-    {.name = "preset",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(msm_values, preset),
-     .value = "NAME",
-     .choices = preset_names,
-     .unset = "none",
-     .help = "cutoff, mesh spacing, splitting, window and solver all at once, but for what is given beside it; "
-             "papers is nodal3, taylor2, 12 A, 2 A, direct"},
-    {.name = "fft",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(msm_values, fft),
-     .value = "LIBRARY",
-     .choices = library_names,
-     .help = "of --solver fourier and mixed: whose transforms; auto: those that are predicted fastest, preparation "
-             "included"},
-    {.name = "levels",
-     .kind = OPTION_INTEGER,
-     .offset = offsetof(msm_values, levels),
-     .value = "N",
-     .low = 0,
-     .high = 16,
-     .help = "meshes, each of twice the spacing of the one before; 0: as many as pay, of --solver mixed as few as "
-             "there is room for"},
+    {.of = "ley_long_range", .parameter = "preset", .kind = OPTION_CHOICE, .offset = offsetof(msm_values, preset)},
+    {OPTION_OF(ley_long_range, "fft", msm_values, range)},
+    {OPTION_OF(ley_long_range, "levels", msm_values, range)},
 };
 
 static const option_block msm_options = OPTION_BLOCK(rows, msm_values, set_defaults);
@@ -88,7 +61,6 @@ static int set_tolerance(const parsed_arguments *arguments, msm_input *input)
 /* What is given, over the preset or the defaults. */
 static int begin(const parsed_arguments *arguments, void *to)
 {
-    const msm_values *values = option_values(arguments, &msm_options);
     msm_input *input = to;
     ley_long_range *range = &input->request.potential;
     ley_request_default(&input->request);
@@ -96,17 +68,9 @@ static int begin(const parsed_arguments *arguments, void *to)
     int code = cutoff_begin(arguments, &input->common);
     if (code == 0)
         code = set_tolerance(arguments, input);
-    if (option_named_given(arguments, "preset") && values->preset == PRESET_PAPERS)
+    if (option_named_given(arguments, "preset"))
         ley_long_range_papers(range);
-    if (option_named_given(arguments, "cutoff"))
-        range->cutoff_A = input->common.cutoff_A;
-    input->request.fixed =
-        mesh_options_take(arguments, range) | (option_named_given(arguments, "cutoff") ? (unsigned)LEY_FIX_CUTOFF : 0);
-    if (option_named_given(arguments, "preset") || option_named_given(arguments, "levels") ||
-        option_named_given(arguments, "fft"))
-        input->request.fixed |= LEY_FIX_MESHES;
-    range->levels = (int)values->levels;
-    range->fft = values->fft > 0 ? library_names[values->fft] : NULL;
+    input->request.fixed = option_take_given(arguments, "ley_long_range", range);
     msm_take_space(arguments, input);
     if (code == 0 && option_named_given(arguments, "fft") && !may_transform(range))
         return fail_usage(arguments->command, "--fft is for --solver fourier and mixed%s",
@@ -141,10 +105,10 @@ const periodic_cell *msm_cell(const void *input)
 static ley_request request_of(const map_problem *map)
 {
     ley_request request = ((const msm_input *)map->input)->request;
-    request.potential.units = map->units;
-    request.potential.dielectric = map->dielectric;
-    request.potential.temperature_K = map->temperature_K;
-    request.potential.r_min_A = map->r_min_A;
+    request.potential.units = map->medium.units;
+    request.potential.dielectric = map->medium.dielectric;
+    request.potential.temperature_K = map->medium.temperature_K;
+    request.potential.r_min_A = map->medium.r_min_A;
     return request;
 }
 
@@ -193,8 +157,8 @@ static void put_plan(FILE *to, const ley_long_range *range, const ley_report *re
 {
     const bool is_periodic = range->periodic[0] || range->periodic[1] || range->periodic[2];
     fprintf(to, "long range: %s, %s, solver %s, cutoff %.15g A, nodes %s%.15g A apart",
-            splitting_names[range->splitting], taken(report, "window", window_names[range->window]),
-            taken(report, "solver", solver_names[range->solver]), range->cutoff_A, is_periodic ? "at most " : "",
+            MESH_NAME("splitting", range->splitting), taken(report, "window", MESH_NAME("window", range->window)),
+            taken(report, "solver", MESH_NAME("solver", range->solver)), range->cutoff_A, is_periodic ? "at most " : "",
             range->spacing_A);
     if (range->kappa_per_A > 0)
         fprintf(to, ", kappa %.15g / A", range->kappa_per_A);
@@ -266,7 +230,7 @@ static void print_otherwise(const ley_report *report)
     if (why != NULL && window != NULL)
         printf("in place of %s: %s, solver %s: %s\n",
                ley_report_note(report, "fft_library") != NULL ? "one mesh" : "Fourier transforms", window->text,
-               taken(report, "solver", solver_names[LEY_SOLVER_MULTILEVEL]), why->text);
+               taken(report, "solver", MESH_NAME("solver", LEY_SOLVER_MULTILEVEL)), why->text);
 }
 
 static void print_transforms(const ley_report *report)
@@ -303,9 +267,9 @@ static json_t *json(const void *problem, const ley_report *report)
     const ley_long_range range = request_of(problem).potential;
     json_t *object = json_object();
     const bool has_meshes = !is_by_host(report);
-    json_put(object, "splitting", json_text(has_meshes ? splitting_names[range.splitting] : NULL));
-    json_put(object, "window", json_text(has_meshes ? window_names[range.window] : NULL));
-    json_put(object, "solver", json_text(has_meshes ? solver_names[range.solver] : NULL));
+    json_put(object, "splitting", json_text(has_meshes ? MESH_NAME("splitting", range.splitting) : NULL));
+    json_put(object, "window", json_text(has_meshes ? MESH_NAME("window", range.window) : NULL));
+    json_put(object, "solver", json_text(has_meshes ? MESH_NAME("solver", range.solver) : NULL));
     json_put(object, "fft", json_text(range.fft));
     json_put(object, "cutoff_A", has_meshes ? json_number(range.cutoff_A) : json_null());
     json_put(object, "lattice_spacing_A", has_meshes ? json_number(range.spacing_A) : json_null());

@@ -8,6 +8,7 @@
 static const option_row rows[] = {
     {.name = "pqr-anyway",
      .kind = OPTION_FLAG,
+     .is_expert = true,
      .offset = offsetof(molecule_values, pqr_anyway),
      .help = "take the molecule for a PQR file although it looks like a PDB file, whose occupancies would become "
              "charges"},

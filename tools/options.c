@@ -12,9 +12,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const math_names[] = {LEY_MATH_TABLE(LEY_NAME) NULL};
-const char *const sum_names[] = {LEY_SUM_TABLE(LEY_NAME) NULL};
-
 int fail_usage(const subcommand *command, const char *format, ...)
 {
     char message[1024];
@@ -45,23 +42,36 @@ const void *option_values(const parsed_arguments *arguments, const option_block 
     return values_of(arguments, block);
 }
 
+static void add_option(parsed_arguments *arguments, const parsed_option *option)
+{
+    const size_t n = arguments->option_count;
+    parsed_option *options = allocate(n + 1, sizeof *options);
+    for (size_t i = 0; i < n; i++)
+        options[i] = arguments->options[i];
+    options[n] = *option;
+    free(arguments->options);
+    arguments->options = options;
+    arguments->option_count = n + 1;
+}
+
 /* Adds the options of a block, unless they are there, as they are without a command line. */
 static void add_block(parsed_arguments *arguments, const option_block *block)
 {
-    const size_t n = arguments->option_count;
     if (block->count == 0 || option_values(arguments, block) != NULL)
         return;
     char *values = allocate(1, block->values_size);
-    parsed_option *options = allocate(n + block->count, sizeof *options);
     if (block->set_defaults != NULL)
         block->set_defaults(values);
-    for (size_t i = 0; i < n; i++)
-        options[i] = arguments->options[i];
-    for (size_t i = 0; i < block->count; i++)
-        options[n + i] = (parsed_option){&block->rows[i], block, values + block->rows[i].offset, false};
-    free(arguments->options);
-    arguments->options = options;
-    arguments->option_count = n + block->count;
+    for (size_t i = 0; i < block->count; i++) {
+        const option_row *row = &block->rows[i];
+        const ley_parameter *parameter;
+        if (row->of == NULL)
+            add_option(arguments, &(parsed_option){.row = row, .block = block, .value = values + row->offset});
+        for (size_t k = 0; row->of != NULL && (parameter = option_row_parameter(row, k)) != NULL; k++) {
+            option_row *made = option_row_make(row, parameter);
+            add_option(arguments, &(parsed_option){made, made, block, values + made->offset, false});
+        }
+    }
 }
 
 void options_begin(const subcommand *command, parsed_arguments *arguments)
@@ -89,6 +99,8 @@ void options_release(parsed_arguments *arguments)
             free(values_of(arguments, arguments->options[i].block));
         last = arguments->options[i].block;
     }
+    for (size_t i = 0; i < arguments->option_count; i++)
+        free(arguments->options[i].made);
     free(arguments->options);
     free(arguments->words);
     *arguments = (parsed_arguments){.command = NULL};
@@ -102,14 +114,47 @@ const char *option_choice(const subcommand *command, const option_row *option, s
     return method != NULL ? method->name : NULL;
 }
 
-static bool takes(const option_method *method, const option_block *block, const char *name)
+const char *option_chosen(const subcommand *command, const parsed_option *parsed)
 {
+    if (parsed->row->is_text) {
+        const char *text = *(const char *const *)parsed->value;
+        return text != NULL ? text : parsed->row->choices[0];
+    }
+    return option_choice(command, parsed->row, (size_t) * (const int *)parsed->value);
+}
+
+int64_t option_whole(const parsed_option *parsed, int i)
+{
+    return parsed->row->bytes == sizeof(int32_t) ? ((const int32_t *)parsed->value)[i]
+                                                 : ((const int64_t *)parsed->value)[i];
+}
+
+unsigned option_take_given(const parsed_arguments *arguments, const char *of, void *to)
+{
+    unsigned given = 0;
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const parsed_option *option = &arguments->options[i];
+        if (!option->given || option->row->of == NULL || strcmp(option->row->of, of) != 0)
+            continue;
+        const ley_parameter *parameter = option->row->stands_for;
+        if (parameter->field != NULL)
+            memcpy((char *)to + parameter->offset, option->value,
+                   parameter->bytes * (size_t)(parameter->count > 1 ? parameter->count : 1));
+        given |= parameter->given;
+    }
+    return given;
+}
+
+/* Of a parameter that not all methods have, those that the library says. */
+static bool takes(const option_method *method, const parsed_option *option)
+{
+    const ley_parameter *parameter = option->row->stands_for;
     bool is_common = false;
-    if (method->refused != NULL && strcmp(method->refused, name) == 0)
+    if (parameter != NULL && parameter->methods != NULL && !option_row_is_of(parameter, method->name))
         return false;
     for (int k = 0; k < OPTION_MOST_COMMON; k++)
-        is_common = is_common || method->common[k] == block;
-    return method->options == block || is_common;
+        is_common = is_common || method->common[k] == option->block;
+    return method->options == option->block || is_common;
 }
 
 /* "auto, cutoff or msm": the methods that take an option; empty when it is no method's. */
@@ -119,7 +164,7 @@ static short_text takers_of(const subcommand *command, const parsed_option *opti
     const char *last = NULL;
     short_text names = {""};
     for (size_t i = 0; (method = method_at(command, i)) != NULL; i++) {
-        if (!takes(method, option->block, option->row->name))
+        if (!takes(method, option))
             continue;
         if (last != NULL)
             names = text_of("%s%s%s", names.s, names.s[0] != '\0' ? ", " : "", last);
@@ -149,8 +194,7 @@ bool option_is_meant(const parsed_arguments *arguments, size_t option)
 {
     const option_method *method = chosen_method(arguments);
     const parsed_option *parsed = &arguments->options[option];
-    return method == NULL || takes(method, parsed->block, parsed->row->name) ||
-           takers_of(arguments->command, parsed).s[0] == '\0';
+    return method == NULL || takes(method, parsed) || takers_of(arguments->command, parsed).s[0] == '\0';
 }
 
 int check_method_options(const parsed_arguments *arguments, const option_method *method)
@@ -159,7 +203,7 @@ int check_method_options(const parsed_arguments *arguments, const option_method 
     for (size_t i = 0; i < arguments->option_count; i++) {
         const parsed_option *option = &arguments->options[i];
         const short_text takers = takers_of(command, option);
-        if (option->given && !takes(method, option->block, option->row->name) && takers.s[0] != '\0')
+        if (option->given && !takes(method, option) && takers.s[0] != '\0')
             return fail_usage(command, "--%s needs --%s %s: other %ss do not take it", option->row->name,
                               method_option(command), takers.s, method_option(command));
     }
@@ -322,7 +366,9 @@ static bool parse_numbers(const subcommand *command, const option_row *option, c
             fail_usage(command, "--%s: %s is out of range: it must be %s", option->name, word, allowed_text(option).s);
             return false;
         }
-        if (integer)
+        if (integer && option->bytes == sizeof(int32_t))
+            ((int32_t *)to)[found++] = (int32_t)whole;
+        else if (integer)
             ((int64_t *)to)[found++] = whole;
         else
             (is_list ? ((option_reals *)to)->value : (double *)to)[found++] = real;
@@ -368,12 +414,13 @@ static bool parse_triple(const subcommand *command, const option_row *option, co
     return false;
 }
 
-static bool parse_choice(const subcommand *command, const option_row *option, const char *value, int *to)
+static bool parse_choice(const subcommand *command, const option_row *option, const char *value, void *to)
 {
     const choices all = {command, option};
     const char *choice;
     char known[256] = "";
-    for (const former_word *f = option->former_choices; f != NULL && f->was != NULL; f++)
+    const ley_former_choice *former = option->stands_for != NULL ? option->stands_for->former_choices : NULL;
+    for (const ley_former_choice *f = former; f != NULL && f->was != NULL; f++)
         if (strcasecmp(f->was, value) == 0) {
             warn("--%s %s is called %s now: the next release takes that word only", option->name, f->was, f->is);
             value = f->is;
@@ -381,7 +428,10 @@ static bool parse_choice(const subcommand *command, const option_row *option, co
         }
     for (size_t i = 0; (choice = choice_at(&all, i)) != NULL; i++) {
         if (strcasecmp(choice, value) == 0) {
-            *to = (int)i;
+            if (option->is_text)
+                *(const char **)to = i > 0 ? choice : NULL;
+            else
+                *(int *)to = (int)i;
             return true;
         }
         size_t used = strlen(known);
@@ -430,7 +480,7 @@ static size_t find_long(const parsed_arguments *arguments, const char *name, siz
     size_t i = 0;
     while (i < arguments->option_count && !is_word(arguments->options[i].row->name, name, length) &&
            !is_word(arguments->options[i].row->alias, name, length) &&
-           !is_word(arguments->options[i].row->former, name, length))
+           !option_row_was(arguments->options[i].row, name, length))
         i++;
     return i;
 }
@@ -473,7 +523,9 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
         attached = word + 2;
 
     if (is_long ? strcmp(word, "--help") == 0 : strcmp(word, "-h") == 0)
-        return PARSE_HELP;
+        return *at + 1 < argc && strcmp(argv[*at + 1], "all") == 0 ? PARSE_HELP_ALL : PARSE_HELP;
+    if (strcmp(word, "--help=all") == 0)
+        return PARSE_HELP_ALL;
     if (is_long ? name_length == strlen("verbose") && strncmp(word, "--verbose", name_length + 2) == 0
                 : word[1] == 'v') {
         if (attached != NULL)
@@ -491,8 +543,9 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
     }
     parsed_option *parsed = &arguments->options[i];
     const option_row *option = parsed->row;
-    if (is_long && is_word(option->former, word + 2, name_length))
-        warn("--%s is called --%s now: the next release takes that word only", option->former, option->name);
+    if (is_long && option_row_was(option, word + 2, name_length))
+        warn("--%.*s is called --%s now: the next release takes that word only", (int)name_length, word + 2,
+             option->name);
     if (parsed->given && option->kind != OPTION_TRIPLES) {
         fail_usage(command, "--%s is given twice", option->name);
         return PARSE_WRONG;
@@ -701,13 +754,13 @@ static void append_default(char *to, size_t size, const subcommand *command, con
     else if (option->kind == OPTION_TEXT)
         append(to, size, "%s", *(const char *const *)value);
     else if (option->kind == OPTION_CHOICE || option->kind == OPTION_METHOD)
-        append(to, size, "%s", option_choice(command, option, (size_t) * (const int *)value));
+        append(to, size, "%s", option_chosen(command, parsed));
     else if (option->kind == OPTION_TRIPLES || option->kind == OPTION_REALS)
         append(to, size, "none");
     else
         for (int i = 0; i < (option->one_for_all ? 1 : numbers_of(option)); i++)
             append(to, size, "%s%.15g", i > 0 ? "," : "",
-                   option->kind == OPTION_REAL ? ((const double *)value)[i] : (double)((const int64_t *)value)[i]);
+                   option->kind == OPTION_REAL ? ((const double *)value)[i] : (double)option_whole(parsed, i));
     append(to, size, ")");
 }
 
@@ -721,12 +774,12 @@ static void append_methods(char *to, size_t size, const subcommand *command, con
             append(to, size, "%s%s", between, method->says);
 }
 
-static void append_help(char *to, size_t size, const subcommand *command, const parsed_option *parsed)
+static void append_help(char *to, size_t size, const subcommand *command, const parsed_option *parsed, const char *help)
 {
     const option_row *option = parsed->row;
     const bool has_names = option->names != NULL || option->kind == OPTION_METHOD;
-    const char *names = has_names ? strstr(option->help, "%s") : NULL;
-    append(to, size, "%.*s", names != NULL ? (int)(names - option->help) : INT_MAX, option->help);
+    const char *names = has_names ? strstr(help, "%s") : NULL;
+    append(to, size, "%.*s", names != NULL ? (int)(names - help) : INT_MAX, help);
     if (names == NULL)
         return;
     if (option->kind == OPTION_METHOD)
@@ -736,22 +789,27 @@ static void append_help(char *to, size_t size, const subcommand *command, const 
     append(to, size, "%s", names + strlen("%s"));
 }
 
-option_text option_describe(const subcommand *command, const parsed_option *parsed)
+option_text option_describe(const subcommand *command, const parsed_option *parsed, bool all)
 {
     const option_row *option = parsed->row;
     option_text line = {""};
-    append_help(line.s, sizeof line.s, command, parsed);
-    if (option->alias != NULL)
+    append_help(line.s, sizeof line.s, command, parsed, option->help);
+    if (all && option->more != NULL) {
+        append(line.s, sizeof line.s, "; ");
+        append_help(line.s, sizeof line.s, command, parsed, option->more);
+    }
+    if (all && option->alias != NULL)
         append(line.s, sizeof line.s, "; also --%s", option->alias);
     const bool has_choice =
         (option->kind == OPTION_CHOICE || option->kind == OPTION_METHOD) && option_choice(command, option, 1) != NULL;
     for (size_t i = 0; has_choice && option_choice(command, option, i) != NULL; i++)
         append(line.s, sizeof line.s, "%s%s", i > 0 ? ", " : "; one of ", option_choice(command, option, i));
     append_default(line.s, sizeof line.s, command, parsed);
+    option_row_names(line.s, sizeof line.s);
     return line;
 }
 
-static void print_option(const subcommand *command, const parsed_option *parsed)
+static void print_option(const subcommand *command, const parsed_option *parsed, bool all)
 {
     const option_row *option = parsed->row;
     int column =
@@ -762,7 +820,7 @@ static void print_option(const subcommand *command, const parsed_option *parsed)
         putchar('\n');
         column = 0;
     }
-    print_wrapped(option_describe(command, parsed).s, column, help_column);
+    print_wrapped(option_describe(command, parsed, all).s, column, help_column);
 }
 
 /* The paragraphs of its methods, then its own. */
@@ -812,15 +870,52 @@ option_text options_usage(const parsed_arguments *arguments)
 
 const char option_verbose_help[] =
     "say on standard error what is found, chosen and done, and why, with the seconds since the start";
-const char option_help_help[] = "print this and end";
+const char option_help_help[] = "print what is needed every day and end; --help all: everything";
 
-void options_print_help(const subcommand *command)
+/* Options of a level. */
+static void print_options(const parsed_arguments *arguments, bool is_expert, bool all)
+{
+    for (size_t i = 0; i < arguments->option_count; i++)
+        if (arguments->options[i].row->is_expert == is_expert)
+            print_option(arguments->command, &arguments->options[i], all);
+}
+
+/* Whether the short help leaves anything out. */
+static bool has_more(const parsed_arguments *arguments)
+{
+    const option_method *method;
+    bool has = arguments->command->details != NULL;
+    for (size_t i = 0; (method = method_at(arguments->command, i)) != NULL; i++)
+        has = has || method->details != NULL;
+    for (size_t i = 0; i < arguments->option_count; i++)
+        has = has || arguments->options[i].row->is_expert || arguments->options[i].row->more != NULL;
+    return has;
+}
+
+static void print_rest(const parsed_arguments *arguments, bool all)
+{
+    size_t experts = 0;
+    for (size_t i = 0; i < arguments->option_count; i++)
+        experts += arguments->options[i].row->is_expert;
+    if (all && experts > 0) {
+        puts("\nFor experts:\n");
+        print_options(arguments, true, true);
+    } else if (!all && has_more(arguments)) {
+        printf("\n'leyden %s --help all' says more", arguments->command->name);
+        if (experts > 0)
+            printf(", with %s for experts", counted_text((int64_t)experts, "option").s);
+        puts(".");
+    }
+}
+
+void options_print_help(const subcommand *command, bool all)
 {
     parsed_arguments arguments;
     options_begin(command, &arguments);
     printf("Usage: %s\n\n", options_usage(&arguments).s);
     print_wrapped(command->summary, 0, 0);
-    print_details(command);
+    if (all)
+        print_details(command);
     putchar('\n');
     if (command->operand != NULL) {
         char help[OPTION_MOST_HELP];
@@ -836,11 +931,11 @@ void options_print_help(const subcommand *command)
         int column = printf("  %s", command->rest);
         print_wrapped(command->rest_help, column, help_column);
     }
-    for (size_t i = 0; i < arguments.option_count; i++)
-        print_option(command, &arguments.options[i]);
+    print_options(&arguments, false, all);
     int column = printf("  -v, --verbose");
     print_wrapped(option_verbose_help, column, help_column);
     column = printf("  -h, --help");
     print_wrapped(option_help_help, column, help_column);
+    print_rest(&arguments, all);
     options_release(&arguments);
 }

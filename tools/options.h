@@ -1,66 +1,17 @@
 /* Command lines by table. A sub-command is one `subcommand`; its options are rows of tables, from
  * which the parser, the help text and the machine-readable report all read, so that they cannot
- * drift apart. A table with the struct that its values go to is a block: a sub-command has one of
- * its own, one of each of its methods that takes options, and those that it shares with others. */
+ * drift apart. What the library has a parameter for is a row that names it, and its values go to
+ * the library's own struct. A table with the struct that its values go to is a block: a sub-command
+ * has one of its own, one of each of its methods that takes options, and those that it shares with
+ * others. */
 #ifndef LEYDEN_OPTIONS_H
 #define LEYDEN_OPTIONS_H
 
-#include "leyden.h"
+#include "option_row.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-typedef enum option_kind {
-    OPTION_FLAG,    /* bool */
-    OPTION_TEXT,    /* const char * */
-    OPTION_CHOICE,  /* int: index into choices */
-    OPTION_METHOD,  /* int: index among the command's methods */
-    OPTION_INTEGER, /* int64_t[count] */
-    OPTION_REAL,    /* double[count] */
-    OPTION_REALS,   /* option_reals: as many as are given */
-    OPTION_TRIPLES  /* option_triples: three numbers, each time it is given */
-} option_kind;
-
-enum { OPTION_TRIPLES_MAX = 32, OPTION_REALS_MAX = 16, OPTION_MOST_COMMON = 4 };
-
-typedef struct option_triples {
-    size_t n;
-    double value[OPTION_TRIPLES_MAX][3];
-} option_triples;
-
-typedef struct option_reals {
-    size_t n; /* 0: it was not given */
-    double value[OPTION_REALS_MAX];
-} option_reals;
-
-typedef struct former_word {
-    const char *was, *is;
-} former_word;
-
-typedef struct option_row {
-    const char *name;   /* long name, without the dashes */
-    const char *alias;  /* another word for it, as other programs have it; or NULL */
-    const char *former; /* what it was called in the release before, with a remark; or NULL */
-    char letter;        /* short name, or 0 */
-    option_kind kind;
-    bool required;
-    size_t offset;     /* of the value in the block's struct of values */
-    const char *value; /* what the help calls the value: "A" */
-    const char *help;
-    const char *(*names)(void);        /* what stands for "%s" in the help, or NULL */
-    const char *between;               /* of OPTION_METHOD: "%s" is what the methods say, with this between them */
-    const char *unset;                 /* what holds when the option is not given; NULL: the value set as the default */
-    const char *const *choices;        /* ends with NULL */
-    const former_word *former_choices; /* what choices were called in the release before; ends with {NULL} */
-    int count;                         /* numbers separated by commas; 0 counts as 1 */
-    bool one_for_all;                  /* one number stands for so many */
-    double low, high;                  /* what numbers are allowed, both included ... */
-    bool above_low;                    /* ... or `low` itself is not */
-    bool is_input;      /* of OPTION_TEXT: a file that is read once: "-" is standard input, "/dev/stdin" */
-    const char *method; /* of OPTION_FLAG: it stands for the OPTION_METHOD of this name; or NULL */
-    const char *word;   /* of OPTION_REAL: also allowed, in place of the numbers, which become not-a-numbers */
-} option_row;
 
 typedef struct option_block {
     const option_row *rows;
@@ -81,7 +32,6 @@ typedef struct option_method {
     const char *details;                            /* paragraphs for the help of the sub-command, or NULL */
     const option_block *options;                    /* that not every method takes, or NULL; methods may share them */
     const option_block *common[OPTION_MOST_COMMON]; /* more of them; or NULL */
-    const char *refused;                            /* an option of these blocks that it does not take; or NULL */
 } option_method;
 
 typedef struct parsed_arguments parsed_arguments;
@@ -109,6 +59,7 @@ typedef struct subcommand {
 /* An option as the command line has it, or its default. */
 typedef struct parsed_option {
     const option_row *row;
+    option_row *made; /* of a parameter: the row; or NULL */
     const option_block *block;
     void *value;
     bool given;
@@ -127,7 +78,7 @@ struct parsed_arguments {
     bool verbose;           /* --verbose was given, which all commands know */
 };
 
-typedef enum parse_result { PARSE_RUN, PARSE_HELP, PARSE_WRONG } parse_result;
+typedef enum parse_result { PARSE_RUN, PARSE_HELP, PARSE_HELP_ALL, PARSE_WRONG } parse_result;
 
 /* Parses what follows the command's name. Errors are printed. To be released in any case. */
 parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments);
@@ -137,11 +88,12 @@ void options_release(parsed_arguments *arguments);
  * released. */
 void options_begin(const subcommand *command, parsed_arguments *arguments);
 
-/* What the help says of an option: its text, what it can be, its default. */
+/* What the help says of an option: its text, what it can be, its default; and what else there is to
+ * know. */
 typedef struct option_text {
     char s[1024];
 } option_text;
-option_text option_describe(const subcommand *command, const parsed_option *parsed);
+option_text option_describe(const subcommand *command, const parsed_option *parsed, bool all);
 
 /* "Usage: leyden map MOLECULE -o MAP [options]", what stands behind the colon. */
 option_text options_usage(const parsed_arguments *arguments);
@@ -158,8 +110,17 @@ bool option_named_given(const parsed_arguments *arguments, const char *name);
 /* The values of a block that the command has. */
 const void *option_values(const parsed_arguments *arguments, const option_block *block);
 
-/* What an option of kind CHOICE or METHOD can be, i from 0; NULL behind the last. */
+/* What an option of kind CHOICE or METHOD can be, i from 0; NULL behind the last. And what it
+ * is. */
 const char *option_choice(const subcommand *command, const option_row *option, size_t i);
+const char *option_chosen(const subcommand *command, const parsed_option *parsed);
+
+/* A whole number of an option of kind INTEGER. */
+int64_t option_whole(const parsed_option *parsed, int i);
+
+/* Copies what was given of a struct's parameters into such a struct. Returns which these are, as
+ * the struct's parameters say it: LEY_GIVEN_..., LEY_FIX_... */
+unsigned option_take_given(const parsed_arguments *arguments, const char *of, void *to);
 
 /* Whether every option that was given is one that this method takes. Prints errors; exit code. */
 int check_method_options(const parsed_arguments *arguments, const option_method *method);
@@ -171,8 +132,9 @@ bool option_is_meant(const parsed_arguments *arguments, size_t option);
 enum { OPTION_MOST_HELP = 1024 };
 void option_fill_help(char *to, size_t size, const char *help, const char *(*list)(void));
 
-/* Prints the help of a command to stdout, defaults included. */
-void options_print_help(const subcommand *command);
+/* Prints the help of a command to stdout, defaults included: in short, what is needed every day; or
+ * all of it. */
+void options_print_help(const subcommand *command, bool all);
 
 /* Prints `text` from column `indent` on, broken at blanks before column 100; the cursor stands at
  * `column`. */
@@ -193,27 +155,13 @@ int fail_usage(const subcommand *command, const char *format, ...) __attribute__
 bool read_real(const char *word, double *value);
 
 /* Rows that several commands share; `type` is the command's struct of values. */
-#define OPTION_ROW_DEVICE(type, more) \
+#define OPTION_ROW_DEVICE(type, more_) \
     { \
         .name = "device", .kind = OPTION_TEXT, .offset = offsetof(type, device), .value = "LIST", \
         .unset = "the fastest that works", \
-        .help = \
-            "devices to use, separated by commas: an index, any part of a device's, platform's, vendor's or driver's " \
-            "name, or opencl, cuda, cpu, gpu, all; 'leyden devices' lists them" more \
-    }
-#define OPTION_ROW_MATH(type) \
-    { \
-        .name = "math", .kind = OPTION_CHOICE, .offset = offsetof(type, math), .value = "MATH", .choices = math_names, \
-        .help = "reciprocal square roots and exponentials: the standard's, the device's native ones, or (auto) the " \
-                "fastest whose measured error is below what the method needs" \
-    }
-#define OPTION_ROW_SUM(type) \
-    { \
-        .name = "sum", .kind = OPTION_CHOICE, .offset = offsetof(type, sum), .value = "TYPE", .choices = sum_names, \
-        .help = \
-            "type of the terms and the sum: compensated is float terms in Kahan's sum; auto is float, and all " \
-            "over again in double where verification finds a relative RMS error above 1e-5; what the host does alone " \
-            "is always summed in double" \
+        .help = "devices to use, which 'leyden devices' lists, separated by commas", \
+        .more = "an index, any part of a device's, platform's, vendor's or driver's name, or opencl, cuda, cpu, gpu, " \
+                "all" more_ \
     }
 #define OPTION_ROW_JSON(type) \
     { \
@@ -231,8 +179,9 @@ bool read_real(const char *word, double *value);
 #define CHOICES_ARE(table, values) \
     _Static_assert(sizeof(table) / sizeof *(table) == (size_t)(values) + 1, #table ": a word for each value")
 
-extern const char *const math_names[]; /* in the order of ley_math */
-extern const char *const sum_names[];  /* of ley_sum, "auto" the last */
+/* Names of choices that several commands show. */
+#define MATH_NAME(value) ley_parameter_choice("ley_run_options", "math", (int)(value))
+#define SUM_NAME(value) ley_parameter_choice("ley_run_options", "sum", (int)(value))
 
 /* Is there such a kernel variant of this method? NULL is one. Otherwise prints what there is; exit
  * code. */

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const place_names[] = {LEY_PLACE_TABLE(LEY_NAME) NULL};
-
 /* ---- Pair functions -------------------------------------------------------------------------- */
 
 /* Names of functions, NULL behind the last: all but an expression, which is whatever has none of
@@ -107,89 +105,41 @@ static const struct {
     {"units", true, 0},
 };
 
-static void set_defaults(void *values)
+static void set_defaults(void *to)
 {
-    ley_short_range range;
-    ley_short_range_default(&range);
-    *(short_range_values *)values = (short_range_values){.pair = info_of(&range)->name,
-                                                         .probe = {range.probe_radius_A, range.probe_depth_kcal_mol},
-                                                         .steepness = range.steepness,
-                                                         .well_depth_kcal_mol = range.depth_for_all_kcal_mol,
-                                                         .bin_fill = range.bin_fill,
-                                                         .bin_depth = range.bin_depth,
-                                                         .binning = (int)range.binning,
-                                                         .overflow = (int)range.overflow,
-                                                         .transposition = (int)range.transposition};
+    short_range_values *values = to;
+    ley_short_range_default(&values->range);
+    values->pair = info_of(&values->range)->name;
 }
 
-#define PLACE_ROW(what, text) \
-    { \
-        .name = #what, .kind = OPTION_CHOICE, .offset = offsetof(short_range_values, what), .value = "PLACE", \
-        .choices = place_names, .help = text \
-    }
+/* Rows whose values are in the library's struct, and beside it. */
+#define OPTION_IN(name) OPTION_OF(ley_short_range, name, short_range_values, range)
+#define OPTION_BESIDE(name_, member) \
+    .of = "ley_short_range", .parameter = (name_), .kind = OPTION_TEXT, .offset = offsetof(short_range_values, member)
 
 static const option_row rows[] = {
-    {.name = "pair",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(short_range_values, pair),
-     .value = "FUNCTION",
+    {OPTION_BESIDE("pair", pair),
      .names = all_names,
      .help = "what a pair adds: %s, or an expression of r, r2 and q, such as 'q*exp(-r/8)/r'"},
-    {.name = "constants",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(short_range_values, constants),
-     .value = "LIST",
-     .unset = "none",
-     .help = "named numbers of an expression, as 'a=1.5,b=2'"},
-    {.name = "probe",
-     .kind = OPTION_REAL,
-     .offset = offsetof(short_range_values, probe),
-     .count = 2,
-     .value = "RADIUS,DEPTH",
-     .low = 0,
-     .high = 1e6,
+    {OPTION_BESIDE("constants", constants), .more = "as 'a=1.5,b=2'"},
+    {OPTION_IN("probe"),
      .names = probe_names,
      .help = "of %s: the probe's radius in Angstrom and its well depth in kcal/mol"},
-    {.name = "steepness",
-     .kind = OPTION_REAL,
-     .offset = offsetof(short_range_values, steepness),
-     .value = "Z",
-     .low = 6.5,
-     .high = 40,
-     .names = steepness_names,
-     .help = "of %s's exponential"},
-    {.name = "well-depth",
-     .kind = OPTION_REAL,
-     .offset = offsetof(short_range_values, well_depth_kcal_mol),
-     .value = "E",
-     .low = 0,
-     .high = INFINITY,
-     .names = probe_names,
-     .help = "of %s: well depth of all atoms, in kcal/mol"},
+    {OPTION_IN("steepness"), .names = steepness_names, .help = "of %s's exponential"},
+    {OPTION_IN("well_depth"), .names = probe_names, .help = "of %s: well depth of all atoms, in kcal/mol"},
     {.name = "well-depths",
      .kind = OPTION_TEXT,
      .is_input = true,
+     .is_expert = true,
      .offset = offsetof(short_range_values, well_depths),
      .value = "FILE",
      .unset = "--well-depth for all",
      .help = "well depths of the atoms, a number in a line each, in their order"},
-    {.name = "bin-depth",
-     .kind = OPTION_INTEGER,
-     .offset = offsetof(short_range_values, bin_depth),
-     .value = "N",
-     .low = 1,
-     .high = 128,
-     .help = "for experts: atoms that a bin has room for"},
-    {.name = "bin-fill",
-     .kind = OPTION_REAL,
-     .offset = offsetof(short_range_values, bin_fill),
-     .value = "F",
-     .low = 1e-3,
-     .high = 1e3,
-     .help = "for experts: wished share of that room"},
-    PLACE_ROW(binning, "for experts: where atoms are put into bins"),
-    PLACE_ROW(overflow, "for experts: where atoms are summed that found their bin full"),
-    PLACE_ROW(transposition, "for experts: where values are put into the map's rows"),
+    {OPTION_IN("bin_depth")},
+    {OPTION_IN("bin_fill")},
+    {OPTION_IN("binning")},
+    {OPTION_IN("overflow")},
+    {OPTION_IN("transposition")},
 };
 
 const option_block short_range_options = OPTION_BLOCK(rows, short_range_values, set_defaults);
@@ -271,7 +221,7 @@ int short_range_begin(const parsed_arguments *arguments, void *to)
     short_range_input *input = to;
     ley_short_range *range = &input->range;
     input->values = values;
-    ley_short_range_default(range);
+    *range = values->range;
     set_pair(range, values->pair);
     int code = check_takers(arguments, range);
     if (code == 0)
@@ -284,15 +234,6 @@ int short_range_begin(const parsed_arguments *arguments, void *to)
     memcpy(range->cell_A, input->common.cell.vector_A, sizeof range->cell_A);
     range->cutoff_A = input->common.cutoff_A;
     range->kappa_per_A = input->common.kappa_per_A;
-    range->probe_radius_A = values->probe[0];
-    range->probe_depth_kcal_mol = values->probe[1];
-    range->steepness = values->steepness;
-    range->depth_for_all_kcal_mol = values->well_depth_kcal_mol;
-    range->bin_depth = (int)values->bin_depth;
-    range->bin_fill = values->bin_fill;
-    range->binning = (ley_place)values->binning;
-    range->overflow = (ley_place)values->overflow;
-    range->transposition = (ley_place)values->transposition;
     return code;
 }
 

@@ -5,15 +5,11 @@
 #include "cutoff_options.h"
 
 typedef struct short_range_values {
+    ley_short_range range; /* but for what follows, and what all methods have */
     const char *pair, *constants, *well_depths;
-    double probe[2], steepness, well_depth_kcal_mol, bin_fill; /* probe: A, kcal/mol */
-    int64_t bin_depth;
-    int binning, overflow, transposition; /* ley_place */
 } short_range_values;
 
 extern const option_block short_range_options;
-
-extern const char *const place_names[]; /* in the order of ley_place */
 
 /* What the library is given. */
 typedef struct short_range_input {

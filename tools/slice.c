@@ -90,7 +90,8 @@ static const option_row slice_options[] = {
                     .value = "MAP2",
                     .unset = "none",
                     .help = "draw MAP - MAP2, of two maps on one grid"},
-    [ATOMS] = {.name = "atoms",
+    [ATOMS] = {.name = "molecule",
+               .former = "atoms",
                .kind = OPTION_TEXT,
                .offset = offsetof(slice_values, atoms),
                .value = "MOLECULE",
@@ -181,7 +182,7 @@ static int check_arguments(const parsed_arguments *arguments)
     if (option_given(arguments, RANGE) && !(values->range[0] < values->range[1]))
         return fail_usage(command, "--range: %g is not below %g", values->range[0], values->range[1]);
     if (option_given(arguments, WITHIN) && !option_given(arguments, ATOMS))
-        return fail_usage(command, "--within needs --atoms");
+        return fail_usage(command, "--within needs --molecule");
     if (!ends_with(values->output, ".png") && !ends_with(values->output, ".svg") && !ends_with(values->output, ".pdf"))
         return fail_usage(command, "--output: '%s' must end in .png, .svg or .pdf", values->output);
     const int code = check_limits(arguments);
@@ -328,8 +329,11 @@ static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
     int normal = values->plane, across = normal == 0 ? 1 : 0, up = normal == 2 ? 1 : 2;
     int64_t index;
     ley_error error = {0};
-    if (ley_grid_check_orthogonal(grid, arguments->operand, &error) != LEY_OK)
+    if (ley_grid_check_orthogonal(grid, arguments->operand, &error) != LEY_OK) {
+        const size_t used = strlen(error.message);
+        snprintf(error.message + used, sizeof error.message - used, "; leyden map --padding 10 makes one along these");
         return fail_with(&error);
+    }
     int code = choose_plane(arguments, grid, &index);
     if (code != 0)
         return code;

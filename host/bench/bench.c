@@ -75,6 +75,21 @@ double bench_joules(energy_counter *counter, double before_J, double seconds, si
     return (now_J - before_J) / (double)runs;
 }
 
+double ley_bench_row_figure(const ley_bench_row *row, const char *name)
+{
+    for (size_t i = 0; i < row->figure_count; i++)
+        if (strcmp(row->figures[i].name, name) == 0)
+            return row->figure[i];
+    return 0;
+}
+
+void bench_put_figure(ley_bench_row *row, const char *name, double value)
+{
+    for (size_t i = 0; i < row->figure_count; i++)
+        if (strcmp(row->figures[i].name, name) == 0)
+            row->figure[i] = value;
+}
+
 double bench_memory_share(double bytes, double seconds, const ley_bench_device *limits)
 {
     return seconds > 0 && limits->memory_bytes_per_s > 0 ? bytes / limits->memory_bytes_per_s / seconds : 0;
@@ -135,8 +150,9 @@ static const char *usual_of(const worker *w, const bench_subject *subject, const
 static void forget_times(bench_row *r)
 {
     ley_bench_row *row = &r->row;
-    row->evaluations_per_s = row->kernel_s = row->whole_s = row->there_s = row->back_s = 0;
-    row->root_share = row->fma_share = row->local_share = row->memory_share = row->cold_s = row->warm_s = 0;
+    row->evaluations_per_s = row->kernel_s = row->whole_s = row->root_share = row->fma_share = 0;
+    for (size_t i = 0; i < row->figure_count; i++)
+        row->figure[i] = row->figures[i].hangs_on_time ? 0 : row->figure[i];
     row->spread = row->median_s = row->joules = NAN;
     row->run_count = 0;
 }
@@ -161,6 +177,9 @@ static void bench_variants(worker *w, const bench_subject *subject, const ley_be
         r->row.variant = r->name;
         r->row.spread = r->row.median_s = r->row.joules = NAN;
         r->energy = d->energy;
+        r->row.figures = subject->figures;
+        while (subject->figures != NULL && subject->figures[r->row.figure_count].name != NULL)
+            r->row.figure_count++;
         r->row.status = subject->measure(w, o, name, problem, &d->device, r);
         if (d->device.is_interpreter)
             forget_times(r);

@@ -43,11 +43,12 @@ typedef struct bench_gain {
 
 /* A method as the benchmark sees it. `problem` is what make() made of the device's sizes. */
 typedef struct bench_subject {
-    const char *name;          /* of what is no method; of a method's, NULL */
-    bool makes_grid;           /* it follows from the atoms, and is not the caller's */
-    const kernel_kind *kernel; /* whose variants are measured; NULL: none */
-    bool needs_no_facts;       /* of the calibration */
-    bool is_of_host;           /* no device takes part: it is measured once, as of the first one */
+    const char *name;                /* of what is no method; of a method's, NULL */
+    bool makes_grid;                 /* it follows from the atoms, and is not the caller's */
+    const kernel_kind *kernel;       /* whose variants are measured; NULL: none */
+    bool needs_no_facts;             /* of the calibration */
+    bool is_of_host;                 /* no device takes part: it is measured once, as of the first one */
+    const ley_bench_figure *figures; /* what its rows have beside those that all have: {NULL} ends them; or NULL */
 
     /* Whether what is asked for can be measured at all, before any device is; NULL: it can. */
     ley_status (*check)(const ley_engine *engine, const ley_bench_options *options, ley_error *error);
@@ -136,6 +137,31 @@ ley_status bench_time(const ley_bench_options *options, double pairs,
 
 /* The same of times that somebody else has taken: all of a row but its rate; and of one of ever
  * larger problems: how many, their spread, each of them. */
+/* A figure of the subject's. */
+void bench_put_figure(ley_bench_row *row, const char *name, double value);
+
+/* Figures of several subjects. */
+#define BENCH_MEMORY_SHARE \
+    { \
+        .name = "memory_share", .sentence = "of the measured bandwidth of the device's memory, at least", \
+        .hangs_on_time = true \
+    }
+#define BENCH_LOCAL_SHARE \
+    { \
+        .name = "local_share", \
+        .sentence = "of the measured bandwidth of local memory, at least; 0: nothing is staged there", \
+        .hangs_on_time = true \
+    }
+#define BENCH_LAUNCHES \
+    { \
+        .name = "launches", .sentence = "of kernels; 0: of the host", .is_count = true \
+    }
+#define BENCH_MULTIPLY_ADDS \
+    { \
+        .name = "multiply_adds", \
+        .sentence = "that it takes, a pair within the cutoff as six; a launch's padding is left out" \
+    }
+
 void bench_put_times(bench_row *row, const bench_repeats *repeats, const double *seconds);
 void bench_put_size_times(bench_size *size, const double *seconds, size_t n);
 

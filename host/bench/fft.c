@@ -186,7 +186,7 @@ static ley_status prepare(resident *r, fft_wish *wish, bench_row *row, ley_error
     ley_status status = create(r, wish, error);
     if (status != LEY_OK)
         return status;
-    row->row.cold_s = r->fft.prepared_s;
+    bench_put_figure(&row->row, "cold_s", r->fft.prepared_s);
     row->row.accuracy = (ley_accuracy){.points = 1,
                                        .relative_rms = r->fft.error,
                                        .max_error = r->fft.error,
@@ -195,7 +195,7 @@ static ley_status prepare(resident *r, fft_wish *wish, bench_row *row, ley_error
     fft_destroy(&r->fft);
     wish->is_fresh = false;
     status = create(r, wish, error);
-    row->row.warm_s = r->fft.prepared_s;
+    bench_put_figure(&row->row, "warm_s", r->fft.prepared_s);
     return status;
 }
 
@@ -216,9 +216,10 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
         status = bench_time(o, (double)limits->points, run_once, &res, r, error);
     if (status == LEY_OK) {
         const double both_s = r->row.median_s;
-        r->row.there_s = bench_statistics_of(res.there_s + 1, r->row.run_count).median_s;
-        r->row.back_s = bench_statistics_of(res.back_s + 1, r->row.run_count).median_s;
-        r->row.memory_share = bench_memory_share(2 * fft_least_bytes(wish.n, NULL), both_s, limits);
+        bench_put_figure(&r->row, "there_s", bench_statistics_of(res.there_s + 1, r->row.run_count).median_s);
+        bench_put_figure(&r->row, "back_s", bench_statistics_of(res.back_s + 1, r->row.run_count).median_s);
+        bench_put_figure(&r->row, "memory_share",
+                         bench_memory_share(2 * fft_least_bytes(wish.n, NULL), both_s, limits));
         snprintf(r->specification, sizeof r->specification, "%s %s", res.fft.library, res.fft.version);
     }
     clear(&res);
@@ -239,7 +240,18 @@ static const char *usual(const worker *w, const ley_bench_options *o, const ley_
     return NULL;
 }
 
+/* clang-format off */
+static const ley_bench_figure figures[] = {
+    {.name = "there_s", .unit = "s", .sentence = "a transform there, median", .hangs_on_time = true},
+    {.name = "back_s", .unit = "s", .sentence = "and back, median", .hangs_on_time = true},
+    BENCH_MEMORY_SHARE,
+    {.name = "cold_s", .unit = "s", .sentence = "preparing it where nothing is kept of it", .hangs_on_time = true},
+    {.name = "warm_s", .unit = "s", .sentence = "and from what the build cache keeps", .hangs_on_time = true},
+    {.name = NULL}};
+/* clang-format on */
+
 const bench_subject bench_fft = {
+    .figures = figures,
     .name = "fft",
     .variant = variant,
     .usual = usual,

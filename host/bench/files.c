@@ -482,7 +482,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     if (status != LEY_OK)
         return status;
     const double plain_per_s = plain_rate(f, o, is_read(way->work));
-    r->row.plain_share = plain_per_s > 0 ? r->row.evaluations_per_s / plain_per_s : 0;
+    bench_put_figure(&r->row, "plain_share", plain_per_s > 0 ? r->row.evaluations_per_s / plain_per_s : 0);
     snprintf(r->specification, sizeof r->specification, "%s", ley_size(r->row.bytes).s);
     return LEY_OK;
 }
@@ -494,7 +494,14 @@ static ley_status check(const ley_engine *engine, const ley_bench_options *o, le
     return bench_check_box(engine, o, error);
 }
 
+/* clang-format off */
+static const ley_bench_figure figures[] = {
+    {.name = "plain_share", .sentence = "of the rate of plain reads, or writes", .may_be_unknown = true},
+    {.name = NULL}};
+/* clang-format on */
+
 const bench_subject bench_files = {
+    .figures = figures,
     .name = "io",
     .is_of_host = true,
     .variant = variant,

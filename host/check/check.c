@@ -142,7 +142,7 @@ static ley_status check_names(const ley_check_options *options, ley_error *error
             is_known = is_known || session_is_named(options->names[i], &check_table[k].row);
         if (!is_known)
             return ley_fail(error, LEY_ERROR_USAGE,
-                            "there is no check, and no group of checks, '%s' ('leyden check --list' has them all)",
+                            "there is no check, and no group of checks, '%s' (their list has them all)",
                             options->names[i]);
     }
     return LEY_OK;

@@ -1,5 +1,6 @@
 #include "core/options.h"
 
+#include "core/parameters.h"
 #include "error.h"
 
 #include <string.h>
@@ -17,19 +18,9 @@ ley_status options_take(void *to, size_t least, size_t known, const void *from, 
     return LEY_OK;
 }
 
-ley_status options_check_medium(ley_units units, double dielectric, double temperature_K, double r_min_A,
-                                ley_error *error)
+ley_status options_check_medium(const void *options, ley_error *error)
 {
-    if ((unsigned)units >= LEY_UNITS_COUNT)
-        return ley_fail(error, LEY_ERROR_USAGE, "unknown units %d", (int)units);
-    /* With these bounds no potential of any atoms overflows a float. */
-    if (!(dielectric >= 1e-3 && dielectric <= 1e6))
-        return ley_fail(error, LEY_ERROR_USAGE, "dielectric %g, must be 1e-3 to 1e6", dielectric);
-    if (!(temperature_K >= 1e-3 && temperature_K <= 1e6))
-        return ley_fail(error, LEY_ERROR_USAGE, "temperature %g K, must be 1e-3 to 1e6", temperature_K);
-    if (!(r_min_A >= 1e-6 && r_min_A <= 1e3))
-        return ley_fail(error, LEY_ERROR_USAGE, "r_min %g A, must be 1e-6 to 1e3", r_min_A);
-    return LEY_OK;
+    return parameters_check(&direct_parameters, options, error);
 }
 
 ley_status options_check_tolerance(double tolerance, ley_error *error)

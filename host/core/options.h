@@ -16,10 +16,10 @@ ley_status options_take(void *to, size_t least, size_t known, const void *from, 
     (type##_default(to), \
      options_take((to), offsetof(type, last) + sizeof(to)->last, sizeof(type), (from), #type, (error)))
 
-/* What several problems share: units, the uniform dielectric, the shortest distance.
- * LEY_ERROR_USAGE for what is out of the ranges that leyden.h gives. */
-ley_status options_check_medium(ley_units units, double dielectric, double temperature_K, double r_min_A,
-                                ley_error *error);
+/* What several problems share, in a struct that begins as ley_direct does: units, the uniform
+ * dielectric, the shortest distance. LEY_ERROR_USAGE for what is out of the ranges that leyden.h
+ * gives: with them no potential of any atoms overflows a float. */
+ley_status options_check_medium(const void *options, ley_error *error);
 ley_status options_check_tolerance(double tolerance, ley_error *error);
 
 #endif

@@ -14,6 +14,7 @@ struct driver_thread {
     watch watch; /* its mutex is for the rest, too */
     pthread_t thread;
     void (*task)(void *context); /* NULL: idle */
+    atomic_bool is_given;        /* it is not; to be looked at without the mutex */
     void *context;
     bool quit, is_dismissed;
     void (*last)(void *context); /* of one that is dismissed */
@@ -28,7 +29,7 @@ static atomic_int adrift;
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t rung;
-    unsigned long rings;
+    atomic_ulong rings;
 } bell = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 
 static void ring(void)
@@ -41,10 +42,7 @@ static void ring(void)
 
 unsigned long driver_thread_rings(void)
 {
-    pthread_mutex_lock(&bell.mutex);
-    const unsigned long rings = bell.rings;
-    pthread_mutex_unlock(&bell.mutex);
-    return rings;
+    return atomic_load(&bell.rings);
 }
 
 void driver_thread_wait(unsigned long rings)
@@ -52,9 +50,16 @@ void driver_thread_wait(unsigned long rings)
     driver_thread_wait_for(rings, moment_s);
 }
 
+static bool has_rung(void *rings)
+{
+    return atomic_load(&bell.rings) != *(const unsigned long *)rings;
+}
+
 void driver_thread_wait_for(unsigned long rings, double most_s)
 {
     struct timespec until;
+    if (parallel_look_out(has_rung, &rings))
+        return;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += (long)(1e9 * fmin(most_s, moment_s));
     until.tv_sec += until.tv_nsec / 1000000000;
@@ -78,12 +83,20 @@ static void go(driver_thread *h)
     atomic_fetch_sub(&adrift, 1);
 }
 
+static bool has_task(void *argument)
+{
+    return atomic_load(&((driver_thread *)argument)->is_given);
+}
+
 static void *driver_thread_main(void *argument)
 {
     driver_thread *h = argument;
     watch_this_thread(&h->watch);
     pthread_mutex_lock(&h->watch.mutex);
     while (!h->is_dismissed) {
+        pthread_mutex_unlock(&h->watch.mutex);
+        parallel_look_out(has_task, h);
+        pthread_mutex_lock(&h->watch.mutex);
         while (h->task == NULL && !h->quit)
             pthread_cond_wait(&h->watch.changed, &h->watch.mutex);
         if (h->task == NULL)
@@ -92,6 +105,7 @@ static void *driver_thread_main(void *argument)
         h->task(h->context);
         pthread_mutex_lock(&h->watch.mutex);
         h->task = NULL;
+        atomic_store(&h->is_given, false);
         if (!h->is_dismissed)
             ring();
     }
@@ -121,6 +135,7 @@ void driver_thread_give(driver_thread *h, void (*task)(void *context), void *con
     pthread_mutex_lock(&h->watch.mutex);
     h->context = context;
     h->task = task;
+    atomic_store(&h->is_given, true);
     pthread_cond_broadcast(&h->watch.changed);
     pthread_mutex_unlock(&h->watch.mutex);
 }

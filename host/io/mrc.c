@@ -71,7 +71,8 @@ static ley_status check_grid(const ley_grid *l, const char *path, ley_error *err
         if (!is_fine)
             return ley_fail(error, LEY_ERROR_INPUT,
                             "%s: an MRC map's first axis must be along +x, its second in the plane of x and y, towards "
-                            "+y, its third towards +z: the step along axis %d is (%.6g, %.6g, %.6g) A",
+                            "+y, its third towards +z: the step along axis %d is (%.6g, %.6g, %.6g) A; names that end "
+                            "in .dx, .cube, .npy or .raw are those of formats that hold any steps",
                             path, m + 1, step_A[0], step_A[1], step_A[2]);
     }
     return LEY_OK;

@@ -11,9 +11,4 @@ extern const law law_mdh;
  * charge; an atom without one counts for nothing, wherever it is. */
 reference_value reference_mdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent);
 
-/* Single Debye-Hueckel at one point, in kT/e: charge, dipole and quadrupole about the centre of the
- * atoms' bounding box, of a sphere of radius max |r_j - c| + R_j. Not finite at the centre. Source:
- * the Debye-Hueckel field of a sphere's multipoles, as APBS has it. */
-double reference_sdh(const ley_atoms *atoms, const double point_A[3], const ley_solvent *solvent);
-
 #endif

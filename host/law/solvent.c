@@ -3,6 +3,7 @@
  * in APBS's order. */
 #include "law/solvent.h"
 
+#include "core/parameters.h"
 #include "error.h"
 
 #include <math.h>
@@ -60,20 +61,33 @@ double ley_solvent_coulomb_constant(const ley_solvent *solvent)
     return (charge_C * charge_C) / (4 * pi * eps0_F_m * boltzmann_J_K * solvent->temperature_K) * 1.0e10;
 }
 
-static ley_status check_range(const char *what, double value, double least, double most, ley_error *error)
+/* clang-format off */
+static const ley_parameter rows[] = {
+    {.name = "dielectric", .alias = "sdie", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {78.54},
+     .low = 1, .high = 1e6, .sentence = "relative permittivity of the solvent",
+     PARAMETER_FIELD(ley_solvent, dielectric)},
+    {.name = "solute_dielectric", .alias = "pdie", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {2},
+     .low = 1, .high = 1e6, .sentence = "of the molecule; matters for sdh only",
+     PARAMETER_FIELD(ley_solvent, solute_dielectric)},
+    {.name = "temperature", .former = (const char *const[]){"temp", NULL}, .type = LEY_PARAMETER_REAL, .unit = "K",
+     .default_value = {298.15}, .low = 1e-3, .high = 1e6, .sentence = "in Kelvin",
+     PARAMETER_FIELD(ley_solvent, temperature_K)},
+    {.name = "ion", .type = LEY_PARAMETER_OTHER, .value = "C,Z,R", .low = -1e6, .high = 1e6,
+     .sentence = "an ion species: concentration in mol/l, charge in e, radius in Angstrom; once for each species"},
+};
+/* clang-format on */
+
+const ley_parameter_table solvent_parameters = {
+    .of = "ley_solvent", .size = sizeof(ley_solvent), .count = sizeof rows / sizeof *rows, .rows = rows};
+
+void ley_solvent_default(ley_solvent *solvent)
 {
-    if (value >= least && value <= most)
-        return LEY_OK;
-    return ley_fail(error, LEY_ERROR_USAGE, "%s %g, must be %g to %g", what, value, least, most);
+    parameters_default(&solvent_parameters, solvent);
 }
 
 ley_status solvent_check(const ley_solvent *solvent, ley_error *error)
 {
-    ley_status status = check_range("solvent: dielectric", solvent->dielectric, 1, 1e6, error);
-    if (status == LEY_OK)
-        status = check_range("solvent: dielectric of the solute", solvent->solute_dielectric, 1, 1e6, error);
-    if (status == LEY_OK)
-        status = check_range("solvent: temperature", solvent->temperature_K, 1e-3, 1e6, error);
+    ley_status status = parameters_check(&solvent_parameters, solvent, error);
     if (status == LEY_OK && solvent->ion_count > 0 && solvent->ions == NULL)
         status = ley_fail(error, LEY_ERROR_USAGE, "solvent: %zu ions that are nowhere", solvent->ion_count);
     for (size_t i = 0; i < solvent->ion_count && status == LEY_OK; i++) {

@@ -4,6 +4,8 @@
 
 #include "leyden.h"
 
+extern const ley_parameter_table solvent_parameters;
+
 /* LEY_ERROR_USAGE when a number is out of the range that leyden.h gives, or the ionic strength
  * overflows. Ions need not be neutral together: the caller knows whether that is meant. */
 ley_status solvent_check(const ley_solvent *solvent, ley_error *error);

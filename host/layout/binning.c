@@ -3,6 +3,7 @@
 #include "cancel.h"
 #include "core/sizes.h"
 #include "error.h"
+#include "layout/grid_frame.h"
 #include "memory.h"
 #include "parallel.h"
 
@@ -13,7 +14,7 @@
 static const double longest_A = 1e8;
 static const char fewer_images[] = "a shorter cutoff, a larger cell, or fewer periodic axes",
                   fewer_atoms[] = "fewer atoms, or a smaller grid",
-                  fuller_bins[] = "a larger --bin-fill, a smaller --bin-depth, or a smaller grid";
+                  fuller_bins[] = "a larger bin fill, a smaller bin depth, or a smaller grid";
 static const double neighbourhood_bins =
     16; /* along an axis, when the side is ours to choose: 4,000 in a ball are a table that fits */
 
@@ -23,15 +24,6 @@ void binning_options_default(binning_options *options)
 }
 
 /* ---- Images ---------------------------------------------------------------------------------- */
-
-/* Which images d + sum_i n_i v_i of a position d can be in reach: n_i lies between low_i and
- * high_i, less dual_i . d. */
-typedef struct images {
-    bool any, periodic[3];
-    double v_A[3][3], dual[3][3], low[3], high[3];
-    double each; /* the most an atom can have */
-    double mean; /* what an atom has on average */
-} images;
 
 static void cross(const double a[3], const double b[3], double product[3])
 {
@@ -46,7 +38,7 @@ static double dot(const double a[3], const double b[3])
 
 /* Vectors that are not periodic are replaced: only a direction is needed in which there are no
  * images. */
-static void complete_basis(images *im)
+static void complete_basis(binning_images *im)
 {
     const int count = im->periodic[0] + im->periodic[1] + im->periodic[2];
     int free = 0;
@@ -65,11 +57,11 @@ static void complete_basis(images *im)
         im->v_A[free][i] = normal[i] / length;
 }
 
-static ley_status set_images(const binning_plan *plan, size_t atoms, images *im, ley_error *error)
+ley_status binning_find_images(const binning_plan *plan, size_t atoms, binning_images *im, ley_error *error)
 {
     const binning_options *o = &plan->options;
     double lengths = 1, normal[3];
-    *im = (images){.any = o->periodic[0] || o->periodic[1] || o->periodic[2], .each = 1, .mean = 1};
+    *im = (binning_images){.any = o->periodic[0] || o->periodic[1] || o->periodic[2], .each = 1, .mean = 1};
     if (!im->any)
         return LEY_OK;
     for (int i = 0; i < 3; i++) {
@@ -89,13 +81,12 @@ static ley_status set_images(const binning_plan *plan, size_t atoms, images *im,
         return ley_fail(error, LEY_ERROR_INPUT, "cell: its vectors lie in a plane, or two of them on a line");
     im->mean /= fabs(volume);
     for (int i = 0; i < 3; i++) {
-        im->mean *= (double)(plan->grid.n[i] - 1) * plan->grid.step_A[i][i] + 2 * plan->reach_A;
+        im->mean *= plan->high_A[i] - plan->low_A[i] + 2 * plan->reach_A;
         cross(im->v_A[(i + 1) % 3], im->v_A[(i + 2) % 3], im->dual[i]);
         for (int axis = 0; axis < 3; axis++) {
             im->dual[i][axis] /= volume;
-            const double length_A = (double)(plan->grid.n[axis] - 1) * plan->grid.step_A[axis][axis];
-            const double at_low = -plan->reach_A * im->dual[i][axis],
-                         at_high = (length_A + plan->reach_A) * im->dual[i][axis];
+            const double at_low = (plan->low_A[axis] - plan->reach_A) * im->dual[i][axis],
+                         at_high = (plan->high_A[axis] + plan->reach_A) * im->dual[i][axis];
             im->low[i] += fmin(at_low, at_high);
             im->high[i] += fmax(at_low, at_high);
         }
@@ -136,30 +127,39 @@ static ley_status check_options(const binning_options *o, ley_error *error)
     return LEY_OK;
 }
 
-static double region_extent_A(const binning_plan *plan, int axis)
+/* The boxes around the grid and around a region. */
+static void find_boxes(binning_plan *plan)
 {
-    const int64_t points = plan->options.region[axis], n = plan->grid.n[axis];
-    return (double)((points < n ? points : n) - 1) * plan->grid.step_A[axis][axis];
+    const int64_t *n = plan->grid.n, *region = plan->options.region;
+    int64_t points[3];
+    for (int axis = 0; axis < 3; axis++)
+        points[axis] = region[axis] < n[axis] ? region[axis] : n[axis];
+    grid_frame_bounds_A(&plan->grid, n, plan->low_A, plan->high_A);
+    grid_frame_bounds_A(&plan->grid, points, plan->region_low_A, plan->region_high_A);
 }
 
 /* The grid of bins of these sides; false when there are more than 2^31 - 1. */
 static bool lay_out(binning_plan *plan, const double side_A[3])
 {
     const int64_t spare = plan->options.spare_bins;
-    int64_t bins = 1;
+    int64_t bins = 1, last[3];
+    double first_A[3], last_A[3]; /* of all regions' first points */
     for (int axis = 0; axis < 3; axis++) {
         const int64_t region = plan->options.region[axis];
-        const double side = side_A[axis],
-                     last_A = (double)((plan->grid.n[axis] - 1) / region * region) * plan->grid.step_A[axis][axis];
-        const double across = (plan->reach_A + region_extent_A(plan, axis)) / side;
-        if (!(across + last_A / side < INT32_MAX))
+        last[axis] = (plan->grid.n[axis] - 1) / region * region + 1;
+    }
+    grid_frame_bounds_A(&plan->grid, last, first_A, last_A);
+    for (int axis = 0; axis < 3; axis++) {
+        const double side = side_A[axis], across = (plan->reach_A + plan->region_high_A[axis]) / side,
+                     before = (plan->reach_A - plan->region_low_A[axis]) / side;
+        if (!(before + across + (last_A[axis] - first_A[axis]) / side < INT32_MAX))
             return false;
-        /* Home may begin right below the region's lowest point, or nearly a whole side below. */
+        /* Home may begin right below the region's first point, or nearly a whole side below. */
         plan->side_A[axis] = side;
-        plan->below[axis] = (int64_t)ceil(plan->reach_A / side);
+        plan->below[axis] = (int64_t)ceil(before);
         plan->above[axis] = (int64_t)floor(across) + 1;
-        plan->origin_bin[axis] = spare + plan->below[axis];
-        plan->n[axis] = plan->origin_bin[axis] + (int64_t)floor(last_A / side) + plan->above[axis] + 1 + spare;
+        plan->origin_bin[axis] = spare + plan->below[axis] - (int64_t)floor(first_A[axis] / side);
+        plan->n[axis] = plan->origin_bin[axis] + (int64_t)floor(last_A[axis] / side) + plan->above[axis] + 1 + spare;
         if (!ley_multiply(bins, plan->n[axis], &bins) || bins > INT32_MAX)
             return false;
     }
@@ -234,10 +234,9 @@ static double sample_density(const binning_plan *plan, const ley_atoms *atoms, b
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++) {
         const double origin_A = plan->grid.origin_A[axis];
-        const double last_A = origin_A + (double)(plan->grid.n[axis] - 1) * plan->grid.step_A[axis][axis];
         if (!periodic) {
-            low_A[axis] = fmax(low_A[axis], origin_A - plan->reach_A);
-            high_A[axis] = fmin(high_A[axis], last_A + plan->reach_A);
+            low_A[axis] = fmax(low_A[axis], origin_A + plan->low_A[axis] - plan->reach_A);
+            high_A[axis] = fmin(high_A[axis], origin_A + plan->high_A[axis] + plan->reach_A);
         }
         s.low_A[axis] = low_A[axis];
         s.span_A[axis] = high_A[axis] - low_A[axis];
@@ -249,17 +248,29 @@ static double sample_density(const binning_plan *plan, const ley_atoms *atoms, b
     return median > 1 ? (double)(median - 1) * (double)stride / cell_A3 : 0;
 }
 
+/* Atoms that have left their cell, as those of trajectories do, are denser than they look: with
+ * their images they are as many per volume as the cell has. */
+static double images_density(double sampled, const ley_atoms *atoms, const binning_images *im)
+{
+    double normal[3];
+    if (!im->periodic[0] || !im->periodic[1] || !im->periodic[2])
+        return sampled;
+    cross(im->v_A[1], im->v_A[2], normal);
+    const double mean = (double)ley_atoms_count(atoms) / fabs(dot(im->v_A[0], normal));
+    return mean > 1.5 * sampled ? mean : sampled;
+}
+
 /* The side for the wished fill, within bounds. */
-static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const images *im, ley_error *error)
+static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const binning_images *im, ley_error *error)
 {
     double in_reach, extent_A = 0, entries;
-    const double sampled = sample_density(plan, atoms, im->any, &in_reach);
+    const double sampled = images_density(sample_density(plan, atoms, im->any, &in_reach), atoms, im);
     plan->density_per_A3 = plan->options.density_per_A3 > 0 ? plan->options.density_per_A3 : sampled;
     entries = im->any ? (double)ley_atoms_count(atoms) * fmax(1, im->each) : in_reach;
     if (!im->any)
         plan->entries = in_reach;
     for (int axis = 0; axis < 3; axis++)
-        extent_A = fmax(extent_A, region_extent_A(plan, axis));
+        extent_A = fmax(extent_A, plan->region_high_A[axis] - plan->region_low_A[axis]);
     const double neighbourhood_A = 2 * plan->reach_A + extent_A;
     double side_A = plan->density_per_A3 > 0 ? cbrt(plan->options.fill * plan->options.depth / plan->density_per_A3)
                                              : neighbourhood_A;
@@ -276,15 +287,15 @@ static ley_status choose_side(binning_plan *plan, const ley_atoms *atoms, const 
 ley_status binning_prepare(const ley_atoms *atoms, const ley_grid *grid, const binning_options *options,
                            binning_plan *plan, ley_error *error)
 {
-    images im;
+    binning_images im;
     binning_plan p = {.grid = *grid, .options = *options, .reach_A = options->cutoff_A * (1 + 1e-5)};
     ley_status status = ley_grid_check(grid, error);
     if (status == LEY_OK)
-        status = ley_grid_check_orthogonal(grid, "bins", error);
-    if (status == LEY_OK)
         status = check_options(options, error);
-    if (status == LEY_OK)
-        status = set_images(&p, ley_atoms_count(atoms), &im, error);
+    if (status == LEY_OK) {
+        find_boxes(&p);
+        status = binning_find_images(&p, ley_atoms_count(atoms), &im, error);
+    }
     if (status == LEY_OK)
         p.entries = (double)ley_atoms_count(atoms) * (im.any ? fmin(im.mean, im.each) : 1);
     if (status == LEY_OK && options->side_A[0] == 0)
@@ -297,11 +308,13 @@ ley_status binning_prepare(const ley_atoms *atoms, const ley_grid *grid, const b
     return status;
 }
 
-void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3])
+void binning_first_point_A(const binning_plan *plan, const int64_t region[3], double point_A[3])
 {
-    for (int axis = 0; axis < 3; axis++)
-        bin[axis] = plan->origin_bin[axis] + (int64_t)floor((double)(region[axis] * plan->options.region[axis]) *
-                                                            plan->grid.step_A[axis][axis] / plan->side_A[axis]);
+    for (int axis = 0; axis < 3; axis++) {
+        point_A[axis] = 0;
+        for (int m = 0; m < 3; m++)
+            point_A[axis] += (double)(region[m] * plan->options.region[m]) * plan->grid.step_A[m][axis];
+    }
 }
 
 /* ---- Filling --------------------------------------------------------------------------------- */
@@ -326,7 +339,7 @@ typedef struct bin_axis {
 typedef struct fill_job {
     const binning_plan *plan;
     const double *position_A, *charge_e;
-    images images;
+    binning_images images;
     bin_axis axes[3];
     size_t atoms, chunk, chunks, groups;
     int group_bits;
@@ -347,7 +360,7 @@ typedef struct fill_shape {
     int group_bits;
 } fill_shape;
 
-static fill_shape shape_of(const binning_plan *plan, const images *im, size_t atoms)
+static fill_shape shape_of(const binning_plan *plan, const binning_images *im, size_t atoms)
 {
     fill_shape s = {.group_bits = GROUP_BITS};
     while (s.group_bits > LEAST_GROUP_BITS &&
@@ -377,8 +390,8 @@ static binning_bytes bytes_of(const binning_plan *plan, const fill_shape *shape,
 
 binning_bytes binning_predict(const binning_plan *plan, const ley_atoms *atoms)
 {
-    images im;
-    if (set_images(plan, ley_atoms_count(atoms), &im, NULL) != LEY_OK)
+    binning_images im;
+    if (binning_find_images(plan, ley_atoms_count(atoms), &im, NULL) != LEY_OK)
         return (binning_bytes){.entries = 0};
     const fill_shape shape = shape_of(plan, &im, ley_atoms_count(atoms));
     return bytes_of(plan, &shape, plan->entries);
@@ -512,7 +525,7 @@ static inline void clip(const bin_axis *a, double at, double step, int64_t *from
  * cost more than its rows. */
 static size_t visit_images(const fill_job *j, size_t i, float charge, uint32_t *cursor, record *records)
 {
-    const images *im = &j->images;
+    const binning_images *im = &j->images;
     const double(*v_A)[3] = im->v_A;
     double d_A[3];
     int64_t from[3] = {0}, to[3] = {0};
@@ -678,12 +691,12 @@ static ley_status set_fill(fill_job *j, const binning_plan *plan, const ley_atom
                     .atoms = ley_atoms_count(atoms),
                     .cancelled = plan->options.cancelled,
                     .result = result};
-    ley_status status = set_images(plan, j->atoms, &j->images, error);
+    ley_status status = binning_find_images(plan, j->atoms, &j->images, error);
     if (status != LEY_OK)
         return status;
     for (int k = 0; k < 3; k++)
-        j->axes[k] = (bin_axis){.low_A = -plan->reach_A,
-                                .high_A = (double)(plan->grid.n[k] - 1) * plan->grid.step_A[k][k] + plan->reach_A,
+        j->axes[k] = (bin_axis){.low_A = plan->low_A[k] - plan->reach_A,
+                                .high_A = plan->high_A[k] + plan->reach_A,
                                 .bins_per_A = 1 / plan->side_A[k],
                                 .side_A = plan->side_A[k],
                                 .zero = (double)plan->origin_bin[k],

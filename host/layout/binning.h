@@ -1,9 +1,10 @@
 /* Atoms hashed into bins of fixed depth, for kernels that visit the neighbourhood of a region of
  * grid points. Device-free, shared by every back end.
  *
- * Bins are boxes along x, y and z; one of them has its lowest corner on the grid's origin. Bin
- * (i, j, k) is number (k n_y + j) n_x + i. A region is region[0] x region[1] x region[2] grid
- * points. Around the bin that a region's lowest point lies in ("home", binning_home()), bins from
+ * Bins are boxes along x, y and z, whatever the grid's steps are; one of them has its lowest corner
+ * on the grid's origin. Bin (i, j, k) is number (k n_y + j) n_x + i. A region is region[0] x
+ * region[1] x region[2] grid points; of an oblique grid it is looked at as the box around these.
+ * Around the bin that a region's first point lies in ("home"), bins from
  * home - below to home + above hold all atoms within the cutoff of the region's points, and all of
  * these bins exist, for every region: a kernel needs no test of bounds. */
 #ifndef LEY_BINNING_H
@@ -47,6 +48,8 @@ typedef struct binning_plan {
     double side_A[3];
     double reach_A;        /* the cutoff and a hair: atoms that close to the grid's box, along each axis, are binned */
     double density_per_A3; /* what the side was computed from; 0: the side was given */
+    double low_A[3], high_A[3];               /* the box around the grid, from its origin */
+    double region_low_A[3], region_high_A[3]; /* around a region, from its first point */
     int64_t n[3], bins;
     int64_t below[3], above[3];
     int64_t origin_bin[3]; /* the bin with its lowest corner on the grid's origin */
@@ -73,8 +76,20 @@ typedef struct binning_bytes {
 /* Errors: none, for a plan that binning_prepare() made. */
 binning_bytes binning_predict(const binning_plan *plan, const ley_atoms *atoms);
 
-/* The bin of the lowest point of a region, counted in regions. */
-void binning_home(const binning_plan *plan, const int64_t region[3], int64_t bin[3]);
+/* Which images d + sum_i n_i v_i of a position d, from the grid's origin, can be in reach: n_i lies
+ * between low_i and high_i, less dual_i . d. */
+typedef struct binning_images {
+    bool any, periodic[3];
+    double v_A[3][3], dual[3][3], low[3], high[3];
+    double each; /* no more than an atom can have */
+    double mean; /* what an atom has on average */
+} binning_images;
+
+/* Errors: none, for a plan that binning_prepare() made of as many atoms. */
+ley_status binning_find_images(const binning_plan *plan, size_t atoms, binning_images *images, ley_error *error);
+
+/* The first point of a region, counted in regions, from the grid's origin. */
+void binning_first_point_A(const binning_plan *plan, const int64_t region[3], double point_A[3]);
 
 /* Atoms in bins. A slot is {x, y, z, q}: the position, A, from the bin's lowest corner, so that a
  * float keeps its digits wherever the bin is. Within a bin, and within the overflow of a bin, atoms

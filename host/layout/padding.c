@@ -8,10 +8,12 @@
 #include <emmintrin.h>
 #endif
 
-enum { WORTH_THREADS = 1 << 20 }; /* points */
+/* Points that are worth two threads, and that each thread is called for at least; and from how many
+ * on they go past the caches. */
+enum { WORTH_THREADS = 1 << 17, WORTH_A_THREAD = 1 << 16, WORTH_STREAMING = 1 << 20 };
 
 /* So many points of rows are a thread's at a time: cores that others use, too, do fewer of them. */
-enum { CHUNK = 1 << 16 };
+enum { CHUNK = 1 << 16, SMALL_CHUNK = 1 << 13 };
 
 bool padding_bytes(const padded_slab *slab, int64_t *bytes)
 {
@@ -61,7 +63,7 @@ typedef struct crop {
     const padded_slab *slab;
     const void *padded;
     float *map;
-    bool is_large;
+    bool is_large;      /* it goes past the caches */
     atomic_uint marks;  /* of padding_copy() */
     atomic_size_t next; /* row that nobody has taken yet */
 } crop;
@@ -104,7 +106,7 @@ static size_t rows_of(const padded_slab *slab)
 static void crop_chunks(void *context, size_t first, size_t last)
 {
     crop *c = context;
-    const size_t rows = rows_of(c->slab), most = CHUNK / (size_t)c->slab->n_x + 1;
+    const size_t rows = rows_of(c->slab), most = (c->is_large ? CHUNK : SMALL_CHUNK) / (size_t)c->slab->n_x + 1;
     (void)first, (void)last;
     for (size_t at; (at = atomic_fetch_add_explicit(&c->next, most, memory_order_relaxed)) < rows;)
         crop_rows(c, at, at + most < rows ? at + most : rows);
@@ -115,17 +117,16 @@ static void crop_chunks(void *context, size_t first, size_t last)
 
 int padding_crop_threads(size_t points)
 {
-    return points < WORTH_THREADS ? 1 : parallel_cores();
+    const size_t wanted = points / WORTH_A_THREAD, cores = (size_t)parallel_cores();
+    return points < WORTH_THREADS ? 1 : (int)(wanted < cores ? wanted : cores);
 }
 
 bool padding_crop(const padded_slab *slab, const void *padded, float *map)
 {
     crop c = {.slab = slab, .padded = padded, .map = map};
     const size_t rows = rows_of(slab);
-    c.is_large = rows * (size_t)slab->n_x >= WORTH_THREADS;
-    if (c.is_large)
-        parallel_ranges((size_t)padding_crop_threads(rows * (size_t)slab->n_x), crop_chunks, &c);
-    else
-        crop_rows(&c, 0, rows);
+    const size_t points = rows * (size_t)slab->n_x;
+    c.is_large = points >= WORTH_STREAMING;
+    parallel_ranges((size_t)padding_crop_threads(points), crop_chunks, &c);
     return padding_is_finite(atomic_load(&c.marks));
 }

@@ -151,15 +151,17 @@ double host_threads_expected_error(host_threads *b)
     return b->expected;
 }
 
-void host_threads_end(host_threads *b, bool is_kept)
+static void wait_for_all(host_threads *b)
 {
-    if (b->meshes == NULL) /* it never began */
-        return;
-    atomic_store(&b->is_ended, true);
     await(&b->spreading);
     await(&b->expecting);
     await(&b->transforming);
     await(&b->lengthening);
+}
+
+/* What follows from where atoms are. */
+static void clear_atoms(host_threads *b, bool is_kept)
+{
     while (b->long_wavelengths != NULL) {
         host_threads_waves *next = b->long_wavelengths->next;
         long_wavelengths_clear(&b->long_wavelengths->made);
@@ -167,15 +169,36 @@ void host_threads_end(host_threads *b, bool is_kept)
         b->long_wavelengths = next;
     }
     long_charges_clear(&b->long_charges);
-    kept_spectrum_give_back(b->influence);
     if (b->spread != NULL && is_kept) {
         dev_keep(b->spread);
     } else if (b->spread != NULL) {
         spread_clear(b->spread);
         free(b->spread);
     }
+    b->spread = NULL;
     ley_error_clear(&b->spread_error);
     ley_error_clear(&b->long_error);
+    b->spread_status = b->long_status = LEY_OK;
+}
+
+void host_threads_renew(host_threads *b, bool spreads, bool long_by_host)
+{
+    wait_for_all(b);
+    clear_atoms(b, false);
+    if (spreads)
+        begin(&b->spreading, spread_atoms, b);
+    if (b->extent[0] > 0 && long_by_host && long_wavelengths_are_wanted(b->meshes))
+        begin(&b->lengthening, make_long_waves, b);
+}
+
+void host_threads_end(host_threads *b, bool is_kept)
+{
+    if (b->meshes == NULL) /* it never began */
+        return;
+    atomic_store(&b->is_ended, true);
+    wait_for_all(b);
+    clear_atoms(b, is_kept);
+    kept_spectrum_give_back(b->influence);
     pthread_mutex_destroy(&b->mutex);
     *b = (host_threads){.meshes = NULL};
 }

@@ -61,6 +61,9 @@ long_wavelengths_source host_threads_long_wavelengths(host_threads *b);
 /* Waits for what meshes are expected to be off by, of independent charges: expected_error(). */
 double host_threads_expected_error(host_threads *b);
 
+/* The atoms have moved: what follows from where they are is made anew. Nobody uses it now. */
+void host_threads_renew(host_threads *b, bool spreads, bool long_by_host);
+
 /* Waits for all of it; where it is kept, atoms may still be on their way to a device. */
 void host_threads_end(host_threads *b, bool is_kept);
 

@@ -42,8 +42,10 @@ typedef struct field_state {
     hierarchy meshes; /* its own: a device that is late outlives the task */
     solver solver;
     device_spread spread;
+    struct spread bins; /* where the device puts atoms into bins */
     device_long longs;
     bool is_ready, puts_long;
+    bool is_loaded;            /* with meshes that stay, and atoms that others are to take the place of */
     long_charges long_charges; /* by the device: */
     long_wavelengths long_wavelengths;
     const atomic_bool *unwanted;
@@ -56,13 +58,27 @@ bool msm_field_is_wanted(const void *context)
     return ((const msm_task *)context)->meshes.levels > 0;
 }
 
-/* Whether the mesh's axes are those of the map, in the same directions. */
-static bool is_along_axes(const hierarchy *h)
+/* Whether the mesh's axes are those of the map, in the same order and directions: a coordinate on
+ * the mesh then follows from one of the map. What directions are apart by rounding is nothing to
+ * weights, which are floats. */
+static bool is_along_axes(const hierarchy *h, const ley_grid *points)
 {
-    const ley_grid nodes = {.step_A = {{h->step_A[0][0], h->step_A[0][1], h->step_A[0][2]},
-                                       {h->step_A[1][0], h->step_A[1][1], h->step_A[1][2]},
-                                       {h->step_A[2][0], h->step_A[2][1], h->step_A[2][2]}}};
-    return ley_grid_is_orthogonal(&nodes);
+    const double rounding = 1e-8; /* of nodes */
+    bool is = true;
+    for (int axis = 0; axis < 3; axis++)
+        for (int m = 0; m < 3; m++) {
+            const double nodes = transfer_step_nodes(h, axis, points->step_A[m]);
+            is = is && (m == axis ? nodes > 0 : fabs(nodes) * (double)points->n[m] <= rounding);
+        }
+    return is;
+}
+
+/* Whether the map's rows are along the mesh's first axis. */
+static bool is_along_rows(const hierarchy *h, const ley_grid *points)
+{
+    const double *step_A = points->step_A[0];
+    return transfer_step_nodes(h, 0, step_A) > 0 && transfer_is_no_step(transfer_step_nodes(h, 1, step_A)) &&
+           transfer_is_no_step(transfer_step_nodes(h, 2, step_A));
 }
 
 void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
@@ -70,12 +86,15 @@ void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
     const hierarchy *h = &task->meshes;
     const ley_grid *points = &task->points;
     *wish = (transfer_wish){.window = h->window,
-                            .along_axes = task->near.map != NULL && is_along_axes(h),
+                            .along_axes = task->near.map != NULL && is_along_axes(h, points),
                             .of_list = task->near.map == NULL,
                             .by_plane = h->solver == HIERARCHY_FOURIER && spectral_is_by_plane(h),
                             .field = msm_has_field(task)};
-    for (int axis = 0; axis < 3 && wish->along_axes; axis++)
-        wish->nodes_per_point[axis] = points->step_A[axis][axis] / h->step_A[axis][axis];
+    double spacing_A[3];
+    ley_grid_spacing_A(points, spacing_A);
+    wish->along_rows = task->near.map != NULL && !wish->along_axes && is_along_rows(h, points);
+    for (int axis = 0; axis < (wish->along_axes ? 3 : wish->along_rows ? 1 : 0); axis++)
+        wish->nodes_per_point[axis] = spacing_A[axis] / cell_length(h->step_A[axis]);
 }
 
 ley_status msm_field_wish(const void *context, const job_view *job, void **wish, ley_error *error)
@@ -233,6 +252,11 @@ static void note_spreading(msm_task *task, double seconds)
     pthread_mutex_unlock(&task->near.mutex);
 }
 
+static ley_status load(field_state *f, const spread *atoms, ley_error *error)
+{
+    return (f->is_loaded ? solver_load_atoms : solver_load)(&f->solver, atoms, error);
+}
+
 static ley_status load_host_atoms(field_state *f, ley_error *error)
 {
     const spread *atoms;
@@ -240,27 +264,31 @@ static ley_status load_host_atoms(field_state *f, ley_error *error)
     if (status != LEY_OK)
         return status;
     note_spreading(f->task, f->task->host_threads.spread_s);
-    return solver_load(&f->solver, atoms, error);
+    return load(f, atoms, error);
+}
+
+/* Bins of the mesh, which stay as long as it does; with what transforms ask of the charges. */
+static ley_status begin_spread(field_state *f, size_t n, ley_error *error)
+{
+    const bool is_there = f->bins.first != NULL && !solver_looks_at_charges(&f->solver);
+    if (is_there)
+        return LEY_OK;
+    spread_clear(&f->bins);
+    return spread_begin(&f->meshes, n, ley_atoms_charges_e(f->task->near.atoms), &f->bins, error);
 }
 
 /* *declined: why the host must put the atoms into bins; NULL: the device has. */
 static ley_status load_device_atoms(field_state *f, const device_atoms *atoms, const char **declined, ley_error *error)
 {
-    const ley_atoms *of = f->task->near.atoms;
     const double start_s = ley_clock_s();
-    spread s;
-    ley_status status = spread_begin(&f->meshes, atoms->n, ley_atoms_charges_e(of), &s, error);
-    if (status != LEY_OK)
+    ley_status status = begin_spread(f, atoms->n, error);
+    if (status == LEY_OK)
+        status = device_spread_run(&f->spread, solver_room(&f->solver), &f->meshes, atoms, &f->bins,
+                                   solver_atoms(&f->solver), declined, error);
+    if (status != LEY_OK || *declined != NULL)
         return status;
-    status = device_spread_run(&f->spread, solver_room(&f->solver), &f->meshes, atoms, &s, solver_atoms(&f->solver),
-                               declined, error);
-    const double spread_s = ley_clock_s() - start_s;
-    if (status == LEY_OK && *declined == NULL) {
-        note_spreading(f->task, spread_s);
-        status = solver_load(&f->solver, &s, error);
-    }
-    spread_clear(&s);
-    return status;
+    note_spreading(f->task, ley_clock_s() - start_s);
+    return load(f, &f->bins, error);
 }
 
 static ley_status load_field(field_state *f, const stage_place *place, ley_error *error)
@@ -297,6 +325,15 @@ ley_status msm_field_begin(void *context, const stage_place *place, void **state
     if (status == LEY_CANCELLED) /* it may begin once more */
         solver_unload(&f->solver);
     return status;
+}
+
+ley_status msm_field_renew(void *context, const stage_place *place, void *state, ley_error *error)
+{
+    field_state *f = state;
+    (void)context;
+    f->is_loaded = true;
+    solver_unload_atoms(&f->solver);
+    return load_field(f, place, error);
 }
 
 size_t msm_field_lent_bytes(const void *state)
@@ -373,6 +410,7 @@ void msm_field_end(void *state)
         solver_end(&f->solver);
     device_long_destroy(&f->longs);
     device_spread_destroy(&f->spread);
+    spread_clear(&f->bins);
     forget_long(f);
     free(f);
 }

@@ -18,6 +18,7 @@ ley_status msm_field_wish(const void *context, const job_view *job, void **wish,
 void msm_field_wish_destroy(void *wish);
 ley_status msm_field_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error);
 ley_status msm_field_begin(void *context, const stage_place *place, void **state, ley_error *error);
+ley_status msm_field_renew(void *context, const stage_place *place, void *state, ley_error *error);
 size_t msm_field_lent_bytes(const void *state);
 dev_buffer *msm_field_lent(const void *state);
 ley_status msm_field_borrow(void *context, const stage_place *place, void **state, dev_buffer **buffer,
@@ -35,7 +36,7 @@ void msm_field_drop(void *state, int slot);
 #define MSM_STAGE_FIELD_ROW(needed, made) \
     {.name = "field", .split = STAGE_EACH_DEVICE, .needs = (needed), .makes = (made), \
      .is_wanted = msm_field_is_wanted, .wish = msm_field_wish, .wish_destroy = msm_field_wish_destroy, \
-     .ready = msm_field_ready, .begin = msm_field_begin, .predict = msm_field_predict, \
+     .ready = msm_field_ready, .begin = msm_field_begin, .renew = msm_field_renew, .predict = msm_field_predict, \
      .lent_bytes = msm_field_lent_bytes, .lent = msm_field_lent, .borrow = msm_field_borrow, \
      .forecast = msm_field_forecast, .end = msm_field_end, .submit = msm_field_submit, \
      .collect = msm_field_collect, .drop = msm_field_drop}

@@ -77,8 +77,6 @@ static ley_status create(ley_engine *engine, const ley_atoms *atoms, ley_map *ma
 {
     ley_long_range r;
     ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
-    if (status == LEY_OK)
-        status = ley_grid_check_orthogonal(ley_map_grid(map), "method msm", error);
     if (status != LEY_OK)
         return status;
     msm_task *task = calloc(1, sizeof *task);
@@ -159,7 +157,8 @@ static const request_row request = {.name = "msm",
 
 /* ---- Once a job ------------------------------------------------------------------------------ */
 
-/* Where devices bin atoms for their short-range sums, they do so for their meshes, too. */
+/* Where devices bin atoms for their short-range sums, they do so for their meshes, too; but of maps
+ * that are not orthogonal they have the atoms in another frame. */
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     msm_task *task = context;
@@ -173,7 +172,7 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     status = cutoff_begin_preparing(task, job, error);
     if (status != LEY_OK)
         return status;
-    const bool by_devices = task->near.plan.binning == LEY_PLACE_DEVICE;
+    const bool by_devices = task->near.plan.binning == LEY_PLACE_DEVICE && ley_grid_is_orthogonal(&task->points);
     const spread *atoms;
     task->near.keeps_atoms = by_devices;
     msm_task_place_long(task, job, by_devices);
@@ -182,6 +181,19 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
     msm_task_begin_host_threads(task, job, !by_devices);
     status = cutoff_end_preparing(task, error);
     return status == LEY_OK && !by_devices ? host_threads_take_atoms(&task->host_threads, &atoms, error) : status;
+}
+
+static ley_status renew(void *context, ley_error *error)
+{
+    msm_task *task = context;
+    const bool spreads = !task->near.keeps_atoms;
+    const spread *atoms;
+    ley_status status = msm_task_renew(task, spreads, error);
+    if (status == LEY_OK)
+        status = cutoff_renew(task, error);
+    return status == LEY_OK && spreads && task->meshes.levels > 0
+               ? host_threads_take_atoms(&task->host_threads, &atoms, error)
+               : status;
 }
 
 static ley_status finish(void *context, ley_error *error)
@@ -239,7 +251,7 @@ static void put_mesh(void *state, cutoff_mesh *made)
     *made = transfer_map_mesh(solver_meshes(a->solver), &a->map, solver_potentials(a->solver));
 }
 
-/* On orthogonal meshes. */
+/* On meshes along the map's axes. */
 static void put_epilogue(const void *context, cutoff_epilogue *wish)
 {
     const msm_task *task = context;
@@ -284,9 +296,11 @@ static const stage stages[] = {
 
 const method method_msm = {
     .name = "msm",
+    .parameters = &long_range_parameters,
     .kernel = &cutoff_kind,
     .needs = cutoff_needs,
     .prepare = prepare,
+    .renew = renew,
     .stricter = stricter,
     .otherwise = msm_task_otherwise,
     .release = release,

@@ -97,6 +97,29 @@ void solver_unload(solver *s)
         arena_clear(&s->spectral.arena);
     else
         v_cycle_unload(&s->v_cycle);
+    *solver_atoms(s) = (transfer_atoms){.count = 0};
+}
+
+/* In layers and wires transforms have a wave whose potential is made from the atoms. */
+bool solver_looks_at_charges(const solver *s)
+{
+    const spectral *by = solver_spectral(s);
+    return by != NULL && zero_mode_is_needed(by->hierarchy);
+}
+
+void solver_unload_atoms(solver *s)
+{
+    if (solver_looks_at_charges(s))
+        solver_unload(s);
+    else
+        transfer_atoms_free(solver_atoms(s), solver_room(s));
+}
+
+ley_status solver_load_atoms(solver *s, const spread *atoms, ley_error *error)
+{
+    if (solver_looks_at_charges(s))
+        return solver_load(s, atoms, error);
+    return atoms->at != NULL ? transfer_atoms_create(solver_atoms(s), atoms, solver_room(s), error) : LEY_OK;
 }
 
 size_t solver_lent_bytes(const solver *s)

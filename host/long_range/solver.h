@@ -54,6 +54,13 @@ void solver_take_long_waves(solver *s, long_wavelengths_source from);
 /* Its buffers go; it may be loaded again. */
 void solver_unload(solver *s);
 
+/* Of one that is loaded, in two steps, between which atoms on the device may be put into
+ * solver_atoms(): the atoms go, and with them all that follows from where they are; and other ones
+ * come, with the same charges, in meshes that stay. Errors: those of solver_load(). */
+void solver_unload_atoms(solver *s);
+bool solver_looks_at_charges(const solver *s); /* beside the device's: at spread.total_e, ... */
+ley_status solver_load_atoms(solver *s, const spread *atoms, ley_error *error);
+
 /* The potentials as they are stored, for another device's solver that is ready for the same
  * hierarchy: so many bytes, from the first of solver_potentials() on. And in place of loading and
  * running it: a buffer of as many bytes, to be written. */

@@ -125,8 +125,7 @@ ley_status msm_task_init(msm_task *task, ley_engine *engine, const ley_atoms *at
     task->asked.fft = NULL;
     job_plan *given = NULL;
     ley_run_options run = {.decision_count = 0};
-    ley_status status =
-        options_check_medium(range->units, range->dielectric, range->temperature_K, range->r_min_A, error);
+    ley_status status = options_check_medium(range, error);
     if (status == LEY_OK && engine != NULL)
         status = OPTIONS_TAKE(ley_run_options, aim, &run, options, error);
     if (status == LEY_OK && run.decision_count > 0)
@@ -276,20 +275,61 @@ void msm_task_begin_host_threads(msm_task *task, const job_view *job, bool sprea
                        task->long_place == LEY_PLACE_HOST, with_transforms != NULL ? extent : NULL);
 }
 
+/* Whether all charges have all of their nodes, along the axes that are open. */
+static bool meshes_hold(const hierarchy *h, const ley_atoms *atoms)
+{
+    double bounds_A[2][3];
+    ley_atoms_charged_bounds_A(atoms, bounds_A[0], bounds_A[1]);
+    if (!(bounds_A[0][0] <= bounds_A[1][0])) /* there is no charge */
+        return true;
+    for (int corner = 0; corner < 8; corner++) {
+        const double at_A[3] = {bounds_A[corner & 1][0], bounds_A[corner >> 1 & 1][1], bounds_A[corner >> 2][2]};
+        double index[3];
+        hierarchy_index(h, at_A, index);
+        for (int axis = 0; axis < 3; axis++) {
+            float u;
+            const int64_t first = h->cell.periodic[axis] ? 0 : spread_first_node(h, axis, index[axis], &u);
+            if (first < 0 || (!h->cell.periodic[axis] && first + h->window->points > h->level[0].n[axis]))
+                return false;
+        }
+    }
+    return true;
+}
+
+ley_status msm_task_renew(msm_task *task, bool spreads, ley_error *error)
+{
+    const ley_atoms *atoms = task->near.atoms;
+    const hierarchy *h = &task->meshes;
+    ley_status status =
+        hierarchy_check_charge(h, ley_atoms_total_charge_e(atoms), ley_atoms_charge_magnitude_e(atoms), error);
+    if (status != LEY_OK || h->levels == 0)
+        return status;
+    if (!meshes_hold(h, atoms))
+        return ley_fail(error, LEY_ERROR_USAGE, "charges have left the meshes");
+    if (task->near.map != NULL)
+        task->near.offset = msm_mean(task);
+    memset(task->step_s, 0, sizeof task->step_s);
+    task->meshes_s = task->spread_s = task->long_s = task->long_wait_s = 0;
+    task->is_coherence_known = false;
+    task->coherence = 1;
+    host_threads_renew(&task->host_threads, spreads, task->long_place == LEY_PLACE_HOST);
+    return LEY_OK;
+}
+
 void msm_add_needs(const hierarchy *h, size_t atoms, job_needs *needs)
 {
     hierarchy top;
     int64_t n[3];
     if (h->levels == 0)
         return;
-    job_needs_add(needs, "atoms in a mesh's bins", msm_bytes(h, atoms), "fewer atoms, or a wider --mesh-spacing");
+    job_needs_add(needs, "atoms in a mesh's bins", msm_bytes(h, atoms), "fewer atoms, or a wider mesh spacing");
     if (h->solver == HIERARCHY_MULTILEVEL)
         return;
     hierarchy_top(h, &top);
     influence_extent(&top, n);
-    job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider --mesh-spacing");
+    job_needs_add(needs, "the influence function", spectrum_bytes(&top, n), "a wider mesh spacing");
     if (long_wavelengths_are_wanted(h))
-        job_needs_add(needs, "charges of long waves", long_charges_bytes(h, atoms), "a looser --tol");
+        job_needs_add(needs, "charges of long waves", long_charges_bytes(h, atoms), "a looser tolerance");
 }
 
 void msm_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *r, const hierarchy *h,

@@ -49,6 +49,10 @@ void msm_task_end(void *task);
 /* Whether the map or the points have a field. */
 bool msm_has_field(const msm_task *task);
 
+/* Atoms have moved: whether they still lie within the meshes, and what follows from where they are
+ * is made anew; `spreads`: into bins by the host. LEY_ERROR_USAGE: meshes are to be made anew. */
+ley_status msm_task_renew(msm_task *task, bool spreads, ley_error *error);
+
 /* What the meshes leave out of every value, in its unit: the mean potential of a screened net
  * charge and its images (numerics/hierarchy.h). */
 double msm_mean(const msm_task *task);

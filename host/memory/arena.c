@@ -10,7 +10,8 @@ struct arena_holding {
     arena_holding *next;
     dev_buffer *buffer; /* or: */
     dev_staging *staging;
-    size_t bytes;  /* of a buffer */
+    size_t bytes; /* of the buffer, or of the staging */
+    dev_access access;
     uint64_t name; /* of what is in it, where later arenas may have it; else 0 */
 };
 
@@ -24,11 +25,11 @@ static int64_t said(uint64_t bytes)
     return bytes > 0 && bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX;
 }
 
-static const arena *outermost(const arena *r)
+static arena *outermost(const arena *r)
 {
     while (r->within != NULL)
         r = r->within;
-    return r;
+    return (arena *)(uintptr_t)r;
 }
 
 /* What all arenas of a job may take together. */
@@ -98,17 +99,67 @@ static bool keep(dev *device, const arena_holding *of)
     return true;
 }
 
-/* Ends the holding that `link` leads to. */
+static size_t counted(const arena_holding *h)
+{
+    return h->buffer != NULL ? h->bytes : 0;
+}
+
+static void destroy(dev *device, arena_holding *gone)
+{
+    if (gone->buffer != NULL && !keep(device, gone))
+        device->backend->buffer_destroy(device, gone->buffer);
+    if (gone->staging != NULL)
+        device->backend->staging_destroy(device, gone->staging);
+    free(gone);
+}
+
+/* Ends the holding that `link` leads to; or it is spare from now on. */
 static void drop(arena *r, arena_holding **link)
 {
+    arena *all = outermost(r);
     arena_holding *gone = *link;
     *link = gone->next;
-    count(r, 0, gone->bytes);
-    if (gone->buffer != NULL && !keep(r->device, gone))
-        r->device->backend->buffer_destroy(r->device, gone->buffer);
-    if (gone->staging != NULL)
-        r->device->backend->staging_destroy(r->device, gone->staging);
-    free(gone);
+    count(r, 0, counted(gone));
+    if (!all->keeps || gone->name != 0 || (gone->buffer == NULL && gone->staging == NULL)) {
+        destroy(r->device, gone);
+        return;
+    }
+    all->taken += counted(gone);
+    gone->next = all->spares;
+    all->spares = gone;
+}
+
+static void drop_spares(arena *all)
+{
+    while (all->spares != NULL) {
+        arena_holding *gone = all->spares;
+        all->spares = gone->next;
+        all->taken -= counted(gone);
+        destroy(all->device, gone);
+    }
+}
+
+/* A spare of this kind that is large enough, and not much larger, is the arena's; NULL: there is
+ * none. */
+static arena_holding *take_spare(arena *r, bool is_buffer, size_t bytes, dev_access access)
+{
+    arena *all = outermost(r);
+    arena_holding **best = NULL;
+    for (arena_holding **link = &all->spares; *link != NULL; link = &(*link)->next) {
+        const arena_holding *h = *link;
+        if ((h->buffer != NULL) == is_buffer && h->access == access && h->bytes >= bytes &&
+            h->bytes - bytes <= bytes / 4 && (best == NULL || h->bytes < (*best)->bytes))
+            best = link;
+    }
+    if (best == NULL)
+        return NULL;
+    arena_holding *h = *best;
+    *best = h->next;
+    all->taken -= counted(h);
+    count(r, counted(h), 0);
+    h->next = r->holdings;
+    r->holdings = h;
+    return h;
 }
 
 /* What is kept from earlier jobs goes where it would be too much with so many bytes more, or where
@@ -127,10 +178,9 @@ static ley_status create(const arena *r, size_t bytes, dev_access access, dev_bu
     return status;
 }
 
-ley_status arena_buffer(arena *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+static ley_status make_buffer(arena *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
 {
     arena_holding *h = NULL;
-    *buffer = NULL;
     if (bytes > INT64_MAX || (int64_t)bytes > arena_largest(r))
         return refuse(r, bytes, error);
     ley_status status = hold(r, &h, error);
@@ -143,9 +193,29 @@ ley_status arena_buffer(arena *r, size_t bytes, dev_access access, dev_buffer **
         return status;
     }
     h->bytes = bytes;
+    h->access = access;
     count(r, bytes, 0);
     *buffer = h->buffer;
     return LEY_OK;
+}
+
+ley_status arena_buffer(arena *r, size_t bytes, dev_access access, dev_buffer **buffer, ley_error *error)
+{
+    arena_holding *h = take_spare(r, true, bytes, access);
+    *buffer = h != NULL ? h->buffer : NULL;
+    if (h != NULL)
+        return LEY_OK;
+    ley_error why = {0};
+    ley_status status = make_buffer(r, bytes, access, buffer, &why);
+    if (status != LEY_OK && outermost(r)->spares != NULL) {
+        drop_spares(outermost(r));
+        ley_error_clear(&why);
+        status = make_buffer(r, bytes, access, buffer, &why);
+    }
+    if (status != LEY_OK)
+        ley_error_copy(error, &why);
+    ley_error_clear(&why);
+    return status;
 }
 
 ley_status arena_check_host(const arena *r, const char *what, double bytes, const char *advice, ley_error *error)
@@ -191,8 +261,10 @@ ley_status arena_upload_kept(arena *r, uint64_t name, const void *bytes, size_t 
 
 ley_status arena_staging(arena *r, size_t bytes, dev_staging **staging, ley_error *error)
 {
-    arena_holding *h = NULL;
-    *staging = NULL;
+    arena_holding *h = take_spare(r, false, bytes, DEV_READ_WRITE);
+    *staging = h != NULL ? h->staging : NULL;
+    if (h != NULL)
+        return LEY_OK;
     ley_status status = hold(r, &h, error);
     if (status != LEY_OK)
         return status;
@@ -202,6 +274,8 @@ ley_status arena_staging(arena *r, size_t bytes, dev_staging **staging, ley_erro
         drop(r, &r->holdings);
         return status;
     }
+    h->bytes = bytes;
+    h->access = DEV_READ_WRITE;
     *staging = h->staging;
     return LEY_OK;
 }
@@ -255,4 +329,6 @@ void arena_clear(arena *r)
 {
     while (r->holdings != NULL)
         drop(r, &r->holdings);
+    if (r->within == NULL)
+        drop_spares(r);
 }

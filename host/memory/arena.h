@@ -13,6 +13,11 @@ typedef struct arena {
     struct arena *within; /* NULL: none */
     arena_holding *holdings;
     uint64_t taken; /* bytes of buffers, of arenas within it, too */
+
+    /* Of the outermost one: what is freed in it and within it is spare for what is made there next,
+     * for drivers stop all work on a device while they give out memory or take it back. */
+    bool keeps;
+    arena_holding *spares;
 } arena;
 
 /* What a kernel makes: on the device, and on the host, where it comes back to. */
@@ -55,7 +60,7 @@ void arena_free_buffer(arena *r, dev_buffer **buffer);
 void arena_free_staging(arena *r, dev_staging **staging);
 void arena_free_results(arena *r, results *made);
 
-/* Ends all that is left. The arena may be used again. */
+/* Ends all that is left, spares as well. The arena may be used again. */
 void arena_clear(arena *r);
 
 #endif

@@ -96,14 +96,16 @@ static const char *variant(const worker *w, const ley_bench_options *o, const vo
 static void put_steps(const msm_measured *m, const ley_bench_device *limits, bench_row *b)
 {
     ley_bench_row *row = &b->row;
-    double least_s = 0;
+    double least_s = 0, launches = 0, multiply_adds = 0;
     for (int i = MSM_ANTERPOLATION; i <= MSM_SHORT_RANGE; i++) {
         row->kernel_s += m->seconds[i];
-        row->launches += (int64_t)m->launches[i];
-        row->multiply_adds += m->needs[i].multiply_adds;
+        launches += (double)m->launches[i];
+        multiply_adds += m->needs[i].multiply_adds;
         row->bytes += m->needs[i].bytes;
         least_s += msm_least_s(m, (msm_step)i, limits);
     }
+    bench_put_figure(row, "launches", launches);
+    bench_put_figure(row, "multiply_adds", multiply_adds);
     row->whole_s = m->seconds[MSM_WHOLE];
     bench_put_times(b, &m->repeats, m->runs_s[MSM_WHOLE]);
     row->joules = m->joules;
@@ -203,7 +205,7 @@ static ley_status measure_direct(worker *w, const ley_bench_options *o, const fr
     if (status != LEY_OK)
         return status;
     const double share = points / (double)limits->points, kernel_s = median_kernel_s(&r);
-    b->row.measured_share = share;
+    bench_put_figure(&b->row, "measured_share", share);
     b->row.median_s /= share;
     b->row.joules /= share;
     for (size_t i = 0; i < b->row.run_count; i++)
@@ -211,7 +213,7 @@ static ley_status measure_direct(worker *w, const ley_bench_options *o, const fr
     b->row.whole_s = b->row.median_s;
     b->row.kernel_s = kernel_s / share;
     b->row.evaluations_per_s = kernel_s > 0 ? atoms * points / kernel_s : 0;
-    b->row.launches = (int64_t)ceil((double)r.launches / share);
+    bench_put_figure(&b->row, "launches", ceil((double)r.launches / share));
     b->row.fma_share = limits->roots_per_s > 0 ? b->row.evaluations_per_s / limits->roots_per_s : 0;
     b->row.bytes = sizeof(float) * points / share;
     b->row.accuracy = r.accuracy;
@@ -230,18 +232,28 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     while (i < f->count && strcmp(f->name[i], name) != 0)
         i++;
     b->row.tolerance = i < f->count ? f->tolerance[i] : 0;
-    b->row.measured_share = 1;
+    bench_put_figure(&b->row, "measured_share", 1);
     const ley_status status = i < f->count ? measure_meshes(w, o, f, limits, b) : measure_direct(w, o, f, limits, b);
     if (status != LEY_OK)
         return status;
-    b->row.memory_share = bench_memory_share(b->row.bytes, b->row.kernel_s, limits);
+    bench_put_figure(&b->row, "memory_share", bench_memory_share(b->row.bytes, b->row.kernel_s, limits));
     return b->row.tolerance > 0 && b->row.accuracy.relative_rms > b->row.tolerance
                ? ley_fail(&b->failure, LEY_ERROR_WRONG_RESULT, "off by %.2g, for a tolerance of %.2g",
                           b->row.accuracy.relative_rms, b->row.tolerance)
                : LEY_OK;
 }
 
+/* clang-format off */
+static const ley_bench_figure figures[] = {
+    {.name = "measured_share", .sentence = "of the map's points that were computed; seconds are scaled to all of them"},
+    BENCH_LAUNCHES,
+    BENCH_MULTIPLY_ADDS,
+    BENCH_MEMORY_SHARE,
+    {.name = NULL}};
+/* clang-format on */
+
 const bench_subject bench_frontier = {
+    .figures = figures,
     .name = "frontier",
     .makes_grid = true,
     .check = check,

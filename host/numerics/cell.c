@@ -154,6 +154,12 @@ ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *
     return LEY_OK;
 }
 
+void cell_turn(cell *c, const double axis[3][3])
+{
+    memcpy(c->vector_A, axis, sizeof c->vector_A);
+    memcpy(c->dual_per_A, axis, sizeof c->dual_per_A);
+}
+
 void cell_components(const cell *c, const double x_A[3], double component[3])
 {
     for (int i = 0; i < 3; i++)

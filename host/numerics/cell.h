@@ -21,6 +21,10 @@ typedef struct cell {
  * fits. Errors: LEY_ERROR_INPUT for vectors that are not finite, or lie in a plane or on a line. */
 ley_status cell_make(const bool periodic[3], const double vector_A[3][3], cell *made, ley_error *error);
 
+/* Of a cell without periodic vectors: these take the place of x, y and z, unit vectors that are
+ * perpendicular to each other. */
+void cell_turn(cell *c, const double axis[3][3]);
+
 /* Components of x along the vectors. */
 void cell_components(const cell *c, const double x_A[3], double component[3]);
 

@@ -21,20 +21,19 @@ static ley_status check(const hierarchy_options *o, ley_error *error)
     if (w == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "mesh: there is no window of number %d", (int)o->window);
     if (!w->is_nodal && o->solver != HIERARCHY_FOURIER)
-        return ley_fail(
-            error, LEY_ERROR_USAGE,
-            "mesh: the %s solver takes nodal windows: values at the nodes of %s are not what is "
-            "interpolated, which the influence function of the fourier solver makes up for: take --solver fourier, "
-            "or --window nodal7",
-            o->solver == HIERARCHY_MIXED ? "mixed" : "multilevel", w->name);
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "mesh: the %s solver takes nodal windows: values at the nodes of %s are not what is "
+                        "interpolated, which the influence function of the fourier solver makes up for: take that "
+                        "solver, or the window nodal7",
+                        o->solver == HIERARCHY_MIXED ? "mixed" : "multilevel", w->name);
     if (o->solver == HIERARCHY_FOURIER && o->levels > 1)
         return ley_fail(
             error, LEY_ERROR_USAGE,
-            "mesh: the fourier solver has one level, not %d: leave --levels out, or take --solver multilevel",
+            "mesh: the fourier solver has one level, not %d: leave the levels out, or take the multilevel solver",
             o->levels);
     if (o->solver == HIERARCHY_MIXED && o->levels == 1)
         return ley_fail(error, LEY_ERROR_USAGE,
-                        "mesh: the mixed solver has two levels or more: take --levels 2, or --solver fourier");
+                        "mesh: the mixed solver has two levels or more: take 2 levels, or the fourier solver");
     if (o->levels < 0 || o->levels > HIERARCHY_MOST_LEVELS)
         return ley_fail(error, LEY_ERROR_USAGE, "mesh: %d levels, must be 1 to %d, or 0 for as many as pay", o->levels,
                         HIERARCHY_MOST_LEVELS);
@@ -67,7 +66,7 @@ static ley_status make_axes(const hierarchy_options *o, hierarchy *h, int halvin
         if (!(nodes < most_extent))
             return ley_fail(error, LEY_ERROR_INPUT,
                             "mesh: a spacing of %g A makes %.3g nodes along axis %d, which are too many: take a "
-                            "wider --mesh-spacing",
+                            "wider mesh spacing",
                             o->spacing_A, nodes, m + 1);
         h->level[0].n[m] = h->cell.periodic[m] ? even_nodes(nodes, halvings) : 0;
         const double share = h->cell.periodic[m] ? 1.0 / (double)h->level[0].n[m] : o->spacing_A;
@@ -90,7 +89,7 @@ static ley_status reach_box(hierarchy *h, const double low[3], const double high
         if (!(from <= to && to - from < most_extent && fabs(from) < 1e15))
             return ley_fail(error, LEY_ERROR_INPUT,
                             "mesh: a spacing of %g A makes %.3g nodes along axis %d, which are too many: take a "
-                            "wider --mesh-spacing, or atoms and a map that are closer together",
+                            "wider mesh spacing, or atoms and a map that are closer together",
                             spacing_A, to - from + 1, m + 1);
         h->level[0].first[m] = (int64_t)from - half + 1;
         h->level[0].n[m] = (int64_t)(to - from) + 2 * half;
@@ -177,7 +176,7 @@ static ley_status add_levels(const hierarchy_options *o, hierarchy *h, ley_error
         const bool halves = coarsen(h, fine, coarse);
         if (!halves && wanted > 0)
             return ley_fail(error, LEY_ERROR_USAGE,
-                            "mesh: %d levels need periods that can be halved %d times: take fewer --levels, or 0 "
+                            "mesh: %d levels need periods that can be halved %d times: take fewer levels, or 0 "
                             "for as many as pay",
                             wanted, wanted - 1);
         if (!halves || (wanted == 0 && !pays(h, h->levels - 1) && fits(h, h->levels - 1)))
@@ -236,6 +235,8 @@ ley_status hierarchy_make(const hierarchy_options *options, const double low[3],
     ley_status status = check(options, error);
     if (status == LEY_OK)
         status = cell_make(options->periodic, options->cell_A, &h.cell, error);
+    if (status == LEY_OK && h.cell.dimensions == 0 && options->open_axes != NULL)
+        cell_turn(&h.cell, options->open_axes);
     if (status == LEY_OK)
         status = make_axes(options, &h, halvings_of(options, &h.cell), error);
     if (status == LEY_OK)

@@ -38,6 +38,7 @@ typedef struct hierarchy_options {
     double kappa_per_A;
     bool periodic[3];
     double cell_A[3][3];
+    const double (*open_axes)[3]; /* of open space: cell_turn(); NULL: x, y and z */
     double long_waves_per_A; /* waves up to so many radians per A have their charges in double precision; 0: none */
 } hierarchy_options;
 

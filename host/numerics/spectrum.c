@@ -143,7 +143,7 @@ static void make_axes(filling *f)
     const int64_t *n = f->made->n;
     for (int axis = 0; axis < 3; axis++)
         for (int64_t m = 0; m < f->made->stored[axis]; m++) {
-            const double d_A = influence_distance(m, h->level[0].n[axis], n[axis]) * h->step_A[axis][axis];
+            const double d_A = influence_distance(m, h->level[0].n[axis], n[axis]) * cell_length(h->step_A[axis]);
             f->factor[axis][m] = influence_factor(h->window, m, n[axis]) / (double)n[axis];
             f->square_A2[axis][m] = d_A * d_A;
         }

@@ -21,16 +21,6 @@ const char *splitting_name(splitting_kind kind)
     return (int)kind >= 0 && kind < SPLITTING_COUNT ? names[kind] : NULL;
 }
 
-bool splitting_find(const char *name, splitting_kind *kind)
-{
-    for (int i = 0; i < SPLITTING_COUNT; i++)
-        if (strcmp(names[i], name) == 0) {
-            *kind = (splitting_kind)i;
-            return true;
-        }
-    return false;
-}
-
 static double polynomial(const double c[], int degree, double u)
 {
     double value = c[degree];

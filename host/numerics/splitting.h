@@ -57,9 +57,6 @@ typedef struct splitting {
 /* "taylor2", ..., "pswf", "ewald"; NULL behind the last. */
 const char *splitting_name(splitting_kind kind);
 
-/* False for a name that no splitting has. */
-bool splitting_find(const char *name, splitting_kind *kind);
-
 /* The most that kappa a may be: beyond, exp(-kappa a) has no double. */
 enum { SPLITTING_MOST_KAPPA_A = 700 };
 

@@ -3,6 +3,7 @@
 #include "error.h"
 #include "law/accuracy.h"
 #include "law/periodic.h"
+#include "layout/grid_frame.h"
 #include "parallel.h"
 #include "source/atoms.h"
 #include "target/points.h"
@@ -634,20 +635,19 @@ static ley_status sample_potential(const pass *p, const ley_long_range *range, c
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-/* The corners of the map, which is along x, y and z. */
+/* The box around the map. */
 static void find_bounds(const ley_grid *grid, pass *p, charge_statistics *s)
 {
     double farthest2_A2 = 0, largest_A = 0;
-    const int64_t first[3] = {0, 0, 0}, last[3] = {grid->n[0] - 1, grid->n[1] - 1, grid->n[2] - 1};
-    double corner_A[2][3];
-    ley_grid_point_A(grid, first, corner_A[0]);
-    ley_grid_point_A(grid, last, corner_A[1]);
+    double low_A[3], high_A[3];
+    grid_frame_bounds_A(grid, grid->n, low_A, high_A);
     ley_atoms_charged_bounds_A(p->atoms, p->cubes.low_A, p->high_A);
     s->volume_A3 = s->charged_A3 = 1;
     for (int axis = 0; axis < 3; axis++) {
-        const double half_A = 0.5 * fabs(grid->step_A[axis][axis]);
-        p->map_low_A[axis] = fmin(corner_A[0][axis], corner_A[1][axis]) - half_A;
-        p->map_high_A[axis] = fmax(corner_A[0][axis], corner_A[1][axis]) + half_A;
+        const double half_A =
+            0.5 * (fabs(grid->step_A[0][axis]) + fabs(grid->step_A[1][axis]) + fabs(grid->step_A[2][axis]));
+        p->map_low_A[axis] = grid->origin_A[axis] + low_A[axis] - half_A;
+        p->map_high_A[axis] = grid->origin_A[axis] + high_A[axis] + half_A;
         const double map_A = p->map_high_A[axis] - p->map_low_A[axis],
                      both_A =
                          fmax(p->map_high_A[axis], p->high_A[axis]) - fmin(p->map_low_A[axis], p->cubes.low_A[axis]);
@@ -706,9 +706,8 @@ static void look_at_strong(const pass *p, const ley_long_range *range, charge_st
             s->strong_e2 += charge_e[atom[i]] * charge_e[atom[i]];
 }
 
-ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid,
-                                         bool field, const ley_long_range *range, charge_statistics *made,
-                                         ley_error *error)
+ley_status charge_statistics_make(const ley_atoms *atoms, const ley_points *points, const ley_grid *grid, bool field,
+                                  const ley_long_range *range, charge_statistics *made, ley_error *error)
 {
     charge_statistics s = {.points = (double)(points != NULL ? ley_points_count(points) : ley_grid_points(grid))};
     cell c;
@@ -718,8 +717,8 @@ ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_point
         status = points_check_excluded(points, atoms, error);
     if (status != LEY_OK)
         return status;
-    for (int axis = 0; axis < 3 && points == NULL; axis++)
-        s.step_A[axis] = grid->step_A[axis][axis];
+    if (points == NULL)
+        ley_grid_spacing_A(grid, s.step_A);
     find_bounds(grid, &p, &s);
     status = pass_atoms(&p, &s, error);
     if (status == LEY_OK) {
@@ -734,12 +733,6 @@ ley_status charge_statistics_make_points(const ley_atoms *atoms, const ley_point
     if (status == LEY_OK)
         *made = s;
     return status;
-}
-
-ley_status charge_statistics_make(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
-                                  charge_statistics *made, ley_error *error)
-{
-    return charge_statistics_make_points(atoms, NULL, grid, false, range, made, error);
 }
 
 double charge_statistics_square_e2(const charge_statistics *s, double edge_A)

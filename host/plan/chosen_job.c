@@ -1,6 +1,9 @@
 /* What users ask for without a method: ley_job_create_chosen(), ley_request_estimate(),
  * ley_map_compute(). */
+#include "plan/chosen_job.h"
+
 #include "core/options.h"
+#include "core/parameters.h"
 #include "error.h"
 #include "plan/chooser.h"
 #include "target/points.h"
@@ -12,9 +15,30 @@
  * factor of two, as few of them lie where the errors are large. */
 enum { POINTS_FOR_TOLERANCE = 256 };
 
+/* clang-format off */
+static const char *const method_names[] = {"auto", "dcs", "msm", "cutoff", NULL};
+
+static const ley_parameter rows[] = {
+    {.name = "method", .type = LEY_PARAMETER_OTHER, .value = "METHOD", .choices = method_names,
+     .sentence = "how to sum"},
+    {.name = "tol", .type = LEY_PARAMETER_REAL, .value = "T", .default_value = {LEY_USUAL_TOLERANCE},
+     .low = LEY_LEAST_TOLERANCE, .high = LEY_MOST_TOLERANCE, .methods = "auto, msm",
+     .unset = "0.0001; with `method` msm none: the meshes are what options and their defaults say",
+     .sentence = "the relative root mean square error that the map may have",
+     .details = "what reaches half of it soonest is chosen, sums of pairs compensated where it takes that and `sum` is "
+                "not given; `verify` recomputes at least 256 points then, and where they are off by more, the map is "
+                "computed again by a stricter plan before it is written; where no plan reaches it, it is written all "
+                "the same, with exit code 5; with `verify` 0 nobody measures",
+     PARAMETER_FIELD(ley_request, tolerance)},
+};
+/* clang-format on */
+
+const ley_parameter_table request_parameters = PARAMETER_TABLE(ley_request, rows);
+
 void ley_request_default(ley_request *request)
 {
-    *request = (ley_request){.size = sizeof *request, .method = "auto", .tolerance = LEY_USUAL_TOLERANCE};
+    parameters_default(&request_parameters, request);
+    request->method = method_names[0];
     ley_long_range_default(&request->potential);
     ley_grid_options_default(&request->grid);
 }
@@ -35,8 +59,7 @@ static ley_status check(const ley_request *r, ley_error *error)
                         r->method);
     if ((is_auto || r->tolerance != 0) && options_check_tolerance(r->tolerance, error) != LEY_OK)
         return LEY_ERROR_USAGE;
-    return options_check_medium(r->potential.units, r->potential.dielectric, r->potential.temperature_K,
-                                r->potential.r_min_A, error);
+    return options_check_medium(&r->potential, error);
 }
 
 static ley_status take_request(const ley_request *request, ley_request *taken, ley_error *error)
@@ -171,6 +194,22 @@ ley_status ley_job_create_chosen_points(ley_engine *engine, const ley_atoms *ato
 {
     sum_request r = {.atoms = atoms, .points = points, .grid = points_grid(points), .list = points};
     return create(&r, engine, request, options, job, error);
+}
+
+ley_status chosen_job_create_kept(ley_engine *engine, const ley_atoms *atoms, ley_map *map, ley_points *points,
+                                  const ley_request *request, const ley_run_options *options, ley_job **job,
+                                  ley_error *error)
+{
+    sum_request r = {.atoms = atoms,
+                     .map = map,
+                     .points = points,
+                     .list = points,
+                     .grid = map != NULL ? *ley_map_grid(map) : points_grid(points),
+                     .is_kept = true};
+    const ley_status status = create(&r, engine, request, options, job, error);
+    if (status == LEY_OK)
+        (*job)->is_kept = true;
+    return status;
 }
 
 /* ---- Before it ------------------------------------------------------------------------------- */

@@ -154,7 +154,8 @@ ley_status job_take_view(ley_job *job, ley_error *error)
                            .device_count = count,
                            .devices = devices,
                            .cancelled = &job->cancelled,
-                           .plan = job->given};
+                           .plan = job->given,
+                           .is_kept = job->is_kept};
     return LEY_OK;
 }
 
@@ -192,9 +193,19 @@ static void note_phases(ley_job *job)
     notes_phase(&job->notes, "phase_transfer", predicted_transfer_s, transfer_s);
 }
 
+void job_leave(ley_job *job)
+{
+    if (job->view.devices == NULL)
+        return;
+    schedule_end(job);
+    job->method->release(job->task, job->has_left);
+    job_end_view(job);
+}
+
 static ley_status prepare_and_compute(ley_job *job, ley_error *error)
 {
     const double start_s = ley_clock_s();
+    job_leave(job);
     ley_status status = job_take_view(job, error);
     if (status != LEY_OK)
         return status;
@@ -208,8 +219,8 @@ static ley_status prepare_and_compute(ley_job *job, ley_error *error)
     note_phases(job);
     if (status == LEY_OK)
         job_put_decisions(job);
-    job->method->release(job->task, job->has_left);
-    job_end_view(job);
+    if (status != LEY_OK || job->kept_pass == NULL)
+        job_leave(job);
     return status;
 }
 
@@ -295,6 +306,32 @@ static ley_status run_auto(ley_job *job, ley_error *error)
 ley_status job_run_task(ley_job *job, ley_error *error)
 {
     return job->options.sum == LEY_SUM_AUTO ? run_auto(job, error) : run_as_can(job, error);
+}
+
+bool job_is_kept(const ley_job *job)
+{
+    return job->kept_pass != NULL && job->method->renew != NULL;
+}
+
+ley_status job_run_again(ley_job *job, ley_error *error)
+{
+    ley_report *r = &job->report;
+    job->start_s = ley_clock_s();
+    r->prepare_s = r->compute_s = r->verify_s = 0;
+    r->stage_count = 0;
+    job_begin_again(job);
+    ley_status status = job->method->renew(job->task, error);
+    const double renewed_s = ley_clock_s();
+    r->prepare_s = renewed_s - job->start_s;
+    if (status == LEY_OK)
+        status = schedule_run_again(job, error);
+    if (status == LEY_OK)
+        status = finish(job, error);
+    r->compute_s = ley_clock_s() - renewed_s;
+    job_complete_report(job);
+    if (status != LEY_OK)
+        job_leave(job);
+    return status;
 }
 
 /* Which sum and roots these are stands in the plan; devices that it does not name are left out. */

@@ -23,4 +23,13 @@ ley_status job_prepare(ley_job *job, ley_error *error);
 void job_put_decisions(ley_job *job);
 void job_complete_report(ley_job *job);
 
+/* Of a job that keeps what is prepared (ley_job.is_kept), once it has run: whether it can run
+ * again, for sources whose numbers have changed in place; that run, which nobody verifies, and
+ * whose report is that of the first one but for times, slabs and failures; and the end of what is
+ * kept, which comes before the job's own. After a run again that failed nothing is kept. Errors:
+ * those of method.renew and of schedule_run_again(). */
+bool job_is_kept(const ley_job *job);
+ley_status job_run_again(ley_job *job, ley_error *error);
+void job_leave(ley_job *job);
+
 #endif

@@ -36,8 +36,8 @@ ley_status sum_request_look(sum_request *r, ley_error *error)
     charge_statistics *s = &r->statistics;
     ley_status status = LEY_OK;
     if (!r->has_statistics)
-        status = charge_statistics_make_points(r->atoms, r->points, &r->grid, sum_request_has_field(r),
-                                               &r->asked.potential, s, error);
+        status = charge_statistics_make(r->atoms, r->points, &r->grid, sum_request_has_field(r), &r->asked.potential, s,
+                                        error);
     if (status != LEY_OK)
         return status;
     if (!r->has_statistics) {

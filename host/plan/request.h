@@ -8,6 +8,8 @@
 #include "schedule/job_memory.h"
 #include "schedule/stage.h"
 
+extern const ley_parameter_table request_parameters;
+
 typedef struct sum_request {
     const ley_atoms *atoms;
     const ley_points *points; /* where values are wanted; NULL: on the grid */
@@ -18,6 +20,7 @@ typedef struct sum_request {
     ley_run_options options;  /* whole; LEY_SUM_AUTO: the sum is left open, and floats come first */
     size_t worker_count;      /* devices in use */
     const worker *workers;
+    bool is_kept;       /* the job is going to run again and again: kernels are built for all runs together */
     bool is_own_thread; /* the caller is on the thread of the one worker */
     uint64_t facts;     /* of devices that estimates look at (calibration.h) */
 

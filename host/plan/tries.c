@@ -72,6 +72,7 @@ static bool take_stricter(ley_job *job, double aim, const attempt *now, ley_sum 
         ley_error_clear(&why);
         return false;
     }
+    job_leave(job);
     job_take(job, m, task);
     return true;
 }
@@ -159,6 +160,7 @@ static ley_status run_until_met(ley_job *job, ley_error *error)
         if (status == LEY_OK)
             note_missed(&job->report);
         ley_error_clear(&why);
+        job_leave(job);
         job_take(job, t.list[t.best].method, t.list[t.best].task);
         status = run_again(job, t.list[t.best].sum, &why);
     }
@@ -176,6 +178,7 @@ static ley_status run_by_host(ley_job *job, ley_error *error)
     log_say(LEY_LOG_NOTE, "off by %.3g of the tolerance at best: all over again by the host in double precision",
             job->report.tolerance_share);
     note_missed(&job->report);
+    job_leave(job);
     job_begin_again(job);
     plan_destroy(job->made);
     job->made = NULL;

@@ -47,7 +47,7 @@ static double borrowing_s(const device_run *s, double now_s, device_run **from)
     pass *p = s->pass;
     double least_s = INFINITY;
     *from = NULL;
-    if (s->lent_bytes == 0 || s->record->makes_own || p->cannot_lend)
+    if (s->lent_bytes == 0 || s->record->makes_own || p->cannot_lend || p->is_kept)
         return INFINITY;
     if (p->lent != NULL)
         return p->lent_bytes == s->lent_bytes ? s->to_device_s : INFINITY;

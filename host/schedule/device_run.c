@@ -161,7 +161,10 @@ ley_status device_run_begin(device_run *s, ley_error *error)
     if (s->has_begun[i])
         return LEY_OK;
     const double start_s = ley_clock_s();
-    ley_status status = s->run->stage->begin(s->job->task, &place, &s->states[i], error);
+    const stage *t = s->run->stage;
+    ley_status status = !s->was_begun[i]   ? t->begin(s->job->task, &place, &s->states[i], error)
+                        : t->renew != NULL ? t->renew(s->job->task, &place, s->states[i], error)
+                                           : LEY_OK;
     s->has_begun[i] = status != LEY_CANCELLED; /* else perhaps another time */
     s->record->report.build_s += ley_clock_s() - start_s;
     if (status == LEY_OK && s->run->stage->slab_count != NULL && (makes_result(s) || s->record->slab == 0))

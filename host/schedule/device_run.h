@@ -33,7 +33,9 @@ typedef struct device_run {
     arena arena;    /* of all that the job has here; also of what another device had made */
     stage_run *run; /* the stage at hand; NULL: none */
     void *states[MOST_STAGES];
-    bool has_begun[MOST_STAGES];
+    bool has_begun[MOST_STAGES]; /* in this run */
+    bool was_begun[MOST_STAGES]; /* in an earlier one of the same job: it is renewed in place of begun */
+    bool is_kept;                /* for another run of the job */
     stage_products products;
     slab flying[METHOD_SLOTS];
     int first, count; /* ring buffer */
@@ -60,6 +62,7 @@ typedef struct pass {
     bool is_wanted[MOST_STAGES];
     void *wishes[MOST_STAGES]; /* of stages: what devices are readied by */
     double pairs;              /* of the job */
+    bool is_kept;              /* the job's: what devices have made stays for another run */
     atomic_int holders;        /* the job, and devices that were given their run: the last one frees it */
     pthread_mutex_t mutex;     /* for phases, who was let go, and: */
     void *lent;                /* what a device has made for itself, on the host for others; NULL: nothing yet */

@@ -141,7 +141,7 @@ static ley_status check_slabs(const ley_run_options *o, const method *m, const j
     const int64_t most = o->slab_planes / planes + (o->slab_planes % planes > 0);
     for (size_t i = 0; most > 0 && i < p->count; i++)
         if (strcmp(p->list[i].name, "slab") == 0 && plan_read_number(p->list[i].value, &pieces) && pieces > most)
-            return plan_fail(error, "%s: %lld, and at most %lld are asked for (slab-planes or slab-rows %lld)",
+            return plan_fail(error, "%s: %lld, and at most %lld are asked for (slab %lld)",
                              place_of(&p->list[i], place), (long long)pieces, (long long)most,
                              (long long)o->slab_planes);
     return LEY_OK;

@@ -1,6 +1,7 @@
 #include "schedule/job.h"
 
 #include "core/options.h"
+#include "core/parameters.h"
 #include "error.h"
 #include "schedule/given_plan.h"
 #include "schedule/host_sum.h"
@@ -11,10 +12,47 @@
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
+static const char *const math_words[] = {LEY_MATH_TABLE(LEY_NAME) NULL};
+static const char *const sum_words[] = {LEY_SUM_TABLE(LEY_NAME) NULL};
+
+/* clang-format off */
+static const ley_parameter rows[] = {
+    {.name = "math", .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "MATH", .choices = math_words,
+     .default_value = {LEY_MATH_AUTO},
+     .sentence = "reciprocal square roots and exponentials: the standard's, the device's native ones, or (auto) the "
+                 "fastest whose measured error is below what the method needs",
+     PARAMETER_FIELD(ley_run_options, math)},
+    {.name = "sum", .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "TYPE", .choices = sum_words,
+     .default_value = {LEY_SUM_FLOAT},
+     .sentence = "type of the terms and the sum",
+     .details = "compensated is float terms in Kahan's sum; auto is float, and all over again in double where "
+                "verification finds a relative RMS error above 1e-5; what the host does alone is always summed in "
+                "double",
+     PARAMETER_FIELD(ley_run_options, sum)},
+    {.name = "variant", .type = LEY_PARAMETER_TEXT, .level = LEY_EXPERT, .value = "NAME", .unset = "by device class",
+     .sentence = "kernel variant", PARAMETER_FIELD(ley_run_options, variant)},
+    {.name = "slab", .former = (const char *const[]){"slab_planes", "slab_rows", NULL},
+     .type = LEY_PARAMETER_INTEGER, .level = LEY_EXPERT, .value = "N", .low = 1, .high = INT32_MAX,
+     .unset = "as memory and balance suggest",
+     .sentence = "planes of a grid, rows of a boundary's face, or points in one piece of work, at most",
+     .details = "of `method` cutoff and msm whole layers of 8 planes, at least one",
+     PARAMETER_FIELD(ley_run_options, slab_planes)},
+    {.name = "verify", .type = LEY_PARAMETER_INTEGER, .value = "N", .default_value = {1000}, .low = 0,
+     .high = INT32_MAX, .sentence = "recompute at most N random points in double precision; 0: none",
+     .details = "as many as 2 % of the time or 0.05 s allow and at least 50; devices whose values are off leave the "
+                "job, and what is off by more than their limit is not written",
+     PARAMETER_FIELD(ley_run_options, verify_points)},
+    {.name = "seed", .type = LEY_PARAMETER_INTEGER, .level = LEY_EXPERT, .value = "S", .low = 0,
+     .high = 9007199254740991, .sentence = "start of the random numbers behind `verify`",
+     PARAMETER_FIELD(ley_run_options, verify_seed)},
+};
+/* clang-format on */
+
+const ley_parameter_table run_parameters = PARAMETER_TABLE(ley_run_options, rows);
+
 void ley_run_options_default(ley_run_options *options)
 {
-    *options = (ley_run_options){
-        .size = sizeof *options, .math = LEY_MATH_AUTO, .sum = LEY_SUM_FLOAT, .verify_points = 1000, .verify_seed = 1};
+    parameters_default(&run_parameters, options);
 }
 
 const char *ley_method_name(size_t i)

@@ -35,16 +35,20 @@ typedef struct stage_run {
     void *made;   /* its product on the host, for other devices; or NULL */
 } stage_run;
 
+extern const ley_parameter_table run_parameters;
+
 struct ley_job {
     ley_engine *engine;
     const method *method;
     void *task;
     const ley_atoms *atoms; /* NULL: the task has none */
     ley_run_options options;
-    job_view view;   /* what the method sees */
-    bool has_left;   /* a device was left behind in its driver: what the driver may still read is to be kept for ever */
-    bool has_begun;  /* run, once */
-    job_plan *given; /* NULL: none */
+    job_view view;  /* what the method sees */
+    bool has_left;  /* a device was left behind in its driver: what the driver may still read is to be kept for ever */
+    bool has_begun; /* run, once */
+    bool is_kept;   /* what is prepared, and what devices have made, stays for another run (plan/job_run.h) */
+    struct pass *kept_pass; /* by devices that have done so; NULL: nothing is kept */
+    job_plan *given;        /* NULL: none */
 
     stage_run *stages;
     atomic_bool cancelled;

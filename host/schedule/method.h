@@ -27,6 +27,9 @@ typedef struct coulomb_problem {
 typedef struct method {
     const char *name;
 
+    /* The parameters of its struct of options; NULL: another method's, or none. */
+    const ley_parameter_table *parameters;
+
     /* The kernel whose variants are the method's; NULL: it has no variants. */
     const kernel_kind *kernel;
 
@@ -38,6 +41,12 @@ typedef struct method {
      * is not to be freed. Once the view is cancelled, preparing ends within half a second. */
     ley_status (*prepare)(void *task, const job_view *view, ley_error *error);
     void (*release)(void *task, bool is_kept);
+
+    /* Between two runs of a prepared task: its sources have other positions or charges now, as many
+     * as before. It keeps what does not depend on them, and so do the stages (stage.renew).
+     * LEY_ERROR_USAGE: what was prepared does not suit them, and the task is to be prepared anew.
+     * NULL: it always is. */
+    ley_status (*renew)(void *task, ley_error *error);
 
     /* No device can do it, and why: whether the task is from now on to be done otherwise, from
      * prepare() on, and by devices that could not. NULL: it never is. */

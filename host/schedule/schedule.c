@@ -244,10 +244,24 @@ static ley_status do_stages(device_run *s, ley_error *error)
 static void end_stages(device_run *s)
 {
     const method *m = s->pass->method;
-    for (size_t i = m->stage_count; i-- > 0;)
+    for (size_t i = m->stage_count; i-- > 0;) {
         if (s->states[i] != NULL)
             m->stages[i].end(s->states[i]);
+        s->states[i] = NULL;
+    }
     arena_clear(&s->arena);
+    s->is_kept = false;
+}
+
+/* What it has made stays for another run. */
+static void keep_stages(device_run *s)
+{
+    for (size_t i = 0; i < MOST_STAGES; i++) {
+        s->was_begun[i] = s->was_begun[i] || s->has_begun[i];
+        s->has_begun[i] = false;
+    }
+    s->run = NULL;
+    s->is_kept = true;
 }
 
 static void join_queues(const device_run *s, bool joins)
@@ -354,8 +368,8 @@ static ley_status start_again(device_run *s)
         device_run_give_all_back(s);
     job_reopen_own_slabs(s->job, s->device_index);
     end_stages(s);
-    memset(s->states, 0, sizeof s->states);
     memset(s->has_begun, 0, sizeof s->has_begun);
+    memset(s->was_begun, 0, sizeof s->was_begun);
     s->products.count = 0;
     s->run = NULL;
     const double start_s = ley_clock_s();
@@ -406,6 +420,7 @@ static void run_device(worker *w, void *context)
     const bool is_able = w->device != NULL && s->failure.status == LEY_OK; /* else it has left the job */
     s->worker = w;
     s->arena.device = w->device;
+    s->arena.keeps = s->pass->is_kept;
     if (advance(s, is_able ? DEVICE_RUN_READYING : DEVICE_RUN_ENDED) && is_able) {
         ley_status status = ready(s);
         if (advance(s, DEVICE_RUN_AT_WORK)) {
@@ -413,12 +428,68 @@ static void run_device(worker *w, void *context)
             if (status == LEY_OK)
                 status = join(s);
             conclude(s, w, status);
+            if (status == LEY_OK && s->pass->is_kept)
+                keep_stages(s);
             advance(s, DEVICE_RUN_ENDED);
         }
-        end_stages(s);
+        if (!s->is_kept)
+            end_stages(s);
     }
     ley_error_clear(&s->failure);
     let_loose(context);
+}
+
+/* Whether what the device has kept is still there: it is lost with a device that was given up, also
+ * where this was opened anew. */
+static bool has_kept(device_run *s, const worker *w)
+{
+    if (s->is_kept && w->device == s->arena.device)
+        return true;
+    if (s->is_kept)
+        ley_fail(&s->record->failure, LEY_ERROR_DEVICE, "%s: it was given up since the last run", w->info->name);
+    s->is_kept = false;
+    return false;
+}
+
+/* Another run of a device that has kept what it made. */
+static void run_device_again(worker *w, void *context)
+{
+    device_run *s = device_run_of(w, context);
+    if (has_kept(s, w) && advance(s, DEVICE_RUN_AT_WORK)) {
+        const ley_status status = join(s);
+        conclude(s, w, status);
+        s->is_kept = status == LEY_OK;
+        if (s->is_kept)
+            keep_stages(s);
+        advance(s, DEVICE_RUN_ENDED);
+        if (!s->is_kept)
+            end_stages(s);
+    } else {
+        advance(s, DEVICE_RUN_ENDED);
+    }
+    let_loose(context);
+}
+
+/* Frees what a device has kept. */
+static void end_device(worker *w, void *context)
+{
+    device_run *s = device_run_of(w, context);
+    if (has_kept(s, w))
+        end_stages(s);
+    advance(s, DEVICE_RUN_ENDED);
+    let_loose(context);
+}
+
+static bool has_ended_all(void *context)
+{
+    pass *p = context;
+    const ley_job *job = p->device_runs[0].job;
+    bool has = true;
+    pthread_mutex_lock(&p->mutex);
+    for (size_t i = 0; i < job->engine->worker_count; i++)
+        has = has && (p->device_runs[i].is_let_go || p->device_runs[i].phase == DEVICE_RUN_ENDED);
+    pthread_mutex_unlock(&p->mutex);
+    return has;
 }
 
 static void give_device_run(worker *w, void *context)
@@ -606,17 +677,24 @@ static void note_others(ley_job *job, pass *p)
     }
 }
 
-static ley_status run_devices(ley_job *job, pass *p, ley_error *error)
+static const engine_task running = {
+    .run = run_device, .given = give_device_run, .is_over = is_over, .let_go = let_go, .left = leave_device_run};
+static const engine_task running_again = {
+    .run = run_device_again, .given = give_device_run, .is_over = is_over, .let_go = let_go, .left = leave_device_run};
+static const engine_task ending = {
+    .run = end_device, .given = give_device_run, .is_over = has_ended_all, .left = leave_device_run};
+
+/* Devices that were not there before join in where those that are have failed, but not another run
+ * of what was kept. */
+static ley_status run_devices(ley_job *job, pass *p, const engine_task *task, ley_error *error)
 {
-    static const engine_task task = {
-        .run = run_device, .given = give_device_run, .is_over = is_over, .let_go = let_go, .left = leave_device_run};
     host_stage host[MOST_STAGES];
     size_t first = 0;
     start_host_stages(job, host);
     do {
-        engine_run(job->engine, first, &task, p);
+        engine_run(job->engine, first, task, p);
         first = job->engine->worker_count;
-    } while (!device_run_job_is_over(job) && engine_take_next(job->engine));
+    } while (task == &running && !device_run_job_is_over(job) && engine_take_next(job->engine));
     const bool all_done = device_run_left_for_devices(job) == 0;
     const ley_status on_host = wait_host_stages(job, host, all_done, error);
     note_others(job, p);
@@ -649,6 +727,7 @@ static ley_status pass_create(ley_job *job, pass **made, ley_error *error)
         return ley_fail_memory(error, count * sizeof p->device_runs[0], "the devices' shifts");
     p->method = job->method;
     p->pairs = job->report.evaluations;
+    p->is_kept = job->is_kept;
     atomic_init(&p->holders, 1);
     pthread_mutex_init(&p->mutex, NULL);
     for (size_t i = 0; i < count; i++) {
@@ -663,13 +742,58 @@ static ley_status pass_create(ley_job *job, pass **made, ley_error *error)
     return status;
 }
 
+/* The job keeps it for another run, or not. */
+static void keep_pass(ley_job *job, pass *p, ley_status status)
+{
+    job->kept_pass = p;
+    if (status != LEY_OK || !p->is_kept)
+        schedule_end(job);
+}
+
 ley_status schedule_run(ley_job *job, ley_error *error)
 {
     pass *p = NULL;
+    schedule_end(job);
     ley_status status = pass_create(job, &p, error);
     if (status != LEY_OK)
         return status;
-    status = run_devices(job, p, error);
-    let_loose(p);
+    status = run_devices(job, p, &running, error);
+    keep_pass(job, p, status);
     return status;
+}
+
+/* Nothing of the run is done yet. */
+static void begin_again(pass *p, size_t devices)
+{
+    for (size_t i = 0; i < devices; i++) {
+        device_run *s = &p->device_runs[i];
+        if (s->is_let_go)
+            continue;
+        s->phase = s->is_kept ? DEVICE_RUN_NEW : DEVICE_RUN_ENDED;
+        s->first = s->count = 0;
+        s->own_begun_s = s->began_s = 0;
+        s->has_own = s->is_waiting = s->has_made = s->is_asked = s->is_predicted = false;
+        atomic_store(&s->is_unwanted, false);
+    }
+}
+
+ley_status schedule_run_again(ley_job *job, ley_error *error)
+{
+    pass *p = job->kept_pass;
+    begin_again(p, job->engine->candidate_count);
+    const ley_status status = run_devices(job, p, &running_again, error);
+    keep_pass(job, p, status);
+    return status;
+}
+
+void schedule_end(ley_job *job)
+{
+    pass *p = job->kept_pass;
+    if (p == NULL)
+        return;
+    begin_again(p, job->engine->candidate_count);
+    if (p->is_kept)
+        engine_run(job->engine, 0, &ending, p);
+    job->kept_pass = NULL;
+    let_loose(p);
 }

@@ -25,6 +25,7 @@ typedef struct job_view {
     const device_view *devices;
     const atomic_bool *cancelled;
     const job_plan *plan; /* what is decided already; NULL: nothing */
+    bool is_kept;         /* it runs again and again: what is made once counts for nothing */
     bool only_plans;      /* nothing is going to be computed: what takes long or much is left out */
 } job_view;
 
@@ -117,6 +118,11 @@ typedef struct stage {
     /* Stages on devices: the device joins in, with buffers. `state` is what ready() made of it, or
      * NULL; it is set also on failure when there is something to end. */
     ley_status (*begin)(void *task, const stage_place *place, void **state, ley_error *error);
+
+    /* In place of begin(), of a stage that has begun in an earlier run of the same job: the task
+     * was renewed (method.renew), and what the state holds of its sources is out of date. NULL: it
+     * holds nothing of them. */
+    ley_status (*renew)(void *task, const stage_place *place, void *state, ley_error *error);
 
     /* Also of a state that was readied, and has not begun. */
     void (*end)(void *state);

@@ -1,6 +1,7 @@
 #include "source/atoms.h"
 #include "error.h"
 #include "memory.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@ static const double farthest_A = 1e8; /* float keeps 8 A there: nonsense, but fi
 struct ley_atoms {
     size_t n;
     double *position_A, *charge_e, *radius_A; /* one block, in this order */
+    double *other;                            /* another such block, where they have moved; or NULL */
     double low_A[3], high_A[3], charged_low_A[3], charged_high_A[3];
     double total_charge_e, charge_magnitude_e, largest_charge_e;
     int32_t *residue; /* [n]; NULL: unknown */
@@ -118,12 +120,128 @@ ley_status ley_atoms_create(size_t n, const double *position_A, const double *ch
     return LEY_OK;
 }
 
+/* Positions on their way into the numbers that are to be the atoms'. */
+typedef struct moving {
+    const ley_atoms *atoms;
+    const double *position_A;
+    double *to_A;
+    pthread_mutex_t mutex; /* for what follows */
+    double bounds_A[4][3]; /* low and high, and those of atoms with a charge */
+    size_t wrong;          /* the first atom whose position is none; n: there is none */
+} moving;
+
+enum { TOGETHER = 1 << 14 }; /* atoms that a thread has at a time */
+
+static void set_no_bounds(double bounds_A[4][3])
+{
+    for (int k = 0; k < 4; k++)
+        for (int axis = 0; axis < 3; axis++)
+            bounds_A[k][axis] = k % 2 == 0 ? INFINITY : -INFINITY;
+}
+
+static size_t move_some(const moving *m, size_t first, size_t last, double bounds_A[4][3])
+{
+    for (size_t i = first; i < last; i++) {
+        const double *at_A = m->position_A + 3 * i;
+        if (!(fabs(at_A[0]) <= farthest_A && fabs(at_A[1]) <= farthest_A && fabs(at_A[2]) <= farthest_A))
+            return i;
+        widen(at_A, bounds_A[0], bounds_A[1]);
+        if (m->atoms->charge_e[i] != 0)
+            widen(at_A, bounds_A[2], bounds_A[3]);
+    }
+    memmove(m->to_A + 3 * first, m->position_A + 3 * first, 3 * (last - first) * sizeof(double));
+    return m->atoms->n;
+}
+
+static void move_parts(void *context, size_t first, size_t last)
+{
+    moving *m = context;
+    double bounds_A[4][3];
+    size_t wrong = m->atoms->n;
+    set_no_bounds(bounds_A);
+    for (size_t part = first; part < last; part++) {
+        const size_t begin = part * TOGETHER, end = begin + TOGETHER < m->atoms->n ? begin + TOGETHER : m->atoms->n,
+                     found = move_some(m, begin, end, bounds_A);
+        wrong = found < wrong ? found : wrong;
+    }
+    pthread_mutex_lock(&m->mutex);
+    m->wrong = wrong < m->wrong ? wrong : m->wrong;
+    for (int k = 0; k < 4; k++)
+        for (int axis = 0; axis < 3; axis++)
+            m->bounds_A[k][axis] = (k % 2 == 0 ? fmin : fmax)(m->bounds_A[k][axis], bounds_A[k][axis]);
+    pthread_mutex_unlock(&m->mutex);
+}
+
+/* Numbers that a driver still reads stay as they are. */
+static ley_status take_other_numbers(ley_atoms *atoms, double **other, ley_error *error)
+{
+    const size_t bytes = LEY_ATOM_NUMBERS * atoms->n * sizeof(double);
+    *other = atoms->other;
+    if (*other == NULL && (*other = malloc(bytes)) == NULL)
+        return ley_fail_memory(error, bytes, "atoms");
+    if (atoms->other == NULL)
+        memcpy(*other + 3 * atoms->n, atoms->charge_e, 2 * atoms->n * sizeof(double));
+    atoms->other = *other;
+    return LEY_OK;
+}
+
+static void swap_numbers(ley_atoms *atoms)
+{
+    double *former = atoms->position_A;
+    atoms->position_A = atoms->other;
+    atoms->charge_e = atoms->other + 3 * atoms->n;
+    atoms->radius_A = atoms->other + 4 * atoms->n;
+    atoms->other = atoms->is_kept ? NULL : former;
+    atoms->is_kept = false;
+}
+
+static ley_status move_alone(ley_atoms *atoms, const double *position_A, ley_error *error)
+{
+    moving m = {.atoms = atoms, .position_A = position_A, .wrong = atoms->n};
+    const ley_status status = take_other_numbers(atoms, &m.to_A, error);
+    if (status != LEY_OK)
+        return status;
+    set_no_bounds(m.bounds_A);
+    pthread_mutex_init(&m.mutex, NULL);
+    parallel_ranges((atoms->n + TOGETHER - 1) / TOGETHER, move_parts, &m);
+    pthread_mutex_destroy(&m.mutex);
+    if (m.wrong < atoms->n)
+        return check_atom(m.wrong, position_A + 3 * m.wrong, 0, 0, error);
+    swap_numbers(atoms);
+    memcpy(atoms->low_A, m.bounds_A[0], sizeof atoms->low_A);
+    memcpy(atoms->high_A, m.bounds_A[1], sizeof atoms->high_A);
+    memcpy(atoms->charged_low_A, m.bounds_A[2], sizeof atoms->charged_low_A);
+    memcpy(atoms->charged_high_A, m.bounds_A[3], sizeof atoms->charged_high_A);
+    return LEY_OK;
+}
+
+ley_status ley_atoms_move(ley_atoms *atoms, const double *position_A, const double *charge_e, ley_error *error)
+{
+    double *to;
+    ley_status status = LEY_OK;
+    if (charge_e == NULL)
+        return move_alone(atoms, position_A, error);
+    for (size_t i = 0; i < atoms->n && status == LEY_OK; i++)
+        status = check_atom(i, position_A + 3 * i, charge_e[i], 0, error);
+    if (status == LEY_OK)
+        status = take_other_numbers(atoms, &to, error);
+    if (status != LEY_OK)
+        return status;
+    memcpy(to, position_A, 3 * atoms->n * sizeof *to);
+    memcpy(to + 3 * atoms->n, charge_e, atoms->n * sizeof *to);
+    swap_numbers(atoms);
+    if (atoms->other != NULL)
+        memcpy(atoms->other + 3 * atoms->n, charge_e, atoms->n * sizeof *to);
+    return ley_atoms_complete(atoms, error);
+}
+
 void ley_atoms_destroy(ley_atoms *atoms)
 {
     if (atoms == NULL)
         return;
     if (!atoms->is_kept)
         free(atoms->position_A);
+    free(atoms->other);
     free(atoms->residue);
     free(atoms);
 }

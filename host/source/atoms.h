@@ -13,6 +13,10 @@ ley_status ley_atoms_allocate(size_t n, ley_atoms **atoms, ley_error *error);
 /* [5 n]: all positions, then all charges, then all radii. */
 double *ley_atoms_numbers(ley_atoms *atoms);
 
+/* Other positions [n][3], and charges [n] or NULL, which leaves them; on all cores where the
+ * charges stay. On failure, by the errors of ley_atoms_create(), all is as it was. */
+ley_status ley_atoms_move(ley_atoms *atoms, const double *position_A, const double *charge_e, ley_error *error);
+
 /* From now on the numbers, which it returns, are not freed with the atoms: a driver that does not
  * return may still read them. */
 void *ley_atoms_keep(ley_atoms *atoms);

@@ -108,8 +108,8 @@ static ley_status fail_meshes(const ley_map *a, const ley_map *b, const ley_comp
                                      la->step_A[m][0], la->step_A[m][1], la->step_A[m][2], lb->step_A[m][0],
                                      lb->step_A[m][1], lb->step_A[m][2]);
     return ley_fail(error, LEY_ERROR_INPUT,
-                    "%s and %s are on different grids: %s (leyden compare --interpolate takes the values of the "
-                    "second at the points of the first)",
+                    "%s and %s are on different grids: %s (interpolation takes the values of the second "
+                    "at the points of the first)",
                     o->name_a, o->name_b, what + (what[0] != '\0' ? 2 : 0));
 }
 
@@ -246,8 +246,8 @@ static ley_status check_alike(const ley_map *a, const ley_map *b, const ley_comp
     const char *unit_a = ley_map_units(a), *unit_b = ley_map_units(b);
     if (!o->any_units && unit_a[0] != '\0' && unit_b[0] != '\0' && strcmp(unit_a, unit_b) != 0)
         return ley_fail(error, LEY_ERROR_INPUT,
-                        "%s is in %s, and %s in %s: their difference is in no unit (leyden compare --any-units takes "
-                        "numbers as they are)",
+                        "%s is in %s, and %s in %s: their difference is in no unit (any_units takes numbers as they "
+                        "are)",
                         o->name_a, unit_a, o->name_b, unit_b);
     if (!o->interpolate && !is_one_grid(ley_map_grid(a), ley_map_grid(b)))
         return fail_meshes(a, b, o, error);

@@ -46,12 +46,10 @@ ley_status ley_grid_check_orthogonal(const ley_grid *grid, const char *whose, le
     for (int axis = 0; axis < 3; axis++) {
         const double *step_A = grid->step_A[axis];
         if (!is_along(step_A, axis))
-            return ley_fail(
-                error, LEY_ERROR_INPUT,
-                "%s: the grid's axes must be along x, y and z, in this order: the step from point to "
-                "point along axis %d is (%g, %g, %g) A, not along +%c; potentials at its points can be had as "
-                "those of a list of points",
-                whose, axis + 1, step_A[0] + 0.0, step_A[1] + 0.0, step_A[2] + 0.0, 'x' + axis);
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "%s: the grid's axes must be along x, y and z, in this order: the step from point to "
+                            "point along axis %d is (%g, %g, %g) A, not along +%c",
+                            whose, axis + 1, step_A[0] + 0.0, step_A[1] + 0.0, step_A[2] + 0.0, 'x' + axis);
     }
     return LEY_OK;
 }

@@ -1,28 +1,50 @@
 /* Where the points of a map lie, where its user says little of it. */
+#include "target/grid_choice.h"
+
 #include "core/options.h"
+#include "core/parameters.h"
 #include "error.h"
-#include "leyden.h"
 
 #include <math.h>
+#include <string.h>
+
+/* clang-format off */
+static const ley_parameter rows[] = {
+    {.name = "spacing", .alias = "grid", .type = LEY_PARAMETER_REAL, .unit = "A", .value = "H|HX,HY,HZ",
+     .one_for_all = true, .default_value = {0.5, 0.5, 0.5}, .low = 1e-6, .high = 1e8, .given = LEY_GIVEN_SPACING,
+     .sentence = "distance of neighbouring points, in Angstrom", .details = "three numbers with `dims`",
+     PARAMETER_ARRAY(ley_grid_options, spacing_A, 3)},
+    {.name = "dims", .former = (const char *const[]){"dime", NULL}, .type = LEY_PARAMETER_INTEGER,
+     .value = "NX,NY,NZ", .default_value = {1, 1, 1}, .low = 1, .high = INT32_MAX, .given = LEY_GIVEN_N,
+     .unset = "what the padding or the cell asks for", .sentence = "points along x, y, z",
+     .details = "with `padding` over the molecule and so much more, with `cell` alone over the cell, else `spacing` "
+                "apart",
+     PARAMETER_ARRAY(ley_grid_options, n, 3)},
+    {.name = "glen", .alias = "fglen", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A", .value = "X,Y,Z",
+     .low = 0, .above_low = true, .high = 1e9, .given = LEY_GIVEN_LENGTH, .unset = "by `spacing`",
+     .sentence = "edges of the grid in Angstrom, from its first point to its last, with `dims`",
+     PARAMETER_ARRAY(ley_grid_options, length_A, 3)},
+    {.name = "gcent", .alias = "fgcent", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A",
+     .value = "X,Y,Z", .word = "mol", .low = -1e9, .high = 1e9, .given = LEY_GIVEN_CENTRE,
+     .unset = "next to mol, so that the origin is a multiple of the spacing",
+     .sentence = "centre of the grid in Angstrom, with `dims`; mol is the centre of the atoms' bounding box",
+     PARAMETER_ARRAY(ley_grid_options, centre_A, 3)},
+    {.name = "origin", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A", .value = "X,Y,Z", .low = -1e9,
+     .high = 1e9, .given = LEY_GIVEN_ORIGIN,
+     .unset = "a multiple of the spacing around the molecule; 0,0,0 of a cell",
+     .sentence = "the grid's first point, in Angstrom; with `dims`, or where the grid is the cell",
+     PARAMETER_ARRAY(ley_grid_options, origin_A, 3)},
+    {.name = "padding", .type = LEY_PARAMETER_REAL, .unit = "A", .default_value = {10}, .low = 0, .high = 1e8,
+     .given = LEY_GIVEN_PADDING, .sentence = "least distance of the atoms' centres from the grid's faces",
+     PARAMETER_FIELD(ley_grid_options, padding_A)},
+};
+/* clang-format on */
+
+const ley_parameter_table grid_parameters = PARAMETER_TABLE(ley_grid_options, rows);
 
 void ley_grid_options_default(ley_grid_options *options)
 {
-    *options =
-        (ley_grid_options){.size = sizeof *options, .spacing_A = {0.5, 0.5, 0.5}, .n = {1, 1, 1}, .padding_A = 10};
-}
-
-/* The edges of the one box of which all space is. */
-static bool is_box(const bool periodic[3], const double cell_A[3][3], double edge_A[3])
-{
-    for (int i = 0; i < 3; i++) {
-        if (periodic == NULL || !periodic[i] || !(cell_A[i][i] > 0))
-            return false;
-        for (int k = 0; k < 3; k++)
-            if (i != k && cell_A[i][k] != 0)
-                return false;
-        edge_A[i] = cell_A[i][i];
-    }
-    return true;
+    parameters_default(&grid_parameters, options);
 }
 
 static bool has(const ley_grid_options *o, unsigned fields)
@@ -30,16 +52,14 @@ static bool has(const ley_grid_options *o, unsigned fields)
     return (o->given & fields) == fields;
 }
 
-static bool is_cell(const ley_grid_options *o, const bool periodic[3], const double cell_A[3][3], double edge_A[3])
+bool ley_grid_is_cell(const ley_grid_options *o, const bool periodic[3], const double cell_A[3][3])
 {
-    return (o->given & (LEY_GIVEN_LENGTH | LEY_GIVEN_CENTRE | LEY_GIVEN_PADDING)) == 0 &&
-           !has(o, LEY_GIVEN_N | LEY_GIVEN_SPACING) && is_box(periodic, cell_A, edge_A);
-}
-
-bool ley_grid_is_cell(const ley_grid_options *options, const bool periodic[3], const double cell_A[3][3])
-{
-    double edge_A[3];
-    return is_cell(options, periodic, cell_A, edge_A);
+    ley_grid cell = {.n = {1, 1, 1}};
+    if ((o->given & (LEY_GIVEN_LENGTH | LEY_GIVEN_CENTRE | LEY_GIVEN_PADDING)) != 0 ||
+        has(o, LEY_GIVEN_N | LEY_GIVEN_SPACING) || periodic == NULL || !periodic[0] || !periodic[1] || !periodic[2])
+        return false;
+    memcpy(cell.step_A, cell_A, sizeof cell.step_A);
+    return ley_grid_check(&cell, NULL) == LEY_OK;
 }
 
 static ley_status check(const ley_grid_options *o, const bool periodic[3], const double cell_A[3][3], ley_error *error)
@@ -56,12 +76,6 @@ static ley_status check(const ley_grid_options *o, const bool periodic[3], const
                             names[ilogb(pairs[i][1])]);
     if (has(o, LEY_GIVEN_N | LEY_GIVEN_PADDING | LEY_GIVEN_SPACING))
         return ley_fail(error, LEY_ERROR_USAGE, "grid: two of n, padding and spacing say what the third is");
-    if (has(o, LEY_GIVEN_N) && periodic != NULL && periodic[0] && periodic[1] && periodic[2] &&
-        !(o->given & (LEY_GIVEN_SPACING | LEY_GIVEN_LENGTH | LEY_GIVEN_PADDING)) &&
-        !ley_grid_is_cell(o, periodic, cell_A))
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "n: points along x, y and z cannot fill a cell whose vectors are not along these: give "
-                        "spacing, length or padding, too, for a grid about the atoms");
     const unsigned of_n =
         LEY_GIVEN_LENGTH | LEY_GIVEN_CENTRE | (ley_grid_is_cell(o, periodic, cell_A) ? 0u : (unsigned)LEY_GIVEN_ORIGIN);
     if (!has(o, LEY_GIVEN_N) &&
@@ -79,18 +93,21 @@ ley_status ley_grid_options_check(const ley_grid_options *options, const bool pe
     return status == LEY_OK ? check(&o, periodic, cell_A, error) : status;
 }
 
-/* So many points, or as many as come next to the spacing: the far face is the near one again. */
-static void fill_cell(const ley_grid_options *o, const double edge_A[3], ley_grid *grid)
+/* So many points along each of the cell's vectors, or as many as come next to the spacing: the far
+ * face is the near one again. */
+static void fill_cell(const ley_grid_options *o, const double cell_A[3][3], ley_grid *grid)
 {
-    const double nowhere_A[3] = {0, 0, 0};
-    int64_t n[3];
-    double spacing_A[3];
-    for (int axis = 0; axis < 3; axis++) {
-        const double count = fmin(fmax(round(edge_A[axis] / o->spacing_A[axis]), 1), LEY_MAX_EXTENT + 1.0);
-        n[axis] = has(o, LEY_GIVEN_N) ? o->n[axis] : (int64_t)count;
-        spacing_A[axis] = edge_A[axis] / (double)n[axis];
+    *grid = (ley_grid){.n = {1, 1, 1}};
+    memcpy(grid->step_A, cell_A, sizeof grid->step_A);
+    double edge_A[3];
+    ley_grid_spacing_A(grid, edge_A);
+    for (int m = 0; m < 3; m++) {
+        const double count = fmin(fmax(round(edge_A[m] / o->spacing_A[m]), 1), LEY_MAX_EXTENT + 1.0);
+        grid->n[m] = has(o, LEY_GIVEN_N) ? o->n[m] : (int64_t)count;
+        grid->origin_A[m] = (has(o, LEY_GIVEN_ORIGIN) ? o->origin_A[m] : 0) + 0.0; /* 0 has no sign */
+        for (int axis = 0; axis < 3; axis++)
+            grid->step_A[m][axis] = cell_A[m][axis] / (double)grid->n[m] + 0.0;
     }
-    *grid = ley_grid_orthogonal(has(o, LEY_GIVEN_ORIGIN) ? o->origin_A : nowhere_A, spacing_A, n);
 }
 
 /* So many points along an axis on which the atoms are within these bounds. */
@@ -115,14 +132,14 @@ ley_status ley_grid_choose(const ley_grid_options *options, const ley_atoms *ato
 {
     ley_grid_options o;
     ley_grid made;
-    double low_A[3], high_A[3], edge_A[3], origin_A[3], spacing_A[3];
+    double low_A[3], high_A[3], origin_A[3], spacing_A[3];
     ley_status status = OPTIONS_TAKE(ley_grid_options, padding_A, &o, options, error);
     if (status == LEY_OK)
         status = check(&o, periodic, cell_A, error);
     if (status != LEY_OK)
         return status;
-    if (is_cell(&o, periodic, cell_A, edge_A)) {
-        fill_cell(&o, edge_A, &made);
+    if (ley_grid_is_cell(&o, periodic, cell_A)) {
+        fill_cell(&o, cell_A, &made);
     } else if (!has(&o, LEY_GIVEN_N)) {
         return ley_grid_around(atoms, o.spacing_A[0], o.padding_A, grid, error);
     } else {

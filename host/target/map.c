@@ -41,6 +41,11 @@ static void fill_unknown(void *context, size_t first, size_t last)
         values[i] = NAN;
 }
 
+void map_set_grid(ley_map *map, const ley_grid *grid)
+{
+    map->grid = *grid;
+}
+
 ley_status ley_map_create(const ley_grid *grid, ley_map **map, ley_error *error)
 {
     ley_status status = ley_grid_check(grid, error);
@@ -256,7 +261,7 @@ ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with
     float *made = take_spare(map, values);
     if (made == NULL) {
         const ley_status status = memory_check_one("planes on their way to a file", (double)values * sizeof(float),
-                                                   "fewer points along x and y, or --slab-planes", error);
+                                                   "fewer points along x and y, or smaller slabs", error);
         made = status == LEY_OK ? malloc(values * sizeof(float)) : NULL;
         if (made == NULL)
             return status != LEY_OK ? status : ley_fail_memory(error, values * sizeof(float), "planes of the map");
@@ -389,6 +394,10 @@ static bool is_same_grid(const ley_grid *a, const ley_grid *b)
 
 ley_status ley_map_set_field(ley_map *map, ley_map *const field[3], ley_error *error)
 {
+    if (!ley_grid_is_orthogonal(&map->grid))
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "the field is computed as maps on grids along x, y and z: that of an oblique grid is computed "
+                        "at its points (ley_points_create_grid)");
     for (int axis = 0; axis < 3; axis++) {
         if (!is_same_grid(&field[axis]->grid, &map->grid))
             return ley_fail(error, LEY_ERROR_USAGE, "the field's map along %c has another grid than the potential's",

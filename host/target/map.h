@@ -22,6 +22,9 @@ ley_status map_check_store(const ley_map *map, ley_error *error);
  * LEY_ERROR_USAGE when the values are not in memory. `path` begins the message. */
 ley_status map_check_values(const ley_map *map, const char *path, ley_error *error);
 
+/* Other places of its points, as many as before. */
+void map_set_grid(ley_map *map, const ley_grid *grid);
+
 /* What ley_map_set_atoms() was given. */
 const ley_atoms *map_atoms(const ley_map *map);
 

@@ -132,6 +132,8 @@ static void cuda_close(dev *device)
         for (int lane = 0; lane < LANE_COUNT; lane++)
             if (d->streams[lane] != NULL)
                 api->stream_destroy(d->streams[lane]);
+        while (d->spare_event_count > 0)
+            api->event_destroy(d->spare_events[--d->spare_event_count]);
         if (d->origin != NULL)
             api->event_destroy(d->origin);
         if (d->is_primary)
@@ -284,22 +286,42 @@ static ley_status cuda_write(dev *device, dev_buffer *buffer, size_t offset, con
     return status;
 }
 
+/* Of the driver's events some are kept: a launch has two. */
+static void give_event(cuda_dev *d, CUevent event)
+{
+    if (event == NULL)
+        return;
+    if (d->spare_event_count < CUDA_SPARE_EVENTS)
+        d->spare_events[d->spare_event_count++] = event;
+    else
+        d->api->event_destroy(event);
+}
+
+static ley_status take_event(cuda_dev *d, CUevent *event, ley_error *error)
+{
+    if (d->spare_event_count > 0)
+        *event = d->spare_events[--d->spare_event_count];
+    else
+        CUDA_TRY(d->api, error, d->api->event_create(event, 0));
+    return LEY_OK;
+}
+
 static void event_free(cuda_dev *d, dev_event *event)
 {
-    if (event->start != NULL)
-        d->api->event_destroy(event->start);
-    if (event->end != NULL)
-        d->api->event_destroy(event->end);
+    give_event(d, event->start);
+    give_event(d, event->end);
     free(event);
 }
 
 /* An event whose start is recorded in a lane, now. */
 static ley_status event_begin(cuda_dev *d, int lane, dev_event *event, ley_error *error)
 {
-    CUDA_TRY(d->api, error, d->api->event_create(&event->start, 0));
-    CUDA_TRY(d->api, error, d->api->event_create(&event->end, 0));
-    CUDA_TRY(d->api, error, d->api->event_record(event->start, d->streams[lane]));
-    return LEY_OK;
+    ley_status status = take_event(d, &event->start, error);
+    if (status == LEY_OK)
+        status = take_event(d, &event->end, error);
+    if (status == LEY_OK)
+        CUDA_TRY(d->api, error, d->api->event_record(event->start, d->streams[lane]));
+    return status;
 }
 
 /* Of an operation behind which nobody may want to wait: then there is no event. */

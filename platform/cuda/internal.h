@@ -11,15 +11,19 @@ enum { CUDA_CONSTANT_SYMBOL_BYTES = 64000 };
 
 enum { LANE_LAUNCH, LANE_READ, LANE_COUNT };
 
+enum { CUDA_SPARE_EVENTS = 64 };
+
 typedef struct cuda_dev {
     dev base;
     const cuda_driver *api;
     CUcontext context;
     bool is_primary; /* the card's own context, which libraries on the CUDA runtime share */
     CUstream streams[LANE_COUNT];
-    buffer_pool memory; /* that buffers to come may have */
-    CUevent origin;     /* recorded when the device was opened: */
-    double origin_s;    /* its time by the host's clock */
+    buffer_pool memory;                      /* that buffers to come may have */
+    CUevent spare_events[CUDA_SPARE_EVENTS]; /* for operations to come: so many, */
+    size_t spare_event_count;
+    CUevent origin;  /* recorded when the device was opened: */
+    double origin_s; /* its time by the host's clock */
 } cuda_dev;
 
 struct dev_program {

@@ -68,10 +68,9 @@ universe.add_TopologyAttr("radii", protein.r)
 universe.load_new(protein.x + shaking, format=MemoryReader)
 
 average = np.zeros(grid.shape)
-with leyden.Engine() as engine:
+with leyden.Plan(leyden.Atoms.from_mdanalysis(universe), grid, dielectric=78.54) as plan:
     for _ in universe.trajectory:
-        frame = leyden.Atoms.from_mdanalysis(universe)
-        average += leyden.map(frame, grid, dielectric=78.54, engine=engine).values
+        average += plan.run(universe.atoms.positions).values
 average /= frames
 
 mean = leyden.Map.from_array(average, grid, potential.units)

@@ -111,8 +111,8 @@ def test_what_may_be_meant_otherwise(tmp_path, made):
 ])
 def test_the_bytes_of_the_command(files, atoms, grid, engine, command, method, words, arguments):
     command("map", files / "a.pqr", "-o", files / "c.raw", *on_the_grid("--method", method, *words),
-            "--slab-planes", 1, "--json", files / "c.json")
-    made = leyden.map(atoms, grid, method=method, engine=engine, slab_planes=1,
+            "--slab", 1, "--json", files / "c.json")
+    made = leyden.map(atoms, grid, method=method, engine=engine, slab=1,
                       plan=json.loads((files / "c.json").read_text()), **arguments)
     made.save(files / "p.raw")
     assert (files / "c.raw").read_bytes() == (files / "p.raw").read_bytes()
@@ -131,18 +131,16 @@ def arguments_of(function):
     return {name: p.default for name, p in inspect.signature(function).parameters.items() if p.default is not p.empty}
 
 
-# Arguments that have no option, or another type than its: None is what the command does without.
-OTHERS = {"grid", "constants", "probe", "steepness", "cell", "periodic", "preset", "variant", "plan", "slab_planes",
-          "engine", "progress", "field", "fft", "levels", "ions"}
+# Arguments that have no option, or another type than its.
+OTHERS = {"grid", "constants", "cell", "periodic", "plan", "engine", "progress", "field", "ions", "exclude", "probe"}
 
 
 @pytest.mark.parametrize("function, of, names", [
-    (leyden.map, "map", {}), (leyden.points, "map", {}),
-    (leyden.boundary, "boundary", {"method": "bcfl", "dielectric": "sdie", "solute_dielectric": "pdie", "temperature": "temp"}),
+    (leyden.map, "map", {}), (leyden.points, "map", {}), (leyden.boundary, "boundary", {"method": "bcfl"}),
 ])
 def test_the_defaults_are_the_commands(command, function, of, names):
     """An argument's own default is what the option's help says; None leaves it to the same library."""
-    options = defaults_in(command("help", of))
+    options = defaults_in(command("help", of, "all"))
     told = 0
     for name, default in arguments_of(function).items():
         said = options.get(names.get(name, name.replace("_", "-")))
@@ -176,8 +174,8 @@ def test_meshes_without_a_tolerance_are_the_commands(files, atoms, grid, engine,
 
 def test_the_file_of_the_command(files, atoms, engine, command):
     command("map", files / "a.pqr", "-o", files / "c.dx", "--device", "cpu", "--spacing", 1, "--padding", 4,
-            "--slab-planes", 1)
-    leyden.map(atoms, spacing=1, padding=4, slab_planes=1, engine=engine).save(files / "p.dx")
+            "--slab", 1)
+    leyden.map(atoms, spacing=1, padding=4, slab=1, engine=engine).save(files / "p.dx")
     assert body(files / "c.dx") == body(files / "p.dx")
     said, right = ([line for line in (files / name).read_text().split("\n") if line.startswith("#")]
                    for name in ("p.dx", "c.dx"))
@@ -202,15 +200,15 @@ def test_the_header_of_the_command(files, atoms, grid, command, how):
 
 
 def test_the_plan_of_a_report(files, atoms, grid, engine, command):
-    first = leyden.map(atoms, grid, method="msm", slab_planes=1, engine=engine)
+    first = leyden.map(atoms, grid, method="msm", slab=1, engine=engine)
     assert first.report["plan"]["method"] == "msm"
-    again = leyden.map(atoms, grid, method="msm", slab_planes=1, plan=first.report, engine=engine)
+    again = leyden.map(atoms, grid, method="msm", slab=1, plan=first.report, engine=engine)
     assert np.array_equal(first.values, again.values)
     with pytest.raises(leyden.UsageError, match="plan"):
         leyden.map(atoms, grid, method="dcs", plan=first.report, engine=engine)
-    command("map", files / "a.pqr", "-o", files / "m.raw", "--method", "msm", "--slab-planes", 1, "--json",
+    command("map", files / "a.pqr", "-o", files / "m.raw", "--method", "msm", "--slab", 1, "--json",
             files / "r.json", *on_the_grid())
-    leyden.map(atoms, grid, method="msm", tol=None, slab_planes=1, plan=files / "r.json",
+    leyden.map(atoms, grid, method="msm", tol=None, slab=1, plan=files / "r.json",
                engine=engine).save(files / "p.raw")
     assert (files / "m.raw").read_bytes() == (files / "p.raw").read_bytes()
     (files / "r.json").write_text("[]")
@@ -254,7 +252,7 @@ def test_the_field_of_a_map(files, atoms, grid, engine, command):
         one.save(files / "p.raw")
         assert (files / path).read_bytes() == (files / "p.raw").read_bytes()
     assert made.field[0].units == "kT/e/A"
-    sliced = leyden.map(atoms, grid, field=True, engine=engine, slab_planes=1)
+    sliced = leyden.map(atoms, grid, field=True, engine=engine, slab=1)
     assert np.allclose(sliced.field[1].values, made.field[1].values, rtol=1e-3, atol=1e-3)
     assert leyden.map(atoms, grid, engine=engine).field is None
 
@@ -269,7 +267,7 @@ def test_the_field_of_an_oblique_map(atoms, engine):
 
 @pytest.mark.parametrize("method", ["mdh", "sdh", "zero"])
 def test_boundaries(files, atoms, engine, command, method):
-    command("boundary", files / "a.pqr", "-o", files / "b.raw", "--bcfl", method, "--dime", "17,17,33", "--glen",
+    command("boundary", files / "a.pqr", "-o", files / "b.raw", "--bcfl", method, "--dims", "17,17,33", "--glen",
             "32,32,64", "--gcent", "0,0,0", "--ion", "0.15,1,2", "--ion", "0.15,-1,2",
             "--device", "cpu")
     found = leyden.boundary(atoms, leyden.Grid((-16, -16, -32), spacing=2, n=(17, 17, 33)), method=method,
@@ -347,17 +345,30 @@ def test_points_that_exclude_atoms(charges, atoms, engine):
 
 
 def test_points_over_padding_and_box(atoms, engine):
-    found = leyden.map(atoms, n=(5, 6, 7), padding=3, engine=engine)
+    found = leyden.map(atoms, dims=(5, 6, 7), padding=3, engine=engine)
     ends = found.grid.points()[[0, -1]]
     assert found.grid.n == (5, 6, 7)
     assert np.allclose(ends[0], atoms.bounds[0] - 3) and np.allclose(ends[1], atoms.bounds[1] + 3)
     assert leyden.map(atoms, found, engine=engine).grid == found.grid
-    box = leyden.map(atoms, n=(4, 5, 8), cell=(40, 40, 40), method="cutoff", engine=engine).grid
+    box = leyden.map(atoms, dims=(4, 5, 8), cell=(40, 40, 40), method="cutoff", engine=engine).grid
     assert np.allclose(box.spacing, [10, 8, 5]) and np.allclose(box.origin, 0)
-    with pytest.raises(leyden.UsageError, match="spacing and n say the same twice"):
-        leyden.map(atoms, n=(2, 2, 2), spacing=1, engine=engine)
-    with pytest.raises(leyden.UsageError, match="cannot fill a cell"):
-        leyden.map(atoms, n=(4, 5, 8), cell=(40, 40, 40, 70, 80, 90), method="cutoff", engine=engine)
+    assert np.allclose(leyden.map(atoms, dims=(2, 3, 4), spacing=1.25, engine=engine).grid.spacing, 1.25)
+    with pytest.raises(leyden.UsageError, match="spacing"):
+        leyden.map(atoms, dims=(2, 2, 2), spacing=1, padding=1, engine=engine)
+
+
+@pytest.mark.parametrize("method", ["dcs", "cutoff", "msm", "auto"])
+def test_oblique_grids(atoms, engine, method):
+    """A triclinic cell is the grid itself; a map there is what a list of its points has."""
+    made = leyden.map(atoms, dims=(8, 5, 4), cell=(40, 41, 42, 70, 80, 65), method="cutoff", engine=engine).grid
+    assert made.n == (8, 5, 4) and not made.is_orthogonal and np.allclose(made.origin, 0)
+    assert np.allclose(made.step[0], [5, 0, 0]) and np.allclose(made.spacing, [5, 8.2, 10.5])
+    skewed = leyden.Grid((1, 2, 3), step=[[0.5, 0.6, 0], [0, 0.1, -0.8], [0.7, 0, 0.2]], n=(9, 10, 11))
+    wanted = {"method": method, "tol": 1e-4} if method in ("msm", "auto") else {"method": method}
+    found = leyden.map(atoms, skewed, engine=engine, **wanted)
+    listed = leyden.points(atoms, skewed.points(), engine=engine, **wanted)
+    assert found.grid == skewed and found.report["accuracy"]["relative_rms"] < 1e-4
+    assert np.sqrt(np.mean((found.values.ravel() - listed.values) ** 2)) < 2e-4 * np.sqrt(np.mean(listed.values ** 2))
 
 
 @pytest.mark.parametrize("of_points", [False, True])
@@ -388,11 +399,11 @@ def test_what_misses_is_computed_again(charges, grid, engine, monkeypatch, of_po
 
 
 @pytest.mark.parametrize("arguments", [dict(spacing=0.3, tol=1e-4), dict(spacing=4, tol=1e-4), dict(spacing=1, tol=1e-2),
-                                       dict(spacing=2, tol=1e-3, kappa=0.1), dict(n=(40, 41, 42), padding=3)])
+                                       dict(spacing=2, tol=1e-3, kappa=0.1), dict(dims=(40, 41, 42), padding=3)])
 def test_what_is_chosen_as_by_the_command(files, atoms, engine, command, arguments):
     """The grid to the last bit, the method, the meshes and the sums."""
     words = [word for name, value in arguments.items() for word in
-             ("--" + {"n": "dims"}.get(name, name), ",".join(map(str, value)) if name == "n" else value)]
+             ("--" + name, ",".join(map(str, value)) if name == "dims" else value)]
     command("map", files / "a.pqr", "-o", files / "chosen.raw", "--json", files / "chosen.json", "--device", "cpu", *words)
     report = json.loads((files / "chosen.json").read_text())
     made = leyden.map(atoms, engine=engine, **arguments)
@@ -405,7 +416,7 @@ def test_what_is_chosen_as_by_the_command(files, atoms, engine, command, argumen
 
 
 def test_former_names(atoms):
-    where = dict(n=(7, 7, 7), method="msm", tol=None, cutoff=6, window="bspline4")
+    where = dict(dims=(7, 7, 7), method="msm", tol=None, cutoff=6, window="bspline4")
     now = leyden.map(atoms, mesh_spacing=2, solver="fourier", **where)
     with pytest.warns(DeprecationWarning) as said:
         before = leyden.map(atoms, lattice_spacing=2, solver="fft", **where)

@@ -75,25 +75,25 @@ def in_threads(count, work):
 
 
 def test_threads_share_an_engine(atoms, grid, engine):
-    expected = leyden.map(atoms, grid, method="dcs", slab_planes=1, engine=engine).values.copy()
+    expected = leyden.map(atoms, grid, method="dcs", slab=1, engine=engine).values.copy()
     others = [leyden.Atoms.from_arrays(atoms.x, atoms.q * (i + 1)) for i in range(4)]
 
     def work(number):
         for _ in range(5):
             mine = leyden.map(others[number], grid, method="dcs", engine=engine)
             assert np.allclose(mine.values, (number + 1) * expected, rtol=1e-4, atol=1e-3)
-            shared = leyden.map(atoms, grid, method="dcs", slab_planes=1, engine=engine)
+            shared = leyden.map(atoms, grid, method="dcs", slab=1, engine=engine)
             assert np.array_equal(shared.values, expected)
 
     in_threads(4, work)
 
 
 def test_two_engines_at_once(atoms, grid, engine):
-    expected = leyden.map(atoms, grid, method="dcs", slab_planes=1, engine=engine).values.copy()
+    expected = leyden.map(atoms, grid, method="dcs", slab=1, engine=engine).values.copy()
     with leyden.Engine("cpu") as one, leyden.Engine("cpu") as other:
         def work(number):
             for _ in range(5):
-                made = leyden.map(atoms, grid, method="dcs", slab_planes=1, engine=(one, other)[number % 2])
+                made = leyden.map(atoms, grid, method="dcs", slab=1, engine=(one, other)[number % 2])
                 assert np.array_equal(made.values, expected)
 
         in_threads(4, work)
@@ -153,7 +153,7 @@ assert np.allclose(made[0].values / made[0].values[0], np.array(right) / right[0
 for again in ({"plan": made[1].report}, {"plan": {"method": "dcs", "computed_by": "host"}}, {"engine": "host"}):
     same = leyden.map(atoms, spacing=2, padding=3, **again)
     assert same.report["host"] and np.array_equal(same.values, made[1].values)
-    for asked in ({"variant": "simple"}, {"math": "native"}, {"slab_planes": 1}, {"sum": "compensated"},
+    for asked in ({"variant": "simple"}, {"math": "native"}, {"slab": 1}, {"sum": "compensated"},
                   {"method": "msm", "cutoff": 9}):
         try:
             leyden.map(atoms, spacing=2, padding=3, **again, **asked)

@@ -714,6 +714,16 @@ static double real_at(const void *bytes, bool is_double, size_t i)
     return as_double;
 }
 
+/* Where so many of the mesh's steps lead: of oblique meshes those of a shear, too. */
+static void place_at(void **arguments, bool is_double, const double cells[3], double place_A[3])
+{
+    const void *step = arguments[4], *shear = arguments[5];
+    for (size_t k = 0; k < 3; k++)
+        place_A[k] = cells[k] * real_at(step, is_double, k);
+    place_A[0] += cells[1] * real_at(shear, is_double, 0) + cells[2] * real_at(shear, is_double, 1);
+    place_A[1] += cells[2] * real_at(shear, is_double, 2);
+}
+
 /* The launch's atoms as {x, y, z, q} relative to the grid origin, whichever way they are packed;
  * from constant memory where the kernel reads that, never from the buffer then. */
 static CUresult unpack(const object *module, void **arguments, double (**atoms)[4])
@@ -727,16 +737,16 @@ static CUresult unpack(const object *module, void **arguments, double (**atoms)[
     double(*a)[4] = packed != NULL ? calloc(count, sizeof *a) : NULL;
     if (a == NULL)
         return ILLEGAL_ADDRESS;
-    for (size_t j = 0; j < count; j++)
-        for (size_t k = 0; k < 4; k++) {
-            const unsigned char *one = packed + (first + j) * bytes;
-            int32_t cell[4];
-            a[j][k] = real_at(one, is_double, k);
-            if (!placed || k == 3)
-                continue;
+    for (size_t j = 0; j < count; j++) {
+        const unsigned char *one = packed + (first + j) * bytes;
+        int32_t cell[4] = {0};
+        double place_A[3];
+        if (placed)
             memcpy(cell, one + 16, sizeof cell);
-            a[j][k] += cell[k] * real_at(arguments[4], is_double, k);
-        }
+        place_at(arguments, is_double, (const double[]){cell[0], cell[1], cell[2]}, place_A);
+        for (size_t k = 0; k < 4; k++)
+            a[j][k] = real_at(one, is_double, k) + (k < 3 ? place_A[k] : 0);
+    }
     *atoms = a;
     return CUDA_SUCCESS;
 }
@@ -772,7 +782,7 @@ static CUresult run_dcs(const object *module, const unsigned grid[3], const unsi
         return INVALID_VALUE;
     const size_t n_x = grid[0] * (size_t)(spec->wg_x * spec->ux), n_y = grid[1] * (size_t)(spec->wg_y * spec->uy);
     const size_t points = n_x * n_y * grid[2];
-    unsigned char *phi = range(pointer_at(arguments, 6), points * (spec->sum == LEY_SPEC_SUM_FLOAT ? 4 : 8));
+    unsigned char *phi = range(pointer_at(arguments, 7), points * (spec->sum == LEY_SPEC_SUM_FLOAT ? 4 : 8));
     double(*atoms)[4] = NULL;
     CUresult code = phi != NULL ? unpack(module, arguments, &atoms) : ILLEGAL_ADDRESS;
     if (code != CUDA_SUCCESS)
@@ -780,9 +790,9 @@ static CUresult run_dcs(const object *module, const unsigned grid[3], const unsi
     const void *step = arguments[4];
     for (size_t at = 0; at < points; at++) {
         const size_t x = at % n_x, y = at / n_x % n_y, z = (size_t)int_at(arguments, 3) + at / n_x / n_y;
-        const double point_A[3] = {(double)x * real_at(step, is_double, 0), (double)y * real_at(step, is_double, 1),
-                                   (double)z * real_at(step, is_double, 2)};
-        store(spec, phi, at, points, int_at(arguments, 5) != 0,
+        double point_A[3];
+        place_at(arguments, is_double, (const double[]){(double)x, (double)y, (double)z}, point_A);
+        store(spec, phi, at, points, int_at(arguments, 6) != 0,
               sum_at(point_A, atoms, (size_t)int_at(arguments, 2), real_at(step, is_double, 3)));
     }
     free(atoms);

@@ -14,20 +14,13 @@ DECLARE_METHOD(squares)
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-typedef struct squares_values {
-    bool has_mean;
-} squares_values;
+static const option_row rows[] = {{.of = "squares_options"}}; /* all of the method's parameters */
 
-static const option_row rows[] = {{.name = "mean",
-                                   .kind = OPTION_FLAG,
-                                   .offset = offsetof(squares_values, has_mean),
-                                   .help = "say the root of their mean, too"}};
-
-static const option_block options = OPTION_BLOCK(rows, squares_values, NULL);
+static const option_block options = OPTION_BLOCK(rows, squares_options, NULL);
 
 static int begin(const parsed_arguments *arguments, void *input)
 {
-    *(squares_values *)input = *(const squares_values *)option_values(arguments, &options);
+    *(squares_options *)input = *(const squares_options *)option_values(arguments, &options);
     return 0;
 }
 
@@ -35,7 +28,7 @@ static int begin(const parsed_arguments *arguments, void *input)
 
 typedef struct squares_problem {
     ley_map *map;
-    const squares_values *values;
+    const squares_options *values;
     double *sum;
 } squares_problem;
 
@@ -135,7 +128,7 @@ const method_row squares_row = {
     .title = "sum of squares",
     .command = &squares_command,
     .kernels = "squares",
-    .input_size = sizeof(squares_values),
+    .input_size = sizeof(squares_options),
     .begin = begin,
     .create = create,
     .print = print,

@@ -1,6 +1,7 @@
 #include "tenth_method/method.h"
 
 #include "bench/bench.h"
+#include "core/parameters.h"
 #include "dev_kernel.h"
 #include "engine/command_sequence.h"
 #include "error.h"
@@ -22,7 +23,6 @@
 static reference_value sum_of_squares(const reference_terms *t, const double point_A[3])
 {
     reference_value sum = {0};
-    (void)point_A;
     for (size_t j = 0; j < ley_atoms_count(t->atoms); j++)
         reference_add(&sum, t->constant, ley_squares_term(ley_atoms_charges_e(t->atoms)[j]));
     return sum;
@@ -33,6 +33,17 @@ DECLARE_KERNEL(squares)
 
 const law law_squares = {.name = "squares", .number = LEY_LAW_SQUARES, .value = sum_of_squares};
 
+/* ---- Its parameters ------------------------------------------------------------------------- */
+
+static const ley_parameter parameters[] = {
+    {.name = "mean",
+     .type = LEY_PARAMETER_FLAG,
+     .sentence = "say the root of their mean, too",
+     PARAMETER_FIELD(squares_options, has_mean)},
+};
+
+static const ley_parameter_table squares_parameters = PARAMETER_TABLE(squares_options, parameters);
+
 /* ---- The kernel ------------------------------------------------------------------------------ */
 
 KERNEL_ARGUMENTS_STRUCT(squares, LEY_SQUARES_ARGUMENTS);
@@ -40,8 +51,6 @@ KERNEL_DESCRIBE_ARGUMENTS(squares, LEY_SQUARES_ARGUMENTS)
 
 static void group_of(const dev_info *info, const void *spec, size_t size[3])
 {
-    (void)info;
-    (void)spec;
     size[0] = 64;
     size[1] = size[2] = 1;
 }
@@ -111,7 +120,6 @@ static ley_status test_kernel(const dev_kernel *kernel, void *context, ley_error
     float values[ROWS * N];
     double sums[ROWS];
     rows r = {.kernel = *kernel};
-    (void)context;
     for (int i = 0; i < ROWS * N; i++)
         values[i] = (float)(i % 7 - 3);
     ley_status status = rows_begin(&r, kernel->device, ROWS * N, ROWS, error);
@@ -156,13 +164,11 @@ static int64_t plane_points(const squares_task *task)
 /* Of the result, which is one number. */
 static int64_t count_points(const void *context, slab s)
 {
-    (void)context;
     return s.count;
 }
 
 static int64_t count_one(const void *context)
 {
-    (void)context;
     return 1;
 }
 
@@ -177,15 +183,12 @@ static void end_task(void *context)
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
-    (void)error;
     ((squares_task *)context)->job = job;
     return LEY_OK;
 }
 
 static void release(void *context, bool is_kept)
 {
-    (void)context;
-    (void)is_kept;
 }
 
 static ley_status make_points(squares_task *task, ley_error *error)
@@ -315,7 +318,6 @@ static ley_status submit_whole(void *state, int slot, slab piece, ley_error *err
 {
     squares_state *s = state;
     const int64_t planes = count_planes(s->task);
-    (void)piece;
     for (int64_t i = 0; i < planes; i++)
         s->task->rounded[i] = (float)s->task->plane_sums[i];
     rows_sum(&s->slots[slot], s->task->rounded, 1, planes, false, s->task->job->cancelled);
@@ -325,8 +327,6 @@ static ley_status submit_whole(void *state, int slot, slab piece, ley_error *err
 static ley_status collect_whole(void *state, int slot, slab piece, slab_times *times, ley_error *error)
 {
     squares_state *s = state;
-    (void)piece;
-    (void)times;
     return rows_finish(&s->slots[slot], s->task->sum, 1, error);
 }
 
@@ -384,13 +384,11 @@ static accuracy_limits limits(const void *context)
 /* There is one result, the first. */
 static int64_t point(const void *context, slab s, int64_t i)
 {
-    (void)context;
     return s.first + i;
 }
 
 static double value(const void *context, int64_t number, double place_A[3])
 {
-    (void)number;
     place_A[0] = place_A[1] = place_A[2] = 0;
     return *((const squares_task *)context)->sum;
 }
@@ -412,7 +410,6 @@ static ley_status make_values(const ley_bench_options *o, const ley_bench_device
 {
     float *values = calloc((size_t)d->points, sizeof *values);
     uint64_t state = 1;
-    (void)o;
     if (values == NULL)
         return ley_fail_memory(error, (size_t)d->points * sizeof *values, "benchmark values");
     for (int64_t i = 0; i < d->points; i++)
@@ -423,15 +420,11 @@ static ley_status make_values(const ley_bench_options *o, const ley_bench_device
 
 static const char *variant(const worker *w, const ley_bench_options *o, const void *problem, size_t i)
 {
-    (void)w;
-    (void)o;
-    (void)problem;
     return i == 0 ? "rows" : NULL;
 }
 
 static const char *usual(const worker *w, const ley_bench_options *o, const ley_bench_device *d)
 {
-    (void)d;
     return variant(w, o, NULL, 0);
 }
 
@@ -469,7 +462,6 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
 {
     bench_rows b = {.values = problem, .count = d->n[2], .n = d->n[0] * d->n[1]};
     ley_error *error = &row->failure;
-    (void)name;
     b.sums = calloc((size_t)b.count, sizeof *b.sums);
     ley_status status = b.sums == NULL ? ley_fail_memory(error, (size_t)b.count * sizeof *b.sums, "sums") : LEY_OK;
     if (status == LEY_OK)
@@ -480,6 +472,7 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
             status = bench_time(o, (double)d->points, run_once, &b, row, error);
         if (status == LEY_OK)
             status = judge(&b, &row->row.accuracy, error);
+        bench_put_figure(&row->row, "planes_per_s", (double)b.count / row->row.median_s);
         row->row.fma_share = row->row.evaluations_per_s / d->fma_per_s;
         rows_end(&b.rows);
     }
@@ -487,8 +480,17 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     return status;
 }
 
-static const bench_subject bench_squares = {
-    .choose = choose, .make = make_values, .end = free, .variant = variant, .usual = usual, .measure = measure};
+static const ley_bench_figure figures[] = {
+    {.name = "planes_per_s", .sentence = "planes that are summed in a second, median", .hangs_on_time = true},
+    {.name = NULL}};
+
+static const bench_subject bench_squares = {.figures = figures,
+                                            .choose = choose,
+                                            .make = make_values,
+                                            .end = free,
+                                            .variant = variant,
+                                            .usual = usual,
+                                            .measure = measure};
 
 static void note(const void *context, notes *n)
 {
@@ -499,6 +501,7 @@ static void note(const void *context, notes *n)
 
 const method method_squares = {
     .name = "squares",
+    .parameters = &squares_parameters,
     .prepare = prepare,
     .release = release,
     .end = end_task,

@@ -6,6 +6,12 @@
 
 extern const law law_squares;
 
+/* What is to be said of a map. */
+typedef struct squares_options {
+    size_t size;
+    bool has_mean; /* the root of the squares' mean, too */
+} squares_options;
+
 /* Prepares a job that computes *sum = sum_i v_i^2 over all points of the map: a sum for each plane
  * on all devices, and the sum of these on one of them. Map and sum must outlive the job. */
 ley_status job_create_squares(ley_engine *engine, const ley_map *map, double *sum, const ley_run_options *options,

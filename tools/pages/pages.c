@@ -1,12 +1,15 @@
 /* Writes what is installed beside the command and follows from its tables: a manual page of the
  * command and of each sub-command, and completions for bash and zsh. `make pages` runs it:
  *
- *     pages FOLDER     leyden.1, leyden-X.1 of each sub-command X, leyden.bash, _leyden */
+ *     pages FOLDER     leyden.1, leyden-X.1 of each sub-command X, leyden.bash, _leyden,
+ *                      options.schema.json: what the options are, for programs */
 #include "../console.h"
+#include "../json.h"
 #include "../options.h"
 #include "../overview.h"
 #include "../registry.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +90,17 @@ static void put_option(FILE *file, char letter, const char *name, const char *va
     fputc('\n', file);
 }
 
+/* Options of a level. */
+static void put_options(FILE *file, const parsed_arguments *arguments, bool is_expert)
+{
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const option_row *option = arguments->options[i].row;
+        if (option->is_expert == is_expert)
+            put_option(file, option->letter, option->name, option->kind != OPTION_FLAG ? option->value : NULL,
+                       option_describe(arguments->command, &arguments->options[i], true).s);
+    }
+}
+
 static void put_operand(FILE *file, const char *name, const char *help, const char *(*names)(void))
 {
     char text[OPTION_MOST_HELP];
@@ -157,13 +171,11 @@ static void write_command_page(const char *folder, const subcommand *command)
     put_operand(file, command->operand, command->operand_help, command->operand_names);
     put_operand(file, command->words, command->words_help, NULL);
     put_operand(file, command->rest, command->rest_help, NULL);
-    for (size_t i = 0; i < arguments.option_count; i++) {
-        const option_row *option = arguments.options[i].row;
-        put_option(file, option->letter, option->name, option->kind != OPTION_FLAG ? option->value : NULL,
-                   option_describe(command, &arguments.options[i]).s);
-    }
+    put_options(file, &arguments, false);
     put_option(file, 'v', "verbose", NULL, option_verbose_help);
     put_option(file, 'h', "help", NULL, option_help_help);
+    fputs(".SH OPTIONS FOR EXPERTS\n", file);
+    put_options(file, &arguments, true);
     put_tail(file, command);
     options_release(&arguments);
     end(file);
@@ -321,7 +333,7 @@ static void put_zsh_option(FILE *file, const subcommand *command, const parsed_o
         fprintf(file, "'(--%s --%s)'{--%s=,--%s=}'[", option->name, option->alias, option->name, option->alias);
     else
         fprintf(file, "'--%s%s[", option->name, option->kind != OPTION_FLAG ? "=" : "");
-    put_zsh_text(file, option_describe(command, parsed).s);
+    put_zsh_text(file, option_describe(command, parsed, false).s);
     fputc(']', file);
     if (option->kind != OPTION_FLAG) {
         fputc(':', file);
@@ -388,6 +400,121 @@ static void write_zsh(const char *folder)
     end(file);
 }
 
+/* ---- The schema of what options are -----------------------------------------------------------
+ *
+ * Of the member `options` of a command's report: an option that is not meant is null there. */
+
+static json_t *schema_of_number(const option_row *option)
+{
+    json_t *number = json_object();
+    json_put(number, "type", json_text(option->kind == OPTION_INTEGER ? "integer" : "number"));
+    if (isfinite(option->low))
+        json_put(number, option->above_low ? "exclusiveMinimum" : "minimum", json_number(option->low));
+    if (isfinite(option->high))
+        json_put(number, "maximum", json_number(option->high));
+    return number;
+}
+
+/* So many of them; 0: any number. */
+static json_t *schema_of_array(json_t *items, int count)
+{
+    json_t *array = json_object();
+    json_put(array, "type", json_text("array"));
+    json_put(array, "items", items);
+    if (count > 0) {
+        json_put(array, "minItems", json_count(count));
+        json_put(array, "maxItems", json_count(count));
+    }
+    return array;
+}
+
+static json_t *schema_of_type(const char *type)
+{
+    json_t *schema = json_object();
+    json_put(schema, "type", json_text(type));
+    return schema;
+}
+
+/* All that its value can be. */
+static json_t *values_of(const subcommand *command, const option_row *option)
+{
+    const char *choice;
+    json_t *any = json_array(), *words = json_array();
+    switch (option->kind) {
+    case OPTION_FLAG:
+        json_add(any, schema_of_type("boolean"));
+        break;
+    case OPTION_TEXT:
+        json_add(any, schema_of_type("string"));
+        break;
+    case OPTION_CHOICE:
+    case OPTION_METHOD:
+        for (size_t i = 0; (choice = option_choice(command, option, i)) != NULL; i++)
+            json_add(words, json_text(choice));
+        break;
+    case OPTION_TRIPLES:
+        json_add(any, schema_of_array(schema_of_array(schema_of_number(option), 3), 0));
+        break;
+    case OPTION_REALS:
+        json_add(any, schema_of_array(schema_of_number(option), 0));
+        break;
+    case OPTION_INTEGER:
+    case OPTION_REAL:
+        if (option->count > 1)
+            json_add(any, schema_of_array(schema_of_number(option), option->count));
+        if (option->count <= 1 || option->one_for_all)
+            json_add(any, schema_of_number(option));
+        if (option->word != NULL)
+            json_add(words, json_text(option->word));
+    }
+    if (json_array_size(words) > 0) {
+        json_t *one = json_object();
+        json_put(one, "enum", words);
+        json_add(any, one);
+    } else {
+        json_decref(words);
+    }
+    json_add(any, schema_of_type("null"));
+    return any;
+}
+
+static json_t *schema_of_command(const subcommand *command)
+{
+    parsed_arguments arguments;
+    json_t *schema = schema_of_type("object"), *properties = json_object();
+    options_begin(command, &arguments);
+    for (size_t i = 0; i < arguments.option_count; i++) {
+        const option_row *option = arguments.options[i].row;
+        const ley_parameter *parameter = option->stands_for;
+        json_t *property = json_object();
+        json_put(property, "description", json_text(option_describe(command, &arguments.options[i], true).s));
+        json_put(property, "level", json_text(option->is_expert ? "expert" : "everyday"));
+        if (parameter != NULL && parameter->unit != NULL)
+            json_put(property, "unit", json_text(parameter->unit));
+        json_put(property, "anyOf", values_of(command, option));
+        json_put(properties, option->name, property);
+    }
+    options_release(&arguments);
+    json_put(schema, "properties", properties);
+    json_put(schema, "additionalProperties", json_false());
+    return schema;
+}
+
+static void write_schema(const char *folder)
+{
+    FILE *file = begin(folder, "options.schema.json");
+    json_t *schema = json_object(), *commands = json_object();
+    json_put(schema, "$schema", json_text("http://json-schema.org/draft-07/schema#"));
+    json_put(schema, "title", json_text("Options of leyden's commands, as their reports have them"));
+    for (size_t i = 0; command_table[i] != NULL; i++)
+        json_put(commands, command_table[i]->name, schema_of_command(command_table[i]));
+    json_put(schema, "definitions", commands);
+    json_dumpf(schema, file, JSON_INDENT(1));
+    fputc('\n', file);
+    json_decref(schema);
+    end(file);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -399,5 +526,6 @@ int main(int argc, char **argv)
         write_command_page(argv[1], command_table[i]);
     write_bash(argv[1]);
     write_zsh(argv[1]);
+    write_schema(argv[1]);
     return 0;
 }

@@ -240,12 +240,12 @@ static ley_status measure(worker *w, const ley_bench_options *o, const char *nam
     b->row.kernel_s = seconds;
     bench_put_times(b, &m->repeats, m->runs_s[of->step]);
     b->row.joules = of->step == MSM_WHOLE ? m->joules : NAN;
-    b->row.launches = (int64_t)m->launches[of->step];
-    b->row.multiply_adds = m->needs[of->step].multiply_adds;
+    bench_put_figure(&b->row, "launches", (double)m->launches[of->step]);
+    bench_put_figure(&b->row, "multiply_adds", m->needs[of->step].multiply_adds);
     b->row.bytes = m->needs[of->step].bytes;
-    b->row.evaluations_per_s = seconds > 0 ? b->row.multiply_adds / seconds : 0;
+    b->row.evaluations_per_s = seconds > 0 ? m->needs[of->step].multiply_adds / seconds : 0;
     b->row.fma_share = seconds > 0 ? msm_least_s(m, of->step, limits) / seconds : 0;
-    b->row.memory_share = bench_memory_share(b->row.bytes, seconds, limits);
+    bench_put_figure(&b->row, "memory_share", bench_memory_share(b->row.bytes, seconds, limits));
     b->row.accuracy = m->accuracy;
     const ley_long_range range = of->preset == PRESET_CHOSEN ? p->chosen : range_of(of->preset, o);
     msm_describe(&range, m->solver, b->specification, sizeof b->specification);
@@ -407,7 +407,16 @@ static size_t together(ley_engine *engine, const ley_bench_options *o, const ben
     return count;
 }
 
+/* clang-format off */
+static const ley_bench_figure figures[] = {
+    BENCH_LAUNCHES,
+    BENCH_MULTIPLY_ADDS,
+    BENCH_MEMORY_SHARE,
+    {.name = NULL}};
+/* clang-format on */
+
 const bench_subject bench_msm = {
+    .figures = figures,
     .makes_grid = true,
     .check = check,
     .variant = variant,

@@ -220,9 +220,11 @@ static void set_shares(const lattice_resident *r, const ley_bench_device *limits
     const lattice_kernel *k = r->tables.kernel;
     const lattice_spec *s = &k->choice.spec;
     const lattice_operations done = lattice_count(&r->tables);
-    row->hit_rate = limits->pairs / (done.multiply_adds * (s->slide == LEY_SLIDE_NOT && s->mirrored ? 4 : 1));
+    bench_put_figure(row, "hit_rate",
+                     limits->pairs / (done.multiply_adds * (s->slide == LEY_SLIDE_NOT && s->mirrored ? 4 : 1)));
     row->fma_share = (done.multiply_adds + done.additions) / row->kernel_s / limits->fma_per_s;
-    row->local_share = limits->local_bytes_per_s > 0 ? done.local_bytes / row->kernel_s / limits->local_bytes_per_s : 0;
+    bench_put_figure(row, "local_share",
+                     limits->local_bytes_per_s > 0 ? done.local_bytes / row->kernel_s / limits->local_bytes_per_s : 0);
 }
 
 static ley_status measure(worker *w, const ley_bench_options *o, const char *variant, const void *problem,
@@ -343,7 +345,16 @@ static ley_status host_loop(const ley_bench_options *o, const void *problem, ley
     return status;
 }
 
+/* clang-format off */
+static const ley_bench_figure figures[] = {
+    {.name = "hit_rate",
+     .sentence = "pairs within the cutoff, as part of all that are computed, those of padding too; counted"},
+    BENCH_LOCAL_SHARE,
+    {.name = NULL}};
+/* clang-format on */
+
 const bench_subject bench_lattice = {
+    .figures = figures,
     .name = "lattice",
     .makes_grid = true,
     .kernel = &lattice_kind,

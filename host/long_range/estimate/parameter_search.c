@@ -331,6 +331,16 @@ void search_look_at(const dev_info *info, const calibration *facts, const double
             step_was_done(info, pairs_step, name_of_pairs(k).s) ? 0 : kernel_build_s(info, &cutoff_kind);
 }
 
+void search_forget_building(search_device *d)
+{
+    d->transform_building_s = 0;
+    for (int number = 0; number < LEY_WINDOW_COUNT; number++)
+        d->window[number].building_s = d->window[number].levels_building_s = 0;
+    for (int k = 0; k < PAIRS_KERNELS; k++)
+        d->pairs_building_s[k] = 0;
+    d->builds_for_nothing = true;
+}
+
 /* ---- What it takes --------------------------------------------------------------------------- */
 
 static double cube(double x)
@@ -611,7 +621,7 @@ static const double maps_of_a_build = 20;
 static double interpolation_building_s(const charge_statistics *s, const search_device *d, const ley_long_range *r)
 {
     double nodes_per_point[3];
-    if (d->info == NULL || s->step_A[0] == 0 || d->window[r->window].building_s > 0)
+    if (d->info == NULL || d->builds_for_nothing || s->step_A[0] == 0 || d->window[r->window].building_s > 0)
         return 0;
     for (int axis = 0; axis < 3; axis++)
         nodes_per_point[axis] = s->step_A[axis] / r->spacing_A;

@@ -33,12 +33,16 @@ typedef struct search_device {
         double anterpolation_s;               /* an atom */
         double restriction_s, prolongation_s; /* a node that is written */
     } window[LEY_WINDOW_COUNT];
+    bool builds_for_nothing;                /* search_forget_building() */
     double pairs_building_s[PAIRS_KERNELS]; /* the same of the pairs' kernel, by pairs_kernel() */
 } search_device;
 
 /* What is known of a device, or usual; `facts` NULL: nothing has been measured. */
 void search_look_at(const dev_info *info, const calibration *facts, const double pairs_per_s[SEARCH_REACHES],
                     search_device *device);
+
+/* What is built and prepared counts for nothing, as of what runs again and again. */
+void search_forget_building(search_device *device);
 
 /* A job has had the pairs that go with these meshes on a map: their kernel is there now. */
 void search_note_pairs(const dev_info *info, const ley_long_range *range, const splitting *meshes, ley_sum sum);

@@ -345,10 +345,8 @@ static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_
 
 static ley_status check(double tolerance, const ley_grid *grid, ley_error *error)
 {
-    ley_status status = options_check_tolerance(tolerance, error);
-    if (status == LEY_OK)
-        status = ley_grid_check(grid, error);
-    return status == LEY_OK ? ley_grid_check_orthogonal(grid, "a tolerance", error) : status;
+    const ley_status status = options_check_tolerance(tolerance, error);
+    return status == LEY_OK ? ley_grid_check(grid, error) : status;
 }
 
 static ley_status choose_for(sum_request *r, unsigned fixed, estimate *made, ley_error *error)
@@ -362,8 +360,11 @@ static ley_status choose_for(sum_request *r, unsigned fixed, estimate *made, ley
     search_device *devices = calloc(r->worker_count + 1, sizeof *devices);
     if (devices == NULL)
         return ley_fail_memory(error, sizeof *devices, "a plan");
-    for (size_t i = 0; i < r->worker_count; i++)
+    for (size_t i = 0; i < r->worker_count; i++) {
         look_at_device(&r->devices[i], o, r->points != NULL, sum_request_has_field(r), &devices[i]);
+        if (r->is_kept)
+            search_forget_building(&devices[i]);
+    }
     search_figures figures;
     range->levels = 0;
     status = choose_nearest(r, &s, devices, (o->aim > 0 ? o->aim : usual_aim) * r->asked.tolerance, fixed, range,
@@ -426,7 +427,7 @@ static ley_status choose_with(sum_request *r, const ley_run_options *options, le
     if (status == LEY_OK)
         status = OPTIONS_TAKE(ley_run_options, aim, &r->options, options, error);
     if (status == LEY_OK)
-        status = options_check_medium(asked->units, asked->dielectric, asked->temperature_K, asked->r_min_A, error);
+        status = options_check_medium(asked, error);
     r->facts = msm_estimate_needs(&r->options);
     if (status == LEY_OK)
         status = choose_meshes(r, &made, error);

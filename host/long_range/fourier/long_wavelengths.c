@@ -181,7 +181,7 @@ ley_status long_charges_make(const hierarchy *h, size_t atoms, const double *pos
     prepare(h, &p);
     p.parts = count_parts(made, atoms, &bytes);
     const ley_status status =
-        memory_check_one("charges of long waves", (double)p.parts * bytes, "a looser --tol", error);
+        memory_check_one("charges of long waves", (double)p.parts * bytes, "a looser tolerance", error);
     if (status != LEY_OK)
         return status;
     p.count = (size_t)(made->n[0] * made->n[1] * made->n[2]);

@@ -199,7 +199,7 @@ ley_status spectral_load_mesh(spectral *s, ley_error *error)
     s->bytes = fft_mesh_bytes(s->fft.n, true);
     ley_status status =
         arena_check_host(&s->arena, "a mesh for the processor as a device",
-                         (double)s->bytes + (double)s->fft.scratch_bytes, "a wider --mesh-spacing", error);
+                         (double)s->bytes + (double)s->fft.scratch_bytes, "a wider mesh spacing", error);
     if (status == LEY_OK)
         status = arena_buffer(&s->arena, s->bytes, DEV_READ_WRITE, &s->charges.buffer, error);
     s->potentials = s->charges;
@@ -228,7 +228,7 @@ ley_status spectral_borrow(spectral *s, ley_error *error)
 {
     s->arrays[0] = array_of(s->hierarchy, s->n);
     ley_status status = arena_check_host(&s->arena, "a mesh for the processor as a device",
-                                         (double)spectral_lent_bytes(s), "a wider --mesh-spacing", error);
+                                         (double)spectral_lent_bytes(s), "a wider mesh spacing", error);
     if (status == LEY_OK)
         status = transfer_meshes_create(&s->meshes, &s->transfer, s->hierarchy, s->arrays, &s->arena, error);
     if (status == LEY_OK)

@@ -133,7 +133,6 @@ static ley_status place_atoms(spreader *p, ley_error *error)
 ley_status device_spread_run(const device_spread *kernels, arena *memory, const hierarchy *h, const device_atoms *atoms,
                              spread *s, transfer_atoms *made, const char **declined, ley_error *error)
 {
-    *made = (transfer_atoms){.count = 0};
     *declined = NULL;
     spreader p = spreader_of(kernels, memory, h, atoms, s, made);
     double looks = 0;

@@ -76,10 +76,12 @@ ley_status transfer_meshes_create(transfer_meshes *l, const transfer_kernels *ke
 
 ley_status transfer_atoms_tiles(transfer_atoms *a, const spread *s, arena *memory, ley_error *error)
 {
+    ley_status status = LEY_OK;
     a->count = s->atoms;
     memcpy(a->tiles, s->bins, sizeof a->tiles);
-    ley_status status = arena_upload(memory, s->tiles, s->tile_count * sizeof *s->tiles, &a->tile_list.buffer, error);
-    if (status == LEY_OK)
+    if (a->tile_list.buffer == NULL)
+        status = arena_upload(memory, s->tiles, s->tile_count * sizeof *s->tiles, &a->tile_list.buffer, error);
+    if (status == LEY_OK && a->sources.buffer == NULL)
         status = arena_upload(memory, s->sources, s->source_count * sizeof *s->sources, &a->sources.buffer, error);
     return status == LEY_OK
                ? arena_upload(memory, s->first, (spread_bins(s) + 1) * sizeof *s->first, &a->first.buffer, error)
@@ -89,12 +91,18 @@ ley_status transfer_atoms_tiles(transfer_atoms *a, const spread *s, arena *memor
 ley_status transfer_atoms_create(transfer_atoms *a, const spread *s, arena *memory, ley_error *error)
 {
     const size_t n = s->atoms > 0 ? s->atoms : 1;
-    *a = (transfer_atoms){.count = 0};
     ley_status status = transfer_atoms_tiles(a, s, memory, error);
     if (status == LEY_OK)
         status = arena_upload(memory, s->at, n * sizeof *s->at, &a->atoms.buffer, error);
     return status == LEY_OK ? arena_upload(memory, s->corner, n * sizeof *s->corner, &a->corners.buffer, error)
                             : status;
+}
+
+void transfer_atoms_free(transfer_atoms *a, arena *memory)
+{
+    dev_buffer **const own[] = {&a->first.buffer, &a->atoms.buffer, &a->corners.buffer};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        arena_free_buffer(memory, own[i]);
 }
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
@@ -147,6 +155,11 @@ static ley_status make_axes(transfer_map *m, const transfer_meshes *l, const ley
                             : status;
 }
 
+double transfer_step_nodes(const hierarchy *h, int axis, const double step_A[3])
+{
+    return cell_dot(h->inverse_per_A[axis], step_A);
+}
+
 /* Nodes / 2^32 as two ints. */
 static void put_fixed(double nodes, int32_t halves[2])
 {
@@ -166,12 +179,8 @@ static ley_status make_index(transfer_map *m, const transfer_meshes *l, const le
         const bool is_periodic = h->cell.periodic[axis];
         m->whole[axis] = is_periodic ? h->level[0].n[axis] : 0;
         put_fixed(origin[axis] - (is_periodic ? 0 : (double)h->level[0].first[axis]), halves[axis]);
-        for (int along = 0; along < 3; along++) {
-            double step = 0;
-            for (int k = 0; k < 3; k++)
-                step += h->inverse_per_A[axis][k] * points->step_A[along][k];
-            put_fixed(step, halves[3 + 3 * along + axis]);
-        }
+        for (int along = 0; along < 3; along++)
+            put_fixed(transfer_step_nodes(h, axis, points->step_A[along]), halves[3 + 3 * along + axis]);
     }
     const ley_status status = arena_upload(memory, halves, sizeof halves, &m->index.buffer, error);
     double along[3][3]; /* the field, less the gradient, along x, y and z */
@@ -522,9 +531,11 @@ static piece make_piece(const transfer_kernels *k, const int64_t n[3], int64_t p
         count_groups(n, planes, (const int64_t[3]){s->block_x, s->block_y, s->block_z}, p.groups);
         p.predicted_s = blocks_seconds(k, p.groups);
     } else {
+        const double points = (double)n[0] * (double)n[1] * (double)planes, along = k->window->points,
+                     across = along * along;
+        const double shares = k->row_nodes > 0 ? along + k->nodes_per_point[0] * across : along * across;
         count_groups_of_nodes(&k->interpolation, n, planes, p.groups);
-        p.predicted_s = (k->field ? 2 : 1) *
-                        seconds(k, node_share, count_shares((const int64_t[3]){n[0], n[1], planes}, k->window->points));
+        p.predicted_s = (k->field ? 2 : 1) * seconds(k, node_share, points * shares);
     }
     return p;
 }

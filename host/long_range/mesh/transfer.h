@@ -36,6 +36,10 @@ typedef struct interpolation_spec {
     LEY_INTERPOLATION_KEYS(KERNEL_KEY_FIELD)
 } interpolation_spec;
 
+typedef struct gather_spec {
+    LEY_INTERPOLATION_GATHER_KEYS(KERNEL_KEY_FIELD)
+} gather_spec;
+
 typedef struct interpolation_list_spec {
     LEY_INTERPOLATION_LIST_KEYS(KERNEL_KEY_FIELD)
 } interpolation_list_spec;
@@ -57,6 +61,7 @@ typedef struct transfer_kernels {
     bool by_plane;            /* how the finest mesh's nodes are numbered */
     bool field;               /* the field is interpolated, too */
     bool along_axes;          /* may be false where it was wished: local memory has no room for a block's nodes */
+    int row_nodes;            /* of maps that are not along axes: LEY_ROW_NODES */
     interpolation_spec blocks;
     double nodes_per_point[3];
 } transfer_kernels;
@@ -65,6 +70,7 @@ typedef struct transfer_wish {
     const window *window;
     bool along_axes;           /* the map's axes are the mesh's, and */
     double nodes_per_point[3]; /* its points so many of the finest mesh's spacings apart, or less */
+    bool along_rows;           /* else: its rows are along the mesh's first axis */
     bool of_list;              /* or the points are a list's */
     bool field;                /* they have the field as well */
     bool has_levels;           /* restriction and prolongation are wanted */
@@ -96,6 +102,15 @@ int transfer_block_nodes(int block, double nodes_per_point, int points);
 double transfer_block_s(const dev_info *info, const calibration *facts, const interpolation_spec *block,
                         const double nodes_per_point[3]);
 
+/* How many nodes along an axis of the finest mesh a step leads, and whether kernels that find their
+ * nodes themselves take that for none. */
+double transfer_step_nodes(const hierarchy *h, int axis, const double step_A[3]);
+static inline bool transfer_is_no_step(double nodes)
+{
+    const double halves = nodes * 8589934592.0; /* of nodes / 2^32 */
+    return halves > -1 && halves < 1;
+}
+
 /* ---- What they read -------------------------------------------------------------------------- */
 
 /* All of these are made in an arena, with which they end. Errors: those of arena_buffer() and of
@@ -125,10 +140,14 @@ typedef struct transfer_atoms {
     buffer_of_float4 atoms;
 } transfer_atoms;
 
+/* Begins as zeros. */
 ley_status transfer_atoms_create(transfer_atoms *atoms, const spread *s, arena *memory, ley_error *error);
 
 /* All of this but the atoms themselves, which are there, or to come. */
 ley_status transfer_atoms_tiles(transfer_atoms *atoms, const spread *s, arena *memory, ley_error *error);
+
+/* What follows from where atoms are; tiles stay for others. */
+void transfer_atoms_free(transfer_atoms *atoms, arena *memory);
 
 /* A map's points on the finest mesh, and where they are stored. */
 typedef struct transfer_map {

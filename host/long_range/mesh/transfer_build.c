@@ -47,6 +47,23 @@ static void group_of_list(const dev_info *info, const void *spec, size_t size[3]
     size[1] = size[2] = 1;
 }
 
+static void group_of_gather(const dev_info *info, const void *spec, size_t size[3])
+{
+    const gather_spec *s = spec;
+    group_of_nodes(info, spec, size);
+    if (s->row_nodes > 0) {
+        size[0] = LEY_ROW_POINTS;
+        size[1] = size[2] = 1;
+    }
+}
+
+static size_t bytes_of_gather(const dev_info *info, const void *spec)
+{
+    const gather_spec *s = spec;
+    (void)info;
+    return s->row_nodes > 0 ? sizeof(float) * (size_t)(s->row_nodes + 4 * s->window) : 0;
+}
+
 static size_t bytes_of_tile(const dev_info *info, const void *spec)
 {
     const anterpolate_spec *s = spec;
@@ -91,6 +108,24 @@ static anterpolate_spec tile_spec(const dev_info *info, int points, int width, b
 static transfer_spec node_spec(int points)
 {
     return (transfer_spec){.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .window = points};
+}
+
+/* Of a map whose rows are along the mesh's first axis, so many nodes apart; 0: they are not. Where
+ * nodes are so many more than points that their sums would take longer than each point's own, these
+ * are gathered after all, and so is the field. */
+static gather_spec gather_spec_of(const dev_info *info, int points, double nodes_per_point, bool field, bool by_plane)
+{
+    enum { ROW_NODES_STEP = 64, MOST_ROW_NODES = 320 };
+    const int64_t nodes = ley_round_up(transfer_block_nodes(LEY_ROW_POINTS, nodes_per_point, points), ROW_NODES_STEP);
+    const bool in_rows = !field && nodes_per_point > 0 && nodes <= MOST_ROW_NODES &&
+                         info->max_work_group >= LEY_ROW_POINTS && info->max_work_items[0] >= LEY_ROW_POINTS;
+    return (gather_spec){.sum = LEY_SPEC_SUM_FLOAT,
+                         .width = 1,
+                         .root = LEY_ROOT_STANDARD,
+                         .window = points,
+                         .field = field,
+                         .by_plane = by_plane,
+                         .row_nodes = in_rows ? (int)nodes : 0};
 }
 
 static interpolation_list_spec list_spec(int points, bool field, bool by_plane)
@@ -209,27 +244,28 @@ static void visit_prolongation(const dev_info *info, kernel_depth depth, kernel_
     visit_nodes("prolongation", depth, visit, context);
 }
 
-/* Of kernels that compute points one by one. */
-static void visit_points(const char *kernel, kernel_depth depth, kernel_visit *visit, void *context)
-{
-    for (int i = 0; i < 2 * specs_at(depth); i++) {
-        const interpolation_list_spec s = list_spec(points_at(i / 2), i % 2 == 1, is_by_plane(i / 2));
-        char name[KERNEL_NAME];
-        snprintf(name, sizeof name, "%s-%d%s%s", kernel, s.window, s.field ? "-field" : "", plane_word(s.by_plane));
-        visit(context, name, &s);
-    }
-}
-
 static void visit_gather(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    (void)info;
-    visit_points("interpolation_gather", depth, visit, context);
+    for (int i = 0; i < 3 * specs_at(depth); i++) { /* plain, in rows, with the field */
+        const gather_spec s =
+            gather_spec_of(info, points_at(i / 3), i % 3 == 1 ? 0.5 : 0, i % 3 == 2, is_by_plane(i / 3));
+        char name[KERNEL_NAME];
+        snprintf(name, sizeof name, "interpolation_gather-%d%s%s%s", s.window, s.field ? "-field" : "",
+                 plane_word(s.by_plane), s.row_nodes > 0 ? "-rows" : "");
+        visit(context, name, &s);
+    }
 }
 
 static void visit_list(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     (void)info;
-    visit_points("interpolation_list", depth, visit, context);
+    for (int i = 0; i < 2 * specs_at(depth); i++) {
+        const interpolation_list_spec s = list_spec(points_at(i / 2), i % 2 == 1, is_by_plane(i / 2));
+        char name[KERNEL_NAME];
+        snprintf(name, sizeof name, "interpolation_list-%d%s%s", s.window, s.field ? "-field" : "",
+                 plane_word(s.by_plane));
+        visit(context, name, &s);
+    }
 }
 
 static void visit_blocks(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
@@ -269,7 +305,8 @@ const kernel_kind interpolation_kind = {KERNEL_DESCRIPTION(interpolation, LEY_IN
 KERNEL_DESCRIBE_ARGUMENTS(interpolation_gather, LEY_INTERPOLATION_GATHER_ARGUMENTS)
 const kernel_kind interpolation_gather_kind = {
     KERNEL_DESCRIPTION(interpolation_gather, LEY_INTERPOLATION_GATHER_KEYS, interpolation_gather),
-    .group = group_of_nodes, .test = transfer_test_interpolation, .specs = visit_gather};
+    .group = group_of_gather, .local_bytes = bytes_of_gather, .test = transfer_test_interpolation,
+    .specs = visit_gather};
 
 KERNEL_DESCRIBE_ARGUMENTS(interpolation_list, LEY_INTERPOLATION_LIST_ARGUMENTS)
 const kernel_kind interpolation_list_kind = {
@@ -346,7 +383,11 @@ static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels
             step_note_done(k->device->info, interpolation_step, name_of_interpolation(&k->blocks).s);
         return status;
     }
-    return kernel_create(k->device, &interpolation_gather_kind, &list, NULL, k, &k->interpolation, error);
+    const gather_spec spec =
+        gather_spec_of(k->device->info, wish->window->points, wish->along_rows ? wish->nodes_per_point[0] : 0,
+                       wish->field, wish->by_plane);
+    k->row_nodes = spec.row_nodes;
+    return kernel_create(k->device, &interpolation_gather_kind, &spec, NULL, k, &k->interpolation, error);
 }
 
 ley_status transfer_kernels_create(dev *device, const transfer_wish *wish, transfer_kernels *k, ley_error *error)

@@ -90,16 +90,16 @@ static void make_atoms(trial *t)
 }
 
 /* Some blocks and a partial one along each axis, fewer where kernels are interpreted or blocks are
- * large, as those of work-items that are alone; where axes are not the mesh's, skewed. The box
- * has room for all of them. */
+ * large, as those of work-items that are alone; where axes are not the mesh's, skewed, and of rows
+ * that are along the mesh's first one a group and a part. The box has room for all of them. */
 static void count_points(trial *t)
 {
     const interpolation_spec *s = &t->kernels.blocks;
     const bool slow = (t->kernels.device->info->quirks & DEV_QUIRK_INTERPRETER) != 0;
     const int64_t blocks = slow || s->width > 1 ? 1 : 2,
                   axes[3] = {blocks * s->block_x + 3, s->block_y + 1, blocks * s->block_z + 3},
-                  skewed[3] = {slow ? 9 : 19, 7, slow ? 6 : 9};
-    memcpy(t->points.n, t->kernels.along_axes ? axes : skewed, sizeof t->points.n);
+                  skewed[3] = {slow ? 9 : 19, 7, slow ? 6 : 9}, rows[3] = {LEY_ROW_POINTS + 9, 3, slow ? 4 : 8};
+    memcpy(t->points.n, t->kernels.along_axes ? axes : t->kernels.row_nodes > 0 ? rows : skewed, sizeof t->points.n);
     for (int axis = 0; axis < 3; axis++)
         t->box_A[axis] =
             fmax(least_box_A[axis], (double)t->points.n[axis] * t->kernels.nodes_per_point[axis] * spacing_A);
@@ -112,11 +112,13 @@ static void place_points(trial *t)
     static const double skewed_A[3] = {1.1, 1.3, 0.9}, periods[3] = {-2, 3, 1};
     ley_grid *l = &t->points;
     for (int axis = 0; axis < 3; axis++) {
-        const double step_A = t->kernels.along_axes ? t->kernels.nodes_per_point[axis] * t->hierarchy.step_A[axis][axis]
-                                                    : skewed_A[axis],
+        const bool is_row = t->kernels.row_nodes > 0 && axis == 0;
+        const double step_A = t->kernels.along_axes || is_row
+                                  ? t->kernels.nodes_per_point[axis] * t->hierarchy.step_A[axis][axis]
+                                  : skewed_A[axis],
                      length_A = (double)(l->n[axis] - 1) * step_A;
         l->step_A[axis][axis] = step_A;
-        if (!t->kernels.along_axes)
+        if (!t->kernels.along_axes && !is_row)
             l->step_A[axis][(axis + 1) % 3] = 0.3;
         l->origin_A[axis] = t->periodic[axis]                    ? -0.6 * length_A
                             : axis == 1 && t->kernels.along_axes ? t->box_A[axis] - length_A
@@ -369,7 +371,7 @@ static void expect_anterpolated(trial *t)
 static ley_status run_anterpolation(trial *t, ley_error *error)
 {
     spread s;
-    transfer_atoms atoms;
+    transfer_atoms atoms = {.count = 0};
     buffer_of_float charges;
     ley_status status = spread_make(&t->hierarchy, ATOMS, t->position_A[0], t->charge_e, NULL, &s, error);
     if (status != LEY_OK)

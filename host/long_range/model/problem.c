@@ -1,8 +1,10 @@
 #include "long_range/model/problem.h"
 
 #include "core/options.h"
+#include "core/parameters.h"
 #include "error.h"
 #include "law/periodic.h"
+#include "layout/grid_frame.h"
 #include "long_range/fourier/spectral.h"
 #include "long_range/mesh/spread.h"
 #include "long_range/multilevel/lattice_tuning.h"
@@ -33,6 +35,51 @@ IS_NUMBER(LEY_SOLVER_MIXED, HIERARCHY_MIXED);
 
 const char *const msm_splitting_words[] = {LEY_SPLITTING_TABLE(LEY_NAME) NULL};
 const char *const msm_window_words[] = {LEY_WINDOW_TABLE(LEY_NAME) NULL};
+static const char *const solver_words[] = {LEY_SOLVER_TABLE(LEY_NAME) NULL};
+static const ley_former_choice former_solvers[] = {{"direct", "multilevel"}, {"fft", "fourier"}, {NULL, NULL}};
+static const char *const library_words[] = {"auto", "fftw", "vkfft", "clfft", "cufft", NULL};
+static const char *const preset_words[] = {"papers", NULL};
+
+/* clang-format off */
+static const ley_parameter rows[] = {
+    PARAMETERS_OF_MEDIUM(ley_long_range),
+    PARAMETERS_OF_CUTOFF(ley_long_range),
+    {.name = "mesh_spacing", .former = (const char *const[]){"lattice_spacing", NULL}, .type = LEY_PARAMETER_REAL,
+     .level = LEY_EXPERT, .unit = "A", .default_value = {2}, .low = 0, .above_low = true, .high = 1e4,
+     .methods = "msm", .given = LEY_FIX_SPACING,
+     .sentence = "distance of neighbouring nodes of the finest mesh, in Angstrom",
+     PARAMETER_FIELD(ley_long_range, spacing_A)},
+    {.name = "splitting", .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "NAME",
+     .choices = msm_splitting_words, .default_value = {LEY_SPLITTING_TAYLOR4}, .methods = "msm",
+     .given = LEY_FIX_SPLITTING, .sentence = "how 1/r is split into what pairs and what meshes sum",
+     PARAMETER_FIELD(ley_long_range, splitting)},
+    {.name = "window", .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "NAME",
+     .choices = msm_window_words, .default_value = {LEY_WINDOW_NODAL7}, .methods = "msm", .given = LEY_FIX_WINDOW,
+     .sentence = "how charges are spread over nodes, and points take their values from them",
+     PARAMETER_FIELD(ley_long_range, window)},
+    {.name = "solver", .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "NAME",
+     .choices = solver_words, .former_choices = former_solvers, .default_value = {LEY_SOLVER_MULTILEVEL},
+     .methods = "msm", .given = LEY_FIX_SOLVER, .sentence = "what finds the nodes' potentials",
+     .details = "multilevel is multilevel summation, fourier one mesh and its Fourier transform, which B-splines "
+                "need, mixed the first of so many levels that its transform fits into the device's memory and the "
+                "finer ones by lattice cutoff; auto is what the window asks for, mixed with a nodal window where no "
+                "device has room for the whole mesh's transform, and multilevel where none has transforms",
+     PARAMETER_FIELD(ley_long_range, solver)},
+    {.name = "preset", .type = LEY_PARAMETER_OTHER, .level = LEY_EXPERT, .value = "NAME", .choices = preset_words,
+     .unset = "none", .methods = "msm", .given = LEY_FIX_MESHES,
+     .sentence = "cutoff, mesh spacing, splitting, window and solver all at once, but for what is given beside it",
+     .details = "papers is nodal3, taylor2, 12 A, 2 A, direct"},
+    {.name = "fft", .type = LEY_PARAMETER_TEXT, .level = LEY_EXPERT, .value = "LIBRARY", .choices = library_words,
+     .methods = "msm", .given = LEY_FIX_MESHES, .sentence = "of `solver` fourier and mixed: whose transforms",
+     .details = "auto: those that are predicted fastest, preparation included", PARAMETER_FIELD(ley_long_range, fft)},
+    {.name = "levels", .type = LEY_PARAMETER_INTEGER, .level = LEY_EXPERT, .value = "N", .low = 0, .high = 16,
+     .methods = "msm", .given = LEY_FIX_MESHES, .sentence = "meshes, each of twice the spacing of the one before",
+     .details = "0: as many as pay, of `solver` mixed as few as there is room for",
+     PARAMETER_FIELD(ley_long_range, levels)},
+};
+/* clang-format on */
+
+const ley_parameter_table long_range_parameters = PARAMETER_TABLE(ley_long_range, rows);
 
 void ley_long_range_papers(ley_long_range *r)
 {
@@ -46,11 +93,7 @@ void ley_long_range_papers(ley_long_range *r)
 
 void ley_long_range_default(ley_long_range *r)
 {
-    *r = (ley_long_range){
-        .size = sizeof *r, .units = LEY_UNITS_KT_E, .dielectric = 1, .temperature_K = 298.15, .r_min_A = 0.05};
-    ley_long_range_papers(r);
-    r->splitting = LEY_SPLITTING_TAYLOR4;
-    r->window = LEY_WINDOW_NODAL7;
+    parameters_default(&long_range_parameters, r);
 }
 
 /* ---- What makes sense ------------------------------------------------------------------------ */
@@ -60,12 +103,6 @@ static const double most_ratio = (LATTICE_MOST_RADIUS + 1) / 2.0;
 
 static ley_status check(const ley_long_range *r, ley_error *error)
 {
-    if ((unsigned)r->splitting >= LEY_SPLITTING_COUNT)
-        return ley_fail(error, LEY_ERROR_USAGE, "unknown splitting %d", (int)r->splitting);
-    if ((unsigned)r->window >= LEY_WINDOW_COUNT)
-        return ley_fail(error, LEY_ERROR_USAGE, "unknown window %d", (int)r->window);
-    if ((unsigned)r->solver >= LEY_SOLVER_COUNT)
-        return ley_fail(error, LEY_ERROR_USAGE, "unknown solver %d", (int)r->solver);
     if (!(r->cutoff_A > r->r_min_A && r->cutoff_A <= 1e4))
         return ley_fail(error, LEY_ERROR_USAGE, "cutoff %g A, must be above r_min (%g A) and at most 1e4", r->cutoff_A,
                         r->r_min_A);
@@ -74,8 +111,9 @@ static ley_status check(const ley_long_range *r, ley_error *error)
                         "mesh spacing %g A, must be above 0 and at most the cutoff, %g A: what is left beyond the "
                         "cutoff is as smooth as that, and a wider mesh cannot carry it",
                         r->spacing_A, r->cutoff_A);
-    if (!(r->kappa_per_A >= 0 && r->kappa_per_A <= 100))
-        return ley_fail(error, LEY_ERROR_USAGE, "kappa %g / A, must be 0 to 100", r->kappa_per_A);
+    const ley_status status = parameters_check(&long_range_parameters, r, error);
+    if (status != LEY_OK)
+        return status;
     if (!(r->long_waves_per_A >= 0 && r->long_waves_per_A <= 10))
         return ley_fail(error, LEY_ERROR_USAGE, "long waves up to %g / A, must be 0 to 10", r->long_waves_per_A);
     if (!(r->contact_error >= 0 && r->contact_error <= 1))
@@ -214,7 +252,7 @@ static ley_status check_numbers(const hierarchy *h, ley_error *error)
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_INPUT,
                     "a mesh of %lld x %lld x %lld nodes%s is more than a kernel can number: take a wider "
-                    "--mesh-spacing",
+                    "mesh spacing",
                     (long long)n[0], (long long)n[1], (long long)n[2],
                     h->solver == HIERARCHY_FOURIER && h->cell.dimensions < 3
                         ? ", which the fourier solver pads along open axes,"
@@ -232,7 +270,7 @@ static ley_status check_images(const cell *c, const ley_long_range *r, ley_error
     if (!periodic_can_be_summed(c, 0, near_A))
         return ley_fail(error, LEY_ERROR_INPUT,
                         "a cell so small, or so long, that too many images are to be looked at within twice the "
-                        "cutoff, %g A: take several cells for one, or a shorter --cutoff",
+                        "cutoff, %g A: take several cells for one, or a shorter cutoff",
                         near_A);
     return ley_fail(error, LEY_ERROR_INPUT,
                     "kappa %g / A is too little along one periodic axis, where images count one by one as far as it "
@@ -275,6 +313,7 @@ static ley_status make_meshes(const ley_long_range *r, const ley_atoms *atoms, c
                            .long_waves_per_A = r->long_waves_per_A};
     memcpy(o.periodic, r->periodic, sizeof o.periodic);
     memcpy(o.cell_A, r->cell_A, sizeof o.cell_A);
+    o.open_axes = (const double(*)[3])made->cell.vector_A;
     ley_status status = find_box(&made->cell, atoms, points, low, high, error);
     if (status == LEY_OK)
         status = hierarchy_make(&o, low, high, made, error);
@@ -310,6 +349,18 @@ bool msm_otherwise(const ley_long_range *r, ley_long_range *other)
     return true;
 }
 
+/* In open space meshes may lie as they like: such that a map's rows are along their first axis, and
+ * its planes perpendicular to the third. */
+static void turn_to_map(const ley_grid *points, cell *c)
+{
+    grid_frame frame;
+    if (c->dimensions > 0 || ley_grid_check(points, NULL) != LEY_OK)
+        return;
+    grid_frame_make(points, GRID_FRAME_ROWS_ALONG_X, &frame);
+    if (frame.is_turned)
+        cell_turn(c, (const double(*)[3])frame.axis);
+}
+
 ley_status msm_meshes(const ley_long_range *asked, const ley_atoms *atoms, const ley_grid *points, hierarchy *made,
                       ley_error *error)
 {
@@ -319,6 +370,8 @@ ley_status msm_meshes(const ley_long_range *asked, const ley_atoms *atoms, const
     ley_status status = check(r, error);
     if (status == LEY_OK)
         status = cell_make(r->periodic, r->cell_A, &h.cell, error);
+    if (status == LEY_OK)
+        turn_to_map(points, &h.cell);
     if (status == LEY_OK)
         status =
             hierarchy_check_charge(&h, ley_atoms_total_charge_e(atoms), ley_atoms_charge_magnitude_e(atoms), error);

@@ -5,6 +5,8 @@
 #include "leyden.h"
 #include "numerics/hierarchy.h"
 
+extern const ley_parameter_table long_range_parameters;
+
 /* Steps of the work of the stage that sums. */
 enum { MSM_STEP_SHORT_RANGE, MSM_STEP_INTERPOLATION };
 

@@ -60,11 +60,6 @@ static int64_t places_of_all(const lattice_kernel *k, const lattice_layout *layo
     return count;
 }
 
-int64_t lattice_tables_bytes(const lattice_kernel *k, const lattice_layout *layout)
-{
-    return places_of_all(k, layout) * (int64_t)sizeof(int32_t) + layout->count * (int64_t)sizeof(level_record);
-}
-
 /* Fills in the places along an axis of a level; returns where node 0 is. */
 static int32_t put_places(const lattice_tables *t, int level, int axis, int32_t *made, int64_t *at)
 {

@@ -34,9 +34,6 @@ typedef struct lattice_tables {
 ley_status lattice_tables_create(lattice_tables *tables, const lattice_kernel *kernel, const lattice_layout *layout,
                                  arena *memory, ley_error *error);
 
-/* Bytes that they will take on the device. */
-int64_t lattice_tables_bytes(const lattice_kernel *kernel, const lattice_layout *layout);
-
 /* Puts weights on the device, as the kernel has them. LEY_ERROR_USAGE where they are not of the
  * radius that it is made for, or not mirrored where it takes them to be. */
 ley_status lattice_weights_create(const lattice_kernel *kernel, const lattice_weights *weights, arena *memory,

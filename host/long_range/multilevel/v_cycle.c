@@ -97,12 +97,12 @@ static ley_status find_radius(const hierarchy *h, bool is_top, int radius[3], le
     for (int axis = 0; axis < 3; axis++) {
         const int64_t shared = is_top ? ley_round_up(reach[axis], 4) : reach[axis];
         if (reach[axis] > LATTICE_MOST_RADIUS)
-            return ley_fail(
-                error, LEY_ERROR_USAGE,
-                "mesh: the sums of %s reach %lld nodes far along axis %d, must be at most %d: take %s, or "
-                "--solver fourier",
-                is_top ? "the top level" : "the levels", (long long)reach[axis], axis + 1, LATTICE_MOST_RADIUS,
-                is_top ? "more --levels, a wider --mesh-spacing" : "a shorter --cutoff, a wider --mesh-spacing");
+            return ley_fail(error, LEY_ERROR_USAGE,
+                            "mesh: the sums of %s reach %lld nodes far along axis %d, must be at most %d: take %s, or "
+                            "the fourier solver",
+                            is_top ? "the top level" : "the levels", (long long)reach[axis], axis + 1,
+                            LATTICE_MOST_RADIUS,
+                            is_top ? "more levels, a wider mesh spacing" : "a shorter cutoff, a wider mesh spacing");
         radius[axis] = (int)(shared < LATTICE_MOST_RADIUS ? shared : LATTICE_MOST_RADIUS);
     }
     return LEY_OK;
@@ -312,7 +312,7 @@ static ley_status load_meshes(v_cycle *c, const lattice_layout *layout, ley_erro
     const hierarchy *h = c->hierarchy;
     const size_t bytes = c->bytes = (size_t)lattice_layout_bytes(layout);
     ley_status status = arena_check_host(&c->arena, "meshes for the processor as a device", 2 * (double)bytes,
-                                         "a wider --mesh-spacing", error);
+                                         "a wider mesh spacing", error);
     if (status == LEY_OK)
         status = load_top(c, layout, error);
     if (status == LEY_OK)
@@ -359,7 +359,7 @@ ley_status v_cycle_borrow(v_cycle *c, ley_error *error)
         c->arrays[k] = lattice_layout_array(&layout, k < layout.count ? k : 0);
     if (status == LEY_OK)
         status = arena_check_host(&c->arena, "meshes for the processor as a device", (double)v_cycle_lent_bytes(c),
-                                  "a wider --mesh-spacing", error);
+                                  "a wider mesh spacing", error);
     if (status == LEY_OK)
         status = transfer_meshes_create(&c->meshes, &c->transfer, c->hierarchy, c->arrays, &c->arena, error);
     return status == LEY_OK

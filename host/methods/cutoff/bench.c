@@ -266,11 +266,12 @@ static void set_shares(const cutoff_spec *spec, const ley_bench_device *limits, 
 {
     const double per_s = tested / row->kernel_s;
     const double reads_per_s = spec->width > 1 ? 0 : per_s / (spec->ux * spec->uy * spec->uz);
-    row->hit_rate = limits->pairs / tested;
+    bench_put_figure(row, "hit_rate", limits->pairs / tested);
     row->root = calibrate_root_name(spec->root);
     row->root_share = per_s / limits->roots_per_s;
     row->fma_share = per_s * fma_slots_a_distance / limits->fma_per_s;
-    row->local_share = limits->local_bytes_per_s > 0 ? reads_per_s * sizeof(float[4]) / limits->local_bytes_per_s : 0;
+    bench_put_figure(row, "local_share",
+                     limits->local_bytes_per_s > 0 ? reads_per_s * sizeof(float[4]) / limits->local_bytes_per_s : 0);
 }
 
 static ley_status measure(worker *w, const ley_bench_options *o, const char *variant, const void *problem,
@@ -529,7 +530,16 @@ static ley_status scale(worker *w, const ley_bench_options *o, ley_bench_device 
     return status;
 }
 
+/* clang-format off */
+static const ley_bench_figure figures[] = {
+    {.name = "hit_rate",
+     .sentence = "pairs within the cutoff, as part of all that are computed, those of padding too; counted"},
+    BENCH_LOCAL_SHARE,
+    {.name = NULL}};
+/* clang-format on */
+
 const bench_subject bench_cutoff = {
+    .figures = figures,
     .makes_grid = true,
 
     .kernel = &cutoff_kind,

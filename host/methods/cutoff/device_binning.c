@@ -1,11 +1,12 @@
-/* Two kernels with a step on the host between them. link_atoms puts each atom into the list of its
- * bin and counts; the counts come back, four bytes per bin, and their sums say where the overflow
- * goes: a scan on the device would take kernels of its own to save what is less than an atom's
- * position a bin. Then fill_bins brings each list into the order of the atoms' index, so that slots
- * do not depend on who came first. */
+/* Two kernels with a step on the host between them. link_atoms puts each atom and its images into
+ * the lists of their bins and counts; the counts come back, four bytes per bin, and their sums say
+ * where the overflow goes: a scan on the device would take kernels of its own to save what is less
+ * than an atom's position a bin. Then fill_bins brings each list into the order of the atoms'
+ * index, so that slots do not depend on who came first. */
 #include "methods/cutoff/device_binning.h"
 
 #include "error.h"
+#include "log.h"
 #include "parallel.h"
 #include "verify/self_test.h"
 
@@ -27,34 +28,52 @@ typedef struct binner {
     command_sequence command_sequence;
     const binning_plan *plan;
     const ley_atoms *atoms;
+    binning_images images;
+    int64_t most_images; /* of an atom, itself among them */
     dev_kernel link, fill;
     buffer_of_double position, charge;
     buffer_of_int count, head, next;
     buffer_of_float4 records;
-    dev_staging *counts; /* [bins + 2]: link_atoms' gm_count */
+    dev_staging *counts; /* [bins + 3]: link_atoms' gm_count */
     int32_t *first;      /* [bins + 1]: fill_bins' gm_extra */
     buffer_of_atom slots;
     buffer_of_int extra;
     device_bins result;
     bool keeps_atoms; /* on the device */
+    dev_staging *way; /* [4 n] doubles, on which atoms travel; NULL: they find their own */
     bool is_trial;    /* slots hold not-a-numbers beforehand: memory may still have what another trial put there */
 } binner;
 
+/* No more images than an atom can have in reach; a hair beyond, as link_atoms looks. */
+static int64_t most_images(const binning_images *im)
+{
+    double most = 1;
+    for (int i = 0; i < 3 && im->any; i++)
+        most *= im->periodic[i] ? floor(im->high[i] - im->low[i] + 3e-5) + 1 : 1;
+    return (int64_t)fmin(most, INT32_MAX);
+}
+
 static binner binner_of(arena *r, const binning_plan *plan, const ley_atoms *atoms)
 {
-    return (binner){.device = r->device,
-                    .arena = r,
-                    .flight = {.device = r->device},
-                    .plan = plan,
-                    .atoms = atoms,
-                    .result = {.bins = plan->bins}};
+    binner b = {.device = r->device,
+                .arena = r,
+                .flight = {.device = r->device},
+                .plan = plan,
+                .atoms = atoms,
+                .result = {.bins = plan->bins}};
+    binning_find_images(plan, ley_atoms_count(atoms), &b.images, NULL);
+    b.most_images = most_images(&b.images);
+    return b;
+}
+
+static double entries_of(const binner *b)
+{
+    return (double)ley_atoms_count(b->atoms) * (double)b->most_images;
 }
 
 const char *device_binning_obstacle(const cutoff_problem *p)
 {
     const binning_options *o = &p->plan.options;
-    if (o->periodic[0] || o->periodic[1] || o->periodic[2])
-        return "the cell is periodic";
     return o->keep_neutral || p->more != NULL ? "the pair function is not of charges" : NULL;
 }
 
@@ -62,16 +81,21 @@ const char *device_binning_obstacle(const cutoff_problem *p)
 
 double device_binning_bytes(const cutoff_problem *p)
 {
-    return (24 + 8 + 4 + 16) * (double)ley_atoms_count(p->atoms) + 12 * (double)p->plan.bins;
+    const double n = (double)ley_atoms_count(p->atoms);
+    binning_images im;
+    if (binning_find_images(&p->plan, ley_atoms_count(p->atoms), &im, NULL) != LEY_OK)
+        return INFINITY;
+    return (24 + 8) * n + (4 + 16) * n * (double)most_images(&im) + 12 * (double)p->plan.bins;
 }
 
 /* Whether there is room for all, were there no overflow. */
 static bool fits(const binner *b)
 {
-    const double n = (double)ley_atoms_count(b->atoms), bins = (double)b->plan->bins,
+    const double n = (double)ley_atoms_count(b->atoms), bins = (double)b->plan->bins, entries = entries_of(b),
                  slots = bins * (double)b->plan->options.depth * 16;
-    return fmax(24 * n, fmax(slots, 4 * bins + 8)) <= (double)arena_largest(b->arena) &&
-           (24 + 8 + 4 + 16) * n + 12 * bins + slots <= (double)arena_left(b->arena);
+    return entries < INT32_MAX &&
+           fmax(fmax(24 * n, 16 * entries), fmax(slots, 4 * bins + 12)) <= (double)arena_largest(b->arena) &&
+           (24 + 8) * n + (4 + 16) * entries + 12 * bins + slots <= (double)arena_left(b->arena);
 }
 
 static bool groups_fit(const binner *b)
@@ -88,12 +112,13 @@ static bool make(binner *b, size_t bytes, dev_access access, dev_buffer **buffer
 
 static bool make_buffers(binner *b)
 {
-    const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins;
+    const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins, entries = n * (size_t)b->most_images;
     return make(b, 24 * n, DEV_READ_ONLY, &b->position.buffer) && make(b, 8 * n, DEV_READ_ONLY, &b->charge.buffer) &&
-           make(b, 4 * (bins + 2), DEV_READ_WRITE, &b->count.buffer) &&
-           make(b, 4 * bins, DEV_READ_WRITE, &b->head.buffer) && make(b, 4 * n, DEV_READ_WRITE, &b->next.buffer) &&
-           make(b, 16 * n, DEV_READ_WRITE, &b->records.buffer) &&
-           arena_staging(b->arena, 4 * (bins + 2), &b->counts, NULL) == LEY_OK;
+           make(b, 4 * (bins + 3), DEV_READ_WRITE, &b->count.buffer) &&
+           make(b, 4 * bins, DEV_READ_WRITE, &b->head.buffer) &&
+           make(b, 4 * entries, DEV_READ_WRITE, &b->next.buffer) &&
+           make(b, 16 * entries, DEV_READ_WRITE, &b->records.buffer) &&
+           arena_staging(b->arena, 4 * (bins + 3), &b->counts, NULL) == LEY_OK;
 }
 
 /* All but the kernels, and but what the caller gets, unless it gets none. */
@@ -114,12 +139,30 @@ static void clear(binner *b, bool with_all)
     b->first = NULL;
 }
 
+enum { TOGETHER = 1 << 14 }; /* atoms that a thread has at a time */
+
+static void put_on_way(void *context, size_t first_part, size_t last_part)
+{
+    const binner *b = context;
+    const size_t n = ley_atoms_count(b->atoms), first = first_part * TOGETHER,
+                 last = last_part * TOGETHER < n ? last_part * TOGETHER : n;
+    double *to = b->way->bytes;
+    memcpy(to + 3 * first, ley_atoms_positions_A(b->atoms) + 3 * first, 24 * (last - first));
+    memcpy(to + 3 * n + first, ley_atoms_charges_e(b->atoms) + first, 8 * (last - first));
+}
+
 static void upload(binner *b)
 {
     const size_t n = ley_atoms_count(b->atoms), bins = (size_t)b->plan->bins;
-    sequence_write(&b->command_sequence, b->position.buffer, 0, ley_atoms_positions_A(b->atoms), 24 * n);
-    sequence_write(&b->command_sequence, b->charge.buffer, 0, ley_atoms_charges_e(b->atoms), 8 * n);
-    sequence_fill(&b->command_sequence, b->count.buffer, 0, 0, 4 * (bins + 2));
+    if (b->way != NULL) {
+        parallel_ranges((n + TOGETHER - 1) / TOGETHER, put_on_way, b);
+        sequence_send(&b->command_sequence, b->position.buffer, 0, b->way, 0, 24 * n);
+        sequence_send(&b->command_sequence, b->charge.buffer, 0, b->way, 24 * n, 8 * n);
+    } else {
+        sequence_write(&b->command_sequence, b->position.buffer, 0, ley_atoms_positions_A(b->atoms), 24 * n);
+        sequence_write(&b->command_sequence, b->charge.buffer, 0, ley_atoms_charges_e(b->atoms), 8 * n);
+    }
+    sequence_fill(&b->command_sequence, b->count.buffer, 0, 0, 4 * (bins + 3));
     sequence_fill(&b->command_sequence, b->head.buffer, 0, 0, 4 * bins);
 }
 
@@ -140,15 +183,24 @@ static void launch_link(binner *b)
         .gm_charge = b->charge,
         .n_atoms = (int32_t)ley_atoms_count(b->atoms),
         .n = {(int32_t)p->n[0], (int32_t)p->n[1], (int32_t)p->n[2], (int32_t)p->bins},
+        .n_images = (int32_t)b->most_images,
         .gm_count = b->count,
         .gm_head = b->head,
         .gm_next = b->next,
         .gm_records = b->records,
     };
+    double *const vectors[] = {a.vector_a, a.vector_b, a.vector_c}, *const duals[] = {a.dual_a, a.dual_b, a.dual_c};
+    for (int v = 0; v < 3 && b->images.any; v++) {
+        memcpy(vectors[v], b->images.v_A[v], sizeof b->images.v_A[v]);
+        memcpy(duals[v], b->images.dual[v], sizeof b->images.dual[v]);
+        duals[v][3] = b->images.periodic[v];
+        a.image_low[v] = b->images.low[v];
+        a.image_high[v] = b->images.high[v];
+    }
     for (int axis = 0; axis < 3; axis++) { /* as binning.c has them */
         a.origin[axis] = p->grid.origin_A[axis];
-        a.low[axis] = -p->reach_A;
-        a.high[axis] = (double)(p->grid.n[axis] - 1) * p->grid.step_A[axis][axis] + p->reach_A;
+        a.low[axis] = p->low_A[axis] - p->reach_A;
+        a.high[axis] = p->high_A[axis] + p->reach_A;
         a.side[axis] = p->side_A[axis];
         a.bins_per_A[axis] = 1 / p->side_A[axis];
         a.zero[axis] = (double)p->origin_bin[axis];
@@ -164,7 +216,7 @@ static ley_status make_lists(binner *b, ley_error *error)
     sequence_begin(&b->command_sequence, &b->flight, NULL);
     upload(b);
     launch_link(b);
-    sequence_read(&b->command_sequence, b->count.buffer, 0, b->counts, 4 * ((size_t)b->plan->bins + 2));
+    sequence_read(&b->command_sequence, b->count.buffer, 0, b->counts, 4 * ((size_t)b->plan->bins + 3));
     return sequence_finish(&b->command_sequence, error);
 }
 
@@ -245,8 +297,9 @@ static ley_status sum_counts(binner *b, ley_error *error)
         s.chunks[c].extra = r->extra_bins;
         r->extra_bins += extra;
     }
-    const bool right = least == 0 && r->outside >= 0 && r->neutral >= 0 &&
-                       r->binned + r->outside + r->neutral == (int64_t)ley_atoms_count(b->atoms);
+    const int64_t n = (int64_t)ley_atoms_count(b->atoms), in_reach = count[s.bins + 2];
+    const bool right = least == 0 && r->outside >= 0 && r->neutral >= 0 && in_reach + r->outside + r->neutral == n &&
+                       r->binned >= in_reach && r->binned <= in_reach * b->most_images;
     if (right && s.bins + r->extra_bins <= INT32_MAX) {
         parallel_ranges(chunks, set_first, &s);
         s.first[s.bins] = (int32_t)(s.bins + r->extra_bins);
@@ -254,9 +307,8 @@ static ley_status sum_counts(binner *b, ley_error *error)
     free(s.chunks);
     return right ? LEY_OK
                  : ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                            "of %zu atoms %lld are in bins, %lld out of reach, %lld without charge",
-                            ley_atoms_count(b->atoms), (long long)r->binned, (long long)r->outside,
-                            (long long)r->neutral);
+                            "of %lld atoms %lld are in bins, %lld out of reach, %lld without charge", (long long)n,
+                            (long long)in_reach, (long long)r->outside, (long long)r->neutral);
 }
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
@@ -363,8 +415,9 @@ static ley_status make_atoms(const binning_plan *plan, size_t n, ley_atoms **ato
     return status;
 }
 
-static ley_status trial_create(const dev *device, trial *t, ley_error *error)
+static ley_status trial_create(const dev *device, bool has_images, trial *t, ley_error *error)
 {
+    const double cell_A[3][3] = {{3, 0.5, 0}, {0, 0, 0}, {-0.7, 1, 4.4}};
     const ley_grid grid = {.n = {21, 18, 19}, .step_A = LEY_STEPS(0.3, 0.31, 0.29), .origin_A = {0, 40, -3}};
     binning_options o;
     binning_options_default(&o);
@@ -376,6 +429,8 @@ static ley_status trial_create(const dev *device, trial *t, ley_error *error)
     o.spare_bins = 1;
     o.charge_scale = 1.1;
     o.with_index = true;
+    o.periodic[0] = o.periodic[2] = has_images;
+    memcpy(o.cell_A, cell_A, sizeof o.cell_A);
     *t = (trial){.atoms = NULL};
     const double one[4] = {0, 0, 0, 1}; /* an atom: with sides given, none matters to the plan */
     ley_atoms *any = NULL;
@@ -397,6 +452,18 @@ static void trial_destroy(trial *t)
     ley_atoms_destroy(t->atoms);
 }
 
+static ley_status say_difference(const char *what, const void *found, const void *right, size_t n, ley_error *error)
+{
+    size_t i = 0;
+    float values[2];
+    while (i + 1 < n && memcmp((const float *)found + i, (const float *)right + i, sizeof(float)) == 0)
+        i++;
+    memcpy(&values[0], (const float *)found + i, sizeof(float));
+    memcpy(&values[1], (const float *)right + i, sizeof(float));
+    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s are not the host's: number %zu of %zu is %.9g, not %.9g", what,
+                    i, n, (double)values[0], (double)values[1]);
+}
+
 /* Whether these bytes are in a buffer. */
 static ley_status compare(binner *b, const char *what, dev_buffer *buffer, size_t offset, const void *right,
                           size_t bytes, ley_error *error)
@@ -409,7 +476,7 @@ static ley_status compare(binner *b, const char *what, dev_buffer *buffer, size_
     sequence_read(&b->command_sequence, buffer, offset, staging, bytes);
     status = sequence_finish(&b->command_sequence, error);
     if (status == LEY_OK && memcmp(staging->bytes, right, bytes) != 0)
-        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "%s are not the host's", what);
+        status = say_difference(what, staging->bytes, right, bytes / sizeof(float), error);
     arena_free_staging(b->arena, &staging);
     return status;
 }
@@ -455,21 +522,24 @@ static void list_host_bins(const trial *t, int32_t *count, int32_t *head, int32_
 static ley_status write_lists(binner *b, const trial *t, ley_error *error)
 {
     const size_t n = ley_atoms_count(t->atoms), bins = (size_t)t->plan.bins;
-    int32_t *count = calloc(2 * bins + 2 + 5 * n, sizeof *count);
+    int32_t *count = calloc(2 * bins + 4 + 5 * n, sizeof *count);
     if (count == NULL)
         return ley_fail_memory(error, (2 * bins + 5 * n) * sizeof *count, "the self-test");
-    int32_t *head = count + bins + 2, *next = head + bins;
+    int32_t *head = count + bins + 4, *next = head + bins;
     float(*record)[4] = (float(*)[4])(void *)(next + n);
     list_host_bins(t, count, head, next, record);
     sequence_begin(&b->command_sequence, &b->flight, NULL);
-    sequence_write(&b->command_sequence, b->count.buffer, 0, count, 4 * (bins + 2));
+    sequence_write(&b->command_sequence, b->count.buffer, 0, count, 4 * (bins + 3));
     sequence_write(&b->command_sequence, b->head.buffer, 0, head, 4 * bins);
     sequence_write(&b->command_sequence, b->next.buffer, 0, next, 4 * n);
     sequence_write(&b->command_sequence, b->records.buffer, 0, record, 16 * n);
     ley_status status = sequence_finish(&b->command_sequence, error);
-    for (size_t bin = 0; bin < bins + 2; bin++)
-        ((int32_t *)b->counts->bytes)[bin] = bin < bins ? count[bin] : 0;
-    ((int32_t *)b->counts->bytes)[bins] = (int32_t)(t->binned->outside + t->binned->neutral);
+    const int32_t left = (int32_t)(t->binned->outside + t->binned->neutral);
+    int32_t *counts = b->counts->bytes;
+    memcpy(counts, count, bins * sizeof *counts);
+    counts[bins] = left;
+    counts[bins + 1] = 0;
+    counts[bins + 2] = (int32_t)n - left;
     free(count);
     return status;
 }
@@ -479,7 +549,7 @@ static ley_status test_fill(const dev_kernel *built, void *context, ley_error *e
 {
     (void)context;
     trial t;
-    ley_status status = trial_create(built->device, &t, error);
+    ley_status status = trial_create(built->device, false, &t, error);
     arena r = {.device = built->device};
     binner b = binner_of(&r, &t.plan, t.atoms);
     b.fill = *built;
@@ -500,12 +570,10 @@ static ley_status test_fill(const dev_kernel *built, void *context, ley_error *e
     return status;
 }
 
-/* link_atoms, and then fill_bins, which has passed. */
-static ley_status test_link(const dev_kernel *built, void *context, ley_error *error)
+static ley_status try_link(const dev_kernel *built, const dev_kernel *filling, bool has_images, ley_error *error)
 {
-    const dev_kernel *filling = context;
     trial t;
-    ley_status status = trial_create(built->device, &t, error);
+    ley_status status = trial_create(built->device, has_images, &t, error);
     arena r = {.device = built->device};
     binner b = binner_of(&r, &t.plan, t.atoms);
     b.link = *built;
@@ -521,6 +589,14 @@ static ley_status test_link(const dev_kernel *built, void *context, ley_error *e
     clear(&b, true);
     trial_destroy(&t);
     return status;
+}
+
+/* link_atoms, and then fill_bins, which has passed; without images, and with those of a skewed
+ * cell. */
+static ley_status test_link(const dev_kernel *built, void *context, ley_error *error)
+{
+    const ley_status status = try_link(built, context, false, error);
+    return status == LEY_OK ? try_link(built, context, true, error) : status;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -567,10 +643,14 @@ const kernel_kind fill_bins_kind = {
 
 void device_binning_create(dev *device, device_binning *k)
 {
+    ley_error why = {0};
     *k = (device_binning){.works = false};
     k->works = device->info->has_double &&
-               kernel_create(device, &fill_bins_kind, &fill_spec, NULL, NULL, &k->fill, NULL) == LEY_OK &&
-               kernel_create(device, &link_atoms_kind, &link_spec, NULL, &k->fill, &k->link, NULL) == LEY_OK;
+               kernel_create(device, &fill_bins_kind, &fill_spec, NULL, NULL, &k->fill, &why) == LEY_OK &&
+               kernel_create(device, &link_atoms_kind, &link_spec, NULL, &k->fill, &k->link, &why) == LEY_OK;
+    if (why.status != LEY_OK)
+        log_say(LEY_LOG_WARNING, "%s: does not bin atoms: %s", device->info->name, why.message);
+    ley_error_clear(&why);
 }
 
 void device_binning_destroy(device_binning *k)
@@ -586,6 +666,7 @@ ley_status device_binning_run(arena *r, const device_binning *kernels, const cut
 {
     binner b = binner_of(r, &problem->plan, problem->atoms);
     b.keeps_atoms = atoms != NULL;
+    b.way = kernels->way;
     b.link = kernels->link;
     b.fill = kernels->fill;
     ley_status status = LEY_OK;

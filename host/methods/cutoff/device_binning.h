@@ -22,8 +22,8 @@ typedef struct device_atoms {
     buffer_of_double position, charge;
 } device_atoms;
 
-/* Why devices cannot bin this problem's atoms, whatever device it is: images, or numbers that are
- * no charges. NULL: they can. */
+/* Why devices cannot bin this problem's atoms, whatever device it is: numbers that are no
+ * charges. NULL: they can. */
 const char *device_binning_obstacle(const cutoff_problem *problem);
 
 /* What a device's memory takes beside the slots, were there no overflow. */
@@ -34,6 +34,7 @@ double device_binning_bytes(const cutoff_problem *problem);
 typedef struct device_binning {
     dev_kernel link, fill;
     bool works;
+    dev_staging *way; /* [4 n] doubles, on which atoms travel again and again; NULL: they find their own */
 } device_binning;
 
 void device_binning_create(dev *device, device_binning *kernels);

@@ -113,10 +113,14 @@ void test_mesh_add(const test_mesh *t, const double point_A[3], reference_value 
 {
     const float *weight[3];
     const int32_t *place[3];
-    int64_t at = 0;
+    int64_t at = 0, index[3] = {0};
     for (int axis = 0; axis < 3; axis++) {
         const ley_grid *l = t->points;
-        const int64_t i = at + (int64_t)floor((point_A[axis] - l->origin_A[axis]) / l->step_A[axis][axis] + 0.5);
+        double from_A = point_A[axis] - l->origin_A[axis];
+        for (int m = 0; m < axis; m++) /* steps are along all axes; along y and z; along z */
+            from_A -= (double)index[m] * l->step_A[m][axis];
+        index[axis] = (int64_t)floor(from_A / l->step_A[axis][axis] + 0.5);
+        const int64_t i = at + index[axis];
         weight[axis] = t->weights + i * t->window;
         place[axis] = t->places + t->at[axis] + t->nodes[i];
         at += l->n[axis];

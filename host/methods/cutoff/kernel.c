@@ -25,38 +25,33 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* How far the points of a region that the grid has reach along an axis. */
-static double extent_A(const cutoff_kernel *k, const cutoff_problem *p, int axis)
-{
-    return (double)(least(k->region[axis], p->grid.n[axis]) - 1) * p->grid.step_A[axis][axis];
-}
-
-/* Whether a bin so many steps from home has a corner within reach of a region whose lowest point is
+/* Whether a bin so many steps from home has a corner within reach of a region whose first point is
  * anywhere in home. */
-static bool in_reach(const cutoff_kernel *k, const cutoff_problem *p, const int64_t step[3])
+static bool in_reach(const cutoff_problem *p, const int64_t step[3])
 {
     double r2_A2 = 0;
     for (int axis = 0; axis < 3; axis++) {
         const double side_A = p->plan.side_A[axis], low_A = (double)step[axis] * side_A;
-        const double above_A = low_A - side_A - extent_A(k, p, axis), below_A = -(low_A + side_A),
-                     d_A = fmax(fmax(above_A, below_A), 0);
+        const double above_A = low_A - side_A - p->plan.region_high_A[axis],
+                     below_A = p->plan.region_low_A[axis] - (low_A + side_A), d_A = fmax(fmax(above_A, below_A), 0);
         r2_A2 += d_A * d_A;
     }
     return r2_A2 <= p->plan.reach_A * p->plan.reach_A;
 }
 
 /* How far a bin's middle is from a region's, and from the region, squared and in cutoffs, where the
- * region's lowest point is in the middle of home. */
+ * region's first point is in the middle of home. */
 typedef struct distances {
     double middle2, gap2;
 } distances;
 
-static distances distances_of(const cutoff_kernel *k, const cutoff_problem *p, const int32_t entry[4])
+static distances distances_of(const cutoff_problem *p, const int32_t entry[4])
 {
     distances d = {0, 0};
     for (int axis = 0; axis < 3; axis++) {
-        const double half_A = extent_A(k, p, axis) / 2,
-                     middle_A = fabs((double)entry[axis] * p->plan.side_A[axis] - half_A),
+        const double low_A = p->plan.region_low_A[axis], high_A = p->plan.region_high_A[axis];
+        const double half_A = (high_A - low_A) / 2,
+                     middle_A = fabs((double)entry[axis] * p->plan.side_A[axis] - (low_A + high_A) / 2),
                      gap_A = fmax(middle_A - half_A, 0);
         d.middle2 += middle_A * middle_A / (p->cutoff_A * p->cutoff_A);
         d.gap2 += gap_A * gap_A / (p->cutoff_A * p->cutoff_A);
@@ -73,11 +68,11 @@ static void sort_close(cutoff_kernel *k, const cutoff_problem *p, int32_t (*tabl
     k->n_close = 0;
     for (int i = 0; i < k->n_table; i++) {
         int32_t entry[4];
-        const distances d = distances_of(k, p, table[i]);
+        const distances d = distances_of(p, table[i]);
         int at = k->n_close;
-        if (d.gap2 > most_gap2 || (at == MOST_CLOSE && d.middle2 >= distances_of(k, p, table[at - 1]).middle2))
+        if (d.gap2 > most_gap2 || (at == MOST_CLOSE && d.middle2 >= distances_of(p, table[at - 1]).middle2))
             continue;
-        while (at > 0 && distances_of(k, p, table[at - 1]).middle2 > d.middle2)
+        while (at > 0 && distances_of(p, table[at - 1]).middle2 > d.middle2)
             at--;
         memcpy(entry, table[i], sizeof entry);
         memmove(table + at + 1, table + at, (size_t)(i - at) * sizeof *table);
@@ -90,11 +85,10 @@ static void sort_close(cutoff_kernel *k, const cutoff_problem *p, int32_t (*tabl
 static ley_status make_table(cutoff_kernel *k, const cutoff_problem *p, int32_t (**table)[4], ley_error *error)
 {
     const binning_plan *plan = &p->plan;
-    int64_t above[3], bins = 1, step[3];
-    for (int axis = 0; axis < 3; axis++) {
-        above[axis] = (int64_t)floor((plan->reach_A + extent_A(k, p, axis)) / plan->side_A[axis]) + 1;
+    const int64_t *above = plan->above;
+    int64_t bins = 1, step[3];
+    for (int axis = 0; axis < 3; axis++)
         bins *= plan->below[axis] + above[axis] + 1;
-    }
     int32_t(*made)[4] = malloc((size_t)bins * sizeof *made);
     if (made == NULL)
         return ley_fail_memory(error, (size_t)bins * sizeof *made, "a table of bins");
@@ -102,7 +96,7 @@ static ley_status make_table(cutoff_kernel *k, const cutoff_problem *p, int32_t 
     for (step[2] = -plan->below[2]; step[2] <= above[2]; step[2]++)
         for (step[1] = -plan->below[1]; step[1] <= above[1]; step[1]++)
             for (step[0] = -plan->below[0]; step[0] <= above[0]; step[0]++)
-                if (in_reach(k, p, step)) {
+                if (in_reach(p, step)) {
                     int32_t *entry = made[k->n_table++];
                     for (int axis = 0; axis < 3; axis++)
                         entry[axis] = (int32_t)step[axis];
@@ -125,12 +119,33 @@ static bool is_fine(const cutoff_kernel *k)
  * where a region begins are floats up to 64 A away. */
 static const double home_per_A = 1 << 18;
 
-/* For each region along each axis: its home's number along it, and where home begins, from the
- * region's lowest point, or from where the region begins; how far that is from this point. */
+/* Which regions have a place of their own along an axis: those along it; of an oblique grid, whose
+ * steps along x have parts along y and z, and those along y one along z, those of all axes up to
+ * it. */
+static void count_homes(const cutoff_kernel *k, int axis, int64_t n[3])
+{
+    const bool is_oblique = k->choice.spec.oblique != 0;
+    for (int m = 0; m < 3; m++)
+        n[m] = m == axis || (is_oblique && m < axis) ? k->regions[m] : 1;
+}
+
+static int64_t count_all_homes(const cutoff_kernel *k)
+{
+    int64_t n[3], count = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        count_homes(k, axis, n);
+        count += n[0] * n[1] * n[2];
+    }
+    return count;
+}
+
+/* For each of these regions along each axis: its home's number along it, and where home begins,
+ * from the region's first point, or from where the region begins; how far that is from this
+ * point. */
 static ley_status make_homes(const cutoff_kernel *k, const cutoff_problem *p, int32_t (**homes)[2], float **begins,
                              ley_error *error)
 {
-    const int64_t count = k->regions[0] + k->regions[1] + k->regions[2];
+    const int64_t count = count_all_homes(k);
     int32_t(*made)[2] = malloc((size_t)count * sizeof *made), (*entry)[2] = made;
     float *begin = malloc((size_t)count * sizeof *begin);
     if (made == NULL || begin == NULL) {
@@ -140,18 +155,21 @@ static ley_status make_homes(const cutoff_kernel *k, const cutoff_problem *p, in
     }
     *begins = begin;
     int64_t stride = 1;
-    for (int axis = 0; axis < 3; stride *= p->plan.n[axis++])
-        for (int64_t r = 0; r < k->regions[axis]; r++, entry++, begin++) {
-            const double low_A = (double)(r * k->region[axis]) * p->grid.step_A[axis][axis],
-                         side_A = p->plan.side_A[axis];
-            const double home = floor(low_A / side_A);
-            const double exact_A = home * side_A - low_A,
+    for (int axis = 0; axis < 3; stride *= p->plan.n[axis++]) {
+        int64_t n[3];
+        count_homes(k, axis, n);
+        for (int64_t r = 0; r < n[0] * n[1] * n[2]; r++, entry++, begin++) {
+            double first_A[3];
+            binning_first_point_A(&p->plan, (const int64_t[3]){r % n[0], r / n[0] % n[1], r / n[0] / n[1]}, first_A);
+            const double side_A = p->plan.side_A[axis], home = floor(first_A[axis] / side_A);
+            const double exact_A = home * side_A - first_A[axis],
                          from_A = is_fine(k) ? rint(exact_A * home_per_A) / home_per_A : exact_A;
             const float from = (float)(from_A * p->unit_per_A);
             *begin = (float)((from_A - exact_A) * p->unit_per_A);
             (*entry)[0] = (int32_t)(((int64_t)home + p->plan.origin_bin[axis]) * stride);
             memcpy(&(*entry)[1], &from, sizeof from);
         }
+    }
     *homes = made;
     return LEY_OK;
 }
@@ -185,7 +203,7 @@ static ley_status upload(cutoff_kernel *k, const void *bytes, int64_t size, int6
                         ley_size((double)capacity).s);
     ley_status status =
         arena_check_host(&k->arena, "a copy of the bins for the processor as a device", (double)capacity,
-                         "a larger --bin-fill, a shorter cutoff, or a smaller grid", error);
+                         "a larger bin fill, a shorter cutoff, or a smaller grid", error);
     if (status == LEY_OK)
         status = arena_buffer(&k->arena, (size_t)capacity, DEV_READ_ONLY, buffer, error);
     return status == LEY_OK ? write_bytes(k, *buffer, 0, bytes, size, error) : status;
@@ -211,7 +229,7 @@ static ley_status upload_homes(cutoff_kernel *k, const cutoff_problem *p, ley_er
 {
     int32_t(*homes)[2] = NULL;
     float *begins = NULL;
-    const int64_t count = k->regions[0] + k->regions[1] + k->regions[2], bytes = count * (int64_t)sizeof *homes,
+    const int64_t count = count_all_homes(k), bytes = count * (int64_t)sizeof *homes,
                   begin_bytes = count * (int64_t)sizeof *begins;
     ley_status status = make_homes(k, p, &homes, &begins, error);
     if (status == LEY_OK)
@@ -245,6 +263,13 @@ ley_status cutoff_kernel_upload_bins(cutoff_kernel *k, const cutoff_problem *p, 
     return status == LEY_OK
                ? write_bytes(k, k->slots.buffer, slots * slot_bytes, binned->extra_slot, extra * slot_bytes, error)
                : status;
+}
+
+void cutoff_kernel_free_bins(cutoff_kernel *k)
+{
+    arena_free_buffer(&k->arena, &k->slots.buffer);
+    arena_free_buffer(&k->arena, &k->more.buffer);
+    arena_free_buffer(&k->arena, &k->extra.buffer);
 }
 
 static ley_status check_groups(const cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
@@ -368,22 +393,29 @@ static void put_mesh(const cutoff_kernel *k, cutoff_arguments *a)
         a->map[axis] = (int32_t)k->problem->grid.n[axis];
 }
 
-/* The lower digits of a step; and what is lost of an atom's place next to a region, in
+/* What LEY_HIGH() leaves out of a number. */
+static double lower_digits(double x)
+{
+    const float whole = (float)x;
+    int32_t bits;
+    float high;
+    memcpy(&bits, &whole, sizeof bits);
+    bits &= ~15;
+    memcpy(&high, &bits, sizeof high);
+    return x - (double)high;
+}
+
+/* The lower digits of steps; and what is lost of an atom's place next to a region, in
  * LEY_MOST_LOST steps at least: half of the last digit of what is twice as large as the region. How
  * near atoms are summed apart, so that they have these digits. */
-static void put_fine(const cutoff_kernel *k, const double h[3], cutoff_arguments *a)
+static void put_fine(const cutoff_kernel *k, cutoff_arguments *a)
 {
     const double unit = k->problem->unit_per_A, near_A = 0.5;
     double reach = near_A * unit;
     for (int axis = 0; axis < 3; axis++) {
-        const float whole = (float)(h[axis] * unit);
-        int32_t bits;
-        float high;
-        memcpy(&bits, &whole, sizeof bits);
-        bits &= ~15;
-        memcpy(&high, &bits, sizeof high);
-        a->step_low[axis] = h[axis] * unit - (double)high;
-        reach = fmax(reach, (double)k->region[axis] * h[axis] * unit);
+        a->step_low[axis] = lower_digits(a->step[axis]);
+        a->shear_low[axis] = lower_digits(a->shear[axis]);
+        reach = fmax(reach, (double)k->region[axis] * cutoff_problem_step_A(k->problem, axis) * unit);
     }
     a->step_low[3] = ldexp(exp2(ceil(log2(2 * reach))), -34);
     a->limits[3] = fmax(a->limits[3], near_A * unit * near_A * unit);
@@ -393,9 +425,7 @@ static void launch(cutoff_run *run)
 {
     const cutoff_kernel *k = run->kernel;
     const cutoff_problem *p = k->problem;
-    const double unit = p->unit_per_A, *s = p->plan.side_A;
-    double h[3];
-    ley_grid_spacing_A(&p->grid, h);
+    const double unit = p->unit_per_A, *s = p->plan.side_A, (*h)[3] = p->grid.step_A;
     const double side = fmax(s[0], fmax(s[1], s[2]));
     const int64_t first = run->first / k->region[2],
                   last = (run->first + run->planes + k->region[2] - 1) / k->region[2];
@@ -411,7 +441,8 @@ static void launch(cutoff_run *run)
         .gm_more = k->more.buffer != NULL ? k->more : (buffer_of_float2){k->slots.buffer}, /* anything */
         .gm_extra = k->extra.buffer != NULL ? k->extra : (buffer_of_int){k->homes.buffer}, /* anything */
         .has_extra = k->extra.buffer != NULL,
-        .step = {h[0] * unit, h[1] * unit, h[2] * unit, unit},
+        .step = {h[0][0] * unit, h[1][1] * unit, h[2][2] * unit, unit},
+        .shear = {h[0][1] * unit, h[0][2] * unit, h[1][2] * unit, 0},
         .side = {s[0] * unit, s[1] * unit, s[2] * unit, slack * side * unit},
         .n_close = p->is_part ? -1 : k->n_close,
         .gm_phi = {run->phi.buffer},
@@ -422,7 +453,7 @@ static void launch(cutoff_run *run)
         a.fringe[j] = (double)p->fringe[j];
     }
     if (is_fine(k))
-        put_fine(k, h, &a);
+        put_fine(k, &a);
     memcpy(a.numbers, p->numbers[0], sizeof a.numbers);
     memcpy(a.more_numbers, p->numbers[1], sizeof a.more_numbers);
     put_mesh(k, &a);

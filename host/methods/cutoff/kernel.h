@@ -72,6 +72,9 @@ ley_status cutoff_kernel_load(cutoff_kernel *kernel, const cutoff_problem *probl
  * counted on: slots, more, extra. The kernel has its arena and its problem. */
 ley_status cutoff_kernel_upload_bins(cutoff_kernel *kernel, const cutoff_problem *problem, ley_error *error);
 
+/* Frees what cutoff_kernel_upload_bins() has made. */
+void cutoff_kernel_free_bins(cutoff_kernel *kernel);
+
 void cutoff_kernel_destroy(cutoff_kernel *kernel);
 
 /* Bytes of a slab of so many layers of CUTOFF_LAYER planes, as the device has it, all components of

@@ -54,9 +54,7 @@ ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms
     ley_short_range r;
     ley_status status = OPTIONS_TAKE(ley_short_range, transposition, &r, range, error);
     if (status == LEY_OK)
-        status = ley_grid_check_orthogonal(ley_map_grid(map), "method cutoff", error);
-    if (status == LEY_OK)
-        status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
+        status = options_check_medium(&r, error);
     if (status == LEY_OK)
         status = short_range_check(&r, error);
     if (status != LEY_OK)
@@ -101,9 +99,11 @@ static const stage stages[] = {
 
 const method method_cutoff = {
     .name = "cutoff",
+    .parameters = &short_range_parameters,
     .kernel = &cutoff_kind,
     .needs = cutoff_needs,
     .prepare = cutoff_prepare,
+    .renew = cutoff_renew,
     .release = cutoff_release,
     .host_needs = host_needs,
     .outline = cutoff_outline,

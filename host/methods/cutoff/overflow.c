@@ -153,7 +153,7 @@ static inline __attribute__((always_inline)) void add_rest(int which, float x, f
 }
 
 /* The points 0, h, 2 h, ... nearer than `reach` to cell h + offset, and at most one more at each
- * end. */
+ * end, or two where there are none. */
 typedef struct stretch {
     int32_t low, end;
 } stretch;
@@ -184,24 +184,32 @@ static inline __attribute__((always_inline)) void add_sphere(int which, const ov
     const int32_t n_x = (int32_t)t->n[0], n_y = (int32_t)t->n[1];
     float h[3], per_h[3], offset[3];
     int32_t cell[3];
-    for (int axis = 0; axis < 3; axis++) {
-        cell[axis] = (int32_t)rint(j->place[axis] / t->spacing[axis]);
-        h[axis] = (float)t->spacing[axis];
-        per_h[axis] = 1 / h[axis];
-        offset[axis] = (float)(j->place[axis] - (double)cell[axis] * t->spacing[axis]);
+    double left[3] = {j->place[0], j->place[1], j->place[2]};
+    for (int m = 2; m >= 0; m--) {
+        cell[m] = (int32_t)rint(left[m] / t->step[m][m]);
+        h[m] = (float)t->step[m][m];
+        per_h[m] = 1 / h[m];
+        for (int axis = 0; axis <= m; axis++)
+            left[axis] -= (double)cell[m] * t->step[m][axis];
     }
+    for (int axis = 0; axis < 3; axis++)
+        offset[axis] = (float)left[axis];
+    const float row_shift = (float)t->step[1][0], plane_shift = (float)t->step[2][0],
+                plane_shift_y = (float)t->step[2][1];
     const stretch planes = stretch_of(cell[2], offset[2], cutoff, per_h[2], (int32_t)first, (int32_t)last);
     for (int32_t z = planes.low; z < planes.end; z++) {
         const float dz = (float)(z - cell[2]) * h[2] - offset[2], disc2 = cutoff2 - dz * dz;
         if (!(disc2 > 0))
             continue;
-        const stretch rows = stretch_of(cell[1], offset[1], sqrtf(disc2), per_h[1], 0, n_y);
+        const float offset_y = offset[1] - (float)(z - cell[2]) * plane_shift_y;
+        const stretch rows = stretch_of(cell[1], offset_y, sqrtf(disc2), per_h[1], 0, n_y);
         for (int32_t y = rows.low; y < rows.end; y++) {
-            const float dy = (float)(y - cell[1]) * h[1] - offset[1], row2 = disc2 - dy * dy,
+            const float offset_x = offset[0] - (float)(z - cell[2]) * plane_shift - (float)(y - cell[1]) * row_shift;
+            const float dy = (float)(y - cell[1]) * h[1] - offset_y, row2 = disc2 - dy * dy,
                         across2 = dy * dy + dz * dz;
             if (!(row2 > 0))
                 continue;
-            const stretch chord = stretch_of(cell[0], offset[0], sqrtf(row2), per_h[0], 0, n_x);
+            const stretch chord = stretch_of(cell[0], offset_x, sqrtf(row2), per_h[0], 0, n_x);
             float *row = plane + ((int64_t)(z - first) * n_y + y) * n_x;
             int32_t low = chord.low, count = (chord.end - low + VECTOR - 1) / VECTOR * VECTOR;
             if (chord.end <= low)
@@ -211,7 +219,7 @@ static inline __attribute__((always_inline)) void add_sphere(int which, const ov
                 low = n_x - count;
             else if (low + count > n_x)
                 count -= VECTOR;
-            const float x = (float)(low - cell[0]) * h[0] - offset[0];
+            const float x = (float)(low - cell[0]) * h[0] - offset_x;
             add_row(which, x, h[0], across2, &s, count, row + low);
             if (low + count < chord.end)
                 add_rest(which, x + (float)count * h[0], h[0], across2, &s, chord.end - low - count, row + low + count);

@@ -8,13 +8,14 @@
 
 #include <stdatomic.h>
 
-/* What atoms do around them. Lengths in units (see cutoff_problem): the grid's spacing, the
- * cutoff, r_min; `series` and `k` are those of ley_pair_value() in cl/pair.h, `pair` its number
- * there. LEY_PAIR_EXPRESSION is not for it. */
+/* What atoms do around them. Lengths in units (see cutoff_problem): the grid's steps, of which rows
+ * are along x and planes perpendicular to z (GRID_FRAME_ROWS_ALONG_X), the cutoff, r_min; `series`
+ * and `k` are those of ley_pair_value() in cl/pair.h, `pair` its number there. LEY_PAIR_EXPRESSION
+ * is not for it. */
 typedef struct overflow_terms {
     int pair;
     int64_t n[3];
-    double spacing[3], cutoff, r_min;
+    double step[3][3], cutoff, r_min;
     float series[4], k;
 } overflow_terms;
 

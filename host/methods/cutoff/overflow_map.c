@@ -29,6 +29,8 @@ static void set_atoms(overflow_map *m, const cutoff_problem *p)
 {
     const binning_plan *plan = &p->plan;
     const binned_atoms *b = p->binned;
+    grid_frame rows;
+    grid_frame_make(&p->grid, GRID_FRAME_ROWS_ALONG_X, &rows);
     for (size_t i = 0; i < m->n && (i % 4096 != 0 || !is_cancelled(m)); i++) {
         const int64_t bin = b->overflow_bin[i];
         const int64_t at[3] = {bin % plan->n[0], bin / plan->n[0] % plan->n[1], bin / plan->n[0] / plan->n[1]};
@@ -36,6 +38,7 @@ static void set_atoms(overflow_map *m, const cutoff_problem *p)
             m->atoms[i].place[axis] =
                 ((double)(at[axis] - plan->origin_bin[axis]) * plan->side_A[axis] + (double)b->overflow_slot[i][axis]) *
                 p->unit_per_A;
+        grid_frame_vector(&rows, m->atoms[i].place, m->atoms[i].place);
         cutoff_problem_numbers(p, (size_t)b->overflow_index[i], m->atoms[i].numbers);
     }
 }
@@ -50,7 +53,7 @@ ley_status overflow_map_create(const cutoff_problem *p, const atomic_bool *cance
     const int64_t points = ley_grid_points(&p->grid);
     ley_status status = memory_check_one("a second map, of the overflow on the host",
                                          (double)points * sizeof *m->values + (double)m->n * sizeof *m->atoms,
-                                         "--overflow device", error);
+                                         "the overflow on a device", error);
     if (status == LEY_OK) {
         m->atoms = calloc(m->n + 1, sizeof *m->atoms);
         m->values = calloc((size_t)points, sizeof *m->values);

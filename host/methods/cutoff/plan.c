@@ -63,15 +63,20 @@ ley_place cutoff_plan_binning(const job_view *job, const ley_short_range *range,
         return LEY_PLACE_HOST;
     if (range->binning == LEY_PLACE_DEVICE)
         return LEY_PLACE_DEVICE;
-    return all_can_bin(job) && devices_bin_sooner(job, p) ? LEY_PLACE_DEVICE : LEY_PLACE_HOST;
+    return all_can_bin(job) && (job->is_kept || devices_bin_sooner(job, p)) ? LEY_PLACE_DEVICE : LEY_PLACE_HOST;
 }
 
 /* The host's loop counts points in 32 bits. */
 static bool fits_host_loop(const cutoff_problem *p)
 {
+    const overflow_terms t = cutoff_problem_terms(p);
+    double reach = t.cutoff, spacing_A[3];
     bool fits = true;
+    ley_grid_spacing_A(&p->grid, spacing_A);
     for (int axis = 0; axis < 3; axis++)
-        fits = fits && p->cutoff_A / p->grid.step_A[axis][axis] < 1e8 && p->grid.n[axis] < 1 << 29;
+        reach += (double)p->grid.n[axis] * spacing_A[axis] * p->unit_per_A;
+    for (int axis = 0; axis < 3; axis++)
+        fits = fits && t.cutoff / t.step[axis][axis] < 1e8 && reach / t.step[axis][axis] < 1 << 29;
     return fits;
 }
 

@@ -31,7 +31,7 @@ ley_status ley_job_create_short_range_points(ley_engine *engine, const ley_atoms
     ley_short_range r;
     ley_status status = OPTIONS_TAKE(ley_short_range, transposition, &r, range, error);
     if (status == LEY_OK)
-        status = options_check_medium(r.units, r.dielectric, r.temperature_K, r.r_min_A, error);
+        status = options_check_medium(&r, error);
     if (status == LEY_OK)
         status = short_range_check(&r, error);
     if (status == LEY_OK)

@@ -29,6 +29,8 @@ static const double most_nears = 512; /* in a cutoff */
 static const double least_exponent = -125;
 static const int spare_exponents = 20, most_exponents = 80;
 
+static const double turned_atom_bytes = LEY_ATOM_NUMBERS * sizeof(double);
+
 static const double log2_e = 1.4426950408889634;
 
 double cutoff_problem_r_min_A(const cutoff_problem *p)
@@ -36,11 +38,16 @@ double cutoff_problem_r_min_A(const cutoff_problem *p)
     return fmin(p->r_min_A, p->cutoff_A);
 }
 
+double cutoff_problem_step_A(const cutoff_problem *p, int axis)
+{
+    return fabs(p->grid.step_A[0][axis]) + fabs(p->grid.step_A[1][axis]) + fabs(p->grid.step_A[2][axis]);
+}
+
 double cutoff_problem_largest_A(const cutoff_problem *p)
 {
     double largest_A = 0;
     for (int axis = 0; axis < 3; axis++)
-        largest_A = fmax(largest_A, fmax(p->plan.side_A[axis], CUTOFF_LAYER * p->grid.step_A[axis][axis]));
+        largest_A = fmax(largest_A, fmax(p->plan.side_A[axis], CUTOFF_LAYER * cutoff_problem_step_A(p, axis)));
     return largest_A;
 }
 
@@ -141,15 +148,32 @@ ley_status cutoff_problem_add_field(cutoff_problem *p, ley_error *error)
     return status == LEY_OK ? add_to_prelude(p, "LEY_USER_SLOPE", expression_source(p->slope), error) : status;
 }
 
+/* Grid and atoms in a frame of which columns are along z. */
+static ley_status turn(cutoff_problem *p, const ley_grid *grid, ley_error *error)
+{
+    grid_frame_make(grid, GRID_FRAME_COLUMNS_ALONG_Z, &p->frame);
+    p->grid = p->frame.grid;
+    if (!p->frame.is_turned)
+        return LEY_OK;
+    const ley_status status = grid_frame_atoms(&p->frame, p->source, &p->turned, error);
+    if (status == LEY_OK)
+        p->atoms = p->turned;
+    return status;
+}
+
 ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const ley_grid *grid,
                                const ley_short_range *range, double coulomb_constant, double dielectric, double r_min_A,
                                ley_error *error)
 {
     *p = (cutoff_problem){
-        .atoms = atoms, .grid = *grid, .range = range, .r_min_A = r_min_A, .cutoff_A = range->cutoff_A};
+        .source = atoms, .atoms = atoms, .range = range, .r_min_A = r_min_A, .cutoff_A = range->cutoff_A};
+    ley_status status = ley_grid_check(grid, error);
+    if (status == LEY_OK)
+        status = turn(p, grid, error);
+    if (status != LEY_OK)
+        return status;
     p->constant = short_range_constant(range, coulomb_constant);
     set_constants(p);
-    ley_status status = LEY_OK;
     p->is_of_charge = LEY_BRINGS_OF(range->pair) == LEY_BRINGS_CHARGE;
     if (range->pair == LEY_PAIR_EXPRESSION) {
         status = short_range_expression(range, dielectric, &p->formula, error);
@@ -173,8 +197,9 @@ ley_status cutoff_problem_init(cutoff_problem *p, const ley_atoms *atoms, const 
         o.keep_neutral = !p->is_of_charge;
         o.with_index = o.keep_neutral;
         memcpy(o.periodic, range->periodic, sizeof o.periodic);
-        memcpy(o.cell_A, range->cell_A, sizeof o.cell_A);
-        status = binning_prepare(atoms, grid, &o, &p->plan, error);
+        for (int i = 0; i < 3; i++)
+            grid_frame_vector(&p->frame, range->cell_A[i], o.cell_A[i]);
+        status = binning_prepare(p->atoms, &p->grid, &o, &p->plan, error);
     }
     if (status == LEY_OK && LEY_CANCELS_OF(range->pair))
         set_fringe(p);
@@ -210,9 +235,12 @@ overflow_terms cutoff_problem_terms(const cutoff_problem *p)
                         .r_min = cutoff_problem_r_min_A(p) * unit,
                         .k = p->limits[2]};
     memcpy(t.series, p->series, sizeof t.series);
-    for (int axis = 0; axis < 3; axis++) {
-        t.n[axis] = p->grid.n[axis];
-        t.spacing[axis] = p->grid.step_A[axis][axis] * unit;
+    grid_frame rows;
+    grid_frame_make(&p->grid, GRID_FRAME_ROWS_ALONG_X, &rows);
+    for (int m = 0; m < 3; m++) {
+        t.n[m] = p->grid.n[m];
+        for (int axis = 0; axis < 3; axis++)
+            t.step[m][axis] = rows.grid.step_A[m][axis] * unit;
     }
     return t;
 }
@@ -221,7 +249,7 @@ reference_terms cutoff_problem_sum(const cutoff_problem *p)
 {
     return (reference_terms){.law = &law_pairs,
                              .constant = p->constant,
-                             .atoms = p->atoms,
+                             .atoms = p->source,
                              .r_min_A = p->r_min_A,
                              .range = p->range,
                              .formula = p->formula,
@@ -277,7 +305,7 @@ static ley_status make_more(cutoff_problem *p, int64_t slots, ley_error *error)
     if (short_range_number_count(p->range->pair) < 2)
         return LEY_OK;
     ley_status status = memory_check_one("the atoms' numbers", (double)slots * sizeof *p->more,
-                                         "a larger --bin-fill, or a smaller grid", error);
+                                         "a larger bin fill, or a smaller grid", error);
     if (status != LEY_OK)
         return status;
     float(*more)[2] = realloc(p->more, (size_t)slots * sizeof *more);
@@ -299,6 +327,21 @@ ley_status cutoff_problem_bin(cutoff_problem *p, ley_error *error)
     for (int64_t i = 0; i < p->binned->overflow && status == LEY_OK && (i % STOP_EVERY != 0 || !is_cancelled(p)); i++)
         set_slot_numbers(p, p->binned->overflow_index[i], p->binned->overflow_slot[i], NULL);
     return status == LEY_OK ? status_of(p, error) : status;
+}
+
+ley_status cutoff_problem_move(cutoff_problem *p, ley_error *error)
+{
+    cutoff_problem_empty(p);
+    return p->turned != NULL ? grid_frame_move(&p->frame, p->source, p->turned, error) : LEY_OK;
+}
+
+void cutoff_problem_empty(cutoff_problem *p)
+{
+    binning_destroy(p->binned);
+    free(p->more);
+    p->binned = NULL;
+    p->more = NULL;
+    p->with_extra = false;
 }
 
 ley_status cutoff_problem_add_extra(cutoff_problem *p, ley_error *error)
@@ -335,26 +378,31 @@ static double points_within(double x, double reach, double h, int64_t n)
 /* Points of the grid within the cutoff of a position. */
 static double points_in_reach(const cutoff_problem *p, const double d_A[3])
 {
-    const double a2 = p->cutoff_A * p->cutoff_A;
-    double h[3];
-    ley_grid_spacing_A(&p->grid, h);
+    /* The planes of an oblique grid that lie across an axis are perpendicular to x, and its columns
+     * are along z; others have rows along x. */
+    const int outer = ley_grid_is_orthogonal(&p->grid) ? 2 : 0, inner = 2 - outer;
+    const double a2 = p->cutoff_A * p->cutoff_A, (*step_A)[3] = p->grid.step_A;
+    const double h[3] = {step_A[0][0], step_A[1][1], step_A[2][2]};
     const int64_t *n = p->grid.n;
-    const double low = fmax(ceil((d_A[2] - p->cutoff_A) / h[2]), 0),
-                 high = fmin(floor((d_A[2] + p->cutoff_A) / h[2]), (double)(n[2] - 1));
+    const double low = fmax(ceil((d_A[outer] - p->cutoff_A) / h[outer]), 0),
+                 high = fmin(floor((d_A[outer] + p->cutoff_A) / h[outer]), (double)(n[outer] - 1));
     /* Of many planes, and of many rows of each, some stand for those that follow. */
     double sum = 0;
     const double step_z = fmax(1, floor((high - low) / 64));
     for (double z = low; z <= high; z += step_z) {
-        const double planes = fmin(step_z, high - z + 1), dz = z * h[2] - d_A[2], disc2 = a2 - dz * dz;
+        const double planes = fmin(step_z, high - z + 1), dz = z * h[outer] - d_A[outer], disc2 = a2 - dz * dz;
         if (disc2 <= 0)
             continue;
-        const double reach = sqrt(disc2), y_low = fmax(ceil((d_A[1] - reach) / h[1]), 0),
-                     y_high = fmin(floor((d_A[1] + reach) / h[1]), (double)(n[1] - 1)),
+        const double reach = sqrt(disc2), y_A = d_A[1] - z * step_A[outer][1],
+                     x_A = d_A[inner] - z * step_A[outer][inner];
+        const double y_low = fmax(ceil((y_A - reach) / h[1]), 0),
+                     y_high = fmin(floor((y_A + reach) / h[1]), (double)(n[1] - 1)),
                      step = fmax(1, floor((y_high - y_low) / 16));
         for (double y = y_low; y <= y_high; y += step) {
-            const double dy = y * h[1] - d_A[1], row2 = disc2 - dy * dy;
+            const double dy = y * h[1] - y_A, row2 = disc2 - dy * dy;
             if (row2 > 0)
-                sum += planes * fmin(step, y_high - y + 1) * points_within(d_A[0], sqrt(row2), h[0], n[0]);
+                sum += planes * fmin(step, y_high - y + 1) *
+                       points_within(x_A - y * step_A[1][inner], sqrt(row2), h[inner], n[inner]);
         }
     }
     return sum;
@@ -425,20 +473,20 @@ double cutoff_problem_expected_pairs(const cutoff_problem *p)
 void cutoff_problem_reach(const cutoff_problem *p, double reach[3])
 {
     for (int axis = 0; axis < 3; axis++)
-        reach[axis] = p->cutoff_A / p->grid.step_A[axis][axis];
+        reach[axis] = p->cutoff_A / cutoff_problem_step_A(p, axis);
 }
 
 void cutoff_problem_clear(cutoff_problem *p)
 {
-    binning_destroy(p->binned);
+    cutoff_problem_empty(p);
     expression_destroy(p->formula);
     expression_destroy(p->slope);
     free(p->prelude);
-    free(p->more);
-    p->binned = NULL;
+    ley_atoms_destroy(p->turned);
+    p->turned = NULL;
+    p->atoms = p->source;
     p->formula = NULL;
     p->prelude = NULL;
-    p->more = NULL;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -447,12 +495,14 @@ void cutoff_problem_add_needs(const cutoff_problem *p, job_needs *needs)
 {
     static const char fewer_images[] = "a shorter cutoff, a larger cell, or fewer periodic axes",
                       fewer_entries[] = "fewer atoms, or a smaller grid",
-                      fewer_slots[] = "a larger --bin-fill, a smaller --bin-depth, or a smaller grid";
+                      fewer_slots[] = "a larger bin fill, a smaller bin depth, or a smaller grid";
     const binning_options *o = &p->plan.options;
     const binning_bytes b = binning_predict(&p->plan, p->atoms);
     const bool has_images = o->periodic[0] || o->periodic[1] || o->periodic[2];
     const char *const fewer = has_images ? fewer_images : fewer_entries;
     const double more = o->keep_neutral ? (double)p->plan.bins * o->depth * sizeof *p->more : 0;
+    if (p->frame.is_turned)
+        job_needs_add(needs, "turned atoms", (double)ley_atoms_count(p->source) * turned_atom_bytes, fewer_entries);
     /* Sorting is over when the overflow gets bins of its own. */
     job_needs_add(needs, has_images ? "atoms and their images" : "atoms", fmax(b.sorting, b.extra), fewer);
     job_needs_add(needs, "bins", b.bins + more, fewer_slots);
@@ -468,5 +518,5 @@ void cutoff_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const le
     cutoff_problem_clear(&problem);
     if (range->overflow == LEY_PLACE_HOST)
         job_needs_add(needs, "a second map, of the overflow", (double)ley_grid_points(grid) * sizeof(float),
-                      "--overflow device");
+                      "the overflow on a device");
 }

@@ -5,6 +5,7 @@
 #include "expression/expression.h"
 #include "law/reference.h"
 #include "layout/binning.h"
+#include "layout/grid_frame.h"
 #include "leyden.h"
 #include "methods/cutoff/overflow.h"
 #include "methods/cutoff/tuning.h"
@@ -15,7 +16,10 @@
  * multiplied by unit_per_A. Values, which are inverse lengths, would have to be multiplied by it,
  * too: the first number of each atom already is. */
 typedef struct cutoff_problem {
-    const ley_atoms *atoms;
+    const ley_atoms *source; /* the caller's */
+    grid_frame frame;        /* in which columns of an oblique grid are along z; there: */
+    ley_atoms *turned;       /* the atoms; NULL: the frame is the world's */
+    const ley_atoms *atoms;  /* these, or the caller's */
     ley_grid grid;
     const ley_short_range *range;
     double constant, r_min_A;
@@ -52,11 +56,19 @@ ley_status cutoff_problem_add_field(cutoff_problem *problem, ley_error *error);
 /* What kernels take for r_min: no more than their cutoff, which may have become shorter than it. */
 double cutoff_problem_r_min_A(const cutoff_problem *problem);
 
+/* How far a step along one of the grid's axes leads along x, y or z, all axes' together. */
+double cutoff_problem_step_A(const cutoff_problem *problem, int axis);
+
 /* The longest edge of a bin or a region: what positions are rounded by. */
 double cutoff_problem_largest_A(const cutoff_problem *problem);
 
 /* Puts the atoms into bins, on the host. */
 ley_status cutoff_problem_bin(cutoff_problem *problem, ley_error *error);
+
+/* Takes them out again; and that where they have moved, so that they can be binned anew. Errors:
+ * those of grid_frame_move(). */
+void cutoff_problem_empty(cutoff_problem *problem);
+ley_status cutoff_problem_move(cutoff_problem *problem, ley_error *error);
 
 /* Gives devices the overflow, too. */
 ley_status cutoff_problem_add_extra(cutoff_problem *problem, ley_error *error);

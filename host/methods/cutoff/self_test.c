@@ -27,6 +27,10 @@ static const double charges_r_min = 0.05, radii_r_min = 0.12;
 static const double fine_r_min = 0.001, fine_distance = 0.0016, fine_tolerance = 2e-6,
                     fine_share = 10; /* of other points no more is asked than elsewhere */
 
+/* Of kernels for oblique grids: what a step along x leads along y and z, and one along y along z,
+ * in spacings along x. */
+static const double shear[3] = {-0.6, 0.4, 0.7};
+
 /* Where regions are covered, a region's edges, of 7 spacings, are 2, 1 and 1 bins long: all bins in
  * it are close to its middle. */
 static const double covered_side = 0.485, covered_spacing[3] = {2 * 0.485 / 7, 0.485 / 7, 0.485 / 7};
@@ -188,8 +192,13 @@ static ley_status make_atoms(const shape *p, const ley_grid *grid, double cutoff
     if (p->in_each_bin)
         append_in_each_bin(&list, p);
     for (size_t i = 0; i < list.count; i++) {
+        const double steps[3] = {list.at[i][0] * cutoff_A / grid->step_A[0][0],
+                                 list.at[i][1] * cutoff_A / grid->step_A[1][1],
+                                 list.at[i][2] * cutoff_A / grid->step_A[2][2]};
         for (int axis = 0; axis < 3; axis++) {
-            const double from_A = list.at[i][axis] * cutoff_A;
+            double from_A = list.at[i][axis] * cutoff_A;
+            for (int m = 0; m < axis; m++) /* as the grid's points, where it is oblique */
+                from_A += steps[m] * grid->step_A[m][axis];
             list.at[i][axis] = grid->origin_A[axis] + (p->is_fine ? rint(from_A * 0x1p21) * 0x1p-21 : from_A);
         }
         charge_e[i] = p->is_covered ? (i % 4 == 1 ? -1 : 1)
@@ -242,7 +251,7 @@ static ley_status make_problem(const shape *p, const ley_atoms *atoms, const ley
         const double side_A = (p->is_covered ? covered_side : side[axis]) * range->cutoff_A;
         o.side_A[axis] = p->is_fine ? ceil(side_A * 64) / 64 : side_A; /* as of o.even_sides */
     }
-    return binning_prepare(atoms, grid, &o, &problem->plan, error);
+    return binning_prepare(problem->atoms, &problem->grid, &o, &problem->plan, error);
 }
 
 /* In two runs, the second of the last layer. `maps`: one for each component. */
@@ -323,9 +332,8 @@ static ley_status judge(const cutoff_kernel *k, const shape *p, const test_mesh 
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
         const size_t at =
             count == points ? i : i * (points - 1) / (count - 1); /* the first, the last, and some between */
-        const double index[3] = {(double)(at % n_x), (double)(at / n_x % n_y), (double)(at / n_x / n_y)};
-        for (int axis = 0; axis < 3; axis++)
-            t.point_A[i][axis] = l->origin_A[axis] + index[axis] * l->step_A[axis][axis];
+        const int64_t index[3] = {(int64_t)(at % n_x), (int64_t)(at / n_x % n_y), (int64_t)(at / n_x / n_y)};
+        ley_grid_point_A(l, index, t.point_A[i]);
         t.value[i] = (double)ley_map_read_values(map)[at];
     }
     if (status == LEY_OK)
@@ -366,6 +374,12 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *whole, 
     for (int axis = 0; axis < 3; axis++) {
         grid.step_A[axis][axis] = (p->is_covered ? covered_spacing : spacing)[axis] / p->finer * range.cutoff_A;
         grid.origin_A[axis] = origin[axis] * range.cutoff_A;
+    }
+    if (kernel->choice.spec.oblique) {
+        const double unit_A = grid.step_A[0][0];
+        grid.step_A[0][1] = shear[0] * unit_A;
+        grid.step_A[0][2] = shear[1] * unit_A;
+        grid.step_A[1][2] = shear[2] * unit_A;
     }
     ley_atoms *atoms = NULL;
     ley_map *maps[COMPONENTS] = {NULL};

@@ -1,5 +1,6 @@
 #include "methods/cutoff/short_range.h"
 
+#include "core/parameters.h"
 #include "error.h"
 #include "expression/check.h"
 #include "law/accuracy.h"
@@ -14,19 +15,54 @@
 
 enum { BUILT_IN_NUMBERS = 3 };
 
-#define DEFAULT(trait, field, what, unit, least, most, normal) .field = (normal),
+#define PLACE_ROW(what, text) \
+    { \
+        .name = #what, .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "PLACE", .choices = place_words, \
+        .methods = "cutoff", .sentence = text, PARAMETER_FIELD(ley_short_range, what) \
+    }
+
+static const char *const place_words[] = {LEY_PLACE_TABLE(LEY_NAME) NULL};
+
+/* clang-format off */
+static const ley_parameter rows[] = {
+    PARAMETERS_OF_MEDIUM(ley_short_range),
+    PARAMETERS_OF_CUTOFF(ley_short_range),
+    {.name = "pair", .type = LEY_PARAMETER_OTHER, .level = LEY_EXPERT, .value = "FUNCTION", .methods = "cutoff",
+     .sentence = "what a pair adds: a function by its name, or an expression of r, r2 and q, such as 'q*exp(-r/8)/r'"},
+    {.name = "constants", .type = LEY_PARAMETER_OTHER, .level = LEY_EXPERT, .value = "LIST", .unset = "none",
+     .methods = "cutoff", .sentence = "named numbers of an expression"},
+    {.name = "probe", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .value = "RADIUS,DEPTH",
+     .default_value = {1.7, 0.1}, .low = 0, .high = 1e6, .methods = "cutoff",
+     .sentence = "of energies: the probe's radius in Angstrom and its well depth in kcal/mol",
+     PARAMETER_FIELD(ley_short_range, probe_radius_A), .count = 2},
+    {.name = "steepness", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .value = "Z", .default_value = {12},
+     .low = 6.5, .high = 40, .methods = "cutoff", .sentence = "of Buckingham's exponential",
+     PARAMETER_FIELD(ley_short_range, steepness)},
+    {.name = "well_depth", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "kcal/mol", .value = "E",
+     .default_value = {0.1}, .low = 0, .high = INFINITY, .methods = "cutoff",
+     .sentence = "of energies: well depth of all atoms, in kcal/mol",
+     PARAMETER_FIELD(ley_short_range, depth_for_all_kcal_mol)},
+    {.name = "bin_depth", .type = LEY_PARAMETER_INTEGER, .level = LEY_EXPERT, .value = "N", .default_value = {8},
+     .low = 1, .high = BINNING_MOST_DEPTH, .methods = "cutoff", .sentence = "atoms that a bin has room for",
+     PARAMETER_FIELD(ley_short_range, bin_depth)},
+    {.name = "bin_fill", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .value = "F", .default_value = {0.75},
+     .low = 1e-3, .high = 1e3, .methods = "cutoff", .sentence = "wished share of that room",
+     PARAMETER_FIELD(ley_short_range, bin_fill)},
+    PLACE_ROW(binning, "where atoms are put into bins"),
+    PLACE_ROW(overflow, "where atoms are summed that found their bin full"),
+    PLACE_ROW(transposition, "where values are put into the map's rows"),
+};
+/* clang-format on */
+
+const ley_parameter_table short_range_parameters = PARAMETER_TABLE(ley_short_range, rows);
+_Static_assert(offsetof(ley_short_range, probe_depth_kcal_mol) ==
+                   offsetof(ley_short_range, probe_radius_A) + sizeof(double),
+               "the probe is two numbers");
+
 void ley_short_range_default(ley_short_range *range)
 {
-    *range = (ley_short_range){.size = sizeof *range,
-                               .units = LEY_UNITS_KT_E,
-                               .dielectric = 1,
-                               .temperature_K = 298.15,
-                               .r_min_A = 0.05,
-                               .pair = LEY_PAIR_TAYLOR2,
-                               .cutoff_A = 12,
-                               LEY_PAIR_PARAMETERS(DEFAULT).depth_for_all_kcal_mol = 0.1,
-                               .bin_depth = 8,
-                               .bin_fill = 0.75};
+    parameters_default(&short_range_parameters, range);
+    range->pair = LEY_PAIR_TAYLOR2;
 }
 
 static const double most_value = 1e35;     /* of one atom: a thousand of them, and more, add up to a float */
@@ -84,34 +120,33 @@ static bool is_energy(ley_pair pair)
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-static ley_status check_range(const char *what, double value, const char *unit, double least, double most,
-                              ley_error *error)
-{
-    if (value >= least && value <= most)
-        return LEY_OK;
-    return ley_fail(error, LEY_ERROR_USAGE, "%s %g%s, must be %g to %g", what, value, unit, least, most);
-}
+/* What not every pair function takes. */
+static const struct {
+    int trait;
+    const char *name;
+} taken[] = {{LEY_TAKES_KAPPA, "kappa"},
+             {LEY_TAKES_PROBE, "probe"},
+             {LEY_TAKES_PROBE, "well_depth"},
+             {LEY_TAKES_STEEPNESS, "steepness"}};
 
-static ley_status check_depth(const char *what, double depth_kcal_mol, ley_error *error)
+static bool takes(const ley_short_range *s, const char *name)
 {
-    if (depth_kcal_mol >= 0 && isfinite(depth_kcal_mol))
-        return LEY_OK;
-    return ley_fail(error, LEY_ERROR_USAGE, "%s: depth %g kcal/mol, must be finite and not negative", what,
-                    depth_kcal_mol);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strcmp(taken[i].name, name) == 0)
+            return (LEY_TRAITS_OF(s->pair) & taken[i].trait) != 0 &&
+                   (s->depth_kcal_mol == NULL || strcmp(name, "well_depth") != 0);
+    return true;
 }
 
 /* Of what the function takes, each is within its range. */
 static ley_status check_parameters(const ley_short_range *s, ley_error *error)
 {
-    const int traits = LEY_TRAITS_OF(s->pair);
     ley_status status = LEY_OK;
-#define CHECK(trait, field, what, unit, least, most, normal) \
-    if (status == LEY_OK && traits & (trait)) \
-        status = check_range(what, s->field, unit, least, most, error);
-    LEY_PAIR_PARAMETERS(CHECK)
-#undef CHECK
-    if (status == LEY_OK && traits & LEY_TAKES_PROBE && s->depth_kcal_mol == NULL)
-        status = check_depth("all atoms", s->depth_for_all_kcal_mol, error);
+    for (size_t i = 0; i < short_range_parameters.count && status == LEY_OK; i++)
+        if (takes(s, rows[i].name))
+            status = parameter_check(&rows[i], s, error);
+    if (status == LEY_OK && takes(s, "probe") && s->probe_radius_A > 100)
+        status = ley_fail(error, LEY_ERROR_USAGE, "probe: radius %g A, must be 0 to 100", s->probe_radius_A);
     return status;
 }
 
@@ -219,17 +254,6 @@ ley_status short_range_check(const ley_short_range *s, ley_error *error)
     ley_status status = check_pair(s, error);
     if (status == LEY_OK)
         status = check_cell(s, error);
-    if (status == LEY_OK && (s->bin_depth < 1 || s->bin_depth > BINNING_MOST_DEPTH))
-        status = ley_fail(error, LEY_ERROR_USAGE, "bin depth %d, must be 1 to %d", s->bin_depth, BINNING_MOST_DEPTH);
-    if (status == LEY_OK)
-        status = check_range("bin fill", s->bin_fill, "", 1e-3, 1e3, error);
-    const struct {
-        const char *what;
-        ley_place place;
-    } places[] = {{"binning", s->binning}, {"the overflow", s->overflow}, {"the transposition", s->transposition}};
-    for (size_t i = 0; i < sizeof places / sizeof *places && status == LEY_OK; i++)
-        if ((unsigned)places[i].place >= LEY_PLACE_COUNT)
-            status = ley_fail(error, LEY_ERROR_USAGE, "unknown place %d for %s", (int)places[i].place, places[i].what);
     if (status == LEY_OK && s->pair == LEY_PAIR_EXPRESSION && s->overflow == LEY_PLACE_HOST)
         status =
             ley_fail(error, LEY_ERROR_USAGE,

@@ -6,6 +6,8 @@
 #include "expression/expression.h"
 #include "leyden.h"
 
+extern const ley_parameter_table short_range_parameters;
+
 enum { SHORT_RANGE_NUMBERS = 3 }; /* of an atom, at most */
 
 /* LEY_ERROR_USAGE when something that the pair function takes is out of the range that leyden.h

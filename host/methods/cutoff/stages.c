@@ -22,12 +22,17 @@
 #include <string.h>
 
 static const double most_staging_bytes = 32 << 20;
-enum { LEAST_SLABS = 8 }; /* so that most of the way back lies beside kernels */
+
+/* So that most of the way back lies beside kernels; fewer of small maps, whose rows the host would
+ * bring home in too small pieces. */
+enum { LEAST_SLABS = 8 };
+static const double small_slab_bytes = 1.5e6;
 
 typedef struct cutoff_state {
     cutoff_task *task;
     cutoff_kernel kernel;
     const device_bins *bins;
+    bool has_host_bins; /* in buffers of the kernel's own */
     int64_t slab_layers;
     cutoff_run slots[METHOD_SLOTS];
 } cutoff_state;
@@ -219,6 +224,22 @@ ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error)
     return status == LEY_OK ? cutoff_end_preparing(context, error) : status;
 }
 
+/* Bins lie where they lay, whatever is in them now. */
+ley_status cutoff_renew(void *context, ley_error *error)
+{
+    cutoff_task *task = context;
+    overflow_map_destroy(task->overflow);
+    task->overflow = NULL;
+    const ley_status status = cutoff_problem_move(task->problem, error);
+    if (status != LEY_OK)
+        return status;
+    memset(task->has_overflow, 0, (size_t)cutoff_count_layers(task) * sizeof *task->has_overflow);
+    memset(task->step_s, 0, sizeof task->step_s);
+    task->binning_s = task->overflow_s = task->transposition_s = task->adding_s = task->upload_s = 0;
+    task->predicted_upload_s = task->predicted_rows_s = task->planned_s = 0;
+    return task->plan.binning == LEY_PLACE_DEVICE ? LEY_OK : cutoff_end_preparing(task, error);
+}
+
 void cutoff_release(void *context, bool is_kept)
 {
     cutoff_task *task = context;
@@ -285,6 +306,18 @@ ley_status cutoff_bins_begin(void *context, const stage_place *place, void **sta
     b->arena.within = place->arena;
     stage_make(place, &cutoff_product_bins, b);
     return LEY_OK;
+}
+
+ley_status cutoff_bins_renew(void *context, const stage_place *place, void *state, ley_error *error)
+{
+    bins_state *b = state;
+    const cutoff_task *task = context;
+    arena_free_buffer(&b->arena, &b->slots.buffer);
+    arena_free_buffer(&b->arena, &b->extra.buffer);
+    cutoff_bins_free_atoms(place);
+    return b->kernels.way != NULL
+               ? LEY_OK
+               : arena_staging(&b->arena, 4 * ley_atoms_count(task->atoms) * sizeof(double), &b->kernels.way, error);
 }
 
 void cutoff_bins_end(void *state)
@@ -415,6 +448,13 @@ static double predicted_epilogue_s(const cutoff_state *s, double points)
     return nodes > 0 ? points * cutoff_epilogue_s(&s->kernel.facts, nodes) : 0;
 }
 
+/* Several devices share slabs. */
+static int64_t least_slabs(const cutoff_task *task, int64_t layers)
+{
+    const double bytes = (double)cutoff_count_points(task, (slab){0, layers}) * sizeof(float);
+    return task->job->device_count > 1 ? LEAST_SLABS : (int64_t)fmin(LEAST_SLABS, fmax(1, bytes / small_slab_bytes));
+}
+
 /* Slabs are of layers; few enough for the way back to be hidden. `fixed_bytes`: what is not in the
  * room yet, beside slabs. */
 static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *error)
@@ -431,7 +471,7 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
                         .staging_bytes = (has_field(task) ? 2 : 1) *
                                          (map_is_stored(task->map) ? MAP_STORE_BYTES : most_staging_bytes),
                         .most_per_launch = (double)info->max_groups[2] * (double)s->kernel.region[2] / CUTOFF_LAYER,
-                        .least_slabs = LEAST_SLABS,
+                        .least_slabs = least_slabs(task, layers),
                         .most_pieces = (task->job->options->slab_planes + CUTOFF_LAYER - 1) / CUTOFF_LAYER,
                         .planned = plan_slab(task->job->plan, info),
                         .piece = "8 planes of the grid need"};
@@ -441,11 +481,12 @@ static ley_status size_slabs(cutoff_state *s, double fixed_bytes, ley_error *err
     return slab_size(&s->kernel.arena, &needs, &s->slab_layers, error);
 }
 
-/* The bins that this device has made become its kernel's; or the host's do. */
+/* The bins that this device has made become its kernel's, where it has not declined; or the host's
+ * do. */
 static void take_bins(cutoff_state *s, const stage_place *place)
 {
     bins_state *made = stage_get(place, &cutoff_product_bins);
-    if (made == NULL) {
+    if (made == NULL || made->slots.buffer == NULL) {
         s->bins = &s->task->bins;
         return;
     }
@@ -486,6 +527,7 @@ ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made
                              task->plan.transposition == LEY_PLACE_HOST ? LEY_STORE_REGIONS : LEY_STORE_ROWS);
     o->wish.field = has_field(task);
     cutoff_problem_reach(task->problem, o->wish.reach);
+    o->wish.oblique = !ley_grid_is_orthogonal(&task->problem->grid);
     o->has_addition = task->addition != NULL;
     if (o->has_addition && !o->wish.field)
         task->addition->epilogue(task, &o->epilogue);
@@ -568,6 +610,7 @@ ley_status cutoff_sum_begin(void *context, const stage_place *place, void **stat
     const bool has_bins = s->kernel.slots.buffer != NULL;
     const double start_s = ley_clock_s();
     ley_status status = cutoff_kernel_load(&s->kernel, s->task->problem, error);
+    s->has_host_bins = !has_bins;
     if (status == LEY_OK && !has_bins)
         note_upload(s, ley_clock_s() - start_s);
     if (status == LEY_OK)
@@ -577,6 +620,20 @@ ley_status cutoff_sum_begin(void *context, const stage_place *place, void **stat
     for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
         status = cutoff_run_create(&s->slots[i], &s->kernel, s->slab_layers, error);
     return status;
+}
+
+ley_status cutoff_sum_renew(void *context, const stage_place *place, void *state, ley_error *error)
+{
+    cutoff_state *s = state;
+    cutoff_task *task = context;
+    if (s->has_host_bins)
+        cutoff_kernel_free_bins(&s->kernel);
+    s->kernel.slots.buffer = s->kernel.extra.buffer = NULL;
+    take_bins(s, place);
+    s->has_host_bins = s->kernel.slots.buffer == NULL;
+    if (s->kernel.added != NULL && s->kernel.choice.spec.nodes > 0)
+        task->addition->mesh(s->kernel.added, &s->kernel.mesh);
+    return s->has_host_bins ? cutoff_kernel_upload_bins(&s->kernel, task->problem, error) : LEY_OK;
 }
 
 double cutoff_sum_predict(const void *context, const void *state)

@@ -84,6 +84,7 @@ bool cutoff_bins_are_wanted(const void *context);
 ley_status cutoff_bins_wish(const void *context, const job_view *job, void **wish, ley_error *error);
 ley_status cutoff_bins_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error);
 ley_status cutoff_bins_begin(void *context, const stage_place *place, void **state, ley_error *error);
+ley_status cutoff_bins_renew(void *context, const stage_place *place, void *state, ley_error *error);
 void cutoff_bins_end(void *state);
 ley_status cutoff_bins_submit(void *state, int slot, slab piece, ley_error *error);
 ley_status cutoff_bins_collect(void *state, int slot, slab piece, slab_times *times, ley_error *error);
@@ -103,6 +104,7 @@ ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made
 void cutoff_sum_wish_destroy(void *made);
 ley_status cutoff_sum_ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error);
 ley_status cutoff_sum_begin(void *context, const stage_place *place, void **state, ley_error *error);
+ley_status cutoff_sum_renew(void *context, const stage_place *place, void *state, ley_error *error);
 double cutoff_sum_predict(const void *context, const void *state);
 ley_status cutoff_sum_forecast(void *context, const stage_place *place, void *state, struct device_forecast *f,
                                ley_error *error);
@@ -118,14 +120,15 @@ void cutoff_sum_drop(void *state, int slot);
 #define CUTOFF_STAGE_BINS(made_by_bins) \
     {.name = "bins", .split = STAGE_EACH_DEVICE, .makes = (made_by_bins), .is_wanted = cutoff_bins_are_wanted, \
      .wish = cutoff_bins_wish, .wish_destroy = free, .ready = cutoff_bins_ready, .begin = cutoff_bins_begin, \
-     .end = cutoff_bins_end, .submit = cutoff_bins_submit, .collect = cutoff_bins_collect, .drop = cutoff_bins_drop}
+     .renew = cutoff_bins_renew, .end = cutoff_bins_end, .submit = cutoff_bins_submit, \
+     .collect = cutoff_bins_collect, .drop = cutoff_bins_drop}
 #define CUTOFF_STAGE_OVERFLOW \
     {.name = "overflow", .split = STAGE_HOST, .is_wanted = cutoff_overflow_is_wanted, .run = cutoff_overflow_run, \
      .stop = cutoff_overflow_stop}
 #define CUTOFF_STAGE_SUM(needed) \
     {.name = "sum", .split = STAGE_SLABS, .needs = (needed), .count = cutoff_count_layers, .wish = cutoff_sum_wish, \
      .wish_destroy = cutoff_sum_wish_destroy, .ready = cutoff_sum_ready, .begin = cutoff_sum_begin, \
-     .predict = cutoff_sum_predict, .forecast = cutoff_sum_forecast, \
+     .renew = cutoff_sum_renew, .predict = cutoff_sum_predict, .forecast = cutoff_sum_forecast, \
      .end = cutoff_sum_end, .slab_count = cutoff_sum_slab_count, .submit = cutoff_sum_submit, \
      .collect = cutoff_sum_collect, .drop = cutoff_sum_drop}
 /* clang-format on */
@@ -139,6 +142,7 @@ ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error);
  * the second one does so where that is the host. */
 ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error *error);
 ley_status cutoff_end_preparing(void *context, ley_error *error);
+ley_status cutoff_renew(void *context, ley_error *error);
 void cutoff_release(void *context, bool is_kept);
 int64_t cutoff_count_points(const void *context, slab s);
 double cutoff_count_pairs(const void *context);

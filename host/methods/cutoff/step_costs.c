@@ -159,7 +159,7 @@ double cutoff_device_binning_s(const cutoff_problem *p, const dev_info *info)
     costs_known(&device_binning_costs, info, sample_s);
     const double atom_s = fmax(sample_s[COST_LARGE_SAMPLE] - sample_s[COST_SAMPLE], 0) / (many - few),
                  start_s = fmax(sample_s[COST_SAMPLE] - few * atom_s, 0);
-    return start_s + (double)ley_atoms_count(p->atoms) * atom_s;
+    return start_s + fmax((double)ley_atoms_count(p->atoms), p->plan.entries) * atom_s;
 }
 
 /* ---- The way there --------------------------------------------------------------------------- */
@@ -232,7 +232,7 @@ enum { EDGE = 48, SPHERES = 8, CUBE = EDGE * EDGE * EDGE };
 
 static double ball_pairs(const overflow_terms *t)
 {
-    return 4.18879 * pow(t->cutoff / t->spacing[0], 3);
+    return 4.18879 * pow(t->cutoff / t->step[0][0], 3);
 }
 
 static void time_overflow(const overflow_terms *t, float *to, const float *from, double *seconds)
@@ -253,7 +253,7 @@ static bool measure_overflow(int pair, double *seconds)
 {
     const overflow_terms t = {.pair = pair,
                               .n = {EDGE, EDGE, EDGE},
-                              .spacing = {0.5, 0.5, 0.5},
+                              .step = LEY_STEPS(0.5, 0.5, 0.5),
                               .cutoff = 11,
                               .r_min = 0.05,
                               .series = {1, 1, 1, 1},

@@ -206,6 +206,7 @@ static ley_status specify(const dev_info *info, const calibration *c, const cuto
                         .total = wish->sum,
                         .pair = wish->pair,
                         .field = wish->field,
+                        .oblique = wish->oblique,
                         .ptx = (info->quirks & DEV_QUIRK_PTX) != 0};
     while (spec.width == 1 && spec.tile > 2 * items(&spec) && tuning_cutoff_local_bytes(&spec) > local_room(info))
         spec.tile -= 32;
@@ -317,8 +318,9 @@ static void list_choice(const listing *l, const calibration *c, const cutoff_wis
     const int used = snprintf(name, sizeof name, "cutoff-%s-%s-%s-%s-%s%s", choice.variant, pair_name(s->pair),
                               s->store == LEY_STORE_ROWS ? "rows" : "regions", specifications_sum(s->total),
                               calibrate_root_word(s->root), s->field ? "-field" : "");
-    if (s->nodes > 0)
-        snprintf(name + used, sizeof name - (size_t)used, "-nodes%d%s", s->nodes, s->by_plane ? "-by-plane" : "");
+    if (s->nodes > 0 || s->oblique)
+        snprintf(name + used, sizeof name - (size_t)used, "%s-nodes%d%s", s->oblique ? "-oblique" : "", s->nodes,
+                 s->by_plane ? "-by-plane" : "");
     l->visit(l->context, name, s);
 }
 
@@ -368,6 +370,8 @@ void tuning_cutoff_specs(const dev_info *info, kernel_depth depth, kernel_visit 
     wish = first;
     wish.nodes = usual_nodes;
     list_choice(&l, &fast, &wish);
+    for (wish.oblique = true, wish.sum = LEY_SPEC_SUM_FLOAT; wish.sum <= LEY_SPEC_SUM_COMPENSATED; wish.sum++)
+        list_choice(&l, &fast, &wish);
     wish = first;
     wish.field = true;
     list_choice(&l, &fast, &wish);

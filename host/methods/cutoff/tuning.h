@@ -24,6 +24,7 @@ typedef struct cutoff_wish {
     bool field;             /* beside the potential */
     int nodes;              /* of groups: LEY_NODES, where local memory has room for so many; 0: none */
     bool by_plane;          /* the same of LEY_BY_PLANE */
+    bool oblique;           /* the grid's steps are not perpendicular to each other */
     double reach[3];        /* the cutoff, in steps of the grid; 0, 0, 0: the usual one */
     tuning_planned planned; /* zeros: nothing */
 } cutoff_wish;

@@ -4,7 +4,9 @@
 #include "core/sizes.h"
 #include "error.h"
 #include "law/accuracy.h"
+#include "layout/grid_frame.h"
 #include "memory.h"
+#include "memory/upload.h"
 
 #include <float.h>
 #include <math.h>
@@ -18,13 +20,27 @@ enum { CONSTANT_BATCH = 4000, SMALLEST_BATCH = 512, LARGEST_BATCH = 1 << 30 };
  * world's origin: of the shortest distance that may be this much. */
 static double double_rounding(const dcs_problem *problem)
 {
-    double farthest_A = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        const double first_A = problem->grid.origin_A[axis];
-        const double last_A = first_A + (double)(problem->grid.n[axis] - 1) * problem->grid.step_A[axis][axis];
-        farthest_A = fmax(farthest_A, fmax(fabs(first_A), fabs(last_A)));
-    }
+    const ley_grid *grid = &problem->grid;
+    double farthest_A = 0, low_A[3], high_A[3];
+    grid_frame_bounds_A(grid, grid->n, low_A, high_A);
+    for (int axis = 0; axis < 3; axis++)
+        farthest_A =
+            fmax(farthest_A, fmax(fabs(grid->origin_A[axis] + low_A[axis]), fabs(grid->origin_A[axis] + high_A[axis])));
     return DBL_EPSILON * farthest_A / problem->r_min_A;
+}
+
+/* A distance is a sum of steps, which are rounded: these are longer than it where they are oblique,
+ * at most as many times; 1 of an orthogonal grid. */
+static double steps_per_height(const ley_grid *grid)
+{
+    double most = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        double steps_A = 0;
+        for (int m = axis; m < 3; m++)
+            steps_A += fabs(grid->step_A[m][axis]);
+        most = fmax(most, steps_A / grid->step_A[axis][axis]);
+    }
+    return most;
 }
 
 double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_math math, ley_sum sum)
@@ -32,12 +48,17 @@ double dcs_problem_promise(const dcs_problem *problem, const char *variant, ley_
     const double float_rounding = 1.2e-7; /* of a point and an atom */
     const double rounding = double_rounding(problem);
     /* Most jobs have no rounding to speak of. */
-    const double promise = fmin(accuracy_promise(math, sum) + (rounding > 1e-7 ? rounding : 0), 1);
+    const double promise =
+        fmin(accuracy_promise(math, sum) * steps_per_height(&problem->grid) + (rounding > 1e-7 ? rounding : 0), 1);
     if (sum == LEY_SUM_DOUBLE || !tuning_dcs_streams(variant))
         return promise;
     double side2_A2 = 0;
-    for (int axis = 0; axis < 3; axis++)
-        side2_A2 += pow((double)problem->grid.n[axis] * problem->grid.step_A[axis][axis], 2);
+    for (int axis = 0; axis < 3; axis++) {
+        double side_A = 0;
+        for (int m = 0; m < 3; m++)
+            side_A += (double)problem->grid.n[m] * fabs(problem->grid.step_A[m][axis]);
+        side2_A2 += pow(side_A, 2);
+    }
     return fmin(promise + float_rounding * sqrt(side2_A2) / problem->r_min_A, 1);
 }
 
@@ -91,17 +112,28 @@ static bool own_buffers(const dcs_kernel *k, size_t n, size_t bytes)
     return k->choice.spec.atoms == LEY_ATOMS_CONSTANT || (most > 0 && (uint64_t)n * bytes > most);
 }
 
-/* Uploads packed atoms and cuts them into launches. */
-static ley_status load_packed(dcs_kernel *k, const char *packed, size_t bytes, size_t n, size_t batch, ley_error *error)
+/* Cuts atoms into launches, and makes room for them. */
+static ley_status make_batches(dcs_kernel *k, size_t bytes, size_t n, size_t batch, ley_error *error)
 {
     const bool own = own_buffers(k, n, bytes);
     dev_buffer *buffer = NULL;
-    ley_status status = own ? LEY_OK : arena_upload(&k->arena, packed, n * bytes, &buffer, error);
+    ley_status status = own ? LEY_OK : arena_buffer(&k->arena, n * bytes, DEV_READ_ONLY, &buffer, error);
     for (size_t first = 0; first < n && status == LEY_OK; first += batch) {
         const size_t size = n - first < batch ? n - first : batch;
         if (own)
-            status = arena_upload(&k->arena, packed + first * bytes, size * bytes, &buffer, error);
+            status = arena_buffer(&k->arena, size * bytes, DEV_READ_ONLY, &buffer, error);
         k->batches[k->batch_count++] = (dcs_batch){{buffer}, own ? 0 : (int)first, (int)size};
+    }
+    return status;
+}
+
+static ley_status upload_packed(const dcs_kernel *k, const char *packed, size_t bytes, size_t n, ley_error *error)
+{
+    const bool own = own_buffers(k, n, bytes);
+    ley_status status = LEY_OK;
+    for (size_t i = 0, first = 0, size; i < k->batch_count && first < n && status == LEY_OK; i++, first += size) {
+        size = own ? (size_t)k->batches[i].count : n;
+        status = upload_bytes(k->device, k->batches[i].atoms.buffer, 0, packed + first * bytes, size * bytes, error);
     }
     return status;
 }
@@ -143,15 +175,23 @@ ley_status dcs_kernel_load_batches(dcs_kernel *k, const dcs_problem *problem, si
     if (status != LEY_OK)
         return status;
     batch = batch < most ? batch : most;
-    void *packed = calloc(n, bytes);
     k->batches = calloc((n + batch - 1) / batch, sizeof *k->batches);
-    if (packed == NULL || k->batches == NULL)
-        status = ley_fail_memory(error, n * bytes, "packed atoms");
-    else {
-        status = pack_atoms(packing, problem, packed, error);
-        if (status == LEY_OK)
-            status = load_packed(k, packed, bytes, n, batch, error);
-    }
+    if (k->batches == NULL)
+        return ley_fail_memory(error, (n + batch - 1) / batch * sizeof *k->batches, "packed atoms");
+    status = make_batches(k, bytes, n, batch, error);
+    return status == LEY_OK ? dcs_kernel_reload(k, error) : status;
+}
+
+ley_status dcs_kernel_reload(dcs_kernel *k, ley_error *error)
+{
+    const dcs_packing packing = dcs_packing_of(&k->choice.spec);
+    const size_t bytes = dcs_packed_bytes(packing), n = ley_atoms_count(k->problem.atoms);
+    char *packed = malloc(n * bytes);
+    if (packed == NULL)
+        return ley_fail_memory(error, n * bytes, "packed atoms");
+    ley_status status = pack_atoms(packing, &k->problem, packed, error);
+    if (status == LEY_OK)
+        status = upload_packed(k, packed, bytes, n, error);
     free(packed);
     return status;
 }
@@ -167,8 +207,7 @@ static void launch_batch(dcs_run *run, size_t i)
     const dcs_spec *spec = &k->choice.spec;
     const dcs_batch *batch = &k->batches[i];
     const double r_min_A = k->problem.r_min_A;
-    double h_A[3];
-    ley_grid_spacing_A(&k->problem.grid, h_A);
+    const double(*h_A)[3] = k->problem.grid.step_A;
     const size_t groups[3] = {(size_t)(k->layout.padded_x / tuning_dcs_tile_x(spec)),
                               (size_t)(k->layout.padded_y / tuning_dcs_tile_y(spec)), (size_t)run->planes};
     const double pairs =
@@ -176,7 +215,8 @@ static void launch_batch(dcs_run *run, size_t i)
     sequence_launch(&run->command_sequence, &k->kernel, groups,
                     KERNEL_ARGUMENTS(dcs, .gm_atoms = batch->atoms, .first_atom = batch->first, .n_atoms = batch->count,
                                      .first_plane = (int32_t)run->first,
-                                     .step = {h_A[0], h_A[1], h_A[2], r_min_A * r_min_A}, .accumulate = i > 0,
+                                     .step = {h_A[0][0], h_A[1][1], h_A[2][2], r_min_A * r_min_A},
+                                     .shear = {h_A[1][0], h_A[2][0], h_A[2][1], 0}, .accumulate = i > 0,
                                      .gm_phi = {run->phi.buffer}),
                     pairs / dcs_kernel_expected_rate(k));
 }

@@ -11,8 +11,8 @@
 #include "methods/dcs/pack.h"
 #include "methods/dcs/tuning.h"
 
-/* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a grid. The atoms must
- * outlive it. */
+/* What is to be summed where: phi = C sum_j q_j / max(r, r_min) on a grid, whose rows are along x
+ * and whose planes are perpendicular to z (GRID_FRAME_ROWS_ALONG_X). The atoms must outlive it. */
 typedef struct dcs_problem {
     const ley_atoms *atoms;
     ley_grid grid;
@@ -56,6 +56,9 @@ ley_status dcs_kernel_load(dcs_kernel *kernel, const dcs_problem *problem, int64
 
 /* The same with `batch` atoms per launch, or as many as constant memory holds. */
 ley_status dcs_kernel_load_batches(dcs_kernel *kernel, const dcs_problem *problem, size_t batch, ley_error *error);
+
+/* The atoms have moved: they are put there anew, in launches of as many. */
+ley_status dcs_kernel_reload(dcs_kernel *kernel, ley_error *error);
 
 /* Pairs per second that this kernel will reach, roughly. */
 double dcs_kernel_expected_rate(const dcs_kernel *kernel);

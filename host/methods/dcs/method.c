@@ -7,9 +7,11 @@
  * hundred atoms is nothing. */
 #include "methods/dcs/method.h"
 #include "core/options.h"
+#include "core/parameters.h"
 #include "error.h"
 #include "law/accuracy.h"
 #include "law/dcs.h"
+#include "layout/grid_frame.h"
 #include "methods/dcs/build.h"
 #include "methods/dcs/estimate.h"
 #include "methods/dcs/kernel.h"
@@ -26,7 +28,7 @@
 #include <stdlib.h>
 
 static const double launch_s = 0.25; /* aim: cancelling */
-static const double most_staging_bytes = 256 << 20, packed_atom_bytes = 32;
+static const double most_staging_bytes = 256 << 20, packed_atom_bytes = 32, turned_atom_bytes = 40;
 
 enum { NEWTON_ROOTS, LAUNCH_ATOMS };
 static const plan_row plan_rows[] = {
@@ -35,6 +37,9 @@ static const plan_row plan_rows[] = {
     {.name = NULL}};
 
 typedef struct dcs_task {
+    const ley_atoms *atoms;
+    ley_atoms *turned; /* in the frame of an oblique grid, from prepare() to release(); or NULL */
+    grid_frame frame;
     dcs_problem problem;
     ley_map *map;
     ley_direct options;
@@ -52,14 +57,15 @@ typedef struct dcs_state {
 
 void ley_direct_default(ley_direct *direct)
 {
-    *direct = (ley_direct){
-        .size = sizeof *direct, .units = LEY_UNITS_KT_E, .dielectric = 1, .temperature_K = 298.15, .r_min_A = 0.05};
+    parameters_default(&direct_parameters, direct);
 }
 
 static void add_needs(const ley_atoms *atoms, const ley_grid *grid, const ley_map *map, job_needs *needs)
 {
     job_needs_map(needs, grid, map, 1);
     job_needs_add(needs, "packed atoms", (double)ley_atoms_count(atoms) * packed_atom_bytes, "fewer atoms");
+    if (!ley_grid_is_orthogonal(grid))
+        job_needs_add(needs, "turned atoms", (double)ley_atoms_count(atoms) * turned_atom_bytes, "fewer atoms");
 }
 
 ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_grid *grid, const ley_direct *direct,
@@ -77,7 +83,7 @@ ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_grid *grid,
 static void host_needs(const void *context, job_needs *needs)
 {
     const dcs_task *task = context;
-    add_needs(task->problem.atoms, &task->problem.grid, task->map, needs);
+    add_needs(task->atoms, ley_map_grid(task->map), task->map, needs);
 }
 
 ley_status dcs_task_create(const ley_atoms *atoms, ley_map *map, const ley_direct *direct, void **task,
@@ -87,12 +93,14 @@ ley_status dcs_task_create(const ley_atoms *atoms, ley_map *map, const ley_direc
     if (made == NULL)
         return ley_fail_memory(error, sizeof *made, "the job");
     *made = (dcs_task){
+        .atoms = atoms,
         .problem = {.atoms = atoms,
-                    .grid = *ley_map_grid(map),
                     .coulomb_constant = ley_coulomb_constant(direct->units, direct->dielectric, direct->temperature_K),
                     .r_min_A = direct->r_min_A},
         .map = map,
         .options = *direct};
+    grid_frame_make(ley_map_grid(map), GRID_FRAME_ROWS_ALONG_X, &made->frame);
+    made->problem.grid = made->frame.grid;
     *task = made;
     return LEY_OK;
 }
@@ -103,9 +111,7 @@ ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley
     ley_direct d;
     ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, &d, direct, error);
     if (status == LEY_OK)
-        status = ley_grid_check_orthogonal(ley_map_grid(map), "method dcs", error);
-    if (status == LEY_OK)
-        status = options_check_medium(d.units, d.dielectric, d.temperature_K, d.r_min_A, error);
+        status = options_check_medium(&d, error);
     if (status != LEY_OK)
         return status;
     void *task;
@@ -126,13 +132,21 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
         return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
     task->job = job;
     task->problem.cancelled = job->cancelled;
-    return LEY_OK;
+    if (!task->frame.is_turned || job->only_plans)
+        return LEY_OK;
+    const ley_status status = grid_frame_atoms(&task->frame, task->atoms, &task->turned, error);
+    if (status == LEY_OK)
+        task->problem.atoms = task->turned;
+    return status;
 }
 
 static void release(void *context, bool is_kept)
 {
-    (void)context;
-    (void)is_kept;
+    dcs_task *task = context;
+    (void)is_kept; /* devices have packed atoms only */
+    ley_atoms_destroy(task->turned);
+    task->turned = NULL;
+    task->problem.atoms = task->atoms;
 }
 
 static int64_t count_planes(const void *context)
@@ -225,6 +239,7 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
                          .math = job->options->math,
                          .sum = job->options->sum,
                          .field = map_components(task->map) > 1,
+                         .oblique = !ley_grid_is_orthogonal(&task->problem.grid),
                          .n_x = task->problem.grid.n[0],
                          .n_y = task->problem.grid.n[1]};
     return plan_copy(job->plan, &o->plan, error);
@@ -280,6 +295,18 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     return status;
 }
 
+static ley_status renew_task(void *context, ley_error *error)
+{
+    const dcs_task *task = context;
+    return task->turned != NULL ? grid_frame_move(&task->frame, task->atoms, task->turned, error) : LEY_OK;
+}
+
+static ley_status renew(void *context, const stage_place *place, void *state, ley_error *error)
+{
+    (void)context, (void)place;
+    return dcs_kernel_reload(&((dcs_state *)state)->kernel, error);
+}
+
 static void end(void *state)
 {
     dcs_state *s = state;
@@ -332,8 +359,11 @@ static ley_status finish(void *context, ley_error *error)
 
 static void terms(const void *context, reference_terms *t)
 {
-    const dcs_problem *p = &((const dcs_task *)context)->problem;
-    *t = (reference_terms){.law = &law_dcs, .constant = p->coulomb_constant, .atoms = p->atoms, .r_min_A = p->r_min_A};
+    const dcs_task *task = context;
+    *t = (reference_terms){.law = &law_dcs,
+                           .constant = task->problem.coulomb_constant,
+                           .atoms = task->atoms,
+                           .r_min_A = task->problem.r_min_A};
 }
 
 static accuracy_limits limits(const void *context)
@@ -381,6 +411,7 @@ static const stage stages[] = {{.name = "sum",
                                 .wish_destroy = destroy_wish,
                                 .ready = ready,
                                 .begin = begin,
+                                .renew = renew,
                                 .forecast = forecast,
                                 .end = end,
                                 .slab_count = slab_count,
@@ -390,8 +421,10 @@ static const stage stages[] = {{.name = "sum",
 
 const method method_dcs = {
     .name = "dcs",
+    .parameters = &direct_parameters,
     .kernel = &dcs_kind,
     .prepare = prepare,
+    .renew = renew_task,
     .take_direct = take_direct,
     .release = release,
     .host_needs = host_needs,

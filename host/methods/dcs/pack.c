@@ -27,11 +27,15 @@ size_t dcs_packed_bytes(dcs_packing packing)
 static placed_atom place(const double position_A[3], double charge, const ley_grid *grid)
 {
     placed_atom placed = {.charge = (float)charge};
-    for (int axis = 0; axis < 3; axis++) {
-        const double cell = cells_nearest(position_A[axis], grid->step_A[axis][axis]);
-        placed.cell[axis] = (int32_t)cell;
-        placed.offset_A[axis] = (float)(position_A[axis] - cell * grid->step_A[axis][axis]);
+    double left_A[3] = {position_A[0], position_A[1], position_A[2]};
+    for (int m = 2; m >= 0; m--) { /* steps are along x; along x and y; along all axes */
+        const double cell = cells_nearest(left_A[m], grid->step_A[m][m]);
+        placed.cell[m] = (int32_t)cell;
+        for (int axis = 0; axis <= m; axis++)
+            left_A[axis] -= cell * grid->step_A[m][axis];
     }
+    for (int axis = 0; axis < 3; axis++)
+        placed.offset_A[axis] = (float)left_A[axis];
     return placed;
 }
 

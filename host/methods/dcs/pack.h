@@ -8,7 +8,7 @@
 typedef enum dcs_packing {
     DCS_PACK_FLOAT,  /* float {x, y, z, q}, A relative to the grid origin */
     DCS_PACK_DOUBLE, /* the same in double */
-    DCS_PACK_PLACED  /* float {offset x, y, z, q}, int {cell x, y, z, 0}: position = cell spacing + offset */
+    DCS_PACK_PLACED  /* float {offset x, y, z, q}, int {cell x, y, z, 0}: position = cells' steps + offset */
 } dcs_packing;
 
 /* How a kernel of this specification wants them. */

@@ -44,7 +44,7 @@ ley_status ley_job_create_direct_points(ley_engine *engine, const ley_atoms *ato
     void *task;
     ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, d, direct, error);
     if (status == LEY_OK)
-        status = options_check_medium(d->units, d->dielectric, d->temperature_K, d->r_min_A, error);
+        status = options_check_medium(d, error);
     if (status == LEY_OK)
         status = points_check_excluded(points, atoms, error);
     if (status == LEY_OK)

@@ -8,6 +8,7 @@
 #include "error.h"
 #include "law/dcs.h"
 #include "law/reference.h"
+#include "layout/grid_frame.h"
 #include "verify/self_test.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@
 #include <string.h>
 
 /* Several points are within r_min of an atom that is among them. */
-static const double r_min_A = 1.5, spacing_A[3] = {0.5, 0.625, 0.75}, origin_A[3] = {-3, 40, 1000};
+static const double r_min_A = 1.5, spacing_A[3] = {0.5, 0.625, 0.75}, origin_A[3] = {-3, 40, 1000},
+                    oblique_A[3][3] = {{0.5, 0, 0}, {-0.375, 0.625, 0}, {0.25, 0.4375, 0.75}};
 
 typedef struct problem {
     const char *name;
@@ -44,6 +46,8 @@ static ley_grid lattice_of(const problem *p, const dcs_spec *spec)
 {
     const int64_t tile[2] = {tuning_dcs_tile_x(spec), tuning_dcs_tile_y(spec)};
     ley_grid grid = ley_grid_orthogonal(origin_A, spacing_A, (int64_t[3]){0, 0, p->first_plane + p->planes});
+    if (spec->oblique)
+        memcpy(grid.step_A, oblique_A, sizeof grid.step_A);
     for (int axis = 0; axis < 2; axis++) {
         const int64_t part = p->tiles == 0 ? tile[axis] - 1 : tile[axis] / 3 + 1;
         grid.n[axis] = p->tiles * tile[axis] + (part > 0 ? part : 1);
@@ -64,6 +68,14 @@ static void place_among_points(size_t i, const problem *p, const ley_grid *grid,
     }
 }
 
+/* Where so many steps along each axis lead. */
+static void at_place(const ley_grid *grid, const double steps[3], double place_A[3])
+{
+    for (int axis = 0; axis < 3; axis++)
+        place_A[axis] = grid->origin_A[axis] + steps[0] * grid->step_A[0][axis] + steps[1] * grid->step_A[1][axis] +
+                        steps[2] * grid->step_A[2][axis];
+}
+
 static ley_status make_atoms(const problem *p, const ley_grid *grid, ley_atoms **atoms, ley_error *error)
 {
     const size_t n = (size_t)p->atoms;
@@ -81,8 +93,7 @@ static ley_status make_atoms(const problem *p, const ley_grid *grid, ley_atoms *
             charge_e[i] = self_test_carry_e(i);
             memcpy(place, beside, sizeof place);
         }
-        for (int axis = 0; axis < 3; axis++)
-            position_A[3 * i + (size_t)axis] = grid->origin_A[axis] + place[axis] * grid->step_A[axis][axis];
+        at_place(grid, place, position_A + 3 * i);
     }
     ley_status status = ley_atoms_create(n, position_A, charge_e, NULL, atoms, error);
     free(position_A);
@@ -144,7 +155,9 @@ static double tolerance_of(const dcs_kernel *k, const problem *p, int component)
     const dcs_spec *spec = &k->choice.spec;
     const double recipe = fmin(k->facts.root_error[spec->root], 1e-3);
     const ley_grid *l = &k->problem.grid;
-    const double farthest_A = l->step_A[0][0] * (double)l->n[0] + l->step_A[2][2] * (double)l->n[2];
+    double low_A[3], high_A[3];
+    grid_frame_bounds_A(l, l->n, low_A, high_A);
+    const double farthest_A = high_A[0] - low_A[0] + high_A[2] - low_A[2];
     const double rounding = dcs_packing_of(spec) == DCS_PACK_FLOAT ? 1.2e-7 * farthest_A / r_min_A : 0;
     if (spec->sum == LEY_SPEC_SUM_DOUBLE)
         return SELF_TEST_DOUBLE;
@@ -170,8 +183,7 @@ static ley_status judge(const dcs_kernel *k, const problem *p, int component, co
             count == points ? i : i * (points - 1) / (count - 1); /* the first, the last, and some between */
         const double index[3] = {(double)(at % n_x), (double)(at / n_x % n_y),
                                  (double)(at / n_x / n_y) + p->first_plane};
-        for (int axis = 0; axis < 3; axis++)
-            t.point_A[i][axis] = grid->origin_A[axis] + index[axis] * grid->step_A[axis][axis];
+        at_place(grid, index, t.point_A[i]);
         t.value[i] = (double)map[(size_t)component * points + at];
     }
     if (status == LEY_OK)

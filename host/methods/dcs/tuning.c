@@ -257,7 +257,8 @@ ley_status tuning_dcs(const dev_info *info, const calibration *c, const dcs_wish
                      .atoms = v->atoms,
                      .tile = v->tile,
                      .sum = wish->sum,
-                     .field = wish->field};
+                     .field = wish->field,
+                     .oblique = wish->oblique};
     leave_registers(v, &spec);
     if (v->atoms == LEY_ATOMS_LOCAL && (info->quirks & DEV_QUIRK_INTERPRETER))
         spec.tile = 32; /* an interpreter's self-test shall be short */
@@ -294,6 +295,7 @@ static void list_choice(const listing *l, const calibration *c, const dcs_wish *
 {
     dcs_choice choice;
     char name[KERNEL_NAME], share[32] = "", tile_shape[64] = "";
+    const char *skewed = wish->oblique ? "-oblique" : "";
     if (tuning_dcs(l->info, c, wish, &choice, NULL) != LEY_OK)
         return;
     const dcs_spec *s = &choice.spec;
@@ -302,7 +304,7 @@ static void list_choice(const listing *l, const calibration *c, const dcs_wish *
     if (wish->n_x != SPECIFICATIONS_LARGE || wish->n_y != SPECIFICATIONS_LARGE)
         snprintf(tile_shape, sizeof tile_shape, "-%dx%d-%dx%d", s->wg_x, s->wg_y, s->ux, s->uy);
     snprintf(name, sizeof name, "%s-%s-%s%s%s%s", choice.variant, specifications_sum(s->sum),
-             calibrate_root_word(s->root), share, tile_shape, s->field ? "-field" : "");
+             calibrate_root_word(s->root), share, tile_shape, s->field ? "-field" : skewed);
     l->visit(l->context, name, s);
 }
 
@@ -324,6 +326,9 @@ void tuning_dcs_specs(const dev_info *info, kernel_depth depth, kernel_visit *vi
         dcs_wish wish = {.math = TUNING_AUTO, .sum = sum, .n_x = SPECIFICATIONS_LARGE, .n_y = SPECIFICATIONS_LARGE};
         list_choice(&l, &fast_fma, &wish);
         list_choice(&l, &slow_fma, &wish);
+        wish.oblique = true;
+        list_choice(&l, &fast_fma, &wish);
+        wish.oblique = false;
         for (size_t i = 0; depth > KERNEL_FEW && (name = tuning_dcs_variant(i)) != NULL; i++) {
             wish.variant = name;
             list_choice(&l, &fast_fma, &wish);

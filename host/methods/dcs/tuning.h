@@ -18,6 +18,7 @@ typedef struct dcs_wish {
     int math;               /* TUNING_STANDARD, ... */
     int sum;                /* LEY_SPEC_SUM_... */
     bool field;             /* beside the potential */
+    bool oblique;           /* the grid's steps are not perpendicular */
     int64_t n_x, n_y;       /* extents of the grid: the tile that pads it least is taken */
     tuning_planned planned; /* zeros: nothing */
 } dcs_wish;

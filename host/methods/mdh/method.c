@@ -126,6 +126,7 @@ static bool by_host(const void *context, host_sum *sum)
 
 const method method_mdh = {
     .name = "mdh",
+    .parameters = &solvent_parameters,
     .kernel = &mdh_kind,
     .prepare = prepare,
     .release = release,

@@ -17,21 +17,21 @@ from ._boundary import Boundary, boundary
 from ._c import ffi as _ffi, lib as _lib
 from ._compute import map, points  # pylint: disable=redefined-builtin
 from ._engine import Device, Engine, devices
-from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, GridWarning, InputError, MapWarning,
-                      NoDeviceError, OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError,
-                      WrongResult)
+from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, InputError, MapWarning, NoDeviceError,
+                      OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError, WrongResult)
 from ._grid import Grid
 from ._maps import Map, Points, Slice
+from ._plan import Plan
 from ._progress import Progress
 
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error", "FileError",
-           "InputError", "Grid", "GridWarning", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
-           "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "ToleranceWarning", "UsageError",
+           "InputError", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
+           "Plan", "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "ToleranceWarning", "UsageError",
            "WrongResult", "__version__", "boundary", "devices", "map", "points"]
 
-_FORMER_NAMES = {"Lattice": "Grid", "LatticeWarning": "GridWarning"}
+_FORMER_NAMES = {"Lattice": "Grid"}
 
 
 def __getattr__(name: str) -> _Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Union
 
 import numpy as np
 
@@ -17,7 +17,13 @@ from ._engine import Engine, EngineArgument
 from ._errors import NoDeviceError, Status, UsageError, file_name
 from ._grid import Grid
 from ._options import PlanArgument, RunOptions
+from ._parameters import take, with_parameters
 from ._progress import Watcher
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import BoundaryKeywords
 
 FACES = ("x-", "x+", "y-", "y+", "z-", "z+")
 
@@ -96,11 +102,10 @@ class Boundary:
         return f"<leyden.Boundary: {len(self)} values{'' if self.grid is None else ' on six faces'}, kT/e>"
 
 
-def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", dielectric: float = 78.54,
-             solute_dielectric: float = 2.0, temperature: float = 298.15, ions: Sequence[Sequence[float]] = (),
-             sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
-             verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
-             engine: EngineArgument = None, progress: ProgressArgument = None) -> Boundary:
+@with_parameters("ley_solvent", "ley_run_options", without=("ion",))
+def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", ions: Sequence[Sequence[float]] = (),
+             plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
+             **given: Unpack[BoundaryKeywords]) -> Boundary:
     """Debye-Hueckel potentials on the faces of a grid or at points, in kT/e, as APBS defines them.
 
     phi(r) = C / eps_s sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|.
@@ -109,10 +114,9 @@ def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", diel
         atoms: charges and radii.
         where: a Grid, for its faces, or points, (n, 3), A.
         method: "mdh", every atom (`bcfl mdh`); "sdh", one multipole expansion (`bcfl sdh`); "zero".
-        dielectric: of the solvent. `solute_dielectric`: of the molecule, matters to "sdh" only.
-        temperature: K.
         ions: concentration (mol/l), charge (e) and, if you like, radius (A) of each species, in the
             order of the command's --ion.
+        {parameters}
 
     The rest is as in `map()`. Errors: also InputError where a charge lies on a point.
     """
@@ -127,11 +131,13 @@ def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", diel
             raise UsageError("ions: each has a concentration, a charge and, if you like, a radius")
         species[i].concentration_M, species[i].charge_e = ion[0], ion[1]
         species[i].radius_A = ion[2] if len(ion) == 3 else 0
-    solvent = ffi.new("ley_solvent *", {"dielectric": dielectric, "solute_dielectric": solute_dielectric,
-                                        "temperature_K": temperature, "ion_count": len(ions), "ions": species})
+    solvent = ffi.new("ley_solvent *")
+    lib.ley_solvent_default(solvent)
+    take(solvent, "ley_solvent", given, [])
+    solvent.ion_count, solvent.ions = len(ions), species
     remark = ffi.new("char[256]")
     if lib.ley_solvent_remark(solvent, remark, 256):
-        warnings.warn(ffi.string(remark).decode(), stacklevel=2)
+        warnings.warn(ffi.string(remark).decode(), stacklevel=3)
     grid = where if isinstance(where, Grid) else None
     box = ffi.new("ley_boundary **")
     with Status() as status:
@@ -141,7 +147,7 @@ def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", diel
             xyz = doubles(where, "where", (-1, 3))
             status.check(lib.ley_boundary_create_points(len(xyz), pointer_to(xyz), box, status.pointer))
     pointer = ffi.gc(box[0], lib.ley_boundary_destroy)
-    options = RunOptions.of(verify, seed, sum, math, variant, plan, watcher.state)
+    options = RunOptions.of(given, plan, watcher.state)
 
     def without_job(_: _task.Token, __: Optional[Engine]) -> Dict[str, Any]:
         with Status() as status:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Union
 
 import numpy as np
 
@@ -14,14 +14,17 @@ from ._c import ffi, lib
 from ._engine import Engine, EngineArgument, engine_or_default
 from ._cell import Cell, Periodic
 from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError
-from ._grid import Grid, counts_of as _counts, grid_of
+from ._grid import Grid, grid_of
 from ._maps import Map, Origin, Points, make_field, make_map, own_map
-from ._options import (Medium, PlanArgument, RunOptions, former_names, former_solver, request_of, short_range_of,
-                       units_of)
+from ._options import PlanArgument, RunOptions, request_of, short_range_of
+from ._parameters import TABLES, take, with_parameters
 from ._progress import Progress, Watcher
 from ._report import report_of
 
-METHODS = ("auto", "dcs", "msm", "cutoff")
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import MapKeywords, PointsKeywords
 
 ProgressArgument = Union[None, bool, Callable[[Progress], None]]
 
@@ -54,7 +57,6 @@ class _Sum:
     atoms: Atoms
     method: str
     tolerance: float
-    medium: Medium
     cell: Cell
     options: RunOptions
     keep: Any
@@ -64,9 +66,14 @@ class _Sum:
     field: Any = None  # three more for it, or None,
     points: Any = None  # or this
 
+    @property
+    def medium(self) -> Any:
+        """A struct with the medium's fields."""
+        return self.short_range if self.short_range is not None else self.request.potential
+
     def details(self, pair: str) -> List[str]:
         """Lines of a header."""
-        kappa = f"kappa {(self.short_range or self.request.potential).kappa_per_A:.15g} / A"
+        kappa = f"kappa {self.medium.kappa_per_A:.15g} / A"
         lines = []
         if self.method == "cutoff":
             lines = [f"pair: {pair}, cutoff {self.short_range.cutoff_A:.15g} A" +
@@ -126,73 +133,54 @@ def _space_of(atoms: Atoms, method: str, periodic: Any, cell: Any) -> Cell:
     own = atoms.cell
     if method == "dcs" and own is not None and periodic is None and cell is None:
         warnings.warn("the atoms carry a cell, and method 'dcs' has no images: the sum is that of open space, as "
-                      "periodic=False says without this warning; 'msm' sums all images", CellWarning, stacklevel=4)
+                      "periodic=False says without this warning; 'msm' sums all images", CellWarning, stacklevel=5)
         own = None
     space = Cell.of(periodic, cell, own)
     text = ffi.new("char[256]")
     if lib.ley_atoms_cell_remark(atoms.pointer, list(space.periodic), space.vectors.tolist(), text, 256):
-        warnings.warn(ffi.string(text).decode(), CellWarning, stacklevel=4)
+        warnings.warn(ffi.string(text).decode(), CellWarning, stacklevel=5)
     return space
 
 
-def _sum_of(atoms: Atoms, watcher: Watcher, *, method: str, tol: Optional[float], cutoff: Optional[float], pair: str,
-            constants: Any, probe: Any, well_depth: Any, steepness: Optional[float], units: str, dielectric: float,
-            temperature: float, r_min: float, periodic: Any, cell: Any, kappa: Optional[float], sum: Optional[str],
-            math: str, variant: Optional[str], verify: Optional[int], seed: Optional[int], plan: Any,
-            mesh_spacing: Optional[float], splitting: Optional[str], window: Optional[str],
-            solver: Optional[str], preset: Optional[str], levels: Optional[int], fft: Optional[str]) -> _Sum:
+def _check_methods(method: str, given: Mapping[str, Any]) -> None:
+    """Whether each of what is given is for the method."""
+    for name, value in given.items():
+        methods = next((rows[name].methods for rows in TABLES.values() if name in rows), ())
+        if value is not None and methods and method not in methods:
+            names = [repr(word) for word in methods]
+            raise UsageError(f"{name} is for method{'s'[:len(names) - 1]} "
+                             f"{', '.join(names[:-1])}{' and ' if names[1:] else ''}{names[-1]}")
+
+
+def _sum_of(atoms: Atoms, watcher: Watcher, method: str, pair: str, periodic: Any, cell: Any, plan: Any,
+            given: Dict[str, Any]) -> _Sum:
     """What the arguments ask for, checked as far as no device is needed."""
     if not isinstance(atoms, Atoms):
         raise UsageError(f"atoms: leyden.Atoms are needed, not {type(atoms).__name__}")
-    if method not in METHODS:
-        raise UsageError(f"method: {method!r} is none of {', '.join(METHODS)}")
-    meshes = {"mesh_spacing": mesh_spacing, "splitting": splitting, "window": window, "solver": solver,
-                "preset": preset, "levels": levels, "fft": fft}
-    for name, value in meshes.items():
-        if value is not None and method != "msm":
-            raise UsageError(f"{name} is for method 'msm'")
-    of_pairs = {"constants": constants, "probe": probe, "well_depth": well_depth, "steepness": steepness}
-    for name, value in of_pairs.items():
-        if value is not None and method != "cutoff":
-            raise UsageError(f"{name} is for method 'cutoff'")
-    if cutoff is not None and method not in ("cutoff", "msm"):
-        raise UsageError("cutoff needs method 'cutoff' or 'msm': the one sums no further, the other leaves the rest to "
-                         "meshes")
+    TABLES["ley_request"]["method"].checked(method)
+    if not given.get("kappa"):
+        given.pop("kappa", None)
     space = _space_of(atoms, method, periodic, cell)
-    if method == "dcs" and (kappa or space.is_periodic):
+    if method == "dcs" and (given.get("kappa") or space.is_periodic):
         raise UsageError("method 'dcs' has neither images nor screening: 'msm' and 'cutoff' do")
-    if tol is not None and method not in ("auto", "msm"):
-        raise UsageError("tol is for methods 'auto' and 'msm'")
-    if tol is not None and not lib.LEY_LEAST_TOLERANCE <= tol <= lib.LEY_MOST_TOLERANCE:
-        raise UsageError(f"tol: {tol!r} is not within {lib.LEY_LEAST_TOLERANCE:g} and {lib.LEY_MOST_TOLERANCE:g}")
-    if tol is not None and (preset is not None or levels is not None):
-        raise UsageError(f"{'levels' if preset is None else 'preset'} needs tol=None: a tolerance chooses the meshes")
-    tolerance = float(tol) if tol is not None else lib.LEY_USUAL_TOLERANCE if method == "auto" else 0.0
-    medium = Medium(units_of(units), dielectric, temperature, r_min)
-    options = RunOptions.of(verify, seed, sum, math, variant, plan, watcher.state)
-    short, keep, request = None, None, None
+    _check_methods(method, given)
+    excluded = [name for name in ("preset", "levels") if given.get(name) is not None]
+    if given.get("tol") is not None and excluded:
+        raise UsageError(f"{excluded[0]} needs tol=None: a tolerance chooses the meshes")
+    options = RunOptions.of(given, plan, watcher.state)
     if method == "cutoff":
-        short, keep = short_range_of(medium, space, pair, cutoff, kappa, constants, probe, well_depth, steepness, atoms)
-    else:
-        request, keep = request_of(method, tolerance, medium, space, kappa, cutoff, mesh_spacing, splitting, window,
-                                   solver, preset, levels, fft, sum is not None)
-    return _Sum(atoms, method, tolerance, medium, space, options, keep, short, request)
+        short, keep = short_range_of(space, {**given, "pair": pair}, atoms)
+        return _Sum(atoms, method, 0, space, options, keep, short, None)
+    request, keep = request_of(method, space, given)
+    return _Sum(atoms, method, request.tolerance, space, options, keep, None, request)
 
 
-def _grid_for(atoms: Atoms, space: Cell, spacing: Optional[float], padding: Optional[float],
-                 n: Optional[Sequence[int]]) -> Grid:
-    """The box itself where all space is periodic and nobody asks for another one, else around the atoms."""
+def _grid_for(atoms: Atoms, space: Cell, given: Mapping[str, Any]) -> Grid:
+    """The cell itself where all space is periodic and nobody asks for another one, else around the atoms."""
     options = ffi.new("ley_grid_options *")
     lib.ley_grid_options_default(options)
-    if spacing is not None:
-        options.spacing_A = [spacing] * 3
-        options.given |= lib.LEY_GIVEN_SPACING
-    if n is not None:
-        options.n = _counts(n)
-        options.given |= lib.LEY_GIVEN_N
-    if padding is not None:
-        options.padding_A = padding
-    if padding is not None or (n is not None and not all(space.periodic)):
+    options.given = take(options, "ley_grid_options", given, [])
+    if options.given == lib.LEY_GIVEN_N and not all(space.periodic):
         options.given |= lib.LEY_GIVEN_PADDING
     return Grid.chosen(options, atoms, space)
 
@@ -201,7 +189,7 @@ def _warn(report: Dict[str, Any], tolerance: float) -> None:
     accuracy = report["accuracy"]
     if tolerance > 0 and accuracy is not None and report["tolerance_share"] > 1:
         warnings.warn(f"the values are off by {accuracy['relative_rms']:.2g} of their root mean square, and tol is "
-                      f"{tolerance:g}", ToleranceWarning, stacklevel=3)
+                      f"{tolerance:g}", ToleranceWarning, stacklevel=4)
 
 
 def _points_pointer(create: Callable[[Any, Any], int], field: bool) -> Any:
@@ -280,7 +268,7 @@ def _exclude(wanted: _Sum, exclude: Any) -> None:
     if count[0] > 0:
         warnings.warn(f"{count[0]} of the points are within {lib.LEY_OWN_A:g} A of charges, whose own potential hides "
                       f"that of all others there, the first of them points[{point[0]}], by atom {atom[0]}, counted from 0: "
-                      "exclude='self' leaves it out", PointsWarning, stacklevel=3)
+                      "exclude='self' leaves it out", PointsWarning, stacklevel=4)
 
 
 def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Optional[Engine], watcher: Watcher) -> Any:
@@ -304,68 +292,35 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
         watcher.close()
 
 
-def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", tol: Optional[float] = None,
-        spacing: Optional[float] = None, padding: Optional[float] = None, cutoff: Optional[float] = None, pair: str = "taylor2",
-        constants: Optional[Mapping[str, float]] = None, probe: Optional[Sequence[float]] = None,
-        well_depth: Any = None, steepness: Optional[float] = None, units: str = "kT/e", dielectric: float = 1.0,
-        temperature: float = 298.15, r_min: float = 0.05, periodic: Periodic = None,
-        cell: Any = None, kappa: Optional[float] = None, mesh_spacing: Optional[float] = None,
-        splitting: Optional[str] = None, window: Optional[str] = None, solver: Optional[str] = None,
-        preset: Optional[str] = None, levels: Optional[int] = None, fft: Optional[str] = None,
-        sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None, verify: Optional[int] = None,
-        seed: Optional[int] = None, plan: PlanArgument = None, slab_planes: int = 0,
-        engine: EngineArgument = None, progress: ProgressArgument = None, field: bool = False,
-        n: Optional[Sequence[int]] = None, **former: Any) -> Map:
+@with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_short_range",
+                 "ley_run_options", former={"lattice": "grid", "n": "dims"})
+def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair: str = "taylor2",
+        constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
+        cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
+        field: bool = False, **given: Unpack[MapKeywords]) -> Map:
     """The electrostatic potential of charges on a grid.
 
     phi(r) = C sum_j q_j / max(|r - r_j|, r_min), C = e / (4 pi eps0 dielectric), in `units`.
 
     Args:
         atoms: the charges.
-        grid: where the points lie; or a Map, whose grid is taken. None: as `spacing`, `n` and
+        grid: where the points lie; or a Map, whose grid is taken. None: as `spacing`, `dims` and
             `padding` say, around the atoms; of a box that is periodic along all axes the box itself.
         method: "dcs", direct summation, every atom at every point; "msm", the same by meshes, in
             time linear in the atoms; "auto", whichever of these reaches `tol` sooner; "cutoff", a sum
-            of any pair function within a cutoff.
-        tol: of "auto" and "msm": the relative root mean square error that the map may have, 1e-6 to
-            0.1. What reaches half of it soonest is taken, and a map that turns out to be off by more
-            is computed again by stricter plans, "auto" at last by direct summation where it can
-            (`missed_rms` of the report); the nearest of all is what is returned. Where none reaches
-            it the map comes with a ToleranceWarning. docs/long-range.md has what the tolerance is a
-            share of, and its floor. None: 1e-4 of "auto"; of "msm" none, meshes are what the arguments
-            and their defaults say.
-        spacing: of neighbouring points, A; None: 0.5. `padding`: least distance of the atoms from
-            the grid's faces, A; None: 10. Where there is no `grid`.
-        n: in place of `spacing`: so many points along x, y and z over the atoms and the padding, or
-            where there is no padding over the box, whose far faces are left out.
-        cutoff: A; of "cutoff" 12 where it is None, of "msm" chosen by `tol`.
+            of any pair function within a cutoff. Where no plan reaches `tol` the nearest map comes
+            with a ToleranceWarning; docs/long-range.md has what the tolerance is a share of.
         pair: of "cutoff": "coulomb", "shifted", "taylor2", "yukawa", "lennard-jones", ..., or an
             expression of r, r2 and q, such as "q*exp(-r/8)/r", with `constants`, named numbers.
-        probe, well_depth, steepness: of pair functions that are energies, in kcal/mol: the probe's
-            radius (A) and depth; the atoms' depths, one number or (n,); of Buckingham's exponential.
-        units: "kT/e", "V", "kcal/mol/e" or "kJ/mol/e".
-        dielectric: relative permittivity, the same everywhere. `temperature`: K, matters for kT/e.
-        r_min: distances below count as this, A.
+        well_depth: of pair functions that are energies, kcal/mol: one number or (n,).
         cell, periodic: images of the atoms: in which cell, three lengths (A), three lengths and three
             angles (degrees), or three vectors, (3, 3); None: the one that the atoms carry, if any. And
             along which of its vectors: some of the letters "xyz", or three switches; True, and None
             where there is a cell: along all that have a length; False: open space. A cell that looks
             too small for the atoms, as one in nm, is a CellWarning, and so is one that the atoms
             carry where "dcs" is asked for, which has no images.
-        kappa: screening, 1/A: charges' potentials are times exp(-kappa r).
-        mesh_spacing, splitting, window, solver: of "msm", what is not to be chosen.
-        preset: of "msm", "papers": cutoff and these as the papers have them, but for what is given.
-        levels: of "msm", meshes, each of twice the spacing of the one before; 0: as many as pay.
-        fft: of "msm", whose transforms: "fftw", "vkfft", "clfft", "cufft", or "auto".
-        sum: "float", "compensated", "double" or "auto". `math`: "standard", "native" or "auto".
-        variant: a kernel variant by name.
-        verify: points that are recomputed in double precision, at most; 0: none. None: 1,000. `seed`
-            chooses them.
         plan: decide as a former job did, by its `report`, or by the file that the command's --json
             wrote: the same bytes.
-        slab_planes: planes of the grid in one piece of work, at most; 0: as memory and balance
-            suggest. What is cut into pieces in another way may differ in last digits: with 1 it is
-            always cut in the same way.
         engine: where to compute. None: the fastest device, opened once per process; or the host alone, in double
             precision, where a small sum is done sooner so: `report["host"]` says how, no driver is loaded for it,
             and "msm" is then the sum of all pairs and images itself, unless arguments say what meshes are. "host":
@@ -374,36 +329,30 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", tol:
             now and then in the caller's thread. What it raises cancels the job.
         field: the electric field, too, E = -grad phi: `Map.field`. `tol` is that of the potential; the
             report has the field's measured error, "field_accuracy".
+        {parameters}
+
+    What is None is not given. Maps that are cut into slabs in another way may differ in last
+    digits: with `slab` 1 they are always cut in the same way.
 
     Ctrl-C cancels the job and raises KeyboardInterrupt. Other threads run meanwhile.
 
     Errors: UsageError, InputError, NoDeviceError, DeviceError (`log`: a kernel's build log),
     OutOfMemoryError, WrongResult where the verification fails.
     """
-    now = former_names("map", {"lattice": "grid", "lattice_spacing": "mesh_spacing"}, former)
-    grid, mesh_spacing, solver = now.get("grid", grid), now.get("mesh_spacing", mesh_spacing), former_solver(solver)
     watcher = Watcher(progress)
-    wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
-                     well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,
-                     temperature=temperature, r_min=r_min, periodic=periodic, cell=cell, kappa=kappa, sum=sum,
-                     math=math, variant=variant, verify=verify, seed=seed, plan=plan, mesh_spacing=mesh_spacing,
-                     splitting=splitting, window=window, solver=solver, preset=preset, levels=levels,
-                     fft=fft)
-    if not 0 <= slab_planes < 2 ** 31:
-        raise UsageError(f"slab_planes: {slab_planes} is out of range")
-    wanted.options.c.slab_planes = slab_planes
-    if grid is not None and (spacing is not None or padding is not None or n is not None):
-        raise UsageError("grid says where the points are: spacing and padding are for jobs without it, and so is n")
-    if spacing is not None and n is not None:
-        raise UsageError("spacing and n say the same twice: leave one of them out")
-    where = _grid_for(atoms, wanted.cell, spacing, padding, n) if grid is None else \
+    given.update(constants=constants, well_depth=well_depth)
+    wanted = _sum_of(atoms, watcher, method, pair, periodic, cell, plan, given)
+    of_grid = [name for name in TABLES["ley_grid_options"] if given.get(name) is not None]
+    if grid is not None and of_grid:
+        raise UsageError(f"grid says where the points are: {of_grid[0]} is for jobs without it")
+    where = _grid_for(atoms, wanted.cell, given) if grid is None else \
         grid.grid if isinstance(grid, Map) else grid_of(grid)
-    if not where.is_orthogonal and not field:
-        raise InputError("grid: its steps are oblique, and maps are computed along x, y and z only: "
-                         "points(atoms, grid.points()) has the potential at its points")
     as_list = field and not where.is_orthogonal
-    origin = Origin(atoms, float(dielectric), float(temperature), float(r_min), wanted.tolerance, math,
-                    tuple(wanted.details(pair)))
+    if given.get("slab") is not None and as_list:
+        raise UsageError("slab: the field of an oblique grid is asked for, whose points have no planes")
+    medium = wanted.medium
+    origin = Origin(atoms, medium.dielectric, medium.temperature_K, medium.r_min_A, wanted.tolerance,
+                    given.get("math") or "auto", tuple(wanted.details(pair)))
 
     def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Map]:
         if wanted.map is None and wanted.points is None:
@@ -426,17 +375,12 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", tol:
     return made
 
 
-def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float] = None,
-           cutoff: Optional[float] = None, pair: str = "taylor2", constants: Optional[Mapping[str, float]] = None,
-           probe: Optional[Sequence[float]] = None, well_depth: Any = None, steepness: Optional[float] = None,
-           units: str = "kT/e", dielectric: float = 1.0, temperature: float = 298.15, r_min: float = 0.05,
-           periodic: Periodic = None, cell: Any = None, kappa: Optional[float] = None,
-           mesh_spacing: Optional[float] = None, splitting: Optional[str] = None, window: Optional[str] = None,
-           solver: Optional[str] = None, preset: Optional[str] = None, levels: Optional[int] = None,
-           fft: Optional[str] = None, sum: Optional[str] = None, math: str = "auto", variant: Optional[str] = None,
-           verify: Optional[int] = None, seed: Optional[int] = None, plan: PlanArgument = None,
-           engine: EngineArgument = None, progress: ProgressArgument = None, field: bool = False,
-           exclude: Any = None, **former: Any) -> Points:
+@with_parameters("ley_request", "ley_direct", "ley_long_range", "ley_short_range", "ley_run_options",
+                 without=("slab", "binning", "overflow", "transposition"))
+def points(atoms: Atoms, xyz: Any, *, method: str = "auto", pair: str = "taylor2",
+           constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
+           cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
+           field: bool = False, exclude: Any = None, **given: Unpack[PointsKeywords]) -> Points:
     """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
 
     phi_i = C sum over all j and images of q_j / max(r, r_min), less the terms of the atoms that
@@ -452,15 +396,9 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", tol: Optional[float]
     Methods, the other arguments and errors are those of `map()`; `tol` is relative to the
     potentials' root mean square at these points.
     """
-    now = former_names("points", {"lattice_spacing": "mesh_spacing"}, former)
-    mesh_spacing, solver = now.get("mesh_spacing", mesh_spacing), former_solver(solver)
     watcher = Watcher(progress)
-    wanted = _sum_of(atoms, watcher, method=method, tol=tol, cutoff=cutoff, pair=pair, constants=constants, probe=probe,
-                     well_depth=well_depth, steepness=steepness, units=units, dielectric=dielectric,
-                     temperature=temperature, r_min=r_min, periodic=periodic, cell=cell, kappa=kappa, sum=sum,
-                     math=math, variant=variant, verify=verify, seed=seed, plan=plan, mesh_spacing=mesh_spacing,
-                     splitting=splitting, window=window, solver=solver, preset=preset, levels=levels,
-                     fft=fft)
+    given.update(constants=constants, well_depth=well_depth)
+    wanted = _sum_of(atoms, watcher, method, pair, periodic, cell, plan, given)
     xyz = doubles(xyz, "xyz", (-1, 3))
     wanted.points = _points_pointer(
         lambda box, error: lib.ley_points_create(len(xyz), pointer_to(xyz), box, error), field)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
+import weakref
 from dataclasses import dataclass
 from typing import Any, Dict, List, Literal, Optional, Tuple, Union
 
@@ -87,6 +88,7 @@ class Engine:
             devices = ",".join(str(d) for d in devices)
         selector = ffi.NULL if devices is None else ffi.new("char[]", str(devices).encode())
         self.lock = threading.Lock()
+        self.plans: "weakref.WeakSet[Any]" = weakref.WeakSet()  # that have something on its devices
         self._pid = os.getpid()
         self._pointer = _task.call(lambda token: self._open(selector, token))
         self._devices = tuple(device_of(lib.ley_engine_device(self._pointer, i))
@@ -118,7 +120,9 @@ class Engine:
         return self._pointer
 
     def close(self) -> None:
-        """Closes the devices, once a job that is under way has ended. Closing twice does nothing."""
+        """Closes the devices and plans on them, once a job that is under way has ended. Closing twice does nothing."""
+        for plan in list(self.plans):
+            plan.close()
         if self._pid != os.getpid():
             self._pointer = None if self._pointer is None else ffi.gc(self._pointer, None)
             return

@@ -91,10 +91,6 @@ class RadiiWarning(UserWarning):
     """Radii were not in the topology, nor given: they are 0."""
 
 
-class GridWarning(UserWarning):
-    """A grid was made that maps are not computed on: its steps are oblique."""
-
-
 class PointsWarning(UserWarning):
     """Points are on charges, which they do not exclude: each has the charge's own potential, C q / r_min."""
 

@@ -1,14 +1,13 @@
 """Grids: where the points of a map lie."""
 from __future__ import annotations
 
-import warnings
 from typing import Any, List, Sequence, Tuple, Union
 
 import numpy as np
 
 from ._arrays import doubles, pointer_to
 from ._c import ffi, lib
-from ._errors import GridWarning, InputError, Status, UsageError
+from ._errors import InputError, Status, UsageError
 
 
 class Grid:
@@ -20,9 +19,8 @@ class Grid:
         spacing: one number or three, A, for axes along x, y and z.
         n: points along each axis, three whole numbers.
 
-    Immutable. Of steps that are not along +x, +y and +z a GridWarning says that `map()` refuses
-    them: `points()` at the grid's `points()` does not. Errors: UsageError, InputError where the
-    library takes no such grid.
+    Immutable. Steps may be oblique, in any order and of either handedness. Errors: UsageError,
+    InputError where the library takes no such grid, as one whose steps lie in a plane.
     """
 
     def __init__(self, origin: Sequence[float], step: Any = None, n: Sequence[int] = (), *, spacing: Any = None) -> None:
@@ -38,9 +36,6 @@ class Grid:
         self._c.n = counts_of(n)
         with Status() as status:
             status.check(lib.ley_grid_check(self._c, status.pointer))
-        if not self.is_orthogonal:
-            warnings.warn("this grid is oblique: map() computes on grids along x, y and z only, and refuses it; "
-                          "points(atoms, grid.points()) has the potential at its points", GridWarning, stacklevel=2)
 
     @classmethod
     def _of(cls, grid: Any) -> "Grid":
@@ -110,7 +105,7 @@ class Grid:
 
     @property
     def is_orthogonal(self) -> bool:
-        """Whether its axes are along +x, +y and +z; maps are computed on such grids only."""
+        """Whether its axes are along +x, +y and +z, in this order."""
         return lib.ley_grid_is_orthogonal(self._c)
 
     def point(self, i: int, j: int, k: int) -> np.ndarray:

@@ -14,11 +14,6 @@ def enum_name(value: int, kind: str, prefix: str) -> str:
     return ffi.typeof(kind).elements[value][len(prefix):].lower()
 
 
-def enum_value(name: Any, kind: str, prefix: str) -> int:
-    """The value that a name stands for; KeyError for none."""
-    return {word[len(prefix):].lower(): value for value, word in ffi.typeof(kind).elements.items()}[name]
-
-
 def _plain(struct: Any) -> Dict[str, Any]:
     """The numbers, texts and switches of a struct; NULL is None, pointers to others are left out."""
     result: Dict[str, Any] = {}

@@ -1,0 +1,387 @@
+/* What is computed again and again: a job that keeps what it has prepared, and that takes the place
+ * of one that does not suit any more. */
+#include "core/options.h"
+#include "error.h"
+#include "log.h"
+#include "parallel.h"
+#include "plan/chosen_job.h"
+#include "plan/job_run.h"
+#include "source/atoms.h"
+#include "target/map.h"
+#include "verify/run_check.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs that are verified together, so that a check takes each sum over all images once for many
+ * points; and points of every hundred runs, unless the options say otherwise. */
+enum { RUNS_TOGETHER = 50, HUNDRED = 100, USUAL_POINTS = 256 };
+
+/* How many times its limit a mesh's error may be before a device is to blame: somewhat more than
+ * was expected is the method's own (verify/sample_judge.c). */
+static const double most_excess = 4;
+
+struct ley_plan {
+    ley_engine *engine, *opened; /* `opened`: by the plan; or NULL */
+    ley_atoms *atoms;
+    ley_map *map;
+    ley_points *points;
+    ley_request request;
+    char *method, *fft, *variant; /* copies that request and options point to */
+    job_plan *given;
+    ley_run_options options;
+    ley_job *job;               /* the latest one; NULL: there was none */
+    _Atomic(ley_job *) running; /* for those who cancel it */
+    bool is_stale;              /* another cell: what is kept does not suit */
+    size_t points_per_hundred;  /* 0: nothing is verified */
+    uint64_t random;
+    int64_t again, next_check; /* runs again so far, and which of them is verified next */
+    run_check check;
+    bool has_check; /* which has not been collected */
+    ley_plan_totals totals;
+    double error2, right2;
+    bool is_alert; /* threads of the host look out for the next run */
+};
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static ley_status copy_text(const char *from, char **to, const char **at, ley_error *error)
+{
+    if (from == NULL)
+        return LEY_OK;
+    *at = *to = strdup(from);
+    return *to != NULL ? LEY_OK : ley_fail_memory(error, strlen(from) + 1, "the plan");
+}
+
+static ley_status take_options(ley_plan *p, const ley_run_options *options, ley_error *error)
+{
+    ley_run_options usual;
+    ley_run_options_default(&usual);
+    ley_status status = OPTIONS_TAKE(ley_run_options, aim, &p->options, options != NULL ? options : &usual, error);
+    if (status == LEY_OK)
+        status = copy_text(p->options.variant, &p->variant, &p->options.variant, error);
+    if (status == LEY_OK && p->options.decision_count > 0)
+        status = plan_of_list(p->options.decisions, p->options.decision_count, &p->given, error);
+    p->options.decisions = p->given != NULL ? p->given->list : NULL;
+    p->options.decision_count = p->given != NULL ? p->given->count : 0;
+    return status;
+}
+
+static ley_status take_request(ley_plan *p, const ley_request *request, ley_error *error)
+{
+    ley_long_range sum;
+    ley_status status = OPTIONS_TAKE(ley_request, grid, &p->request, request, error);
+    if (status == LEY_OK)
+        status = OPTIONS_TAKE(ley_long_range, fft, &sum, &p->request.potential, error);
+    if (status != LEY_OK)
+        return status;
+    p->request.potential = sum;
+    status = copy_text(p->request.method, &p->method, &p->request.method, error);
+    return status == LEY_OK ? copy_text(sum.fft, &p->fft, &p->request.potential.fft, error) : status;
+}
+
+static ley_status copy_atoms(const ley_atoms *atoms, ley_atoms **copy, ley_error *error)
+{
+    return ley_atoms_create(ley_atoms_count(atoms), ley_atoms_positions_A(atoms), ley_atoms_charges_e(atoms),
+                            ley_atoms_radii_A(atoms), copy, error);
+}
+
+/* When the first ones of the next runs are verified. */
+static void draw_next_check(ley_plan *p)
+{
+    const int64_t block = p->again / RUNS_TOGETHER;
+    p->next_check = block * RUNS_TOGETHER + (int64_t)(accuracy_random(&p->random) % RUNS_TOGETHER);
+}
+
+static ley_status begin(ley_plan *p, const ley_atoms *atoms, const ley_request *request, const ley_run_options *options,
+                        ley_error *error)
+{
+    ley_status status = take_options(p, options, error);
+    if (status == LEY_OK)
+        status = take_request(p, request, error);
+    if (status == LEY_OK)
+        status = copy_atoms(atoms, &p->atoms, error);
+    if (status == LEY_OK && p->engine == NULL && !p->options.by_host)
+        status = ley_engine_create(NULL, &p->opened, error);
+    p->engine = p->engine != NULL ? p->engine : p->opened;
+    p->points_per_hundred = p->options.verify_points == 0 ? 0
+                            : p->options.verify_least > 0 ? p->options.verify_least
+                                                          : USUAL_POINTS;
+    p->random = p->options.verify_seed + 1;
+    draw_next_check(p);
+    return status;
+}
+
+/* The first job is created with it, so that what is wrong is said at once. */
+static ley_status create_job(ley_plan *p, ley_error *error)
+{
+    return chosen_job_create_kept(p->engine, p->atoms, p->map, p->points, &p->request, &p->options, &p->job, error);
+}
+
+ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map, ley_points *points,
+                           const ley_request *request, const ley_run_options *options, ley_plan **plan,
+                           ley_error *error)
+{
+    if ((map == NULL) == (points == NULL))
+        return ley_fail(error, LEY_ERROR_USAGE, "a plan fills a map, or values at points");
+    if (map != NULL && map_components(map) > 1)
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "plans compute potentials only: the map is to be filled with the field as well");
+    ley_plan *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return ley_fail_memory(error, sizeof *p, "the plan");
+    p->engine = engine;
+    p->map = map;
+    p->points = points;
+    ley_status status = begin(p, atoms, request, options, error);
+    if (status == LEY_OK)
+        status = create_job(p, error);
+    if (status == LEY_OK)
+        *plan = p;
+    else
+        ley_plan_destroy(p);
+    return status;
+}
+
+/* Beside devices of their own the host's threads have little to do, and that at once; a processor
+ * that is a device needs all cores for itself. */
+static void set_alert(ley_plan *p, bool is_alert)
+{
+    bool has_cores = true;
+    for (size_t i = 0; p->engine != NULL && i < p->engine->worker_count; i++)
+        has_cores = has_cores && p->engine->workers[i].info->device_class != DEV_CPU;
+    is_alert = is_alert && p->engine != NULL && has_cores;
+    if (is_alert != p->is_alert)
+        parallel_stay_alert(is_alert);
+    p->is_alert = is_alert;
+}
+
+/* What the check reads of the job's task is needed until it has ended. */
+static void end_job(ley_plan *p)
+{
+    if (p->job == NULL)
+        return;
+    run_check_wait(&p->check, NULL);
+    job_leave(p->job);
+    ley_job_destroy(p->job);
+    p->job = NULL;
+}
+
+void ley_plan_destroy(ley_plan *p)
+{
+    if (p == NULL)
+        return;
+    set_alert(p, false);
+    end_job(p);
+    run_check_end(&p->check);
+    ley_engine_destroy(p->opened);
+    ley_atoms_destroy(p->atoms);
+    plan_destroy(p->given);
+    free(p->method);
+    free(p->fft);
+    free(p->variant);
+    free(p);
+}
+
+/* ---- Updates --------------------------------------------------------------------------------- */
+
+/* Along vectors that the map reaches over from face to face it goes on doing so. */
+static void take_cell(ley_plan *p, const double cell_A[3][3])
+{
+    ley_long_range *sum = &p->request.potential;
+    ley_grid grid = p->map != NULL ? *ley_map_grid(p->map) : (ley_grid){.n = {0}};
+    for (int m = 0; m < 3; m++) {
+        double off_A = 0, length_A = 0;
+        for (int k = 0; k < 3; k++) {
+            off_A += fabs((double)grid.n[m] * grid.step_A[m][k] - sum->cell_A[m][k]);
+            length_A += fabs(sum->cell_A[m][k]);
+        }
+        for (int k = 0; k < 3 && p->map != NULL && sum->periodic[m] && off_A <= 1e-6 * length_A; k++)
+            grid.step_A[m][k] = cell_A[m][k] / (double)grid.n[m];
+    }
+    if (p->map != NULL)
+        map_set_grid(p->map, &grid);
+    memcpy(sum->cell_A, cell_A, sizeof sum->cell_A);
+    p->is_stale = true;
+}
+
+ley_status ley_plan_update(ley_plan *p, const double *position_A, const double *charge_e, const double cell_A[3][3],
+                           ley_error *error)
+{
+    ley_status status = LEY_OK;
+    if (position_A != NULL || charge_e != NULL)
+        status = ley_atoms_move(p->atoms, position_A != NULL ? position_A : ley_atoms_positions_A(p->atoms), charge_e,
+                                error);
+    if (status == LEY_OK && cell_A != NULL &&
+        memcmp(cell_A, p->request.potential.cell_A, sizeof p->request.potential.cell_A) != 0)
+        take_cell(p, cell_A);
+    return status;
+}
+
+/* ---- Verification ---------------------------------------------------------------------------- */
+
+/* Whether the values are right, or as wrong as the method's own steps may be. */
+static bool has_passed(ley_plan *p, run_check *c)
+{
+    const method *m = c->method;
+    const double allowed = m->by_steps != NULL ? most_excess : 1;
+    if (c->accuracy.passed)
+        return true;
+    if (!isfinite(c->accuracy.max_error))
+        return false;
+    if (p->job != NULL && m->look_closer != NULL && m->look_closer(p->job->task))
+        c->accuracy.tolerance = m->limits(p->job->task).tolerance;
+    return c->accuracy.max_error <= allowed * c->accuracy.tolerance;
+}
+
+static ley_status say_wrong(const run_check *c, ley_error *error)
+{
+    const run_point *worst = &c->points[c->worst];
+    return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                    "run %lld: verification failed: at (%.9g, %.9g, %.9g) A the value is %.9g, double precision says "
+                    "%.9g",
+                    (long long)c->run, worst->place_A[0], worst->place_A[1], worst->place_A[2], worst->value,
+                    worst->right.value);
+}
+
+static void add_up(ley_plan *p, const run_check *c)
+{
+    p->totals.checked_runs++;
+    p->totals.checked_points += c->count;
+    p->totals.max_error = fmax(p->totals.max_error, c->accuracy.max_error);
+    for (size_t i = 0; i < c->count; i++) {
+        p->error2 += pow(accuracy_difference(c->points[i].value, &c->points[i].right), 2);
+        p->right2 += pow(c->points[i].right.value, 2);
+    }
+    p->totals.relative_rms = p->right2 > 0 ? sqrt(p->error2 / p->right2) : 0;
+}
+
+static ley_status note_missed(ley_plan *p, int64_t run, ley_status status)
+{
+    p->totals.missed_runs++;
+    p->totals.missed = p->totals.missed == 0 ? run : p->totals.missed;
+    return status;
+}
+
+/* What came of the check that has begun; waits for it. */
+static ley_status collect(ley_plan *p, ley_error *error)
+{
+    run_check *c = &p->check;
+    const double tolerance = p->request.tolerance;
+    if (!p->has_check)
+        return LEY_OK;
+    p->has_check = false;
+    ley_status status = run_check_wait(c, error);
+    if (status != LEY_OK)
+        return status;
+    add_up(p, c);
+    if (!has_passed(p, c)) {
+        p->is_stale = true;
+        return note_missed(p, c->run, say_wrong(c, error));
+    }
+    if (tolerance > 0 && p->totals.checked_points >= USUAL_POINTS && p->totals.relative_rms > tolerance &&
+        !(p->job != NULL && p->job->report.tolerance_floor > 0))
+        return note_missed(p, c->run,
+                           ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                                    "run %lld: the values of the runs so far are off by %.3g of their root mean "
+                                    "square, and %g is allowed",
+                                    (long long)c->run, p->totals.relative_rms, tolerance));
+    return LEY_OK;
+}
+
+/* Of every few runs one, with its share of the points. */
+static ley_status check_some(ley_plan *p, ley_error *error)
+{
+    const size_t points = (p->points_per_hundred * RUNS_TOGETHER + HUNDRED - 1) / HUNDRED;
+    const bool is_due = p->points_per_hundred > 0 && p->job->method->terms != NULL && p->again == p->next_check;
+    p->again++;
+    if (p->again % RUNS_TOGETHER == 0)
+        draw_next_check(p);
+    if (!is_due)
+        return LEY_OK;
+    ley_status status = collect(p, error);
+    if (status == LEY_OK)
+        status = run_check_begin(&p->check, p->job, p->totals.runs, points, &p->random, error);
+    p->has_check = status == LEY_OK;
+    return status;
+}
+
+ley_status ley_plan_finish(ley_plan *p, ley_plan_totals *totals, ley_error *error)
+{
+    const ley_status status = collect(p, error);
+    if (totals != NULL)
+        *totals = p->totals;
+    return status;
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+static ley_status run_anew(ley_plan *p, ley_error *error)
+{
+    const bool is_used = p->job != NULL && p->job->has_begun;
+    ley_status status = LEY_OK;
+    if (is_used)
+        end_job(p);
+    if (p->job == NULL)
+        status = create_job(p, error);
+    if (status != LEY_OK)
+        return status;
+    atomic_store(&p->running, p->job);
+    status = ley_job_run(p->job, error);
+    p->totals.prepared++;
+    p->is_stale = false;
+    if (status == LEY_OK && p->job->report.tolerance_share > 1)
+        status = note_missed(p, p->totals.runs,
+                             ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                                      "run %lld is off by %.3g of its root mean square, and %g is allowed",
+                                      (long long)p->totals.runs, p->job->report.accuracy.relative_rms,
+                                      p->request.tolerance));
+    return status;
+}
+
+/* True: by what was kept, whatever came of it. */
+static bool run_again(ley_plan *p, ley_status *status, ley_error *error)
+{
+    ley_error why = {0};
+    if (p->job == NULL || p->is_stale || !job_is_kept(p->job))
+        return false;
+    set_alert(p, true);
+    atomic_store(&p->running, p->job);
+    *status = job_run_again(p->job, &why);
+    const bool is_done = *status == LEY_OK || *status == LEY_CANCELLED;
+    if (!is_done)
+        log_say(LEY_LOG_NOTE, "run %lld is prepared anew: %s", (long long)p->totals.runs, why.message);
+    else if (*status != LEY_OK)
+        ley_error_copy(error, &why);
+    ley_error_clear(&why);
+    return is_done;
+}
+
+ley_status ley_plan_run(ley_plan *p, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    p->totals.runs++;
+    if (!run_again(p, &status, error)) {
+        status = collect(p, error);
+        const ley_status made = run_anew(p, status == LEY_OK ? error : NULL);
+        status = status == LEY_OK ? made : status;
+    } else if (status == LEY_OK) {
+        status = check_some(p, error);
+    }
+    atomic_store(&p->running, NULL);
+    return status;
+}
+
+void ley_plan_cancel(ley_plan *p)
+{
+    ley_job *job = atomic_load(&p->running);
+    if (job != NULL)
+        ley_job_cancel(job);
+}
+
+const ley_report *ley_plan_report(const ley_plan *p)
+{
+    return p->job != NULL && p->job->has_begun ? &p->job->report : NULL;
+}

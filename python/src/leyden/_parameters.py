@@ -1,0 +1,250 @@
+"""Keyword arguments, from the library's tables of parameters: names, types, defaults, ranges, texts."""
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import math
+import operator
+import textwrap
+import warnings
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple, TypeVar, cast
+
+import numpy as np
+
+from ._arrays import doubles
+from ._c import ffi, lib
+from ._errors import UsageError, text_of
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _texts(array: Any) -> Tuple[str, ...]:
+    found: List[str] = []
+    while array != ffi.NULL and array[len(found)] != ffi.NULL:
+        found.append(text_of(array[len(found)]) or "")
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A row of a table: a `ley_parameter`."""
+
+    name: str
+    former: Tuple[str, ...]
+    type: int
+    count: int
+    default: Any  # None: nobody says, and the library decides
+    choices: Tuple[str, ...]
+    former_choices: Mapping[str, str]
+    text: str
+    methods: Tuple[str, ...]  # that take it; none: all
+    c: Any
+
+    @classmethod
+    def of(cls, row: Any) -> "Parameter":
+        former_choices: Dict[str, str] = {}
+        while row.former_choices != ffi.NULL and row.former_choices[len(former_choices)].was != ffi.NULL:
+            former = row.former_choices[len(former_choices)]
+            former_choices[text_of(former.was) or ""] = text_of(getattr(former, "is")) or ""
+        choices = _texts(row.choices)
+        numbers = [row.default_value[k] for k in range(max(row.count, 1))]
+        if row.unset != ffi.NULL or row.given or row.type in (lib.LEY_PARAMETER_TEXT, lib.LEY_PARAMETER_OTHER):
+            default = None
+        elif choices:
+            default = choices[int(numbers[0])]
+        else:
+            numbers = [int(n) if row.type == lib.LEY_PARAMETER_INTEGER else n for n in numbers]
+            default = numbers[0] if row.count < 2 else tuple(numbers)
+        unit = f", {text_of(row.unit)}" if row.unit != ffi.NULL else ""
+        text = "; ".join(text_of(part) or "" for part in (row.sentence, row.details) if part != ffi.NULL) + unit
+        if row.unset != ffi.NULL:
+            text += f"; None: {text_of(row.unset)}"
+        elif row.given and not choices:
+            text += f"; None: {', '.join(f'{n:g}' for n in (numbers[:1] if row.one_for_all else numbers))}"
+        methods = tuple((text_of(row.methods) or "").split(", ")) if row.methods != ffi.NULL else ()
+        return cls(text_of(row.name) or "", _texts(row.former), row.type, row.count, default, choices, former_choices,
+                   text, methods, row)
+
+    @property
+    def annotation(self) -> str:
+        """Its type, as Python writes it."""
+        number = {lib.LEY_PARAMETER_INTEGER: "int", lib.LEY_PARAMETER_REAL: "float"}.get(self.type)
+        if self.choices:
+            found = f"Literal[{', '.join(repr(choice) for choice in self.choices)}]"
+        elif number is not None:
+            found = number if self.count < 2 else f"Union[{number}, Sequence[{number}]]" if self.c.one_for_all else \
+                f"Sequence[{number}]"
+        else:
+            found = "bool" if self.type == lib.LEY_PARAMETER_FLAG else "str"
+        if self.c.word != ffi.NULL:
+            found = f"Union[{found}, Literal[{text_of(self.c.word)!r}]]"
+        return f"Optional[{found}]"
+
+    def _refuse(self, value: Any) -> None:
+        low, high = self.c.low, self.c.high
+        bounds = f"{'above' if self.c.above_low else 'at least'} {low:g}"
+        bounds += f" and at most {high:g}" if math.isfinite(high) else ""
+        raise UsageError(f"{self.name}: {value!r} is out of range: it must be {bounds}")
+
+    def _number(self, value: Any) -> Any:
+        """A number in its range."""
+        try:
+            number = operator.index(value) if self.type == lib.LEY_PARAMETER_INTEGER else float(value)
+        except (TypeError, ValueError):
+            what = "whole number" if self.type == lib.LEY_PARAMETER_INTEGER else "number"
+            raise UsageError(f"{self.name}: a {what} is needed, not {value!r}") from None
+        is_in = self.c.low <= number <= self.c.high and not (self.c.above_low and number == self.c.low)
+        if not is_in or not math.isfinite(number):
+            self._refuse(value)
+        return number
+
+    def _choice(self, value: Any) -> str:
+        if value in self.former_choices:
+            warnings.warn(f"{self.name} {value!r} is called {self.former_choices[value]!r} now", DeprecationWarning,
+                          stacklevel=5)
+            value = self.former_choices[value]
+        if value not in self.choices:
+            raise UsageError(f"{self.name}: {value!r} is none of {', '.join(self.choices)}"
+                             f"{did_you_mean(value, self.choices)}")
+        return str(value)
+
+    def checked(self, value: Any) -> Any:
+        """The value as the library takes it: a text, a number, or a list of numbers."""
+        if self.choices:
+            return self._choice(value)
+        if self.type == lib.LEY_PARAMETER_OTHER:
+            return value
+        if self.type in (lib.LEY_PARAMETER_FLAG, lib.LEY_PARAMETER_TEXT):
+            return bool(value) if self.type == lib.LEY_PARAMETER_FLAG else str(value)
+        if self.c.word != ffi.NULL and isinstance(value, str) and value == text_of(self.c.word):
+            return [math.nan] * max(self.count, 1)
+        if self.count < 2:
+            return self._number(value)
+        if np.ndim(value) == 0 and self.c.one_for_all:
+            value = [value] * self.count
+        if len(doubles(value, self.name, (-1,))) != self.count:
+            raise UsageError(f"{self.name}: {self.count} numbers are needed, not {value!r}")
+        return [self._number(one) for one in value]
+
+    def put(self, to: Any, value: Any) -> Any:
+        """Sets the field of a struct to what checked() returned; what must live as long as the struct, or None."""
+        field = text_of(self.c.field) or ""
+        if self.type == lib.LEY_PARAMETER_TEXT:
+            kept = ffi.NULL if self.choices and value == self.choices[0] else ffi.new("char[]", value.encode())
+            setattr(to, field, kept)
+            return kept
+        if self.type == lib.LEY_PARAMETER_CHOICE:
+            setattr(to, field, self.choices.index(value))
+        elif self.count < 2:
+            setattr(to, field, value)
+        else:
+            number = "double *" if self.type == lib.LEY_PARAMETER_REAL else "int64_t *"
+            ffi.cast(number, ffi.addressof(to, field))[0:self.count] = value
+        return None
+
+
+def did_you_mean(word: Any, names: Sequence[str]) -> str:
+    """ " (did you mean 'spacing'?)", or nothing."""
+    near = difflib.get_close_matches(str(word), list(names), 1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def _tables() -> Dict[str, Dict[str, Parameter]]:
+    found: Dict[str, Dict[str, Parameter]] = {}
+    while lib.ley_parameter_table_get(len(found)) != ffi.NULL:
+        table = lib.ley_parameter_table_get(len(found))
+        rows = (Parameter.of(table.rows[k]) for k in range(table.count))
+        found[text_of(table.of) or ""] = {row.name: row for row in rows}
+    return found
+
+
+TABLES = _tables()
+
+
+def take(to: Any, of: str, given: Mapping[str, Any], keep: List[Any]) -> int:
+    """Sets what is given of a struct's parameters. Which these are, as its bits say."""
+    fixed = 0
+    for name, row in TABLES[of].items():
+        if given.get(name) is not None:
+            if row.c.field != ffi.NULL:
+                keep.append(row.put(to, given[name]))
+            fixed |= row.c.given
+    return fixed
+
+
+class Keywords:
+    """The keyword arguments of a function: its own, and parameters of these structs, but for some."""
+
+    def __init__(self, function: Callable[..., Any], structs: Sequence[str], without: Sequence[str],
+                 former: Mapping[str, str]) -> None:
+        self.name = function.__qualname__.replace(".__init__", "")  # as it is called
+        self.former = former
+        self.rows = {name: row for of in structs for name, row in TABLES[of].items() if name not in without}
+        own = inspect.signature(function).parameters.values()
+        self.own = {p.name: p for p in own if p.kind != inspect.Parameter.VAR_KEYWORD}
+        self.more = {name: row for name, row in self.rows.items() if name not in self.own}
+
+    @property
+    def signature(self) -> inspect.Signature:
+        rows = (inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row.default, annotation=row.annotation)
+                for name, row in self.more.items())
+        return inspect.Signature([*self.own.values(), *rows])
+
+    @property
+    def text(self) -> str:
+        """For the docstring: what each is."""
+        return "\n".join(textwrap.fill(f"{name}: {row.text}.", 100, initial_indent=" " * 8, subsequent_indent=" " * 12)
+                         for name, row in self.more.items())
+
+    def take(self, given: Dict[str, Any]) -> Dict[str, Any]:
+        """What is given, by its names of now, checked. Errors: TypeError for a word that nobody knows."""
+        now = {**{former: row.name for row in self.rows.values() for former in row.former}, **self.former}
+        found: Dict[str, Any] = {}
+        for word, value in given.items():
+            name = now.get(word, word)
+            if name not in self.own and name not in self.rows:
+                raise TypeError(f"{self.name}() got an unexpected keyword argument {word!r}"
+                                f"{did_you_mean(word, [*self.own, *self.more])}")
+            if name != word:
+                warnings.warn(f"{word} is called {name} now", DeprecationWarning, stacklevel=3)
+            if name in found:
+                raise TypeError(f"{self.name}() got {name} twice")
+            found[name] = value if value is None or name in self.own else self.rows[name].checked(value)
+        return found
+
+
+def with_parameters(*structs: str, without: Sequence[str] = (),
+                    former: Mapping[str, str] = MappingProxyType({})) -> Callable[[_Function], _Function]:
+    """Gives a function the parameters of these structs as keyword arguments, which it gets checked.
+
+    `without`: those that it does not take. `former`: its own arguments of the release before, by their names of now.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        keywords = Keywords(function, structs, without, former)
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **given: Any) -> Any:
+            return function(*arguments, **keywords.take(given))
+
+        call.__signature__ = keywords.signature  # type: ignore[attr-defined]
+        call.__doc__ = (function.__doc__ or "").replace("        {parameters}", keywords.text)
+        call.keywords = keywords  # type: ignore[attr-defined]
+        return cast(_Function, call)
+
+    return decorate
+
+
+def stub(functions: Sequence[Callable[..., Any]]) -> str:
+    """What type checkers are told of the functions' keywords: the file _keywords.pyi."""
+    lines = ['"""Made by python/make_keywords.py from the library\'s tables of parameters."""',
+             "from typing import Literal, Optional, Sequence, TypedDict, Union", ""]
+    for function in functions:
+        keywords = function.keywords  # type: ignore[attr-defined]
+        lines += [f"class {keywords.name.capitalize()}Keywords(TypedDict, total=False):"]
+        lines += [f"    {name}: {row.annotation}" for name, row in keywords.more.items()] + [""]
+    return "\n".join(lines)

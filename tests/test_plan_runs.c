@@ -1,0 +1,390 @@
+/* Plans: what is prepared once and run again for other positions, charges and cells is what jobs of
+ * their own make of these; and what happens where it does not suit any more, devices fail or
+ * lie. */
+#include "fake_device.h"
+#include "support.h"
+
+enum { N = 600, EDGE = 24 };
+static const double box_A = 18;
+static ley_engine *engine;
+
+static int prepare(void **state)
+{
+    ley_error error = {0};
+    return ley_engine_create("cpu", &engine, &error) != LEY_OK;
+}
+
+static int finish(void **state)
+{
+    ley_engine_destroy(engine);
+    return 0;
+}
+
+/* ---- A system -------------------------------------------------------------------------------- */
+
+typedef struct trial {
+    double position_A[3 * N], charge_e[N], cell_A[3][3];
+    bool is_periodic;
+    const char *method;
+    ley_request request;
+    ley_map *map;
+    ley_plan *plan;
+} trial;
+
+static double uniform(unsigned *seed)
+{
+    *seed = 1664525 * *seed + 1013904223;
+    return (*seed >> 8) / 16777216.0;
+}
+
+/* Atoms `from_A` on in a box of this edge. */
+static void scatter(double *position_A, double from_A, double edge_A, unsigned seed)
+{
+    for (int i = 0; i < 3 * N; i++)
+        position_A[i] = from_A + edge_A * uniform(&seed);
+}
+
+static ley_grid grid_of(const double cell_A[3][3])
+{
+    ley_grid grid = {.n = {EDGE, EDGE, EDGE}};
+    for (int axis = 0; axis < 3; axis++)
+        grid.step_A[axis][axis] = cell_A[axis][axis] / EDGE;
+    return grid;
+}
+
+static trial *trial_create(ley_engine *on, bool is_periodic, const char *method)
+{
+    ley_error error = {0};
+    trial *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->is_periodic = is_periodic;
+    for (int axis = 0; axis < 3; axis++)
+        s->cell_A[axis][axis] = box_A;
+    scatter(s->position_A, 0, box_A, 1);
+    for (int i = 0; i < N; i++)
+        s->charge_e[i] = i % 2 == 0 ? 0.7 : -0.7;
+    ley_request_default(&s->request);
+    s->request.method = method;
+    for (int axis = 0; axis < 3 && is_periodic; axis++)
+        s->request.potential.periodic[axis] = true;
+    memcpy(s->request.potential.cell_A, s->cell_A, sizeof s->cell_A);
+    const ley_grid grid = grid_of((const double(*)[3])s->cell_A);
+    assert_ok(ley_map_create(&grid, &s->map, &error));
+    ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
+    assert_ok(ley_plan_create(on, atoms, s->map, NULL, &s->request, NULL, &s->plan, &error));
+    ley_atoms_destroy(atoms);
+    return s;
+}
+
+static void trial_destroy(trial *s)
+{
+    ley_plan_destroy(s->plan);
+    ley_map_destroy(s->map);
+    free(s);
+}
+
+static void run(trial *s)
+{
+    ley_error error = {0};
+    assert_ok(ley_plan_update(s->plan, s->position_A, NULL, NULL, &error));
+    assert_ok(ley_plan_run(s->plan, &error));
+}
+
+static int64_t prepared(trial *s)
+{
+    ley_error error = {0};
+    ley_plan_totals totals;
+    assert_ok(ley_plan_finish(s->plan, &totals, &error));
+    assert_int_equal(totals.missed_runs, 0);
+    return totals.prepared;
+}
+
+static float *copy_values(const trial *s)
+{
+    const size_t bytes = sizeof(float) * EDGE * EDGE * EDGE;
+    float *copy = malloc(bytes);
+    assert_non_null(copy);
+    memcpy(copy, ley_map_values(s->map), bytes);
+    return copy;
+}
+
+/* By a job of its own. */
+static void assert_right(const trial *s)
+{
+    ley_error error = {0};
+    ley_map *right = NULL;
+    double error2 = 0, right2 = 0;
+    ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
+    ley_request request = s->request;
+    memcpy(request.potential.cell_A, s->cell_A, sizeof s->cell_A);
+    request.tolerance = 1e-5;
+    assert_ok(ley_map_compute(engine, atoms, ley_map_grid(s->map), &request, &right, NULL, &error));
+    const float *values = ley_map_values(s->map), *others = ley_map_values(right);
+    for (int i = 0; i < EDGE * EDGE * EDGE; i++) {
+        error2 += pow((double)values[i] - (double)others[i], 2);
+        right2 += pow((double)others[i], 2);
+    }
+    if (!(sqrt(error2 / right2) < 1.3e-4))
+        fail_msg("off by %g", sqrt(error2 / right2));
+    ley_map_destroy(right);
+    ley_atoms_destroy(atoms);
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+static const struct {
+    bool is_periodic;
+    const char *method;
+} kinds[] = {{false, "dcs"}, {false, "msm"}, {true, "msm"}};
+
+/* Each run is what its positions make, and those of a former run make the same bytes again. */
+static void test_positions(void **state)
+{
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        trial *s = trial_create(engine, kinds[k].is_periodic, kinds[k].method);
+        run(s);
+        float *first = copy_values(s);
+        assert_right(s);
+        scatter(s->position_A, 0.5, box_A - 1, 2);
+        run(s);
+        assert_true(memcmp(first, ley_map_values(s->map), sizeof(float) * EDGE * EDGE * EDGE) != 0);
+        assert_right(s);
+        scatter(s->position_A, 0, box_A, 1);
+        run(s);
+        assert_memory_equal(first, ley_map_values(s->map), sizeof(float) * EDGE * EDGE * EDGE);
+        assert_int_equal(prepared(s), 1);
+        assert_int_equal(ley_plan_report(s->plan)->points, EDGE * EDGE * EDGE);
+        free(first);
+        trial_destroy(s);
+    }
+}
+
+static void test_charges(void **state)
+{
+    ley_error error = {0};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        trial *s = trial_create(engine, kinds[k].is_periodic, kinds[k].method);
+        run(s);
+        for (int i = 0; i < N; i++)
+            s->charge_e[i] = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.4 : -0.3; /* a net charge, and none of some */
+        assert_ok(ley_plan_update(s->plan, NULL, s->charge_e, NULL, &error));
+        assert_ok(ley_plan_run(s->plan, &error));
+        assert_right(s);
+        assert_int_equal(prepared(s), 1);
+        trial_destroy(s);
+    }
+}
+
+/* Atoms of periodic cells may be anywhere; those of open space may leave the meshes that were made
+ * for them. */
+static void test_atoms_that_leave(void **state)
+{
+    trial *open = trial_create(engine, false, "msm"), *periodic = trial_create(engine, true, "msm");
+    run(open);
+    run(periodic);
+    for (int i = 0; i < N; i++) {
+        open->position_A[3 * i] += i == 7 ? 30 : 0;
+        periodic->position_A[3 * i] += box_A * (i % 5 - 2);
+    }
+    run(open);
+    run(periodic);
+    assert_right(open);
+    assert_right(periodic);
+    assert_int_equal(prepared(open), 2);
+    assert_int_equal(prepared(periodic), 1);
+    run(open);
+    assert_int_equal(prepared(open), 2);
+    trial_destroy(open);
+    trial_destroy(periodic);
+}
+
+/* The map goes on reaching over the cell. */
+static void test_cells(void **state)
+{
+    ley_error error = {0};
+    trial *s = trial_create(engine, true, "msm");
+    run(s);
+    for (int axis = 0; axis < 3; axis++)
+        s->cell_A[axis][axis] = box_A + 0.5 * axis;
+    assert_ok(ley_plan_update(s->plan, NULL, NULL, (const double(*)[3])s->cell_A, &error));
+    assert_ok(ley_plan_run(s->plan, &error));
+    for (int axis = 0; axis < 3; axis++)
+        assert_true(fabs(ley_map_grid(s->map)->step_A[axis][axis] * EDGE - s->cell_A[axis][axis]) < 1e-12);
+    assert_right(s);
+    run(s);
+    assert_right(s);
+    assert_int_equal(prepared(s), 2);
+    trial_destroy(s);
+}
+
+static void test_points(void **state)
+{
+    ley_error error = {0};
+    enum { POINTS = 50 };
+    double place_A[3 * POINTS];
+    unsigned seed = 9;
+    ley_plan *plan = NULL;
+    trial *s = trial_create(engine, false, "dcs");
+    for (int i = 0; i < 3 * POINTS; i++)
+        place_A[i] = box_A * uniform(&seed);
+    ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
+    ley_points *points = support_make_points(POINTS, place_A);
+    assert_ok(ley_plan_create(engine, atoms, NULL, points, &s->request, NULL, &plan, &error));
+    for (int k = 0; k < 3; k++) {
+        scatter(s->position_A, 0, box_A, 5 + (unsigned)k);
+        assert_ok(ley_plan_update(plan, s->position_A, NULL, NULL, &error));
+        assert_ok(ley_plan_run(plan, &error));
+        double right = 0;
+        for (int i = 0; i < N; i++)
+            right += s->charge_e[i] /
+                     fmax(0.05, hypot(hypot(s->position_A[3 * i] - place_A[0], s->position_A[3 * i + 1] - place_A[1]),
+                                      s->position_A[3 * i + 2] - place_A[2]));
+        right *= ley_coulomb_constant(s->request.potential.units, 1, s->request.potential.temperature_K);
+        assert_true(fabs(ley_points_values(points)[0] - right) < 1e-3 * fabs(right) + 1e-3);
+    }
+    ley_plan_destroy(plan);
+    ley_points_destroy(points);
+    ley_atoms_destroy(atoms);
+    trial_destroy(s);
+}
+
+/* ---- Verification ---------------------------------------------------------------------------- */
+
+/* 256 points of every 100 runs, by two of them; none where nobody wants any. */
+static void test_checks(void **state)
+{
+    ley_error error = {0};
+    ley_plan_totals totals;
+    trial *s = trial_create(engine, false, "dcs");
+    for (int k = 0; k < 101; k++) {
+        s->position_A[3 * (k % N)] += 0.01;
+        run(s);
+    }
+    assert_ok(ley_plan_finish(s->plan, &totals, &error));
+    assert_int_equal(totals.runs, 101);
+    assert_int_equal(totals.prepared, 1);
+    assert_int_equal(totals.checked_runs, 2);
+    assert_int_equal(totals.checked_points, 256);
+    assert_true(totals.relative_rms > 0 && totals.relative_rms < 1e-5 && totals.max_error > 0);
+    assert_int_equal(totals.missed, 0);
+    trial_destroy(s);
+}
+
+/* ---- What goes wrong ------------------------------------------------------------------------- */
+
+static void assert_same_as(const trial *s, const float *right)
+{
+    for (int i = 0; i < EDGE * EDGE * EDGE; i++)
+        assert_true(fabs((double)ley_map_values(s->map)[i] - (double)right[i]) < 1e-3 * fabs((double)right[i]) + 1e-3);
+}
+
+/* A device that fails in a later run: another one, or the same anew, makes it after all. */
+static void test_a_device_that_fails(void **state)
+{
+    ley_error error = {0};
+    fake_plan plans[] = {{.name = "one", .speed = 4}, {.name = "other"}};
+    fake_devices_begin(plans, 2);
+    ley_engine *fakes = support_make_engine("all");
+    trial *s = trial_create(fakes, false, "dcs");
+    run(s);
+    float *right = copy_values(s);
+    plans[0].fail_launch = plans[0].launches + 2;
+    for (int k = 0; k < 4; k++) {
+        run(s);
+        assert_same_as(s, right);
+    }
+    assert_true(plans[0].failed > 0);
+    plans[1].fail_read = plans[1].reads + 1; /* nobody is left */
+    ley_status status = LEY_OK;
+    for (int k = 0; k < 3 && status == LEY_OK; k++)
+        status = ley_plan_run(s->plan, &error);
+    assert_int_equal(status, LEY_ERROR_DEVICE);
+    trial_destroy(s);
+    ley_engine_destroy(fakes);
+    free(right);
+    fake_devices_end();
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(plans[i].live_objects, 0);
+    ley_error_clear(&error);
+}
+
+/* Values that are wrong from some run on are found by a later check, which names the run. */
+static void test_a_device_that_lies(void **state)
+{
+    ley_error error = {0};
+    ley_plan_totals totals;
+    fake_plan plan = {.name = "liar"};
+    fake_devices_begin(&plan, 1);
+    ley_engine *fakes = support_make_engine("all");
+    trial *s = trial_create(fakes, false, "dcs");
+    ley_status status = LEY_OK;
+    int k = 0;
+    for (; k < 150 && status == LEY_OK; k++) {
+        if (k == 5) {
+            plan.lie = FAKE_SCALES;
+            plan.lie_factor = 1.01;
+            plan.lie_at = 1;
+        }
+        status = ley_plan_run(s->plan, &error);
+    }
+    if (status == LEY_OK)
+        status = ley_plan_finish(s->plan, &totals, &error);
+    assert_int_equal(status, LEY_ERROR_WRONG_RESULT);
+    assert_non_null(strstr(error.message, "run "));
+    assert_non_null(strstr(error.message, "verification failed"));
+    ley_plan_finish(s->plan, &totals, NULL);
+    assert_true(totals.missed_runs >= 1 && totals.missed >= 6 && totals.missed <= 106);
+    trial_destroy(s);
+    ley_engine_destroy(fakes);
+    fake_devices_end();
+    ley_error_clear(&error);
+}
+
+/* What is refused leaves the plan as it was. */
+static void test_refusals(void **state)
+{
+    ley_error error = {0};
+    trial *s = trial_create(engine, false, "dcs");
+    run(s);
+    float *first = copy_values(s);
+    double *wrong = malloc(sizeof s->position_A);
+    assert_non_null(wrong);
+    memcpy(wrong, s->position_A, sizeof s->position_A);
+    wrong[3 * 123 + 1] = NAN;
+    assert_error(ley_plan_update(s->plan, wrong, NULL, NULL, &error), LEY_ERROR_INPUT, "atom 124: y");
+    wrong[3 * 123 + 1] = 0;
+    double charge_e[N] = {[5] = INFINITY};
+    assert_error(ley_plan_update(s->plan, wrong, charge_e, NULL, &error), LEY_ERROR_INPUT, "atom 6: charge");
+    assert_ok(ley_plan_run(s->plan, &error));
+    assert_memory_equal(first, ley_map_values(s->map), sizeof(float) * EDGE * EDGE * EDGE);
+    ley_plan *none = NULL;
+    ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
+    assert_int_equal(ley_plan_create(engine, atoms, NULL, NULL, &s->request, NULL, &none, &error), LEY_ERROR_USAGE);
+    ley_map *field[3];
+    for (int axis = 0; axis < 3; axis++)
+        field[axis] = support_make_map(ley_map_grid(s->map));
+    assert_ok(ley_map_set_field(s->map, field, &error));
+    assert_error(ley_plan_create(engine, atoms, s->map, NULL, &s->request, NULL, &none, &error), LEY_ERROR_USAGE,
+                 "plans compute potentials only");
+    ley_request request = s->request;
+    request.method = "dcm";
+    ley_map *plain = support_make_map(ley_map_grid(s->map));
+    assert_int_equal(ley_plan_create(engine, atoms, plain, NULL, &request, NULL, &none, &error), LEY_ERROR_USAGE);
+    assert_null(none);
+    ley_plan_destroy(NULL);
+    ley_map_destroy(plain);
+    ley_atoms_destroy(atoms);
+    free(wrong);
+    free(first);
+    trial_destroy(s);
+    for (int axis = 0; axis < 3; axis++)
+        ley_map_destroy(field[axis]);
+    ley_error_clear(&error);
+}
+
+int main(void)
+{
+    return RUN_GROUP(SUPPORT_GROUP(.begin = prepare, .end = finish), test_positions, test_charges,
+                     test_atoms_that_leave, test_cells, test_points, test_checks, test_a_device_that_fails,
+                     test_a_device_that_lies, test_refusals);
+}
