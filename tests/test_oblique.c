@@ -324,7 +324,8 @@ static double ewald_error(const ley_map *map, const ley_atoms *atoms, const ley_
     return worst / sqrt(squares);
 }
 
-/* The map by a job in such slabs; with what `former` decided but for its slabs, where it is not NULL. */
+/* The map by a job in such slabs; with what `former` decided but for its slabs, where it is not
+ * NULL. */
 static ley_map *run_long_range(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
                                int64_t slab_planes, const ley_job *former, ley_job **job)
 {
