@@ -593,10 +593,10 @@ static void test_jobs_that_cannot_be(void **state)
     REFUSED(LEY_ERROR_USAGE, "cutoff nan A", o.short_range.cutoff_A = NAN);
     REFUSED(LEY_ERROR_USAGE, "cutoff 10001 A", o.short_range.cutoff_A = 10001);
     REFUSED(LEY_ERROR_USAGE, "unroll4", o.variant = "unroll4"); /* another method's */
-    REFUSED(LEY_ERROR_USAGE, "bin depth 129", o.short_range.bin_depth = 129);
-    REFUSED(LEY_ERROR_USAGE, "bin fill 0", o.short_range.bin_fill = 0);
+    REFUSED(LEY_ERROR_USAGE, "bin_depth 129", o.short_range.bin_depth = 129);
+    REFUSED(LEY_ERROR_USAGE, "bin_fill 0", o.short_range.bin_fill = 0);
     REFUSED(LEY_ERROR_USAGE, "unknown pair function 1000", o.short_range.pair = (ley_pair)1000);
-    REFUSED(LEY_ERROR_USAGE, "unknown place 3", o.short_range.overflow = (ley_place)3);
+    REFUSED(LEY_ERROR_USAGE, "unknown overflow 3", o.short_range.overflow = (ley_place)3);
     REFUSED(LEY_ERROR_USAGE, "slab planes -1", o.slab_planes = -1);
     REFUSED(LEY_ERROR_USAGE, "vector b is periodic and zero", o.short_range.periodic[1] = true);
     REFUSED(LEY_ERROR_INPUT, "on a line", short_job_make_periodic(&o);

@@ -324,17 +324,23 @@ static double ewald_error(const ley_map *map, const ley_atoms *atoms, const ley_
     return worst / sqrt(squares);
 }
 
+/* The map by a job in such slabs; with what `former` decided but for its slabs, where it is not
+ * NULL. */
 static ley_map *run_long_range(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
-                               int64_t slab_planes)
+                               int64_t slab_planes, const ley_job *former, ley_job **job)
 {
     ley_error error = {0};
-    ley_job *job = NULL;
     ley_run_options options = support_default_run_options();
     options.slab_planes = slab_planes;
+    ley_decision decisions[64];
+    const ley_report *report = former != NULL ? ley_job_report(former) : NULL;
+    for (size_t i = 0; report != NULL && i < report->decision_count; i++)
+        if (strcmp(report->decisions[i].name, "slab") != 0 && options.decision_count < 64)
+            decisions[options.decision_count++] = report->decisions[i];
+    options.decisions = decisions;
     ley_map *map = support_make_map(grid);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, range, &options, &job, &error));
-    assert_ok(ley_job_run(job, &error));
-    ley_job_destroy(job);
+    assert_ok(ley_job_create_long_range(engine, atoms, map, range, &options, job, &error));
+    assert_ok(ley_job_run(*job, &error));
     return map;
 }
 
@@ -351,7 +357,11 @@ static void check_long_range(const lattice *l, ley_solver solver, const double (
         r.periodic[axis] = cell_A != open_A;
     memcpy(r.cell_A, cell_A, sizeof r.cell_A);
     ley_atoms *atoms = atoms_of(&l->grid, 80, 0.1);
-    ley_map *map = run_long_range(atoms, &l->grid, &r, 0), *in_slabs = run_long_range(atoms, &l->grid, &r, 1);
+    ley_job *job = NULL, *other = NULL;
+    ley_map *map = run_long_range(atoms, &l->grid, &r, 0, NULL, &job),
+            *in_slabs = run_long_range(atoms, &l->grid, &r, 1, job, &other);
+    ley_job_destroy(job);
+    ley_job_destroy(other);
     assert_memory_equal(ley_map_values(map), ley_map_values(in_slabs),
                         (size_t)ley_grid_points(&l->grid) * sizeof(float));
     const formula f = {direct_term, .r_min_A = r.r_min_A, .least = DBL_MIN};

@@ -118,12 +118,10 @@ static void set_defaults(void *to)
     .of = "ley_short_range", .parameter = (name_), .kind = OPTION_TEXT, .offset = offsetof(short_range_values, member)
 
 static const option_row rows[] = {
-    {OPTION_BESIDE("pair", pair),
-     .names = all_names,
+    {OPTION_BESIDE("pair", pair), .names = all_names,
      .help = "what a pair adds: %s, or an expression of r, r2 and q, such as 'q*exp(-r/8)/r'"},
     {OPTION_BESIDE("constants", constants), .more = "as 'a=1.5,b=2'"},
-    {OPTION_IN("probe"),
-     .names = probe_names,
+    {OPTION_IN("probe"), .names = probe_names,
      .help = "of %s: the probe's radius in Angstrom and its well depth in kcal/mol"},
     {OPTION_IN("steepness"), .names = steepness_names, .help = "of %s's exponential"},
     {OPTION_IN("well_depth"), .names = probe_names, .help = "of %s: well depth of all atoms, in kcal/mol"},
