@@ -270,8 +270,8 @@ LEY_API void ley_map_set_units(ley_map *map, const char *units);
  * unit per A. Atoms that are nearer than r_min add nothing, as the potential does not change there;
  * of a pair function that is an energy it is the force upon the probe. Each of the four may be in
  * memory or in a file; those of the field stay the caller's, and must be there as long as `map` is.
- * Errors: LEY_ERROR_USAGE where a grid is another one, a map is there twice, or the grid's steps are
- * not along x, y and z: the field of such a grid is computed at its points. */
+ * Errors: LEY_ERROR_USAGE where a grid is another one, a map is there twice, or the grid's steps
+ * are not along x, y and z: the field of such a grid is computed at its points. */
 LEY_API ley_status ley_map_set_field(ley_map *map, ley_map *const field[3], ley_error *error);
 LEY_API ley_map *ley_map_field(const ley_map *map, int axis); /* 0 to 2; NULL: nobody has asked for it */
 

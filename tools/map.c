@@ -414,7 +414,8 @@ static ley_status make_map(const job_run *run, const ley_grid *grid, const char 
                             : ley_map_create(grid, made, error);
 }
 
-/* The field of an oblique grid is computed at its points, which become maps when they are written. */
+/* The field of an oblique grid is computed at its points, which become maps when these are
+ * written. */
 static ley_status place_points(job_run *run, ley_error *error)
 {
     static const char *const of_planes[] = {"slab", "binning", "overflow", "transposition"};
