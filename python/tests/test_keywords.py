@@ -37,6 +37,7 @@ def test_what_type_checkers_are_told():
 
 @pytest.mark.parametrize("arguments, kind, words", [
     (dict(dielectrc=2), TypeError, "unexpected keyword argument 'dielectrc' .did you mean 'dielectric'?"),
+    (dict(tolerance=1e-4), TypeError, "unexpected keyword argument 'tolerance' .did you mean 'tol'?"),
     (dict(units="kt/e"), leyden.UsageError, "units: 'kt/e' is none of kT/e, V, kcal/mol/e, kJ/mol/e .did you mean 'kT/e'?"),
     (dict(dielectric=0), leyden.UsageError, "dielectric: 0 is out of range: it must be at least 0.001 and at most 1e.06"),
     (dict(dielectric="water"), leyden.UsageError, "dielectric: a number is needed, not 'water'"),

@@ -149,7 +149,8 @@ class Parameter:
 
 def did_you_mean(word: Any, names: Sequence[str]) -> str:
     """ " (did you mean 'spacing'?)", or nothing."""
-    near = difflib.get_close_matches(str(word), list(names), 1)
+    near = difflib.get_close_matches(str(word), list(names), 1) or \
+        [name for name in names if len(name) > 2 and str(word).startswith(name)]  # tolerance: tol
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
