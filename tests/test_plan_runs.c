@@ -366,6 +366,7 @@ static void test_refusals(void **state)
     assert_ok(ley_map_set_field(s->map, field, &error));
     assert_error(ley_plan_create(engine, atoms, s->map, NULL, &s->request, NULL, &none, &error), LEY_ERROR_USAGE,
                  "plans compute potentials only");
+    assert_error(ley_plan_run(s->plan, &error), LEY_ERROR_USAGE, "plans compute potentials only");
     ley_request request = s->request;
     request.method = "dcm";
     ley_map *plain = support_make_map(ley_map_grid(s->map));

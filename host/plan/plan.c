@@ -120,22 +120,31 @@ static ley_status create_job(ley_plan *p, ley_error *error)
     return chosen_job_create_kept(p->engine, p->atoms, p->map, p->points, &p->request, &p->options, &p->job, error);
 }
 
+/* Whether a plan can fill it: the field may be asked for between runs, too. */
+static ley_status check_map(const ley_map *map, ley_error *error)
+{
+    if (map != NULL && map_components(map) > 1)
+        return ley_fail(error, LEY_ERROR_USAGE,
+                        "plans compute potentials only: the map is to be filled with the field as well");
+    return LEY_OK;
+}
+
 ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map, ley_points *points,
                            const ley_request *request, const ley_run_options *options, ley_plan **plan,
                            ley_error *error)
 {
     if ((map == NULL) == (points == NULL))
         return ley_fail(error, LEY_ERROR_USAGE, "a plan fills a map, or values at points");
-    if (map != NULL && map_components(map) > 1)
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "plans compute potentials only: the map is to be filled with the field as well");
+    ley_status status = check_map(map, error);
+    if (status != LEY_OK)
+        return status;
     ley_plan *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "the plan");
     p->engine = engine;
     p->map = map;
     p->points = points;
-    ley_status status = begin(p, atoms, request, options, error);
+    status = begin(p, atoms, request, options, error);
     if (status == LEY_OK)
         status = create_job(p, error);
     if (status == LEY_OK)
@@ -361,7 +370,9 @@ static bool run_again(ley_plan *p, ley_status *status, ley_error *error)
 
 ley_status ley_plan_run(ley_plan *p, ley_error *error)
 {
-    ley_status status = LEY_OK;
+    ley_status status = check_map(p->map, error);
+    if (status != LEY_OK)
+        return status;
     p->totals.runs++;
     if (!run_again(p, &status, error)) {
         status = collect(p, error);
