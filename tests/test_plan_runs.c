@@ -289,11 +289,13 @@ static void test_a_device_that_fails(void **state)
     run(s);
     float *right = copy_values(s);
     plans[0].fail_launch = plans[0].launches + 2;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 400 && plans[0].failed == 0; k++) { /* on a busy machine the other one may do whole runs */
         run(s);
         assert_same_as(s, right);
     }
     assert_true(plans[0].failed > 0);
+    run(s);
+    assert_same_as(s, right);
     plans[1].fail_read = plans[1].reads + 1; /* nobody is left */
     ley_status status = LEY_OK;
     for (int k = 0; k < 3 && status == LEY_OK; k++)
