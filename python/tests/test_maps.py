@@ -57,10 +57,10 @@ def test_values_are_no_copy(made):
 @pytest.mark.parametrize("field", [False, True])
 def test_cube_files_are_the_commands(tmp_path, files, atoms, grid, engine, command, field):
     """kT/e becomes hartree/e at the map's temperature, whoever writes it, and the molecule is in it."""
-    made = leyden.map(atoms, grid, method="dcs", temperature=350, engine=engine, field=field)
-    made.save(tmp_path / "p.cube")
     command("map", files / "a.pqr", "-o", tmp_path / "c.cube", *on_the_grid("--method", "dcs"), "--temperature", 350,
-            *(["--field"] if field else []))
+            "--json", tmp_path / "c.json", *(["--field"] if field else []))
+    made = leyden.map(atoms, grid, method="dcs", temperature=350, engine=engine, field=field, plan=tmp_path / "c.json")
+    made.save(tmp_path / "p.cube")
     ours, theirs = ((tmp_path / name).read_text().split("\n") for name in ("p.cube", "c.cube"))
     assert ours[0] == theirs[0] and ours[0].endswith(" kT/e at 350 K")
     assert ours[2:] == theirs[2:] and len(ours) > 66  # the second line is the comment's first
@@ -174,8 +174,8 @@ def test_meshes_without_a_tolerance_are_the_commands(files, atoms, grid, engine,
 
 def test_the_file_of_the_command(files, atoms, engine, command):
     command("map", files / "a.pqr", "-o", files / "c.dx", "--device", "cpu", "--spacing", 1, "--padding", 4,
-            "--slab", 1)
-    leyden.map(atoms, spacing=1, padding=4, slab=1, engine=engine).save(files / "p.dx")
+            "--slab", 1, "--json", files / "c.json")
+    leyden.map(atoms, spacing=1, padding=4, slab=1, engine=engine, plan=files / "c.json").save(files / "p.dx")
     assert body(files / "c.dx") == body(files / "p.dx")
     said, right = ([line for line in (files / name).read_text().split("\n") if line.startswith("#")]
                    for name in ("p.dx", "c.dx"))
@@ -233,7 +233,9 @@ def test_points_and_fields(files, charges, atoms, engine, command):
         assert np.allclose(found.field[far, axis], slope[far], rtol=1e-3, atol=1e-3 * np.abs(slope[far]).max())
     assert leyden.points(atoms, xyz[:3], engine=engine).field is None
     np.savetxt(files / "xyz", xyz, fmt="%.4f")
-    command("map", files / "a.pqr", "-o", files / "c.csv", "--points", files / "xyz", "--field", "--device", "cpu")
+    command("map", files / "a.pqr", "-o", files / "c.csv", "--points", files / "xyz", "--field", "--device", "cpu",
+            "--json", files / "c.json")
+    found = leyden.points(atoms, xyz, field=True, engine=engine, plan=files / "c.json")
     found.save(files / "p.csv")
     rows = [[line for line in (files / name).read_text().splitlines() if not line.startswith("#")]
             for name in ("c.csv", "p.csv")]
@@ -241,13 +243,14 @@ def test_points_and_fields(files, charges, atoms, engine, command):
     found.save(files / "p.npy")
     table = np.load(files / "p.npy")
     assert np.array_equal(table, np.column_stack((xyz, found.values, found.field)))
-    command("map", files / "a.pqr", "-o", files / "d.csv", "--points", files / "p.npy", "--field", "--device", "cpu")
+    command("map", files / "a.pqr", "-o", files / "d.csv", "--points", files / "p.npy", "--field", "--device", "cpu",
+            "--plan", files / "c.json")
     assert (files / "d.csv").read_text() == (files / "c.csv").read_text()
 
 
 def test_the_field_of_a_map(files, atoms, grid, engine, command):
-    made = leyden.map(atoms, grid, field=True, engine=engine)
-    command("map", files / "a.pqr", "-o", files / "f.raw", "--field", *on_the_grid())
+    command("map", files / "a.pqr", "-o", files / "f.raw", "--field", "--json", files / "f.json", *on_the_grid())
+    made = leyden.map(atoms, grid, field=True, engine=engine, plan=files / "f.json")
     for one, path in zip((made, *made.field), ("f.raw", "f_Ex.raw", "f_Ey.raw", "f_Ez.raw")):
         one.save(files / "p.raw")
         assert (files / path).read_bytes() == (files / "p.raw").read_bytes()
@@ -269,9 +272,10 @@ def test_the_field_of_an_oblique_map(atoms, engine):
 def test_boundaries(files, atoms, engine, command, method):
     command("boundary", files / "a.pqr", "-o", files / "b.raw", "--bcfl", method, "--dims", "17,17,33", "--glen",
             "32,32,64", "--gcent", "0,0,0", "--ion", "0.15,1,2", "--ion", "0.15,-1,2",
-            "--device", "cpu")
+            "--device", "cpu", "--json", files / "b.json")
     found = leyden.boundary(atoms, leyden.Grid((-16, -16, -32), spacing=2, n=(17, 17, 33)), method=method,
-                            ions=[(0.15, 1, 2), (0.15, -1, 2)], engine=engine)
+                            ions=[(0.15, 1, 2), (0.15, -1, 2)], engine=engine,
+                            plan=files / "b.json" if method == "mdh" else None)
     found.save(files / "p.raw")
     assert (files / "b.raw").read_bytes() == (files / "p.raw").read_bytes()
     assert found.kappa == pytest.approx(0.1273, rel=1e-3) and (found.report is None) == (method != "mdh")
