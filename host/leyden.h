@@ -412,6 +412,30 @@ LEY_API ley_status ley_boundary_write_raw(const ley_boundary *boundary, const ch
 LEY_API ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path, const volatile bool *cancel,
                                           ley_error *error);
 
+/* ---- Targets --------------------------------------------------------------------------------- */
+
+/* The points of a list: leyden_points.h. */
+typedef struct ley_points ley_points;
+
+/* Where values are wanted, which jobs put there: one of these is given, and all others are NULL.
+ * What it points to must outlive the job. */
+typedef struct ley_target {
+    ley_map *map;           /* at the points of its grid, and the field where it has one (ley_map_set_field()) */
+    ley_points *points;     /* at the points of a list, and the field where they have one (ley_points_add_field()) */
+    ley_boundary *boundary; /* at the points of a grid's faces */
+    const ley_grid *grid;   /* nowhere: what is chosen or estimated is for a map of this grid, before there is one */
+} ley_target;
+
+typedef enum ley_target_kind {
+    LEY_TARGET_GRID,
+    LEY_TARGET_POINTS,
+    LEY_TARGET_BOUNDARY,
+    LEY_TARGET_COUNT
+} ley_target_kind;
+
+/* "grid", "points", "boundary". */
+LEY_API const char *ley_target_name(ley_target_kind kind);
+
 /* ---- Devices and engine ---------------------------------------------------------------------- */
 
 typedef enum ley_device_class { LEY_CLASS_GPU, LEY_CLASS_CPU, LEY_CLASS_OTHER, LEY_CLASS_COUNT } ley_device_class;
@@ -663,14 +687,14 @@ typedef struct ley_run_options {
 /* Math auto, sum float, verification of up to 1,000 points. */
 LEY_API void ley_run_options_default(ley_run_options *options);
 
-/* The method that a name stands for: "dcs" is direct Coulomb summation on a grid, "dcs_points"
- * the same at a list of points, "mdh" Multiple Debye-Hueckel, "cutoff" a short-range sum. Names, i
- * from 0; NULL behind the last. */
+/* The method that a name stands for: "dcs" is direct Coulomb summation, "mdh" Multiple
+ * Debye-Hueckel, "cutoff" a short-range sum, "msm" a sum of all charges by meshes. Names, i from 0;
+ * NULL behind the last. */
 LEY_API const char *ley_method_name(size_t i);
 
-/* Names of the kernel variants of a method, or of what is measured by that name, i from 0; NULL
- * behind the last, and where there is none. */
-LEY_API const char *ley_variant_name(const char *method, size_t i);
+/* Names of the kernel variants of a method, which may be others at points than elsewhere, or of what
+ * is measured by that name, i from 0; NULL behind the last, and where there is none. */
+LEY_API const char *ley_variant_name(const char *method, ley_target_kind target, size_t i);
 
 /* How far a sample of the results is from double precision. The error at a point is |v - ref| / sum
  * |terms|, the terms those of the sum at that point: where they nearly cancel, the error relative
@@ -826,21 +850,23 @@ LEY_API ley_status ley_direct_check_memory(const ley_atoms *atoms, const ley_gri
 LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_grid *grid,
                                                 const ley_short_range *range, ley_error *error);
 
-/* Each kind of problem has its creator. Engine, atoms and what is to be filled must outlive the
- * job; options are copied. Errors: LEY_ERROR_USAGE for an option out of range, an unknown variant,
- * or a struct of options whose size no version of this library has given it.
+/* Each kind of problem has its creator. Engine, atoms and the target must outlive the job; options
+ * are copied. Errors: LEY_ERROR_USAGE for an option out of range, an unknown variant, a target at
+ * which there is no such sum, or a struct of options whose size no version of this library has
+ * given it.
  *
  * The engine may be NULL. Then the host does the job alone, in double precision on its threads,
  * where that is predicted to be sooner than finding and opening a device and building what the
  * build cache lacks of the method's kernels; no driver is loaded. Else the creator returns
  * LEY_ERROR_NO_DEVICE, and the caller creates an engine and the job with it:
  *
- *     status = ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error);
+ *     ley_target target = {.map = map};
+ *     status = ley_job_create_direct(NULL, atoms, target, &direct, &options, &job, &error);
  *     if (status == LEY_ERROR_NO_DEVICE) {
  *         ley_error_clear(&error);
  *         status = ley_engine_create(NULL, &engine, &error);
  *         if (status == LEY_OK)
- *             status = ley_job_create_direct(engine, atoms, map, &direct, &options, &job, &error);
+ *             status = ley_job_create_direct(engine, atoms, target, &direct, &options, &job, &error);
  *     }
  *
  * What asks for a device's own ways goes to devices: a variant, a plan of devices, recipes of
@@ -850,13 +876,24 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
  * (`host`), and what the values were verified by (`host_check`), which is another way than the one
  * that made them. */
 
-/* Prepares a job that fills `map` by direct Coulomb summation, method "dcs". */
-LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+/* Prepares a job that makes a map, or values at points, by direct Coulomb summation, phi_i = C sum_j
+ * q_j / max(|r_i - r_j|, r_min), and the field E_i = C sum_j q_j (r_i - r_j) / |r_i - r_j|^3 of all
+ * atoms that are no nearer than r_min where it is asked for; method "dcs". At points kernels are
+ * those of Multiple Debye-Hueckel without screening, and so are the variants, and
+ * ley_run_options.slab_planes counts points. Float sums are off by at most 5e-6 of the sum of the
+ * absolute terms, double sums by 1e-12; fields by three times that, of the sum of the lengths of
+ * what atoms add. */
+LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                          const ley_direct *direct, const ley_run_options *options, ley_job **job,
                                          ley_error *error);
 
-/* Prepares a job that fills `map` with a short-range sum, method "cutoff". */
-LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+/* The same of a short-range sum, phi_i = C sum over |r_i - r_j| < a of q_j f(max(|r_i - r_j|,
+ * r_min)), and the field E_i = C sum over r_min <= |r_i - r_j| < a of -q_j f'(r)/r (r_i - r_j), with
+ * any pair function and periodic cell; method "cutoff". At points the host puts atoms into bins, and
+ * devices sum what overflows these. Errors: also LEY_ERROR_USAGE where, at points, a step shall be
+ * done otherwise (binning, overflow, transposition), or where, for a field, the derivative of an
+ * expression has too many operations. */
+LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                               const ley_short_range *range, const ley_run_options *options,
                                               ley_job **job, ley_error *error);
 
@@ -866,7 +903,7 @@ LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atom
  * without the screening factor when kappa < 1e-9 / A. Source: APBS's definition of `bcfl mdh`;
  * Stone et al., GPU Gems (2010). Errors: also LEY_ERROR_USAGE for a solvent out of range, and those
  * of ley_boundary_check_atoms(). */
-LEY_API ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
+LEY_API ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                            const ley_solvent *solvent, const ley_run_options *options, ley_job **job,
                                            ley_error *error);
 

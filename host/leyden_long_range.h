@@ -130,7 +130,7 @@ typedef struct ley_choice {
  * LEY_SUM_AUTO, `choice` has compensated sums where float ones would leave too much, and else
  * float ones. Errors: LEY_ERROR_USAGE for a tolerance out of [1e-6, 1e-1], and where what is fixed
  * makes no meshes. */
-LEY_API ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid,
+LEY_API ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                          double tolerance, unsigned fixed, const ley_run_options *options,
                                          ley_long_range *range, ley_choice *choice, ley_error *error);
 
@@ -143,11 +143,12 @@ LEY_API double ley_long_range_background_e(const ley_atoms *atoms, const ley_lon
 LEY_API ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_grid *grid,
                                                const ley_long_range *range, ley_error *error);
 
-/* Prepares a job that fills `map` with the potential of all atoms by meshes, method "msm".
- * Errors: also LEY_ERROR_USAGE for choices that do not combine, with the reason; LEY_ERROR_INPUT
+/* Prepares a job that makes a map, or values at points, of the potential of all atoms by meshes,
+ * method "msm". At points the meshes cover atoms and points, and variants are those of "cutoff"
+ * there. Errors: also LEY_ERROR_USAGE for choices that do not combine, with the reason; LEY_ERROR_INPUT
  * where atoms and map are so far apart that meshes around them would be too large, for a cell
  * without volume, and for a net charge along one or two periodic axes without screening. */
-LEY_API ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+LEY_API ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                              const ley_long_range *range, const ley_run_options *options, ley_job **job,
                                              ley_error *error);
 

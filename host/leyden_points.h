@@ -9,12 +9,9 @@
 extern "C" {
 #endif
 
-/* A list of points and the potentials there. */
-typedef struct ley_points ley_points;
-
-/* n points, which are copied: point_A[3 i + 0..2]. Their values are not-a-numbers. Errors:
- * LEY_ERROR_INPUT when n is 0 or above 2^31 - 1 or a coordinate is not finite or beyond 1e8 A;
- * LEY_ERROR_MEMORY. */
+/* A list of n points, which are copied, point_A[3 i + 0..2], and of values there, not-a-numbers.
+ * Errors: LEY_ERROR_INPUT when n is 0 or above 2^31 - 1 or a coordinate is not finite or beyond 1e8
+ * A; LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_points_create(int64_t n, const double *point_A, ley_points **points, ley_error *error);
 
 /* The points of a grid, in the order of a map's values: for the field of oblique grids, which
@@ -125,43 +122,6 @@ LEY_API ley_status ley_points_write_csv(const ley_points *points, const char *pa
  * no place for a comment. Errors: those of ley_points_write_csv(). */
 LEY_API ley_status ley_points_write_npy(const ley_points *points, const char *path, const volatile bool *cancel,
                                         ley_error *error);
-
-/* Prepares a job that computes the points' potentials by direct Coulomb summation, phi_i = C sum_j
- * q_j / max(|r_i - r_j|, r_min) in the units of `direct`, and the field E_i = C sum_j q_j (r_i -
- * r_j) / |r_i - r_j|^3 of all atoms that are no nearer than r_min where the points have one; method
- * "dcs_points": Multiple Debye-Hueckel kernels without screening, whose variants are this method's.
- * Float sums are off by at most 5e-6 of the sum of the absolute terms, double sums by 1e-12; fields
- * by three times that, of the sum of the lengths of what atoms add. ley_run_options.slab_planes
- * counts points. Engine, atoms and points must outlive the job. Errors: LEY_ERROR_USAGE for an
- * option out of range or an unknown variant. */
-LEY_API ley_status ley_job_create_direct_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
-                                                const ley_direct *direct, const ley_run_options *options, ley_job **job,
-                                                ley_error *error);
-
-/* The same of a short-range sum, phi_i = C sum over |r_i - r_j| < a of q_j f(max(|r_i - r_j|,
- * r_min)), and the field E_i = C sum over r_min <= |r_i - r_j| < a of -q_j f'(r)/r (r_i - r_j)
- * where the points have one, with any pair function and periodic cell; method "cutoff_points". The
- * host puts atoms into bins, and devices sum what overflows these. Values are floats, off by what
- * is promised of maps, and fields by three times that. Errors: those of
- * ley_job_create_short_range(), and LEY_ERROR_USAGE where a step shall be done otherwise (binning,
- * overflow, transposition), or where the derivative of an expression has too many operations. */
-LEY_API ley_status ley_job_create_short_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
-                                                     const ley_short_range *range, const ley_run_options *options,
-                                                     ley_job **job, ley_error *error);
-
-/* The same of the potential of all atoms by meshes, with all that ley_job_create_long_range()
- * has: splittings, windows, solvers, images along any axes, screening; method "msm_points", whose
- * variants are those of "cutoff_points". Its grids cover atoms and points. Errors: those of
- * ley_job_create_long_range(). */
-LEY_API ley_status ley_job_create_long_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
-                                                    const ley_long_range *range, const ley_run_options *options,
-                                                    ley_job **job, ley_error *error);
-
-/* ley_long_range_choose() for such a job: the error is that of the potentials, relative to their
- * root mean square at these points. */
-LEY_API ley_status ley_long_range_choose_points(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
-                                                double tolerance, unsigned fixed, const ley_run_options *options,
-                                                ley_long_range *range, ley_choice *choice, ley_error *error);
 
 #ifdef __cplusplus
 }

@@ -90,8 +90,8 @@ LEY_API void ley_request_default(ley_request *request);
 LEY_API ley_status ley_request_check_memory(const ley_request *request, const ley_atoms *atoms, const ley_grid *grid,
                                             ley_error *error);
 
-/* Prepares a job that fills `map`, or the values of `points`, and the field there where they have
- * one: its report says by which method (ley_report.method), ley_job_long_range() by which meshes.
+/* Prepares a job that makes a map, or values at points, and the field there where they have one: its
+ * report says by which method (ley_report.method), ley_job_long_range() by which meshes.
  * A tolerance goes to the run's options where these have none, and with it as many verified points
  * as it takes to hold the values to it, 256. "auto" takes direct summation where there are no more
  * than a million pairs of atoms and points, where the options name a variant, or no meshes are
@@ -101,12 +101,9 @@ LEY_API ley_status ley_request_check_memory(const ley_request *request, const le
  * alone, or meshes are fixed. Errors: LEY_ERROR_USAGE for a method of another name, a tolerance out
  * of its range, and what no method can make, with each one's reason; and those of
  * ley_job_create_direct() and ley_job_create_long_range(). */
-LEY_API ley_status ley_job_create_chosen(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+LEY_API ley_status ley_job_create_chosen(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                          const ley_request *request, const ley_run_options *options, ley_job **job,
                                          ley_error *error);
-LEY_API ley_status ley_job_create_chosen_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
-                                                const ley_request *request, const ley_run_options *options,
-                                                ley_job **job, ley_error *error);
 
 /* What a method is expected to take for a request, by what devices are known to do. */
 typedef struct ley_estimate {
@@ -124,12 +121,11 @@ typedef struct ley_estimate {
 
 enum { LEY_MOST_ESTIMATES = 8 };
 
-/* These of all methods that `request` may come to, with values on this grid, or at the points
- * where these are not NULL. Errors: those of the creators; then there are none. */
-LEY_API ley_status ley_request_estimate(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid,
-                                        const ley_points *points, const ley_request *request,
-                                        const ley_run_options *options, ley_estimate estimates[LEY_MOST_ESTIMATES],
-                                        size_t *count, ley_error *error);
+/* These of all methods that `request` may come to at this target. Errors: those of the creators;
+ * then there are none. */
+LEY_API ley_status ley_request_estimate(ley_engine *engine, const ley_atoms *atoms, ley_target target,
+                                        const ley_request *request, const ley_run_options *options,
+                                        ley_estimate estimates[LEY_MOST_ESTIMATES], size_t *count, ley_error *error);
 
 /* All of it: makes the map of these atoms that is asked for, in request->potential.units, on this
  * grid, or where it is NULL on the one that the request says (ley_grid_choose()). The map is

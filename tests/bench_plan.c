@@ -73,7 +73,7 @@ static void prepare(bench *b, double edge_A, const double *frames, ley_engine **
     free(charge_e);
     check(ley_engine_create(b->device, engine, &error), &error);
     check(ley_map_create(&grid, map, &error), &error);
-    check(ley_plan_create(*engine, atoms, *map, NULL, &request, NULL, plan, &error), &error);
+    check(ley_plan_create(*engine, atoms, (ley_target){.map = *map}, &request, NULL, plan, &error), &error);
     ley_atoms_destroy(atoms);
 }
 

@@ -87,7 +87,7 @@ bool support_is_quick(void)
 int support_variants(const char *method)
 {
     int count = 0;
-    while (ley_variant_name(method, (size_t)count) != NULL)
+    while (ley_variant_name(method, LEY_TARGET_GRID, (size_t)count) != NULL)
         count++;
     return count;
 }
@@ -288,8 +288,9 @@ ley_status support_job_create(ley_engine *engine, const ley_atoms *atoms, ley_ma
     const ley_run_options run = support_run_options(o);
     const ley_direct direct = support_direct(o);
     const ley_short_range range = support_range(o);
-    return o->method == SUPPORT_CUTOFF ? ley_job_create_short_range(engine, atoms, map, &range, &run, job, error)
-                                       : ley_job_create_direct(engine, atoms, map, &direct, &run, job, error);
+    return o->method == SUPPORT_CUTOFF
+               ? ley_job_create_short_range(engine, atoms, (ley_target){.map = map}, &range, &run, job, error)
+               : ley_job_create_direct(engine, atoms, (ley_target){.map = map}, &direct, &run, job, error);
 }
 
 ley_status support_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
@@ -297,7 +298,7 @@ ley_status support_job_create_boundary(ley_engine *engine, const ley_atoms *atom
                                        ley_error *error)
 {
     const ley_run_options run = support_run_options(o);
-    return ley_job_create_boundary(engine, atoms, boundary, solvent, &run, job, error);
+    return ley_job_create_boundary(engine, atoms, (ley_target){.boundary = boundary}, solvent, &run, job, error);
 }
 
 ley_status support_check_memory(const ley_atoms *atoms, const ley_grid *grid, const support_options *o,
@@ -389,9 +390,11 @@ support_points_job support_points_run(ley_engine *engine, const ley_atoms *atoms
     if (field)
         assert_ok(ley_points_add_field(o.points, &error));
     if (options->method == SUPPORT_DCS)
-        assert_ok(ley_job_create_direct_points(engine, atoms, o.points, &direct, &run, &o.job, &error));
+        assert_ok(
+            ley_job_create_direct(engine, atoms, (ley_target){.points = o.points}, &direct, &run, &o.job, &error));
     else
-        assert_ok(ley_job_create_short_range_points(engine, atoms, o.points, &range, &run, &o.job, &error));
+        assert_ok(
+            ley_job_create_short_range(engine, atoms, (ley_target){.points = o.points}, &range, &run, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
     return o;
 }

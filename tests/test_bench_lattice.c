@@ -73,8 +73,8 @@ static void test_refusals(void **state)
     o.linear = false;
     o.n[0] = 8;
     assert_int_equal(ley_bench_run(engine, &o, &bench, &error), LEY_ERROR_USAGE);
-    assert_string_equal(ley_variant_name("lattice", 0), "basic");
-    assert_string_equal(ley_variant_name("lattice", 1), "optimised");
+    assert_string_equal(ley_variant_name("lattice", LEY_TARGET_GRID, 0), "basic");
+    assert_string_equal(ley_variant_name("lattice", LEY_TARGET_GRID, 1), "optimised");
     ley_error_clear(&error);
 }
 

@@ -90,7 +90,7 @@ static ley_map *make_map(const choice *c, bool by_plane)
     o.decision_count = c->interpolation != NULL ? 2 : 0;
     is_forced = by_plane;
     ley_map *map = support_make_map(&grid);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &o, &job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &r, &o, &job, &error));
     run(job, c);
     if (c->interpolation != NULL && strcmp(c->interpolation, "epilogue") == 0)
         assert_true((strstr(ley_job_report(job)->devices[0].specification, "-DLEY_BY_PLANE=1") != NULL) == by_plane);
@@ -134,7 +134,7 @@ static void find_at_points(const choice *c, bool by_plane, double value[4 * POIN
     is_forced = by_plane;
     ley_points *points = support_make_points(POINTS, point_A[0]);
     assert_ok(ley_points_add_field(points, &error));
-    assert_ok(ley_job_create_long_range_points(engine, atoms, points, &r, &o, &job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.points = points}, &r, &o, &job, &error));
     run(job, c);
     is_forced = false;
     memcpy(value, ley_points_read_values(points), POINTS * sizeof *value);

@@ -257,12 +257,14 @@ static void expect_refused(const ley_request *request, const ley_run_options *op
     ley_job *job = NULL;
     size_t count;
     ley_map *map = support_make_map(&l);
-    assert_int_equal(ley_job_create_chosen(engine, atoms, map, request, options, &job, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_job_create_chosen(engine, atoms, (ley_target){.map = map}, request, options, &job, &error),
+                     LEY_ERROR_USAGE);
     if (strstr(error.message, says) == NULL)
         fail_msg("%s, and not %s", error.message, says);
     assert_null(job);
-    assert_int_equal(ley_request_estimate(engine, atoms, &l, NULL, request, options, list, &count, &error),
-                     LEY_ERROR_USAGE);
+    assert_int_equal(
+        ley_request_estimate(engine, atoms, (ley_target){.grid = &l}, request, options, list, &count, &error),
+        LEY_ERROR_USAGE);
     assert_non_null(strstr(error.message, says));
     ley_map_destroy(map);
 }
@@ -311,7 +313,7 @@ static void test_reasons(void **state)
     const ley_grid l = cube(0.5, 80);
     size_t count;
     ley_run_options options = support_default_run_options();
-    assert_ok(ley_request_estimate(engine, atoms, &l, NULL, &request, &options, list, &count, &error));
+    assert_ok(ley_request_estimate(engine, atoms, (ley_target){.grid = &l}, &request, &options, list, &count, &error));
     assert_int_equal(count, 2);
     assert_true(list[0].status == LEY_ERROR_USAGE && !list[0].is_chosen && list[0].seconds == 0);
     assert_string_equal(list[0].reason, "method dcs has neither images nor screening");
@@ -321,7 +323,7 @@ static void test_reasons(void **state)
     ley_request_default(&coarse);
     coarse.fixed = LEY_FIX_CUTOFF | LEY_FIX_SPACING;
     coarse.potential.spacing_A = 2 * coarse.potential.cutoff_A;
-    assert_ok(ley_request_estimate(engine, atoms, &l, NULL, &coarse, &options, list, &count, &error));
+    assert_ok(ley_request_estimate(engine, atoms, (ley_target){.grid = &l}, &coarse, &options, list, &count, &error));
     assert_true(list[0].is_chosen && list[0].status == LEY_OK && list[0].seconds > 0);
     assert_true(list[1].status == LEY_ERROR_USAGE && strstr(list[1].reason, "with the choices that are given") != NULL);
 }
@@ -381,11 +383,13 @@ static void test_meshes_are_for_devices(void **state)
     request.method = "msm";
     request.fixed = LEY_FIX_CUTOFF;
     ley_map *map = support_make_map(&l);
-    assert_int_equal(ley_job_create_chosen(NULL, atoms, map, &request, &options, &job, &error), LEY_ERROR_NO_DEVICE);
+    assert_int_equal(ley_job_create_chosen(NULL, atoms, (ley_target){.map = map}, &request, &options, &job, &error),
+                     LEY_ERROR_NO_DEVICE);
     options.by_host = true;
-    assert_int_equal(ley_job_create_chosen(NULL, atoms, map, &request, &options, &job, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_job_create_chosen(NULL, atoms, (ley_target){.map = map}, &request, &options, &job, &error),
+                     LEY_ERROR_USAGE);
     request.fixed = 0;
-    assert_ok(ley_job_create_chosen(NULL, atoms, map, &request, &options, &job, &error));
+    assert_ok(ley_job_create_chosen(NULL, atoms, (ley_target){.map = map}, &request, &options, &job, &error));
     ley_job_destroy(job);
     ley_map_destroy(map);
 }

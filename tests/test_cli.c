@@ -823,7 +823,7 @@ static void test_bench(void **state)
     assert_null(strstr(r->out, "WRONG"));
     assert_null(strstr(r->out, "failed"));
     const char *name;
-    for (size_t i = 0; (name = ley_variant_name("dcs", i)) != NULL; i++) {
+    for (size_t i = 0; (name = ley_variant_name("dcs", LEY_TARGET_GRID, i)) != NULL; i++) {
         char row[64];
         snprintf(row, sizeof row, "\n%s ", name);
         assert_true((strstr(r->out, row) != NULL) == (only == NULL || strcmp(name, only) == 0));

@@ -206,7 +206,7 @@ static void test_by_host(void **state)
     cli_expect(0, "device 0: ", "");
     cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --dry-run --json out/dry.json");
     cli_expect(0, "\nthe host alone, direct summation in double precision of 2 atoms at 2 points: about ", NULL);
-    static const char *const dry[] = {"\nplan: method dcs_points; computed_by host\n",
+    static const char *const dry[] = {"\nplan: method dcs; target points; computed_by host\n",
                                       "\npredicted: host: direct summation ", NULL};
     cli_expect_all(dry);
     cli_python("import json\nreport = json.load(open('out/dry.json'))\n"
@@ -403,14 +403,14 @@ static void test_values(void **state)
                           "assert head[5].startswith('# accuracy: error at most '), head\n"
                           "r = json.load(open('out/b.json'))\n"
                           "assert r['points'] == 5 and r['lattice'] is None and r['options']['points'] == 'p.csv'\n"
-                          "assert r['plan']['method'] == 'dcs_points' and r['accuracy']['passed']\n"
+                          "assert r['plan']['method'] == 'dcs' and r['accuracy']['passed']\n"
                           "assert r['accuracy']['points'] == 5 and r['sum'] == 'double'\n");
-    /* By its own plan the same bytes; a map's plan is another method's. */
+    /* By its own plan the same bytes; a map's plan is another one. */
     cli("map ion.pqr --points p.csv -o out/c.csv --method dcs --units V --dielectric 4 --r-min 3 --plan out/b.json");
     cli_expect(0, NULL, NULL);
     cli_assert_same_files("out/b.csv", "out/c.csv");
     cli("map ion.pqr -o out/d.dx --dims 5,5,5 --plan out/b.json");
-    cli_expect(1, NULL, "plan: it is one of method dcs_points, and method auto takes those of dcs and msm");
+    cli_expect(1, NULL, "plan: it is one for target points, not for grid");
 }
 
 /* The field beside the potentials, of all atoms and of pairs. */
@@ -516,7 +516,7 @@ static void test_values_of_cutoff(void **state)
                           "                    if r < 7: total += C*a[3]*math.exp(-.1*r)/r; size += abs(C*a[3]/r)\n"
                           "    assert abs(float(row.split(',')[3])-total) <= 2e-5*size, (row, total)\n"
                           "r = json.load(open('out/a.json'))\n"
-                          "assert r['plan']['method'] == 'cutoff_points' and r['points'] == 5\n"
+                          "assert r['plan']['method'] == 'cutoff' and r['points'] == 5\n"
                           "assert r['short_range']['pair'] == 'yukawa' and r['short_range']['report']['bins'] > 0\n");
     cli("map ion.pqr --points p.csv -o out/b.csv --method cutoff --pair q*exp(-r/5)/r --cutoff 7");
     cli_expect(0, "cutoff 7 A", NULL);

@@ -158,15 +158,14 @@ static void test_missed(void **state)
     free(report);
 }
 
-/* Plans of methods that auto does not come to, and of points where there is a map. */
+/* Plans of methods that auto does not come to. */
 static void test_plan_of_another_method(void **state)
 {
     static const struct {
         const char *method, *output, *says;
     } cases[] = {
         {"cutoff", "a.dx", "method cutoff, and method auto takes those of dcs and msm"},
-        {"msm_points", "a.dx", "method msm_points, and method auto takes those of dcs and msm"},
-        {"dcs", "a.csv --points p.csv", "method dcs, and method auto takes those of dcs_points and msm_points"},
+        {"mdh", "a.csv --points p.csv", "method mdh, and method auto takes those of dcs and msm"},
         {"dcs", "a.dx --periodic xyz --cell 30,30,30", "method dcs, and method auto takes those of msm"},
     };
     cli_write_text("p.csv", "1 2 3\n");

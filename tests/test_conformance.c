@@ -74,30 +74,33 @@ static ley_status create_dcs(ley_engine *on, const ley_atoms *atoms, const resul
                              ley_job **job, ley_error *error)
 {
     const ley_direct d = direct();
-    return r->map != NULL ? ley_job_create_direct(on, atoms, r->map, &d, options, job, error)
-                          : ley_job_create_direct_points(on, atoms, r->points, &d, options, job, error);
+    return r->map != NULL
+               ? ley_job_create_direct(on, atoms, (ley_target){.map = r->map}, &d, options, job, error)
+               : ley_job_create_direct(on, atoms, (ley_target){.points = r->points}, &d, options, job, error);
 }
 
 static ley_status create_mdh(ley_engine *on, const ley_atoms *atoms, const result *r, const ley_run_options *options,
                              ley_job **job, ley_error *error)
 {
-    return ley_job_create_boundary(on, atoms, r->boundary, &solvent, options, job, error);
+    return ley_job_create_boundary(on, atoms, (ley_target){.boundary = r->boundary}, &solvent, options, job, error);
 }
 
 static ley_status create_cutoff(ley_engine *on, const ley_atoms *atoms, const result *r, const ley_run_options *options,
                                 ley_job **job, ley_error *error)
 {
     const ley_short_range s = short_range();
-    return r->map != NULL ? ley_job_create_short_range(on, atoms, r->map, &s, options, job, error)
-                          : ley_job_create_short_range_points(on, atoms, r->points, &s, options, job, error);
+    return r->map != NULL
+               ? ley_job_create_short_range(on, atoms, (ley_target){.map = r->map}, &s, options, job, error)
+               : ley_job_create_short_range(on, atoms, (ley_target){.points = r->points}, &s, options, job, error);
 }
 
 static ley_status create_msm(ley_engine *on, const ley_atoms *atoms, const result *r, const ley_run_options *options,
                              ley_job **job, ley_error *error)
 {
     ley_long_range l = support_default_long_range();
-    return r->map != NULL ? ley_job_create_long_range(on, atoms, r->map, &l, options, job, error)
-                          : ley_job_create_long_range_points(on, atoms, r->points, &l, options, job, error);
+    return r->map != NULL
+               ? ley_job_create_long_range(on, atoms, (ley_target){.map = r->map}, &l, options, job, error)
+               : ley_job_create_long_range(on, atoms, (ley_target){.points = r->points}, &l, options, job, error);
 }
 
 static double constant(void)
@@ -128,7 +131,7 @@ static const problem problems[] = {
     {"dcs", ON_MAP, create_dcs, all_pairs, 301, 5, 0, false,
      {"dcs", "gm_sum[at] = p->sum[k];", "gm_sum[at] = 1.001f * p->sum[k];"},
      {"dcs", "p.sum[k] = 0;", "p.sum[k] = n_atoms == 301 ? 10.0f : 0.0f;"}},
-    {"dcs_points", AT_POINTS, create_dcs, all_pairs, 84, 1024, 1e-6, false,
+    {"dcs", AT_POINTS, create_dcs, all_pairs, 84, 1024, 1e-6, false,
      {"mdh", "*gm_sum = p->sum[k];", "*gm_sum = 1.001f * p->sum[k];"}, ABOUT_MDH("10")},
     {"mdh", ON_FACES, create_mdh, screened, 84, 3, 1e-6, false,
      {"mdh", "f.b + v * f.stride_b - middle_b", "f.b + v - middle_b"}, ABOUT_MDH("1e-2f")},
@@ -137,13 +140,13 @@ static const problem problems[] = {
     {"cutoff", ON_MAP, create_cutoff, pairs_within, 301, 8, 0, false,
      {"cutoff", "? first : 1", "? 1.0001f * first : 1"},
      {"cutoff", "p, gm_phi);", "p, (p.sum[0] += " OF_SMALL_BINS("10.0f") ", gm_phi));"}},
-    {"cutoff_points", AT_POINTS, create_cutoff, pairs_within, 301, 1024, 0, false,
+    {"cutoff", AT_POINTS, create_cutoff, pairs_within, 301, 1024, 0, false,
      {"point_pairs", "i <= last;", "i < last;"},
      {"point_pairs", "*gm_value = result(&p, u);", "*gm_value = result(&p, u); if (side.x < 4) *gm_value *= 1.01f;"}},
     {"msm", ON_MAP, create_msm, all_pairs, 501, 8, 0, true,
      {"prolongation", "x, y, z)] += sum;", "x, y, z)] += 1.01f * sum;"},
      {"restriction", "= sum;", "= nodes.x > 16 && nodes.y > 16 && nodes.z > 16 ? 0.0f : sum;"}},
-    {"msm_points", AT_POINTS, create_msm, all_pairs, 501, 1024, 0, true,
+    {"msm", AT_POINTS, create_msm, all_pairs, 501, 1024, 0, true,
      {"interpolation_list", "s.weight[i] = sum;", "s.weight[i] = sum * (i == 1 ? 1.001f : 1.0f);"},
      {"interpolation_list", "gm_phi[p] = phi;", "gm_phi[p] = count > 300 && p % 7 == 3 ? 0.5f * phi : phi;"}},
 };
@@ -375,7 +378,7 @@ static const char *variants_of; /* which method's variants are tried */
 
 static bool is_tried(const int *at)
 {
-    return support_tries_variant(engine, ley_variant_name(variants_of, (size_t)at[0]));
+    return support_tries_variant(engine, ley_variant_name(variants_of, LEY_TARGET_GRID, (size_t)at[0]));
 }
 
 /* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be
@@ -387,7 +390,7 @@ static void check_kernels(const problem *p)
     for (choices.can_be = is_tried; pairwise_next(&choices);) {
         const ley_device_info *info = ley_engine_device(engine, 0);
         ley_run_options options = usual(p);
-        options.variant = ley_variant_name(p->method, (size_t)choices.at[0]); /* NULL: the default */
+        options.variant = ley_variant_name(p->method, LEY_TARGET_GRID, (size_t)choices.at[0]); /* NULL: the default */
         options.sum = (ley_sum)choices.at[1];
         options.math = support_math(choices.at[2]);
         run r = run_job(p, engine, &options);
@@ -863,15 +866,22 @@ static void test_no_device_left(void **state)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Each method of the registry has a row here, and each row is of one. */
+static void assert_has_problem(const method *m)
+{
+    int rows = 0;
+    for (const problem *p = problems; p < problems + PROBLEMS; p++)
+        rows += strcmp(p->method, m->name) == 0 && (p->target == AT_POINTS) == (m->target == LEY_TARGET_POINTS);
+    if (rows == 0)
+        fail_msg("%s, target %s: there is no problem here", m->name, ley_target_name(m->target));
+}
+
+/* Each method of the registry has a row here, at points, too, where it makes values there. */
 static void test_registry(void **state)
 {
     for (const method *const *m = method_registry; *m != NULL; m++) {
-        int rows = 0;
-        for (const problem *p = problems; p < problems + PROBLEMS; p++)
-            rows += strcmp(p->method, (*m)->name) == 0;
-        if (rows == 0)
-            fail_msg("%s has no problem here", (*m)->name);
+        assert_has_problem(*m);
+        if ((*m)->at_points != NULL)
+            assert_has_problem((*m)->at_points);
     }
 }
 

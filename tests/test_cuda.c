@@ -188,7 +188,7 @@ static void two_cards(void)
 static void all_variants_and_sums(void)
 {
     const char *name;
-    for (size_t i = 0; (name = ley_variant_name("dcs", i)) != NULL; i++) {
+    for (size_t i = 0; (name = ley_variant_name("dcs", LEY_TARGET_GRID, i)) != NULL; i++) {
         if (strncmp(name, "vector", 6) == 0)
             continue;
         support_job o = run_job("cuda:0", 40, with_variant, name);

@@ -87,7 +87,7 @@ static bool is_meant(const char *variant)
 /* At level quick a device without vectors has every third pair function: variants differ there. */
 static bool suits_the_device(const int *at)
 {
-    return is_meant(ley_variant_name("cutoff", (size_t)at[0])) &&
+    return is_meant(ley_variant_name("cutoff", LEY_TARGET_GRID, (size_t)at[0])) &&
            (!support_is_quick() || support_has_vectors(engine) || at[1] % 3 == 0);
 }
 
@@ -97,12 +97,13 @@ static void test_every_kernel(void **state)
     const char *variant;
     pairwise p = PAIRWISE(support_variants("cutoff") + 1, PAIRS, 3, 3);
     for (p.can_be = suits_the_device; pairwise_next(&p);) {
-        support_options options = short_job_options((ley_pair)p.at[1], ley_variant_name("cutoff", (size_t)p.at[0]));
+        support_options options =
+            short_job_options((ley_pair)p.at[1], ley_variant_name("cutoff", LEY_TARGET_GRID, (size_t)p.at[0]));
         options.math = support_math(p.at[2]);
         options.sum = (ley_sum)p.at[3];
         check(&options);
     }
-    for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++) /* which are refused */
+    for (size_t i = 0; (variant = ley_variant_name("cutoff", LEY_TARGET_GRID, i)) != NULL; i++) /* which are refused */
         if (is_of_vectors(variant) && !support_has_vectors(engine)) {
             const support_options options = short_job_options(LEY_PAIR_TAYLOR2, variant);
             check(&options);
@@ -267,10 +268,10 @@ static void test_rows_and_regions(void **state)
 {
     ley_atoms *atoms = support_crowd(350, &short_job_grid, short_job_cutoff_A, 4);
     const char *variant;
-    for (size_t i = 0; (variant = ley_variant_name("cutoff", i)) != NULL; i++) {
+    for (size_t i = 0; (variant = ley_variant_name("cutoff", LEY_TARGET_GRID, i)) != NULL; i++) {
         support_options options = short_job_options(LEY_PAIR_TAYLOR2, variant);
         short_job o[2];
-        const char *next = ley_variant_name("cutoff", i + 1);
+        const char *next = ley_variant_name("cutoff", LEY_TARGET_GRID, i + 1);
         if (!is_meant(variant) || (support_is_quick() && next != NULL && is_meant(next))) /* quick: the last one */
             continue;
         for (int k = 0; k < 2; k++) {

@@ -198,7 +198,7 @@ static ley_pair pair_number(int i)
 /* Most compile slowly, and share the formulas. */
 static bool is_worth_it(const int *at)
 {
-    const char *variant = ley_variant_name("cutoff", (size_t)at[0]);
+    const char *variant = ley_variant_name("cutoff", LEY_TARGET_GRID, (size_t)at[0]);
     const ley_pair pair = pair_number(at[1]);
     if (is_vector(variant))
         return support_has_vectors(engine);
@@ -236,7 +236,8 @@ static void test_a_lone_atom(void **state)
     int count = 0;
     pairwise p = PAIRWISE(support_variants("cutoff"), LEY_PAIR_TAYLOR4 - LEY_PAIR_SHIFTED + 1);
     for (p.can_be = is_worth_it; pairwise_next(&p);)
-        count += check_lone_atom(atoms, pair_number(p.at[1]), ley_variant_name("cutoff", (size_t)p.at[0]));
+        count +=
+            check_lone_atom(atoms, pair_number(p.at[1]), ley_variant_name("cutoff", LEY_TARGET_GRID, (size_t)p.at[0]));
     assert_true(count > 0);
     ley_atoms_destroy(atoms);
 }

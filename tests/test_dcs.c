@@ -53,7 +53,7 @@ static void check_combination(const ley_atoms *atoms, const ley_grid *points, co
 
 static bool is_tried(const int *at)
 {
-    return support_tries_variant(engine, ley_variant_name("dcs", (size_t)at[0]));
+    return support_tries_variant(engine, ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)at[0]));
 }
 
 /* The better sums are better: their errors, on a problem that float sums get wrong in the sixth
@@ -146,7 +146,7 @@ static void check_digits(const char *what, const ley_atoms *atoms, const ley_gri
     pairwise p = PAIRWISE(support_variants("dcs"), 3);
     for (p.can_be = is_tried; pairwise_next(&p);) {
         const ley_sum sum = (ley_sum)p.at[1];
-        const char *variant = ley_variant_name("dcs", (size_t)p.at[0]);
+        const char *variant = ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)p.at[0]);
         ley_error error = {0};
         ley_job *job = NULL;
         support_options options = options_of(variant, LEY_MATH_AUTO, sum);
@@ -253,7 +253,7 @@ static void test_many_atoms(void **state)
     pairwise p = PAIRWISE(support_variants("dcs"), 3);
     for (p.can_be = is_tried; pairwise_next(&p);) {
         const support_options options =
-            options_of(ley_variant_name("dcs", (size_t)p.at[0]), LEY_MATH_AUTO, (ley_sum)p.at[1]);
+            options_of(ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)p.at[0]), LEY_MATH_AUTO, (ley_sum)p.at[1]);
         check_combination(atoms, &small, reference, &options);
     }
     ley_map_destroy(reference);

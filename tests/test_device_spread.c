@@ -215,7 +215,7 @@ static ley_map *map_of(const ley_atoms *atoms, const char *binning, ley_splittin
     run.decision_count = 2;
     run.decisions = decisions;
     ley_map *map = support_make_map(&grid);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &run, &job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &r, &run, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_report *report = ley_job_report(job);
     assert_string_equal(ley_report_note(report, "binning")->text, binning);

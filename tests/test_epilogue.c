@@ -74,7 +74,8 @@ static ley_status run_by(const choice *c, const char *of, const ley_decision *pl
     o.decision_count = count;
     const ley_long_range r = range_of(c);
     *made = (trial){.atoms = support_atoms(ATOMS, 0.3, 8.6, 3)};
-    const ley_status status = ley_job_create_long_range(engine, made->atoms, map, &r, &o, &made->job, error);
+    const ley_status status =
+        ley_job_create_long_range(engine, made->atoms, (ley_target){.map = map}, &r, &o, &made->job, error);
     return status == LEY_OK ? ley_job_run(made->job, error) : status;
 }
 

@@ -75,7 +75,7 @@ static void test_direct_points(void **state)
     assert_ok(ley_points_exclude_own(points, atoms, NULL, NULL, NULL, &error));
     ley_direct direct = support_default_direct();
     ley_job *job;
-    assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, usual(), &job, &error));
+    assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.points = points}, &direct, usual(), &job, &error));
     run(job);
     assert_string_equal(ley_job_report(job)->host, "direct summation");
     assert_true(ley_job_report(job)->field_accuracy.points > POINTS / 2);
@@ -116,7 +116,7 @@ static void test_direct_map(void **state)
     options.progress = support_note_progress;
     options.progress_context = &watch;
     ley_job *job;
-    assert_ok(ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error));
+    assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.map = map}, &direct, &options, &job, &error));
     const ley_forecast *forecast;
     assert_ok(ley_job_forecast(job, &forecast, &error));
     assert_string_equal(forecast->host, "direct summation");
@@ -125,7 +125,7 @@ static void test_direct_map(void **state)
     assert_true(forecast->total_s > 0 && forecast->total_s < 0.1 && forecast->host_bytes >= 7 * 5 * 6 * sizeof(float));
     assert_string_equal(forecast->decisions[1].name, "computed_by");
     ley_job_destroy(job);
-    assert_ok(ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error));
+    assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.map = map}, &direct, &options, &job, &error));
     run(job);
     assert_int_equal(watch.done, 7 * 5 * 6);
     for (int64_t i = 0; i < 7 * 5 * 6; i++) {
@@ -154,7 +154,7 @@ static void test_field_of_a_map(void **state)
     assert_ok(ley_points_add_field(points, &error));
     ley_direct direct = support_default_direct();
     ley_job *job;
-    assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, usual(), &job, &error));
+    assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.points = points}, &direct, usual(), &job, &error));
     run(job);
     const ley_report *r = ley_job_report(job);
     assert_true(r->accuracy.relative_rms > 1e-9 && r->accuracy.relative_rms < 1e-7);
@@ -183,7 +183,7 @@ static void test_how_many_are_verified(void **state)
     for (int i = 0; i < 5; i++) {
         ley_job *job;
         options.verify_points = wanted[i];
-        assert_ok(ley_job_create_direct(NULL, atoms, map, &direct, &options, &job, &error));
+        assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.map = map}, &direct, &options, &job, &error));
         run(job);
         assert_int_equal(ley_job_report(job)->accuracy.points, wanted[i] < 27000 ? wanted[i] : 27000);
         ley_job_destroy(job);
@@ -204,7 +204,8 @@ static void test_boundary(void **state)
     ley_boundary *boundary;
     ley_job *job;
     assert_ok(ley_boundary_create_points(2, point_A[0], &boundary, &error));
-    assert_ok(ley_job_create_boundary(NULL, atoms, boundary, &solvent, usual(), &job, &error));
+    assert_ok(
+        ley_job_create_boundary(NULL, atoms, (ley_target){.boundary = boundary}, &solvent, usual(), &job, &error));
     run(job);
     const double kappa = ley_screening_per_A(&solvent);
     for (int i = 0; i < 2; i++) {
@@ -241,7 +242,7 @@ static void test_cutoff(void **state)
         range.cell_A[axis][axis] = edge_A;
     }
     ley_job *job;
-    assert_ok(ley_job_create_short_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+    assert_ok(ley_job_create_short_range(NULL, atoms, (ley_target){.points = points}, &range, usual(), &job, &error));
     run(job);
     for (int i = 0; i < 2; i++) {
         double right = 0;
@@ -285,7 +286,7 @@ static void test_crystal(void **state)
     assert_ok(ley_points_add_field(points, &error));
     assert_ok(ley_points_exclude_own(points, atoms, NULL, range.periodic, (const double(*)[3])range.cell_A, &error));
     ley_job *job;
-    assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+    assert_ok(ley_job_create_long_range(NULL, atoms, (ley_target){.points = points}, &range, usual(), &job, &error));
     run(job);
     assert_string_equal(ley_job_report(job)->host, "Ewald's summation");
     const double right = -constant_of(LEY_UNITS_KT_E) * salt->constant / (edge_A * salt->nearest / salt->edge);
@@ -323,7 +324,8 @@ static void test_floor(void **state)
         ley_run_options options = *usual();
         options.tolerance = 1e-6;
         ley_job *job;
-        assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, &options, &job, &error));
+        assert_ok(
+            ley_job_create_long_range(NULL, atoms, (ley_target){.points = points}, &range, &options, &job, &error));
         run(job);
         const ley_report *r = ley_job_report(job);
         assert_true(r->tolerance_share <= 1);
@@ -351,7 +353,8 @@ static void test_without_meshes(void **state)
         range.kappa_per_A = 0.01;
         range.r_min_A = r_mins_A[k];
         ley_job *job;
-        assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+        assert_ok(
+            ley_job_create_long_range(NULL, atoms, (ley_target){.points = points}, &range, usual(), &job, &error));
         run(job);
         for (int i = 0; i < 4; i++) {
             double right = 0, absolute = 0;
@@ -392,7 +395,8 @@ static void test_own_cell(void **state)
             assert_ok(
                 ley_points_exclude_own(points, atoms, NULL, range.periodic, (const double(*)[3])range.cell_A, &error));
         ley_job *job;
-        assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+        assert_ok(
+            ley_job_create_long_range(NULL, atoms, (ley_target){.points = points}, &range, usual(), &job, &error));
         run(job);
         const double per_A = -constant_of(LEY_UNITS_KT_E) * 4 * M_PI / (3 * pow(edge_A, 3));
         for (int i = 0; i < PLACES; i++)
@@ -435,7 +439,7 @@ static void sum_at_two(const double point_A[2][3], bool excludes, const ley_long
     assert_ok(ley_points_add_field(points, &error));
     if (excludes)
         assert_ok(ley_points_exclude(points, first, excluded, &error));
-    assert_ok(ley_job_create_long_range_points(NULL, atoms, points, range, usual(), &job, &error));
+    assert_ok(ley_job_create_long_range(NULL, atoms, (ley_target){.points = points}, range, usual(), &job, &error));
     assert_ok(ley_job_run(job, &error));
     assert_non_null(ley_job_report(job)->host);
     for (int i = 0; i < 2; i++) {
@@ -494,7 +498,8 @@ static void test_hard_differences(void **state)
             range.cell_A[axis][axis] = edge_A[k];
         }
         ley_job *job;
-        assert_ok(ley_job_create_long_range_points(NULL, atoms, points, &range, usual(), &job, &error));
+        assert_ok(
+            ley_job_create_long_range(NULL, atoms, (ley_target){.points = points}, &range, usual(), &job, &error));
         run(job);
         assert_true(ley_job_report(job)->field_accuracy.points > 0);
         ley_job_destroy(job);
@@ -545,7 +550,7 @@ static void test_a_second_sum_that_differs(void **state)
         ley_direct direct = support_default_direct();
         ley_points *points = support_make_points(2, point_A[0]);
         assert_ok(ley_points_add_field(points, &error));
-        assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, usual(), &job, &error));
+        assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.points = points}, &direct, usual(), &job, &error));
         value_off = cases[i].value_off;
         field_off = cases[i].field_off;
         const ley_status status = ley_job_run(job, &error);
@@ -571,7 +576,8 @@ static ley_status ask(size_t n, const ley_run_options *options)
     ley_job *job = NULL;
     ley_direct direct = support_default_direct();
     ley_map *map = support_make_map(&grid);
-    const ley_status status = ley_job_create_direct(NULL, atoms, map, &direct, options, &job, &error);
+    const ley_status status =
+        ley_job_create_direct(NULL, atoms, (ley_target){.map = map}, &direct, options, &job, &error);
     if (status == LEY_ERROR_NO_DEVICE)
         assert_non_null(strstr(error.message, "no engine was given, and the host would not be sooner than a device"));
     ley_error_clear(&error);
@@ -600,7 +606,8 @@ static ley_status ask_wire(double kappa_per_A, const ley_run_options *options)
         range.cell_A[axis][axis] = 20;
     range.kappa_per_A = kappa_per_A;
     ley_map *map = support_make_map(&grid);
-    const ley_status status = ley_job_create_long_range(NULL, atoms, map, &range, options, &job, &error);
+    const ley_status status =
+        ley_job_create_long_range(NULL, atoms, (ley_target){.map = map}, &range, options, &job, &error);
     ley_error_clear(&error);
     ley_job_destroy(job);
     ley_map_destroy(map);
@@ -715,7 +722,7 @@ static void test_after_a_build(void **state)
     ley_job *job;
     ley_direct direct = support_default_direct();
     ley_map *map = support_make_map(&grid);
-    assert_ok(ley_job_create_direct(engine, atoms, map, &direct, usual(), &job, &error));
+    assert_ok(ley_job_create_direct(engine, atoms, (ley_target){.map = map}, &direct, usual(), &job, &error));
     assert_ok(ley_job_run(job, &error));
     assert_null(ley_job_report(job)->host);
     ley_job_destroy(job);

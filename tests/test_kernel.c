@@ -646,7 +646,7 @@ static void run_long_range(ley_engine *engine)
     ley_long_range range = support_default_long_range();
     ley_run_options options = support_default_run_options();
     ley_map *map = support_make_map(&grid);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, &range, &options, &job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     assert_true(ley_job_report(job)->accuracy.passed);
     ley_job_destroy(job);

@@ -208,8 +208,8 @@ static ley_status run(const whose *p, ley_accuracy *accuracy, ley_error *error)
     o.decisions = decisions;
     o.decision_count = sizeof decisions / sizeof *decisions;
     assert_ok_at(ley_map_create(&points, &map, error), error, "a map", __FILE__, __LINE__);
-    assert_ok_at(ley_job_create_long_range(engine, atoms, map, &r, &o, &job, error), error, p->name, __FILE__,
-                 __LINE__);
+    assert_ok_at(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &r, &o, &job, error), error,
+                 p->name, __FILE__, __LINE__);
     const ley_status status = ley_job_run(job, error);
     *accuracy = ley_job_report(job)->accuracy;
     if (status == LEY_OK)

@@ -201,7 +201,7 @@ static void test_variants_and_sums(void **state)
         for (size_t i = 0; i < variants + 3; i++) {
             support_options options =
                 m == 0 ? direct_options() : support_short_range(LEY_PAIR_TAYLOR4, short_job_cutoff_A);
-            options.variant = i < variants ? ley_variant_name(methods[m], i) : NULL;
+            options.variant = i < variants ? ley_variant_name(methods[m], LEY_TARGET_GRID, i) : NULL;
             options.sum = i < variants ? LEY_SUM_FLOAT : (ley_sum)(i - variants);
             if (!support_is_quick() || i >= variants || support_tries_variant(engine, options.variant))
                 check(options.variant != NULL ? options.variant : methods[m], atoms, &short_job_grid, &options);
@@ -321,7 +321,7 @@ static outcome run_long(ley_engine *on, const ley_atoms *atoms, const ley_grid *
     request.potential.solver = c->solver;
     request.fixed = on != NULL && c->solver != LEY_SOLVER_AUTO ? LEY_FIX_SOLVER : 0;
     options.by_host = on == NULL;
-    assert_ok(ley_job_create_chosen(on, atoms, o.map, &request, &options, &o.job, &error));
+    assert_ok(ley_job_create_chosen(on, atoms, (ley_target){.map = o.map}, &request, &options, &o.job, &error));
     o.status = ley_job_run(o.job, &o.error);
     return o;
 }
@@ -389,7 +389,7 @@ static double predicted_s(const ley_atoms *atoms, const ley_grid *grid, bool fie
     outcome o = begin(grid, field);
     ley_error error = {0};
     const ley_forecast *forecast;
-    assert_ok(ley_job_create_direct(NULL, atoms, o.map, &direct, &by_host, &o.job, &error));
+    assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.map = o.map}, &direct, &by_host, &o.job, &error));
     assert_ok(ley_job_forecast(o.job, &forecast, &error));
     const double seconds = forecast->total_s;
     assert_true(forecast->host_bytes >= (field ? 4 : 1) * ley_grid_points(grid) * (int64_t)sizeof(float));
@@ -408,7 +408,7 @@ static void test_host(void **state)
     by_host.by_host = true;
     outcome o = begin(&grid, true);
     ley_error error = {0};
-    assert_ok(ley_job_create_direct(NULL, atoms, o.map, &direct, &by_host, &o.job, &error));
+    assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.map = o.map}, &direct, &by_host, &o.job, &error));
     assert_ok(ley_job_run(o.job, &error));
     assert_true(worst_error(atoms, &o, &options) < 2e-7);
     assert_string_equal(ley_map_units(o.field[2]), "kT/e/A");

@@ -217,7 +217,7 @@ static void check(int kind, bool list, const support_options *options)
 
 static bool is_tried(const int *at)
 {
-    return support_tries_variant(engine, ley_variant_name("mdh", (size_t)at[0]));
+    return support_tries_variant(engine, ley_variant_name("mdh", LEY_TARGET_GRID, (size_t)at[0]));
 }
 
 /* Each variant and the default one, kinds of screening, places of points, sums and maths. */
@@ -233,7 +233,7 @@ static void test_every_kernel(void **state)
                        {LEY_MATH_NATIVE, LEY_SUM_FLOAT}};
     pairwise p = PAIRWISE(support_variants("mdh") + 1, KINDS, 2, 5);
     for (p.can_be = is_tried; pairwise_next(&p);) {
-        const char *variant = ley_variant_name("mdh", (size_t)p.at[0]); /* NULL: the default */
+        const char *variant = ley_variant_name("mdh", LEY_TARGET_GRID, (size_t)p.at[0]); /* NULL: the default */
         const support_options options = options_of(variant, arithmetics[p.at[3]].math, arithmetics[p.at[3]].sum);
         check(p.at[1], p.at[2], &options);
     }

@@ -120,13 +120,13 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
     size_t *undo = calloc(n, sizeof *undo), variants = 0;
     double *other_A = shuffled(point_A, n, undo, 7);
     static size_t turn = 2; /* the first list has a variant */
-    while (ley_variant_name("mdh", variants) != NULL)
+    while (ley_variant_name("mdh", LEY_TARGET_GRID, variants) != NULL)
         variants++;
     turn++;
     for (size_t i = 0; i < variants + 2; i++) {
         if (support_is_quick() && !is_its_turn(i, variants, turn))
             continue;
-        const char *variant = i < variants ? ley_variant_name("mdh", i) : NULL;
+        const char *variant = i < variants ? ley_variant_name("mdh", LEY_TARGET_GRID, i) : NULL;
         const ley_sum sum = i < variants ? LEY_SUM_FLOAT : i == variants ? LEY_SUM_COMPENSATED : LEY_SUM_DOUBLE;
         double *values = values_at(atoms, n, point_A, solvent, variant, sum);
         if (values == NULL)

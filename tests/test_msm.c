@@ -80,7 +80,7 @@ static ley_status run_on(ley_engine *on, const ley_atoms *atoms, ley_map *map, c
         run.decisions = decided;
         run.decision_count = sizeof decided / sizeof *decided;
     }
-    ley_status status = ley_job_create_long_range(on, atoms, map, r, &run, &job, error);
+    ley_status status = ley_job_create_long_range(on, atoms, (ley_target){.map = map}, r, &run, &job, error);
     if (status != LEY_OK)
         return status;
     status = ley_job_run(job, error);
@@ -381,7 +381,7 @@ static void test_a_heap(void **state)
     ley_run_options options = support_default_run_options();
     ley_atoms *atoms = support_make_atoms(HEAP, place_A[0], charge_e, NULL);
     ley_map *map = support_make_map(&grid);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &options, &job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &r, &options, &job, &error));
     static method looking;
     looking = method_msm;
     looking.limits = look_at_limits;
@@ -421,7 +421,7 @@ static void assert_refused(const ley_long_range *r, ley_status status, const cha
     ley_run_options run = support_default_run_options();
     ley_atoms *atoms = water(3);
     ley_map *map = support_make_map(&grid);
-    assert_int_equal(ley_job_create_long_range(engine, atoms, map, r, &run, &job, &error), status);
+    assert_int_equal(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, r, &run, &job, &error), status);
     if (strstr(error.message, says) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", error.message, says);
     ley_error_clear(&error);

@@ -271,7 +271,8 @@ static end run(const problem *p)
     options.slab_planes = p->slab_planes;
     ley_atoms *atoms = support_make_atoms(p->n, p->place_A[0], p->charge_e, NULL);
     ley_map *map = support_make_map(&p->points);
-    ley_status status = ley_job_create_long_range(engine, atoms, map, &p->range, &options, &job, &error);
+    ley_status status =
+        ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &p->range, &options, &job, &error);
     if (status == LEY_OK)
         status = ley_job_run(job, &error);
     end ended = REFUSED;

@@ -344,7 +344,7 @@ static void judge_pairs(const problem *p)
     const ley_short_range near = pairs_of(&p->range, &p->meshes.level[0].split, &formula);
     ley_run_options run = support_default_run_options();
     assert_ok(ley_map_create(&p->map, &map, &error));
-    assert_ok(ley_job_create_short_range(engine, p->atoms, map, &near, &run, &job, &error));
+    assert_ok(ley_job_create_short_range(engine, p->atoms, (ley_target){.map = map}, &near, &run, &job, &error));
     assert_ok(ley_job_run(job, &error));
     double off = 0;
     for (int i = 0; i < POINTS; i++) {

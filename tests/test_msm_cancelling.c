@@ -31,7 +31,7 @@ static bool run(ley_engine *engine, const ley_atoms *atoms, const ley_long_range
     ley_job *job = NULL;
     ley_run_options o = support_default_run_options();
     ley_map *map = support_make_map(&grid);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, r, &o, &job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, r, &o, &job, &error));
     const pthread_t other = support_cancel_later(job, after_us);
     const ley_status status = ley_job_run(job, &error);
     pthread_join(other, NULL);

@@ -48,7 +48,7 @@ static void run(ley_solver solver, double *predicted_s, double *took_s)
     range.window = solver == LEY_SOLVER_FOURIER ? LEY_WINDOW_BSPLINE6 : range.window;
     range.fft = solver == LEY_SOLVER_FOURIER ? "vkfft" : NULL;
     ley_map *map = support_make_map(&points);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, &range, &options, &job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_note *phase = ley_report_note(ley_job_report(job), "phase_lattices");
     if (phase == NULL)
@@ -126,7 +126,7 @@ static double restriction_s(double x_A, double yz_A)
     range.spacing_A = 4;
     ley_atoms *atoms = support_make_atoms(2, position_A, charge_e, NULL);
     ley_map *map = support_make_map(&points);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, &range, &options, &job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const double seconds = ley_report_note(ley_job_report(job), "restriction_s")->number[0];
     ley_job_destroy(job);

@@ -91,7 +91,7 @@ static ley_status compute(ley_engine *engine, const ley_atoms *atoms, ley_map *m
     run.slab_planes = SLAB_PLANES;
     run.decisions = decided;
     run.decision_count = sizeof decided / sizeof *decided;
-    ley_status status = ley_job_create_long_range(engine, atoms, map, &r, &run, &job, error);
+    ley_status status = ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &r, &run, &job, error);
     if (status == LEY_OK)
         status = ley_job_run(job, error);
     for (size_t i = 0; job != NULL && i < ley_job_report(job)->device_count; i++) {

@@ -745,7 +745,8 @@ static run run_job(const subject *s)
     options.slab_planes = 16;
     r.status = ley_map_create(&points, &map, &r.error);
     if (r.status == LEY_OK)
-        r.status = ley_job_create_long_range(engine, s->atoms, map, &range, &options, &job, &r.error);
+        r.status =
+            ley_job_create_long_range(engine, s->atoms, (ley_target){.map = map}, &range, &options, &job, &r.error);
     if (r.status == LEY_OK)
         r.status = ley_job_run(job, &r.error);
     if (job != NULL) {
@@ -887,7 +888,7 @@ static ley_status run_strongly_screened(ley_accuracy *accuracy, ley_error *error
     if (status == LEY_OK)
         status = ley_map_create(&beside, &map, error);
     if (status == LEY_OK)
-        status = ley_job_create_long_range(engine, atoms, map, &range, &options, &job, error);
+        status = ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &range, &options, &job, error);
     if (status == LEY_OK)
         status = ley_job_run(job, error);
     if (job != NULL)

@@ -54,7 +54,7 @@ static ley_map *run(ley_accuracy *accuracy)
     options.verify_points = 2000;
     ley_atoms *atoms = support_make_atoms(p.n, p.place_A[0], p.charge_e, NULL);
     ley_map *map = support_make_map(&p.points);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, &p.range, &options, &job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &p.range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     *accuracy = ley_job_report(job)->accuracy;
     assert_true(accuracy->passed && accuracy->max_error <= accuracy->tolerance);
@@ -343,8 +343,9 @@ static void test_next_to_no_screening_of_a_charge(void **state)
     p.range.kappa_per_A = 1e-20;
     ley_atoms *atoms = support_make_atoms(p.n, p.place_A[0], p.charge_e, NULL);
     ley_map *map = support_make_map(&p.points);
-    assert_int_equal(ley_job_create_long_range(engine, atoms, map, &p.range, &run_options, &job, &error),
-                     LEY_ERROR_INPUT);
+    assert_int_equal(
+        ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &p.range, &run_options, &job, &error),
+        LEY_ERROR_INPUT);
     assert_non_null(strstr(error.message, "more than floats hold: take a larger kappa, or 0"));
     ley_error_clear(&error);
     ley_map_destroy(map);
@@ -409,9 +410,11 @@ static void test_points_on_atoms(void **state)
     const unsigned fixed = LEY_FIX_SOLVER | LEY_FIX_WINDOW | LEY_FIX_SPLITTING | LEY_FIX_CUTOFF;
     ley_run_options options = support_default_run_options();
     ley_atoms *atoms = support_make_atoms(p.n, p.place_A[0], p.charge_e, NULL);
-    assert_ok(ley_long_range_choose(engine, atoms, &p.points, 1e-2, fixed, &options, &p.range, &forecast, &error));
+    assert_ok(ley_long_range_choose(engine, atoms, (ley_target){.grid = &p.points}, 1e-2, fixed, &options, &p.range,
+                                    &forecast, &error));
     assert_true(p.range.contact_error == 0);
-    assert_ok(ley_long_range_choose(engine, atoms, &p.points, 1e-6, fixed, &options, &p.range, &forecast, &error));
+    assert_ok(ley_long_range_choose(engine, atoms, (ley_target){.grid = &p.points}, 1e-6, fixed, &options, &p.range,
+                                    &forecast, &error));
     assert_true(p.range.contact_error > 0 && p.range.contact_error < 5e-7);
     const double chosen = off_on_ions(p.range.contact_error);
     print_message("points on ions are off by %.2g, for a tolerance of 1e-6 by %.2g\n", usual, chosen);
@@ -465,10 +468,11 @@ static bool is_planned_and_had(unsigned seed, double tolerance, unsigned fixed)
     ley_run_options options = support_default_run_options();
     ley_atoms *atoms = support_make_atoms(p.n, p.place_A[0], p.charge_e, NULL);
     ley_map *map = support_make_map(&p.points);
-    const ley_status planned =
-        ley_long_range_choose(engine, atoms, &p.points, tolerance, fixed, &options, &p.range, &forecast, &error);
-    const ley_status made =
-        planned == LEY_OK ? ley_job_create_long_range(engine, atoms, map, &p.range, &options, &job, &error) : planned;
+    const ley_status planned = ley_long_range_choose(engine, atoms, (ley_target){.grid = &p.points}, tolerance, fixed,
+                                                     &options, &p.range, &forecast, &error);
+    const ley_status made = planned == LEY_OK ? ley_job_create_long_range(engine, atoms, (ley_target){.map = map},
+                                                                          &p.range, &options, &job, &error)
+                                              : planned;
     if (made != LEY_OK && strstr(error.message, "no meshes") == NULL)
         fail_msg("cell %u, a tolerance of %g, solver %d: %s", seed, tolerance, (int)p.range.solver, error.message);
     ley_error_clear(&error);

@@ -86,7 +86,8 @@ static result run(const problem *p)
     ley_atoms *atoms = atoms_of(p);
     ley_run_options options = support_default_run_options();
     assert_ok(ley_map_create(&p->grid, &made.map, &error));
-    assert_ok(ley_job_create_long_range(engine, atoms, made.map, &p->range, &options, &job, &error));
+    assert_ok(
+        ley_job_create_long_range(engine, atoms, (ley_target){.map = made.map}, &p->range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_report *report = ley_job_report(job);
     const ley_note *expected = ley_report_note(report, "expected_error"),
@@ -441,7 +442,9 @@ static void assert_refused(const problem *p, ley_status status, const char *says
     ley_atoms *atoms = atoms_of(p);
     ley_run_options run_options = support_default_run_options();
     ley_map *map = support_make_map(&p->grid);
-    assert_int_equal(ley_job_create_long_range(engine, atoms, map, &p->range, &run_options, &job, &error), status);
+    assert_int_equal(
+        ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &p->range, &run_options, &job, &error),
+        status);
     if (strstr(error.message, says) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", error.message, says);
     ley_error_clear(&error);

@@ -120,7 +120,7 @@ static trial_job begin_as(ley_engine *engine, const ley_long_range *r, const ley
     run.decisions = former != NULL ? former->decisions : NULL;
     run.decision_count = former != NULL ? former->decision_count : 0;
     assert_ok(ley_map_create(&grid, &t.map, &error));
-    assert_ok(ley_job_create_long_range(engine, t.atoms, t.map, r, &run, &t.job, &error));
+    assert_ok(ley_job_create_long_range(engine, t.atoms, (ley_target){.map = t.map}, r, &run, &t.job, &error));
     return t;
 }
 

@@ -89,18 +89,19 @@ static void check(const ley_atoms *atoms, const ley_long_range *range, const cha
     ley_run_options options = support_default_run_options();
     if (field)
         assert_ok(ley_points_add_field(points, &error));
-    assert_ok_at(ley_job_create_long_range_points(engine, atoms, points, range, &options, &job, &error), &error, what,
-                 __FILE__, __LINE__);
+    assert_ok_at(
+        ley_job_create_long_range(engine, atoms, (ley_target){.points = points}, range, &options, &job, &error), &error,
+        what, __FILE__, __LINE__);
     run(job, what);
     const ley_report *report = ley_job_report(job);
     if (field)
         check_field(report, what);
     assert_true(report->accuracy.passed && report->accuracy.points > 0);
     assert_true(report->accuracy.relative_rms < 5e-3);
-    assert_string_equal(report->method, "msm_points");
+    assert_string_equal(report->method, "msm");
     assert_string_equal(ley_points_units(points), "kcal/mol/e");
     ley_map *map = support_make_map(&l);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, range, &options, &of_map, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, range, &options, &of_map, &error));
     run(of_map, what);
     double square = 0;
     const int64_t n = ley_points_count(points);
@@ -209,9 +210,11 @@ static void test_tolerance(void **state)
         ley_job *job = NULL;
         ley_error error = {0};
         ley_run_options options = support_default_run_options();
-        assert_ok(ley_long_range_choose_points(engine, atoms, points, tolerance, 0, &options, &range, &choice, &error));
+        assert_ok(ley_long_range_choose(engine, atoms, (ley_target){.points = points}, tolerance, 0, &options, &range,
+                                        &choice, &error));
         assert_true(choice.seconds > 0 && choice.relative_rms <= tolerance);
-        assert_ok(ley_job_create_long_range_points(engine, atoms, points, &range, &options, &job, &error));
+        assert_ok(
+            ley_job_create_long_range(engine, atoms, (ley_target){.points = points}, &range, &options, &job, &error));
         run(job, "a tolerance");
         const double off = ley_job_report(job)->accuracy.relative_rms;
         if (!(off <= tolerance))
@@ -224,7 +227,7 @@ static void test_tolerance(void **state)
 }
 
 /* What direct summation is expected to take, by the choice among methods. */
-static double direct_s(const ley_atoms *atoms, const ley_grid *l, const ley_points *points)
+static double direct_s(const ley_atoms *atoms, ley_target target)
 {
     ley_estimate list[LEY_MOST_ESTIMATES];
     ley_error error = {0};
@@ -232,8 +235,8 @@ static double direct_s(const ley_atoms *atoms, const ley_grid *l, const ley_poin
     ley_request request = support_default_request();
     ley_run_options options = support_default_run_options();
     request.tolerance = 1e-3;
-    assert_ok(ley_request_estimate(engine, atoms, l, points, &request, &options, list, &count, &error));
-    assert_true(count == 2 && strcmp(list[0].method, points != NULL ? "dcs_points" : "dcs") == 0);
+    assert_ok(ley_request_estimate(engine, atoms, target, &request, &options, list, &count, &error));
+    assert_true(count == 2 && strcmp(list[0].method, "dcs") == 0);
     return list[0].seconds;
 }
 
@@ -247,9 +250,10 @@ static void test_direct_summation_at_points(void **state)
     ley_atoms *atoms = make_atoms();
     ley_points *points = make_points(&l);
     ley_error error = {0};
-    const double on_map_s = direct_s(atoms, &l, NULL), at_points_s = direct_s(atoms, &l, points);
+    const double on_map_s = direct_s(atoms, (ley_target){.grid = &l}),
+                 at_points_s = direct_s(atoms, (ley_target){.points = points});
     assert_ok(ley_points_add_field(points, &error));
-    const double with_field_s = direct_s(atoms, &l, points);
+    const double with_field_s = direct_s(atoms, (ley_target){.points = points});
     assert_true(at_points_s > 1.8 * on_map_s && at_points_s < 2 * on_map_s);
     assert_true(with_field_s > 1.9 * at_points_s && with_field_s < 2.1 * at_points_s);
     ley_points_destroy(points);
@@ -268,17 +272,21 @@ static void test_wrong_arguments(void **state)
     assert_ok(ley_points_create(1, near_A, &points, &error));
     assert_ok(ley_points_create(2, far_A, &apart, &error));
     ley_long_range range = make_range(0, false, 0);
-    assert_int_equal(ley_job_create_long_range_points(engine, atoms, apart, &range, &options, &job, &error),
-                     LEY_ERROR_INPUT);
+    assert_int_equal(
+        ley_job_create_long_range(engine, atoms, (ley_target){.points = apart}, &range, &options, &job, &error),
+        LEY_ERROR_INPUT);
     range.spacing_A = 13;
-    assert_int_equal(ley_job_create_long_range_points(engine, atoms, points, &range, &options, &job, &error),
-                     LEY_ERROR_USAGE);
+    assert_int_equal(
+        ley_job_create_long_range(engine, atoms, (ley_target){.points = points}, &range, &options, &job, &error),
+        LEY_ERROR_USAGE);
     range = make_range(0, false, 0);
-    assert_int_equal(ley_long_range_choose_points(engine, atoms, points, 1e-9, 0, &options, &range, &choice, &error),
+    assert_int_equal(ley_long_range_choose(engine, atoms, (ley_target){.points = points}, 1e-9, 0, &options, &range,
+                                           &choice, &error),
                      LEY_ERROR_USAGE);
     options.variant = "halves16";
-    assert_int_equal(ley_job_create_long_range_points(engine, atoms, points, &range, &options, &job, &error),
-                     LEY_ERROR_USAGE);
+    assert_int_equal(
+        ley_job_create_long_range(engine, atoms, (ley_target){.points = points}, &range, &options, &job, &error),
+        LEY_ERROR_USAGE);
     assert_null(job);
     ley_points_destroy(points);
     ley_points_destroy(apart);
@@ -303,7 +311,8 @@ static void test_verification_finds_faults(void **state)
         if (i == 2)
             assert_ok(ley_points_add_field(points, &error));
         support_plant_fault("interpolation_list", "gm_phi[p] = phi;", faults[i]);
-        assert_ok(ley_job_create_long_range_points(engine, atoms, points, &range, &options, &job, &error));
+        assert_ok(
+            ley_job_create_long_range(engine, atoms, (ley_target){.points = points}, &range, &options, &job, &error));
         assert_int_equal(ley_job_run(job, &error), LEY_ERROR_WRONG_RESULT);
         if (strstr(error.message, "verification failed") == NULL ||
             (strstr(error.message, "the field along x") != NULL) != (i == 2))

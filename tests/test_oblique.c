@@ -174,8 +174,8 @@ static void test_direct_sums(void **state)
     for (int i = 2; i < LATTICES && has_double; i += 3)
         check_direct(&lattices[i], NULL, LEY_SUM_DOUBLE);
     for (int v = 0; v < support_variants("dcs"); v++)
-        if (is_tried(ley_variant_name("dcs", (size_t)v)))
-            check_direct(&lattices[4], ley_variant_name("dcs", (size_t)v), LEY_SUM_FLOAT);
+        if (is_tried(ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)v)))
+            check_direct(&lattices[4], ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)v), LEY_SUM_FLOAT);
 }
 
 /* ---- Short-range sums ------------------------------------------------------------------------ */
@@ -218,7 +218,7 @@ static void test_short_range_sums(void **state)
     check_short_range(&lattices[6], &options);
     options.sum = LEY_SUM_FLOAT;
     for (int v = 0; v < support_variants("cutoff"); v++) {
-        options.variant = ley_variant_name("cutoff", (size_t)v);
+        options.variant = ley_variant_name("cutoff", LEY_TARGET_GRID, (size_t)v);
         if (is_tried(options.variant))
             check_short_range(&lattices[4], &options);
     }
@@ -339,7 +339,7 @@ static ley_map *run_long_range(const ley_atoms *atoms, const ley_grid *grid, con
             decisions[options.decision_count++] = report->decisions[i];
     options.decisions = decisions;
     ley_map *map = support_make_map(grid);
-    assert_ok(ley_job_create_long_range(engine, atoms, map, range, &options, job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, range, &options, job, &error));
     assert_ok(ley_job_run(*job, &error));
     return map;
 }
@@ -406,7 +406,7 @@ static ley_job *fill(ley_engine *on, const ley_atoms *atoms, ley_map *map, const
     options.slab_planes = 2;
     options.decision_count = plan != NULL ? plan->decision_count : 0;
     options.decisions = plan != NULL ? plan->decisions : NULL;
-    assert_ok(ley_job_create_direct(on, atoms, map, &direct, &options, &job, &error));
+    assert_ok(ley_job_create_direct(on, atoms, (ley_target){.map = map}, &direct, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     return job;
 }

@@ -65,9 +65,11 @@ static ley_status create(const problem *p, const ley_atoms *atoms, ley_map *map,
     range.cutoff_A = 5;
     range.pair = p->pair;
     if (p->method == SUPPORT_MDH)
-        return ley_job_create_boundary(engine, atoms, boundary, &solvent, &options, job, error);
-    return p->method == SUPPORT_DCS ? ley_job_create_direct(engine, atoms, map, &direct, &options, job, error)
-                                    : ley_job_create_short_range(engine, atoms, map, &range, &options, job, error);
+        return ley_job_create_boundary(engine, atoms, (ley_target){.boundary = boundary}, &solvent, &options, job,
+                                       error);
+    return p->method == SUPPORT_DCS
+               ? ley_job_create_direct(engine, atoms, (ley_target){.map = map}, &direct, &options, job, error)
+               : ley_job_create_short_range(engine, atoms, (ley_target){.map = map}, &range, &options, job, error);
 }
 
 static outcome run(const problem *p, const job_plan *given)
@@ -384,7 +386,7 @@ static void test_options_and_plan(void **state)
     ley_atoms *atoms = support_atoms(20, 2, 10, 3);
     ley_job *job = NULL;
     ley_map *map = support_make_map(&small);
-    assert_ok(ley_job_create_short_range(engine, atoms, map, &range, &options, &job, &error));
+    assert_ok(ley_job_create_short_range(engine, atoms, (ley_target){.map = map}, &range, &options, &job, &error));
     assert_int_equal(ley_job_run(job, &error), LEY_ERROR_USAGE);
     assert_int_equal(error.cause, LEY_CAUSE_PLAN);
     assert_non_null(strstr(error.message, "transposition is to be the host's, and the options say otherwise"));

@@ -71,7 +71,7 @@ static trial *trial_create(ley_engine *on, bool is_periodic, const char *method)
     const ley_grid grid = grid_of((const double(*)[3])s->cell_A);
     assert_ok(ley_map_create(&grid, &s->map, &error));
     ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
-    assert_ok(ley_plan_create(on, atoms, s->map, NULL, &s->request, NULL, &s->plan, &error));
+    assert_ok(ley_plan_create(on, atoms, (ley_target){.map = s->map}, &s->request, NULL, &s->plan, &error));
     ley_atoms_destroy(atoms);
     return s;
 }
@@ -229,7 +229,7 @@ static void test_points(void **state)
         place_A[i] = box_A * uniform(&seed);
     ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
     ley_points *points = support_make_points(POINTS, place_A);
-    assert_ok(ley_plan_create(engine, atoms, NULL, points, &s->request, NULL, &plan, &error));
+    assert_ok(ley_plan_create(engine, atoms, (ley_target){.points = points}, &s->request, NULL, &plan, &error));
     for (int k = 0; k < 3; k++) {
         scatter(s->position_A, 0, box_A, 5 + (unsigned)k);
         assert_ok(ley_plan_update(plan, s->position_A, NULL, NULL, &error));
@@ -361,18 +361,20 @@ static void test_refusals(void **state)
     assert_memory_equal(first, ley_map_values(s->map), sizeof(float) * EDGE * EDGE * EDGE);
     ley_plan *none = NULL;
     ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
-    assert_int_equal(ley_plan_create(engine, atoms, NULL, NULL, &s->request, NULL, &none, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_plan_create(engine, atoms, (ley_target){.map = NULL}, &s->request, NULL, &none, &error),
+                     LEY_ERROR_USAGE);
     ley_map *field[3];
     for (int axis = 0; axis < 3; axis++)
         field[axis] = support_make_map(ley_map_grid(s->map));
     assert_ok(ley_map_set_field(s->map, field, &error));
-    assert_error(ley_plan_create(engine, atoms, s->map, NULL, &s->request, NULL, &none, &error), LEY_ERROR_USAGE,
-                 "plans compute potentials only");
+    assert_error(ley_plan_create(engine, atoms, (ley_target){.map = s->map}, &s->request, NULL, &none, &error),
+                 LEY_ERROR_USAGE, "plans compute potentials only");
     assert_error(ley_plan_run(s->plan, &error), LEY_ERROR_USAGE, "plans compute potentials only");
     ley_request request = s->request;
     request.method = "dcm";
     ley_map *plain = support_make_map(ley_map_grid(s->map));
-    assert_int_equal(ley_plan_create(engine, atoms, plain, NULL, &request, NULL, &none, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_plan_create(engine, atoms, (ley_target){.map = plain}, &request, NULL, &none, &error),
+                     LEY_ERROR_USAGE);
     assert_null(none);
     ley_plan_destroy(NULL);
     ley_map_destroy(plain);

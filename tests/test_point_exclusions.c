@@ -260,7 +260,8 @@ static void test_direct(void **state)
         ley_points *points = points_of(p);
         ley_job *job = NULL;
         ley_error error = {0};
-        assert_ok(ley_job_create_direct_points(engine, p->atoms, points, &direct, &options, &job, &error));
+        assert_ok(
+            ley_job_create_direct(engine, p->atoms, (ley_target){.points = points}, &direct, &options, &job, &error));
         const bool has_run = run(job, "direct");
         for (int i = 0; has_run && i < POINTS; i++) {
             double field[3] = {0}, absolute;
@@ -296,7 +297,8 @@ static void test_pairs(void **state)
                              ? 1
                              : ley_coulomb_constant(range.units, range.dielectric, range.temperature_K);
         const ley_run_options options = run_options(LEY_SUM_FLOAT);
-        assert_ok(ley_job_create_short_range_points(engine, p->atoms, points, &range, &options, &job, &error));
+        assert_ok(ley_job_create_short_range(engine, p->atoms, (ley_target){.points = points}, &range, &options, &job,
+                                             &error));
         const bool has_run = run(job, ley_pair_get(pairs[k])->name);
         for (int i = 0; has_run && i < POINTS; i++) {
             double field[3] = {0}, absolute;
@@ -335,7 +337,8 @@ static void check_meshes(const char *periodic, bool oblique, double kappa_per_A,
     assert_ok(
         lattice_sum_create(&of, ATOMS, ley_atoms_positions_A(p->atoms), ley_atoms_charges_e(p->atoms), &all, &error));
     const ley_run_options options = run_options(LEY_SUM_FLOAT);
-    assert_ok(ley_job_create_long_range_points(engine, p->atoms, points, &range, &options, &job, &error));
+    assert_ok(
+        ley_job_create_long_range(engine, p->atoms, (ley_target){.points = points}, &range, &options, &job, &error));
     const double C = ley_coulomb_constant(range.units, range.dielectric, range.temperature_K);
     const bool has_run = run(job, periodic);
     for (int i = 0; has_run && i < POINTS; i++) {
@@ -418,8 +421,9 @@ static void test_errors(void **state)
                  "point 1 excludes atom -1, both counted from 0");
     ley_error_clear(&error);
     assert_ok(ley_points_exclude(points, first, beyond, &error));
-    assert_int_equal(ley_job_create_direct_points(engine, p->atoms, points, &direct, NULL, &job, &error),
-                     LEY_ERROR_INPUT);
+    assert_int_equal(
+        ley_job_create_direct(engine, p->atoms, (ley_target){.points = points}, &direct, NULL, &job, &error),
+        LEY_ERROR_INPUT);
     assert_non_null(strstr(error.message, "point 1 excludes atom 48, both counted from 0, and there are 48 atoms"));
     ley_error_clear(&error);
     ley_points_destroy(points);

@@ -106,11 +106,11 @@ static void test_variants_and_sums(void **state)
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 6);
     size_t variants = 0;
-    while (ley_variant_name("cutoff_points", variants) != NULL)
+    while (ley_variant_name("cutoff", LEY_TARGET_POINTS, variants) != NULL)
         variants++;
     for (size_t i = 0; i < variants + 3; i++) {
         support_options options = support_short_range(LEY_PAIR_TAYLOR3, short_job_cutoff_A);
-        options.variant = i < variants ? ley_variant_name("cutoff_points", i) : NULL;
+        options.variant = i < variants ? ley_variant_name("cutoff", LEY_TARGET_POINTS, i) : NULL;
         options.sum = i < variants ? LEY_SUM_FLOAT : (ley_sum)(i - variants);
         options.short_range.bin_depth = i % 2 == 0 ? 3 : 20;
         options.short_range.bin_fill = i % 2 == 0 ? 3 : 0.2;
@@ -183,8 +183,9 @@ static void test_wrong_arguments(void **state)
         range.transposition = i == 2 ? LEY_PLACE_HOST : LEY_PLACE_AUTO;
         range.cutoff_A = i == 3 ? -1 : 12;
         run.variant = i == 4 ? "halves16" : NULL;
-        assert_int_equal(ley_job_create_short_range_points(engine, atoms, points, &range, &run, &job, &error),
-                         LEY_ERROR_USAGE);
+        assert_int_equal(
+            ley_job_create_short_range(engine, atoms, (ley_target){.points = points}, &range, &run, &job, &error),
+            LEY_ERROR_USAGE);
         assert_null(job);
     }
     ley_points_destroy(points);

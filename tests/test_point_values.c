@@ -51,13 +51,13 @@ static double worst_error(const ley_atoms *atoms, const support_points_job *o, c
 static void check(const char *what, const ley_atoms *atoms, size_t n, const double *point_A, double r_min_A)
 {
     size_t variants = 0;
-    while (ley_variant_name("dcs_points", variants) != NULL)
+    while (ley_variant_name("dcs", LEY_TARGET_POINTS, variants) != NULL)
         variants++;
     assert_true(variants > 0);
     for (size_t i = 0; i < variants + 3; i++) {
         support_options options = support_default_options();
         options.r_min_A = r_min_A;
-        options.variant = i < variants ? ley_variant_name("dcs_points", i) : NULL;
+        options.variant = i < variants ? ley_variant_name("dcs", LEY_TARGET_POINTS, i) : NULL;
         options.sum = i < variants ? LEY_SUM_FLOAT : (ley_sum)(i - variants);
         options.units = LEY_UNITS_VOLT;
         options.dielectric = 4;
@@ -71,7 +71,7 @@ static void check(const char *what, const ley_atoms *atoms, size_t n, const doub
                 fail_msg("%s, r_min %g, %s, sum %d: off by %g, not %g", what, r_min_A,
                          options.variant != NULL ? options.variant : "default", options.sum, off, most);
             assert_string_equal(ley_points_units(o.points), "V");
-            assert_string_equal(ley_job_report(o.job)->method, "dcs_points");
+            assert_string_equal(ley_job_report(o.job)->method, "dcs");
             assert_true(ley_job_report(o.job)->points == (int64_t)n);
             const ley_accuracy *a = &ley_job_report(o.job)->accuracy;
             assert_true(a->passed && a->tolerance == most && a->max_error <= off * (1 + 1e-9));
@@ -174,18 +174,22 @@ static void test_wrong_arguments(void **state)
     ley_run_options run = support_default_run_options();
     ley_direct direct = support_default_direct();
     direct.r_min_A = 0;
-    assert_int_equal(ley_job_create_direct_points(engine, atoms, points, &direct, &run, &job, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_job_create_direct(engine, atoms, (ley_target){.points = points}, &direct, &run, &job, &error),
+                     LEY_ERROR_USAGE);
     ley_direct_default(&direct);
     direct.size = 3;
-    assert_int_equal(ley_job_create_direct_points(engine, atoms, points, &direct, &run, &job, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_job_create_direct(engine, atoms, (ley_target){.points = points}, &direct, &run, &job, &error),
+                     LEY_ERROR_USAGE);
     ley_direct_default(&direct);
     run.variant = "unroll8"; /* of maps alone */
-    assert_int_equal(ley_job_create_direct_points(engine, atoms, points, &direct, &run, &job, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_job_create_direct(engine, atoms, (ley_target){.points = points}, &direct, &run, &job, &error),
+                     LEY_ERROR_USAGE);
     run.variant = NULL;
     const ley_decision of_maps = {NULL, "method", "dcs"};
     run.decision_count = 1;
     run.decisions = &of_maps;
-    assert_int_equal(ley_job_create_direct_points(engine, atoms, points, &direct, &run, &job, &error), LEY_ERROR_USAGE);
+    assert_int_equal(ley_job_create_direct(engine, atoms, (ley_target){.points = points}, &direct, &run, &job, &error),
+                     LEY_ERROR_USAGE);
     assert_int_equal(error.cause, LEY_CAUSE_PLAN);
     assert_null(job);
     ley_points_destroy(points);

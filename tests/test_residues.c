@@ -137,7 +137,7 @@ static void check(bool has_chains, bool by_file, double shift_A)
     ley_points *points = support_make_points(POINTS, point_A[0]);
     assert_ok(
         ley_points_exclude_residues(points, atoms, by_file ? ley_atoms_residues(atoms) : NULL, NULL, NULL, &error));
-    assert_ok(ley_job_create_direct_points(NULL, atoms, points, &direct, &options, &job, &error));
+    assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.points = points}, &direct, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const double constant = ley_coulomb_constant(direct.units, 1, direct.temperature_K);
     int excluded = 0;

@@ -353,20 +353,21 @@ static void test_sizes_of_options(void **state)
     ley_short_range range = support_default_short_range();
     for (int step = -1; step <= 1; step += 2) {
         run.size += (size_t)step;
-        assert_error(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE,
-                     "ley_run_options is ");
+        assert_error(ley_job_create_direct(o.engine, o.atoms, (ley_target){.map = o.map}, &direct, &run, &job, &error),
+                     LEY_ERROR_USAGE, "ley_run_options is ");
         run.size -= (size_t)step;
         direct.size += (size_t)step;
-        assert_error(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error), LEY_ERROR_USAGE,
-                     "ley_direct is ");
+        assert_error(ley_job_create_direct(o.engine, o.atoms, (ley_target){.map = o.map}, &direct, &run, &job, &error),
+                     LEY_ERROR_USAGE, "ley_direct is ");
         direct.size -= (size_t)step;
         range.size = step < 0 ? 0 : range.size + 8;
-        assert_int_equal(ley_job_create_short_range(o.engine, o.atoms, o.map, &range, &run, &job, &error),
-                         LEY_ERROR_USAGE);
+        assert_int_equal(
+            ley_job_create_short_range(o.engine, o.atoms, (ley_target){.map = o.map}, &range, &run, &job, &error),
+            LEY_ERROR_USAGE);
         assert_non_null(strstr(error.message, "ley_short_range is "));
         ley_short_range_default(&range);
     }
-    assert_ok(ley_job_create_direct(o.engine, o.atoms, o.map, &direct, &run, &job, &error));
+    assert_ok(ley_job_create_direct(o.engine, o.atoms, (ley_target){.map = o.map}, &direct, &run, &job, &error));
     ley_job_destroy(job);
     fake_job_end(&o);
 }

@@ -48,9 +48,11 @@ static ley_status create(ley_engine *engine, int i, const ley_atoms *atoms, ley_
         range.periodic[axis] = i % (2 * KINDS) >= KINDS;
         range.cell_A[axis][axis] = 20 + i % 3;
     }
-    return i % KINDS == 0   ? ley_job_create_direct(engine, atoms, map, &direct, &options, job, error)
-           : i % KINDS == 1 ? ley_job_create_short_range(engine, atoms, map, &pairs, &options, job, error)
-                            : ley_job_create_long_range(engine, atoms, map, &range, &options, job, error);
+    return i % KINDS == 0
+               ? ley_job_create_direct(engine, atoms, (ley_target){.map = map}, &direct, &options, job, error)
+           : i % KINDS == 1
+               ? ley_job_create_short_range(engine, atoms, (ley_target){.map = map}, &pairs, &options, job, error)
+               : ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &range, &options, job, error);
 }
 
 /* The i-th map: all kinds of methods, of few sizes, so that their kernels are there after the first

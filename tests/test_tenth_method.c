@@ -147,8 +147,8 @@ static void test_registry(void **state)
     for (size_t i = 0; ley_method_name(i) != NULL; i++)
         is_there = is_there || strcmp(ley_method_name(i), "squares") == 0;
     assert_true(is_there);
-    assert_null(ley_variant_name("squares", 0));
-    assert_non_null(ley_variant_name("dcs", 0));
+    assert_null(ley_variant_name("squares", LEY_TARGET_GRID, 0));
+    assert_non_null(ley_variant_name("dcs", LEY_TARGET_GRID, 0));
     is_there = false;
     for (size_t i = 0; kernel_registry[i] != NULL; i++)
         is_there = is_there || strcmp(kernel_registry[i]->name, "squares") == 0;

@@ -710,17 +710,20 @@ static void test_refused(void **state)
     ley_atoms *atoms = support_make_atoms(2, position_A[0], charge_e, NULL);
     static const double wrong[] = {0, -1, 0.5, 1e-9, NAN, INFINITY};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(ley_long_range_choose(engine, atoms, &grid, wrong[i], 0, &options, &r, &forecast, &error),
+        assert_int_equal(ley_long_range_choose(engine, atoms, (ley_target){.grid = &grid}, wrong[i], 0, &options, &r,
+                                               &forecast, &error),
                          LEY_ERROR_USAGE);
         assert_non_null(strstr(error.message, "must be 1e-06 to 0.1"));
     }
     r.dielectric = -1;
-    assert_int_equal(ley_long_range_choose(engine, atoms, &grid, 1e-4, 0, &options, &r, &forecast, &error),
-                     LEY_ERROR_USAGE);
+    assert_int_equal(
+        ley_long_range_choose(engine, atoms, (ley_target){.grid = &grid}, 1e-4, 0, &options, &r, &forecast, &error),
+        LEY_ERROR_USAGE);
     ley_long_range_default(&r);
     r.periodic[0] = true; /* of a cell that is none */
-    assert_int_equal(ley_long_range_choose(engine, atoms, &grid, 1e-4, 0, &options, &r, &forecast, &error),
-                     LEY_ERROR_INPUT);
+    assert_int_equal(
+        ley_long_range_choose(engine, atoms, (ley_target){.grid = &grid}, 1e-4, 0, &options, &r, &forecast, &error),
+        LEY_ERROR_INPUT);
     ley_atoms_destroy(atoms);
     ley_engine_destroy(engine);
 }

@@ -389,12 +389,12 @@ static double error_of_map(ley_engine *engine, ley_grid grid, double tolerance, 
     options.sum = LEY_SUM_AUTO;
     ley_atoms *atoms = support_make_atoms(c.n, c.place_A[0], c.charge_e, NULL);
     ley_map *map = support_make_map(&grid);
-    assert_ok(ley_long_range_choose(engine, atoms, &grid, tolerance, cutoff_A > 0 ? LEY_FIX_CUTOFF : 0, &options, &r,
-                                    &forecast, &error));
+    assert_ok(ley_long_range_choose(engine, atoms, (ley_target){.grid = &grid}, tolerance,
+                                    cutoff_A > 0 ? LEY_FIX_CUTOFF : 0, &options, &r, &forecast, &error));
     assert_true(forecast.seconds > 0);
     assert_true(forecast.relative_rms <= 0.91 * tolerance); /* meshes half of it, floats half as much again */
     options.sum = forecast.sum;
-    assert_ok(ley_job_create_long_range(engine, atoms, map, &r, &options, &job, &error));
+    assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &r, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
     const ley_accuracy a = ley_job_report(job)->accuracy;
     assert_true(a.passed && a.points >= 50);
@@ -536,7 +536,8 @@ static void test_what_direct_sums_take(void **state)
         request.tolerance = tolerances[k];
         request.fixed = sums[k] == LEY_SUM_AUTO ? 0 : LEY_FIX_SUM;
         options.sum = sums[k];
-        assert_ok(ley_request_estimate(engine, atoms, &grid, NULL, &request, &options, list, &count, &error));
+        assert_ok(
+            ley_request_estimate(engine, atoms, (ley_target){.grid = &grid}, &request, &options, list, &count, &error));
         assert_true(count == 2 && strcmp(list[0].method, "dcs") == 0 && list[0].bytes > 0);
         direct_s[k] = list[0].seconds;
     }

@@ -532,7 +532,7 @@ static void test_measured_by_strata(void **state)
         ley_engine *engine = support_make_engine(NULL);
         ley_atoms *atoms = support_make_atoms(12, place_A[0], charge_e, NULL);
         ley_map *map = support_make_map(&grid);
-        assert_ok(ley_job_create_direct(engine, atoms, map, &direct, &options, &job, &error));
+        assert_ok(ley_job_create_direct(engine, atoms, (ley_target){.map = map}, &direct, &options, &job, &error));
         assert_ok(ley_job_run(job, &error));
         const ley_report *r = ley_job_report(job);
         assert_int_equal(r->seeded_accuracy.points, options.verify_points);

@@ -130,7 +130,8 @@ static int check_arguments(apbs_run *run)
         return fail_usage(command, "--no-run needs --keep DIR: nothing would be left to run");
     if (json_takes_stdout(values->job.json) && !values->no_run)
         return fail_usage(command, "--json: standard output belongs to APBS; name a file");
-    int code = check_variant(command, method_row_of_bcfl(LEY_BOUNDARY_MDH)->kernels, values->job.run.variant);
+    int code = check_variant(command, method_row_of_bcfl(LEY_BOUNDARY_MDH)->kernels, LEY_TARGET_BOUNDARY,
+                             values->job.run.variant);
     if (code == 0)
         code = check_keep(run->arguments);
     if (code == 0)

@@ -440,7 +440,7 @@ static int check_options(const parsed_arguments *arguments)
         code = fail_usage(arguments->command, "--json -: standard output cannot take --%s, too",
                           how->compare != NULL ? "compare" : "markdown");
     return code == 0 && method != &all_bench
-               ? check_variant(arguments->command, method->option.name, values->run.variant)
+               ? check_variant(arguments->command, method->option.name, LEY_TARGET_GRID, values->run.variant)
                : code;
 }
 

@@ -52,8 +52,7 @@ int job_frame_check(job_run *run)
     if (code == 0 && run->method->tolerance != NULL)
         run->tolerance = run->method->tolerance(run->input);
     if (code == 0)
-        code = check_variant(run->arguments->command, run->kernels != NULL ? run->kernels : run->method->kernels,
-                             run->values->run.variant);
+        code = check_variant(run->arguments->command, run->method->kernels, run->target, run->values->run.variant);
     return code == 0 ? check_files(run) : code;
 }
 

@@ -46,9 +46,9 @@ struct job_run {
     int64_t front_bytes; /* that stand in front of them */
     char *const *others; /* and more files like it, at most JOB_MOST_OTHERS, of which each may be NULL */
     size_t other_count;
-    void *problem;       /* what the method is given */
-    const char *kernels; /* the library's method whose variants can be named; NULL: what the method's row says */
-    bool is_dry;         /* nothing is computed: what it would take is said */
+    void *problem;          /* what the method is given */
+    ley_target_kind target; /* whose variants can be named: at points, or elsewhere */
+    bool is_dry;            /* nothing is computed: what it would take is said */
 
     const job_values *values; /* and these the frame */
     job_values planned;       /* the same, with what the plan says of the options that were not given */

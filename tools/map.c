@@ -152,13 +152,13 @@ static int check_points(job_run *run)
     for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
         if (option_named_given(arguments, of_maps[i]))
             return fail_usage(arguments->command, "--points and --%s exclude each other", of_maps[i]);
-    if (run->method->point_kernels == NULL)
+    if (!run->method->takes_points)
         return fail_usage(arguments->command, "--points: method %s computes potentials on grids only",
                           run->method->option.name);
     if (!ends_with(run->output, ".csv") && !ends_with(run->output, ".npy") && !output_takes_stdout(run->output))
         return fail_usage(arguments->command, "--output: '%s' must end in .csv or .npy, as --points is given",
                           run->output);
-    run->kernels = run->method->point_kernels;
+    run->target = LEY_TARGET_POINTS;
     return 0;
 }
 
@@ -166,7 +166,7 @@ static int check_points(job_run *run)
 static int check_field(job_run *run)
 {
     map_run *map = (map_run *)run;
-    if (run->method->point_kernels == NULL)
+    if (!run->method->takes_points)
         return fail_usage(run->arguments->command, "--field: method %s computes potentials only",
                           run->method->option.name);
     map->field_files = field_files_for(run->output);
@@ -323,7 +323,7 @@ static ley_status exclude_atoms(map_run *map, const int32_t *residue, ley_error 
     const periodic_cell *cell = cell_of(&map->run);
     const bool *periodic = cell->periodic;
     const double(*cell_A)[3] = cell->vector_A;
-    ley_points *points = map->problem.points;
+    ley_points *points = map->problem.target.points;
     if (what == NULL)
         return LEY_OK;
     if (strcmp(what, "self") == 0)
@@ -344,11 +344,11 @@ static ley_status look_for_charges(map_run *map, ley_error *error)
 {
     const periodic_cell *cell = cell_of(&map->run);
     int64_t point, atom;
-    const ley_status status = ley_points_on_charges(map->problem.points, map->problem.atoms, cell->periodic,
+    const ley_status status = ley_points_on_charges(map->problem.target.points, map->problem.atoms, cell->periodic,
                                                     cell->vector_A, &map->on_charges, &point, &atom, error);
     if (status != LEY_OK || map->on_charges == 0 || map->run.values->quiet)
         return status;
-    const double *at_A = ley_points_positions_A(map->problem.points) + 3 * point;
+    const double *at_A = ley_points_positions_A(map->problem.target.points) + 3 * point;
     progress_clear(&map->run.progress);
     warn(
         "%s: %s %s within %g A of charges, whose own potential hides that of all others there, the first of them point "
@@ -369,14 +369,15 @@ static ley_status make_points(map_run *map, ley_atoms **molecule, ley_error *err
     ley_status status = LEY_OK;
     if (is_atoms_name(path)) {
         status = ley_atoms_read(path, molecule, error);
-        return status != LEY_OK ? status
-                                : ley_points_create((int64_t)ley_atoms_count(*molecule),
-                                                    ley_atoms_positions_A(*molecule), &map->problem.points, error);
+        return status != LEY_OK
+                   ? status
+                   : ley_points_create((int64_t)ley_atoms_count(*molecule), ley_atoms_positions_A(*molecule),
+                                       &map->problem.target.points, error);
     }
     status = ley_points_read(path, &n, &point_A, error);
     if (status != LEY_OK)
         return status;
-    status = ley_points_create(n, point_A, &map->problem.points, error);
+    status = ley_points_create(n, point_A, &map->problem.target.points, error);
     free(point_A);
     return status;
 }
@@ -386,7 +387,7 @@ static ley_status read_points(map_run *map, ley_error *error)
     ley_atoms *molecule = NULL;
     ley_status status = make_points(map, &molecule, error);
     if (status == LEY_OK && values_of(&map->run)->field)
-        status = ley_points_add_field(map->problem.points, error);
+        status = ley_points_add_field(map->problem.target.points, error);
     if (status == LEY_OK)
         status = exclude_atoms(map, molecule != NULL ? ley_atoms_residues(molecule) : NULL, error);
     ley_atoms_destroy(molecule);
@@ -425,15 +426,15 @@ static ley_status place_points(job_run *run, ley_error *error)
             return fail_into(error, LEY_ERROR_USAGE, "--field and --%s exclude each other on oblique grids",
                              of_planes[i]);
     map->problem.is_grid = true;
-    const ley_status status = ley_points_create_grid(&map->grid, &map->problem.points, error);
-    return status == LEY_OK ? ley_points_add_field(map->problem.points, error) : status;
+    const ley_status status = ley_points_create_grid(&map->grid, &map->problem.target.points, error);
+    return status == LEY_OK ? ley_points_add_field(map->problem.target.points, error) : status;
 }
 
 static ley_status place(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
     const ley_grid *grid = &map->grid;
-    if (map->problem.points != NULL)
+    if (map->problem.target.points != NULL)
         return LEY_OK;
     ley_status status = choose_grid(map, &map->grid, error);
     if (status == LEY_OK && is_field_of_map(run) && !ley_grid_is_orthogonal(grid))
@@ -441,10 +442,11 @@ static ley_status place(job_run *run, ley_error *error)
     if (status == LEY_OK && !run->is_streamed && !run->is_dry && run->method->check_memory != NULL)
         status = run->method->check_memory(&map->problem, grid, error);
     if (status == LEY_OK)
-        status = make_map(run, grid, run->output, &map->problem.map, error);
+        status = make_map(run, grid, run->output, &map->problem.target.map, error);
     for (int axis = 0; axis < 3 && status == LEY_OK && is_field_of_map(run); axis++)
         status = make_map(run, grid, map->field_files.path[axis], &map->field[axis], error);
-    return status == LEY_OK && is_field_of_map(run) ? ley_map_set_field(map->problem.map, map->field, error) : status;
+    return status == LEY_OK && is_field_of_map(run) ? ley_map_set_field(map->problem.target.map, map->field, error)
+                                                    : status;
 }
 
 /* What made the map, without dates and paths: the same command makes the same bytes. */
@@ -515,17 +517,18 @@ static char *header_facts(const map_run *map)
 static ley_status write_points(const map_run *map, const char *comment, ley_error *error)
 {
     const char *path = map->run.output;
-    return ends_with(path, ".npy") ? ley_points_write_npy(map->problem.points, path, interrupt_flag(), error)
-                                   : ley_points_write_csv(map->problem.points, path, comment, interrupt_flag(), error);
+    return ends_with(path, ".npy")
+               ? ley_points_write_npy(map->problem.target.points, path, interrupt_flag(), error)
+               : ley_points_write_csv(map->problem.target.points, path, comment, interrupt_flag(), error);
 }
 
 /* Of the points of a grid. */
 static ley_status make_maps_of_points(map_run *map, ley_error *error)
 {
     const map_problem *problem = &map->problem;
-    ley_status status = ley_points_to_map(problem->points, &map->grid, -1, &map->problem.map, error);
+    ley_status status = ley_points_to_map(problem->target.points, &map->grid, -1, &map->problem.target.map, error);
     for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
-        status = ley_points_to_map(problem->points, &map->grid, axis, &map->field[axis], error);
+        status = ley_points_to_map(problem->target.points, &map->grid, axis, &map->field[axis], error);
     return status;
 }
 
@@ -537,16 +540,16 @@ static ley_status write_file(job_run *run, ley_error *error)
     char *comment = header_comment(map), *facts = NULL;
     if (map->format != NULL && map->format->keeps_facts)
         facts = header_facts(map);
-    if (map->problem.map != NULL)
-        ley_map_set_atoms(map->problem.map, map->problem.atoms);
+    if (map->problem.target.map != NULL)
+        ley_map_set_atoms(map->problem.target.map, map->problem.atoms);
     for (int axis = 0; axis < 3 && map->field[axis] != NULL; axis++)
         ley_map_set_atoms(map->field[axis], map->problem.atoms);
     const ley_status status =
-        is_field_of_map(run) ? field_maps_write(map->problem.map, map->field, run->output, &map->field_files, comment,
-                                                facts, interrupt_flag(), error)
-        : map->problem.points != NULL
-            ? write_points(map, comment, error)
-            : ley_map_write_as(map->problem.map, map->format, run->output, comment, facts, interrupt_flag(), error);
+        is_field_of_map(run) ? field_maps_write(map->problem.target.map, map->field, run->output, &map->field_files,
+                                                comment, facts, interrupt_flag(), error)
+        : map->problem.target.points != NULL ? write_points(map, comment, error)
+                                             : ley_map_write_as(map->problem.target.map, map->format, run->output,
+                                                                comment, facts, interrupt_flag(), error);
     free(facts);
     free(comment);
     return status;
@@ -557,10 +560,10 @@ static void end(job_run *run)
     map_run *map = (map_run *)run;
     free(map->header);
     field_files_free(&map->field_files);
-    ley_map_destroy(map->problem.map);
+    ley_map_destroy(map->problem.target.map);
     for (int axis = 0; axis < 3; axis++)
         ley_map_destroy(map->field[axis]);
-    ley_points_destroy(map->problem.points);
+    ley_points_destroy(map->problem.target.points);
     ley_atoms_destroy(map->problem.atoms);
 }
 
@@ -600,8 +603,8 @@ static void print(const job_run *run)
 {
     const map_problem *problem = &((const map_run *)run)->problem;
     print_molecule(run->arguments->operand, problem->atoms);
-    if (problem->points != NULL && !problem->is_grid)
-        printf("points: %s of %s\n", count_text(ley_points_count(problem->points)).s,
+    if (problem->target.points != NULL && !problem->is_grid)
+        printf("points: %s of %s\n", count_text(ley_points_count(problem->target.points)).s,
                base_name(values_of(run)->points));
     else
         print_grid(run, &((const map_run *)run)->grid);
@@ -613,10 +616,11 @@ static void put_json(const job_run *run, json_t *report)
 {
     const map_run *map = (const map_run *)run;
     const map_problem *problem = &map->problem;
-    const bool is_list = problem->points != NULL && !problem->is_grid;
+    const bool is_list = problem->target.points != NULL && !problem->is_grid;
     json_put(report, "molecule", json_of_molecule(run->arguments->operand, problem->atoms));
-    json_put(report, "lattice", problem->map != NULL || problem->is_grid ? json_of_grid(&map->grid) : json_null());
-    json_put(report, "points", is_list ? json_count(ley_points_count(problem->points)) : json_null());
+    json_put(report, "lattice",
+             problem->target.map != NULL || problem->is_grid ? json_of_grid(&map->grid) : json_null());
+    json_put(report, "points", is_list ? json_count(ley_points_count(problem->target.points)) : json_null());
     json_put(report, "points_on_charges", is_list ? json_count(map->on_charges) : json_null());
 }
 
@@ -654,8 +658,8 @@ static int64_t size_of_run(const job_run *run)
     ley_grid grid;
     ley_error error = {0};
     int64_t points = 0;
-    if (map->problem.points != NULL)
-        points = ley_points_count(map->problem.points);
+    if (map->problem.target.points != NULL)
+        points = ley_points_count(map->problem.target.points);
     else if (choose_grid(map, &grid, &error) == LEY_OK)
         points = ley_grid_points(&grid);
     ley_error_clear(&error); /* it is found again by whoever needs the grid */

@@ -3,18 +3,19 @@
 void put_units(FILE *to, const map_problem *problem, bool has_medium)
 {
     fprintf(to, "units: %s, ",
-            problem->points != NULL ? ley_points_units(problem->points) : ley_map_units(problem->map));
+            problem->target.points != NULL ? ley_points_units(problem->target.points)
+                                           : ley_map_units(problem->target.map));
     if (has_medium)
         fprintf(to, "dielectric %.15g, temperature %.15g K, ", problem->medium.dielectric,
                 problem->medium.temperature_K);
     fprintf(to, "r_min %.15g A\n", problem->medium.r_min_A);
-    if (problem->points != NULL && ley_points_read_field(problem->points) != NULL)
+    if (problem->target.points != NULL && ley_points_read_field(problem->target.points) != NULL)
         fprintf(to, "field: %s, less the gradient of phi, in %s/A\n",
                 problem->is_grid ? "maps _Ex, _Ey, _Ez beside the potential's" : "ex, ey, ez",
-                ley_points_units(problem->points));
-    else if (problem->map != NULL && ley_map_field(problem->map, 0) != NULL)
+                ley_points_units(problem->target.points));
+    else if (problem->target.map != NULL && ley_map_field(problem->target.map, 0) != NULL)
         fprintf(to, "field: maps _Ex, _Ey, _Ez beside the potential's, less the gradient of phi, in %s/A\n",
-                ley_map_units(problem->map));
+                ley_map_units(problem->target.map));
 }
 
 void print_uniform(const map_problem *problem)

@@ -51,10 +51,7 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
 {
     const map_problem *map = problem;
     const ley_short_range range = range_of(map);
-    const ley_status status =
-        map->points != NULL
-            ? ley_job_create_short_range_points(engine, map->atoms, map->points, &range, options, job, error)
-            : ley_job_create_short_range(engine, map->atoms, map->map, &range, options, job, error);
+    const ley_status status = ley_job_create_short_range(engine, map->atoms, map->target, &range, options, job, error);
     short_range_explain(&range, error);
     return status;
 }
@@ -216,7 +213,7 @@ const method_row cutoff_row = {
     .title = "sum of pairs within a cutoff",
     .command = &map_command,
     .kernels = "cutoff",
-    .point_kernels = "cutoff_points",
+    .takes_points = true,
     .input_size = sizeof(short_range_input),
     .begin = short_range_begin,
     .file = depths_file,

@@ -14,9 +14,7 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
                          ley_error *error)
 {
     const map_problem *map = problem;
-    return map->points != NULL
-               ? ley_job_create_direct_points(engine, map->atoms, map->points, &map->medium, options, job, error)
-               : ley_job_create_direct(engine, map->atoms, map->map, &map->medium, options, job, error);
+    return ley_job_create_direct(engine, map->atoms, map->target, &map->medium, options, job, error);
 }
 
 static void put_header(const void *problem, const ley_report *report, FILE *to)
@@ -45,7 +43,7 @@ const method_row dcs_row = {
     .title = "direct Coulomb summation",
     .command = &map_command,
     .kernels = "dcs",
-    .point_kernels = "dcs_points",
+    .takes_points = true,
     .check_memory = check_memory,
     .create = create,
     .put_header = put_header,

@@ -8,7 +8,8 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
                          ley_error *error)
 {
     const boundary_problem *p = problem;
-    return ley_job_create_boundary(engine, p->atoms, p->boundary, p->solvent, options, job, error);
+    return ley_job_create_boundary(engine, p->atoms, (ley_target){.boundary = p->boundary}, p->solvent, options, job,
+                                   error);
 }
 
 /* ---- In `leyden bench` ----------------------------------------------------------------------- */

@@ -124,9 +124,7 @@ ley_status msm_create(const void *problem, ley_engine *engine, const ley_run_opt
 {
     const map_problem *map = problem;
     const ley_request request = request_of(map);
-    return map->points != NULL
-               ? ley_job_create_chosen_points(engine, map->atoms, map->points, &request, options, job, error)
-               : ley_job_create_chosen(engine, map->atoms, map->map, &request, options, job, error);
+    return ley_job_create_chosen(engine, map->atoms, map->target, &request, options, job, error);
 }
 
 static void done(const void *problem, const ley_job *job)
@@ -306,7 +304,7 @@ const method_row msm_row = {
     .title_by_host = "sum of all pairs and images",
     .command = &map_command,
     .kernels = "msm",
-    .point_kernels = "msm_points",
+    .takes_points = true,
     .input_size = sizeof(msm_input),
     .begin = begin,
     .tolerance = msm_tolerance,

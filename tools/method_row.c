@@ -5,9 +5,7 @@
 
 bool method_row_makes(const method_row *row, const char *name)
 {
-    return row->create != NULL && !row->is_choice &&
-           ((row->kernels != NULL && strcmp(row->kernels, name) == 0) ||
-            (row->point_kernels != NULL && strcmp(row->point_kernels, name) == 0));
+    return row->create != NULL && !row->is_choice && row->kernels != NULL && strcmp(row->kernels, name) == 0;
 }
 
 ley_status method_row_run(const method_row *method, const void *problem, ley_job *job, ley_error *error)

@@ -32,10 +32,9 @@ typedef struct method_row {
     ley_status (*read)(void *input, const ley_atoms *atoms, const char *atoms_path, ley_error *error);
     void (*end)(void *input);
 
-    /* Of maps. The library's method at the points of a list, whose variants can be named then;
-     * NULL: it fills grids only. The cell in which atoms may have images; NULL: they have none.
-     * Whether there is memory for the map and the job. */
-    const char *point_kernels;
+    /* Of maps. Whether it makes fields, and values at the points of a list. The cell in which atoms
+     * may have images; NULL: they have none. Whether there is memory for the map and the job. */
+    bool takes_points;
     const periodic_cell *(*cell)(const void *input);
     ley_status (*check_memory)(const void *problem, const ley_grid *grid, ley_error *error);
 

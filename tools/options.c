@@ -280,16 +280,23 @@ static const char *choice_at(const void *context, size_t i)
     return option_choice(c->command, c->option, i);
 }
 
+typedef struct variants {
+    const char *method;
+    ley_target_kind target;
+} variants;
+
 static const char *variant_at(const void *context, size_t i)
 {
-    return ley_variant_name(context, i);
+    const variants *v = context;
+    return ley_variant_name(v->method, v->target, i);
 }
 
-int check_variant(const subcommand *command, const char *method, const char *variant)
+int check_variant(const subcommand *command, const char *method, ley_target_kind target, const char *variant)
 {
+    const variants all = {method, target};
     char known[512] = "";
     const char *name;
-    for (size_t i = 0; (name = ley_variant_name(method, i)) != NULL; i++) {
+    for (size_t i = 0; (name = variant_at(&all, i)) != NULL; i++) {
         if (variant == NULL || strcmp(name, variant) == 0)
             return 0;
         size_t used = strlen(known);
@@ -298,7 +305,7 @@ int check_variant(const subcommand *command, const char *method, const char *var
     if (variant == NULL)
         return 0;
     return fail_usage(command, "--variant: '%s' is none of %s%s", variant, known,
-                      suggest(variant, "", variant_at, method).s);
+                      suggest(variant, "", variant_at, &all).s);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */

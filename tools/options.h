@@ -185,6 +185,6 @@ bool read_real(const char *word, double *value);
 
 /* Is there such a kernel variant of this method? NULL is one. Otherwise prints what there is; exit
  * code. */
-int check_variant(const subcommand *command, const char *method, const char *variant);
+int check_variant(const subcommand *command, const char *method, ley_target_kind target, const char *variant);
 
 #endif

@@ -373,11 +373,16 @@ const char *bench_variant(const bench_subject *subject, size_t i)
     return subject->named != NULL ? subject->named(i) : NULL;
 }
 
-const char *ley_variant_name(const char *name, size_t i)
+const char *ley_variant_name(const char *name, ley_target_kind target, size_t i)
 {
-    for (size_t k = 0; method_registry[k] != NULL; k++)
-        if (strcmp(method_registry[k]->name, name) == 0)
-            return method_registry[k]->kernel != NULL ? kernel_variant(method_registry[k]->kernel, i) : NULL;
+    for (size_t k = 0; method_registry[k] != NULL; k++) {
+        const method *m = method_registry[k];
+        if (strcmp(m->name, name) != 0)
+            continue;
+        if (target == LEY_TARGET_POINTS && m->at_points != NULL)
+            m = m->at_points;
+        return m->kernel != NULL ? kernel_variant(m->kernel, i) : NULL;
+    }
     const bench_subject *measured = bench_find(name);
     return measured != NULL ? bench_variant(measured, i) : NULL;
 }

@@ -37,6 +37,7 @@
 #include "source/atoms.h"
 #include "target/map.h"
 #include "target/points.h"
+#include "target/target.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -72,17 +73,13 @@ ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley_grid *g
 
 static const cutoff_addition addition;
 
-static ley_status create(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_long_range *range,
-                         const ley_run_options *options, void **made, ley_error *error)
+static ley_status create_for_map(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_long_range *range,
+                                 const ley_run_options *options, void **made, ley_error *error)
 {
-    ley_long_range r;
-    ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
-    if (status != LEY_OK)
-        return status;
     msm_task *task = calloc(1, sizeof *task);
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
-    status = msm_task_init(task, engine, atoms, map, ley_map_grid(map), &r, options, error);
+    const ley_status status = msm_task_init(task, engine, atoms, map, ley_map_grid(map), range, options, error);
     if (status != LEY_OK) {
         free(task);
         return status;
@@ -92,10 +89,28 @@ static ley_status create(ley_engine *engine, const ley_atoms *atoms, ley_map *ma
     return LEY_OK;
 }
 
+static ley_status create(ley_engine *engine, const ley_atoms *atoms, const ley_target *target,
+                         const ley_long_range *range, const ley_run_options *options, void **made, ley_error *error)
+{
+    ley_long_range r;
+    ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
+    if (status == LEY_OK)
+        status = target_check(target, TARGET_MAP | TARGET_POINTS, method_msm.name, error);
+    if (status != LEY_OK)
+        return status;
+    return target->points != NULL ? msm_points_task_create(engine, atoms, target->points, &r, options, made, error)
+                                  : create_for_map(engine, atoms, target->map, &r, options, made, error);
+}
+
+static const method *method_for(const ley_target *target)
+{
+    return target->points != NULL ? method_msm.at_points : &method_msm;
+}
+
 ley_status msm_task_create(const ley_atoms *atoms, ley_map *map, const ley_long_range *range, void **made,
                            ley_error *error)
 {
-    return create(NULL, atoms, map, range, NULL, made, error);
+    return create(NULL, atoms, &(ley_target){.map = map}, range, NULL, made, error);
 }
 
 const hierarchy *msm_task_meshes(const void *task)
@@ -109,19 +124,19 @@ double msm_task_bins_s(const void *context)
     return task->spread_s + task->near.binning_s;
 }
 
-ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                      const ley_long_range *range, const ley_run_options *options, ley_job **job,
                                      ley_error *error)
 {
     void *task;
-    const ley_status status = create(engine, atoms, map, range, options, &task, error);
-    return status == LEY_OK ? job_create(engine, &method_msm, task, atoms, options, job, error) : status;
+    const ley_status status = create(engine, atoms, &target, range, options, &task, error);
+    return status == LEY_OK ? job_create(engine, method_for(&target), task, atoms, options, job, error) : status;
 }
 
 bool ley_job_long_range(const ley_job *job, ley_long_range *range)
 {
     const msm_task *task = job->task;
-    if (job->method != &method_msm && job->method != &method_msm_points)
+    if (job->method != &method_msm && job->method != method_msm.at_points)
         return false;
     *range = task->asked;
     range->fft = task->library[0] != '\0' ? task->library : NULL;
@@ -132,12 +147,12 @@ static ley_status stricter(const void *context, ley_engine *engine, const ley_ru
                            void **made, ley_sum *sum, ley_error *error)
 {
     const msm_task *task = context;
-    const coulomb_problem where = {.atoms = task->near.atoms, .map = task->near.map};
+    const coulomb_problem where = {.atoms = task->near.atoms, .target = {.map = task->near.map}};
     ley_long_range r;
     const ley_status status = msm_choose_stricter(task, engine, &where, options, &r, sum, error);
     if (status != LEY_OK)
         return msm_take_direct(task, &where, options, m, made, sum, error);
-    return create(engine, where.atoms, where.map, &r, options, made, error);
+    return create_for_map(engine, where.atoms, where.target.map, &r, options, made, error);
 }
 
 /* ---- For requests ---------------------------------------------------------------------------- */
@@ -145,11 +160,10 @@ static ley_status stricter(const void *context, ley_engine *engine, const ley_ru
 static ley_status create_for(const sum_request *r, ley_engine *engine, const ley_long_range *range,
                              const ley_run_options *options, ley_job **job, ley_error *error)
 {
-    return ley_job_create_long_range(engine, r->atoms, r->map, range, options, job, error);
+    return ley_job_create_long_range(engine, r->atoms, r->target, range, options, job, error);
 }
 
-static const request_row request = {.name = "msm",
-                                    .has_meshes = true,
+static const request_row request = {.has_meshes = true,
                                     .needs = msm_estimate_needs,
                                     .estimate = msm_estimate,
                                     .create = create_for,
@@ -296,6 +310,7 @@ static const stage stages[] = {
 
 const method method_msm = {
     .name = "msm",
+    .at_points = &method_msm_points,
     .parameters = &long_range_parameters,
     .kernel = &cutoff_kind,
     .needs = cutoff_needs,

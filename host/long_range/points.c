@@ -4,15 +4,12 @@
  * each other, and the host adds them. */
 #include "long_range/points.h"
 
-#include "core/options.h"
 #include "error.h"
 #include "long_range/estimate/stricter.h"
-#include "long_range/estimate/tolerance.h"
 #include "long_range/mesh/gather_points.h"
 #include "long_range/mesh_stage.h"
 #include "long_range/model/problem.h"
 #include "long_range/task.h"
-#include "schedule/job.h"
 #include "schedule/job_memory.h"
 #include "target/points.h"
 
@@ -23,21 +20,19 @@
 
 static const cutoff_points_addition addition;
 
-static ley_status create(ley_engine *engine, const ley_atoms *atoms, ley_points *points, const ley_long_range *range,
-                         const ley_run_options *options, void **made, ley_error *error)
+ley_status msm_points_task_create(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
+                                  const ley_long_range *range, const ley_run_options *options, void **made,
+                                  ley_error *error)
 {
-    ley_long_range r;
     const ley_grid grid = points_grid(points);
-    ley_status status = OPTIONS_TAKE(ley_long_range, fft, &r, range, error);
-    if (status == LEY_OK)
-        status = points_check_excluded(points, atoms, error);
+    ley_status status = points_check_excluded(points, atoms, error);
     if (status != LEY_OK)
         return status;
     msm_task *task = calloc(1, sizeof *task);
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
     task->listed.points = points;
-    status = msm_task_init(task, engine, atoms, NULL, &grid, &r, options, error);
+    status = msm_task_init(task, engine, atoms, NULL, &grid, range, options, error);
     if (status != LEY_OK) {
         free(task);
         return status;
@@ -47,39 +42,17 @@ static ley_status create(ley_engine *engine, const ley_atoms *atoms, ley_points 
     return LEY_OK;
 }
 
-ley_status ley_job_create_long_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
-                                            const ley_long_range *range, const ley_run_options *options, ley_job **job,
-                                            ley_error *error)
-{
-    void *task;
-    const ley_status status = create(engine, atoms, points, range, options, &task, error);
-    return status == LEY_OK ? job_create(engine, &method_msm_points, task, atoms, options, job, error) : status;
-}
-
 static ley_status stricter(const void *context, ley_engine *engine, const ley_run_options *options, const method **m,
                            void **made, ley_sum *sum, ley_error *error)
 {
     const msm_task *task = context;
-    const coulomb_problem where = {.atoms = task->near.atoms, .points = task->listed.points};
+    const coulomb_problem where = {.atoms = task->near.atoms, .target = {.points = task->listed.points}};
     ley_long_range r;
     const ley_status status = msm_choose_stricter(task, engine, &where, options, &r, sum, error);
     if (status != LEY_OK)
         return msm_take_direct(task, &where, options, m, made, sum, error);
-    return create(engine, where.atoms, where.points, &r, options, made, error);
+    return msm_points_task_create(engine, where.atoms, where.target.points, &r, options, made, error);
 }
-
-static ley_status create_for(const sum_request *r, ley_engine *engine, const ley_long_range *range,
-                             const ley_run_options *options, ley_job **job, ley_error *error)
-{
-    return ley_job_create_long_range_points(engine, r->atoms, r->list, range, options, job, error);
-}
-
-static const request_row request = {.name = "msm",
-                                    .at_points = true,
-                                    .has_meshes = true,
-                                    .needs = msm_estimate_needs,
-                                    .estimate = msm_estimate,
-                                    .create = create_for};
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
@@ -201,7 +174,8 @@ static const product *const made_by_field[] = {&msm_product_field, NULL};
 static const stage stages[] = {MSM_STAGE_FIELD_ROW(NULL, made_by_field), CUTOFF_STAGE_POINTS(made_by_field)};
 
 const method method_msm_points = {
-    .name = "msm_points",
+    .name = "msm",
+    .target = LEY_TARGET_POINTS,
     .kernel = &point_pairs_kind,
     .needs = cutoff_needs,
     .prepare = prepare,
@@ -232,7 +206,6 @@ const method method_msm_points = {
     .excluded = cutoff_points_excluded,
     .field_is_allowed = true,
     .by_host = msm_by_host,
-    .request = &request,
     .by_steps = msm_by_steps,
     .distrust = msm_distrust,
 };

@@ -7,12 +7,9 @@
 /* X: method_X. A plan and ley_method_name() have them in this order. */
 #define METHODS(METHOD) \
     METHOD(dcs) \
-    METHOD(dcs_points) \
     METHOD(mdh) \
     METHOD(cutoff) \
-    METHOD(cutoff_points) \
-    METHOD(msm) \
-    METHOD(msm_points)
+    METHOD(msm)
 
 /* X: law_X. */
 #define LAWS(LAW) LAW(pairs) LAW(dcs) LAW(mdh) LAW(long_range)

@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "log.h"
+#include "target/target.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,10 +14,9 @@ static const double few_pairs = 1e6;
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-static bool is_meant(const request_row *row, const sum_request *r)
+static bool is_meant(const method *m, const sum_request *r)
 {
-    return row != NULL && row->at_points == (r->points != NULL) &&
-           (strcmp(r->asked.method, "auto") == 0 || strcmp(r->asked.method, row->name) == 0);
+    return m->request != NULL && (strcmp(r->asked.method, "auto") == 0 || strcmp(r->asked.method, m->name) == 0);
 }
 
 size_t chooser_candidates(const sum_request *r, const method *const *methods, candidate *list)
@@ -24,7 +24,7 @@ size_t chooser_candidates(const sum_request *r, const method *const *methods, ca
     size_t count = 0;
     for (size_t i = 0; methods[i] != NULL && count < LEY_MOST_ESTIMATES; i++) {
         const request_row *row = methods[i]->request;
-        if (!is_meant(row, r))
+        if (!is_meant(methods[i], r))
             continue;
         candidate *c = &list[count++];
         *c = (candidate){.method = methods[i]};
@@ -143,8 +143,7 @@ ley_status chooser_choose(sum_request *r, candidate *list, size_t count, const c
         candidate *c = find_planned(list, count, planned);
         return c != NULL ? take(r, c, chosen, error) : refuse_plan(r, list, count, planned, error);
     }
-    const double pairs = (double)ley_atoms_count(r->atoms) *
-                         (double)(r->points != NULL ? ley_points_count(r->points) : ley_grid_points(&r->grid));
+    const double pairs = (double)ley_atoms_count(r->atoms) * (double)target_points(&r->target);
     if (open == 1 || (!first->method->request->has_meshes && (r->options.variant != NULL || pairs <= few_pairs)))
         return take(r, first, chosen, error);
     chooser_estimate(r, list, count);

@@ -6,7 +6,7 @@
 #include "core/parameters.h"
 #include "error.h"
 #include "plan/chooser.h"
-#include "target/points.h"
+#include "target/target.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,8 +50,8 @@ static ley_status check(const ley_request *r, ley_error *error)
     const bool is_auto = strcmp(r->method, "auto") == 0;
     bool is_known = is_auto;
     for (size_t i = 0; method_registry[i] != NULL; i++)
-        is_known = is_known ||
-                   (method_registry[i]->request != NULL && strcmp(method_registry[i]->request->name, r->method) == 0);
+        is_known =
+            is_known || (method_registry[i]->request != NULL && strcmp(method_registry[i]->name, r->method) == 0);
     if (!is_known)
         return ley_fail(error, LEY_ERROR_USAGE,
                         "a request's method is auto or one that makes the sum of all charges, "
@@ -77,13 +77,15 @@ static bool sum_is_fixed(const sum_request *r)
     return (r->asked.fixed & LEY_FIX_SUM) != 0 || r->options.decision_count > 0;
 }
 
-/* `r` has the atoms and where values are wanted. */
+/* `r` has the atoms and the target. */
 static ley_status begin(sum_request *r, ley_engine *engine, const ley_request *request, const ley_run_options *options,
                         ley_error *error)
 {
     ley_status status = take_request(request, &r->asked, error);
-    if (status == LEY_OK)
-        status = OPTIONS_TAKE(ley_run_options, aim, &r->options, options, error);
+    if (status != LEY_OK)
+        return status;
+    r->grid = target_grid(&r->target);
+    status = OPTIONS_TAKE(ley_run_options, aim, &r->options, options, error);
     if (status != LEY_OK)
         return status;
     if (strcmp(r->asked.method, "auto") != 0)
@@ -171,7 +173,9 @@ static ley_status create(sum_request *r, ley_engine *engine, const ley_request *
                          ley_job **job, ley_error *error)
 {
     candidate list[LEY_MOST_ESTIMATES];
-    ley_status status = begin(r, engine, request, options, error);
+    ley_status status = target_check(&r->target, TARGET_MAP | TARGET_POINTS, request->method, error);
+    if (status == LEY_OK)
+        status = begin(r, engine, request, options, error);
     if (status != LEY_OK)
         return status;
     const size_t count = list_candidates(r, list);
@@ -181,31 +185,19 @@ static ley_status create(sum_request *r, ley_engine *engine, const ley_request *
     return status;
 }
 
-ley_status ley_job_create_chosen(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_request *request,
-                                 const ley_run_options *options, ley_job **job, ley_error *error)
+ley_status ley_job_create_chosen(ley_engine *engine, const ley_atoms *atoms, ley_target target,
+                                 const ley_request *request, const ley_run_options *options, ley_job **job,
+                                 ley_error *error)
 {
-    sum_request r = {.atoms = atoms, .grid = *ley_map_grid(map), .map = map};
+    sum_request r = {.atoms = atoms, .target = target};
     return create(&r, engine, request, options, job, error);
 }
 
-ley_status ley_job_create_chosen_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
-                                        const ley_request *request, const ley_run_options *options, ley_job **job,
-                                        ley_error *error)
-{
-    sum_request r = {.atoms = atoms, .points = points, .grid = points_grid(points), .list = points};
-    return create(&r, engine, request, options, job, error);
-}
-
-ley_status chosen_job_create_kept(ley_engine *engine, const ley_atoms *atoms, ley_map *map, ley_points *points,
+ley_status chosen_job_create_kept(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                   const ley_request *request, const ley_run_options *options, ley_job **job,
                                   ley_error *error)
 {
-    sum_request r = {.atoms = atoms,
-                     .map = map,
-                     .points = points,
-                     .list = points,
-                     .grid = map != NULL ? *ley_map_grid(map) : points_grid(points),
-                     .is_kept = true};
+    sum_request r = {.atoms = atoms, .target = target, .is_kept = true};
     const ley_status status = create(&r, engine, request, options, job, error);
     if (status == LEY_OK)
         (*job)->is_kept = true;
@@ -217,7 +209,7 @@ ley_status chosen_job_create_kept(ley_engine *engine, const ley_atoms *atoms, le
 ley_status ley_request_check_memory(const ley_request *request, const ley_atoms *atoms, const ley_grid *grid,
                                     ley_error *error)
 {
-    sum_request r = {.atoms = atoms, .grid = *grid};
+    sum_request r = {.atoms = atoms, .target = {.grid = grid}, .grid = *grid};
     candidate list[LEY_MOST_ESTIMATES];
     const ley_status status = take_request(request, &r.asked, error);
     if (status != LEY_OK)
@@ -244,14 +236,16 @@ static ley_estimate told(const candidate *c, bool is_chosen)
     return told;
 }
 
-ley_status ley_request_estimate(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid,
-                                const ley_points *points, const ley_request *request, const ley_run_options *options,
+ley_status ley_request_estimate(ley_engine *engine, const ley_atoms *atoms, ley_target target,
+                                const ley_request *request, const ley_run_options *options,
                                 ley_estimate estimates[LEY_MOST_ESTIMATES], size_t *count, ley_error *error)
 {
-    sum_request r = {.atoms = atoms, .points = points, .grid = points != NULL ? points_grid(points) : *grid};
+    sum_request r = {.atoms = atoms, .target = target};
     candidate list[LEY_MOST_ESTIMATES];
     const candidate *chosen;
-    ley_status status = begin(&r, engine, request, options, error);
+    ley_status status = target_check(&target, TARGET_MAP | TARGET_POINTS | TARGET_OUTLINE, request->method, error);
+    if (status == LEY_OK)
+        status = begin(&r, engine, request, options, error);
     if (status != LEY_OK)
         return status;
     const size_t candidates = list_candidates(&r, list);
@@ -270,19 +264,19 @@ ley_status ley_request_estimate(ley_engine *engine, const ley_atoms *atoms, cons
 
 /* Without an engine: by the host, or by a device that is opened here. Where there is none, the host
  * takes what it would have left to one. */
-static ley_status create_anywhere(ley_engine *given, ley_engine **opened, const ley_atoms *atoms, ley_map *map,
+static ley_status create_anywhere(ley_engine *given, ley_engine **opened, const ley_atoms *atoms, ley_target target,
                                   const ley_request *request, ley_job **job, ley_error *error)
 {
     ley_run_options options;
     ley_run_options_default(&options);
-    ley_status status = ley_job_create_chosen(given, atoms, map, request, &options, job, error);
+    ley_status status = ley_job_create_chosen(given, atoms, target, request, &options, job, error);
     if (status != LEY_ERROR_NO_DEVICE || given != NULL)
         return status;
     status = ley_engine_create(NULL, opened, error);
     if (status == LEY_OK)
-        return ley_job_create_chosen(*opened, atoms, map, request, &options, job, error);
+        return ley_job_create_chosen(*opened, atoms, target, request, &options, job, error);
     if (status == LEY_ERROR_NO_DEVICE &&
-        ley_job_create_chosen(NULL, atoms, map, request, &options, job, NULL) == LEY_OK) {
+        ley_job_create_chosen(NULL, atoms, target, request, &options, job, NULL) == LEY_OK) {
         if (error != NULL)
             ley_error_clear(error);
         return LEY_OK;
@@ -322,7 +316,7 @@ ley_status ley_map_compute(ley_engine *engine, const ley_atoms *atoms, const ley
     if (status == LEY_OK)
         status = ley_map_create(grid != NULL ? grid : &chosen, &made, error);
     if (status == LEY_OK)
-        status = create_anywhere(engine, &opened, atoms, made, &asked, &job, error);
+        status = create_anywhere(engine, &opened, atoms, (ley_target){.map = made}, &asked, &job, error);
     if (status == LEY_OK)
         status = run(job, asked.tolerance, accuracy, error);
     if (status == LEY_OK)

@@ -388,6 +388,7 @@ void host_job_put_decisions(ley_job *job)
     if (made == NULL)
         return;
     plan_add(made, NULL, "method", job->method->name);
+    plan_add(made, NULL, "target", ley_target_name(job->method->target));
     plan_add(made, NULL, "computed_by", "host");
     job->report.decision_count = made->count;
     job->report.decisions = made->list;

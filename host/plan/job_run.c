@@ -68,6 +68,7 @@ void job_put_decisions(ley_job *job)
     if (made == NULL)
         return;
     plan_add(made, NULL, "method", job->method->name);
+    plan_add(made, NULL, "target", ley_target_name(job->method->target));
     plan_add(made, NULL, "math", plan_maths[job->options.math]);
     plan_add(made, NULL, "sum", sums[job->options.sum]);
     if (job->method->decisions != NULL)

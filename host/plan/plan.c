@@ -26,8 +26,7 @@ static const double most_excess = 4;
 struct ley_plan {
     ley_engine *engine, *opened; /* `opened`: by the plan; or NULL */
     ley_atoms *atoms;
-    ley_map *map;
-    ley_points *points;
+    ley_target target;
     ley_request request;
     char *method, *fft, *variant; /* copies that request and options point to */
     job_plan *given;
@@ -117,7 +116,7 @@ static ley_status begin(ley_plan *p, const ley_atoms *atoms, const ley_request *
 /* The first job is created with it, so that what is wrong is said at once. */
 static ley_status create_job(ley_plan *p, ley_error *error)
 {
-    return chosen_job_create_kept(p->engine, p->atoms, p->map, p->points, &p->request, &p->options, &p->job, error);
+    return chosen_job_create_kept(p->engine, p->atoms, p->target, &p->request, &p->options, &p->job, error);
 }
 
 /* Whether a plan can fill it: the field may be asked for between runs, too. */
@@ -129,21 +128,17 @@ static ley_status check_map(const ley_map *map, ley_error *error)
     return LEY_OK;
 }
 
-ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, ley_map *map, ley_points *points,
-                           const ley_request *request, const ley_run_options *options, ley_plan **plan,
-                           ley_error *error)
+ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, ley_target target, const ley_request *request,
+                           const ley_run_options *options, ley_plan **plan, ley_error *error)
 {
-    if ((map == NULL) == (points == NULL))
-        return ley_fail(error, LEY_ERROR_USAGE, "a plan fills a map, or values at points");
-    ley_status status = check_map(map, error);
+    ley_status status = check_map(target.map, error);
     if (status != LEY_OK)
         return status;
     ley_plan *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "the plan");
     p->engine = engine;
-    p->map = map;
-    p->points = points;
+    p->target = target;
     status = begin(p, atoms, request, options, error);
     if (status == LEY_OK)
         status = create_job(p, error);
@@ -200,18 +195,18 @@ void ley_plan_destroy(ley_plan *p)
 static void take_cell(ley_plan *p, const double cell_A[3][3])
 {
     ley_long_range *sum = &p->request.potential;
-    ley_grid grid = p->map != NULL ? *ley_map_grid(p->map) : (ley_grid){.n = {0}};
+    ley_grid grid = p->target.map != NULL ? *ley_map_grid(p->target.map) : (ley_grid){.n = {0}};
     for (int m = 0; m < 3; m++) {
         double off_A = 0, length_A = 0;
         for (int k = 0; k < 3; k++) {
             off_A += fabs((double)grid.n[m] * grid.step_A[m][k] - sum->cell_A[m][k]);
             length_A += fabs(sum->cell_A[m][k]);
         }
-        for (int k = 0; k < 3 && p->map != NULL && sum->periodic[m] && off_A <= 1e-6 * length_A; k++)
+        for (int k = 0; k < 3 && p->target.map != NULL && sum->periodic[m] && off_A <= 1e-6 * length_A; k++)
             grid.step_A[m][k] = cell_A[m][k] / (double)grid.n[m];
     }
-    if (p->map != NULL)
-        map_set_grid(p->map, &grid);
+    if (p->target.map != NULL)
+        map_set_grid(p->target.map, &grid);
     memcpy(sum->cell_A, cell_A, sizeof sum->cell_A);
     p->is_stale = true;
 }
@@ -370,7 +365,7 @@ static bool run_again(ley_plan *p, ley_status *status, ley_error *error)
 
 ley_status ley_plan_run(ley_plan *p, ley_error *error)
 {
-    ley_status status = check_map(p->map, error);
+    ley_status status = check_map(p->target.map, error);
     if (status != LEY_OK)
         return status;
     p->totals.runs++;

@@ -3,8 +3,7 @@
 #include "calibrate.h"
 #include "error.h"
 #include "law/tolerance_floor.h"
-#include "target/map.h"
-#include "target/points.h"
+#include "target/target.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,18 +25,13 @@ static ley_status look_at_devices(sum_request *r, ley_error *error)
     return LEY_OK;
 }
 
-bool sum_request_has_field(const sum_request *r)
-{
-    return r->points != NULL ? r->points->field != NULL : r->map != NULL && map_components(r->map) > 1;
-}
-
 ley_status sum_request_look(sum_request *r, ley_error *error)
 {
     charge_statistics *s = &r->statistics;
     ley_status status = LEY_OK;
     if (!r->has_statistics)
-        status = charge_statistics_make(r->atoms, r->points, &r->grid, sum_request_has_field(r), &r->asked.potential, s,
-                                        error);
+        status = charge_statistics_make(r->atoms, r->target.points, &r->grid, target_has_field(&r->target),
+                                        &r->asked.potential, s, error);
     if (status != LEY_OK)
         return status;
     if (!r->has_statistics) {
@@ -51,10 +45,10 @@ ley_status sum_request_look(sum_request *r, ley_error *error)
 
 void sum_request_needs(const sum_request *r, int least_planes, job_needs *needs)
 {
-    if (r->points != NULL)
-        job_needs_points(needs, ley_points_count(r->points), sum_request_has_field(r));
+    if (r->target.points != NULL)
+        job_needs_points(needs, ley_points_count(r->target.points), target_has_field(&r->target));
     else
-        job_needs_map(needs, &r->grid, r->map, least_planes);
+        job_needs_map(needs, &r->grid, r->target.map, least_planes);
 }
 
 bool sum_is_plain(const ley_long_range *sum)

@@ -12,13 +12,11 @@ extern const ley_parameter_table request_parameters;
 
 typedef struct sum_request {
     const ley_atoms *atoms;
-    const ley_points *points; /* where values are wanted; NULL: on the grid */
-    ley_grid grid;            /* the map's, or one over the points */
-    ley_map *map;             /* what a job fills: this, */
-    ley_points *list;         /* or this; both NULL: nobody is going to ask for a job */
-    ley_request asked;        /* whole */
-    ley_run_options options;  /* whole; LEY_SUM_AUTO: the sum is left open, and floats come first */
-    size_t worker_count;      /* devices in use */
+    ley_target target;       /* a map, points, or a grid, for which nobody is going to ask for a job */
+    ley_grid grid;           /* target_grid() */
+    ley_request asked;       /* whole */
+    ley_run_options options; /* whole; LEY_SUM_AUTO: the sum is left open, and floats come first */
+    size_t worker_count;     /* devices in use */
     const worker *workers;
     bool is_kept;       /* the job is going to run again and again: kernels are built for all runs together */
     bool is_own_thread; /* the caller is on the thread of the one worker */
@@ -45,8 +43,6 @@ enum { PLANNED_MESHES = LEY_FIX_CUTOFF | LEY_FIX_SPACING | LEY_FIX_SPLITTING | L
 
 /* A method's part in requests. */
 typedef struct request_row {
-    const char *name; /* as ley_request.method has it: one name on maps and at points */
-    bool at_points;
     bool has_meshes;                                   /* create() needs what estimate() has chosen */
     uint64_t (*needs)(const ley_run_options *options); /* facts of devices that estimate() looks at */
 
@@ -66,9 +62,6 @@ typedef struct request_row {
  * values are nothing beside the terms that cancel is in the statistics: potential_e_A is what the
  * tolerance is a share of. Errors: those of charge_statistics_make(). */
 ley_status sum_request_look(sum_request *r, ley_error *error);
-
-/* Whether the field is asked for, too. */
-bool sum_request_has_field(const sum_request *r);
 
 /* Memory of what a job fills: a map, slabs of which are so many planes at least, or a list. */
 void sum_request_needs(const sum_request *r, int least_planes, job_needs *needs);

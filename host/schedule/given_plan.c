@@ -14,6 +14,7 @@ static const char *const by_whom[] = {"host", NULL};
  * where they are. */
 static const plan_row common_rows[] = {
     {.name = "method", .words = plan_maths},
+    {.name = "target", .words = plan_maths},
     {.name = "math", .words = plan_maths},
     {.name = "sum", .words = sums},
     {.name = "computed_by", .words = by_whom},
@@ -37,6 +38,8 @@ static const char *word_at(const method *m, const plan_row *row, int i)
 {
     if (strcmp(row->name, "method") == 0)
         return i == 0 ? m->name : NULL;
+    if (strcmp(row->name, "target") == 0)
+        return i == 0 ? ley_target_name(m->target) : NULL;
     if (strcmp(row->name, "variant") == 0)
         return m->kernel != NULL ? kernel_variant(m->kernel, (size_t)i) : NULL;
     if (strcmp(row->name, "root") == 0)
@@ -159,6 +162,9 @@ ley_status plan_take(const ley_run_options *o, const method *m, job_plan **made,
         if (o->decisions[i].name != NULL && o->decisions[i].device == NULL && o->decisions[i].value != NULL &&
             strcmp(o->decisions[i].name, "method") == 0 && strcmp(o->decisions[i].value, m->name) != 0)
             status = plan_fail(error, "it is one of method %.80s, not of %s", o->decisions[i].value, m->name);
+    const char *target = plan_find(o->decisions, o->decision_count, NULL, "target");
+    if (status == LEY_OK && target != NULL && strcmp(target, ley_target_name(m->target)) != 0)
+        status = plan_fail(error, "it is one for target %.80s, not for %s", target, ley_target_name(m->target));
     for (size_t i = 0; status == LEY_OK && i < o->decision_count; i++)
         status = check_decision(m, o->decisions, i, error);
     if (status == LEY_OK)

@@ -96,7 +96,7 @@ double host_sum_seconds(const host_sum *sum)
  * host cost no more than twice what the builds do. */
 static cache_key key_of(const method *m)
 {
-    return cache_key_of_host("", "host jobs", m->name, "");
+    return cache_key_of_host("", "host jobs", m->name, ley_target_name(m->target));
 }
 
 static double owed_s(const method *m)
@@ -157,7 +157,8 @@ bool host_sum_is_asked(const ley_run_options *o, const job_plan *given)
 static ley_status check_plan(const job_plan *given, ley_error *error)
 {
     for (size_t i = 0; given != NULL && i < given->count; i++)
-        if (strcmp(given->list[i].name, "method") != 0 && strcmp(given->list[i].name, "computed_by") != 0)
+        if (strcmp(given->list[i].name, "method") != 0 && strcmp(given->list[i].name, "target") != 0 &&
+            strcmp(given->list[i].name, "computed_by") != 0)
             return plan_fail(error, "'%s' is for devices, and the host is to do the job alone", given->list[i].name);
     return LEY_OK;
 }

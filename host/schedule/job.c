@@ -107,8 +107,11 @@ slab_queue *job_result_queue(ley_job *job)
 static size_t most_stages(const method *m)
 {
     size_t most = m->stage_count;
-    for (size_t k = 0; method_registry[k] != NULL; k++)
-        most = method_registry[k]->stage_count > most ? method_registry[k]->stage_count : most;
+    for (size_t k = 0; method_registry[k] != NULL; k++) {
+        const method *one = method_registry[k], *list = one->at_points != NULL ? one->at_points : one;
+        most = one->stage_count > most ? one->stage_count : most;
+        most = list->stage_count > most ? list->stage_count : most;
+    }
     return most;
 }
 

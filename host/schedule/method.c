@@ -5,9 +5,7 @@
 ley_status method_take_direct(const coulomb_problem *p, const method **m, void **made, ley_error *error)
 {
     for (size_t i = 0; method_registry[i] != NULL; i++)
-        if (method_registry[i]->take_direct != NULL && method_registry[i]->take_direct(p, made, NULL) == LEY_OK) {
-            *m = method_registry[i];
+        if (method_registry[i]->take_direct != NULL && method_registry[i]->take_direct(p, m, made, NULL) == LEY_OK)
             return LEY_OK;
-        }
     return ley_fail(error, LEY_ERROR_USAGE, "no method sums it term by term");
 }

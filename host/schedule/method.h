@@ -15,17 +15,19 @@
 struct job_needs; /* schedule/job_memory.h */
 struct host_sum;  /* schedule/host_sum.h */
 
-/* Charges in open space, in a medium of one permittivity, and where their potential is wanted: in a
- * map or at points. */
+/* Charges in open space, in a medium of one permittivity, and where their potential is wanted. */
 typedef struct coulomb_problem {
     const ley_atoms *atoms;
-    ley_map *map;
-    ley_points *points;
+    ley_target target;
     ley_direct medium;
 } coulomb_problem;
 
 typedef struct method {
     const char *name;
+
+    /* Where it makes values; and the same at the points of a list, NULL: not of that name. */
+    ley_target_kind target;
+    const struct method *at_points;
 
     /* The parameters of its struct of options; NULL: another method's, or none. */
     const ley_parameter_table *parameters;
@@ -59,9 +61,10 @@ typedef struct method {
     ley_status (*stricter)(const void *task, ley_engine *engine, const ley_run_options *options,
                            const struct method **m, void **made, ley_sum *sum, ley_error *error);
 
-    /* It sums charges' potentials term by term: a task of this problem. NULL: it is no such method.
-     * Errors: LEY_ERROR_USAGE where values are wanted that it does not make. */
-    ley_status (*take_direct)(const coulomb_problem *p, void **made, ley_error *error);
+    /* It sums charges' potentials term by term: a task of this problem, and of which method, itself
+     * or at_points. NULL: it is no such method. Errors: LEY_ERROR_USAGE where values are wanted that
+     * it does not make. */
+    ley_status (*take_direct)(const coulomb_problem *p, const struct method **m, void **made, ley_error *error);
 
     /* For forecasts: what it is going to take of the host's memory; how it is going to be done; and
      * seconds of the host in which no device can begin. Each may be NULL: nothing. */

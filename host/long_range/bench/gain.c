@@ -35,7 +35,8 @@ static ley_status run_once(ley_engine *engine, const ley_bench_options *o, const
     options.sum = o->sum;
     options.verify_points = verify_points;
     const double start_s = ley_clock_s();
-    ley_status status = ley_job_create_long_range(engine, box->atoms, box->map, range, &options, &job, error);
+    ley_status status =
+        ley_job_create_long_range(engine, box->atoms, (ley_target){.map = box->map}, range, &options, &job, error);
     if (status == LEY_OK)
         status = ley_job_run(job, error);
     *took_s = ley_clock_s() - start_s;

@@ -12,7 +12,7 @@
 #include "methods/cutoff/point_stages.h"
 #include "numerics/error_table.h"
 #include "numerics/expected_error.h"
-#include "target/points.h"
+#include "target/target.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -361,7 +361,7 @@ static ley_status choose_for(sum_request *r, unsigned fixed, estimate *made, ley
     if (devices == NULL)
         return ley_fail_memory(error, sizeof *devices, "a plan");
     for (size_t i = 0; i < r->worker_count; i++) {
-        look_at_device(&r->devices[i], o, r->points != NULL, sum_request_has_field(r), &devices[i]);
+        look_at_device(&r->devices[i], o, r->target.points != NULL, target_has_field(&r->target), &devices[i]);
         if (r->is_kept)
             search_forget_building(&devices[i]);
     }
@@ -445,6 +445,7 @@ ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_grid
                          ley_error *error)
 {
     sum_request r = {.atoms = atoms,
+                     .target = {.grid = grid},
                      .grid = *grid,
                      .asked = {.tolerance = tolerance, .fixed = fixed},
                      .worker_count = 1,
@@ -453,40 +454,24 @@ ley_status msm_choose_on(const worker *w, const ley_atoms *atoms, const ley_grid
     return choose_with(&r, options, range, choice, error);
 }
 
-/* At the points, or on the grid, for the map where there is one already. */
-static ley_status choose_by(ley_engine *engine, const ley_atoms *atoms, const ley_points *points, ley_map *map,
-                            const ley_grid *grid, double tolerance, unsigned fixed, const ley_run_options *options,
-                            ley_long_range *range, ley_choice *choice, ley_error *error)
+ley_status msm_choose_where(ley_engine *engine, const coulomb_problem *where, double tolerance, unsigned fixed,
+                            const ley_run_options *options, ley_long_range *range, ley_choice *choice, ley_error *error)
 {
-    sum_request r = {.atoms = atoms,
-                     .points = points,
-                     .map = map,
-                     .grid = *grid,
+    sum_request r = {.atoms = where->atoms,
+                     .target = where->target,
+                     .grid = target_grid(&where->target),
                      .asked = {.tolerance = tolerance, .fixed = fixed},
                      .worker_count = engine->worker_count,
                      .workers = engine->workers};
     return choose_with(&r, options, range, choice, error);
 }
 
-ley_status msm_choose_where(ley_engine *engine, const coulomb_problem *where, double tolerance, unsigned fixed,
-                            const ley_run_options *options, ley_long_range *range, ley_choice *choice, ley_error *error)
-{
-    const ley_grid grid = where->points != NULL ? points_grid(where->points) : *ley_map_grid(where->map);
-    return choose_by(engine, where->atoms, where->points, where->map, &grid, tolerance, fixed, options, range, choice,
-                     error);
-}
-
-ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, const ley_grid *grid, double tolerance,
+ley_status ley_long_range_choose(ley_engine *engine, const ley_atoms *atoms, ley_target target, double tolerance,
                                  unsigned fixed, const ley_run_options *options, ley_long_range *range,
                                  ley_choice *choice, ley_error *error)
 {
-    return choose_by(engine, atoms, NULL, NULL, grid, tolerance, fixed, options, range, choice, error);
-}
-
-ley_status ley_long_range_choose_points(ley_engine *engine, const ley_atoms *atoms, const ley_points *points,
-                                        double tolerance, unsigned fixed, const ley_run_options *options,
-                                        ley_long_range *range, ley_choice *choice, ley_error *error)
-{
-    const ley_grid grid = points_grid(points);
-    return choose_by(engine, atoms, points, NULL, &grid, tolerance, fixed, options, range, choice, error);
+    const coulomb_problem where = {.atoms = atoms, .target = target};
+    const ley_status status = target_check(&target, TARGET_MAP | TARGET_POINTS | TARGET_OUTLINE, "msm", error);
+    return status == LEY_OK ? msm_choose_where(engine, &where, tolerance, fixed, options, range, choice, error)
+                            : status;
 }

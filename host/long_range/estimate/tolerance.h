@@ -12,7 +12,7 @@
 uint64_t msm_estimate_needs(const ley_run_options *options);
 ley_status msm_estimate(sum_request *r, estimate *made, ley_error *error);
 
-/* As ley_long_range_choose(), for this map and its field, or at these points. */
+/* As ley_long_range_choose(), for this target. */
 ley_status msm_choose_where(ley_engine *engine, const coulomb_problem *where, double tolerance, unsigned fixed,
                             const ley_run_options *options, ley_long_range *range, ley_choice *choice,
                             ley_error *error);

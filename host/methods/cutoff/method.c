@@ -9,11 +9,13 @@
 #include "error.h"
 #include "law/accuracy.h"
 #include "methods/cutoff/by_host.h"
+#include "methods/cutoff/points.h"
 #include "methods/cutoff/short_range.h"
 #include "methods/cutoff/stages.h"
 #include "schedule/job.h"
 #include "schedule/job_memory.h"
 #include "target/map.h"
+#include "target/target.h"
 
 #include <stdlib.h>
 
@@ -47,27 +49,38 @@ ley_status ley_short_range_check_memory(const ley_atoms *atoms, const ley_grid *
     return memory_check(needs.list, needs.count, error);
 }
 
-ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_map *map,
+static ley_status task_create(const ley_atoms *atoms, ley_map *map, const ley_short_range *range, void **made,
+                              ley_error *error)
+{
+    cutoff_task *task = calloc(1, sizeof *task);
+    if (task == NULL)
+        return ley_fail_memory(error, sizeof *task, "the job");
+    const ley_status status = cutoff_task_init(task, atoms, map, range, error);
+    if (status != LEY_OK)
+        end_task(task);
+    else
+        *made = task;
+    return status;
+}
+
+ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                       const ley_short_range *range, const ley_run_options *options, ley_job **job,
                                       ley_error *error)
 {
     ley_short_range r;
+    void *task;
     ley_status status = OPTIONS_TAKE(ley_short_range, transposition, &r, range, error);
     if (status == LEY_OK)
         status = options_check_medium(&r, error);
     if (status == LEY_OK)
         status = short_range_check(&r, error);
-    if (status != LEY_OK)
-        return status;
-    cutoff_task *task = calloc(1, sizeof *task);
-    if (task == NULL)
-        return ley_fail_memory(error, sizeof *task, "the job");
-    status = cutoff_task_init(task, atoms, map, &r, error);
-    if (status != LEY_OK) {
-        end_task(task);
-        return status;
-    }
-    return job_create(engine, &method_cutoff, task, atoms, options, job, error);
+    if (status == LEY_OK)
+        status = target_check(&target, TARGET_MAP | TARGET_POINTS, method_cutoff.name, error);
+    if (status == LEY_OK)
+        status = target.points != NULL ? cutoff_points_task_create(atoms, target.points, &r, &task, error)
+                                       : task_create(atoms, target.map, &r, &task, error);
+    const method *m = target.points != NULL ? method_cutoff.at_points : &method_cutoff;
+    return status == LEY_OK ? job_create(engine, m, task, atoms, options, job, error) : status;
 }
 
 static void terms(const void *context, reference_terms *t)
@@ -99,6 +112,7 @@ static const stage stages[] = {
 
 const method method_cutoff = {
     .name = "cutoff",
+    .at_points = &method_cutoff_points,
     .parameters = &short_range_parameters,
     .kernel = &cutoff_kind,
     .needs = cutoff_needs,

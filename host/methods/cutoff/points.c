@@ -4,13 +4,11 @@
  * space. */
 #include "methods/cutoff/points.h"
 
-#include "core/options.h"
 #include "error.h"
 #include "law/accuracy.h"
 #include "methods/cutoff/by_host.h"
 #include "methods/cutoff/point_stages.h"
 #include "methods/cutoff/short_range.h"
-#include "schedule/job.h"
 #include "target/points.h"
 
 #include <math.h>
@@ -24,18 +22,10 @@ static void end_task(void *context)
     free(context);
 }
 
-ley_status ley_job_create_short_range_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
-                                             const ley_short_range *range, const ley_run_options *options,
-                                             ley_job **job, ley_error *error)
+ley_status cutoff_points_task_create(const ley_atoms *atoms, ley_points *points, const ley_short_range *range,
+                                     void **made, ley_error *error)
 {
-    ley_short_range r;
-    ley_status status = OPTIONS_TAKE(ley_short_range, transposition, &r, range, error);
-    if (status == LEY_OK)
-        status = options_check_medium(&r, error);
-    if (status == LEY_OK)
-        status = short_range_check(&r, error);
-    if (status == LEY_OK)
-        status = cutoff_points_check(&r, error);
+    ley_status status = cutoff_points_check(range, error);
     if (status == LEY_OK)
         status = points_check_excluded(points, atoms, error);
     if (status != LEY_OK)
@@ -44,12 +34,12 @@ ley_status ley_job_create_short_range_points(ley_engine *engine, const ley_atoms
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
     task->points = points;
-    status = cutoff_task_init(&task->sums, atoms, NULL, &r, error);
-    if (status != LEY_OK) {
+    status = cutoff_task_init(&task->sums, atoms, NULL, range, error);
+    if (status != LEY_OK)
         end_task(task);
-        return status;
-    }
-    return job_create(engine, &method_cutoff_points, task, atoms, options, job, error);
+    else
+        *made = task;
+    return status;
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */
@@ -103,7 +93,8 @@ static uint64_t needs(const void *context, const ley_run_options *options)
 static const stage stages[] = {CUTOFF_STAGE_POINTS(NULL)};
 
 const method method_cutoff_points = {
-    .name = "cutoff_points",
+    .name = "cutoff",
+    .target = LEY_TARGET_POINTS,
     .kernel = &point_pairs_kind,
     .needs = needs,
     .prepare = cutoff_points_prepare,

@@ -6,4 +6,9 @@
 
 extern const method method_cutoff_points;
 
+/* The range is whole and checked, but for what only maps have. Errors: those of
+ * ley_job_create_short_range(). */
+ley_status cutoff_points_task_create(const ley_atoms *atoms, ley_points *points, const ley_short_range *range,
+                                     void **made, ley_error *error);
+
 #endif

@@ -2,8 +2,7 @@
 
 #include "error.h"
 #include "schedule/job_memory.h"
-#include "target/map.h"
-#include "target/points.h"
+#include "target/target.h"
 
 #include <float.h>
 #include <math.h>
@@ -41,7 +40,8 @@ static double roots_per_s(const device_view *device)
 
 static double share_of(const sum_request *r)
 {
-    return (r->points == NULL ? share_on_maps : share_at_points) * (sum_request_has_field(r) ? share_with_field : 1);
+    return (r->target.points == NULL ? share_on_maps : share_at_points) *
+           (target_has_field(&r->target) ? share_with_field : 1);
 }
 
 void dcs_estimate(const sum_request *r, estimate *made)
@@ -88,8 +88,7 @@ static ley_status create(const sum_request *r, ley_engine *engine, const ley_lon
 {
     ley_direct direct;
     sum_medium(range, &direct);
-    return r->list != NULL ? ley_job_create_direct_points(engine, r->atoms, r->list, &direct, options, job, error)
-                           : ley_job_create_direct(engine, r->atoms, r->map, &direct, options, job, error);
+    return ley_job_create_direct(engine, r->atoms, r->target, &direct, options, job, error);
 }
 
 static ley_status check_memory(const ley_atoms *atoms, const ley_grid *grid, const ley_long_range *range,
@@ -101,12 +100,5 @@ static ley_status check_memory(const ley_atoms *atoms, const ley_grid *grid, con
     return ley_direct_check_memory(atoms, grid, &direct, error);
 }
 
-const request_row dcs_request = {.name = "dcs",
-                                 .needs = needs,
-                                 .check = check,
-                                 .estimate = estimate_sum,
-                                 .create = create,
-                                 .check_memory = check_memory};
-
-const request_row dcs_points_request = {
-    .name = "dcs", .at_points = true, .needs = needs, .check = check, .estimate = estimate_sum, .create = create};
+const request_row dcs_request = {
+    .needs = needs, .check = check, .estimate = estimate_sum, .create = create, .check_memory = check_memory};

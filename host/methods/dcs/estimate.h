@@ -4,7 +4,7 @@
 
 #include "plan/request.h"
 
-extern const request_row dcs_request, dcs_points_request;
+extern const request_row dcs_request;
 
 /* Seconds of kernels on these devices, and the error that is expected, of the values' root mean
  * square: of sums in floats; where these would miss the tolerance and the sum is left open, of

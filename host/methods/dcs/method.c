@@ -15,12 +15,14 @@
 #include "methods/dcs/build.h"
 #include "methods/dcs/estimate.h"
 #include "methods/dcs/kernel.h"
+#include "methods/dcs/points.h"
 #include "plan/forecast.h"
 #include "schedule/host_sum.h"
 #include "schedule/job.h"
 #include "schedule/job_memory.h"
 #include "schedule/slab_size.h"
 #include "target/map.h"
+#include "target/target.h"
 #include "watch.h"
 
 #include <math.h>
@@ -105,24 +107,30 @@ ley_status dcs_task_create(const ley_atoms *atoms, ley_map *map, const ley_direc
     return LEY_OK;
 }
 
-ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_map *map, const ley_direct *direct,
-                                 const ley_run_options *options, ley_job **job, ley_error *error)
+static ley_status take_direct(const coulomb_problem *p, const method **m, void **made, ley_error *error)
 {
-    ley_direct d;
-    ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, &d, direct, error);
-    if (status == LEY_OK)
-        status = options_check_medium(&d, error);
+    const ley_status status = target_check(&p->target, TARGET_MAP | TARGET_POINTS, method_dcs.name, error);
     if (status != LEY_OK)
         return status;
-    void *task;
-    status = dcs_task_create(atoms, map, &d, &task, error);
-    return status == LEY_OK ? job_create(engine, &method_dcs, task, atoms, options, job, error) : status;
+    *m = p->target.points != NULL ? method_dcs.at_points : &method_dcs;
+    return p->target.points != NULL ? dcs_points_task_create(p, made, error)
+                                    : dcs_task_create(p->atoms, p->target.map, &p->medium, made, error);
 }
 
-static ley_status take_direct(const coulomb_problem *p, void **made, ley_error *error)
+ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_target target,
+                                 const ley_direct *direct, const ley_run_options *options, ley_job **job,
+                                 ley_error *error)
 {
-    return p->map != NULL ? dcs_task_create(p->atoms, p->map, &p->medium, made, error)
-                          : ley_fail(error, LEY_ERROR_USAGE, "method dcs fills maps");
+    coulomb_problem p = {.atoms = atoms, .target = target};
+    ley_direct *d = &p.medium;
+    const method *m;
+    void *task;
+    ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, d, direct, error);
+    if (status == LEY_OK)
+        status = options_check_medium(d, error);
+    if (status == LEY_OK)
+        status = take_direct(&p, &m, &task, error);
+    return status == LEY_OK ? job_create(engine, m, task, atoms, options, job, error) : status;
 }
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
@@ -421,6 +429,7 @@ static const stage stages[] = {{.name = "sum",
 
 const method method_dcs = {
     .name = "dcs",
+    .at_points = &method_dcs_points,
     .parameters = &direct_parameters,
     .kernel = &dcs_kind,
     .prepare = prepare,

@@ -2,14 +2,11 @@
  * field there, where the points have one. These are Multiple Debye-Hueckel values without
  * screening, but for r_min: the same kernels compute them. */
 #include "methods/dcs/points.h"
-#include "core/options.h"
 #include "error.h"
 #include "law/dcs.h"
-#include "methods/dcs/estimate.h"
 #include "methods/mdh/kernel.h"
 #include "methods/mdh/stages.h"
 #include "schedule/host_sum.h"
-#include "schedule/job.h"
 #include "target/points.h"
 
 #include <stdlib.h>
@@ -20,36 +17,21 @@ typedef struct points_task {
     ley_direct options;
 } points_task;
 
-static ley_status take_direct(const coulomb_problem *p, void **made, ley_error *error)
+ley_status dcs_points_task_create(const coulomb_problem *p, void **made, ley_error *error)
 {
-    if (p->points == NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "method dcs_points fills lists of points");
+    ley_points *points = p->target.points;
+    const ley_status status = points_check_excluded(points, p->atoms, error);
+    if (status != LEY_OK)
+        return status;
     points_task *task = calloc(1, sizeof *task);
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
-    *task = (points_task){
-        .sums = {.atoms = p->atoms, .boundary = p->points->list, .field = p->points->field, .points = p->points},
-        .points = p->points,
-        .options = p->medium};
+    *task =
+        (points_task){.sums = {.atoms = p->atoms, .boundary = points->list, .field = points->field, .points = points},
+                      .points = points,
+                      .options = p->medium};
     *made = task;
     return LEY_OK;
-}
-
-ley_status ley_job_create_direct_points(ley_engine *engine, const ley_atoms *atoms, ley_points *points,
-                                        const ley_direct *direct, const ley_run_options *options, ley_job **job,
-                                        ley_error *error)
-{
-    coulomb_problem p = {.atoms = atoms, .points = points};
-    ley_direct *d = &p.medium;
-    void *task;
-    ley_status status = OPTIONS_TAKE(ley_direct, r_min_A, d, direct, error);
-    if (status == LEY_OK)
-        status = options_check_medium(d, error);
-    if (status == LEY_OK)
-        status = points_check_excluded(points, atoms, error);
-    if (status == LEY_OK)
-        status = take_direct(&p, &task, error);
-    return status == LEY_OK ? job_create(engine, &method_dcs_points, task, atoms, options, job, error) : status;
 }
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
@@ -90,10 +72,10 @@ static bool by_host(const void *context, host_sum *sum)
 }
 
 const method method_dcs_points = {
-    .name = "dcs_points",
+    .name = "dcs",
+    .target = LEY_TARGET_POINTS,
     .kernel = &mdh_kind,
     .prepare = prepare,
-    .take_direct = take_direct,
     .release = release,
     .host_needs = mdh_sums_host_needs,
     .end = free,
@@ -110,6 +92,5 @@ const method method_dcs_points = {
     .field = mdh_sums_field,
     .excluded = mdh_sums_excluded,
     .by_host = by_host,
-    .request = &dcs_points_request,
     .double_has_more_digits = true,
 };

@@ -15,6 +15,7 @@
 #include "schedule/host_sum.h"
 #include "schedule/job.h"
 #include "target/boundary.h"
+#include "target/target.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,19 +47,21 @@ static ley_status copy_ions(mdh_task *task, ley_error *error)
     return LEY_OK;
 }
 
-ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_boundary *boundary,
+ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                    const ley_solvent *solvent, const ley_run_options *options, ley_job **job,
                                    ley_error *error)
 {
     ley_status status = solvent_check(solvent, error);
     if (status == LEY_OK)
-        status = ley_boundary_check_atoms(boundary, atoms, error);
+        status = target_check(&target, TARGET_BOUNDARY, method_mdh.name, error);
+    if (status == LEY_OK)
+        status = ley_boundary_check_atoms(target.boundary, atoms, error);
     if (status != LEY_OK)
         return status;
     mdh_task *task = calloc(1, sizeof *task);
     if (task == NULL)
         return ley_fail_memory(error, sizeof *task, "the job");
-    *task = (mdh_task){.sums = {.atoms = atoms, .boundary = boundary}, .solvent = *solvent};
+    *task = (mdh_task){.sums = {.atoms = atoms, .boundary = target.boundary}, .solvent = *solvent};
     status = copy_ions(task, error);
     if (status != LEY_OK) {
         free(task);
@@ -126,6 +129,7 @@ static bool by_host(const void *context, host_sum *sum)
 
 const method method_mdh = {
     .name = "mdh",
+    .target = LEY_TARGET_BOUNDARY,
     .parameters = &solvent_parameters,
     .kernel = &mdh_kind,
     .prepare = prepare,

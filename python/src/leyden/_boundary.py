@@ -12,7 +12,7 @@ from . import _task
 from ._arrays import doubles, pointer_to, view
 from ._atoms import Atoms
 from ._c import ffi, lib
-from ._compute import ProgressArgument, call_by, run_job
+from ._compute import ProgressArgument, call_by, run_job, target_of
 from ._engine import Engine, EngineArgument
 from ._errors import NoDeviceError, Status, UsageError, file_name
 from ._grid import Grid
@@ -159,7 +159,7 @@ def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", ions
 
     def run(token: _task.Token, engine_pointer: Any) -> Dict[str, Any]:
         return run_job(token, lambda job, error: lib.ley_job_create_boundary(
-            engine_pointer, atoms.pointer, pointer, solvent, options.c, job, error))
+            engine_pointer, atoms.pointer, target_of(boundary=pointer), solvent, options.c, job, error))
 
     def mdh(token: _task.Token, opened: Optional[Engine]) -> Optional[Dict[str, Any]]:
         if opened is None:

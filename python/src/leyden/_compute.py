@@ -29,6 +29,11 @@ if TYPE_CHECKING:
 ProgressArgument = Union[None, bool, Callable[[Progress], None]]
 
 
+def target_of(**pointer: Any) -> Any:
+    """The library's ley_target: one of map, points, boundary."""
+    return ffi.new("ley_target *", pointer)[0]
+
+
 def run_job(token: _task.Token, create: Callable[[Any, Any], int]) -> Dict[str, Any]:
     """Creates a job, create(box, error), runs it and destroys it; its report. The engine is locked."""
     box = ffi.new("ley_job **")
@@ -93,15 +98,10 @@ class _Sum:
                                                           status.pointer))
 
     def _run_once(self, token: _task.Token, pointer: Any) -> Dict[str, Any]:
-        of = self.short_range if self.short_range is not None else self.request
-        create = {
-            (False, False): lib.ley_job_create_chosen,
-            (False, True): lib.ley_job_create_chosen_points,
-            (True, False): lib.ley_job_create_short_range,
-            (True, True): lib.ley_job_create_short_range_points,
-        }[self.short_range is not None, self.points is not None]
-        filled = self.map if self.points is None else self.points
-        return run_job(token, lambda box, error: create(pointer, self.atoms.pointer, filled, of, self.options.c, box,
+        of, create = (self.request, lib.ley_job_create_chosen) if self.short_range is None else \
+            (self.short_range, lib.ley_job_create_short_range)
+        target = target_of(map=self.map) if self.points is None else target_of(points=self.points)
+        return run_job(token, lambda box, error: create(pointer, self.atoms.pointer, target, of, self.options.c, box,
                                                         error))
 
     def _run_by_host(self, token: _task.Token) -> Optional[Dict[str, Any]]:

@@ -11,7 +11,7 @@ from ._arrays import doubles, pointer_to
 from ._atoms import Atoms
 from ._c import ffi, lib
 from ._cell import Periodic, cell_of_box, cell_vectors
-from ._compute import _grid_for, _sum_of
+from ._compute import _grid_for, _sum_of, target_of
 from ._engine import Engine, EngineArgument, engine_or_default
 from ._errors import Status, UsageError
 from ._grid import Grid, grid_of
@@ -76,8 +76,8 @@ class Plan:
         self._last_s = np.inf
         box = ffi.new("ley_plan **")
         with self._engine.lock, Status() as status:
-            status.check(lib.ley_plan_create(self._engine.pointer, atoms.pointer, self._map, ffi.NULL, wanted.request,
-                                             wanted.options.c, box, status.pointer))
+            status.check(lib.ley_plan_create(self._engine.pointer, atoms.pointer, target_of(map=self._map),
+                                             wanted.request, wanted.options.c, box, status.pointer))
         self._pointer = box[0]
         self._engine.plans.add(self)
         medium = wanted.medium

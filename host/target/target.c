@@ -1,0 +1,53 @@
+#include "target/target.h"
+
+#include "error.h"
+#include "target/map.h"
+#include "target/points.h"
+
+const char *ley_target_name(ley_target_kind kind)
+{
+    static const char *const names[] = {"grid", "points", "boundary"};
+    return (unsigned)kind < LEY_TARGET_COUNT ? names[kind] : NULL;
+}
+
+static unsigned kind_of(const ley_target *t)
+{
+    return (t->map != NULL ? TARGET_MAP : 0) | (t->points != NULL ? TARGET_POINTS : 0) |
+           (t->boundary != NULL ? TARGET_BOUNDARY : 0) | (t->grid != NULL ? TARGET_OUTLINE : 0);
+}
+
+ley_status target_check(const ley_target *target, unsigned kinds, const char *method, ley_error *error)
+{
+    const unsigned kind = kind_of(target);
+    if (kind == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "the target is empty");
+    if ((kind & (kind - 1)) != 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "the target is more than one of map, points, boundary and grid");
+    if (kind == TARGET_OUTLINE && (kinds & kind) == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "the target is a grid without a map");
+    if ((kinds & kind) == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "method %s does not make values at a target '%s'", method,
+                        ley_target_name(kind == TARGET_MAP      ? LEY_TARGET_GRID
+                                        : kind == TARGET_POINTS ? LEY_TARGET_POINTS
+                                                                : LEY_TARGET_BOUNDARY));
+    return LEY_OK;
+}
+
+ley_grid target_grid(const ley_target *target)
+{
+    return target->map != NULL      ? *ley_map_grid(target->map)
+           : target->points != NULL ? points_grid(target->points)
+                                    : *target->grid;
+}
+
+int64_t target_points(const ley_target *target)
+{
+    const ley_grid grid = target->points == NULL ? target_grid(target) : (ley_grid){.n = {0}};
+    return target->points != NULL ? ley_points_count(target->points) : ley_grid_points(&grid);
+}
+
+bool target_has_field(const ley_target *target)
+{
+    return target->points != NULL ? target->points->field != NULL
+                                  : target->map != NULL && map_components(target->map) > 1;
+}
