@@ -432,9 +432,7 @@ typedef enum ley_target_kind {
     LEY_TARGET_BOUNDARY,
     LEY_TARGET_COUNT
 } ley_target_kind;
-
-/* "grid", "points", "boundary". */
-LEY_API const char *ley_target_name(ley_target_kind kind);
+LEY_API const char *ley_target_name(ley_target_kind kind); /* "grid", "points", "boundary" */
 
 /* ---- Devices and engine ---------------------------------------------------------------------- */
 

@@ -84,10 +84,10 @@ bool support_is_quick(void)
     return support_get_level() == SUPPORT_QUICK;
 }
 
-int support_variants(const char *method)
+int support_variants(const char *method, ley_target_kind target)
 {
     int count = 0;
-    while (ley_variant_name(method, LEY_TARGET_GRID, (size_t)count) != NULL)
+    while (ley_variant_name(method, target, (size_t)count) != NULL)
         count++;
     return count;
 }

@@ -107,7 +107,7 @@ extern const bool support_is_sanitized;
 extern const bool support_watches_threads;
 
 /* How many variants a method has, for pairwise.h. */
-int support_variants(const char *method);
+int support_variants(const char *method, ley_target_kind target);
 
 /* The kinds of maths for pairwise.h: first the one that is chosen when nobody asks, as level quick
  * has most of that one, and other tests have the same kernels. */

@@ -329,7 +329,7 @@ static void test_dry_run(void **state)
                                            "1 slab of at most 3 points, variant ",
                                            "\npredicted: ",
                                            "\nmemory of device 0, ",
-                                           "_points; math standard",
+                                           "; target points; math standard",
                                            NULL};
         cli_expect(0, "dry run: nothing is computed, and no file is written\nmemory of the host: ", NULL);
         cli_expect_all(said);

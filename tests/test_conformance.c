@@ -374,23 +374,29 @@ static void for_each(void (*check)(const problem *p))
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static const char *variants_of; /* which method's variants are tried */
+static const problem *variants_of; /* which problem's variants are tried */
+
+static const char *variant_at(const problem *p, int i)
+{
+    return ley_variant_name(p->method, p->target == AT_POINTS ? LEY_TARGET_POINTS : LEY_TARGET_GRID, (size_t)i);
+}
 
 static bool is_tried(const int *at)
 {
-    return support_tries_variant(engine, ley_variant_name(variants_of, LEY_TARGET_GRID, (size_t)at[0]));
+    return support_tries_variant(engine, variant_at(variants_of, at[0]));
 }
 
 /* LEY_ERROR_NO_DEVICE is the right answer of a device that cannot do it; anything else has to be
  * right. */
 static void check_kernels(const problem *p)
 {
-    pairwise choices = PAIRWISE(support_variants(p->method) + 1, 3, 3);
-    variants_of = p->method;
+    pairwise choices =
+        PAIRWISE(support_variants(p->method, p->target == AT_POINTS ? LEY_TARGET_POINTS : LEY_TARGET_GRID) + 1, 3, 3);
+    variants_of = p;
     for (choices.can_be = is_tried; pairwise_next(&choices);) {
         const ley_device_info *info = ley_engine_device(engine, 0);
         ley_run_options options = usual(p);
-        options.variant = ley_variant_name(p->method, LEY_TARGET_GRID, (size_t)choices.at[0]); /* NULL: the default */
+        options.variant = variant_at(p, choices.at[0]); /* NULL: the default */
         options.sum = (ley_sum)choices.at[1];
         options.math = support_math(choices.at[2]);
         run r = run_job(p, engine, &options);

@@ -95,7 +95,7 @@ static bool suits_the_device(const int *at)
 static void test_every_kernel(void **state)
 {
     const char *variant;
-    pairwise p = PAIRWISE(support_variants("cutoff") + 1, PAIRS, 3, 3);
+    pairwise p = PAIRWISE(support_variants("cutoff", LEY_TARGET_GRID) + 1, PAIRS, 3, 3);
     for (p.can_be = suits_the_device; pairwise_next(&p);) {
         support_options options =
             short_job_options((ley_pair)p.at[1], ley_variant_name("cutoff", LEY_TARGET_GRID, (size_t)p.at[0]));

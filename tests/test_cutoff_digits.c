@@ -234,7 +234,7 @@ static void test_a_lone_atom(void **state)
 {
     ley_atoms *atoms = atoms_at(1, (double[]){0.123, 0.217, -0.331}, (double[]){1});
     int count = 0;
-    pairwise p = PAIRWISE(support_variants("cutoff"), LEY_PAIR_TAYLOR4 - LEY_PAIR_SHIFTED + 1);
+    pairwise p = PAIRWISE(support_variants("cutoff", LEY_TARGET_GRID), LEY_PAIR_TAYLOR4 - LEY_PAIR_SHIFTED + 1);
     for (p.can_be = is_worth_it; pairwise_next(&p);)
         count +=
             check_lone_atom(atoms, pair_number(p.at[1]), ley_variant_name("cutoff", LEY_TARGET_GRID, (size_t)p.at[0]));

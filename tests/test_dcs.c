@@ -143,7 +143,7 @@ static double worst_error(const ley_map *map, const ley_atoms *atoms, double cla
  * than 2e-6. */
 static void check_digits(const char *what, const ley_atoms *atoms, const ley_grid *points, double clamp_A)
 {
-    pairwise p = PAIRWISE(support_variants("dcs"), 3);
+    pairwise p = PAIRWISE(support_variants("dcs", LEY_TARGET_GRID), 3);
     for (p.can_be = is_tried; pairwise_next(&p);) {
         const ley_sum sum = (ley_sum)p.at[1];
         const char *variant = ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)p.at[0]);
@@ -250,7 +250,7 @@ static void test_many_atoms(void **state)
     ley_atoms *atoms = support_atoms(9001, -20, 40, 12);
     const ley_grid small = {.origin_A = {-3, 1, -7}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {9, 8, 3}};
     ley_map *reference = support_reference_map(atoms, &small, r_min_A);
-    pairwise p = PAIRWISE(support_variants("dcs"), 3);
+    pairwise p = PAIRWISE(support_variants("dcs", LEY_TARGET_GRID), 3);
     for (p.can_be = is_tried; pairwise_next(&p);) {
         const support_options options =
             options_of(ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)p.at[0]), LEY_MATH_AUTO, (ley_sum)p.at[1]);

@@ -34,9 +34,9 @@ static void run(ley_job *job)
     assert_non_null(r->host);
     assert_non_null(r->host_check);
     assert_int_equal(r->device_count, 0);
-    assert_int_equal(r->decision_count, 2);
+    assert_int_equal(r->decision_count, 3);
     assert_string_equal(r->decisions[0].value, r->method);
-    assert_string_equal(r->decisions[1].name, "computed_by");
+    assert_string_equal(r->decisions[2].name, "computed_by");
     assert_int_equal(r->sum, LEY_SUM_DOUBLE);
     assert_true(r->accuracy.points > 0 && r->accuracy.passed && r->accuracy.compared > 0);
     /* That of two ways, not of one with itself: the last digits differ somewhere. */
@@ -123,7 +123,7 @@ static void test_direct_map(void **state)
     assert_int_equal(forecast->device_count, 0);
     assert_int_equal(forecast->host_step_count, 1);
     assert_true(forecast->total_s > 0 && forecast->total_s < 0.1 && forecast->host_bytes >= 7 * 5 * 6 * sizeof(float));
-    assert_string_equal(forecast->decisions[1].name, "computed_by");
+    assert_string_equal(forecast->decisions[2].name, "computed_by");
     ley_job_destroy(job);
     assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.map = map}, &direct, &options, &job, &error));
     run(job);

@@ -197,7 +197,7 @@ static void test_variants_and_sums(void **state)
     static const char *const methods[] = {"dcs", "cutoff"};
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
-        const size_t variants = (size_t)support_variants(methods[m]);
+        const size_t variants = (size_t)support_variants(methods[m], LEY_TARGET_GRID);
         for (size_t i = 0; i < variants + 3; i++) {
             support_options options =
                 m == 0 ? direct_options() : support_short_range(LEY_PAIR_TAYLOR4, short_job_cutoff_A);

@@ -231,7 +231,7 @@ static void test_every_kernel(void **state)
                        {LEY_MATH_AUTO, LEY_SUM_DOUBLE},
                        {LEY_MATH_STANDARD, LEY_SUM_FLOAT},
                        {LEY_MATH_NATIVE, LEY_SUM_FLOAT}};
-    pairwise p = PAIRWISE(support_variants("mdh") + 1, KINDS, 2, 5);
+    pairwise p = PAIRWISE(support_variants("mdh", LEY_TARGET_GRID) + 1, KINDS, 2, 5);
     for (p.can_be = is_tried; pairwise_next(&p);) {
         const char *variant = ley_variant_name("mdh", LEY_TARGET_GRID, (size_t)p.at[0]); /* NULL: the default */
         const support_options options = options_of(variant, arithmetics[p.at[3]].math, arithmetics[p.at[3]].sum);

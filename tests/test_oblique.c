@@ -173,7 +173,7 @@ static void test_direct_sums(void **state)
     check_direct(&lattices[3], NULL, LEY_SUM_COMPENSATED);
     for (int i = 2; i < LATTICES && has_double; i += 3)
         check_direct(&lattices[i], NULL, LEY_SUM_DOUBLE);
-    for (int v = 0; v < support_variants("dcs"); v++)
+    for (int v = 0; v < support_variants("dcs", LEY_TARGET_GRID); v++)
         if (is_tried(ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)v)))
             check_direct(&lattices[4], ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)v), LEY_SUM_FLOAT);
 }
@@ -217,7 +217,7 @@ static void test_short_range_sums(void **state)
     check_short_range(&lattices[4], &options);
     check_short_range(&lattices[6], &options);
     options.sum = LEY_SUM_FLOAT;
-    for (int v = 0; v < support_variants("cutoff"); v++) {
+    for (int v = 0; v < support_variants("cutoff", LEY_TARGET_GRID); v++) {
         options.variant = ley_variant_name("cutoff", LEY_TARGET_GRID, (size_t)v);
         if (is_tried(options.variant))
             check_short_range(&lattices[4], &options);

@@ -219,13 +219,11 @@ static void test_variants_and_sums(void **state)
     double *point_A = points_for(atoms, n, 6);
     for (int is_direct = 0; is_direct < 2; is_direct++) {
         const char *method = is_direct ? "dcs" : "cutoff";
-        size_t variants = 0;
-        while (ley_variant_name(method, LEY_TARGET_GRID, variants) != NULL)
-            variants++;
+        const size_t variants = (size_t)support_variants(method, LEY_TARGET_POINTS);
         for (size_t i = 0; i < variants + 3; i++) {
             support_options options = support_short_range(LEY_PAIR_TAYLOR4, short_job_cutoff_A);
             options.method = is_direct ? SUPPORT_DCS : SUPPORT_CUTOFF;
-            options.variant = i < variants ? ley_variant_name(method, LEY_TARGET_GRID, i) : NULL;
+            options.variant = i < variants ? ley_variant_name(method, LEY_TARGET_POINTS, i) : NULL;
             options.sum = i < variants ? LEY_SUM_FLOAT : (ley_sum)(i - variants);
             if (!support_is_quick() || i >= variants || support_tries_variant(engine, options.variant))
                 check(options.variant != NULL ? options.variant : method, atoms, n, point_A, &options);

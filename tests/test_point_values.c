@@ -185,9 +185,9 @@ static void test_wrong_arguments(void **state)
     assert_int_equal(ley_job_create_direct(engine, atoms, (ley_target){.points = points}, &direct, &run, &job, &error),
                      LEY_ERROR_USAGE);
     run.variant = NULL;
-    const ley_decision of_maps = {NULL, "method", "dcs"};
-    run.decision_count = 1;
-    run.decisions = &of_maps;
+    const ley_decision of_maps[] = {{NULL, "method", "dcs"}, {NULL, "target", "grid"}};
+    run.decision_count = 2;
+    run.decisions = of_maps;
     assert_int_equal(ley_job_create_direct(engine, atoms, (ley_target){.points = points}, &direct, &run, &job, &error),
                      LEY_ERROR_USAGE);
     assert_int_equal(error.cause, LEY_CAUSE_PLAN);

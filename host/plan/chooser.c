@@ -2,7 +2,6 @@
 
 #include "error.h"
 #include "log.h"
-#include "target/target.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -143,7 +142,9 @@ ley_status chooser_choose(sum_request *r, candidate *list, size_t count, const c
         candidate *c = find_planned(list, count, planned);
         return c != NULL ? take(r, c, chosen, error) : refuse_plan(r, list, count, planned, error);
     }
-    const double pairs = (double)ley_atoms_count(r->atoms) * (double)target_points(&r->target);
+    const double pairs =
+        (double)ley_atoms_count(r->atoms) *
+        (double)(r->target.points != NULL ? ley_points_count(r->target.points) : ley_grid_points(&r->grid));
     if (open == 1 || (!first->method->request->has_meshes && (r->options.variant != NULL || pairs <= few_pairs)))
         return take(r, first, chosen, error);
     chooser_estimate(r, list, count);

@@ -40,12 +40,6 @@ ley_grid target_grid(const ley_target *target)
                                     : *target->grid;
 }
 
-int64_t target_points(const ley_target *target)
-{
-    const ley_grid grid = target->points == NULL ? target_grid(target) : (ley_grid){.n = {0}};
-    return target->points != NULL ? ley_points_count(target->points) : ley_grid_points(&grid);
-}
-
 bool target_has_field(const ley_target *target)
 {
     return target->points != NULL ? target->points->field != NULL

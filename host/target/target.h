@@ -17,9 +17,6 @@ ley_status target_check(const ley_target *target, unsigned kinds, const char *me
 /* The grid of a map, or one over the points, about as many as these. */
 ley_grid target_grid(const ley_target *target);
 
-/* How many values there are. */
-int64_t target_points(const ley_target *target);
-
 /* Whether the field is asked for, too. */
 bool target_has_field(const ley_target *target);
 
