@@ -412,27 +412,8 @@ LEY_API ley_status ley_boundary_write_raw(const ley_boundary *boundary, const ch
 LEY_API ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path, const volatile bool *cancel,
                                           ley_error *error);
 
-/* ---- Targets --------------------------------------------------------------------------------- */
-
-/* The points of a list: leyden_points.h. */
-typedef struct ley_points ley_points;
-
-/* Where values are wanted, which jobs put there: one of these is given, and all others are NULL.
- * What it points to must outlive the job. */
-typedef struct ley_target {
-    ley_map *map;           /* at the points of its grid, and the field where it has one (ley_map_set_field()) */
-    ley_points *points;     /* at the points of a list, and the field where they have one (ley_points_add_field()) */
-    ley_boundary *boundary; /* at the points of a grid's faces */
-    const ley_grid *grid;   /* nowhere: what is chosen or estimated is for a map of this grid, before there is one */
-} ley_target;
-
-typedef enum ley_target_kind {
-    LEY_TARGET_GRID,
-    LEY_TARGET_POINTS,
-    LEY_TARGET_BOUNDARY,
-    LEY_TARGET_COUNT
-} ley_target_kind;
-LEY_API const char *ley_target_name(ley_target_kind kind); /* "grid", "points", "boundary" */
+/* Points of a list, and targets: where values are wanted. */
+#include "leyden_points.h"
 
 /* ---- Devices and engine ---------------------------------------------------------------------- */
 
@@ -932,7 +913,6 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_map_formats.h"
 #include "leyden_parameters.h"
 #include "leyden_plan.h"
-#include "leyden_points.h"
 #include "leyden_request.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */
