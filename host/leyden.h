@@ -671,8 +671,8 @@ LEY_API void ley_run_options_default(ley_run_options *options);
  * NULL behind the last. */
 LEY_API const char *ley_method_name(size_t i);
 
-/* Names of the kernel variants of a method, which may be others at points than elsewhere, or of what
- * is measured by that name, i from 0; NULL behind the last, and where there is none. */
+/* Names of the kernel variants of a method, which may be others at points than elsewhere, or of
+ * what is measured by that name, i from 0; NULL behind the last, and where there is none. */
 LEY_API const char *ley_variant_name(const char *method, ley_target_kind target, size_t i);
 
 /* How far a sample of the results is from double precision. The error at a point is |v - ref| / sum
@@ -845,7 +845,8 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
  *         ley_error_clear(&error);
  *         status = ley_engine_create(NULL, &engine, &error);
  *         if (status == LEY_OK)
- *             status = ley_job_create_direct(engine, atoms, target, &direct, &options, &job, &error);
+ *             status = ley_job_create_direct(engine, atoms, target, &direct, &options, &job,
+ *                                           &error);
  *     }
  *
  * What asks for a device's own ways goes to devices: a variant, a plan of devices, recipes of
@@ -855,10 +856,10 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
  * (`host`), and what the values were verified by (`host_check`), which is another way than the one
  * that made them. */
 
-/* Prepares a job that makes a map, or values at points, by direct Coulomb summation, phi_i = C sum_j
- * q_j / max(|r_i - r_j|, r_min), and the field E_i = C sum_j q_j (r_i - r_j) / |r_i - r_j|^3 of all
- * atoms that are no nearer than r_min where it is asked for; method "dcs". At points kernels are
- * those of Multiple Debye-Hueckel without screening, and so are the variants, and
+/* Prepares a job that makes a map, or values at points, by direct Coulomb summation, phi_i = C
+ * sum_j q_j / max(|r_i - r_j|, r_min), and the field E_i = C sum_j q_j (r_i - r_j) / |r_i - r_j|^3
+ * of all atoms that are no nearer than r_min where it is asked for; method "dcs". At points kernels
+ * are those of Multiple Debye-Hueckel without screening, and so are the variants, and
  * ley_run_options.slab_planes counts points. Float sums are off by at most 5e-6 of the sum of the
  * absolute terms, double sums by 1e-12; fields by three times that, of the sum of the lengths of
  * what atoms add. */
@@ -867,11 +868,11 @@ LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *at
                                          ley_error *error);
 
 /* The same of a short-range sum, phi_i = C sum over |r_i - r_j| < a of q_j f(max(|r_i - r_j|,
- * r_min)), and the field E_i = C sum over r_min <= |r_i - r_j| < a of -q_j f'(r)/r (r_i - r_j), with
- * any pair function and periodic cell; method "cutoff". At points the host puts atoms into bins, and
- * devices sum what overflows these. Errors: also LEY_ERROR_USAGE where, at points, a step shall be
- * done otherwise (binning, overflow, transposition), or where, for a field, the derivative of an
- * expression has too many operations. */
+ * r_min)), and the field E_i = C sum over r_min <= |r_i - r_j| < a of -q_j f'(r)/r (r_i - r_j),
+ * with any pair function and periodic cell; method "cutoff". At points the host puts atoms into
+ * bins, and devices sum what overflows these. Errors: also LEY_ERROR_USAGE where, at points, a step
+ * shall be done otherwise (binning, overflow, transposition), or where, for a field, the derivative
+ * of an expression has too many operations. */
 LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                               const ley_short_range *range, const ley_run_options *options,
                                               ley_job **job, ley_error *error);

@@ -145,9 +145,10 @@ LEY_API ley_status ley_long_range_check_memory(const ley_atoms *atoms, const ley
 
 /* Prepares a job that makes a map, or values at points, of the potential of all atoms by meshes,
  * method "msm". At points the meshes cover atoms and points, and variants are those of "cutoff"
- * there. Errors: also LEY_ERROR_USAGE for choices that do not combine, with the reason; LEY_ERROR_INPUT
- * where atoms and map are so far apart that meshes around them would be too large, for a cell
- * without volume, and for a net charge along one or two periodic axes without screening. */
+ * there. Errors: also LEY_ERROR_USAGE for choices that do not combine, with the reason;
+ * LEY_ERROR_INPUT where atoms and map are so far apart that meshes around them would be too large,
+ * for a cell without volume, and for a net charge along one or two periodic axes without
+ * screening. */
 LEY_API ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                              const ley_long_range *range, const ley_run_options *options, ley_job **job,
                                              ley_error *error);

@@ -29,12 +29,12 @@ extern "C" {
  * it. */
 typedef struct ley_plan ley_plan;
 
-/* Atoms and request are copied; the target, a map or points, and the engine must outlive the plan. Without an engine
- * the fastest device is opened. `options`: as of any job; NULL: usual ones. Of their verify_least points, or 256 where
- * the request has a tolerance, each run that is prepared anew is verified by all; of the others so many of every 100
- * runs together, on threads of the host beside the runs that follow. Errors: those of ley_job_create_chosen() and of
- * ley_engine_create(); LEY_ERROR_USAGE, here and in runs, for a map with a field
- * (ley_map_set_field()). */
+/* Atoms and request are copied; the target, a map or points, and the engine must outlive the plan.
+ * Without an engine the fastest device is opened. `options`: as of any job; NULL: usual ones. Of
+ * their verify_least points, or 256 where the request has a tolerance, each run that is prepared
+ * anew is verified by all; of the others so many of every 100 runs together, on threads of the host
+ * beside the runs that follow. Errors: those of ley_job_create_chosen() and of ley_engine_create();
+ * LEY_ERROR_USAGE, here and in runs, for a map with a field (ley_map_set_field()). */
 LEY_API ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                    const ley_request *request, const ley_run_options *options, ley_plan **plan,
                                    ley_error *error);

@@ -90,10 +90,10 @@ LEY_API void ley_request_default(ley_request *request);
 LEY_API ley_status ley_request_check_memory(const ley_request *request, const ley_atoms *atoms, const ley_grid *grid,
                                             ley_error *error);
 
-/* Prepares a job that makes a map, or values at points, and the field there where they have one: its
- * report says by which method (ley_report.method), ley_job_long_range() by which meshes.
- * A tolerance goes to the run's options where these have none, and with it as many verified points
- * as it takes to hold the values to it, 256. "auto" takes direct summation where there are no more
+/* Prepares a job that makes a map, or values at points, and the field there where they have one:
+ * its report says by which method (ley_report.method), ley_job_long_range() by which meshes. A
+ * tolerance goes to the run's options where these have none, and with it as many verified points as
+ * it takes to hold the values to it, 256. "auto" takes direct summation where there are no more
  * than a million pairs of atoms and points, where the options name a variant, or no meshes are
  * expected to reach the tolerance sooner. A plan decides it, where the options have one.
  *

@@ -62,8 +62,8 @@ typedef struct method {
                            const struct method **m, void **made, ley_sum *sum, ley_error *error);
 
     /* It sums charges' potentials term by term: a task of this problem, and of which method, itself
-     * or at_points. NULL: it is no such method. Errors: LEY_ERROR_USAGE where values are wanted that
-     * it does not make. */
+     * or at_points. NULL: it is no such method. Errors: LEY_ERROR_USAGE where values are wanted
+     * that it does not make. */
     ley_status (*take_direct)(const coulomb_problem *p, const struct method **m, void **made, ley_error *error);
 
     /* For forecasts: what it is going to take of the host's memory; how it is going to be done; and
