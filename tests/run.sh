@@ -144,7 +144,7 @@ ubsan)
     ;;
 tsan)
     # A driver that is new is tried in a child process, where it starts threads of its own.
-    export TSAN_OPTIONS=${TSAN_OPTIONS:-die_after_fork=0}
+    export TSAN_OPTIONS=${TSAN_OPTIONS:-die_after_fork=0:atexit_sleep_ms=0}
     ;;
 esac
 

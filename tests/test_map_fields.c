@@ -46,6 +46,14 @@ static double function_of(const pair_terms *t, double r, double q, double R, dou
     }
 }
 
+/* What an energy has subtracted from a repulsion, which nearly cancels it at some distance. */
+static double attraction_of(const pair_terms *t, double r, double R, double d)
+{
+    return t->pair == LEY_PAIR_LENNARD_JONES ? 2 * d * pow(R / r, 6)
+           : t->pair == LEY_PAIR_BUCKINGHAM  ? d * t->z / (t->z - 6) * pow(R / r, 6)
+                                             : 0;
+}
+
 /* -f'(r)/r, by differences of the function. */
 static double slope_of(const pair_terms *t, double r, double q, double R, double d)
 {
@@ -55,8 +63,8 @@ static double slope_of(const pair_terms *t, double r, double q, double R, double
            (12 * h) / r;
 }
 
-/* The field of all atoms and their nearest images, and the sum of the lengths of what they add;
- * false: rounding decides whether an atom counts. */
+/* The field of all atoms and their nearest images, and the sum of the lengths of the terms of which
+ * it is; false: rounding decides whether an atom counts. */
 static bool sum_field(const ley_atoms *atoms, const support_options *o, const pair_terms *t, const double point_A[3],
                       double field[3], double *size)
 {
@@ -79,12 +87,13 @@ static bool sum_field(const ley_atoms *atoms, const support_options *o, const pa
             is_clear = is_clear && fabs(r - o->r_min_A) > 1e-5 && (t->pair < 0 || fabs(r - t->a) > 1e-5);
             if (r < o->r_min_A || (t->pair >= 0 && r >= t->a))
                 continue;
-            const double slope =
-                slope_of(t, r, ley_atoms_charges_e(atoms)[j], ley_atoms_radii_A(atoms)[j] + s->probe_radius_A,
-                         sqrt(s->depth_for_all_kcal_mol * s->probe_depth_kcal_mol));
+            const double R = ley_atoms_radii_A(atoms)[j] + s->probe_radius_A,
+                         d = sqrt(s->depth_for_all_kcal_mol * s->probe_depth_kcal_mol),
+                         slope = slope_of(t, r, ley_atoms_charges_e(atoms)[j], R, d),
+                         pull = 6 * attraction_of(t, r, R, d) / r2;
             for (int axis = 0; axis < 3; axis++)
                 field[axis] += slope * way_A[axis];
-            *size += fabs(slope) * r;
+            *size += (fabs(slope + pull) + pull) * r;
         }
     return is_clear;
 }

@@ -166,6 +166,7 @@ static ley_status run_large(const ley_grid *grid, ley_error *error)
     ley_map *map = NULL;
     ley_job *job = NULL;
     support_options options = support_default_options();
+    options.verify_points = 16; /* by the host: a compiler takes more memory than the map */
     ley_atoms *atoms = support_atoms(2, 0, 12, 1);
     ley_status status = ley_map_create_raw(grid, NAME, &map, error);
     if (status == LEY_OK)
