@@ -162,6 +162,7 @@ typedef struct {
 #define HIGHEST_SHIFT(p, axis) (p)->shifted.axis
 #else
 #define SHIFT_Y(p, u) 0
+#define SHIFT_Z(p, u, v) 0
 #define LOWEST(p, axis) 0
 #define HIGHEST_SHIFT(p, axis) 0
 #endif

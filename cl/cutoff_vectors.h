@@ -263,10 +263,10 @@ LEY_FN void sum_list(points *p, const tile *t, const scalar *list, int n, int u,
     UNROLL for (int s = 0; s < PART_SUMS; s++)
         sum[s] = p->sum[s / PART_Z * POINTS + INDEX(u, v, first + s % PART_Z)];
 #if LEY_FIELD
-    const real x = p->x[u], y = p->y[v];
+    const real x = p->x[u], y = p->y[v] + SHIFT_Y(p, u);
     real z[PART_Z];
     UNROLL for (int w = 0; w < PART_Z; w++)
-        z[w] = p->z[first + w];
+        z[w] = p->z[first + w] + SHIFT_Z(p, u, v);
 #endif
     for (int i = 0; i < n; i++) {
         const int j = as_int(list[i]);
@@ -298,8 +298,8 @@ LEY_FN void sum_list_carefully(points *p, const tile *t, const scalar *list, int
             p->sum[INDEX(u, v, first + w)] += t->charge[j] * (r2 < p->limits.x ? value : (real)0);
 #if LEY_FIELD
             s.a.w = t->charge[j];
-            add_field_carefully(p, INDEX(u, v, first + w), r2, s, p->x[u] - t->x[j], p->y[v] - t->y[j],
-                                p->z[first + w] - t->z[j]);
+            add_field_carefully(p, INDEX(u, v, first + w), r2, s, p->x[u] - t->x[j],
+                                p->y[v] + SHIFT_Y(p, u) - t->y[j], p->z[first + w] + SHIFT_Z(p, u, v) - t->z[j]);
 #endif
         }
     }

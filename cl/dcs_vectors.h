@@ -5,11 +5,13 @@
 #ifndef LEY_DCS_VECTORS_H
 #define LEY_DCS_VECTORS_H
 
-/* dx^2 in a row, from what dx is in rows without a shift. */
+/* dx and its square in a row, from what dx is in rows without a shift. */
 #if LEY_OBLIQUE
-#define IN_ROW(v, dx, dx2) (((dx) + p->shift[v]) * ((dx) + p->shift[v]))
+#define IN_ROW(v, dx) ((dx) + p->shift[v])
+#define SQUARE_IN_ROW(v, dx, dx2) (IN_ROW(v, dx) * IN_ROW(v, dx))
 #else
-#define IN_ROW(v, dx, dx2) (dx2)
+#define IN_ROW(v, dx) (dx)
+#define SQUARE_IN_ROW(v, dx, dx2) (dx2)
 #endif
 
 LEY_FN void sum_atoms(points *p, __global const stored_atom *gm_atoms, int first, int n_atoms)
@@ -65,12 +67,13 @@ LEY_FN void sum_atoms(points *p, __global const stored_atom *gm_atoms, int first
             for (int j = 0; j < count; j++) {
                 const real dx = p->x[PLACED ? 0 : u] - x[j], dx2 = dx * dx;
                 FOR_ROWS(v) ADD(sum[v], carry[v * CARRIES],
-                                q[j] * ley_unscaled_root(IN_ROW(v, dx, dx2) + dyz2[j * LEY_UY + v]));
+                                q[j] * ley_unscaled_root(SQUARE_IN_ROW(v, dx, dx2) + dyz2[j * LEY_UY + v]));
 #if LEY_FIELD
                 FOR_ROWS(v) {
-                    const real root = ley_unscaled_root(dx2 + dyz2[j * LEY_UY + v]), potential = q[j] * root;
-                    add_field(sum, carry, v, LEY_UY, potential, root * LEY_ROOT_SCALE, dx, rows_dy[j * LEY_UY + v],
-                              tile_dz[j]);
+                    const real root = ley_unscaled_root(SQUARE_IN_ROW(v, dx, dx2) + dyz2[j * LEY_UY + v]),
+                               potential = q[j] * root;
+                    add_field(sum, carry, v, LEY_UY, potential, root * LEY_ROOT_SCALE, IN_ROW(v, dx),
+                              rows_dy[j * LEY_UY + v], tile_dz[j]);
                 }
 #endif
             }

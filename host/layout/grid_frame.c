@@ -60,6 +60,31 @@ void grid_frame_vector(const grid_frame *f, const double world[3], double own[3]
     memcpy(own, turned, sizeof turned);
 }
 
+typedef struct vectors {
+    const grid_frame *frame;
+    float *const *own;
+} vectors;
+
+static void turn_back(void *context, size_t first, size_t last)
+{
+    const vectors *v = context;
+    const double(*axis)[3] = v->frame->axis;
+    float *const x = v->own[0], *const y = v->own[1], *const z = v->own[2];
+    for (size_t i = first; i < last; i++) {
+        const double own[3] = {(double)x[i], (double)y[i], (double)z[i]};
+        x[i] = (float)(own[0] * axis[0][0] + own[1] * axis[1][0] + own[2] * axis[2][0]);
+        y[i] = (float)(own[0] * axis[0][1] + own[1] * axis[1][1] + own[2] * axis[2][1]);
+        z[i] = (float)(own[0] * axis[0][2] + own[1] * axis[1][2] + own[2] * axis[2][2]);
+    }
+}
+
+void grid_frame_turn_back(const grid_frame *f, size_t count, float *const vector[3])
+{
+    vectors v = {f, vector};
+    if (f->is_turned)
+        parallel_ranges(count, turn_back, &v);
+}
+
 typedef struct turning {
     const grid_frame *frame;
     const double *position_A;

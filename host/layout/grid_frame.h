@@ -25,6 +25,9 @@ void grid_frame_make(const ley_grid *grid, grid_frame_order order, grid_frame *f
 /* A vector of the world in the frame. */
 void grid_frame_vector(const grid_frame *frame, const double world[3], double own[3]);
 
+/* Vectors of the frame in the world, x, y and z of each in an array: such as a field. */
+void grid_frame_turn_back(const grid_frame *frame, size_t count, float *const vector[3]);
+
 /* The atoms in a frame that is turned: copies, to be destroyed by the caller. Errors: those of
  * ley_atoms_create(). */
 ley_status grid_frame_atoms(const grid_frame *frame, const ley_atoms *atoms, ley_atoms **turned, ley_error *error);

@@ -394,10 +394,6 @@ static bool is_same_grid(const ley_grid *a, const ley_grid *b)
 
 ley_status ley_map_set_field(ley_map *map, ley_map *const field[3], ley_error *error)
 {
-    if (!ley_grid_is_orthogonal(&map->grid))
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "the field is computed as maps on grids along x, y and z: that of an oblique grid is computed "
-                        "at its points (ley_points_create_grid)");
     for (int axis = 0; axis < 3; axis++) {
         if (!is_same_grid(&field[axis]->grid, &map->grid))
             return ley_fail(error, LEY_ERROR_USAGE, "the field's map along %c has another grid than the potential's",

@@ -2,6 +2,7 @@
 
 #include "core/sizes.h"
 #include "error.h"
+#include "layout/grid_frame.h"
 #include "long_range/mesh/step_costs.h"
 
 #include <math.h>
@@ -183,10 +184,15 @@ static ley_status make_index(transfer_map *m, const transfer_meshes *l, const le
             put_fixed(transfer_step_nodes(h, axis, points->step_A[along]), halves[3 + 3 * along + axis]);
     }
     const ley_status status = arena_upload(memory, halves, sizeof halves, &m->index.buffer, error);
-    double along[3][3]; /* the field, less the gradient, along x, y and z */
-    for (int axis = 0; axis < 3; axis++)
-        for (int k = 0; k < 3; k++)
-            along[axis][k] = -h->inverse_per_A[k][axis];
+    double along[3][3]; /* the field, less the gradient, along the axes of the frame that pairs are summed in */
+    grid_frame frame;
+    grid_frame_make(points, GRID_FRAME_COLUMNS_ALONG_Z, &frame);
+    for (int k = 0; k < 3; k++) {
+        double gradient[3];
+        grid_frame_vector(&frame, h->inverse_per_A[k], gradient);
+        for (int axis = 0; axis < 3; axis++)
+            along[axis][k] = -gradient[axis];
+    }
     return status == LEY_OK
                ? upload_window(h->window, cbrt(factor), l->kernels->field ? (const double(*)[3])along : NULL, memory,
                                &m->window, error)

@@ -730,6 +730,8 @@ ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *tim
     status = cutoff_run_finish(run, planes, &store_s, error);
     if (status == LEY_OK)
         add_offset(task, run->planes, planes[0]);
+    if (status == LEY_OK && map_components(task->map) > 1)
+        grid_frame_turn_back(&task->problem->frame, (size_t)cutoff_count_points(task, piece), planes + 1);
     const ley_status given = map_slabs_give(task->map, run->first, run->planes, planes, status == LEY_OK, error);
     status = status == LEY_OK ? given : status;
     *times = run->command_sequence.times;

@@ -344,6 +344,8 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
     if (status != LEY_OK)
         return status;
     status = dcs_run_finish(run, planes, error);
+    if (status == LEY_OK && map_components(s->task->map) > 1)
+        grid_frame_turn_back(&s->task->frame, (size_t)count_points(s->task, piece), planes + 1);
     *times = run->command_sequence.times;
     const ley_status given = map_slabs_give(s->task->map, piece.first, piece.count, planes, status == LEY_OK, error);
     return status == LEY_OK ? given : status;
