@@ -16,9 +16,6 @@ typedef struct ley_points ley_points;
  * A; LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_points_create(int64_t n, const double *point_A, ley_points **points, ley_error *error);
 
-/* The points of a grid, in the order of a map's values: for the field of oblique grids, which
- * is not computed as maps. Errors: those of ley_grid_check(), too. */
-LEY_API ley_status ley_points_create_grid(const ley_grid *grid, ley_points **points, ley_error *error);
 LEY_API void ley_points_destroy(ley_points *points);
 
 LEY_API int64_t ley_points_count(const ley_points *points);
@@ -93,12 +90,6 @@ LEY_API ley_status ley_points_exclude_residues(ley_points *points, const ley_ato
 LEY_API ley_status ley_points_on_charges(const ley_points *points, const ley_atoms *atoms, const bool periodic[3],
                                          const double cell_A[3][3], int64_t *count, int64_t *point, int64_t *atom,
                                          ley_error *error);
-
-/* A map of the values of a grid's points, or of their field along an axis, 0 to 2, in its unit;
- * axis -1: of the values. Errors: LEY_ERROR_USAGE where the points are not as many, or have no
- * field; those of ley_map_create(). */
-LEY_API ley_status ley_points_to_map(const ley_points *points, const ley_grid *grid, int axis, ley_map **map,
-                                     ley_error *error);
 
 /* Units of the values, as "kT/e"; empty when unknown. Set: copied, cut at 31 characters. */
 LEY_API const char *ley_points_units(const ley_points *points);

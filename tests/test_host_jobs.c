@@ -143,33 +143,6 @@ static void test_direct_map(void **state)
     ley_atoms_destroy(atoms);
 }
 
-/* A field's maps have floats; so their errors are those of floats, in the report, too. */
-static void test_field_of_a_map(void **state)
-{
-    ley_error error = {0};
-    ley_atoms *atoms = support_atoms(ATOMS, 0, 10, 5);
-    const ley_grid grid = {.origin_A = {-1, 0, 0}, .step_A = LEY_STEPS(1, 1, 1.5), .n = {9, 8, 7}};
-    ley_points *points;
-    assert_ok(ley_points_create_grid(&grid, &points, &error));
-    assert_ok(ley_points_add_field(points, &error));
-    ley_direct direct = support_default_direct();
-    ley_job *job;
-    assert_ok(ley_job_create_direct(NULL, atoms, (ley_target){.points = points}, &direct, usual(), &job, &error));
-    run(job);
-    const ley_report *r = ley_job_report(job);
-    assert_true(r->accuracy.relative_rms > 1e-9 && r->accuracy.relative_rms < 1e-7);
-    assert_true(r->field_accuracy.relative_rms > 1e-9 && r->field_accuracy.relative_rms < 1e-7);
-    for (int64_t i = 0; i < 9 * 8 * 7; i++) {
-        assert_true(ley_points_values(points)[i] == (double)(float)ley_points_values(points)[i]);
-        for (int axis = 0; axis < 3; axis++)
-            assert_true(ley_points_field(points)[3 * i + axis] ==
-                        (double)(float)ley_points_field(points)[3 * i + axis]);
-    }
-    ley_job_destroy(job);
-    ley_points_destroy(points);
-    ley_atoms_destroy(atoms);
-}
-
 /* As many as are asked for, where that takes no time. */
 static void test_how_many_are_verified(void **state)
 {

@@ -415,21 +415,6 @@ static ley_status make_map(const job_run *run, const ley_grid *grid, const char 
                             : ley_map_create(grid, made, error);
 }
 
-/* The field of an oblique grid is computed at its points, which become maps when these are
- * written. */
-static ley_status place_points(job_run *run, ley_error *error)
-{
-    static const char *const of_planes[] = {"slab", "binning", "overflow", "transposition"};
-    map_run *map = (map_run *)run;
-    for (size_t i = 0; i < sizeof of_planes / sizeof *of_planes; i++)
-        if (option_named_given(run->arguments, of_planes[i]))
-            return fail_into(error, LEY_ERROR_USAGE, "--field and --%s exclude each other on oblique grids",
-                             of_planes[i]);
-    map->problem.is_grid = true;
-    const ley_status status = ley_points_create_grid(&map->grid, &map->problem.target.points, error);
-    return status == LEY_OK ? ley_points_add_field(map->problem.target.points, error) : status;
-}
-
 static ley_status place(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
@@ -437,8 +422,6 @@ static ley_status place(job_run *run, ley_error *error)
     if (map->problem.target.points != NULL)
         return LEY_OK;
     ley_status status = choose_grid(map, &map->grid, error);
-    if (status == LEY_OK && is_field_of_map(run) && !ley_grid_is_orthogonal(grid))
-        return place_points(run, error);
     if (status == LEY_OK && !run->is_streamed && !run->is_dry && run->method->check_memory != NULL)
         status = run->method->check_memory(&map->problem, grid, error);
     if (status == LEY_OK)
@@ -522,21 +505,9 @@ static ley_status write_points(const map_run *map, const char *comment, ley_erro
                : ley_points_write_csv(map->problem.target.points, path, comment, interrupt_flag(), error);
 }
 
-/* Of the points of a grid. */
-static ley_status make_maps_of_points(map_run *map, ley_error *error)
-{
-    const map_problem *problem = &map->problem;
-    ley_status status = ley_points_to_map(problem->target.points, &map->grid, -1, &map->problem.target.map, error);
-    for (int axis = 0; axis < 3 && status == LEY_OK; axis++)
-        status = ley_points_to_map(problem->target.points, &map->grid, axis, &map->field[axis], error);
-    return status;
-}
-
 static ley_status write_file(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
-    if (map->problem.is_grid && make_maps_of_points(map, error) != LEY_OK)
-        return error->status;
     char *comment = header_comment(map), *facts = NULL;
     if (map->format != NULL && map->format->keeps_facts)
         facts = header_facts(map);
@@ -603,7 +574,7 @@ static void print(const job_run *run)
 {
     const map_problem *problem = &((const map_run *)run)->problem;
     print_molecule(run->arguments->operand, problem->atoms);
-    if (problem->target.points != NULL && !problem->is_grid)
+    if (problem->target.points != NULL)
         printf("points: %s of %s\n", count_text(ley_points_count(problem->target.points)).s,
                base_name(values_of(run)->points));
     else
@@ -616,10 +587,9 @@ static void put_json(const job_run *run, json_t *report)
 {
     const map_run *map = (const map_run *)run;
     const map_problem *problem = &map->problem;
-    const bool is_list = problem->target.points != NULL && !problem->is_grid;
+    const bool is_list = problem->target.points != NULL;
     json_put(report, "molecule", json_of_molecule(run->arguments->operand, problem->atoms));
-    json_put(report, "lattice",
-             problem->target.map != NULL || problem->is_grid ? json_of_grid(&map->grid) : json_null());
+    json_put(report, "lattice", problem->target.map != NULL ? json_of_grid(&map->grid) : json_null());
     json_put(report, "points", is_list ? json_count(ley_points_count(problem->target.points)) : json_null());
     json_put(report, "points_on_charges", is_list ? json_count(map->on_charges) : json_null());
 }

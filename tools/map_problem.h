@@ -11,7 +11,6 @@ typedef struct map_problem {
     void *input; /* the method's own */
     ley_atoms *atoms;
     ley_target target; /* a map, or points; with a field where one is asked for */
-    bool is_grid;      /* the points are an oblique grid's, and become maps */
 } map_problem;
 
 /* The line "units: ..." of a header, with the medium where the potential is that of charges. */

@@ -45,15 +45,10 @@ static reference_terms terms_at(const host_run *r, int64_t i)
     return terms;
 }
 
-/* Whether values become a map's. They are floats then, and their error is that of floats. */
-static bool is_for_maps(const host_sum *sum)
-{
-    return sum->map != NULL || (sum->points != NULL && sum->points->for_maps);
-}
-
+/* Values of maps are floats. */
 static double kept_digits(const host_run *r, double value)
 {
-    return is_for_maps(&r->sum) ? (double)(float)value : value;
+    return r->sum.map != NULL ? (double)(float)value : value;
 }
 
 static void set_value(const host_run *r, int64_t i, double value)
@@ -291,7 +286,7 @@ static ley_status judge(verified *v, ley_error *error)
     const host_run *r = v->run;
     ley_report *report = &r->job->report;
     const accuracy_limits limits = {.tolerance = most_error,
-                                    .nothing = is_for_maps(&r->sum) ? ACCURACY_NOTHING : ACCURACY_NOTHING_DOUBLE};
+                                    .nothing = r->sum.map != NULL ? ACCURACY_NOTHING : ACCURACY_NOTHING_DOUBLE};
     size_t worst = 0;
     report->accuracy = accuracy_compare(v->count, v->value, v->right, limits, &worst);
     report->accuracy.host_points = v->count;

@@ -23,49 +23,6 @@ ley_status ley_points_create(int64_t n, const double *point_A, ley_points **poin
     return status;
 }
 
-ley_status ley_points_create_grid(const ley_grid *grid, ley_points **points, ley_error *error)
-{
-    ley_status status = ley_grid_check(grid, error);
-    if (status != LEY_OK)
-        return status;
-    const int64_t n = ley_grid_points(grid);
-    if (n > INT32_MAX)
-        return ley_fail(error, LEY_ERROR_INPUT, "%lld points, and the field is there at %d at most", (long long)n,
-                        INT32_MAX);
-    /* With their field, in their order in space, and on their way. */
-    status = memory_check_one("the map's points and the field there", 150.0 * (double)n, "fewer points", error);
-    double *point_A = status == LEY_OK ? malloc(3 * (size_t)n * sizeof *point_A) : NULL;
-    if (status != LEY_OK || point_A == NULL)
-        return status != LEY_OK ? status : ley_fail_memory(error, 3 * (size_t)n * sizeof *point_A, "the map's points");
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t at[3] = {i % grid->n[0], i / grid->n[0] % grid->n[1], i / grid->n[0] / grid->n[1]};
-        ley_grid_point_A(grid, at, point_A + 3 * i);
-    }
-    status = ley_points_create(n, point_A, points, error);
-    if (status == LEY_OK)
-        (*points)->for_maps = true;
-    free(point_A);
-    return status;
-}
-
-ley_status ley_points_to_map(const ley_points *points, const ley_grid *grid, int axis, ley_map **map, ley_error *error)
-{
-    const int64_t n = points->list->n;
-    char units[sizeof points->units + 2];
-    if (ley_grid_points(grid) != n)
-        return ley_fail(error, LEY_ERROR_USAGE, "%lld points are not those of the grid", (long long)n);
-    if (axis > 2 || (axis >= 0 && points->field == NULL))
-        return ley_fail(error, LEY_ERROR_USAGE, "the points have no field along axis %d", axis);
-    const ley_status status = ley_map_create(grid, map, error);
-    if (status != LEY_OK)
-        return status;
-    for (int64_t i = 0; i < n; i++)
-        ley_map_values(*map)[i] = (float)(axis < 0 ? points->list->value[i] : points->field[3 * i + axis]);
-    snprintf(units, sizeof units, "%s%s", points->units, axis >= 0 ? "/A" : "");
-    ley_map_set_units(*map, units);
-    return LEY_OK;
-}
-
 void ley_points_destroy(ley_points *points)
 {
     if (points == NULL)

@@ -7,7 +7,6 @@
 struct ley_points {
     ley_boundary *list; /* the points and their values */
     double *field;      /* [n][3]; NULL: nobody asks for it */
-    bool for_maps;      /* they are a grid's: values become maps, whose digits are those of floats */
     char units[32];
     int64_t *excluded_first; /* [n + 1]; NULL: every atom counts at every point */
     int64_t *excluded;       /* the atoms that point i leaves out: [first[i]] to before [first[i + 1]], ascending */

@@ -15,7 +15,7 @@ from ._engine import Engine, EngineArgument, engine_or_default
 from ._cell import Cell, Periodic
 from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError
 from ._grid import Grid, grid_of
-from ._maps import Map, Origin, Points, make_field, make_map, own_map
+from ._maps import Map, Origin, Points, make_field, make_map
 from ._options import PlanArgument, RunOptions, request_of, short_range_of
 from ._parameters import TABLES, take, with_parameters
 from ._progress import Progress, Watcher
@@ -202,17 +202,6 @@ def _points_pointer(create: Callable[[Any, Any], int], field: bool) -> Any:
     return pointer
 
 
-def _maps_of_points(points: Any, grid: Grid) -> List[Any]:
-    """Of the points of a grid: the values, and the field along x, y and z."""
-    pointers = []
-    for axis in (-1, 0, 1, 2):
-        box = ffi.new("ley_map **")
-        with Status() as status:
-            status.check(lib.ley_points_to_map(points, grid.pointer, axis, box, status.pointer))
-        pointers.append(own_map(box[0]))
-    return pointers
-
-
 def _whole(values: Any, what: str) -> np.ndarray:
     array = np.asarray(values)
     if array.size == 0:
@@ -347,24 +336,19 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
         raise UsageError(f"grid says where the points are: {of_grid[0]} is for jobs without it")
     where = _grid_for(atoms, wanted.cell, given) if grid is None else \
         grid.grid if isinstance(grid, Map) else grid_of(grid)
-    as_list = field and not where.is_orthogonal
-    if given.get("slab") is not None and as_list:
-        raise UsageError("slab: the field of an oblique grid is asked for, whose points have no planes")
     medium = wanted.medium
     origin = Origin(atoms, medium.dielectric, medium.temperature_K, medium.r_min_A, wanted.tolerance,
                     given.get("math") or "auto", tuple(wanted.details(pair)))
 
     def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Map]:
-        if wanted.map is None and wanted.points is None:
+        if wanted.map is None:
             wanted.check_memory(where)
-            wanted.map = None if as_list else make_map(where)
-            wanted.field = make_field(wanted.map, where) if field and not as_list else None
-            wanted.points = None if not as_list else _points_pointer(
-                lambda box, error: lib.ley_points_create_grid(where.pointer, box, error), True)
+            wanted.map = make_map(where)
+            wanted.field = make_field(wanted.map, where) if field else None
         report = wanted.run(token, opened)
         if report is None:
             return None
-        pointers = _maps_of_points(wanted.points, where) if as_list else [wanted.map, *(wanted.field or ())]
+        pointers = [wanted.map, *(wanted.field or ())]
         made, *components = [Map(pointer, report, origin) for pointer in pointers]
         made.field = tuple(components) or None
         made.keep_field(pointers[1:])
