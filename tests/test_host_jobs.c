@@ -714,7 +714,7 @@ int main(void)
     support_fresh_cache();
     unsetenv("LEYDEN_KERNEL_DIR");
     unsetenv("LEYDEN_DUMP");
-    return RUN_GROUP(SUPPORT_GROUP(.name = "host jobs"), test_direct_points, test_direct_map, test_field_of_a_map,
+    return RUN_GROUP(SUPPORT_GROUP(.name = "host jobs"), test_direct_points, test_direct_map,
                      test_how_many_are_verified, test_boundary, test_cutoff, test_crystal,
                      test_a_second_sum_that_differs, test_wires, test_floor, test_without_meshes, test_own_cell,
                      test_none_left, test_hard_differences, test_who, test_asked, test_nothing_was_loaded,
