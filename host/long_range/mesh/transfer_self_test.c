@@ -2,6 +2,7 @@
 
 #include "core/sizes.h"
 #include "error.h"
+#include "layout/grid_frame.h"
 #include "verify/self_test.h"
 
 #include <math.h>
@@ -432,7 +433,8 @@ static ley_status run_between(trial *t, bool is_restriction, ley_error *error)
 
 /* ---- Interpolation --------------------------------------------------------------------------- */
 
-/* The mesh's potential at a point; and the field there along x, y or z, less the derivative. */
+/* The mesh's potential at a point; and the field there along an axis of the map's frame, less the
+ * derivative. */
 static reference_value expect_value(const trial *t, const double point_A[3])
 {
     shares of[3];
@@ -444,8 +446,12 @@ static reference_value expect_field(const trial *t, const double point_A[3], int
 {
     reference_value sum = {.value = 0};
     shares of[3];
+    grid_frame frame;
+    grid_frame_make(&t->points, GRID_FRAME_COLUMNS_ALONG_Z, &frame);
     for (int m = 0; m < 3; m++) {
-        const double nodes_per_A = t->hierarchy.inverse_per_A[m][axis];
+        double along[3];
+        grid_frame_vector(&frame, t->hierarchy.inverse_per_A[m], along);
+        const double nodes_per_A = along[axis];
         find_nodes(t, point_A, m, of);
         const reference_value part = gather_values(of, t->values + t->array[0].first);
         sum.value -= nodes_per_A * part.value;
