@@ -200,7 +200,7 @@ static support_options direct_options(void)
     return support_default_options();
 }
 
-/* Along x, y and z, skewed, and turned with two of the axes exchanged: every second time the former. */
+/* Skewed, and turned with two of the axes exchanged; every second one is along x, y and z. */
 static const ley_grid grids[] = {
     {.origin_A = {-3.25, 1, -7}, .step_A = {{0.5, 0.1, -0.05}, {0.2, 0.6, 0.1}, {-0.3, 0.15, 0.75}}, .n = {19, 13, 11}},
     {.origin_A = {-3.25, 1, -7}, .step_A = {{0.3, 0.4, 0}, {0, 0, 0.625}, {-0.6, 0.45, 0}}, .n = {19, 13, 11}}};
