@@ -162,7 +162,7 @@ for again in ({"plan": made[1].report}, {"plan": {"method": "dcs", "computed_by"
         except leyden.UsageError as error:
             assert "plan" in str(error) or "the host is to do the job alone" in str(error), error
 assert leyden.boundary(atoms, [[9, 9, 9]], engine="host").report["plan"] == {
-    "method": "mdh", "computed_by": "host", "devices": []}
+    "method": "mdh", "target": "boundary", "computed_by": "host", "devices": []}
 assert leyden._engine._default is None
 mapped = open("/proc/self/maps").read()
 assert not any(name in mapped for name in ("libpocl", "libLLVM", "Rusticl", "libcuda"))
