@@ -860,19 +860,20 @@ LEY_API ley_status ley_short_range_check_memory(const ley_atoms *atoms, const le
  * sum_j q_j / max(|r_i - r_j|, r_min), and the field E_i = C sum_j q_j (r_i - r_j) / |r_i - r_j|^3
  * of all atoms that are no nearer than r_min where it is asked for; method "dcs". At points kernels
  * are those of Multiple Debye-Hueckel without screening, and so are the variants, and
- * ley_run_options.slab_planes counts points. Float sums are off by at most 5e-6 of the sum of the
- * absolute terms, double sums by 1e-12; fields by three times that, of the sum of the lengths of
- * what atoms add. */
+ * ley_run_options.slab_planes counts points; float sums are off by at most 5e-6 of the sum of the
+ * absolute terms there, double sums by 1e-12, and fields by three times that, of the sum of the
+ * lengths of what atoms add. */
 LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                          const ley_direct *direct, const ley_run_options *options, ley_job **job,
                                          ley_error *error);
 
 /* The same of a short-range sum, phi_i = C sum over |r_i - r_j| < a of q_j f(max(|r_i - r_j|,
  * r_min)), and the field E_i = C sum over r_min <= |r_i - r_j| < a of -q_j f'(r)/r (r_i - r_j),
- * with any pair function and periodic cell; method "cutoff". At points the host puts atoms into
- * bins, and devices sum what overflows these. Errors: also LEY_ERROR_USAGE where, at points, a step
- * shall be done otherwise (binning, overflow, transposition), or where, for a field, the derivative
- * of an expression has too many operations. */
+ * with any pair function and periodic cell; method "cutoff". Values are floats, at points, too;
+ * there the host puts atoms into bins, and devices sum what overflows these. Errors: also
+ * LEY_ERROR_USAGE where, at points, a step shall be done otherwise (binning, overflow,
+ * transposition), or where, for a field, the derivative of an expression has too many
+ * operations. */
 LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                               const ley_short_range *range, const ley_run_options *options,
                                               ley_job **job, ley_error *error);

@@ -74,9 +74,7 @@ static ley_status create_dcs(ley_engine *on, const ley_atoms *atoms, const resul
                              ley_job **job, ley_error *error)
 {
     const ley_direct d = direct();
-    return r->map != NULL
-               ? ley_job_create_direct(on, atoms, (ley_target){.map = r->map}, &d, options, job, error)
-               : ley_job_create_direct(on, atoms, (ley_target){.points = r->points}, &d, options, job, error);
+    return ley_job_create_direct(on, atoms, (ley_target){.map = r->map, .points = r->points}, &d, options, job, error);
 }
 
 static ley_status create_mdh(ley_engine *on, const ley_atoms *atoms, const result *r, const ley_run_options *options,
@@ -89,18 +87,16 @@ static ley_status create_cutoff(ley_engine *on, const ley_atoms *atoms, const re
                                 ley_job **job, ley_error *error)
 {
     const ley_short_range s = short_range();
-    return r->map != NULL
-               ? ley_job_create_short_range(on, atoms, (ley_target){.map = r->map}, &s, options, job, error)
-               : ley_job_create_short_range(on, atoms, (ley_target){.points = r->points}, &s, options, job, error);
+    return ley_job_create_short_range(on, atoms, (ley_target){.map = r->map, .points = r->points}, &s, options, job,
+                                      error);
 }
 
 static ley_status create_msm(ley_engine *on, const ley_atoms *atoms, const result *r, const ley_run_options *options,
                              ley_job **job, ley_error *error)
 {
     ley_long_range l = support_default_long_range();
-    return r->map != NULL
-               ? ley_job_create_long_range(on, atoms, (ley_target){.map = r->map}, &l, options, job, error)
-               : ley_job_create_long_range(on, atoms, (ley_target){.points = r->points}, &l, options, job, error);
+    return ley_job_create_long_range(on, atoms, (ley_target){.map = r->map, .points = r->points}, &l, options, job,
+                                     error);
 }
 
 static double constant(void)
@@ -376,9 +372,14 @@ static void for_each(void (*check)(const problem *p))
 
 static const problem *variants_of; /* which problem's variants are tried */
 
+static ley_target_kind kind_of(const problem *p)
+{
+    return p->target == AT_POINTS ? LEY_TARGET_POINTS : LEY_TARGET_GRID;
+}
+
 static const char *variant_at(const problem *p, int i)
 {
-    return ley_variant_name(p->method, p->target == AT_POINTS ? LEY_TARGET_POINTS : LEY_TARGET_GRID, (size_t)i);
+    return ley_variant_name(p->method, kind_of(p), (size_t)i);
 }
 
 static bool is_tried(const int *at)
@@ -390,8 +391,7 @@ static bool is_tried(const int *at)
  * right. */
 static void check_kernels(const problem *p)
 {
-    pairwise choices =
-        PAIRWISE(support_variants(p->method, p->target == AT_POINTS ? LEY_TARGET_POINTS : LEY_TARGET_GRID) + 1, 3, 3);
+    pairwise choices = PAIRWISE(support_variants(p->method, kind_of(p)) + 1, 3, 3);
     variants_of = p;
     for (choices.can_be = is_tried; pairwise_next(&choices);) {
         const ley_device_info *info = ley_engine_device(engine, 0);

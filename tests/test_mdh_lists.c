@@ -117,11 +117,10 @@ static bool is_its_turn(size_t i, size_t variants, size_t turn)
 static void check(const char *what, const ley_atoms *atoms, size_t n, const double *point_A, const ley_solvent *solvent,
                   double limit)
 {
-    size_t *undo = calloc(n, sizeof *undo), variants = 0;
+    const size_t variants = (size_t)support_variants("mdh", LEY_TARGET_GRID);
+    size_t *undo = calloc(n, sizeof *undo);
     double *other_A = shuffled(point_A, n, undo, 7);
     static size_t turn = 2; /* the first list has a variant */
-    while (ley_variant_name("mdh", LEY_TARGET_GRID, variants) != NULL)
-        variants++;
     turn++;
     for (size_t i = 0; i < variants + 2; i++) {
         if (support_is_quick() && !is_its_turn(i, variants, turn))

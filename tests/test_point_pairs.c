@@ -105,9 +105,7 @@ static void test_variants_and_sums(void **state)
     const size_t n = 500;
     ley_atoms *atoms = support_crowd(400, &short_job_grid, 3, 4);
     double *point_A = points_for(atoms, n, 9, 6);
-    size_t variants = 0;
-    while (ley_variant_name("cutoff", LEY_TARGET_POINTS, variants) != NULL)
-        variants++;
+    const size_t variants = (size_t)support_variants("cutoff", LEY_TARGET_POINTS);
     for (size_t i = 0; i < variants + 3; i++) {
         support_options options = support_short_range(LEY_PAIR_TAYLOR3, short_job_cutoff_A);
         options.variant = i < variants ? ley_variant_name("cutoff", LEY_TARGET_POINTS, i) : NULL;

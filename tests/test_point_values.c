@@ -50,9 +50,7 @@ static double worst_error(const ley_atoms *atoms, const support_points_job *o, c
  * and one for GPUs. */
 static void check(const char *what, const ley_atoms *atoms, size_t n, const double *point_A, double r_min_A)
 {
-    size_t variants = 0;
-    while (ley_variant_name("dcs", LEY_TARGET_POINTS, variants) != NULL)
-        variants++;
+    const size_t variants = (size_t)support_variants("dcs", LEY_TARGET_POINTS);
     assert_true(variants > 0);
     for (size_t i = 0; i < variants + 3; i++) {
         support_options options = support_default_options();
@@ -197,10 +195,50 @@ static void test_wrong_arguments(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* None, several, a grid without a map, and what the sum is not made at. */
+static void test_wrong_targets(void **state)
+{
+    const double point_A[3] = {1, 2, 3};
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {3, 3, 3}};
+    ley_error error = {0};
+    ley_points *points = NULL;
+    ley_boundary *boundary = NULL;
+    ley_job *job = NULL;
+    ley_map *map = support_make_map(&grid);
+    ley_atoms *atoms = support_atoms(4, 0, 8, 7);
+    ley_run_options run = support_default_run_options();
+    const ley_direct direct = support_default_direct();
+    ley_long_range chosen;
+    ley_choice choice;
+    ley_long_range_default(&chosen);
+    assert_ok(ley_points_create(1, point_A, &points, &error));
+    assert_ok(ley_boundary_create(&grid, &boundary, &error));
+    const struct {
+        ley_target target;
+        const char *says;
+    } wrong[] = {{{NULL}, "the target is empty"},
+                 {{.map = map, .points = points}, "the target is more than one of"},
+                 {{.grid = &grid}, "a grid without a map"},
+                 {{.boundary = boundary}, "method dcs does not make values at a target 'boundary'"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_error(ley_job_create_direct(engine, atoms, wrong[i].target, &direct, &run, &job, &error),
+                     LEY_ERROR_USAGE, wrong[i].says);
+    /* A choice needs no map. */
+    assert_ok(ley_long_range_choose(engine, atoms, wrong[2].target, 1e-2, 0, &run, &chosen, &choice, &error));
+    assert_error(ley_long_range_choose(engine, atoms, wrong[0].target, 1e-2, 0, &run, &chosen, &choice, &error),
+                 LEY_ERROR_USAGE, wrong[0].says);
+    assert_null(job);
+    ley_points_destroy(points);
+    ley_boundary_destroy(boundary);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    ley_error_clear(&error);
+}
+
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("potentials at points", &engine, test_points_in_a_molecule, test_one_atom,
-                         test_pieces_and_sums, test_wrong_arguments);
+                         test_pieces_and_sums, test_wrong_arguments, test_wrong_targets);
 }
 
 int main(void)

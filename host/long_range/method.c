@@ -102,11 +102,6 @@ static ley_status create(ley_engine *engine, const ley_atoms *atoms, const ley_t
                                   : create_for_map(engine, atoms, target->map, &r, options, made, error);
 }
 
-static const method *method_for(const ley_target *target)
-{
-    return target->points != NULL ? method_msm.at_points : &method_msm;
-}
-
 ley_status msm_task_create(const ley_atoms *atoms, ley_map *map, const ley_long_range *range, void **made,
                            ley_error *error)
 {
@@ -130,7 +125,9 @@ ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms,
 {
     void *task;
     const ley_status status = create(engine, atoms, &target, range, options, &task, error);
-    return status == LEY_OK ? job_create(engine, method_for(&target), task, atoms, options, job, error) : status;
+    return status == LEY_OK
+               ? job_create(engine, method_for_target(&method_msm, &target), task, atoms, options, job, error)
+               : status;
 }
 
 bool ley_job_long_range(const ley_job *job, ley_long_range *range)

@@ -2,6 +2,11 @@
 
 #include "error.h"
 
+const method *method_for_target(const method *m, const ley_target *target)
+{
+    return target->points != NULL ? m->at_points : m;
+}
+
 ley_status method_take_direct(const coulomb_problem *p, const method **m, void **made, ley_error *error)
 {
     for (size_t i = 0; method_registry[i] != NULL; i++)

@@ -153,6 +153,9 @@ typedef struct method {
     const struct bench_subject *bench;
 } method;
 
+/* The row of the method for this target. */
+const method *method_for_target(const method *m, const ley_target *target);
+
 /* The method that sums it term by term, and its task. Errors: LEY_ERROR_USAGE, there is none. */
 ley_status method_take_direct(const coulomb_problem *p, const method **m, void **made, ley_error *error);
 

@@ -112,7 +112,7 @@ static ley_status take_direct(const coulomb_problem *p, const method **m, void *
     const ley_status status = target_check(&p->target, TARGET_MAP | TARGET_POINTS, method_dcs.name, error);
     if (status != LEY_OK)
         return status;
-    *m = p->target.points != NULL ? method_dcs.at_points : &method_dcs;
+    *m = method_for_target(&method_dcs, &p->target);
     return p->target.points != NULL ? dcs_points_task_create(p, made, error)
                                     : dcs_task_create(p->atoms, p->target.map, &p->medium, made, error);
 }
