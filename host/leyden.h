@@ -412,8 +412,8 @@ LEY_API ley_status ley_boundary_write_raw(const ley_boundary *boundary, const ch
 LEY_API ley_status ley_boundary_write_csv(const ley_boundary *boundary, const char *path, const volatile bool *cancel,
                                           ley_error *error);
 
-/* Points of a list, and targets: where values are wanted. */
 #include "leyden_points.h"
+#include "leyden_target.h"
 
 /* ---- Devices and engine ---------------------------------------------------------------------- */
 

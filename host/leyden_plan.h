@@ -7,6 +7,7 @@
 
 #include "leyden_points.h"
 #include "leyden_request.h"
+#include "leyden_target.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,8 +34,8 @@ typedef struct ley_plan ley_plan;
  * Without an engine the fastest device is opened. `options`: as of any job; NULL: usual ones. Of
  * their verify_least points, or 256 where the request has a tolerance, each run that is prepared
  * anew is verified by all; of the others so many of every 100 runs together, on threads of the host
- * beside the runs that follow. Errors: those of ley_job_create_chosen() and of ley_engine_create();
- * LEY_ERROR_USAGE, here and in runs, for a map with a field (ley_map_set_field()). */
+ * beside the runs that follow. Errors: those of ley_job_create_chosen() and of
+ * ley_engine_create(). */
 LEY_API ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                    const ley_request *request, const ley_run_options *options, ley_plan **plan,
                                    ley_error *error);
@@ -47,7 +48,8 @@ LEY_API ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, l
 LEY_API ley_status ley_plan_update(ley_plan *plan, const double *position_A, const double *charge_e,
                                    const double cell_A[3][3], ley_error *error);
 
-/* Fills the map, or the points' values and their field. What was prepared and does not suit the
+/* Fills the map, or the points' values, and their field where there is one, and adds them to the
+ * target's statistics. What was prepared and does not suit the
  * atoms any more, as where charges have left the meshes, is prepared anew, and so it is where a
  * device failed. Errors: those of ley_job_run(); LEY_ERROR_WRONG_RESULT, where the verification of
  * this run, or of an earlier one, which is named, has failed: the plan may go on. */

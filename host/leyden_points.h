@@ -1,5 +1,4 @@
-/* leyden: the points of a list, and targets of jobs. leyden.h, which has the conventions,
- * includes this. */
+/* leyden: the points of a list. leyden.h, which has the conventions, includes this. */
 #ifndef LEYDEN_H
 #include "leyden.h"
 #elif !defined(LEYDEN_POINTS_H)
@@ -115,26 +114,6 @@ LEY_API ley_status ley_points_write_csv(const ley_points *points, const char *pa
  * no place for a comment. Errors: those of ley_points_write_csv(). */
 LEY_API ley_status ley_points_write_npy(const ley_points *points, const char *path, const volatile bool *cancel,
                                         ley_error *error);
-
-/* ---- Targets --------------------------------------------------------------------------------- */
-
-/* Where values are wanted, which jobs put there: one of these is given, and all others are NULL.
- * What it points to must outlive the job. */
-typedef struct ley_target {
-    ley_map *map;           /* at the points of its grid, and the field where it has one (ley_map_set_field()) */
-    ley_points *points;     /* at the points of a list, and the field where they have one (ley_points_add_field()) */
-    ley_boundary *boundary; /* at the points of a grid's faces */
-    const ley_grid *grid;   /* nowhere: what is chosen or estimated is for a map of this grid, before there is one */
-} ley_target;
-
-typedef enum ley_target_kind {
-    LEY_TARGET_GRID,
-    LEY_TARGET_POINTS,
-    LEY_TARGET_BOUNDARY,
-    LEY_TARGET_COUNT
-} ley_target_kind;
-
-LEY_API const char *ley_target_name(ley_target_kind kind); /* "grid", "points", "boundary" */
 
 #ifdef __cplusplus
 }

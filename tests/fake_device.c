@@ -415,7 +415,9 @@ static ley_status fake_copy(dev *device, dev_buffer *to, size_t to_offset, dev_b
 static void lie(const fake_plan *plan, void *bytes, size_t size)
 {
     float *values = bytes;
-    for (size_t i = 0; plan->lie == FAKE_SCALES && i < size / sizeof *values; i++)
+    const size_t count = size / sizeof *values, quarter = (size_t)plan->lie_quarter,
+                 first = quarter > 0 ? count / 4 * (quarter - 1) : 0, last = quarter > 0 ? count / 4 * quarter : count;
+    for (size_t i = first; plan->lie == FAKE_SCALES && i < last; i++)
         values[i] *= (float)plan->lie_factor;
     if (plan->lie == FAKE_NO_NUMBERS)
         memset(bytes, 0xff, size);
@@ -547,15 +549,20 @@ UNWATCHED static void unpack(const dev_launch *launch, size_t j, double atom[4])
     }
 }
 
-UNWATCHED static double sum_at(double (*atoms)[4], size_t count, const double point_A[3], double r_min2_A2)
+/* The potential, and the field along x, y and z. */
+UNWATCHED static void sum_at(double (*atoms)[4], size_t count, const double point_A[3], double r_min2_A2, double sum[4])
 {
-    double sum = 0;
+    memset(sum, 0, 4 * sizeof *sum);
     for (size_t j = 0; j < count; j++) {
         const double x_A = point_A[0] - atoms[j][0], y_A = point_A[1] - atoms[j][1], z_A = point_A[2] - atoms[j][2],
-                     r2_A2 = x_A * x_A + y_A * y_A + z_A * z_A;
-        sum += atoms[j][3] / sqrt(r2_A2 > r_min2_A2 ? r2_A2 : r_min2_A2);
+                     r2_A2 = x_A * x_A + y_A * y_A + z_A * z_A,
+                     value = atoms[j][3] / sqrt(r2_A2 > r_min2_A2 ? r2_A2 : r_min2_A2),
+                     slope = r2_A2 >= r_min2_A2 ? value / r2_A2 : 0;
+        sum[0] += value;
+        sum[1] += slope * x_A;
+        sum[2] += slope * y_A;
+        sum[3] += slope * z_A;
     }
-    return sum;
 }
 
 static void store(const dcs_spec *spec, dev_buffer *phi, size_t at, size_t points, bool accumulate, double value)
@@ -568,7 +575,7 @@ static void store(const dcs_spec *spec, dev_buffer *phi, size_t at, size_t point
     }
     as_float[at] = (float)(value + (accumulate ? (double)as_float[at] : 0));
     if (spec->sum == LEY_SPEC_SUM_COMPENSATED)
-        as_float[points + at] = 0;
+        as_float[points * (spec->field ? 4 : 1) + at] = 0;
 }
 
 static void run_dcs(const fake_plan *plan, const dev_launch *launch)
@@ -591,10 +598,12 @@ static void run_dcs(const fake_plan *plan, const dev_launch *launch)
         const double point_A[3] = {(double)x * real_at(step, is_double, 0), (double)y * real_at(step, is_double, 1),
                                    (double)((size_t)int_argument(launch, dcs_at_first_plane) + z) *
                                        real_at(step, is_double, 2)};
-        const double value = sum_at(atoms, count, point_A, real_at(step, is_double, 3));
-        store(spec, launch->arguments[dcs_at_gm_phi].buffer, at, n_x * n_y * n_z,
-              int_argument(launch, dcs_at_accumulate) != 0,
-              value * (1 + plan->wrong_by + (x > 0 && x == (size_t)plan->wrong_column ? 1 : 0)));
+        double sum[4];
+        sum_at(atoms, count, point_A, real_at(step, is_double, 3), sum);
+        for (size_t k = 0; k < (spec->field ? 4 : 1); k++)
+            store(spec, launch->arguments[dcs_at_gm_phi].buffer, at + k * n_x * n_y * n_z, n_x * n_y * n_z,
+                  int_argument(launch, dcs_at_accumulate) != 0,
+                  sum[k] * (1 + plan->wrong_by + (x > 0 && x == (size_t)plan->wrong_column ? 1 : 0)));
     }
     free(atoms);
 }

@@ -53,8 +53,8 @@ typedef struct fake_plan {
     bool measures_costs; /* of the way to it and of binning: else these are the usual ones */
     fake_lie lie; /* at the lie_at-th launch or read, and ever after; a launch of FAKE_SKIPS_LAUNCH at that one only */
     double lie_factor;
-    int lie_at;
-    int set; /* by fake_devices_begin() */
+    int lie_at, lie_quarter; /* 1 to 4: only this quarter of what comes back is scaled, as a component of a field */
+    int set;                 /* by fake_devices_begin() */
     /* Counted while running: */
     int opens, builds, buffers, stagings, writes, fills, copies, launches, waits, all_waits, reads, forgotten,
         measurements, binaries, closes, failed, hung;

@@ -248,6 +248,153 @@ static void test_points(void **state)
     trial_destroy(s);
 }
 
+/* ---- Fields and statistics ------------------------------------------------------------------- */
+
+typedef struct four_maps {
+    ley_map *map, *field[3];
+} four_maps;
+
+static four_maps make_four(const ley_grid *grid)
+{
+    ley_error error = {0};
+    four_maps m = {.map = support_make_map(grid)};
+    for (int axis = 0; axis < 3; axis++)
+        m.field[axis] = support_make_map(grid);
+    assert_ok(ley_map_set_field(m.map, m.field, &error));
+    return m;
+}
+
+static void end_four(four_maps *m)
+{
+    for (int axis = 0; axis < 3; axis++)
+        ley_map_destroy(m->field[axis]);
+    ley_map_destroy(m->map);
+}
+
+/* The field that the plan has made is what a job of its own makes. */
+static void assert_field_right(const trial *s)
+{
+    ley_error error = {0};
+    ley_job *job = NULL;
+    double error2 = 0, right2 = 0;
+    four_maps right = make_four(ley_map_grid(s->map));
+    ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
+    ley_request request = s->request;
+    ley_run_options options;
+    ley_run_options_default(&options);
+    request.tolerance = 1e-5;
+    assert_ok(ley_job_create_chosen(engine, atoms, (ley_target){.map = right.map}, &request, &options, &job, &error));
+    assert_ok(ley_job_run(job, &error));
+    for (int axis = 0; axis < 3; axis++)
+        for (int i = 0; i < EDGE * EDGE * EDGE; i++) {
+            const double is = (double)ley_map_values(right.field[axis])[i];
+            error2 += pow((double)ley_map_values(ley_map_field(s->map, axis))[i] - is, 2);
+            right2 += is * is;
+        }
+    if (!(sqrt(error2 / right2) < 1e-3))
+        fail_msg("the field is off by %g", sqrt(error2 / right2));
+    ley_job_destroy(job);
+    ley_atoms_destroy(atoms);
+    end_four(&right);
+}
+
+/* A map with a field is filled run after run; and where the field is asked for between two runs,
+ * the next one has it. */
+static void test_fields(void **state)
+{
+    ley_error error = {0};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        trial *s = trial_create(engine, kinds[k].is_periodic, kinds[k].method);
+        run(s);
+        ley_map *field[3];
+        for (int axis = 0; axis < 3; axis++)
+            field[axis] = support_make_map(ley_map_grid(s->map));
+        assert_ok(ley_map_set_field(s->map, field, &error));
+        for (int frame = 0; frame < 3; frame++) {
+            scatter(s->position_A, 0, box_A, 20 + (unsigned)frame);
+            run(s);
+            assert_right(s);
+            assert_field_right(s);
+        }
+        assert_int_equal(prepared(s), 2);
+        for (int frame = 0; frame < 100; frame++)
+            assert_ok(ley_plan_run(s->plan, &error));
+        ley_plan_totals totals;
+        assert_ok(ley_plan_finish(s->plan, &totals, &error));
+        assert_true(totals.checked_runs >= 2);
+        trial_destroy(s);
+        for (int axis = 0; axis < 3; axis++)
+            ley_map_destroy(field[axis]);
+    }
+}
+
+/* A field that is wrong from some run on, beside values that are right. */
+static void test_a_device_that_lies_of_the_field(void **state)
+{
+    ley_error error = {0};
+    fake_plan plan = {.name = "liar"};
+    fake_devices_begin(&plan, 1);
+    ley_engine *fakes = support_make_engine("all");
+    trial *s = trial_create(fakes, false, "dcs");
+    four_maps four = make_four(ley_map_grid(s->map));
+    ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
+    ley_plan *of_field = NULL;
+    assert_ok(ley_plan_create(fakes, atoms, (ley_target){.map = four.map}, &s->request, NULL, &of_field, &error));
+    ley_status status = ley_plan_run(of_field, &error);
+    plan.lie = FAKE_SCALES;
+    plan.lie_factor = 1.01;
+    plan.lie_at = plan.reads + 1;
+    plan.lie_quarter = 3; /* values, x, y, z */
+    for (int k = 0; k < 150 && status == LEY_OK; k++)
+        status = ley_plan_run(of_field, &error);
+    if (status == LEY_OK)
+        status = ley_plan_finish(of_field, NULL, &error);
+    assert_int_equal(status, LEY_ERROR_WRONG_RESULT);
+    if (strstr(error.message, "the field along y is") == NULL)
+        fail_msg("%s", error.message);
+    ley_plan_destroy(of_field);
+    ley_atoms_destroy(atoms);
+    end_four(&four);
+    trial_destroy(s);
+    ley_engine_destroy(fakes);
+    fake_devices_end();
+    ley_error_clear(&error);
+}
+
+/* The runs of a plan, those that were prepared anew and those that were not, are added to the
+ * statistics of its target. */
+static void test_statistics(void **state)
+{
+    ley_error error = {0};
+    enum { RUNS = 5, POINTS = EDGE * EDGE * EDGE };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        trial *s = trial_create(engine, kinds[k].is_periodic, kinds[k].method);
+        double *sum = calloc(POINTS, sizeof *sum);
+        ley_target target = {.map = s->map};
+        ley_plan *plan = NULL;
+        assert_non_null(sum);
+        assert_ok(ley_statistics_create(&target, LEY_KEEP_MEAN, &target.statistics, &error));
+        ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
+        assert_ok(ley_plan_create(engine, atoms, target, &s->request, NULL, &plan, &error));
+        for (int frame = 0; frame < RUNS; frame++) {
+            scatter(s->position_A, 0, box_A, 30 + (unsigned)frame);
+            assert_ok(ley_plan_update(plan, s->position_A, NULL, NULL, &error));
+            assert_ok(ley_plan_run(plan, &error));
+            for (int i = 0; i < POINTS; i++)
+                sum[i] += (double)ley_map_values(s->map)[i];
+        }
+        assert_int_equal(ley_statistics_runs(target.statistics), RUNS);
+        for (int i = 0; i < POINTS; i++)
+            assert_true(fabs(ley_statistics_mean(target.statistics, 0)[i] - sum[i] / RUNS) <=
+                        1e-12 * (1 + fabs(sum[i])));
+        ley_plan_destroy(plan);
+        ley_statistics_destroy(target.statistics);
+        ley_atoms_destroy(atoms);
+        free(sum);
+        trial_destroy(s);
+    }
+}
+
 /* ---- Verification ---------------------------------------------------------------------------- */
 
 /* 256 points of every 100 runs, by two of them; none where nobody wants any. */
@@ -363,13 +510,6 @@ static void test_refusals(void **state)
     ley_atoms *atoms = support_make_atoms(N, s->position_A, s->charge_e, NULL);
     assert_int_equal(ley_plan_create(engine, atoms, (ley_target){.map = NULL}, &s->request, NULL, &none, &error),
                      LEY_ERROR_USAGE);
-    ley_map *field[3];
-    for (int axis = 0; axis < 3; axis++)
-        field[axis] = support_make_map(ley_map_grid(s->map));
-    assert_ok(ley_map_set_field(s->map, field, &error));
-    assert_error(ley_plan_create(engine, atoms, (ley_target){.map = s->map}, &s->request, NULL, &none, &error),
-                 LEY_ERROR_USAGE, "plans compute potentials only");
-    assert_error(ley_plan_run(s->plan, &error), LEY_ERROR_USAGE, "plans compute potentials only");
     ley_request request = s->request;
     request.method = "dcm";
     ley_map *plain = support_make_map(ley_map_grid(s->map));
@@ -382,14 +522,13 @@ static void test_refusals(void **state)
     free(wrong);
     free(first);
     trial_destroy(s);
-    for (int axis = 0; axis < 3; axis++)
-        ley_map_destroy(field[axis]);
     ley_error_clear(&error);
 }
 
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.begin = prepare, .end = finish), test_positions, test_charges,
-                     test_atoms_that_leave, test_cells, test_points, test_checks, test_a_device_that_fails,
-                     test_a_device_that_lies, test_refusals);
+                     test_atoms_that_leave, test_cells, test_points, test_fields, test_statistics, test_checks,
+                     test_a_device_that_fails, test_a_device_that_lies, test_a_device_that_lies_of_the_field,
+                     test_refusals);
 }

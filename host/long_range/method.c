@@ -126,7 +126,7 @@ ley_status ley_job_create_long_range(ley_engine *engine, const ley_atoms *atoms,
     void *task;
     const ley_status status = create(engine, atoms, &target, range, options, &task, error);
     return status == LEY_OK
-               ? job_create(engine, method_for_target(&method_msm, &target), task, atoms, options, job, error)
+               ? job_create(engine, method_for_target(&method_msm, &target), task, atoms, &target, options, job, error)
                : status;
 }
 

@@ -8,10 +8,12 @@
 #include "plan/job_run.h"
 #include "source/atoms.h"
 #include "target/map.h"
+#include "target/target.h"
 #include "verify/run_check.h"
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +35,7 @@ struct ley_plan {
     ley_run_options options;
     ley_job *job;               /* the latest one; NULL: there was none */
     _Atomic(ley_job *) running; /* for those who cancel it */
+    bool has_field;             /* which the latest job computes */
     bool is_stale;              /* another cell: what is kept does not suit */
     size_t points_per_hundred;  /* 0: nothing is verified */
     uint64_t random;
@@ -116,30 +119,19 @@ static ley_status begin(ley_plan *p, const ley_atoms *atoms, const ley_request *
 /* The first job is created with it, so that what is wrong is said at once. */
 static ley_status create_job(ley_plan *p, ley_error *error)
 {
+    p->has_field = target_has_field(&p->target);
     return chosen_job_create_kept(p->engine, p->atoms, p->target, &p->request, &p->options, &p->job, error);
-}
-
-/* Whether a plan can fill it: the field may be asked for between runs, too. */
-static ley_status check_map(const ley_map *map, ley_error *error)
-{
-    if (map != NULL && map_components(map) > 1)
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "plans compute potentials only: the map is to be filled with the field as well");
-    return LEY_OK;
 }
 
 ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, ley_target target, const ley_request *request,
                            const ley_run_options *options, ley_plan **plan, ley_error *error)
 {
-    ley_status status = check_map(target.map, error);
-    if (status != LEY_OK)
-        return status;
     ley_plan *p = calloc(1, sizeof *p);
     if (p == NULL)
         return ley_fail_memory(error, sizeof *p, "the plan");
     p->engine = engine;
     p->target = target;
-    status = begin(p, atoms, request, options, error);
+    ley_status status = begin(p, atoms, request, options, error);
     if (status == LEY_OK)
         status = create_job(p, error);
     if (status == LEY_OK)
@@ -240,14 +232,25 @@ static bool has_passed(ley_plan *p, run_check *c)
     return c->accuracy.max_error <= allowed * c->accuracy.tolerance;
 }
 
-static ley_status say_wrong(const run_check *c, ley_error *error)
+static bool field_has_passed(const run_check *c)
 {
-    const run_point *worst = &c->points[c->worst];
+    const double allowed = c->method->by_steps != NULL ? most_excess : 1;
+    const ley_accuracy *field = &c->field_accuracy;
+    return c->field_count == 0 || field->passed || field->max_error <= allowed * field->tolerance;
+}
+
+static ley_status say_wrong(const run_check *c, bool is_field, ley_error *error)
+{
+    const size_t k = c->worst_component;
+    const run_point *worst = &c->points[is_field ? k / 3 : c->worst];
+    char what[32] = "value";
+    if (is_field)
+        snprintf(what, sizeof what, "field along %c", (int)('x' + k % 3));
     return ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                    "run %lld: verification failed: at (%.9g, %.9g, %.9g) A the value is %.9g, double precision says "
-                    "%.9g",
-                    (long long)c->run, worst->place_A[0], worst->place_A[1], worst->place_A[2], worst->value,
-                    worst->right.value);
+                    "run %lld: verification failed: at (%.9g, %.9g, %.9g) A the %s is %.9g, double precision says %.9g",
+                    (long long)c->run, worst->place_A[0], worst->place_A[1], worst->place_A[2], what,
+                    is_field ? worst->field[k % 3] : worst->value,
+                    is_field ? worst->right_field[k % 3].value : worst->right.value);
 }
 
 static void add_up(ley_plan *p, const run_check *c)
@@ -281,9 +284,10 @@ static ley_status collect(ley_plan *p, ley_error *error)
     if (status != LEY_OK)
         return status;
     add_up(p, c);
-    if (!has_passed(p, c)) {
+    const bool is_right = has_passed(p, c);
+    if (!is_right || !field_has_passed(c)) {
         p->is_stale = true;
-        return note_missed(p, c->run, say_wrong(c, error));
+        return note_missed(p, c->run, say_wrong(c, is_right, error));
     }
     if (tolerance > 0 && p->totals.checked_points >= USUAL_POINTS && p->totals.relative_rms > tolerance &&
         !(p->job != NULL && p->job->report.tolerance_floor > 0))
@@ -365,16 +369,18 @@ static bool run_again(ley_plan *p, ley_status *status, ley_error *error)
 
 ley_status ley_plan_run(ley_plan *p, ley_error *error)
 {
-    ley_status status = check_map(p->target.map, error);
-    if (status != LEY_OK)
-        return status;
+    ley_status status = LEY_OK;
     p->totals.runs++;
+    if (target_has_field(&p->target) != p->has_field)
+        p->is_stale = true;
     if (!run_again(p, &status, error)) {
         status = collect(p, error);
         const ley_status made = run_anew(p, status == LEY_OK ? error : NULL);
         status = status == LEY_OK ? made : status;
     } else if (status == LEY_OK) {
         status = check_some(p, error);
+        if (status == LEY_OK && p->target.statistics != NULL)
+            status = ley_statistics_add(p->target.statistics, error);
     }
     atomic_store(&p->running, NULL);
     return status;

@@ -5,6 +5,7 @@
 #include "error.h"
 #include "schedule/given_plan.h"
 #include "schedule/host_sum.h"
+#include "target/statistics.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,13 +179,15 @@ static ley_status take_engine(ley_engine *engine, const method *m, const void *t
                     "method %s: no engine was given, and the host would not be sooner than a device", m->name);
 }
 
-ley_status job_create(ley_engine *engine, const method *m, void *task, const ley_atoms *atoms,
+ley_status job_create(ley_engine *engine, const method *m, void *task, const ley_atoms *atoms, const ley_target *target,
                       const ley_run_options *options, ley_job **job, ley_error *error)
 {
     ley_run_options taken;
     ley_status status = OPTIONS_TAKE(ley_run_options, aim, &taken, options, error);
     if (status == LEY_OK)
         status = check_options(&taken, m, error);
+    if (status == LEY_OK)
+        status = statistics_check(target, error);
     job_plan *given = NULL;
     if (status == LEY_OK)
         status = plan_take(&taken, m, &given, error);
@@ -203,6 +206,7 @@ ley_status job_create(ley_engine *engine, const method *m, void *task, const ley
     j->method = m;
     j->task = task;
     j->atoms = atoms;
+    j->statistics = target->statistics;
     j->options = taken;
     j->given = given;
     pthread_mutex_init(&j->mutex, NULL);

@@ -41,7 +41,8 @@ struct ley_job {
     ley_engine *engine;
     const method *method;
     void *task;
-    const ley_atoms *atoms; /* NULL: the task has none */
+    const ley_atoms *atoms;     /* NULL: the task has none */
+    ley_statistics *statistics; /* the target's, or NULL */
     ley_run_options options;
     job_view view;  /* what the method sees */
     bool has_left;  /* a device was left behind in its driver: what the driver may still read is to be kept for ever */
@@ -74,7 +75,7 @@ struct ley_job {
 /* For a method's creator: a job that does this task. The task is the job's from now on, also when
  * this fails. Options are copied. Errors: LEY_ERROR_USAGE, LEY_ERROR_MEMORY. */
 ley_status job_create(ley_engine *engine, const method *method, void *task, const ley_atoms *atoms,
-                      const ley_run_options *options, ley_job **job, ley_error *error);
+                      const ley_target *target, const ley_run_options *options, ley_job **job, ley_error *error);
 
 /* Goes on with another task, which may be another method's; nothing of it is done yet. The former
  * one is the caller's. */

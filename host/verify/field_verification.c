@@ -25,6 +25,12 @@ bool field_is_there(const ley_job *job, int64_t number)
     return job->method->field != NULL && job->method->field(job->task, number, field);
 }
 
+accuracy_limits field_limits(const method *m, accuracy_limits limits)
+{
+    limits.tolerance = m->field_is_allowed ? 1 : times_tolerance * limits.tolerance;
+    return limits;
+}
+
 reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number)
 {
     reference_terms at = *terms;
@@ -132,9 +138,8 @@ ley_status field_verification(ley_job *job, const reference_terms *terms, accura
         parallel_ranges(n, recompute, &r);
     if (status == LEY_OK && job_cancelled(job))
         status = ley_fail(error, LEY_CANCELLED, "cancelled");
-    limits.tolerance = job->method->field_is_allowed ? 1 : times_tolerance * limits.tolerance;
     if (status == LEY_OK)
-        judge_all(job, &r, n, limits, &j, is_wrong);
+        judge_all(job, &r, n, field_limits(job->method, limits), &j, is_wrong);
     free(r.right);
     free(j.value);
     free(j.right);

@@ -24,6 +24,9 @@ bool field_is_there(const ley_job *job, int64_t number);
 ley_status field_verification(ley_job *job, const reference_terms *terms, accuracy_limits limits, size_t n,
                               const field_point *points, double squares, bool *is_wrong, ley_error *error);
 
+/* The limits of the field, by those of the values. */
+accuracy_limits field_limits(const method *m, accuracy_limits limits);
+
 /* What a task sums at one of its values. */
 reference_terms method_terms_at(const method *m, const void *task, const reference_terms *terms, int64_t number);
 

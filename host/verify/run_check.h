@@ -10,8 +10,8 @@
 
 typedef struct run_point {
     int64_t number; /* among the job's values */
-    double place_A[3], value;
-    reference_value right;
+    double place_A[3], value, field[3];
+    reference_value right, right_field[3];
 } run_point;
 
 /* Begins as zeros. From run_check_begin() to run_check_wait() it is the thread's. */
@@ -24,12 +24,14 @@ typedef struct run_check {
     const void *task;
     reference_terms terms;
     accuracy_limits limits;
-    size_t count;
+    size_t count, field_count; /* of the first of them the field is judged as well */
     run_point *points;
     ley_status status;
     ley_error error;
     ley_accuracy accuracy; /* of these points, each as any other */
     size_t worst;          /* of them */
+    ley_accuracy field_accuracy;
+    size_t worst_component; /* 3 i + axis of point i */
 } run_check;
 
 /* Takes so many values of the job's last run, at places drawn from `random`, and has them

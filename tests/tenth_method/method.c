@@ -225,7 +225,7 @@ ley_status job_create_squares(ley_engine *engine, const ley_map *map, double *su
         end_task(task);
         return status;
     }
-    return job_create(engine, &method_squares, task, NULL, options, job, error);
+    return job_create(engine, &method_squares, task, NULL, &(ley_target){.map = NULL}, options, job, error);
 }
 
 /* ---- Its stages ------------------------------------------------------------------------------ */

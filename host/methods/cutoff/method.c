@@ -80,7 +80,7 @@ ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms
         status = target.points != NULL ? cutoff_points_task_create(atoms, target.points, &r, &task, error)
                                        : task_create(atoms, target.map, &r, &task, error);
     return status == LEY_OK
-               ? job_create(engine, method_for_target(&method_cutoff, &target), task, atoms, options, job, error)
+               ? job_create(engine, method_for_target(&method_cutoff, &target), task, atoms, &target, options, job, error)
                : status;
 }
 

@@ -130,7 +130,7 @@ ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *atoms, ley
         status = options_check_medium(d, error);
     if (status == LEY_OK)
         status = take_direct(&p, &m, &task, error);
-    return status == LEY_OK ? job_create(engine, m, task, atoms, options, job, error) : status;
+    return status == LEY_OK ? job_create(engine, m, task, atoms, &target, options, job, error) : status;
 }
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)

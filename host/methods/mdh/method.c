@@ -67,7 +67,7 @@ ley_status ley_job_create_boundary(ley_engine *engine, const ley_atoms *atoms, l
         free(task);
         return status;
     }
-    return job_create(engine, &method_mdh, task, atoms, options, job, error);
+    return job_create(engine, &method_mdh, task, atoms, &target, options, job, error);
 }
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
