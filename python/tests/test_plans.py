@@ -56,6 +56,48 @@ def test_charges_and_the_map_that_stays(engine):
         plan.run()
 
 
+def test_statistics(engine):
+    atoms, xyz = _atoms()
+    random = np.random.default_rng(5)
+    kept = []
+    with leyden.Plan(atoms, dims=(12, 10, 8), spacing=1.5, method="dcs", engine=engine, field=True,
+                     keep=["variance", "minimum", "planes"]) as plan:
+        with pytest.raises(leyden.UsageError, match="there was no run"):
+            plan.statistics.minimum
+        for _ in range(4):
+            made = plan.run(xyz + random.normal(0, 0.3, xyz.shape))
+            kept.append([each.values.astype(np.float64) for each in (made, *made.field)])
+    values, statistics = np.array(kept), plan.statistics
+    assert statistics.runs == 4
+    for component in range(4):
+        of = values[:, component]
+        assert np.allclose(statistics.mean(component), of.mean(0), rtol=1e-12)
+        assert np.allclose(statistics.variance(component), of.var(0, ddof=1), rtol=1e-10)
+        for number, axis in enumerate("xyz"):
+            others = tuple(k for k in range(4) if k != 3 - number)
+            assert np.allclose(statistics.planes(axis, component), of.mean(others), rtol=1e-10, atol=1e-9)
+    least = statistics.minimum
+    assert least.value == values[:, 0].min() == values[least.run - 1, 0][least.index]
+    with pytest.raises(leyden.UsageError, match="no such component"):
+        statistics.mean(4)
+    with pytest.raises(leyden.UsageError, match="axis: 'w'"):
+        statistics.planes("w")
+    statistics.reset()
+    assert statistics.runs == 0
+
+
+def test_what_is_not_kept(engine):
+    atoms, xyz = _atoms()
+    with leyden.Plan(atoms, spacing=2, method="dcs", engine=engine, keep="mean") as plan:
+        plan.run(xyz)
+        assert np.array_equal(plan.statistics.mean(), plan.map.values)
+        for kind in (plan.statistics.variance, plan.statistics.planes, lambda: plan.statistics.minimum):
+            with pytest.raises(leyden.UsageError, match="not kept"):
+                kind()
+    with leyden.Plan(atoms, spacing=2, method="dcs", engine=engine) as plan:
+        assert plan.statistics is None
+
+
 def test_an_engine_closes_its_plans():
     atoms, _ = _atoms()
     engine = leyden.Engine("cpu")
@@ -70,7 +112,7 @@ def test_an_engine_closes_its_plans():
 @pytest.mark.parametrize("arguments, says", [
     ({"metod": "dcs"}, r"Plan\(\) got an unexpected keyword argument 'metod' \(did you mean 'method'"),
     ({"method": "cutoff"}, "plans are of"),
-    ({"field": True}, "unexpected keyword argument 'field'"),
+    ({"keep": ["mode"]}, "keep: 'mode' is none of 'mean', 'variance', 'minimum', 'planes'"),
     ({"grid": leyden.Grid((0, 0, 0), spacing=1, n=(2, 2, 2)), "spacing": 1}, "spacing is for plans without it"),
 ])
 def test_refusals(engine, arguments, says):

@@ -23,13 +23,14 @@ from ._grid import Grid
 from ._maps import Map, Points, Slice
 from ._plan import Plan
 from ._progress import Progress
+from ._statistics import Statistics
 
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error", "FileError",
            "InputError", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
-           "Plan", "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "ToleranceWarning", "UsageError",
-           "WrongResult", "__version__", "boundary", "devices", "map", "points"]
+           "Plan", "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "Statistics", "ToleranceWarning",
+           "UsageError", "WrongResult", "__version__", "boundary", "devices", "map", "points"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}
 

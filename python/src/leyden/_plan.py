@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Dict, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from ._compute import _grid_for, _sum_of, target_of
 from ._engine import Engine, EngineArgument, engine_or_default
 from ._errors import Status, UsageError
 from ._grid import Grid, grid_of
-from ._maps import Map, Origin, make_map
+from ._maps import Map, Origin, make_field, make_map
 from ._options import PlanArgument
 from ._parameters import TABLES, with_parameters
 from ._progress import Watcher
 from ._report import report_of
+from ._statistics import Statistics
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -37,7 +38,7 @@ class Plan:
 
     >>> plan = leyden.Plan(atoms, dims=(108, 108, 108), tol=1e-4)
     >>> for frame in universe.trajectory:
-    ...     total += plan.run(universe.atoms.positions).values
+    ...     potential = plan.run(universe.atoms.positions).values
 
     It is closed at the end of a `with` block, or by `close()`.
     """
@@ -45,15 +46,19 @@ class Plan:
     @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_run_options",
                      without=("slab",), former={"n": "dims"})
     def __init__(self, atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", periodic: Periodic = None,
-                 cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None,
-                 **given: Unpack[PlanKeywords]) -> None:
+                 cell: Any = None, field: bool = False, keep: Iterable[str] = (), plan: PlanArgument = None,
+                 engine: EngineArgument = None, **given: Unpack[PlanKeywords]) -> None:
         """Prepares nothing yet: the first run does.
+
+        `Plan.map` is the map that runs fill, and `Plan.statistics` what is kept of all of them, or None.
 
         Args:
             atoms: the charges; positions of the first run, unless it is given others.
             grid: where the points lie, as `leyden.map()` takes it, or `spacing`, `padding` and `dims`.
             method: "auto", "msm" or "dcs".
-            cell, periodic, plan: as of `leyden.map()`.
+            cell, periodic, field, plan: as of `leyden.map()`.
+            keep: which of "mean", "variance", "minimum" and "planes" of all runs are kept in
+                `statistics`.
             engine: an Engine, or what names its devices; None: the fastest device.
         {parameters}
 
@@ -73,17 +78,24 @@ class Plan:
         self._engine: Engine = engine_or_default(wanted.options.take_engine(engine))
         wanted.check_memory(where)
         self._map = make_map(where)
+        self._field = make_field(self._map, where) if field else []
+        target = target_of(map=self._map)
+        self.statistics: Optional[Statistics] = None
+        if keep:
+            self.statistics = Statistics(ffi.addressof(target), keep, where.shape)
+            target.statistics = self.statistics.pointer
         self._last_s = np.inf
         box = ffi.new("ley_plan **")
         with self._engine.lock, Status() as status:
-            status.check(lib.ley_plan_create(self._engine.pointer, atoms.pointer, target_of(map=self._map),
-                                             wanted.request, wanted.options.c, box, status.pointer))
+            status.check(lib.ley_plan_create(self._engine.pointer, atoms.pointer, target, wanted.request, wanted.options.c, box, status.pointer))
         self._pointer = box[0]
         self._engine.plans.add(self)
         medium = wanted.medium
-        self.map = Map(self._map, None, Origin(atoms, medium.dielectric, medium.temperature_K, medium.r_min_A,
-                                               wanted.tolerance, given.get("math") or "auto",
-                                               tuple(wanted.details("taylor2"))))
+        origin = Origin(atoms, medium.dielectric, medium.temperature_K, medium.r_min_A, wanted.tolerance,
+                        given.get("math") or "auto", tuple(wanted.details("taylor2")))
+        self.map, *components = [Map(pointer, None, origin) for pointer in [self._map, *self._field]]
+        self.map.field = tuple(components) or None
+        self.map.keep_field(self._field)
 
     def run(self, positions: Any = None, charges: Any = None, cell: Any = None) -> Map:
         """The map of these positions, (n, 3), A, and charges, (n,), e; None: as they are.
