@@ -35,7 +35,7 @@ LEY_API const char *ley_target_name(ley_target_kind kind); /* "grid", "points", 
 /* What the values of a target have been over several runs, those of a plan, say:
  *
  *     ley_target target = {.map = map};
- *     status = ley_statistics_create(&target, LEY_KEEP_MEAN | LEY_KEEP_VARIANCE, &target.statistics, &error);
+ *     status = ley_statistics_create(&target, LEY_KEEP_VARIANCE, &target.statistics, &error);
  *     status = ley_plan_create(NULL, atoms, target, &request, NULL, &plan, &error);
  *     (update and run)
  *     const double *mean = ley_statistics_mean(target.statistics, 0);
@@ -45,7 +45,7 @@ LEY_API const char *ley_target_name(ley_target_kind kind); /* "grid", "points", 
  *     mean       m_i = 1/T sum over t of v_i(t)
  *     variance   1/(T - 1) sum over t of (v_i(t) - m_i)^2
  *     minimum    the smallest v_i(t), the point i and the run t where it is
- *     planes     of each plane of a map's grid, 1/(T P) sum over t and the plane's P points of v_i(t)
+ *     planes     of each plane of a map's grid, 1/(T P) sum over t and its P points of v_i(t)
  *
  * All are kept in double precision, on the host's cores, and in an order that does not depend on
  * their number. Component 0 is the value; 1, 2 and 3 are the field along x, y and z, where the

@@ -79,9 +79,9 @@ ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms
     if (status == LEY_OK)
         status = target.points != NULL ? cutoff_points_task_create(atoms, target.points, &r, &task, error)
                                        : task_create(atoms, target.map, &r, &task, error);
-    return status == LEY_OK
-               ? job_create(engine, method_for_target(&method_cutoff, &target), task, atoms, &target, options, job, error)
-               : status;
+    return status == LEY_OK ? job_create(engine, method_for_target(&method_cutoff, &target), task, atoms, &target,
+                                         options, job, error)
+                            : status;
 }
 
 static void terms(const void *context, reference_terms *t)
