@@ -11,34 +11,40 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = LONG_RANGE_BLOCK };
+enum { LANES = LONG_RANGE_BLOCK, STRETCH = 32 };
+
+/* Squares of distances that are rounded. */
+static const double beyond = 1 + 1e-9;
 
 typedef struct block {
     double x_A[LANES], y_A[LANES], z_A[LANES], value[LANES], squares[LANES];
 } block;
 
-/* Atoms in front of n, as far as all points are beyond contact with them: where that ends. */
-FOR_THIS_CPU static size_t add_far_atoms(block *b, const double *position_A, const double *charge_e, double least_A,
-                                         size_t j, size_t n)
+/* Atoms [j, n), a stretch of them, where all points are beyond contact with each; false, and nothing
+ * is added: one of them may be nearer. */
+FOR_THIS_CPU static bool add_far_atoms(block *to, const double *position_A, const double *charge_e, double least_A,
+                                       size_t j, size_t n)
 {
+    block b = *to;
+    double nearest2[LANES], least2 = INFINITY;
+    for (int i = 0; i < LANES; i++)
+        nearest2[i] = INFINITY;
     for (; j < n; j++) {
-        double r_A[LANES], nearest_A = INFINITY;
+        const double x_A = position_A[3 * j], y_A = position_A[3 * j + 1], z_A = position_A[3 * j + 2], q = charge_e[j];
         for (int i = 0; i < LANES; i++) {
-            const double dx = b->x_A[i] - position_A[3 * j], dy = b->y_A[i] - position_A[3 * j + 1],
-                         dz = b->z_A[i] - position_A[3 * j + 2];
-            r_A[i] = sqrt(dx * dx + dy * dy + dz * dz);
-        }
-        for (int i = 0; i < LANES; i++)
-            nearest_A = r_A[i] < nearest_A ? r_A[i] : nearest_A;
-        if (!(nearest_A >= least_A))
-            return j;
-        for (int i = 0; i < LANES; i++) {
-            const double term = charge_e[j] / r_A[i];
-            b->value[i] += term;
-            b->squares[i] += term * term;
+            const double dx = b.x_A[i] - x_A, dy = b.y_A[i] - y_A, dz = b.z_A[i] - z_A;
+            const double r2 = dx * dx + dy * dy + dz * dz, term = q / sqrt(r2);
+            nearest2[i] = r2 < nearest2[i] ? r2 : nearest2[i];
+            b.value[i] += term;
+            b.squares[i] += term * term;
         }
     }
-    return n;
+    for (int i = 0; i < LANES; i++)
+        least2 = nearest2[i] < least2 ? nearest2[i] : least2;
+    if (!(least2 > beyond * least_A * least_A))
+        return false;
+    *to = b;
+    return true;
 }
 
 static void add_near_atom(block *b, const reference_terms *t, size_t j)
@@ -64,10 +70,12 @@ void long_range_block(const reference_terms *t, size_t count, const double (*poi
         b.y_A[i] = at_A[1];
         b.z_A[i] = at_A[2];
     }
-    for (size_t j = 0; j < n; j++) {
-        j = add_far_atoms(&b, ley_atoms_positions_A(t->atoms), ley_atoms_charges_e(t->atoms), least_A, j, n);
-        if (j < n)
-            add_near_atom(&b, t, j);
+    for (size_t j = 0, end; j < n; j = end) {
+        end = j + STRETCH < n ? j + STRETCH : n;
+        const bool is_far =
+            add_far_atoms(&b, ley_atoms_positions_A(t->atoms), ley_atoms_charges_e(t->atoms), least_A, j, end);
+        for (size_t k = j; k < end && !is_far; k++)
+            add_near_atom(&b, t, k);
     }
     for (size_t i = 0; i < count; i++)
         values[i] = (reference_value){.value = t->constant * b.value[i],
@@ -75,7 +83,7 @@ void long_range_block(const reference_terms *t, size_t count, const double (*poi
 }
 
 FOR_THIS_CPU static bool add_far_lanes(const double *position_A, const double *charge_e, const double point_A[3],
-                                       double least_A, long_range_lanes *sum)
+                                       double least_A, long_range_lanes *restrict sum)
 {
     double x_A[LANES], y_A[LANES], z_A[LANES], r2[LANES], nearest2 = INFINITY;
     for (int i = 0; i < LANES; i++) {
