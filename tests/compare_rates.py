@@ -132,6 +132,8 @@ def all_measurements(repeats):
         whole("tiny map", "map ../few.pqr -o out.dx --dims 9,9,9"),
         whole("medium map", "map ../many.pqr -o out.dx --dims 121,121,121"),
         whole("medium map, cutoff", "map ../many.pqr -o out.dx --method cutoff --dims 121,121,121"),
+        whole("medium map, tolerance", "map ../many.pqr -o out.raw --tol 1e-4 --dims 121,121,121"),
+        whole("large map, tolerance", "map ../many.pqr -o out.raw --tol 1e-4 --dims 301,301,301"),
         whole("boundary", f"boundary ../many.pqr -o out.raw --dims 97,97,97 --glen 110,110,110 {SALT}")]
 
 

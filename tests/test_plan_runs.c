@@ -1,24 +1,12 @@
-/* Plans: what is prepared once and run again for other positions, charges and cells is what jobs of
- * their own make of these; and what happens where it does not suit any more, devices fail or
- * lie. */
+/* Plans, on every device of this machine: what is prepared once and run again for other positions,
+ * charges and cells is what jobs of their own make of these; and what happens where it does not
+ * suit any more, devices fail or lie. */
 #include "fake_device.h"
 #include "support.h"
 
 enum { N = 600, EDGE = 24 };
 static const double box_A = 18;
-static ley_engine *engine;
-
-static int prepare(void **state)
-{
-    ley_error error = {0};
-    return ley_engine_create("cpu", &engine, &error) != LEY_OK;
-}
-
-static int finish(void **state)
-{
-    ley_engine_destroy(engine);
-    return 0;
-}
+static ley_engine *engine; /* of the device under test */
 
 /* ---- A system -------------------------------------------------------------------------------- */
 
@@ -525,10 +513,14 @@ static void test_refusals(void **state)
     ley_error_clear(&error);
 }
 
+static int run_on(const char *selector, const ley_device_info *info)
+{
+    return RUN_ON_DEVICE("plans", &engine, test_positions, test_charges, test_atoms_that_leave, test_cells, test_points,
+                         test_fields, test_statistics, test_checks, test_refusals);
+}
+
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.begin = prepare, .end = finish), test_positions, test_charges,
-                     test_atoms_that_leave, test_cells, test_points, test_fields, test_statistics, test_checks,
-                     test_a_device_that_fails, test_a_device_that_lies, test_a_device_that_lies_of_the_field,
-                     test_refusals);
+    return support_on_each_device(run_on) +
+           RUN_TESTS(test_a_device_that_fails, test_a_device_that_lies, test_a_device_that_lies_of_the_field);
 }
