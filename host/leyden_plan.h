@@ -16,7 +16,8 @@ extern "C" {
 /* A map, or values at points, that are asked for by a ley_request. Between two runs kernels,
  * meshes, influence functions and buffers stay where they are:
  *
- *     status = ley_plan_create(NULL, atoms, map, NULL, &request, NULL, &plan, &error);
+ *     status = ley_plan_create(NULL, atoms, (ley_target){.map = map}, &request, NULL, &plan,
+ *                              &error);
  *     while (status == LEY_OK && next_frame(position_A)) {
  *         status = ley_plan_update(plan, position_A, NULL, NULL, &error);
  *         if (status == LEY_OK)
@@ -43,8 +44,9 @@ LEY_API ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, l
 /* For the next run: other positions, float64[n][3] in A; other charges, float64[n] in e; another
  * cell, vectors a, b, c. NULL: as they are. A map that reaches over the whole of a periodic vector,
  * from point to point by a step that is that vector over n, does so with the next cell as well: its
- * points are at the same fractions of it. Another cell has meshes and influence functions made
- * anew. Errors: those of ley_atoms_create(); then all is as it was. */
+ * points are at the same fractions of it, and so are the maps of its field. Another cell has meshes
+ * and influence functions made anew. Errors: those of ley_atoms_create(); LEY_ERROR_USAGE for a
+ * cell of a plan of open space, LEY_ERROR_INPUT for a degenerate one; then all is as it was. */
 LEY_API ley_status ley_plan_update(ley_plan *plan, const double *position_A, const double *charge_e,
                                    const double cell_A[3][3], ley_error *error);
 

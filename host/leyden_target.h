@@ -67,7 +67,7 @@ LEY_API void ley_statistics_destroy(ley_statistics *statistics);
 
 /* Adds the values that the target has now; jobs and plans do so for what they have filled. Errors:
  * LEY_ERROR_USAGE where the target's field has come or gone; LEY_ERROR_FILE where values in a file
- * cannot be read: the statistics are of no use then until they are reset. */
+ * cannot be read, and LEY_ERROR_MEMORY: the statistics are of no use then until they are reset. */
 LEY_API ley_status ley_statistics_add(ley_statistics *statistics, ley_error *error);
 
 /* As if nothing had been added. */
@@ -84,8 +84,8 @@ LEY_API const double *ley_statistics_variance(const ley_statistics *statistics, 
 /* [n[axis]]: the mean of each plane of points across the grid's axis 0, 1 or 2. NULL: as above. */
 LEY_API const double *ley_statistics_planes(const ley_statistics *statistics, int component, int axis);
 
-/* The smallest value so far; the first of several. The run is from 1. False: it is not kept, or
- * there was no run. */
+/* The smallest value so far; the first of several. Points are counted from 0, runs from 1; each of
+ * the three may be NULL. False: it is not kept, or there was no run. */
 LEY_API bool ley_statistics_minimum(const ley_statistics *statistics, double *value, int64_t *point, int64_t *run);
 
 #ifdef __cplusplus

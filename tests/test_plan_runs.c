@@ -202,7 +202,17 @@ static void test_cells(void **state)
     run(s);
     assert_right(s);
     assert_int_equal(prepared(s), 2);
+    const double flat_A[3][3] = {{box_A, 0, 0}, {2 * box_A, 0, 0}, {0, 0, box_A}}, none_A[3][3] = {{NAN}};
+    assert_int_equal(ley_plan_update(s->plan, NULL, NULL, flat_A, &error), LEY_ERROR_INPUT);
+    assert_int_equal(ley_plan_update(s->plan, NULL, NULL, none_A, &error), LEY_ERROR_INPUT);
+    run(s); /* as if nobody had asked */
+    assert_right(s);
     trial_destroy(s);
+    trial *open = trial_create(engine, false, "dcs");
+    assert_error(ley_plan_update(open->plan, NULL, NULL, (const double(*)[3])open->cell_A, &error), LEY_ERROR_USAGE,
+                 "a cell is given, and the plan is of open space");
+    trial_destroy(open);
+    ley_error_clear(&error);
 }
 
 static void test_points(void **state)
@@ -270,6 +280,7 @@ static void assert_field_right(const trial *s)
     ley_request request = s->request;
     ley_run_options options;
     ley_run_options_default(&options);
+    memcpy(request.potential.cell_A, s->cell_A, sizeof s->cell_A);
     request.tolerance = 1e-5;
     assert_ok(ley_job_create_chosen(engine, atoms, (ley_target){.map = right.map}, &request, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
@@ -305,6 +316,14 @@ static void test_fields(void **state)
             assert_field_right(s);
         }
         assert_int_equal(prepared(s), 2);
+        for (int axis = 0; axis < 3 && s->is_periodic; axis++)
+            s->cell_A[axis][axis] = box_A + 1;
+        if (s->is_periodic) { /* the field's maps go with the cell, too */
+            assert_ok(ley_plan_update(s->plan, NULL, NULL, (const double(*)[3])s->cell_A, &error));
+            run(s);
+            assert_memory_equal(ley_map_grid(field[2]), ley_map_grid(s->map), sizeof(ley_grid));
+            assert_field_right(s);
+        }
         for (int frame = 0; frame < 100; frame++)
             assert_ok(ley_plan_run(s->plan, &error));
         ley_plan_totals totals;
@@ -381,6 +400,24 @@ static void test_statistics(void **state)
         free(sum);
         trial_destroy(s);
     }
+}
+
+/* What is asked for while no run is under way stops none; and from no charges at all the plan comes
+ * to what the charges of the next run need. */
+static void test_cancels_and_empty_frames(void **state)
+{
+    ley_error error = {0};
+    double none_e[N] = {0};
+    trial *s = trial_create(engine, true, "msm");
+    assert_ok(ley_plan_update(s->plan, NULL, none_e, NULL, &error));
+    assert_ok(ley_plan_run(s->plan, &error));
+    ley_plan_cancel(s->plan);
+    assert_ok(ley_plan_run(s->plan, &error));
+    assert_ok(ley_plan_update(s->plan, NULL, s->charge_e, NULL, &error));
+    run(s);
+    assert_right(s);
+    assert_int_equal(prepared(s), 2);
+    trial_destroy(s);
 }
 
 /* ---- Verification ---------------------------------------------------------------------------- */
@@ -516,7 +553,7 @@ static void test_refusals(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("plans", &engine, test_positions, test_charges, test_atoms_that_leave, test_cells, test_points,
-                         test_fields, test_statistics, test_checks, test_refusals);
+                         test_fields, test_statistics, test_cancels_and_empty_frames, test_checks, test_refusals);
 }
 
 int main(void)

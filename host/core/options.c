@@ -8,6 +8,8 @@
 ley_status options_take(void *to, size_t least, size_t known, const void *from, const char *name, ley_error *error)
 {
     size_t size;
+    if (from == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "no %s is given: %s_default() makes the usual one", name, name);
     memcpy(&size, from, sizeof size);
     if (size < least || size > known)
         return ley_fail(error, LEY_ERROR_USAGE,

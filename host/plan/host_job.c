@@ -358,7 +358,7 @@ static ley_status run(host_run *r, ley_error *error)
     ley_report *report = &job->report;
     const double start_s = ley_clock_s();
     r->terms = r->sum.terms;
-    ley_status status = reference_begin(&r->terms, (size_t)host_sum_points(&r->sum), &job->cancelled, error);
+    ley_status status = reference_begin(&r->terms, (size_t)host_sum_points(&r->sum), job->cancelled, error);
     r->is_direct = host_direct_can(&r->terms);
     const double ready_s = ley_clock_s();
     report->prepare_s = ready_s - start_s;

@@ -154,7 +154,7 @@ ley_status job_take_view(ley_job *job, ley_error *error)
     job->view = (job_view){.options = &job->options,
                            .device_count = count,
                            .devices = devices,
-                           .cancelled = &job->cancelled,
+                           .cancelled = job->cancelled,
                            .plan = job->given,
                            .is_kept = job->is_kept};
     return LEY_OK;

@@ -3,6 +3,7 @@
 #include "core/options.h"
 #include "error.h"
 #include "log.h"
+#include "numerics/cell.h"
 #include "parallel.h"
 #include "plan/chosen_job.h"
 #include "plan/job_run.h"
@@ -33,11 +34,11 @@ struct ley_plan {
     char *method, *fft, *variant; /* copies that request and options point to */
     job_plan *given;
     ley_run_options options;
-    ley_job *job;               /* the latest one; NULL: there was none */
-    _Atomic(ley_job *) running; /* for those who cancel it */
-    bool has_field;             /* which the latest job computes */
-    bool is_stale;              /* another cell: what is kept does not suit */
-    size_t points_per_hundred;  /* 0: nothing is verified */
+    ley_job *job;                      /* the latest one; NULL: there was none */
+    atomic_bool is_running, cancelled; /* a run, by those who cancel it */
+    bool has_field;                    /* which the latest job computes */
+    bool is_stale;                     /* another cell: what is kept does not suit */
+    size_t points_per_hundred;         /* 0: nothing is verified */
     uint64_t random;
     int64_t again, next_check; /* runs again so far, and which of them is verified next */
     run_check check;
@@ -120,7 +121,13 @@ static ley_status begin(ley_plan *p, const ley_atoms *atoms, const ley_request *
 static ley_status create_job(ley_plan *p, ley_error *error)
 {
     p->has_field = target_has_field(&p->target);
-    return chosen_job_create_kept(p->engine, p->atoms, p->target, &p->request, &p->options, &p->job, error);
+    const ley_status status =
+        chosen_job_create_kept(p->engine, p->atoms, p->target, &p->request, &p->options, &p->job, error);
+    if (status != LEY_OK)
+        return status;
+    p->job->cancelled = &p->cancelled;
+    p->job->statistics = NULL; /* the plan adds what its own runs have made */
+    return LEY_OK;
 }
 
 ley_status ley_plan_create(ley_engine *engine, const ley_atoms *atoms, ley_target target, const ley_request *request,
@@ -199,17 +206,42 @@ static void take_cell(ley_plan *p, const double cell_A[3][3])
     }
     if (p->target.map != NULL)
         map_set_grid(p->target.map, &grid);
+    for (int axis = 0; axis < 3 && p->target.map != NULL && map_components(p->target.map) > 1; axis++)
+        map_set_grid(ley_map_field(p->target.map, axis), &grid);
     memcpy(sum->cell_A, cell_A, sizeof sum->cell_A);
     p->is_stale = true;
+}
+
+/* Nothing was chosen for a tolerance then. */
+static bool has_no_charge(const ley_atoms *atoms)
+{
+    const double *charge_e = ley_atoms_charges_e(atoms);
+    size_t i = 0;
+    while (i < ley_atoms_count(atoms) && charge_e[i] == 0)
+        i++;
+    return i == ley_atoms_count(atoms);
+}
+
+/* Open space has no cell, and a cell that is none leaves the plan as it was. */
+static ley_status check_cell(const ley_plan *p, const double cell_A[3][3], ley_error *error)
+{
+    const ley_long_range *sum = &p->request.potential;
+    cell made;
+    if (!sum->periodic[0] && !sum->periodic[1] && !sum->periodic[2])
+        return ley_fail(error, LEY_ERROR_USAGE, "a cell is given, and the plan is of open space");
+    return cell_make(sum->periodic, cell_A, &made, error);
 }
 
 ley_status ley_plan_update(ley_plan *p, const double *position_A, const double *charge_e, const double cell_A[3][3],
                            ley_error *error)
 {
-    ley_status status = LEY_OK;
-    if (position_A != NULL || charge_e != NULL)
+    ley_status status = cell_A != NULL ? check_cell(p, cell_A, error) : LEY_OK;
+    const bool was_empty = charge_e != NULL && has_no_charge(p->atoms);
+    if (status == LEY_OK && (position_A != NULL || charge_e != NULL))
         status = ley_atoms_move(p->atoms, position_A != NULL ? position_A : ley_atoms_positions_A(p->atoms), charge_e,
                                 error);
+    if (status == LEY_OK && was_empty)
+        p->is_stale = true;
     if (status == LEY_OK && cell_A != NULL &&
         memcmp(cell_A, p->request.potential.cell_A, sizeof p->request.potential.cell_A) != 0)
         take_cell(p, cell_A);
@@ -290,12 +322,14 @@ static ley_status collect(ley_plan *p, ley_error *error)
         return note_missed(p, c->run, say_wrong(c, is_right, error));
     }
     if (tolerance > 0 && p->totals.checked_points >= USUAL_POINTS && p->totals.relative_rms > tolerance &&
-        !(p->job != NULL && p->job->report.tolerance_floor > 0))
+        !(p->job != NULL && p->job->report.tolerance_floor > 0)) {
+        p->is_stale = true;
         return note_missed(p, c->run,
                            ley_fail(error, LEY_ERROR_WRONG_RESULT,
                                     "run %lld: the values of the runs so far are off by %.3g of their root mean "
                                     "square, and %g is allowed",
                                     (long long)c->run, p->totals.relative_rms, tolerance));
+    }
     return LEY_OK;
 }
 
@@ -336,7 +370,6 @@ static ley_status run_anew(ley_plan *p, ley_error *error)
         status = create_job(p, error);
     if (status != LEY_OK)
         return status;
-    atomic_store(&p->running, p->job);
     status = ley_job_run(p->job, error);
     p->totals.prepared++;
     p->is_stale = false;
@@ -356,7 +389,6 @@ static bool run_again(ley_plan *p, ley_status *status, ley_error *error)
     if (p->job == NULL || p->is_stale || !job_is_kept(p->job))
         return false;
     set_alert(p, true);
-    atomic_store(&p->running, p->job);
     *status = job_run_again(p->job, &why);
     const bool is_done = *status == LEY_OK || *status == LEY_CANCELLED;
     if (!is_done)
@@ -373,24 +405,25 @@ ley_status ley_plan_run(ley_plan *p, ley_error *error)
     p->totals.runs++;
     if (target_has_field(&p->target) != p->has_field)
         p->is_stale = true;
+    atomic_store(&p->cancelled, false);
+    atomic_store(&p->is_running, true);
     if (!run_again(p, &status, error)) {
         status = collect(p, error);
         const ley_status made = run_anew(p, status == LEY_OK ? error : NULL);
         status = status == LEY_OK ? made : status;
     } else if (status == LEY_OK) {
         status = check_some(p, error);
-        if (status == LEY_OK && p->target.statistics != NULL)
-            status = ley_statistics_add(p->target.statistics, error);
     }
-    atomic_store(&p->running, NULL);
+    atomic_store(&p->is_running, false);
+    if (status == LEY_OK && p->target.statistics != NULL)
+        status = ley_statistics_add(p->target.statistics, error);
     return status;
 }
 
 void ley_plan_cancel(ley_plan *p)
 {
-    ley_job *job = atomic_load(&p->running);
-    if (job != NULL)
-        ley_job_cancel(job);
+    if (atomic_load(&p->is_running))
+        atomic_store(&p->cancelled, true);
 }
 
 const ley_report *ley_plan_report(const ley_plan *p)

@@ -210,7 +210,8 @@ ley_status job_create(ley_engine *engine, const method *m, void *task, const ley
     j->options = taken;
     j->given = given;
     pthread_mutex_init(&j->mutex, NULL);
-    atomic_init(&j->cancelled, false);
+    atomic_init(&j->own_cancelled, false);
+    j->cancelled = &j->own_cancelled;
     status = create_into(j, error);
     if (status != LEY_OK) {
         ley_job_destroy(j);
@@ -244,7 +245,7 @@ void ley_job_destroy(ley_job *job)
 
 void ley_job_cancel(ley_job *job)
 {
-    atomic_store_explicit(&job->cancelled, true, memory_order_relaxed);
+    atomic_store_explicit(job->cancelled, true, memory_order_relaxed);
 }
 
 const ley_report *ley_job_report(const ley_job *job)

@@ -52,7 +52,7 @@ struct ley_job {
     job_plan *given;        /* NULL: none */
 
     stage_run *stages;
-    atomic_bool cancelled;
+    atomic_bool own_cancelled, *cancelled; /* whether it is: its own, or that of its plan */
     double start_s;
 
     pthread_mutex_t mutex; /* for what follows */
@@ -101,7 +101,7 @@ void job_reopen_own_slabs(ley_job *job, size_t device);
 
 static inline bool job_cancelled(ley_job *job)
 {
-    return atomic_load_explicit(&job->cancelled, memory_order_relaxed);
+    return atomic_load_explicit(job->cancelled, memory_order_relaxed);
 }
 
 #endif

@@ -357,8 +357,11 @@ bool ley_statistics_minimum(const ley_statistics *s, double *value, int64_t *poi
 {
     if (s->block_least == NULL || s->least_run == 0)
         return false;
-    *value = s->least.value;
-    *point = s->least.point;
-    *run = s->least_run;
+    if (value != NULL)
+        *value = s->least.value;
+    if (point != NULL)
+        *point = s->least.point;
+    if (run != NULL)
+        *run = s->least_run;
     return true;
 }

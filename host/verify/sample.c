@@ -112,7 +112,7 @@ static ley_status choose_strata(sample *s, size_t wanted, size_t fixed, int64_t 
     const ley_map *map = m->map != NULL ? m->map(s->job->task) : NULL;
     strong_point *strong = NULL;
     stratified_sample_source source = {
-        .total = total, .map = map, .value = value_of, .context = s, .cancelled = &s->job->cancelled};
+        .total = total, .map = map, .value = value_of, .context = s, .cancelled = s->job->cancelled};
     ley_status status = LEY_OK;
     if (map != NULL && s->terms.atoms != NULL)
         status =

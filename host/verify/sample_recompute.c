@@ -178,7 +178,7 @@ static bool recompute_some(sample *s, const reference_kernel *k, const size_t *i
     for (size_t i = 0; done && i < n; i++)
         for (int axis = 0; axis < 3; axis++)
             place_A[i][axis] = s->points[indices[i]].place_A[axis];
-    done = done && reference_kernel_run(k, n, (const double(*)[3])place_A, &s->job->cancelled, right, NULL) == LEY_OK;
+    done = done && reference_kernel_run(k, n, (const double(*)[3])place_A, s->job->cancelled, right, NULL) == LEY_OK;
     for (size_t i = 0; done && i < n; i++) /* a device that does not agree with the host is no judge */
         done = s->points[indices[i]].judge != JUDGE_HOST || reference_agrees(&right[i], &s->points[indices[i]].right);
     for (size_t i = 0; done && i < n; i++)

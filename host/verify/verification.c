@@ -172,7 +172,7 @@ static ley_status verify(ley_job *job, size_t *wrong, bool *is_wider, ley_error 
     if (status == LEY_OK)
         status = sample_check_store(job, error);
     if (status == LEY_OK)
-        status = reference_begin(&s.terms, s.least, &job->cancelled, error);
+        status = reference_begin(&s.terms, s.least, job->cancelled, error);
     if (status == LEY_OK) {
         sample_recompute(&s);
         status = job_cancelled(job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : sample_judge(&s, wrong, error);

@@ -52,18 +52,18 @@ class Statistics:
 
     def mean(self, component: int = 0) -> np.ndarray:
         """Of each point, float64, (nz, ny, nx)."""
-        return self._copy(lib.ley_statistics_mean(self.pointer, component), "mean", self._shape)
+        return self._copy(lib.ley_statistics_mean(self.pointer, self._component(component)), "mean", self._shape)
 
     def variance(self, component: int = 0) -> np.ndarray:
         """Of each point, float64, (nz, ny, nx); not-a-numbers before the second run."""
-        return self._copy(lib.ley_statistics_variance(self.pointer, component), "variance", self._shape)
+        return self._copy(lib.ley_statistics_variance(self.pointer, self._component(component)), "variance", self._shape)
 
     def planes(self, axis: str = "z", component: int = 0) -> np.ndarray:
         """The mean of each plane across the grid's axis "x", "y" or "z", float64: a profile along it."""
         if axis not in ("x", "y", "z"):
             raise UsageError(f"axis: {axis!r} is none of 'x', 'y', 'z'")
         number = "xyz".index(axis)
-        return self._copy(lib.ley_statistics_planes(self.pointer, component, number), "planes",
+        return self._copy(lib.ley_statistics_planes(self.pointer, self._component(component), number), "planes",
                           (self._shape[2 - number],))
 
     @property
@@ -74,6 +74,12 @@ class Statistics:
             raise UsageError(f"minimum: {'there was no run' if 'minimum' in self._kinds else 'it is not kept'}")
         index = np.unravel_index(point[0], self._shape)
         return Minimum(value[0], (int(index[0]), int(index[1]), int(index[2])), run[0])
+
+    @staticmethod
+    def _component(component: Any) -> int:
+        if isinstance(component, bool) or not isinstance(component, (int, np.integer)):
+            raise UsageError(f"component: {component!r} is none of 0 (the potential), 1, 2, 3 (the field along x, y, z)")
+        return int(component)
 
     def _copy(self, pointer: Any, kind: str, shape: Tuple[int, ...]) -> np.ndarray:
         if pointer == ffi.NULL:
