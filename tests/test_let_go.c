@@ -248,7 +248,7 @@ static outcome run_method(const method *m, const conduct of_a, const conduct of_
     ley_run_options options = support_default_run_options();
     options.verify_points = 0;
     options.sum = LEY_SUM_FLOAT;
-    assert_ok(job_create(o.engine, m, malloc(1), NULL, &options, &o.job, &error));
+    assert_ok(job_create(o.engine, m, malloc(1), NULL, &(ley_target){.map = NULL}, &options, &o.job, &error));
     const double start_s = ley_clock_s();
     assert_ok(ley_job_run(o.job, &error));
     o.took_s = ley_clock_s() - start_s;

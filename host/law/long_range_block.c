@@ -20,7 +20,7 @@ typedef struct block {
     double x_A[LANES], y_A[LANES], z_A[LANES], value[LANES], squares[LANES];
 } block;
 
-/* Atoms [j, n), a stretch of them, where all points are beyond contact with each; false, and nothing
+/* Atoms [j, n), a stretch, where all points are beyond contact with each; false, and nothing
  * is added: one of them may be nearer. */
 FOR_THIS_CPU static bool add_far_atoms(block *to, const double *position_A, const double *charge_e, double least_A,
                                        size_t j, size_t n)
