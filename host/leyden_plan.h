@@ -70,7 +70,7 @@ typedef struct ley_plan_totals {
     int64_t checked_runs;   /* of the others, those that were verified, by so many points: */
     size_t checked_points;
     double max_error;            /* the largest error at one of these, as ley_accuracy has it */
-    double relative_rms;         /* over all of them */
+    double relative_rms;         /* over all of them, each as a share of its own run's root mean square */
     int64_t missed_runs, missed; /* those whose verification has failed, and the first of them, from 1 */
 } ley_plan_totals;
 

@@ -22,6 +22,10 @@
  * points; and points of every hundred runs, unless the options say otherwise. */
 enum { RUNS_TOGETHER = 50, HUNDRED = 100, USUAL_POINTS = 256 };
 
+/* A run is prepared anew where, by what the last one that was prepared has measured, it uses up
+ * this share of the tolerance, and by so much more than that one that it is no scatter. */
+static const double most_share = 0.9, least_growth = 1.2;
+
 /* How many times its limit a mesh's error may be before a device is to blame: somewhat more than
  * was expected is the method's own (verify/sample_judge.c). */
 static const double most_excess = 4;
@@ -44,7 +48,10 @@ struct ley_plan {
     run_check check;
     bool has_check; /* which has not been collected */
     ley_plan_totals totals;
-    double error2, right2;
+    double shares2, charge2_e2; /* sum over checked points of (error / target's rms)^2; sum of q^2 */
+    struct {                    /* the last run that was prepared: its share of the tolerance, and of what */
+        double share, rms, charge2_e2;
+    } prepared;
     bool is_alert; /* threads of the host look out for the next run */
 };
 
@@ -91,6 +98,15 @@ static ley_status copy_atoms(const ley_atoms *atoms, ley_atoms **copy, ley_error
                             ley_atoms_radii_A(atoms), copy, error);
 }
 
+static double sum_of_squares(const ley_atoms *atoms)
+{
+    const double *charge_e = ley_atoms_charges_e(atoms);
+    double sum = 0;
+    for (size_t i = 0; i < ley_atoms_count(atoms); i++)
+        sum += charge_e[i] * charge_e[i];
+    return sum;
+}
+
 /* When the first ones of the next runs are verified. */
 static void draw_next_check(ley_plan *p)
 {
@@ -113,6 +129,7 @@ static ley_status begin(ley_plan *p, const ley_atoms *atoms, const ley_request *
                             : p->options.verify_least > 0 ? p->options.verify_least
                                                           : USUAL_POINTS;
     p->random = p->options.verify_seed + 1;
+    p->charge2_e2 = status == LEY_OK ? sum_of_squares(p->atoms) : 0;
     draw_next_check(p);
     return status;
 }
@@ -212,16 +229,6 @@ static void take_cell(ley_plan *p, const double cell_A[3][3])
     p->is_stale = true;
 }
 
-/* Nothing was chosen for a tolerance then. */
-static bool has_no_charge(const ley_atoms *atoms)
-{
-    const double *charge_e = ley_atoms_charges_e(atoms);
-    size_t i = 0;
-    while (i < ley_atoms_count(atoms) && charge_e[i] == 0)
-        i++;
-    return i == ley_atoms_count(atoms);
-}
-
 /* Open space has no cell, and a cell that is none leaves the plan as it was. */
 static ley_status check_cell(const ley_plan *p, const double cell_A[3][3], ley_error *error)
 {
@@ -236,12 +243,13 @@ ley_status ley_plan_update(ley_plan *p, const double *position_A, const double *
                            ley_error *error)
 {
     ley_status status = cell_A != NULL ? check_cell(p, cell_A, error) : LEY_OK;
-    const bool was_empty = charge_e != NULL && has_no_charge(p->atoms);
     if (status == LEY_OK && (position_A != NULL || charge_e != NULL))
         status = ley_atoms_move(p->atoms, position_A != NULL ? position_A : ley_atoms_positions_A(p->atoms), charge_e,
                                 error);
-    if (status == LEY_OK && was_empty)
-        p->is_stale = true;
+    if (status == LEY_OK && charge_e != NULL) {
+        p->is_stale = p->is_stale || p->charge2_e2 == 0; /* nothing was chosen for a tolerance then */
+        p->charge2_e2 = sum_of_squares(p->atoms);
+    }
     if (status == LEY_OK && cell_A != NULL &&
         memcmp(cell_A, p->request.potential.cell_A, sizeof p->request.potential.cell_A) != 0)
         take_cell(p, cell_A);
@@ -285,16 +293,20 @@ static ley_status say_wrong(const run_check *c, bool is_field, ley_error *error)
                     is_field ? worst->right_field[k % 3].value : worst->right.value);
 }
 
+/* Each check counts by its own run's values, so that one of weak charges is not lost among others. */
 static void add_up(ley_plan *p, const run_check *c)
 {
+    double error2 = 0, right2 = 0;
     p->totals.checked_runs++;
     p->totals.checked_points += c->count;
     p->totals.max_error = fmax(p->totals.max_error, c->accuracy.max_error);
     for (size_t i = 0; i < c->count; i++) {
-        p->error2 += pow(accuracy_difference(c->points[i].value, &c->points[i].right), 2);
-        p->right2 += pow(c->points[i].right.value, 2);
+        error2 += pow(accuracy_difference(c->points[i].value, &c->points[i].right), 2);
+        right2 += pow(c->points[i].right.value, 2);
     }
-    p->totals.relative_rms = p->right2 > 0 ? sqrt(p->error2 / p->right2) : 0;
+    const double rms2 = isfinite(c->target_rms) ? c->target_rms * c->target_rms : right2 / (double)c->count;
+    p->shares2 += rms2 > 0 ? error2 / rms2 : 0;
+    p->totals.relative_rms = sqrt(p->shares2 / (double)p->totals.checked_points);
 }
 
 static ley_status note_missed(ley_plan *p, int64_t run, ley_status status)
@@ -333,6 +345,15 @@ static ley_status collect(ley_plan *p, ley_error *error)
     return LEY_OK;
 }
 
+/* The error goes with the root of the sum of q^2, and is allowed a share of the values: of charges
+ * that weaken each other's more than those did for which all was chosen, it is a greater one. */
+static bool is_too_coarse(const ley_plan *p)
+{
+    const double rms = target_rms(&p->target),
+                 growth = sqrt(p->charge2_e2 / p->prepared.charge2_e2) * p->prepared.rms / rms;
+    return p->prepared.share > 0 && growth > least_growth && p->prepared.share * growth > most_share;
+}
+
 /* Of every few runs one, with its share of the points. */
 static ley_status check_some(ley_plan *p, ley_error *error)
 {
@@ -347,6 +368,7 @@ static ley_status check_some(ley_plan *p, ley_error *error)
     if (status == LEY_OK)
         status = run_check_begin(&p->check, p->job, p->totals.runs, points, &p->random, error);
     p->has_check = status == LEY_OK;
+    p->check.target_rms = target_rms(&p->target);
     return status;
 }
 
@@ -373,6 +395,9 @@ static ley_status run_anew(ley_plan *p, ley_error *error)
     status = ley_job_run(p->job, error);
     p->totals.prepared++;
     p->is_stale = false;
+    p->prepared.share = status == LEY_OK && p->job->report.tolerance_floor == 0 ? p->job->report.tolerance_share : 0;
+    p->prepared.rms = target_rms(&p->target);
+    p->prepared.charge2_e2 = p->charge2_e2;
     if (status == LEY_OK && p->job->report.tolerance_share > 1)
         status = note_missed(p, p->totals.runs,
                              ley_fail(error, LEY_ERROR_WRONG_RESULT,
@@ -391,12 +416,14 @@ static bool run_again(ley_plan *p, ley_status *status, ley_error *error)
     set_alert(p, true);
     *status = job_run_again(p->job, &why);
     const bool is_done = *status == LEY_OK || *status == LEY_CANCELLED;
-    if (!is_done)
-        log_say(LEY_LOG_NOTE, "run %lld is prepared anew: %s", (long long)p->totals.runs, why.message);
+    const bool is_coarse = *status == LEY_OK && is_too_coarse(p);
+    if (!is_done || is_coarse)
+        log_say(LEY_LOG_NOTE, "run %lld is prepared anew: %s", (long long)p->totals.runs,
+                is_coarse ? "its values are weaker, and of such the tolerance is a share" : why.message);
     else if (*status != LEY_OK)
         ley_error_copy(error, &why);
     ley_error_clear(&why);
-    return is_done;
+    return is_done && !is_coarse;
 }
 
 ley_status ley_plan_run(ley_plan *p, ley_error *error)

@@ -17,6 +17,10 @@ ley_status target_check(const ley_target *target, unsigned kinds, const char *me
 /* The grid of a map, or one over the points, about as many as these. */
 ley_grid target_grid(const ley_target *target);
 
+/* The root mean square of a thousand of the values that the target has now, at the same places each
+ * time; a not-a-number where they are in a file. */
+double target_rms(const ley_target *target);
+
 /* Whether the field is asked for, too. */
 bool target_has_field(const ley_target *target);
 

@@ -25,6 +25,7 @@ typedef struct run_check {
     reference_terms terms;
     accuracy_limits limits;
     size_t count, field_count; /* of the first of them the field is judged as well */
+    double target_rms;         /* of that run, or a not-a-number */
     run_point *points;
     ley_status status;
     ley_error error;
