@@ -178,6 +178,29 @@ static void test_direct_sums(void **state)
             check_direct(&lattices[4], ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)v), LEY_SUM_FLOAT);
 }
 
+/* Of nearly flat grids steps are many between an atom and its plane; and atoms are far outside. */
+static void test_flat_grids(void **state)
+{
+    static const lattice flat[] = {
+        {"nearly a plane", {{1, -2, 3}, {{0.5, 0, 0}, {0.3, 0.4, 0}, {0.35, 0.35, 1e-5}}, {19, 20, 60}}},
+        {"nearly a line", {{1, -2, 3}, {{0.5, 0, 0}, {0.5, 0.002, 0}, {0.4, 0.1, 0.003}}, {21, 18, 50}}},
+    };
+    const formula f = {direct_term, .r_min_A = support_default_options().r_min_A, .least = DBL_MIN};
+    for (size_t i = 0; i < sizeof flat / sizeof *flat; i++) {
+        double position_A[3 * 200], charge_e[200];
+        uint32_t state_of = 5;
+        for (int k = 0; k < 3 * 200; k++)
+            position_A[k] = flat[i].grid.origin_A[k % 3] + 40 * fraction(&state_of) - 10;
+        for (int k = 0; k < 200; k++)
+            charge_e[k] = k % 2 == 0 ? 0.5 : -0.5;
+        ley_atoms *atoms = support_make_atoms(200, position_A, charge_e, NULL);
+        ley_map *map = run(atoms, &flat[i].grid, support_default_options());
+        assert_right(worst_error(map, atoms, &f), 3e-6, "dcs", flat[i].name);
+        ley_map_destroy(map);
+        ley_atoms_destroy(atoms);
+    }
+}
+
 /* ---- Short-range sums ------------------------------------------------------------------------ */
 
 static double taylor2_term(const formula *f, double q, double r)
@@ -480,9 +503,13 @@ static int run_on(const char *selector, const ley_device_info *info)
     if (!support_open(selector, info->name, &engine))
         return 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_direct_sums), cmocka_unit_test(test_short_range_sums),
-        cmocka_unit_test(test_places),      cmocka_unit_test(test_long_range_sums),
-        cmocka_unit_test(test_files),       cmocka_unit_test(test_plans),
+        cmocka_unit_test(test_direct_sums),
+        cmocka_unit_test(test_flat_grids),
+        cmocka_unit_test(test_short_range_sums),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_long_range_sums),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_plans),
         cmocka_unit_test(test_refusals),
     };
     const int failed = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);

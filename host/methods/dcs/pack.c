@@ -2,6 +2,7 @@
 
 #include "layout/cells.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct placed_atom {
@@ -24,12 +25,23 @@ size_t dcs_packed_bytes(dcs_packing packing)
     return bytes[packing];
 }
 
+/* Of a grid whose steps share axes, a cell of the grid itself: the atom's own may be so many steps
+ * off a nearly flat grid that they cancel each other to nothing. */
+static double nearest_cell(double along_A, const ley_grid *grid, int m)
+{
+    const double cell = cells_nearest(along_A, grid->step_A[m][m]);
+    bool shares = false;
+    for (int axis = 0; axis < m; axis++)
+        shares = shares || grid->step_A[m][axis] != 0;
+    return shares ? fmin(fmax(cell, 0), (double)(grid->n[m] - 1)) : cell;
+}
+
 static placed_atom place(const double position_A[3], double charge, const ley_grid *grid)
 {
     placed_atom placed = {.charge = (float)charge};
     double left_A[3] = {position_A[0], position_A[1], position_A[2]};
     for (int m = 2; m >= 0; m--) { /* steps are along x; along x and y; along all axes */
-        const double cell = cells_nearest(left_A[m], grid->step_A[m][m]);
+        const double cell = nearest_cell(left_A[m], grid, m);
         placed.cell[m] = (int32_t)cell;
         for (int axis = 0; axis <= m; axis++)
             left_A[axis] -= cell * grid->step_A[m][axis];
