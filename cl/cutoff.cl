@@ -153,18 +153,22 @@ typedef struct {
 #endif
 } points;
 
-/* The region's box reaches from LOWEST to extent, both from its first point; which is what shifts
- * are between, LOWEST and HIGHEST_SHIFT, of the columns' points alone. */
+/* The region's box reaches from LOWEST to extent, both from its first point. Shifts of its columns
+ * are from LOWEST to what SHIFTED_MOST adds. Compilers do not leave out what adds a zero. */
 #if LEY_OBLIQUE
 #define SHIFT_Y(p, u) (p)->shift_y[u]
 #define SHIFT_Z(p, u, v) (p)->shift_z[(v) * LEY_UX + (u)]
 #define LOWEST(p, axis) (p)->lowest.axis
-#define HIGHEST_SHIFT(p, axis) (p)->shifted.axis
+#define LOWEST_LESS(p, axis, x) ((p)->lowest.axis - (x))
+#define ABOVE_LOWEST(p, axis, x) ((x) + (p)->lowest.axis)
+#define SHIFTED_MOST(p, axis, x) ((x) + (p)->shifted.axis)
 #else
 #define SHIFT_Y(p, u) 0
 #define SHIFT_Z(p, u, v) 0
 #define LOWEST(p, axis) 0
-#define HIGHEST_SHIFT(p, axis) 0
+#define LOWEST_LESS(p, axis, x) (-(x))
+#define ABOVE_LOWEST(p, axis, x) (x)
+#define SHIFTED_MOST(p, axis, x) (x)
 #endif
 
 /* An atom as it is staged: its place from the region's first point in units, and its own
@@ -412,8 +416,8 @@ LEY_FN void add_near(points *p, LEY_REFERENCE(staged) s, atom lost)
 LEY_FN scalar distance2(const points *p, scalar x, scalar y, scalar z, scalar size_x, scalar size_y, scalar size_z)
 {
     const scalar dx = LARGER(LARGER(x - p->extent.x, -(x + size_x)), 0.0f),
-                 dy = LARGER(LARGER(y - p->extent.y, LOWEST(p, y) - (y + size_y)), 0.0f),
-                 dz = LARGER(LARGER(z - p->extent.z, LOWEST(p, z) - (z + size_z)), 0.0f);
+                 dy = LARGER(LARGER(y - p->extent.y, LOWEST_LESS(p, y, y + size_y)), 0.0f),
+                 dz = LARGER(LARGER(z - p->extent.z, LOWEST_LESS(p, z, z + size_z)), 0.0f);
     return dx * dx + dy * dy + dz * dz;
 }
 

@@ -200,10 +200,10 @@ LEY_FN int class_of(const points *p, atom a)
     const scalar middle_x = REGION_X / 2 * p->step.x, middle_y = REGION_Y / 2 * p->step.y,
                  middle_z = REGION_Z / 2 * p->step.z;
     const scalar x_low = beyond(a.x, 0, middle_x - p->step.x), x_high = beyond(a.x, middle_x, p->extent.x);
-    const scalar y_low = beyond(a.y, LOWEST(p, y), middle_y - p->step.y + HIGHEST_SHIFT(p, y)),
-                 y_high = beyond(a.y, middle_y + LOWEST(p, y), p->extent.y);
-    const scalar z_low = beyond(a.z, LOWEST(p, z), middle_z - p->step.z + HIGHEST_SHIFT(p, z)),
-                 z_high = beyond(a.z, middle_z + LOWEST(p, z), p->extent.z);
+    const scalar y_low = beyond(a.y, LOWEST(p, y), SHIFTED_MOST(p, y, middle_y - p->step.y)),
+                 y_high = beyond(a.y, ABOVE_LOWEST(p, y, middle_y), p->extent.y);
+    const scalar z_low = beyond(a.z, LOWEST(p, z), SHIFTED_MOST(p, z, middle_z - p->step.z)),
+                 z_high = beyond(a.z, ABOVE_LOWEST(p, z, middle_z), p->extent.z);
     const scalar x2 = LEY_MIN(x_low, x_high), y2 = beyond(a.y, LOWEST(p, y), p->extent.y), z2 = LEY_MIN(z_low, z_high);
     if (beyond(a.x, 0, p->extent.x) + y2 + beyond(a.z, LOWEST(p, z), p->extent.z) < p->limits.w)
         return NEAR;
