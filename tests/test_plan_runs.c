@@ -164,7 +164,8 @@ static void test_charges(void **state)
 }
 
 /* What is chosen for two charged halves of the box is too coarse for the same charges in pairs that
- * weaken each other: a tolerance is a share of each run's own values. Then nothing changes any more. */
+ * weaken each other: a tolerance is a share of each run's own values. Then nothing changes any
+ * more. */
 static void test_values_that_shrink(void **state)
 {
     ley_error error = {0};

@@ -293,7 +293,7 @@ static ley_status say_wrong(const run_check *c, bool is_field, ley_error *error)
                     is_field ? worst->right_field[k % 3].value : worst->right.value);
 }
 
-/* Each check counts by its own run's values, so that one of weak charges is not lost among others. */
+/* Each check counts by its own run's values: one of weak charges is not lost among others. */
 static void add_up(ley_plan *p, const run_check *c)
 {
     double error2 = 0, right2 = 0;
