@@ -124,7 +124,7 @@ $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all
 # Compilers vectorise its loop only with these flags; it meets no infinities. Sums stay as they are
 # written: cl/pair.h rounds by adding a large number.
 # So it is with the direct sums of the host.
-$(BUILD)/host/methods/cutoff/overflow.o $(BUILD)/host/schedule/host_direct.o: own_flags := -O3 -ffast-math -fno-associative-math
+$(BUILD)/host/methods/cutoff/serial_pairs.o $(BUILD)/host/schedule/host_direct.o: own_flags := -O3 -ffast-math -fno-associative-math
 # A peer is as fast as compilers make it; it meets no infinities either.
 $(BUILD)/host/long_range/bench/lattice_serial_loop.o: own_flags := -O3 -ffast-math
 

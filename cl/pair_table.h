@@ -26,7 +26,7 @@
  *              jumps
  *   near       cancels: next to the cutoff the kernels' formula is a small difference of large
  *              numbers. Such a function has LEY_PAIR_FACTORED_NAME and LEY_PAIR_PLAIN_SLOPE_NAME in
- *              pair_formulas.h and OUTER_FROM_NAME in host/methods/cutoff/overflow.c, too; and
+ *              pair_formulas.h and OUTER_FROM_NAME in host/methods/cutoff/serial_pairs.c, too; and
  *              where `zero` is odd, its kernels' formula is negative everywhere behind the cutoff.
  *              keeps: every other one
  *   scaling    what becomes of a factor in 1/r: LEY_SCALES_...

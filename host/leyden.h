@@ -587,12 +587,11 @@ typedef struct ley_short_range {
     const double *depth_kcal_mol; /* [atoms] eps_j, or NULL: each is depth_for_all_kcal_mol */
     double depth_for_all_kcal_mol;
     bool periodic[3]; /* along these vectors of the cell atoms have images; any number of them lie within the cutoff */
-    double cell_A[3][3]; /* vectors a, b, c */
-    int bin_depth;       /* atoms a bin has room for: 1 to 128 */
-    double bin_fill;     /* wished share of that room: [1e-3, 1e3] */
-    ley_place binning, overflow,
-        transposition; /* AUTO: where it is predicted to be done sooner. The host sums an overflow in floats, and that
-                          of an expression not at all (LEY_ERROR_USAGE); what devices cannot bin the host does */
+    double cell_A[3][3];              /* vectors a, b, c */
+    int bin_depth;                    /* atoms a bin has room for: 1 to 128 */
+    double bin_fill;                  /* wished share of that room: [1e-3, 1e3] */
+    ley_place binning, transposition; /* AUTO: where it is predicted to be done sooner. What devices cannot bin the host
+                                         does */
 } ley_short_range;
 
 /* Taylor's C2 function, cutoff 12 A, open, in kT/e at 298.15 K in vacuum, r_min 0.05 A, bins of
@@ -625,10 +624,10 @@ typedef struct ley_progress {
  * the same bytes on the same device. (Which of several devices computes a slab is in no plan.)
  *
  * Of the whole job: "method"; "math", "sum"; of one that the host did alone, in place of these,
- * "computed_by": "host"; of a short-range one "binning", "overflow", "transposition": "host",
- * "device". Of a device: "variant", "root" and "exp" by name; "slab",
- * pieces per slab at most; "launch_atoms" and "newton_roots" of DCS, "polynomial_exps" of MDH,
- * "interpolation" of a long-range map: "epilogue", "pass". */
+ * "computed_by": "host"; of a short-range one "binning", "transposition": "host", "device". Of a
+ * device: "variant", "root" and "exp" by name; "slab", pieces per slab at most; "launch_atoms" and
+ * "newton_roots" of DCS, "polynomial_exps" of MDH, "interpolation" of a long-range map: "epilogue",
+ * "pass". */
 typedef struct ley_decision {
     const char *device; /* "opencl: NAME": whose it is; NULL: the whole job's */
     const char *name;   /* "slab" */
@@ -725,11 +724,9 @@ typedef struct ley_slab_report {
  *
  * Of a short-range job: "bins", "bin_depth", "bin_side_A"; "binned", atoms and images in bins or
  * beyond them; "overflow", those that found their bin full; "outside", atoms that reach no point;
- * "neutral", atoms without a charge; "binning", "overflow_sum", "transposition": where each step
- * was done ("host", "device"); "binning_s", in which no device could begin; "overflow_s", in which
- * host threads summed the overflow beside the devices; "predicted_device_s" and
- * "predicted_overflow_s", by which that was decided; "devices_waited_s" for host threads,
- * "host_waited_s" the other way round; "transposition_s", in host threads beside the devices.
+ * "neutral", atoms without a charge; "binning", "transposition": where each step was done ("host",
+ * "device"); "binning_s", in which no device could begin; "transposition_s", in host threads beside
+ * the devices.
  *
  * Of a long-range job beside all of these: "splitting", "window", "lattice_spacing_A", "levels" and
  * "lattices", their nodes; "expected_error", to which accuracy.max_error may be held; seconds of
@@ -740,9 +737,8 @@ typedef struct ley_slab_report {
  *
  * Phases, as far as they took place and somebody can predict them: "phase_kernels" and
  * "phase_transfer", of the way back, over all devices; of a short-range job also "phase_binning",
- * "phase_upload", of the host's bins to the devices, "phase_rows", into the map, and
- * "phase_overflow" and "phase_adding", where the host sums it; of a long-range one
- * "phase_lattices", of the slowest device. */
+ * "phase_upload", of the host's bins to the devices, and "phase_rows", into the map; of a
+ * long-range one "phase_lattices", of the slowest device. */
 typedef enum ley_note_kind {
     LEY_NOTE_COUNT,
     LEY_NOTE_NUMBER,
@@ -870,10 +866,9 @@ LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *at
 /* The same of a short-range sum, phi_i = C sum over |r_i - r_j| < a of q_j f(max(|r_i - r_j|,
  * r_min)), and the field E_i = C sum over r_min <= |r_i - r_j| < a of -q_j f'(r)/r (r_i - r_j),
  * with any pair function and periodic cell; method "cutoff". Values are floats, at points, too;
- * there the host puts atoms into bins, and devices sum what overflows these. Errors: also
- * LEY_ERROR_USAGE where, at points, a step shall be done otherwise (binning, overflow,
- * transposition), or where, for a field, the derivative of an expression has too many
- * operations. */
+ * there the host puts atoms into bins. Errors: also LEY_ERROR_USAGE where, at points, a step shall
+ * be done otherwise (binning, transposition), or where, for a field, the derivative of an expression
+ * has too many operations. */
 LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                               const ley_short_range *range, const ley_run_options *options,
                                               ley_job **job, ley_error *error);

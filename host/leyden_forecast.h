@@ -58,12 +58,10 @@ typedef struct ley_forecast {
  * made it for this one. */
 typedef struct ley_stage_report {
     const char *name;
-    size_t device, from; /* indices into ley_report.devices; LEY_HOST: threads of the host */
+    size_t device, from; /* indices into ley_report.devices */
     double start_s, end_s;
     bool is_done; /* else the device failed, or the job was cancelled */
 } ley_stage_report;
-
-#define LEY_HOST ((size_t)-1)
 
 /* A job's memory, predicted seconds and plan, in place of its run. Devices are readied as for a
  * run: they are measured, and kernels are built, as far as the build cache does not have them; but

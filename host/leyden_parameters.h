@@ -70,6 +70,10 @@ LEY_API const ley_parameter_table *ley_parameter_table_get(size_t i);
 LEY_API const ley_parameter *ley_parameter_find(const char *of, const char *name);
 LEY_API const char *ley_parameter_choice(const char *of, const char *name, int value);
 
+/* Of a name that was a parameter's in the release before and is gone: what holds in its place, as
+ * "devices always sum ..."; NULL: it was none. */
+LEY_API const char *ley_parameter_gone(const char *name);
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,7 +20,6 @@ SANITIZE = os.environ.get("LEYDEN_SANITIZE", "").split()  # the flags of that bu
 
 DEFINED = """
 static const double LEY_LEAST_TOLERANCE, LEY_MOST_TOLERANCE, LEY_USUAL_TOLERANCE, LEY_OWN_A;
-static const size_t LEY_HOST;
 """
 
 PROGRESS = """

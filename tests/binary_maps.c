@@ -104,7 +104,7 @@ char *maps_write_both_ways(const ley_map *map, const char *path, const char *com
     for (int64_t first = (n[2] - 1) / SLAB * SLAB; first >= 0; first -= SLAB) {
         const int64_t count = n[2] - first < SLAB ? n[2] - first : SLAB;
         float *planes = NULL;
-        assert_ok(map_planes_take(stored, first, count, false, &planes, &error));
+        assert_ok(map_planes_take(stored, first, count, &planes, &error));
         memcpy(planes, ley_map_read_values(map) + first * plane, (size_t)(count * plane) * sizeof(float));
         assert_ok(map_planes_give(stored, first, count, planes, true, &error));
     }

@@ -41,8 +41,8 @@ CUTOFFS = [CUTOFF, CUTOFF + "--json -", CUTOFF + "--json out.json -q", CUTOFF + 
            CUTOFF + "--periodic xyz --cell 20,0,0,0,20,0,1,0,20 --json -",
            "map ion.pqr -o out.dx --method cutoff --cutoff 4 --periodic xyz --cell 9,9,9 --origin 1,1,1 --json -" + RUN,
            "map ion.pqr -o out.dx --method cutoff --cutoff 4 --periodic xyz --cell 9,9,9 --spacing 0.9 --padding 2" + RUN,
-           CUTOFF + "--bin-depth 2 --bin-fill 0.9 --binning host --overflow device --transposition host --json -",
-           CUTOFF + "--bin-depth 2 --binning device --overflow host --json -", CUTOFF + "--variant bins"]
+           CUTOFF + "--bin-depth 2 --bin-fill 0.9 --binning host --transposition host --json -",
+           CUTOFF + "--bin-depth 2 --binning device --json -", CUTOFF + "--variant bins"]
 
 BOUNDARIES = [FACES, FACES + "-q", FACES + "--json -", FACES + "--json out.json -q", FACES + "--bcfl sdh --json -",
               FACES + "--bcfl zero --json -", FACES + "--bcfl sdh", FACES + "--bcfl zero -q",
@@ -72,7 +72,7 @@ BAD = [MAP + "--method dsc", MAP + "--method", MAP + "--pair yukawa", MAP + "--c
        CUTOFF + "--pair lennard-jones --well-depths points.txt", CUTOFF + "--pair lennard-jones --well-depths nothing.txt",
        CUTOFF + "--pair lennard-jones --well-depth 1 --well-depths depths.txt", CUTOFF + "--pair a*q/r --constants a",
        CUTOFF + "--cutoff 0", "map ion.pqr -o out.dx --method cutoff --cutoff 0.01 --dims 3,3,3", CUTOFF + "--binning gpu",
-       CUTOFF + "--pair q/r --overflow host", CUTOFF + "--well-depths depths.txt --pair lennard-jones --json depths.txt",
+       CUTOFF + "--overflow host", CUTOFF + "--well-depths depths.txt --pair lennard-jones --json depths.txt",
        "boundary ion.pqr -o out.dx", "boundary ion.pqr -o out.xyz --dims 5,5,5 --glen 9,9,9", FACES + "--grid 1,1,1", FACES + "--points points.txt",
        "boundary ion.pqr -o out.dx --dims 5,5,5", LIST + "-o out.dx", LIST + "-o out.csv --boundary-stride 2", FACES + "--boundary-stride 3",
        "boundary ion.pqr -o out.dx --dims 6,6,6 --glen 9,9,9 --boundary-stride 2", FACES + "--ion 0.1,1", FACES + "--ion=-1,1,1",

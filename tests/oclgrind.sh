@@ -107,11 +107,11 @@ run_mdh() {
 # Among the atoms, on them and beyond them.
 awk '{print $7, $8, $9; print $7 + 1.3, $8 - 0.4, $9 + 0.2}; NR == 7 {print 100, -50, 30}' "$top/atoms.pqr" > "$top/among.xyz"
 
-# run_cutoff VARIANT PAIR SUM [points]: bins with room for few, so that atoms overflow, from which
-# the device sums them; prints what is wrong.
+# run_cutoff VARIANT PAIR SUM [points]: bins with room for few, so that atoms overflow; prints what
+# is wrong.
 run_cutoff() {
     local name="cutoff $1, $2, $3 sum${4:+, at points}" own=$top/$1-${2//\//:}-$3${4:-} output code
-    local where='--dims 11,9,10 --origin 0,0,-2 --spacing 0.7 --overflow device --binning host' written=$own.dx
+    local where='--dims 11,9,10 --origin 0,0,-2 --spacing 0.7 --binning host' written=$own.dx
     [ -z "${4:-}" ] || { where="--points $top/among.xyz"; written=$own.csv; }
     local checks=${checks/--uninitialized/} # with it Oclgrind 21.10 stops at LLVM's "freeze", and takes bins that the host wrote for never set
     output=$(watch "$own.log" "$leyden" map "$top/atoms.pqr" -o "$written" $where --method cutoff --cutoff 3 \

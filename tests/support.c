@@ -331,14 +331,8 @@ support_notes support_notes_of(const ley_report *r)
                        .outside = note_of(r, "outside").count,
                        .neutral = note_of(r, "neutral").count,
                        .binning = place_of(r, "binning"),
-                       .overflow_sum = place_of(r, "overflow_sum"),
                        .transposition = place_of(r, "transposition"),
                        .binning_s = note_of(r, "binning_s").number[0],
-                       .overflow_s = note_of(r, "overflow_s").number[0],
-                       .predicted_device_s = note_of(r, "predicted_device_s").number[0],
-                       .predicted_overflow_s = note_of(r, "predicted_overflow_s").number[0],
-                       .devices_waited_s = note_of(r, "devices_waited_s").number[0],
-                       .host_waited_s = note_of(r, "host_waited_s").number[0],
                        .transposition_s = note_of(r, "transposition_s").number[0]};
     memcpy(n.bin_side_A, note_of(r, "bin_side_A").number, sizeof n.bin_side_A);
     return n;

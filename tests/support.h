@@ -167,9 +167,8 @@ ley_status support_check_memory(const ley_atoms *atoms, const ley_grid *grid, co
 typedef struct support_notes {
     int64_t bins, bin_depth, binned, overflow, outside, neutral;
     double bin_side_A[3];
-    ley_place binning, overflow_sum, transposition;
-    double binning_s, overflow_s, predicted_device_s, predicted_overflow_s, devices_waited_s, host_waited_s,
-        transposition_s;
+    ley_place binning, transposition;
+    double binning_s, transposition_s;
 } support_notes;
 
 support_notes support_notes_of(const ley_report *report);

@@ -11,7 +11,6 @@
 static void test_wrong_options(void **state)
 {
     static const cli_failing cases[] = {
-        {MAP "--method cutoff --overflow host", 1, "overflow of bins with the field is for devices"},
         {MAP "--method cutoff --variant group64", 1, "--variant: 'group64' is none of bins"},
         {MAP "--json out/a_Ey.dx", 1, "--output: 'out/a_Ey.dx' is the file of the report"},
         {"map ion.pqr -o out/a.csv --field", 1, "'out/a.csv' must end in .dx, .raw"},

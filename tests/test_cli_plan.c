@@ -100,6 +100,8 @@ static const struct {
     {"{\"method\": \"cutoff\", \"binning\": \"moon\"}",
      "plan.json: plan: binning: 'moon', must be one of host, device"},
     {"{\"method\": \"cutoff\", \"bins\": 3}", "plan.json: plan: 'bins' is nothing that method cutoff decides"},
+    {"{\"method\": \"cutoff\", \"overflow\": \"host\"}",
+     "plan.json: plan: 'overflow' is gone: devices always sum the atoms that find their bin full"},
     {"{\"method\": \"cutoff\", \"devices\": [{\"device\": \"opencl: a\", \"slab\": 0}]}",
      "plan.json: plan: slab of opencl: a: 0, must be 1 to "},
     {"{\"method\": \"cutoff\", \"devices\": [{\"device\": \"opencl: another card\", \"slab\": 3}]}",

@@ -34,7 +34,6 @@ static void test_wrong_options(void **state)
         {AT "--origin 1,2,3", 1, "--points and --origin exclude each other"},
         {AT "--slab 4", 1, "--points and --slab exclude each other"},
         {AT "--method cutoff --binning host", 1, "--points and --binning exclude each other"},
-        {AT "--method cutoff --overflow device", 1, "--points and --overflow exclude each other"},
         {AT "--method cutoff --transposition host", 1, "--points and --transposition exclude each other"},
         {AT "--method cutoff --variant halves16", 1, "--variant: 'halves16' is none of group64, vector4"},
         {AT "--method msm", 2, "which are too many: take a wider mesh spacing"},

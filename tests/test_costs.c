@@ -193,8 +193,7 @@ static void test_hosts_devices_and_kinds_are_told_apart(void **state)
  * machine may be busy. Under a sanitizer no cost is that of any machine. */
 static void test_all_of_the_host_is_cheap(void **state)
 {
-    const costs_kind *const kinds[] = {&memory_costs, &binning_costs, &row_costs, overflow_costs(LEY_PAIR_TAYLOR2),
-                                       &apbs_costs};
+    const costs_kind *const kinds[] = {&memory_costs, &binning_costs, &row_costs, &apbs_costs};
     support_fresh_cache();
     const double start_s = support_cpu_s();
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -277,52 +276,16 @@ static void test_a_device_that_cannot_be_measured(void **state)
 
 /* ---- What plans make of it ------------------------------------------------------------------- */
 
-static cutoff_plan plan_of(const job_view *job, const cutoff_problem *p)
-{
-    cutoff_plan plan = {.binning = LEY_PLACE_HOST};
-    cutoff_plan_sums(job, p->range, p, 1e7, &plan);
-    return plan;
-}
-
 static void test_other_costs_make_another_plan(void **state)
 {
-    ley_error error = {0};
-    static const dev_backend nowhere = {.name = "nowhere", .common_options = ""};
-    const dev_info card = {.backend = &nowhere, .device_class = DEV_GPU, .has_double = true};
-    const device_view device = {.info = &card};
-    ley_run_options options = support_default_run_options();
-    const job_view job = {.options = &options, .device_count = 1, .devices = &device};
-    const ley_grid grid = {.n = {40, 40, 40}, .step_A = LEY_STEPS(0.5, 0.5, 0.5)};
-    ley_atoms *atoms = support_crowd(3000, &grid, 2, 7);
     ley_short_range range = support_default_short_range();
-    range.cutoff_A = 6;
-    cutoff_problem p;
-    assert_ok(cutoff_problem_init(&p, atoms, &grid, &range, 1, 1, 0.05, &error));
-    assert_ok(cutoff_problem_bin(&p, &error));
-    assert_true(p.binned->overflow > 0);
-    const costs_kind *overflow = overflow_costs(LEY_PAIR_TAYLOR2);
-
-    costs_plant(&memory_costs, NULL, (double[]){1e-12});
-    costs_plant(overflow, NULL, (double[]){1e-12, 1e-11});
-    assert_int_equal(plan_of(&job, &p).overflow_sum, LEY_PLACE_HOST);
-    costs_plant(overflow, NULL, (double[]){1e-7, 1e-11});
-    assert_int_equal(plan_of(&job, &p).overflow_sum, LEY_PLACE_DEVICE);
-    costs_plant(overflow, NULL, (double[]){1e-12, 1e-7});
-    assert_int_equal(plan_of(&job, &p).overflow_sum, LEY_PLACE_DEVICE);
-    costs_plant(overflow, NULL, (double[]){1e-12, 1e-11});
-    costs_plant(&memory_costs, NULL, (double[]){1e-8});
-    assert_int_equal(plan_of(&job, &p).overflow_sum, LEY_PLACE_DEVICE);
-
     costs_plant(&row_costs, NULL, (double[]){1e-10, 0.6e-10});
-    assert_int_equal(plan_of(&job, &p).transposition, LEY_PLACE_HOST);
+    assert_int_equal(cutoff_plan_transposition(&range), LEY_PLACE_HOST);
     costs_plant(&row_costs, NULL, (double[]){1e-10, 0.8e-10}); /* too little to leave the usual way */
-    assert_int_equal(plan_of(&job, &p).transposition, LEY_PLACE_DEVICE);
-
-    forget(&memory_costs);
+    assert_int_equal(cutoff_plan_transposition(&range), LEY_PLACE_DEVICE);
+    range.transposition = LEY_PLACE_HOST;
+    assert_int_equal(cutoff_plan_transposition(&range), LEY_PLACE_HOST);
     forget(&row_costs);
-    forget(overflow);
-    cutoff_problem_clear(&p);
-    ley_atoms_destroy(atoms);
 }
 
 /* A card's memory is taken for a card's until it has been measured, not for a processor's. */

@@ -186,8 +186,7 @@ static size_t charged(const ley_atoms *atoms)
     return count;
 }
 
-/* Summed on the host and on the device: the same map, but for rounding. Returns how many
- * overflow. */
+/* How many overflow; the map is right all the same. */
 static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, double fill, bool periodic)
 {
     support_options options = short_job_options(pair, NULL);
@@ -196,30 +195,17 @@ static int64_t check_overflow(const ley_atoms *atoms, ley_pair pair, int depth, 
     options.verify_points = 100;
     if (periodic)
         short_job_make_periodic(&options);
-    short_job o[2];
-    for (int i = 0; i < 2; i++) {
-        options.short_range.overflow = i == 0 ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
-        char name[96];
-        snprintf(name, sizeof name, "depth %d, fill %g%s, overflow on the %s", depth, fill,
-                 periodic ? ", periodic" : "", i == 0 ? "host" : "device");
-        o[i] = short_job_try(engine, atoms, &short_job_grid, &options);
-        if (o[i].status != LEY_OK)
-            fail_msg("%s, %s: %s", ley_pair_get(pair)->name, name, o[i].error.message);
-        short_job_assert_right(&o[i], atoms, &options, name);
-        const support_notes r = short_job_notes(&o[i]);
-        assert_int_equal(r.overflow_sum, options.short_range.overflow);
-        assert_true(i == 1 || r.overflow_s > 0);
-        assert_true(r.predicted_device_s >= 0 && (i == 1 || r.predicted_overflow_s > 0));
-        assert_true(r.binned - r.overflow <= r.bins * r.bin_depth);
-    }
-    /* Of the twelfth power of a distance roots' errors are twelve times as large. */
-    assert_true(support_difference(o[0].map, o[1].map) < (LEY_IS_ENERGY(LEY_BRINGS_OF(pair)) ? 1e-5 : 3e-6));
-    const int64_t overflow = short_job_notes(&o[0]).overflow;
-    assert_int_equal(overflow, short_job_notes(&o[1]).overflow);
-    assert_true(overflow > 0);
-    short_job_end(&o[0]);
-    short_job_end(&o[1]);
-    return overflow;
+    char name[96];
+    snprintf(name, sizeof name, "depth %d, fill %g%s", depth, fill, periodic ? ", periodic" : "");
+    short_job o = short_job_try(engine, atoms, &short_job_grid, &options);
+    if (o.status != LEY_OK)
+        fail_msg("%s, %s: %s", ley_pair_get(pair)->name, name, o.error.message);
+    short_job_assert_right(&o, atoms, &options, name);
+    const support_notes r = short_job_notes(&o);
+    assert_true(r.binned - r.overflow <= r.bins * r.bin_depth);
+    assert_true(r.overflow > 0);
+    short_job_end(&o);
+    return r.overflow;
 }
 
 static void test_overflow(void **state)
@@ -251,12 +237,6 @@ static void test_overflow(void **state)
         assert_in_range(check_overflow(cases[i].of_heap ? heap : atoms, cases[i].pair, cases[i].depth, cases[i].fill,
                                        cases[i].periodic),
                         cases[i].least, cases[i].most);
-    support_options options = short_job_options(LEY_PAIR_TAYLOR2, NULL);
-    options.short_range.bin_fill = 4; /* where it is summed is for the job to choose */
-    short_job o = short_job_run(engine, atoms, &short_job_grid, &options);
-    assert_true(short_job_notes(&o).overflow_sum == LEY_PLACE_HOST ||
-                short_job_notes(&o).overflow_sum == LEY_PLACE_DEVICE);
-    short_job_end(&o);
     ley_atoms_destroy(heap);
     ley_atoms_destroy(atoms);
 }
@@ -458,23 +438,18 @@ static void test_screening(void **state)
         options.r_min_A = cases[i].r_min_A;
         options.short_range.bin_fill = 4;
         snprintf(name, sizeof name, "kappa %g / A, r_min %g A", cases[i].kappa_per_A, cases[i].r_min_A);
-        for (int host = 0; host <= 1; host++) {
-            if (support_is_quick() && host != i / 2 % 2)
-                continue;
-            options.short_range.overflow = host ? LEY_PLACE_HOST : LEY_PLACE_DEVICE;
-            short_job o = short_job_run(engine, atoms, &short_job_grid, &options);
-            for (int64_t k = 0; k < ley_grid_points(&short_job_grid); k++) {
-                const double most = 560.5 * 350 * exp(-cases[i].kappa_per_A * cases[i].r_min_A) / cases[i].r_min_A;
-                if (!(fabs((double)ley_map_read_values(o.map)[k]) <= most + 1e-30))
-                    fail_msg("%s: %g", name, (double)ley_map_read_values(o.map)[k]);
-            }
-            const double off = support_short_range_error(o.map, atoms, &options).rms;
-            /* Times kappa, what distances are off by: 5e-7 of r_min by Newton's recipe. */
-            const double most_off = fmax(1e-5, 6e-7 * cases[i].kappa_per_A * cases[i].r_min_A);
-            if (!(off <= most_off) && cases[i].kappa_per_A * cases[i].r_min_A < 60)
-                fail_msg("%s, overflow on the %s: off by %g", name, host ? "host" : "device", off);
-            short_job_end(&o);
+        short_job o = short_job_run(engine, atoms, &short_job_grid, &options);
+        for (int64_t k = 0; k < ley_grid_points(&short_job_grid); k++) {
+            const double most = 560.5 * 350 * exp(-cases[i].kappa_per_A * cases[i].r_min_A) / cases[i].r_min_A;
+            if (!(fabs((double)ley_map_read_values(o.map)[k]) <= most + 1e-30))
+                fail_msg("%s: %g", name, (double)ley_map_read_values(o.map)[k]);
         }
+        const double off = support_short_range_error(o.map, atoms, &options).rms;
+        /* Times kappa, what distances are off by: 5e-7 of r_min by Newton's recipe. */
+        const double most_off = fmax(1e-5, 6e-7 * cases[i].kappa_per_A * cases[i].r_min_A);
+        if (!(off <= most_off) && cases[i].kappa_per_A * cases[i].r_min_A < 60)
+            fail_msg("%s: off by %g", name, off);
+        short_job_end(&o);
     }
     ley_atoms_destroy(atoms);
 }
@@ -597,7 +572,7 @@ static void test_jobs_that_cannot_be(void **state)
     REFUSED(LEY_ERROR_USAGE, "bin_depth 129", o.short_range.bin_depth = 129);
     REFUSED(LEY_ERROR_USAGE, "bin_fill 0", o.short_range.bin_fill = 0);
     REFUSED(LEY_ERROR_USAGE, "unknown pair function 1000", o.short_range.pair = (ley_pair)1000);
-    REFUSED(LEY_ERROR_USAGE, "unknown overflow 3", o.short_range.overflow = (ley_place)3);
+    REFUSED(LEY_ERROR_USAGE, "unknown binning 3", o.short_range.binning = (ley_place)3);
     REFUSED(LEY_ERROR_USAGE, "slab planes -1", o.slab_planes = -1);
     REFUSED(LEY_ERROR_USAGE, "vector b is periodic and zero", o.short_range.periodic[1] = true);
     REFUSED(LEY_ERROR_INPUT, "on a line", short_job_make_periodic(&o);
@@ -607,9 +582,6 @@ static void test_jobs_that_cannot_be(void **state)
     REFUSED(LEY_ERROR_INPUT, "images in reach", short_job_make_periodic(&o);
             memcpy(o.short_range.cell_A, (double[3][3]){{0.1, 0, 0}, {0, 0.1, 0}, {0, 0, 0.1}}, 72);
             o.short_range.cutoff_A = 100);
-    REFUSED(LEY_ERROR_USAGE, "pair function of one's own is for devices",
-            o = short_job_options(LEY_PAIR_EXPRESSION, NULL);
-            o.short_range.overflow = LEY_PLACE_HOST);
 }
 
 /* ---- Processes ------------------------------------------------------------------------------- */

@@ -86,7 +86,6 @@ static int64_t assert_same_bins(const ley_atoms *atoms, const ley_grid *l, const
     if (counts.declined != NULL)
         fail_msg("declined: %s", counts.declined);
     assert_ok(cutoff_problem_bin(&p, &error));
-    assert_ok(cutoff_problem_add_extra(&p, &error));
     const binned_atoms *b = p.binned;
     const size_t bytes = (size_t)(b->bins * b->depth) * sizeof *b->slot;
     assert_int_equal(counts.bins, b->bins);
@@ -364,7 +363,6 @@ static double count_pairs(const ley_atoms *atoms, double cutoff_A)
 /* Both ways, on this engine; where the second one's bins are said to be made. */
 static void assert_equal_maps(ley_engine *on, const ley_atoms *atoms, ley_short_range range, ley_place expected)
 {
-    range.overflow = LEY_PLACE_DEVICE;
     outcome host = compute(on, atoms, &range, LEY_PLACE_HOST), other = compute(on, atoms, &range, LEY_PLACE_DEVICE);
     assert_int_equal(host.report.binning, LEY_PLACE_HOST);
     assert_int_equal(other.report.binning, expected);
@@ -375,7 +373,6 @@ static void assert_equal_maps(ley_engine *on, const ley_atoms *atoms, ley_short_
     assert_int_equal(other.report.overflow, host.report.overflow);
     assert_int_equal(other.report.outside, host.report.outside);
     assert_int_equal(other.report.neutral, host.report.neutral);
-    assert_int_equal(other.report.overflow_sum, LEY_PLACE_DEVICE);
     assert_memory_equal(other.report.bin_side_A, host.report.bin_side_A, sizeof host.report.bin_side_A);
     assert_true(other.report.binning_s > 0 && host.report.binning_s > 0);
     const bool is_counted = other.report.binning == LEY_PLACE_DEVICE && !range.periodic[0];
@@ -399,12 +396,6 @@ static void test_maps(void **state)
     periodic.periodic[0] = true;
     periodic.cell_A[0][0] = 18.5;
     assert_equal_maps(engine, atoms, periodic, LEY_PLACE_DEVICE);
-
-    ley_short_range overflow_on_host = range_of(LEY_PAIR_TAYLOR2, 8, 0.75);
-    overflow_on_host.overflow = LEY_PLACE_HOST;
-    outcome o = compute(engine, atoms, &overflow_on_host, LEY_PLACE_DEVICE);
-    assert_true(o.report.binning == LEY_PLACE_HOST && o.report.overflow_sum == LEY_PLACE_HOST);
-    ley_map_destroy(o.map);
     ley_atoms_destroy(atoms);
     ley_atoms_destroy(crowd);
 }
@@ -451,7 +442,6 @@ static void test_all_devices_at_once(void **state)
         if (a.late == 0) /* else it is a matter of those that were there */
             assert_int_equal(a.report.binning, all_double ? LEY_PLACE_DEVICE : LEY_PLACE_HOST);
         assert_int_equal(b.report.binning, LEY_PLACE_HOST);
-        assert_int_equal(a.report.overflow_sum, LEY_PLACE_DEVICE);
         ley_map_destroy(a.map);
         ley_map_destroy(b.map);
     }
@@ -506,8 +496,6 @@ static void test_plan(void **state)
     wanted.binning = LEY_PLACE_DEVICE;
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_DEVICE);
     assert_int_equal(cutoff_plan_binning(&job, &wanted, &others), LEY_PLACE_HOST);
-    wanted.overflow = LEY_PLACE_HOST;
-    assert_int_equal(cutoff_plan_binning(&job, &wanted, &small), LEY_PLACE_HOST);
     assert_true(usual == LEY_PLACE_HOST || usual == LEY_PLACE_DEVICE);
     cutoff_problem_clear(&small);
     cutoff_problem_clear(&large);

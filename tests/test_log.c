@@ -364,8 +364,8 @@ static void test_plans(void **state)
     support_fresh_cache();
     begin(&r, LEY_LOG_DETAIL);
     assert_int_equal(run(&plan, 1, SUPPORT_CUTOFF), LEY_OK);
-    assert_has(&r, "note: plan: ", " slots by host, overflow by ");
-    assert_has(&r, "detail: plan: predicted: devices' sums ", " s, the host's of the overflow ");
+    assert_has(&r, "note: plan: ", " slots by host, rows by ");
+    assert_has(&r, "detail: plan: the host has taken ", " s for bins");
     end(&r);
 }
 

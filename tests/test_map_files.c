@@ -78,7 +78,7 @@ static ley_status write_streamed(const ley_map *map, const char *path, const vol
     ley_status status = ley_map_create_file(ley_map_grid(map), path, &stored, error);
     for (int64_t z = 0; z < n[2] && status == LEY_OK; z++) {
         float *planes = NULL;
-        status = map_planes_take(stored, z, 1, false, &planes, error);
+        status = map_planes_take(stored, z, 1, &planes, error);
         if (status != LEY_OK)
             break;
         memcpy(planes, ley_map_read_values(map) + z * plane, (size_t)plane * sizeof(float));

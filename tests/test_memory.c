@@ -233,10 +233,6 @@ static void test_jobs_are_refused(void **state)
                    "a coarser spacing");
     memory_pretend(40 * gib);
     assert_ok(support_check_memory(atoms, &large, &options, &error));
-    options = periodic(30, 2000);
-    options.short_range.overflow = LEY_PLACE_HOST;
-    expect_refused(support_check_memory(atoms, &large, &options, &error), &error,
-                   "a second map, of the overflow 22.4 GiB", "");
     memory_pretend(-1); /* no machine has this */
     const ley_grid largest = {.step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {1 << 30, 1 << 10, 1 << 20}};
     expect_refused(support_check_memory(atoms, &largest, &options, &error), &error, "GiB", "a coarser spacing");
@@ -417,7 +413,7 @@ static int measure(void *context)
     const binning_bytes b = binning_predict(&p.plan, atoms);
     const double more = m->is_radii ? (double)p.plan.bins * p.plan.options.depth * 8 : 0;
     const double predicted = b.bins + more + b.overflow + fmax(b.sorting, b.extra), before = resident_bytes();
-    if (cutoff_problem_bin(&p, &error) != LEY_OK || cutoff_problem_add_extra(&p, &error) != LEY_OK)
+    if (cutoff_problem_bin(&p, &error) != LEY_OK)
         return 4;
     const double real = resident_bytes() - before;
     print_message("%-28s %11.0f entries, predicted %7.1f MiB, real %7.1f MiB\n", m->name, b.entries, predicted / mib,

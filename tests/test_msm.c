@@ -67,7 +67,6 @@ static off compare(const ley_map *map, const ley_atoms *atoms, const ley_long_ra
 /* Costs that are not known yet, and are by the next job, change no decision. */
 static const ley_decision decided[] = {{.name = "method", .value = "msm"},
                                        {.name = "binning", .value = "host"},
-                                       {.name = "overflow", .value = "device"},
                                        {.name = "transposition", .value = "device"}};
 
 static ley_status run_on(ley_engine *on, const ley_atoms *atoms, ley_map *map, const ley_long_range *r,

@@ -75,11 +75,9 @@ static int judge(const ley_map *map, const ley_atoms *atoms, bool by_transforms)
     return difference < 2e-4 ? TRIAL_RIGHT : TRIAL_BROKEN;
 }
 
-/* What is predicted changes from child to child, by what their jobs have cost; and the host's sum
- * of the overflow has other last digits than a device's. */
+/* What is predicted changes from child to child, by what their jobs have cost. */
 static const ley_decision decided[] = {{.name = "method", .value = "msm"},
                                        {.name = "binning", .value = "host"},
-                                       {.name = "overflow", .value = "device"},
                                        {.name = "long_waves_by", .value = "device"}};
 
 static ley_status compute(ley_engine *engine, const ley_atoms *atoms, ley_map *map, bool by_transforms,

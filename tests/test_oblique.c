@@ -247,15 +247,12 @@ static void test_short_range_sums(void **state)
     }
 }
 
-/* Bins that most atoms find full, which the host sums, or devices do; and bins of a device. */
+/* Bins that most atoms find full; and bins of a device. */
 static void test_places(void **state)
 {
     support_options options = support_short_range(LEY_PAIR_TAYLOR2, 5);
     options.short_range.bin_depth = 1;
-    options.short_range.overflow = LEY_PLACE_HOST;
     check_short_range(&lattices[3], &options);
-    check_short_range(&lattices[6], &options);
-    options.short_range.overflow = LEY_PLACE_DEVICE;
     check_short_range(&lattices[6], &options);
     options = support_short_range(LEY_PAIR_TAYLOR2, 5);
     options.short_range.binning = LEY_PLACE_DEVICE;

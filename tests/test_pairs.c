@@ -252,7 +252,7 @@ static void test_names(void **state)
 /* ---- Rows that lack a piece ------------------------------------------------------------------ */
 
 /* Where the pieces of a row are needed. */
-static const char *const sources[] = {"host/methods/cutoff/overflow.c", "host/methods/cutoff/problem.c",
+static const char *const sources[] = {"host/methods/cutoff/serial_pairs.c", "host/methods/cutoff/problem.c",
                                       "host/methods/cutoff/short_range.c", "host/law/pairs.c"};
 static const char *const pieces[] = {"LEY_PAIR_NOWHERE",
                                      "LEY_PAIR_VALUE_NOWHERE=inverse_r",

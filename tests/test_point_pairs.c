@@ -174,13 +174,12 @@ static void test_wrong_arguments(void **state)
     ley_run_options run = support_default_run_options();
     ley_atoms *atoms = support_atoms(4, 0, 8, 7);
     ley_points *points = support_make_points(1, point_A);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 4; i++) {
         ley_short_range range = support_default_short_range();
         range.binning = i == 0 ? LEY_PLACE_DEVICE : LEY_PLACE_AUTO;
-        range.overflow = i == 1 ? LEY_PLACE_HOST : LEY_PLACE_AUTO;
-        range.transposition = i == 2 ? LEY_PLACE_HOST : LEY_PLACE_AUTO;
-        range.cutoff_A = i == 3 ? -1 : 12;
-        run.variant = i == 4 ? "halves16" : NULL;
+        range.transposition = i == 1 ? LEY_PLACE_HOST : LEY_PLACE_AUTO;
+        range.cutoff_A = i == 2 ? -1 : 12;
+        run.variant = i == 3 ? "halves16" : NULL;
         assert_int_equal(
             ley_job_create_short_range(engine, atoms, (ley_target){.points = points}, &range, &run, &job, &error),
             LEY_ERROR_USAGE);

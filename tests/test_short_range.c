@@ -535,7 +535,7 @@ static void test_refused_numbers(void **state)
     REFUSED(any, bin_fill, 0, "bin_fill 0, must be 0.001 to 1000");
     REFUSED(any, bin_fill, 1001, "bin_fill 1001, must be 0.001 to 1000");
     REFUSED(any, binning, (ley_place)3, "unknown binning 3");
-    REFUSED(any, overflow, (ley_place)-1, "unknown overflow -1");
+    REFUSED(any, binning, (ley_place)-1, "unknown binning -1");
     REFUSED(any, transposition, (ley_place)7, "unknown transposition 7");
     assert_int_equal(BINNING_MOST_DEPTH, 128);
 }

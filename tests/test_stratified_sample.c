@@ -158,7 +158,7 @@ static void fill_cube(ley_map *map)
 {
     ley_error error = {0};
     float *values;
-    assert_ok(map_planes_take(map, 0, CUBE_EDGE, false, &values, &error));
+    assert_ok(map_planes_take(map, 0, CUBE_EDGE, &values, &error));
     for (int64_t i = 0; i < CUBE; i++)
         values[i] = value_in_cube(i);
     assert_ok(map_planes_give(map, 0, CUBE_EDGE, values, true, &error));

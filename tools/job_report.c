@@ -161,11 +161,7 @@ static void print_device(const ley_device_report *device)
 /* Who did a stage, and from when to when. */
 static void print_stage(const ley_report *report, const ley_stage_report *s)
 {
-    if (s->device == LEY_HOST)
-        printf(" the host");
-    else
-        printf(" device %d", report->devices[s->device].device->index);
-    printf(" %.3g to %.3g s", s->start_s, s->end_s);
+    printf(" device %d %.3g to %.3g s", report->devices[s->device].device->index, s->start_s, s->end_s);
     if (s->from != s->device)
         printf(" from device %d", report->devices[s->from].device->index);
     if (!s->is_done)

@@ -315,11 +315,6 @@ json_t *json_of_slabs(const ley_report *report)
     return array;
 }
 
-static json_t *json_of_device_index(size_t device)
-{
-    return device == LEY_HOST ? json_null() : json_count((int64_t)device);
-}
-
 json_t *json_of_schedule(const ley_report *report)
 {
     json_t *array = there(json_array());
@@ -327,8 +322,8 @@ json_t *json_of_schedule(const ley_report *report)
         const ley_stage_report *s = &report->stages[i];
         json_t *object = there(json_object());
         json_put(object, "stage", json_text(s->name));
-        json_put(object, "device", json_of_device_index(s->device));
-        json_put(object, "from", s->from != s->device ? json_of_device_index(s->from) : json_null());
+        json_put(object, "device", json_count((int64_t)s->device));
+        json_put(object, "from", s->from != s->device ? json_count((int64_t)s->from) : json_null());
         json_put(object, "start_s", json_number(s->start_s));
         json_put(object, "end_s", json_number(s->end_s));
         json_put(object, "done", json_boolean(s->is_done));

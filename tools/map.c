@@ -146,8 +146,8 @@ static const map_values *values_of(const job_run *run)
 /* Of potentials at points: nothing that is about maps. */
 static int check_points(job_run *run)
 {
-    static const char *const of_maps[] = {"format", "spacing", "dims", "origin",  "padding",  "glen",
-                                          "gcent",  "like",    "slab", "binning", "overflow", "transposition"};
+    static const char *const of_maps[] = {"format", "spacing", "dims", "origin",  "padding",      "glen",
+                                          "gcent",  "like",    "slab", "binning", "transposition"};
     const parsed_arguments *arguments = run->arguments;
     for (size_t i = 0; i < sizeof of_maps / sizeof *of_maps; i++)
         if (option_named_given(arguments, of_maps[i]))

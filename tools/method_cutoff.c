@@ -111,16 +111,6 @@ static short_text step_text(const char *what, const ley_report *report, const ch
     return text_of("%s on the device", what);
 }
 
-static short_text waiting_text(const ley_report *report)
-{
-    const double host_waited_s = note_of(report, "host_waited_s")->number[0];
-    if (!is_on_host(report, "overflow_sum") || note_of(report, "overflow")->count == 0)
-        return text_of("%s", "");
-    if (host_waited_s > 0)
-        return text_of("; host waited %.3g s", host_waited_s);
-    return text_of("; devices waited %.3g s", note_of(report, "devices_waited_s")->number[0]);
-}
-
 static void print_pairs(const ley_short_range *range, const ley_report *report)
 {
     const double *side_A = note_of(report, "bin_side_A")->number;
@@ -142,9 +132,8 @@ static void print_pairs(const ley_short_range *range, const ley_report *report)
     printf(", %.2g %% of the atoms overflow\n", binned > 0 ? 100 * (double)overflow / (double)binned : 0);
     if (ley_report_note(report, "transposition") == NULL) /* at points nothing is brought into rows */
         return;
-    printf("plan: %s, %s, %s%s\n", step_text("binning", report, "binning", "binning_s").s,
-           overflow > 0 ? step_text("overflow", report, "overflow_sum", "overflow_s").s : "no overflow",
-           step_text("rows", report, "transposition", "transposition_s").s, waiting_text(report).s);
+    printf("plan: %s, %s\n", step_text("binning", report, "binning", "binning_s").s,
+           step_text("rows", report, "transposition", "transposition_s").s);
 }
 
 /* Energies of probes and a permittivity that grows with the distance say themselves what they
@@ -190,7 +179,6 @@ static json_t *json_of_options(const short_range_input *input)
     json_put(object, "bin_depth", json_count(range->bin_depth));
     json_put(object, "bin_fill", json_number(range->bin_fill));
     json_put(object, "binning", json_text(PLACE_NAME("binning", range->binning)));
-    json_put(object, "overflow", json_text(PLACE_NAME("overflow", range->overflow)));
     json_put(object, "transposition", json_text(PLACE_NAME("transposition", range->transposition)));
     return object;
 }

@@ -544,8 +544,12 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
     if (i == arguments->option_count) {
         char name[longest_word * 2];
         snprintf(name, sizeof name, "%.*s", (int)(name_length + (is_long ? 2 : 1)), word);
-        fail_usage(command, "unknown option '%s'%s", name,
-                   is_long ? suggest(name + 2, "--", option_name_at, arguments).s : "");
+        const char *instead = is_long ? ley_parameter_gone(name + 2) : NULL;
+        if (instead != NULL)
+            fail_usage(command, "%s is gone: %s", name, instead);
+        else
+            fail_usage(command, "unknown option '%s'%s", name,
+                       is_long ? suggest(name + 2, "--", option_name_at, arguments).s : "");
         return PARSE_WRONG;
     }
     parsed_option *parsed = &arguments->options[i];

@@ -136,7 +136,6 @@ static const option_row rows[] = {
     {OPTION_IN("bin_depth")},
     {OPTION_IN("bin_fill")},
     {OPTION_IN("binning")},
-    {OPTION_IN("overflow")},
     {OPTION_IN("transposition")},
 };
 

@@ -144,57 +144,12 @@ static ley_status do_stage(run *r, size_t i, ley_error *error)
     return s->split == STAGE_SLABS ? do_slabs(r, i, error) : do_whole(r, i, error);
 }
 
-/* ---- A stage on the host, beside the device -------------------------------------------------- */
-
-typedef struct helper {
-    const run *run;
-    const stage *stage; /* NULL: there is none */
-    pthread_t thread;
-    ley_status status;
-    ley_error error;
-} helper;
-
-static void *help(void *context)
-{
-    helper *h = context;
-    h->status = h->stage->run(h->run->task, &h->error);
-    return NULL;
-}
-
-static ley_status start_helper(helper *h, const run *r, ley_error *error)
-{
-    *h = (helper){.run = r};
-    for (size_t i = 0; i < r->method->stage_count; i++)
-        if (r->method->stages[i].split == STAGE_HOST && is_wanted(r, i))
-            h->stage = &r->method->stages[i];
-    if (h->stage == NULL || parallel_start(&h->thread, help, h) == 0)
-        return LEY_OK;
-    h->stage = NULL;
-    return ley_fail(error, LEY_ERROR_MEMORY, "no thread for the host's part");
-}
-
-static ley_status end_helper(helper *h, bool counts, ley_error *error)
-{
-    if (h->stage == NULL)
-        return LEY_OK;
-    if (!counts)
-        h->stage->stop(h->run->task);
-    pthread_join(h->thread, NULL);
-    if (h->status != LEY_OK && counts)
-        ley_error_copy(error, &h->error);
-    ley_error_clear(&h->error);
-    return h->status;
-}
-
 static ley_status do_stages(run *r, ley_error *error)
 {
-    helper host;
-    ley_status status = start_helper(&host, r, error);
+    ley_status status = LEY_OK;
     for (size_t i = 0; i < r->method->stage_count && status == LEY_OK; i++)
-        if (r->method->stages[i].split != STAGE_HOST && is_wanted(r, i))
+        if (is_wanted(r, i))
             status = do_stage(r, i, error);
-    const ley_status helped = end_helper(&host, status == LEY_OK, error);
-    status = status == LEY_OK ? helped : status;
     return status == LEY_OK && r->method->finish != NULL ? r->method->finish(r->task, error) : status;
 }
 

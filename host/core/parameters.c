@@ -29,6 +29,15 @@ const ley_parameter *parameter_of(const ley_parameter_table *table, const char *
     return NULL;
 }
 
+const char *ley_parameter_gone(const char *name)
+{
+    static const char *const gone[][2] = {{"overflow", "devices always sum the atoms that find their bin full"}};
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+        if (strcmp(gone[i][0], name) == 0)
+            return gone[i][1];
+    return NULL;
+}
+
 /* ---- Defaults -------------------------------------------------------------------------------- */
 
 static void set_whole(void *to, size_t bytes, double value)

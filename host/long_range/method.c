@@ -300,7 +300,6 @@ static const product *const made_by_bins[] = {&cutoff_product_bins, NULL},
 
 static const stage stages[] = {
     [MSM_STAGE_BINS] = CUTOFF_STAGE_BINS(made_by_bins),
-    [MSM_STAGE_OVERFLOW] = CUTOFF_STAGE_OVERFLOW,
     [MSM_STAGE_FIELD] = MSM_STAGE_FIELD_ROW(made_by_bins, made_by_field),
     [MSM_STAGE_SUM] = CUTOFF_STAGE_SUM(needed_by_sum),
 };

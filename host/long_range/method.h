@@ -9,7 +9,7 @@ extern const method method_msm;
 extern const struct bench_subject bench_msm; /* bench.c */
 
 /* Its stages. */
-enum { MSM_STAGE_BINS, MSM_STAGE_OVERFLOW, MSM_STAGE_FIELD, MSM_STAGE_SUM };
+enum { MSM_STAGE_BINS, MSM_STAGE_FIELD, MSM_STAGE_SUM };
 
 /* A task of the method, which its end() ends. Atoms and map must outlive it. Errors: those of
  * ley_job_create_long_range(). */

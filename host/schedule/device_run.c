@@ -215,7 +215,7 @@ int64_t device_run_left_for_devices(ley_job *job)
 {
     int64_t left = 0;
     for (size_t i = 0; i < job->method->stage_count; i++)
-        if (job->stages[i].is_wanted && job->stages[i].stage->split != STAGE_HOST)
+        if (job->stages[i].is_wanted)
             left += slab_queue_left(&job->stages[i].queue);
     return left;
 }

@@ -106,6 +106,9 @@ static ley_status check_decision(const method *m, const ley_decision *list, size
     const plan_row *row = find_row(common_rows, d->name);
     if (row == NULL)
         row = find_row(m->plan_rows, d->name);
+    const char *instead = ley_parameter_gone(d->name);
+    if (instead != NULL)
+        return plan_fail(error, "'%s' is gone: %s", d->name, instead);
     if (row == NULL || (strcmp(d->name, "exp") == 0 && !m->has_exp))
         return plan_fail(error, "'%.80s' is nothing that method %s decides", d->name, m->name);
     if (row->of_device != (d->device != NULL))

@@ -25,8 +25,8 @@ typedef struct device_record {
     ley_error failure;
 } device_record;
 
-/* A stage in progress: its queue holds the slabs, or, of STAGE_ONE_DEVICE and STAGE_HOST, the one
- * piece that it is. */
+/* A stage in progress: its queue holds the slabs, or, of STAGE_ONE_DEVICE, the one piece that it
+ * is. */
 typedef struct stage_run {
     const stage *stage;
     bool is_wanted;

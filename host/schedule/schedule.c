@@ -172,8 +172,6 @@ static ley_status get_needs(device_run *s, stage_run *run, ley_error *error)
         s->run = maker;
         if (maker->stage->split == STAGE_ONE_DEVICE)
             status = do_alone(s, true, error);
-        else if (maker->stage->split == STAGE_HOST)
-            slab_queue_wait(&maker->queue);
         if (status == LEY_OK && maker->made != NULL && stage_products_find(&s->products, *needs) == NULL)
             status = bring(s, maker, *needs, error);
     }
@@ -191,8 +189,6 @@ static ley_status do_part(device_run *s, const stage *t, ley_error *error)
         return t->predict != NULL ? device_product_do(s, error) : device_run_do_whole(s, error);
     case STAGE_ONE_DEVICE:
         return do_alone(s, false, error);
-    case STAGE_HOST:
-        break;
     }
     return LEY_OK;
 }
@@ -542,81 +538,6 @@ static void leave_device_run(worker *w, void *context)
     pthread_mutex_unlock(&s->pass->mutex);
 }
 
-/* ---- The host's stages ----------------------------------------------------------------------- */
-
-typedef struct host_stage {
-    ley_job *job;
-    stage_run *run;
-    pthread_t thread;
-    bool is_running;
-    ley_status status;
-    ley_error error;
-} host_stage;
-
-static void *run_host_stage(void *context)
-{
-    host_stage *h = context;
-    slab piece;
-    for (const product *const *needs = h->run->stage->needs; needs != NULL && *needs != NULL; needs++) {
-        stage_run *maker = maker_of(h->job, *needs);
-        if (maker != NULL && maker->stage->split != STAGE_EACH_DEVICE)
-            slab_queue_wait(&maker->queue);
-    }
-    if (job_cancelled(h->job) || !slab_queue_take(&h->run->queue, 1, false, &piece))
-        return NULL;
-    const double start_s = ley_clock_s();
-    h->status = h->run->stage->run(h->job->task, &h->error);
-    job_note_stage(h->job, &(ley_stage_report){.name = h->run->stage->name,
-                                               .device = LEY_HOST,
-                                               .from = LEY_HOST,
-                                               .start_s = start_s,
-                                               .end_s = ley_clock_s(),
-                                               .is_done = h->status == LEY_OK});
-    if (h->status == LEY_OK)
-        slab_queue_done(&h->run->queue, piece);
-    else
-        slab_queue_stop(&h->run->queue);
-    return NULL;
-}
-
-static void start_host_stages(ley_job *job, host_stage *host)
-{
-    for (size_t i = 0; i < job->method->stage_count; i++) {
-        host[i] = (host_stage){.job = job, .run = &job->stages[i]};
-        if (!job->stages[i].is_wanted || job->stages[i].stage->split != STAGE_HOST ||
-            slab_queue_left(&job->stages[i].queue) == 0)
-            continue;
-        host[i].is_running = parallel_start(&host[i].thread, run_host_stage, &host[i]) == 0;
-        if (!host[i].is_running) {
-            host[i].status = ley_fail(&host[i].error, LEY_ERROR_MEMORY, "no thread for %s", job->stages[i].stage->name);
-            slab_queue_stop(&job->stages[i].queue);
-        }
-    }
-}
-
-/* Devices have done what they could: a host's stage that still waits for them is not going to
- * begin. */
-static ley_status wait_host_stages(ley_job *job, host_stage *host, bool devices_did_all, ley_error *error)
-{
-    ley_status status = LEY_OK;
-    for (size_t i = 0; !devices_did_all && i < job->method->stage_count; i++) {
-        if (job->stages[i].stage->split != STAGE_HOST)
-            slab_queue_stop(&job->stages[i].queue);
-        else if (job->stages[i].stage->stop != NULL && host[i].is_running)
-            job->stages[i].stage->stop(job->task);
-    }
-    for (size_t i = 0; i < job->method->stage_count; i++) {
-        if (host[i].is_running)
-            pthread_join(host[i].thread, NULL);
-        if (status == LEY_OK && host[i].status != LEY_OK) {
-            status = host[i].status;
-            ley_error_copy(error, &host[i].error);
-        }
-        ley_error_clear(&host[i].error);
-    }
-    return status;
-}
-
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 /* Why no device could finish the job: one line; the status says wrong results only if that is all
@@ -688,19 +609,13 @@ static const engine_task ending = {
  * of what was kept. */
 static ley_status run_devices(ley_job *job, pass *p, const engine_task *task, ley_error *error)
 {
-    host_stage host[MOST_STAGES];
     size_t first = 0;
-    start_host_stages(job, host);
     do {
         engine_run(job->engine, first, task, p);
         first = job->engine->worker_count;
     } while (task == &running && !device_run_job_is_over(job) && engine_take_next(job->engine));
-    const bool all_done = device_run_left_for_devices(job) == 0;
-    const ley_status on_host = wait_host_stages(job, host, all_done, error);
     note_others(job, p);
-    if (on_host != LEY_OK && !job_cancelled(job))
-        return on_host;
-    if (all_done && on_host == LEY_OK)
+    if (device_run_left_for_devices(job) == 0)
         return LEY_OK;
     if (job_cancelled(job))
         return ley_fail(error, LEY_CANCELLED, "cancelled");

@@ -133,14 +133,6 @@ static int64_t left_now(const slab_queue *queue)
     return left;
 }
 
-void slab_queue_wait(slab_queue *queue)
-{
-    pthread_mutex_lock(&queue->mutex);
-    while (!queue->stopped && left_now(queue) > 0)
-        pthread_cond_wait(&queue->changed, &queue->mutex);
-    pthread_mutex_unlock(&queue->mutex);
-}
-
 int64_t slab_queue_left(slab_queue *queue)
 {
     pthread_mutex_lock(&queue->mutex);

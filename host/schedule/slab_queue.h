@@ -47,9 +47,6 @@ bool slab_queue_reopen(slab_queue *queue, slab s);
 /* Nothing more is handed out. */
 void slab_queue_stop(slab_queue *queue);
 
-/* Waits until all pieces are done, or the queue is stopped. */
-void slab_queue_wait(slab_queue *queue);
-
 /* Pieces not done yet. */
 int64_t slab_queue_left(slab_queue *queue);
 

@@ -37,12 +37,12 @@ static inline bool job_view_cancelled(const job_view *view)
 struct device_forecast; /* plan/forecast.h */
 
 /* Who does a stage: pieces of it, all devices that are ready; the whole of it, each device for
- * itself; one of the devices, for all; or a thread of the host's, beside the devices. */
-typedef enum stage_split { STAGE_SLABS, STAGE_EACH_DEVICE, STAGE_ONE_DEVICE, STAGE_HOST } stage_split;
+ * itself; or one of the devices, for all. */
+typedef enum stage_split { STAGE_SLABS, STAGE_EACH_DEVICE, STAGE_ONE_DEVICE } stage_split;
 
 /* What a stage makes and another one needs. Of a stage on one device, `bytes` says how large its
  * buffer is, and the runner brings it to whichever device needs it; what is on each device stays
- * there; what slabs or the host make stands in the task. */
+ * there; what slabs make stands in the task. */
 typedef struct product {
     const char *name;
     int64_t (*bytes)(const void *task); /* of STAGE_ONE_DEVICE; else NULL */
@@ -155,11 +155,6 @@ typedef struct stage {
     ley_status (*submit)(void *state, int slot, slab piece, ley_error *error);
     ley_status (*collect)(void *state, int slot, slab piece, slab_times *times, ley_error *error);
     void (*drop)(void *state, int slot);
-
-    /* STAGE_HOST: does it, on a thread of its own, when what it needs is made; and is told, from
-     * another thread, that nobody wants it any more (NULL: it does not take long). */
-    ley_status (*run)(void *task, ley_error *error);
-    void (*stop)(void *task);
 } stage;
 
 #endif

@@ -249,8 +249,7 @@ static void keep_spare(ley_map *map, float *values, size_t count)
     free(values);
 }
 
-ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with_values, float **planes,
-                           ley_error *error)
+ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, float **planes, ley_error *error)
 {
     const int64_t plane = map->grid.n[0] * map->grid.n[1];
     const size_t values = (size_t)(plane * count);
@@ -266,13 +265,8 @@ ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with
         if (made == NULL)
             return status != LEY_OK ? status : ley_fail_memory(error, values * sizeof(float), "planes of the map");
     }
-    const ley_status status =
-        with_values ? map->store.read(map->store.context, plane * first, (int64_t)values, made, error) : LEY_OK;
-    if (status != LEY_OK)
-        keep_spare(map, made, values);
-    else
-        *planes = made;
-    return status;
+    *planes = made;
+    return LEY_OK;
 }
 
 /* Values of a block at least, and of a plane whose values are summed at all. */
@@ -458,7 +452,7 @@ ley_status map_slabs_take(ley_map *map, int64_t first, int64_t count, float *pla
                           ley_error *error)
 {
     for (int c = 0; c < map_components(map); c++) {
-        const ley_status status = map_planes_take(component_of(map, c), first, count, false, &planes[c], error);
+        const ley_status status = map_planes_take(component_of(map, c), first, count, &planes[c], error);
         for (int taken = 0; taken < c && status != LEY_OK; taken++)
             map_planes_give(component_of(map, taken), first, count, planes[taken], false, NULL);
         if (status != LEY_OK)

@@ -84,10 +84,9 @@ ley_status map_slabs_give(ley_map *map, int64_t first, int64_t count, float *con
                           bool is_done, ley_error *error);
 
 /* Planes [first, first + count) of z for somebody who fills them: in the map itself, or a buffer of
- * their own, with the map's values in it where `with_values`. Each is given back, whether it was
- * filled or not (`is_done` false). Errors: LEY_ERROR_MEMORY, and those of the store. */
-ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, bool with_values, float **planes,
-                           ley_error *error);
+ * their own. Each is given back, whether it was filled or not (`is_done` false). Errors:
+ * LEY_ERROR_MEMORY; of giving back, those of the store. */
+ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, float **planes, ley_error *error);
 ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error);
 
 /* ---- Squares --------------------------------------------------------------------------------- */

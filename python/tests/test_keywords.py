@@ -36,6 +36,7 @@ def test_what_type_checkers_are_told():
 
 
 @pytest.mark.parametrize("arguments, kind, words", [
+    (dict(overflow="device"), TypeError, "overflow is gone: devices always sum the atoms that find their bin full"),
     (dict(dielectrc=2), TypeError, "unexpected keyword argument 'dielectrc' .did you mean 'dielectric'?"),
     (dict(tolerance=1e-4), TypeError, "unexpected keyword argument 'tolerance' .did you mean 'tol'?"),
     (dict(units="kt/e"), leyden.UsageError, "units: 'kt/e' is none of kT/e, V, kcal/mol/e, kJ/mol/e .did you mean 'kT/e'?"),

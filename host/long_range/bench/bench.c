@@ -318,7 +318,7 @@ static ley_status measure_core(const msm_bench *p, const ley_long_range *range, 
     ley_status status = cutoff_problem_init(&problem, p->box.atoms, &p->box.points, &near, constant, range->dielectric,
                                             range->r_min_A, error);
     if (status == LEY_OK)
-        status = overflow_map_on_core(&problem, p->box.map, &pairs_s, error);
+        status = serial_pairs_map(&problem, p->box.map, &pairs_s, error);
     cutoff_problem_clear(&problem);
     if (status == LEY_OK)
         status = serial_loop_add(h, p->box.atoms, &p->box.points, constant, ley_map_values(p->box.map), &meshes, error);

@@ -8,7 +8,7 @@
 #include "methods/cutoff/build.h"
 #include "methods/cutoff/kernel.h"
 #include "methods/cutoff/method.h"
-#include "methods/cutoff/overflow_map.h"
+#include "methods/cutoff/serial_pairs.h"
 #include "methods/cutoff/short_range.h"
 #include "schedule/stage.h"
 
@@ -83,14 +83,11 @@ static void end(void *problem)
     free(p);
 }
 
-/* Bins, with what overflows in bins of its own. */
 static ley_status bin(const cutoff_bench *p, cutoff_problem *problem, ley_error *error)
 {
-    ley_status status =
+    const ley_status status =
         cutoff_problem_init(problem, p->atoms, &p->grid, &p->range, 1, p->range.dielectric, r_min_A, error);
-    if (status == LEY_OK)
-        status = cutoff_problem_bin(problem, error);
-    return status == LEY_OK ? cutoff_problem_add_extra(problem, error) : status;
+    return status == LEY_OK ? cutoff_problem_bin(problem, error) : status;
 }
 
 static ley_status make(const ley_bench_options *o, const ley_bench_device *d, void **problem, ley_error *error)
@@ -424,7 +421,7 @@ typedef struct sequential {
 static ley_status run_sequential(void *context, double *seconds, ley_error *error)
 {
     const sequential *s = context;
-    return overflow_map_on_core(s->problem, s->map, seconds, error);
+    return serial_pairs_map(s->problem, s->map, seconds, error);
 }
 
 static ley_status host_loop(const ley_bench_options *o, const void *problem, ley_bench_device *d, ley_error *error)

@@ -9,8 +9,8 @@ bool cutoff_by_host(const cutoff_task *task, host_sum *sum)
     const ley_short_range *r = &task->range;
     ley_short_range usual;
     ley_short_range_default(&usual);
-    if (r->pair == LEY_PAIR_EXPRESSION || r->binning != LEY_PLACE_AUTO || r->overflow != LEY_PLACE_AUTO ||
-        r->transposition != LEY_PLACE_AUTO || r->bin_depth != usual.bin_depth || r->bin_fill != usual.bin_fill)
+    if (r->pair == LEY_PAIR_EXPRESSION || r->binning != LEY_PLACE_AUTO || r->transposition != LEY_PLACE_AUTO ||
+        r->bin_depth != usual.bin_depth || r->bin_fill != usual.bin_fill)
         return false;
     const double coulomb = ley_coulomb_constant(r->units, r->dielectric, r->temperature_K);
     *sum = (host_sum){.terms = {.law = &law_pairs,

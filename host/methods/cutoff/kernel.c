@@ -244,13 +244,13 @@ static ley_status upload_homes(cutoff_kernel *k, const cutoff_problem *p, ley_er
 ley_status cutoff_kernel_upload_bins(cutoff_kernel *k, const cutoff_problem *p, ley_error *error)
 {
     const binned_atoms *binned = p->binned;
-    const int64_t slots = binned->bins * binned->depth, extra = p->with_extra ? binned->extra_bins * binned->depth : 0;
+    const int64_t slots = binned->bins * binned->depth, extra = binned->extra_bins * binned->depth;
     const int64_t slot_bytes = sizeof *binned->slot, more_bytes = sizeof *p->more;
     const int64_t all = slots + extra + CUTOFF_SPARE_SLOTS;
     ley_status status = upload(k, binned->slot, slots * slot_bytes, all * slot_bytes, &k->slots.buffer, error);
     if (status == LEY_OK && p->more != NULL)
         status = upload(k, p->more, (slots + extra) * more_bytes, all * more_bytes, &k->more.buffer, error);
-    if (status != LEY_OK || !p->with_extra)
+    if (status != LEY_OK || extra == 0)
         return status;
     int32_t *first = malloc(((size_t)binned->bins + 1) * sizeof *first);
     if (first == NULL)

@@ -38,7 +38,7 @@ typedef struct cutoff_kernel {
     buffer_of_float begins;
     buffer_of_atom slots;
     buffer_of_float2 more; /* none: atoms have no more numbers */
-    buffer_of_int extra;   /* none: devices do not sum the overflow */
+    buffer_of_int extra;   /* none: nothing overflows */
     arena arena;           /* slots and extra bins may be somebody else's */
     flight flight;
     double layer_s; /* how long a layer is predicted to take; 0: nobody knows */

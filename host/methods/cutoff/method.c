@@ -103,11 +103,10 @@ static bool by_host(const void *context, host_sum *sum)
 
 static const product *const made_by_bins[] = {&cutoff_product_bins, NULL};
 
-enum { BINS, OVERFLOW, SUM };
+enum { BINS, SUM };
 
 static const stage stages[] = {
     [BINS] = CUTOFF_STAGE_BINS(made_by_bins),
-    [OVERFLOW] = CUTOFF_STAGE_OVERFLOW,
     [SUM] = CUTOFF_STAGE_SUM(made_by_bins),
 };
 
@@ -116,7 +115,6 @@ const method method_cutoff = {
     .at_points = &method_cutoff_points,
     .parameters = &short_range_parameters,
     .kernel = &cutoff_kind,
-    .needs = cutoff_needs,
     .prepare = cutoff_prepare,
     .renew = cutoff_renew,
     .release = cutoff_release,

@@ -179,8 +179,6 @@ static ley_status run_trial(trial *t, const ley_atoms *atoms, const ley_short_ra
     if (status == LEY_OK)
         status = cutoff_problem_bin(&t->problem, error);
     if (status == LEY_OK)
-        status = cutoff_problem_add_extra(&t->problem, error);
-    if (status == LEY_OK)
         status = point_pairs_load(t->kernel, &t->problem, &t->list, error);
     if (status == LEY_OK)
         status = compute(t, error);

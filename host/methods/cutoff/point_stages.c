@@ -28,10 +28,8 @@ typedef struct points_state {
 
 ley_status cutoff_points_check(const ley_short_range *r, ley_error *error)
 {
-    if (r->binning == LEY_PLACE_DEVICE || r->overflow == LEY_PLACE_HOST || r->transposition != LEY_PLACE_AUTO)
-        return ley_fail(error, LEY_ERROR_USAGE,
-                        "at points the host makes the bins, devices sum what overflows them, and nothing is brought "
-                        "into rows");
+    if (r->binning == LEY_PLACE_DEVICE || r->transposition != LEY_PLACE_AUTO)
+        return ley_fail(error, LEY_ERROR_USAGE, "at points the host makes the bins, and nothing is brought into rows");
     return LEY_OK;
 }
 
@@ -54,8 +52,7 @@ static ley_status make_bins(cutoff_points_task *task, const ley_grid *grid, ley_
         status = cutoff_problem_add_field(sums->problem, error);
     if (status != LEY_OK || sums->job->only_plans)
         return status;
-    status = cutoff_problem_bin(sums->problem, error);
-    return status == LEY_OK ? cutoff_problem_add_extra(sums->problem, error) : status;
+    return cutoff_problem_bin(sums->problem, error);
 }
 
 ley_status cutoff_points_prepare(void *context, const job_view *job, ley_error *error)
@@ -317,6 +314,5 @@ void cutoff_points_note(const void *context, notes *n)
     notes_count(n, "outside", p->binned->outside);
     notes_count(n, "neutral", p->binned->neutral);
     notes_place(n, "binning", LEY_PLACE_HOST);
-    notes_place(n, "overflow_sum", LEY_PLACE_DEVICE);
     notes_number(n, "binning_s", sums->binning_s);
 }

@@ -85,18 +85,12 @@ static bool by_host(const void *context, host_sum *sum)
     return true;
 }
 
-static uint64_t needs(const void *context, const ley_run_options *options)
-{
-    return cutoff_needs(context, options);
-}
-
 static const stage stages[] = {CUTOFF_STAGE_POINTS(NULL)};
 
 const method method_cutoff_points = {
     .name = "cutoff",
     .target = LEY_TARGET_POINTS,
     .kernel = &point_pairs_kind,
-    .needs = needs,
     .prepare = cutoff_points_prepare,
     .release = cutoff_points_release,
     .host_needs = cutoff_points_host_needs,

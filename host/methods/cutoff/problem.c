@@ -227,24 +227,6 @@ void cutoff_problem_numbers(const cutoff_problem *p, size_t atom, float numbers[
         numbers[i] = (float)exact[i];
 }
 
-overflow_terms cutoff_problem_terms(const cutoff_problem *p)
-{
-    const double unit = p->unit_per_A;
-    overflow_terms t = {.pair = (int)p->range->pair,
-                        .cutoff = p->cutoff_A * unit,
-                        .r_min = cutoff_problem_r_min_A(p) * unit,
-                        .k = p->limits[2]};
-    memcpy(t.series, p->series, sizeof t.series);
-    grid_frame rows;
-    grid_frame_make(&p->grid, GRID_FRAME_ROWS_ALONG_X, &rows);
-    for (int m = 0; m < 3; m++) {
-        t.n[m] = p->grid.n[m];
-        for (int axis = 0; axis < 3; axis++)
-            t.step[m][axis] = rows.grid.step_A[m][axis] * unit;
-    }
-    return t;
-}
-
 reference_terms cutoff_problem_sum(const cutoff_problem *p)
 {
     return (reference_terms){.law = &law_pairs,
@@ -315,13 +297,10 @@ static ley_status make_more(cutoff_problem *p, int64_t slots, ley_error *error)
     return LEY_OK;
 }
 
-ley_status cutoff_problem_bin(cutoff_problem *p, ley_error *error)
+static ley_status add_numbers(cutoff_problem *p, ley_error *error)
 {
-    ley_status status = binning_fill(&p->plan, p->atoms, NULL, &p->binned, error);
-    if (status != LEY_OK || !p->plan.options.keep_neutral)
-        return status;
     const int64_t slots = p->binned->bins * p->binned->depth;
-    status = make_more(p, slots, error);
+    ley_status status = make_more(p, slots, error);
     if (status == LEY_OK)
         parallel_ranges((size_t)slots, set_numbers, p);
     for (int64_t i = 0; i < p->binned->overflow && status == LEY_OK && (i % STOP_EVERY != 0 || !is_cancelled(p)); i++)
@@ -329,27 +308,12 @@ ley_status cutoff_problem_bin(cutoff_problem *p, ley_error *error)
     return status == LEY_OK ? status_of(p, error) : status;
 }
 
-ley_status cutoff_problem_move(cutoff_problem *p, ley_error *error)
-{
-    cutoff_problem_empty(p);
-    return p->turned != NULL ? grid_frame_move(&p->frame, p->source, p->turned, error) : LEY_OK;
-}
-
-void cutoff_problem_empty(cutoff_problem *p)
-{
-    binning_destroy(p->binned);
-    free(p->more);
-    p->binned = NULL;
-    p->more = NULL;
-    p->with_extra = false;
-}
-
-ley_status cutoff_problem_add_extra(cutoff_problem *p, ley_error *error)
+/* What overflows the bins, into bins behind them. */
+static ley_status add_extra(cutoff_problem *p, ley_error *error)
 {
     binned_atoms *b = p->binned;
     ley_status status = binning_add_extra(b, p->plan.options.cancelled, error);
-    p->with_extra = status == LEY_OK && b->extra_bins > 0;
-    if (status != LEY_OK || !p->with_extra || p->more == NULL)
+    if (status != LEY_OK || p->more == NULL)
         return status;
     const int64_t slots = b->bins * b->depth, extra = b->extra_bins * b->depth;
     status = make_more(p, slots + extra, error);
@@ -364,6 +328,28 @@ ley_status cutoff_problem_add_extra(cutoff_problem *p, ley_error *error)
                          p->more[slots + (int64_t)b->extra_first[b->overflow_bin[i]] * b->depth + rank]);
     }
     return status_of(p, error);
+}
+
+ley_status cutoff_problem_bin(cutoff_problem *p, ley_error *error)
+{
+    ley_status status = binning_fill(&p->plan, p->atoms, NULL, &p->binned, error);
+    if (status == LEY_OK && p->plan.options.keep_neutral)
+        status = add_numbers(p, error);
+    return status == LEY_OK && p->binned->overflow > 0 ? add_extra(p, error) : status;
+}
+
+ley_status cutoff_problem_move(cutoff_problem *p, ley_error *error)
+{
+    cutoff_problem_empty(p);
+    return p->turned != NULL ? grid_frame_move(&p->frame, p->source, p->turned, error) : LEY_OK;
+}
+
+void cutoff_problem_empty(cutoff_problem *p)
+{
+    binning_destroy(p->binned);
+    free(p->more);
+    p->binned = NULL;
+    p->more = NULL;
 }
 
 /* ---- How much there is to do ----------------------------------------------------------------- */
@@ -516,7 +502,4 @@ void cutoff_problem_needs(const ley_atoms *atoms, const ley_grid *grid, const le
         return;
     cutoff_problem_add_needs(&problem, needs);
     cutoff_problem_clear(&problem);
-    if (range->overflow == LEY_PLACE_HOST)
-        job_needs_add(needs, "a second map, of the overflow", (double)ley_grid_points(grid) * sizeof(float),
-                      "the overflow on a device");
 }

@@ -7,7 +7,6 @@
 #include "layout/binning.h"
 #include "layout/grid_frame.h"
 #include "leyden.h"
-#include "methods/cutoff/overflow.h"
 #include "methods/cutoff/tuning.h"
 #include "schedule/job_memory.h"
 
@@ -36,7 +35,6 @@ typedef struct cutoff_problem {
     binning_plan plan;
     binned_atoms *binned;
     float (*more)[2]; /* [bins and extra bins][depth] second and third numbers, where LEY_PAIR has them */
-    bool with_extra;  /* devices sum the overflow, from bins behind the others */
 } cutoff_problem;
 
 /* Everything but the bins. The range must be checked, and outlive the problem, as must the
@@ -62,16 +60,13 @@ double cutoff_problem_step_A(const cutoff_problem *problem, int axis);
 /* The longest edge of a bin or a region: what positions are rounded by. */
 double cutoff_problem_largest_A(const cutoff_problem *problem);
 
-/* Puts the atoms into bins, on the host. */
+/* Puts the atoms into bins, on the host, and what overflows these into bins behind them. */
 ley_status cutoff_problem_bin(cutoff_problem *problem, ley_error *error);
 
 /* Takes them out again; and that where they have moved, so that they can be binned anew. Errors:
  * those of grid_frame_move(). */
 void cutoff_problem_empty(cutoff_problem *problem);
 ley_status cutoff_problem_move(cutoff_problem *problem, ley_error *error);
-
-/* Gives devices the overflow, too. */
-ley_status cutoff_problem_add_extra(cutoff_problem *problem, ley_error *error);
 
 /* Pairs within the cutoff, estimated from a sample. */
 double cutoff_problem_pairs(const cutoff_problem *problem);
@@ -85,9 +80,6 @@ void cutoff_problem_reach(const cutoff_problem *problem, double reach[3]);
 
 /* The first and further numbers of an atom as the kernels take them. */
 void cutoff_problem_numbers(const cutoff_problem *problem, size_t atom, float numbers[3]);
-
-/* What host threads take of the problem. */
-overflow_terms cutoff_problem_terms(const cutoff_problem *problem);
 
 /* What is summed, for the judge. */
 reference_terms cutoff_problem_sum(const cutoff_problem *problem);

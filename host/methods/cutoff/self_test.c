@@ -394,8 +394,6 @@ static ley_status test_problem(const cutoff_kernel *kernel, const shape *whole, 
     if (status == LEY_OK)
         status = cutoff_problem_bin(&problem, error);
     if (status == LEY_OK)
-        status = cutoff_problem_add_extra(&problem, error);
-    if (status == LEY_OK)
         status = cutoff_kernel_load(&k, &problem, error);
     if (status == LEY_OK)
         status = load_mesh(&k, &grid, range.cutoff_A, &added, error);

@@ -49,7 +49,6 @@ static const ley_parameter rows[] = {
      .low = 1e-3, .high = 1e3, .methods = "cutoff", .sentence = "wished share of that room",
      PARAMETER_FIELD(ley_short_range, bin_fill)},
     PLACE_ROW(binning, "where atoms are put into bins"),
-    PLACE_ROW(overflow, "where atoms are summed that found their bin full"),
     PLACE_ROW(transposition, "where values are put into the map's rows"),
 };
 /* clang-format on */
@@ -251,14 +250,8 @@ static ley_status check_cell(const ley_short_range *s, ley_error *error)
 
 ley_status short_range_check(const ley_short_range *s, ley_error *error)
 {
-    ley_status status = check_pair(s, error);
-    if (status == LEY_OK)
-        status = check_cell(s, error);
-    if (status == LEY_OK && s->pair == LEY_PAIR_EXPRESSION && s->overflow == LEY_PLACE_HOST)
-        status =
-            ley_fail(error, LEY_ERROR_USAGE,
-                     "the overflow of bins with a pair function of one's own is for devices, not for host threads");
-    return status;
+    const ley_status status = check_pair(s, error);
+    return status == LEY_OK ? check_cell(s, error) : status;
 }
 
 ley_status short_range_check_atoms(const ley_short_range *s, const ley_atoms *atoms, double r_min_A, ley_error *error)

@@ -2,8 +2,7 @@
  *
  * Data: atoms into bins, on all host cores, and the bins to each device once; or the atoms to each
  * device, which bins them. A slab is some layers of planes, whose potentials come back through
- * page-locked staging and are put into the map's rows; bins' overflow goes to the devices, or to
- * host threads meanwhile. */
+ * page-locked staging and are put into the map's rows. */
 #include "methods/cutoff/stages.h"
 
 #include "clock.h"
@@ -51,9 +50,6 @@ ley_status cutoff_task_init(cutoff_task *task, const ley_atoms *atoms, ley_map *
     *task = (cutoff_task){.atoms = atoms, .map = map};
     pthread_mutex_init(&task->mutex, NULL);
     ley_status status = short_range_check_atoms(r, atoms, r->r_min_A, error);
-    if (status == LEY_OK && map != NULL && map_components(map) > 1 && r->overflow == LEY_PLACE_HOST)
-        status = ley_fail(error, LEY_ERROR_USAGE,
-                          "the overflow of bins with the field is for devices, not for host threads");
     if (status == LEY_OK)
         status = short_range_check_charges(r, atoms, error);
     return status == LEY_OK ? short_range_copy(r, ley_atoms_count(atoms), &task->range, error) : status;
@@ -113,40 +109,11 @@ static void log_plan(const cutoff_task *task)
     static const char *const places[] = {"auto", "host", "devices"};
     const ley_short_range *wish = &task->range;
     const cutoff_plan *p = &task->plan;
-    const bool is_given =
-        wish->binning != LEY_PLACE_AUTO && wish->overflow != LEY_PLACE_AUTO && wish->transposition != LEY_PLACE_AUTO;
-    log_say(LEY_LOG_NOTE, "plan: %lld bins of %d slots by %s, overflow by %s, rows by %s%s",
-            (long long)task->problem->plan.bins, task->problem->plan.options.depth, places[p->binning],
-            places[p->overflow_sum], places[p->transposition], is_given ? ", as asked for" : "");
-    log_say(LEY_LOG_DETAIL,
-            "plan: predicted: devices' sums %.3g s, the host's of the overflow %.3g s; the host has taken %.3g s for "
-            "bins",
-            p->predicted_device_s, p->predicted_overflow_s, task->binning_s);
-}
-
-static ley_status share_out(cutoff_task *task, ley_error *error)
-{
-    cutoff_problem *p = task->problem;
-    const bool on_devices = p->binned == NULL; /* or nowhere, for a forecast */
-    task->pairs = on_devices ? cutoff_problem_expected_pairs(p) : cutoff_problem_pairs(p);
-    if (job_view_cancelled(task->job))
-        return ley_fail(error, LEY_CANCELLED, "cancelled");
-    cutoff_plan_sums(task->job, &task->range, p, task->pairs, &task->plan);
-    if (has_field(task) || (map_is_stored(task->map) && task->range.overflow != LEY_PLACE_HOST))
-        task->plan.overflow_sum = LEY_PLACE_DEVICE; /* there is no room for a second map where there is none for one */
-    log_plan(task);
-    if (on_devices || p->binned->overflow == 0)
-        return LEY_OK;
-    if (task->plan.overflow_sum == LEY_PLACE_HOST) {
-        const bool is_asked = task->range.overflow == LEY_PLACE_HOST;
-        const ley_status status =
-            overflow_map_create(p, task->job->cancelled, &task->overflow, is_asked ? error : NULL);
-        if (status == LEY_OK || is_asked)
-            return status;
-        task->plan.overflow_sum = LEY_PLACE_DEVICE; /* no memory for a second map */
-        log_say(LEY_LOG_WARNING, "plan: no memory for a second map: devices sum the overflow");
-    }
-    return cutoff_problem_add_extra(p, error);
+    const bool is_given = wish->binning != LEY_PLACE_AUTO && wish->transposition != LEY_PLACE_AUTO;
+    log_say(LEY_LOG_NOTE, "plan: %lld bins of %d slots by %s, rows by %s%s", (long long)task->problem->plan.bins,
+            task->problem->plan.options.depth, places[p->binning], places[p->transposition],
+            is_given ? ", as asked for" : "");
+    log_say(LEY_LOG_DETAIL, "plan: the host has taken %.3g s for bins", task->binning_s);
 }
 
 /* Takes a planned place where none is asked for. */
@@ -162,13 +129,7 @@ static ley_status take_place(const job_plan *given, const char *step, ley_place 
 
 static ley_status take_places(cutoff_task *task, const job_plan *given, ley_error *error)
 {
-    ley_status status = take_place(given, "binning", &task->range.binning, error);
-    if (status == LEY_OK)
-        status = take_place(given, "overflow", &task->range.overflow, error);
-    if (status == LEY_OK && task->range.pair == LEY_PAIR_EXPRESSION && task->range.overflow == LEY_PLACE_HOST)
-        status = plan_fail(error, "overflow is to be the host's, which does not know expressions");
-    if (status == LEY_OK && has_field(task) && task->range.overflow == LEY_PLACE_HOST)
-        status = plan_fail(error, "overflow is to be the host's, which does not know fields");
+    const ley_status status = take_place(given, "binning", &task->range.binning, error);
     return status == LEY_OK ? take_place(given, "transposition", &task->range.transposition, error) : status;
 }
 
@@ -183,9 +144,8 @@ ley_status cutoff_begin_preparing(void *context, const job_view *job, ley_error 
         return ley_fail(error, LEY_ERROR_USAGE, "the map has no values: it is for forecasts");
     task->job = job;
     task->problem = calloc(1, sizeof *task->problem);
-    task->has_overflow = calloc((size_t)cutoff_count_layers(task), sizeof *task->has_overflow);
-    if (task->problem == NULL || task->has_overflow == NULL)
-        return ley_fail_memory(error, (size_t)cutoff_count_layers(task), "the layers");
+    if (task->problem == NULL)
+        return ley_fail_memory(error, sizeof *task->problem, "the problem");
     const double start_s = ley_clock_s();
     ley_status status = cutoff_problem_init(task->problem, task->atoms, ley_map_grid(task->map), r,
                                             ley_coulomb_constant(r->units, r->dielectric, r->temperature_K),
@@ -215,7 +175,13 @@ ley_status cutoff_end_preparing(void *context, ley_error *error)
         const device_bins bins = host_bins(task->problem->binned);
         note_bins(task, &bins, LEY_PLACE_HOST, cutoff_host_binning_s(task->problem), binned_s);
     }
-    return share_out(task, error);
+    const cutoff_problem *p = task->problem; /* bins are the devices', or nobody's, for a forecast: */
+    task->pairs = p->binned == NULL ? cutoff_problem_expected_pairs(p) : cutoff_problem_pairs(p);
+    if (job_view_cancelled(task->job))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
+    task->plan.transposition = cutoff_plan_transposition(&task->range);
+    log_plan(task);
+    return LEY_OK;
 }
 
 ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error)
@@ -228,14 +194,11 @@ ley_status cutoff_prepare(void *context, const job_view *job, ley_error *error)
 ley_status cutoff_renew(void *context, ley_error *error)
 {
     cutoff_task *task = context;
-    overflow_map_destroy(task->overflow);
-    task->overflow = NULL;
     const ley_status status = cutoff_problem_move(task->problem, error);
     if (status != LEY_OK)
         return status;
-    memset(task->has_overflow, 0, (size_t)cutoff_count_layers(task) * sizeof *task->has_overflow);
     memset(task->step_s, 0, sizeof task->step_s);
-    task->binning_s = task->overflow_s = task->transposition_s = task->adding_s = task->upload_s = 0;
+    task->binning_s = task->transposition_s = task->upload_s = 0;
     task->predicted_upload_s = task->predicted_rows_s = task->planned_s = 0;
     return task->plan.binning == LEY_PLACE_DEVICE ? LEY_OK : cutoff_end_preparing(task, error);
 }
@@ -243,16 +206,12 @@ ley_status cutoff_renew(void *context, ley_error *error)
 void cutoff_release(void *context, bool is_kept)
 {
     cutoff_task *task = context;
-    overflow_map_destroy(task->overflow);
-    free(task->has_overflow);
     if (task->problem != NULL && is_kept) { /* bins may still be on their way to a device */
         dev_keep(task->problem);
     } else if (task->problem != NULL) {
         cutoff_problem_clear(task->problem);
         free(task->problem);
     }
-    task->overflow = NULL;
-    task->has_overflow = NULL;
     task->problem = NULL;
 }
 
@@ -343,7 +302,7 @@ void cutoff_bins_free_atoms(const stage_place *place)
     arena_free_buffer(&b->arena, &b->atoms.charge.buffer);
 }
 
-/* The problem's bins on the host after all, with the overflow for devices. */
+/* The problem's bins on the host after all. */
 static ley_status bin_on_host(cutoff_task *task, ley_error *error)
 {
     const double start_s = ley_clock_s();
@@ -352,8 +311,6 @@ static ley_status bin_on_host(cutoff_task *task, ley_error *error)
     cutoff_problem *p = task->problem;
     if (p->binned == NULL) {
         status = cutoff_problem_bin(p, error);
-        if (status == LEY_OK)
-            status = cutoff_problem_add_extra(p, error);
         if (status == LEY_OK) {
             const device_bins bins = host_bins(p->binned);
             note_bins(task, &bins, LEY_PLACE_HOST, cutoff_host_binning_s(p), ley_clock_s() - start_s);
@@ -405,30 +362,6 @@ void cutoff_bins_drop(void *state, int slot)
 {
     (void)state;
     (void)slot;
-}
-
-/* ---- The overflow on the host ---------------------------------------------------------------- */
-
-bool cutoff_overflow_is_wanted(const void *context)
-{
-    return ((const cutoff_task *)context)->overflow != NULL;
-}
-
-ley_status cutoff_overflow_run(void *context, ley_error *error)
-{
-    cutoff_task *task = context;
-    double seconds, done_s;
-    overflow_map_sum(task->overflow, &seconds, &done_s);
-    pthread_mutex_lock(&task->mutex);
-    task->overflow_s = seconds;
-    task->overflow_done_s = done_s;
-    pthread_mutex_unlock(&task->mutex);
-    return job_view_cancelled(task->job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
-}
-
-void cutoff_overflow_stop(void *context)
-{
-    overflow_map_stop(((cutoff_task *)context)->overflow);
 }
 
 /* ---- The sums -------------------------------------------------------------------------------- */
@@ -726,7 +659,6 @@ ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *tim
     ley_status status = map_slabs_take(task->map, run->first, run->planes, planes, error);
     if (status != LEY_OK)
         return status;
-    memset(task->has_overflow + piece.first, 0, (size_t)piece.count * sizeof *task->has_overflow);
     status = cutoff_run_finish(run, planes, &store_s, error);
     if (status == LEY_OK)
         add_offset(task, run->planes, planes[0]);
@@ -743,7 +675,6 @@ ley_status cutoff_sum_collect(void *state, int slot, slab piece, slab_times *tim
         task->step_s[i] += run->command_sequence.times.step_s[i];
     task->transposition_s += store_s;
     task->predicted_rows_s += predicted_s;
-    task->devices_done_s = ley_clock_s();
     pthread_mutex_unlock(&task->mutex);
     return status;
 }
@@ -756,56 +687,19 @@ void cutoff_sum_drop(void *state, int slot)
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
-/* To the layers that devices have computed since the last time; of a map that is not in memory one
- * at a time. */
-static ley_status add_overflow(cutoff_task *task, ley_error *error)
-{
-    const int64_t layers = cutoff_count_layers(task), n_z = ley_map_grid(task->map)->n[2],
-                  most = map_get_store(task->map) != NULL ? 1 : layers;
-    ley_status status = LEY_OK;
-    for (int64_t layer = 0, end = 0; layer < layers && status == LEY_OK; layer = end > layer ? end : layer + 1) {
-        for (end = layer; end < layers && end - layer < most && !task->has_overflow[end]; end++)
-            task->has_overflow[end] = true;
-        const int64_t first = layer * CUTOFF_LAYER, last = end * CUTOFF_LAYER < n_z ? end * CUTOFF_LAYER : n_z;
-        float *planes;
-        if (end > layer)
-            status = map_planes_take(task->map, first, last - first, true, &planes, error);
-        if (end == layer || status != LEY_OK)
-            continue;
-        overflow_map_add(task->overflow, first, last, planes);
-        status = map_planes_give(task->map, first, last - first, planes, true, error);
-    }
-    return status;
-}
-
 ley_status cutoff_finish(void *context, ley_error *error)
 {
-    cutoff_task *task = context;
-    if (task->overflow != NULL) {
-        if (job_view_cancelled(task->job))
-            return ley_fail(error, LEY_CANCELLED, "cancelled");
-        task->devices_waited_s = fmax(task->overflow_done_s - task->devices_done_s, 0);
-        task->host_waited_s = fmax(task->devices_done_s - task->overflow_done_s, 0);
-        const double start_s = ley_clock_s();
-        const ley_status status = add_overflow(task, error);
-        task->adding_s += ley_clock_s() - start_s;
-        if (status != LEY_OK)
-            return status;
-    }
+    const cutoff_task *task = context;
+    (void)error;
     map_name_units(task->map, short_range_units(&task->range, task->range.units));
     return LEY_OK;
 }
 
 static void note_phases(const cutoff_task *task, notes *n)
 {
-    const cutoff_plan *plan = &task->plan;
-    const bool sums = task->overflow != NULL;
     notes_phase(n, "phase_binning", task->predicted_binning_s, task->binning_s);
     notes_phase(n, "phase_upload", task->predicted_upload_s, task->upload_s);
     notes_phase(n, "phase_rows", task->predicted_rows_s, task->transposition_s);
-    notes_phase(n, "phase_overflow", sums ? plan->predicted_overflow_s - plan->predicted_adding_s : 0,
-                task->overflow_s);
-    notes_phase(n, "phase_adding", sums ? plan->predicted_adding_s : 0, task->adding_s);
 }
 
 const plan_row cutoff_plan_rows[] = {CUTOFF_PLAN_ROWS, {.name = NULL}};
@@ -813,7 +707,7 @@ const plan_row cutoff_plan_rows[] = {CUTOFF_PLAN_ROWS, {.name = NULL}};
 void cutoff_decisions(const void *context, job_plan *made)
 {
     const cutoff_plan *p = &((const cutoff_task *)context)->plan;
-    const ley_place places[] = {p->binning, p->overflow_sum, p->transposition};
+    const ley_place places[] = {p->binning, p->transposition};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++)
         if (places[i] != LEY_PLACE_AUTO)
             plan_add(made, NULL, cutoff_plan_rows[i].name, plan_places[places[i] - LEY_PLACE_HOST]);
@@ -851,14 +745,8 @@ void cutoff_note(const void *context, notes *n)
     notes_count(n, "outside", task->bins.outside);
     notes_count(n, "neutral", task->bins.neutral);
     notes_place(n, "binning", task->plan.binning);
-    notes_place(n, "overflow_sum", task->plan.overflow_sum);
     notes_place(n, "transposition", task->plan.transposition);
     notes_number(n, "binning_s", task->binning_s);
-    notes_number(n, "overflow_s", task->overflow_s);
-    notes_number(n, "predicted_device_s", task->plan.predicted_device_s);
-    notes_number(n, "predicted_overflow_s", task->plan.predicted_overflow_s);
-    notes_number(n, "devices_waited_s", task->devices_waited_s);
-    notes_number(n, "host_waited_s", task->host_waited_s);
     notes_number(n, "transposition_s", task->transposition_s);
     note_phases(task, n);
 }

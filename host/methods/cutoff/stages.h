@@ -7,8 +7,8 @@
 #include "methods/cutoff/device_binning.h"
 #include "methods/cutoff/epilogue.h"
 #include "methods/cutoff/kernel.h"
-#include "methods/cutoff/overflow_map.h"
 #include "methods/cutoff/plan.h"
+#include "methods/cutoff/serial_pairs.h"
 #include "schedule/method.h"
 #include "schedule/stage.h"
 
@@ -50,12 +50,9 @@ typedef struct cutoff_task {
     cutoff_problem *problem;
     cutoff_plan plan;
     double pairs;
-    overflow_map *overflow; /* NULL: devices sum the overflow */
-    bool *has_overflow;     /* of a layer of the map: the host's part has been added */
-    pthread_mutex_t mutex;  /* for the problem's bins, which the first device that cannot bin makes on the host; and: */
-    device_bins bins;       /* as the report has them */
-    double binning_s, overflow_s, overflow_done_s, devices_done_s, transposition_s, devices_waited_s, host_waited_s;
-    double adding_s, upload_s;
+    pthread_mutex_t mutex; /* for the problem's bins, which the first device that cannot bin makes on the host; and: */
+    device_bins bins;      /* as the report has them */
+    double binning_s, upload_s, transposition_s;
     double step_s[WORK_STEPS]; /* of devices' launches: the kernel's own are step 0 */
     double predicted_binning_s, predicted_upload_s, predicted_rows_s;
 } cutoff_task;
@@ -95,10 +92,6 @@ void cutoff_bins_drop(void *state, int slot);
 const device_atoms *cutoff_bins_atoms(const stage_place *place);
 void cutoff_bins_free_atoms(const stage_place *place);
 
-bool cutoff_overflow_is_wanted(const void *context);
-ley_status cutoff_overflow_run(void *context, ley_error *error);
-void cutoff_overflow_stop(void *context);
-
 int64_t cutoff_count_layers(const void *context);
 ley_status cutoff_sum_wish(const void *context, const job_view *job, void **made, ley_error *error);
 void cutoff_sum_wish_destroy(void *made);
@@ -122,9 +115,6 @@ void cutoff_sum_drop(void *state, int slot);
      .wish = cutoff_bins_wish, .wish_destroy = free, .ready = cutoff_bins_ready, .begin = cutoff_bins_begin, \
      .renew = cutoff_bins_renew, .end = cutoff_bins_end, .submit = cutoff_bins_submit, \
      .collect = cutoff_bins_collect, .drop = cutoff_bins_drop}
-#define CUTOFF_STAGE_OVERFLOW \
-    {.name = "overflow", .split = STAGE_HOST, .is_wanted = cutoff_overflow_is_wanted, .run = cutoff_overflow_run, \
-     .stop = cutoff_overflow_stop}
 #define CUTOFF_STAGE_SUM(needed) \
     {.name = "sum", .split = STAGE_SLABS, .needs = (needed), .count = cutoff_count_layers, .wish = cutoff_sum_wish, \
      .wish_destroy = cutoff_sum_wish_destroy, .ready = cutoff_sum_ready, .begin = cutoff_sum_begin, \
@@ -155,8 +145,7 @@ void cutoff_note(const void *context, notes *n);
 extern const plan_row cutoff_plan_rows[];
 /* clang-format off */
 #define CUTOFF_PLAN_ROWS \
-    {.name = "binning", .words = plan_places}, {.name = "overflow", .words = plan_places}, \
-    {.name = "transposition", .words = plan_places}
+    {.name = "binning", .words = plan_places}, {.name = "transposition", .words = plan_places}
 /* clang-format on */
 void cutoff_decisions(const void *context, job_plan *made);
 int64_t cutoff_point(const void *context, slab s, int64_t i);

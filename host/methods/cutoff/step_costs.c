@@ -2,7 +2,6 @@
 
 #include "clock.h"
 #include "law/accuracy.h"
-#include "methods/cutoff/overflow.h"
 #include "parallel.h"
 #include "spec.h"
 
@@ -224,85 +223,3 @@ const costs_kind row_costs = {
     .count = 2,
     .bounds = {[COST_ROW_COPIED] = {1e-11, 2e-10, 1e-8}, [COST_ROW_TRANSPOSED] = {1e-11, 2.3e-10, 1e-8}},
     .measure = measure_rows};
-
-/* ---- The overflow ---------------------------------------------------------------------------- */
-
-/* A cube of so many points, and atoms in the middle of it. */
-enum { EDGE = 48, SPHERES = 8, CUBE = EDGE * EDGE * EDGE };
-
-static double ball_pairs(const overflow_terms *t)
-{
-    return 4.18879 * pow(t->cutoff / t->step[0][0], 3);
-}
-
-static void time_overflow(const overflow_terms *t, float *to, const float *from, double *seconds)
-{
-    overflow_atom atoms[SPHERES];
-    for (size_t i = 0; i < SPHERES; i++)
-        atoms[i] = (overflow_atom){.place = {12 + 0.01 * (double)i, 11.9, 11.8}, .numbers = {1, 1, 1}};
-    const double start_s = ley_clock_s();
-    overflow_add(t, atoms, SPHERES, 0, EDGE, to, NULL);
-    const double summed_s = ley_clock_s();
-    for (size_t i = 0; i < CUBE; i++)
-        to[i] += from[i];
-    seconds[COST_PAIR] = (summed_s - start_s) / (ball_pairs(t) * SPHERES);
-    seconds[COST_ADDITION] = (ley_clock_s() - summed_s) / CUBE;
-}
-
-static bool measure_overflow(int pair, double *seconds)
-{
-    const overflow_terms t = {.pair = pair,
-                              .n = {EDGE, EDGE, EDGE},
-                              .step = LEY_STEPS(0.5, 0.5, 0.5),
-                              .cutoff = 11,
-                              .r_min = 0.05,
-                              .series = {1, 1, 1, 1},
-                              .k = 1};
-    float *to = malloc(2 * CUBE * sizeof *to);
-    if (to == NULL)
-        return false;
-    memset(to, 0, 2 * CUBE * sizeof *to);
-    time_overflow(&t, to, to + CUBE, seconds);
-    free(to);
-    return true;
-}
-
-#define OVERFLOW_MEASURE(of, number, NAME, ...) \
-    static bool measure_overflow_##NAME(void *context, double *seconds) \
-    { \
-        (void)context; \
-        return measure_overflow(number, seconds); \
-    }
-LEY_PAIR_FUNCTIONS(OVERFLOW_MEASURE, 0)
-
-#define OVERFLOW_KIND(of, number, NAME, ...) \
-    [number] = {.name = "overflow " #NAME, \
-                .count = 2, \
-                .bounds = {[COST_PAIR] = {1e-12, 5e-10, 1e-7}, [COST_ADDITION] = {1e-11, 1e-9, 1e-7}}, \
-                .measure = measure_overflow_##NAME},
-static const costs_kind overflow_kinds[] = {LEY_PAIR_FUNCTIONS(OVERFLOW_KIND, 0)};
-
-const costs_kind *overflow_costs(int pair)
-{
-    return &overflow_kinds[pair];
-}
-
-/* Sums, and the first touch of a map of their own. */
-double cutoff_overflow_s(const cutoff_problem *p, double pairs)
-{
-    double each[COSTS_MOST];
-    if (p->range->pair == LEY_PAIR_EXPRESSION)
-        return 0;
-    costs_get(overflow_costs((int)p->range->pair), NULL, NULL, each);
-    return pairs * each[COST_PAIR] / parallel_cores() +
-           touching_s(4 * (double)ley_grid_points(&p->grid), parallel_cores());
-}
-
-double cutoff_adding_s(const cutoff_problem *p)
-{
-    double each[COSTS_MOST];
-    if (p->range->pair == LEY_PAIR_EXPRESSION)
-        return 0;
-    costs_get(overflow_costs((int)p->range->pair), NULL, NULL, each);
-    return (double)ley_grid_points(&p->grid) * each[COST_ADDITION] / parallel_cores();
-}

@@ -12,11 +12,6 @@ extern const costs_kind binning_costs;
 enum { COST_ROW_COPIED, COST_ROW_TRANSPOSED };
 extern const costs_kind row_costs;
 
-/* Of an overflow on the host, by one core: a pair within the cutoff; a point whose two values are
- * added up. `pair` is no expression. */
-enum { COST_PAIR, COST_ADDITION };
-const costs_kind *overflow_costs(int pair);
-
 /* All atoms of a small box and of a larger one into bins by a device, from where they are. Its
  * context: */
 enum { COST_SAMPLE, COST_LARGE_SAMPLE };
@@ -36,9 +31,5 @@ double cutoff_upload_s(const cutoff_problem *problem, const dev_info *info);
 /* How long the host takes to bin the problem's atoms; and a device, from where they are. */
 double cutoff_host_binning_s(const cutoff_problem *problem);
 double cutoff_device_binning_s(const cutoff_problem *problem, const dev_info *info);
-
-/* How long the host takes to sum so many pairs of the overflow; and to add the two maps up. */
-double cutoff_overflow_s(const cutoff_problem *problem, double pairs);
-double cutoff_adding_s(const cutoff_problem *problem);
 
 #endif

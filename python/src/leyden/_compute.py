@@ -360,7 +360,7 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
 
 
 @with_parameters("ley_request", "ley_direct", "ley_long_range", "ley_short_range", "ley_run_options",
-                 without=("slab", "binning", "overflow", "transposition"))
+                 without=("slab", "binning", "transposition"))
 def points(atoms: Atoms, xyz: Any, *, method: str = "auto", pair: str = "taylor2",
            constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
            cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,

@@ -27,7 +27,6 @@ class MapKeywords(TypedDict, total=False):
     bin_depth: Optional[int]
     bin_fill: Optional[float]
     binning: Optional[Literal['auto', 'host', 'device']]
-    overflow: Optional[Literal['auto', 'host', 'device']]
     transposition: Optional[Literal['auto', 'host', 'device']]
     math: Optional[Literal['standard', 'native', 'auto']]
     sum: Optional[Literal['float', 'compensated', 'double', 'auto']]

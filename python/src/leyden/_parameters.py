@@ -208,6 +208,9 @@ class Keywords:
         for word, value in given.items():
             name = now.get(word, word)
             if name not in self.own and name not in self.rows:
+                instead = text_of(lib.ley_parameter_gone(word.encode()))
+                if instead is not None:
+                    raise TypeError(f"{self.name}(): {word} is gone: {instead}")
                 raise TypeError(f"{self.name}() got an unexpected keyword argument {word!r}"
                                 f"{did_you_mean(word, [*self.own, *self.more])}")
             if name != word:

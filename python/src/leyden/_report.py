@@ -113,9 +113,7 @@ def report_of(report: Any) -> Dict[str, Any]:
                         "status": text_of(lib.ley_status_name(device.status))})
     result["devices"] = devices
     result["slabs"] = [_plain(report.slabs[i]) for i in range(report.slab_count)]
-    result["stages"] = [{**_plain(s), "device": None if s.device == lib.LEY_HOST else s.device,
-                         "from": None if getattr(s, "from") == lib.LEY_HOST else getattr(s, "from")}
-                        for s in (report.stages[i] for i in range(report.stage_count))]
+    result["stages"] = [_plain(report.stages[i]) for i in range(report.stage_count)]
     for name in ("accuracy", "seeded_accuracy", "field_accuracy"):
         result[name] = _accuracy(getattr(report, name))
     result["missed_rms"] = list(report.missed_rms)[:report.missed_count]

@@ -1,11 +1,13 @@
-#include "methods/cutoff/overflow.h"
+#include "methods/cutoff/serial_pairs.h"
 
-#include "cancel.h"
+#include "clock.h"
+#include "error.h"
 #include "for_this_cpu.h"
 
 #include "spec.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* cl/pair.h in C, for floats. Which pair function a loop computes is known when it is compiled. */
@@ -37,6 +39,20 @@ static inline float real_of(int32_t bits)
 #include "pair.h"
 
 enum { VECTOR = 16 }; /* floats */
+
+/* What atoms do around them. Lengths in units (see cutoff_problem): the grid's steps along x, y and
+ * z, the cutoff, r_min; `series` and `k` are those of ley_pair_value() in cl/pair.h. */
+typedef struct pair_terms {
+    int32_t n[3];
+    double step[3], cutoff, r_min;
+    float series[4], k;
+} pair_terms;
+
+/* An atom: its place from the grid's origin, in units; its numbers. */
+typedef struct pair_atom {
+    double place[3];
+    float numbers[3];
+} pair_atom;
 
 /* 1/sqrt(x). Of 1/sqrtf() compilers make a root, then a reciprocal, from approximations that differ
  * between processors. Where the function multiplies its error, by exponents or powers, a step more
@@ -152,24 +168,23 @@ static inline __attribute__((always_inline)) void add_rest(int which, float x, f
     memcpy(row, whole, (size_t)n * sizeof *row);
 }
 
-/* The points 0, h, 2 h, ... nearer than `reach` to cell h + offset, and at most one more at each
+/* The points 0, h, 2 h, ... nearer than `reach` to at h + offset, and at most one more at each
  * end, or two where there are none. */
 typedef struct stretch {
     int32_t low, end;
 } stretch;
 
-static inline __attribute__((always_inline)) stretch stretch_of(int32_t cell, float offset, float reach, float per_h,
-                                                                int32_t first, int32_t last)
+static inline __attribute__((always_inline)) stretch stretch_of(int32_t at, float offset, float reach, float per_h,
+                                                                int32_t count)
 {
-    const int32_t low = cell - (int32_t)((reach - offset) * per_h),
-                  end = cell + (int32_t)((reach + offset) * per_h) + 1;
-    return (stretch){low > first ? low : first, end < last ? end : last};
+    const int32_t low = at - (int32_t)((reach - offset) * per_h), end = at + (int32_t)((reach + offset) * per_h) + 1;
+    return (stretch){low > 0 ? low : 0, end < count ? end : count};
 }
 
-/* An atom's sphere within some planes. Distances are differences of cells, which are exact, and
+/* An atom's sphere. Distances are differences of cells, which are exact, and
  * offsets. */
-static inline __attribute__((always_inline)) void add_sphere(int which, const overflow_terms *t, const overflow_atom *j,
-                                                             int64_t first, int64_t last, float *plane)
+static inline __attribute__((always_inline)) void add_sphere(int which, const pair_terms *t, const pair_atom *j,
+                                                             float *values)
 {
     const double a = t->cutoff;
     const float cutoff = (float)a, cutoff2 = (float)(a * a);
@@ -181,45 +196,35 @@ static inline __attribute__((always_inline)) void add_sphere(int which, const ov
                       .k = t->k,
                       .numbers = j->numbers,
                       .series = {t->series[0], t->series[1], t->series[2], t->series[3]}};
-    const int32_t n_x = (int32_t)t->n[0], n_y = (int32_t)t->n[1];
+    const int32_t n_x = t->n[0], n_y = t->n[1], n_z = t->n[2];
     float h[3], per_h[3], offset[3];
-    int32_t cell[3];
-    double left[3] = {j->place[0], j->place[1], j->place[2]};
-    for (int m = 2; m >= 0; m--) {
-        cell[m] = (int32_t)rint(left[m] / t->step[m][m]);
-        h[m] = (float)t->step[m][m];
-        per_h[m] = 1 / h[m];
-        for (int axis = 0; axis <= m; axis++)
-            left[axis] -= (double)cell[m] * t->step[m][axis];
+    int32_t at[3];
+    for (int axis = 0; axis < 3; axis++) {
+        at[axis] = (int32_t)rint(j->place[axis] / t->step[axis]);
+        h[axis] = (float)t->step[axis];
+        per_h[axis] = 1 / h[axis];
+        offset[axis] = (float)(j->place[axis] - (double)at[axis] * t->step[axis]);
     }
-    for (int axis = 0; axis < 3; axis++)
-        offset[axis] = (float)left[axis];
-    const float row_shift = (float)t->step[1][0], plane_shift = (float)t->step[2][0],
-                plane_shift_y = (float)t->step[2][1];
-    const stretch planes = stretch_of(cell[2], offset[2], cutoff, per_h[2], (int32_t)first, (int32_t)last);
+    const stretch planes = stretch_of(at[2], offset[2], cutoff, per_h[2], n_z);
     for (int32_t z = planes.low; z < planes.end; z++) {
-        const float dz = (float)(z - cell[2]) * h[2] - offset[2], disc2 = cutoff2 - dz * dz;
+        const float dz = (float)(z - at[2]) * h[2] - offset[2], disc2 = cutoff2 - dz * dz;
         if (!(disc2 > 0))
             continue;
-        const float offset_y = offset[1] - (float)(z - cell[2]) * plane_shift_y;
-        const stretch rows = stretch_of(cell[1], offset_y, sqrtf(disc2), per_h[1], 0, n_y);
+        const stretch rows = stretch_of(at[1], offset[1], sqrtf(disc2), per_h[1], n_y);
         for (int32_t y = rows.low; y < rows.end; y++) {
-            const float offset_x = offset[0] - (float)(z - cell[2]) * plane_shift - (float)(y - cell[1]) * row_shift;
-            const float dy = (float)(y - cell[1]) * h[1] - offset_y, row2 = disc2 - dy * dy,
-                        across2 = dy * dy + dz * dz;
+            const float dy = (float)(y - at[1]) * h[1] - offset[1], row2 = disc2 - dy * dy, across2 = dy * dy + dz * dz;
             if (!(row2 > 0))
                 continue;
-            const stretch chord = stretch_of(cell[0], offset_x, sqrtf(row2), per_h[0], 0, n_x);
-            float *row = plane + ((int64_t)(z - first) * n_y + y) * n_x;
+            const stretch chord = stretch_of(at[0], offset[0], sqrtf(row2), per_h[0], n_x);
+            float *row = values + ((int64_t)z * n_y + y) * n_x;
             int32_t low = chord.low, count = (chord.end - low + VECTOR - 1) / VECTOR * VECTOR;
             if (chord.end <= low)
                 continue;
-            if (low + count > n_x &&
-                count <= n_x) /* not beyond the row's end, where another thread may be: rather before */
+            if (low + count > n_x && count <= n_x) /* not beyond the row's end: rather before */
                 low = n_x - count;
             else if (low + count > n_x)
                 count -= VECTOR;
-            const float x = (float)(low - cell[0]) * h[0] - offset_x;
+            const float x = (float)(low - at[0]) * h[0] - offset[0];
             add_row(which, x, h[0], across2, &s, count, row + low);
             if (low + count < chord.end)
                 add_rest(which, x + (float)count * h[0], h[0], across2, &s, chord.end - low - count, row + low + count);
@@ -227,27 +232,49 @@ static inline __attribute__((always_inline)) void add_sphere(int which, const ov
     }
 }
 
+typedef void add_function(const pair_terms *t, const pair_atom *atoms, size_t n, float *values);
+
 #define ADD(name, number) \
-    FOR_THIS_CPU static void name(const overflow_terms *t, const overflow_atom *a, int64_t first, int64_t last, \
-                                  float *plane) \
+    FOR_THIS_CPU static void name(const pair_terms *t, const pair_atom *atoms, size_t n, float *values) \
     { \
-        add_sphere(number, t, a, first, last, plane); \
+        for (size_t i = 0; i < n; i++) \
+            add_sphere(number, t, &atoms[i], values); \
     }
 #define ADD_ROW(of, number, NAME, ...) ADD(add_##NAME, number)
 LEY_PAIR_FUNCTIONS(ADD_ROW, 0)
 
-typedef void add_function(const overflow_terms *t, const overflow_atom *a, int64_t first, int64_t last, float *plane);
-
 #define FUNCTION_ROW(of, number, NAME, ...) [number] = add_##NAME,
 static add_function *const functions[] = {LEY_PAIR_FUNCTIONS(FUNCTION_ROW, 0)};
 
-void overflow_add(const overflow_terms *t, const overflow_atom *atoms, size_t n, int64_t first, int64_t last,
-                  float *plane, const atomic_bool *cancelled)
+static pair_terms terms_of(const cutoff_problem *p)
 {
-    add_function *const add = functions[t->pair];
-    for (size_t i = 0; i < n; i++) {
-        if (i % 64 == 0 && cancel_is_asked(cancelled))
-            return;
-        add(t, &atoms[i], first, last, plane);
+    const double unit = p->unit_per_A;
+    pair_terms t = {.cutoff = p->cutoff_A * unit, .r_min = cutoff_problem_r_min_A(p) * unit, .k = p->limits[2]};
+    memcpy(t.series, p->series, sizeof t.series);
+    for (int axis = 0; axis < 3; axis++) {
+        t.n[axis] = (int32_t)p->grid.n[axis];
+        t.step[axis] = p->grid.step_A[axis][axis] * unit;
     }
+    return t;
+}
+
+ley_status serial_pairs_map(const cutoff_problem *p, ley_map *map, double *seconds, ley_error *error)
+{
+    const pair_terms terms = terms_of(p);
+    const double *position_A = ley_atoms_positions_A(p->atoms);
+    const size_t n = ley_atoms_count(p->atoms);
+    pair_atom *atoms = calloc(n + 1, sizeof *atoms);
+    if (atoms == NULL)
+        return ley_fail_memory(error, (n + 1) * sizeof *atoms, "the host loop");
+    for (size_t i = 0; i < n; i++) {
+        for (size_t axis = 0; axis < 3; axis++)
+            atoms[i].place[axis] = (position_A[3 * i + axis] - p->grid.origin_A[axis]) * p->unit_per_A;
+        cutoff_problem_numbers(p, i, atoms[i].numbers);
+    }
+    memset(ley_map_values(map), 0, (size_t)ley_grid_points(&p->grid) * sizeof(float));
+    const double start_s = ley_clock_s();
+    functions[p->range->pair](&terms, atoms, n, ley_map_values(map));
+    *seconds = ley_clock_s() - start_s;
+    free(atoms);
+    return LEY_OK;
 }
