@@ -1,4 +1,4 @@
-/* The formulas of the pair functions as kernels and host threads compute them. The rows are those
+/* The formulas of the pair functions as kernels and the host's loop compute them. The rows are those
  * of pair_table.h.
  *
  * LEY_PAIR_VALUE_NAME is what an atom does at distance r below the cutoff a, of

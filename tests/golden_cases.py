@@ -75,7 +75,7 @@ def write_inputs(folder):
     with open(folder + "/depths.txt", "w") as file:
         file.writelines("%.3f\n" % random.between(0.01, 0.4) for _ in range(331))
     with open(folder + "/places.json", "w") as file:
-        file.write('{"method": "msm", "binning": "host", "overflow": "device", "transposition": "device"}\n')
+        file.write('{"method": "msm", "binning": "host", "transposition": "device"}\n')
 
 
 INPUTS = ("ball.pqr", "many.pqr", "few.pqr", "points.txt", "depths.txt", "places.json")
@@ -189,7 +189,7 @@ def mdh_cases():
 # Regions of 8 x 8 x 8 points: several and a partial one along each axis. A slab is a layer of 8 planes.
 CUTOFF = "map ../ball.pqr --method cutoff --slab 8"
 CUTOFF_BALL = CUTOFF + " --dims 29,21,19 --origin -3.5,-2.1,0 --spacing 0.7"
-HOST_PLACES = "--binning host --overflow device --transposition device"
+HOST_PLACES = "--binning host --transposition device"
 
 PAIRS = (
     ("coulomb", "--pair coulomb"), ("shifted", "--pair shifted"), ("taylor2", "--pair taylor2"), ("taylor3", "--pair taylor3"),
@@ -205,23 +205,22 @@ CELLS = (
     ("xyz", "--periodic xyz --cell 15.4,16.1,14.7"),
     ("triclinic", "--periodic xyz --cell 16,17,15,80,98,111"),
     ("vectors-yz", "--periodic yz --cell 17,0,1,2,16,0,-3,1,18"))
-PLACES = tuple(f"{binning}-{overflow}-{rows}" for binning, overflow, rows in
-               itertools.product(("host", "device"), repeat=3) if (binning, overflow) != ("device", "host"))
+PLACES = tuple(f"{binning}-{rows}" for binning, rows in itertools.product(("host", "device"), repeat=2))
 
 
 def places_of(name):
-    binning, overflow, rows = name.split("-")
-    return f"--binning {binning} --overflow {overflow} --transposition {rows}"
+    binning, rows = name.split("-")
+    return f"--binning {binning} --transposition {rows}"
 
 
 def cutoff_case(name, quick, problem, places):
-    return Case("cutoff/" + name, quick, "--overflow host" in places, "out.dx", f"{problem} {places}")
+    return Case("cutoff/" + name, quick, False, "out.dx", f"{problem} {places}")
 
 
 def cutoff_cases():
     base = CUTOFF_BALL + " --cutoff 6"
     # Sums, cells and places in turn. CPUs take long to build what is made for GPUs: of these variants three functions each.
-    turns = zip(itertools.cycle(SUMS), itertools.cycle(CELLS), itertools.cycle(("host-device-device", "host-device-host")))
+    turns = zip(itertools.cycle(SUMS), itertools.cycle(CELLS), itertools.cycle(("host-device", "host-host")))
     rest = itertools.cycle(PAIRS)
     for variant in CUTOFF_VARIANTS:
         pairs = PAIRS if variant.startswith("vector") else itertools.islice(rest, 3)
@@ -235,22 +234,20 @@ def cutoff_cases():
     for pair, function in PAIRS:
         yield cutoff_case(pair, True, f"{base} {function}", HOST_PLACES)
     for (cell, periodic), places in itertools.product(CELLS, PLACES):
-        quick = places == "host-device-device" or cell == "triclinic" or (cell == "open" and places == "device-device-device")
+        quick = places == "host-device" or cell == "triclinic" or (cell == "open" and places == "device-device")
         yield cutoff_case(f"{cell}/{places}", quick, f"{base} {periodic}", places_of(places))
-    for pair, function in PAIRS:
-        yield cutoff_case(f"{pair}/host-host-device", True, f"{base} {function}", places_of("host-host-device"))
     yield from cutoff_options(base)
 
 
 def cutoff_options(base):
     many = "map ../many.pqr --method cutoff --slab 8 --dims 41,37,27 --origin -3,-3,-3 --spacing 0.9 --cutoff 5"
     yield cutoff_case("many", True, many, HOST_PLACES)
-    yield cutoff_case("many/device", True, many, places_of("device-device-device"))
-    yield cutoff_case("many/tiled", False, many + " --variant regions8", places_of("device-device-device"))
+    yield cutoff_case("many/device", True, many, places_of("device-device"))
+    yield cutoff_case("many/tiled", False, many + " --variant regions8", places_of("device-device"))
     yield cutoff_case("deep", True, base + " --bin-depth 32 --bin-fill 0.5", HOST_PLACES)
     yield cutoff_case("shallow", True, base + " --bin-depth 1 --bin-fill 1", HOST_PLACES)
     yield cutoff_case("crowded", True, base + " --bin-depth 4 --bin-fill 3", HOST_PLACES)
-    yield cutoff_case("crowded/device", True, base + " --bin-depth 4 --bin-fill 3", places_of("device-device-device"))
+    yield cutoff_case("crowded/device", True, base + " --bin-depth 4 --bin-fill 3", places_of("device-device"))
     yield cutoff_case("units", True, base + " --units V --dielectric 4", HOST_PLACES)
     yield cutoff_case("r-min", True, base + " --r-min 1.5", HOST_PLACES)
     yield cutoff_case("long", True, CUTOFF_BALL + " --cutoff 25", HOST_PLACES)
