@@ -1,5 +1,5 @@
-/* The formulas of the pair functions as kernels and the host's loop compute them. The rows are those
- * of pair_table.h.
+/* The formulas of the pair functions as kernels and the host's serial loop compute them. The rows
+ * are those of pair_table.h.
  *
  * LEY_PAIR_VALUE_NAME is what an atom does at distance r below the cutoff a, of
  *   r2, inverse_r           r^2 and 1/r, in a unit of the caller's choice

@@ -5,7 +5,7 @@
  * A function NAME has
  *   - a row here, with a number of its own, and LEY_PAIR_NAME of that number in host/leyden.h;
  *   - LEY_PAIR_VALUE_NAME and LEY_PAIR_CONSTANTS_NAME in pair_formulas.h: the formula that kernels
- *     and host threads compute;
+ *     and the host's serial loop compute;
  *   - LEY_PAIR_SLOPE_NAME there: its derivative, for fields;
  *   - LEY_PAIR_TERM_NAME and LEY_PAIR_SLOPE_TERM_NAME in laws/pairs.h: the same two in plain double
  *     precision, by which all of them are judged. They are written apart from the kernels' on

@@ -867,8 +867,8 @@ LEY_API ley_status ley_job_create_direct(ley_engine *engine, const ley_atoms *at
  * r_min)), and the field E_i = C sum over r_min <= |r_i - r_j| < a of -q_j f'(r)/r (r_i - r_j),
  * with any pair function and periodic cell; method "cutoff". Values are floats, at points, too;
  * there the host puts atoms into bins. Errors: also LEY_ERROR_USAGE where, at points, a step shall
- * be done otherwise (binning, transposition), or where, for a field, the derivative of an expression
- * has too many operations. */
+ * be done otherwise (binning, transposition), or where, for a field, the derivative of an
+ * expression has too many operations. */
 LEY_API ley_status ley_job_create_short_range(ley_engine *engine, const ley_atoms *atoms, ley_target target,
                                               const ley_short_range *range, const ley_run_options *options,
                                               ley_job **job, ley_error *error);

@@ -3,9 +3,7 @@
 #include "clock.h"
 #include "error.h"
 #include "law/accuracy.h"
-#include "parallel.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "error.h"
 #include "log.h"
 #include "memory/upload.h"
-#include "parallel.h"
 #include "schedule/device_product.h"
 #include "schedule/device_run.h"
 #include "source/atoms.h"
