@@ -588,6 +588,104 @@ WRAPPED(bool, second_field, const second_sum *s, const reference_terms *at, cons
     return is_there;
 }
 
+/* And what the host computes fields by is off. */
+static double own_off;
+
+WRAPPED(void, reference_field, const reference_terms *t, const double point_A[3], reference_value field[3])
+{
+    right_reference_field(t, point_A, field);
+    field[1].value *= 1 + own_off;
+}
+
+/* A wrong field of the host's own is noticed, of each sum, in maps and at points. */
+static void test_a_field_that_is_wrong(void **state)
+{
+    static const double point_A[2][3] = {{9, 5, 7}, {-3, 8, -2}};
+    for (int which = 0; which < 12; which++)
+        for (int is_off = 0; is_off < 2; is_off++) {
+            const int sum = which % 3, axes = sum == 0 ? 0 : which / 6 * 2;
+            ley_error error = {0};
+            ley_atoms *atoms = two_atoms();
+            const ley_grid grid = {.origin_A = {-2, 0.1, -1}, .step_A = LEY_STEPS(0.7, 0.9, 1.1), .n = {7, 5, 6}};
+            ley_points *points = support_make_points(2, point_A[0]);
+            ley_map *map = support_make_map(&grid), *field[3];
+            for (int axis = 0; axis < 3; axis++)
+                field[axis] = support_make_map(&grid);
+            assert_ok(ley_points_add_field(points, &error));
+            assert_ok(ley_map_set_field(map, field, &error));
+            const ley_target target = which / 3 % 2 == 0 ? (ley_target){.points = points} : (ley_target){.map = map};
+            ley_job *job;
+            const ley_direct direct = support_default_direct();
+            ley_long_range range = support_default_long_range();
+            ley_short_range short_range = support_default_short_range();
+            short_range.pair = LEY_PAIR_COULOMB;
+            range.kappa_per_A = axes > 0 ? 0.1 : 0;
+            for (int axis = 0; axis < 3; axis++) {
+                range.periodic[axis] = short_range.periodic[axis] = axis < axes;
+                range.cell_A[axis][axis] = short_range.cell_A[axis][axis] = 20;
+            }
+            if (sum == 0)
+                assert_ok(ley_job_create_direct(NULL, atoms, target, &direct, by_host(), &job, &error));
+            else if (sum == 1)
+                assert_ok(ley_job_create_short_range(NULL, atoms, target, &short_range, by_host(), &job, &error));
+            else
+                assert_ok(ley_job_create_long_range(NULL, atoms, target, &range, by_host(), &job, &error));
+            own_off = is_off ? 1e-3 : 0;
+            const ley_status status = ley_job_run(job, &error);
+            own_off = 0;
+            assert_int_equal(status, is_off ? LEY_ERROR_WRONG_RESULT : LEY_OK);
+            assert_true(!is_off || strstr(error.message, "the host: verification failed: the field is off by") != NULL);
+            ley_error_clear(&error);
+            ley_job_destroy(job);
+            ley_points_destroy(points);
+            ley_map_destroy(map);
+            for (int axis = 0; axis < 3; axis++)
+                ley_map_destroy(field[axis]);
+            ley_atoms_destroy(atoms);
+        }
+}
+
+/* In jobs of devices the host sums at points that are next to atoms or exclude some: these are held
+ * against the second sum, too, and not against the function that made them. */
+static void test_points_of_the_host_in_jobs_of_devices(void **state)
+{
+    static const struct {
+        double value_off, field_off, own_off;
+    } cases[] = {{0, 0, 0}, {1e-5, 0, 0}, {0, 1e-4, 0}, {0, 0, 1e-3}};
+    static const double at_A[2][2][3] = {{{9, 5, 7}, {1, 2.01, 3}}, {{9, 5, 7}, {-3, 8, -2}}};
+    static const int64_t first[3] = {0, 0, 1}, excluded[1] = {1};
+    ley_error error = {0};
+    ley_engine *engine;
+    if (!support_open("pocl", "the first driver", &engine))
+        skip();
+    ley_atoms *atoms = two_atoms();
+    for (size_t excludes = 0; excludes < 2; excludes++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            ley_direct direct = support_default_direct();
+            direct.r_min_A = 1e-3;
+            ley_points *points = support_make_points(2, at_A[excludes][0]);
+            ley_job *job;
+            assert_ok(ley_points_add_field(points, &error));
+            if (excludes)
+                assert_ok(ley_points_exclude(points, first, excluded, &error));
+            assert_ok(
+                ley_job_create_direct(engine, atoms, (ley_target){.points = points}, &direct, usual(), &job, &error));
+            value_off = cases[i].value_off;
+            field_off = cases[i].field_off;
+            own_off = cases[i].own_off;
+            const ley_status status = ley_job_run(job, &error);
+            value_off = field_off = own_off = 0;
+            assert_null(ley_job_report(job)->host);
+            assert_int_equal(status, i == 0 ? LEY_OK : LEY_ERROR_WRONG_RESULT);
+            assert_true(i == 0 || strstr(error.message, "the host: verification failed: ") != NULL);
+            ley_error_clear(&error);
+            ley_job_destroy(job);
+            ley_points_destroy(points);
+        }
+    ley_engine_destroy(engine);
+    ley_atoms_destroy(atoms);
+}
+
 /* An error of ten times what is let through ends the job, in the potential and in the field; of a
  * tenth of it none is found. */
 static void test_a_second_sum_that_differs(void **state)
@@ -801,5 +899,6 @@ int main(void)
                      test_how_many_are_verified, test_boundary, test_cutoff, test_crystal,
                      test_a_second_sum_that_differs, test_wires, test_floor, test_without_meshes, test_own_cell,
                      test_none_left, test_hard_differences, test_who, test_asked, test_nothing_was_loaded,
-                     test_after_a_build, test_hardly_any_left, test_a_far_atom);
+                     test_after_a_build, test_a_field_that_is_wrong, test_points_of_the_host_in_jobs_of_devices,
+                     test_hardly_any_left, test_a_far_atom);
 }
