@@ -292,8 +292,8 @@ static void test_far_and_near_are_the_whole(void **state)
         }
 }
 
-/* Far above a layer nothing is left but what was taken away, however far and with any screening:
- * nowhere is a number too large. The same beside a wire; and of an atom without a charge, nothing. */
+/* Far above a layer nothing is left but what was taken away, however far and with any screening: no
+ * number is too large there. The same beside a wire; and an atom without a charge adds nothing. */
 static void test_far_from_layers_and_wires(void **state)
 {
     static const double charge_e[2] = {1.5, 0}, position_A[6] = {1, 2, 0.5, 3, 3, 1e5};

@@ -253,6 +253,7 @@ static ley_status verify_with(const host_run *r, const second_sum *second, ley_e
         report->seeded_accuracy = report->accuracy;
         if (host_sum_has_field(&r->sum))
             report->field_accuracy = of_fields;
+        report->field_error_scale = r->terms.law->sums_squares ? "the root of the squared terms" : "the absolute terms";
     }
     if (status == LEY_OK)
         status = judge_tolerance(r, n, points, error);

@@ -1,5 +1,5 @@
-/* Values that the host has made itself are held against a second sum, which is not the function that
- * made them (law/second.h). */
+/* Values that the host has made itself are held against a second sum (law/second.h), which is not
+ * the function that made them. */
 #ifndef LEY_VERIFY_SECOND_CHECK_H
 #define LEY_VERIFY_SECOND_CHECK_H
 
