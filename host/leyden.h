@@ -782,8 +782,8 @@ typedef struct ley_report {
     const ley_decision *decisions; /* the plan by which it was done, of all devices that took part */
     const char *error_scale;       /* what accuracy.max_error is relative to at each point: "the absolute terms"; of a
                                       long-range job "the root of the squared terms", sqrt(sum term^2) + |sum term| */
-    ley_accuracy field_accuracy;   /* of the field's components, each against the sum of the lengths of what atoms add
-                                      to it; points = 0: there is no field, or nothing was verified */
+    ley_accuracy field_accuracy;   /* of the field's components, by field_error_scale; absolute_rms in the results' unit
+                                      per A; points = 0: there is no field, or nothing was verified */
     size_t stage_count;
     const struct ley_stage_report *stages; /* who did what when: leyden_forecast.h */
     double tolerance_share;                /* how much of the options' tolerance is used up: above 1 it is missed; 0:
@@ -797,6 +797,11 @@ typedef struct ley_report {
                                               did it */
     const char *host_check;                /* what its values were held against; NULL: nothing was verified, or devices
                                               did it */
+    const char *field_error_scale;         /* what field_accuracy.max_error is relative to, of each component:
+                                              "the absolute terms", the sum of the lengths of what atoms add; of
+                                              long-range sums "what its terms allow", which meshes are expected to be
+                                              off by with a margin (docs/long-range.md), or of the host
+                                              "the root of the squared terms" and the component */
 } ley_report;
 
 /* A potential that is nothing but what is left of terms that cancel has no more digits than these

@@ -91,6 +91,7 @@ static void test_values(void **state)
             "out/a.json %s",
             cases[i].file, cases[i].options);
         cli_expect(0, "accuracy of the field: error at most ", "");
+        cli_expect(0, i < 3 ? " of the absolute terms at " : NULL, "");
         cli_expect(0, "grid: 7 x 6 x 5 = 210 points", NULL);
         cli_expect(0, "written: out/a_Ez.", NULL);
         assert_true(asprintf(&script,
@@ -99,9 +100,12 @@ static void test_values(void **state)
                              "r = json.load(open('out/a.json'))\n"
                              "assert r['lattice']['dims'] == [7, 6, 5] and r['points'] is None\n"
                              "assert r['field_accuracy']['passed'] and r['options']['field']\n"
+                             "scale = 'the absolute terms' if %zu < 3 else 'what its terms allow'\n"
+                             "scale = 'the root of the squared terms' if r['host'] and %zu > 2 else scale\n"
+                             "assert r['field_error_scale'] == scale and r['error_scale'], r\n"
                              "names = ['out/a%%s.%s' %% end for end in ('', '_Ex', '_Ey', '_Ez')]\n"
                              "assert r['bytes_written'] == sum(map(os.path.getsize, names)), r['bytes_written']\n",
-                             PYTHON_FIELD, cases[i].file, cases[i].read, cases[i].tolerance, cases[i].file) > 0);
+                             PYTHON_FIELD, cases[i].file, cases[i].read, cases[i].tolerance, i, i, cases[i].file) > 0);
         cli_python(script);
         free(script);
         cli_empty(NULL);

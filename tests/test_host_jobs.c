@@ -55,6 +55,14 @@ static const ley_run_options *usual(void)
     return &options;
 }
 
+static const ley_run_options *by_host(void)
+{
+    static ley_run_options options;
+    ley_run_options_default(&options);
+    options.by_host = true;
+    return &options;
+}
+
 static double constant_of(ley_units units)
 {
     return ley_coulomb_constant(units, 1, 298.15);
@@ -449,6 +457,81 @@ static void test_none_left(void **state)
     }
 }
 
+/* Next to nothing is left of screened charges when the nearest images are excluded: no way to it
+ * calls the other wrong by what rounding leaves of the excluded terms. */
+static void test_hardly_any_left(void **state)
+{
+    static const double point_A[2][3] = {{1, 2, 3}, {2, 2, 2}}, edge_A = 12;
+    static const int64_t first[3] = {0, 2, 4}, excluded[4] = {0, 1, 0, 1};
+    for (double kappa_per_A = 0.5; kappa_per_A < 100; kappa_per_A *= 2)
+        for (int axes = 0; axes <= 3; axes++)
+            for (int pairs = 0; pairs < 2; pairs++) {
+                ley_error error = {0};
+                ley_atoms *atoms = two_atoms();
+                ley_job *job;
+                ley_points *points = support_make_points(2, point_A[0]);
+                ley_long_range range = support_default_long_range();
+                ley_short_range short_range = support_default_short_range();
+                assert_ok(ley_points_add_field(points, &error));
+                assert_ok(ley_points_exclude(points, first, excluded, &error));
+                short_range.pair = LEY_PAIR_YUKAWA;
+                short_range.cutoff_A = 14;
+                range.kappa_per_A = short_range.kappa_per_A = kappa_per_A;
+                for (int axis = 0; axis < 3; axis++) {
+                    range.periodic[axis] = short_range.periodic[axis] = axis < axes;
+                    range.cell_A[axis][axis] = short_range.cell_A[axis][axis] = edge_A;
+                }
+                const ley_target target = {.points = points};
+                assert_ok(pairs ? ley_job_create_short_range(NULL, atoms, target, &short_range, by_host(), &job, &error)
+                                : ley_job_create_long_range(NULL, atoms, target, &range, by_host(), &job, &error));
+                assert_ok(ley_job_run(job, &error));
+                assert_true(ley_job_report(job)->accuracy.points == 2);
+                ley_job_destroy(job);
+                ley_points_destroy(points);
+                ley_atoms_destroy(atoms);
+            }
+}
+
+/* An atom without a charge is far above a layer, or beside a wire, of screened charges: it changes
+ * nothing and disturbs no verification. */
+static void test_a_far_atom(void **state)
+{
+    for (int axes = 1; axes <= 2; axes++)
+        for (double z_A = 30; z_A < 1e6; z_A *= 20)
+            for (double kappa_per_A = 0.1; kappa_per_A < 20; kappa_per_A *= 7) {
+                const double three_A[3][3] = {{1, 2, 3}, {4, 2.5, 1}, {2, 2, z_A}}, three_e[3] = {1, -0.5, 0},
+                             three_radii_A[3] = {1.5, 2, 1}, point_A[2][3] = {{9, 5, 7}, {-3, 8, -2}};
+                double found[2][2][4];
+                for (int with = 0; with < 2; with++) {
+                    ley_error error = {0};
+                    ley_atoms *atoms = support_make_atoms((size_t)(2 + with), three_A[0], three_e, three_radii_A);
+                    ley_job *job;
+                    ley_points *points = support_make_points(2, point_A[0]);
+                    assert_ok(ley_points_add_field(points, &error));
+                    ley_long_range range = support_default_long_range();
+                    range.kappa_per_A = kappa_per_A;
+                    for (int axis = 0; axis < 3; axis++) {
+                        range.periodic[axis] = axis < axes;
+                        range.cell_A[axis][axis] = 12;
+                    }
+                    assert_ok(ley_job_create_long_range(NULL, atoms, (ley_target){.points = points}, &range, by_host(),
+                                                        &job, &error));
+                    run(job);
+                    assert_int_equal(ley_job_report(job)->field_accuracy.points, 2);
+                    for (int i = 0; i < 2; i++) {
+                        memcpy(found[with][i], ley_points_field(points) + 3 * i, 3 * sizeof(double));
+                        found[with][i][3] = ley_points_values(points)[i];
+                    }
+                    ley_job_destroy(job);
+                    ley_points_destroy(points);
+                    ley_atoms_destroy(atoms);
+                }
+                for (int i = 0; i < 2; i++)
+                    for (int k = 0; k < 4; k++)
+                        assert_true(fabs(found[1][i][k] - found[0][i][k]) <= 1e-7 * fabs(found[0][i][k]) + 1e-9);
+            }
+}
+
 /* Fields by differences of potentials: where images have a large mean, and where r_min is wider
  * than the cell. */
 static void test_hard_differences(void **state)
@@ -503,6 +586,104 @@ WRAPPED(bool, second_field, const second_sum *s, const reference_terms *at, cons
     const bool is_there = right_second_field(s, at, point_A, field, rounding);
     field[1] *= 1 + field_off;
     return is_there;
+}
+
+/* And what the host computes fields by is off. */
+static double own_off;
+
+WRAPPED(void, reference_field, const reference_terms *t, const double point_A[3], reference_value field[3])
+{
+    right_reference_field(t, point_A, field);
+    field[1].value *= 1 + own_off;
+}
+
+/* A wrong field of the host's own is noticed, of each sum, in maps and at points. */
+static void test_a_field_that_is_wrong(void **state)
+{
+    static const double point_A[2][3] = {{9, 5, 7}, {-3, 8, -2}};
+    for (int which = 0; which < 12; which++)
+        for (int is_off = 0; is_off < 2; is_off++) {
+            const int sum = which % 3, axes = sum == 0 ? 0 : which / 6 * 2;
+            ley_error error = {0};
+            ley_atoms *atoms = two_atoms();
+            const ley_grid grid = {.origin_A = {-2, 0.1, -1}, .step_A = LEY_STEPS(0.7, 0.9, 1.1), .n = {7, 5, 6}};
+            ley_points *points = support_make_points(2, point_A[0]);
+            ley_map *map = support_make_map(&grid), *field[3];
+            for (int axis = 0; axis < 3; axis++)
+                field[axis] = support_make_map(&grid);
+            assert_ok(ley_points_add_field(points, &error));
+            assert_ok(ley_map_set_field(map, field, &error));
+            const ley_target target = which / 3 % 2 == 0 ? (ley_target){.points = points} : (ley_target){.map = map};
+            ley_job *job;
+            const ley_direct direct = support_default_direct();
+            ley_long_range range = support_default_long_range();
+            ley_short_range short_range = support_default_short_range();
+            short_range.pair = LEY_PAIR_COULOMB;
+            range.kappa_per_A = axes > 0 ? 0.1 : 0;
+            for (int axis = 0; axis < 3; axis++) {
+                range.periodic[axis] = short_range.periodic[axis] = axis < axes;
+                range.cell_A[axis][axis] = short_range.cell_A[axis][axis] = 20;
+            }
+            if (sum == 0)
+                assert_ok(ley_job_create_direct(NULL, atoms, target, &direct, by_host(), &job, &error));
+            else if (sum == 1)
+                assert_ok(ley_job_create_short_range(NULL, atoms, target, &short_range, by_host(), &job, &error));
+            else
+                assert_ok(ley_job_create_long_range(NULL, atoms, target, &range, by_host(), &job, &error));
+            own_off = is_off ? 1e-3 : 0;
+            const ley_status status = ley_job_run(job, &error);
+            own_off = 0;
+            assert_int_equal(status, is_off ? LEY_ERROR_WRONG_RESULT : LEY_OK);
+            assert_true(!is_off || strstr(error.message, "the host: verification failed: the field is off by") != NULL);
+            ley_error_clear(&error);
+            ley_job_destroy(job);
+            ley_points_destroy(points);
+            ley_map_destroy(map);
+            for (int axis = 0; axis < 3; axis++)
+                ley_map_destroy(field[axis]);
+            ley_atoms_destroy(atoms);
+        }
+}
+
+/* In jobs of devices the host sums at points that are next to atoms or exclude some: these are held
+ * against the second sum, too, and not against the function that made them. */
+static void test_points_of_the_host_in_jobs_of_devices(void **state)
+{
+    static const struct {
+        double value_off, field_off, own_off;
+    } cases[] = {{0, 0, 0}, {1e-5, 0, 0}, {0, 1e-4, 0}, {0, 0, 1e-3}};
+    static const double at_A[2][2][3] = {{{9, 5, 7}, {1, 2.01, 3}}, {{9, 5, 7}, {-3, 8, -2}}};
+    static const int64_t first[3] = {0, 0, 1}, excluded[1] = {1};
+    ley_error error = {0};
+    ley_engine *engine;
+    if (!support_open("pocl", "the first driver", &engine))
+        skip();
+    ley_atoms *atoms = two_atoms();
+    for (size_t excludes = 0; excludes < 2; excludes++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            ley_direct direct = support_default_direct();
+            direct.r_min_A = 1e-3;
+            ley_points *points = support_make_points(2, at_A[excludes][0]);
+            ley_job *job;
+            assert_ok(ley_points_add_field(points, &error));
+            if (excludes)
+                assert_ok(ley_points_exclude(points, first, excluded, &error));
+            assert_ok(
+                ley_job_create_direct(engine, atoms, (ley_target){.points = points}, &direct, usual(), &job, &error));
+            value_off = cases[i].value_off;
+            field_off = cases[i].field_off;
+            own_off = cases[i].own_off;
+            const ley_status status = ley_job_run(job, &error);
+            value_off = field_off = own_off = 0;
+            assert_null(ley_job_report(job)->host);
+            assert_int_equal(status, i == 0 ? LEY_OK : LEY_ERROR_WRONG_RESULT);
+            assert_true(i == 0 || strstr(error.message, "the host: verification failed: ") != NULL);
+            ley_error_clear(&error);
+            ley_job_destroy(job);
+            ley_points_destroy(points);
+        }
+    ley_engine_destroy(engine);
+    ley_atoms_destroy(atoms);
 }
 
 /* An error of ten times what is let through ends the job, in the potential and in the field; of a
@@ -718,5 +899,6 @@ int main(void)
                      test_how_many_are_verified, test_boundary, test_cutoff, test_crystal,
                      test_a_second_sum_that_differs, test_wires, test_floor, test_without_meshes, test_own_cell,
                      test_none_left, test_hard_differences, test_who, test_asked, test_nothing_was_loaded,
-                     test_after_a_build);
+                     test_after_a_build, test_a_field_that_is_wrong, test_points_of_the_host_in_jobs_of_devices,
+                     test_hardly_any_left, test_a_far_atom);
 }

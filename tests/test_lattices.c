@@ -3,6 +3,7 @@
 #include "near.h"
 
 #include "numerics/cosines.h"
+#include "numerics/ewald.h"
 #include "numerics/hierarchy.h"
 #include "numerics/influence.h"
 #include "numerics/lattice_sum.h"
@@ -289,6 +290,43 @@ static void test_far_and_near_are_the_whole(void **state)
                         }
             assert_near(sum, whole, 1e-13);
         }
+}
+
+/* Far above a layer nothing is left but what was taken away, however far and with any screening: no
+ * number is too large there. The same beside a wire; and an atom without a charge adds nothing. */
+static void test_far_from_layers_and_wires(void **state)
+{
+    static const double charge_e[2] = {1.5, 0}, position_A[6] = {1, 2, 0.5, 3, 3, 1e5};
+    for (int axes = 1; axes <= 2; axes++)
+        for (double kappa_per_A = 0.02; kappa_per_A < 30; kappa_per_A *= 7)
+            for (double z_A = 30; z_A < 1e7; z_A *= 3) {
+                const bool periodic[3] = {true, axes == 2, false};
+                lattice_sum_options options = {.cell = cell_of(periodic, orthogonal_A),
+                                               .kappa_per_A = kappa_per_A,
+                                               .r_min_A = 0.05,
+                                               .without_mean = true};
+                const double point_A[3] = {2, 3, z_A}, mean = lattice_sum_mean(&options.cell, kappa_per_A),
+                             layer = axes == 2 ? mean * charge_e[0] * exp(-kappa_per_A * (z_A - 0.5)) : 0,
+                             left = value_of(&options, 2, position_A, charge_e, point_A) + charge_e[0] * mean;
+                assert_true(fabs(left - layer) <= 1e-12 * mean + (axes == 1 ? exp(-kappa_per_A * z_A) : 0.1 * layer));
+            }
+}
+
+/* Parts of a screened charge, where an exponential is too large a number and its partner is 0. */
+static void test_screened_parts_far_away(void **state)
+{
+    for (double beta = 0.01; beta < 3; beta *= 2)
+        for (double kappa = 1e-4; kappa < 100; kappa *= 3)
+            for (double r_A = 1e-3; r_A < 1e7; r_A *= 5) {
+                const double whole = exp(-kappa * r_A) / r_A, image = ewald_image(r_A, kappa, beta),
+                             smooth = ewald_smooth(r_A, kappa, beta);
+                assert_true(image >= 0 && image <= whole * (1 + 1e-9) + 1e-300);
+                assert_true(fabs(image + smooth - whole) <= 1e-9 * whole);
+                assert_true(isfinite(ewald_image_slope(r_A, kappa, beta)));
+                const double rest = ewald_plane_rest(kappa, beta, r_A),
+                             all = ewald_plane(kappa, beta, r_A) - 2 * M_PI / kappa;
+                assert_true(fabs(rest - all) <= 1e-9 * M_PI / kappa);
+            }
 }
 
 static void test_sums_that_cannot_be(void **state)
@@ -764,9 +802,10 @@ int main(void)
 {
     return RUN_TESTS(test_cells, test_nearest_images, test_sums_do_not_depend_on_their_division,
                      test_direct_sums_converge_to_these, test_madelung_constants, test_far_and_near_are_the_whole,
-                     test_sums_that_cannot_be, test_waves_sum_to_what_is_far, test_tables_of_waves,
-                     test_distances_saturate, test_distances_bend_smoothly, test_kernels_are_even,
-                     test_screening_far_away, test_factors_of_windows, test_meshes_cover_what_is_in_them,
-                     test_periodic_meshes, test_choices_that_do_not_combine, test_cosines, test_cosines_of_partners,
-                     test_spectra, test_spectra_that_cannot_be, test_levels_are_within_reach, test_what_is_far);
+                     test_far_from_layers_and_wires, test_screened_parts_far_away, test_sums_that_cannot_be,
+                     test_waves_sum_to_what_is_far, test_tables_of_waves, test_distances_saturate,
+                     test_distances_bend_smoothly, test_kernels_are_even, test_screening_far_away,
+                     test_factors_of_windows, test_meshes_cover_what_is_in_them, test_periodic_meshes,
+                     test_choices_that_do_not_combine, test_cosines, test_cosines_of_partners, test_spectra,
+                     test_spectra_that_cannot_be, test_levels_are_within_reach, test_what_is_far);
 }

@@ -364,6 +364,39 @@ static void test_meshes(void **state)
     check_meshes("z", false, 0, LEY_SOLVER_MULTILEVEL);
 }
 
+/* What rounding leaves of excluded terms is no value: a device whose meshes have nothing to say of
+ * charges that are screened so strongly makes 0, and is right. */
+static void test_nothing_left(void **state)
+{
+    static const double position_A[3][3] = {{1, 1, 1}, {6, 1, 1}, {7, 5, 2}}, charge_e[3] = {1, -1, 0},
+                        radius_A[3] = {1.5, 1.5, 1.5}, at_A[3][3] = {{1, 1, 1.005}, {3.5, 1, 1}, {1, 1, 1.03}};
+    static const int64_t first[4] = {0, 2, 4, 6}, excluded[6] = {0, 1, 0, 1, 0, 1};
+    for (int axes = 0; axes <= 3; axes++)
+        for (double kappa_per_A = 1; kappa_per_A < 200; kappa_per_A *= 10) {
+            ley_error error = {0};
+            ley_atoms *atoms = support_make_atoms(3, position_A[0], charge_e, radius_A);
+            ley_points *points = support_make_points(3, at_A[0]);
+            ley_job *job = NULL;
+            ley_long_range range = support_default_long_range();
+            assert_ok(ley_points_add_field(points, &error));
+            assert_ok(ley_points_exclude(points, first, excluded, &error));
+            range.kappa_per_A = kappa_per_A;
+            range.cutoff_A = 5;
+            range.spacing_A = 1;
+            for (int axis = 0; axis < 3; axis++) {
+                range.periodic[axis] = axis < axes;
+                range.cell_A[axis][axis] = 12;
+            }
+            const ley_run_options options = run_options(LEY_SUM_FLOAT);
+            assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.points = points}, &range, &options, &job,
+                                                &error));
+            assert_ok(ley_job_run(job, &error));
+            ley_job_destroy(job);
+            ley_points_destroy(points);
+            ley_atoms_destroy(atoms);
+        }
+}
+
 /* ---- What is at the points ------------------------------------------------------------------- */
 
 static void test_own(void **state)
@@ -432,9 +465,9 @@ static void test_errors(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own), cmocka_unit_test(test_errors),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own),    cmocka_unit_test(test_errors),
                                        cmocka_unit_test(test_direct), cmocka_unit_test(test_pairs),
-                                       cmocka_unit_test(test_meshes)};
+                                       cmocka_unit_test(test_meshes), cmocka_unit_test(test_nothing_left)};
     if (!support_open(selector, info->name, &engine))
         return 0;
     const int failed = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);

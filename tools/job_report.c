@@ -248,9 +248,9 @@ void print_accuracy(const ley_report *report)
            relative_text(a->relative_rms).s, a->absolute_rms);
     a = &report->field_accuracy;
     if (a->points > 0)
-        printf("accuracy of the field: error at most %.2g at %s, all of them on the host (limit %.2g); relative "
+        printf("accuracy of the field: error at most %.2g of %s at %s, all of them on the host (limit %.2g); relative "
                "RMS %s, absolute RMS %.2g\n",
-               a->max_error, counted_text((int64_t)a->points, "point").s, a->tolerance,
+               a->max_error, report->field_error_scale, counted_text((int64_t)a->points, "point").s, a->tolerance,
                relative_text(a->relative_rms).s, a->absolute_rms);
     if (report->host_check != NULL)
         printf("verified against: %s\n", report->host_check);
@@ -329,8 +329,11 @@ void json_put_work(json_t *object, const ley_report *report)
     json_put(object, "float_relative_rms",
              report != NULL && report->float_relative_rms > 0 ? json_number(report->float_relative_rms) : json_null());
     json_put(object, "accuracy", report != NULL ? json_of_accuracy(&report->accuracy) : json_null());
+    json_put(object, "error_scale", json_text(report != NULL ? report->error_scale : NULL));
     json_put(object, "seeded_accuracy", report != NULL ? json_of_accuracy(&report->seeded_accuracy) : json_null());
     json_put(object, "field_accuracy", report != NULL ? json_of_accuracy(&report->field_accuracy) : json_null());
+    json_put(object, "field_error_scale",
+             json_text(report != NULL && report->field_accuracy.points > 0 ? report->field_error_scale : NULL));
     json_put(object, "slabs", report != NULL ? json_of_slabs(report) : json_array());
     json_put(object, "schedule", report != NULL ? json_of_schedule(report) : json_array());
     json_put(object, "phases", json_of_predictions(report));

@@ -32,10 +32,14 @@ static double excluded_squares(const reference_terms *t, size_t j, double r_A)
 }
 
 /* In units of the constant: takes the nearest images of excluded atoms from a value and a field,
- * which may be NULL; what that changes the squares by. */
-static double exclude(const reference_terms *t, const double point_A[3], double *value, double field[3])
+ * which may be NULL; what that changes the squares by, and what it may leave of each by rounding,
+ * where hardly anything else counts. */
+static double exclude(const reference_terms *t, const double point_A[3], double *value, double field[3],
+                      double *value_rounding, double *field_rounding)
 {
+    static const double digits = 1e-12; /* of sums over all images */
     double squares = 0;
+    *value_rounding = *field_rounding = 0;
     for (size_t k = 0; k < t->excluded_count; k++) {
         const size_t j = (size_t)t->excluded[k];
         double way_A[3], r_A;
@@ -43,9 +47,11 @@ static double exclude(const reference_terms *t, const double point_A[3], double 
         const double kappa_r = t->kappa_per_A * r_A,
                      slope = ley_atoms_charges_e(t->atoms)[j] * exp(-kappa_r) * (1 + kappa_r) / (r_A * r_A * r_A);
         *value -= term.value;
+        *value_rounding += digits * fabs(term.value);
         squares += excluded_squares(t, j, r_A) - term.absolute;
         for (int axis = 0; field != NULL && axis < 3 && r_A >= t->r_min_A; axis++)
             field[axis] -= slope * way_A[axis];
+        *field_rounding += r_A >= t->r_min_A ? digits * fabs(slope) * r_A : 0;
     }
     return squares;
 }
@@ -54,8 +60,12 @@ static reference_value long_range_sum(const reference_terms *t, const double poi
 {
     if (t->images != NULL) {
         periodic_value all = periodic_sum_at(t->images, point_A);
-        all.squares = fmax(0, all.squares + exclude(t, point_A, &all.value, NULL));
-        return long_range_value(t, all.value, all.squares);
+        double rounding, of_field;
+        all.squares = fmax(0, all.squares + exclude(t, point_A, &all.value, NULL, &rounding, &of_field));
+        reference_value sum = long_range_value(t, all.value, all.squares);
+        sum.lower = -fabs(t->constant) * rounding;
+        sum.higher = fabs(t->constant) * rounding;
+        return sum;
     }
     const size_t n = ley_atoms_count(t->atoms);
     const double *position_A = ley_atoms_positions_A(t->atoms), *charge_e = ley_atoms_charges_e(t->atoms);
@@ -167,8 +177,12 @@ static double potential_far_away(const reference_terms *t, const double point_A[
 static periodic_gradient cell_gradient(const reference_terms *t, const double point_A[3])
 {
     periodic_gradient g = periodic_sum_field(t->images, point_A);
-    double value = 0;
-    g.squares = fmax(0, g.squares + exclude(t, point_A, &value, g.field));
+    double value = 0, of_value, rounding;
+    g.squares = fmax(0, g.squares + exclude(t, point_A, &value, g.field, &of_value, &rounding));
+    for (int axis = 0; axis < 3; axis++) {
+        g.lower[axis] -= rounding;
+        g.higher[axis] += rounding;
+    }
     g.field_squares = fmax(0, g.field_squares - excluded_field_squares(t, point_A));
     return g;
 }

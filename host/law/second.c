@@ -72,29 +72,35 @@ static long double pair_term(const reference_terms *t, size_t j, long double r_A
     return r_A < t->range->cutoff_A ? reference_pair_term(t, j, (double)fmaxl(r_A, t->r_min_A)).value : 0;
 }
 
-/* An atom and its images within the cutoff. */
+/* An atom and its images within the cutoff, but for an excluded one. */
 typedef struct images_sum {
     const reference_terms *terms;
     size_t atom;
+    const double *excluded_A; /* the way from it; NULL: none is */
     long double value;
 } images_sum;
 
 static void add_image(void *context, const double way_A[3])
 {
+    static const double same_A = 1e-5; /* no two images are so near to each other */
     images_sum *sum = context;
-    sum->value += pair_term(sum->terms, sum->atom, length_of(way_A));
+    double apart_A[3] = {INFINITY, 0, 0};
+    for (int axis = 0; axis < 3 && sum->excluded_A != NULL; axis++)
+        apart_A[axis] = way_A[axis] - sum->excluded_A[axis];
+    if (!(length_of(apart_A) < same_A))
+        sum->value += pair_term(sum->terms, sum->atom, length_of(way_A));
 }
 
 /* From the image of an excluded atom that does not count at the centre, though another may be
  * nearer here. */
-static long double excluded_distance(const second_sum *s, size_t j, const double centre_A[3], const double point_A[3])
+static void way_from_excluded(const second_sum *s, size_t j, const double centre_A[3], const double point_A[3],
+                              double excluded_A[3])
 {
-    double way_A[3], near_A[3];
+    double way_A[3];
     way_from(s, j, centre_A, way_A);
-    cell_nearest(&s->cell, way_A, near_A);
+    cell_nearest(&s->cell, way_A, excluded_A);
     for (int axis = 0; axis < 3; axis++)
-        near_A[axis] += point_A[axis] - centre_A[axis];
-    return length_of(near_A);
+        excluded_A[axis] += point_A[axis] - centre_A[axis];
 }
 
 /* At a point next to the centre, less the mean of images, in which differences would lose their
@@ -105,17 +111,18 @@ static long double sum_without_mean(const second_sum *s, const reference_terms *
     long double sum = s->images != NULL ? lattice_sum_at(s->images, point_A) : 0;
     for (size_t j = ley_atoms_count(at->atoms); j-- > 0;) {
         const bool excluded = reference_excludes(at, j);
-        double way_A[3];
+        double way_A[3], excluded_A[3];
         way_from(s, j, point_A, way_A);
+        if (excluded)
+            way_from_excluded(s, j, centre_A, point_A, excluded_A);
         if (at->range != NULL) {
-            images_sum images = {at, j, 0};
+            images_sum images = {at, j, excluded ? excluded_A : NULL, 0};
             cell_images(&s->cell, way_A, at->range->cutoff_A, add_image, &images);
             sum += images.value;
-            sum -= excluded ? pair_term(at, j, excluded_distance(s, j, centre_A, point_A)) : 0;
         } else if (s->images == NULL)
             sum += excluded ? 0 : charge_term(at, j, length_of(way_A));
         else if (excluded)
-            sum -= charge_term(at, j, excluded_distance(s, j, centre_A, point_A));
+            sum -= charge_term(at, j, length_of(excluded_A));
     }
     return sum;
 }

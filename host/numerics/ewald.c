@@ -2,6 +2,19 @@
 
 #include <math.h>
 
+/* exp(y) erfc(x); where exp(y) is too large a number, or erfc(x) too small a one, by a continued
+ * fraction of exp(x^2) erfc(x). */
+static double scaled_erfc(double y, double x)
+{
+    const double largest_y = 700, largest_x = 25;
+    if (x < largest_x && (y < largest_y || x < 1))
+        return exp(y) * erfc(x);
+    double fraction = x;
+    for (int k = 60; k > 0; k--)
+        fraction = x + k / 2.0 / fraction;
+    return exp(y - x * x) / (sqrt(M_PI) * fraction);
+}
+
 double ewald_image(double r_A, double kappa, double beta)
 {
     if (beta == 0)
@@ -9,7 +22,7 @@ double ewald_image(double r_A, double kappa, double beta)
     if (kappa == 0)
         return erfc(beta * r_A) / r_A;
     const double half = kappa / (2 * beta);
-    return (exp(kappa * r_A) * erfc(beta * r_A + half) + exp(-kappa * r_A) * erfc(beta * r_A - half)) / (2 * r_A);
+    return (scaled_erfc(kappa * r_A, beta * r_A + half) + scaled_erfc(-kappa * r_A, beta * r_A - half)) / (2 * r_A);
 }
 
 double ewald_smooth(double r_A, double kappa, double beta)
@@ -25,7 +38,7 @@ double ewald_image_slope(double r_A, double kappa, double beta)
     if (beta == 0)
         return exp(-kappa * r_A) * (1 + kappa * r_A) / (r_A * r_A);
     const double half = kappa / (2 * beta), x = beta * r_A, bell = 4 * beta / sqrt(M_PI) * exp(-x * x - half * half),
-                 falls = kappa > 0 ? exp(-kappa * r_A) * erfc(x - half) - exp(kappa * r_A) * erfc(x + half) : 0;
+                 falls = kappa > 0 ? scaled_erfc(-kappa * r_A, x - half) - scaled_erfc(kappa * r_A, x + half) : 0;
     return ewald_image(r_A, kappa, beta) / r_A + (kappa * falls + bell) / (2 * r_A);
 }
 
@@ -45,18 +58,6 @@ double ewald_mean_rest(double kappa, double beta)
     return kappa == 0 ? -M_PI / (beta * beta) : 4 * M_PI / (kappa * kappa) * expm1(-kappa * kappa / (4 * beta * beta));
 }
 
-/* exp(y) erfc(x), where exp(y) may be too large a number and erfc(x) too small a one: beyond 5 by a
- * continued fraction of exp(x^2) erfc(x). */
-static double scaled_erfc(double y, double x)
-{
-    if (x < 5)
-        return exp(y) * erfc(x);
-    double fraction = x;
-    for (int k = 60; k > 0; k--)
-        fraction = x + k / 2.0 / fraction;
-    return exp(y - x * x) / (sqrt(M_PI) * fraction);
-}
-
 double ewald_plane(double q, double beta, double z_A)
 {
     const double half = q / (2 * beta), z = fabs(z_A);
@@ -72,5 +73,6 @@ static double erf_difference(double x, double h)
 double ewald_plane_rest(double q, double beta, double z_A)
 {
     const double half = q / (2 * beta), z = fabs(z_A), x = beta * z;
-    return M_PI / q * (expm1(q * z) * erfc(half + x) + expm1(-q * z) * erfc(half - x) - erf_difference(x, half));
+    const double grows = q * z < 1 ? expm1(q * z) * erfc(half + x) : scaled_erfc(q * z, half + x) - erfc(half + x);
+    return M_PI / q * (grows + expm1(-q * z) * erfc(half - x) - erf_difference(x, half));
 }

@@ -3,12 +3,12 @@
 #include "clock.h"
 #include "error.h"
 #include "law/reference.h"
-#include "law/second.h"
 #include "law/tolerance_floor.h"
 #include "log.h"
 #include "parallel.h"
 #include "schedule/host_direct.h"
 #include "target/map.h"
+#include "verify/second_check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -176,25 +176,10 @@ static ley_status compute(host_run *r, ley_error *error)
 
 /* ---- Its verification ------------------------------------------------------------------------ */
 
-/* What values may be off by, of their terms; and fields, whose second way is less exact. */
-static const double most_error = 1e-6, most_field_error = 1e-5;
-
 /* The second sum takes about so long for a charge at a point, with all its images or alone, so many
  * times that for a field; and in all no longer than this, or a share of the first sum. */
 static const double charge_s = 40e-6, plain_charge_s = 15e-9, most_second_s = 0.1, most_share = 0.1;
 enum { SUMS_OF_FIELD = 13 };
-
-typedef struct verified {
-    const host_run *run;
-    const second_sum *second;
-    int64_t *number; /* [count] */
-    size_t count;
-    double *value;          /* [count] */
-    reference_value *right; /* [count] */
-    bool *has_field;        /* [count] */
-    double *field;          /* [count][3], and: */
-    reference_value *right_field;
-} verified;
 
 static size_t points_wanted(const host_run *r, const second_sum *second)
 {
@@ -220,120 +205,60 @@ static bool field_at(const host_run *r, int64_t i, double field[3])
                               : r->sum.points != NULL && points_field_at(r->sum.points, i, field);
 }
 
-static void verify_points(void *context, size_t first, size_t last)
+static void choose_points(const host_run *r, size_t n, const int64_t *number, second_point *points)
 {
-    verified *v = context;
-    const host_run *r = v->run;
-    for (size_t k = first; k < last && !job_cancelled(r->job); k++) {
-        const int64_t i = v->number[k];
-        const reference_terms terms = terms_at(r, i);
-        double place_A[3], field[3], right[3], rounding = 0;
-        place_of(&r->sum, i, place_A);
-        v->value[k] = value_at(r, i);
-        v->right[k] = reference_sum(&terms, place_A); /* by which errors are judged */
-        v->right[k].value = (double)second_value(v->second, &terms, place_A);
-        v->has_field[k] = field_at(r, i, field) && second_field(v->second, &terms, place_A, right, &rounding);
-        if (!v->has_field[k])
-            continue;
-        reference_field(&terms, place_A, v->right_field + 3 * k);
-        for (size_t axis = 0; axis < 3; axis++) {
-            reference_value *component = &v->right_field[3 * k + axis];
-            v->field[3 * k + axis] = field[axis];
-            component->value = right[axis];
-            component->lower -= rounding;
-            component->higher += rounding;
-        }
+    for (size_t k = 0; k < n; k++) {
+        const reference_terms terms = terms_at(r, number[k]);
+        second_point *p = &points[k];
+        p->excluded = terms.excluded;
+        p->excluded_count = terms.excluded_count;
+        place_of(&r->sum, number[k], p->place_A);
+        p->value = value_at(r, number[k]);
+        p->has_field = field_at(r, number[k], p->field);
     }
 }
 
-/* Fields of those points alone that have one from both ways. */
-static ley_accuracy compare_fields(verified *v)
+static ley_status judge_tolerance(const host_run *r, size_t n, const second_point *points, ley_error *error)
 {
-    size_t n = 0;
-    for (size_t k = 0; k < v->count; k++)
-        for (size_t axis = 0; axis < 3 && v->has_field[k]; axis++) {
-            v->field[3 * n + axis] = v->field[3 * k + axis];
-            v->right_field[3 * n + axis] = v->right_field[3 * k + axis];
-            n += axis == 2;
-        }
-    const accuracy_limits limits = {.tolerance = most_field_error, .nothing = ACCURACY_NOTHING};
-    ley_accuracy a = accuracy_compare(3 * n, v->field, v->right_field, limits, NULL);
-    a.points = a.host_points = n;
-    return a;
-}
-
-static ley_status judge_tolerance(const verified *v, ley_error *error)
-{
-    const host_run *r = v->run;
     ley_job *job = r->job;
-    tolerance_place *places = malloc((v->count + 1) * sizeof *places);
+    tolerance_place *places = malloc((n + 1) * sizeof *places);
     if (places == NULL)
-        return ley_fail_memory(error, v->count * sizeof *places, "the verification");
-    for (size_t k = 0; k < v->count; k++) {
-        const reference_terms terms = terms_at(r, v->number[k]);
+        return ley_fail_memory(error, n * sizeof *places, "the verification");
+    for (size_t k = 0; k < n; k++) {
         places[k].weight = 1;
-        places[k].excluded = terms.excluded;
-        places[k].excluded_count = terms.excluded_count;
-        place_of(&r->sum, v->number[k], places[k].place_A);
+        places[k].excluded = points[k].excluded;
+        places[k].excluded_count = points[k].excluded_count;
+        memcpy(places[k].place_A, points[k].place_A, sizeof places[k].place_A);
     }
-    tolerance_judge(&job->report, job->options.tolerance, &r->terms, v->count, places, &job->terms);
+    tolerance_judge(&job->report, job->options.tolerance, &r->terms, n, places, &job->terms);
     free(places);
     return LEY_OK;
 }
 
-static ley_status judge(verified *v, ley_error *error)
+static ley_status verify_with(const host_run *r, const second_sum *second, ley_error *error)
 {
-    const host_run *r = v->run;
     ley_report *report = &r->job->report;
-    const accuracy_limits limits = {.tolerance = most_error,
-                                    .nothing = r->sum.map != NULL ? ACCURACY_NOTHING : ACCURACY_NOTHING_DOUBLE};
-    size_t worst = 0;
-    report->accuracy = accuracy_compare(v->count, v->value, v->right, limits, &worst);
-    report->accuracy.host_points = v->count;
-    report->seeded_accuracy = report->accuracy;
-    if (host_sum_has_field(&r->sum))
-        report->field_accuracy = compare_fields(v);
-    if (v->count > 0 && !report->accuracy.passed) {
-        double place_A[3];
-        place_of(&r->sum, v->number[worst], place_A);
-        return ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                        "the host: verification failed: at (%.9g, %.9g, %.9g) A the value is %.9g, and %.9g by %s",
-                        place_A[0], place_A[1], place_A[2], v->value[worst], v->right[worst].value,
-                        second_says(v->second));
+    const size_t n = points_wanted(r, second);
+    int64_t *number = malloc((n + 1) * sizeof *number);
+    second_point *points = calloc(n + 1, sizeof *points);
+    ley_accuracy of_fields = {.points = 0};
+    ley_status status = number == NULL || points == NULL
+                            ? ley_fail_memory(error, n * (sizeof *points + sizeof *number), "the verification")
+                            : LEY_OK;
+    if (status == LEY_OK) {
+        accuracy_choose((uint64_t)host_sum_points(&r->sum), n, r->job->options.verify_seed, number);
+        choose_points(r, n, number, points);
+        status = second_check(second, n, points, r->sum.map != NULL ? ACCURACY_NOTHING : ACCURACY_NOTHING_DOUBLE,
+                              r->job->cancelled, &report->accuracy, &of_fields, error);
+        report->seeded_accuracy = report->accuracy;
+        if (host_sum_has_field(&r->sum))
+            report->field_accuracy = of_fields;
+        report->field_error_scale = r->terms.law->sums_squares ? "the root of the squared terms" : "the absolute terms";
     }
-    if (report->field_accuracy.points > 0 && !report->field_accuracy.passed)
-        return ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                        "the host: verification failed: the field is off by %.3g of its terms from differences of "
-                        "potentials",
-                        report->field_accuracy.max_error);
-    return judge_tolerance(v, error);
-}
-
-static ley_status verify_with(verified *v, ley_error *error)
-{
-    const host_run *r = v->run;
-    const size_t n = v->count;
-    v->number = malloc((n + 1) * sizeof *v->number);
-    v->value = malloc((n + 1) * sizeof *v->value);
-    v->right = malloc((n + 1) * sizeof *v->right);
-    v->has_field = calloc(n + 1, sizeof *v->has_field);
-    v->field = malloc(3 * (n + 1) * sizeof *v->field);
-    v->right_field = malloc(3 * (n + 1) * sizeof *v->right_field);
-    ley_status status = LEY_OK;
-    if (v->number == NULL || v->value == NULL || v->right == NULL || v->has_field == NULL || v->field == NULL ||
-        v->right_field == NULL)
-        status = ley_fail_memory(error, 3 * n * sizeof *v->right_field, "the verification");
-    else {
-        accuracy_choose((uint64_t)host_sum_points(&r->sum), n, r->job->options.verify_seed, v->number);
-        parallel_ranges(n, verify_points, v);
-        status = job_cancelled(r->job) ? ley_fail(error, LEY_CANCELLED, "cancelled") : judge(v, error);
-    }
-    free(v->number);
-    free(v->value);
-    free(v->right);
-    free(v->has_field);
-    free(v->field);
-    free(v->right_field);
+    if (status == LEY_OK)
+        status = judge_tolerance(r, n, points, error);
+    free(number);
+    free(points);
     return status;
 }
 
@@ -343,9 +268,8 @@ static ley_status verify(const host_run *r, ley_error *error)
     ley_status status = second_begin(&r->terms, &second, error);
     if (status != LEY_OK)
         return status;
-    verified v = {.run = r, .second = &second, .count = points_wanted(r, &second)};
     r->job->report.host_check = second_says(&second);
-    status = verify_with(&v, error);
+    status = verify_with(r, &second, error);
     second_end(&second);
     return status;
 }

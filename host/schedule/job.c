@@ -125,6 +125,7 @@ static void begin_stages(ley_job *j)
     }
     j->report.method = m->name;
     j->report.error_scale = m->error_scale != NULL ? m->error_scale : "the absolute terms";
+    j->report.field_error_scale = m->field_is_allowed ? "what its terms allow" : "the absolute terms";
     j->report.points = m->points(j->task, (slab){0, m->stages[m->result].count(j->task)});
     j->report.evaluations = (double)j->report.atoms * (double)j->report.points;
 }

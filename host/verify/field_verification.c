@@ -89,9 +89,10 @@ static void tell(ley_job *job, size_t device, const recomputed *r, const judged 
     const double *at_A = r->points[j->point[j->worst]].place_A;
     ley_fail(&job->records[device].failure, LEY_ERROR_WRONG_RESULT,
              "%s: verification failed: at (%.9g, %.9g, %.9g) A the field along %c is %.9g, double precision says %.9g: "
-             "an error of %.3g, at most %.3g is right",
+             "an error of %.3g of %s, at most %.3g is right",
              job->engine->workers[device].info->name, at_A[0], at_A[1], at_A[2], (int)('x' + j->worst % 3),
-             j->value[j->worst], j->right[j->worst].value, j->accuracy.max_error, j->accuracy.tolerance);
+             j->value[j->worst], j->right[j->worst].value, j->accuracy.max_error, job->report.field_error_scale,
+             j->accuracy.tolerance);
 }
 
 /* Of the fixed points, which have been judged. */

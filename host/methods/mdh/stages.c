@@ -13,6 +13,7 @@
 #include "schedule/job_memory.h"
 #include "schedule/slab_size.h"
 #include "target/points.h"
+#include "verify/second_check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -308,6 +309,33 @@ static ley_status add_excluding(recomputation *r, ley_error *error)
     return LEY_OK;
 }
 
+/* Some of them, where anything is verified: nobody else judges what the host has made itself. Places
+ * on atoms have no values. */
+static ley_status check_near(const recomputation *r, ley_error *error)
+{
+    enum { MOST = 16 };
+    const size_t step = r->count / MOST + 1;
+    second_point points[MOST] = {{.value = 0}};
+    size_t n = 0;
+    ley_accuracy accuracy, of_fields;
+    second_sum second;
+    for (size_t i = 0; i < r->count && r->task->job->options->verify_points > 0; i += step) {
+        second_point *p = &points[n];
+        p->excluded = mdh_sums_excluded(r->task, r->indices[i], &p->excluded_count);
+        p->value = r->values[i].value;
+        ley_boundary_point_A(r->task->boundary, r->indices[i], p->place_A);
+        p->has_field = mdh_sums_field(r->task, r->indices[i], p->field);
+        n += isfinite(p->value);
+    }
+    ley_status status = n > 0 ? second_begin(&r->terms, &second, error) : LEY_OK;
+    if (n == 0 || status != LEY_OK)
+        return status;
+    status = second_check(&second, n, points, ACCURACY_NOTHING_DOUBLE, r->task->job->cancelled, &accuracy, &of_fields,
+                          error);
+    second_end(&second);
+    return status;
+}
+
 ley_status mdh_sums_recompute_near(const mdh_sums *task, ley_error *error)
 {
     double *values = ley_boundary_values(task->boundary);
@@ -320,6 +348,8 @@ ley_status mdh_sums_recompute_near(const mdh_sums *task, ley_error *error)
         status = boundary_find_near(task->boundary, task->atoms, near_A, add_near, &near, error);
     if (status == LEY_OK && near.count > 0)
         status = run_recomputation(&near, error);
+    if (status == LEY_OK)
+        status = check_near(&near, error);
     for (size_t i = 0; status == LEY_OK && i < near.count; i++)
         values[near.indices[i]] = near.values[i].value;
     free(near.indices);
