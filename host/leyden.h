@@ -270,8 +270,8 @@ LEY_API void ley_map_set_units(ley_map *map, const char *units);
  * unit per A. Atoms that are nearer than r_min add nothing, as the potential does not change there;
  * of a pair function that is an energy it is the force upon the probe. Each of the four may be in
  * memory or in a file; those of the field stay the caller's, and must be there as long as `map` is.
- * Errors: LEY_ERROR_USAGE where a grid is another one, a map is there twice, or the grid's steps
- * are not along x, y and z: the field of such a grid is computed at its points. */
+ * Their files are titled as components of a field. Errors: LEY_ERROR_USAGE where a grid is another
+ * one, or a map is there twice. */
 LEY_API ley_status ley_map_set_field(ley_map *map, ley_map *const field[3], ley_error *error);
 LEY_API ley_map *ley_map_field(const ley_map *map, int axis); /* 0 to 2; NULL: nobody has asked for it */
 
@@ -731,8 +731,8 @@ typedef struct ley_slab_report {
  * "predicted_overflow_s", by which that was decided; "devices_waited_s" for host threads,
  * "host_waited_s" the other way round; "transposition_s", in host threads beside the devices.
  *
- * Of a long-range job beside all of these: "splitting", "window", "lattice_spacing_A", "levels" and
- * "lattices", their nodes; "expected_error", to which accuracy.max_error may be held; seconds of
+ * Of a long-range job beside all of these: "splitting", "window", "mesh_spacing_A", "levels" and
+ * "meshes", their nodes; "expected_error", to which accuracy.max_error may be held; seconds of
  * "spread_s", charges into bins on the host, "anterpolation_s", "restriction_s",
  * "lattice_cutoff_s", "top_level_s", "prolongation_s", of the slowest device, "interpolation_s" and
  * "short_range_s", of all slabs; "background_e", ley_long_range_background_e() where it is not 0.
@@ -742,7 +742,7 @@ typedef struct ley_slab_report {
  * "phase_transfer", of the way back, over all devices; of a short-range job also "phase_binning",
  * "phase_upload", of the host's bins to the devices, "phase_rows", into the map, and
  * "phase_overflow" and "phase_adding", where the host sums it; of a long-range one
- * "phase_lattices", of the slowest device. */
+ * "phase_meshes", of the slowest device. */
 typedef enum ley_note_kind {
     LEY_NOTE_COUNT,
     LEY_NOTE_NUMBER,
