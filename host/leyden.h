@@ -7,7 +7,8 @@
  *
  * summed on OpenCL and CUDA devices. Use: in one call, ley_map_compute() of leyden_request.h makes
  * a map to a tolerance; docs/example.c, installed as share/doc/leyden/example.c, is a whole program
- * of it. Or step by step: an engine (the devices), atoms, a grid, a map, a job, its report.
+ * of it. Or step by step: an engine (the devices), atoms, a grid, a map, a job, its report;
+ * docs/c-api.md has programs for that.
  *
  * Conventions. Lengths are in Angstrom (_A), charges in elementary charges (_e). Functions that can
  * fail return a ley_status, fill the ley_error they are given (which may be NULL) and leave their
