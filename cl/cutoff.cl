@@ -470,7 +470,7 @@ LEY_FN real worth(const points *p, scalar charge, real farthest2)
 typedef union {
     shared pairs;
 #if LEY_NODES > 0
-    lattice_part mesh;
+    mesh_part mesh;
 #endif
 } workspace;
 #else

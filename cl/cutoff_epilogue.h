@@ -23,7 +23,7 @@ typedef struct {
     float4 shares_x[LEY_NODES * EDGE / 4], shares_y[LEY_NODES * EDGE / 4], shares_z[LEY_NODES * EDGE / 4];
     int planes[LEY_NODES]; /* see plane_at() */
     float values[EDGE * LEY_NODES * PITCH];
-} lattice_part;
+} mesh_part;
 
 /* What each node along an axis gives to each of the eight points; points behind the map are those
  * at its end once more. */
@@ -50,54 +50,54 @@ LEY_FN void add_node(float *sum, LEY_LOCAL const float4 *sm_shares, float value)
     sum[7] += high.w * value;
 }
 
-LEY_FN void interpolate_columns(const block *b, int item, LEY_LOCAL lattice_part *sm)
+LEY_FN void interpolate_columns(const block *b, int item, LEY_LOCAL mesh_part *sm)
 {
-    ROLLED for (int first = item; first < COLUMNS; first += AT_A_TIME * ITEMS) {
+    ROLLED for (int first = item; first < COLUMNS; first += AT_A_TIME * ITEMS)
+    {
         float sum[AT_A_TIME][EDGE];
         int place[AT_A_TIME];
-        UNROLL for (int i = 0; i < AT_A_TIME; i++) {
+        UNROLL for (int i = 0; i < AT_A_TIME; i++)
+        {
             const int column = first + i * ITEMS;
             place[i] = column_at(b, column % LEY_NODES, column / LEY_NODES);
-            UNROLL for (int z = 0; z < EDGE; z++)
-                sum[i][z] = 0;
+            UNROLL for (int z = 0; z < EDGE; z++) sum[i][z] = 0;
         }
-        ROLLED for (int k = 0; k < b->along_z.nodes; k++) {
+        ROLLED for (int k = 0; k < b->along_z.nodes; k++)
+        {
             const int plane = sm->planes[k];
             UNROLL for (int i = 0; i < AT_A_TIME; i++)
                 add_node(sum[i], sm->shares_z + 2 * k, potential_at(b, place[i], plane));
         }
-        UNROLL for (int i = 0; i < AT_A_TIME; i++) {
+        UNROLL for (int i = 0; i < AT_A_TIME; i++)
+        {
             const int column = first + i * ITEMS, at = column / LEY_NODES * PITCH + column % LEY_NODES;
-            UNROLL for (int z = 0; z < EDGE; z++)
-                if (column < COLUMNS)
-                    sm->values[z * LEY_NODES * PITCH + at] = sum[i][z];
+            UNROLL for (int z = 0; z < EDGE; z++) if (column < COLUMNS) sm->values[z * LEY_NODES * PITCH + at] =
+                sum[i][z];
         }
     }
 }
 
-LEY_FN void interpolate_rows(const block *b, int item, LEY_LOCAL lattice_part *sm)
+LEY_FN void interpolate_rows(const block *b, int item, LEY_LOCAL mesh_part *sm)
 {
-    ROLLED for (int first = item; first < ROWS; first += AT_A_TIME * ITEMS) {
+    ROLLED for (int first = item; first < ROWS; first += AT_A_TIME * ITEMS)
+    {
         float sum[AT_A_TIME][EDGE];
-        UNROLL for (int i = 0; i < AT_A_TIME; i++)
-            UNROLL for (int y = 0; y < EDGE; y++)
-                sum[i][y] = 0;
-        ROLLED for (int k = 0; k < b->along_y.nodes; k++)
-            UNROLL for (int i = 0; i < AT_A_TIME; i++) {
-                const int row = first + i * ITEMS, at = row / LEY_NODES * LEY_NODES * PITCH + row % LEY_NODES;
-                add_node(sum[i], sm->shares_y + 2 * k, row < ROWS ? sm->values[at + k * PITCH] : 0.0f);
-            }
-        UNROLL for (int i = 0; i < AT_A_TIME; i++) {
+        UNROLL for (int i = 0; i < AT_A_TIME; i++) UNROLL for (int y = 0; y < EDGE; y++) sum[i][y] = 0;
+        ROLLED for (int k = 0; k < b->along_y.nodes; k++) UNROLL for (int i = 0; i < AT_A_TIME; i++)
+        {
             const int row = first + i * ITEMS, at = row / LEY_NODES * LEY_NODES * PITCH + row % LEY_NODES;
-            UNROLL for (int y = 0; y < EDGE; y++)
-                if (row < ROWS)
-                    sm->values[at + y * PITCH] = sum[i][y];
+            add_node(sum[i], sm->shares_y + 2 * k, row < ROWS ? sm->values[at + k * PITCH] : 0.0f);
+        }
+        UNROLL for (int i = 0; i < AT_A_TIME; i++)
+        {
+            const int row = first + i * ITEMS, at = row / LEY_NODES * LEY_NODES * PITCH + row % LEY_NODES;
+            UNROLL for (int y = 0; y < EDGE; y++) if (row < ROWS) sm->values[at + y * PITCH] = sum[i][y];
         }
     }
 }
 
 /* Sets what is added to the work-item's points. All work-items are through with local memory. */
-LEY_FN void interpolate_region(points *p, const block *b, int window, int item, LEY_LOCAL lattice_part *sm)
+LEY_FN void interpolate_region(points *p, const block *b, int window, int item, LEY_LOCAL mesh_part *sm)
 {
     fill_shares(b->gm_nodes_x, b->gm_weights_x, window, b->along_x, item, (LEY_LOCAL float *)sm->shares_x);
     fill_shares(b->gm_nodes_y, b->gm_weights_y, window, b->along_y, item, (LEY_LOCAL float *)sm->shares_y);
@@ -109,13 +109,14 @@ LEY_FN void interpolate_region(points *p, const block *b, int window, int item, 
     LEY_BARRIER_OF(ITEMS);
     interpolate_rows(b, item, sm);
     LEY_BARRIER_OF(ITEMS);
-    UNROLL for (int k = 0; k < POINTS; k++)
-        p->added[k] = 0;
-    ROLLED for (int k = 0; k < b->along_x.nodes; k++) {
+    UNROLL for (int k = 0; k < POINTS; k++) p->added[k] = 0;
+    ROLLED for (int k = 0; k < b->along_x.nodes; k++)
+    {
         LEY_LOCAL const float *sm_shares = (LEY_LOCAL const float *)(sm->shares_x + 2 * k) + LEY_LOCAL_ID(0);
         float share[LEY_UX];
         FOR_X(u) share[u] = sm_shares[u * LEY_LX];
-        FOR_Z(w) FOR_Y(v) {
+        FOR_Z(w) FOR_Y(v)
+        {
             const int z = (int)LEY_LOCAL_ID(2) + w * LEY_LZ, y = (int)LEY_LOCAL_ID(1) + v * LEY_LY;
             const float value = sm->values[(z * LEY_NODES + y) * PITCH + k];
             FOR_X(u) p->added[INDEX(u, v, w)] += share[u] * value;

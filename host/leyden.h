@@ -7,7 +7,8 @@
  *
  * summed on OpenCL and CUDA devices. Use: in one call, ley_map_compute() of leyden_request.h makes
  * a map to a tolerance; docs/example.c, installed as share/doc/leyden/example.c, is a whole program
- * of it. Or step by step: an engine (the devices), atoms, a grid, a map, a job, its report.
+ * of it. Or step by step: an engine (the devices), atoms, a grid, a map, a job, its report;
+ * docs/c-api.md has programs for that.
  *
  * Conventions. Lengths are in Angstrom (_A), charges in elementary charges (_e). Functions that can
  * fail return a ley_status, fill the ley_error they are given (which may be NULL) and leave their
@@ -270,8 +271,8 @@ LEY_API void ley_map_set_units(ley_map *map, const char *units);
  * unit per A. Atoms that are nearer than r_min add nothing, as the potential does not change there;
  * of a pair function that is an energy it is the force upon the probe. Each of the four may be in
  * memory or in a file; those of the field stay the caller's, and must be there as long as `map` is.
- * Errors: LEY_ERROR_USAGE where a grid is another one, a map is there twice, or the grid's steps
- * are not along x, y and z: the field of such a grid is computed at its points. */
+ * Their files are titled as components of a field. Errors: LEY_ERROR_USAGE where a grid is another
+ * one, or a map is there twice. */
 LEY_API ley_status ley_map_set_field(ley_map *map, ley_map *const field[3], ley_error *error);
 LEY_API ley_map *ley_map_field(const ley_map *map, int axis); /* 0 to 2; NULL: nobody has asked for it */
 
@@ -728,8 +729,8 @@ typedef struct ley_slab_report {
  * "device"); "binning_s", in which no device could begin; "transposition_s", in host threads beside
  * the devices.
  *
- * Of a long-range job beside all of these: "splitting", "window", "lattice_spacing_A", "levels" and
- * "lattices", their nodes; "expected_error", to which accuracy.max_error may be held; seconds of
+ * Of a long-range job beside all of these: "splitting", "window", "mesh_spacing_A", "levels" and
+ * "meshes", their nodes; "expected_error", to which accuracy.max_error may be held; seconds of
  * "spread_s", charges into bins on the host, "anterpolation_s", "restriction_s",
  * "lattice_cutoff_s", "top_level_s", "prolongation_s", of the slowest device, "interpolation_s" and
  * "short_range_s", of all slabs; "background_e", ley_long_range_background_e() where it is not 0.
@@ -738,7 +739,7 @@ typedef struct ley_slab_report {
  * Phases, as far as they took place and somebody can predict them: "phase_kernels" and
  * "phase_transfer", of the way back, over all devices; of a short-range job also "phase_binning",
  * "phase_upload", of the host's bins to the devices, and "phase_rows", into the map; of a
- * long-range one "phase_lattices", of the slowest device. */
+ * long-range one "phase_meshes", of the slowest device. */
 typedef enum ley_note_kind {
     LEY_NOTE_COUNT,
     LEY_NOTE_NUMBER,

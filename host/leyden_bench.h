@@ -104,8 +104,8 @@ typedef struct ley_bench_size {
     double kernel_s; /* of the whole map, median */
     ley_accuracy accuracy;
     double whole_s; /* MSM: from atoms to a map in the host's memory, median; and one core by a loop in C: */
-    double core_s, core_lattice_s; /* all of it, and of that the meshes' part */
-    size_t run_count;              /* whole jobs that were timed, of CUTOFF launches; and their spread, as of a row: */
+    double core_s, core_mesh_s; /* all of it, and of that the meshes' part */
+    size_t run_count;           /* whole jobs that were timed, of CUTOFF launches; and their spread, as of a row: */
     double spread;
     bool is_core_scaled;  /* not measured: the time per pair, node, atom and point of the largest box that was */
     const double *runs_s; /* [run_count] seconds of each, in their order */

@@ -19,6 +19,7 @@ typedef struct ley_map_format {
     bool keeps_facts;           /* it has a place for facts that ley_map_write() is given, or makes use of some */
     bool is_streamed;           /* planes go to its file while they are computed: ley_map_create_file() */
     int64_t front_bytes;        /* of such a file, in front of its values, which are float32 */
+    const char *misread_by; /* programs that place oblique grids of it wrongly without a word; NULL: none is known */
 } ley_map_format;
 
 /* The formats, i from 0; NULL behind the last. */
@@ -38,6 +39,10 @@ LEY_API const ley_map_format *ley_map_format_found(const char *path);
 
 /* The one that has this ending, said without its point: "mrc"; NULL: none. */
 LEY_API const ley_map_format *ley_map_format_named(const char *word);
+
+/* Whether there are programs that read files of this format wrongly where they have this grid, and
+ * which, as a sentence in `text`. */
+LEY_API bool ley_map_format_remark(const ley_map_format *format, const ley_grid *grid, char *text, size_t size);
 
 /* The molecule that a map is of, for formats that hold one, as cube files do; NULL: none. It is not
  * copied, and must be there until the map has been written. */

@@ -87,7 +87,7 @@ static ley_status make_rows(answer *a, ley_error *error)
 
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-static size_t lattice_pitch(const answer *a)
+static size_t row_pitch(const answer *a)
 {
     return fft_pitch(a->fft->n, a->fft->in_place);
 }
@@ -168,7 +168,7 @@ static void fill_rows(void *context, size_t first, size_t last)
 {
     const rows *w = context;
     const answer *a = w->a;
-    const size_t *n = a->fft->n, *filled = a->fft->filled, pitch = lattice_pitch(a);
+    const size_t *n = a->fft->n, *filled = a->fft->filled, pitch = row_pitch(a);
     for (size_t r = first; r < last; r++) {
         const size_t y = (w->first + r) % n[1], z = (w->first + r) / n[1];
         const bool is_row = y < filled[1] && z < filled[2];
@@ -184,7 +184,7 @@ static void fill_rows(void *context, size_t first, size_t last)
 static ley_status write_mesh(const answer *a, ley_error *error)
 {
     const dev_fft *f = a->fft;
-    const size_t row_bytes = lattice_pitch(a) * sizeof(float);
+    const size_t row_bytes = row_pitch(a) * sizeof(float);
     ley_status status = LEY_OK;
     for (size_t first = 0; first < row_count(a) && status == LEY_OK; first += a->chunk_rows) {
         const size_t left = row_count(a) - first, count = left < a->chunk_rows ? left : a->chunk_rows;
@@ -257,7 +257,7 @@ static void compare_rows(void *context, size_t first, size_t last)
 {
     const rows *w = context;
     const answer *a = w->a;
-    const size_t pitch = w->is_spectrum ? 2 * (a->fft->n[0] / 2 + 1) : lattice_pitch(a);
+    const size_t pitch = w->is_spectrum ? 2 * (a->fft->n[0] / 2 + 1) : row_pitch(a);
     for (size_t r = first; r < last; r++) {
         a->found[r] = (deviation){0, 0};
         if (w->is_spectrum)
@@ -269,7 +269,7 @@ static void compare_rows(void *context, size_t first, size_t last)
 
 static ley_status compare_all(const answer *a, bool is_spectrum, double scale, deviation *d, ley_error *error)
 {
-    const size_t row_bytes = (is_spectrum ? 2 * (a->fft->n[0] / 2 + 1) : lattice_pitch(a)) * sizeof(float);
+    const size_t row_bytes = (is_spectrum ? 2 * (a->fft->n[0] / 2 + 1) : row_pitch(a)) * sizeof(float);
     for (size_t first = 0; first < row_count(a); first += a->chunk_rows) {
         const size_t left = row_count(a) - first, count = left < a->chunk_rows ? left : a->chunk_rows;
         const ley_status status =

@@ -218,7 +218,7 @@ def compare_lammps(leyden, options):
             results[name, asked].append((off_by(forces, right), clock_s, used_s))
         for tolerance in tolerances:
             clock_s, used_s, report = leyden.map(tolerance, *cell)
-            maps[tolerance].append((report["accuracy"]["relative_rms"], clock_s, used_s, report["lattice"]["points"]))
+            maps[tolerance].append((report["accuracy"]["relative_rms"], clock_s, used_s, report["grid"]["points"]))
     n = len(charge)
     print(f"{n} atoms, a cubic cell of {edge:.2f} A; LAMMPS: {THREADS} processes; leyden: {leyden.device}\n")
     print("| | asked for | measured error | clock, microseconds per atom | processors | nanoseconds per point |\n|---|---|---|---|---|---|")

@@ -102,7 +102,7 @@ def with_sum(problem, sum_type):
 DCS_OPTIONS = (
     "--units V", "--units kcal/mol/e --dielectric 78.54", "--temperature 310 --dielectric 0.5", "--r-min 2.5", "--r-min 1e-6",
     "--seed 99", "--verify 0")
-DCS_LATTICES = (
+DCS_GRIDS = (
     ("far", "--dims 150,37,4 --origin 9000.125,-8000.5,7000.25 --spacing 0.5"),
     ("fine", "--dims 150,37,4 --origin 3.4,3.4,3.4 --spacing 0.002"),
     ("coarse", "--dims 150,37,4 --origin -900,-200,-50 --spacing 12.5"),
@@ -122,7 +122,7 @@ def dcs_cases():
             yield Case(f"dcs/{variant}/{sum_type}/many", quick, False, "out.dx", f"{with_sum(DCS_MANY, sum_type)} --variant {variant}")
     for options in DCS_OPTIONS:
         yield Case("dcs/" + options.replace("--", ""), True, False, "out.dx", f"{DCS_BALL} {options}")
-    for name, grid in DCS_LATTICES:
+    for name, grid in DCS_GRIDS:
         quick = name not in ("fine", "coarse")
         yield Case("dcs/" + name, quick, False, "out.dx", f"map ../ball.pqr --method dcs {grid} --slab 2")
         yield Case(f"dcs/{name}/tiled8", False, False, "out.dx", f"map ../ball.pqr --method dcs {grid} --slab 2 --variant tiled8")

@@ -257,7 +257,7 @@ static void test_curve(void **state)
     for (size_t i = 0; i < d->size_count; i++) {
         const ley_bench_size *size = &d->sizes[i];
         assert_true(size->accuracy.passed && !size->is_core_scaled);
-        assert_true(size->core_s > size->core_lattice_s && size->core_lattice_s > 0);
+        assert_true(size->core_s > size->core_mesh_s && size->core_mesh_s > 0);
         assert_true(size->whole_s > 0 && size->kernel_s > 0 && size->pairs > 0);
     }
     assert_true(d->sizes[1].pairs > d->sizes[0].pairs);

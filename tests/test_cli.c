@@ -594,7 +594,7 @@ static void test_the_json_report(void **state)
         "variant verify seed slab json quiet'''.split(): assert name in o, name\n"
         "assert o['spacing'] == 0.75 and o['dims'] == [20, 9, 5] and o['origin'] is None and o['units'] == 'kT/e'\n"
         "assert r['status'] == 'LEY_OK' and r['exit_code'] == 0\n"
-        "assert r['molecule']['atoms'] == 40 and r['lattice']['points'] == 900\n"
+        "assert r['molecule']['atoms'] == 40 and r['grid']['points'] == 900\n"
         "d, = r['devices']\n"
         "assert d['device']['name'] and d['device']['driver'] and d['variant'] and d['root'] and d['share'] == 1\n"
         "assert d['points'] == 900 and d['evaluations_per_s'] > 0 and '-DLEY_WIDTH=' in d['specification']\n"
@@ -796,6 +796,11 @@ static void test_verbose(void **state)
     cli_assert_same_files("out/a.dx", "out/b.dx");
     cli_run(0, NULL, "note: device 0 by opencl: ", "devices --verbose");
     cli_run(0, "  -v, --verbose ", NULL, "map --help");
+    cli_run(0, "  -v, --verbose ", NULL, "map --help -o x.dx");
+    cli_run(1, NULL, "map: --help: unknown value 'alll' (did you mean '--help all'?)", "map --help alll");
+    cli_run(1, NULL, "map: --help: unknown value '' (did you mean '--help all'?)", "map --help=");
+    cli_run(1, NULL, "map: --help: unknown value 'al' (did you mean '--help all'?)", "map -h al");
+    cli_run(1, NULL, "(did you mean 'leyden help map all'?)", "help map al");
     cli_empty(NULL);
     static const cli_failing cases[] = {
         {"map ion.pqr -o out/a.dx -v -q", 1, "map: --quiet and --verbose exclude each other"},

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LATTICE "--dims 9,8,7 --glen 30,28,33"
+#define GRID "--dims 9,8,7 --glen 30,28,33"
 #define SALT "--ion 0.15,1,2 --ion 0.15,-1,1.8"
 #define EXAMPLES "/usr/share/apbs/examples/"
 
@@ -50,35 +50,35 @@ static void test_wrong_options(void **state)
 #define ATOMS "boundary ion.pqr -o out/a.dx "
     static const cli_failing cases[] = {
         {"boundary", 1, "ATOMS is missing"},
-        {"boundary ion.pqr " LATTICE, 1, "--output FILE is missing"},
+        {"boundary ion.pqr " GRID, 1, "--output FILE is missing"},
         {ATOMS, 1, "--dims NX,NY,NZ or --points FILE is missing"},
         {ATOMS "--dims 9,9,9", 1, "--glen or --spacing is missing"},
-        {ATOMS LATTICE " --grid 1,1,1", 1, "--glen and --spacing exclude each other"},
+        {ATOMS GRID " --grid 1,1,1", 1, "--glen and --spacing exclude each other"},
         {ATOMS "--dims 9,9,1 --glen 9,9,9", 1, "--dims: 1 is out of range"},
         {ATOMS "--dims 9,9,9 --glen 9,9,0", 1, "--glen: 0 is out of range"},
-        {ATOMS LATTICE " --gcent 1,2", 1, "--gcent takes 3 numbers separated by commas (X,Y,Z) or mol, not '1,2'"},
-        {ATOMS LATTICE " --gcent center", 1, "or mol, not 'center'"},
-        {ATOMS LATTICE " --gcent mol --gcent mol", 1, "--gcent is given twice"},
-        {ATOMS LATTICE " --ion 0.1,1", 1, "--ion takes 3 numbers"},
-        {ATOMS LATTICE " --ion -0.1,1,2", 1, "--ion: a concentration of -0.1 mol/l"},
-        {ATOMS LATTICE " --ion 0.1,1,-2", 1, "--ion: a radius of -2 A"},
-        {ATOMS LATTICE " --sdie 0", 1, "--dielectric: 0 is out of range"},
-        {ATOMS LATTICE " --temperature 0", 1, "--temperature: 0 is out of range"},
-        {ATOMS LATTICE " --bcfl focus", 1, "--bcfl: unknown value 'focus', it must be one of zero, sdh, mdh"},
-        {ATOMS LATTICE " --format png", 1, "--format: unknown value 'png'"},
-        {ATOMS LATTICE " --boundary-stride 3", 1, "--boundary-stride: unknown value '3'"},
-        {ATOMS LATTICE " --boundary-stride 2", 1, "--boundary-stride: 2 does not divide the 7 intervals along y"},
-        {ATOMS LATTICE " --variant tiled", 1, "--variant: 'tiled' is none of"},
-        {ATOMS LATTICE " --device nosuch", 1, "no device matches \"nosuch\""},
-        {ATOMS LATTICE " --points p.txt", 1, "--points and --dims exclude each other"},
+        {ATOMS GRID " --gcent 1,2", 1, "--gcent takes 3 numbers separated by commas (X,Y,Z) or mol, not '1,2'"},
+        {ATOMS GRID " --gcent center", 1, "or mol, not 'center'"},
+        {ATOMS GRID " --gcent mol --gcent mol", 1, "--gcent is given twice"},
+        {ATOMS GRID " --ion 0.1,1", 1, "--ion takes 3 numbers"},
+        {ATOMS GRID " --ion -0.1,1,2", 1, "--ion: a concentration of -0.1 mol/l"},
+        {ATOMS GRID " --ion 0.1,1,-2", 1, "--ion: a radius of -2 A"},
+        {ATOMS GRID " --sdie 0", 1, "--dielectric: 0 is out of range"},
+        {ATOMS GRID " --temperature 0", 1, "--temperature: 0 is out of range"},
+        {ATOMS GRID " --bcfl focus", 1, "--bcfl: unknown value 'focus', it must be one of zero, sdh, mdh"},
+        {ATOMS GRID " --format png", 1, "--format: unknown value 'png'"},
+        {ATOMS GRID " --boundary-stride 3", 1, "--boundary-stride: unknown value '3'"},
+        {ATOMS GRID " --boundary-stride 2", 1, "--boundary-stride: 2 does not divide the 7 intervals along y"},
+        {ATOMS GRID " --variant tiled", 1, "--variant: 'tiled' is none of"},
+        {ATOMS GRID " --device nosuch", 1, "no device matches \"nosuch\""},
+        {ATOMS GRID " --points p.txt", 1, "--points and --dims exclude each other"},
         {ATOMS "--points p.txt", 1, "--points: OpenDX holds grids only"},
-        {"boundary ion.pqr -o out/a.map " LATTICE, 1, "must end in .dx, .bin, .raw or .csv"},
-        {"boundary ion.pqr -o out/a.csv --boundary-stride 2 " LATTICE, 1, "are for OpenDX files only"},
-        {"boundary ion.pqr -o ion.pqr --format csv " LATTICE, 1, "--output: 'ion.pqr' is the file of the atoms"},
-        {ATOMS LATTICE " --json out/a.dx", 1, "--json: 'out/a.dx' is the file of the boundary"},
-        {ATOMS LATTICE " --json ion.pqr", 1, "--json: 'ion.pqr' is the file of the atoms"},
-        {"boundary nosuch.pqr -o out/a.dx " LATTICE, 2, "nosuch.pqr: No such file or directory"},
-        {"boundary ion.pqr -o nodir/a.dx " LATTICE, 2, "nodir/a.dx: No such file or directory"},
+        {"boundary ion.pqr -o out/a.map " GRID, 1, "must end in .dx, .bin, .raw or .csv"},
+        {"boundary ion.pqr -o out/a.csv --boundary-stride 2 " GRID, 1, "are for OpenDX files only"},
+        {"boundary ion.pqr -o ion.pqr --format csv " GRID, 1, "--output: 'ion.pqr' is the file of the atoms"},
+        {ATOMS GRID " --json out/a.dx", 1, "--json: 'out/a.dx' is the file of the boundary"},
+        {ATOMS GRID " --json ion.pqr", 1, "--json: 'ion.pqr' is the file of the atoms"},
+        {"boundary nosuch.pqr -o out/a.dx " GRID, 2, "nosuch.pqr: No such file or directory"},
+        {"boundary ion.pqr -o nodir/a.dx " GRID, 2, "nodir/a.dx: No such file or directory"},
         {"apbs", 1, "INPUT is missing"},
         {"apbs a.in b.in", 1, "'b.in' is one argument too many"},
         {"apbs nosuch.in --no-run", 1, "--no-run needs --keep DIR"},
@@ -113,7 +113,7 @@ static void test_the_files_of_a_grid(void **state)
     static const char *const endings[] = {"dx", "bin", "csv"};
     for (size_t i = 0; i < 3; i++) {
         const cli_result *r =
-            cli("boundary ion.pqr -o out/a.%s " LATTICE " --gcent mol --sum double " SALT " --verify 50", endings[i]);
+            cli("boundary ion.pqr -o out/a.%s " GRID " --gcent mol --sum double " SALT " --verify 50", endings[i]);
         cli_expect(0, "written: out/a.", NULL);
         assert_non_null(strstr(r->out, "382 points on the faces of 9 x 8 x 7"));
         assert_non_null(strstr(r->out, "ionic strength 0.15 M, kappa 0.12728"));
@@ -190,9 +190,9 @@ static void test_bad_points(void **state)
 /* They run on the host: no device is there. */
 static void test_sdh_and_zero_need_no_device(void **state)
 {
-    cli(CLI_NO_DEVICE "boundary ion.pqr -o out/a.bin --bcfl sdh --pdie 4 " LATTICE " " SALT);
+    cli(CLI_NO_DEVICE "boundary ion.pqr -o out/a.bin --bcfl sdh --pdie 4 " GRID " " SALT);
     cli_expect(0, "Single Debye-Hueckel", NULL);
-    cli(CLI_NO_DEVICE "boundary ion.pqr -o out/b.dx --bcfl zero " LATTICE " --json -");
+    cli(CLI_NO_DEVICE "boundary ion.pqr -o out/b.dx --bcfl zero " GRID " --json -");
     cli_expect(0, "\"devices\": []", NULL);
     ley_map *zero = cli_read_map("out/b.dx");
     for (int64_t i = 0; i < 9 * 8 * 7; i++)
@@ -202,21 +202,21 @@ static void test_sdh_and_zero_need_no_device(void **state)
     cli_python(PYTHON_MDH "raw = struct.unpack('<382d', open('out/a.bin', 'rb').read())\n"
                           "assert all(map(math.isfinite, raw)) and max(map(abs, raw)) > 0\n");
     cli_empty(NULL);
-    cli_run(3, NULL, "no platform is installed", CLI_NO_DEVICE ATOMS LATTICE);
+    cli_run(3, NULL, "no platform is installed", CLI_NO_DEVICE ATOMS GRID);
     cli_assert_nothing_left();
 }
 
 static void test_ions_that_are_not_neutral(void **state)
 {
-    const cli_result *r = cli(ATOMS LATTICE " --bcfl sdh --ion 0.1,2,2 --ion 0.1,-1,2");
+    const cli_result *r = cli(ATOMS GRID " --bcfl sdh --ion 0.1,2,2 --ion 0.1,-1,2");
     cli_expect(0, "ionic strength 0.25 M", "warning: the ions are not neutral together: +0.1 mol/l");
-    cli(ATOMS LATTICE " --bcfl sdh --ion .1,1,2");
+    cli(ATOMS GRID " --bcfl sdh --ion .1,1,2");
     cli_expect(0, "ionic strength 0.05 M", "warning: the ions are not neutral together: +0.1 mol/l of charge; a salt");
-    cli(ATOMS LATTICE " --bcfl sdh --ion .1,1,2 --ion .1,-1,2 --ion .2,0,1");
+    cli(ATOMS GRID " --bcfl sdh --ion .1,1,2 --ion .1,-1,2 --ion .2,0,1");
     cli_expect(0, "ionic strength 0.1 M", "warning: ion 3 has a charge of 0 and no part in the screening");
-    r = cli(ATOMS LATTICE " --bcfl sdh --ion .15,2,2 --ion .3,-1,2 --ion .1,1,1 --ion .1,-1,1");
+    r = cli(ATOMS GRID " --bcfl sdh --ion .15,2,2 --ion .3,-1,2 --ion .1,1,1 --ion .1,-1,1");
     assert_string_equal(r->err, "");
-    r = cli(ATOMS LATTICE " --bcfl sdh --ion 0.1,2,2 --quiet");
+    r = cli(ATOMS GRID " --bcfl sdh --ion 0.1,2,2 --quiet");
     assert_string_equal(r->err, "");
     assert_string_equal(r->out, "");
 }
@@ -270,7 +270,7 @@ static void test_strides(void **state)
 
 static void test_the_json_report(void **state)
 {
-    cli_run(0, NULL, NULL, ATOMS LATTICE " " SALT " --verify 100 --json out/a.json --slab 5");
+    cli_run(0, NULL, NULL, ATOMS GRID " " SALT " --verify 100 --json out/a.json --slab 5");
     cli_python(
         "import json, os\n"
         "r = json.load(open('out/a.json'))\n"
@@ -279,7 +279,7 @@ static void test_the_json_report(void **state)
         "assert o['dims'] == [9, 8, 7] and o['gcent'] is None and o['bcfl'] == 'mdh' and o['dielectric'] == 78.54\n"
         "assert o['ion'] == [[0.15, 1, 2], [0.15, -1, 1.8]] and o['slab'] == 5\n"
         "assert r['points'] == 382 and r['stride'] == 1 and r['molecule']['atoms'] == 40\n"
-        "assert abs(r['solvent']['debye_length_A']-7.8566) < 1e-4 and r['lattice']['dims'] == [9, 8, 7]\n"
+        "assert abs(r['solvent']['debye_length_A']-7.8566) < 1e-4 and r['grid']['dims'] == [9, 8, 7]\n"
         "d, = r['devices']\n"
         "assert d['root'] and d['exp'] and d['points'] == 294 and d['device']['name']\n"
         "assert r['accuracy']['passed'] and r['bytes_written'] == os.path.getsize('out/a.dx')\n");

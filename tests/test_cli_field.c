@@ -98,7 +98,7 @@ static void test_values(void **state)
                              "%s"
                              "check('out/a.%s', %s, 332.06371, %g)\n"
                              "r = json.load(open('out/a.json'))\n"
-                             "assert r['lattice']['dims'] == [7, 6, 5] and r['points'] is None\n"
+                             "assert r['grid']['dims'] == [7, 6, 5] and r['points'] is None\n"
                              "assert r['field_accuracy']['passed'] and r['options']['field']\n"
                              "scale = 'the absolute terms' if %zu < 3 else 'what its terms allow'\n"
                              "scale = 'the root of the squared terms' if r['host'] and %zu > 2 else scale\n"
@@ -139,7 +139,8 @@ static void test_an_oblique_grid(void **state)
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map ion.pqr -o out/a.dx --like like.dx --field --units kcal/mol/e --json out/a.json --method %s",
             methods[i]);
-        cli_expect(0, "grid: 5 x 4 x 3 = 60 points", i == 2 ? NULL : "");
+        cli_expect(0, "grid: 5 x 4 x 3 = 60 points",
+                   "a.dx: the grid is oblique, and from OpenDX files GridDataFormats and PyMOL would place its points");
         cli_python(
             "import json, math\n"
             "molecule = [[float(w) for w in line.split()[6:10]] for line in open('ion.pqr')]\n"
@@ -162,13 +163,62 @@ static void test_an_oblique_grid(void **state)
             "    for c in range(4):\n"
             "        assert abs(maps[c][at]-right[c]) <= 2e-3*(size+abs(right[c])), (p, c, maps[c][at], right)\n"
             "r = json.load(open('out/a.json'))\n"
-            "assert r['lattice'] is not None and r['points'] is None and r['field_accuracy']['passed']\n");
+            "assert r['grid'] is not None and r['points'] is None and r['field_accuracy']['passed']\n");
         cli_empty(NULL);
     }
     cli("map ion.pqr -o out/a.raw --like like.dx --field --dry-run");
     cli_expect(0, "file: out/a_Ez.raw, 240 bytes", NULL);
     cli("map ion.pqr -o out/a.raw --like like.dx --field --slab 1");
     cli_expect(0, "written: out/a_Ez.raw", NULL);
+}
+
+/* Headers say which component of the field a map holds, and programs that read maps back know its
+ * units. */
+static void test_titles(void **state)
+{
+    static const char *const endings[] = {"dx", "dxbin", "cube", "mrc"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        char *script = NULL;
+        cli("map ion.pqr -o out/a.%s --dims 4,3,2 --spacing 2 --field --method dcs", endings[i]);
+        cli_expect(0, NULL, "");
+        assert_true(asprintf(&script,
+                             "for axis in 'xyz':\n"
+                             "    text = open('out/a_E'+axis+'.%s', 'rb').read()\n"
+                             "    assert b'FIELD ALONG '+axis.upper().encode()+b' (kT/e/A)' in text, text[:1500]\n"
+                             "    assert b'POTENTIAL' not in text, text[:1500]\n"
+                             "assert b'POTENTIAL (' in open('out/a.%s', 'rb').read()\n",
+                             endings[i], endings[i]) > 0);
+        cli_python(script);
+        free(script);
+        cli("convert out/a_Ey.%s -o out/b.dx", endings[i]);
+        cli_python("text = open('out/b.dx').read(); assert '# FIELD (kT/e/A)' in text, text[:200]\n");
+        cli_empty(NULL);
+    }
+}
+
+/* Who would be misled by a file with an oblique grid is told so by whoever writes it. */
+static void test_readers_of_oblique_grids(void **state)
+{
+    static const struct {
+        const char *name, *says;
+    } cases[] = {{"a.dx.gz", "a.dx.gz: the grid is oblique, and from OpenDX files GridDataFormats and PyMOL"},
+                 {"a.dxbin", "from binary OpenDX files PyMOL"},
+                 {"a.cube", "from Gaussian cube files cclib"},
+                 {"a.mrc", ""},
+                 {"a.npy", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli("map ion.pqr -o out/%s --periodic xyz --cell 20,20,20,80,70,75 --dims 4,4,4 --device host", cases[i].name);
+        cli_expect(0, NULL, cases[i].says);
+        cli("convert out/%s -o out/b.dx", cases[i].name);
+        cli_expect(0, NULL, "b.dx: the grid is oblique");
+        cli("convert out/%s -o out/b.dx --quiet", cases[i].name);
+        cli_expect(0, NULL, "");
+        cli("convert out/%s -o out/b.ccp4", cases[i].name);
+        cli_expect(0, NULL, "");
+        cli_empty(NULL);
+    }
+    cli("map ion.pqr -o out/a.dx --periodic xyz --cell 20,20,20,80,70,75 --padding 2 --spacing 4 --device host");
+    cli_expect(0, NULL, "");
 }
 
 /* Where one map cannot be written, those before it do not stay. */
@@ -210,6 +260,8 @@ int main(void)
                                        cmocka_unit_test_setup(test_dry_run, cli_empty),
                                        cmocka_unit_test_setup(test_values, cli_empty),
                                        cmocka_unit_test_setup(test_a_cell, cli_empty),
+                                       cmocka_unit_test_setup(test_titles, cli_empty),
+                                       cmocka_unit_test_setup(test_readers_of_oblique_grids, cli_empty),
                                        cmocka_unit_test_setup(test_an_oblique_grid, cli_empty),
                                        cmocka_unit_test_setup(test_all_maps_or_none, cli_empty),
                                        cmocka_unit_test_setup(test_streams, cli_empty)};

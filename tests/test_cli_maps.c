@@ -134,7 +134,7 @@ static void test_cube(void **state)
     free(text);
     cli_run(0, NULL, NULL, "map ion.pqr -o out/a.cub --field -q " SMALL);
     text = cli_read("out/a_Ez.cub", NULL);
-    assert_non_null(strstr(text, ": POTENTIAL (kT/e/A)\nfield along z, "));
+    assert_non_null(strstr(text, ": FIELD ALONG Z (kT/e/A)\nfield along z, "));
     assert_non_null(strstr(text, "\n   40 "));
     free(text);
     cli_run(0, NULL, NULL, "slice out/a.cub -o out/a.png -q");
@@ -162,8 +162,8 @@ static void test_header(void **state)
                "h, r = json.load(open('out/a.raw.json')), json.load(open('out/r.json'))\n"
                "v = array.array('f', open('out/a.raw', 'rb').read())\n"
                "assert len(v) == h['n'][0] * h['n'][1] * h['n'][2] == 900, h\n"
-               "assert h['origin_A'] == r['lattice']['origin_A'] and h['units'] == 'V', h\n"
-               "assert [h['step_A'][i][i] for i in range(3)] == r['lattice']['spacing_A'], h\n"
+               "assert h['origin_A'] == r['grid']['origin_A'] and h['units'] == 'V', h\n"
+               "assert [h['step_A'][i][i] for i in range(3)] == r['grid']['spacing_A'], h\n"
                "comments = [l[2:-1] for l in open('out/a.dx') if l.startswith('# ')][3:]\n"
                "assert comments[1:] == h['comment'] or comments == h['comment'], (comments, h['comment'])\n"
                "f = h['facts']\n"

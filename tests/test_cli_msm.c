@@ -87,7 +87,7 @@ static void test_header_and_report(void **state)
 {
     static const char *const notes[] = {
         "\"splitting\": \"taylor2\"", "\"window\": \"nodal3\"", "\"solver\": \"multilevel\"", "\"cutoff_A\": 12",
-        "\"lattice_spacing_A\": 2",   "\"lattices\": \"",       "\"expected_error\": ",       "\"spread_s\": ",
+        "\"mesh_spacing_A\": 2",      "\"meshes\": \"",         "\"expected_error\": ",       "\"spread_s\": ",
         "\"anterpolation_s\": ",      "\"restriction_s\": ",    "\"lattice_cutoff_s\": ",     "\"top_level_s\": ",
         "\"prolongation_s\": ",       "\"interpolation_s\": ",  "\"short_range_s\": ",        NULL};
     cli_write_molecule("many.pqr", 900, 25, 7);

@@ -401,7 +401,7 @@ static void test_values(void **state)
                           "assert head[4].startswith('# device: ') and ', variant ' in head[4], head\n"
                           "assert head[5].startswith('# accuracy: error at most '), head\n"
                           "r = json.load(open('out/b.json'))\n"
-                          "assert r['points'] == 5 and r['lattice'] is None and r['options']['points'] == 'p.csv'\n"
+                          "assert r['points'] == 5 and r['grid'] is None and r['options']['points'] == 'p.csv'\n"
                           "assert r['plan']['method'] == 'dcs' and r['accuracy']['passed']\n"
                           "assert r['accuracy']['points'] == 5 and r['sum'] == 'double'\n");
     /* By its own plan the same bytes; a map's plan is another one. */

@@ -6,7 +6,7 @@
 #define CELL "--periodic xyz --cell 20,20,20 --method msm "
 #define ON_DEVICES "--math standard " /* which the host has not */
 #define SPACE CELL ON_DEVICES "--tol 1e-4 "
-#define LATTICE "--dims 12,12,12 --spacing 1.6 --origin 0.3,0.2,0.1 "
+#define GRID "--dims 12,12,12 --spacing 1.6 --origin 0.3,0.2,0.1 "
 
 /* The first number behind a key that comes after another one, or NAN. */
 static double number_of(const char *report, const char *after, const char *key)
@@ -73,7 +73,7 @@ static const cli_result *loose(const char *line)
 
 static void test_map(void **state)
 {
-    loose("map m0.pqr -o out/a.dx --json a.json " SPACE LATTICE);
+    loose("map m0.pqr -o out/a.dx --json a.json " SPACE GRID);
     cli_expect(0, "computed again by a stricter plan: relative RMS before ", NULL);
     expect_redone("a.json", 1);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
@@ -81,10 +81,10 @@ static void test_map(void **state)
 
 static void test_streamed_map(void **state)
 {
-    loose("map m0.pqr -o out/a.raw --json a.json " SPACE LATTICE);
+    loose("map m0.pqr -o out/a.raw --json a.json " SPACE GRID);
     cli_expect(0, "computed again by a stricter plan: relative RMS before ", NULL);
     expect_redone("a.json", 1);
-    cli("map m0.pqr -o right.raw --periodic xyz --cell 20,20,20 --method msm --tol 1e-4 " LATTICE);
+    cli("map m0.pqr -o right.raw --periodic xyz --cell 20,20,20 --method msm --tol 1e-4 " GRID);
     cli_expect(0, "written: right.raw", NULL);
     assert_true(difference("out/a.raw", "right.raw") <= 2 * TOLERANCE);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 2); /* with its header */
@@ -100,7 +100,7 @@ static void test_points(void **state)
 
 static void test_batch(void **state)
 {
-    loose("map m0.pqr m1.pqr -o out/{}.dx --json a.json " SPACE LATTICE);
+    loose("map m0.pqr m1.pqr -o out/{}.dx --json a.json " SPACE GRID);
     cli_expect(0, "molecules: 2 of 2 written", NULL);
     expect_redone("a.json", 2);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 2);
@@ -111,7 +111,7 @@ static void test_batch(void **state)
 static void test_what_nothing_reaches(void **state)
 {
     loose("map m0.pqr -o out/a.dx --json a.json " CELL ON_DEVICES
-          "--tol 1e-6 --window nodal3 --solver multilevel " LATTICE);
+          "--tol 1e-6 --window nodal3 --solver multilevel " GRID);
     cli_expect(5, "written: out/a.dx", "and --tol is 1e-06");
     char *report = cli_read("a.json", NULL);
     assert_true(number_of(report, "", "\"exit_code\": ") == 5);
@@ -124,7 +124,7 @@ static void test_what_nothing_reaches(void **state)
 /* The host is asked at once where it takes less than what was tried. */
 static void test_by_host(void **state)
 {
-    loose("map m0.pqr -o out/a.raw --json a.json " CELL "--tol 1e-6 --verify 100 " LATTICE);
+    loose("map m0.pqr -o out/a.raw --json a.json " CELL "--tol 1e-6 --verify 100 " GRID);
     cli_expect(0, "computed by: the host, Ewald's summation in double precision, which reaches the tolerance", NULL);
     char *report = cli_read("a.json", NULL);
     assert_true(number_of(report, "", "\"missed_rms\": ") > 1e-6);
@@ -133,7 +133,7 @@ static void test_by_host(void **state)
     assert_non_null(strstr(report, "\"devices\": []"));
     assert_non_null(strstr(report, "\"computed_by\": \"host\""));
     free(report);
-    cli_run(0, "written: right.raw", NULL, "map m0.pqr -o right.raw " CELL "--tol 1e-6 --device host " LATTICE);
+    cli_run(0, "written: right.raw", NULL, "map m0.pqr -o right.raw " CELL "--tol 1e-6 --device host " GRID);
     assert_true(difference("out/a.raw", "right.raw") == 0);
 }
 

@@ -562,7 +562,7 @@ static void assert_like_a_run(const problem *p, const ley_forecast *f, const ley
     assert_string_equal(d->variant, done->devices[0].variant);
     assert_true(fabs(sum_of(d->needs, d->need_count, NULL) - d->bytes) < 1 && d->bytes < d->room_bytes);
     assert_true(sum_of(d->needs, d->need_count, "slabs") > 0);
-    assert_true((sum_of(d->needs, d->need_count, "lattices") > 0) == p->is_mesh);
+    assert_true((sum_of(d->needs, d->need_count, "meshes") > 0) == p->is_mesh);
     assert_true(p->target == ON_MAP
                     ? sum_of(f->host_needs, f->host_need_count, "the map") == 4.0 * (double)count
                     : sum_of(f->host_needs, f->host_need_count, "points and potentials") == 32.0 * (double)count);

@@ -130,6 +130,31 @@ $CC -std=c11 $warnings $(pkg-config --cflags leyden) "$example" -o "$top/use_sta
 run_example "$top/use_static" || fail "the example fails with the static library"
 if ldd "$top/use_static" | grep -q libleyden; then fail "the static example uses the shared library"; fi
 
+# The programs of the page for users of C print what it says.
+mkdir "$top/page"
+cp "$top/ion.pqr" "$top/page/molecule.pqr"
+awk -v to="$top/page/" '
+    /^```c$/ {inside = "c"; name = ""; next}
+    /^```console$/ {inside = "console"; next}
+    /^```$/ {inside = ""; next}
+    inside == "c" && name == "" {name = $2 ~ /[.]c:$/ ? substr($2, 1, length($2) - 1) : "example.c"}
+    inside == "c" {print > (to name)}
+    inside == "console" && /^\$ / {count++; print substr($0, 3) > (to "commands"); next}
+    inside == "console" {print > (to "expected." count)}' "$share/doc/leyden/c-api.md"
+cmp "$top/page/example.c" "$example" || fail "c-api.md does not quote the example as it is"
+for program in "$top"/page/*.c; do
+    # shellcheck disable=SC2046
+    $CC -std=c11 $warnings -pthread $(pkg-config --cflags leyden) "$program" -o "${program%.c}" $(pkg-config --libs leyden) ||
+        fail "$(basename "$program") of c-api.md does not build"
+done
+count=0
+while read -r command; do
+    count=$((count + 1))
+    (cd "$top/page" && LD_LIBRARY_PATH=$root/usr/lib timeout 120 sh -c "$command" > got) || fail "c-api.md: $command fails"
+    diff "$top/page/expected.$count" "$top/page/got" || fail "c-api.md: $command prints something else"
+done < "$top/page/commands"
+[ "$count" = 5 ] || fail "c-api.md: $count programs were run"
+
 foreign=$(nm -D --defined-only "$root/usr/lib/libleyden.so" | awk '$2 != "A" && $3 !~ /^ley_/ {print $3}')
 [ -z "$foreign" ] || fail "exported beside ley_*: $foreign"
 foreign=$(nm -g --defined-only "$root/usr/lib/libleyden.a" | awk 'NF == 3 && $3 !~ /^ley_/ {print $3}')

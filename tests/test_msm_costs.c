@@ -50,7 +50,7 @@ static void run(ley_solver solver, double *predicted_s, double *took_s)
     ley_map *map = support_make_map(&points);
     assert_ok(ley_job_create_long_range(engine, atoms, (ley_target){.map = map}, &range, &options, &job, &error));
     assert_ok(ley_job_run(job, &error));
-    const ley_note *phase = ley_report_note(ley_job_report(job), "phase_lattices");
+    const ley_note *phase = ley_report_note(ley_job_report(job), "phase_meshes");
     if (phase == NULL)
         fail_msg("nobody has predicted what the meshes take");
     *predicted_s = phase->number[0];

@@ -92,7 +92,7 @@ static result run(const problem *p)
     const ley_report *report = ley_job_report(job);
     const ley_note *expected = ley_report_note(report, "expected_error"),
                    *background = ley_report_note(report, "background_e");
-    made.has_meshes = ley_report_note(report, "lattices") != NULL;
+    made.has_meshes = ley_report_note(report, "meshes") != NULL;
     made.expected = expected != NULL ? expected->number[0] : 0;
     made.background_e = background != NULL ? background->number[0] : 0;
     made.accuracy = report->accuracy;

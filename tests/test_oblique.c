@@ -10,15 +10,15 @@ static ley_engine *engine; /* of the device under test */
 
 /* ---- Grids ----------------------------------------------------------------------------------- */
 
-typedef struct lattice {
+typedef struct oblique_grid {
     const char *name;
     ley_grid grid;
-} lattice;
+} oblique_grid;
 
 #define COS_10 0.984807753012208
 #define SIN_10 0.17364817766693
 
-static const lattice lattices[] = {
+static const oblique_grid grids[] = {
     {"axes in another order", {{-3, 1, -7}, {{0, 0, 0.5}, {0.625, 0, 0}, {0, 0.75, 0}}, {21, 19, 9}}},
     {"turned by 30 degrees",
      {{-3, 1, -7}, {{0.433012701892219, 0.25, 0}, {-0.25, 0.433012701892219, 0}, {0, 0, 0.5}}, {21, 19, 9}}},
@@ -35,7 +35,7 @@ static const lattice lattices[] = {
     {"10 degrees", {{5, 5, 5}, {{0.8, 0, 0}, {0.8 * COS_10, 0.8 * SIN_10, 0}, {0, 0.3, 0.5}}, {18, 20, 9}}},
     {"two planes", {{0, 0, 0}, {{0.5, 0, 0}, {-0.3, 0.5, 0}, {0.4, 0.3, 0.6}}, {33, 10, 2}}},
 };
-enum { LATTICES = sizeof lattices / sizeof *lattices };
+enum { GRIDS = sizeof grids / sizeof *grids };
 
 static double fraction(uint32_t *state)
 {
@@ -151,7 +151,7 @@ static double direct_term(const formula *f, double q, double r)
     return q * ley_coulomb_constant(LEY_UNITS_KT_E, 1, 298.15) / r;
 }
 
-static void check_direct(const lattice *l, const char *variant, ley_sum sum)
+static void check_direct(const oblique_grid *l, const char *variant, ley_sum sum)
 {
     support_options options = support_default_options();
     options.variant = variant;
@@ -168,20 +168,20 @@ static void check_direct(const lattice *l, const char *variant, ley_sum sum)
 static void test_direct_sums(void **state)
 {
     const bool has_double = ley_engine_device(engine, 0)->has_double;
-    for (int i = 0; i < LATTICES; i++)
-        check_direct(&lattices[i], NULL, LEY_SUM_FLOAT);
-    check_direct(&lattices[3], NULL, LEY_SUM_COMPENSATED);
-    for (int i = 2; i < LATTICES && has_double; i += 3)
-        check_direct(&lattices[i], NULL, LEY_SUM_DOUBLE);
+    for (int i = 0; i < GRIDS; i++)
+        check_direct(&grids[i], NULL, LEY_SUM_FLOAT);
+    check_direct(&grids[3], NULL, LEY_SUM_COMPENSATED);
+    for (int i = 2; i < GRIDS && has_double; i += 3)
+        check_direct(&grids[i], NULL, LEY_SUM_DOUBLE);
     for (int v = 0; v < support_variants("dcs", LEY_TARGET_GRID); v++)
         if (is_tried(ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)v)))
-            check_direct(&lattices[4], ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)v), LEY_SUM_FLOAT);
+            check_direct(&grids[4], ley_variant_name("dcs", LEY_TARGET_GRID, (size_t)v), LEY_SUM_FLOAT);
 }
 
 /* Of nearly flat grids steps are many between an atom and its plane; and atoms are far outside. */
 static void test_flat_grids(void **state)
 {
-    static const lattice flat[] = {
+    static const oblique_grid flat[] = {
         {"nearly a plane", {{1, -2, 3}, {{0.5, 0, 0}, {0.3, 0.4, 0}, {0.35, 0.35, 1e-5}}, {19, 20, 60}}},
         {"nearly a line", {{1, -2, 3}, {{0.5, 0, 0}, {0.5, 0.002, 0}, {0.4, 0.1, 0.003}}, {21, 18, 50}}},
     };
@@ -213,7 +213,7 @@ static double taylor2_term(const formula *f, double q, double r)
 static const double dodecahedron_A[3][3] = {
     {13, 0, 0}, {6.5, 11.2583302491977, 0}, {6.5, 3.75277674973257, 10.6144555520604}};
 
-static void check_short_range(const lattice *l, const support_options *options)
+static void check_short_range(const oblique_grid *l, const support_options *options)
 {
     const ley_short_range *range = &options->short_range;
     const formula f = {taylor2_term, options->r_min_A, range->cutoff_A, 0.1, range->periodic[0] ? range->cell_A : NULL};
@@ -228,22 +228,22 @@ static void check_short_range(const lattice *l, const support_options *options)
 static void test_short_range_sums(void **state)
 {
     support_options options = support_short_range(LEY_PAIR_TAYLOR2, 5);
-    for (int i = 0; i < LATTICES; i++)
-        check_short_range(&lattices[i], &options);
+    for (int i = 0; i < GRIDS; i++)
+        check_short_range(&grids[i], &options);
     memcpy(options.short_range.cell_A, dodecahedron_A, sizeof dodecahedron_A);
     for (int axis = 0; axis < 3; axis++)
         options.short_range.periodic[axis] = true;
-    check_short_range(&lattices[3], &options);
-    check_short_range(&lattices[5], &options);
+    check_short_range(&grids[3], &options);
+    check_short_range(&grids[5], &options);
     options = support_short_range(LEY_PAIR_TAYLOR2, 5);
     options.sum = LEY_SUM_COMPENSATED;
-    check_short_range(&lattices[4], &options);
-    check_short_range(&lattices[6], &options);
+    check_short_range(&grids[4], &options);
+    check_short_range(&grids[6], &options);
     options.sum = LEY_SUM_FLOAT;
     for (int v = 0; v < support_variants("cutoff", LEY_TARGET_GRID); v++) {
         options.variant = ley_variant_name("cutoff", LEY_TARGET_GRID, (size_t)v);
         if (is_tried(options.variant))
-            check_short_range(&lattices[4], &options);
+            check_short_range(&grids[4], &options);
     }
 }
 
@@ -252,12 +252,12 @@ static void test_places(void **state)
 {
     support_options options = support_short_range(LEY_PAIR_TAYLOR2, 5);
     options.short_range.bin_depth = 1;
-    check_short_range(&lattices[3], &options);
-    check_short_range(&lattices[6], &options);
+    check_short_range(&grids[3], &options);
+    check_short_range(&grids[6], &options);
     options = support_short_range(LEY_PAIR_TAYLOR2, 5);
     options.short_range.binning = LEY_PLACE_DEVICE;
-    check_short_range(&lattices[4], &options);
-    check_short_range(&lattices[5], &options);
+    check_short_range(&grids[4], &options);
+    check_short_range(&grids[5], &options);
 }
 
 /* ---- Long-range sums ------------------------------------------------------------------------- */
@@ -365,7 +365,7 @@ static ley_map *run_long_range(const ley_atoms *atoms, const ley_grid *grid, con
 }
 
 /* Periodic along all vectors of the cell, or open. */
-static void check_long_range(const lattice *l, ley_solver solver, const double (*cell_A)[3])
+static void check_long_range(const oblique_grid *l, ley_solver solver, const double (*cell_A)[3])
 {
     ley_long_range r = support_default_long_range();
     r.solver = solver;
@@ -393,9 +393,9 @@ static void check_long_range(const lattice *l, ley_solver solver, const double (
 }
 
 /* The cell itself, of so many points. */
-static lattice cell_lattice(const double (*cell_A)[3], int64_t n_a, int64_t n_b, int64_t n_c)
+static oblique_grid cell_grid(const double (*cell_A)[3], int64_t n_a, int64_t n_b, int64_t n_c)
 {
-    lattice l = {"the cell", {.n = {n_a, n_b, n_c}}};
+    oblique_grid l = {"the cell", {.n = {n_a, n_b, n_c}}};
     for (int m = 0; m < 3; m++)
         for (int axis = 0; axis < 3; axis++)
             l.grid.step_A[m][axis] = cell_A[m][axis] / (double)l.grid.n[m];
@@ -404,13 +404,13 @@ static lattice cell_lattice(const double (*cell_A)[3], int64_t n_a, int64_t n_b,
 
 static void test_long_range_sums(void **state)
 {
-    const lattice own = cell_lattice(dodecahedron_A, 26, 25, 17);
+    const oblique_grid own = cell_grid(dodecahedron_A, 26, 25, 17);
     for (int is_fourier = 0; is_fourier < 2; is_fourier++) {
         const ley_solver solver = is_fourier ? LEY_SOLVER_FOURIER : LEY_SOLVER_MULTILEVEL;
         check_long_range(&own, solver, dodecahedron_A);
-        check_long_range(&lattices[4], solver, dodecahedron_A);
-        check_long_range(&lattices[is_fourier ? 5 : 3], solver, open_A);
-        check_long_range(&lattices[is_fourier ? 0 : 6], solver, open_A);
+        check_long_range(&grids[4], solver, dodecahedron_A);
+        check_long_range(&grids[is_fourier ? 5 : 3], solver, open_A);
+        check_long_range(&grids[is_fourier ? 0 : 6], solver, open_A);
     }
 }
 
@@ -436,7 +436,7 @@ static void test_files(void **state)
 {
     static const char *const endings[] = {"dx", "dx.gz", "dxbin", "cube", "npy", "raw", "mrc", "ccp4"};
     ley_error error = {0};
-    const ley_grid *grid = &lattices[3].grid;
+    const ley_grid *grid = &grids[3].grid;
     const size_t points = (size_t)ley_grid_points(grid);
     ley_atoms *atoms = atoms_of(grid, 50, 0.3);
     ley_map *map = support_make_map(grid);
@@ -466,7 +466,7 @@ static void test_files(void **state)
 static void test_plans(void **state)
 {
     ley_error error = {0};
-    const ley_grid *grid = &lattices[5].grid;
+    const ley_grid *grid = &grids[5].grid;
     ley_atoms *atoms = atoms_of(grid, 300, 0.3);
     ley_map *first = NULL, *second = NULL;
     assert_ok(ley_map_create(grid, &first, &error));

@@ -481,20 +481,20 @@ static void test_rounding(void **state)
     charge_statistics s = water(160);
     s.potential_e_A = 0.25;
     ley_long_range r = {.cutoff_A = 10, .spacing_A = 1};
-    const double plain = search_lattice_rounding(&s, &r), pairs = search_pair_rounding(&s, &r, LEY_SUM_FLOAT);
+    const double plain = search_mesh_rounding(&s, &r), pairs = search_pair_rounding(&s, &r, LEY_SUM_FLOAT);
     assert_true(plain > 2.5e-6 && plain < 5e-6);
     assert_true(pairs > 3e-7 && pairs < 8e-7);
     assert_true(search_pair_rounding(&s, &r, LEY_SUM_COMPENSATED) == 0);
     r.cutoff_A = 22; /* float sums of 22 A were off by 1.6e-6 to 2e-6 */
     assert_true(search_pair_rounding(&s, &r, LEY_SUM_FLOAT) > 3 * pairs);
     r.long_waves_per_A = 0.3;
-    assert_true(search_lattice_rounding(&s, &r) < 2e-7);
+    assert_true(search_mesh_rounding(&s, &r) < 2e-7);
     r.long_waves_per_A = 0;
     r.kappa_per_A = 0.1;
-    assert_true(search_lattice_rounding(&s, &r) < 0.1 * plain);
+    assert_true(search_mesh_rounding(&s, &r) < 0.1 * plain);
     const charge_statistics small = water(40);
     r.kappa_per_A = 0;
-    assert_true(search_lattice_rounding(&small, &r) < 0.2 * plain);
+    assert_true(search_mesh_rounding(&small, &r) < 0.2 * plain);
     s.net_per_A3 = 0.233 / 500; /* such a cell was off by 1.3e-6 to 2.5e-6 with 22 A, by half of that with 16 A */
     s.potential_e_A = 0.028;
     r.cutoff_A = 22;
@@ -502,7 +502,7 @@ static void test_rounding(void **state)
     r.cutoff_A = 8;
     assert_true(search_net_rounding(&s, &r) < 2.5e-7);
     s.potential_e_A = 0;
-    assert_true(search_lattice_rounding(&s, &r) == 0 && search_net_rounding(&s, &r) == 0);
+    assert_true(search_mesh_rounding(&s, &r) == 0 && search_net_rounding(&s, &r) == 0);
 }
 
 /* A pair of charges that cancel, far larger than the others: what places in floats make of it is

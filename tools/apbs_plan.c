@@ -206,7 +206,7 @@ json_t *plan_json(const apbs_plan *plan, size_t i)
         return object;
     json_put(object, "molecule", json_text(elec->path));
     json_put(object, "atoms", json_count((int64_t)ley_atoms_count(elec->atoms)));
-    json_put(object, "lattice", json_of_grid(&section->grid));
+    json_put(object, "grid", json_of_grid(&section->grid));
     json_put(object, "levels", json_count(section->levels));
     json_put(object, "solvent", json_of_solvent(&section->solvent));
     json_put(object, "points", json_count(elec->points));

@@ -94,7 +94,7 @@ static json_t *json_of_size(const ley_bench_size *size)
     json_put(object, "kernel_s", measured(size->kernel_s));
     json_put(object, "whole_s", measured(size->whole_s));
     json_put(object, "core_s", measured(size->core_s));
-    json_put(object, "core_lattice_s", measured(size->core_lattice_s));
+    json_put(object, "core_mesh_s", measured(size->core_mesh_s));
     json_put(object, "core_scaled", json_boolean(size->is_core_scaled));
     json_put(object, "accuracy", json_of_accuracy(&size->accuracy));
     json_put_status(object, LEY_OK, NULL);

@@ -154,7 +154,7 @@ static void print_sizes(const ley_bench_device *device)
         table_set(&table, 0, "%s", count_text(size->atoms).s);
         table_set(&table, 1, "%s", grid_text(size->n).s);
         table_set(&table, 2, "%s%.3g", mark, size->core_s);
-        table_set(&table, 3, "%s%.3g", mark, size->core_lattice_s);
+        table_set(&table, 3, "%s%.3g", mark, size->core_mesh_s);
         table_set(&table, 4, "%.3g", size->kernel_s);
         table_set(&table, 5, "%.3g", size->whole_s);
         table_set(&table, 6, "%s", bench_runs_text(size->run_count).s);

@@ -338,7 +338,7 @@ static void put_json(const job_run *run, json_t *report)
     const bool has_stride = boundary->stride > 0;
     json_put(report, "molecule", json_of_molecule(run->arguments->operand, boundary->atoms));
     json_put(report, "solvent", json_of_solvent(&boundary->solvent));
-    json_put(report, "lattice", grid != NULL ? json_of_grid(grid) : json_null());
+    json_put(report, "grid", grid != NULL ? json_of_grid(grid) : json_null());
     json_put(report, "points", json_count(ley_boundary_points(boundary->problem.boundary)));
     json_put(report, "format", json_text(format_names[boundary->format]));
     json_put(report, "stride", has_stride ? json_count(boundary->stride) : json_null());

@@ -80,7 +80,7 @@ static json_t *json_of_map(const char *path, const ley_map *map)
     json_t *object = json_object();
     json_put(object, "path", json_text(path));
     json_put(object, "units", json_text(ley_map_units(map)));
-    json_put(object, "lattice", json_of_grid(ley_map_grid(map)));
+    json_put(object, "grid", json_of_grid(ley_map_grid(map)));
     return object;
 }
 

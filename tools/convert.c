@@ -127,8 +127,10 @@ static ley_status read_content(const parsed_arguments *arguments, const target *
 }
 
 /* The comments of a map get lost, as atoms' names do. */
-static ley_status write_content(const content *c, const target *to, ley_error *error)
+static ley_status write_content(const content *c, const target *to, bool is_quiet, ley_error *error)
 {
+    if (c->map != NULL && !is_quiet)
+        map_warn(c->map, to->format, to->path);
     if (c->map != NULL)
         return ley_map_write_as(c->map, to->format, to->path, NULL, NULL, interrupt_flag(), error);
     return ley_atoms_write(c->atoms, to->path, interrupt_flag(), error);
@@ -159,7 +161,7 @@ static int convert_run(const parsed_arguments *arguments)
     const double reading_s = lap_s(&clock_s);
     if (status == LEY_OK) {
         interrupt_defer();
-        status = write_content(&c, &to, &error);
+        status = write_content(&c, &to, speech->quiet, &error);
     }
     const double writing_s = lap_s(&clock_s);
     if (status != LEY_OK) {

@@ -189,6 +189,13 @@ char *map_header_path_of(const ley_map_format *format, const char *path)
     return header;
 }
 
+void map_warn(const ley_map *map, const ley_map_format *format, const char *path)
+{
+    char text[256];
+    if (ley_map_format_remark(format, ley_map_grid(map), text, sizeof text))
+        warn("%s: %s", base_name(path), text);
+}
+
 size_t map_stem(const char *path)
 {
     const char *ending = "";

@@ -49,6 +49,9 @@ ley_status map_read(const char *path, bool is_quiet, ley_map **map, ley_error *e
 extern const char *const map_format_words[];
 int check_one_file(const subcommand *command, const ley_map_format *format, const char *word);
 
+/* Warns where other programs will read the map's file wrongly without a word. */
+void map_warn(const ley_map *map, const ley_map_format *format, const char *path);
+
 /* Where a map's name ends and its ending begins. */
 size_t map_stem(const char *path);
 

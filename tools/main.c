@@ -66,7 +66,8 @@ static int help(int argc, char **argv)
 {
     const bool all = argc == 2 && strcmp(argv[1], "all") == 0;
     if (argc > 1 && !all)
-        return fail(LEY_ERROR_USAGE, "help: '%s' is one argument too many", argv[1]);
+        return fail(LEY_ERROR_USAGE, "help: '%s' is one argument too many (did you mean 'leyden help %s all'?)",
+                    argv[1], argv[0]);
     const subcommand *command = argc > 0 ? find_command(argv[0]) : NULL;
     if (command != NULL)
         options_print_help(command, all);

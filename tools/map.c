@@ -505,14 +505,25 @@ static ley_status write_points(const map_run *map, const char *comment, ley_erro
                : ley_points_write_csv(map->problem.target.points, path, comment, interrupt_flag(), error);
 }
 
+static void warn_of_grid(job_run *run)
+{
+    const map_run *map = (map_run *)run;
+    if (run->values->quiet)
+        return;
+    progress_clear(&run->progress);
+    map_warn(map->problem.target.map, map->format, run->output);
+}
+
 static ley_status write_file(job_run *run, ley_error *error)
 {
     map_run *map = (map_run *)run;
     char *comment = header_comment(map), *facts = NULL;
     if (map->format != NULL && map->format->keeps_facts)
         facts = header_facts(map);
-    if (map->problem.target.map != NULL)
+    if (map->problem.target.map != NULL) {
         ley_map_set_atoms(map->problem.target.map, map->problem.atoms);
+        warn_of_grid(run);
+    }
     for (int axis = 0; axis < 3 && map->field[axis] != NULL; axis++)
         ley_map_set_atoms(map->field[axis], map->problem.atoms);
     const ley_status status =
@@ -589,7 +600,7 @@ static void put_json(const job_run *run, json_t *report)
     const map_problem *problem = &map->problem;
     const bool is_list = problem->target.points != NULL;
     json_put(report, "molecule", json_of_molecule(run->arguments->operand, problem->atoms));
-    json_put(report, "lattice", problem->target.map != NULL ? json_of_grid(&map->grid) : json_null());
+    json_put(report, "grid", problem->target.map != NULL ? json_of_grid(&map->grid) : json_null());
     json_put(report, "points", is_list ? json_count(ley_points_count(problem->target.points)) : json_null());
     json_put(report, "points_on_charges", is_list ? json_count(map->on_charges) : json_null());
 }

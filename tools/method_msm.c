@@ -243,7 +243,7 @@ static void print_transforms(const ley_report *report)
 static void print(const void *problem, const ley_report *report)
 {
     const ley_long_range range = request_of(problem).potential;
-    const ley_note *meshes = ley_report_note(report, "lattices");
+    const ley_note *meshes = ley_report_note(report, "meshes");
     print_uniform(problem);
     if (!is_by_host(report)) {
         put_plan(stdout, &range, report);
@@ -270,7 +270,7 @@ static json_t *json(const void *problem, const ley_report *report)
     json_put(object, "solver", json_text(has_meshes ? MESH_NAME("solver", range.solver) : NULL));
     json_put(object, "fft", json_text(range.fft));
     json_put(object, "cutoff_A", has_meshes ? json_number(range.cutoff_A) : json_null());
-    json_put(object, "lattice_spacing_A", has_meshes ? json_number(range.spacing_A) : json_null());
+    json_put(object, "mesh_spacing_A", has_meshes ? json_number(range.spacing_A) : json_null());
     json_put(object, "levels", json_count(range.levels));
     json_put(object, "kappa_per_A", json_number(range.kappa_per_A));
     json_put(object, "periodic", json_text(common_of(problem)->periodic));

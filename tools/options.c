@@ -516,6 +516,18 @@ static parse_result refuse_attached(const subcommand *command, const char *name,
     return PARSE_WRONG;
 }
 
+/* `--help=WORD`, or `--help` and the word behind it, NULL: there is none. */
+static parse_result parse_help(const subcommand *command, const char *attached, const char *next)
+{
+    const char *word = attached != NULL ? attached : next != NULL && *next != '-' ? next : NULL;
+    if (word == NULL)
+        return PARSE_HELP;
+    if (strcmp(word, "all") == 0)
+        return PARSE_HELP_ALL;
+    fail_usage(command, "--help: unknown value '%s' (did you mean '--help all'?)", word);
+    return PARSE_WRONG;
+}
+
 /* Takes one option, at argv[*at], and its value. */
 static parse_result parse_option(int argc, char **argv, int *at, parsed_arguments *arguments)
 {
@@ -529,10 +541,9 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
     else if (!is_long && word[2] != '\0')
         attached = word + 2;
 
-    if (is_long ? strcmp(word, "--help") == 0 : strcmp(word, "-h") == 0)
-        return *at + 1 < argc && strcmp(argv[*at + 1], "all") == 0 ? PARSE_HELP_ALL : PARSE_HELP;
-    if (strcmp(word, "--help=all") == 0)
-        return PARSE_HELP_ALL;
+    if (is_long ? name_length == strlen("help") && strncmp(word, "--help", name_length + 2) == 0
+                : strcmp(word, "-h") == 0)
+        return parse_help(command, attached, *at + 1 < argc ? argv[*at + 1] : NULL);
     if (is_long ? name_length == strlen("verbose") && strncmp(word, "--verbose", name_length + 2) == 0
                 : word[1] == 'v') {
         if (attached != NULL)

@@ -158,7 +158,7 @@ static ley_status write_map(writer *w, const ley_boundary *boundary, int stride,
         memcpy(zeros + i * LINE_BYTES, "0 0 0 \n", LINE_BYTES);
     w->zeros = zeros;
     locale_t old = uselocale(ley_c_locale());
-    ley_status status = ley_dx_write_header(&w->output, &coarse, "kT/e", comment, false, error);
+    ley_status status = ley_dx_write_header(&w->output, &coarse, "POTENTIAL (kT/e)", comment, false, error);
     if (status == LEY_OK)
         status = write_rows(w, boundary, stride, error);
     if (status == LEY_OK)

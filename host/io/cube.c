@@ -87,15 +87,16 @@ static void print_header(cube_writer *w, const char *comment, double per_hartree
     const ley_grid *grid = ley_map_grid(w->map);
     const ley_atoms *atoms = map_atoms(w->map);
     const char *units = ley_map_units(w->map);
-    char title[2 * TITLE_BYTES], at[64] = "", number[LEY_JSON_NUMBER], kelvin[LEY_JSON_NUMBER];
+    const bool is_atomic = per_hartree > 0 && strcmp(units, atomic_unit) != 0;
+    char title[2 * TITLE_BYTES], what[MAP_TITLE], at[64] = "", number[LEY_JSON_NUMBER], kelvin[LEY_JSON_NUMBER];
+    map_title(w->map, is_atomic ? atomic_unit : units, what);
     if (strcmp(units, ley_units_name(LEY_UNITS_KT_E)) == 0)
         snprintf(at, sizeof at, " at %s K", ley_json_number(temperature_K, kelvin));
-    if (per_hartree > 0 && strcmp(units, atomic_unit) != 0)
-        snprintf(title, sizeof title, "leyden %s: POTENTIAL (%s), %s%s %s%s", ley_version(), atomic_unit, conversion,
+    if (is_atomic)
+        snprintf(title, sizeof title, "leyden %s: %s, %s%s %s%s", ley_version(), what, conversion,
                  ley_json_number(per_hartree, number), units, at);
     else
-        snprintf(title, sizeof title, *units != '\0' ? "leyden %s: POTENTIAL (%s)" : "leyden %s: POTENTIAL",
-                 ley_version(), units);
+        snprintf(title, sizeof title, "leyden %s: %s", ley_version(), what);
     print_title(w, title);
     print_title(w, comment != NULL && *comment != '\0' ? comment : "OUTER LOOP: X, MIDDLE LOOP: Y, INNER LOOP: Z");
     print_three(w, atoms != NULL ? (int64_t)ley_atoms_count(atoms) : 1, grid->origin_A);

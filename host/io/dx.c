@@ -79,15 +79,15 @@ static ley_status write_three(ley_output *output, const char *keyword, const dou
     return print(output, error, "%s %s %s %s\n", keyword, text[0], text[1], text[2]);
 }
 
-ley_status ley_dx_write_header(ley_output *output, const ley_grid *grid, const char *units, const char *comment,
+ley_status ley_dx_write_header(ley_output *output, const ley_grid *grid, const char *title, const char *comment,
                                bool is_binary, ley_error *error)
 {
     const long long n[3] = {grid->n[0], grid->n[1], grid->n[2]};
-    char title[64];
-    snprintf(title, sizeof title, *units != '\0' ? "POTENTIAL (%s)\n\n" : "POTENTIAL\n\n", units);
     ley_status status = print(output, error, "# Data from leyden %s\n# \n", ley_version());
     if (status == LEY_OK)
         status = write_comment(output, title, error);
+    if (status == LEY_OK)
+        status = print(output, error, "# \n");
     if (status == LEY_OK && comment != NULL)
         status = write_comment(output, comment, error);
     if (status == LEY_OK)
@@ -120,12 +120,14 @@ ley_status ley_dx_write_map(const ley_map *map, const char *path, const char *co
                             const volatile bool *cancel, ley_error *error)
 {
     ley_output output;
+    char title[MAP_TITLE];
+    map_title(map, ley_map_units(map), title);
     ley_status status = map_check_values(map, path, error);
     if (status == LEY_OK)
         status = ley_output_open(&output, path, ley_output_is_packed(path), cancel, error);
     if (status != LEY_OK)
         return status;
-    status = ley_dx_write_header(&output, ley_map_grid(map), ley_map_units(map), comment, false, error);
+    status = ley_dx_write_header(&output, ley_map_grid(map), title, comment, false, error);
     if (status == LEY_OK)
         status = text_array_write(&output, map, &layout, threads, error);
     if (status == LEY_OK)

@@ -11,7 +11,7 @@ enum { LEY_DX_VALUES_A_LINE = 3 };
 /* Everything in front of the values, which are text or doubles. `units` may be empty, `comment`
  * NULL. Origin and spacing are read back as the same doubles: with APBS's seven digits where these
  * are enough, else with up to 17. */
-ley_status ley_dx_write_header(ley_output *output, const ley_grid *grid, const char *units, const char *comment,
+ley_status ley_dx_write_header(ley_output *output, const ley_grid *grid, const char *title, const char *comment,
                                bool is_binary, ley_error *error);
 
 /* Everything behind them; the last line of values must have been ended. */

@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "io/binary.h"
+#include "io/comment_units.h"
 #include "io/dx.h"
 #include "target/map.h"
 
@@ -56,13 +57,15 @@ ley_status dxbin_write(const ley_map *map, const char *path, const char *comment
                        const volatile bool *cancel, ley_error *error)
 {
     ley_output output;
+    char title[MAP_TITLE];
     (void)facts;
+    map_title(map, ley_map_units(map), title);
     ley_status status = map_check_values(map, path, error);
     if (status == LEY_OK)
         status = ley_output_open(&output, path, ley_output_is_packed(path), cancel, error);
     if (status != LEY_OK)
         return status;
-    status = ley_dx_write_header(&output, ley_map_grid(map), ley_map_units(map), comment, true, error);
+    status = ley_dx_write_header(&output, ley_map_grid(map), title, comment, true, error);
     if (status == LEY_OK)
         status = write_array(&output, map, error);
     if (status == LEY_OK)

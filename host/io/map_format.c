@@ -32,7 +32,7 @@ static ley_status write_dx(const ley_map *map, const char *path, const char *com
 
 /* clang-format off */
 static const map_format formats[] = {
-    {.about = {.name = "OpenDX", .endings = ENDINGS(".dx")},
+    {.about = {.name = "OpenDX", .endings = ENDINGS(".dx"), .misread_by = "GridDataFormats and PyMOL"},
      .is = dx_is, .read = dx_read, .write = write_dx},
     {.about = {.name = "raw float32", .endings = ENDINGS(".raw"), .beside = ".json", .keeps_facts = true,
                .is_streamed = true},
@@ -46,9 +46,10 @@ static const map_format formats[] = {
     {.about = {.name = "NumPy", .endings = ENDINGS(".npy"), .beside = ".json", .keeps_facts = true, .is_streamed = true,
                .front_bytes = NPY_HEADER_BYTES},
      .is = npy_is, .read = npy_read, .write = npy_write, .create = npy_create},
-    {.about = {.name = "binary OpenDX", .endings = ENDINGS(".dxbin")},
+    {.about = {.name = "binary OpenDX", .endings = ENDINGS(".dxbin"), .misread_by = "PyMOL"},
      .is = dx_is, .read = dx_read, .write = dxbin_write},
-    {.about = {.name = "Gaussian cube", .endings = ENDINGS(".cube", ".cub"), .keeps_facts = true},
+    {.about = {.name = "Gaussian cube", .endings = ENDINGS(".cube", ".cub"), .keeps_facts = true,
+               .misread_by = "cclib"},
      .is = cube_is, .read = cube_read, .write = cube_write},
 };
 /* clang-format on */
@@ -300,6 +301,18 @@ bool map_format_explain(const char *path, ley_error *error)
              "PQR file",
              path, format->about.name, path);
     return true;
+}
+
+bool ley_map_format_remark(const ley_map_format *format, const ley_grid *grid, char *text, size_t size)
+{
+    const bool is_misread = format->misread_by != NULL && !ley_grid_is_orthogonal(grid);
+    snprintf(text, size, "%s", "");
+    if (is_misread)
+        snprintf(text, size,
+                 "the grid is oblique, and from %s files %s would place its points along x, y and z without a warning: "
+                 "write it as .mrc or .npy, or ask for an upright grid (padding 10)",
+                 format->name, format->misread_by);
+    return is_misread;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */

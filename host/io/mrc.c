@@ -157,14 +157,14 @@ static void put_cell(unsigned char *header, const ley_grid *l, bool by_start)
 }
 
 /* What has no place in the labels is left out. */
-static void put_labels(unsigned char *header, const char *units, const char *comment)
+static void put_labels(unsigned char *header, const ley_map *map, const char *comment)
 {
-    char first[LABEL_BYTES + 1];
+    char first[LABEL_BYTES + MAP_TITLE], title[MAP_TITLE];
     int labels = 0;
-    snprintf(first, sizeof first, *units != '\0' ? "leyden %s: POTENTIAL (%s)" : "leyden %s: POTENTIAL", ley_version(),
-             units);
+    map_title(map, ley_map_units(map), title);
+    snprintf(first, sizeof first, "leyden %s: %s", ley_version(), title);
     memset(header + 4 * LABEL_TEXT, ' ', (size_t)MOST_LABELS * LABEL_BYTES);
-    memcpy(header + 4 * LABEL_TEXT, first, strlen(first));
+    memcpy(header + 4 * LABEL_TEXT, first, strnlen(first, LABEL_BYTES));
     for (const char *at = comment != NULL ? comment : ""; *at != '\0' && labels + 1 < MOST_LABELS;) {
         const size_t line = strcspn(at, "\n"), part = line < LABEL_BYTES ? line : LABEL_BYTES;
         unsigned char *label = header + 4 * LABEL_TEXT + ++labels * LABEL_BYTES;
@@ -189,7 +189,7 @@ static void make_header(unsigned char header[MRC_HEADER_BYTES], const ley_map *m
     put_int(header, VERSION, MRC2014);
     memcpy(header + 4 * TAG, "MAP ", 4);
     memcpy(header + 4 * STAMP, stamp_little, sizeof stamp_little);
-    put_labels(header, ley_map_units(map), comment);
+    put_labels(header, map, comment);
 }
 
 static ley_status write_map(const ley_map *map, const char *path, const char *comment, bool by_start,

@@ -387,7 +387,7 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
     solver_describe(s, f->details, sizeof f->details);
     if (solver_prepare_s(s) > 0)
         forecast_before(f, "plans of transforms", solver_prepare_s(s));
-    forecast_before(f, "lattices", solver_seconds(s, atoms));
+    forecast_before(f, "meshes", solver_seconds(s, atoms));
     if (task->long_place == LEY_PLACE_DEVICE)
         forecast_before(f, "long waves", (double)atoms * device_long_atom_s(place->device->info, NULL));
     if (task->near.map == NULL)
@@ -397,7 +397,7 @@ ley_status msm_field_forecast(void *context, const stage_place *place, void *sta
             false);
     else if (!is_in_epilogue(place->notes))
         forecast_slabs(f, "interpolation", transfer_interpolation_s(solver_kernels(s), task->points.n), false);
-    const ley_status status = forecast_need(f, "lattices", meshes, largest, error),
+    const ley_status status = forecast_need(f, "meshes", meshes, largest, error),
                      binned = forecast_need(f, "atoms in a mesh's bins", bins, (double)atoms * sizeof(float[4]),
                                             status == LEY_OK ? error : NULL);
     return status == LEY_OK ? binned : status;

@@ -164,7 +164,7 @@ static void note(const void *context, notes *n)
     msm_note_meshes(task, n);
     cutoff_points_note(task, n);
     if (task->meshes.levels > 0)
-        notes_phase(n, "phase_lattices", task->predicted_s, task->meshes_s);
+        notes_phase(n, "phase_meshes", task->predicted_s, task->meshes_s);
 }
 
 static const plan_row plan_rows[] = {MSM_PLAN_ROWS, {.name = NULL}};

@@ -401,13 +401,13 @@ static void outline_meshes(const msm_task *task, notes *n)
     notes_text(n, "solver", msm_solver_words[task->options.solver]);
     if (task->why[0] != '\0')
         notes_text(n, "otherwise", task->why);
-    notes_number(n, "lattice_spacing_A", task->options.spacing_A);
+    notes_number(n, "mesh_spacing_A", task->options.spacing_A);
     if (long_wavelengths_are_wanted(h))
         notes_number(n, "long_waves_per_A", task->options.long_waves_per_A);
     if (task->long_place != LEY_PLACE_AUTO)
         notes_place(n, "long_waves_by", task->long_place);
     notes_count(n, "levels", h->levels);
-    notes_text(n, "lattices", task->extents);
+    notes_text(n, "meshes", task->extents);
 }
 
 void msm_outline(const void *context, notes *n)

@@ -23,6 +23,7 @@ struct ley_map {
     char *remark;           /* or NULL */
     const ley_atoms *atoms; /* or NULL */
     ley_map *field[3];      /* somebody else's; NULL: none */
+    int component;          /* of a field: 1 to 3, along x, y and z; 0: it is of none */
     float *values;          /* NULL: in the store, or nowhere */
     map_store store;
     pthread_mutex_t mutex; /* of stored maps, for: */
@@ -396,6 +397,8 @@ ley_status ley_map_set_field(ley_map *map, ley_map *const field[3], ley_error *e
             return ley_fail(error, LEY_ERROR_USAGE, "the field's map along %c is another one's, too", 'x' + axis);
     }
     memcpy(map->field, field, sizeof map->field);
+    for (int axis = 0; axis < 3; axis++)
+        field[axis]->component = axis + 1;
     return LEY_OK;
 }
 
@@ -438,6 +441,11 @@ bool map_field_at(const ley_map *map, int64_t number, double field[3])
     for (int axis = 0; axis < 3 && map->field[axis] != NULL; axis++)
         field[axis] = map_value(map->field[axis], number, place_A);
     return map->field[0] != NULL;
+}
+
+int map_component_number(const ley_map *map)
+{
+    return map->component;
 }
 
 void map_name_units(ley_map *map, const char *units)

@@ -66,6 +66,9 @@ static inline int map_components(const ley_map *map)
 /* The map of a component, which is this one or a field's. */
 const ley_map *map_component(const ley_map *map, int component);
 
+/* Which component of another map's field this one is, 1 to 3; 0: none. */
+int map_component_number(const ley_map *map);
+
 /* Whether all of them can be filled: none is an outline; and whether one is in a store. */
 bool map_takes_values(const ley_map *map);
 bool map_is_stored(const ley_map *map);

@@ -62,7 +62,7 @@ def test_atoms_that_are_none(x, q, r, words):
     ("n: three", (2, 2, 2 ** 70), 1), ("n: three", (2, 2, float("nan")), 1), ("n: three", None, 1),
     ("n: three", (2, 2), 1), ("spacing", (2, 2, 2), "a"), ("spacing has the shape", (2, 2, 2), (1, 2)),
 ])
-def test_meshes_that_are_none(words, n, spacing):
+def test_grids_of_wrong_numbers(words, n, spacing):
     with pytest.raises(leyden.InputError, match=words):
         leyden.Grid((0, 0, 0), spacing=spacing, n=n)
 
@@ -134,7 +134,7 @@ def test_a_line_that_is_wrong(tmp_path):
         leyden.Atoms.from_arrays([[0, 0, 0]], [1]).write(tmp_path / "a.xyz")
 
 
-def test_meshes_that_are_none(atoms, grid):
+def test_grids_that_are_none(atoms, grid):
     for wrong in (lambda: leyden.map(atoms, (1, 2, 3)), lambda: leyden.map(atoms, grid.points()),
                   lambda: leyden.Map.from_array(np.zeros((3, 3, 3)), 3)):
         with pytest.raises(leyden.UsageError, match="grid: a leyden.Grid is needed, not "):
@@ -145,7 +145,7 @@ def test_meshes_that_are_none(atoms, grid):
         leyden.Grid((0, 0, 0), spacing=1, n=3)
 
 
-def test_meshes(atoms, grid):
+def test_grids(atoms, grid):
     assert grid.n == (17, 19, 23) and grid.shape == (23, 19, 17) and grid.size == 17 * 19 * 23
     points = grid.points()
     assert np.allclose(points[1] - points[0], [0.75, 0, 0])
@@ -161,3 +161,39 @@ def test_meshes(atoms, grid):
             leyden.Grid((0, 0, 0), **wrong)
     with pytest.raises(leyden.InputError):
         oblique.axis("x")
+
+
+WRONG_TYPES = [
+    ("map(a, g, method='cutoff', pair=3)", "pair: a text is needed, not int"),
+    ("map(a, g, method=[])", "method: one of auto, dcs, msm, cutoff is needed, not []"),
+    ("map(a, g, method='cutoff', pair='k*q/r', constants=[1])", "constants: a dict from names to numbers is needed, not list"),
+    ("map(a, g, method='cutoff', pair='k*q/r', constants={'k': 'x'})", "constants: k: a number is needed, not 'x'"),
+    ("map(a, g, cell={})", "cell: numbers are needed: "),
+    ("map(a, g, field='x')", "field: True or False is needed, not 'x'"),
+    ("points(a, [[0, 0, 9]], field=np.zeros(3))", "field: True or False is needed, not array("),
+    ("points(a, [[0, 0, 9]], exclude=3)", "exclude: 'self', 'residue' or a list for each point is needed, not 3"),
+    ("points(a, 'x')", "xyz: numbers are needed: "),
+    ("Plan(a, g, keep=3)", "keep: some of 'mean', 'variance', 'minimum', 'planes' are needed, not 3"),
+    ("Plan(a, g, field=None)", "field: True or False is needed, not None"),
+    ("Plan(None)", "atoms: leyden.Atoms are needed, not NoneType"),
+    ("Plan(a, g, method='dcs').run(cell='x')", "cell: numbers are needed: "),
+    ("Atoms.read(None)", "path: a file's name is needed, not NoneType"),
+    ("Atoms.from_mdanalysis(3)", "source: a Universe or AtomGroup of MDAnalysis is needed, not int"),
+    ("Atoms.from_parmed(None)", "structure: a Structure of ParmEd is needed, not NoneType"),
+    ("Map()", "maps are made by leyden.map(), Map.read() and Map.from_array()"),
+    ("Map.read([1])", "path: a file's name is needed, not list"),
+    ("Map.from_array(np.zeros(g.shape), g, units=3)", "units: a text is needed, not int"),
+    ("Map.from_array(np.zeros(g.shape), g).save('a.dx', 3)", "comment: a text is needed, not int"),
+    ("Map.from_array(np.zeros(g.shape), g).slice(at='x')", "at: a number is needed, not 'x'"),
+    ("Grid.around('a.pqr')", "atoms: leyden.Atoms are needed, not str"),
+    ("Grid.around(a, 'x')", "spacing: a number is needed, not 'x'"),
+    ("boundary(a, g, ions=3)", "ions: a list of species is needed, not 3"),
+    ("boundary(a, g, ions=[3])", "ions: each has a concentration, a charge and, if you like, a radius"),
+]
+
+
+@pytest.mark.parametrize("call, words", WRONG_TYPES, ids=[call for call, _ in WRONG_TYPES])
+def test_wrong_types_are_said(atoms, grid, call, words):
+    with pytest.raises(leyden.Error) as raised:
+        eval("leyden." + call, {"leyden": leyden, "np": np, "a": atoms, "g": grid})
+    assert isinstance(raised.value, ValueError) and words in raised.value.message

@@ -260,6 +260,48 @@ def test_the_field_of_a_map(files, atoms, grid, engine, command):
     assert leyden.map(atoms, grid, engine=engine).field is None
 
 
+@pytest.mark.parametrize("ending", ["dx", "cube", "npy", "mrc.gz"])
+def test_a_map_is_saved_with_its_field(tmp_path, files, atoms, grid, command, ending):
+    command("map", files / "a.pqr", "-o", files / f"g.{ending}", "--field", *on_the_grid()[:-2], "--device", "host")
+    made = leyden.map(atoms, grid, field=True, engine="host")
+    made.save(tmp_path / f"g.{ending}")
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == sorted(path.name for path in files.glob("g*.*") if f".{ending}" in path.name)
+    for map_, name in zip((made, *made.field), ("g", "g_Ex", "g_Ey", "g_Ez")):
+        of_command, own = (leyden.Map.read(folder / f"{name}.{ending}") for folder in (files, tmp_path))
+        assert own.units == of_command.units == map_.units and np.allclose(own.values, map_.values, rtol=1e-6, atol=1e-20)
+        assert np.allclose(own.values, of_command.values, rtol=1e-4, atol=1e-4 * np.abs(own.values).max())
+    made.values[0, 0, 0] = np.nan
+    for path in tmp_path.iterdir():
+        path.unlink()
+    with pytest.raises(leyden.InputError, match="not a number"):
+        made.save(tmp_path / f"g.{ending}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_titles_of_a_field(tmp_path, atoms, grid):
+    made = leyden.map(atoms, grid, field=True, engine="host")
+    made.field[1].save(tmp_path / "y.dx", "mine")
+    text = (tmp_path / "y.dx").read_text()
+    assert "# FIELD ALONG Y (kT/e/A)\n# \n# field along y, less the gradient of the potential, in kT/e/A\n# mine\n" in text
+    made.save(tmp_path / "a.dx")
+    assert "# POTENTIAL (kT/e)\n" in (tmp_path / "a.dx").read_text()
+    assert "field: maps _Ex, _Ey, _Ez beside" in (tmp_path / "a.dx").read_text()
+
+
+def test_oblique_grids_that_others_misread(tmp_path):
+    oblique = leyden.Map.from_array(np.zeros((2, 2, 2)), leyden.Grid((0, 0, 0), [[1, 0, 0], [0.5, 1, 0], [0, 0, 1]],
+                                                                     (2, 2, 2)))
+    with pytest.warns(leyden.MapWarning, match="a.dx: the grid is oblique, and from OpenDX files GridDataFormats"):
+        oblique.save(tmp_path / "a.dx")
+    with pytest.warns(leyden.MapWarning, match="cclib would place .*write it as .mrc or .npy, or ask for an upright"):
+        oblique.save(tmp_path / "a.cube")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        oblique.save(tmp_path / "a.mrc")
+        leyden.Map.from_array(np.zeros((2, 2, 2)), leyden.Grid((0, 0, 0), n=(2, 2, 2), spacing=1)).save(tmp_path / "b.dx")
+
+
 def test_the_field_of_an_oblique_map(atoms, engine):
     oblique = leyden.Grid((-3, -2, -1), step=[[1, 0, 0], [0.5, 1, 0], [0, 0, 1]], n=(5, 4, 3))
     made, listed = leyden.map(atoms, oblique, field=True, engine=engine), \

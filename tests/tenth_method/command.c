@@ -56,7 +56,7 @@ static void end(job_run *run)
 
 static void put_json(const job_run *run, json_t *report)
 {
-    json_put(report, "lattice", json_of_grid(ley_map_grid(((const squares_run *)run)->problem.map)));
+    json_put(report, "grid", json_of_grid(ley_map_grid(((const squares_run *)run)->problem.map)));
 }
 
 static const job_kind kind = {

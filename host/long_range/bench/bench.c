@@ -279,8 +279,8 @@ static core_work work_of(const msm_bench *p, const hierarchy *h)
 
 static void predict_core(const core_rates *r, const core_work *all, ley_bench_size *size)
 {
-    size->core_lattice_s = r->atom_s * all->atoms + r->node_pair_s * all->node_pairs + r->point_s * all->points;
-    size->core_s = r->pair_s * all->pairs + size->core_lattice_s;
+    size->core_mesh_s = r->atom_s * all->atoms + r->node_pair_s * all->node_pairs + r->point_s * all->points;
+    size->core_s = r->pair_s * all->pairs + size->core_mesh_s;
 }
 
 static reference_value right_value(const void *context, const double point_A[3])

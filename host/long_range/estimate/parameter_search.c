@@ -122,7 +122,7 @@ static double of_net_charge(const charge_statistics *s)
     return s->potential_e_A > 0 && !has_none ? fabs(s->rounded_e) / s->radius_A / s->potential_e_A : 0;
 }
 
-double search_lattice_rounding(const charge_statistics *s, const ley_long_range *r)
+double search_mesh_rounding(const charge_statistics *s, const ley_long_range *r)
 {
     const double screened_A = r->kappa_per_A > 0 ? 1 / r->kappa_per_A : INFINITY;
     if (r->long_waves_per_A > 0)
@@ -167,11 +167,11 @@ static bool settle_rounding(const charge_statistics *s, double aim, ley_sum aske
     made->sum = asked == LEY_SUM_AUTO ? LEY_SUM_FLOAT : asked;
     r->long_waves_per_A = 0;
     if (with_long && r->solver == LEY_SOLVER_FOURIER && r->window >= LEY_WINDOW_BSPLINE4 &&
-        search_lattice_rounding(s, r) > least_rounding * aim)
+        search_mesh_rounding(s, r) > least_rounding * aim)
         r->long_waves_per_A = long_per_A;
     if (asked == LEY_SUM_AUTO && search_pair_rounding(s, r, LEY_SUM_FLOAT) > least_rounding * aim)
         made->sum = LEY_SUM_COMPENSATED;
-    const double left = hypot(hypot(search_lattice_rounding(s, r), search_pair_rounding(s, r, made->sum)),
+    const double left = hypot(hypot(search_mesh_rounding(s, r), search_pair_rounding(s, r, made->sum)),
                               hypot(search_place_rounding(s), search_net_rounding(s, r)));
     made->rounding = left > least_rounding * aim ? left : 0;
     return left <= most_rounding * aim;

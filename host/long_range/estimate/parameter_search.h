@@ -72,7 +72,7 @@ ley_status search_make(const charge_statistics *s, size_t device_count, const se
 
 /* What floats are expected to leave, of the potential, beside what they always do: in the charges
  * and transforms of meshes, and in the sums of pairs. */
-double search_lattice_rounding(const charge_statistics *s, const ley_long_range *range);
+double search_mesh_rounding(const charge_statistics *s, const ley_long_range *range);
 double search_place_rounding(const charge_statistics *s);
 double search_net_rounding(const charge_statistics *s, const ley_long_range *range);
 double search_pair_rounding(const charge_statistics *s, const ley_long_range *range, ley_sum sum);

@@ -254,10 +254,10 @@ static int find_word(const char *const *words, const char *word)
 }
 
 /* What a plan decides of meshes. */
-typedef struct lattice_plan {
+typedef struct mesh_choice {
     const char *splitting, *window, *solver; /* NULL: nothing */
     double cutoff_A, spacing_A;              /* not a number: nothing */
-} lattice_plan;
+} mesh_choice;
 
 static ley_status check_length(const char *what, double planned_A, bool is_fixed, double asked_A, ley_error *error)
 {
@@ -275,7 +275,7 @@ static ley_status check_word(const char *what, const char *planned, bool is_fixe
 
 /* What is asked for must be as the plan says; but where no device had transforms, a nodal window
  * may have come in place of a B-spline. */
-static ley_status check_fixed(const lattice_plan *p, unsigned fixed, const ley_long_range *r, ley_error *error)
+static ley_status check_fixed(const mesh_choice *p, unsigned fixed, const ley_long_range *r, ley_error *error)
 {
     const bool may_replace = p->solver != NULL && strcmp(p->solver, msm_solver_words[LEY_SOLVER_FOURIER]) != 0 &&
                              !((fixed & LEY_FIX_SOLVER) && r->solver == LEY_SOLVER_FOURIER),
@@ -296,7 +296,7 @@ static ley_status check_fixed(const lattice_plan *p, unsigned fixed, const ley_l
 }
 
 /* Takes what the plan decides, LEY_FIX_..., which is returned. The job's creator checks it. */
-static unsigned take(const lattice_plan *p, const job_plan *given, ley_long_range *r)
+static unsigned take(const mesh_choice *p, const job_plan *given, ley_long_range *r)
 {
     const int s = p->splitting != NULL ? find_word(msm_splitting_words, p->splitting) : -1,
               w = p->window != NULL ? find_word(msm_window_words, p->window) : -1;
@@ -328,11 +328,11 @@ static ley_status take_plan(const ley_run_options *o, unsigned *fixed, ley_long_
     ley_status status = plan_of_list(o->decisions, o->decision_count, &given, error);
     if (status != LEY_OK)
         return status;
-    const lattice_plan p = {.splitting = plan_word(given, NULL, "splitting"),
-                            .window = plan_word(given, NULL, "window"),
-                            .solver = plan_word(given, NULL, "solver"),
-                            .cutoff_A = plan_real(given, "cutoff"),
-                            .spacing_A = plan_real(given, "spacing")};
+    const mesh_choice p = {.splitting = plan_word(given, NULL, "splitting"),
+                           .window = plan_word(given, NULL, "window"),
+                           .solver = plan_word(given, NULL, "solver"),
+                           .cutoff_A = plan_real(given, "cutoff"),
+                           .spacing_A = plan_real(given, "spacing")};
     status = check_fixed(&p, *fixed, r, error);
     if (status == LEY_OK) {
         const unsigned of_plan = take(&p, given, r);

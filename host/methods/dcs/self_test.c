@@ -42,7 +42,7 @@ static const problem short_problems[] = {
 };
 static const problem carries = {"carries", 0, 1, 7, CARRIES, 0, 20};
 
-static ley_grid lattice_of(const problem *p, const dcs_spec *spec)
+static ley_grid grid_of(const problem *p, const dcs_spec *spec)
 {
     const int64_t tile[2] = {tuning_dcs_tile_x(spec), tuning_dcs_tile_y(spec)};
     ley_grid grid = ley_grid_orthogonal(origin_A, spacing_A, (int64_t[3]){0, 0, p->first_plane + p->planes});
@@ -195,7 +195,7 @@ static ley_status judge(const dcs_kernel *k, const problem *p, int component, co
 /* Whether the results have room on the device, and leave some. */
 static bool fits(const dcs_kernel *k, const problem *p)
 {
-    const ley_grid grid = lattice_of(p, &k->choice.spec);
+    const ley_grid grid = grid_of(p, &k->choice.spec);
     const dev_info *info = k->device->info;
     padded_slab layout = dcs_kernel_layout(k, &grid);
     int64_t bytes = 0;
@@ -229,7 +229,7 @@ static ley_status test_problem(const dcs_kernel *kernel, const problem *whole, l
         smaller.tiles -= smaller.tiles > 0;
     }
     const problem *p = fits(&k, wanted) ? wanted : &smaller;
-    const ley_grid grid = lattice_of(p, &k.choice.spec);
+    const ley_grid grid = grid_of(p, &k.choice.spec);
     const size_t n = (size_t)p->atoms;
     ley_atoms *atoms = NULL;
     float *map = calloc(LEY_COMPONENTS(true) * points_of(&grid, p), sizeof *map);

@@ -54,7 +54,7 @@ static int64_t larger(int64_t a, int64_t b)
 /* Of a face, its last row and column are other faces' (patches.h). Along x whole work-items, two at
  * least; along y one and a part of one; along z whole ones again: so faces across y have whole ones
  * alone, the last of whose points is there, and others parts. */
-static ley_grid lattice_of(const problem *p, const mdh_spec *spec)
+static ley_grid grid_of(const problem *p, const mdh_spec *spec)
 {
     const int64_t columns = (int64_t)spec->width * spec->ux, rows = spec->points == LEY_POINTS_LIST ? 8 : spec->uy;
     const int64_t least = p->small || spec->wg == 1 ? 8 : 72; /* several groups of work-items on each face */
@@ -324,7 +324,7 @@ static ley_status test_problem(const mdh_kernel *kernel, const problem *whole, l
                     .sums = kernel->sums,
                     .most_part_atoms = p->part};
     const mdh_spec *spec = &k.choice.spec;
-    const ley_grid grid = lattice_of(p, spec);
+    const ley_grid grid = grid_of(p, spec);
     const bool has_r_min = spec->points == LEY_POINTS_LIST && spec->screening == LEY_SCREENING_NONE && p != &carries;
     double largest_radius_A;
     trial t = {.p = p, .kernel = &k};

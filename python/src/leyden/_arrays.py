@@ -29,7 +29,7 @@ def numbers(values: Any, what: str, dtype: Any) -> np.ndarray:
         is_whole = not np.iscomplexobj(values) and not np.ma.is_masked(values)
         array = np.asarray(values, dtype=dtype) if is_whole else None
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{what}: {error}") from None
+        raise InputError(f"{what}: numbers are needed: {error}") from None
     if array is None:
         raise InputError(f"{what}: real numbers are needed, and none that is masked")
     return array

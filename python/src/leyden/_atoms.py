@@ -10,7 +10,7 @@ from . import _task
 from ._arrays import doubles, pointer_to, view
 from ._c import ffi, lib
 from ._cell import cell_of_box, cell_vectors, lengths
-from ._errors import InputError, Status, file_name
+from ._errors import InputError, Status, UsageError, file_name
 from ._radii import Labels, radii_for
 
 
@@ -103,7 +103,9 @@ class Atoms:
         Errors: InputError where the topology has no charges, and for a key or an atom that is left
         over, which it names.
         """
-        group = source.atoms
+        group = getattr(source, "atoms", None)
+        if not hasattr(group, "positions"):
+            raise UsageError(f"source: a Universe or AtomGroup of MDAnalysis is needed, not {type(source).__name__}")
         try:
             charges = group.charges
         except AttributeError as error:  # NoDataError is one
@@ -123,6 +125,8 @@ class Atoms:
 
         Errors: InputError where the structure has no coordinates; those of `from_mdanalysis()`.
         """
+        if not hasattr(structure, "coordinates"):
+            raise UsageError(f"structure: a Structure of ParmEd is needed, not {type(structure).__name__}")
         if structure.coordinates is None:
             raise InputError("the structure has no coordinates")
         atoms = structure.atoms
@@ -227,3 +231,10 @@ def _residues_of(residues: Any, count: int) -> np.ndarray:
     if found.shape != (count,) or not np.issubdtype(found.dtype, np.integer):
         raise InputError(f"residues: {count} whole numbers are needed, not {found.dtype} of the shape {found.shape}")
     return _frozen(found.astype(np.int64))
+
+
+def atoms_of(atoms: Any) -> Atoms:
+    """The argument, if it is some."""
+    if not isinstance(atoms, Atoms):
+        raise UsageError(f"atoms: leyden.Atoms are needed, not {type(atoms).__name__}")
+    return atoms

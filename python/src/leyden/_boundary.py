@@ -4,17 +4,17 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _task
 from ._arrays import doubles, pointer_to, view
-from ._atoms import Atoms
+from ._atoms import Atoms, atoms_of
 from ._c import ffi, lib
 from ._compute import ProgressArgument, call_by, run_job, target_of
 from ._engine import Engine, EngineArgument
-from ._errors import NoDeviceError, Status, UsageError, file_name
+from ._errors import NoDeviceError, Status, UsageError, file_name, number_of
 from ._grid import Grid
 from ._options import PlanArgument, RunOptions
 from ._parameters import take, with_parameters
@@ -120,17 +120,19 @@ def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", ions
 
     The rest is as in `map()`. Errors: also InputError where a charge lies on a point.
     """
-    if not isinstance(atoms, Atoms):
-        raise UsageError(f"atoms: leyden.Atoms are needed, not {type(atoms).__name__}")
+    atoms_of(atoms)
     if method not in ("mdh", "sdh", "zero"):
         raise UsageError(f"method: {method!r} is none of mdh, sdh, zero")
     watcher = Watcher(progress)
+    if not isinstance(ions, Iterable):
+        raise UsageError(f"ions: a list of species is needed, not {ions!r:.60}")
+    ions = list(ions)
     species = ffi.new("ley_ion[]", max(len(ions), 1))
     for i, ion in enumerate(ions):
-        if len(ion) not in (2, 3):
+        if np.shape(ion) not in ((2,), (3,)):
             raise UsageError("ions: each has a concentration, a charge and, if you like, a radius")
-        species[i].concentration_M, species[i].charge_e = ion[0], ion[1]
-        species[i].radius_A = ion[2] if len(ion) == 3 else 0
+        numbers = [number_of(value, "ions") for value in ion]
+        species[i].concentration_M, species[i].charge_e, species[i].radius_A = (numbers + [0.0])[:3]
     solvent = ffi.new("ley_solvent *")
     lib.ley_solvent_default(solvent)
     take(solvent, "ley_solvent", given, [])

@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._arrays import doubles
+from ._arrays import doubles, numbers as numbers_of
 from ._errors import UsageError
 
 # Along which of a cell's vectors atoms have images.
@@ -31,7 +31,7 @@ def _triclinic(a: float, b: float, c: float, *angles: float) -> np.ndarray:
 
 def cell_vectors(cell: Any) -> np.ndarray:
     """(3, 3), A, of three lengths, of three lengths and three angles, or of three vectors."""
-    numbers = np.asarray(cell, float)
+    numbers = numbers_of(cell, "cell", np.float64)
     if numbers.ndim == 1 and not np.all(numbers[:3] > 0):
         raise UsageError("cell: lengths are above 0")
     if numbers.shape == (3,):

@@ -3,17 +3,18 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
 
 import numpy as np
 
 from . import _task
 from ._arrays import doubles, pointer_to
-from ._atoms import Atoms
+from ._atoms import Atoms, atoms_of
 from ._c import ffi, lib
 from ._engine import Engine, EngineArgument, engine_or_default
 from ._cell import Cell, Periodic
-from ._errors import CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError
+from ._errors import (CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError,
+                      switch_of)
 from ._grid import Grid, grid_of
 from ._maps import Map, Origin, Points, make_field, make_map
 from ._options import PlanArgument, RunOptions, request_of, short_range_of
@@ -155,8 +156,7 @@ def _check_methods(method: str, given: Mapping[str, Any]) -> None:
 def _sum_of(atoms: Atoms, watcher: Watcher, method: str, pair: str, periodic: Any, cell: Any, plan: Any,
             given: Dict[str, Any]) -> _Sum:
     """What the arguments ask for, checked as far as no device is needed."""
-    if not isinstance(atoms, Atoms):
-        raise UsageError(f"atoms: leyden.Atoms are needed, not {type(atoms).__name__}")
+    atoms_of(atoms)
     TABLES["ley_request"]["method"].checked(method)
     if not given.get("kappa"):
         given.pop("kappa", None)
@@ -222,6 +222,8 @@ def _excluded_of(entry: Any, what: str) -> np.ndarray:
 def _exclude_lists(points: Any, exclude: Any) -> None:
     """For each point what `_excluded_of()` takes."""
     count = lib.ley_points_count(points)
+    if not isinstance(exclude, Iterable):
+        raise UsageError(f"exclude: 'self', 'residue' or a list for each point is needed, not {exclude!r:.60}")
     lists = list(exclude)
     if len(lists) != count:
         raise UsageError(f"exclude: {len(lists)} lists of atoms for {count} points")
@@ -328,7 +330,7 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
     Errors: UsageError, InputError, NoDeviceError, DeviceError (`log`: a kernel's build log),
     OutOfMemoryError, WrongResult where the verification fails.
     """
-    watcher = Watcher(progress)
+    watcher, field = Watcher(progress), switch_of(field, "field")
     given.update(constants=constants, well_depth=well_depth)
     wanted = _sum_of(atoms, watcher, method, pair, periodic, cell, plan, given)
     of_grid = [name for name in TABLES["ley_grid_options"] if given.get(name) is not None]
@@ -380,7 +382,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", pair: str = "taylor2
     Methods, the other arguments and errors are those of `map()`; `tol` is relative to the
     potentials' root mean square at these points.
     """
-    watcher = Watcher(progress)
+    watcher, field = Watcher(progress), switch_of(field, "field")
     given.update(constants=constants, well_depth=well_depth)
     wanted = _sum_of(atoms, watcher, method, pair, periodic, cell, plan, given)
     xyz = doubles(xyz, "xyz", (-1, 3))

@@ -4,6 +4,8 @@ from __future__ import annotations
 import os
 from typing import Any, Dict, Optional, Type
 
+import numpy as np
+
 from ._c import ffi, lib
 
 __all__ = ["Error", "UsageError", "InputError", "FileError", "NoDeviceError", "DeviceError", "OutOfMemoryError",
@@ -96,7 +98,8 @@ class PointsWarning(UserWarning):
 
 
 class MapWarning(UserWarning):
-    """Something in a map's file may be meant otherwise; the message says how it was taken."""
+    """Something in a map's file may be meant otherwise, and the message says how it was taken; or programs will read a
+    file that was written otherwise than it is meant."""
 
 
 class ToleranceWarning(UserWarning):
@@ -113,10 +116,34 @@ def text_of(chars) -> Optional[str]:
 
 def file_name(path: Any) -> bytes:
     """A path as C takes it, which would end at a NUL: UsageError."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise UsageError(f"path: a file's name is needed, not {type(path).__name__}")
     name = os.fsencode(path)
     if b"\0" in name:
         raise UsageError(f"path: {path!r} has a NUL in it")
     return name
+
+
+def encoded(text: Any, what: str) -> bytes:
+    """A text as C takes it: UsageError."""
+    if not isinstance(text, str):
+        raise UsageError(f"{what}: a text is needed, not {type(text).__name__}")
+    return text.encode()
+
+
+def switch_of(value: Any, what: str) -> bool:
+    """True or False: UsageError."""
+    if not isinstance(value, (int, np.bool_)):
+        raise UsageError(f"{what}: True or False is needed, not {value!r:.60}")
+    return bool(value)
+
+
+def number_of(value: Any, what: str) -> float:
+    """A number: UsageError."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{what}: a number is needed, not {value!r:.60}") from None
 
 
 class Status:

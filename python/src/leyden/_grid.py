@@ -6,8 +6,9 @@ from typing import Any, List, Sequence, Tuple, Union
 import numpy as np
 
 from ._arrays import doubles, pointer_to
+from ._atoms import atoms_of
 from ._c import ffi, lib
-from ._errors import InputError, Status, UsageError
+from ._errors import InputError, Status, UsageError, number_of
 
 
 class Grid:
@@ -50,7 +51,8 @@ class Grid:
 
         Its origin is a multiple of the spacing, so that meshes of one spacing share their points.
         """
-        return cls._made(lambda made, error: lib.ley_grid_around(atoms.pointer, spacing, padding, made, error))
+        pointer, apart, beyond = atoms_of(atoms).pointer, number_of(spacing, "spacing"), number_of(padding, "padding")
+        return cls._made(lambda made, error: lib.ley_grid_around(pointer, apart, beyond, made, error))
 
     @classmethod
     def chosen(cls, options: Any, atoms: Any, space: Any) -> "Grid":

@@ -13,7 +13,7 @@ import numpy as np
 from . import _task
 from ._arrays import numbers, view
 from ._c import ffi, lib
-from ._errors import InputError, MapWarning, Status, UsageError, file_name, text_of
+from ._errors import InputError, MapWarning, Status, UsageError, encoded, file_name, number_of, text_of
 from ._grid import Grid, axis_number, grid_of
 from ._report import accuracy_lines, device_lines, tolerance_line
 
@@ -38,6 +38,24 @@ def make_field(pointer: Any, grid: Grid) -> List[Any]:
     return made
 
 
+def _field_names(path: bytes) -> List[bytes]:
+    """Of a field's maps beside this one, as the command names them."""
+    name, ending = ffi.new("char[]", path), ffi.new("const char **")
+    if lib.ley_map_format_of(name, ending) == ffi.NULL:
+        return [path] * 3  # which is refused
+    tail = ffi.string(ending[0])
+    return [path[:-len(tail)] + b"_E" + axis + tail for axis in (b"x", b"y", b"z")]
+
+
+def _remove(path: bytes) -> None:
+    """A file that was written, and the one beside it; a pipe or a device stays."""
+    beside = lib.ley_map_format_of(path, ffi.NULL).beside
+    for name in [path] + ([] if beside == ffi.NULL else [path + ffi.string(beside)]):
+        target = os.path.realpath(name)
+        if os.path.isfile(target):
+            os.unlink(target)
+
+
 class Origin(NamedTuple):
     """What a map was computed of: files of some formats hold it."""
 
@@ -58,10 +76,14 @@ class Map:
         field: the electric field, three Maps along x, y and z in the values' unit per A, or None.
     """
 
-    def __init__(self, pointer: Any, report: Optional[Dict[str, Any]] = None, origin: Optional[Origin] = None) -> None:
+    def __init__(self, pointer: Any = None, report: Optional[Dict[str, Any]] = None,
+                 origin: Optional[Origin] = None) -> None:
         self._pointer = pointer
         self._lock = threading.Lock()
+        self._axis = ""  # of a component of a field
         self._origin = origin  # keeps the atoms
+        if not isinstance(pointer, ffi.CData):
+            raise UsageError("maps are made by leyden.map(), Map.read() and Map.from_array()")
         if origin is not None:
             lib.ley_map_set_atoms(pointer, origin.atoms.pointer)
         self.report = report
@@ -70,6 +92,8 @@ class Map:
     def keep_field(self, pointers: List[Any]) -> None:
         """The C library's map knows those of its field as long as it is there itself."""
         self._field_pointers = pointers
+        for axis, component in zip("xyz", self.field or ()):
+            component._axis = axis
 
     @classmethod
     def from_array(cls, values: Any, grid: Grid, units: str = "") -> "Map":
@@ -108,25 +132,45 @@ class Map:
 
     def save(self, path: Any, comment: Optional[str] = None) -> None:
         """Writes the map in the form that the name's ending asks for (.dx, .mrc, .ccp4, ...),
-        packed by gzip where .gz stands behind it.
+        packed by gzip where .gz stands behind it; and its field, where it has one, beside it in
+        three more files of that form, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx beside MAP.dx.
 
-        The file appears whole or not at all. `comment`: lines for its header in place of the usual
-        ones. Errors: UsageError for an ending that is unknown, FileError, InputError for values
-        that are not numbers.
+        Files appear whole or not at all. `comment`: lines for their headers in place of the usual
+        ones. A form from which other programs would place the points of an oblique grid wrongly is
+        a MapWarning. Errors: UsageError for an ending that is unknown, FileError, InputError for
+        values that are not numbers.
         """
         name = file_name(path)
-        text = (self._comment() if comment is None else comment).encode()
+        text = self._comment() if comment is None else encoded(comment, "comment").decode()
         facts = json.dumps(self._facts()).encode()
+        parts = [*zip(self.field, _field_names(name)), (self, name)] if self.field else [(self, name)]
 
         def work(token: _task.Token) -> None:
-            token.acquire(self._lock)
+            written = []
             try:
-                with Status() as status:
-                    status.check(lib.ley_map_write(self._pointer, name, text, facts, token.flag, status.pointer))
-            finally:
-                self._lock.release()
+                for part, file in parts:
+                    part._write(file, text, facts, token)
+                    written.append(file)
+            except BaseException:
+                for file in written:
+                    _remove(file)
+                raise
 
+        remark = ffi.new("char[256]")
+        form = lib.ley_map_format_of(name, ffi.NULL)
+        if form != ffi.NULL and lib.ley_map_format_remark(form, self.grid.pointer, remark, 256):
+            warnings.warn(f"{os.path.basename(os.fsdecode(name))}: {text_of(remark)}", MapWarning, stacklevel=2)
         _task.call(work)
+
+    def _write(self, name: bytes, text: str, facts: bytes, token: _task.Token) -> None:
+        if self._axis:
+            text = f"field along {self._axis}, less the gradient of the potential, in {self.units}\n{text}"
+        token.acquire(self._lock)
+        try:
+            with Status() as status:
+                status.check(lib.ley_map_write(self._pointer, name, text.encode(), facts, token.flag, status.pointer))
+        finally:
+            self._lock.release()
 
     def _comment(self) -> str:
         """As the command writes it, but for the molecule's name."""
@@ -140,6 +184,8 @@ class Map:
                  f"molecule: {atoms} atom{'s' if atoms != 1 else ''}, total charge {of.atoms.total_charge:.6g} e",
                  *of.details,
                  f"units: {self.units}, {medium}r_min {of.r_min:.15g} A"]
+        if self.field:
+            lines.append(f"field: maps _Ex, _Ey, _Ez beside the potential's, less the gradient of phi, in {self.units}/A")
         if of.tolerance > 0:
             lines.append(tolerance_line(report, of.tolerance))
         lines.append(f"math: {of.math}, sum: {report['sum']}")
@@ -178,7 +224,7 @@ class Map:
 
     @units.setter
     def units(self, units: str) -> None:
-        lib.ley_map_set_units(self._pointer, units.encode())
+        lib.ley_map_set_units(self._pointer, encoded(units, "units"))
 
     def slice(self, plane: Union[str, int] = "z", at: Optional[float] = None) -> "Slice":
         """The plane of grid points upon axis `plane` that is nearest to coordinate `at`, A.
@@ -191,7 +237,8 @@ class Map:
         coordinates = [self.grid.axis(m) for m in range(3)]
         along = coordinates[normal]
         spacing = self.grid.spacing
-        nearest = len(along) // 2 if at is None else np.floor((at - along[0]) / spacing[normal] + 0.5)
+        nearest = len(along) // 2 if at is None else \
+            np.floor((number_of(at, "at") - along[0]) / spacing[normal] + 0.5)
         if not 0 <= nearest < len(along):
             raise UsageError(f"at: {at:.10g} is out of range: the map reaches from {'xyz'[normal]} = "
                              f"{along[0]:.10g} to {along[-1]:.10g} A")
@@ -309,7 +356,7 @@ class Points:
         """Writes lines x,y,z,phi, and ex,ey,ez of a field, below a header; the same columns as an array,
         without the comment, where the path ends in .npy. Errors: FileError, InputError."""
         name = file_name(path)
-        text = ffi.NULL if comment is None else ffi.new("char[]", comment.encode())
+        text = ffi.NULL if comment is None else ffi.new("char[]", encoded(comment, "comment"))
 
         def work(token: _task.Token) -> None:
             token.acquire(self._lock)

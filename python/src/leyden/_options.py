@@ -12,7 +12,7 @@ from ._arrays import doubles, pointer_to
 from ._c import ffi, lib
 from ._cell import Cell
 from ._engine import Engine, EngineArgument
-from ._errors import FileError, InputError, UsageError, text_of
+from ._errors import FileError, InputError, UsageError, encoded, number_of, text_of
 from ._parameters import TABLES, take
 
 # A report, or the path of one that the command wrote.
@@ -53,14 +53,16 @@ def short_range_of(cell: Cell, given: Mapping[str, Any], atoms: Any) -> Tuple[An
     take(of, "ley_short_range", {**given, "well_depth": None}, keep)
     cell.put(of)
     if info.is_expression:
-        keep.append(ffi.new("char[]", pair.encode()))
+        keep.append(ffi.new("char[]", encoded(pair, "pair")))
         of.expression = keep[-1]
+    if constants is not None and not isinstance(constants, Mapping):
+        raise UsageError(f"constants: a dict from names to numbers is needed, not {type(constants).__name__}")
     if constants:
         numbers = ffi.new("ley_named_number[]", len(constants))
         keep.append(numbers)
         for i, (name, value) in enumerate(constants.items()):
             keep.append(ffi.new("char[]", str(name).encode()))
-            numbers[i].name, numbers[i].value = keep[-1], value
+            numbers[i].name, numbers[i].value = keep[-1], number_of(value, f"constants: {name}")
         of.numbers, of.number_count = numbers, len(constants)
     if well_depth is not None and np.ndim(well_depth) > 0:
         depths = doubles(well_depth, "well_depth", (len(atoms),))

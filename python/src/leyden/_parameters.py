@@ -103,6 +103,8 @@ class Parameter:
         return number
 
     def _choice(self, value: Any) -> str:
+        if not isinstance(value, str):
+            raise UsageError(f"{self.name}: one of {', '.join(self.choices)} is needed, not {value!r:.60}")
         if value in self.former_choices:
             warnings.warn(f"{self.name} {value!r} is called {self.former_choices[value]!r} now", DeprecationWarning,
                           stacklevel=5)

@@ -13,7 +13,7 @@ from ._c import ffi, lib
 from ._cell import Periodic, cell_of_box, cell_vectors
 from ._compute import _grid_for, _sum_of, target_of
 from ._engine import Engine, EngineArgument, engine_or_default
-from ._errors import Status, UsageError
+from ._errors import Status, UsageError, switch_of
 from ._grid import Grid, grid_of
 from ._maps import Map, Origin, make_field, make_map
 from ._options import PlanArgument
@@ -67,7 +67,7 @@ class Plan:
         """
         if method == "cutoff":
             raise UsageError("method: plans are of 'auto', 'msm' and 'dcs'")
-        self._pointer = ffi.NULL
+        self._pointer, field = ffi.NULL, switch_of(field, "field")
         wanted = _sum_of(atoms, Watcher(None), method, "taylor2", periodic, cell, plan, given)
         of_grid = [name for name in TABLES["ley_grid_options"] if given.get(name) is not None]
         if grid is not None and of_grid:

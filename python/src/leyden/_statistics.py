@@ -30,6 +30,8 @@ class Statistics:
     """
 
     def __init__(self, target: Any, kinds: Iterable[str], shape: Tuple[int, ...]) -> None:
+        if not isinstance(kinds, Iterable):
+            raise UsageError(f"keep: some of {', '.join(map(repr, KINDS))} are needed, not {kinds!r:.60}")
         self._kinds: List[str] = [kinds] if isinstance(kinds, str) else list(kinds)
         unknown = [kind for kind in self._kinds if kind not in KINDS]
         if unknown:
