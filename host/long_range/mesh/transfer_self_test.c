@@ -13,7 +13,7 @@
  * about 20 x 11 x 19 nodes, and as many as the map needs. */
 static const double least_box_A[3] = {37, 19, 35}, spacing_A = 2, cutoff_A = 8;
 
-/* What each vector of that box has of the others' axes, per length, where axes are to be oblique. */
+/* What each vector of that box has along the others' axes, per length, where they are oblique. */
 static const double lean[3][3] = {{0, 0.2, -0.1}, {0.5, 0, 0.15}, {-0.3, 0.4, 0}};
 enum { CROWD = 90 /* more than a work-group stages at once */, ATOMS = CROWD + 200, LEVELS = 2 };
 
