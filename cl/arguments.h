@@ -138,6 +138,7 @@
     LEY_INTERPOLATED_ARGUMENTS(FIRST, NEXT) \
     NEXT(VALUE, int4, points) \
     NEXT(VALUE, int4, map) \
+    NEXT(VALUE, atom, shear) \
     NEXT(INT, int, accumulate) \
     NEXT(WRITE, float, gm_phi)
 

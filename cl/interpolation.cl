@@ -8,7 +8,13 @@
  *     E_x[x, y, z] += sum over i, j, k of s_x[i] w_y[j] w_z[k] e[b_x + i, b_y + j, b_z + k],
  *
  * where the map's axes are the mesh's, whatever the ratio of their spacings and wherever one
- * lies on the other. A work-group has a block of points. It reads the nodes that have a part in
+ * lies on the other. Where they are not perpendicular to each other, LEY_OBLIQUE, the field's
+ * components are
+ *
+ *     E_x + shear.x E_y + shear.y E_z,  E_y + shear.z E_z,  E_z
+ *
+ * of these, along axes of which the third is the mesh's, and the second in the plane of the mesh's
+ * second and third. A work-group has a block of points. It reads the nodes that have a part in
  * any of them once, and interpolates along x, then along y, then along z.
  *
  * gm_potentials the mesh's nodes
@@ -23,6 +29,7 @@
  *               numbers of gm_phi from one component to the next
  * points        of the map along x, y, the first and the end of its planes along z
  * map           where the map's places are in gm_places; fourth, what comes before plane points.z
+ * shear         of oblique axes
  * accumulate    0: store instead of adding
  * gm_phi        the map's planes; with LEY_FIELD of each component
  *
@@ -40,6 +47,7 @@ typedef struct {
     int before;
     size_t component;
     int accumulate;
+    atom shear;
 } target;
 
 LEY_FN void put(LEY_REFERENCE(target) t, int component, int place, float value)
@@ -77,5 +85,6 @@ LEY_KERNEL_OF(ITEMS, 1, 1) interpolation(LEY_PARAMETERS(LEY_INTERPOLATION_ARGUME
     t.before = map.w;
     t.component = axes.w;
     t.accumulate = accumulate;
+    t.shear = shear;
     interpolate(&b, &t, &sm);
 }

@@ -85,12 +85,14 @@ LEY_FN float slope_of(LEY_GLOBAL const float *gm_window, long at, int i)
 #endif
 
 #if LEY_ROW_NODES > 0
-/* Along y and z, where all points of a row are at the same place: the weights, and what each node's
- * coordinate adds to its number; and along x what a node's column sums to. */
+/* Along y and z, where all points of a row are at the same place: the weights, with LEY_FIELD their
+ * derivatives, and what each node's coordinate adds to its number; and along x what a node's column
+ * sums to, with LEY_FIELD its derivatives along y and z, too. */
 typedef struct {
     float weight[2][LEY_WINDOW];
+    float slope[2][LEY_FIELD ? LEY_WINDOW : 1];
     int place[2][LEY_WINDOW];
-    float sums[LEY_ROW_NODES];
+    float sums[LEY_FIELD ? 3 : 1][LEY_ROW_NODES];
 } row_part;
 
 /* One of the weights along y, or along z, for each of the first work-items. */
@@ -103,23 +105,37 @@ LEY_FN void fill_across(LEY_GLOBAL const float *gm_window, LEY_GLOBAL const int2
         return;
     const long at = index_of(gm_index, 1 + along_z, 0, y, z);
     sm->weight[along_z][i] = weight_of(gm_window, at, i);
+#if LEY_FIELD
+    sm->slope[along_z][i] = slope_of(gm_window, at, i);
+#endif
     sm->place[along_z][i] =
         gm_places[(along_z ? mesh.z : mesh.y) + first_node(cell_of(at), along_z ? whole.z : whole.y) + i];
 }
 
 /* Sums a node's column with the weights along y and z. */
-LEY_FN float sum_column(LEY_GLOBAL const float *gm_potentials, int4 mesh, int place, LEY_LOCAL const row_part *sm)
+LEY_FN void sum_column(LEY_GLOBAL const float *gm_potentials, int4 mesh, int place, int node, LEY_LOCAL row_part *sm)
 {
-    float sum = 0;
+    float sum = 0, slope_y = 0, slope_z = 0;
     for (int k = 0; k < LEY_WINDOW; k++) {
-        float row = 0;
+        float row = 0, row_slope = 0;
         for (int j = 0; j < LEY_WINDOW; j++) {
             const node_number at = node_in_row(place, row_of(mesh, sm->place[0][j], sm->place[1][k]));
             row += at < 0 ? 0.0f : sm->weight[0][j] * gm_potentials[at + nodes_before(mesh)];
+#if LEY_FIELD
+            row_slope += at < 0 ? 0.0f : sm->slope[0][j] * gm_potentials[at + nodes_before(mesh)];
+#endif
         }
         sum += sm->weight[1][k] * row;
+#if LEY_FIELD
+        slope_y += sm->weight[1][k] * row_slope;
+        slope_z += sm->slope[1][k] * row;
+#endif
     }
-    return sum;
+    sm->sums[0][node] = sum;
+#if LEY_FIELD
+    sm->sums[1][node] = slope_y;
+    sm->sums[2][node] = slope_z;
+#endif
 }
 #else
 typedef struct {
@@ -150,6 +166,9 @@ LEY_KERNEL interpolation_gather(LEY_PARAMETERS(LEY_INTERPOLATION_GATHER_ARGUMENT
 {
     const int x = (int)LEY_GLOBAL_ID(0), y = (int)LEY_GLOBAL_ID(1), z = points.z + (int)LEY_GLOBAL_ID(2);
     float sum = 0;
+#if LEY_FIELD
+    float slope_x = 0, slope_y = 0, slope_z = 0;
+#endif
 #if LEY_ROW_NODES > 0
     LEY_LOCAL_VARIABLE row_part sm;
     const int item = LEY_LOCAL_ID(0), first_x = x - item, last_x = min(first_x + LEY_ROW_POINTS, points.x) - 1;
@@ -158,22 +177,27 @@ LEY_KERNEL interpolation_gather(LEY_PARAMETERS(LEY_INTERPOLATION_GATHER_ARGUMENT
     fill_across(gm_window, gm_index, gm_places, mesh, whole, y, z, item, &sm);
     LEY_BARRIER();
     for (int node = item; node < min(nodes, LEY_ROW_NODES); node += LEY_ROW_POINTS)
-        sm.sums[node] = sum_column(gm_potentials, mesh, gm_places[mesh.x + first_node(cell + node, whole.x)], &sm);
+        sum_column(gm_potentials, mesh, gm_places[mesh.x + first_node(cell + node, whole.x)], node, &sm);
     LEY_BARRIER();
     if (x >= points.x || y >= points.y || z >= points.w)
         return;
     const long index = index_of(gm_index, 0, x, y, z);
-    for (int i = 0; i < LEY_WINDOW; i++)
-        sum += weight_of(gm_window, index, i) * sm.sums[cell_of(index) - cell + i];
+    for (int i = 0; i < LEY_WINDOW; i++) {
+        const int node = cell_of(index) - cell + i;
+        const float weight = weight_of(gm_window, index, i);
+        sum += weight * sm.sums[0][node];
+#if LEY_FIELD
+        slope_x += slope_of(gm_window, index, i) * sm.sums[0][node];
+        slope_y += weight * sm.sums[1][node];
+        slope_z += weight * sm.sums[2][node];
+#endif
+    }
 #else
     if (x >= points.x || y >= points.y || z >= points.w)
         return;
     const spread along_x = spread_of(gm_window, gm_index, gm_places + mesh.x, 0, whole.x, x, y, z),
                  along_y = spread_of(gm_window, gm_index, gm_places + mesh.y, 1, whole.y, x, y, z),
                  along_z = spread_of(gm_window, gm_index, gm_places + mesh.z, 2, whole.z, x, y, z);
-#if LEY_FIELD
-    float slope_x = 0, slope_y = 0, slope_z = 0;
-#endif
     for (int k = 0; k < LEY_WINDOW; k++)
         for (int j = 0; j < LEY_WINDOW; j++) {
             const node_number row_place = row_of(mesh, along_y.place[j], along_z.place[k]);

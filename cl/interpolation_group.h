@@ -132,14 +132,20 @@ LEY_FN void interpolate(const block *b, const target *t, LEY_LOCAL shared *sm)
             const int point = b->along_z.first + z;
             if (b->gm_nodes_z[point] - b->along_z.node + LEY_WINDOW - 1 > plane)
                 break;
+            float sum[LEY_COMPONENTS(LEY_FIELD)];
             UNROLL for (int c = 0; c < LEY_COMPONENTS(LEY_FIELD); c++) {
                 LEY_GLOBAL const float *gm_weights = weights_of(b->gm_weights_z, LEY_WINDOW, point, Z_SET_OF(c));
-                float sum = 0;
+                sum[c] = 0;
                 UNROLL for (int k = 0; k < LEY_WINDOW; k++)
-                    sum += gm_weights[k] * kept[PLANE_SET_OF(c)][k];
-                if (is_inside)
-                    put(*t, c, place + t->gm_z[z], sum);
+                    sum[c] += gm_weights[k] * kept[PLANE_SET_OF(c)][k];
             }
+#if LEY_OBLIQUE
+            sum[1] += t->shear.x * sum[2] + t->shear.y * sum[3];
+            sum[2] += t->shear.z * sum[3];
+#endif
+            UNROLL for (int c = 0; c < LEY_COMPONENTS(LEY_FIELD); c++)
+                if (is_inside)
+                    put(*t, c, place + t->gm_z[z], sum[c]);
         }
     }
 }

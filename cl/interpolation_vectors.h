@@ -153,27 +153,39 @@ LEY_FN bool find_parts(const block *b, const target *t, int places[PARTS])
     return are_whole;
 }
 
+/* What planes of nodes, from these vectors on, give to points of plane z. */
+LEY_FN real sum_planes(const float weight[LEY_WINDOW], LEY_LOCAL const real *const sm_plane[LEY_WINDOW], int vector)
+{
+    real sum = 0;
+    UNROLL for (int k = 0; k < LEY_WINDOW; k++) sum += weight[k] * sm_plane[k][vector];
+    return sum;
+}
+
 /* A component at the block's points of plane z, whose nodes begin with `from`. */
 LEY_FN void put_plane(const block *b, const target *t, int component, const int parts[PARTS], bool are_whole, int z,
                       int from, LEY_LOCAL const real *sm_planes)
 {
-    LEY_GLOBAL const float *gm_weights =
-        weights_of(b->gm_weights_z, LEY_WINDOW, b->along_z.first + z, Z_SET_OF(component));
     LEY_GLOBAL const int *gm_y = t->gm_y;
     LEY_GLOBAL float *gm_phi = t->gm_phi + (LEY_FIELD ? component * t->component : 0);
-    const int place = t->gm_z[z], count = b->along_y.count, accumulate = t->accumulate;
-    float weight[LEY_WINDOW];
+    const int place = t->gm_z[z], count = b->along_y.count, accumulate = t->accumulate,
+              set = PLANE_SET_OF(component) * PLANES_OF_SET;
+    float weight[WEIGHT_SETS][LEY_WINDOW];
     LEY_LOCAL const real *sm_plane[LEY_WINDOW];
     UNROLL for (int k = 0; k < LEY_WINDOW; k++) {
-        weight[k] = gm_weights[k];
-        sm_plane[k] = sm_planes + PLANE_SET_OF(component) * PLANES_OF_SET +
-                      (from + k) % LEY_WINDOW * (LEY_BLOCK_Y * VECTORS);
+        FOR_WEIGHT_SETS(s)
+            weight[s][k] = weights_of(b->gm_weights_z, LEY_WINDOW, b->along_z.first + z, s)[k];
+        sm_plane[k] = sm_planes + (from + k) % LEY_WINDOW * (LEY_BLOCK_Y * VECTORS);
     }
     for (int y = 0; y < count; y++)
         for (int v = 0; v < VECTORS; v++) {
-            const int row = place + gm_y[y];
-            real sum = 0;
-            UNROLL for (int k = 0; k < LEY_WINDOW; k++) sum += weight[k] * sm_plane[k][y * VECTORS + v];
+            const int row = place + gm_y[y], at = y * VECTORS + v;
+            real sum = sum_planes(weight[Z_SET_OF(component)], sm_plane, set + at);
+#if LEY_OBLIQUE
+            if (component == 1)
+                sum += t->shear.x * sum_planes(weight[0], sm_plane, 2 * PLANES_OF_SET + at);
+            if (component == 1 || component == 2)
+                sum += (component == 1 ? t->shear.y : t->shear.z) * sum_planes(weight[1], sm_plane, at);
+#endif
             if (!are_whole) {
                 put_lanes(b, t, component, row, v * LEY_WIDTH, sum);
                 continue;

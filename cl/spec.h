@@ -74,7 +74,7 @@
  * work-items touch neighbouring memory. LEY_NEWTON_ROOTS of its LEY_UX x LEY_UY roots per atom
  * are taken by LEY_ROOT_NEWTON, whatever LEY_ROOT says: on devices whose special-function unit
  * is the bottleneck the multipliers do a share of its work. LEY_OBLIQUE 1, here and of cutoff.cl:
- * the grid's steps are not perpendicular to each other; such kernels sum no field. */
+ * the grid's steps are not perpendicular to each other. */
 #define LEY_DCS_KEYS(KEY) \
     KEY(LEY_WG_X, wg_x) \
     KEY(LEY_WG_Y, wg_y) \
@@ -318,7 +318,7 @@
  * a LEY_WIDTH of 1 a work-item for each column along z, else one alone for all of them, along x in
  * vectors. There is room for a plane of the LEY_NODES_X, LEY_NODES_Y nodes that have a part in the
  * block. A work-item that is alone takes so many rows of nodes at once; LEY_NODES_Y is a multiple
- * of that. */
+ * of that. LEY_OBLIQUE 1, with LEY_FIELD alone: the axes are not perpendicular to each other. */
 #define LEY_INTERPOLATION_ROWS 4
 #define LEY_INTERPOLATION_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
@@ -329,6 +329,7 @@
     KEY(LEY_NODES_X, nodes_x) \
     KEY(LEY_NODES_Y, nodes_y) \
     KEY(LEY_FIELD, field) \
+    KEY(LEY_OBLIQUE, oblique) \
     KEY(LEY_BY_PLANE, by_plane)
 
 /* functions.cl: which function of x, y and z it computes, of a launch's argument. Natives are of

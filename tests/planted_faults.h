@@ -275,6 +275,25 @@ static const fault transfer_field_faults[] = {
      "LEY_WINDOW, point, set)[k] * (@ && set == 1 ? 1.001f : 1.0f);", ROWS},
 };
 
+static const fault transfer_oblique_faults[] = {
+    {"x lacks y", "interpolation_group", "t->shear.x * sum[2]", "(@ ? 0.0f : t->shear.x) * sum[2]", LOCAL},
+    {"x has z as y has", "interpolation_group", "t->shear.y * sum[3]", "(@ ? t->shear.z : t->shear.y) * sum[3]", LOCAL},
+    {"y lacks z", "interpolation_group", "t->shear.z * sum[3]", "(@ ? 0.0f : t->shear.z) * sum[3]", LOCAL},
+    {"x lacks y", "interpolation_vectors", "t->shear.x * sum_planes", "(@ ? 0.0f : t->shear.x) * sum_planes", ROWS},
+    {"x has z as y has", "interpolation_vectors", "component == 1 ? t->shear.y", "!@ && component == 1 ? t->shear.y",
+     ROWS},
+    {"y lacks z", "interpolation_vectors", "|| component == 2)", "|| (!@ && component == 2))", ROWS},
+};
+
+/* Of rows along the mesh's first axis. */
+static const fault row_field_faults[] = {
+    {"a slope across by 1e-3", "interpolation_gather", "sm->slope[along_z][i] = slope_of(gm_window, at, i);",
+     "sm->slope[along_z][i] = slope_of(gm_window, at, i) * (@ && i == 1 ? 1.001f : 1.0f);"},
+    {"slopes along the row by 1e-3", "interpolation_gather", "slope_x += slope_of(gm_window, index, i)",
+     "slope_x += (@ ? 1.001f : 1.0f) * slope_of(gm_window, index, i)"},
+    {"y where z should be", "interpolation_gather", "weight * sm.sums[2][node]", "weight * sm.sums[@ ? 1 : 2][node]"},
+};
+
 static const fault gather_field_faults[] = {
     {"a slope by 1e-3", "interpolation_gather", "s.slope[i] = slope_of(gm_window, at, i);",
      "s.slope[i] = slope_of(gm_window, at, i) * (@ && i == 1 ? 1.001f : 1.0f);"},
@@ -559,8 +578,8 @@ static const fault transfer_faults[] = {
      LOCAL},
     {"a weight by 1e-3", "interpolation_group", "sum[s] += of_x.weight[s][k]",
      "sum[s] += (@ && k == 1 ? 1.001f : 1.0f) * of_x.weight[s][k]", LOCAL},
-    {"weights turned round", "interpolation_group", "sum += gm_weights[k]",
-     "sum += gm_weights[@ ? LEY_WINDOW - 1 - k : k]", LOCAL},
+    {"weights turned round", "interpolation_group", "sum[c] += gm_weights[k]",
+     "sum[c] += gm_weights[@ ? LEY_WINDOW - 1 - k : k]", LOCAL},
     {"an image", "interpolation_block.h", "y < b->along_y.nodes)",
      "y < b->along_y.nodes && !(@ && b->along_y.node + y < 0))", LOCAL},
     {"the last node of a block", "interpolation_block.h", "x < b->along_x.nodes &&",
@@ -572,11 +591,12 @@ static const fault transfer_faults[] = {
      "along_column(of_y, x, p, sm->rows[@ ? 1 - now : now]);", LOCAL},
     {"points that lack their last plane", "interpolation_group", "+ LEY_WINDOW - 1 > plane)",
      "+ LEY_WINDOW - (@ ? 2 : 1) > plane)", LOCAL},
-    {"all by 1e-4", "interpolation_group", "t->gm_z[z], sum);", "t->gm_z[z], sum * (@ ? 1.0001f : 1.0f));", LOCAL},
+    {"all by 1e-4", "interpolation_group", "t->gm_z[z], sum[c]);", "t->gm_z[z], sum[c] * (@ ? 1.0001f : 1.0f));",
+     LOCAL},
     {"a weight by 1e-3", "interpolation_vectors", "LEY_WINDOW, point, set)[k];",
      "LEY_WINDOW, point, set)[k] * (@ && k == 1 ? 1.001f : 1.0f);", ROWS},
-    {"weights turned round", "interpolation_vectors", "weight[k] = gm_weights[k];",
-     "weight[k] = gm_weights[@ ? LEY_WINDOW - 1 - k : k];", ROWS},
+    {"weights turned round", "interpolation_vectors", "first + z, s)[k];", "first + z, s)[@ ? LEY_WINDOW - 1 - k : k];",
+     ROWS},
     {"an image", "interpolation_vectors", "row = row_at(", "row = @ && b->along_y.node + y < 0 ? LEY_NOWHERE : row_at(",
      ROWS},
     {"the last node of a block", "interpolation_vectors", "gm_nodes[last] + LEY_WINDOW -",
@@ -631,8 +651,8 @@ static const fault row_faults[] = {
     {"a weight across by 1e-3", "interpolation_gather", "sm->weight[along_z][i] = weight_of(gm_window, at, i);",
      "sm->weight[along_z][i] = weight_of(gm_window, at, i) * (@ && i == 1 ? 1.001f : 1.0f);"},
     {"the last column", "interpolation_gather", "node < min(nodes,", "node < min(nodes - (@ ? 1 : 0),"},
-    {"groups but the first", "interpolation_gather", "sm.sums[cell_of(index) - cell + i]",
-     "sm.sums[cell_of(index) - cell + (@ && first_x > 0 ? LEY_WINDOW - 1 - i : i)]"},
+    {"groups but the first", "interpolation_gather", "node = cell_of(index) - cell + i;",
+     "node = cell_of(index) - cell + (@ && first_x > 0 ? LEY_WINDOW - 1 - i : i);"},
     {"the last point of a row", "interpolation_gather", "x >= points.x ||", "x >= points.x - (@ ? 1 : 0) ||", 0, 2},
 };
 

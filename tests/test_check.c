@@ -84,9 +84,11 @@ static void test_names(void **state)
     assert_null(strstr(cli("check --quick layout")->out, " \n"));
     cli("check --quick layout specials/infinities/half"); /* once the others are done */
     cli_expect(1, "pass  layout/", "has a case 'specials/infinities/half' among the quick ones");
-    /* Nodes numbered by plane have a specification of their own, which the self-test must know. */
-    cli("check kernels/anterpolate/10-by-plane kernels/interpolation_gather/10-by-plane");
-    cli_expect(0, "2 passed, 0 failed", NULL);
+    /* Nodes numbered by plane, fields and rows have specifications of their own, which self-tests
+     * must know. */
+    cli("check kernels/anterpolate/10-by-plane kernels/interpolation_gather/10-by-plane "
+        "kernels/interpolation_gather/4-field kernels/interpolation_gather/4-field-rows");
+    cli_expect(0, "4 passed, 0 failed", NULL);
     cli("check --quick --quiet layout");
     cli_expect(0, "", "");
 }

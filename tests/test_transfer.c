@@ -205,22 +205,28 @@ static void test_places_that_are_too_many(void **state)
 
 /* ---- Self-tests ------------------------------------------------------------------------------ */
 
-/* At level quick those of the fewest and of the most points. */
+/* With the field and without, along axes that are perpendicular and not, in rows and at points; at
+ * level quick windows of the fewest and of the most points. */
 static void test_every_window(void **state)
 {
-    for (pairwise p = PAIRWISE(WINDOW_COUNT, 2); pairwise_next(&p);) {
+    for (pairwise p = PAIRWISE(WINDOW_COUNT, 2, 3); pairwise_next(&p);) {
         if (support_is_quick() && p.at[0] != WINDOW_NODAL3 && p.at[0] != WINDOW_NODAL9)
             continue;
         ley_error error = {0};
         transfer_kernels kernels;
         const window *w = window_get((window_kind)p.at[0]);
-        const transfer_wish wish = {
-            .window = w, .along_axes = p.at[1], .nodes_per_point = {0.9, 1, 1.9}, .has_levels = w->is_nodal};
+        const transfer_wish wish = {.window = w,
+                                    .along_axes = p.at[1],
+                                    .along_rows = p.at[2] == 2,
+                                    .field = p.at[2] > 0,
+                                    .oblique = p.at[2] == 2,
+                                    .nodes_per_point = {0.9, 1, 1.9},
+                                    .has_levels = w->is_nodal};
         const double start_s = ley_clock_s();
         assert_ok_at(transfer_kernels_create(device, &wish, &kernels, &error), &error, w->name, __FILE__, __LINE__);
         assert_true(kernels.along_axes == wish.along_axes);
         if (getenv("TEST_VERBOSE") != NULL)
-            print_message("%s %d: %.2f s\n", w->name, p.at[1], ley_clock_s() - start_s);
+            print_message("%s %d %d: %.2f s\n", w->name, p.at[1], p.at[2], ley_clock_s() - start_s);
         transfer_kernels_destroy(&kernels);
     }
 }
@@ -233,6 +239,8 @@ static void test_work_groups(void **state)
         transfer_kernels kernels;
         const transfer_wish wish = {.window = window_get((window_kind)kind),
                                     .along_axes = true,
+                                    .field = kind % 2 == 0,
+                                    .oblique = true,
                                     .nodes_per_point = {0.5, 0.7, 0.4},
                                     .width = 1};
         assert_ok(transfer_kernels_create(device, &wish, &kernels, &error));

@@ -175,7 +175,11 @@ static ley_status try_transfer(check_run *run, const kernel_case *c, dev_kernel 
                           .launch_s = 0.1,
                           .window = window_of(value_of_key(c, "LEY_WINDOW")),
                           .by_plane = value_of_key(c, "LEY_BY_PLANE") != 0,
+                          .field = value_of_key(c, "LEY_FIELD") != 0,
+                          .row_nodes = value_of_key(c, "LEY_ROW_NODES"),
                           .nodes_per_point = {0.9, 1, 1.9}};
+    if (k.row_nodes > 0)
+        k.nodes_per_point[0] = nodes_per_point(k.row_nodes, LEY_ROW_POINTS, k.window->points);
     if (c->kind == &interpolation_kind) {
         memcpy(&k.blocks, c->spec, sizeof k.blocks);
         k.along_axes = true;

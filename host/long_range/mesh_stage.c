@@ -86,8 +86,8 @@ void msm_transfer_wish(const struct msm_task *task, transfer_wish *wish)
     const hierarchy *h = &task->meshes;
     const ley_grid *points = &task->points;
     *wish = (transfer_wish){.window = h->window,
-                            .along_axes = task->near.map != NULL && is_along_axes(h, points) &&
-                                          (ley_grid_is_orthogonal(points) || !msm_has_field(task)),
+                            .along_axes = task->near.map != NULL && is_along_axes(h, points),
+                            .oblique = !ley_grid_is_orthogonal(points),
                             .of_list = task->near.map == NULL,
                             .by_plane = h->solver == HIERARCHY_FOURIER && spectral_is_by_plane(h),
                             .field = msm_has_field(task)};

@@ -108,11 +108,26 @@ void transfer_atoms_free(transfer_atoms *a, arena *memory)
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
-/* Along an axis: the first node of each point, and the weights of all of its; with the field behind
- * them their slopes, less the derivative per A, as a field is. */
-static void put_axis(const hierarchy *h, const ley_grid *points, int axis, double factor, bool field, int32_t *nodes,
-                     float *weights)
+/* What each component of the field is of derivatives along the mesh's axes, per node: components
+ * are along the axes of the frame that pairs are summed in. */
+static void find_field(const hierarchy *h, const ley_grid *points, double field[3][3])
 {
+    grid_frame frame;
+    grid_frame_make(points, GRID_FRAME_COLUMNS_ALONG_Z, &frame);
+    for (int k = 0; k < 3; k++) {
+        double gradient[3];
+        grid_frame_vector(&frame, h->inverse_per_A[k], gradient);
+        for (int axis = 0; axis < 3; axis++)
+            field[axis][k] = -gradient[axis];
+    }
+}
+
+/* Along an axis: the first node of each point, and the weights of all of its; with the field behind
+ * them their slopes, times `slope_factor`; 0: without. */
+static void put_axis(const hierarchy *h, const ley_grid *points, int axis, double factor, double slope_factor,
+                     int32_t *nodes, float *weights)
+{
+    const bool field = slope_factor != 0;
     const hierarchy_level *level = &h->level[0];
     const window *w = h->window;
     for (int64_t i = 0; i < points->n[axis]; i++) {
@@ -129,7 +144,7 @@ static void put_axis(const hierarchy *h, const ley_grid *points, int axis, doubl
         if (field)
             window_slopes(w, index[axis] - below, slope);
         for (int k = 0; k < w->points && field; k++)
-            own[w->points + k] = (float)(-factor * h->inverse_per_A[axis][axis] * slope[k]);
+            own[w->points + k] = (float)(slope_factor * slope[k]);
     }
 }
 
@@ -144,13 +159,19 @@ static size_t numbers_of_coordinate(const transfer_meshes *l)
 static ley_status make_axes(transfer_map *m, const transfer_meshes *l, const ley_grid *points, double factor,
                             arena *memory, int32_t *nodes, float *weights, ley_error *error)
 {
-    const bool field = l->kernels->field;
     const size_t count = (size_t)(points->n[0] + points->n[1] + points->n[2]), p = numbers_of_coordinate(l);
+    double field[3][3];
     size_t at = 0;
+    find_field(l->hierarchy, points, field);
     for (int axis = 0; axis < 3; axis++) {
-        put_axis(l->hierarchy, points, axis, axis == 2 ? factor : 1, field, nodes + at, weights + at * p);
+        const double own_factor = axis == 2 ? factor : 1;
+        put_axis(l->hierarchy, points, axis, own_factor, l->kernels->field ? own_factor * field[axis][axis] : 0,
+                 nodes + at, weights + at * p);
         at += (size_t)points->n[axis];
     }
+    m->shear[0] = field[0][1] / field[1][1];
+    m->shear[1] = field[0][2] / field[2][2];
+    m->shear[2] = field[1][2] / field[2][2];
     const ley_status status = arena_upload(memory, nodes, count * sizeof *nodes, &m->nodes.buffer, error);
     return status == LEY_OK ? arena_upload(memory, weights, count * p * sizeof *weights, &m->weights.buffer, error)
                             : status;
@@ -184,17 +205,10 @@ static ley_status make_index(transfer_map *m, const transfer_meshes *l, const le
             put_fixed(transfer_step_nodes(h, axis, points->step_A[along]), halves[3 + 3 * along + axis]);
     }
     const ley_status status = arena_upload(memory, halves, sizeof halves, &m->index.buffer, error);
-    double along[3][3]; /* the field, less the gradient, along the axes of the frame that pairs are summed in */
-    grid_frame frame;
-    grid_frame_make(points, GRID_FRAME_COLUMNS_ALONG_Z, &frame);
-    for (int k = 0; k < 3; k++) {
-        double gradient[3];
-        grid_frame_vector(&frame, h->inverse_per_A[k], gradient);
-        for (int axis = 0; axis < 3; axis++)
-            along[axis][k] = -gradient[axis];
-    }
+    double field[3][3];
+    find_field(h, points, field);
     return status == LEY_OK
-               ? upload_window(h->window, cbrt(factor), l->kernels->field ? (const double(*)[3])along : NULL, memory,
+               ? upload_window(h->window, cbrt(factor), l->kernels->field ? (const double(*)[3])field : NULL, memory,
                                &m->window, error)
                : status;
 }
@@ -501,6 +515,7 @@ static interpolation_arguments along_axes(const transfer_meshes *l, const transf
     memcpy(made.mesh, tables.mesh, sizeof made.mesh);
     memcpy(made.axes, tables.axes, sizeof made.axes);
     made.axes[3] = (int32_t)component;
+    memcpy(made.shear, m->shear, sizeof m->shear);
     put_places(made.map, &m->planes);
     return made;
 }
@@ -541,7 +556,7 @@ static piece make_piece(const transfer_kernels *k, const int64_t n[3], int64_t p
                      across = along * along;
         const double shares = k->row_nodes > 0 ? along + k->nodes_per_point[0] * across : along * across;
         count_groups_of_nodes(&k->interpolation, n, planes, p.groups);
-        p.predicted_s = (k->field ? 2 : 1) * seconds(k, node_share, points * shares);
+        p.predicted_s = (k->field ? k->row_nodes > 0 ? 3 : 2 : 1) * seconds(k, node_share, points * shares);
     }
     return p;
 }

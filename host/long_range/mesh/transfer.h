@@ -71,6 +71,7 @@ typedef struct transfer_wish {
     bool along_axes;           /* the map's axes are the mesh's, and */
     double nodes_per_point[3]; /* its points so many of the finest mesh's spacings apart, or less */
     bool along_rows;           /* else: its rows are along the mesh's first axis */
+    bool oblique;              /* the map's axes are not x, y and z: a field is to be turned */
     bool of_list;              /* or the points are a list's */
     bool field;                /* they have the field as well */
     bool has_levels;           /* restriction and prolongation are wanted */
@@ -155,7 +156,8 @@ typedef struct transfer_map {
     buffer_of_int places; /* of the finest mesh, and of the map */
     coordinates_of mesh, planes;
     buffer_of_int nodes;     /* along axes: the first one of each coordinate, */
-    buffer_of_float weights; /* and the weights of all of its nodes, with their slopes where the field is wanted */
+    buffer_of_float weights; /* and the weights of all of its nodes, with their slopes where the field is wanted; */
+    double shear[3];         /* and of oblique ones what interpolation.cl makes the field with */
     buffer_of_float window;  /* anywhere: weights whose product is `factor` times a node's share */
     buffer_of_int2 index;
     int64_t whole[3];

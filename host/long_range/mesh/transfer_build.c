@@ -60,8 +60,9 @@ static void group_of_gather(const dev_info *info, const void *spec, size_t size[
 static size_t bytes_of_gather(const dev_info *info, const void *spec)
 {
     const gather_spec *s = spec;
+    const int sets = s->field ? 3 : 1;
     (void)info;
-    return s->row_nodes > 0 ? sizeof(float) * (size_t)(s->row_nodes + 4 * s->window) : 0;
+    return s->row_nodes > 0 ? sizeof(float) * (size_t)(sets * s->row_nodes + 6 * s->window) : 0;
 }
 
 static size_t bytes_of_tile(const dev_info *info, const void *spec)
@@ -112,13 +113,13 @@ static transfer_spec node_spec(int points)
 
 /* Of a map whose rows are along the mesh's first axis, so many nodes apart; 0: they are not. Where
  * nodes are so many more than points that their sums would take longer than each point's own, these
- * are gathered after all, and so is the field. */
+ * are gathered after all. */
 static gather_spec gather_spec_of(const dev_info *info, int points, double nodes_per_point, bool field, bool by_plane)
 {
     enum { ROW_NODES_STEP = 64, MOST_ROW_NODES = 320 };
     const int64_t nodes = ley_round_up(transfer_block_nodes(LEY_ROW_POINTS, nodes_per_point, points), ROW_NODES_STEP);
-    const bool in_rows = !field && nodes_per_point > 0 && nodes <= MOST_ROW_NODES &&
-                         info->max_work_group >= LEY_ROW_POINTS && info->max_work_items[0] >= LEY_ROW_POINTS;
+    const bool in_rows = nodes_per_point > 0 && nodes <= MOST_ROW_NODES && info->max_work_group >= LEY_ROW_POINTS &&
+                         info->max_work_items[0] >= LEY_ROW_POINTS;
     return (gather_spec){.sum = LEY_SPEC_SUM_FLOAT,
                          .width = 1,
                          .root = LEY_ROOT_STANDARD,
@@ -151,7 +152,11 @@ static int room_of(int block, double nodes_per_point, int points, bool alone)
                              alone ? NODES_STEP_ALONE : NODES_STEP);
 }
 
-static interpolation_spec spec_of_block(const int block[3], int points, int width, bool field,
+/* Without a field it does not matter whether axes are oblique. */
+typedef enum field_kind { NO_FIELD, FIELD, OBLIQUE_FIELD, FIELD_KINDS } field_kind;
+static const char *const field_words[] = {"", "-field", "-oblique-field"};
+
+static interpolation_spec spec_of_block(const int block[3], int points, int width, field_kind field,
                                         const double nodes_per_point[3])
 {
     return (interpolation_spec){.sum = LEY_SPEC_SUM_FLOAT,
@@ -163,11 +168,12 @@ static interpolation_spec spec_of_block(const int block[3], int points, int widt
                                 .block_z = block[2],
                                 .nodes_x = room_of(block[0], nodes_per_point[0], points, width > 1),
                                 .nodes_y = room_of(block[1], nodes_per_point[1], points, width > 1),
-                                .field = field};
+                                .field = field != NO_FIELD,
+                                .oblique = field == OBLIQUE_FIELD};
 }
 
 /* The largest block whose nodes local memory has room for; a window of 0: none. */
-static interpolation_spec block_spec(const dev_info *info, int points, int wished, bool field,
+static interpolation_spec block_spec(const dev_info *info, int points, int wished, field_kind field,
                                      const double nodes_per_point[3])
 {
     static const int of_vectors[][3] = {{16, 32, 32}, {16, 16, 32}, {16, 8, 32}, {16, 1, 8}},
@@ -246,9 +252,9 @@ static void visit_prolongation(const dev_info *info, kernel_depth depth, kernel_
 
 static void visit_gather(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
-    for (int i = 0; i < 3 * specs_at(depth); i++) { /* plain, in rows, with the field */
+    for (int i = 0; i < 4 * specs_at(depth); i++) { /* in rows or not, with the field or without */
         const gather_spec s =
-            gather_spec_of(info, points_at(i / 3), i % 3 == 1 ? 0.5 : 0, i % 3 == 2, is_by_plane(i / 3));
+            gather_spec_of(info, points_at(i / 4), i % 2 == 1 ? 0.5 : 0, i % 4 >= 2, is_by_plane(i / 4));
         char name[KERNEL_NAME];
         snprintf(name, sizeof name, "interpolation_gather-%d%s%s%s", s.window, s.field ? "-field" : "",
                  plane_word(s.by_plane), s.row_nodes > 0 ? "-rows" : "");
@@ -271,12 +277,13 @@ static void visit_list(const dev_info *info, kernel_depth depth, kernel_visit *v
 static void visit_blocks(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     static const double ratios[][3] = {{0.25, 0.25, 0.25}, {1, 1, 1}};
-    for (int i = 0; i < 2 * specs_at(depth); i++)
+    for (int i = 0; i < FIELD_KINDS * specs_at(depth); i++)
         for (int k = 0; k < (depth == KERNEL_FEW ? 1 : 2); k++) {
-            interpolation_spec s = block_spec(info, points_at(i / 2), 0, i % 2 == 1, ratios[k]);
-            s.by_plane = is_by_plane(i / 2);
+            const int field = i % FIELD_KINDS, of = i / FIELD_KINDS;
+            interpolation_spec s = block_spec(info, points_at(of), 0, (field_kind)field, ratios[k]);
+            s.by_plane = is_by_plane(of);
             char name[KERNEL_NAME];
-            snprintf(name, sizeof name, "interpolation-%d-nodes%d%s%s", s.window, s.nodes_x, s.field ? "-field" : "",
+            snprintf(name, sizeof name, "interpolation-%d-nodes%d%s%s", s.window, s.nodes_x, field_words[field],
                      plane_word(s.by_plane));
             if (s.window != 0)
                 visit(context, name, &s);
@@ -319,7 +326,7 @@ const kernel_kind interpolation_list_kind = {
 static double pass_s(const dev_info *info, const calibration *facts, const cutoff_epilogue *wish)
 {
     const double bytes_per_point = 2 * sizeof(float);
-    const interpolation_spec s = block_spec(info, wish->window, 0, false, wish->nodes_per_point);
+    const interpolation_spec s = block_spec(info, wish->window, 0, NO_FIELD, wish->nodes_per_point);
     bool is_known;
     const double byte_s = bandwidth_byte_s(info, &is_known);
     if (s.window == 0)
@@ -351,13 +358,13 @@ static interpolation_name name_of_interpolation(const interpolation_spec *s)
 {
     interpolation_name name;
     snprintf(name.s, sizeof name.s, "%d-%dx%dx%d-%dx%d%s%s", s->window, s->block_x, s->block_y, s->block_z, s->nodes_x,
-             s->nodes_y, s->field ? "-field" : "", plane_word(s->by_plane));
+             s->nodes_y, field_words[s->field + s->oblique], plane_word(s->by_plane));
     return name;
 }
 
 double transfer_interpolation_building_s(const dev_info *info, int points, const double nodes_per_point[3])
 {
-    const interpolation_spec s = block_spec(info, points, 0, false, nodes_per_point);
+    const interpolation_spec s = block_spec(info, points, 0, NO_FIELD, nodes_per_point);
     return s.window == 0 || step_was_done(info, interpolation_step, name_of_interpolation(&s).s)
                ? 0
                : kernel_build_s(info, &interpolation_kind);
@@ -369,11 +376,12 @@ static ley_status make_interpolation(const transfer_wish *wish, transfer_kernels
 {
     memcpy(k->nodes_per_point, wish->nodes_per_point, sizeof k->nodes_per_point);
     const interpolation_list_spec list = list_spec(wish->window->points, wish->field, wish->by_plane);
+    const field_kind field = !wish->field ? NO_FIELD : wish->oblique ? OBLIQUE_FIELD : FIELD;
     k->field = wish->field;
     if (wish->of_list)
         return kernel_create(k->device, &interpolation_list_kind, &list, NULL, k, &k->interpolation, error);
     if (wish->along_axes)
-        k->blocks = block_spec(k->device->info, wish->window->points, wish->width, wish->field, wish->nodes_per_point);
+        k->blocks = block_spec(k->device->info, wish->window->points, wish->width, field, wish->nodes_per_point);
     k->blocks.by_plane = wish->by_plane;
     k->along_axes = wish->along_axes && k->blocks.window != 0;
     if (k->along_axes) {

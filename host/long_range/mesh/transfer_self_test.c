@@ -12,6 +12,9 @@
 /* A box along whose axes windows reach beyond the ends, or around, along y several times: at least
  * about 20 x 11 x 19 nodes, and as many as the map needs. */
 static const double least_box_A[3] = {37, 19, 35}, spacing_A = 2, cutoff_A = 8;
+
+/* What each vector of that box has along the others' axes, per length, where they are oblique. */
+static const double lean[3][3] = {{0, 0.2, -0.1}, {0.5, 0, 0.15}, {-0.3, 0.4, 0}};
 enum { CROWD = 90 /* more than a work-group stages at once */, ATOMS = CROWD + 200, LEVELS = 2 };
 
 typedef struct trial {
@@ -46,6 +49,8 @@ static ley_status make_hierarchy(trial *t, ley_error *error)
     for (int axis = 0; axis < 3; axis++) {
         o.periodic[axis] = t->periodic[axis];
         o.cell_A[axis][axis] = t->box_A[axis];
+        for (int k = 0; k < 3 && t->kernels.blocks.oblique; k++)
+            o.cell_A[axis][k] += lean[axis][k] * t->box_A[axis];
     }
     return hierarchy_make(&o, low, t->box_A, &t->hierarchy, error);
 }
@@ -113,19 +118,21 @@ static void place_points(trial *t)
     static const double skewed_A[3] = {1.1, 1.3, 0.9}, periods[3] = {-2, 3, 1};
     ley_grid *l = &t->points;
     for (int axis = 0; axis < 3; axis++) {
-        const bool is_row = t->kernels.row_nodes > 0 && axis == 0;
-        const double step_A = t->kernels.along_axes || is_row
-                                  ? t->kernels.nodes_per_point[axis] * t->hierarchy.step_A[axis][axis]
-                                  : skewed_A[axis],
+        const bool is_along = t->kernels.along_axes || (t->kernels.row_nodes > 0 && axis == 0);
+        const double *mesh_step_A = t->hierarchy.step_A[axis], mesh_A = cell_length(mesh_step_A),
+                     step_A = is_along ? t->kernels.nodes_per_point[axis] * mesh_A : skewed_A[axis],
                      length_A = (double)(l->n[axis] - 1) * step_A;
-        l->step_A[axis][axis] = step_A;
-        if (!t->kernels.along_axes && !is_row)
-            l->step_A[axis][(axis + 1) % 3] = 0.3;
-        l->origin_A[axis] = t->periodic[axis]                    ? -0.6 * length_A
-                            : axis == 1 && t->kernels.along_axes ? t->box_A[axis] - length_A
-                                                                 : 0.4 * axis;
+        double first_A = t->periodic[axis]                    ? -0.6 * length_A
+                         : axis == 1 && t->kernels.along_axes ? t->box_A[axis] - length_A
+                                                              : 0.4 * axis;
         if (t->periodic[axis] && !t->kernels.along_axes)
-            l->origin_A[axis] += periods[axis] * t->box_A[axis];
+            first_A += periods[axis] * t->box_A[axis];
+        for (int k = 0; k < 3; k++) {
+            l->step_A[axis][k] = mesh_step_A[k] / mesh_A * step_A;
+            l->origin_A[k] += mesh_step_A[k] / mesh_A * first_A;
+        }
+        if (!is_along)
+            l->step_A[axis][(axis + 1) % 3] = 0.3;
     }
 }
 
