@@ -78,14 +78,14 @@ static void assert_exit_codes(const char *where, const char *text)
 static void test_exit_codes_are_documented(void **state)
 {
     size_t size;
-    char *help = in_one_line(strdup(cli("help")->out)), *readme = in_one_line(support_read_file("README.md", &size));
+    char *help = in_one_line(strdup(cli("help")->out)), *page = in_one_line(support_read_file("docs/command.md", &size));
     assert_exit_codes("the help", help);
-    assert_exit_codes("README.md", readme);
+    assert_exit_codes("docs/command.md", page);
     assert_non_null(
         strstr(help, ", 5 wrong results, a check that failed, a map that is off by more than --tol, "
                      "maps that differ by more, or a benchmark that is slower than --compare --fail allows, 128 + N"));
     free(help);
-    free(readme);
+    free(page);
 }
 
 static void test_wrong_commands(void **state)
