@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 static const char font[] = "sans-serif";
 static const double pi = 3.14159265358979323846;
@@ -159,6 +158,18 @@ static void put_bits(unsigned char *at, uint32_t bits)
         at[i] = (unsigned char)(bits >> (24 - 8 * i));
 }
 
+/* The CRC that ends a chunk. */
+static uint32_t png_check(const unsigned char *bytes, size_t count)
+{
+    uint32_t check = 0xffffffff;
+    for (size_t i = 0; i < count; i++) {
+        check ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++)
+            check = check >> 1 ^ (check & 1 ? 0xedb88320 : 0);
+    }
+    return ~check;
+}
+
 /* How large the picture is, which cairo does not write: pixels to a metre. */
 static void put_png_size(target *to)
 {
@@ -167,7 +178,7 @@ static void put_png_size(target *to)
     put_bits(chunk + 8, per_metre);
     put_bits(chunk + 12, per_metre);
     chunk[16] = 1;
-    put_bits(chunk + 17, (uint32_t)crc32(0, chunk + 4, 13));
+    put_bits(chunk + 17, png_check(chunk + 4, 13));
     put(to, chunk, sizeof chunk);
 }
 

@@ -19,8 +19,8 @@ typedef struct contour_level {
 
 /* Places labels of this height for levels in rising order, where lines are straight enough and no
  * other one is in the way; a line far from all places of its level's labels gets another one. A
- * level that has no such place gets the best one there is, or none where its lines are too short. From
- * malloc; `count`: how many. */
+ * level that has no such place gets the best one there is, or none where its lines are too short.
+ * From malloc; `count`: how many. */
 contour_label *contours_place(const plane_field *cells, const contour_level *levels, size_t level_count, double height,
                               size_t *count);
 

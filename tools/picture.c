@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengths for a picture 1000 pixels wide; everything grows with the width, and below least_width the
- * plane alone shrinks. */
+/* Lengths for a picture 1000 pixels wide; everything grows with the width, and below least_width
+ * the plane alone shrinks. */
 enum {
     text_size = 21,
     title_size = 26,

@@ -337,7 +337,8 @@ static void choose_title(const parsed_arguments *arguments, const subject *drawn
         snprintf(title, 256, "%s", molecule[0] != '\0' ? molecule : name);
 }
 
-/* "dielectric 78.54", of two maps "dielectric 78.54 and 1" where theirs differ; empty when unknown. */
+/* "dielectric 78.54", of two maps "dielectric 78.54 and 1" where theirs differ; empty when
+ * unknown. */
 static short_text medium_of(const subject *drawn)
 {
     const double first = ley_map_dielectric(drawn->map);
