@@ -275,7 +275,8 @@ static void test_the_library(void **state)
     assert_ok(ley_map_outline(&small, &outline, &error));
     assert_int_equal(ley_map_compare(a, outline, &options, &c, &error), LEY_ERROR_USAGE);
     options.beyond_A = -1;
-    assert_error_is(ley_map_compare(a, b, &options, &c, &error), LEY_ERROR_USAGE, "beyond_A is -1: it must be a length, or 0");
+    assert_error_is(ley_map_compare(a, b, &options, &c, &error), LEY_ERROR_USAGE,
+                    "beyond_A is -1: it must be a length, or 0");
     options.size = 3;
     assert_int_equal(ley_map_compare(a, b, &options, &c, &error), LEY_ERROR_USAGE);
     ley_error_clear(&error);

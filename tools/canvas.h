@@ -29,8 +29,8 @@ double canvas_on_pixel(double position);
 
 enum { CANVAS_DPI = 96 }; /* as on the web */
 
-/* Makes a file of what `draw` draws: PNG, or SVG or PDF for a name that ends so. Each says how large
- * the picture is, by its pixels to an inch. Prints errors; exit code. */
+/* Makes a file of what `draw` draws: PNG, or SVG or PDF for a name that ends so. Each says how
+ * large the picture is, by its pixels to an inch. Prints errors; exit code. */
 int canvas_write(const char *path, int width, int height, double dpi, void (*draw)(cairo_t *cairo, const void *context),
                  const void *context);
 

@@ -47,8 +47,8 @@ typedef struct drawing {
     rectangle plane, bar;
     double full_width, full_height;
     char title[256];
-    plane_field cells;           /* for contours; no values where none are drawn */
-    const contour_label *labels; /* of them */
+    plane_field cells;     /* for contours; no values where none are drawn */
+    contour_label *labels; /* of them */
     size_t label_count;
 } drawing;
 
@@ -580,6 +580,6 @@ int picture_write(const plane_picture *picture, const char *path)
     const int code =
         canvas_write(path, (int)canvas.full_width, (int)canvas.full_height, picture->dpi, draw_on, &canvas);
     free(canvas.cells.values);
-    free((void *)canvas.labels);
+    free(canvas.labels);
     return code;
 }

@@ -234,7 +234,8 @@ static bool value_between(const pair *p, const int64_t at[3], double *value)
     return true;
 }
 
-/* Calls `visit` with both values at each point of A that is in B and not near atoms; returns how many those are. */
+/* Calls `visit` with both values at each point of A that is in B and not near atoms; returns how
+ * many those are. */
 static int64_t each_point(const pair *p, void (*visit)(void *context, const int64_t at[3], double a, double b),
                           void *context)
 {
