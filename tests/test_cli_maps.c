@@ -135,7 +135,7 @@ static void test_cube(void **state)
     free(text);
     cli_run(0, NULL, NULL, "map ion.pqr -o out/a.cub --field -q " SMALL);
     text = cli_read("out/a_Ez.cub", NULL);
-    assert_non_null(strstr(text, ": POTENTIAL (kT/e/A)\nfield along z, "));
+    assert_non_null(strstr(text, ": POTENTIAL (kT/e/A)\nmolecule: ion.pqr, dielectric 1; field along z, "));
     assert_non_null(strstr(text, "\n   40 "));
     free(text);
     cli_run(0, NULL, NULL, "slice out/a.cub -o out/a.png -q");
