@@ -1,9 +1,9 @@
-#include "io/dxbin.h"
+#include "io/binary.h"
 
 #include "error.h"
-#include "io/binary.h"
-#include "io/comment_units.h"
 #include "io/dx.h"
+#include "io/dxbin.h"
+#include "io/map_comment.h"
 #include "target/map.h"
 
 #include <stdlib.h>
