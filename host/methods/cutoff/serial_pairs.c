@@ -168,8 +168,8 @@ static inline __attribute__((always_inline)) void add_rest(int which, float x, f
     memcpy(row, whole, (size_t)n * sizeof *row);
 }
 
-/* The points 0, h, 2 h, ... nearer than `reach` to at h + offset, and at most one more at each
- * end, or two where there are none. */
+/* The points 0, h, 2 h, ... nearer than `reach` to the place at * h + offset, and at most one more
+ * at each end, or two where there are none. */
 typedef struct stretch {
     int32_t low, end;
 } stretch;
@@ -181,8 +181,7 @@ static inline __attribute__((always_inline)) stretch stretch_of(int32_t at, floa
     return (stretch){low > 0 ? low : 0, end < count ? end : count};
 }
 
-/* An atom's sphere. Distances are differences of cells, which are exact, and
- * offsets. */
+/* An atom's sphere. Distances are whole steps, which are exact, and offsets. */
 static inline __attribute__((always_inline)) void add_sphere(int which, const pair_terms *t, const pair_atom *j,
                                                              float *values)
 {
