@@ -291,7 +291,7 @@ static void add_up(ley_plan *p, const run_check *c)
     p->totals.checked_points += c->count;
     p->totals.max_error = fmax(p->totals.max_error, c->accuracy.max_error);
     for (size_t i = 0; i < c->count; i++) {
-        p->error2 += pow(accuracy_difference(c->points[i].value, &c->points[i].right), 2);
+        p->error2 += pow(accuracy_error(c->points[i].value, &c->points[i].right, &c->limits), 2);
         p->right2 += pow(c->points[i].right.value, 2);
     }
     p->totals.relative_rms = p->right2 > 0 ? sqrt(p->error2 / p->right2) : 0;
