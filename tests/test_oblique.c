@@ -260,6 +260,48 @@ static void test_places(void **state)
     check_short_range(&grids[5], &options);
 }
 
+/* Steps that lead either way along the others, each way with each: no pair at the edge of the cutoff
+ * is left out, as a function with a step there shows, and no digit of a distance is lost. */
+static void test_steps_either_way(void **state)
+{
+    for (int way = 0; way < 8; way++) {
+        char name[32];
+        const double x = way & 1 ? -0.35 : 0.35, y = way & 2 ? -0.3 : 0.3, z = way & 4 ? -0.45 : 0.45;
+        const ley_grid grid = {.step_A = {{0.5, x, y}, {0, 0.6, z}, {0, 0, 0.5}}, .n = {37, 21, 17}};
+        ley_atoms *atoms = atoms_of(&grid, 500, 0.2);
+        snprintf(name, sizeof name, "steps' ways %d", way);
+        for (int sum = LEY_SUM_FLOAT; sum <= LEY_SUM_COMPENSATED; sum++) {
+            support_options options = support_short_range(LEY_PAIR_COULOMB, 4.037);
+            options.sum = (ley_sum)sum;
+            const formula f = {direct_term, options.r_min_A, 4.037, .least = 0.1};
+            ley_map *map = support_run(engine, atoms, &grid, &options);
+            assert_right(worst_error(map, atoms, &f), sum == LEY_SUM_FLOAT ? 1e-5 : 2e-6, "cutoff", name);
+            ley_map_destroy(map);
+            options = support_default_options();
+            options.sum = (ley_sum)sum;
+            const formula all = {direct_term, .r_min_A = options.r_min_A, .least = DBL_MIN};
+            map = support_run(engine, atoms, &grid, &options);
+            assert_right(worst_error(map, atoms, &all), sum == LEY_SUM_FLOAT ? 3e-6 : 1e-6, "dcs", name);
+            ley_map_destroy(map);
+        }
+        ley_atoms_destroy(atoms);
+    }
+}
+
+/* Rows that are shifted by far more than their length: it shows what places are rounded by where an
+ * atom that is near enough for that is not summed apart. */
+static void test_long_shifts(void **state)
+{
+    const ley_grid grid = {.step_A = {{0.5, 0, 0}, {9, 0.6, 0}, {0.1, 0.2, 0.5}}, .n = {37, 41, 9}};
+    const support_options options = support_default_options();
+    const formula f = {direct_term, .r_min_A = options.r_min_A, .least = DBL_MIN};
+    ley_atoms *atoms = atoms_of(&grid, 60, 0);
+    ley_map *map = support_run(engine, atoms, &grid, &options);
+    assert_right(worst_error(map, atoms, &f), 1e-6, "dcs", "rows that are shifted far");
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+}
+
 /* ---- Long-range sums ------------------------------------------------------------------------- */
 
 static const double open_A[3][3];
@@ -508,6 +550,8 @@ static int run_on(const char *selector, const ley_device_info *info)
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_plans),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_steps_either_way),
+        cmocka_unit_test(test_long_shifts),
     };
     const int failed = cmocka_run_group_tests_name(info->name, tests, NULL, NULL);
     ley_engine_destroy(engine);

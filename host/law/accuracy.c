@@ -25,6 +25,22 @@ double accuracy_difference(double value, const reference_value *right)
     return value < low ? value - low : value > high ? value - high : value - value;
 }
 
+double accuracy_error(double value, const reference_value *right, const accuracy_limits *limits)
+{
+    return limits->place > 0 ? value - right->value : accuracy_difference(value, right);
+}
+
+/* At a point, of this scale. What places do passes and is an error all the same: it is relative to
+ * the terms and to what these change by with their distances. */
+static double relative_error(double value, const reference_value *right, const accuracy_limits *limits, double scale)
+{
+    const double beyond = fabs(accuracy_difference(value, right)) / scale;
+    if (!(limits->place > 0))
+        return beyond;
+    const double slopes = (right->higher - right->lower) / (2 * limits->place);
+    return fmax(beyond, fabs(value - right->value) / (scale + slopes));
+}
+
 /* Sums of doubles that are no larger a share of their terms are 0. */
 static const double is_zero = 1e-11;
 
@@ -39,18 +55,20 @@ ley_accuracy accuracy_compare(size_t n, const double *values, const reference_va
     bool finite = true;
     for (size_t i = 0; i < n; i++) {
         const reference_value *right = &references[i];
-        const double difference = accuracy_difference(values[i], right);
+        const double difference = accuracy_difference(values[i], right),
+                     off = accuracy_error(values[i], right, &limits);
         const bool counts = right->absolute > limits.nothing,
                    is_number = isfinite(difference) && isfinite(right->value);
         /* A value of exactly 0 was never computed, even where terms cancel so far that the limit
          * would let it pass. */
         const double silent = fmax(limits.left_out, silent_share * limits.tolerance * right->absolute);
         const bool is_silent = values[i] == 0 && difference != 0 && fabs(right->value) > silent;
-        const double scale = is_silent ? fabs(right->value) : right->absolute;
-        const double error = !is_number ? INFINITY : fabs(difference) / fmax(scale, limits.nothing);
+        const double scale = fmax(is_silent ? fabs(right->value) : right->absolute, limits.nothing);
+        const double error = is_number ? relative_error(values[i], right, &limits, scale) : INFINITY;
         finite = finite && is_number;
         a.compared += counts;
-        const double beyond = error - (is_silent ? 0 : limits.noise / fmax(scale, limits.nothing));
+        const double beyond =
+            (is_number ? fabs(difference) / scale : INFINITY) - (is_silent ? 0 : limits.noise / scale);
         if (counts || !(fabs(values[i]) <= limits.nothing)) {
             a.max_error = fmax(a.max_error, error);
             if (beyond > most_beyond) {
@@ -59,7 +77,7 @@ ley_accuracy accuracy_compare(size_t n, const double *values, const reference_va
                     *worst = i;
             }
         }
-        error2 += difference * difference;
+        error2 += off * off;
         reference2 += right->value * right->value;
         absolute2 += right->absolute * right->absolute;
     }

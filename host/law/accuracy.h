@@ -16,15 +16,18 @@ typedef struct accuracy_limits {
     double share;     /* noise is this share of the values' root mean square, over all of space: transforms round each
                          value by a share of the largest ones. 0: there is none */
     double rounding;  /* of the tolerance, what is not the method's own, but that of floats */
-    bool is_smooth;   /* errors are a mesh's, which change over space as slowly as values do far from charges */
+    double place;   /* above 0: between `lower` and `higher` lies what terms do whose distances are off by this share of
+                       themselves: it passes, and is an error all the same */
+    bool is_smooth; /* errors are a mesh's, which change over space as slowly as values do far from charges */
 } accuracy_limits;
 
 /* Of float values, and of double ones. */
 #define ACCURACY_NOTHING 1e-30
 #define ACCURACY_NOTHING_DOUBLE 1e-280
 
-/* How far a value is beyond what may be right. */
+/* How far a value is beyond what may be right; and what it is taken to be off by. */
 double accuracy_difference(double value, const reference_value *right);
+double accuracy_error(double value, const reference_value *right, const accuracy_limits *limits);
 
 /* Compares n values with their references; host_points is left 0. An n of 0 passes nothing.
  * `worst`: the index of the value that is most in error; may be NULL. */

@@ -120,6 +120,11 @@ static double place_of(const reference_terms *t)
     return LEY_PLACE * fmax(1, t->largest_A / t->range->cutoff_A);
 }
 
+double reference_place(const reference_terms *t)
+{
+    return LEY_VANISHES((int)t->range->pair) ? place_of(t) : 0;
+}
+
 bool reference_cell(const reference_terms *t, double axes[6][4])
 {
     images im;

@@ -27,6 +27,10 @@ double reference_eps(const ley_short_range *s, size_t j);
 /* What the pair function takes beside, k of LEY_PAIR_TERM_...: kappa, or else the steepness. */
 double reference_parameter(const ley_short_range *s);
 
+/* By which share of themselves distances are off, where the function vanishes at the cutoff: all
+ * that lies between lower and higher is what that does. 0: the function does not. */
+double reference_place(const reference_terms *terms);
+
 /* Where the images are that a short-range sum looks at, as reference.cl reads it: for each axis
  * {vector, 0} and {dual vector, how many vectors the reach is; negative: not periodic along it}.
  * False for a cell without volume. */

@@ -301,7 +301,7 @@ static void add_up(ley_plan *p, const run_check *c)
     p->totals.checked_points += c->count;
     p->totals.max_error = fmax(p->totals.max_error, c->accuracy.max_error);
     for (size_t i = 0; i < c->count; i++) {
-        error2 += pow(accuracy_difference(c->points[i].value, &c->points[i].right), 2);
+        error2 += pow(accuracy_error(c->points[i].value, &c->points[i].right, &c->limits), 2);
         right2 += pow(c->points[i].right.value, 2);
     }
     const double rms2 = isfinite(c->target_rms) ? c->target_rms * c->target_rms : right2 / (double)c->count;

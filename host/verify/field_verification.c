@@ -27,6 +27,7 @@ bool field_is_there(const ley_job *job, int64_t number)
 
 accuracy_limits field_limits(const method *m, accuracy_limits limits)
 {
+    limits.place = 0; /* fields have a step at r_min, if nowhere else */
     limits.tolerance = m->field_is_allowed ? 1 : times_tolerance * limits.tolerance;
     return limits;
 }
@@ -96,12 +97,12 @@ static void tell(ley_job *job, size_t device, const recomputed *r, const judged 
 }
 
 /* Of the fixed points, which have been judged. */
-static void measure_by_strata(const recomputed *r, judged *j)
+static void measure_by_strata(const recomputed *r, const accuracy_limits *limits, judged *j)
 {
     double error2 = 0, points = 0;
     for (size_t k = 0; k < j->n; k++) {
         const double weight = r->points[j->point[k]].weight;
-        error2 += weight * pow(accuracy_difference(j->value[k], &j->right[k]), 2);
+        error2 += weight * pow(accuracy_error(j->value[k], &j->right[k], limits), 2);
         points += weight / 3;
     }
     if (!(r->squares > 0) || !isfinite(error2) || !(points > 0))
@@ -119,7 +120,7 @@ static void judge_all(ley_job *job, const recomputed *r, size_t n, accuracy_limi
             tell(job, device, r, j);
     }
     judge(r, n, FIXED_POINTS, limits, j);
-    measure_by_strata(r, j);
+    measure_by_strata(r, &limits, j);
     job->report.field_accuracy = j->accuracy;
 }
 

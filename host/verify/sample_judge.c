@@ -200,7 +200,7 @@ static void measure_all_values(sample *s, int64_t group, ley_accuracy *a)
     for (size_t i = 0; i < s->count; i++)
         if (is_among(&s->points[i], is_drawn ? group : FIXED_POINTS)) {
             const sampled_point *p = &s->points[i];
-            error2 += p->weight * pow(accuracy_difference(p->value, &p->right), 2);
+            error2 += p->weight * pow(accuracy_error(p->value, &p->right, &s->limits), 2);
             right2 += p->weight * p->right.value * p->right.value;
             beyond2 += p->weight * (p->value * p->value - p->right.value * p->right.value);
         }

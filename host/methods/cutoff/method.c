@@ -8,6 +8,7 @@
 #include "core/options.h"
 #include "error.h"
 #include "law/accuracy.h"
+#include "law/pairs.h"
 #include "methods/cutoff/by_host.h"
 #include "methods/cutoff/points.h"
 #include "methods/cutoff/short_range.h"
@@ -92,8 +93,11 @@ static void terms(const void *context, reference_terms *t)
 static accuracy_limits limits(const void *context)
 {
     const cutoff_task *task = context;
+    reference_terms sum;
+    terms(context, &sum);
     return (accuracy_limits){.tolerance = cutoff_promise(context, task->range.pair, task->range.r_min_A),
-                             .nothing = ACCURACY_NOTHING};
+                             .nothing = ACCURACY_NOTHING,
+                             .place = reference_place(&sum)};
 }
 
 static bool by_host(const void *context, host_sum *sum)

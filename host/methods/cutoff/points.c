@@ -5,6 +5,7 @@
 
 #include "error.h"
 #include "law/accuracy.h"
+#include "law/pairs.h"
 #include "methods/cutoff/by_host.h"
 #include "methods/cutoff/point_stages.h"
 #include "methods/cutoff/short_range.h"
@@ -69,9 +70,12 @@ static accuracy_limits limits(const void *context)
 {
     const cutoff_points_task *task = context;
     const ley_short_range *r = &task->sums.range;
+    reference_terms sum;
+    terms(context, &sum);
     return (accuracy_limits){.tolerance =
                                  short_range_promise(r, task->sums.job->options->math, r->r_min_A, largest_A(task)),
-                             .nothing = ACCURACY_NOTHING};
+                             .nothing = ACCURACY_NOTHING,
+                             .place = reference_place(&sum)};
 }
 
 static bool by_host(const void *context, host_sum *sum)

@@ -309,8 +309,8 @@ static ley_status add_excluding(recomputation *r, ley_error *error)
     return LEY_OK;
 }
 
-/* Some of them, where anything is verified: nobody else judges what the host has made itself. Places
- * on atoms have no values. */
+/* Some of them, where anything is verified: nobody else judges what the host has made itself.
+ * Places on atoms have no values. */
 static ley_status check_near(const recomputation *r, ley_error *error)
 {
     enum { MOST = 16 };
