@@ -320,15 +320,16 @@ static void print(const job_run *run)
     const ley_grid *grid = ley_boundary_grid(boundary->problem.boundary);
     short_text points = counted_text(ley_boundary_points(boundary->problem.boundary), "point");
     print_molecule(run->arguments->operand, boundary->atoms);
-    put_solvent(stdout, &boundary->solvent);
-    printf("boundary: %s, %s, ", run->method->option.name, run->method->title);
     if (grid != NULL)
-        printf("%s on the faces of %s, spacing %s A, box %s from %s\n", points.s, grid_text(grid->n).s,
+        printf("grid: %s, %s on its faces, spacing %s A, box %s from %s", grid_text(grid->n).s, points.s,
                spacing_text(grid).s, box_text(grid).s, triple_text(grid->origin_A).s);
     else
-        printf("%s of %s\n", points.s, base_name(values_of(run)->points));
+        printf("points: %s of %s", count_text(ley_boundary_points(boundary->problem.boundary)).s,
+               base_name(values_of(run)->points));
     if (boundary->stride > 1)
-        printf("stride: %d, off by %.2g of the largest value at most\n", boundary->stride, boundary->stride_error);
+        printf(", every %s node in the file (interpolation error at most %.2g of the largest value)",
+               boundary->stride == 2 ? "second" : "fourth", boundary->stride_error);
+    putchar('\n');
 }
 
 static void put_json(const job_run *run, json_t *report)

@@ -64,6 +64,10 @@ char *boundary_comment(const boundary_facts *facts);
 
 /* Line "solvent: ..." as in the comment. */
 void put_solvent(FILE *to, const ley_solvent *solvent);
+
+/* Members of the rows of these methods. */
+void boundary_put_medium(const void *problem, FILE *to);
+void boundary_print_solvent(const void *problem, const ley_report *report);
 json_t *json_of_solvent(const ley_solvent *solvent);
 
 #endif

@@ -242,8 +242,10 @@ static void print_one(const one *o)
         const ley_accuracy *a = &run->report->accuracy;
         printf(" %s, %s, %s", counted_text(run->report->atoms, "atom").s, counted_text(run->report->points, "point").s,
                run->method->option.name);
+        putchar(' ');
+        run->method->put_medium(run->problem, stdout);
         if (a->compared > 0)
-            printf(", relative RMS %s", relative_text(a->relative_rms).s);
+            printf(", relative RMS error %s", relative_text(a->relative_rms).s);
         putchar(',');
     }
     printf(" %s, written: %s\n", seconds_text(now_s() - run->phases.start_s).s, o->output);

@@ -416,24 +416,56 @@ static void print_tolerance(const job_run *run)
                run->report->missed_rms[i], i + 1 == run->report->missed_count ? "\n" : "");
 }
 
-static void print_report(const job_run *run)
+/* What it is: the molecule, the places, the method. */
+static void print_task(const job_run *run)
 {
     if (run->kind->print != NULL)
         run->kind->print(run);
+    printf("method: %s, %s, ", run->method->option.name, method_row_title(run->method, run->report));
+    run->method->put_medium(run->problem, stdout);
+    if (!run->is_dry)
+        print_error(run->report);
+    putchar('\n');
+}
+
+/* How it went, for --verbose. */
+static void print_details(const job_run *run)
+{
     if (run->method->print != NULL)
         run->method->print(run->problem, run->report);
     print_work(run->report, run->report != NULL && run->report->host != NULL ? NULL : run->method->rate,
                run->is_for_host);
     print_times(&run->phases, run->report);
-    if (run->arguments->verbose)
-        print_predictions(run->report);
+    print_predictions(run->report);
     print_accuracy(run->report);
     print_tolerance(run);
-    if (run->output != NULL)
-        print_written(run->output, seconds_of_output(run));
+}
+
+/* The line of the files, and the bytes of all. */
+static void print_files(const job_run *run)
+{
+    uint64_t bytes = file_size(run->output);
+    printf("written: %s", run->output);
     for (size_t i = 0; i < run->other_count; i++)
-        if (run->others[i] != NULL)
-            print_written(run->others[i], 0);
+        if (run->others[i] != NULL) {
+            printf(", %s", run->others[i]);
+            bytes += file_size(run->others[i]);
+        }
+    printf(", %s", bytes_text(bytes).s);
+    if (run->arguments->verbose && bytes > 0 && seconds_of_output(run) > 0)
+        printf(", %s/s", bytes_text((uint64_t)((double)bytes / seconds_of_output(run))).s);
+    putchar('\n');
+}
+
+/* Five lines, and what else is known with --verbose. */
+static void print_report(const job_run *run)
+{
+    print_task(run);
+    if (run->arguments->verbose)
+        print_details(run);
+    print_total(&run->phases, run->report);
+    if (run->output != NULL)
+        print_files(run);
 }
 
 /* What the methods of this sub-command have to say, which is nothing of those that were not run. */
@@ -454,8 +486,7 @@ static uint64_t float_bytes(const job_run *run)
 
 static void print_dry(const job_run *run)
 {
-    if (run->kind->print != NULL)
-        run->kind->print(run);
+    print_task(run);
     print_forecast(run->forecast);
     if (run->forecast->host != NULL)
         printf("the host alone, %s in double precision of %s at %s: about %.2g s, without a device%s\n",

@@ -50,7 +50,7 @@ void put_devices(FILE *to, const ley_report *report)
 /* An error of values that are to be 0 is no share of them. */
 short_text relative_text(double relative_rms)
 {
-    return isinf(relative_rms) ? text_of("of nothing (all right values are as good as 0)")
+    return isinf(relative_rms) ? text_of("infinite (all exact values are nearly 0)")
                                : text_of("%.2g", relative_rms);
 }
 
@@ -227,10 +227,43 @@ static double building_s(const phase_times *phases, const ley_report *report)
 void print_times(const phase_times *phases, const ley_report *report)
 {
     const double ready_s = building_s(phases, report);
-    printf("time: reading %s, preparing %s, building kernels %s, computing %s, verifying %s, writing %s, total %s\n",
+    printf("times: reading %s, preparing %s, building kernels %s, computing %s, verifying %s, writing %s, total %s\n",
            seconds_text(phases->reading_s).s, seconds_text(phases->preparing_s).s, seconds_text(ready_s).s,
            seconds_text(phases->computing_s - ready_s).s, seconds_text(phases->verifying_s).s,
            seconds_text(phases->writing_s).s, seconds_text(now_s() - phases->start_s).s);
+}
+
+void print_total(const phase_times *phases, const ley_report *report)
+{
+    const char *before = " on ";
+    printf("time: %s", seconds_text(now_s() - phases->start_s).s);
+    for (size_t i = 0; report != NULL && i < report->device_count; i++) {
+        const ley_device_info *device = report->devices[i].device;
+        if (report->devices[i].points == 0)
+            continue;
+        printf("%sdevice %d (%s, %s)", before, device->index, device->name, device->path);
+        before = ", ";
+    }
+    puts(before[0] == ',' ? "" : " on the host");
+}
+
+void print_error(const ley_report *report)
+{
+    if (report == NULL)
+        return;
+    const ley_accuracy *a = &report->accuracy, *field = &report->field_accuracy;
+    if (a->points == 0)
+        printf("; error not measured (--verify 0)");
+    else if (a->compared == 0)
+        printf("; error not measured: the terms are too small at all of %s",
+               counted_text((int64_t)a->points, "point").s);
+    else if (report->tolerance_floor > 0 || isinf(a->relative_rms))
+        printf("; absolute RMS error %.2g at %s, where terms cancel or are screened to nearly 0", a->absolute_rms,
+               counted_text((int64_t)a->points, "point").s);
+    else
+        printf("; relative RMS error %.2g at %s", a->relative_rms, counted_text((int64_t)a->points, "point").s);
+    if (field->points > 0)
+        printf(", of the field %s", relative_text(field->relative_rms).s);
 }
 
 /* Where the terms nearly cancel, and doubles would say more. */

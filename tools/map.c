@@ -579,8 +579,6 @@ static void print(const job_run *run)
                base_name(values_of(run)->points));
     else
         print_grid(run, &((const map_run *)run)->grid);
-    printf("method: %s, %s\n", run->method->option.name,
-           method_row_title(run->method, run->report)); /* taken for --tol, or the caller's */
 }
 
 static void put_json(const job_run *run, json_t *report)

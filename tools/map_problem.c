@@ -1,4 +1,5 @@
 #include "map_problem.h"
+#include "console.h"
 
 void put_units(FILE *to, const map_problem *problem, bool has_medium)
 {
@@ -16,8 +17,8 @@ void put_units(FILE *to, const map_problem *problem, bool has_medium)
                 ley_map_units(problem->target.map));
 }
 
-void print_uniform(const map_problem *problem)
+void put_uniform(const void *problem, FILE *to)
 {
-    printf("model: point charges in a uniform dielectric of %.6g (--dielectric), not Poisson-Boltzmann\n",
-           problem->medium.dielectric);
+    const double dielectric = ((const map_problem *)problem)->medium.dielectric;
+    fputs(dielectric == 1 ? "in vacuum (dielectric 1)" : text_of("dielectric %.6g", dielectric).s, to);
 }

@@ -30,4 +30,5 @@ const method_row auto_row = {
     .cell = msm_cell,
     .check_memory = msm_check_memory,
     .create = msm_create,
+    .put_medium = msm_put_medium,
 };

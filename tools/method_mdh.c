@@ -79,5 +79,7 @@ const method_row mdh_row = {
     .kernels = "mdh",
     .bcfl = LEY_BOUNDARY_MDH,
     .create = create,
+    .put_medium = boundary_put_medium,
+    .print = boundary_print_solvent,
     .bench = &bench,
 };

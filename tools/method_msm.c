@@ -195,6 +195,16 @@ static void put_header(const void *problem, const ley_report *report, FILE *to)
     put_units(to, problem, true);
 }
 
+void msm_put_medium(const void *problem, FILE *to)
+{
+    const map_problem *map = problem;
+    put_uniform(map, to);
+    if (common_of(map)->kappa_per_A > 0)
+        fprintf(to, ", kappa %.6g/A", common_of(map)->kappa_per_A);
+    if (common_of(map)->periodic != NULL)
+        fprintf(to, ", periodic along %s", common_of(map)->periodic);
+}
+
 static void print_steps(const ley_report *report)
 {
     static const struct {
@@ -244,12 +254,9 @@ static void print(const void *problem, const ley_report *report)
 {
     const ley_long_range range = request_of(problem).potential;
     const ley_note *meshes = ley_report_note(report, "lattices");
-    print_uniform(problem);
     if (!is_by_host(report)) {
         put_plan(stdout, &range, report);
         printf("; meshes: %s\n", meshes != NULL ? meshes->text : "none, screening leaves nothing beyond the cutoff");
-    } else if (range.kappa_per_A > 0) {
-        printf("kappa %.15g / A\n", range.kappa_per_A);
     }
     cell_put(stdout, &common_of(problem)->cell);
     put_background(stdout, problem, &range);
@@ -313,6 +320,7 @@ const method_row msm_row = {
     .check_memory = msm_check_memory,
     .create = msm_create,
     .done = done,
+    .put_medium = msm_put_medium,
     .put_header = put_header,
     .print = print,
     .rate = "pairs/s within the cutoff",

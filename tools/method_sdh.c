@@ -16,4 +16,6 @@ const method_row sdh_row = {
     .kernels = "mdh", /* named in vain, and not refused */
     .bcfl = LEY_BOUNDARY_SDH,
     .compute = compute,
+    .put_medium = boundary_put_medium,
+    .print = boundary_print_solvent,
 };
