@@ -503,9 +503,8 @@ static int apbs_run_command(const parsed_arguments *arguments)
 
 const subcommand apbs_command = {
     .name = "apbs",
-    .summary =
-        "Runs APBS with the mdh and sdh boundaries of its input computed on the devices, wherever that is faster.",
-    .example = "leyden apbs INPUT.in",
+    .summary = "Run APBS, with its mdh and sdh boundaries computed by leyden where that is faster.",
+    .examples = {"leyden apbs protein.in", "leyden apbs protein.in --keep files -- --output-file=run.xml"},
     .operand = "INPUT",
     .operand_help = "an APBS input file; paths in it are relative to the working directory, as for APBS",
     .rest = "ARGUMENTS",

@@ -381,8 +381,9 @@ static const option_block *const shared[] = {&molecule_options, &job_options, NU
 
 const subcommand boundary_command = {
     .name = "boundary",
-    .summary = "Computes the Dirichlet boundary values of a Poisson-Boltzmann problem, in kT/e, as APBS defines them.",
-    .example = "leyden boundary MOLECULE.pqr -o NEW.dx --dims 65,65,65 --glen 64,64,64",
+    .summary = "Compute the boundary values of a Poisson-Boltzmann problem, as APBS defines them.",
+    .examples = {"leyden boundary protein.pqr -o boundary.dx --dims 65,65,65 --glen 64,64,64",
+                 "leyden boundary protein.pqr -o values.csv --points places.txt --ion 0.15,1,2 --ion 0.15,-1,2"},
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
     .is_operand_file = true,

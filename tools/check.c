@@ -243,7 +243,8 @@ static int check_command_run(const parsed_arguments *arguments)
 
 const subcommand check_command = {
     .name = "check",
-    .summary = "Is a device's driver right, and how right?",
+    .summary = "Check whether the devices and their drivers compute correctly.",
+    .examples = {"leyden check --quick", "leyden check --device all --json report.json"},
     .words = "NAME",
     .words_help =
         "checks to make: GROUP, NAME, GROUP/NAME or GROUP/NAME/VARIANT, as the output has them (default: all)",

@@ -169,8 +169,8 @@ static int compare_run(const parsed_arguments *arguments)
 
 const subcommand compare_command = {
     .name = "compare",
-    .summary = "Says what two maps differ by: RMS, the largest difference and where it is, correlation.",
-    .example = "leyden compare A.dx B.dx",
+    .summary = "Measure by how much two maps differ: RMS, largest difference, correlation.",
+    .examples = {"leyden compare a.dx b.dx", "leyden compare a.dx b.dx --tol 1e-4"},
     .operand = "A",
     .is_operand_file = true,
     .operand_help = "a map, in any form that 'leyden slice' reads; relative figures are relative to it; - "

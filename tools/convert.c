@@ -177,8 +177,8 @@ static int convert_run(const parsed_arguments *arguments)
 
 const subcommand convert_command = {
     .name = "convert",
-    .summary = "Copies atoms, or a map, into another form of file.",
-    .example = "leyden convert MOLECULE.pqr -o MOLECULE.atoms",
+    .summary = "Convert a file of atoms, or a map, to another format.",
+    .examples = {"leyden convert protein.pqr -o protein.atoms", "leyden convert protein.dx -o protein.mrc"},
     .operand = "IN",
     .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map: %s; - is standard "
                     "input, atoms or a map, whichever is to be written",

@@ -143,7 +143,8 @@ static int devices_run(const parsed_arguments *arguments)
 
 const subcommand devices_command = {
     .name = "devices",
-    .summary = "Lists the devices of this machine, those that cannot be used with the reason.",
+    .summary = "List the devices of this machine, and why some of them cannot be used.",
+    .examples = {"leyden devices", "leyden devices --json"},
     .options = OPTION_BLOCK(devices_options, devices_values, NULL),
     .run = devices_run,
 };

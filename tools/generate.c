@@ -110,8 +110,9 @@ static int generate_run(const parsed_arguments *arguments)
 
 const subcommand generate_command = {
     .name = "generate",
-    .summary = "Writes atoms to measure with: a box of water.",
-    .example = "leyden generate waterbox -o WATER.pqr",
+    .summary = "Write a box of water, to measure with.",
+    .examples = {"leyden generate waterbox -o box.pqr",
+                 "leyden generate waterbox -o box.atoms --atoms 1000000 --seed 1"},
     .operand = "KIND",
     .operand_help = "what to make: waterbox",
     .details = "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in "

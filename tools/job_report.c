@@ -50,8 +50,7 @@ void put_devices(FILE *to, const ley_report *report)
 /* An error of values that are to be 0 is no share of them. */
 short_text relative_text(double relative_rms)
 {
-    return isinf(relative_rms) ? text_of("infinite (all exact values are nearly 0)")
-                               : text_of("%.2g", relative_rms);
+    return isinf(relative_rms) ? text_of("infinite (all exact values are nearly 0)") : text_of("%.2g", relative_rms);
 }
 
 /* Of the points that the seed decides: the same command makes the same bytes. */

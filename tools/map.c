@@ -666,8 +666,9 @@ static const option_block *const shared[] = {&molecule_options, &job_options, NU
 
 const subcommand map_command = {
     .name = "map",
-    .summary = "Computes the electrostatic potential of a molecule's charges on a regular grid, or at given points.",
-    .example = "leyden map MOLECULE.pqr -o NEW.dx",
+    .summary = "Compute the electrostatic potential of a molecule on a grid, or at given points.",
+    .examples = {"leyden map protein.pqr -o protein.dx --dielectric 78.54",
+                 "leyden map protein.pqr -o values.csv --points places.txt --tol 1e-5"},
     .operand = "ATOMS",
     .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
     .is_operand_file = true,

@@ -265,7 +265,7 @@ suggestion suggest(const char *word, const char *before, const char *(*name)(con
 static const char *option_name_at(const void *context, size_t i)
 {
     const parsed_arguments *arguments = context;
-    static const char *const others[] = {"help", "verbose", NULL};
+    static const char *const others[] = {"help", "help-all", "verbose", NULL};
     return i < arguments->option_count ? arguments->options[i].row->name : others[i - arguments->option_count];
 }
 
@@ -531,7 +531,7 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
 
     if (is_long ? strcmp(word, "--help") == 0 : strcmp(word, "-h") == 0)
         return *at + 1 < argc && strcmp(argv[*at + 1], "all") == 0 ? PARSE_HELP_ALL : PARSE_HELP;
-    if (strcmp(word, "--help=all") == 0)
+    if (strcmp(word, "--help-all") == 0 || strcmp(word, "--help=all") == 0)
         return PARSE_HELP_ALL;
     if (is_long ? name_length == strlen("verbose") && strncmp(word, "--verbose", name_length + 2) == 0
                 : word[1] == 'v') {
@@ -615,7 +615,7 @@ static parse_result fail_empty(const subcommand *command, const char *what, cons
 static parse_result fail_missing(const subcommand *command, const char *name, const char *value)
 {
     fail_usage(command, "%s%s%s is missing, as in: %s", name, value != NULL ? " " : "", value != NULL ? value : "",
-               command->example);
+               command->examples[0]);
     return PARSE_WRONG;
 }
 
@@ -876,8 +876,10 @@ option_text options_usage(const parsed_arguments *arguments)
 }
 
 const char option_verbose_help[] =
-    "say on standard error what is found, chosen and done, and why, with the seconds since the start";
-const char option_help_help[] = "print what is needed every day and end; --help all: everything";
+    "report every detail of the result, and on standard error what is found, chosen and done, with the seconds since "
+    "the start";
+const char option_help_help[] = "print examples and the everyday options, and end";
+const char option_help_all_help[] = "print all options with all details, and end";
 
 /* Options of a level. */
 static void print_options(const parsed_arguments *arguments, bool is_expert, bool all)
@@ -908,9 +910,9 @@ static void print_rest(const parsed_arguments *arguments, bool all)
         puts("\nFor experts:\n");
         print_options(arguments, true, true);
     } else if (!all && has_more(arguments)) {
-        printf("\n'leyden %s --help all' says more", arguments->command->name);
+        printf("\n'leyden %s --help-all' has all details", arguments->command->name);
         if (experts > 0)
-            printf(", with %s for experts", counted_text((int64_t)experts, "option").s);
+            printf(" and %s for experts", counted_text((int64_t)experts, "more option").s);
         puts(".");
     }
 }
@@ -919,7 +921,9 @@ void options_print_help(const subcommand *command, bool all)
 {
     parsed_arguments arguments;
     options_begin(command, &arguments);
-    printf("Usage: %s\n\n", options_usage(&arguments).s);
+    for (size_t i = 0; i < OPTION_MOST_EXAMPLES && command->examples[i] != NULL; i++)
+        printf("%s%s\n", i == 0 ? "Examples:\n  " : "  ", command->examples[i]);
+    printf("%sUsage: %s\n\n", command->examples[0] != NULL ? "\n" : "", options_usage(&arguments).s);
     print_wrapped(command->summary, 0, 0);
     if (all)
         print_details(command);
@@ -943,6 +947,8 @@ void options_print_help(const subcommand *command, bool all)
     print_wrapped(option_verbose_help, column, help_column);
     column = printf("  -h, --help");
     print_wrapped(option_help_help, column, help_column);
+    column = printf("      --help-all");
+    print_wrapped(option_help_all_help, column, help_column);
     print_rest(&arguments, all);
     options_release(&arguments);
 }

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { OPTION_MOST_EXAMPLES = 2 };
+
 typedef struct option_block {
     const option_row *rows;
     size_t count;
@@ -38,8 +40,9 @@ typedef struct parsed_arguments parsed_arguments;
 
 typedef struct subcommand {
     const char *name, *summary;
-    const char *example; /* a command line, for those who left out what it needs */
-    const char *operand; /* name of the one operand, or NULL when there is none */
+    const char
+        *examples[OPTION_MOST_EXAMPLES]; /* command lines; those who left out what it needs are shown the first */
+    const char *operand;                 /* name of the one operand, or NULL when there is none */
     const char *operand_help;
     const char *(*operand_names)(void); /* what stands for "%s" in that help, or NULL */
     bool is_operand_open;               /* it may be left out */
@@ -99,7 +102,7 @@ option_text option_describe(const subcommand *command, const parsed_option *pars
 option_text options_usage(const parsed_arguments *arguments);
 
 /* Of every command, with their letters. */
-extern const char option_verbose_help[], option_help_help[];
+extern const char option_verbose_help[], option_help_help[], option_help_all_help[];
 
 /* Whether option number `option` of the command's own block was given. */
 bool option_given(const parsed_arguments *arguments, size_t option);

@@ -405,8 +405,9 @@ static const option_block *const shared[] = {&molecule_options, NULL};
 
 const subcommand slice_command = {
     .name = "slice",
-    .summary = "Draws one plane of a map, or of the difference of two: red is negative, white zero, blue positive.",
-    .example = "leyden slice MAP.dx -o NEW.png",
+    .summary = "Draw a plane of a map, or of the difference of two maps.",
+    .examples = {"leyden slice protein.dx -o protein.png",
+                 "leyden slice protein.dx -o protein.pdf --plane z --at 12.5 --molecule protein.pqr"},
     .operand = "MAP",
     .operand_help = "the map: %s; - is standard input",
     .operand_names = map_formats,
