@@ -1,4 +1,5 @@
 #include "console.h"
+#include "advice.h"
 #include "interrupt.h"
 
 #include <errno.h>
@@ -134,7 +135,8 @@ int fail(ley_status status, const char *format, ...)
 
 int fail_with(ley_error *error)
 {
-    int code = fail(error->status, "%s", error->message[0] != '\0' ? error->message : ley_status_text(error->status));
+    const char *message = error->message[0] != '\0' ? error->message : ley_status_text(error->status);
+    int code = fail(error->status, "%s%s", message, advice_behind(message).s);
     if (error->log != NULL) {
         size_t length = strlen(error->log);
         fprintf(stderr, "%s%s", error->log, length > 0 && error->log[length - 1] == '\n' ? "" : "\n");

@@ -1,4 +1,5 @@
 /* The `leyden` command: finds the sub-command, parses its options, runs it. */
+#include "advice.h"
 #include "console.h"
 #include "interrupt.h"
 #include "overview.h"
@@ -117,6 +118,7 @@ int main(int argc, char **argv)
     /* A driver that calls setlocale() shall not change the decimal point of our numbers. */
     uselocale(newlocale(LC_ALL_MASK, "C", NULL));
     interrupt_install();
+    advice_begin(argc, argv);
     if (argc < 2) {
         print_overview(false);
         return flush_results(0);

@@ -1,5 +1,7 @@
 /* leyden map: the electrostatic potential of a molecule on a grid, or at points. */
+#include "advice.h"
 #include "console.h"
+#include "cutoff_options.h"
 #include "field_maps.h"
 #include "interrupt.h"
 #include "job_batch.h"
@@ -303,6 +305,16 @@ static ley_status choose_grid(const map_run *map, ley_grid *grid, ley_error *err
 
 /* ---- The work -------------------------------------------------------------------------------- */
 
+/* The command with the cell in A, of lengths that look as if they were in nm. */
+static advice_text from_nm(const parsed_arguments *arguments)
+{
+    const char *given = cutoff_cell_text(arguments);
+    char *scaled = cell_from_nm(given);
+    const advice_text text = advice_instead(given, scaled);
+    free(scaled);
+    return text;
+}
+
 static void warn_of_molecule(job_run *run)
 {
     char text[256];
@@ -313,7 +325,22 @@ static void warn_of_molecule(job_run *run)
     progress_clear(&run->progress);
     molecule_warn(run->arguments->operand, atoms);
     if (ley_atoms_cell_remark(atoms, cell->periodic, cell->vector_A, text, sizeof text))
-        warn("%s: %s", base_name(run->arguments->operand), text);
+        warn("%s: %s%s", base_name(run->arguments->operand), text,
+             strstr(text, " nm") != NULL ? from_nm(run->arguments).s : "");
+}
+
+/* Nothing that consists of atoms is so dense. */
+static ley_status check_density(const job_run *run, ley_error *error)
+{
+    const double most_per_A3 = 10, n = (double)ley_atoms_count(((const map_run *)run)->problem.atoms);
+    const double per_A3 = n / cell_volume_A3(cell_of(run));
+    if (!(per_A3 > most_per_A3))
+        return LEY_OK;
+    return fail_into(
+        error, LEY_ERROR_INPUT,
+        "%s: %.0f atoms in a cell of --cell %.200s A are %.3g in each cubic A, and water has 0.1; are these "
+        "lengths nm?%s",
+        base_name(run->arguments->operand), n, cutoff_cell_text(run->arguments), per_A3, from_nm(run->arguments).s);
 }
 
 /* By the cell that the method repeats. */
@@ -401,6 +428,8 @@ static ley_status read_input(job_run *run, ley_error *error)
     ley_status status = molecule_read(path, run->arguments, &map->problem.atoms, error);
     if (status == LEY_OK && run->method->read != NULL)
         status = run->method->read(run->input, map->problem.atoms, path, error);
+    if (status == LEY_OK)
+        status = check_density(run, error);
     if (status == LEY_OK)
         warn_of_molecule(run);
     run->is_told = status != LEY_OK;

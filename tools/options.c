@@ -242,23 +242,29 @@ static int edit_distance(const char *a, const char *b)
     return last[m];
 }
 
-suggestion suggest(const char *word, const char *before, const char *(*name)(const void *context, size_t i),
-                   const void *context)
+const char *nearest(const char *word, const char *(*name)(const void *context, size_t i), const void *context)
 {
-    suggestion result = {""};
-    const char *nearest = NULL, *candidate;
+    const char *found = NULL, *candidate;
     size_t length = strlen(word);
     int distance = length < 3 ? 0 : length < 6 ? 1 : length < 9 ? 2 : 3; /* what is farther is another word */
     for (size_t i = 0; (candidate = name(context, i)) != NULL; i++) {
         bool begins = length >= 3 && strncasecmp(candidate, word, length) == 0;
         int d = begins ? 0 : edit_distance(word, candidate);
-        if (d < distance || (d == distance && nearest == NULL)) {
-            nearest = candidate;
+        if (d < distance || (d == distance && found == NULL)) {
+            found = candidate;
             distance = d;
         }
     }
-    if (nearest != NULL)
-        snprintf(result.s, sizeof result.s, " (did you mean '%s%s'?)", before, nearest);
+    return found;
+}
+
+suggestion suggest(const char *word, const char *before, const char *(*name)(const void *context, size_t i),
+                   const void *context)
+{
+    suggestion result = {""};
+    const char *found = nearest(word, name, context);
+    if (found != NULL)
+        snprintf(result.s, sizeof result.s, " (did you mean '%s%s'?)", before, found);
     return result;
 }
 

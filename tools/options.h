@@ -143,6 +143,9 @@ void options_print_help(const subcommand *command, bool all);
  * `column`. */
 void print_wrapped(const char *text, int column, int indent);
 
+/* The one of the names that the word may be a misspelling of; NULL: it is none. */
+const char *nearest(const char *word, const char *(*name)(const void *context, size_t i), const void *context);
+
 /* " (did you mean 'spacing'?)" with the nearest of the names, or nothing when none is near. */
 typedef struct suggestion {
     char s[96];
