@@ -20,6 +20,7 @@ static int prepare(void **state)
     cli_write_text("empty.pqr", "");
     cli_write_molecule("box.pqr", 3000, 30, 1);
     cli_write_molecule("in_nm.pqr", 3000, 3, 1);
+    cli_write_text("sparse.pqr", "ATOM 1 C MOL 1 0 0 0 1 1\nATOM 2 C MOL 1 20 20 20 -1 1\n");
     mkdir(cli_path("folder"), 0777);
     mkdir(cli_path("hollow"), 0777);
     cli_write_molecule("folder/b.pqr", 3, 5, 1);
@@ -57,7 +58,7 @@ static void test_each_mistake_has_its_next_command(void **state)
          "folder: Is a directory: did you mean folder/a.pqr? Type: leyden map folder/a.pqr -o out/a.dx\n"},
         {"map hollow -o out/a.dx", 2, "hollow: Is a directory; to see which files it holds, type: ls hollow\n"},
         {"map box.pqr -o out/a.dx --periodic xyz --cell 3,3,3", 2,
-         "111 in each cubic A, and water has 0.1: are these lengths nm?" NEXT
+         "111 in each cubic A, and water has 0.1, so these lengths may be nm" NEXT
          "box.pqr -o out/a.dx --periodic xyz --cell 30,30,30\n"},
         {"map box.pqr -o out/a.dx --periodic xyz --cell 3.2,3.2,3.2,90,90,60", 2, "--cell 32,32,32,90,90,60\n"},
         {"map box.pqr -o out/a.dx --periodic xyz", 1, "as in: --periodic xyz --cell 90,90,90\n"},
@@ -73,8 +74,8 @@ static void test_each_mistake_has_its_next_command(void **state)
 /* What may be right is computed. */
 static void test_warnings_have_one_too(void **state)
 {
-    cli_run(0, NULL, "if its lengths are in nm, give them in A, 10 times as many" NEXT "folder/a.pqr -o out/a.dx ",
-            "map folder/a.pqr -o out/a.dx --spacing 1 --periodic xyz --cell 0.4,0.4,0.4");
+    cli_run(0, NULL, "if its lengths are in nm, give them in A, 10 times as many" NEXT "sparse.pqr -o out/a.dx ",
+            "map sparse.pqr -o out/a.dx --spacing 1 --periodic xyz --cell 3,3,3");
     cli_run(0, NULL, "are the coordinates in nm? ", "map in_nm.pqr -o out/a.dx --spacing 4");
     assert_has(cli("map in_nm.pqr -o out/a.dx --spacing 4")->err, CONVERT "TOPOLOGY COORDINATES -o NEW.pqr");
 }

@@ -22,11 +22,16 @@ void advice_begin(int argc, char **argv)
 
 /* ---- Folders --------------------------------------------------------------------------------- */
 
-/* The names of the files in a folder, without hidden ones, in no order. */
+/* The names of the files in a folder, without hidden ones, in order. */
 typedef struct folder {
     char **name; /* NULL behind the last */
     size_t count;
 } folder;
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static folder read_folder(const char *path)
 {
@@ -44,6 +49,7 @@ static folder read_folder(const char *path)
     }
     if (directory != NULL)
         closedir(directory);
+    qsort(f.name, f.count, sizeof *f.name, compare_names);
     return f;
 }
 
@@ -165,7 +171,7 @@ static advice_text about_folder(const char *path)
     folder there = read_folder(path);
     const char *first = NULL;
     for (size_t i = 0; i < there.count; i++)
-        if (is_molecule(there.name[i]) && (first == NULL || strcmp(there.name[i], first) < 0))
+        if (first == NULL && is_molecule(there.name[i]))
             first = there.name[i];
     char *instead = first != NULL ? joined(path, first) : NULL;
     if (instead != NULL)

@@ -338,8 +338,8 @@ static ley_status check_density(const job_run *run, ley_error *error)
         return LEY_OK;
     return fail_into(
         error, LEY_ERROR_INPUT,
-        "%s: %.0f atoms in a cell of --cell %.200s A are %.3g in each cubic A, and water has 0.1; are these "
-        "lengths nm?%s",
+        "%s: %.0f atoms in a cell of --cell %.200s A are %.3g in each cubic A, and water has 0.1, so these "
+        "lengths may be nm%s",
         base_name(run->arguments->operand), n, cutoff_cell_text(run->arguments), per_A3, from_nm(run->arguments).s);
 }
 

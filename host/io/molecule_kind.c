@@ -237,8 +237,8 @@ static bool ends_with_one_of(const char *name, const char *endings)
     return false;
 }
 
-/* A file in the same folder whose name begins with this one's and has one of the endings: the shortest
- * name of these, the first one by the alphabet. False: there is none. */
+/* A file in the same folder whose name begins with this one's and has one of the endings: the
+ * shortest name of these, the first one by the alphabet. False: there is none. */
 static bool find_beside(const char *path, const char *endings, char *found, size_t size)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
