@@ -810,7 +810,7 @@ typedef struct ley_report {
  * have none there over the nearest; S0 is the same without screening. A tolerance T is a share of
  * the root mean square of the values, or, if that is more, of S times LEY_TOLERANCE_FLOOR. No map
  * need be nearer than LEY_TOLERANCE_DIGITS of S0, which is what floats leave: plans aim at half of
- * that of S, and what no plan comes nearer to is within its tolerance there. */
+ * that of S, and what no settings are more accurate to is within its tolerance there. */
 #define LEY_TOLERANCE_DIGITS 1e-7
 #define LEY_TOLERANCE_FLOOR 0.01
 #define LEY_TOLERANCE_NEAR_A 12.0

@@ -106,7 +106,7 @@ static void test_what_several_cannot_have(void **state)
         cli_write_text("other.mrc", "");
     }
     static const cli_failing cases[] = {
-        {TWO "-o out/a.mrc", 1, "--output: of 2 molecules each has a file of its own: 'out/a.mrc' needs a {}"},
+        {TWO "-o out/a.mrc", 1, "--output: each of the 2 molecules has a file of its own, so 'out/a.mrc' needs a {}"},
         {TWO "-o out/{}.mrc --dry-run", 1, "--dry-run is about one molecule, and there are 2"},
         {TWO "-o out/{}.xyz", 1, "must end in"},
         {TWO "-o none/{}.mrc", 2, "none"},

@@ -310,7 +310,7 @@ static void write_inputs(void)
 static void test_apbs_is_missing(void **state)
 {
     write_inputs();
-    cli_run(2, NULL, "there is no program 'apbs' in PATH", "TMPDIR=" CLI_TEMPORARY " PATH=/nonexistent apbs run.in");
+    cli_run(2, NULL, "there is no program 'apbs' in PATH; to install it on Debian or Ubuntu, type: apt install apbs", "TMPDIR=" CLI_TEMPORARY " PATH=/nonexistent apbs run.in");
     cli_assert_nothing_left();
 }
 

@@ -57,7 +57,7 @@ static void test_dry_run(void **state)
     "    stem, dot, kind = name.partition('.')\n" \
     "    maps = [read(stem+e+dot+kind) for e in ('', '_Ex', '_Ey', '_Ez')]\n" \
     "    for axis in range(3):\n" \
-    "        assert 'field along %s, less the gradient of the potential' % 'xyz'[axis] in maps[axis+1][0]\n" \
+    "        assert 'field along %s, minus the gradient of the potential' % 'xyz'[axis] in maps[axis+1][0]\n" \
     "    assert 'maps _Ex, _Ey, _Ez beside' in maps[0][0] and 'accuracy of the field: ' in maps[0][0]\n" \
     "    at = 0\n" \
     "    for i in range(7):\n" \

@@ -23,7 +23,7 @@ static double map_s(const char *faults, int place, const char *options)
     const double took_s = ley_clock_s() - start_s;
     cli_expect(0, "written: ", NULL);
     if (faults != NULL && strstr(options, "--device all") != NULL)
-        cli_expect(0, "was let go before it had a part: others were done while it was still ", NULL);
+        cli_expect(0, "was not used: the job was done while it was still ", NULL);
     return took_s;
 }
 

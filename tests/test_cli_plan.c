@@ -86,7 +86,7 @@ static const struct {
     {"method: cutoff\n", "plan.json:1: it is no plan: "},
     {"{\n\"method\": \"cutoff\",\n\"binning\": host}\n", "plan.json:3: it is no plan: "},
     {"{\"method\": \"cutoff\", \"method\": \"cutoff\"}", "it is no plan: duplicate object key"},
-    {"[1, 2]", "plan.json: it is no plan: not an object"},
+    {"[1, 2]", "plan.json: this is not a plan: not a JSON object"},
     {"{\"program\": \"leyden\"}", "it has neither 'plan', as a report has, nor 'method'"},
     {"{\"plan\": null}", "its 'plan' is no object"},
     {"{\"plan\": {\"method\": true}}", "plan.json: plan.method must be a text or a whole number"},
@@ -103,7 +103,7 @@ static const struct {
     {"{\"method\": \"cutoff\", \"devices\": [{\"device\": \"opencl: a\", \"slab\": 0}]}",
      "plan.json: plan: slab of opencl: a: 0, must be 1 to "},
     {"{\"method\": \"cutoff\", \"devices\": [{\"device\": \"opencl: another card\", \"slab\": 3}]}",
-     "the plan has no part for it"},
+     "it has no part in the plan"},
 };
 
 /* Given options are the user's: a plan that says otherwise is refused by the option's name. */
@@ -149,9 +149,9 @@ static void test_devices_without_a_part(void **state)
     else
         unsetenv("POCL_DEVICES");
     cli_expect(0, "device 0: ", NULL);
-    if (strstr(r->err, "the plan has no part for it") == NULL)
+    if (strstr(r->err, "it has no part in the plan") == NULL)
         skip();
-    cli_expect(0, ", had no part: the plan has no part for it\n", NULL);
+    cli_expect(0, ", was not used: it has no part in the plan\n", NULL);
 }
 
 /* Neither a pipe without a writer nor a list without an end holds the command up. */
@@ -159,7 +159,7 @@ static void test_plans_that_would_not_end(void **state)
 {
     char *text = malloc(2000000), *at = text;
     assert_int_equal(mkfifo(cli_path("pipe"), 0600), 0);
-    cli_run(2, NULL, "pipe: no regular file, as a plan must be", SMALL_MAP "-o out/no.dx --plan pipe");
+    cli_run(2, NULL, "pipe: a plan must be a regular file", SMALL_MAP "-o out/no.dx --plan pipe");
     assert_non_null(freopen("/dev/null", "r", stdin)); /* the command inherits it */
     cli_run(2, NULL, "/dev/stdin:1: it is no plan: ", SMALL_MAP "-o out/no.dx --plan /dev/stdin");
     for (int many = 256; many <= 20000; many += 20000 - 256) {
@@ -170,7 +170,7 @@ static void test_plans_that_would_not_end(void **state)
         cli_write_text("plan.json", text);
         cli(SMALL_MAP "-o out/no.dx --plan plan.json");
         cli_expect(many == 256 ? 3 : 2, NULL,
-                   many == 256 ? "the plan has no part for it"
+                   many == 256 ? "it has no part in the plan"
                                : "plan.json: plan.devices has 20000 devices, at most 256 are possible");
     }
     remove(cli_path("pipe"));

@@ -429,7 +429,7 @@ static void test_field(void **state)
                               "rows = [line for line in lines('out/a.csv') if line and line[0] != '#']\n"
                               "head = [line for line in lines('out/a.csv') if line.startswith('# ')]\n"
                               "assert rows[0] == 'x,y,z,phi,ex,ey,ez' and len(rows) == 6, rows\n"
-                              "assert '# field: ex, ey, ez, less the gradient of phi, in kcal/mol/e/A' in head, head\n"
+                              "assert '# field: ex, ey, ez, minus the gradient of phi, in kcal/mol/e/A' in head, head\n"
                               "assert head[-1].startswith('# accuracy of the field: relative RMS '), head\n"
                               "for p, row in zip(points, rows[1:]):\n"
                               "    if p[0] > 1e7: continue\n"
@@ -529,7 +529,7 @@ static void test_tolerance(void **state)
     cli_write_text("far.csv", "10000 0 0\n9000 100 0\n11000 0 300\n12000 50 50\n8000 7 7\n9500 0 20\n10500 3 40\n");
     cli_write_text("pair.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\nATOM 2 A UNK 1 1.5 0 0 -1 1\n");
     cli("map pair.pqr --points far.csv -o out/a.csv --sum float"); /* no worse than its terms allow */
-    cli_expect(0, "values are what cancelling or screening leaves of terms", NULL);
+    cli_expect(0, "the scale of the terms, which nearly cancel or are screened", NULL);
     cli("map pair.pqr --points far.csv -o out/a.csv"); /* which is what auto takes */
     cli_expect(0, "sum: double, since terms nearly cancel", NULL);
     cli_run(0, "long range: ", NULL, "map pair.pqr --points far.csv -o out/a.csv --periodic xyz --cell 9,9,9");

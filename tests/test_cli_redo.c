@@ -74,7 +74,7 @@ static const cli_result *loose(const char *line)
 static void test_map(void **state)
 {
     loose("map m0.pqr -o out/a.dx --json a.json " SPACE LATTICE);
-    cli_expect(0, "computed again by a stricter plan: relative RMS before ", NULL);
+    cli_expect(0, "computed again with stricter settings: relative RMS error before ", NULL);
     expect_redone("a.json", 1);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }
@@ -82,7 +82,7 @@ static void test_map(void **state)
 static void test_streamed_map(void **state)
 {
     loose("map m0.pqr -o out/a.raw --json a.json " SPACE LATTICE);
-    cli_expect(0, "computed again by a stricter plan: relative RMS before ", NULL);
+    cli_expect(0, "computed again with stricter settings: relative RMS error before ", NULL);
     expect_redone("a.json", 1);
     cli("map m0.pqr -o right.raw --periodic xyz --cell 20,20,20 --method msm --tol 1e-4 " LATTICE);
     cli_expect(0, "written: right.raw", NULL);
@@ -93,7 +93,7 @@ static void test_streamed_map(void **state)
 static void test_points(void **state)
 {
     loose("map m0.pqr -o out/a.csv --points some.csv --json a.json " SPACE);
-    cli_expect(0, "computed again by a stricter plan: relative RMS before ", NULL);
+    cli_expect(0, "computed again with stricter settings: relative RMS error before ", NULL);
     expect_redone("a.json", 1);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
 }

@@ -147,7 +147,7 @@ static void test_missed(void **state)
     cli_write_molecule("many.pqr", 900, 25, 7);
     cli_run(0, "written: ", NULL, "map many.pqr -o a.dx --method msm --tol 1e-2 --spacing 1 --json a.json");
     cli("map many.pqr -o b.dx --method msm --tol 1e-6 --spacing 1 --plan a.json --json b.json");
-    cli_expect(5, "written: ", "of its root mean square, and --tol is 1e-06: a run without --plan may come nearer");
+    cli_expect(5, "written: ", ", and --tol is 1e-06: a run without --plan may be more accurate");
     char *map = cli_read("b.dx", NULL), *report = cli_read("b.json", NULL);
     assert_has(map, "tolerance: 1e-06 of the root mean square\n");
     assert_has(map, "relative RMS ");
@@ -205,13 +205,13 @@ static void test_nothing(void **state)
     cli_write_text("none.pqr", "ATOM 1 A UNK 1 0.1 0.2 0.3 1 1\nATOM 2 A UNK 1 0.1 0.2 0.3 -1 1\n");
     cli_run(0, "sum: double, since terms nearly cancel", NULL, "map none.pqr -o a.dx --spacing 1");
     cli("map none.pqr -o a.dx --spacing 1 --sum float");
-    cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 0.0001 of ", NULL);
+    cli_expect(0, "tolerance: 0.0001 of ", NULL);
     cli_write_text("zero.pqr", "ATOM 1 A UNK 1 0.1 0.2 0.3 0 1\nATOM 2 A UNK 1 1.1 0.2 0.3 0 1\n");
     cli_run(0, "accuracy: nothing to compare", NULL, "map zero.pqr -o a.dx --spacing 1");
     cli_run(0, "accuracy: nothing to compare", NULL, "map zero.pqr -o a.dx --spacing 1 --periodic xyz --cell 20,20,20");
     cli("map none.pqr -o a.dx --spacing 1 --tol 1e-6 --periodic xyz --cell 20,20,20 --method msm --splitting optimal "
         "--window bspline6 --cutoff 14.5 --mesh-spacing 1.1"); /* other grids may leave nothing at all */
-    cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 1e-06 of ", NULL);
+    cli_expect(0, "tolerance: 1e-06 of ", NULL);
 }
 
 /* Far above a layer the potential is flat, and not nothing; in a cell of 30 degrees meshes are
@@ -231,12 +231,12 @@ static void test_cells(void **state)
     cli_write_text("far.pqr", "ATOM 1 X UNK 1 1 1 0 1 1.5\nATOM 2 X UNK 2 4 3 1 1 1.5\n");
     cli("map far.pqr -o a.dx --periodic xy --cell 10,10,10 --dims 3,3,3 --origin=0,0,60 --tol 1e-5 --kappa 0.5 "
         "--math standard");
-    cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 1e-05 of ", NULL);
+    cli_expect(0, "tolerance: 1e-05 of ", NULL);
     cli_write_text("pair.pqr", "ATOM 1 X UNK 1 4.801 3.387 12.239 0.962 1.5\n"
                                "ATOM 2 X UNK 2 0.421 1.087 8.021 -0.962 1.5\n");
     cli("map pair.pqr -o a.dx --periodic xy --cell 6.009,6.266,12.923 --dims 3,3,3 --spacing 0.565 "
         "--origin=0.542,6.506,60 --tol 1e-2 --kappa 0.499 --method msm --math standard");
-    cli_expect(0, "tolerance: values are what cancelling or screening leaves of terms: 0.01 of ", NULL);
+    cli_expect(0, "tolerance: 0.01 of ", NULL);
 }
 
 /* Two charges in a wire cancel to a twelfth: meshes of floats whose nodes are summed one by one

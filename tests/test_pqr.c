@@ -169,7 +169,7 @@ static void bad_records(void **state)
 static void bad_files(void **state)
 {
     write_bytes("REMARK\nATOM 1 C\0ALA", 20);
-    expect_refusal(LEY_ERROR_INPUT, ":2: a NUL byte: this is no text file");
+    expect_refusal(LEY_ERROR_INPUT, ":2: a NUL byte: this is not a text file");
     size_t size = 5 << 20;
     char *text = malloc(size);
     assert_non_null(text);

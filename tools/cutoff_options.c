@@ -33,8 +33,8 @@ static const option_row rows[] = {
      .value = "A",
      .low = 0.01,
      .high = INFINITY,
-     .unset = "by --kappa",
-     .help = "1/kappa, in place of --kappa"},
+     .unset = "1/kappa",
+     .help = "screening length 1/kappa, instead of --kappa"},
 };
 
 const option_block cutoff_options = OPTION_BLOCK(rows, cutoff_values, set_defaults);

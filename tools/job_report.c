@@ -140,7 +140,7 @@ static void print_device(const ley_device_report *device)
     printf("device %d: %s, ", device->device->index, device->device->name);
     if (device->status == LEY_OK && device->points == 0) {
         if (device->late != NULL)
-            printf("was let go before it had a part: others were done while it was still %s\n", still_at(device->late));
+            printf("was not used: the job was done while it was still %s\n", still_at(device->late));
         else
             printf("idle\n");
     } else if (device->status == LEY_OK) {
@@ -151,7 +151,7 @@ static void print_device(const ley_device_report *device)
         printf("%s/s, ready in %s%s\n", billions_text(device->evaluations_per_s).s, seconds_text(device->build_s).s,
                device->from_cache ? " (its summing kernel from the cache)" : "");
     } else if (device->points == 0) {
-        printf("had no part: %s\n", why_nothing(device));
+        printf("was not used: %s\n", why_nothing(device));
     } else {
         printf("%.1f %% of the points, then %s\n", 100 * device->share, ley_status_text(device->status));
     }
@@ -206,7 +206,7 @@ void print_work(const ley_report *report, const char *what, bool asks_host)
         printf("computed by: the host, %s in double precision%s\n", report->host,
                report->missed_count > 0 ? ", which reaches the tolerance"
                : asks_host              ? ""
-                                        : ": sooner than opening a device");
+                                        : ": faster than opening a device");
     if (report != NULL)
         print_schedule(report);
     if (report != NULL)
@@ -294,7 +294,7 @@ void print_accuracy(const ley_report *report)
         printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n",
                report->float_relative_rms);
     else if (a->relative_rms > few_digits && report->sum != LEY_SUM_DOUBLE && report->double_has_more_digits)
-        printf("note: terms nearly cancel at many points; a double sum (--sum auto) has more digits there\n");
+        printf("note: terms nearly cancel at many points; a double sum (--sum auto) is more accurate there\n");
 }
 
 void print_written(const char *path, double seconds)

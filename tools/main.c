@@ -94,7 +94,7 @@ static int run(const subcommand *command, int argc, char **argv)
             progress_log_begin();
         code = command->run(&arguments);
         if (ley_cache_complaint() != NULL && !option_named_given(&arguments, "quiet"))
-            warn("the build cache cannot be written, so that what a run compiles and measures is not kept: %s",
+            warn("the build cache cannot be written, so compiled kernels and measurements are not kept: %s",
                  ley_cache_complaint());
         if (ley_driver_complaint() != NULL && !option_named_given(&arguments, "quiet"))
             warn("an OpenCL driver is left out: %s", ley_driver_complaint());

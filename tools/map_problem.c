@@ -11,9 +11,10 @@ void put_units(FILE *to, const map_problem *problem, bool has_medium)
                 problem->medium.temperature_K);
     fprintf(to, "r_min %.15g A\n", problem->medium.r_min_A);
     if (problem->target.points != NULL && ley_points_read_field(problem->target.points) != NULL)
-        fprintf(to, "field: ex, ey, ez, less the gradient of phi, in %s/A\n", ley_points_units(problem->target.points));
+        fprintf(to, "field: ex, ey, ez, minus the gradient of phi, in %s/A\n",
+                ley_points_units(problem->target.points));
     else if (problem->target.map != NULL && ley_map_field(problem->target.map, 0) != NULL)
-        fprintf(to, "field: maps _Ex, _Ey, _Ez beside the potential's, less the gradient of phi, in %s/A\n",
+        fprintf(to, "field: maps _Ex, _Ey, _Ez beside the potential's, minus the gradient of phi, in %s/A\n",
                 ley_map_units(problem->target.map));
 }
 

@@ -220,10 +220,10 @@ static json_t *json(const void *problem, const ley_report *report)
 
 const method_row cutoff_row = {
     .option = {.name = "cutoff",
-               .says = "cutoff is a short-range sum, of --pair within --cutoff",
-               .details = "With --method cutoff it is phi(r_i) = C sum over |r_i - r_j| < cutoff of q_j "
-                          "f(max(|r_i - r_j|, r_min)), with any function f (--pair), and atoms may have periodic "
-                          "images. docs/short-range.md has the functions.",
+               .says = "cutoff is a short-range sum of --pair over pairs within --cutoff",
+               .details = "With --method cutoff it is phi(r_i) = C sum over |r_i - r_j| < cutoff of q_j f(max(|r_i - "
+                          "r_j|, r_min)), with any function f (--pair); atoms may have periodic images. "
+                          "docs/short-range.md describes the functions.",
                .options = &short_range_options,
                .common = {&cutoff_options}},
     .title = "sum of pairs within a cutoff",

@@ -72,7 +72,7 @@ static const bench_row bench = {
 /* ---------------------------------------------------------------------------------------------- */
 
 const method_row mdh_row = {
-    .option = {.name = "mdh", .says = "mdh: Debye-Hueckel potentials of all atoms"},
+    .option = {.name = "mdh", .says = "mdh: the Debye-Hueckel potentials of all atoms"},
     .title = "Multiple Debye-Hueckel",
     .command = &boundary_command,
     .is_usual = true,

@@ -58,7 +58,7 @@ typedef struct method_row {
     void (*done)(const void *problem, const ley_job *job);
 
     /* The end of the text's line of the method: the dielectric, and what else decides the values.
-     * Never NULL. */
+     * May be NULL. */
     void (*put_medium)(const void *problem, FILE *to);
 
     /* Lines of the file's header, lines of the verbose text, and a section of the report, which is

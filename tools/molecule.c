@@ -10,7 +10,7 @@ static const option_row rows[] = {
      .kind = OPTION_FLAG,
      .is_expert = true,
      .offset = offsetof(molecule_values, pqr_anyway),
-     .help = "take the molecule for a PQR file although it looks like a PDB file, whose occupancies would become "
+     .help = "read the molecule as a PQR file even where it looks like a PDB file, whose occupancies would become "
              "charges"},
 };
 

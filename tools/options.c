@@ -518,7 +518,8 @@ static parse_result refuse_attached(const subcommand *command, const char *name,
     if (word[1] == '-')
         fail_usage(command, "--%s takes no value", name);
     else
-        fail_usage(command, "-%c takes no value, '%s': letters of options stand apart, as -q -v", word[1], word + 2);
+        fail_usage(command, "-%c takes no value, '%s': single-letter options are given separately, as in -q -v",
+                   word[1], word + 2);
     return PARSE_WRONG;
 }
 

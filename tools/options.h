@@ -164,20 +164,20 @@ bool read_real(const char *word, double *value);
 #define OPTION_ROW_DEVICE(type, more_) \
     { \
         .name = "device", .kind = OPTION_TEXT, .offset = offsetof(type, device), .value = "LIST", \
-        .unset = "the fastest that works", \
-        .help = "devices to use, which 'leyden devices' lists, separated by commas", \
-        .more = "an index, any part of a device's, platform's, vendor's or driver's name, or opencl, cuda, cpu, gpu, " \
-                "all" more_ \
+        .unset = "the fastest that works", .help = "devices to use, separated by commas; 'leyden devices' lists them", \
+        .more = \
+            "each is an index, any part of the name of a device, platform, vendor or driver, one of opencl, cuda, " \
+            "cpu, gpu and all, or opencl:0, cuda:0 and so on, counted among the devices of that interface" more_ \
     }
 #define OPTION_ROW_JSON(type) \
     { \
         .name = "json", .kind = OPTION_TEXT, .offset = offsetof(type, json), .value = "FILE", .unset = "none", \
-        .help = "write the machine-readable report to FILE; - is standard output, in place of the text" \
+        .help = "write a machine-readable report to FILE; - is standard output, instead of the text" \
     }
 #define OPTION_ROW_QUIET(type) \
     { \
         .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(type, quiet), \
-        .help = "print nothing but errors" \
+        .help = "print only errors" \
     }
 
 /* Ties a table of choices to its enumeration, which has so many values: a word for each of them,

@@ -12,30 +12,32 @@
 static const ley_parameter rows[] = {
     {.name = "spacing", .alias = "grid", .type = LEY_PARAMETER_REAL, .unit = "A", .value = "H|HX,HY,HZ",
      .one_for_all = true, .default_value = {0.5, 0.5, 0.5}, .low = 1e-6, .high = 1e8, .given = LEY_GIVEN_SPACING,
-     .sentence = "distance of neighbouring points, in Angstrom", .details = "three numbers with `dims`",
+     .sentence = "distance between neighbouring grid points, in Angstrom", .details = "three numbers, for x, y and "
+                                                                                      "z, need `dims`",
      PARAMETER_ARRAY(ley_grid_options, spacing_A, 3)},
     {.name = "dims", .former = (const char *const[]){"dime", NULL}, .type = LEY_PARAMETER_INTEGER,
      .value = "NX,NY,NZ", .default_value = {1, 1, 1}, .low = 1, .high = INT32_MAX, .given = LEY_GIVEN_N,
-     .unset = "what the padding or the cell asks for", .sentence = "points along x, y, z",
-     .details = "with `padding` over the molecule and so much more, with `cell` alone over the cell, else `spacing` "
-                "apart",
+     .unset = "as `padding` or `cell` requires", .sentence = "number of grid points along x, y, z",
+     .details = "together with `padding` they cover the molecule and its margin, together with `cell` the cell; "
+                "otherwise they are `spacing` apart",
      PARAMETER_ARRAY(ley_grid_options, n, 3)},
     {.name = "glen", .alias = "fglen", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A", .value = "X,Y,Z",
      .low = 0, .above_low = true, .high = 1e9, .given = LEY_GIVEN_LENGTH, .unset = "by `spacing`",
-     .sentence = "edges of the grid in Angstrom, from its first point to its last, with `dims`",
+     .sentence = "edges of the grid in Angstrom, from its first point to its last; needs `dims`",
      PARAMETER_ARRAY(ley_grid_options, length_A, 3)},
     {.name = "gcent", .alias = "fgcent", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A",
      .value = "X,Y,Z", .word = "mol", .low = -1e9, .high = 1e9, .given = LEY_GIVEN_CENTRE,
-     .unset = "next to mol, so that the origin is a multiple of the spacing",
-     .sentence = "centre of the grid in Angstrom, with `dims`; mol is the centre of the atoms' bounding box",
+     .unset = "close to mol, so that the origin is a multiple of the spacing",
+     .sentence = "centre of the grid in Angstrom; mol is the centre of the atoms' bounding box; needs `dims`",
      PARAMETER_ARRAY(ley_grid_options, centre_A, 3)},
     {.name = "origin", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A", .value = "X,Y,Z", .low = -1e9,
      .high = 1e9, .given = LEY_GIVEN_ORIGIN,
-     .unset = "a multiple of the spacing around the molecule; 0,0,0 of a cell",
-     .sentence = "the grid's first point, in Angstrom; with `dims`, or where the grid is the cell",
+     .unset = "a multiple of the spacing below the molecule; 0,0,0 for a periodic cell",
+     .sentence = "first point of the grid, in Angstrom; needs `dims`, unless the grid is the periodic cell",
      PARAMETER_ARRAY(ley_grid_options, origin_A, 3)},
     {.name = "padding", .type = LEY_PARAMETER_REAL, .unit = "A", .default_value = {10}, .low = 0, .high = 1e8,
-     .given = LEY_GIVEN_PADDING, .sentence = "least distance of the atoms' centres from the grid's faces",
+     .given = LEY_GIVEN_PADDING, .sentence = "margin of the grid: the least distance in Angstrom between atom "
+                                             "centres and the grid's faces",
      PARAMETER_FIELD(ley_grid_options, padding_A)},
 };
 /* clang-format on */
