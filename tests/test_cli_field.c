@@ -89,9 +89,9 @@ static void test_values(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *script = NULL;
         cli("map ion.pqr -o out/a.%s --dims 7,6,5 --spacing 1.25 --origin -3,-2,-1 --field --units kcal/mol/e --json "
-            "out/a.json %s",
+            "out/a.json %s -v",
             cases[i].file, cases[i].options);
-        cli_expect(0, "accuracy of the field: error at most ", "");
+        cli_expect(0, "accuracy of the field: error at most ", NULL);
         cli_expect(0, "grid: 7 x 6 x 5 = 210 points", NULL);
         cli_expect(0, "written: out/a_Ez.", NULL);
         assert_true(asprintf(&script,

@@ -91,7 +91,7 @@ static void test_header_and_report(void **state)
         "\"anterpolation_s\": ",      "\"restriction_s\": ",    "\"lattice_cutoff_s\": ",     "\"top_level_s\": ",
         "\"prolongation_s\": ",       "\"interpolation_s\": ",  "\"short_range_s\": ",        NULL};
     cli_write_molecule("many.pqr", 900, 25, 7);
-    const cli_result *r = cli("map many.pqr -o a.dx --method msm --preset papers --spacing 1 --json report.json");
+    const cli_result *r = cli("map many.pqr -o a.dx --method msm --preset papers --spacing 1 --json report.json -v");
     cli_expect(0, "long range: taylor2, nodal3, solver multilevel, cutoff 12 A, nodes 2 A apart; meshes: ", NULL);
     assert_has(r->out, "steps: atoms into bins ");
     assert_has(r->out, "of the root of the squared terms");
@@ -110,7 +110,7 @@ static void test_header_and_report(void **state)
 static void test_errors_of_nothing(void **state)
 {
     cli_write_text("pair.pqr", "ATOM 1 X RES 1 0.1 0.2 3.0 1 1\nATOM 2 X RES 2 0.1 0.2 4.4 -1 1\n");
-    cli("map pair.pqr -o a.dx --method msm --origin=-4,-4,3.7 --dims 9,9,1 --spacing 1");
+    cli("map pair.pqr -o a.dx --method msm --origin=-4,-4,3.7 --dims 9,9,1 --spacing 1 -v");
     cli_expect(0, "relative RMS infinite (all exact values are nearly 0), absolute RMS ", NULL);
     char *map = cli_read("a.dx", NULL);
     assert_has(map, "relative RMS infinite (all exact values are nearly 0), absolute RMS ");
@@ -121,9 +121,9 @@ static void test_errors_of_nothing(void **state)
 static void test_preset_and_options(void **state)
 {
     cli_write_molecule("few.pqr", 40, 12, 3);
-    cli("map few.pqr -o a.dx --method msm --spacing 2 --preset papers --window nodal5 --cutoff 9 --levels 2");
+    cli("map few.pqr -o a.dx --method msm --spacing 2 --preset papers --window nodal5 --cutoff 9 --levels 2 -v");
     cli_expect(0, "taylor2, nodal5, solver multilevel, cutoff 9 A, nodes 2 A apart; meshes: ", NULL);
-    cli("map few.pqr -o a.dx --method msm --spacing 2");
+    cli("map few.pqr -o a.dx --method msm --spacing 2 -v");
     cli_expect(0, "taylor4, nodal7, solver multilevel, cutoff 12 A, nodes 2 A apart; meshes: ", NULL);
 }
 
@@ -131,7 +131,7 @@ static void test_preset_and_options(void **state)
 static void test_what_is_said_of_little(void **state)
 {
     cli_write_molecule("few.pqr", 40, 12, 3);
-    const cli_result *r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --levels 1 --mesh-spacing 3");
+    const cli_result *r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --levels 1 --mesh-spacing 3 -v");
     cli_expect(0, ", top level ", NULL);
     assert_null(strstr(r->out, "restriction"));
     assert_null(strstr(r->out, "prolongation"));
@@ -171,7 +171,7 @@ static void test_transforms(void **state)
     cli_run(0, NULL, NULL, "map %s -o dcs.dx --dims 41,37,33 --spacing 1.25", file);
     cli("map %s -o msm.dx --method msm --dims 41,37,33 --spacing 1.25 --solver fourier --window bspline6 --splitting "
         "pswf "
-        "--json a.json",
+        "--json a.json -v",
         file);
     cli_expect(0, "influence function ", NULL);
     ley_map *direct = cli_read_map("dcs.dx"), *map = cli_read_map("msm.dx");
@@ -253,13 +253,13 @@ static void test_little_memory(void **state)
     setenv("POCL_MEMORY_LIMIT", "1", 1);
     const bool is_heeded = strstr(cli("devices")->out, " 1.0 GiB ") != NULL;
     if (is_heeded) {
-        cli_run(0, "solver mixed; otherwise no device has room for a transform of ", NULL, line);
+        cli_run(0, "solver mixed; otherwise no device has room for a transform of ", NULL, "%s -v", line);
         cli_expect(0, "1 level by lattice cutoff, then transforms of ", NULL);
     }
     unsetenv("POCL_MEMORY_LIMIT");
     if (!is_heeded)
         skip();
-    cli_run(0, "solver fourier; ", NULL, line);
+    cli_run(0, "solver fourier; ", NULL, "%s -v", line);
 }
 
 /* Words of the release before. */

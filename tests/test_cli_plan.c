@@ -42,12 +42,12 @@ static void expect_in(const char *name, const char *text)
 static void test_other_rates_make_another_plan_and_the_same_plan_the_same_bytes(void **state)
 {
     plant_rows(1e-9, 1e-10);
-    cli_run(0, "rows on the host", NULL, CUTOFF "-o out/first.dx --json first.json");
+    cli_run(0, "rows on the host", NULL, CUTOFF "-o out/first.dx --json first.json -v");
     expect_in("first.json", "\"transposition\": \"host\",\n    \"devices\"");
     plant_rows(1e-10, 1e-9);
     cli_run(0, "rows on the device", NULL, CUTOFF "-o out/other.dx --json other.json");
     expect_in("other.json", "\"transposition\": \"device\",\n    \"devices\"");
-    cli_run(0, "rows on the host", NULL, CUTOFF "-o out/again.dx --json again.json --plan first.json");
+    cli_run(0, "rows on the host", NULL, CUTOFF "-o out/again.dx --json again.json --plan first.json -v");
     expect_in("again.json", "\"plan\": \"first.json\"");
     cli_assert_same_files("out/first.dx", "out/again.dx");
 }
@@ -143,7 +143,7 @@ static void test_devices_without_a_part(void **state)
     snprintf(before, sizeof before, "%s", own != NULL ? own : "");
     setenv("POCL_DEVICES", "pthread basic", 1);
     cli_run(0, NULL, NULL, SMALL_MAP "-o out/one.dx --device 0 --json one.json");
-    const cli_result *r = cli(SMALL_MAP "-o out/all.dx --device all --plan one.json");
+    const cli_result *r = cli(SMALL_MAP "-o out/all.dx --device all --plan one.json -v");
     if (own != NULL)
         setenv("POCL_DEVICES", before, 1);
     else
@@ -203,7 +203,7 @@ static void test_phases_are_in_the_report(void **state)
 {
     plant_rows(1e-8, 1e-8);
     cli("map many.pqr --method cutoff --cutoff 6 --spacing 0.25 --padding 3 -o out/a.dx --json a.json --verify 0 "
-        "--verbose");
+        "--verbose -v");
     cli_expect(0, "phases: binning predicted ", NULL);
     cli_expect(0, "kernels predicted ", NULL);
     expect_in("a.json", "\"phases\": {");
@@ -218,7 +218,7 @@ static void test_phases_are_in_the_report(void **state)
     free(report);
     plant_rows(1e-10, 1e-9);
     assert_null(strstr(cli("map many.pqr --spacing 2 -o out/b.dx --json b.json")->out, "phases: "));
-    cli_run(0, "phases: kernels predicted ", NULL, "map many.pqr --spacing 2 -o out/b.dx --json b.json --verbose");
+    cli_run(0, "phases: kernels predicted ", NULL, "map many.pqr --spacing 2 -o out/b.dx --json b.json --verbose -v");
     expect_in("b.json", "\"launch_atoms\": ");
     cli_run(0, NULL, NULL, "boundary many.pqr --dims 9,9,9 --glen 60,60,60 --bcfl sdh -o out/c.raw --json c.json");
     expect_in("c.json", "\"plan\": null");

@@ -66,7 +66,7 @@ static int prepare(void **state)
 static const cli_result *loose(const char *line)
 {
     cli_command = "tests/loose_plans/leyden";
-    const cli_result *r = cli("%s", line);
+    const cli_result *r = cli("%s -v", line);
     cli_command = NULL;
     return r;
 }
@@ -84,7 +84,7 @@ static void test_streamed_map(void **state)
     loose("map m0.pqr -o out/a.raw --json a.json " SPACE LATTICE);
     cli_expect(0, "computed again with stricter settings: relative RMS error before ", NULL);
     expect_redone("a.json", 1);
-    cli("map m0.pqr -o right.raw --periodic xyz --cell 20,20,20 --method msm --tol 1e-4 " LATTICE);
+    cli("map m0.pqr -o right.raw --periodic xyz --cell 20,20,20 --method msm --tol 1e-4 " LATTICE " -v");
     cli_expect(0, "written: right.raw", NULL);
     assert_true(difference("out/a.raw", "right.raw") <= 2 * TOLERANCE);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 2); /* with its header */
