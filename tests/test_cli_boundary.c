@@ -37,7 +37,7 @@ static void test_help(void **state)
     static const char *const said_of_apbs[] = {
         "INPUT [options] [-- ARGUMENTS]", "--keep DIR", "--no-run", "--force", "--boundary-tol T", "(default: auto)",
         "exit code is that of apbs",      NULL};
-    cli_run(0, "Usage: leyden boundary ATOMS -o FILE [options]", NULL, "boundary --help all");
+    cli_run(0, "Usage: leyden boundary ATOMS -o FILE [options]", NULL, "boundary --help-all");
     cli_expect_all(said);
     assert_null(strstr(cli("boundary --help")->out, "--tol")); /* which it does not have */
     assert_null(strstr(cli("apbs -h")->out, "--tol"));

@@ -47,7 +47,7 @@ static void test_help(void **state)
                                        "(default: 12)",         "--probe RADIUS,DEPTH", "(default: 1.7,0.1)",
                                        "--well-depths FILE",    "--periodic AXES",      "--bin-depth N",
                                        "--transposition PLACE", "docs/short-range.md",  NULL};
-    cli_run(0, "--method METHOD", NULL, "map --help all");
+    cli_run(0, "--method METHOD", NULL, "map --help-all");
     cli_expect_all(said);
 }
 

@@ -344,17 +344,28 @@ static ley_status write_input(apbs_run *run, ley_error *error)
     return ley_apbs_input_write(run->input, maps, run->rewritten, error);
 }
 
+/* ", relative RMS error 1e-08"; nothing of what was not measured. */
+static short_text error_text(const ley_report *report)
+{
+    if (report == NULL || report->accuracy.compared == 0)
+        return text_of("%s", "");
+    return text_of(", relative RMS error %s", relative_text(report->accuracy.relative_rms).s);
+}
+
 static void note_decisions(apbs_run *run)
 {
     for (size_t i = 0; i < run->plan.n; i++) {
-        short_text name = plan_name(&run->plan, i, run->arguments->operand);
+        short_text name = plan_name(&run->plan, i, run->arguments->operand), native = text_of("%s", "");
         const elec_plan *elec = &run->plan.elec[i];
+        if (run->arguments->verbose)
+            native = text_of(" (APBS alone: about %s)", seconds_text(elec->native_s).s);
         if (elec->use && elec->first == i)
-            note(run, "%s: %s points in %s (APBS itself: about %s), every %s node in the map", name.s,
-                 count_text(elec->points).s, seconds_text(elec->computing_s).s, seconds_text(elec->native_s).s,
-                 elec->stride == 1   ? "single"
-                 : elec->stride == 2 ? "second"
-                                     : "fourth");
+            note(run, "%s: dielectric %.6g, %s points in %s%s%s, every %snode in the map", name.s,
+                 elec->elec->solvent.dielectric, count_text(elec->points).s, seconds_text(elec->computing_s).s,
+                 native.s, error_text(elec->report).s,
+                 elec->stride == 1   ? ""
+                 : elec->stride == 2 ? "second "
+                                     : "fourth ");
         else if (elec->reason[0] != '\0')
             note(run, "%s: %s", name.s, elec->reason);
     }

@@ -385,7 +385,7 @@ const subcommand boundary_command = {
     .examples = {"leyden boundary protein.pqr -o boundary.dx --dims 65,65,65 --glen 64,64,64",
                  "leyden boundary protein.pqr -o values.csv --points places.txt --ion 0.15,1,2 --ion 0.15,-1,2"},
     .operand = "ATOMS",
-    .operand_help = "molecule: a PQR file (plain or .gz) or a binary .atoms file; - reads PQR from standard input",
+    .operand_help = "molecule: PQR (plain or .gz) or .atoms; - is PQR on standard input",
     .is_operand_file = true,
     .details =
         "mdh is phi(r) = C / dielectric sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, "

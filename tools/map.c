@@ -94,7 +94,7 @@ static const option_row map_options[] = {
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
-     .help = "compute the electric field, too: minus the gradient of the potential, in --units per A",
+     .help = "also compute the electric field E = -grad phi, in --units per A",
      .more = "three more maps are written beside MAP.dx, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx, or columns ex,ey,ez "
              "with --points; the error of the field is measured and reported, but --tol does not apply to it"},
     {OPTION_OF_MEDIUM("dielectric")},
@@ -113,7 +113,7 @@ static const option_row map_options[] = {
     {.name = "dry-run",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, dry_run),
-     .help = "compute nothing; report the memory and time that the job would take, and the plan",
+     .help = "compute nothing; report the memory and time needed, and the plan",
      .more = "devices are measured and kernels built as for a run; Fourier transforms are only predicted"},
 };
 
@@ -698,7 +698,7 @@ const subcommand map_command = {
     .examples = {"leyden map protein.pqr -o protein.dx --dielectric 78.54",
                  "leyden map protein.pqr -o values.csv --points places.txt --tol 1e-5"},
     .operand = "ATOMS",
-    .operand_help = "molecule: a PQR file (plain or .gz) or a binary .atoms file; - reads PQR from standard input",
+    .operand_help = "molecule: PQR (plain or .gz) or .atoms; - is PQR on standard input",
     .is_operand_file = true,
     .words = "MORE",
     .words_help = "more molecules, each with a map of its own; MAP then holds {}, which stands for the name of the "

@@ -17,7 +17,7 @@ static const ley_parameter rows[] = {
      PARAMETER_ARRAY(ley_grid_options, spacing_A, 3)},
     {.name = "dims", .former = (const char *const[]){"dime", NULL}, .type = LEY_PARAMETER_INTEGER,
      .value = "NX,NY,NZ", .default_value = {1, 1, 1}, .low = 1, .high = INT32_MAX, .given = LEY_GIVEN_N,
-     .unset = "as `padding` or `cell` requires", .sentence = "number of grid points along x, y, z",
+     .unset = "by `padding` or `cell`", .sentence = "number of grid points along x, y, z",
      .details = "together with `padding` they cover the molecule and its margin, together with `cell` the cell; "
                 "otherwise they are `spacing` apart",
      PARAMETER_ARRAY(ley_grid_options, n, 3)},
@@ -36,8 +36,7 @@ static const ley_parameter rows[] = {
      .sentence = "first point of the grid, in Angstrom; needs `dims`, unless the grid is the periodic cell",
      PARAMETER_ARRAY(ley_grid_options, origin_A, 3)},
     {.name = "padding", .type = LEY_PARAMETER_REAL, .unit = "A", .default_value = {10}, .low = 0, .high = 1e8,
-     .given = LEY_GIVEN_PADDING, .sentence = "margin of the grid: the least distance in Angstrom between atom "
-                                             "centres and the grid's faces",
+     .given = LEY_GIVEN_PADDING, .sentence = "margin of the grid around the atom centres, in Angstrom",
      PARAMETER_FIELD(ley_grid_options, padding_A)},
 };
 /* clang-format on */
