@@ -147,8 +147,8 @@ static void print_pairs(const ley_short_range *range, const ley_report *report)
            step_text("rows", report, "transposition", "transposition_s").s, waiting_text(report).s);
 }
 
-/* Energies of probes have no dielectric, and a permittivity that grows with the distance is the pair
- * function's own. */
+/* Energies of probes have no dielectric, and a permittivity that grows with the distance is the
+ * pair function's own. */
 static void put_medium(const void *problem, FILE *to)
 {
     const ley_short_range range = range_of(problem);

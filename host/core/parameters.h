@@ -23,7 +23,8 @@
     {.name = "units", .type = LEY_PARAMETER_CHOICE, .value = "UNITS", .choices = parameter_units, \
      .sentence = "units of the potential", PARAMETER_FIELD(type_, units)}, \
     {.name = "dielectric", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1}, .low = 1e-3, .high = 1e6, \
-     .sentence = "relative permittivity of the one medium that fills all space: 1 is vacuum, 78.54 water", PARAMETER_FIELD(type_, dielectric)}, \
+     .sentence = "relative permittivity of the one medium that fills all space: 1 is vacuum, 78.54 water", \
+     PARAMETER_FIELD(type_, dielectric)}, \
     {.name = "temperature", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "K", .default_value = {298.15}, \
      .low = 1e-3, .high = 1e6, .sentence = "temperature in Kelvin, which matters for kT/e only", \
      PARAMETER_FIELD(type_, temperature_K)}, \

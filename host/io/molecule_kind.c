@@ -145,9 +145,9 @@ static bool is_record_of_atom(const seen *s)
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* `remedy`: what follows "FILE: this is <name>, not ...: ", the file's name in place of %s, and that
- * of a file beside it in place of COORDINATES and TOPOLOGY, where there is one. `endings`: of the
- * names of such files, which count where the contents say nothing; or NULL. */
+/* `remedy`: what follows "FILE: this is <name>, not ...: ", the file's name in place of %s, and
+ * that of a file beside it in place of COORDINATES and TOPOLOGY, where there is one. `endings`: of
+ * the names of such files, which count where the contents say nothing; or NULL. */
 typedef struct kind_row {
     const char *name, *remedy;
     kind_test *test; /* or NULL */

@@ -184,7 +184,7 @@ static ley_status make_index(transfer_map *m, const transfer_meshes *l, const le
             put_fixed(transfer_step_nodes(h, axis, points->step_A[along]), halves[3 + 3 * along + axis]);
     }
     const ley_status status = arena_upload(memory, halves, sizeof halves, &m->index.buffer, error);
-    double along[3][3]; /* the field, less the gradient, along the axes of the frame that pairs are summed in */
+    double along[3][3]; /* the field, minus the gradient, along the axes of the frame that pairs are summed in */
     grid_frame frame;
     grid_frame_make(points, GRID_FRAME_COLUMNS_ALONG_Z, &frame);
     for (int k = 0; k < 3; k++) {

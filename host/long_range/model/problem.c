@@ -72,12 +72,13 @@ static const ley_parameter rows[] = {
      .sentence = "cutoff, mesh spacing, splitting, window and solver at once; options given beside it override it",
      .details = "papers stands for nodal3, taylor2, 12 A, 2 A, multilevel"},
     {.name = "fft", .type = LEY_PARAMETER_TEXT, .level = LEY_EXPERT, .value = "LIBRARY", .choices = library_words,
-     .methods = "msm", .given = LEY_FIX_MESHES, .sentence = "library of Fourier transforms for `solver` fourier and "
-                                                            "mixed",
-     .details = "auto takes the one that is predicted to be fastest, preparation included", PARAMETER_FIELD(ley_long_range, fft)},
+     .methods = "msm", .given = LEY_FIX_MESHES,
+     .sentence = "library of Fourier transforms for `solver` fourier and mixed",
+     .details = "auto takes the one that is predicted to be fastest, preparation included",
+     PARAMETER_FIELD(ley_long_range, fft)},
     {.name = "levels", .type = LEY_PARAMETER_INTEGER, .level = LEY_EXPERT, .value = "N", .low = 0, .high = 16,
-     .methods = "msm", .given = LEY_FIX_MESHES, .sentence = "number of meshes, each of twice the spacing of the one "
-                                                            "below it",
+     .methods = "msm", .given = LEY_FIX_MESHES,
+     .sentence = "number of meshes, each of twice the spacing of the one below it",
      .details = "0 chooses it: the fastest number, or with `solver` mixed the least one that fits into memory",
      PARAMETER_FIELD(ley_long_range, levels)},
 };

@@ -300,7 +300,8 @@ ley_status short_range_expression(const ley_short_range *s, double dielectric, e
     if (s->expression == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "pair function: an expression is asked for, and there is none");
     if (s->number_count > 0 && s->numbers == NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "pair function: %zu numbers, and a null pointer to them", s->number_count);
+        return ley_fail(error, LEY_ERROR_USAGE, "pair function: %zu numbers, and a null pointer to them",
+                        s->number_count);
     expression_constant *all = calloc(BUILT_IN_NUMBERS + s->number_count, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, s->number_count * sizeof *all, "the pair function's numbers");

@@ -367,7 +367,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", pair: str = "taylor2
            field: bool = False, exclude: Any = None, **given: Unpack[PointsKeywords]) -> Points:
     """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
 
-    phi_i = C sum over all j and images of q_j / max(r, r_min), less the terms of the atoms that
+    phi_i = C sum over all j and images of q_j / max(r, r_min), minus the terms of the atoms that
     point i excludes, each at the distance of its nearest image. Other images of these count.
 
     Args:
