@@ -117,7 +117,7 @@ static void test_wrong_options(void **state)
          "--output MAP is missing, as in: leyden map protein.pqr -o protein.dx --dielectric 78.54\nTry 'leyden map "
          "--help'.\n"},
         {"map ion.pqr ion.pqr -o out/a.dx", 1, "each of the 2 molecules has a file of its own"},
-        {"map \"\" -o out/a.dx", 1, "ATOMS is empty: the molecule"},
+        {"map \"\" -o out/a.dx", 1, "ATOMS is empty: molecule"},
         {MAP "--spcing 1", 1, "unknown option '--spcing' (did you mean '--spacing'?)"},
         {MAP "-x", 1, "unknown option '-x'"},
         {MAP "--spacing", 1, "--spacing lacks its value"},

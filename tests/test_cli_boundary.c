@@ -83,7 +83,7 @@ static void test_wrong_options(void **state)
         {"apbs a.in b.in", 1, "'b.in' is one argument too many"},
         {"apbs nosuch.in --no-run", 1, "--no-run needs --keep DIR"},
         {"apbs nosuch.in --json -", 1, "--json: standard output belongs to APBS"},
-        {"apbs nosuch.in --keep ion.pqr --no-run", 1, "--keep: 'ion.pqr' is no folder"},
+        {"apbs nosuch.in --keep ion.pqr --no-run", 1, "--keep: 'ion.pqr' is not a folder"},
         {"apbs nosuch.in --sum half", 1, "must be one of float, compensated, double, auto"},
         {"PATH=bin apbs nosuch.in", 2, "nosuch.in: No such file or directory"},
     };
@@ -161,7 +161,7 @@ static void test_points(void **state)
     cli_write_text("p.csv", "x,y,z\n20,3,4\n# far\n-15.5 1e1 0\n30,30,30\n");
     cli_run(0, "points: 3 of p.csv", NULL, "boundary ion.pqr -o out/a.csv --points p.csv --sum float");
     cli("boundary ion.pqr -o out/b.dat --format raw --points p.csv --sdie 4 --temperature 310 " SALT);
-    cli_expect(0, "Debye length", NULL);
+    cli_expect(0, ", kappa ", NULL);
     cli_python(PYTHON_MDH "points = (20, 3, 4), (-15.5, 10, 0), (30, 30, 30)\n"
                           "rows = open('out/a.csv').read().split('\\n')[1:4]\n"
                           "for p, row in zip(points, rows): close(float(row.split(',')[3]), mdh(p, I=0))\n"
@@ -346,7 +346,7 @@ static void test_handing_over(void **state)
 {
     write_inputs();
     const cli_result *r = cli(FAKE "four.in --force --json out/a.json --verify 20 -- -a b");
-    cli_expect(7, "arguments: -a b " CLI_TEMPORARY "/leyden-", "four.in:4: ELEC 1 (mdh): 6,534 points in");
+    cli_expect(7, "arguments: -a b " CLI_TEMPORARY "/leyden-", "four.in:4: ELEC 1 (mdh): dielectric 78.54, 6,534 points in");
     assert_non_null(strstr(r->err, "ELEC 2 (sdh): 6,534 points"));
     assert_non_null(strstr(r->err, "ELEC 3 (mdh): the boundary of ELEC 1"));
     assert_null(strstr(r->err, "ELEC 4"));

@@ -38,7 +38,7 @@ static void write_molecules(void)
 static void test_help(void **state)
 {
     static const char *const said[] = {"With --periodic all images count",
-                                       "a background that neutralises a net charge",
+                                       "a uniform background neutralises a net charge",
                                        "With --kappa every charge is screened",
                                        "--periodic AXES",
                                        "--cell NUMBERS",

@@ -183,7 +183,7 @@ static void test_by_host(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char said[200];
         snprintf(said, sizeof said, "computed by: the host, %s in double precision", cases[i].how);
-        cli("LEYDEN_KERNEL_DIR= LEYDEN_CACHE_DIR=nothing map two.pqr --json out/host.json %s", cases[i].options);
+        cli("LEYDEN_KERNEL_DIR= LEYDEN_CACHE_DIR=nothing map two.pqr --json out/host.json %s -v", cases[i].options);
         cli_expect(0, said, NULL);
         cli_python("import json\nreport = json.load(open('out/host.json'))\n"
                    "assert report['host'] and report['host_check'] and report['devices'] == [], report\n"
@@ -390,7 +390,7 @@ static void test_values(void **state)
     cli_run(0, NULL, "", AT);
     cli_expect_all(said);
     cli("map ion.pqr --points p.csv -o out/b.csv --method dcs --sum double --units V --dielectric 4 --r-min 3 --json "
-        "out/b.json");
+        "out/b.json -v");
     cli_expect(0, "limit 1e-12", NULL);
     cli_python(PYTHON_DCS "volt = 14.399645478\n"
                           "check('out/a.csv', volt/(8.617333262e-5*298.15), 0.05, 6e-6)\n"
@@ -522,7 +522,7 @@ static void test_values_of_cutoff(void **state)
                           "assert r['plan']['method'] == 'cutoff' and r['points'] == 5\n"
                           "assert r['short_range']['pair'] == 'yukawa' and r['short_range']['report']['bins'] > 0\n");
     cli("map ion.pqr --points p.csv -o out/b.csv --method cutoff --pair q*exp(-r/5)/r --cutoff 7");
-    cli_expect(0, "cutoff 7 A", NULL);
+    cli_expect(0, "q*exp(-r/5)/r within 7 A", NULL);
 }
 
 /* Far from a molecule whose charges cancel, where floats have too few digits for the tolerance that
@@ -531,7 +531,7 @@ static void test_tolerance(void **state)
 {
     cli_write_text("far.csv", "10000 0 0\n9000 100 0\n11000 0 300\n12000 50 50\n8000 7 7\n9500 0 20\n10500 3 40\n");
     cli_write_text("pair.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\nATOM 2 A UNK 1 1.5 0 0 -1 1\n");
-    cli("map pair.pqr --points far.csv -o out/a.csv --sum float"); /* no worse than its terms allow */
+    cli("map pair.pqr --points far.csv -o out/a.csv --sum float -v"); /* no worse than its terms allow */
     cli_expect(0, "the scale of the terms, which nearly cancel or are screened", NULL);
     cli("map pair.pqr --points far.csv -o out/a.csv -v"); /* which is what auto takes */
     cli_expect(0, "sum: double, since terms nearly cancel", NULL);
