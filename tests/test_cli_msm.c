@@ -206,7 +206,8 @@ static void test_plans(void **state)
 static void check_steps_left_out(const char *shim, const char *choice, int launches)
 {
     char job[300];
-    snprintf(job, sizeof job, "map many.pqr -o a.dx --method msm --spacing 1.5 --padding 3 --device pocl -v %s", choice);
+    snprintf(job, sizeof job, "map many.pqr -o a.dx --method msm --spacing 1.5 --padding 3 --device pocl -v %s",
+             choice);
     cli("%s", job); /* what is measured once */
     int built = 0;
     for (int at = 1; at <= launches; at += support_is_quick() ? 3 : 1) {

@@ -45,7 +45,7 @@ static void test_other_rates_make_another_plan_and_the_same_plan_the_same_bytes(
     cli_run(0, "rows on the host", NULL, CUTOFF "-o out/first.dx --json first.json -v");
     expect_in("first.json", "\"transposition\": \"host\",\n    \"devices\"");
     plant_rows(1e-10, 1e-9);
-    cli_run(0, "rows on the device", NULL, CUTOFF "-o out/other.dx --json other.json");
+    cli_run(0, "rows on the device", NULL, CUTOFF "-o out/other.dx --json other.json -v");
     expect_in("other.json", "\"transposition\": \"device\",\n    \"devices\"");
     cli_run(0, "rows on the host", NULL, CUTOFF "-o out/again.dx --json again.json --plan first.json -v");
     expect_in("again.json", "\"plan\": \"first.json\"");
@@ -82,13 +82,13 @@ static const struct {
     const char *text;
     const char *says;
 } wrong_plans[] = {
-    {"", "plan.json:1: it is no plan: "},
-    {"method: cutoff\n", "plan.json:1: it is no plan: "},
-    {"{\n\"method\": \"cutoff\",\n\"binning\": host}\n", "plan.json:3: it is no plan: "},
-    {"{\"method\": \"cutoff\", \"method\": \"cutoff\"}", "it is no plan: duplicate object key"},
+    {"", "plan.json:1: this is not a plan: "},
+    {"method: cutoff\n", "plan.json:1: this is not a plan: "},
+    {"{\n\"method\": \"cutoff\",\n\"binning\": host}\n", "plan.json:3: this is not a plan: "},
+    {"{\"method\": \"cutoff\", \"method\": \"cutoff\"}", "this is not a plan: duplicate object key"},
     {"[1, 2]", "plan.json: this is not a plan: not a JSON object"},
     {"{\"program\": \"leyden\"}", "it has neither 'plan', as a report has, nor 'method'"},
-    {"{\"plan\": null}", "its 'plan' is no object"},
+    {"{\"plan\": null}", "its 'plan' is not an object"},
     {"{\"plan\": {\"method\": true}}", "plan.json: plan.method must be a text or a whole number"},
     {"{\"method\": \"cutoff\", \"binning\": [\"host\"]}", "plan.binning must be a text or a whole number"},
     {"{\"method\": \"cutoff\", \"devices\": {}}", "plan.devices must be an array"},
@@ -161,7 +161,7 @@ static void test_plans_that_would_not_end(void **state)
     assert_int_equal(mkfifo(cli_path("pipe"), 0600), 0);
     cli_run(2, NULL, "pipe: a plan must be a regular file", SMALL_MAP "-o out/no.dx --plan pipe");
     assert_non_null(freopen("/dev/null", "r", stdin)); /* the command inherits it */
-    cli_run(2, NULL, "/dev/stdin:1: it is no plan: ", SMALL_MAP "-o out/no.dx --plan /dev/stdin");
+    cli_run(2, NULL, "/dev/stdin:1: this is not a plan: ", SMALL_MAP "-o out/no.dx --plan /dev/stdin");
     for (int many = 256; many <= 20000; many += 20000 - 256) {
         at = text + sprintf(text, "{\"method\": \"dcs\", \"devices\": [");
         for (int i = 0; i < many; i++)

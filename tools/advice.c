@@ -18,6 +18,7 @@ void advice_begin(int argc, char **argv)
 {
     word_count = argc;
     words = argv;
+    console_take_advice(advice_behind);
 }
 
 /* ---- Folders --------------------------------------------------------------------------------- */
@@ -183,20 +184,21 @@ static advice_text about_folder(const char *path)
     return text;
 }
 
-advice_text advice_behind(const char *message)
+void advice_behind(const char *message, char *text, size_t size)
 {
+    static const int reasons[] = {ENOENT, EISDIR};
     char copy[1024];
     snprintf(copy, sizeof copy, "%s", message);
-    for (int i = 0; i < 2; i++) {
-        const int reason = i == 0 ? ENOENT : EISDIR;
-        const char *why = strerror(reason);
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        const char *why = strerror(reasons[i]);
         const size_t length = strlen(copy), tail = strlen(why) + 2;
         if (length <= tail || strcmp(copy + length - tail + 2, why) != 0 || copy[length - tail] != ':')
             continue;
         copy[length - tail] = '\0';
         const char *path = strstr(copy, ": "); /* "file.in:3: molecule.pqr: No such file or directory" */
         path = path != NULL ? path + 2 : copy;
-        return reason == ENOENT ? about_missing(path) : about_folder(path);
+        snprintf(text, size, "%s", (reasons[i] == ENOENT ? about_missing(path) : about_folder(path)).s);
+        return;
     }
-    return (advice_text){""};
 }

@@ -6,7 +6,8 @@ typedef struct advice_text {
     char s[1024];
 } advice_text;
 
-/* The words of the command line, so that the advice can hold them again. */
+/* Takes the words of the command line, so that the advice can hold them again, and gives advice
+ * behind messages from then on. */
 void advice_begin(int argc, char **argv);
 
 /* "; type: leyden map ...": the command once more, with another word in place of one of its
@@ -15,6 +16,6 @@ advice_text advice_instead(const char *word, const char *instead);
 
 /* The end of a sentence behind a message "PATH: No such file or directory" or "PATH: Is a
  * directory"; nothing behind others. */
-advice_text advice_behind(const char *message);
+void advice_behind(const char *message, char *text, size_t size);
 
 #endif

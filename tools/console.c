@@ -1,5 +1,4 @@
 #include "console.h"
-#include "advice.h"
 #include "interrupt.h"
 
 #include <errno.h>
@@ -133,10 +132,20 @@ int fail(ley_status status, const char *format, ...)
     return ley_status_exit_code(status);
 }
 
+static console_advice *advise;
+
+void console_take_advice(console_advice *from)
+{
+    advise = from;
+}
+
 int fail_with(ley_error *error)
 {
     const char *message = error->message[0] != '\0' ? error->message : ley_status_text(error->status);
-    int code = fail(error->status, "%s%s", message, advice_behind(message).s);
+    char advice[1024] = "";
+    if (advise != NULL)
+        advise(message, advice, sizeof advice);
+    int code = fail(error->status, "%s%s", message, advice);
     if (error->log != NULL) {
         size_t length = strlen(error->log);
         fprintf(stderr, "%s%s", error->log, length > 0 && error->log[length - 1] == '\n' ? "" : "\n");

@@ -134,8 +134,7 @@ static int devices_run(const parsed_arguments *arguments)
     else
         print_list(list);
     if (code == 0 && ley_device_list_count(list) == 0)
-        code = fail(LEY_ERROR_NO_DEVICE,
-                    "no device found: install an OpenCL driver (ICD) that finds one, such as pocl-opencl-icd");
+        code = fail(LEY_ERROR_NO_DEVICE, "no device found: install an OpenCL driver (ICD) that finds one");
     else if (code == 0 && count_usable(list) == 0)
         code = fail(LEY_ERROR_NO_DEVICE, "none of the devices can be used");
     ley_device_list_destroy(list);

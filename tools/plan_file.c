@@ -129,7 +129,7 @@ ley_status plan_file_read(const char *path, plan_file *plan, ley_error *error)
         return LEY_OK;
     if (!may_be_plan(path))
         return fail_into(error, LEY_ERROR_FILE, "%s: a plan must be a regular file", path);
-    json_t *root = json_read(path, "it is no plan", error);
+    json_t *root = json_read(path, "this is not a plan", error);
     if (root == NULL)
         return error->status;
     reader r = {.path = path, .device = -1, .plan = plan, .error = error};
