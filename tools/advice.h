@@ -2,6 +2,8 @@
 #ifndef LEYDEN_ADVICE_H
 #define LEYDEN_ADVICE_H
 
+#include <stddef.h>
+
 typedef struct advice_text {
     char s[1024];
 } advice_text;
