@@ -348,7 +348,7 @@ static void test_handing_over(void **state)
     const cli_result *r = cli(FAKE "four.in --force --json out/a.json --verify 20 -- -a b");
     cli_expect(7, "arguments: -a b " CLI_TEMPORARY "/leyden-",
                "four.in:4: ELEC 1 (mdh): dielectric 78.54, 6,534 points in");
-    assert_non_null(strstr(r->err, "ELEC 2 (sdh): 6,534 points"));
+    assert_non_null(strstr(r->err, "ELEC 2 (sdh): dielectric 78.54, 6,534 points"));
     assert_non_null(strstr(r->err, "ELEC 3 (mdh): the boundary of ELEC 1"));
     assert_null(strstr(r->err, "ELEC 4"));
     assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 0);
