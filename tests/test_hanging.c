@@ -373,9 +373,9 @@ static void test_a_lost_device_is_left_alone(void **state)
         support_job o = fake_job_run(plans, 2, "all", NULL);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         fake_job_assert_right(&o);
-        assert_non_null(strstr(
-            ley_job_report(o.job)->devices[1].failure,
-            "fake_write(): FAKE_FAULT (-1) at fake_device.c:1; given up, since its work could not be finished"));
+        assert_non_null(
+            strstr(ley_job_report(o.job)->devices[1].failure,
+                   "fake_write(): FAKE_FAULT (-1) at fake_device.c:1; given up, since its work could not be finished"));
         fake_job_end(&o);
         assert_true(plans[1].live_objects > 0 && plans[1].closes == 0);
     }
