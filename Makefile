@@ -228,7 +228,7 @@ $(fake_nvml): $(BUILD)/tests/fake_cuda/fake_nvml.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(common) $(CFLAGS) -shared -Wl,-soname,libnvml.so -o $@ $<
 
-$(BUILD)/tests/test_cuda: | $(fake_cuda)
+$(BUILD)/tests/test_cuda $(BUILD)/tests/test_cli_mistakes: | $(fake_cuda)
 $(BUILD)/tests/test_energy: | $(fake_nvml)
 
 # Objects that are loaded before others or as drivers. Never a sanitizer in them: linkers that

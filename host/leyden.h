@@ -1,4 +1,4 @@
-/* leyden: what point charges do in space, on any vendor's device.
+/* leyden: the electrostatic potential of point charges, on any vendor's device.
  *
  * The job of this library is one equation, the electrostatic potential of N point charges on a
  * regular grid,
@@ -141,9 +141,9 @@ LEY_API ley_status ley_atoms_write_binary(const ley_atoms *atoms, const char *pa
  * A molecule depends on its number, their number, the seed and the disorder only. It looks like
  * water to whoever sums charges; it is no equilibrated liquid.
  *
- * Grids resonate with the regular grid of molecules. `disorder_A`, 0 to 10: by how much, root
- * mean square, molecules are displaced along each axis, within the box; then nothing keeps them
- * apart. At 0.25 little of the grid is left that a grid of 2 A sees. */
+ * The regular lattice of the molecules biases the error of mesh methods. `disorder_A`, 0 to 10, is
+ * the root mean square displacement of the molecules along each axis, within the box; then nothing
+ * keeps them apart. At 0.25 little of the lattice is left that a mesh of 2 A sees. */
 
 /* The edge of such a box, A: (atoms 1.5e7 A^3 / 1534539)^(1/3). Atoms that make no whole molecule
  * do not count, here and below. */
@@ -452,17 +452,18 @@ typedef struct ley_engine ley_engine;
 
 /* Opens devices. `selector`: a comma-separated list of an index, any part of a device's,
  * platform's, vendor's or driver's name (case ignored), "opencl", "cuda", "cpu", "gpu" or "all";
- * "cuda:1" is card 1 by that path; a card is used by one path. NULL: the fastest device, by
- * measurement, that can be opened. Errors: LEY_ERROR_USAGE when a word matches nothing,
- * LEY_ERROR_NO_DEVICE when there is no device to open, LEY_ERROR_DEVICE when none of them opens. */
+ * "cuda:0" is the first device by that path, as "opencl:0" is by the other; a card is used by one
+ * path. NULL: the fastest device, by measurement, that can be opened. Errors: LEY_ERROR_USAGE when
+ * a word matches nothing, LEY_ERROR_NO_DEVICE when there is no device to open, LEY_ERROR_DEVICE
+ * when none of them opens. */
 LEY_API ley_status ley_engine_create(const char *selector, ley_engine **engine, ley_error *error);
 LEY_API void ley_engine_destroy(ley_engine *engine);
 
-/* Whether a thread of the library is in a driver with nobody waiting for it: since the driver does
- * not return, so that its device was given up; or since a device was late, still being opened,
- * measured or built for, when its engine was destroyed. The latter goes as soon as the driver
- * returns. A program in which that is so should end by _exit(), since drivers' own handlers of
- * exit() may wait for it. */
+/* Whether a thread of the library is stuck in a driver call that was abandoned: because the driver
+ * does not return, so that its device was given up; or because a device was still being opened,
+ * measured or built for when its engine was destroyed. In the latter case this becomes false once
+ * the driver returns. A program in which it is true should end by _exit(), since drivers' own
+ * handlers of exit() may wait for that thread. */
 LEY_API bool ley_driver_is_stuck(void);
 
 LEY_API size_t ley_engine_device_count(const ley_engine *engine);
@@ -574,7 +575,7 @@ typedef struct ley_short_range {
     ley_units units;
     double dielectric;    /* relative permittivity: [1e-3, 1e6] */
     double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
-    double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
+    double r_min_A;       /* shorter distances are clamped to this: [1e-6, 1e3] */
     ley_pair pair;
     double cutoff_A;        /* a: above r_min, at most 1e4 */
     double kappa_per_A;     /* of Yukawa, and a constant of expressions: [0, 100] */
@@ -606,7 +607,7 @@ typedef struct ley_direct {
     ley_units units;
     double dielectric;    /* relative permittivity: [1e-3, 1e6] */
     double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
-    double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
+    double r_min_A;       /* shorter distances are clamped to this: [1e-6, 1e3] */
 } ley_direct;
 
 /* kT/e at 298.15 K in vacuum, r_min 0.05 A. */
@@ -811,7 +812,7 @@ typedef struct ley_report {
  * have none there over the nearest; S0 is the same without screening. A tolerance T is a share of
  * the root mean square of the values, or, if that is more, of S times LEY_TOLERANCE_FLOOR. No map
  * need be nearer than LEY_TOLERANCE_DIGITS of S0, which is what floats leave: plans aim at half of
- * that of S, and what no plan comes nearer to is within its tolerance there. */
+ * that of S, and what no settings are more accurate to is within its tolerance there. */
 #define LEY_TOLERANCE_DIGITS 1e-7
 #define LEY_TOLERANCE_FLOOR 0.01
 #define LEY_TOLERANCE_NEAR_A 12.0

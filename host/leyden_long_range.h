@@ -57,7 +57,7 @@ typedef struct ley_long_range {
     ley_units units;
     double dielectric;    /* relative permittivity: [1e-3, 1e6] */
     double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
-    double r_min_A;       /* distances below count as this: [1e-6, 1e3] */
+    double r_min_A;       /* shorter distances are clamped to this: [1e-6, 1e3] */
     double cutoff_A;      /* a: above r_min, at most 1e4 */
     double spacing_A;     /* h: a/h is 1 to 16, with LEY_SOLVER_FOURIER up to 48 */
     ley_splitting splitting;

@@ -175,10 +175,10 @@ static double limit_s(const watch *w, bool is_over)
 static void say_why(const watch *w, bool is_over, ley_error *why)
 {
     if (w->is_lost)
-        ley_fail(why, LEY_ERROR_DEVICE, "%s%swhat it had begun could not be finished: given up", w->reason.message,
+        ley_fail(why, LEY_ERROR_DEVICE, "%s%sgiven up, since its work could not be finished", w->reason.message,
                  w->reason.message[0] != '\0' ? "; " : "");
     else if (is_over)
-        ley_fail(why, LEY_ERROR_DEVICE, "still in the driver (%s) when the work was done: left out", w->call);
+        ley_fail(why, LEY_ERROR_DEVICE, "was not used: still in the driver (%s) when the work was done", w->call);
     else
         ley_fail(why, LEY_ERROR_DEVICE, "no progress for %.3g s, the driver does not return (%s): given up",
                  w->silent_s, w->call);

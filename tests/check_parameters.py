@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 KEPT = "docs/options.schema.json"
-OTHERS = {"--help", "--version", "--verbose"}
+OTHERS = {"--help", "--help-all", "--version", "--verbose"}
 # Of APBS, of `python3 -m leyden convert`, and of programs of tests/.
 OF_OTHERS = {("docs/apbs.md", "--output-file"), *(("docs/python.md", word) for word in ("--radii", "--select", "--frame")),
              *(("docs/testing.md", word) for word in ("--seconds", "--rounds", "--only"))}

@@ -300,7 +300,7 @@ static void refused_files(void **state)
     assert_error_is(ley_apbs_input_read(".", &input, &error), LEY_ERROR_FILE, ".: Is a directory");
     apbs_run_write_file("in.in", "read\nmol\0pqr", 12);
     assert_error_is(ley_apbs_input_read("in.in", &input, &error), LEY_ERROR_INPUT,
-                    "in.in:2: a NUL byte: this is no text file");
+                    "in.in:2: a NUL byte: this is not a text file");
     FILE *file = fopen("in.in", "wb");
     for (int i = 0; i < 1 << 18; i++)
         fputs("#####\n", file);

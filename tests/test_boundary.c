@@ -161,7 +161,7 @@ static void solvents_out_of_range(void **state)
     ions[1] = (ley_ion){1e6, 1e300, 2};
     expect_usage(&s, "solvent: the ionic strength inf mol/l is too large");
     s.ions = NULL;
-    expect_usage(&s, "solvent: 2 ions that are nowhere");
+    expect_usage(&s, "solvent: 2 ions, and a null pointer to them");
     ions[1] = (ley_ion){-2, 0, -5}; /* neither neutral nor of any size: fine */
     s.ions = ions;
     assert_ok(solvent_check(&s, &error));

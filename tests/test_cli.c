@@ -91,7 +91,6 @@ static void test_exit_codes_are_documented(void **state)
 static void test_wrong_commands(void **state)
 {
     static const cli_failing cases[] = {
-        {"", 1, "which command?"},
         {"mapp", 1, "unknown command 'mapp' (did you mean 'map'?)"},
         {"frobnicate", 1, "unknown command 'frobnicate'\n"},
         {"--verison", 1, "unknown option '--verison' (did you mean '--version'?)"},
@@ -111,17 +110,20 @@ static void test_wrong_options(void **state)
 {
 #define MAP "map ion.pqr -o out/a.dx "
     static const cli_failing cases[] = {
-        {"map", 1, "ATOMS is missing, as in: leyden map MOLECULE.pqr -o NEW.dx\nTry 'leyden map --help'.\n"},
+        {"map", 1,
+         "ATOMS is missing, as in: leyden map protein.pqr -o protein.dx --dielectric 78.54\nTry 'leyden map "
+         "--help'.\n"},
         {"map ion.pqr", 1,
-         "--output MAP is missing, as in: leyden map MOLECULE.pqr -o NEW.dx\nTry 'leyden map --help'.\n"},
-        {"map ion.pqr ion.pqr -o out/a.dx", 1, "of 2 molecules each has a file of its own"},
-        {"map \"\" -o out/a.dx", 1, "ATOMS is empty: the molecule"},
+         "--output MAP is missing, as in: leyden map protein.pqr -o protein.dx --dielectric 78.54\nTry 'leyden map "
+         "--help'.\n"},
+        {"map ion.pqr ion.pqr -o out/a.dx", 1, "each of the 2 molecules has a file of its own"},
+        {"map \"\" -o out/a.dx", 1, "ATOMS is empty: molecule"},
         {MAP "--spcing 1", 1, "unknown option '--spcing' (did you mean '--spacing'?)"},
         {MAP "-x", 1, "unknown option '-x'"},
         {MAP "--spacing", 1, "--spacing lacks its value"},
         {MAP "--spacing --quiet", 1, "--spacing lacks its value (H|HX,HY,HZ) before --quiet"},
         {MAP "--quiet=yes", 1, "--quiet takes no value"},
-        {MAP "-qv", 1, "-q takes no value, 'v': letters of options stand apart, as -q -v"},
+        {MAP "-qv", 1, "-q takes no value, 'v': single-letter options are given separately, as in -q -v"},
         {MAP "--spacing 1 --spacing 1", 1, "--spacing is given twice"},
         {MAP "--spacing nan", 1, "--spacing takes one or 3 numbers separated by commas (H|HX,HY,HZ), not 'nan'"},
         {MAP "--spacing inf", 1, "--spacing takes one or 3 numbers separated by commas (H|HX,HY,HZ), not 'inf'"},
@@ -402,7 +404,7 @@ static void test_dumped_kernels(void **state)
     cli_expect(0, NULL, NULL);
     const int files = cli_each_file("dump", NULL);
     assert_true(files >= 3); /* dcs; so few pairs measure nothing of the device */
-    cli("LEYDEN_DUMP=%s LEYDEN_CACHE_DIR=%s " MAP SMALL " --device 0 --verify 0", cli_path("again"),
+    cli("LEYDEN_DUMP=%s LEYDEN_CACHE_DIR=%s " MAP SMALL " --device 0 --verify 0 -v", cli_path("again"),
         cli_path("dump_cache")); /* a judge's kernel is built where there is time */
     cli_expect(0, "(its summing kernel from the cache)", NULL);
     dcs_files = 0; /* where others keep the processor busy, it is calibrated once more */
@@ -487,10 +489,8 @@ static void test_a_map_by_padding(void **state)
 {
     const cli_result *r = cli("map ion.pqr -o out/a.dx --spacing 1.25 --padding 4 --verify 100");
     cli_expect(0, "written: out/a.dx", NULL);
-    assert_non_null(strstr(r->out, "accuracy: error at most"));
+    assert_has(r->out, "\nmethod: dcs, direct Coulomb summation, in vacuum (dielectric 1); relative RMS error ");
     assert_non_null(strstr(r->out, "40 atoms"));
-    assert_non_null(
-        strstr(r->out, "\nmodel: point charges in a uniform dielectric of 1 (--dielectric), not Poisson-Boltzmann\n"));
     assert_string_equal(r->err, "");
     assert_right_map(cli_path("ion.pqr"), "out/a.dx", 1, 0.05);
     char *text = cli_read("out/a.dx", NULL);

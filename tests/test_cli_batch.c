@@ -106,14 +106,14 @@ static void test_what_several_cannot_have(void **state)
         cli_write_text("other.mrc", "");
     }
     static const cli_failing cases[] = {
-        {TWO "-o out/a.mrc", 1, "--output: of 2 molecules each has a file of its own: 'out/a.mrc' needs a {}"},
-        {TWO "-o out/{}.mrc --dry-run", 1, "--dry-run is about one molecule, and there are 2"},
+        {TWO "-o out/a.mrc", 1, "--output: each of the 2 molecules has a file of its own, so 'out/a.mrc' needs a {}"},
+        {TWO "-o out/{}.mrc --dry-run", 1, "--dry-run is for one molecule only, and 2 are given"},
         {TWO "-o out/{}.xyz", 1, "must end in"},
         {TWO "-o none/{}.mrc", 2, "none"},
-        {TWO "/dev/stdin -o out/{}.mrc", 1, "'/dev/stdin': standard input can be one molecule alone, and there are 3"},
-        {TWO "- -o out/{}.mrc", 1, "'-': standard input can be one molecule alone"},
-        {TWO "-o out/{}.csv --points /dev/stdin", 1, "--points: standard input can be read once"},
-        {TWO "-o out/{}.mrc --plan /dev/stdin", 1, "--plan: standard input can be read once"},
+        {TWO "/dev/stdin -o out/{}.mrc", 1, "'/dev/stdin': standard input can hold only one molecule, and 3 are given"},
+        {TWO "- -o out/{}.mrc", 1, "'-': standard input can hold only one molecule"},
+        {TWO "-o out/{}.csv --points /dev/stdin", 1, "--points: standard input can be read only once"},
+        {TWO "-o out/{}.mrc --plan /dev/stdin", 1, "--plan: standard input can be read only once"},
         {TWO "sub/m0.pqr -o out/{}.mrc", 1,
          "'out/m0.mrc' (map of m0.pqr) and 'out/m0.mrc' (map of sub/m0.pqr) are one"},
         {TWO "m0.pqr -o out/{}.mrc", 1, "'out/m0.mrc' (map of m0.pqr) and 'out/m0.mrc' (map of m0.pqr) are one file"},

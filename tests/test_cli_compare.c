@@ -231,10 +231,10 @@ static void test_refusals(void **state)
          "'ion.pqr' is none: leyden map 'ion.pqr' -o 'out/a.dx' computes one of a molecule"},
         {"convert a.raw -o out/a.pqr", 1,
          "'a.raw' is a map, which holds none: leyden slice 'a.raw' -o NEW.png draws it"},
-        {"compare", 1, "A is missing, as in: leyden compare A.dx B.dx"},
-        {"compare a.raw", 1, "B is missing, as in: leyden compare A.dx B.dx"},
+        {"compare", 1, "A is missing, as in: leyden compare a.dx b.dx"},
+        {"compare a.raw", 1, "B is missing, as in: leyden compare a.dx b.dx"},
         {"compare a.raw far.raw nearly.raw", 1, "'nearly.raw' is one argument too many"},
-        {"compare a.raw \"\"", 1, "B is empty: another map"},
+        {"compare a.raw \"\"", 1, "B is empty: map to compare with it"},
         {"compare a.raw not.raw", 2, "are on different grids: steps along axis 3 (0, 0, 1) and (0, 0, 1.0002) A"},
         {"compare a.raw far.raw", 2,
          "a.raw and far.raw are on different grids: origins (-3, 2, 0.5) and (97, 2, 0.5) A (interpolation takes "

@@ -198,7 +198,7 @@ static void test_help(void **state)
         assert_non_null(strstr(cli("help")->out, names[i]));
         cli_run(0, "--output", NULL, "help %s", names[i]);
     }
-    cli_run(0, "or a binary one (.atoms)", NULL, "help map");
+    cli_run(0, "or .atoms; - is PQR", NULL, "help map");
 }
 
 int main(void)

@@ -417,7 +417,7 @@ static void test_dry_run_of_too_much(void **state)
     /* And of a device. */
     cli("POCL_MEMORY_LIMIT=1 map ion.pqr -o out/a.raw --method cutoff --dims 8000,8000,8 --spacing 0.01 --device pocl "
         "--dry-run");
-    cli_expect(3, "would have no part: ", "8 planes of the grid need 1.9 GiB, there is room for");
+    cli_expect(3, "would not be used: ", "8 planes of the grid need 1.9 GiB, there is room for");
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 0);
 }
 

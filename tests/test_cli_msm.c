@@ -75,7 +75,7 @@ static void test_what_is_refused(void **state)
          "more than a kernel can number: take a wider mesh spacing"},
         {MSM "--periodic x --cell 10,10,10 --kappa 1e-6", 2,
          "take at least 4e-06 / A, or 0 for charges whose sum is 0"},
-        {MSM "--periodic xyz --cell 0.1,0.1,0.1", 2, "take several cells for one, or a shorter cutoff"},
+        {MSM "--periodic xyz --cell 0.1,0.1,1000", 2, "take several cells for one, or a shorter cutoff"},
         {MSM "--dims 3,3,3 --origin 9e8,0,0", 2, "along axis 1, which are too many: take a wider mesh spacing"},
     };
     CLI_CHECK_FAILURES(cases);
@@ -91,7 +91,7 @@ static void test_header_and_report(void **state)
         "\"anterpolation_s\": ",      "\"restriction_s\": ",    "\"lattice_cutoff_s\": ",     "\"top_level_s\": ",
         "\"prolongation_s\": ",       "\"interpolation_s\": ",  "\"short_range_s\": ",        NULL};
     cli_write_molecule("many.pqr", 900, 25, 7);
-    const cli_result *r = cli("map many.pqr -o a.dx --method msm --preset papers --spacing 1 --json report.json");
+    const cli_result *r = cli("map many.pqr -o a.dx --method msm --preset papers --spacing 1 --json report.json -v");
     cli_expect(0, "long range: taylor2, nodal3, solver multilevel, cutoff 12 A, nodes 2 A apart; meshes: ", NULL);
     assert_has(r->out, "steps: atoms into bins ");
     assert_has(r->out, "of the root of the squared terms");
@@ -110,10 +110,10 @@ static void test_header_and_report(void **state)
 static void test_errors_of_nothing(void **state)
 {
     cli_write_text("pair.pqr", "ATOM 1 X RES 1 0.1 0.2 3.0 1 1\nATOM 2 X RES 2 0.1 0.2 4.4 -1 1\n");
-    cli("map pair.pqr -o a.dx --method msm --origin=-4,-4,3.7 --dims 9,9,1 --spacing 1");
-    cli_expect(0, "relative RMS of nothing (all right values are as good as 0), absolute RMS ", NULL);
+    cli("map pair.pqr -o a.dx --method msm --origin=-4,-4,3.7 --dims 9,9,1 --spacing 1 -v");
+    cli_expect(0, "relative RMS infinite (all exact values are nearly 0), absolute RMS ", NULL);
     char *map = cli_read("a.dx", NULL);
-    assert_has(map, "relative RMS of nothing (all right values are as good as 0), absolute RMS ");
+    assert_has(map, "relative RMS infinite (all exact values are nearly 0), absolute RMS ");
     free(map);
 }
 
@@ -121,9 +121,9 @@ static void test_errors_of_nothing(void **state)
 static void test_preset_and_options(void **state)
 {
     cli_write_molecule("few.pqr", 40, 12, 3);
-    cli("map few.pqr -o a.dx --method msm --spacing 2 --preset papers --window nodal5 --cutoff 9 --levels 2");
+    cli("map few.pqr -o a.dx --method msm --spacing 2 --preset papers --window nodal5 --cutoff 9 --levels 2 -v");
     cli_expect(0, "taylor2, nodal5, solver multilevel, cutoff 9 A, nodes 2 A apart; meshes: ", NULL);
-    cli("map few.pqr -o a.dx --method msm --spacing 2");
+    cli("map few.pqr -o a.dx --method msm --spacing 2 -v");
     cli_expect(0, "taylor4, nodal7, solver multilevel, cutoff 12 A, nodes 2 A apart; meshes: ", NULL);
 }
 
@@ -131,7 +131,7 @@ static void test_preset_and_options(void **state)
 static void test_what_is_said_of_little(void **state)
 {
     cli_write_molecule("few.pqr", 40, 12, 3);
-    const cli_result *r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --levels 1 --mesh-spacing 3");
+    const cli_result *r = cli("map few.pqr -o a.dx --method msm --dims 9,9,9 --levels 1 --mesh-spacing 3 -v");
     cli_expect(0, ", top level ", NULL);
     assert_null(strstr(r->out, "restriction"));
     assert_null(strstr(r->out, "prolongation"));
@@ -171,7 +171,7 @@ static void test_transforms(void **state)
     cli_run(0, NULL, NULL, "map %s -o dcs.dx --dims 41,37,33 --spacing 1.25", file);
     cli("map %s -o msm.dx --method msm --dims 41,37,33 --spacing 1.25 --solver fourier --window bspline6 --splitting "
         "pswf "
-        "--json a.json",
+        "--json a.json -v",
         file);
     cli_expect(0, "influence function ", NULL);
     ley_map *direct = cli_read_map("dcs.dx"), *map = cli_read_map("msm.dx");
@@ -206,7 +206,8 @@ static void test_plans(void **state)
 static void check_steps_left_out(const char *shim, const char *choice, int launches)
 {
     char job[300];
-    snprintf(job, sizeof job, "map many.pqr -o a.dx --method msm --spacing 1.5 --padding 3 --device pocl %s", choice);
+    snprintf(job, sizeof job, "map many.pqr -o a.dx --method msm --spacing 1.5 --padding 3 --device pocl -v %s",
+             choice);
     cli("%s", job); /* what is measured once */
     int built = 0;
     for (int at = 1; at <= launches; at += support_is_quick() ? 3 : 1) {
@@ -224,7 +225,7 @@ static void check_steps_left_out(const char *shim, const char *choice, int launc
         }
         if (r->code == 0 || access(cli_path("a.dx"), F_OK) == 0)
             fail_msg("%s: launch %d left out: exit code %d, %s", choice, at, r->code, r->out);
-        if (strstr(r->err, "verification failed") == NULL && strstr(r->err, "no numbers") == NULL)
+        if (strstr(r->err, "verification failed") == NULL && strstr(r->err, "not numbers") == NULL)
             fail_msg("%s: launch %d left out: %s", choice, at, r->err);
     }
 }
@@ -253,13 +254,13 @@ static void test_little_memory(void **state)
     setenv("POCL_MEMORY_LIMIT", "1", 1);
     const bool is_heeded = strstr(cli("devices")->out, " 1.0 GiB ") != NULL;
     if (is_heeded) {
-        cli_run(0, "solver mixed; otherwise no device has room for a transform of ", NULL, line);
+        cli_run(0, "solver mixed; otherwise no device has room for a transform of ", NULL, "%s -v", line);
         cli_expect(0, "1 level by lattice cutoff, then transforms of ", NULL);
     }
     unsetenv("POCL_MEMORY_LIMIT");
     if (!is_heeded)
         skip();
-    cli_run(0, "solver fourier; ", NULL, line);
+    cli_run(0, "solver fourier; ", NULL, "%s -v", line);
 }
 
 /* Words of the release before. */

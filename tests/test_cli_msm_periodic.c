@@ -38,7 +38,7 @@ static void write_molecules(void)
 static void test_help(void **state)
 {
     static const char *const said[] = {"With --periodic all images count",
-                                       "a background that neutralises a net charge",
+                                       "a uniform background neutralises a net charge",
                                        "With --kappa every charge is screened",
                                        "--periodic AXES",
                                        "--cell NUMBERS",
@@ -171,7 +171,7 @@ static void test_against_exact_sums(void **state)
 {
     for (size_t i = 0; i < sizeof boundaries / sizeof *boundaries; i += support_is_quick() ? 2 : 1) {
         const boundary *b = &boundaries[i];
-        cli("map %s.pqr -o a.dx --method msm --units V --dielectric 4 %s", b->ions == IONS ? "salt" : "charged",
+        cli("map %s.pqr -o a.dx --method msm --units V --dielectric 4 %s -v", b->ions == IONS ? "salt" : "charged",
             b->options);
         cli_expect(0, "accuracy: ", NULL);
         ley_map *map = cli_read_map("a.dx");
@@ -188,8 +188,8 @@ static void test_header_and_report(void **state)
 {
     static const char *const said[] = {"\"periodic\": \"xyz\"", "\"kappa_per_A\": 0",
                                        "\"background_e\": ", "\"cell_A\": [", NULL};
-    const cli_result *r =
-        cli("map charged.pqr -o a.dx --method msm --periodic xyz --cell 20,21,22,90,90,90 --spacing 2 --json a.json");
+    const cli_result *r = cli(
+        "map charged.pqr -o a.dx --method msm --periodic xyz --cell 20,21,22,90,90,90 --spacing 2 --json a.json -v");
     cli_expect(0, "cutoff 12 A, nodes at most 2 A apart; meshes: ", NULL);
     assert_has(r->out, "grid: 10 x 11 x 11 = 1,210 points"); /* the cell */
     assert_has(r->out, "background: -0.75 e in each cell, uniform, which makes it neutral\n");
@@ -200,7 +200,7 @@ static void test_header_and_report(void **state)
         assert_has(report, said[i]);
     free(map);
     free(report);
-    cli("map salt.pqr -o a.dx --method msm --periodic xyz --cell 20,21,22 --spacing 2");
+    cli("map salt.pqr -o a.dx --method msm --periodic xyz --cell 20,21,22 --spacing 2 -v");
     cli_expect(0, "periodic along a b c\n", NULL);
     assert_null(strstr(cli("map salt.pqr -o a.dx --method msm --spacing 2 --padding 2")->out, "background"));
 }
@@ -208,7 +208,8 @@ static void test_header_and_report(void **state)
 /* Beyond the bound screening leaves nothing to meshes, and that is said. */
 static void test_strong_screening(void **state)
 {
-    const cli_result *r = cli("map charged.pqr -o a.dx --method msm --kappa 2.5 --spacing 2 --padding 2 --json a.json");
+    const cli_result *r =
+        cli("map charged.pqr -o a.dx --method msm --kappa 2.5 --spacing 2 --padding 2 --json a.json -v");
     cli_expect(0, "kappa 2.5 / A; meshes: none, screening leaves nothing beyond the cutoff\n", NULL);
     assert_has(r->out, "steps: short range ");
     char *map = cli_read("a.dx", NULL), *report = cli_read("a.json", NULL);
@@ -260,7 +261,7 @@ static void test_field_at_r_min(void **state)
     static const double step = -224181.84;
     double field[3];
     cli_write_text("one.pqr", "ATOM 1 X UNK 1 5.05 5 5 1 1.5\n");
-    cli("map one.pqr -o a.dx --field --periodic xyz --cell 20,20,20 --dims 11,11,11 --spacing 1 --origin=0,0,0");
+    cli("map one.pqr -o a.dx --field --periodic xyz --cell 20,20,20 --dims 11,11,11 --spacing 1 --origin=0,0,0 -v");
     cli_expect(0, "accuracy of the field", NULL);
     read_field((const int64_t[3]){5, 5, 5}, field);
     const double left = fabs(field[0]) > 1 ? field[0] - step : field[0];
@@ -284,7 +285,7 @@ static void test_field_of_a_weakly_screened_ion(void **state)
                  "map one.pqr -o a.dx --cell 6,6,6 --kappa .001 --dims 5,5,5 --spacing 1.1 --origin .2,.3,.4 "
                  "--periodic xyz --field%s",
                  solvers[i]);
-        cli_run(0, "accuracy of the field", NULL, "%s", line);
+        cli_run(0, "accuracy of the field", NULL, "%s -v", line);
         expect_field((const int64_t[3]){3, 2, 4}, right, i == 2 ? 1e-3 : 6e-3); /* --tol is of potentials */
         ley_map *map = cli_read_map("a.dx");
         const double value = (double)ley_map_read_values(map)[(4 * 5 + 2) * 5 + 3];
@@ -314,7 +315,7 @@ static void test_a_thin_layer(void **state)
         "--mesh-spacing 0.9 --levels 4 --dims 1,1,55 --spacing 2.79 --origin=-5.61921709,-1.65802852,"
         "-8.49908273",
         here);
-    cli_run(0, "meshes: 154 x 8 x 8, 84 x 4 x 4, 49 x 2 x 2, 31 x 1 x 1", NULL, "%s", line);
+    cli_run(0, "meshes: 154 x 8 x 8, 84 x 4 x 4, 49 x 2 x 2, 31 x 1 x 1", NULL, "%s -v", line);
     ley_map *map = cli_read_map("a.dx");
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         if (!(fabs((double)ley_map_read_values(map)[some[i].node] - some[i].right) < 0.01))

@@ -42,12 +42,12 @@ static void expect_in(const char *name, const char *text)
 static void test_other_rates_make_another_plan_and_the_same_plan_the_same_bytes(void **state)
 {
     plant_rows(1e-9, 1e-10);
-    cli_run(0, "rows on the host", NULL, CUTOFF "-o out/first.dx --json first.json");
+    cli_run(0, "rows on the host", NULL, CUTOFF "-o out/first.dx --json first.json -v");
     expect_in("first.json", "\"transposition\": \"host\",\n    \"devices\"");
     plant_rows(1e-10, 1e-9);
-    cli_run(0, "rows on the device", NULL, CUTOFF "-o out/other.dx --json other.json");
+    cli_run(0, "rows on the device", NULL, CUTOFF "-o out/other.dx --json other.json -v");
     expect_in("other.json", "\"transposition\": \"device\",\n    \"devices\"");
-    cli_run(0, "rows on the host", NULL, CUTOFF "-o out/again.dx --json again.json --plan first.json");
+    cli_run(0, "rows on the host", NULL, CUTOFF "-o out/again.dx --json again.json --plan first.json -v");
     expect_in("again.json", "\"plan\": \"first.json\"");
     cli_assert_same_files("out/first.dx", "out/again.dx");
 }
@@ -82,13 +82,13 @@ static const struct {
     const char *text;
     const char *says;
 } wrong_plans[] = {
-    {"", "plan.json:1: it is no plan: "},
-    {"method: cutoff\n", "plan.json:1: it is no plan: "},
-    {"{\n\"method\": \"cutoff\",\n\"binning\": host}\n", "plan.json:3: it is no plan: "},
-    {"{\"method\": \"cutoff\", \"method\": \"cutoff\"}", "it is no plan: duplicate object key"},
-    {"[1, 2]", "plan.json: it is no plan: not an object"},
+    {"", "plan.json:1: this is not a plan: "},
+    {"method: cutoff\n", "plan.json:1: this is not a plan: "},
+    {"{\n\"method\": \"cutoff\",\n\"binning\": host}\n", "plan.json:3: this is not a plan: "},
+    {"{\"method\": \"cutoff\", \"method\": \"cutoff\"}", "this is not a plan: duplicate object key"},
+    {"[1, 2]", "plan.json: this is not a plan: not a JSON object"},
     {"{\"program\": \"leyden\"}", "it has neither 'plan', as a report has, nor 'method'"},
-    {"{\"plan\": null}", "its 'plan' is no object"},
+    {"{\"plan\": null}", "its 'plan' is not an object"},
     {"{\"plan\": {\"method\": true}}", "plan.json: plan.method must be a text or a whole number"},
     {"{\"method\": \"cutoff\", \"binning\": [\"host\"]}", "plan.binning must be a text or a whole number"},
     {"{\"method\": \"cutoff\", \"devices\": {}}", "plan.devices must be an array"},
@@ -105,7 +105,7 @@ static const struct {
     {"{\"method\": \"cutoff\", \"devices\": [{\"device\": \"opencl: a\", \"slab\": 0}]}",
      "plan.json: plan: slab of opencl: a: 0, must be 1 to "},
     {"{\"method\": \"cutoff\", \"devices\": [{\"device\": \"opencl: another card\", \"slab\": 3}]}",
-     "the plan has no part for it"},
+     "it has no part in the plan"},
 };
 
 /* Given options are the user's: a plan that says otherwise is refused by the option's name. */
@@ -145,15 +145,15 @@ static void test_devices_without_a_part(void **state)
     snprintf(before, sizeof before, "%s", own != NULL ? own : "");
     setenv("POCL_DEVICES", "pthread basic", 1);
     cli_run(0, NULL, NULL, SMALL_MAP "-o out/one.dx --device 0 --json one.json");
-    const cli_result *r = cli(SMALL_MAP "-o out/all.dx --device all --plan one.json");
+    const cli_result *r = cli(SMALL_MAP "-o out/all.dx --device all --plan one.json -v");
     if (own != NULL)
         setenv("POCL_DEVICES", before, 1);
     else
         unsetenv("POCL_DEVICES");
     cli_expect(0, "device 0: ", NULL);
-    if (strstr(r->err, "the plan has no part for it") == NULL)
+    if (strstr(r->err, "it has no part in the plan") == NULL)
         skip();
-    cli_expect(0, ", had no part: the plan has no part for it\n", NULL);
+    cli_expect(0, ", was not used: it has no part in the plan\n", NULL);
 }
 
 /* Neither a pipe without a writer nor a list without an end holds the command up. */
@@ -161,9 +161,9 @@ static void test_plans_that_would_not_end(void **state)
 {
     char *text = malloc(2000000), *at = text;
     assert_int_equal(mkfifo(cli_path("pipe"), 0600), 0);
-    cli_run(2, NULL, "pipe: no regular file, as a plan must be", SMALL_MAP "-o out/no.dx --plan pipe");
+    cli_run(2, NULL, "pipe: a plan must be a regular file", SMALL_MAP "-o out/no.dx --plan pipe");
     assert_non_null(freopen("/dev/null", "r", stdin)); /* the command inherits it */
-    cli_run(2, NULL, "/dev/stdin:1: it is no plan: ", SMALL_MAP "-o out/no.dx --plan /dev/stdin");
+    cli_run(2, NULL, "/dev/stdin:1: this is not a plan: ", SMALL_MAP "-o out/no.dx --plan /dev/stdin");
     for (int many = 256; many <= 20000; many += 20000 - 256) {
         at = text + sprintf(text, "{\"method\": \"dcs\", \"devices\": [");
         for (int i = 0; i < many; i++)
@@ -172,7 +172,7 @@ static void test_plans_that_would_not_end(void **state)
         cli_write_text("plan.json", text);
         cli(SMALL_MAP "-o out/no.dx --plan plan.json");
         cli_expect(many == 256 ? 3 : 2, NULL,
-                   many == 256 ? "the plan has no part for it"
+                   many == 256 ? "it has no part in the plan"
                                : "plan.json: plan.devices has 20000 devices, at most 256 are possible");
     }
     remove(cli_path("pipe"));
@@ -205,7 +205,7 @@ static void test_phases_are_in_the_report(void **state)
 {
     plant_rows(1e-8, 1e-8);
     cli("map many.pqr --method cutoff --cutoff 6 --spacing 0.25 --padding 3 -o out/a.dx --json a.json --verify 0 "
-        "--verbose");
+        "--verbose -v");
     cli_expect(0, "phases: binning predicted ", NULL);
     cli_expect(0, "kernels predicted ", NULL);
     expect_in("a.json", "\"phases\": {");
@@ -220,7 +220,7 @@ static void test_phases_are_in_the_report(void **state)
     free(report);
     plant_rows(1e-10, 1e-9);
     assert_null(strstr(cli("map many.pqr --spacing 2 -o out/b.dx --json b.json")->out, "phases: "));
-    cli_run(0, "phases: kernels predicted ", NULL, "map many.pqr --spacing 2 -o out/b.dx --json b.json --verbose");
+    cli_run(0, "phases: kernels predicted ", NULL, "map many.pqr --spacing 2 -o out/b.dx --json b.json --verbose -v");
     expect_in("b.json", "\"launch_atoms\": ");
     cli_run(0, NULL, NULL, "boundary many.pqr --dims 9,9,9 --glen 60,60,60 --bcfl sdh -o out/c.raw --json c.json");
     expect_in("c.json", "\"plan\": null");

@@ -67,8 +67,8 @@ static void test_exclusions(void **state)
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         cli("map two.pqr --points on.csv -o out/a.csv --json out/a.json --method %s", methods[i]);
         cli_expect(0, NULL,
-                   "on.csv: 1 point is within 0.01 A of charges, whose own potential hides that of all others "
-                   "there, the first of them point 1, at (1, 1, 1.005) A, by atom 1: --exclude self");
+                   "on.csv: 1 point is within 0.01 A of charges, whose own potential dominates there; the first one "
+                   "is point 1 at (1, 1, 1.005) A, beside atom 1: --exclude self leaves such charges out");
         cli_python("import json\nassert json.load(open('out/a.json'))['points_on_charges'] == 1\n"
                    "assert float(open('out/a.csv').read().split()[-2].split(',')[3]) > 1e4\n");
         cli("map two.pqr --points on.csv -o out/self.csv --json out/a.json --exclude self --method %s", methods[i]);
@@ -182,13 +182,13 @@ static void test_by_host(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char said[200];
         snprintf(said, sizeof said, "computed by: the host, %s in double precision", cases[i].how);
-        cli("LEYDEN_KERNEL_DIR= LEYDEN_CACHE_DIR=nothing map two.pqr --json out/host.json %s", cases[i].options);
+        cli("LEYDEN_KERNEL_DIR= LEYDEN_CACHE_DIR=nothing map two.pqr --json out/host.json %s -v", cases[i].options);
         cli_expect(0, said, NULL);
         cli_python("import json\nreport = json.load(open('out/host.json'))\n"
                    "assert report['host'] and report['host_check'] and report['devices'] == [], report\n"
                    "assert report['sum'] == 'double' and 0 < report['accuracy']['compared'], report\n"
                    "import os\nassert not any(files for _, _, files in os.walk('nothing'))\n");
-        cli("map two.pqr --json out/device.json %s", cases[i].options); /* by kernels that are tried */
+        cli("map two.pqr --json out/device.json %s -v", cases[i].options); /* by kernels that are tried */
         cli_expect(0, "device 0: ", NULL);
     }
     cli_run(0, NULL, "", "LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --exclude self");
@@ -197,12 +197,12 @@ static void test_by_host(void **state)
                "assert '# verified against: a second sum in extended precision\\n' in text, text\n"
                "first, second = [float(row.split(',')[3]) for row in text.split()[-2:]]\n"
                "assert abs(first / second - (-1 / (25 + .005 ** 2) ** .5) / (1 / 2.4 - 1 / 2.6)) < 1e-12\n");
-    cli("LEYDEN_KERNEL_DIR= map two.pqr --dims 5,5,5 -o out/a.mrc");
-    cli_expect(0, "verified against: a second sum in extended precision\n", "");
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --dims 5,5,5 -o out/a.mrc -v");
+    cli_expect(0, "verified against: a second sum in extended precision\n", NULL);
     cli_python("label = open('out/a.mrc', 'rb').read()[944:1024]\n" /* the last one, which has no more room */
                "assert label.rstrip() == b'verified against: a second sum in extended precision', label\n");
-    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --device 0 --exclude self");
-    cli_expect(0, "device 0: ", "");
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --device 0 --exclude self -v");
+    cli_expect(0, "device 0: ", NULL);
     cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --dry-run --json out/dry.json");
     cli_expect(0, "\nthe host alone, direct summation in double precision of 2 atoms at 2 points: about ", NULL);
     static const char *const dry[] = {"\nplan: method dcs; target points; computed_by host\n",
@@ -211,8 +211,8 @@ static void test_by_host(void **state)
     cli_python("import json\nreport = json.load(open('out/dry.json'))\n"
                "assert report['by_host'] is True and report['forecast']['devices'] == [], report\n"
                "assert report['forecast']['total_s'] > 0 and report['plan']['computed_by'] == 'host', report\n");
-    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --verify 0 --exclude self");
-    cli_expect(0, "computed by: the host", "");
+    cli("LEYDEN_KERNEL_DIR= map two.pqr --points on.csv -o out/a.csv --verify 0 --exclude self -v");
+    cli_expect(0, "computed by: the host", NULL);
 }
 
 /* What is for devices is refused where the host is asked for, in one sentence. */
@@ -259,16 +259,16 @@ static void test_without_devices(void **state)
     static const char job[] = "map molecule.pqr -o out/a.raw --dims 64,64,64 --spacing 1 --json out/a.json";
     /* Half a second on the host, however many cores it has: longer than a device takes to open. */
     cli_write_molecule("molecule.pqr", 2000 * (size_t)parallel_cores(), 20, 5);
-    cli_run(0, "device 0: ", NULL, "LEYDEN_KERNEL_DIR= %s --device 0", job);
-    cli_run(0, "device 0: ", NULL, "LEYDEN_KERNEL_DIR= %s", job);
+    cli_run(0, "device 0: ", NULL, "LEYDEN_KERNEL_DIR= %s --device 0 -v", job);
+    cli_run(0, "device 0: ", NULL, "LEYDEN_KERNEL_DIR= %s -v", job);
     cli_run(0, "the host alone, direct summation in double precision of ", NULL, "%s %s --dry-run", nothing, job);
-    cli_run(0, "computed by: the host, direct summation", NULL, "%s %s", nothing, job);
+    cli_run(0, "computed by: the host, direct summation", NULL, "%s %s -v", nothing, job);
     /* The plan of it, and the option, have the host do it again, where a device would be sooner. */
-    cli("LEYDEN_KERNEL_DIR= map molecule.pqr -o out/b.raw --dims 64,64,64 --spacing 1 --plan out/a.json");
-    cli_expect(0, "computed by: the host, direct summation", "");
+    cli("LEYDEN_KERNEL_DIR= map molecule.pqr -o out/b.raw --dims 64,64,64 --spacing 1 --plan out/a.json -v");
+    cli_expect(0, "computed by: the host, direct summation", NULL);
     cli_assert_same_files("out/a.raw", "out/b.raw");
-    cli("map molecule.pqr -o out/b.raw --dims 64,64,64 --spacing 1 --device host");
-    cli_expect(0, "computed by: the host, direct summation in double precision\n", "");
+    cli("map molecule.pqr -o out/b.raw --dims 64,64,64 --spacing 1 --device host -v");
+    cli_expect(0, "computed by: the host, direct summation in double precision\n", NULL);
     cli_assert_same_files("out/a.raw", "out/b.raw");
     cli("map molecule.pqr -o out/b.raw --dims 9,9,9 --device 0 --plan out/a.json");
     cli_expect(1, NULL, "a.json: plan: the host did that job alone, and --device names others");
@@ -308,8 +308,9 @@ static void test_field_beyond_tolerance(void **state)
                               "--mesh-spacing 6.01 --periodic xyz --cell 10,11,12 --field";
     cli_write_text("two.pqr", "ATOM 1 X UNK 1 1 1 1 1 1.5\nATOM 2 Y UNK 2 6 1 1 -1 1.5\n");
     cli_write_text("near.csv", "1.02 1 1\n3.5 8 4\n4 9 5\n");
-    cli("%s", job);
-    cli_expect(0, "accuracy of the field", "warning: --tol 0.001 is that of the potential; the field is off by 0.0");
+    cli("%s -v", job);
+    cli_expect(0, "accuracy of the field",
+               "warning: --tol 0.001 applies to the potential; the relative RMS error of the field is 0.0");
     cli("%s -q", job);
     cli_expect(0, NULL, "");
 }
@@ -382,13 +383,13 @@ static void test_bad_points(void **state)
 
 static void test_values(void **state)
 {
-    static const char *const said[] = {"points: 5 of p.csv", "not Poisson-Boltzmann", "accuracy: error at most",
+    static const char *const said[] = {"points: 5 of p.csv", "in vacuum (dielectric 1); relative RMS error ",
                                        "written: out/a.csv", NULL};
     write_points();
     cli_run(0, NULL, "", AT);
     cli_expect_all(said);
     cli("map ion.pqr --points p.csv -o out/b.csv --method dcs --sum double --units V --dielectric 4 --r-min 3 --json "
-        "out/b.json");
+        "out/b.json -v");
     cli_expect(0, "limit 1e-12", NULL);
     cli_python(PYTHON_DCS "volt = 14.399645478\n"
                           "check('out/a.csv', volt/(8.617333262e-5*298.15), 0.05, 6e-6)\n"
@@ -415,7 +416,7 @@ static void test_values(void **state)
 /* The field beside the potentials, of all atoms and of pairs. */
 static void test_field(void **state)
 {
-    static const char *const said[] = {"points: 5 of p.csv", "accuracy of the field: error at most", NULL};
+    static const char *const said[] = {"points: 5 of p.csv", ", of the field ", NULL};
     static const char *const methods[] = {"--method dcs", "--sum double",
                                           "--method cutoff --pair coulomb --cutoff 200"};
     write_points();
@@ -428,7 +429,7 @@ static void test_field(void **state)
                               "rows = [line for line in lines('out/a.csv') if line and line[0] != '#']\n"
                               "head = [line for line in lines('out/a.csv') if line.startswith('# ')]\n"
                               "assert rows[0] == 'x,y,z,phi,ex,ey,ez' and len(rows) == 6, rows\n"
-                              "assert '# field: ex, ey, ez, less the gradient of phi, in kcal/mol/e/A' in head, head\n"
+                              "assert '# field: ex, ey, ez, minus the gradient of phi, in kcal/mol/e/A' in head, head\n"
                               "assert head[-1].startswith('# accuracy of the field: relative RMS '), head\n"
                               "for p, row in zip(points, rows[1:]):\n"
                               "    if p[0] > 1e7: continue\n"
@@ -472,7 +473,7 @@ static void test_meshes(void **state)
     cli_run(0, NULL, NULL, "map many.pqr --points many.csv -o right.csv --method dcs --sum double --field");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char script[700];
-        cli("map many.pqr --points many.csv -o out/a.csv --json out/a.json --field %s", cases[i].options);
+        cli("map many.pqr --points many.csv -o out/a.csv --json out/a.json --field %s -v", cases[i].options);
         cli_expect(0, "accuracy of the field: error at most ", NULL);
         if (i < 5)
             cli_expect_all(said);
@@ -488,14 +489,16 @@ static void test_meshes(void **state)
         cli_expect(0, NULL, NULL);
         cli_assert_same_files("out/a.csv", "out/b.csv");
     }
-    cli_run(0, "long range: ", NULL, "map many.pqr --points many.csv -o out/a.csv --periodic xyz --cell 25,25,25");
+    cli_run(0, "long range: ", NULL, "map many.pqr --points many.csv -o out/a.csv --periodic xyz --cell 25,25,25 -v");
 }
 
 /* Of pairs within a cutoff, with images. */
 static void test_values_of_cutoff(void **state)
 {
-    static const char *const said[] = {"points: 5 of p.csv", "pairs: yukawa, cutoff 7 A",
-                                       "bins: ", "accuracy: error at most", NULL};
+    static const char *const said[] = {"points: 5 of p.csv",
+                                       "pair function yukawa within 7 A, in vacuum (dielectric 1), kappa 0.1/A, "
+                                       "periodic along xyz; relative RMS error ",
+                                       NULL};
     write_points();
     cli("map ion.pqr --points p.csv -o out/a.csv --method cutoff --pair yukawa --kappa 0.1 --cutoff 7 --periodic xyz "
         "--cell 10,11,12 --json out/a.json");
@@ -518,7 +521,7 @@ static void test_values_of_cutoff(void **state)
                           "assert r['plan']['method'] == 'cutoff' and r['points'] == 5\n"
                           "assert r['short_range']['pair'] == 'yukawa' and r['short_range']['report']['bins'] > 0\n");
     cli("map ion.pqr --points p.csv -o out/b.csv --method cutoff --pair q*exp(-r/5)/r --cutoff 7");
-    cli_expect(0, "cutoff 7 A", NULL);
+    cli_expect(0, "q*exp(-r/5)/r within 7 A", NULL);
 }
 
 /* Far from a molecule whose charges cancel, where floats have too few digits for the tolerance that
@@ -527,11 +530,11 @@ static void test_tolerance(void **state)
 {
     cli_write_text("far.csv", "10000 0 0\n9000 100 0\n11000 0 300\n12000 50 50\n8000 7 7\n9500 0 20\n10500 3 40\n");
     cli_write_text("pair.pqr", "ATOM 1 A UNK 1 0.3 0.1 0.2 1 1\nATOM 2 A UNK 1 1.5 0 0 -1 1\n");
-    cli("map pair.pqr --points far.csv -o out/a.csv --sum float"); /* no worse than its terms allow */
-    cli_expect(0, "values are what cancelling or screening leaves of terms", NULL);
-    cli("map pair.pqr --points far.csv -o out/a.csv"); /* which is what auto takes */
+    cli("map pair.pqr --points far.csv -o out/a.csv --sum float -v"); /* no worse than its terms allow */
+    cli_expect(0, "the scale of the terms, which nearly cancel or are screened", NULL);
+    cli("map pair.pqr --points far.csv -o out/a.csv -v"); /* which is what auto takes */
     cli_expect(0, "sum: double, since terms nearly cancel", NULL);
-    cli_run(0, "long range: ", NULL, "map pair.pqr --points far.csv -o out/a.csv --periodic xyz --cell 9,9,9");
+    cli_run(0, "long range: ", NULL, "map pair.pqr --points far.csv -o out/a.csv --periodic xyz --cell 9,9,9 -v");
 }
 
 /* ---- Devices that fail ----------------------------------------------------------------------- */

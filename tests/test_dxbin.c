@@ -95,7 +95,7 @@ static void test_bad_files(void **state)
     write_file("object 1 class gridpositions counts 1 0 2\n", "", 0);
     maps_expect_bad(NAME, ":1: counts: '0' is not positive");
     write_file("", values, 16);
-    maps_expect_bad(NAME, ":1: a NUL byte: this is no text file");
+    maps_expect_bad(NAME, ":1: a NUL byte: this is not a text file");
 }
 
 int main(void)

@@ -68,7 +68,7 @@ static bool holds_nobody_up(const fake_plan *hangs, bool is_slow)
     if (b->failure != NULL) {
         assert_int_equal(strncmp(b->failure, "B: ", 3), 0);
         assert_true(strstr(b->failure, "the driver does not return (") != NULL ||
-                    strstr(b->failure, ": left out") != NULL);
+                    strstr(b->failure, ": was not used: still in the driver") != NULL);
         assert_true(ley_driver_is_stuck());
     }
     assert_true(reports[0].share == 1 || b->slabs > 0);
@@ -373,9 +373,9 @@ static void test_a_lost_device_is_left_alone(void **state)
         support_job o = fake_job_run(plans, 2, "all", NULL);
         assert_ok_at(o.status, &o.error, "job", __FILE__, __LINE__);
         fake_job_assert_right(&o);
-        assert_non_null(strstr(
-            ley_job_report(o.job)->devices[1].failure,
-            "fake_write(): FAKE_FAULT (-1) at fake_device.c:1; what it had begun could not be finished: given up"));
+        assert_non_null(
+            strstr(ley_job_report(o.job)->devices[1].failure,
+                   "fake_write(): FAKE_FAULT (-1) at fake_device.c:1; given up, since its work could not be finished"));
         fake_job_end(&o);
         assert_true(plans[1].live_objects > 0 && plans[1].closes == 0);
     }

@@ -733,7 +733,7 @@ static ley_status ask(size_t n, const ley_run_options *options)
     const ley_status status =
         ley_job_create_direct(NULL, atoms, (ley_target){.map = map}, &direct, options, &job, &error);
     if (status == LEY_ERROR_NO_DEVICE)
-        assert_non_null(strstr(error.message, "no engine was given, and the host would not be sooner than a device"));
+        assert_non_null(strstr(error.message, "no engine was given, and the host would not be faster than a device"));
     ley_error_clear(&error);
     ley_job_destroy(job);
     ley_map_destroy(map);

@@ -83,7 +83,7 @@ else
 fi
 
 # The documents that help texts name.
-while read -r command; do "$root/usr/bin/leyden" "$command" --help all; done < "$top/commands" |
+while read -r command; do "$root/usr/bin/leyden" "$command" --help-all; done < "$top/commands" |
     grep -o 'docs/[a-z-]*\.[a-z]*' | sort -u > "$top/named"
 [ -s "$top/named" ] || fail "no help text names a document"
 while read -r name; do

@@ -126,11 +126,11 @@ static void test_bad_files(void **state)
     write_array(4, "{}", "", 0);
     maps_expect_bad(NAME, ": version 4 of the format; only 1 to 3 can be read");
     maps_write_bytes(NAME, "\x93NUMPX\x01\0\0\0\0\0", 12);
-    maps_expect_bad(NAME, ": no array of NumPy's, by its first bytes");
+    maps_expect_bad(NAME, ": not a NumPy array, by its first bytes");
     maps_write_bytes(NAME, "\x93NUMPY\x01\0\xff\xff\0\0", 12);
     maps_expect_bad(NAME, ": a header of 65535 bytes in a file of 12");
     maps_write_bytes(NAME, "\x93", 1);
-    maps_expect_bad(NAME, ": no array of NumPy's: 1 bytes");
+    maps_expect_bad(NAME, ": not a NumPy array: 1 bytes");
     ley_error error = {0};
     ley_map *map = NULL;
     write_json("{\"format\": \"leyden raw map\"}");

@@ -442,7 +442,7 @@ static void test_splittings_that_cannot_be(void **state)
                  {SPLITTING_EWALD, 21, 3, 0, "degree"},     {SPLITTING_PSWF, 0, 9, 0.1, "taylor2"},
                  {SPLITTING_OPTIMAL, 2, 9, 0, "degree"},    {SPLITTING_OPTIMAL, 0, 41, 0, "band"},
                  {SPLITTING_OPTIMAL, 0, 9, 0.1, "taylor2"}, {SPLITTING_TAYLOR2, 0, 0, -1, "kappa a"},
-                 {SPLITTING_TAYLOR2, 0, 0, NAN, "kappa a"}, {SPLITTING_COUNT, 0, 0, 0, "none of number"}};
+                 {SPLITTING_TAYLOR2, 0, 0, NAN, "kappa a"}, {SPLITTING_COUNT, 0, 0, 0, "there is no number"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         splitting s;
         ley_error error = {0};

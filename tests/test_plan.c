@@ -358,7 +358,7 @@ static void test_refusals(void **state)
         {&thin_cutoff, 2, {{NULL, "method", "cutoff"}, {here, "slab", "3"}}, ": 3, and at most 2 are asked for"},
         {&dcs, 2, {m, {NULL, "sum", "double"}}, "it is for sum double, and float is asked for"},
         {&dcs, 2, {m, {NULL, "sum", "auto"}}, "'auto', must be one of float, compensated, double"},
-        {&dcs, 2, {m, {"opencl: another card", "slab", "1"}}, "the plan has no part for it"},
+        {&dcs, 2, {m, {"opencl: another card", "slab", "1"}}, "it has no part in the plan"},
         {&dcs, 2, {m, {here, "newton_roots", "64"}}, "special functions are for the multipliers, at most"},
         {&dcs, 2, {m, {here, "root", "ptx"}}, "root ptx is not to be had here"},
         {&cutoff, 2, {{NULL, "method", "cutoff"}, {NULL, "binning", "moon"}}, "binning: 'moon', must be one of host"},

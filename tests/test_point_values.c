@@ -217,7 +217,7 @@ static void test_wrong_targets(void **state)
         ley_target target;
         const char *says;
     } wrong[] = {{{NULL}, "the target is empty"},
-                 {{.map = map, .points = points}, "the target is more than one of"},
+                 {{.map = map, .points = points}, "more than one of map, points, boundary and grid"},
                  {{.grid = &grid}, "a grid without a map"},
                  {{.boundary = boundary}, "method dcs does not make values at a target 'boundary'"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

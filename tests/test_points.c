@@ -123,7 +123,7 @@ static void bad_points(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_bad_points(cases[i].text, strlen(cases[i].text), cases[i].what);
-    expect_bad_points("1 2 3\n4 \0 6", 11, ":2: a NUL byte: this is no text file");
+    expect_bad_points("1 2 3\n4 \0 6", 11, ":2: a NUL byte: this is not a text file");
     char *text = malloc(70000);
     memset(text, '1', 70000);
     expect_bad_points(text, 70000, ":1: line longer than 65536 bytes");

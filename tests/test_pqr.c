@@ -53,6 +53,8 @@ static void expect_numbers(const char *text, double x, double y, double z, doubl
     ley_atoms_destroy(atoms);
 }
 
+#define PDB2PQR ": pdb2pqr --ff AMBER NAME.pdb NEW.pqr makes a PQR file of a PDB file"
+
 /* The file at `path` is refused with "path" + what. */
 static void expect_refusal(ley_status expected, const char *what)
 {
@@ -132,9 +134,9 @@ static void other_records_and_models(void **state)
 
 static void bad_records(void **state)
 {
-    expect_bad("", ": no ATOM or HETATM record");
-    expect_bad("\n\nREMARK\n", ": no ATOM or HETATM record");
-    expect_bad("\x7f\x45LF \x01\x02\xff\xfe binary\n", ": no ATOM or HETATM record");
+    expect_bad("", ": no ATOM or HETATM record, the file is empty" PDB2PQR);
+    expect_bad("\n\nREMARK\n", ": no ATOM or HETATM record" PDB2PQR);
+    expect_bad("\x7f\x45LF \x01\x02\xff\xfe binary\n", ": no ATOM or HETATM record" PDB2PQR);
     expect_bad("ATOM", ":1: truncated record: 0 fields and no coordinates");
     expect_bad("\nATOM 1 C ALA", ":2: truncated record: 3 fields and no coordinates");
     expect_bad("ATOM 1 C ALA 1 1.0 2.0", ":1: truncated record: no z");
@@ -169,7 +171,7 @@ static void bad_records(void **state)
 static void bad_files(void **state)
 {
     write_bytes("REMARK\nATOM 1 C\0ALA", 20);
-    expect_refusal(LEY_ERROR_INPUT, ":2: a NUL byte: this is no text file");
+    expect_refusal(LEY_ERROR_INPUT, ":2: a NUL byte: this is not a text file");
     size_t size = 5 << 20;
     char *text = malloc(size);
     assert_non_null(text);
@@ -180,10 +182,10 @@ static void bad_files(void **state)
     memset(text, 'A', size);
     text[65536] = '\n';
     write_bytes(text, 65537);
-    expect_refusal(LEY_ERROR_INPUT, ": no ATOM or HETATM record");
+    expect_refusal(LEY_ERROR_INPUT, ": no ATOM or HETATM record" PDB2PQR);
     memcpy(text + 65536, "\r\n", 2);
     write_bytes(text, 65538);
-    expect_refusal(LEY_ERROR_INPUT, ": no ATOM or HETATM record");
+    expect_refusal(LEY_ERROR_INPUT, ": no ATOM or HETATM record" PDB2PQR);
     memcpy(text + 65536, "A\n", 2);
     write_bytes(text, 65538);
     expect_refusal(LEY_ERROR_INPUT, ":1: line longer than 65536 bytes");
@@ -254,7 +256,8 @@ static void gzip_bombs(void **state)
         assert_int_equal(gzclose(file), Z_OK);
         struct rusage before, after;
         getrusage(RUSAGE_SELF, &before);
-        expect_refusal(LEY_ERROR_INPUT, blanks ? ": no ATOM or HETATM record" : ":1: line longer than 65536 bytes");
+        expect_refusal(LEY_ERROR_INPUT,
+                       blanks ? ": no ATOM or HETATM record" PDB2PQR : ":1: line longer than 65536 bytes");
         getrusage(RUSAGE_SELF, &after);
         assert_true(after.ru_maxrss - before.ru_maxrss < 8 * 1024);
     }
@@ -492,7 +495,7 @@ static void other_kinds_are_named(void **state)
         {"LAMMPS data file: NaCl pair, atom_style full\n\n2 atoms\n2 atom types\n\n0.0 20.0 xlo xhi\n",
          ":4: this is a data file of LAMMPS", CONVERT "'%s' -o "},
         {"Water\n    3\n    1SOL     OW    1   0.230   0.628   0.113\n", ":3: this is a gro file",
-         CONVERT "TOPOLOGY.tpr '%s' -o "},
+         CONVERT "TOPOLOGY '%s' -o "},
         {"2\nwater\nO 0.0 0.0 0.0\nH 0.0 0.0 1.0\n", ":3: this is an XYZ file", CONVERT "TOPOLOGY '%s' -o "},
         {"benzene\n  x\n\n  6  6  0  0  0  0  0  0  0  0999 V2000\n", ":4: this is an SDF or MOL file",
          CONVERT "NEW.mol2 -o "},

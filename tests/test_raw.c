@@ -264,7 +264,7 @@ static void test_bad_values(void **state)
     assert_string_equal(error.message, NAME ": No such file or directory");
     assert_int_equal(mkfifo(NAME, 0600), 0); /* which nobody writes to */
     assert_int_equal(ley_map_read(NAME, &map, &error), LEY_ERROR_FILE);
-    assert_string_equal(error.message, NAME ": no regular file, as a map with a header beside it must be");
+    assert_string_equal(error.message, NAME ": a map with a header beside it must be a regular file");
     assert_int_equal(unlink(NAME), 0);
     maps_write_bytes(NAME, "1234", 4);
     assert_int_equal(unlink(NAME ".json"), 0);

@@ -305,7 +305,8 @@ static void test_two_paths_to_one_card(void **state)
         const char *selector, *first;
         size_t count;
     } cases[] = {{"all", "Card", 2},           {"0", "Card", 1},       {"again", "Card again", 1},
-                 {"again,0", "Card again", 1}, {"fake:1", "Other", 1}, {"fake:again", "Card again", 1}};
+                 {"again,0", "Card again", 1}, {"fake:1", "Other", 1}, {"fake:again", "Card again", 1},
+                 {"fake:2", "Card again", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(ley_engine_create(cases[i].selector, &engine, NULL), LEY_OK);
         assert_int_equal(ley_engine_device_count(engine), cases[i].count);

@@ -156,7 +156,7 @@ static void test_expression_values(void **state)
     s.numbers = function;
     assert_error(short_range_expression(&s, 1, &e, &error), LEY_ERROR_USAGE, "'exp' is the name of something else");
     s.numbers = NULL;
-    assert_error(short_range_expression(&s, 1, &e, &error), LEY_ERROR_USAGE, "1 numbers that are nowhere");
+    assert_error(short_range_expression(&s, 1, &e, &error), LEY_ERROR_USAGE, "1 numbers, and a null pointer to them");
     assert_null(e);
 }
 

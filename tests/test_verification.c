@@ -90,9 +90,9 @@ static const struct {
     {"zeros", FAKE_SCALES, 0, "verification failed"},
     {"twice", FAKE_SCALES, 2, "verification failed"},
     {"a hundredth more", FAKE_SCALES, 1.01, "verification failed"}, /* seen wherever a plane does not cancel to 1e-4 */
-    {"not-a-numbers", FAKE_NO_NUMBERS, 0, "no numbers"},
-    {"what was there before", FAKE_SKIPS_READ, 0, "no numbers"},
-    {"nothing, once", FAKE_SKIPS_LAUNCH, 0, "no numbers"},
+    {"not-a-numbers", FAKE_NO_NUMBERS, 0, "not numbers"},
+    {"what was there before", FAKE_SKIPS_READ, 0, "not numbers"},
+    {"nothing, once", FAKE_SKIPS_LAUNCH, 0, "not numbers"},
 };
 enum { LIES = sizeof lies / sizeof lies[0] };
 
@@ -233,7 +233,7 @@ static void test_a_batch_left_out(void **state)
         plan = (fake_plan){.name = "A", .constant_bytes = 512 * 16, .lie = FAKE_SKIPS_LAUNCH, .lie_at = at};
         o = run_job(&plan, 1, "0", (wishes){900, 100, 24, LEY_SUM_FLOAT, "simple"});
         assert_int_equal(o.status, LEY_ERROR_WRONG_RESULT);
-        assert_non_null(strstr(o.error.message, at == 1 ? "no numbers" : "verification failed"));
+        assert_non_null(strstr(o.error.message, at == 1 ? "not numbers" : "verification failed"));
         assert_int_equal(plan.launches, 2);
         end(&o);
     }

@@ -609,11 +609,12 @@ static void test_files_that_cannot_be_read(void **state)
     ley_atoms *atoms = NULL;
     expect_no_file(path_of("none.atoms"), "No such file or directory");
     expect_no_file("/tmp", "Is a directory");
-    expect_no_file("/dev/null", "no regular file, as a binary file of atoms must be");
+    expect_no_file("/dev/null", "a binary file of atoms must be a regular file");
     assert_int_equal(ley_atoms_read(path_of("none.atoms"), &atoms, NULL), LEY_ERROR_FILE);
     assert_int_equal(ley_atoms_read("/tmp", &atoms, NULL), LEY_ERROR_FILE);
-    assert_error_is(ley_atoms_read("/dev/null", &atoms, &error), LEY_ERROR_INPUT,
-                    "/dev/null: no ATOM or HETATM record");
+    assert_error_is(
+        ley_atoms_read("/dev/null", &atoms, &error), LEY_ERROR_INPUT,
+        "/dev/null: no ATOM or HETATM record: pdb2pqr --ff AMBER NAME.pdb NEW.pqr makes a PQR file of a PDB file");
 }
 
 /* ---- Digits ---------------------------------------------------------------------------------- */

@@ -30,25 +30,25 @@ static const option_row apbs_options[] = {
               .kind = OPTION_TEXT,
               .offset = offsetof(apbs_values, keep),
               .value = "DIR",
-              .unset = "a temporary folder, removed at the end",
+              .unset = "a temporary folder, which is removed at the end",
               .help =
-                  "write the maps, boundary-N.dx, and the input file that uses them, leyden.in, to DIR and leave them"},
+                  "write the maps, boundary-N.dx, and the input file that uses them, leyden.in, to DIR and keep them"},
     {.name = "no-run",
      .kind = OPTION_FLAG,
      .offset = offsetof(apbs_values, no_run),
-     .help = "write the files and print the command to run; needs --keep"},
+     .help = "write the files and print the command, but do not run it; needs --keep"},
     {.name = "force",
      .kind = OPTION_FLAG,
      .offset = offsetof(apbs_values, force),
-     .help = "compute every mdh and sdh boundary, also where APBS itself would be faster"},
+     .help = "compute every mdh and sdh boundary, even where APBS itself would be faster"},
     OPTION_ROW_STRIDE(apbs_values),
     OPTION_ROW_STRIDE_TOLERANCE(apbs_values),
     OPTION_ROW_DEVICE(job_values, ""),
     {OPTION_OF_RUN("math")},
     {OPTION_OF_RUN("sum"),
-     .help = "type of the terms and the sum, compensated being float terms in Kahan's sum; auto is double for "
-             "molecules with fewer than 2,000 atoms, where a float's error would show in the tenth digit of an "
-             "energy, and float for others and devices without double"},
+     .help = "number type of the terms and of their sum; compensated adds float terms by Kahan summation; auto is "
+             "double for molecules with fewer than 2,000 atoms, where a float error would show in the tenth digit of "
+             "an energy, and float for larger ones and on devices without double"},
     {OPTION_OF_RUN("variant")},
     {OPTION_OF_RUN("verify")},
     {OPTION_OF_RUN("seed")},
@@ -114,7 +114,7 @@ static int check_keep(const parsed_arguments *arguments)
     if (values->keep == NULL)
         return 0;
     if (stat(values->keep, &known) == 0 && !S_ISDIR(known.st_mode))
-        return fail_usage(arguments->command, "--keep: '%s' is no folder", values->keep);
+        return fail_usage(arguments->command, "--keep: '%s' is not a folder", values->keep);
     char *path = path_in(values->keep, "leyden.in");
     bool same = ley_file_is_same(arguments->operand, path);
     free(path);
@@ -139,7 +139,10 @@ static int check_arguments(apbs_run *run)
     if (code != 0 || values->no_run)
         return code;
     run->program = program_find("apbs");
-    return run->program != NULL ? 0 : fail(LEY_ERROR_FILE, "there is no program 'apbs' in PATH");
+    return run->program != NULL
+               ? 0
+               : fail(LEY_ERROR_FILE,
+                      "there is no program 'apbs' in PATH; to install it on Debian or Ubuntu, type: apt install apbs");
 }
 
 /* Reads the input and decides. Devices are opened only if they can be of use. */
@@ -341,17 +344,28 @@ static ley_status write_input(apbs_run *run, ley_error *error)
     return ley_apbs_input_write(run->input, maps, run->rewritten, error);
 }
 
+/* ", relative RMS error 1e-08"; nothing of what was not measured. */
+static short_text error_text(const ley_report *report)
+{
+    if (report == NULL || report->accuracy.compared == 0)
+        return text_of("%s", "");
+    return text_of(", relative RMS error %s", relative_text(report->accuracy.relative_rms).s);
+}
+
 static void note_decisions(apbs_run *run)
 {
     for (size_t i = 0; i < run->plan.n; i++) {
-        short_text name = plan_name(&run->plan, i, run->arguments->operand);
+        short_text name = plan_name(&run->plan, i, run->arguments->operand), native = text_of("%s", "");
         const elec_plan *elec = &run->plan.elec[i];
+        if (run->arguments->verbose)
+            native = text_of(" (APBS alone: about %s)", seconds_text(elec->native_s).s);
         if (elec->use && elec->first == i)
-            note(run, "%s: %s points in %s (APBS itself: about %s), every %s node in the map", name.s,
-                 count_text(elec->points).s, seconds_text(elec->computing_s).s, seconds_text(elec->native_s).s,
-                 elec->stride == 1   ? "single"
-                 : elec->stride == 2 ? "second"
-                                     : "fourth");
+            note(run, "%s: dielectric %.6g, %s points in %s%s%s, every %snode in the map", name.s,
+                 elec->elec->solvent.dielectric, count_text(elec->points).s, seconds_text(elec->computing_s).s,
+                 native.s, error_text(elec->report).s,
+                 elec->stride == 1   ? ""
+                 : elec->stride == 2 ? "second "
+                                     : "fourth ");
         else if (elec->reason[0] != '\0')
             note(run, "%s: %s", name.s, elec->reason);
     }
@@ -503,20 +517,17 @@ static int apbs_run_command(const parsed_arguments *arguments)
 
 const subcommand apbs_command = {
     .name = "apbs",
-    .summary =
-        "Runs APBS with the mdh and sdh boundaries of its input computed on the devices, wherever that is faster.",
-    .example = "leyden apbs INPUT.in",
+    .summary = "Run APBS, with its mdh and sdh boundaries computed by leyden where that is faster.",
+    .examples = {"leyden apbs protein.in", "leyden apbs protein.in --keep files -- --output-file=run.xml"},
     .operand = "INPUT",
-    .operand_help = "an APBS input file; paths in it are relative to the working directory, as for APBS",
+    .operand_help = "APBS input file; paths in it are relative to the working directory, as for APBS",
     .rest = "ARGUMENTS",
-    .rest_help = "options for apbs, as --output-file=run.xml",
-    .details = "Each boundary goes into an OpenDX map of the faces, and a copy of the input reads the maps (bcfl map). "
-               "Then apbs, "
-               "from PATH, is run on the copy in the working directory, and on the input itself when APBS is faster "
-               "alone. Its "
-               "output goes straight through; remarks go to standard error.\n"
-               "The exit code is that of apbs, or 128 and the number of the signal that ended it. Without apbs in PATH "
-               "it is 2.",
+    .rest_help = "options for apbs, such as --output-file=run.xml",
+    .details = "Each boundary is written as an OpenDX map of the faces, and a copy of the input reads the maps (bcfl "
+               "map). Then apbs, from PATH, runs on the copy in the working directory, or on the input itself where "
+               "APBS alone is faster. Its output goes to standard output unchanged; remarks go to standard "
+               "error.\\nThe exit code is that of apbs, or 128 plus the number of the signal that ended it. Without "
+               "apbs in PATH it is 2.",
     .options = OPTION_BLOCK(apbs_options, apbs_values, set_defaults),
     .run = apbs_run_command,
 };

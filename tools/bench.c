@@ -507,7 +507,8 @@ static const option_block *const shared[] = {&report_options, NULL};
 
 const subcommand bench_command = {
     .name = "bench",
-    .summary = "Measures every kernel variant on your devices, against each device's own measured limits.",
+    .summary = "Measure how fast your devices are, against their own measured limits.",
+    .examples = {"leyden bench --quick", "leyden bench --device all --json new.json"},
     .operand = "[REPORT.json]",
     .operand_help = "the report of an earlier run (--json), of which --markdown, --html, --csv and --compare make what "
                     "they make; nothing is measured then",

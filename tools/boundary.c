@@ -39,21 +39,21 @@ static const option_row boundary_options[] = {
                 .value = "FILE",
                 .offset = offsetof(boundary_values, output),
                 .help =
-                    "the file to write: .dx is an OpenDX map of the faces, 0 inside; .bin or .raw the values alone, "
-                    "float64, face after face; .csv lines of x,y,z,phi; - is standard output, in place of the text, as "
-                    "OpenDX (of --points: .csv) or in the --format that is named"},
+                    "file to write: .dx is an OpenDX map of the faces, with 0 inside; .bin and .raw hold the values "
+                    "alone, as float64, face after face; .csv holds lines of x,y,z,phi; - is standard output instead "
+                    "of the text, as OpenDX (CSV with --points) or in the --format given"},
     [FORMAT] = {.name = "format",
                 .kind = OPTION_CHOICE,
                 .offset = offsetof(boundary_values, format),
                 .value = "FORMAT",
                 .choices = format_names,
                 .unset = "by the ending of FILE",
-                .help = "of the file"},
-    [DIMS] = {OPTION_OF_GRID("dims"), .low = 2, .unset = "none", .help = "nodes of the grid along x, y, z"},
+                .help = "format of the file"},
+    [DIMS] = {OPTION_OF_GRID("dims"), .low = 2, .unset = "none", .help = "number of nodes of the grid along x, y, z"},
     [GLEN] = {OPTION_OF_GRID("glen"), .unset = "none",
               .help = "edges of the grid in Angstrom, from its first node to its last"},
     [SPACING] = {OPTION_OF_GRID("spacing"), .unset = "by --glen",
-                 .help = "distances of neighbouring nodes in Angstrom, in place of --glen"},
+                 .help = "distance between neighbouring nodes in Angstrom, instead of --glen"},
     [GCENT] = {OPTION_OF_GRID("gcent"), .unset = "mol",
                .help = "centre of the grid in Angstrom; mol is the centre of the atoms' bounding box"},
     [POINTS] = {.name = "points",
@@ -62,7 +62,7 @@ static const option_row boundary_options[] = {
                 .offset = offsetof(boundary_values, points),
                 .value = "FILE",
                 .unset = "the nodes of the faces",
-                .help = "values at the points of FILE, x y z in a line each, in place of a grid"},
+                .help = "compute at the points of FILE, with x y z on each line, instead of on the faces of a grid"},
     [STRIDE] = OPTION_ROW_STRIDE(boundary_values),
     [STRIDE_TOLERANCE] = OPTION_ROW_STRIDE_TOLERANCE(boundary_values),
     {.name = "bcfl",
@@ -320,15 +320,16 @@ static void print(const job_run *run)
     const ley_grid *grid = ley_boundary_grid(boundary->problem.boundary);
     short_text points = counted_text(ley_boundary_points(boundary->problem.boundary), "point");
     print_molecule(run->arguments->operand, boundary->atoms);
-    put_solvent(stdout, &boundary->solvent);
-    printf("boundary: %s, %s, ", run->method->option.name, run->method->title);
     if (grid != NULL)
-        printf("%s on the faces of %s, spacing %s A, box %s from %s\n", points.s, grid_text(grid->n).s,
+        printf("grid: %s, %s on its faces, spacing %s A, box %s from %s", grid_text(grid->n).s, points.s,
                spacing_text(grid).s, box_text(grid).s, triple_text(grid->origin_A).s);
     else
-        printf("%s of %s\n", points.s, base_name(values_of(run)->points));
+        printf("points: %s of %s", count_text(ley_boundary_points(boundary->problem.boundary)).s,
+               base_name(values_of(run)->points));
     if (boundary->stride > 1)
-        printf("stride: %d, off by %.2g of the largest value at most\n", boundary->stride, boundary->stride_error);
+        printf(", every %s node in the file (interpolation error at most %.2g of the largest value)",
+               boundary->stride == 2 ? "second" : "fourth", boundary->stride_error);
+    putchar('\n');
 }
 
 static void put_json(const job_run *run, json_t *report)
@@ -380,18 +381,17 @@ static const option_block *const shared[] = {&molecule_options, &job_options, NU
 
 const subcommand boundary_command = {
     .name = "boundary",
-    .summary = "Computes the Dirichlet boundary values of a Poisson-Boltzmann problem, in kT/e, as APBS defines them.",
-    .example = "leyden boundary MOLECULE.pqr -o NEW.dx --dims 65,65,65 --glen 64,64,64",
+    .summary = "Compute the boundary values of a Poisson-Boltzmann problem, as APBS defines them.",
+    .examples = {"leyden boundary protein.pqr -o boundary.dx --dims 65,65,65 --glen 64,64,64",
+                 "leyden boundary protein.pqr -o values.csv --points places.txt --ion 0.15,1,2 --ion 0.15,-1,2"},
     .operand = "ATOMS",
-    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
+    .operand_help = "molecule: PQR (plain or .gz) or .atoms; - is PQR on standard input",
     .is_operand_file = true,
     .details =
         "mdh is phi(r) = C / dielectric sum_j q_j / d_j exp(-kappa (d_j - R_j)) / (1 + kappa R_j), d_j = |r - r_j|, "
-        "computed "
-        "on "
-        "the devices; sdh and zero are computed on the host. The points are the nodes on the six faces of a grid of "
-        "--dims nodes, with --glen or --spacing and --gcent as in APBS, or those of a file (--points). Small sums are "
-        "done by the host alone, in double precision, where that is sooner than opening a device.",
+        "computed on the devices; sdh and zero are computed on the host. The points are the nodes on the six faces "
+        "of a grid with --dims nodes and --glen or --spacing and --gcent, as in APBS, or those of a file (--points). "
+        "The host does small jobs alone, in double precision, where that is faster than opening a device.",
     .options = OPTION_BLOCK(boundary_options, boundary_values, set_defaults),
     .method = method_at,
     .shared = shared,

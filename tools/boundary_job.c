@@ -92,6 +92,20 @@ void put_solvent(FILE *to, const ley_solvent *solvent)
         fprintf(to, "no ions, kappa 0\n");
 }
 
+void boundary_put_medium(const void *problem, FILE *to)
+{
+    const ley_solvent *solvent = ((const boundary_problem *)problem)->solvent;
+    const double kappa_per_A = ley_screening_per_A(solvent);
+    fprintf(to, "dielectric %.6g", solvent->dielectric);
+    fputs(kappa_per_A > 0 ? text_of(", kappa %.6g/A", kappa_per_A).s : ", no ions", to);
+}
+
+void boundary_print_solvent(const void *problem, const ley_report *report)
+{
+    (void)report;
+    put_solvent(stdout, ((const boundary_problem *)problem)->solvent);
+}
+
 json_t *json_of_solvent(const ley_solvent *solvent)
 {
     double kappa_per_A = ley_screening_per_A(solvent);

@@ -25,13 +25,13 @@ extern const char *const stride_names[];
     { \
         .name = "boundary-stride", .kind = OPTION_CHOICE, .offset = offsetof(type, stride), .value = "STRIDE", \
         .choices = stride_names, \
-        .help = "write every STRIDE-th node of the faces; auto is the largest that keeps --boundary-tol" \
+        .help = "write every STRIDE-th node of the faces; auto is the largest stride within --boundary-tol" \
     }
 #define OPTION_ROW_STRIDE_TOLERANCE(type) \
     { \
         .name = "boundary-tol", .kind = OPTION_REAL, .offset = offsetof(type, stride_tolerance), .value = "T", \
         .low = 0, .high = 1, \
-        .help = "largest error that interpolation between the nodes may make, relative to the largest value" \
+        .help = "largest error allowed from interpolation between the nodes, relative to the largest value" \
     }
 
 /* Whether a choice of stride fits a grid of n nodes; else what is wrong. STRIDE_AUTO always
@@ -64,6 +64,10 @@ char *boundary_comment(const boundary_facts *facts);
 
 /* Line "solvent: ..." as in the comment. */
 void put_solvent(FILE *to, const ley_solvent *solvent);
+
+/* Members of the rows of these methods. */
+void boundary_put_medium(const void *problem, FILE *to);
+void boundary_print_solvent(const void *problem, const ley_report *report);
 json_t *json_of_solvent(const ley_solvent *solvent);
 
 #endif

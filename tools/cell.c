@@ -68,6 +68,33 @@ bool cell_is_periodic(const periodic_cell *cell)
     return cell->periodic[0] || cell->periodic[1] || cell->periodic[2];
 }
 
+double cell_volume_A3(const periodic_cell *cell)
+{
+    const double(*v)[3] = cell->vector_A;
+    double volume = 0;
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        volume += v[0][i] * (v[1][j] * v[2][k] - v[1][k] * v[2][j]);
+        if (!cell->periodic[i])
+            return INFINITY;
+    }
+    return fabs(volume);
+}
+
+char *cell_from_nm(const char *text)
+{
+    int numbers = 1, n = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        numbers += *c == ',';
+    char *copy = copy_of(text), *rest = copy, *scaled = allocate(32 * (size_t)numbers, 1);
+    for (char *piece; (piece = next_piece(&rest)) != NULL; n++) {
+        const bool is_angle = numbers == 6 && n >= 3;
+        sprintf(scaled + strlen(scaled), "%s%.12g", n > 0 ? "," : "", (is_angle ? 1 : 10) * strtod(piece, NULL));
+    }
+    free(copy);
+    return scaled;
+}
+
 void cell_put(FILE *to, const periodic_cell *cell)
 {
     if (!cell_is_periodic(cell))

@@ -30,21 +30,21 @@ static const option_row options[] = {
     {.name = "list",
      .kind = OPTION_FLAG,
      .offset = offsetof(check_values, list),
-     .help = "print the checks there are, and what each of them proves"},
+     .help = "list the checks and what each of them proves"},
     {.name = "emit-reproducer",
      .kind = OPTION_TEXT,
      .offset = offsetof(check_values, reproducers),
      .value = "DIR",
      .unset = "none",
-     .help = "for a failure whose fault shows in what is read back, write a program in C and OpenCL C that shows it to "
-             "a folder in DIR, for a driver's bug report"},
+     .help = "for each failure that can be shown this way, write a program in C and OpenCL C to a folder in DIR, for "
+             "a bug report to the vendor of the driver"},
     OPTION_ROW_JSON(check_values),
     {.name = "junit",
      .kind = OPTION_TEXT,
      .offset = offsetof(check_values, junit),
      .value = "FILE",
      .unset = "none",
-     .help = "write the results to FILE as JUnit's XML"},
+     .help = "write the results to FILE as JUnit XML"},
     OPTION_ROW_QUIET(check_values),
 };
 
@@ -243,13 +243,14 @@ static int check_command_run(const parsed_arguments *arguments)
 
 const subcommand check_command = {
     .name = "check",
-    .summary = "Is a device's driver right, and how right?",
+    .summary = "Check whether the devices and their drivers compute correctly.",
+    .examples = {"leyden check --quick", "leyden check --device all --json report.json"},
     .words = "NAME",
-    .words_help =
-        "checks to make: GROUP, NAME, GROUP/NAME or GROUP/NAME/VARIANT, as the output has them (default: all)",
-    .details = "Every kernel, function and feature of the driver that leyden makes use of, on each device by itself, "
-               "against the host in double precision: a line each, whether it passed, failed or was skipped, and why. "
-               "Errors are relative, and in units in the last place (ulp). Exit code 5 when any check failed.",
+    .words_help = "checks to run: GROUP, NAME, GROUP/NAME or GROUP/NAME/VARIANT, as in the output (default: all)",
+    .details = "Each kernel, and each function and feature of the driver that leyden uses, is checked on each device "
+               "against the host in double precision. Each has a line that says whether it passed, failed or was "
+               "skipped, and why. Errors are relative, and in units in the last place (ulp). The exit code is 5 when "
+               "any check failed.",
     .options = OPTION_BLOCK(options, check_values, NULL),
     .run = check_command_run,
 };

@@ -25,7 +25,7 @@ static const option_row compare_options[] = {
                    .value = "T",
                    .low = 0,
                    .high = 1e30,
-                   .unset = "whatever they differ by",
+                   .unset = "any difference is fine",
                    .help = "end with exit code 5 when the relative RMS difference is above T"},
     [BEYOND] = {.name = "beyond",
                 .kind = OPTION_REAL,
@@ -43,12 +43,12 @@ static const option_row compare_options[] = {
     {.name = "interpolate",
      .kind = OPTION_FLAG,
      .offset = offsetof(compare_values, interpolate),
-     .help = "take B's values at A's points, by linear interpolation between the eight points of B around each; "
-             "points of A outside B are left out, and counted"},
+     .help = "interpolate B linearly to the points of A, from the eight points of B around each; points of A outside "
+             "B are left out and counted"},
     {.name = "any-units",
      .kind = OPTION_FLAG,
      .offset = offsetof(compare_values, any_units),
-     .help = "compare numbers whatever their units are"},
+     .help = "compare the numbers even if the units differ"},
     OPTION_ROW_JSON(compare_values),
     OPTION_ROW_QUIET(compare_values),
 };
@@ -200,19 +200,19 @@ static const option_block *const shared[] = {&molecule_options, NULL};
 
 const subcommand compare_command = {
     .name = "compare",
-    .summary = "Says what two maps differ by: RMS, the largest difference and where it is, correlation.",
-    .example = "leyden compare A.dx B.dx",
+    .summary = "Measure by how much two maps differ: RMS, largest difference, correlation.",
+    .examples = {"leyden compare a.dx b.dx", "leyden compare a.dx b.dx --tol 1e-4"},
     .operand = "A",
     .is_operand_file = true,
-    .operand_help = "a map, in any form that 'leyden slice' reads; relative figures are relative to it; - "
-                    "is standard input",
+    .operand_help = "map in any format that 'leyden slice' reads, to which relative figures refer; - is standard "
+                    "input",
     .words = "B",
-    .words_help = "another map",
+    .words_help = "map to compare with it",
     .words_wanted = 1,
-    .details = "Differences are A - B, in double precision, over all points of A. Grids are one where their points "
-               "are within a thousandth of a step of each other, as files have few digits; others are refused without "
-               "--interpolate, and so are maps in different units without --any-units, maps that are 0 everywhere, and "
-               "infinite values.",
+    .details = "Differences are A - B, in double precision, over all points of A. Two grids are the same where their "
+               "points are within a thousandth of a step of each other, since files hold few digits. Refused are "
+               "different grids without --interpolate, different units without --any-units, maps that are 0 "
+               "everywhere, and infinite values.",
     .options = OPTION_BLOCK(compare_options, compare_values, set_defaults),
     .shared = shared,
     .run = compare_run,

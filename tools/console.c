@@ -132,9 +132,20 @@ int fail(ley_status status, const char *format, ...)
     return ley_status_exit_code(status);
 }
 
+static console_advice *advise;
+
+void console_take_advice(console_advice *from)
+{
+    advise = from;
+}
+
 int fail_with(ley_error *error)
 {
-    int code = fail(error->status, "%s", error->message[0] != '\0' ? error->message : ley_status_text(error->status));
+    const char *message = error->message[0] != '\0' ? error->message : ley_status_text(error->status);
+    char advice[1024] = "";
+    if (advise != NULL)
+        advise(message, advice, sizeof advice);
+    int code = fail(error->status, "%s%s", message, advice);
     if (error->log != NULL) {
         size_t length = strlen(error->log);
         fprintf(stderr, "%s%s", error->log, length > 0 && error->log[length - 1] == '\n' ? "" : "\n");

@@ -35,6 +35,10 @@ double now_s(void);
 /* Prints "leyden: message" and returns the exit code of the status. */
 int fail(ley_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What to type next, which stands behind the messages of fail_with(); an empty text: nothing. */
+typedef void console_advice(const char *message, char *text, size_t size);
+void console_take_advice(console_advice *from);
+
 /* The same for a report of the library, with its log; clears the report. */
 int fail_with(ley_error *error);
 

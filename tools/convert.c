@@ -30,9 +30,9 @@ static const option_row convert_options[] = {
                 .required = true,
                 .value = "OUT",
                 .offset = offsetof(convert_values, output),
-                .help = "the file to write: of atoms, PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms; "
-                        "of a map, %s; - is standard output, in place of the text, as PQR or OpenDX or in the "
-                        "--format that is named, of which raw and npy need a file",
+                .help = "file to write: atoms as PQR for names that end in .pqr or .pqr.gz, binary for .atoms; a map "
+                        "as %s; - is standard output instead of the text, as PQR or OpenDX or in the --format given, "
+                        "except raw and npy, which need a file",
                 .names = map_formats},
     [FORMAT] = {.name = "format",
                 .kind = OPTION_CHOICE,
@@ -40,7 +40,7 @@ static const option_row convert_options[] = {
                 .value = "FORMAT",
                 .choices = map_format_words,
                 .unset = "by the ending of OUT",
-                .help = "of a map that is written, whatever its name"},
+                .help = "format of the map to write, whatever its name"},
 };
 
 static const option_row speech_rows[] = {OPTION_ROW_QUIET(speech_values)};
@@ -190,18 +190,17 @@ static int convert_run(const parsed_arguments *arguments)
 
 const subcommand convert_command = {
     .name = "convert",
-    .summary = "Copies atoms, or a map, into another form of file.",
-    .example = "leyden convert MOLECULE.pqr -o MOLECULE.atoms",
+    .summary = "Convert a file of atoms, or a map, to another format.",
+    .examples = {"leyden convert protein.pqr -o protein.atoms", "leyden convert protein.dx -o protein.mrc"},
     .operand = "IN",
-    .operand_help = "a molecule, a PQR file (plain or .gz) or a binary one (.atoms); or a map: %s; - is standard "
-                    "input, atoms or a map, whichever is to be written",
+    .operand_help = "molecule: a PQR file (plain or .gz) or a binary .atoms file; or a map: %s; - is standard input: "
+                    "atoms or a map, as the output is",
     .operand_names = map_formats,
     .is_operand_file = true,
-    .details = "Numbers of atoms stay as they are, to the last bit, in every form. Names of atoms and residues get "
-               "lost: a PQR file "
-               "that is written has X and UNK. Of a map's comments the "
-               "molecule's name and the dielectric are kept; OpenDX and cube files have seven digits "
-               "of each value.",
+    .details = "All numbers of atoms are kept to the last bit in every format. Names of atoms and residues are lost: "
+               "PQR files are written with X and UNK. Of a map's comments the molecule's name and the dielectric are "
+               "kept. OpenDX and cube files hold "
+               "seven digits of each value.",
     .options = OPTION_BLOCK(convert_options, convert_values, NULL),
     .shared = shared,
     .run = convert_run,

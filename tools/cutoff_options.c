@@ -33,11 +33,17 @@ static const option_row rows[] = {
      .value = "A",
      .low = 0.01,
      .high = INFINITY,
-     .unset = "by --kappa",
-     .help = "1/kappa, in place of --kappa"},
+     .unset = "1/kappa",
+     .help = "screening length 1/kappa, instead of --kappa"},
 };
 
 const option_block cutoff_options = OPTION_BLOCK(rows, cutoff_values, set_defaults);
+
+const char *cutoff_cell_text(const parsed_arguments *arguments)
+{
+    const cutoff_values *values = option_values(arguments, &cutoff_options);
+    return values != NULL ? values->cell : NULL;
+}
 
 static int check_together(const parsed_arguments *arguments)
 {
@@ -47,9 +53,13 @@ static int check_together(const parsed_arguments *arguments)
     if (option_named_given(arguments, "kappa") && option_named_given(arguments, "screening-length"))
         return fail_usage(command, "--kappa and --screening-length exclude each other: one is 1 over the other");
     if (is_periodic && !has_cell)
-        return fail_usage(command, "--periodic needs --cell, in whose distances the images are");
+        return fail_usage(command, "--periodic needs --cell, the periods in A, as in: --periodic %s --cell 90,90,90",
+                          periodic_names[((const cutoff_values *)option_values(arguments, &cutoff_options))->periodic]);
     if (has_cell && !is_periodic)
-        return fail_usage(command, "--cell needs --periodic: along which of its axes are there images?");
+        return fail_usage(
+            command,
+            "--cell needs --periodic, the axes along which there are images, as in: --periodic xyz --cell %.200s",
+            cutoff_cell_text(arguments));
     return 0;
 }
 

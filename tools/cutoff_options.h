@@ -12,6 +12,9 @@ typedef struct cutoff_input {
     const char *periodic; /* as --periodic has it; NULL: along no axis */
 } cutoff_input;
 
+/* What --cell was given; NULL: it was not. */
+const char *cutoff_cell_text(const parsed_arguments *arguments);
+
 /* Checks that the options given make sense with each other, and converts them. Prints errors; exit
  * code. */
 int cutoff_begin(const parsed_arguments *arguments, cutoff_input *input);

@@ -134,7 +134,7 @@ static int devices_run(const parsed_arguments *arguments)
     else
         print_list(list);
     if (code == 0 && ley_device_list_count(list) == 0)
-        code = fail(LEY_ERROR_NO_DEVICE, "no device found: an OpenCL driver (ICD) that finds one must be installed");
+        code = fail(LEY_ERROR_NO_DEVICE, "no device found: install an OpenCL driver (ICD) that finds one");
     else if (code == 0 && count_usable(list) == 0)
         code = fail(LEY_ERROR_NO_DEVICE, "none of the devices can be used");
     ley_device_list_destroy(list);
@@ -143,7 +143,8 @@ static int devices_run(const parsed_arguments *arguments)
 
 const subcommand devices_command = {
     .name = "devices",
-    .summary = "Lists the devices of this machine, those that cannot be used with the reason.",
+    .summary = "List the devices of this machine, and why some of them cannot be used.",
+    .examples = {"leyden devices", "leyden devices --json"},
     .options = OPTION_BLOCK(devices_options, devices_values, NULL),
     .run = devices_run,
 };

@@ -42,7 +42,7 @@ static ley_status write_component(const ley_map *component, int axis, const char
 {
     const size_t size = strlen(comment) + 100;
     char *own = allocate(size, 1);
-    snprintf(own, size, "field along %c, less the gradient of the potential, in %s\n%s", 'x' + axis,
+    snprintf(own, size, "field along %c, minus the gradient of the potential, in %s\n%s", 'x' + axis,
              ley_map_units(component), comment);
     const ley_status status = ley_map_write(component, path, own, facts, cancel, error);
     free(own);

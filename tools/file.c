@@ -44,7 +44,7 @@ static int check_output(const subcommand *command, const named_file *files, size
 {
     const named_file *file = &files[output];
     if (strcmp(file->path, "-") == 0 && !is_stdout(file))
-        return fail_usage(command, "%s: standard output is not for it, name a file (./- for one of that name)",
+        return fail_usage(command, "%s: it cannot be standard output; name a file (./- for one of that name)",
                           file->option);
     for (size_t i = 0; i < n; i++) {
         if (i == output || files[i].path == NULL || (files[i].option != NULL && i > output))
@@ -221,12 +221,12 @@ const char *map_formats(void)
             length +=
                 (size_t)snprintf(text + length, sizeof text - length, "%s%s", at != format->endings ? ", " : "", *at);
         if (length < sizeof text && format->beside != NULL)
-            length += (size_t)snprintf(text + length, sizeof text - length, ", with a header beside it, in NAME%s%s",
+            length += (size_t)snprintf(text + length, sizeof text - length, ", with a header in NAME%s%s",
                                        *format->endings, format->beside);
         if (length < sizeof text)
             length += (size_t)snprintf(text + length, sizeof text - length, ")");
     }
     if (length < sizeof text)
-        snprintf(text + length, sizeof text - length, ", each of them with .gz behind it where it is packed");
+        snprintf(text + length, sizeof text - length, ", each also packed, with .gz behind its name");
     return text;
 }

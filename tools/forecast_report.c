@@ -29,7 +29,7 @@ static void print_needs(const ley_need *needs, size_t count)
 static void print_device(const ley_device_forecast *d)
 {
     if (d->need_count == 0) /* it could not be readied */
-        printf("memory of device %d, %s: nobody knows, of %s\n", d->device->index, d->device->name,
+        printf("memory of device %d, %s: unknown, of %s\n", d->device->index, d->device->name,
                size_text(d->room_bytes).s);
     else
         printf("memory of device %d, %s: %s of %s", d->device->index, d->device->name, size_text(d->bytes).s,
@@ -41,7 +41,7 @@ static void print_device(const ley_device_forecast *d)
                d->slabs == 1 ? "" : "s", count_text(d->slab).s, d->pieces, d->variant != NULL ? ", variant " : "",
                d->variant != NULL ? d->variant : "", d->details[0] != '\0' ? ", " : "", d->details);
     if (d->failure != NULL)
-        printf("device %d: would have no part: %s\n", d->device->index, d->failure);
+        printf("device %d: would not be used: %s\n", d->device->index, d->failure);
 }
 
 static void print_steps(const char *who, const ley_step *steps, size_t count, const char **before)

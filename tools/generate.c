@@ -22,30 +22,30 @@ static const option_row generate_options[] = {
      .required = true,
      .value = "ATOMS",
      .offset = offsetof(generate_values, output),
-     .help = "the file to write: PQR for a name that ends in .pqr or .pqr.gz, binary for .atoms; - is standard output, "
-             "PQR, in place of the text"},
+     .help = "file to write: PQR for names that end in .pqr or .pqr.gz, binary for .atoms; - is PQR on standard "
+             "output, instead of the text"},
     {.name = "atoms",
      .kind = OPTION_INTEGER,
      .offset = offsetof(generate_values, atoms),
      .value = "N",
      .low = 3,
      .high = INT32_MAX,
-     .help = "atoms of the box; rounded down to whole molecules of three"},
+     .help = "number of atoms, rounded down to whole molecules of three"},
     {.name = "seed",
      .kind = OPTION_INTEGER,
      .offset = offsetof(generate_values, seed),
      .value = "S",
      .low = 0,
      .high = 9007199254740991,
-     .help = "start of the random numbers: the same seed makes the same file"},
+     .help = "seed of the random numbers: the same seed makes the same file"},
     {.name = "disorder",
      .kind = OPTION_REAL,
      .offset = offsetof(generate_values, disorder_A),
      .value = "A",
      .low = 0,
      .high = 10,
-     .help = "root mean square displacement of molecules along each axis; at 0 they stand on a grid, with which meshes "
-             "resonate"},
+     .help = "root mean square displacement of the molecules along each axis; with 0 they stand on a regular "
+             "lattice, which biases the error of mesh methods"},
     OPTION_ROW_QUIET(generate_values),
 };
 
@@ -110,14 +110,14 @@ static int generate_run(const parsed_arguments *arguments)
 
 const subcommand generate_command = {
     .name = "generate",
-    .summary = "Writes atoms to measure with: a box of water.",
-    .example = "leyden generate waterbox -o WATER.pqr",
+    .summary = "Write a box of water, for benchmarks and tests.",
+    .examples = {"leyden generate waterbox -o box.pqr",
+                 "leyden generate waterbox -o box.atoms --atoms 1000000 --seed 1"},
     .operand = "KIND",
     .operand_help = "what to make: waterbox",
-    .details = "A waterbox is a cubic box of three-site waters (TIP3P's charges and geometry) at 1,534,539 atoms in "
-               "1.5e7 cubic Angstrom, in random orientations, with 1 A at least between atoms of different molecules "
-               "unless there is "
-               "disorder.",
+    .details = "A waterbox is a cubic box of three-site water molecules (charges and geometry of TIP3P) at a density "
+               "of 1,534,539 atoms in 1.5e7 cubic Angstrom, in random orientations. Atoms of different molecules are "
+               "at least 1 A apart, unless there is disorder.",
     .options = OPTION_BLOCK(generate_options, generate_values, set_defaults),
     .run = generate_run,
 };

@@ -83,22 +83,23 @@ static int check_options(const job_batch *batch)
     const parsed_arguments *arguments = batch->arguments;
     for (size_t i = 0; batch->refused[i] != NULL; i++)
         if (option_named_given(arguments, batch->refused[i]))
-            return fail_usage(arguments->command, "--%s is about one molecule, and there are %zu", batch->refused[i],
+            return fail_usage(arguments->command, "--%s is for one molecule only, and %zu are given", batch->refused[i],
                               molecule_count(batch));
     if (strstr(batch->output, JOB_BATCH_MARK) == NULL)
         return fail_usage(arguments->command,
-                          "--output: of %zu molecules each has a file of its own: '%s' needs a " JOB_BATCH_MARK
+                          "--output: each of the %zu molecules has a file of its own, so '%s' needs a " JOB_BATCH_MARK
                           ", which stands for the molecule's name",
                           molecule_count(batch), batch->output);
     for (size_t i = 0; i < molecule_count(batch); i++)
         if (input_takes_stdin(molecule_at(batch, i)))
-            return fail_usage(arguments->command, "'%s': standard input can be one molecule alone, and there are %zu",
+            return fail_usage(arguments->command, "'%s': standard input can hold only one molecule, and %zu are given",
                               molecule_at(batch, i), molecule_count(batch));
     for (size_t i = 0; i < arguments->option_count; i++) {
         const parsed_option *option = &arguments->options[i];
         if (option->given && option->row->kind == OPTION_TEXT && strcmp(option->row->name, "json") != 0 &&
             input_takes_stdin(*(const char *const *)option->value))
-            return fail_usage(arguments->command, "--%s: standard input can be read once, and there are %zu molecules",
+            return fail_usage(arguments->command,
+                              "--%s: standard input can be read only once, and %zu molecules are given",
                               option->row->name, molecule_count(batch));
     }
     return 0;
@@ -242,8 +243,10 @@ static void print_one(const one *o)
         const ley_accuracy *a = &run->report->accuracy;
         printf(" %s, %s, %s", counted_text(run->report->atoms, "atom").s, counted_text(run->report->points, "point").s,
                run->method->option.name);
+        putchar(' ');
+        run->method->put_medium(run->problem, stdout);
         if (a->compared > 0)
-            printf(", relative RMS %s", relative_text(a->relative_rms).s);
+            printf(", relative RMS error %s", relative_text(a->relative_rms).s);
         putchar(',');
     }
     printf(" %s, written: %s\n", seconds_text(now_s() - run->phases.start_s).s, o->output);
@@ -315,7 +318,7 @@ static void run_lane(work *w, ley_engine *engine)
         if (code == 0)
             o.error.status = run_one(w, &o, &engine);
         else
-            fail_into(&o.error, LEY_ERROR_FILE, "%s: its files are no longer what they were when the command began",
+            fail_into(&o.error, LEY_ERROR_FILE, "%s: its files have changed since the command began",
                       o.arguments.operand);
         const bool has_failed = is_of_devices(&o);
         if (o.error.status == LEY_ERROR_DEVICE && ley_driver_is_stuck())
@@ -400,7 +403,7 @@ static int conclude(work *w, const job_values *values)
         printf("molecules: %zu of %zu written in %s, %.3g per second\n", w->written, n, seconds_text(seconds).s,
                (double)w->written / seconds);
     if (left > 0)
-        fail(LEY_ERROR_DEVICE, "the driver does not return: %zu of %zu molecules are not begun", left, n);
+        fail(LEY_ERROR_DEVICE, "the driver does not return: %zu of %zu molecules were not begun", left, n);
     return w->code > written ? w->code : written;
 }
 

@@ -332,10 +332,10 @@ static const char *advice_for(const job_run *run)
 {
     const ley_report *report = run->report;
     if (report->double_has_more_digits && report->sum != LEY_SUM_DOUBLE)
-        return "a double sum (--sum auto) comes nearer";
+        return "a double sum (--sum auto) is more accurate";
     if (run->values->plan != NULL)
-        return "a run without --plan may come nearer";
-    return run->method->advice != NULL ? run->method->advice(run->input) : "nothing comes nearer";
+        return "a run without --plan may be more accurate";
+    return run->method->advice != NULL ? run->method->advice(run->input) : "no other method is more accurate";
 }
 
 /* The file is there, and says how far off it is; so does the exit code. */
@@ -347,11 +347,11 @@ static ley_status hold_tolerance(const job_run *run, ley_error *error)
     if (run->report->tolerance_floor > 0 && isfinite(a->absolute_rms))
         return fail_into(
             error, LEY_ERROR_WRONG_RESULT,
-            "the values of the %s are what cancelling or screening leaves of terms; they are off by %.3g in root "
-            "mean square, and --tol %g allows %.3g: %s",
+            "the terms of the %s nearly cancel or are screened; its absolute RMS error is %.3g, and --tol %g "
+            "allows %.3g: %s",
             run->kind->product, a->absolute_rms, run->tolerance, run->tolerance * run->report->tolerance_floor,
             advice_for(run));
-    return fail_into(error, LEY_ERROR_WRONG_RESULT, "the %s is off by %s of its root mean square, and --tol is %g: %s",
+    return fail_into(error, LEY_ERROR_WRONG_RESULT, "the relative RMS error of the %s is %s, and --tol is %g: %s",
                      run->kind->product, excess_text(a->relative_rms, run->tolerance).s, run->tolerance,
                      advice_for(run));
 }
@@ -362,7 +362,7 @@ static void remark_field(const job_run *run)
     const ley_accuracy *field = run->report != NULL ? &run->report->field_accuracy : NULL;
     if (field != NULL && field->points > 0 && run->tolerance > 0 && field->relative_rms > run->tolerance &&
         isfinite(field->relative_rms) && !run->values->quiet)
-        warn("--tol %g is that of the potential; the field is off by %s of its root mean square", run->tolerance,
+        warn("--tol %g applies to the potential; the relative RMS error of the field is %s", run->tolerance,
              excess_text(field->relative_rms, run->tolerance).s);
 }
 
@@ -409,31 +409,66 @@ static void print_tolerance(const job_run *run)
     if (run->report->accuracy.points == 0)
         printf("accuracy: not measured, since --verify is 0\n");
     if (run->report->tolerance_floor > 0)
-        printf("tolerance: values are what cancelling or screening leaves of terms: %g of %.3g, a share of these\n",
-               run->tolerance, run->report->tolerance_floor);
+        printf("tolerance: %g of %.3g, the scale of the terms, which nearly cancel or are screened\n", run->tolerance,
+               run->report->tolerance_floor);
     for (size_t i = 0; i < run->report->missed_count; i++)
-        printf("%s%.2g%s", i == 0 ? "computed again by a stricter plan: relative RMS before " : ", then ",
+        printf("%s%.2g%s", i == 0 ? "computed again with stricter settings: relative RMS error before " : ", then ",
                run->report->missed_rms[i], i + 1 == run->report->missed_count ? "\n" : "");
 }
 
-static void print_report(const job_run *run)
+/* What it is: the molecule, the places, the method. */
+static void print_task(const job_run *run)
 {
     if (run->kind->print != NULL)
         run->kind->print(run);
+    printf("method: %s, %s", run->method->option.name, method_row_title(run->method, run->report));
+    if (run->method->put_medium != NULL) {
+        fputs(", ", stdout);
+        run->method->put_medium(run->problem, stdout);
+    }
+    if (!run->is_dry)
+        print_error(run->report);
+    putchar('\n');
+}
+
+/* How it went, for --verbose. */
+static void print_details(const job_run *run)
+{
     if (run->method->print != NULL)
         run->method->print(run->problem, run->report);
     print_work(run->report, run->report != NULL && run->report->host != NULL ? NULL : run->method->rate,
                run->is_for_host);
     print_times(&run->phases, run->report);
-    if (run->arguments->verbose)
-        print_predictions(run->report);
+    print_predictions(run->report);
     print_accuracy(run->report);
     print_tolerance(run);
-    if (run->output != NULL)
-        print_written(run->output, seconds_of_output(run));
+}
+
+/* The line of the files, and the bytes of all. */
+static void print_files(const job_run *run)
+{
+    uint64_t bytes = file_size(run->output);
+    printf("written: %s", run->output);
     for (size_t i = 0; i < run->other_count; i++)
-        if (run->others[i] != NULL)
-            print_written(run->others[i], 0);
+        if (run->others[i] != NULL) {
+            printf(", %s", run->others[i]);
+            bytes += file_size(run->others[i]);
+        }
+    printf(", %s", bytes_text(bytes).s);
+    if (run->arguments->verbose && bytes > 0 && seconds_of_output(run) > 0)
+        printf(", %s/s", bytes_text((uint64_t)((double)bytes / seconds_of_output(run))).s);
+    putchar('\n');
+}
+
+/* Five lines, and what else is known with --verbose. */
+static void print_report(const job_run *run)
+{
+    print_task(run);
+    if (run->arguments->verbose)
+        print_details(run);
+    print_total(&run->phases, run->report);
+    if (run->output != NULL)
+        print_files(run);
 }
 
 /* What the methods of this sub-command have to say, which is nothing of those that were not run. */
@@ -454,8 +489,7 @@ static uint64_t float_bytes(const job_run *run)
 
 static void print_dry(const job_run *run)
 {
-    if (run->kind->print != NULL)
-        run->kind->print(run);
+    print_task(run);
     print_forecast(run->forecast);
     if (run->forecast->host != NULL)
         printf("the host alone, %s in double precision of %s at %s: about %.2g s, without a device%s\n",

@@ -1,7 +1,7 @@
 #include "job_options.h"
 
 static const option_row rows[] = {
-    OPTION_ROW_DEVICE(job_values, "; host: none of these, the host does the job alone, in double precision"),
+    OPTION_ROW_DEVICE(job_values, "; or host: the host does the job alone, in double precision"),
     {.of = "ley_run_options", .offset = offsetof(job_values, run)},
     OPTION_ROW_JSON(job_values),
     OPTION_ROW_QUIET(job_values),
@@ -11,10 +11,9 @@ static const option_row rows[] = {
      .is_expert = true,
      .offset = offsetof(job_values, plan),
      .value = "FILE",
-     .unset = "what is predicted to be fastest",
-     .help = "decide as FILE says, a report that --json wrote, or its member 'plan' alone: where steps are done, by "
-             "which recipes, in pieces of which size; so the same device computes the same bytes again, whatever it is "
-             "measured at now"},
+     .unset = "whatever is predicted to be fastest",
+     .help = "repeat the decisions in FILE, a report of --json or its member 'plan' alone: where steps are done, by "
+             "which kernels, and in pieces of which size; the same device then computes the same bytes again"},
 };
 
 static void set_defaults(void *values)

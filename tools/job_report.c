@@ -50,8 +50,7 @@ void put_devices(FILE *to, const ley_report *report)
 /* An error of values that are to be 0 is no share of them. */
 short_text relative_text(double relative_rms)
 {
-    return isinf(relative_rms) ? text_of("of nothing (all right values are as good as 0)")
-                               : text_of("%.2g", relative_rms);
+    return isinf(relative_rms) ? text_of("infinite (all exact values are nearly 0)") : text_of("%.2g", relative_rms);
 }
 
 /* Of the points that the seed decides: the same command makes the same bytes. */
@@ -141,7 +140,7 @@ static void print_device(const ley_device_report *device)
     printf("device %d: %s, ", device->device->index, device->device->name);
     if (device->status == LEY_OK && device->points == 0) {
         if (device->late != NULL)
-            printf("was let go before it had a part: others were done while it was still %s\n", still_at(device->late));
+            printf("was not used: the job was done while it was still %s\n", still_at(device->late));
         else
             printf("idle\n");
     } else if (device->status == LEY_OK) {
@@ -152,7 +151,7 @@ static void print_device(const ley_device_report *device)
         printf("%s/s, ready in %s%s\n", billions_text(device->evaluations_per_s).s, seconds_text(device->build_s).s,
                device->from_cache ? " (its summing kernel from the cache)" : "");
     } else if (device->points == 0) {
-        printf("had no part: %s\n", why_nothing(device));
+        printf("was not used: %s\n", why_nothing(device));
     } else {
         printf("%.1f %% of the points, then %s\n", 100 * device->share, ley_status_text(device->status));
     }
@@ -203,7 +202,7 @@ void print_work(const ley_report *report, const char *what, bool asks_host)
         printf("computed by: the host, %s in double precision%s\n", report->host,
                report->missed_count > 0 ? ", which reaches the tolerance"
                : asks_host              ? ""
-                                        : ": sooner than opening a device");
+                                        : ": faster than opening a device");
     if (report != NULL)
         print_schedule(report);
     if (report != NULL)
@@ -223,10 +222,43 @@ static double building_s(const phase_times *phases, const ley_report *report)
 void print_times(const phase_times *phases, const ley_report *report)
 {
     const double ready_s = building_s(phases, report);
-    printf("time: reading %s, preparing %s, building kernels %s, computing %s, verifying %s, writing %s, total %s\n",
+    printf("times: reading %s, preparing %s, building kernels %s, computing %s, verifying %s, writing %s, total %s\n",
            seconds_text(phases->reading_s).s, seconds_text(phases->preparing_s).s, seconds_text(ready_s).s,
            seconds_text(phases->computing_s - ready_s).s, seconds_text(phases->verifying_s).s,
            seconds_text(phases->writing_s).s, seconds_text(now_s() - phases->start_s).s);
+}
+
+void print_total(const phase_times *phases, const ley_report *report)
+{
+    const char *before = " on ";
+    printf("time: %s", seconds_text(now_s() - phases->start_s).s);
+    for (size_t i = 0; report != NULL && i < report->device_count; i++) {
+        const ley_device_info *device = report->devices[i].device;
+        if (report->devices[i].points == 0)
+            continue;
+        printf("%sdevice %d (%s, %s)", before, device->index, device->name, device->path);
+        before = ", ";
+    }
+    puts(before[0] == ',' ? "" : " on the host");
+}
+
+void print_error(const ley_report *report)
+{
+    if (report == NULL)
+        return;
+    const ley_accuracy *a = &report->accuracy, *field = &report->field_accuracy;
+    if (a->points == 0)
+        printf("; error not measured (--verify 0)");
+    else if (a->compared == 0)
+        printf("; error not measured: the terms are too small at all of %s",
+               counted_text((int64_t)a->points, "point").s);
+    else if (report->tolerance_floor > 0 || isinf(a->relative_rms))
+        printf("; absolute RMS error %.2g at %s, where terms cancel or are screened to nearly 0", a->absolute_rms,
+               counted_text((int64_t)a->points, "point").s);
+    else
+        printf("; relative RMS error %.2g at %s", a->relative_rms, counted_text((int64_t)a->points, "point").s);
+    if (field->points > 0)
+        printf(", of the field %s", relative_text(field->relative_rms).s);
 }
 
 /* Where the terms nearly cancel, and doubles would say more. */
@@ -258,7 +290,7 @@ void print_accuracy(const ley_report *report)
         printf("sum: double, since terms nearly cancel: the relative RMS of floats was %.2g\n",
                report->float_relative_rms);
     else if (a->relative_rms > few_digits && report->sum != LEY_SUM_DOUBLE && report->double_has_more_digits)
-        printf("note: terms nearly cancel at many points; a double sum (--sum auto) has more digits there\n");
+        printf("note: terms nearly cancel at many points; a double sum (--sum auto) is more accurate there\n");
 }
 
 void print_written(const char *path, double seconds)

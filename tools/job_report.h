@@ -44,7 +44,14 @@ short_text box_text(const ley_grid *grid);     /* "10 x 20 x 30 A" */
 /* Devices and rate, of "pairs/s"; NULL: of evaluations. */
 void print_work(const ley_report *report, const char *what, bool asks_host);
 void print_times(const phase_times *phases, const ley_report *report);
-void print_accuracy(const ley_report *report);        /* when anything was verified; NULL: nothing */
+void print_accuracy(const ley_report *report); /* when anything was verified; NULL: nothing */
+
+/* "; relative RMS error 1e-07 at 1,000 points", the end of a line; of a tolerance, whether it was
+ * held to more than these values. NULL: nothing. */
+void print_error(const ley_report *report);
+
+/* "time: 1.23 s on device 0 (H100, cuda)". */
+void print_total(const phase_times *phases, const ley_report *report);
 void print_written(const char *path, double seconds); /* that its writing took; 0: nobody knows */
 
 /* Devices that left the job, on stderr: warnings when others finished it, an explanation of the

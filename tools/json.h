@@ -24,7 +24,8 @@ void json_put_status(json_t *object, ley_status status, const char *failure);
 /* Writes the report and releases it. Prints errors; exit code. */
 int json_finish(json_t *report, const char *path);
 
-/* Reads a file; what is no JSON is `wrong`, "it is no plan". NULL: none, and error says why. */
+/* Reads a file; `wrong` names what is no JSON: "this is not a plan". NULL: none, and error says
+ * why. */
 json_t *json_read(const char *path, const char *wrong, ley_error *error);
 
 /* The text of a report that goes into another file, from malloc; releases the report. */

@@ -1,4 +1,5 @@
 /* The `leyden` command: finds the sub-command, parses its options, runs it. */
+#include "advice.h"
 #include "console.h"
 #include "interrupt.h"
 #include "overview.h"
@@ -38,15 +39,20 @@ static int fail_unknown(const char *name)
                 suggest(name, "", command_name_at, NULL).s);
 }
 
-static void print_overview(void)
+/* What fits a screen; with the exit codes, which do not. */
+static void print_overview(bool with_codes)
 {
     printf("Usage: leyden COMMAND [options]\n\n%s\n\n", overview_purpose);
     for (const subcommand *const *command = command_table; *command != NULL; command++) {
         int column = printf("  %s", (*command)->name);
         print_wrapped((*command)->summary, column, name_column);
     }
-    puts("\n  -h, --help      print this; 'leyden help COMMAND' or 'leyden COMMAND --help' for one command\n"
-         "  -V, --version   print the version; so does 'leyden version'\n");
+    printf("\nExample: %s\n", map_command.examples[0]);
+    puts("\n'leyden help COMMAND' and 'leyden COMMAND --help' explain a command, 'leyden COMMAND --help-all' all\n"
+         "of its options; 'leyden --help' also lists the exit codes, 'leyden --version' prints the version.");
+    if (!with_codes)
+        return;
+    putchar('\n');
     char codes[sizeof(exit_codes) + 16];
     snprintf(codes, sizeof codes, "Exit codes: %s", overview_exit_codes().s);
     print_wrapped(codes, 0, 0);
@@ -64,7 +70,7 @@ static bool is_version(const char *word)
 
 static int help(int argc, char **argv)
 {
-    const bool all = argc == 2 && strcmp(argv[1], "all") == 0;
+    const bool all = argc == 2 && (strcmp(argv[1], "all") == 0 || strcmp(argv[1], "--help-all") == 0);
     if (argc > 1 && !all)
         return fail(LEY_ERROR_USAGE, "help: '%s' is one argument too many (did you mean 'leyden help %s all'?)",
                     argv[1], argv[0]);
@@ -72,7 +78,7 @@ static int help(int argc, char **argv)
     if (command != NULL)
         options_print_help(command, all);
     else if (argc == 0 || is_plea(argv[0]) || is_version(argv[0]))
-        print_overview();
+        print_overview(true);
     else
         return fail_unknown(argv[0]);
     return 0;
@@ -89,7 +95,7 @@ static int run(const subcommand *command, int argc, char **argv)
             progress_log_begin();
         code = command->run(&arguments);
         if (ley_cache_complaint() != NULL && !option_named_given(&arguments, "quiet"))
-            warn("the build cache cannot be written, so that what a run compiles and measures is not kept: %s",
+            warn("the build cache cannot be written, so compiled kernels and measurements are not kept: %s",
                  ley_cache_complaint());
         if (ley_driver_complaint() != NULL && !option_named_given(&arguments, "quiet"))
             warn("an OpenCL driver is left out: %s", ley_driver_complaint());
@@ -113,8 +119,11 @@ int main(int argc, char **argv)
     /* A driver that calls setlocale() shall not change the decimal point of our numbers. */
     uselocale(newlocale(LC_ALL_MASK, "C", NULL));
     interrupt_install();
-    if (argc < 2)
-        return fail(LEY_ERROR_USAGE, "which command?\nTry 'leyden --help'.");
+    advice_begin(argc, argv);
+    if (argc < 2) {
+        print_overview(false);
+        return flush_results(0);
+    }
     const char *word = argv[1];
     if (is_version(word)) {
         printf("leyden %s\n", ley_version());

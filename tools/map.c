@@ -1,5 +1,7 @@
 /* leyden map: the electrostatic potential of a molecule on a grid, or at points. */
+#include "advice.h"
 #include "console.h"
+#include "cutoff_options.h"
 #include "field_maps.h"
 #include "interrupt.h"
 #include "job_batch.h"
@@ -36,12 +38,11 @@ static const option_row map_options[] = {
                 .required = true,
                 .value = "MAP",
                 .offset = offsetof(map_values, output),
-                .help = "the map to write, in the format of its ending",
+                .help = "map to write, in the format of its ending",
                 .more =
-                    "%s; {} stands for the name of the molecule's file; with --points a "
-                    "table of x,y,z,phi, and ex,ey,ez of --field: .csv, or .npy; - is standard output, in place of the "
-                    "text, as OpenDX (of --points: .csv) or in the --format that is named, of which raw and npy need a "
-                    "file",
+                    "%s; {} stands for the name of the molecule's file; with --points a table (.csv or .npy) of "
+                    "x,y,z,phi, and with --field also ex,ey,ez; - is standard output instead of the text, as OpenDX "
+                    "(CSV with --points) or in the --format given, except raw and npy, which need a file",
                 .names = map_formats},
     [FORMAT] = {.name = "format",
                 .kind = OPTION_CHOICE,
@@ -50,13 +51,13 @@ static const option_row map_options[] = {
                 .value = "FORMAT",
                 .choices = map_format_words,
                 .unset = "by the ending of MAP",
-                .help = "of the map, whatever its name; without --points"},
+                .help = "format of the map, whatever its name; not with --points"},
     [METHOD] = {.name = "method",
                 .kind = OPTION_METHOD,
                 .offset = offsetof(map_values, method),
                 .value = "METHOD",
                 .between = "; ",
-                .help = "how to sum: %s"},
+                .help = "method of summation: %s"},
     [SPACING] = {OPTION_OF_GRID("spacing")},
     [LENGTH] = {OPTION_OF_GRID("glen")},
     [CENTRE] = {OPTION_OF_GRID("gcent")},
@@ -67,35 +68,35 @@ static const option_row map_options[] = {
               .kind = OPTION_TEXT,
               .offset = offsetof(map_values, like),
               .value = "MAP",
-              .unset = "a grid of its own",
-              .help = "the grid of another map, in any format that is read"},
+              .unset = "a new grid",
+              .help = "use the grid of this map, in any readable format"},
     [POINTS] = {.name = "points",
                 .kind = OPTION_TEXT,
                 .is_input = true,
                 .offset = offsetof(map_values, points),
                 .value = "FILE",
-                .unset = "the grid's",
-                .help = "potentials at the points of FILE, x y z in a line each, in place of a grid",
-                .more = "- is standard input; or in columns of these names, as a table of leyden's has them, or in an "
-                        "array of NumPy's; or at the atoms of a molecule, .pqr, .pqr.gz or .atoms"},
+                .unset = "those of the grid",
+                .help = "compute at the points of FILE, with x y z on each line, instead of on a grid",
+                .more = "- is standard input; FILE may also be a table with columns x, y and z, as leyden writes "
+                        "them, a NumPy array, or a molecule (.pqr, .pqr.gz or .atoms), whose atoms are the points"},
     [EXCLUDE] = {.name = "exclude",
                  .kind = OPTION_TEXT,
                  .is_input = true,
                  .is_expert = true,
                  .offset = offsetof(map_values, exclude),
                  .value = "self|residue|FILE",
-                 .unset = "every atom counts",
+                 .unset = "all atoms count",
                  .help =
-                     "with --points: atoms whose nearest image does not count at a point: self, those within "
-                     "0.01 A of it; residue, those of the point's residue, as --points of a molecule has them, else "
-                     "of the residue of the atom within 0.01 A; or a line for each point in FILE, numbers of atoms "
-                     "from 1, or a -"},
+                     "with --points: atoms left out at each point (their nearest image): self, the atoms within 0.01 "
+                     "A of it; residue, the atoms of its residue, which a molecule of --points has, or else of the "
+                     "residue of the atom within 0.01 A; or those in FILE, with one line for each point that holds "
+                     "atom numbers from 1, or a -"},
     {.name = "field",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, field),
-     .help = "the electric field as well, less the gradient of the potential, in --units per A",
-     .more = "three more maps beside MAP.dx, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx, or with --points columns ex,ey,ez; "
-             "its error is measured and stands in the report, and --tol is not held for it"},
+     .help = "also compute the electric field E = -grad phi, in --units per A",
+     .more = "three more maps are written beside MAP.dx, MAP_Ex.dx, MAP_Ey.dx and MAP_Ez.dx, or columns ex,ey,ez "
+             "with --points; the error of the field is measured and reported, but --tol does not apply to it"},
     {OPTION_OF_MEDIUM("dielectric")},
     {OPTION_OF_MEDIUM("temperature")},
     {OPTION_OF_MEDIUM("units")},
@@ -107,13 +108,13 @@ static const option_row map_options[] = {
      .value = "N",
      .low = 1,
      .high = JOB_BATCH_MOST,
-     .help = "of several molecules: so many small ones at a time, of 4,194,304 points and atoms together at most; "
-             "larger ones have the devices for themselves"},
+     .help = "number of small molecules that are computed at a time, where there are several; molecules with more "
+             "than 4,194,304 points and atoms together are computed alone"},
     {.name = "dry-run",
      .kind = OPTION_FLAG,
      .offset = offsetof(map_values, dry_run),
-     .help = "compute nothing and write no map: say what memory and seconds it would take, and the plan",
-     .more = "devices are measured and kernels built, as for a run, transforms only predicted"},
+     .help = "compute nothing; report the memory and time needed, and the plan",
+     .more = "devices are measured and kernels built as for a run; Fourier transforms are only predicted"},
 };
 
 typedef struct map_run {
@@ -242,7 +243,8 @@ static int check(job_run *run)
     if (values_of(run)->field && (code = check_field(run)) != 0)
         return code;
     if (option_given(arguments, EXCLUDE))
-        return fail_usage(arguments->command, "--exclude needs --points: it says which atoms do not count at these");
+        return fail_usage(arguments->command,
+                          "--exclude needs --points: it names the atoms that are left out at the points");
     return check_grid(arguments);
 }
 
@@ -303,6 +305,16 @@ static ley_status choose_grid(const map_run *map, ley_grid *grid, ley_error *err
 
 /* ---- The work -------------------------------------------------------------------------------- */
 
+/* The command with the cell in A, of lengths that look as if they were in nm. */
+static advice_text from_nm(const parsed_arguments *arguments)
+{
+    const char *given = cutoff_cell_text(arguments);
+    char *scaled = cell_from_nm(given);
+    const advice_text text = advice_instead(given, scaled);
+    free(scaled);
+    return text;
+}
+
 static void warn_of_molecule(job_run *run)
 {
     char text[256];
@@ -313,7 +325,22 @@ static void warn_of_molecule(job_run *run)
     progress_clear(&run->progress);
     molecule_warn(run->arguments->operand, atoms);
     if (ley_atoms_cell_remark(atoms, cell->periodic, cell->vector_A, text, sizeof text))
-        warn("%s: %s", base_name(run->arguments->operand), text);
+        warn("%s: %s%s", base_name(run->arguments->operand), text,
+             strstr(text, " nm") != NULL ? from_nm(run->arguments).s : "");
+}
+
+/* Nothing that consists of atoms is so dense. */
+static ley_status check_density(const job_run *run, ley_error *error)
+{
+    const double most_per_A3 = 10, n = (double)ley_atoms_count(((const map_run *)run)->problem.atoms);
+    const double per_A3 = n / cell_volume_A3(cell_of(run));
+    if (!(per_A3 > most_per_A3))
+        return LEY_OK;
+    return fail_into(
+        error, LEY_ERROR_INPUT,
+        "%s: %.0f atoms in a cell of --cell %.200s A are %.3g in each cubic A, and water has 0.1, so these "
+        "lengths may be nm%s",
+        base_name(run->arguments->operand), n, cutoff_cell_text(run->arguments), per_A3, from_nm(run->arguments).s);
 }
 
 /* By the cell that the method repeats. */
@@ -350,12 +377,11 @@ static ley_status look_for_charges(map_run *map, ley_error *error)
         return status;
     const double *at_A = ley_points_positions_A(map->problem.target.points) + 3 * point;
     progress_clear(&map->run.progress);
-    warn(
-        "%s: %s %s within %g A of charges, whose own potential hides that of all others there, the first of them point "
-        "%lld, at (%.9g, %.9g, %.9g) A, by atom %lld: --exclude self leaves it out",
-        base_name(values_of(&map->run)->points), count_text(map->on_charges).s,
-        map->on_charges == 1 ? "point is" : "points are", LEY_OWN_A, (long long)point + 1, at_A[0] + 0.0, at_A[1] + 0.0,
-        at_A[2] + 0.0, (long long)atom + 1);
+    warn("%s: %s %s within %g A of charges, whose own potential dominates there; the first one is point %lld at "
+         "(%.9g, %.9g, %.9g) A, beside atom %lld: --exclude self leaves such charges out",
+         base_name(values_of(&map->run)->points), count_text(map->on_charges).s,
+         map->on_charges == 1 ? "point is" : "points are", LEY_OWN_A, (long long)point + 1, at_A[0] + 0.0,
+         at_A[1] + 0.0, at_A[2] + 0.0, (long long)atom + 1);
     return LEY_OK;
 }
 
@@ -401,6 +427,8 @@ static ley_status read_input(job_run *run, ley_error *error)
     ley_status status = molecule_read(path, run->arguments, &map->problem.atoms, error);
     if (status == LEY_OK && run->method->read != NULL)
         status = run->method->read(run->input, map->problem.atoms, path, error);
+    if (status == LEY_OK)
+        status = check_density(run, error);
     if (status == LEY_OK)
         warn_of_molecule(run);
     run->is_told = status != LEY_OK;
@@ -590,8 +618,6 @@ static void print(const job_run *run)
                base_name(values_of(run)->points));
     else
         print_grid(run, &((const map_run *)run)->grid);
-    printf("method: %s, %s\n", run->method->option.name,
-           method_row_title(run->method, run->report)); /* taken for --tol, or the caller's */
 }
 
 static void put_json(const job_run *run, json_t *report)
@@ -679,26 +705,27 @@ static const option_block *const shared[] = {&molecule_options, &job_options, NU
 
 const subcommand map_command = {
     .name = "map",
-    .summary = "Computes the electrostatic potential of a molecule's charges on a regular grid, or at given points.",
-    .example = "leyden map MOLECULE.pqr -o NEW.dx",
+    .summary = "Compute the electrostatic potential of a molecule on a grid, or at given points.",
+    .examples = {"leyden map protein.pqr -o protein.dx --dielectric 78.54",
+                 "leyden map protein.pqr -o values.csv --points places.txt --tol 1e-5"},
     .operand = "ATOMS",
-    .operand_help = "the molecule, a PQR file (plain or .gz) or a binary one (.atoms); - is PQR on standard input",
+    .operand_help = "molecule: PQR (plain or .gz) or .atoms; - is PQR on standard input",
     .is_operand_file = true,
     .words = "MORE",
-    .words_help = "more molecules: each has a map of its own, and MAP has a {} for the name of the molecule's file "
-                  "without folder and ending",
-    .details = "The grid is laid around the molecule with --padding on every side, or has --dims points about its "
-               "middle; without --origin its first point is a multiple of the spacing, so that maps of one spacing "
-               "share their points. --dims with --padding is so many points over just that, and --dims with --glen and "
-               "--gcent is the grid of APBS's inputs. A cell that is periodic along all of its vectors is "
-               "itself the grid where none of these is given: from --origin on, its edges in whole numbers of "
-               "spacings, each next to --spacing, or in --dims parts, the far faces left out; its axes are the "
-               "cell's, which may be oblique. With --points there is "
-               "no grid: the potentials at the points of a file are "
-               "written as a table. Several molecules are computed on devices that are opened once, small ones side by "
-               "side; one that fails is told by its name, the others are computed, and the exit code is the highest "
-               "one of all. Small sums are done by the host alone, in double precision, where that is sooner than "
-               "opening a device; --device asks for one.",
+    .words_help = "more molecules, each with a map of its own; MAP then holds {}, which stands for the name of the "
+                  "molecule's file without folder and ending",
+    .details = "The grid covers the molecule with a margin of --padding on every side, or has --dims points centred "
+               "on the molecule; without --origin its first point is a multiple of the spacing, so that maps of the "
+               "same spacing share their points. --dims with --padding places that many points over the molecule and "
+               "its margin, and --dims with --glen and --gcent makes the grid of an APBS input. Where the cell is "
+               "periodic along all of its vectors and none of these options is given, the grid is the cell: it "
+               "begins at --origin and has --dims points, or as many as come closest to --spacing, along the cell's "
+               "edges, which may be oblique; points on the far faces are left out, since they repeat those on the "
+               "near faces. With --points there is no grid: the potentials at the points of a file are written as a "
+               "table. Several molecules are computed on devices that are opened once, small ones side by side; "
+               "failed molecules are reported by name, the others are computed, and the exit code is the highest of "
+               "all. The host does small jobs alone, in double precision, where that is faster than opening a "
+               "device; --device asks for a device.",
     .options = OPTION_BLOCK(map_options, map_values, set_defaults),
     .method = method_at,
     .shared = shared,

@@ -16,7 +16,7 @@ typedef struct map_problem {
 /* The line "units: ..." of a header, with the medium where the potential is that of charges. */
 void put_units(FILE *to, const map_problem *problem, bool has_medium);
 
-/* What a map is, and is not, where it is a potential in a medium of one permittivity. */
-void print_uniform(const map_problem *problem);
+/* "dielectric 78.54", "in vacuum (dielectric 1)", of a map_problem. */
+void put_uniform(const void *problem, FILE *to);
 
 #endif

@@ -15,9 +15,9 @@ static int begin(const parsed_arguments *arguments, void *to)
 
 const method_row auto_row = {
     .option = {.name = "auto",
-               .says = "auto is dcs or msm, whichever is predicted to reach --tol sooner",
+               .says = "auto is dcs or msm, whichever is predicted to reach --tol faster",
                .common = {&cutoff_options, &tolerance_options}},
-    .title = "whichever method is predicted to reach a tolerance sooner",
+    .title = "whichever method is predicted to reach a tolerance faster",
     .command = &map_command,
     .is_usual = true,
     .is_choice = true,
@@ -30,4 +30,5 @@ const method_row auto_row = {
     .cell = msm_cell,
     .check_memory = msm_check_memory,
     .create = msm_create,
+    .put_medium = msm_put_medium,
 };

@@ -136,13 +136,29 @@ static void print_pairs(const ley_short_range *range, const ley_report *report)
            step_text("rows", report, "transposition", "transposition_s").s);
 }
 
-/* Energies of probes and a permittivity that grows with the distance say themselves what they
- * are. */
+/* Energies of probes have no dielectric, and a permittivity that grows with the distance is the
+ * pair function's own. */
+static void put_medium(const void *problem, FILE *to)
+{
+    const ley_short_range range = range_of(problem);
+    put_name(to, "pair function ", short_range_pair_text(&range));
+    fprintf(to, " within %.6g A", range.cutoff_A);
+    if (info_of(&range)->is_uniform) {
+        fputs(", ", to);
+        put_uniform(problem, to);
+    } else if (!info_of(&range)->is_energy) {
+        fputs(", dielectric that grows with the distance", to);
+    }
+    if (info_of(&range)->takes_kappa)
+        fprintf(to, ", kappa %.6g/A", range.kappa_per_A);
+    const char *periodic = ((const short_range_input *)((const map_problem *)problem)->input)->common.periodic;
+    if (periodic != NULL)
+        fprintf(to, ", periodic along %s", periodic);
+}
+
 static void print(const void *problem, const ley_report *report)
 {
     const ley_short_range range = range_of(problem);
-    if (info_of(&range)->is_uniform)
-        print_uniform(problem);
     print_pairs(&range, report);
 }
 
@@ -192,10 +208,10 @@ static json_t *json(const void *problem, const ley_report *report)
 
 const method_row cutoff_row = {
     .option = {.name = "cutoff",
-               .says = "cutoff is a short-range sum, of --pair within --cutoff",
-               .details = "With --method cutoff it is phi(r_i) = C sum over |r_i - r_j| < cutoff of q_j "
-                          "f(max(|r_i - r_j|, r_min)), with any function f (--pair), and atoms may have periodic "
-                          "images. docs/short-range.md has the functions.",
+               .says = "cutoff is a short-range sum of --pair over pairs within --cutoff",
+               .details = "With --method cutoff it is phi(r_i) = C sum over |r_i - r_j| < cutoff of q_j f(max(|r_i - "
+                          "r_j|, r_min)), with any function f (--pair); atoms may have periodic images. "
+                          "docs/short-range.md describes the functions.",
                .options = &short_range_options,
                .common = {&cutoff_options}},
     .title = "sum of pairs within a cutoff",
@@ -210,6 +226,7 @@ const method_row cutoff_row = {
     .cell = cell,
     .check_memory = check_memory,
     .create = create,
+    .put_medium = put_medium,
     .put_header = put_header,
     .print = print,
     .rate = "pairs/s within the cutoff",

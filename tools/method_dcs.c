@@ -23,12 +23,6 @@ static void put_header(const void *problem, const ley_report *report, FILE *to)
     put_units(to, problem, true);
 }
 
-static void print(const void *problem, const ley_report *report)
-{
-    (void)report;
-    print_uniform(problem);
-}
-
 static const bench_row bench = {
     .option = {.name = "dcs", .says = "dcs is direct Coulomb summation"},
     .first_variant = "simple",
@@ -46,7 +40,7 @@ const method_row dcs_row = {
     .takes_points = true,
     .check_memory = check_memory,
     .create = create,
+    .put_medium = put_uniform,
     .put_header = put_header,
-    .print = print,
     .bench = &bench,
 };

@@ -72,12 +72,14 @@ static const bench_row bench = {
 /* ---------------------------------------------------------------------------------------------- */
 
 const method_row mdh_row = {
-    .option = {.name = "mdh", .says = "mdh: Debye-Hueckel potentials of all atoms"},
+    .option = {.name = "mdh", .says = "mdh: the Debye-Hueckel potentials of all atoms"},
     .title = "Multiple Debye-Hueckel",
     .command = &boundary_command,
     .is_usual = true,
     .kernels = "mdh",
     .bcfl = LEY_BOUNDARY_MDH,
     .create = create,
+    .put_medium = boundary_put_medium,
+    .print = boundary_print_solvent,
     .bench = &bench,
 };

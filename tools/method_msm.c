@@ -90,9 +90,9 @@ const char *msm_advice(const void *context)
     const msm_input *input = context;
     const bool is_fixed = (input->request.fixed & ~(unsigned)LEY_FIX_MESHES) != 0;
     if (input->common.kappa_per_A == 0 && !cell_is_periodic(&input->common.cell))
-        return "--method dcs --sum auto comes nearer";
-    return is_fixed ? "it may come nearer where more is left to be chosen: cutoff, meshes, solver, sum"
-                    : "no plan comes nearer";
+        return "--method dcs --sum auto is more accurate";
+    return is_fixed ? "without options for cutoff, meshes, solver and sum it may be more accurate"
+                    : "no settings are more accurate";
 }
 
 const periodic_cell *msm_cell(const void *input)
@@ -195,6 +195,16 @@ static void put_header(const void *problem, const ley_report *report, FILE *to)
     put_units(to, problem, true);
 }
 
+void msm_put_medium(const void *problem, FILE *to)
+{
+    const map_problem *map = problem;
+    put_uniform(map, to);
+    if (common_of(map)->kappa_per_A > 0)
+        fprintf(to, ", kappa %.6g/A", common_of(map)->kappa_per_A);
+    if (common_of(map)->periodic != NULL)
+        fprintf(to, ", periodic along %s", common_of(map)->periodic);
+}
+
 static void print_steps(const ley_report *report)
 {
     static const struct {
@@ -244,12 +254,9 @@ static void print(const void *problem, const ley_report *report)
 {
     const ley_long_range range = request_of(problem).potential;
     const ley_note *meshes = ley_report_note(report, "meshes");
-    print_uniform(problem);
     if (!is_by_host(report)) {
         put_plan(stdout, &range, report);
         printf("; meshes: %s\n", meshes != NULL ? meshes->text : "none, screening leaves nothing beyond the cutoff");
-    } else if (range.kappa_per_A > 0) {
-        printf("kappa %.15g / A\n", range.kappa_per_A);
     }
     cell_put(stdout, &common_of(problem)->cell);
     put_background(stdout, problem, &range);
@@ -283,21 +290,21 @@ static json_t *json(const void *problem, const ley_report *report)
 const method_row msm_row = {
     .option =
         {.name = "msm",
-         .says = "msm is the same sum over all atoms by meshes, in time linear in them",
+         .says = "msm sums over all atoms by meshes, in time proportional to their number",
          .details =
-             "With --method msm pairs within --cutoff (a) are summed one by one, of 1/r less a smooth function "
-             "(--splitting), and that function by meshes whose nodes are --mesh-spacing (h) apart and "
-             "further: multilevel summation. What that is off by follows from a/h, window and splitting, and is "
-             "measured after every run. Of the potential it is 2e-3 to 3e-3 with nodal3, taylor2 and a/h = 6 "
-             "(--preset papers), 2e-4 to 4e-4 in water with nodal7, taylor4 and a/h = 6 (the default), 3e-5 at "
-             "a/h = 8 (--cutoff 16). A longer "
-             "cutoff costs its third power in pairs, a smaller spacing the third power of a/h in nodes; 2 A and "
-             "12 A suit molecules. nodal5, 7 and 9 are more accurate than nodal3 and cost more per atom, taylor3 "
-             "and 4 are smoother than taylor2 and take a larger a/h. --solver fourier --window bspline6 --splitting "
-             "optimal is off by 1e-5 to 5e-5 at a/h = 6, on devices that have Fourier transforms. With --periodic all "
-             "images count: along three axes as in a conductor, with zero mean and a background that "
-             "neutralises a net charge; along one or two axes charges must be neutral. With --kappa every "
-             "charge is screened, exp(-kappa r)/r. docs/long-range.md has tables.",
+             "With --method msm 1/r is split (--splitting) into a smooth function and the rest: the rest is summed "
+             "over pairs within --cutoff (a), and the smooth function by meshes whose nodes are --mesh-spacing (h) "
+             "apart and further. The error follows from a/h, window and splitting, and is measured after every run. "
+             "Relative to the potential it is 2e-3 to 3e-3 with nodal3, taylor2 and a/h = 6 (--preset papers), 2e-4 "
+             "to 4e-4 in water with nodal7, taylor4 and a/h = 6 (the default), and 3e-5 at a/h = 8 (--cutoff 16). "
+             "The number of pairs grows with the third power of the cutoff, the number of nodes with the third power "
+             "of 1/h; 2 A and 12 A suit molecules. nodal5, 7 and 9 are more accurate than nodal3 and cost more per "
+             "atom; taylor3 and taylor4 are smoother than taylor2 and need a larger a/h. --solver fourier --window "
+             "bspline6 --splitting optimal has errors of 1e-5 to 5e-5 at a/h = 6, on devices that have Fourier "
+             "transforms. With --periodic all images count: along three axes with the tin-foil boundary, as in PME, "
+             "so that the mean potential is zero and a uniform background neutralises a net charge; along one or two "
+             "axes the cell must be neutral. With --kappa every charge is screened, exp(-kappa r)/r. "
+             "docs/long-range.md has tables.",
          .options = &msm_options,
          .common = {&cutoff_options, &tolerance_options, &mesh_options}},
     .title = "multilevel summation",
@@ -313,6 +320,7 @@ const method_row msm_row = {
     .check_memory = msm_check_memory,
     .create = msm_create,
     .done = done,
+    .put_medium = msm_put_medium,
     .put_header = put_header,
     .print = print,
     .rate = "pairs/s within the cutoff",

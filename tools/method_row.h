@@ -57,8 +57,12 @@ typedef struct method_row {
     /* How the job was done in the end is taken into the input. NULL: as it was created. */
     void (*done)(const void *problem, const ley_job *job);
 
-    /* Lines of the file's header, lines of the text, and a section of the report, which is null
-     * with the sub-command's other methods. Each may be NULL. */
+    /* The end of the text's line of the method: the dielectric, and what else decides the values.
+     * May be NULL. */
+    void (*put_medium)(const void *problem, FILE *to);
+
+    /* Lines of the file's header, lines of the verbose text, and a section of the report, which is
+     * null with the sub-command's other methods. Each may be NULL. */
     void (*put_header)(const void *problem, const ley_report *report, FILE *to);
     void (*print)(const void *problem, const ley_report *report);
     const char *rate; /* what is counted by the second, "pairs/s"; NULL: evaluations */

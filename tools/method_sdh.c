@@ -10,10 +10,14 @@ static ley_status compute(const void *problem, ley_error *error)
 }
 
 const method_row sdh_row = {
-    .option = {.name = "sdh", .says = "sdh: of one sphere with their charge, dipole and quadrupole"},
+    .option = {.name = "sdh",
+               .says = "sdh: the Debye-Hueckel potential of one sphere with the molecule's charge, "
+                       "dipole and quadrupole"},
     .title = "Single Debye-Hueckel",
     .command = &boundary_command,
     .kernels = "mdh", /* named in vain, and not refused */
     .bcfl = LEY_BOUNDARY_SDH,
     .compute = compute,
+    .put_medium = boundary_put_medium,
+    .print = boundary_print_solvent,
 };

@@ -18,4 +18,6 @@ const method_row zero_row = {
     .kernels = "mdh", /* named in vain, and not refused */
     .bcfl = LEY_BOUNDARY_ZERO,
     .compute = compute,
+    .put_medium = boundary_put_medium,
+    .print = boundary_print_solvent,
 };

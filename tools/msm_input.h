@@ -27,5 +27,6 @@ const periodic_cell *msm_cell(const void *input);
 ley_status msm_check_memory(const void *problem, const ley_grid *grid, ley_error *error);
 ley_status msm_create(const void *problem, ley_engine *engine, const ley_run_options *options, ley_job **job,
                       ley_error *error);
+void msm_put_medium(const void *problem, FILE *to);
 
 #endif

@@ -242,30 +242,36 @@ static int edit_distance(const char *a, const char *b)
     return last[m];
 }
 
-suggestion suggest(const char *word, const char *before, const char *(*name)(const void *context, size_t i),
-                   const void *context)
+const char *nearest(const char *word, const char *(*name)(const void *context, size_t i), const void *context)
 {
-    suggestion result = {""};
-    const char *nearest = NULL, *candidate;
+    const char *found = NULL, *candidate;
     size_t length = strlen(word);
     int distance = length < 3 ? 0 : length < 6 ? 1 : length < 9 ? 2 : 3; /* what is farther is another word */
     for (size_t i = 0; (candidate = name(context, i)) != NULL; i++) {
         bool begins = length >= 3 && strncasecmp(candidate, word, length) == 0;
         int d = begins ? 0 : edit_distance(word, candidate);
-        if (d < distance || (d == distance && nearest == NULL)) {
-            nearest = candidate;
+        if (d < distance || (d == distance && found == NULL)) {
+            found = candidate;
             distance = d;
         }
     }
-    if (nearest != NULL)
-        snprintf(result.s, sizeof result.s, " (did you mean '%s%s'?)", before, nearest);
+    return found;
+}
+
+suggestion suggest(const char *word, const char *before, const char *(*name)(const void *context, size_t i),
+                   const void *context)
+{
+    suggestion result = {""};
+    const char *found = nearest(word, name, context);
+    if (found != NULL)
+        snprintf(result.s, sizeof result.s, " (did you mean '%s%s'?)", before, found);
     return result;
 }
 
 static const char *option_name_at(const void *context, size_t i)
 {
     const parsed_arguments *arguments = context;
-    static const char *const others[] = {"help", "verbose", NULL};
+    static const char *const others[] = {"help", "help-all", "verbose", NULL};
     return i < arguments->option_count ? arguments->options[i].row->name : others[i - arguments->option_count];
 }
 
@@ -512,7 +518,8 @@ static parse_result refuse_attached(const subcommand *command, const char *name,
     if (word[1] == '-')
         fail_usage(command, "--%s takes no value", name);
     else
-        fail_usage(command, "-%c takes no value, '%s': letters of options stand apart, as -q -v", word[1], word + 2);
+        fail_usage(command, "-%c takes no value, '%s': single-letter options are given separately, as in -q -v",
+                   word[1], word + 2);
     return PARSE_WRONG;
 }
 
@@ -524,7 +531,7 @@ static parse_result parse_help(const subcommand *command, const char *attached, 
         return PARSE_HELP;
     if (strcmp(word, "all") == 0)
         return PARSE_HELP_ALL;
-    fail_usage(command, "--help: unknown value '%s' (did you mean '--help all'?)", word);
+    fail_usage(command, "--help: unknown value '%s' (did you mean '--help-all'?)", word);
     return PARSE_WRONG;
 }
 
@@ -544,6 +551,8 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
     if (is_long ? name_length == strlen("help") && strncmp(word, "--help", name_length + 2) == 0
                 : strcmp(word, "-h") == 0)
         return parse_help(command, attached, *at + 1 < argc ? argv[*at + 1] : NULL);
+    if (strcmp(word, "--help-all") == 0)
+        return PARSE_HELP_ALL;
     if (is_long ? name_length == strlen("verbose") && strncmp(word, "--verbose", name_length + 2) == 0
                 : word[1] == 'v') {
         if (attached != NULL)
@@ -630,7 +639,7 @@ static parse_result fail_empty(const subcommand *command, const char *what, cons
 static parse_result fail_missing(const subcommand *command, const char *name, const char *value)
 {
     fail_usage(command, "%s%s%s is missing, as in: %s", name, value != NULL ? " " : "", value != NULL ? value : "",
-               command->example);
+               command->examples[0]);
     return PARSE_WRONG;
 }
 
@@ -891,8 +900,10 @@ option_text options_usage(const parsed_arguments *arguments)
 }
 
 const char option_verbose_help[] =
-    "say on standard error what is found, chosen and done, and why, with the seconds since the start";
-const char option_help_help[] = "print what is needed every day and end; --help all: everything";
+    "report every detail of the result, and on standard error what is found, chosen and done, with the seconds since "
+    "the start";
+const char option_help_help[] = "print examples and the everyday options, and end";
+const char option_help_all_help[] = "print all options with all details, and end";
 
 /* Options of a level. */
 static void print_options(const parsed_arguments *arguments, bool is_expert, bool all)
@@ -923,9 +934,9 @@ static void print_rest(const parsed_arguments *arguments, bool all)
         puts("\nFor experts:\n");
         print_options(arguments, true, true);
     } else if (!all && has_more(arguments)) {
-        printf("\n'leyden %s --help all' says more", arguments->command->name);
+        printf("\n'leyden %s --help-all' has all details", arguments->command->name);
         if (experts > 0)
-            printf(", with %s for experts", counted_text((int64_t)experts, "option").s);
+            printf(" and %s for experts", counted_text((int64_t)experts, "more option").s);
         puts(".");
     }
 }
@@ -934,7 +945,9 @@ void options_print_help(const subcommand *command, bool all)
 {
     parsed_arguments arguments;
     options_begin(command, &arguments);
-    printf("Usage: %s\n\n", options_usage(&arguments).s);
+    for (size_t i = 0; i < OPTION_MOST_EXAMPLES && command->examples[i] != NULL; i++)
+        printf("%s%s\n", i == 0 ? "Examples:\n  " : "  ", command->examples[i]);
+    printf("%sUsage: %s\n\n", command->examples[0] != NULL ? "\n" : "", options_usage(&arguments).s);
     print_wrapped(command->summary, 0, 0);
     if (all)
         print_details(command);
@@ -958,6 +971,8 @@ void options_print_help(const subcommand *command, bool all)
     print_wrapped(option_verbose_help, column, help_column);
     column = printf("  -h, --help");
     print_wrapped(option_help_help, column, help_column);
+    column = printf("      --help-all");
+    print_wrapped(option_help_all_help, column, help_column);
     print_rest(&arguments, all);
     options_release(&arguments);
 }

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { OPTION_MOST_EXAMPLES = 2 };
+
 typedef struct option_block {
     const option_row *rows;
     size_t count;
@@ -38,8 +40,9 @@ typedef struct parsed_arguments parsed_arguments;
 
 typedef struct subcommand {
     const char *name, *summary;
-    const char *example; /* a command line, for those who left out what it needs */
-    const char *operand; /* name of the one operand, or NULL when there is none */
+    const char
+        *examples[OPTION_MOST_EXAMPLES]; /* command lines; those who left out what it needs are shown the first */
+    const char *operand;                 /* name of the one operand, or NULL when there is none */
     const char *operand_help;
     const char *(*operand_names)(void); /* what stands for "%s" in that help, or NULL */
     bool is_operand_open;               /* it may be left out */
@@ -99,7 +102,7 @@ option_text option_describe(const subcommand *command, const parsed_option *pars
 option_text options_usage(const parsed_arguments *arguments);
 
 /* Of every command, with their letters. */
-extern const char option_verbose_help[], option_help_help[];
+extern const char option_verbose_help[], option_help_help[], option_help_all_help[];
 
 /* Whether option number `option` of the command's own block was given. */
 bool option_given(const parsed_arguments *arguments, size_t option);
@@ -140,6 +143,9 @@ void options_print_help(const subcommand *command, bool all);
  * `column`. */
 void print_wrapped(const char *text, int column, int indent);
 
+/* The one of the names that the word may be a misspelling of; NULL: it is none. */
+const char *nearest(const char *word, const char *(*name)(const void *context, size_t i), const void *context);
+
 /* " (did you mean 'spacing'?)" with the nearest of the names, or nothing when none is near. */
 typedef struct suggestion {
     char s[96];
@@ -158,20 +164,20 @@ bool read_real(const char *word, double *value);
 #define OPTION_ROW_DEVICE(type, more_) \
     { \
         .name = "device", .kind = OPTION_TEXT, .offset = offsetof(type, device), .value = "LIST", \
-        .unset = "the fastest that works", \
-        .help = "devices to use, which 'leyden devices' lists, separated by commas", \
-        .more = "an index, any part of a device's, platform's, vendor's or driver's name, or opencl, cuda, cpu, gpu, " \
-                "all" more_ \
+        .unset = "the fastest that works", .help = "devices to use, separated by commas; 'leyden devices' lists them", \
+        .more = \
+            "each is an index, any part of the name of a device, platform, vendor or driver, one of opencl, cuda, " \
+            "cpu, gpu and all, or opencl:0, cuda:0 and so on, counted among the devices of that interface" more_ \
     }
 #define OPTION_ROW_JSON(type) \
     { \
         .name = "json", .kind = OPTION_TEXT, .offset = offsetof(type, json), .value = "FILE", .unset = "none", \
-        .help = "write the machine-readable report to FILE; - is standard output, in place of the text" \
+        .help = "write a machine-readable report to FILE; - is standard output, instead of the text" \
     }
 #define OPTION_ROW_QUIET(type) \
     { \
         .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(type, quiet), \
-        .help = "print nothing but errors" \
+        .help = "print only errors" \
     }
 
 /* Ties a table of choices to its enumeration, which has so many values: a word for each of them,

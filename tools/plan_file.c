@@ -104,12 +104,12 @@ static ley_status find_plan(reader *r, json_t *root)
 {
     json_t *member = json_object_get(root, "plan");
     if (!json_is_object(root))
-        return fail_into(r->error, LEY_ERROR_INPUT, "%s: it is no plan: not an object", r->path);
+        return fail_into(r->error, LEY_ERROR_INPUT, "%s: this is not a plan: not a JSON object", r->path);
     if (member == NULL && json_object_get(root, "method") == NULL)
         return fail_into(r->error, LEY_ERROR_INPUT,
-                         "%s: it is no plan: it has neither 'plan', as a report has, nor 'method'", r->path);
+                         "%s: this is not a plan: it has neither 'plan', as a report has, nor 'method'", r->path);
     if (member != NULL && !json_is_object(member))
-        return fail_into(r->error, LEY_ERROR_INPUT, "%s: its 'plan' is no object: %s", r->path,
+        return fail_into(r->error, LEY_ERROR_INPUT, "%s: its 'plan' is not an object: %s", r->path,
                          "nothing was computed by one");
     return read_plan(r, member != NULL ? member : root);
 }
@@ -128,8 +128,8 @@ ley_status plan_file_read(const char *path, plan_file *plan, ley_error *error)
     if (path == NULL)
         return LEY_OK;
     if (!may_be_plan(path))
-        return fail_into(error, LEY_ERROR_FILE, "%s: no regular file, as a plan must be", path);
-    json_t *root = json_read(path, "it is no plan", error);
+        return fail_into(error, LEY_ERROR_FILE, "%s: a plan must be a regular file", path);
+    json_t *root = json_read(path, "this is not a plan", error);
     if (root == NULL)
         return error->status;
     reader r = {.path = path, .device = -1, .plan = plan, .error = error};

@@ -1,5 +1,6 @@
 #include "program.h"
 
+#include "console.h"
 #include "environment.h"
 #include "interrupt.h"
 
@@ -148,15 +149,21 @@ ley_status program_run(const char *path, char *const *arguments, program_result 
     return LEY_OK;
 }
 
-void print_word(const char *word)
+char *quoted_word(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
-    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-        fputs(word, stdout);
-        return;
-    }
-    putchar('\'');
+    char *quoted = allocate(4 * strlen(word) + 3, 1);
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0')
+        return strcpy(quoted, word);
+    strcat(quoted, "'");
     for (; *word != '\0'; word++)
-        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stdout);
-    putchar('\'');
+        strcat(quoted, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
+    return strcat(quoted, "'");
+}
+
+void print_word(const char *word)
+{
+    char *quoted = quoted_word(word);
+    fputs(quoted, stdout);
+    free(quoted);
 }

@@ -24,7 +24,8 @@ typedef struct program_result {
  * of it is killed. LEY_ERROR_FILE when it cannot be started. */
 ley_status program_run(const char *path, char *const *arguments, program_result *result, ley_error *error);
 
-/* A word as a shell takes it: in quotation marks if it needs them. */
+/* A word as a shell takes it: in quotation marks if it needs them. To be freed. */
+char *quoted_word(const char *word);
 void print_word(const char *word);
 
 #endif

@@ -50,7 +50,7 @@ static ley_status fail_nul(const char *path, const char *text, const char *nul, 
     int line = 1;
     for (const char *c = text; c < nul; c++)
         line += *c == '\n';
-    return ley_fail(error, LEY_ERROR_INPUT, "%s:%d: a NUL byte: this is no text file", path, line);
+    return ley_fail(error, LEY_ERROR_INPUT, "%s:%d: a NUL byte: this is not a text file", path, line);
 }
 
 ley_status ley_apbs_tokenise(const char *path, const char *text, size_t size, ley_apbs_tokens *tokens, ley_error *error)

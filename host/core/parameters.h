@@ -23,30 +23,34 @@
     {.name = "units", .type = LEY_PARAMETER_CHOICE, .value = "UNITS", .choices = parameter_units, \
      .sentence = "units of the potential", PARAMETER_FIELD(type_, units)}, \
     {.name = "dielectric", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1}, .low = 1e-3, .high = 1e6, \
-     .sentence = "relative permittivity, the same everywhere", PARAMETER_FIELD(type_, dielectric)}, \
+     .sentence = "relative permittivity of the one medium that fills all space: 1 is vacuum, 78.54 water", \
+     PARAMETER_FIELD(type_, dielectric)}, \
     {.name = "temperature", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "K", .default_value = {298.15}, \
-     .low = 1e-3, .high = 1e6, .sentence = "in Kelvin; matters for kT/e only", \
+     .low = 1e-3, .high = 1e6, .sentence = "temperature in Kelvin, which matters for kT/e only", \
      PARAMETER_FIELD(type_, temperature_K)}, \
     {.name = "r_min", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A", .default_value = {0.05}, \
-     .low = 1e-6, .high = 1e3, .sentence = "shorter distances between atom and point count as this one", \
+     .low = 1e-6, .high = 1e3, .sentence = "least distance between an atom and a point in the sum; shorter " \
+                                           "distances are clamped to it", \
      PARAMETER_FIELD(type_, r_min_A)}
 
 #define PARAMETERS_OF_CUTOFF(type_) \
     {.name = "cutoff", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "A", .default_value = {12}, \
      .low = 0, .above_low = true, .high = 1e4, .methods = "cutoff, msm", .given = LEY_FIX_CUTOFF, \
-     .sentence = "pairs at this distance, in Angstrom, and beyond add nothing, or are left to meshes", \
+     .sentence = "cutoff distance in Angstrom; pairs further apart add nothing (method cutoff) or are summed by " \
+                 "meshes (method msm)", \
      PARAMETER_FIELD(type_, cutoff_A)}, \
     {.name = "periodic", .type = LEY_PARAMETER_OTHER, .value = "AXES", .unset = "none", \
      .methods = "auto, cutoff, msm", \
-     .sentence = "atoms have images along these axes of the cell, x meaning a, y b and z c; with `cell`"}, \
+     .sentence = "axes of the cell along which the atoms have periodic images: x is a, y is b, z is c; needs " \
+                 "`cell`"}, \
     {.name = "cell", .type = LEY_PARAMETER_OTHER, .unit = "A", .value = "NUMBERS", .unset = "none", \
      .methods = "auto, cutoff, msm", \
-     .sentence = "the periodic cell: lengths a,b,c in Angstrom of a rectangular one", \
-     .details = "or a,b,c,alpha,beta,gamma with the angles in degrees, a along x and b in the xy plane; or the nine " \
-                "coordinates of its vectors"}, \
+     .sentence = "periodic cell: edges a,b,c in Angstrom, of a rectangular cell", \
+     .details = "or a,b,c,alpha,beta,gamma, with angles in degrees, a along x and b in the xy plane; or the nine " \
+                "coordinates of the three cell vectors"}, \
     {.name = "kappa", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "1/A", .low = 0, .high = 100, \
      .methods = "auto, cutoff, msm", .sentence = "inverse screening length", \
-     .details = "of `pair` yukawa, 'kappa' in expressions, and of all charges with meshes", \
+     .details = "for all charges with methods auto and msm, for `pair` yukawa, and for 'kappa' in expressions", \
      PARAMETER_FIELD(type_, kappa_per_A)}
 /* clang-format on */
 

@@ -249,7 +249,7 @@ void sequence_poison(command_sequence *w, const results *made, size_t bytes)
 
 ley_status sequence_no_number(ley_error *error)
 {
-    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "values came back that are no numbers");
+    return ley_fail(error, LEY_ERROR_WRONG_RESULT, "values came back that are not numbers");
 }
 
 void sequence_fail(command_sequence *w, const ley_error *why)

@@ -31,8 +31,8 @@ static bool is_index(const char *word, size_t *index)
     return word[0] >= '0' && word[0] <= '9' && *end == '\0';
 }
 
-/* "cuda:1": only that path to card 1. Returns what is behind the colon, or the word itself; false
- * when the path is another one. */
+/* "cuda:1": only that path. Returns what is behind the colon, or the word itself; false when the
+ * path is another one. */
 static bool on_path(const dev_info *info, const char **word)
 {
     const size_t length = strlen(info->backend->name);
@@ -54,15 +54,26 @@ static bool is_path(const dev_list *list, const char *word)
     return false;
 }
 
-static bool matches(const dev_list *list, const dev_info *info, const char *word)
+/* Behind the name of a path devices are counted among those of that path. */
+static size_t number_on_path(const dev_list *list, size_t device)
 {
+    size_t number = 0;
+    for (size_t i = 0; i < device; i++)
+        number += list->infos[i].backend == list->infos[device].backend;
+    return number;
+}
+
+static bool matches(const dev_list *list, size_t device, const char *word)
+{
+    const dev_info *info = &list->infos[device];
+    const bool has_path = strchr(word, ':') != NULL;
     size_t index;
     if (!on_path(info, &word))
         return false;
     if (is_path(list, word))
         return strcasecmp(word, info->backend->name) == 0;
     if (is_index(word, &index))
-        return index == (size_t)info->index;
+        return index == (has_path ? number_on_path(list, device) : (size_t)info->index);
     if (strcasecmp(word, "all") == 0)
         return true;
     if (strcasecmp(word, "cpu") == 0)
@@ -99,12 +110,13 @@ static ley_status choose_words(const dev_list *list, char *words, size_t *chosen
             return ley_fail(error, LEY_ERROR_USAGE, "the list of devices has an empty word");
         word_count++;
         for (size_t i = 0; i < list->count; i++)
-            if (matches(list, &list->infos[i], word)) {
+            if (matches(list, i, word)) {
                 add_once(list, i, chosen, count);
                 found = true;
             }
         if (!found)
-            return ley_fail(error, LEY_ERROR_USAGE, "no device matches \"%s\" (see leyden devices)", word);
+            return ley_fail(error, LEY_ERROR_USAGE,
+                            "no device matches \"%s\"; to see which there are, type: leyden devices", word);
     }
     return word_count > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "the list of devices is empty");
 }

@@ -300,10 +300,9 @@ ley_status ley_atoms_read_binary(const char *path, ley_atoms **atoms, ley_error 
             close(file);
         return ley_fail(error, LEY_ERROR_FILE, "%s: %s", path, strerror(reason));
     }
-    ley_status status =
-        S_ISREG(known.st_mode)
-            ? read_open_file(file, path, (uint64_t)known.st_size, atoms, error)
-            : ley_fail(error, LEY_ERROR_FILE, "%s: no regular file, as a binary file of atoms must be", path);
+    ley_status status = S_ISREG(known.st_mode) ? read_open_file(file, path, (uint64_t)known.st_size, atoms, error)
+                                               : ley_fail(error, LEY_ERROR_FILE,
+                                                          "%s: a binary file of atoms must be a regular file", path);
     close(file);
     return status;
 }

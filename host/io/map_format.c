@@ -199,7 +199,7 @@ static bool is_no_regular_file(const char *path)
 
 static ley_status fail_pipe(const char *path, ley_error *error)
 {
-    return ley_fail(error, LEY_ERROR_FILE, "%s: no regular file, as a map with a header beside it must be", path);
+    return ley_fail(error, LEY_ERROR_FILE, "%s: a map with a header beside it must be a regular file", path);
 }
 
 static ley_status read_stream(ley_stream *stream, const char *path, ley_map **map, ley_error *error)

@@ -4,11 +4,14 @@
 #include "io/stream.h"
 #include "io/text.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
-enum { LINES = 200, COMMAND_BYTES = 700, START_BYTES = 64, GRO_NUMBERS = 20 };
+enum { LINES = 200, COMMAND_BYTES = 700, START_BYTES = 64, NAME_BYTES = 260, GRO_NUMBERS = 20 };
 
 /* What has been seen of a file's lines up to now. */
 typedef struct seen {
@@ -142,37 +145,44 @@ static bool is_record_of_atom(const seen *s)
 
 /* ---- Kinds ----------------------------------------------------------------------------------- */
 
-/* `remedy`: what follows "FILE: this is <name>, not ...: ", the file's name in place of %s. */
+/* `remedy`: what follows "FILE: this is <name>, not ...: ", the file's name in place of %s, and
+ * that of a file beside it in place of COORDINATES and TOPOLOGY, where there is one. `endings`: of
+ * the names of such files, which count where the contents say nothing; or NULL. */
 typedef struct kind_row {
     const char *name, *remedy;
-    kind_test *test;
+    kind_test *test; /* or NULL */
     bool is_no_molecule;
+    const char *endings;
 } kind_row;
 
 #define CONVERT "python3 -m leyden convert "
 #define MAKES " makes a PQR file of "
 
 static const kind_row kinds[] = {
-    {"a PSF, a topology without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both", is_psf, false},
+    {"a PSF, a topology without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both", is_psf, false,
+     ".psf"},
     {"a topology of Amber (prmtop), without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both", is_prmtop,
-     false},
-    {"a mol2 file", CONVERT "'%s' -o NEW.pqr" MAKES "it", is_mol2, false},
-    {"an mmCIF file, which has no charges", "pdb2pqr --ff AMBER '%s' NEW.pqr" MAKES "it", is_mmcif, false},
+     false, ".prmtop .parm7"},
+    {"a mol2 file", CONVERT "'%s' -o NEW.pqr" MAKES "it", is_mol2, false, ".mol2"},
+    {"an mmCIF file, which has no charges", "pdb2pqr --ff AMBER '%s' NEW.pqr" MAKES "it", is_mmcif, false,
+     ".cif .mmcif"},
     {"a topology of GROMACS, without coordinates", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both",
-     is_gromacs_topology, false},
+     is_gromacs_topology, false, ".itp"},
     {"an SDF or MOL file, which has no partial charges",
      "antechamber -i '%s' -fi sdf -o NEW.mol2 -fo mol2 -c bcc computes them, and " CONVERT "NEW.mol2 -o NEW.pqr" MAKES
      "that",
-     is_sdf, false},
-    {"a data file of LAMMPS", CONVERT "'%s' -o NEW.pqr" MAKES "it", is_lammps, false},
-    {"a gro file, coordinates without charges", CONVERT "TOPOLOGY.tpr '%s' -o NEW.pqr" MAKES "both", is_gro, false},
-    {"an XYZ file, coordinates without charges", CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "both", is_xyz, false},
-    {"a web page", "it was saved in place of the file that was meant", is_web_page, true},
+     is_sdf, false, ".sdf .mol"},
+    {"a data file of LAMMPS", CONVERT "'%s' -o NEW.pqr" MAKES "it", is_lammps, false, NULL},
+    {"a gro file, coordinates without charges", CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "both", is_gro, false, ".gro"},
+    {"an XYZ file, coordinates without charges", CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "both", is_xyz, false,
+     ".xyz"},
+    {"a web page", "it was saved in place of the file that was meant", is_web_page, true, NULL},
+    {"a PDB file, which has no charges", "pdb2pqr --ff AMBER '%s' NEW.pqr" MAKES "it", NULL, false, ".pdb .ent"},
 };
 
 /* Where a map is wanted. */
-static const kind_row molecule = {"a molecule", "leyden map '%s' -o NEW.dx computes one of it", is_record_of_atom,
-                                  true};
+static const kind_row molecule = {"a molecule", "leyden map '%s' -o NEW.dx computes one of it", is_record_of_atom, true,
+                                  NULL};
 
 #define TRAJECTORY CONVERT "TOPOLOGY '%s' -o NEW.pqr" MAKES "its first frame"
 
@@ -187,37 +197,98 @@ static const struct {
     {0,
      "\x89LEY\r\n\x1a\n",
      8,
-     {"a molecule (.atoms)", "leyden map '%s' -o NEW.dx computes one of it", NULL, true},
+     {"a molecule (.atoms)", "leyden map '%s' -o NEW.dx computes one of it", NULL, true, NULL},
      true},
     {8,
      "VERSION ",
      8,
-     {"a run input file of GROMACS (tpr)", CONVERT "'%s' COORDINATES.gro -o NEW.pqr" MAKES "both", NULL, false},
+     {"a run input file of GROMACS (tpr)", CONVERT "'%s' COORDINATES -o NEW.pqr" MAKES "both", NULL, false, ".tpr"},
      false},
-    {4, "CORD", 4, {"a trajectory (DCD)", TRAJECTORY, NULL, false}, false},
-    {0, "\0\0\x07\xcb", 4, {"a trajectory (XTC)", TRAJECTORY, NULL, false}, false},
-    {0, "\0\0\x07\xc9", 4, {"a trajectory (TRR)", TRAJECTORY, NULL, false}, false},
-    {0, "CDF", 3, {"a trajectory (NetCDF)", TRAJECTORY, NULL, false}, false},
-    {0, "\x89HDF\r\n", 6, {"a file of HDF5", "leyden reads none", NULL, true}, false},
-    {0, "\x89PNG\r\n", 6, {"a picture", "it shows what another file holds", NULL, true}, false},
-    {0, "BZh", 3, {"packed by bzip2", "bunzip2 -k '%s' unpacks it", NULL, true}, false},
+    {4, "CORD", 4, {"a trajectory (DCD)", TRAJECTORY, NULL, false, ".dcd"}, false},
+    {0, "\0\0\x07\xcb", 4, {"a trajectory (XTC)", TRAJECTORY, NULL, false, ".xtc"}, false},
+    {0, "\0\0\x07\xc9", 4, {"a trajectory (TRR)", TRAJECTORY, NULL, false, ".trr"}, false},
+    {0, "CDF", 3, {"a trajectory (NetCDF)", TRAJECTORY, NULL, false, ".nc .ncdf"}, false},
+    {0, "\x89HDF\r\n", 6, {"a file of HDF5", "leyden reads none", NULL, true, NULL}, false},
+    {0, "\x89PNG\r\n", 6, {"a picture", "it shows what another file holds", NULL, true, NULL}, false},
+    {0, "BZh", 3, {"packed by bzip2", "bunzip2 -k '%s' unpacks it", NULL, true, NULL}, false},
     {0,
      "\xfd"
      "7zXZ",
      5,
-     {"packed by xz", "unxz -k '%s' unpacks it", NULL, true},
+     {"packed by xz", "unxz -k '%s' unpacks it", NULL, true, NULL},
      false},
-    {0, "\x28\xb5\x2f\xfd", 4, {"packed by zstd", "unzstd '%s' unpacks it", NULL, true}, false},
-    {0, "PK\x03\x04", 4, {"packed by zip", "unzip '%s' unpacks it", NULL, true}, false},
+    {0, "\x28\xb5\x2f\xfd", 4, {"packed by zstd", "unzstd '%s' unpacks it", NULL, true, NULL}, false},
+    {0, "PK\x03\x04", 4, {"packed by zip", "unzip '%s' unpacks it", NULL, true, NULL}, false},
 };
+
+/* ---- Files beside it ------------------------------------------------------------------------- */
+
+static const char coordinates[] = ".dcd .xtc .trr .nc .ncdf .inpcrd .rst7 .crd .coor .gro .pdb",
+                  topologies[] = ".tpr .prmtop .parm7 .psf";
+
+static bool ends_with_one_of(const char *name, const char *endings)
+{
+    const size_t length = strlen(name);
+    for (size_t n; *endings != '\0'; endings += n, endings += *endings == ' ') {
+        n = strcspn(endings, " ");
+        if (length > n && strncasecmp(name + length - n, endings, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A file in the same folder whose name begins with this one's and has one of the endings: the
+ * shortest name of these, the first one by the alphabet. False: there is none. */
+static bool find_beside(const char *path, const char *endings, char *found, size_t size)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const size_t stem = strcspn(name, ".");
+    char folder[COMMAND_BYTES], best[NAME_BYTES - 3] = "";
+    snprintf(folder, sizeof folder, "%.*s", (int)(name - path), path);
+    DIR *directory = stem > 0 ? opendir(folder[0] != '\0' ? folder : ".") : NULL;
+    for (const struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        const size_t length = strlen(entry->d_name), shortest = best[0] != '\0' ? strlen(best) : sizeof best - 1;
+        if (strncmp(entry->d_name, name, stem) == 0 && !isalnum((unsigned char)entry->d_name[stem]) &&
+            ends_with_one_of(entry->d_name, endings) &&
+            (length < shortest || (length == shortest && strcmp(entry->d_name, best) < 0)))
+            snprintf(best, sizeof best, "%s", entry->d_name);
+    }
+    if (directory != NULL)
+        closedir(directory);
+    if (best[0] != '\0')
+        snprintf(found, size, "'%s%s'", folder, best);
+    return best[0] != '\0';
+}
+
+/* The remedy with the names of files. */
+static void fill_in(const char *remedy, const char *path, char *to, size_t size)
+{
+    static const struct {
+        const char *word, *endings;
+    } others[] = {{"COORDINATES", coordinates}, {"TOPOLOGY", topologies}};
+    size_t used = 0;
+    to[0] = '\0';
+    for (const char *at = remedy; *at != '\0' && used + 1 < size; used = strlen(to)) {
+        char found[COMMAND_BYTES + NAME_BYTES];
+        size_t i = 0;
+        while (i < 2 && strncmp(at, others[i].word, strlen(others[i].word)) != 0)
+            i++;
+        if (strncmp(at, "%s", 2) == 0) {
+            snprintf(to + used, size - used, "%s", path);
+            at += 2;
+        } else if (i < 2 && find_beside(path, others[i].endings, found, sizeof found)) {
+            snprintf(to + used, size - used, "%.*s", (int)(size - used - 1), found);
+            at += strlen(others[i].word);
+        } else {
+            snprintf(to + used, size - used, "%c", *at++);
+        }
+    }
+}
 
 static bool explain(const kind_row *kind, const char *path, int64_t line, molecule_wanted wanted, ley_error *error)
 {
     char command[COMMAND_BYTES], place[32] = "";
-    const char *hole = strstr(kind->remedy, "%s");
-    const int front = hole != NULL ? (int)(hole - kind->remedy) : (int)strlen(kind->remedy);
-    snprintf(command, sizeof command, "%.*s%s%s", front, kind->remedy, hole != NULL ? path : "",
-             hole != NULL ? hole + 2 : "");
+    fill_in(kind->remedy, path, command, sizeof command);
     if (line > 0)
         snprintf(place, sizeof place, ":%lld", (long long)line);
     ley_error_clear(error);
@@ -261,7 +332,7 @@ static const kind_row *kind_of_lines(ley_text *text, molecule_wanted wanted, int
         s.line++;
         look(&s);
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (kinds[i].test(&s)) {
+            if (kinds[i].test != NULL && kinds[i].test(&s)) {
                 *line = s.line;
                 return &kinds[i];
             }
@@ -270,6 +341,17 @@ static const kind_row *kind_of_lines(ley_text *text, molecule_wanted wanted, int
             return &molecule;
         }
     }
+    return NULL;
+}
+
+static const kind_row *kind_of_name(const char *path)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].endings != NULL && ends_with_one_of(path, kinds[i].endings))
+            return &kinds[i];
+    for (size_t i = 0; i < sizeof binary_kinds / sizeof *binary_kinds; i++)
+        if (binary_kinds[i].kind.endings != NULL && ends_with_one_of(path, binary_kinds[i].kind.endings))
+            return &binary_kinds[i].kind;
     return NULL;
 }
 
@@ -285,5 +367,7 @@ bool molecule_kind_explain(const char *path, molecule_wanted wanted, ley_error *
         kind = kind_of_lines(text, wanted, &line);
         ley_text_close(text);
     }
+    if (kind == NULL)
+        kind = kind_of_name(path);
     return kind != NULL && explain(kind, path, line, wanted, error);
 }

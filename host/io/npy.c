@@ -204,13 +204,13 @@ static ley_status read_length(ley_stream *stream, int64_t *bytes, ley_error *err
     unsigned char front[sizeof magic + VERSION_BYTES] = {0}, length[4] = {0};
     const int64_t size = ley_stream_size(stream);
     if (size >= 0 && size < (int64_t)(sizeof front + sizeof length))
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: no array of NumPy's: %lld bytes", path, (long long)size);
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: not a NumPy array: %lld bytes", path, (long long)size);
     ley_status status = binary_read(stream, front, sizeof front, error);
     if (status != LEY_OK)
         return status;
     const int version = front[sizeof magic];
     if (memcmp(front, magic, sizeof magic) != 0)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: no array of NumPy's, by its first bytes", path);
+        return ley_fail(error, LEY_ERROR_INPUT, "%s: not a NumPy array, by its first bytes", path);
     if (version < 1 || version > 3)
         return ley_fail(error, LEY_ERROR_INPUT, "%s: version %d of the format; only 1 to 3 can be read", path, version);
     status = binary_read(stream, length, version == 1 ? 2 : 4, error);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 enum { NUMBERS = PQR_NUMBERS, PIECE_BYTES = 1 << 20 };
 
@@ -278,10 +279,19 @@ static ley_status refuse(const char *path, const ley_pdb_finding *f, ley_error *
                     (long long)f->line, f->kind, f->reason, f->as_charges, f->as_radii, f->before, path, f->behind);
 }
 
+static bool is_empty_file(const char *path)
+{
+    struct stat known;
+    return stat(path, &known) == 0 && S_ISREG(known.st_mode) && known.st_size == 0;
+}
+
 static ley_status make_atoms(const char *path, atom_list *list, ley_atoms **atoms, ley_error *error)
 {
     if (list->n == 0)
-        return ley_fail(error, LEY_ERROR_INPUT, "%s: no ATOM or HETATM record", path);
+        return ley_fail(error, LEY_ERROR_INPUT,
+                        "%s: no ATOM or HETATM record%s: pdb2pqr --ff AMBER NAME.pdb NEW.pqr makes a PQR file of a PDB "
+                        "file",
+                        path, is_empty_file(path) ? ", the file is empty" : "");
     ley_status status = ley_atoms_create(list->n, list->position_A, list->charge_e, list->radius_A, atoms, error);
     if (status == LEY_ERROR_INPUT)
         prefix_line(path, list, error);

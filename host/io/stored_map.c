@@ -247,8 +247,8 @@ ley_status values_file_measure(const ley_map *map, const char *path, value_range
     ley_status status = LEY_OK;
     for (int64_t z = 0; z < n[2] && status == LEY_OK; z++)
         if (!isfinite(ranges[z].squares))
-            status = ley_fail(error, LEY_ERROR_INPUT, "%s: the map's plane %lld holds values that are no numbers", path,
-                              (long long)z);
+            status = ley_fail(error, LEY_ERROR_INPUT, "%s: the map's plane %lld holds values that are not numbers",
+                              path, (long long)z);
     if (status == LEY_OK)
         *range = put_together(ranges, n[2], plane);
     if (s == NULL)

@@ -411,7 +411,7 @@ ley_status ley_text_line(ley_text *text, const char **line, size_t *length, ley_
     if (n > LEY_TEXT_LINE_MAX)
         return ley_text_fail(text, error, "line longer than %d bytes", LEY_TEXT_LINE_MAX);
     if (memchr(start, '\0', n) != NULL)
-        return ley_text_fail(text, error, "a NUL byte: this is no text file");
+        return ley_text_fail(text, error, "a NUL byte: this is not a text file");
     start[n] = '\0';
     *line = start;
     *length = n;
@@ -437,7 +437,7 @@ ley_status ley_text_word(ley_text *text, const char **word, size_t *length, ley_
         if (seen > LEY_TEXT_WORD_MAX)
             return ley_text_fail(text, error, "word longer than %d bytes", LEY_TEXT_WORD_MAX);
         if (stop < end && *stop == '\0')
-            return ley_text_fail(text, error, "a NUL byte: this is no text file");
+            return ley_text_fail(text, error, "a NUL byte: this is not a text file");
         if (stop < end || text->drained || (seen > 0 && *at == '#')) {
             *word = seen > 0 ? at : NULL;
             *length = seen;
@@ -460,7 +460,7 @@ ley_status ley_text_rest(ley_text *text, char *rest, size_t size, ley_error *err
         if (stop != NULL)
             n = (size_t)(stop - at);
         if (memchr(at, '\0', n) != NULL)
-            return ley_text_fail(text, error, "a NUL byte: this is no text file");
+            return ley_text_fail(text, error, "a NUL byte: this is not a text file");
         for (size_t i = 0; i < n && kept + 1 < size; i++)
             rest[kept++] = at[i];
         text->begin += n;

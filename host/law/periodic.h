@@ -24,7 +24,7 @@ typedef struct periodic_sum periodic_sum;
 typedef struct periodic_options {
     cell cell; /* of one dimension at least */
     double kappa_per_A;
-    double r_min_A;               /* distances below count as this: above 0 */
+    double r_min_A;               /* shorter distances are clamped to this: above 0 */
     double near_A;                /* how far `squares` go */
     ley_long_range_shares shares; /* of their terms */
     size_t n;
@@ -53,7 +53,7 @@ double periodic_sum_seconds(const periodic_options *options);
 ley_status periodic_sum_create(const periodic_options *options, periodic_sum **made, ley_error *error);
 periodic_value periodic_sum_at(const periodic_sum *s, const double point_A[3]);
 
-/* Less the gradient; of `squares` those of potentials, and of the fields of charges, in 1/A^4.
+/* Minus the gradient; of `squares` those of potentials, and of the fields of charges, in 1/A^4.
  * Images nearer than r_min add nothing; where rounding decides whether one is, each component may
  * be lower by as much as `lower` (<= 0) and higher by as much as `higher` (>= 0). */
 typedef struct periodic_gradient {

@@ -23,7 +23,7 @@ void second_end(second_sum *s);
 /* The potential at a point, with the constant. */
 long double second_value(const second_sum *s, const reference_terms *at, const double point_A[3]);
 
-/* Less the gradient, and what rounding may leave of it. False: charges are so near, or so near to
+/* Minus the gradient, and what rounding may leave of it. False: charges are so near, or so near to
  * where they begin or cease to count, that differences say nothing. */
 bool second_field(const second_sum *s, const reference_terms *at, const double point_A[3], double field[3],
                   double *rounding);

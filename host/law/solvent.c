@@ -67,13 +67,14 @@ static const ley_parameter rows[] = {
      .low = 1, .high = 1e6, .sentence = "relative permittivity of the solvent",
      PARAMETER_FIELD(ley_solvent, dielectric)},
     {.name = "solute_dielectric", .alias = "pdie", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {2},
-     .low = 1, .high = 1e6, .sentence = "of the molecule; matters for sdh only",
+     .low = 1, .high = 1e6, .sentence = "relative permittivity of the molecule, which matters for sdh only",
      PARAMETER_FIELD(ley_solvent, solute_dielectric)},
     {.name = "temperature", .former = (const char *const[]){"temp", NULL}, .type = LEY_PARAMETER_REAL, .unit = "K",
-     .default_value = {298.15}, .low = 1e-3, .high = 1e6, .sentence = "in Kelvin",
+     .default_value = {298.15}, .low = 1e-3, .high = 1e6, .sentence = "temperature in Kelvin",
      PARAMETER_FIELD(ley_solvent, temperature_K)},
     {.name = "ion", .type = LEY_PARAMETER_OTHER, .value = "C,Z,R", .low = -1e6, .high = 1e6,
-     .sentence = "an ion species: concentration in mol/l, charge in e, radius in Angstrom; once for each species"},
+     .sentence = "ion species: concentration in mol/l, charge in e, radius in Angstrom; give the option once for "
+                 "each species"},
 };
 /* clang-format on */
 
@@ -89,7 +90,7 @@ ley_status solvent_check(const ley_solvent *solvent, ley_error *error)
 {
     ley_status status = parameters_check(&solvent_parameters, solvent, error);
     if (status == LEY_OK && solvent->ion_count > 0 && solvent->ions == NULL)
-        status = ley_fail(error, LEY_ERROR_USAGE, "solvent: %zu ions that are nowhere", solvent->ion_count);
+        status = ley_fail(error, LEY_ERROR_USAGE, "solvent: %zu ions, and a null pointer to them", solvent->ion_count);
     for (size_t i = 0; i < solvent->ion_count && status == LEY_OK; i++) {
         const ley_ion *ion = &solvent->ions[i];
         if (!(fabs(ion->charge_e) <= 1e6))

@@ -173,7 +173,7 @@ enum {
     ALL_DENSITY_CELLS = DENSITY_CELLS * DENSITY_CELLS * DENSITY_CELLS
 };
 
-/* Every so manyth atom, counted by cells of equal size. */
+/* One atom in so many, counted by cells of equal size. */
 typedef struct density_sample {
     const double *position_A;
     size_t stride;

@@ -33,7 +33,7 @@ typedef struct lattice_sum_options {
     double cutoff_A;
     bool without_mean; /* less lattice_sum_mean() of each e */
     double beta; /* how Ewald's sums are divided, in units of what is best; 0 is 1. It changes nothing but the time */
-    double r_min_A; /* distances below count as this; must be above 0 unless `far` is given */
+    double r_min_A; /* shorter distances are clamped to this; must be above 0 unless `far` is given */
 } lattice_sum_options;
 
 /* Of n charges at position_A[3 i + 0..2], which must outlive it. Errors: LEY_ERROR_INPUT for a net
@@ -44,7 +44,7 @@ ley_status lattice_sum_create(const lattice_sum_options *options, size_t n, cons
                               const double *charge_e, lattice_sum **made, ley_error *error);
 double lattice_sum_at(const lattice_sum *s, const double point_A[3]);
 
-/* Less the gradient, of a sum over a line, 1-D without screening, all of it. What is nearer than
+/* Minus the gradient, of a sum over a line, 1-D without screening, all of it. What is nearer than
  * r_min adds nothing. */
 void lattice_sum_line_field(const lattice_sum *s, const double point_A[3], double field[3]);
 void lattice_sum_destroy(lattice_sum *s);

@@ -366,7 +366,7 @@ ley_status splitting_make(splitting_kind kind, int degree, double band, double k
                           ley_error *error)
 {
     if (splitting_name(kind) == NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "splitting: there is none of number %d", (int)kind);
+        return ley_fail(error, LEY_ERROR_USAGE, "splitting: there is no number %d", (int)kind);
     if (!(kappa_a >= 0 && kappa_a <= SPLITTING_MOST_KAPPA_A))
         return ley_fail(error, LEY_ERROR_USAGE, "splitting: kappa a is %g, must be 0 to %d", kappa_a,
                         SPLITTING_MOST_KAPPA_A);

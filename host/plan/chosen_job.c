@@ -20,15 +20,15 @@ static const char *const method_names[] = {"auto", "dcs", "msm", "cutoff", NULL}
 
 static const ley_parameter rows[] = {
     {.name = "method", .type = LEY_PARAMETER_OTHER, .value = "METHOD", .choices = method_names,
-     .sentence = "how to sum"},
+     .sentence = "method of summation"},
     {.name = "tol", .type = LEY_PARAMETER_REAL, .value = "T", .default_value = {LEY_USUAL_TOLERANCE},
      .low = LEY_LEAST_TOLERANCE, .high = LEY_MOST_TOLERANCE, .methods = "auto, msm",
-     .unset = "0.0001; with `method` msm none: the meshes are what options and their defaults say",
-     .sentence = "the relative root mean square error that the map may have",
-     .details = "what reaches half of it soonest is chosen, sums of pairs compensated where it takes that and `sum` is "
-                "not given; `verify` recomputes at least 256 points then, and where they are off by more, the map is "
-                "computed again by a stricter plan before it is written; where no plan reaches it, it is written all "
-                "the same, with exit code 5; with `verify` 0 nobody measures",
+     .unset = "0.0001; none with `method` msm, where the mesh options decide",
+     .sentence = "largest relative root mean square (RMS) error allowed in the result",
+     .details = "the fastest settings predicted to be twice as accurate are used, with compensated sums where "
+                "needed, unless `sum` is given; the error is then measured at 256 points or more, and where it is "
+                "above `tol` the job is repeated with stricter settings; where none suffice, the result is written "
+                "all the same and the exit code is 5; with `verify` 0 the error is not measured",
      PARAMETER_FIELD(ley_request, tolerance)},
 };
 /* clang-format on */

@@ -345,6 +345,6 @@ void job_begin_plan(ley_job *job)
         job->options.sum = strcmp(sum, "double") == 0 ? LEY_SUM_DOUBLE : LEY_SUM_FLOAT;
     for (size_t i = 0; i < job->engine->candidate_count; i++)
         if (!plan_has(job->given, job->engine->workers[i].info))
-            ley_fail(&job->records[i].failure, LEY_ERROR_NO_DEVICE, "%s: the plan has no part for it",
+            ley_fail(&job->records[i].failure, LEY_ERROR_NO_DEVICE, "%s: it has no part in the plan",
                      job->engine->workers[i].info->name);
 }

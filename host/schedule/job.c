@@ -20,31 +20,34 @@ static const char *const sum_words[] = {LEY_SUM_TABLE(LEY_NAME) NULL};
 static const ley_parameter rows[] = {
     {.name = "math", .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "MATH", .choices = math_words,
      .default_value = {LEY_MATH_AUTO},
-     .sentence = "reciprocal square roots and exponentials: the standard's, the device's native ones, or (auto) the "
-                 "fastest whose measured error is below what the method needs",
+     .sentence = "implementation of reciprocal square roots and exponentials: standard (of the OpenCL or CUDA "
+                 "standard), native (the device's own), or auto, the fastest one whose measured error is small "
+                 "enough for the method",
      PARAMETER_FIELD(ley_run_options, math)},
     {.name = "sum", .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "TYPE", .choices = sum_words,
      .default_value = {LEY_SUM_FLOAT},
-     .sentence = "type of the terms and the sum",
-     .details = "compensated is float terms in Kahan's sum; auto is float, and all over again in double where "
-                "verification finds a relative RMS error above 1e-5; what the host does alone is always summed in "
-                "double",
+     .sentence = "number type of the terms and of their sum",
+     .details = "compensated adds float terms by Kahan summation; auto sums in float and repeats the job in double "
+                "where verification finds a relative RMS error above 1e-5; jobs that the host does alone are always "
+                "summed in double",
      PARAMETER_FIELD(ley_run_options, sum)},
-    {.name = "variant", .type = LEY_PARAMETER_TEXT, .level = LEY_EXPERT, .value = "NAME", .unset = "by device class",
-     .sentence = "kernel variant", PARAMETER_FIELD(ley_run_options, variant)},
+    {.name = "variant", .type = LEY_PARAMETER_TEXT, .level = LEY_EXPERT, .value = "NAME", .unset = "by the class of "
+                                                                                                   "the device",
+     .sentence = "name of the kernel variant to run", PARAMETER_FIELD(ley_run_options, variant)},
     {.name = "slab", .former = (const char *const[]){"slab_planes", "slab_rows", NULL},
      .type = LEY_PARAMETER_INTEGER, .level = LEY_EXPERT, .value = "N", .low = 1, .high = INT32_MAX,
-     .unset = "as memory and balance suggest",
-     .sentence = "planes of a grid, rows of a boundary's face, or points in one piece of work, at most",
-     .details = "of `method` cutoff and msm whole layers of 8 planes, at least one",
+     .unset = "chosen for memory and load balance",
+     .sentence = "largest piece of work: planes of a grid, rows of a boundary's face, or points",
+     .details = "methods cutoff and msm round it to whole layers of 8 planes",
      PARAMETER_FIELD(ley_run_options, slab_planes)},
     {.name = "verify", .type = LEY_PARAMETER_INTEGER, .value = "N", .default_value = {1000}, .low = 0,
-     .high = INT32_MAX, .sentence = "recompute at most N random points in double precision; 0: none",
-     .details = "as many as 2 % of the time or 0.05 s allow and at least 50; devices whose values are off leave the "
-                "job, and what is off by more than their limit is not written",
+     .high = INT32_MAX, .sentence = "number of random points, at most, whose values are recomputed in double "
+                                    "precision to measure the error; 0 turns this off",
+     .details = "as many are taken as fit into 2 % of the run time or 0.05 s, but at least 50; a device whose values "
+                "are wrong leaves the job, and wrong values are never written",
      PARAMETER_FIELD(ley_run_options, verify_points)},
     {.name = "seed", .type = LEY_PARAMETER_INTEGER, .level = LEY_EXPERT, .value = "S", .low = 0,
-     .high = 9007199254740991, .sentence = "start of the random numbers behind `verify`",
+     .high = 9007199254740991, .sentence = "seed of the random points of `verify`",
      PARAMETER_FIELD(ley_run_options, verify_seed)},
 };
 /* clang-format on */
@@ -177,7 +180,7 @@ static ley_status take_engine(ley_engine *engine, const method *m, const void *t
     if (engine != NULL || host_sum_is_sooner(m, task, options))
         return LEY_OK;
     return ley_fail(error, LEY_ERROR_NO_DEVICE,
-                    "method %s: no engine was given, and the host would not be sooner than a device", m->name);
+                    "method %s: no engine was given, and the host would not be faster than a device", m->name);
 }
 
 ley_status job_create(ley_engine *engine, const method *m, void *task, const ley_atoms *atoms, const ley_target *target,

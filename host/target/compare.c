@@ -349,7 +349,7 @@ static ley_status compare_beyond(const ley_map *a, const ley_map *b, const ley_c
                    : ley_fail(error, LEY_ERROR_INPUT, "no point of %s lies in the box of %s", o->name_a, o->name_b);
     for (int i = 0; i < 2; i++)
         if (first.low[i] == 0 && first.high[i] == 0)
-            return ley_fail(error, LEY_ERROR_INPUT, "%s is 0 at all %lld points that are compared: it is no map",
+            return ley_fail(error, LEY_ERROR_INPUT, "%s is 0 at all %lld points that are compared",
                             i == 0 ? o->name_a : o->name_b, (long long)points);
     ley_comparison c = {.points = points,
                         .left_out = ley_grid_points(la) - near_atoms - points,

@@ -410,7 +410,8 @@ ley_status ley_map_set_field(ley_map *map, ley_map *const field[3], ley_error *e
             return ley_fail(error, LEY_ERROR_USAGE, "the field's map along %c has another grid than the potential's",
                             'x' + axis);
         if (field[axis] == map || field[axis] == field[(axis + 1) % 3])
-            return ley_fail(error, LEY_ERROR_USAGE, "the field's map along %c is another one's, too", 'x' + axis);
+            return ley_fail(error, LEY_ERROR_USAGE, "the field's map along %c is used for another component, too",
+                            'x' + axis);
     }
     memcpy(map->field, field, sizeof map->field);
     for (int axis = 0; axis < 3; axis++)

@@ -24,7 +24,7 @@ ley_status target_check(const ley_target *target, unsigned kinds, const char *me
     if (kind == 0)
         return ley_fail(error, LEY_ERROR_USAGE, "the target is empty");
     if ((kind & (kind - 1)) != 0)
-        return ley_fail(error, LEY_ERROR_USAGE, "the target is more than one of map, points, boundary and grid");
+        return ley_fail(error, LEY_ERROR_USAGE, "more than one of map, points, boundary and grid is given");
     if (kind == TARGET_OUTLINE && (kinds & kind) == 0)
         return ley_fail(error, LEY_ERROR_USAGE, "the target is a grid without a map");
     if ((kinds & kind) == 0)

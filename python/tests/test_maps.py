@@ -151,7 +151,7 @@ def test_the_defaults_are_the_commands(command, function, of, names):
     assert told >= 5
     # What None stands for here, and is no default of the library's.
     if of == "map":
-        assert options["tol"].startswith(f"{leyden._c.lib.LEY_USUAL_TOLERANCE:g}; with --method msm none")
+        assert options["tol"].startswith(f"{leyden._c.lib.LEY_USUAL_TOLERANCE:g}; none with --method msm")
         assert float(options["cutoff"]) == 12 and options["verify"] == "1000"
         assert float(options["spacing"]) == 0.5 and float(options["padding"]) == 10 and options["seed"] == "0"
         assert options["periodic"] == options["cell"] == "none" and float(options["kappa"]) == 0

@@ -54,13 +54,31 @@ static void end(job_run *run)
     ley_map_destroy(((squares_run *)run)->problem.map);
 }
 
+static double root_of_mean(const squares_problem *squares)
+{
+    return sqrt(*squares->sum / (double)ley_grid_points(ley_map_grid(squares->map)));
+}
+
+static void print(const job_run *run)
+{
+    const squares_problem *squares = run->problem;
+    printf("squares: %.9g over %lld planes\n", *squares->sum, (long long)ley_report_note(run->report, "planes")->count);
+    if (squares->values->has_mean)
+        printf("root of their mean: %.9g\n", root_of_mean(squares));
+}
+
 static void put_json(const job_run *run, json_t *report)
 {
     json_put(report, "grid", json_of_grid(ley_map_grid(((const squares_run *)run)->problem.map)));
 }
 
-static const job_kind kind = {
-    .operand = "map", .product = "sum", .check_input = check_input, .read = read_map, .end = end, .put_json = put_json};
+static const job_kind kind = {.operand = "map",
+                              .product = "sum",
+                              .check_input = check_input,
+                              .read = read_map,
+                              .end = end,
+                              .print = print,
+                              .put_json = put_json};
 
 static int run_command(const parsed_arguments *arguments)
 {
@@ -80,7 +98,7 @@ static const option_block *const shared[] = {&job_options, NULL};
 const subcommand squares_command = {
     .name = "squares",
     .summary = "Sums the squares of a map's values.",
-    .example = "leyden squares MAP.dx",
+    .examples = {"leyden squares MAP.dx"},
     .operand = "MAP",
     .operand_help = "the map, OpenDX",
     .method = method_at,
@@ -95,19 +113,6 @@ static ley_status create(const void *problem, ley_engine *engine, const ley_run_
 {
     const squares_problem *squares = problem;
     return job_create_squares(engine, squares->map, squares->sum, run_options, job, error);
-}
-
-static double root_of_mean(const squares_problem *squares)
-{
-    return sqrt(*squares->sum / (double)ley_grid_points(ley_map_grid(squares->map)));
-}
-
-static void print(const void *problem, const ley_report *report)
-{
-    const squares_problem *squares = problem;
-    printf("squares: %.9g over %lld planes\n", *squares->sum, (long long)ley_report_note(report, "planes")->count);
-    if (squares->values->has_mean)
-        printf("root of their mean: %.9g\n", root_of_mean(squares));
 }
 
 static json_t *json(const void *problem, const ley_report *report)
@@ -131,7 +136,6 @@ const method_row squares_row = {
     .input_size = sizeof(squares_options),
     .begin = begin,
     .create = create,
-    .print = print,
     .section = "squares",
     .json = json,
     .bench = &bench,

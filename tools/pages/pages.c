@@ -167,6 +167,12 @@ static void write_command_page(const char *folder, const subcommand *command)
             put_paragraph(file, method->details);
     if (command->details != NULL)
         put_paragraph(file, command->details);
+    if (command->examples[0] != NULL)
+        fputs(".SH EXAMPLES\n.nf\n", file);
+    for (size_t i = 0; i < OPTION_MOST_EXAMPLES && command->examples[i] != NULL; i++) {
+        put_roff(file, command->examples[i]);
+        fputs(i + 1 == OPTION_MOST_EXAMPLES ? "\n.fi\n" : "\n", file);
+    }
     fputs(".SH OPTIONS\n", file);
     put_operand(file, command->operand, command->operand_help, command->operand_names);
     put_operand(file, command->words, command->words_help, NULL);
@@ -174,6 +180,7 @@ static void write_command_page(const char *folder, const subcommand *command)
     put_options(file, &arguments, false);
     put_option(file, 'v', "verbose", NULL, option_verbose_help);
     put_option(file, 'h', "help", NULL, option_help_help);
+    put_option(file, 0, "help-all", NULL, option_help_all_help);
     fputs(".SH OPTIONS FOR EXPERTS\n", file);
     put_options(file, &arguments, true);
     put_tail(file, command);
@@ -233,7 +240,7 @@ static void put_names(FILE *file, const parsed_arguments *arguments)
         if (option->alias != NULL)
             fprintf(file, "--%s ", option->alias);
     }
-    fputs("-v --verbose -h --help", file);
+    fputs("-v --verbose -h --help --help-all", file);
 }
 
 /* "-o|--output" */
@@ -358,7 +365,8 @@ static void put_zsh_command(FILE *file, const subcommand *command)
     for (size_t i = 0; i < arguments.option_count; i++)
         put_zsh_option(file, command, &arguments.options[i]);
     fputs(" \\\n            '(-v --verbose)'{-v,--verbose}'[say what is found, chosen and done]'"
-          " \\\n            '(-h --help)'{-h,--help}'[print the help]'",
+          " \\\n            '(-h --help)'{-h,--help}'[print the everyday help]'"
+          " \\\n            '--help-all[print the whole help]'",
           file);
     if (command->operand != NULL)
         fputs(" \\\n            '*:file:_files'", file);

@@ -30,7 +30,7 @@ ley_status msm_choose_stricter(const msm_task *task, ley_engine *engine, const c
     if (status != LEY_OK)
         return status;
     if (is_same(asked, range) && (choice.sum == options->sum || !(asked->chosen & LEY_FIX_SUM)))
-        return ley_fail(error, LEY_ERROR_USAGE, "the strictest plan is the one that was taken");
+        return ley_fail(error, LEY_ERROR_USAGE, "the strictest settings were used already");
     *sum = asked->chosen & LEY_FIX_SUM ? choice.sum : options->sum;
     return LEY_OK;
 }
@@ -42,7 +42,7 @@ ley_status msm_take_direct(const msm_task *task, const coulomb_problem *where, c
     coulomb_problem p = *where;
     sum_medium(r, &p.medium);
     if (!(r->chosen & LEY_FIX_METHOD) || !sum_is_plain(r) || options->variant != NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "it has to be done by meshes, of which none are stricter");
+        return ley_fail(error, LEY_ERROR_USAGE, "it needs meshes, and none are more accurate");
     *sum = r->chosen & LEY_FIX_SUM ? LEY_SUM_AUTO : options->sum;
     return method_take_direct(&p, m, made, error);
 }

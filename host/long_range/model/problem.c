@@ -47,34 +47,39 @@ static const ley_parameter rows[] = {
     {.name = "mesh_spacing", .former = (const char *const[]){"lattice_spacing", NULL}, .type = LEY_PARAMETER_REAL,
      .level = LEY_EXPERT, .unit = "A", .default_value = {2}, .low = 0, .above_low = true, .high = 1e4,
      .methods = "msm", .given = LEY_FIX_SPACING,
-     .sentence = "distance of neighbouring nodes of the finest mesh, in Angstrom",
+     .sentence = "distance between neighbouring nodes of the finest mesh, in Angstrom",
      PARAMETER_FIELD(ley_long_range, spacing_A)},
     {.name = "splitting", .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "NAME",
      .choices = msm_splitting_words, .default_value = {LEY_SPLITTING_TAYLOR4}, .methods = "msm",
-     .given = LEY_FIX_SPLITTING, .sentence = "how 1/r is split into what pairs and what meshes sum",
+     .given = LEY_FIX_SPLITTING, .sentence = "splitting of 1/r into a short-range part, summed over pairs, and a "
+                                             "smooth part, summed by meshes",
      PARAMETER_FIELD(ley_long_range, splitting)},
     {.name = "window", .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "NAME",
      .choices = msm_window_words, .default_value = {LEY_WINDOW_NODAL7}, .methods = "msm", .given = LEY_FIX_WINDOW,
-     .sentence = "how charges are spread over nodes, and points take their values from them",
+     .sentence = "window function that spreads charges over mesh nodes and interpolates values from them",
      PARAMETER_FIELD(ley_long_range, window)},
     {.name = "solver", .type = LEY_PARAMETER_CHOICE, .level = LEY_EXPERT, .value = "NAME",
      .choices = solver_words, .former_choices = former_solvers, .default_value = {LEY_SOLVER_MULTILEVEL},
-     .methods = "msm", .given = LEY_FIX_SOLVER, .sentence = "what finds the nodes' potentials",
-     .details = "multilevel is multilevel summation, fourier one mesh and its Fourier transform, which B-splines "
-                "need, mixed the first of so many levels that its transform fits into the device's memory and the "
-                "finer ones by lattice cutoff; auto is what the window asks for, mixed with a nodal window where no "
-                "device has room for the whole mesh's transform, and multilevel where none has transforms",
+     .methods = "msm", .given = LEY_FIX_SOLVER, .sentence = "solver for the potentials at the mesh nodes",
+     .details = "multilevel is multilevel summation; fourier is one mesh with its Fourier transform, which B-splines "
+                "need; mixed sums the finer levels by lattice cutoff and the first level whose transform fits into "
+                "device memory by that; auto is fourier with B-splines and multilevel with nodal windows, and where "
+                "the transform of the whole mesh fits into no device, mixed, or without transforms multilevel, each "
+                "with a nodal window",
      PARAMETER_FIELD(ley_long_range, solver)},
     {.name = "preset", .type = LEY_PARAMETER_OTHER, .level = LEY_EXPERT, .value = "NAME", .choices = preset_words,
      .unset = "none", .methods = "msm", .given = LEY_FIX_MESHES,
-     .sentence = "cutoff, mesh spacing, splitting, window and solver all at once, but for what is given beside it",
-     .details = "papers is nodal3, taylor2, 12 A, 2 A, direct"},
+     .sentence = "cutoff, mesh spacing, splitting, window and solver at once; options given beside it override it",
+     .details = "papers stands for nodal3, taylor2, 12 A, 2 A, multilevel"},
     {.name = "fft", .type = LEY_PARAMETER_TEXT, .level = LEY_EXPERT, .value = "LIBRARY", .choices = library_words,
-     .methods = "msm", .given = LEY_FIX_MESHES, .sentence = "of `solver` fourier and mixed: whose transforms",
-     .details = "auto: those that are predicted fastest, preparation included", PARAMETER_FIELD(ley_long_range, fft)},
+     .methods = "msm", .given = LEY_FIX_MESHES,
+     .sentence = "library of Fourier transforms for `solver` fourier and mixed",
+     .details = "auto takes the one that is predicted to be fastest, preparation included",
+     PARAMETER_FIELD(ley_long_range, fft)},
     {.name = "levels", .type = LEY_PARAMETER_INTEGER, .level = LEY_EXPERT, .value = "N", .low = 0, .high = 16,
-     .methods = "msm", .given = LEY_FIX_MESHES, .sentence = "meshes, each of twice the spacing of the one before",
-     .details = "0: as many as pay, of `solver` mixed as few as there is room for",
+     .methods = "msm", .given = LEY_FIX_MESHES,
+     .sentence = "number of meshes, each of twice the spacing of the one below it",
+     .details = "0 chooses it: the fastest number, or with `solver` mixed the least one that fits into memory",
      PARAMETER_FIELD(ley_long_range, levels)},
 };
 /* clang-format on */

@@ -6,7 +6,7 @@
 #include "methods/cutoff/point_list.h"
 #include "target/points.h"
 
-/* What is added to short-range sums, of a unit charge at this way from it: the value and less the
+/* What is added to short-range sums, of a unit charge at this way from it: the value and minus the
  * gradient, without the constant. */
 typedef void cutoff_of_charge(const void *task, const double way_A[3], double *value, double field[3]);
 

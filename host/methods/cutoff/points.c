@@ -1,5 +1,5 @@
 /* Short-range potentials at the points of a list, phi_i = C sum over r_ij < a of q_j f(max(r_ij,
- * r_min)), and the field there, less the gradient, where the points have one. The host puts atoms
+ * r_min)), and the field there, minus the gradient, where the points have one. The host puts atoms
  * into bins. A slab is some of the points, in their order in space. */
 #include "methods/cutoff/points.h"
 

@@ -28,28 +28,29 @@ static const ley_parameter rows[] = {
     PARAMETERS_OF_MEDIUM(ley_short_range),
     PARAMETERS_OF_CUTOFF(ley_short_range),
     {.name = "pair", .type = LEY_PARAMETER_OTHER, .level = LEY_EXPERT, .value = "FUNCTION", .methods = "cutoff",
-     .sentence = "what a pair adds: a function by its name, or an expression of r, r2 and q, such as 'q*exp(-r/8)/r'"},
+     .sentence = "pair function to sum: the name of one, or an expression of r, r2 and q such as 'q*exp(-r/8)/r'"},
     {.name = "constants", .type = LEY_PARAMETER_OTHER, .level = LEY_EXPERT, .value = "LIST", .unset = "none",
-     .methods = "cutoff", .sentence = "named numbers of an expression"},
+     .methods = "cutoff", .sentence = "named constants of the expression"},
     {.name = "probe", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .value = "RADIUS,DEPTH",
      .default_value = {1.7, 0.1}, .low = 0, .high = 1e6, .methods = "cutoff",
-     .sentence = "of energies: the probe's radius in Angstrom and its well depth in kcal/mol",
+     .sentence = "radius in Angstrom and well depth in kcal/mol of the probe, for interaction energies",
      PARAMETER_FIELD(ley_short_range, probe_radius_A), .count = 2},
     {.name = "steepness", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .value = "Z", .default_value = {12},
-     .low = 6.5, .high = 40, .methods = "cutoff", .sentence = "of Buckingham's exponential",
+     .low = 6.5, .high = 40, .methods = "cutoff", .sentence = "steepness of the exponential in the Buckingham "
+                                                              "function",
      PARAMETER_FIELD(ley_short_range, steepness)},
     {.name = "well_depth", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "kcal/mol", .value = "E",
      .default_value = {0.1}, .low = 0, .high = INFINITY, .methods = "cutoff",
-     .sentence = "of energies: well depth of all atoms, in kcal/mol",
+     .sentence = "well depth of all atoms in kcal/mol, for interaction energies",
      PARAMETER_FIELD(ley_short_range, depth_for_all_kcal_mol)},
     {.name = "bin_depth", .type = LEY_PARAMETER_INTEGER, .level = LEY_EXPERT, .value = "N", .default_value = {8},
-     .low = 1, .high = BINNING_MOST_DEPTH, .methods = "cutoff", .sentence = "atoms that a bin has room for",
+     .low = 1, .high = BINNING_MOST_DEPTH, .methods = "cutoff", .sentence = "capacity of a bin, in atoms",
      PARAMETER_FIELD(ley_short_range, bin_depth)},
     {.name = "bin_fill", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .value = "F", .default_value = {0.75},
-     .low = 1e-3, .high = 1e3, .methods = "cutoff", .sentence = "wished share of that room",
+     .low = 1e-3, .high = 1e3, .methods = "cutoff", .sentence = "mean share of a bin's capacity that should be used",
      PARAMETER_FIELD(ley_short_range, bin_fill)},
-    PLACE_ROW(binning, "where atoms are put into bins"),
-    PLACE_ROW(transposition, "where values are put into the map's rows"),
+    PLACE_ROW(binning, "where atoms are sorted into bins"),
+    PLACE_ROW(transposition, "where values are reordered into the rows of the map"),
 };
 /* clang-format on */
 
@@ -292,7 +293,8 @@ ley_status short_range_expression(const ley_short_range *s, double dielectric, e
     if (s->expression == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "pair function: an expression is asked for, and there is none");
     if (s->number_count > 0 && s->numbers == NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "pair function: %zu numbers that are nowhere", s->number_count);
+        return ley_fail(error, LEY_ERROR_USAGE, "pair function: %zu numbers, and a null pointer to them",
+                        s->number_count);
     expression_constant *all = calloc(BUILT_IN_NUMBERS + s->number_count, sizeof *all);
     if (all == NULL)
         return ley_fail_memory(error, s->number_count * sizeof *all, "the pair function's numbers");

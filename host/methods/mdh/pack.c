@@ -161,7 +161,7 @@ static double near_A(const mdh_problem *problem)
     return 0.5 * longest_A * (6e-8 / 4e-6);
 }
 
-/* Squares of shorter distances count as this one. */
+/* Squares of shorter distances are clamped to this one. */
 static double least_r2(const mdh_problem *problem)
 {
     return pow(fmax(problem->r_min_A * problem->unit_per_A, 1e-15), 2);

@@ -17,7 +17,7 @@ typedef struct mdh_problem {
     const ley_boundary *boundary; /* its points; values go where the caller says */
     double coulomb_constant;      /* C, with the dielectric in it */
     double kappa_per_A;
-    double r_min_A;             /* of a list without screening: shorter distances count as this; 0: as they are */
+    double r_min_A;             /* of a list without screening: shorter distances are clamped to this; 0: as they are */
     int screening;              /* LEY_SCREENING_... */
     double unit_per_A;          /* kernels' lengths are times this: kappa log2(e), or 1 */
     ley_grid frame;             /* of cells and offsets: the boundary's grid, or one of 1 A */

@@ -257,9 +257,9 @@ def _exclude(wanted: _Sum, exclude: Any) -> None:
         status.check(lib.ley_points_on_charges(wanted.points, wanted.atoms.pointer, periodic, vectors, count, point,
                                                atom, status.pointer))
     if count[0] > 0:
-        warnings.warn(f"{count[0]} of the points are within {lib.LEY_OWN_A:g} A of charges, whose own potential hides "
-                      f"that of all others there, the first of them points[{point[0]}], by atom {atom[0]}, counted from 0: "
-                      "exclude='self' leaves it out", PointsWarning, stacklevel=4)
+        warnings.warn(f"{count[0]} of the points are within {lib.LEY_OWN_A:g} A of charges, whose own potential "
+                      f"dominates there; the first one is points[{point[0]}], beside atom {atom[0]} (counted from 0): "
+                      "exclude='self' leaves such charges out", PointsWarning, stacklevel=4)
 
 
 def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Optional[Engine], watcher: Watcher) -> Any:
@@ -369,7 +369,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", pair: str = "taylor2
            field: bool = False, exclude: Any = None, **given: Unpack[PointsKeywords]) -> Points:
     """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
 
-    phi_i = C sum over all j and images of q_j / max(r, r_min), less the terms of the atoms that
+    phi_i = C sum over all j and images of q_j / max(r, r_min), minus the terms of the atoms that
     point i excludes, each at the distance of its nearest image. Other images of these count.
 
     Args:

@@ -73,7 +73,8 @@ class Engine:
 
     Args:
         devices: which ones: an index, or a text as `--device` takes it, such as ``"all"``, ``"gpu"``,
-            ``"cuda:1"`` or part of a device's name; several of them separated by commas, or in a list.
+            ``"cuda:0"`` (the first device by CUDA) or part of a device's name; several of them
+            separated by commas, or in a list.
             None: the fastest device, by measurement.
 
     It opens its devices at once and closes them at the end of a `with` block, or by `close()`.

@@ -80,7 +80,7 @@ def device_lines(report: Dict[str, Any]) -> List[str]:
 
 
 def _relative(rms: float) -> str:
-    return "of nothing (all right values are as good as 0)" if math.isinf(rms) else f"{rms:.2g}"
+    return "infinite (all exact values are nearly 0)" if math.isinf(rms) else f"{rms:.2g}"
 
 
 def accuracy_lines(report: Dict[str, Any]) -> List[str]:

@@ -1,0 +1,174 @@
+/* What people type wrongly, and the command that each message holds for them to type next; what an
+ * ordinary run prints. */
+#include "cli_support.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int prepare(void **state)
+{
+    const int code = cli_prepare(state);
+    cli_write_text("adk.psf", "PSF\n\n       1 !NTITLE\n REMARKS none\n");
+    cli_write_text("adk_dims.dcd", "none");
+    cli_write_text("a.gro", "one atom\n    1\nnothing\n");
+    cli_write_text("run.tpr", "nothing");
+    cli_write_text("lone.prmtop", "%VERSION  VERSION_STAMP = V0001.000\n");
+    cli_write_text("ligand.mol2", "@<TRIPOS>MOLECULE\n");
+    cli_write_text("protein.pdb", "ATOM      1  N   ALA A   1      11.104   6.134  -6.504  1.00  0.00           N\n");
+    cli_write_text("empty.pdb", "");
+    cli_write_text("protein.cif", "data_1ABC\nloop_\n_atom_site.id\n");
+    cli_write_text("empty.pqr", "");
+    cli_write_molecule("box.pqr", 3000, 30, 1);
+    cli_write_molecule("in_nm.pqr", 3000, 3, 1);
+    cli_write_text("sparse.pqr", "ATOM 1 C MOL 1 0 0 0 1 1\nATOM 2 C MOL 1 20 20 20 -1 1\n");
+    mkdir(cli_path("folder"), 0777);
+    mkdir(cli_path("hollow"), 0777);
+    cli_write_molecule("folder/b.pqr", 3, 5, 1);
+    cli_write_molecule("folder/a.pqr", 3, 5, 1);
+    return code;
+}
+
+#define CONVERT "python3 -m leyden convert "
+#define NEXT "; type: leyden map "
+
+static void test_each_mistake_has_its_next_command(void **state)
+{
+    static const cli_failing cases[] = {
+        {"map adk.psf -o out/a.dx", 2, CONVERT "'adk.psf' 'adk_dims.dcd' -o NEW.pqr makes a PQR file of both\n"},
+        {"map a.gro -o out/a.dx", 2,
+         "a.gro: this is a gro file, coordinates without charges, not a PQR file: " CONVERT
+         "TOPOLOGY 'a.gro' -o NEW.pqr makes a PQR file of both\n"},
+        {"map run.tpr -o out/a.dx", 2, CONVERT "'run.tpr' COORDINATES -o NEW.pqr makes a PQR file of both\n"},
+        {"map lone.prmtop -o out/a.dx", 2, CONVERT "'lone.prmtop' COORDINATES -o NEW.pqr makes a PQR file of both\n"},
+        {"map ligand.mol2 -o out/a.dx", 2, CONVERT "'ligand.mol2' -o NEW.pqr makes a PQR file of it\n"},
+        {"map protein.pdb -o out/a.dx", 2, "pdb2pqr --ff AMBER 'protein.pdb' NEW.pqr makes a PQR file of it"},
+        {"map empty.pdb -o out/a.dx", 2, "pdb2pqr --ff AMBER 'empty.pdb' NEW.pqr makes a PQR file of it\n"},
+        {"map protein.cif -o out/a.dx", 2, "pdb2pqr --ff AMBER 'protein.cif' NEW.pqr makes a PQR file of it\n"},
+        {"map empty.pqr -o out/a.dx", 2,
+         "empty.pqr: no ATOM or HETATM record, the file is empty: pdb2pqr --ff AMBER NAME.pdb NEW.pqr makes a PQR "},
+        {"map boks.pqr -o out/a.dx", 2,
+         "boks.pqr: No such file or directory: did you mean box.pqr? Type: leyden map box.pqr -o out/a.dx\n"},
+        {"map folder/c.pqr -o out/a.dx", 2, "did you mean folder/a.pqr? Type: leyden map folder/a.pqr -o out/a.dx\n"},
+        {"convert protien.cif -o out/a.pqr", 2, "Type: leyden convert protein.cif -o out/a.pqr\n"},
+        {"slice nothing.dx -o out/a.png", 2,
+         "nothing.dx: No such file or directory; to see which files there are, type: ls .\n"},
+        {"map none/a.pqr -o out/a.dx", 2, "there is no such folder; type: mkdir -p none/\n"},
+        {"map box.pqr -o none/a.dx", 2, "there is no such folder; type: mkdir -p none/\n"},
+        {"map folder -o out/a.dx", 2,
+         "folder: Is a directory: did you mean folder/a.pqr? Type: leyden map folder/a.pqr -o out/a.dx\n"},
+        {"map hollow -o out/a.dx", 2, "hollow: Is a directory; to see which files it holds, type: ls hollow\n"},
+        {"map box.pqr -o out/a.dx --periodic xyz --cell 3,3,3", 2,
+         "111 in each cubic A, and water has 0.1, so these lengths may be nm" NEXT
+         "box.pqr -o out/a.dx --periodic xyz --cell 30,30,30\n"},
+        {"map box.pqr -o out/a.dx --periodic xyz --cell 3.2,3.2,3.2,90,90,60", 2, "--cell 32,32,32,90,90,60\n"},
+        {"map box.pqr -o out/a.dx --periodic xyz", 1, "as in: --periodic xyz --cell 90,90,90\n"},
+        {"map box.pqr -o out/a.dx --cell 30,30,30", 1, "as in: --periodic xyz --cell 30,30,30\n"},
+        {"map box.pqr -o out/a.dx --device vodoo", 1,
+         "no device matches \"vodoo\"; to see which there are, type: leyden devices\n"},
+        {"map box.pqr -o out/a.dx --spaceing 1", 1, "unknown option '--spaceing' (did you mean '--spacing'?)"},
+        {"mapp box.pqr", 1, "unknown command 'mapp' (did you mean 'map'?)"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+/* What may be right is computed. */
+static void test_warnings_have_one_too(void **state)
+{
+    cli_run(0, NULL, "if its lengths are in nm, give them in A, 10 times as many" NEXT "sparse.pqr -o out/a.dx ",
+            "map sparse.pqr -o out/a.dx --spacing 1 --periodic xyz --cell 3,3,3");
+    cli_run(0, NULL, "are the coordinates in nm? ", "map in_nm.pqr -o out/a.dx --spacing 4");
+    assert_has(cli("map in_nm.pqr -o out/a.dx --spacing 4")->err, CONVERT "TOPOLOGY COORDINATES -o NEW.pqr");
+}
+
+/* Behind a path's name devices are counted among those of that path: here the card is device 1, the
+ * processor device 0. */
+static void test_the_first_device_of_a_path(void **state)
+{
+    char folder[4096];
+    const ssize_t length = readlink("/proc/self/exe", folder, sizeof folder - 16);
+    assert_true(length > 0);
+    folder[length] = '\0';
+    strcpy(strrchr(folder, '/'), "/fake_cuda");
+#define FAKE "LD_LIBRARY_PATH=%s LEYDEN_NVRTC=%s/libnvrtc.so "
+#define JOB "map folder/a.pqr -o out/a.dx --spacing 4 --device "
+    cli(FAKE "devices", folder, folder);
+    if (strstr(cli("devices")->out, "\n0 ") == NULL)
+        skip();
+    cli_run(0, " on device 0 (", NULL, FAKE JOB "opencl:0", folder, folder);
+    cli_run(0, " on device 1 (Fake card A, cuda)\n", NULL, FAKE JOB "cuda:0", folder, folder);
+    cli_run(0, " on device 1 (Fake card A, cuda)\n", NULL, FAKE JOB "1", folder, folder);
+    cli_run(0, " on device 2 (Fake card B, cuda)\n", NULL, FAKE JOB "CUDA:1", folder, folder);
+    cli_run(1, NULL, "no device matches \"cuda:2\"", FAKE JOB "cuda:2", folder, folder);
+}
+
+static size_t lines_of(const char *text)
+{
+    size_t lines = 0;
+    for (; (text = strchr(text, '\n')) != NULL; text++)
+        lines++;
+    return lines;
+}
+
+/* The molecule, the places, the method with its error, the time, the files. */
+static void test_ordinary_output_is_five_lines(void **state)
+{
+    static const struct {
+        const char *line, *method;
+    } cases[] = {
+        {"map folder/a.pqr -o out/a.dx --spacing 2",
+         "\nmethod: dcs, direct Coulomb summation, in vacuum (dielectric 1); relative RMS error "},
+        {"map folder/a.pqr -o out/a.dx --spacing 2 --dielectric 78.54 --field --verify 0",
+         "summation, dielectric 78.54; error not measured (--verify 0)\n"},
+        {"map folder/a.pqr -o out/a.csv --points folder/b.pqr --method cutoff --cutoff 9",
+         "\nmethod: cutoff, sum of pairs within a cutoff, pair function taylor2 within 9 A, in vacuum (dielectric "
+         "1); "},
+        {"map folder/a.pqr -o out/a.dx --spacing 2 --method msm --tol 1e-2 --kappa 0.1",
+         ", in vacuum (dielectric 1), kappa 0.1/A; relative RMS error "},
+        {"boundary folder/a.pqr -o out/a.dx --dims 9,9,9 --glen 40,40,40",
+         "\nmethod: mdh, Multiple Debye-Hueckel, dielectric 78.54, no ions; relative RMS error "},
+        {"boundary folder/a.pqr -o out/a.dx --dims 9,9,9 --glen 40,40,40 --bcfl sdh", ", dielectric 78.54, no ions\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const cli_result *r = cli_run(0, cases[i].method, NULL, "%s", cases[i].line);
+        assert_int_equal(lines_of(r->out), 5);
+        assert_has(r->out, "\ntime: ");
+        assert_has(r->out, strstr(cases[i].line, "--field") != NULL
+                               ? "\nwritten: out/a.dx, out/a_Ex.dx, out/a_Ey.dx, out/a_Ez.dx, "
+                               : "\nwritten: out/a.");
+        assert_null(strstr(r->out, "predicted"));
+        assert_true(lines_of(cli("%s -v", cases[i].line)->out) > 5);
+    }
+}
+
+/* The commands and an example on a screen; of each command two examples first, and all of its
+ * options by --help-all alone. */
+static void test_help_begins_with_examples(void **state)
+{
+    static const char *const commands[] = {"devices", "map",      "boundary", "apbs",  "slice",
+                                           "compare", "generate", "convert",  "bench", "check"};
+    const cli_result *r = cli_run(0, "\nExample: leyden map ", NULL, "%s", "");
+    assert_true(lines_of(r->out) <= 24);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char begin[64], usage[64];
+        assert_has(cli("%s", "")->out, commands[i]);
+        snprintf(begin, sizeof begin, "Examples:\n  leyden %s", commands[i]);
+        snprintf(usage, sizeof usage, "\n\nUsage: leyden %s ", commands[i]);
+        r = cli_run(0, usage, NULL, "%s --help", commands[i]);
+        assert_int_equal(strncmp(r->out, begin, strlen(begin)), 0);
+        assert_has(strchr(strchr(r->out, '\n') + 1, '\n') + 1, "  leyden ");
+        char *all = strdup(cli_run(0, NULL, NULL, "%s --help-all", commands[i])->out);
+        assert_string_equal(cli("%s --help all", commands[i])->out, all);
+        assert_string_equal(cli("%s --help=all", commands[i])->out, all);
+        assert_string_equal(cli("help %s --help-all", commands[i])->out, all);
+        assert_string_equal(cli("help %s all", commands[i])->out, all);
+        free(all);
+    }
+}
+
+int main(void)
+{
+    return RUN_GROUP(SUPPORT_GROUP(.name = "mistakes", .each = cli_empty, .begin = prepare),
+                     test_each_mistake_has_its_next_command, test_warnings_have_one_too,
+                     test_the_first_device_of_a_path, test_ordinary_output_is_five_lines,
+                     test_help_begins_with_examples);
+}

@@ -1,0 +1,204 @@
+#include "advice.h"
+#include "console.h"
+#include "options.h"
+#include "pieces.h"
+#include "program.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int word_count;
+static char *const *words;
+
+void advice_begin(int argc, char **argv)
+{
+    word_count = argc;
+    words = argv;
+    console_take_advice(advice_behind);
+}
+
+/* ---- Folders --------------------------------------------------------------------------------- */
+
+/* The names of the files in a folder, without hidden ones, in order. */
+typedef struct folder {
+    char **name; /* NULL behind the last */
+    size_t count;
+} folder;
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static folder read_folder(const char *path)
+{
+    folder f = {.name = allocate(1, sizeof *f.name)};
+    DIR *directory = opendir(path);
+    for (struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
+        if (entry->d_name[0] == '.' || entry->d_type == DT_DIR)
+            continue;
+        char **longer = realloc(f.name, (f.count + 2) * sizeof *longer);
+        if (longer == NULL)
+            break;
+        f.name = longer;
+        f.name[f.count++] = copy_of(entry->d_name);
+        f.name[f.count] = NULL;
+    }
+    if (directory != NULL)
+        closedir(directory);
+    qsort(f.name, f.count, sizeof *f.name, compare_names);
+    return f;
+}
+
+static void end_folder(folder *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        free(f->name[i]);
+    free(f->name);
+}
+
+static const char *name_at(const void *context, size_t i)
+{
+    return ((const folder *)context)->name[i];
+}
+
+/* ---- What to type ---------------------------------------------------------------------------- */
+
+static void put(advice_text *text, const char *word)
+{
+    const size_t used = strlen(text->s);
+    snprintf(text->s + used, sizeof text->s - used, "%s", word);
+}
+
+static bool is_typed(const char *word)
+{
+    for (int i = 1; i < word_count; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
+static void put_command(advice_text *text, const char *word, const char *instead)
+{
+    put(text, "ype: leyden");
+    for (int i = 1; i < word_count; i++) {
+        char *quoted = quoted_word(strcmp(words[i], word) == 0 ? instead : words[i]);
+        put(text, " ");
+        put(text, quoted);
+        free(quoted);
+    }
+}
+
+advice_text advice_instead(const char *word, const char *instead)
+{
+    advice_text text = {""};
+    put(&text, is_typed(word) ? "; t" : "");
+    if (is_typed(word))
+        put_command(&text, word, instead);
+    return text;
+}
+
+/* The path that may be meant, and the command with it, where the wrong one is a word of it. */
+static void put_meant(advice_text *text, const char *path, const char *instead)
+{
+    put(text, ": did you mean ");
+    put(text, instead);
+    put(text, is_typed(path) ? "? T" : "?");
+    if (is_typed(path))
+        put_command(text, path, instead);
+}
+
+static void put_program(advice_text *text, const char *program, const char *path)
+{
+    char *quoted = quoted_word(path);
+    put(text, program);
+    put(text, quoted);
+    free(quoted);
+}
+
+/* "FOLDER/", "" of the working directory; the path up to its last part. To be freed. */
+static char *folder_of(const char *path)
+{
+    const size_t length = (size_t)(base_name(path) - path);
+    char *in = allocate(length + 1, 1);
+    memcpy(in, path, length);
+    return in;
+}
+
+static char *joined(const char *in, const char *name)
+{
+    char *path = allocate(strlen(in) + strlen(name) + 2, 1);
+    const size_t length = strlen(in);
+    sprintf(path, "%s%s%s", in, length > 0 && in[length - 1] != '/' ? "/" : "", name);
+    return path;
+}
+
+static advice_text about_missing(const char *path)
+{
+    struct stat known;
+    advice_text text = {""};
+    char *in = folder_of(path);
+    if (in[0] != '\0' && stat(in, &known) != 0) {
+        put_program(&text, ": there is no such folder; type: mkdir -p ", in);
+    } else {
+        folder there = read_folder(in[0] != '\0' ? in : ".");
+        const char *near = nearest(base_name(path), name_at, &there);
+        char *instead = near != NULL ? joined(in, near) : NULL;
+        if (instead != NULL)
+            put_meant(&text, path, instead);
+        else
+            put_program(&text, "; to see which files there are, type: ls ", in[0] != '\0' ? in : ".");
+        free(instead);
+        end_folder(&there);
+    }
+    free(in);
+    return text;
+}
+
+static bool is_molecule(const char *name)
+{
+    const size_t length = strlen(name);
+    return length > 4 &&
+           (strcmp(name + length - 4, ".pqr") == 0 || (length > 6 && strcmp(name + length - 6, ".atoms") == 0));
+}
+
+static advice_text about_folder(const char *path)
+{
+    advice_text text = {""};
+    folder there = read_folder(path);
+    const char *first = NULL;
+    for (size_t i = 0; i < there.count; i++)
+        if (first == NULL && is_molecule(there.name[i]))
+            first = there.name[i];
+    char *instead = first != NULL ? joined(path, first) : NULL;
+    if (instead != NULL)
+        put_meant(&text, path, instead);
+    else
+        put_program(&text, "; to see which files it holds, type: ls ", path);
+    free(instead);
+    end_folder(&there);
+    return text;
+}
+
+void advice_behind(const char *message, char *text, size_t size)
+{
+    static const int reasons[] = {ENOENT, EISDIR};
+    char copy[1024];
+    snprintf(copy, sizeof copy, "%s", message);
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        const char *why = strerror(reasons[i]);
+        const size_t length = strlen(copy), tail = strlen(why) + 2;
+        if (length <= tail || strcmp(copy + length - tail + 2, why) != 0 || copy[length - tail] != ':')
+            continue;
+        copy[length - tail] = '\0';
+        const char *path = strstr(copy, ": "); /* "file.in:3: molecule.pqr: No such file or directory" */
+        path = path != NULL ? path + 2 : copy;
+        snprintf(text, size, "%s", (reasons[i] == ENOENT ? about_missing(path) : about_folder(path)).s);
+        return;
+    }
+}
