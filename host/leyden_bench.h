@@ -155,7 +155,7 @@ typedef struct ley_bench_device {
     double peak_fma_per_s;   /* clock x units x width x multiply-adds per clock, as far as they are known; 0: not */
     const char *peak_text;   /* "2 units x 2,600 MHz x 16 x 2"; NULL: unknown */
     const char *limit_doubt; /* why the limits are not plausible; NULL: nothing speaks against them */
-    const char *energy_counter; /* where joules are from; NULL: nowhere */
+    const char *energy_counter;                        /* where joules are from; NULL: nowhere */
     double clock_MHz, memory_clock_MHz, power_limit_W; /* when it had been measured; 0: unknown */
     ley_bench_load load;
 } ley_bench_device;

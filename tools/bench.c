@@ -261,9 +261,8 @@ static ley_status measure(const parsed_arguments *arguments, row_counter *counte
     if (status != LEY_OK)
         return status;
     options.folder = folder->path;
-    return bench_of(arguments) == &all_bench
-               ? bench_all_run(*engine, &options, is_full, part_begun, results, error)
-               : measure_one(arguments, *engine, &options, results, error);
+    return bench_of(arguments) == &all_bench ? bench_all_run(*engine, &options, is_full, part_begun, results, error)
+                                             : measure_one(arguments, *engine, &options, results, error);
 }
 
 /* ---- The report ------------------------------------------------------------------------------ */
@@ -422,16 +421,13 @@ static int check_earlier(const parsed_arguments *arguments)
     return 0;
 }
 
-/* That of --compare, which may stand before the others, is the last one, as it is the oldest of
- * two. NULL: prints errors, and *code is the exit code. */
+/* That of --compare is the first one. NULL: prints errors, and *code is the exit code. */
 static json_t *read_earlier(const parsed_arguments *arguments, int *code)
 {
     const report_values *values = option_values(arguments, &report_options);
     json_t *reports = json_array();
     for (size_t i = 0; i < arguments->word_count + 2 && *code == 0; i++) {
-        const char *path = i == 0                        ? arguments->operand
-                           : i <= arguments->word_count ? arguments->words[i - 1]
-                                                        : values->compare;
+        const char *path = i == 0 ? values->compare : i == 1 ? arguments->operand : arguments->words[i - 2];
         json_t *report = path != NULL ? bench_json_read(path, code) : NULL;
         if (report != NULL)
             json_add(reports, report);
@@ -453,7 +449,7 @@ static int print_earlier(const parsed_arguments *arguments, const json_t *report
     if (!json_takes_stdout(values->markdown) && !values->quiet)
         bench_screen_print_sides(reports);
     return values->compare != NULL && count == 2
-               ? bench_compare(values->compare, json_array_get(reports, 1), json_array_get(reports, 0), values->fail)
+               ? bench_compare(values->compare, json_array_get(reports, 0), json_array_get(reports, 1), values->fail)
                : 0;
 }
 

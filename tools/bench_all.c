@@ -202,7 +202,7 @@ static void measure_commands(const ley_engine *engine, const ley_bench_options *
     begun(same->context, "Whole command");
     for (size_t d = 0; d < devices && !is_cancelled(same); d++) {
         bench_whole_measure(ley_engine_device(engine, d), same->folder, same->atoms > 0 ? same->atoms : usual_atoms,
-                              bench_screen_tolerance, COMMAND_REPEATS, command_most_s, &results->commands[d]);
+                            bench_screen_tolerance, COMMAND_REPEATS, command_most_s, &results->commands[d]);
         results->command_count = d + 1;
     }
 }

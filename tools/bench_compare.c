@@ -206,7 +206,9 @@ int bench_compare(const char *old_path, const json_t *old, const json_t *report,
     const size_t common = compare_reports(&c, old, report);
     if (common == 0) {
         table_release(&c.table);
-        return has_screen(old) && has_screen(report) ? 0 : fail(LEY_ERROR_FILE, "%s: no table of the same kernel and device to compare with", old_path);
+        return has_screen(old) && has_screen(report)
+                   ? 0
+                   : fail(LEY_ERROR_FILE, "%s: no table of the same kernel and device to compare with", old_path);
     }
     printf("\ncompared with %s of %s:\n", old_path, bench_text_at(old, "date"));
     if (c.table.rows > 1)

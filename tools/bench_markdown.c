@@ -70,18 +70,21 @@ static void put_screen(text_file *to, const json_t *report, const json_t *screen
     text_file_print(to, "\n\n    %s\n\n", bench_screen_line(report, screen).s);
 }
 
-static void put_sides(text_file *to, const json_t *reports)
+static void put_screens(text_file *to, const json_t *reports)
 {
     const json_t *report, *screen;
     size_t i, k;
-    if (!bench_screen_is_there(reports))
-        return;
+    JSON_EACH(reports, i, report)
+    JSON_EACH(json_object_get(report, "screens"), k, screen) put_screen(to, report, screen);
+}
+
+static void put_sides(text_file *to, const json_t *reports)
+{
     text_table sides = bench_screen_sides(reports);
+    text_file_print(to, "## Devices side by side\n\n");
     put_table(to, &sides);
     put(to, bench_screen_sides_remark);
     text_file_print(to, "\n\n");
-    JSON_EACH(reports, i, report)
-    JSON_EACH(json_object_get(report, "screens"), k, screen) put_screen(to, report, screen);
 }
 
 static void put_tables(text_file *to, const json_t *report)
@@ -112,15 +115,24 @@ int bench_markdown_write(const json_t *reports, const char *path)
     text_file to;
     const bool is_one = json_array_size(reports) == 1;
     const json_t *report = json_array_get(reports, 0), *host = json_object_get(report, "host");
+    size_t i;
     text_file_begin(&to, path, true);
     if (is_one)
         text_file_print(&to, "# leyden %s, `%s`\n\n%s, %s, %s\n\n", bench_text_at(report, "version"),
                         bench_text_at(report, "command_line"), bench_text_at(report, "date"),
                         bench_text_at(host, "processor"), bench_text_at(host, "system"));
     else
-        text_file_print(&to, "# Devices side by side\n\n");
-    put_sides(&to, reports);
+        text_file_print(&to, "# leyden bench\n\n");
     if (is_one)
-        put_tables(&to, report);
+        put_screens(&to, reports);
+    if (bench_screen_is_there(reports))
+        put_sides(&to, reports);
+    if (!is_one)
+        put_screens(&to, reports);
+    JSON_EACH(reports, i, report)
+    {
+        if (is_one || !bench_screen_is_there(reports))
+            put_tables(&to, report);
+    }
     return text_file_end(&to);
 }

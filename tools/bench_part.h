@@ -3,8 +3,8 @@
 #ifndef LEYDEN_BENCH_PART_H
 #define LEYDEN_BENCH_PART_H
 
-#include "bench_whole.h"
 #include "bench_row.h"
+#include "bench_whole.h"
 
 typedef struct bench_part {
     const char *name, *title; /* "mdh-native"; "Multiple Debye-Hueckel boundary, native functions" */

@@ -11,8 +11,9 @@ const bench_reference bench_references[] = {
                [SCREEN_BOUNDARY] = 9.4e9,
                [SCREEN_COMMAND] = 0.9}},
     {.name = "NVIDIA H100 80GB HBM3",
-     .says = "OpenCL, driver 580.159.04, larger problems: 32,768 atoms at 512 x 512 x 49 points; 1,534,539 atoms at 494 "
-             "x 494 x 494 points; boundaries of 1025 x 1025 x 1025 nodes",
+     .says =
+         "OpenCL, driver 580.159.04, larger problems: 32,768 atoms at 512 x 512 x 49 points; 1,534,539 atoms at 494 "
+         "x 494 x 494 points; boundaries of 1025 x 1025 x 1025 nodes",
      .value = {[SCREEN_DIRECT] = 4593e9,
                [SCREEN_CUTOFF] = 1903e9,
                [SCREEN_MAP] = 1534539 / 12.5e-3,

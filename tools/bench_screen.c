@@ -21,10 +21,8 @@ const char *bench_screen_unit(size_t i)
     return kinds[i].unit;
 }
 
-const char *const bench_screen_parts[SCREEN_ROWS] = {[SCREEN_DIRECT] = "direct",
-                                                     [SCREEN_CUTOFF] = "short-range",
-                                                     [SCREEN_MAP] = "map",
-                                                     [SCREEN_BOUNDARY] = "boundary"};
+const char *const bench_screen_parts[SCREEN_ROWS] = {
+    [SCREEN_DIRECT] = "direct", [SCREEN_CUTOFF] = "short-range", [SCREEN_MAP] = "map", [SCREEN_BOUNDARY] = "boundary"};
 
 /* ---- What was measured ----------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* What the screen of `leyden bench` says, made of the report. */
-#include "bench_screen.h"
 #include "bench_json.h"
 #include "bench_reference.h"
+#include "bench_screen.h"
 #include "console.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ __attribute__((format(printf, 1, 2))) static bench_sentence say(const char *form
 /* Three digits, of thousands all. */
 static short_text three_digits(double value)
 {
-    return value >= 999.5 ? count_text(llround(value)) : text_of("%#.3g", value);
+    return value >= 999.5 ? count_text(llround(value)) : text_of(value >= 99.95 ? "%.0f" : "%#.3g", value);
 }
 
 static short_text times_text(double times)
@@ -46,7 +46,10 @@ static short_text rate_of(const json_t *row)
     const double value = bench_number_at(row, "value");
     if (!(value > 0))
         return text_of("%s", strcmp(verdict, "absent") == 0 ? "-" : verdict);
-    return text_of("%s %s%s", plain_rate(value, unit).s, unit[0] == 'p' ? "billion " : unit[0] == 'a' ? "million " : "",
+    return text_of("%s %s%s", plain_rate(value, unit).s,
+                   unit[0] == 'p'   ? "billion "
+                   : unit[0] == 'a' ? "million "
+                                    : "",
                    unit);
 }
 
@@ -61,7 +64,8 @@ static bench_sentence device_of(const json_t *screen)
 {
     const json_t *device = json_object_get(screen, "device");
     return say("Device: %.100s, through %.10s, driver %.60s, %.0f units.", bench_text_at(device, "name"),
-               bench_text_at(device, "path"), bench_text_at(device, "driver"), bench_number_at(device, "compute_units"));
+               bench_text_at(device, "path"), bench_text_at(device, "driver"),
+               bench_number_at(device, "compute_units"));
 }
 
 static short_text clock_named(double MHz, const char *name)
@@ -71,8 +75,8 @@ static short_text clock_named(double MHz, const char *name)
 
 static bench_sentence power_of(const json_t *screen)
 {
-    const double limit_W = bench_number_at(screen, "power_limit_W"), map_J = bench_number_at(
-                     json_array_get(json_object_get(screen, "rows"), SCREEN_MAP), "joules");
+    const double limit_W = bench_number_at(screen, "power_limit_W"),
+                 map_J = bench_number_at(json_array_get(json_object_get(screen, "rows"), SCREEN_MAP), "joules");
     const short_text clock = clock_named(bench_number_at(screen, "clock_MHz"), "Clock: "),
                      memory = clock_named(bench_number_at(screen, "memory_clock_MHz"), ", of its memory "),
                      limit = limit_W > 0 ? text_of(", power limit %.0f W", limit_W) : text_of("%s", "");
@@ -127,19 +131,19 @@ static void put_row(text_table *table, const json_t *row)
     table_row(table);
     table_set(table, 0, "%s", bench_text_at(row, "name"));
     table_set(table, 1, "%s", rate_of(row).s);
-    table_set(table, 2, "%s",
+    table_set(table, 2, "%s", times_text(bench_number_at(row, "times")).s);
+    table_set(table, 3, "%s",
               share > 0 ? text_of("%.0f %% of %s", 100 * share, bench_text_at(row, "share_of")).s : "-");
-    table_set(table, 3, "%s", times_text(bench_number_at(row, "times")).s);
-    table_set(table, 4, "%s%s", isfinite(spread) ? text_of("%.1f", 100 * spread).s : "-",
+    table_set(table, 4, "%s", isfinite(error) ? text_of("%.2g", error).s : "-");
+    table_set(table, 5, "%s%s", isfinite(spread) ? text_of("%.1f", 100 * spread).s : "-",
               is_spread_out(row) ? " !" : "");
-    table_set(table, 5, "%s", isfinite(error) ? text_of("%.2g", error).s : "-");
 }
 
 text_table bench_screen_table(const json_t *screen)
 {
-    static const char *const headings[] = {"", "rate", "of its own limit", "times reference",
-                                           "spread %", "relative RMS error"};
-    text_table table = table_begin("lrlrrr");
+    static const char *const headings[] = {
+        "", "rate", "times reference", "of its own limit", "relative RMS error", "spread %"};
+    text_table table = table_begin("lrrlrr");
     const json_t *row;
     size_t i;
     table_row(&table);
@@ -173,10 +177,11 @@ static bench_sentence spread_of(const json_t *screen)
 static bench_sentence load_of(const json_t *screen)
 {
     const double others = bench_number_at(screen, "others"), processors = bench_number_at(screen, "processors");
-    return others > most_others * processors ? say("Other programs kept %.1f of %.0f processors busy meanwhile: figures "
-                                                   "are lower than on a quiet machine.",
-                                                   others, processors)
-                                             : say("%s", "");
+    return others > most_others * processors
+               ? say("Other programs kept %.1f of %.0f processors busy meanwhile: figures "
+                     "are lower than on a quiet machine.",
+                     others, processors)
+               : say("%s", "");
 }
 
 static bench_sentence doubt_of(const json_t *screen)
@@ -271,8 +276,7 @@ static void put_screen(text_table *table, const json_t *report, const json_t *sc
                       value > 0 ? plain_rate(value, bench_text_at(row, "unit")).s : rate_of(row).s,
                       is_spread_out(row) ? " !" : "");
     }
-    table_set(table, 2 + SCREEN_ROWS, "%.2g",
-              bench_number_at(json_array_get(rows, SCREEN_MAP), "relative_rms"));
+    table_set(table, 2 + SCREEN_ROWS, "%.2g", bench_number_at(json_array_get(rows, SCREEN_MAP), "relative_rms"));
 }
 
 bool bench_screen_is_there(const json_t *reports)
@@ -287,8 +291,8 @@ bool bench_screen_is_there(const json_t *reports)
 
 text_table bench_screen_sides(const json_t *reports)
 {
-    static const char *const headings[] = {"device", "score", "direct sum", "within 12 A", "map to 1e-4",
-                                           "boundary", "command", "map's error"};
+    static const char *const headings[] = {"device",      "score",    "direct sum", "within 12 A",
+                                           "map to 1e-4", "boundary", "command",    "map's error"};
     text_table table = table_begin("lrrrrrrr");
     const json_t *report, *screen;
     size_t i, k;

@@ -93,7 +93,7 @@ static void time_all(char *const *words, const char *report, int repeats, double
 }
 
 void bench_whole_measure(const ley_device_info *device, const char *folder, int64_t atoms, double tolerance,
-                           int repeats, double most_s, bench_whole *c)
+                         int repeats, double most_s, bench_whole *c)
 {
     *c = (bench_whole){.median_s = NAN, .spread = NAN, .relative_rms = NAN};
     if (folder == NULL) {
@@ -107,8 +107,8 @@ void bench_whole_measure(const ley_device_info *device, const char *folder, int6
     char name[] = "leyden", map[] = "map", output[] = "--output", to_tol[] = "--tol", spacing[] = "--spacing",
          half[] = "0.5", padding[] = "--padding", quarter[] = "0.25", of_device[] = "--device", json[] = "--json",
          quiet[] = "--quiet";
-    char *const words[] = {name,    map,       f.atoms, output, f.map,    to_tol, tol.s, spacing, half, padding,
-                           quarter, of_device, on.s,    json,   f.report, quiet,  NULL};
+    char *const words[] = {name,    map,     f.atoms,   output, f.map, to_tol,   tol.s, spacing, half,
+                           padding, quarter, of_device, on.s,   json,  f.report, quiet, NULL};
     c->status = ley_waterbox_write(atoms, 1, 0.25, f.atoms, interrupt_flag(), &error);
     snprintf(c->failure, sizeof c->failure, "%s", error.message);
     ley_error_clear(&error);

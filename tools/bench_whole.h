@@ -19,6 +19,6 @@ typedef struct bench_whole {
 /* Writes a box of water with so many atoms into the folder, and runs the command on this device:
  * once to warm up, then up to `repeats` times, until it has taken `most_s` and been timed once. */
 void bench_whole_measure(const ley_device_info *device, const char *folder, int64_t atoms, double tolerance,
-                           int repeats, double most_s, bench_whole *command);
+                         int repeats, double most_s, bench_whole *command);
 
 #endif
