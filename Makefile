@@ -360,9 +360,13 @@ golden: all
 examples: all
 	python3 tests/apbs_examples.py $(BUILD)/leyden
 
-## Measures the kernels' rates on all devices.
+## Measures the screen of all devices.
 bench: all
 	$(BUILD)/leyden bench --device all
+
+## Makes docs/results.md of the screens that docs/results keeps, and a page of them in build/.
+results: all
+	$(BUILD)/leyden bench docs/results/*.json --markdown docs/results.md --html $(BUILD)/results.html
 
 ## Measures what a small launch costs, on all devices or on those that DEVICE selects.
 bench-launches: $(BUILD)/tests/bench_launches
@@ -462,4 +466,4 @@ clean:
 .DELETE_ON_ERROR:
 FORCE:
 
-.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean
+.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean

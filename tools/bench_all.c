@@ -37,7 +37,7 @@ static int check(const parsed_arguments *arguments)
 
 const bench_row all_bench = {
     .option = {.name = "all",
-               .says = "all: a screen to quote, of five rows and one score",
+               .says = "all a screen to quote, of five rows and one score",
                .options = &options,
                .common = {&bench_folder}},
     .needs_folder = true,

@@ -1,5 +1,5 @@
-/* All of it in one run: the screen, in a minute; and behind it, where that is asked for, the papers'
- * tables on the user's devices. */
+/* All of it in one run: the screen, in a minute; and behind it, where that is asked for, the
+ * papers' tables on the user's devices. */
 #ifndef LEYDEN_BENCH_ALL_H
 #define LEYDEN_BENCH_ALL_H
 

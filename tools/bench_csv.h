@@ -4,8 +4,8 @@
 
 #include "json.h"
 
-/* A line for each row of each device, table and report, below a heading; what is unknown is empty. Prints
- * errors; exit code. */
+/* A line for each row of each device, table and report, below a heading; what is unknown is empty.
+ * Prints errors; exit code. */
 int bench_csv_write(const json_t *reports, const char *path);
 
 #endif

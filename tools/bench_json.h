@@ -7,8 +7,8 @@
 
 json_t *bench_json_make(const parsed_arguments *arguments, const bench_results *results, ley_status outcome);
 
-/* Reads one that an earlier run has written, and judges its screens by today's references; NULL: prints errors, and
- * *code is the exit code. */
+/* Reads one that an earlier run has written, and judges its screens by today's references; NULL:
+ * prints errors, and *code is the exit code. */
 json_t *bench_json_read(const char *path, int *code);
 
 /* Of a report: texts, "" where there is none; numbers, not-a-numbers where there is none. */

@@ -316,13 +316,13 @@ static void print_one(const json_t *report, const json_t *screen)
     bench_sentence sentence;
     text_table table = bench_screen_table(screen);
     for (size_t i = 0; (sentence = bench_screen_fact(screen, i)).s[0] != '\0'; i++)
-        puts(sentence.s);
+        print_wrapped(sentence.s, 0, 0);
     putchar('\n');
     table_print(&table);
     putchar('\n');
     for (size_t i = 0; (sentence = bench_screen_remark(screen, i)).s[0] != '\0'; i++)
-        puts(sentence.s);
-    puts(bench_screen_score(screen).s);
+        print_wrapped(sentence.s, 0, 0);
+    print_wrapped(bench_screen_score(screen).s, 0, 0);
     printf("\n%s\n", bench_screen_line(report, screen).s);
 }
 
