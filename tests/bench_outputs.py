@@ -224,7 +224,7 @@ def screen_of(index, values, **more):
     device = device_of(index, [])["device"]
     device.update({"platform": "P", "vendor": "V", "version": "1", "compute_units": 2, "clock_MHz": 1000})
     rows = [{"name": name, "unit": unit, "value": value, "times": 99, "timed": 5, "spread": 0.02, "share": 0.5, "share_of": "roots",
-             "whole_s": None, "joules": 12 if name.startswith("map") else None, "relative_rms": 1e-6, "verdict": "right", "failure": None}
+             "whole_s": None, "joules": {"direct sum": 200, "map to 1e-4": 12}.get(name), "relative_rms": 1e-6, "verdict": "right", "failure": None}
             for (name, unit), value in zip(ROWS, values)]
     of = {"device": device, "clock_MHz": 1980, "memory_clock_MHz": 2619, "power_limit_W": 700, "energy_counter": "NVML",
           "roots_per_s": 4e12, "fma_per_s": 3e13, "memory_bytes_per_s": 3e12, "doubt": None, "others": 0, "processors": 2,
@@ -297,7 +297,7 @@ def score():
     assert {"No score: Debye-Hueckel boundary is WRONG.", three_digits(by_index[1]["score"])} <= set(drawn.texts), drawn.texts
     assert [tag for tag, attributes in drawn.elements if tag == "details"] == ["details"] * 3
     assert not any(tag == "details" and "open" in attributes for tag, attributes in drawn.elements), "details are not folded"
-    assert "Clock: 1980 MHz, of its memory 2619 MHz, power limit 700 W; energy: 12.0 J a map (NVML)." in drawn.texts, drawn.texts
+    assert "Clock: 1980 MHz, of its memory 2619 MHz, power limit 700 W, 582 W in direct sums; energy: 12.0 J a map (NVML)." in drawn.texts, drawn.texts
 
 
 def significant(value):

@@ -64,7 +64,7 @@ typedef struct timing {
     int repeats, rounds;
     double row_s;
 } timing;
-static const timing of_screen = {5, 2, 1.5}, of_full = {15, 5, 8};
+static const timing of_screen = {7, 2, 1.5}, of_full = {15, 5, 8};
 static const double full_most_s = 1200, command_most_s = 6;
 enum { COMMAND_REPEATS = 3 };
 

@@ -66,6 +66,11 @@ static void put_shares(figures *f, const ley_bench_device *d, const ley_bench_ro
     put_share(f, "local memory", ley_bench_row_figure(row, "local_share"));
 }
 
+static void put_error(figures *f, const ley_accuracy *accuracy)
+{
+    f->relative_rms = accuracy->points > 0 ? accuracy->relative_rms : NAN;
+}
+
 static void put_kernel(figures *f, const ley_bench_device *d)
 {
     const ley_bench_row *row = &d->rows[0];
@@ -74,7 +79,8 @@ static void put_kernel(figures *f, const ley_bench_device *d)
     f->value = row->evaluations_per_s;
     f->spread = row->spread;
     f->timed = row->run_count;
-    f->relative_rms = row->accuracy.relative_rms;
+    f->joules = row->joules;
+    put_error(f, &row->accuracy);
     put_shares(f, d, row);
 }
 
@@ -99,7 +105,7 @@ static void put_map(figures *f, const ley_bench_device *d)
     f->timed = whole->run_count;
     f->whole_s = whole->median_s;
     f->joules = whole->joules;
-    f->relative_rms = whole->accuracy.relative_rms;
+    put_error(f, &whole->accuracy);
     put_share(f, "arithmetic", arithmetic_s / kernels_s);
     put_share(f, "memory", memory_s / kernels_s);
 }

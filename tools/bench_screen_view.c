@@ -68,22 +68,37 @@ static bench_sentence device_of(const json_t *screen)
                bench_number_at(device, "compute_units"));
 }
 
-static short_text clock_named(double MHz, const char *name)
+/* Watts while pairs are summed directly; not a number: unknown. */
+static double power_at_work(const json_t *screen)
+{
+    const json_t *row = json_array_get(json_object_get(screen, "rows"), SCREEN_DIRECT),
+                 *problem = json_object_get(screen, "problem");
+    const double pairs = bench_number_at(problem, "direct_points") * bench_number_at(problem, "direct_atoms");
+    return bench_number_at(row, "joules") * bench_number_at(row, "value") / pairs;
+}
+
+static short_text clock_named(const char *name, double MHz)
 {
     return MHz > 0 ? text_of("%s%.0f MHz", name, MHz) : text_of("%s", "");
 }
 
+static short_text power_named(const char *before, double power_W, const char *behind)
+{
+    return power_W > 0 ? text_of("%s%.0f W%s", before, power_W, behind) : text_of("%s", "");
+}
+
 static bench_sentence power_of(const json_t *screen)
 {
-    const double limit_W = bench_number_at(screen, "power_limit_W"),
-                 map_J = bench_number_at(json_array_get(json_object_get(screen, "rows"), SCREEN_MAP), "joules");
-    const short_text clock = clock_named(bench_number_at(screen, "clock_MHz"), "Clock: "),
-                     memory = clock_named(bench_number_at(screen, "memory_clock_MHz"), ", of its memory "),
-                     limit = limit_W > 0 ? text_of(", power limit %.0f W", limit_W) : text_of("%s", "");
+    const double map_J = bench_number_at(json_array_get(json_object_get(screen, "rows"), SCREEN_MAP), "joules");
+    const short_text clock = clock_named("Clock: ", bench_number_at(screen, "clock_MHz")),
+                     memory = clock_named(", of its memory ", bench_number_at(screen, "memory_clock_MHz")),
+                     limit = power_named(", power limit ", bench_number_at(screen, "power_limit_W"), ""),
+                     work = power_named(", ", power_at_work(screen), " in direct sums");
     const char *counter = bench_text_at(screen, "energy_counter");
     const short_text energy = map_J > 0 ? text_of("%#.3g J a map (%.60s)", map_J, counter)
                                         : text_of("%s", counter[0] != '\0' ? counter : "no counter that can be read");
-    return say("%s%s%s; energy: %s.", clock.s[0] != '\0' ? clock.s : "Clock: unknown", memory.s, limit.s, energy.s);
+    return say("%s%s%s%s; energy: %s.", clock.s[0] != '\0' ? clock.s : "Clock: unknown", memory.s, limit.s, work.s,
+               energy.s);
 }
 
 static bench_sentence limits_of(const json_t *screen)
