@@ -10,6 +10,7 @@ bench_outputs.py gains SCHEMA    are g.json and g.html a report of what two devi
 bench_outputs.py screen SCHEMA   is r.json the screen of a small box, right in all rows and without a score, and r.html its page?
 bench_outputs.py usual SCHEMA    is u.json that of the usual problem, with the score that its rows have?
 bench_outputs.py wrong SCHEMA    are w.json and w.html of a device whose direct sums are wrong, without a score?
+bench_outputs.py results SCHEMA  are the reports beside it in results/ what the schema says, of the usual problem, with their scores?
 bench_outputs.py make            writes b.json, a report of two devices with every chart, whose names mean something to HTML; and
                                  s1.json to s3.json, screens of a device, a faster one, and one that is wrong
 bench_outputs.py score           have s1.html and sides.html the scores and times that are recomputed of s1.json to s3.json, and do
@@ -211,6 +212,14 @@ def screen(path):
 def usual(path):
     (of,) = check_scores(read_report("u.json", read_schema(path)))
     assert of["score"] > 0 and of["problem"]["usual"] and of["problem"]["map_atoms"] == 150000, of
+
+
+def results(path):
+    """Scores of a report are times of the references of its day."""
+    folder, check = os.path.join(os.path.dirname(path), "results"), read_schema(path)
+    for name in sorted(os.listdir(folder)):
+        screens = check_scores(read_report(os.path.join(folder, name), check))
+        assert screens and all(of["score"] > 0 for of in screens), name
 
 
 def wrong(path):
@@ -515,6 +524,7 @@ def browser():
 
 
 if __name__ == "__main__":
-    {"screen": screen, "usual": usual, "wrong": wrong, "score": score, "schema": schema, "clpeak": clpeak, "csv": table_of_lines,
-     "curve": curve, "gains": gains, "files": files, "make": make, "page": page, "browser": browser}[sys.argv[1]](*sys.argv[2:])
+    {"screen": screen, "usual": usual, "wrong": wrong, "results": results, "score": score, "schema": schema, "clpeak": clpeak,
+     "csv": table_of_lines, "curve": curve, "gains": gains, "files": files, "make": make, "page": page,
+     "browser": browser}[sys.argv[1]](*sys.argv[2:])
     print("right")

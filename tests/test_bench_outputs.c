@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *schema, *checks; /* their paths */
+static char *schema, *checks, *results; /* their paths; and that of the folder of kept reports */
 
 /* A check of bench_outputs.py; skips the test where it has not what it needs. */
 static void check(const char *what)
 {
     char script[4096];
-    static const char of_schema[] = " schema curve gains files screen usual wrong ";
+    static const char of_schema[] = " schema curve gains files screen usual wrong results ";
     char word[64];
     snprintf(word, sizeof word, " %s ", what);
     const bool needs_schema = strstr(of_schema, word) != NULL;
@@ -213,6 +213,27 @@ static void test_score(void **state)
     check("score");
     cli_run(0, "\nreference: ", NULL, "bench s1.json s2.json");
     cli_run(2, NULL, "none.json: No such file", "bench s1.json none.json");
+}
+
+/* The reports that are kept are what the schema says, have their scores, and docs/results.md is
+ * made of them. */
+static void test_results(void **state)
+{
+    cli("bench %s/*.json --markdown results.md", results);
+    cli_expect(0, NULL, NULL);
+    size_t size = 0;
+    char kept[4096];
+    snprintf(kept, sizeof kept, "%s.md", results);
+    char *made = cli_read("results.md", &size);
+    FILE *file = fopen(kept, "rb");
+    assert_non_null(file);
+    char *there = calloc(size + 2, 1);
+    assert_int_equal(fread(there, 1, size + 1, file), size);
+    fclose(file);
+    assert_string_equal(there, made); /* else: make results */
+    free(there);
+    free(made);
+    check("results");
 }
 
 /* A device whose direct sums are 1 % off has WRONG in place of their rate, and no score. */
@@ -467,20 +488,23 @@ static int prepare(void **state)
 {
     schema = realpath("docs/bench.schema.json", NULL);
     checks = realpath("tests/bench_outputs.py", NULL);
-    return schema != NULL && checks != NULL ? cli_prepare(state) : 1;
+    results = realpath("docs/results", NULL);
+    return schema != NULL && checks != NULL && results != NULL ? cli_prepare(state) : 1;
 }
 
 static int finish(void **state)
 {
     free(schema);
     free(checks);
+    free(results);
     return 0;
 }
 
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "what the benchmark writes", .begin = prepare, .end = finish), test_schema,
-                     test_clpeak, test_tables, test_page, test_screenshot, test_score, test_screen, test_wrong_screen,
-                     test_usual_screen, test_compare, test_compare_others, test_compare_by_chance, test_compare_cards,
-                     test_curve, test_gains, test_compare_measured, test_refusals, test_files, test_files_go);
+                     test_clpeak, test_tables, test_page, test_screenshot, test_score, test_results, test_screen,
+                     test_wrong_screen, test_usual_screen, test_compare, test_compare_others, test_compare_by_chance,
+                     test_compare_cards, test_curve, test_gains, test_compare_measured, test_refusals, test_files,
+                     test_files_go);
 }

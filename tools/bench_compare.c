@@ -1,5 +1,5 @@
 #include "bench_compare.h"
-#include "bench_json.h"
+#include "bench_values.h"
 #include "bench_view.h"
 #include "console.h"
 

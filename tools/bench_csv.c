@@ -1,5 +1,5 @@
 #include "bench_csv.h"
-#include "bench_json.h"
+#include "bench_values.h"
 #include "text_file.h"
 
 #include <math.h>

@@ -75,7 +75,7 @@ static json_t *json_of_report(const json_t *report)
         json_put(one, "facts", json_of_sentences(screen, bench_screen_fact));
         json_put(one, "rows", json_of_table(bench_screen_table(screen)));
         json_put(one, "remarks", json_of_sentences(screen, bench_screen_remark));
-        json_put(one, "score", json_text(bench_screen_score(screen).s));
+        json_put(one, "score", json_text(bench_screen_score(report, screen).s));
         json_put(one, "line", json_text(bench_screen_line(report, screen).s));
         json_add(screens, one);
     }

@@ -1,6 +1,6 @@
 #include "bench_markdown.h"
-#include "bench_json.h"
 #include "bench_screen.h"
+#include "bench_values.h"
 #include "bench_view.h"
 #include "text_file.h"
 
@@ -66,7 +66,7 @@ static void put_screen(text_file *to, const json_t *report, const json_t *screen
         put(to, sentence.s);
         text_file_print(to, "\n");
     }
-    put(to, bench_screen_score(screen).s);
+    put(to, bench_screen_score(report, screen).s);
     text_file_print(to, "\n\n    %s\n\n", bench_screen_line(report, screen).s);
 }
 

@@ -1,5 +1,5 @@
-/* Machines that `leyden bench` holds others against: figures that this command, or an earlier one,
- * has measured on them. */
+/* Machines that `leyden bench` holds others against, bench_references.json: figures that this
+ * command, or an earlier one, has measured on them. */
 #ifndef LEYDEN_BENCH_REFERENCE_H
 #define LEYDEN_BENCH_REFERENCE_H
 
@@ -15,24 +15,17 @@ typedef enum bench_screen_row {
     SCREEN_ROWS
 } bench_screen_row;
 
-typedef struct bench_reference {
-    const char *name;          /* as it stands in a sentence */
-    const char *says;          /* driver, date, what was measured */
-    double value[SCREEN_ROWS]; /* in the units of the rows: per second, of the command seconds */
-    bool is_of_other_problems; /* larger ones than those of the screen */
-} bench_reference;
+/* That file line by line, NULL behind the last one. The build makes this array. */
+extern const char *const bench_references[];
 
-/* The first one is what scores are times of. */
-extern const bench_reference bench_references[];
-extern const size_t bench_reference_count;
+/* Of the report: name, says, the values of the rows in their units, the score, other_problems of
+ * each. The first one is what scores are times of. */
+json_t *bench_reference_all(void);
 
-/* How many times as fast as the first reference; not a number: `value` is none. */
-double bench_reference_times(bench_screen_row row, double value);
+/* How many times as fast as the first of these; not a number: `value` is none. */
+double bench_reference_times(const json_t *references, bench_screen_row row, double value);
 
 /* The geometric mean of all rows' times. Not a number where one of them is. */
 double bench_reference_score(const double times[SCREEN_ROWS]);
-
-/* Of the report: name, says, values, score, other_problems of each. */
-json_t *bench_reference_json(void);
 
 #endif

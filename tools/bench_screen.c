@@ -1,6 +1,6 @@
 #include "bench_screen.h"
-#include "bench_json.h"
 #include "bench_reference.h"
+#include "bench_values.h"
 
 #include <math.h>
 #include <string.h>
@@ -219,7 +219,7 @@ json_t *bench_screen_make(const bench_results *results)
 
 /* ---- The score ------------------------------------------------------------------------------- */
 
-static void judge(json_t *screen)
+static void judge(json_t *screen, const json_t *references)
 {
     const json_t *rows = json_object_get(screen, "rows");
     const bool is_usual = json_is_true(json_object_get(json_object_get(screen, "problem"), "usual"));
@@ -227,8 +227,9 @@ static void judge(json_t *screen)
     for (size_t i = 0; i < SCREEN_ROWS; i++) {
         json_t *row = json_array_get(rows, i);
         const bool is_right = strcmp(bench_text_at(row, "verdict"), "right") == 0;
-        times[i] =
-            is_usual && is_right ? bench_reference_times((bench_screen_row)i, bench_number_at(row, "value")) : NAN;
+        times[i] = is_usual && is_right
+                       ? bench_reference_times(references, (bench_screen_row)i, bench_number_at(row, "value"))
+                       : NAN;
         if (row != NULL)
             json_put(row, "times", positive(times[i]));
     }
@@ -237,9 +238,11 @@ static void judge(json_t *screen)
 
 void bench_screen_judge(json_t *report)
 {
-    json_t *screen;
+    json_t *screen, *screens = json_object_get(report, "screens"), *references;
     size_t i;
-    JSON_EACH(json_object_get(report, "screens"), i, screen) judge(screen);
-    if (json_object_get(report, "screens") != NULL) /* old reports have none */
-        json_put(report, "references", bench_reference_json());
+    if (screens == NULL) /* an old report */
+        return;
+    references = bench_reference_all();
+    JSON_EACH(screens, i, screen) judge(screen, references);
+    json_put(report, "references", references);
 }

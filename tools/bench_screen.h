@@ -30,7 +30,7 @@ typedef struct bench_sentence {
 bench_sentence bench_screen_fact(const json_t *screen, size_t i);
 text_table bench_screen_table(const json_t *screen);
 bench_sentence bench_screen_remark(const json_t *screen, size_t i);
-bench_sentence bench_screen_score(const json_t *screen);
+bench_sentence bench_screen_score(const json_t *report, const json_t *screen);
 bench_sentence bench_screen_line(const json_t *report, const json_t *screen);
 
 /* The screens of several reports beside each other and beside the references, a row each; what ~

@@ -1,7 +1,7 @@
 /* What the screen of `leyden bench` says, made of the report. */
-#include "bench_json.h"
 #include "bench_reference.h"
 #include "bench_screen.h"
+#include "bench_values.h"
 #include "console.h"
 
 #include <math.h>
@@ -236,20 +236,27 @@ static bench_sentence why_none(const json_t *screen)
     return say("No score: scores are of the usual problem only, without --atoms.");
 }
 
-bench_sentence bench_screen_score(const json_t *screen)
+static const json_t *first_reference(const json_t *report)
 {
+    return json_array_get(json_object_get(report, "references"), 0);
+}
+
+bench_sentence bench_screen_score(const json_t *report, const json_t *screen)
+{
+    const json_t *reference = first_reference(report);
     const double score = bench_number_at(screen, "score");
     if (!(score > 0))
         return why_none(screen);
     return say("Score %s: the geometric mean of the five rows' times as fast as %s (%s).", three_digits(score).s,
-               bench_references[0].name, bench_references[0].says);
+               bench_text_at(reference, "name"), bench_text_at(reference, "says"));
 }
 
 bench_sentence bench_screen_line(const json_t *report, const json_t *screen)
 {
     const json_t *device = json_object_get(screen, "device");
     const double score = bench_number_at(screen, "score");
-    const short_text times = score > 0 ? text_of("score %s (times %s)", three_digits(score).s, bench_references[0].name)
+    const short_text times = score > 0 ? text_of("score %s (times %s)", three_digits(score).s,
+                                                 bench_text_at(first_reference(report), "name"))
                                        : text_of("no score");
     return say("leyden %.20s %s, %.100s, %.10s %.60s, %.10s", bench_text_at(report, "version"), times.s,
                bench_text_at(device, "name"), bench_text_at(device, "path"), bench_text_at(device, "driver"),
@@ -261,17 +268,19 @@ bench_sentence bench_screen_line(const json_t *report, const json_t *screen)
 const char bench_screen_sides_remark[] =
     "Rates: billion pairs, million atoms per second; the command: seconds. ~ is of larger problems.";
 
-static void put_reference(text_table *table, const bench_reference *r)
+static void put_reference(text_table *table, const json_t *reference)
 {
-    const char *mark = r->is_of_other_problems ? "~" : "";
-    double times[SCREEN_ROWS];
+    const json_t *value;
+    const char *mark = json_is_true(json_object_get(reference, "other_problems")) ? "~" : "";
+    size_t i;
     table_row(table);
-    table_set(table, 0, "reference: %s", r->name);
-    for (int i = 0; i < SCREEN_ROWS; i++) {
-        times[i] = bench_reference_times((bench_screen_row)i, r->value[i]);
-        table_set(table, 2 + (size_t)i, "%s%s", mark, plain_rate(r->value[i], bench_screen_unit((size_t)i)).s);
+    table_set(table, 0, "reference: %s", bench_text_at(reference, "name"));
+    table_set(table, 1, "%s%s", mark, times_text(bench_number_at(reference, "score")).s);
+    JSON_EACH(json_object_get(reference, "values"), i, value)
+    {
+        if (i < SCREEN_ROWS)
+            table_set(table, 2 + i, "%s%s", mark, plain_rate(json_number_value(value), bench_screen_unit(i)).s);
     }
-    table_set(table, 1, "%s%s", mark, times_text(bench_reference_score(times)).s);
     table_set(table, 2 + SCREEN_ROWS, "-");
 }
 
@@ -294,14 +303,22 @@ static void put_screen(text_table *table, const json_t *report, const json_t *sc
     table_set(table, 2 + SCREEN_ROWS, "%.2g", bench_number_at(json_array_get(rows, SCREEN_MAP), "relative_rms"));
 }
 
-bool bench_screen_is_there(const json_t *reports)
+/* The first report that has any. */
+static const json_t *with_screens(const json_t *reports)
 {
     const json_t *report;
     size_t i;
-    bool is_there = false;
     JSON_EACH(reports, i, report)
-    is_there = is_there || json_array_size(json_object_get(report, "screens")) > 0;
-    return is_there;
+    {
+        if (json_array_size(json_object_get(report, "screens")) > 0)
+            return report;
+    }
+    return NULL;
+}
+
+bool bench_screen_is_there(const json_t *reports)
+{
+    return with_screens(reports) != NULL;
 }
 
 text_table bench_screen_sides(const json_t *reports)
@@ -309,18 +326,15 @@ text_table bench_screen_sides(const json_t *reports)
     static const char *const headings[] = {"device",      "score",    "direct sum", "within 12 A",
                                            "map to 1e-4", "boundary", "command",    "map's error"};
     text_table table = table_begin("lrrrrrrr");
-    const json_t *report, *screen;
+    const json_t *report, *screen, *reference;
     size_t i, k;
     table_row(&table);
     for (size_t c = 0; c < sizeof headings / sizeof *headings; c++)
         table_set(&table, c, "%s", headings[c]);
-    if (!bench_screen_is_there(reports))
-        return table;
     JSON_EACH(reports, i, report)
     JSON_EACH(json_object_get(report, "screens"), k, screen)
     put_screen(&table, report, screen);
-    for (i = 0; i < bench_reference_count; i++)
-        put_reference(&table, &bench_references[i]);
+    JSON_EACH(json_object_get(with_screens(reports), "references"), i, reference) put_reference(&table, reference);
     return table;
 }
 
@@ -337,7 +351,7 @@ static void print_one(const json_t *report, const json_t *screen)
     putchar('\n');
     for (size_t i = 0; (sentence = bench_screen_remark(screen, i)).s[0] != '\0'; i++)
         print_wrapped(sentence.s, 0, 0);
-    print_wrapped(bench_screen_score(screen).s, 0, 0);
+    print_wrapped(bench_screen_score(report, screen).s, 0, 0);
     printf("\n%s\n", bench_screen_line(report, screen).s);
 }
 

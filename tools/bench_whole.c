@@ -1,5 +1,5 @@
 #include "bench_whole.h"
-#include "bench_json.h"
+#include "bench_values.h"
 #include "console.h"
 #include "interrupt.h"
 #include "program.h"
