@@ -144,6 +144,14 @@ static const bench_row *method_named(const char *name)
     return *other;
 }
 
+/* A problem of so many times as many atoms, whose grid is smaller where these are fewer. */
+static void scale(ley_bench_options *o, double times)
+{
+    o->atoms = (int64_t)ceil((double)o->atoms * times);
+    for (int axis = 0; axis < 3; axis++)
+        o->n[axis] = (int64_t)ceil((double)o->n[axis] * cbrt(fmin(times, 1)));
+}
+
 static ley_bench_options options_of(const part *p, const ley_bench_options *same, const ley_bench *limits_of)
 {
     const timing *how = p->is_of_screen ? &of_screen : &of_full;
@@ -156,7 +164,7 @@ static ley_bench_options options_of(const part *p, const ley_bench_options *same
     memcpy(o.n, p->n, sizeof o.n);
     o.atoms = p->atoms;
     if (p->is_of_screen && same->atoms > 0)
-        o.atoms = (int64_t)ceil((double)p->atoms * (double)same->atoms / (double)usual_atoms);
+        scale(&o, (double)same->atoms / (double)usual_atoms);
     if (p->is_to_tolerance) {
         o.preset = "chosen";
         o.tolerances = &bench_screen_tolerance;
