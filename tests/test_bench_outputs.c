@@ -239,8 +239,6 @@ static void test_results(void **state)
 /* A device whose direct sums are 1 % off has WRONG in place of their rate, and no score. */
 static void test_wrong_screen(void **state)
 {
-    if (support_is_quick())
-        skip();
     support_plant_fault("dcs", "gm_sum[at] = p->sum[k];", "gm_sum[at] = p->sum[k] * 1.01f;");
     cli("LEYDEN_CACHE_DIR=%s LEYDEN_KERNEL_DIR=%s bench --atoms 600 --device 0 --json w.json --html w.html --markdown "
         "w.md",
