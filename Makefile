@@ -41,7 +41,7 @@ kernel_text := $(wildcard cl/*.cl cl/*.h cl/laws/*.h kernels_cuda/*.cu kernels_c
 lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/*/*.c)) \
                $(wildcard host/*/*.c host/methods/*/*.c host/long_range/*/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c)) $(BUILD)/bench_page.o
+tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c)) $(BUILD)/bench_page.o $(BUILD)/bench_references.o
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c tests/offline_*.c tests/bench_*.c tests/make_*.c),$(wildcard tests/*.c)))
 
@@ -99,13 +99,20 @@ $(BUILD)/tools/%.o: tools/%.c $(BUILD)/flags | $(BUILD)/complete
 	$(call say,CC,$<)
 	$(Q)$(CC) $(common) $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# The page of `leyden bench --html`, in which the command puts its report.
+# The page of `leyden bench --html`, in which the command puts its report; and the machines that
+# scores are held against. Arrays of lines.
+lines_of = { echo '\#include "$(2).h"'; echo 'const char *const $(1)[] = {'; \
+             sed 's/[\\"?]/\\&/g; s/.*/"&\\n",/' $<; echo '0};'; } > $@.new && mv $@.new $@
+
 $(BUILD)/bench_page.c: tools/bench_page.html | $(BUILD)/complete
 	$(call say,GEN,$@)
-	$(Q){ echo '#include "bench_html.h"'; echo 'const char *const bench_page[] = {'; \
-	      sed 's/[\\"?]/\\&/g; s/.*/"&\\n",/' $<; echo '0};'; } > $@.new && mv $@.new $@
+	$(Q)$(call lines_of,bench_page,bench_html)
 
-$(BUILD)/bench_page.o: $(BUILD)/bench_page.c
+$(BUILD)/bench_references.c: tools/bench_references.json | $(BUILD)/complete
+	$(call say,GEN,$@)
+	$(Q)$(call lines_of,bench_references,bench_reference)
+
+$(BUILD)/bench_page.o $(BUILD)/bench_references.o: $(BUILD)/%.o: $(BUILD)/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(common) -Itools $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -360,9 +367,13 @@ golden: all
 examples: all
 	python3 tests/apbs_examples.py $(BUILD)/leyden
 
-## Measures the kernels' rates on all devices.
+## Measures the screen of all devices.
 bench: all
 	$(BUILD)/leyden bench --device all
+
+## Makes docs/results.md of the screens that docs/results keeps, and a page of them in build/.
+results: all
+	$(BUILD)/leyden bench docs/results/*.json --markdown docs/results.md --html $(BUILD)/results.html
 
 ## Measures what a small launch costs, on all devices or on those that DEVICE selects.
 bench-launches: $(BUILD)/tests/bench_launches
@@ -462,4 +473,4 @@ clean:
 .DELETE_ON_ERROR:
 FORCE:
 
-.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean
+.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean

@@ -43,7 +43,7 @@ typedef struct ley_bench_options {
     unsigned fixed;           /* MSM: LEY_FIX_... */
     double most_s;    /* launches of a row end after so many seconds, once there are three; 0: 3. After four times as
                          long they end in any case */
-    bool usual_only;  /* what a job would take only, of variants; not with `variant` */
+    bool usual_only;  /* what a job would take only: no other variants, no loops on the host; not with `variant` */
     bool papers_size; /* MDH: 151 x 151 x 151 nodes and 5,877 atoms where n and atoms are 0, if kernels are compiled */
     const struct ley_bench *limits_of; /* of the same engine: whose limits count, unless it has none; or NULL */
     int limit_rounds;                  /* how often limits are measured, the best of which counts; 0: 3 */
@@ -155,7 +155,8 @@ typedef struct ley_bench_device {
     double peak_fma_per_s;   /* clock x units x width x multiply-adds per clock, as far as they are known; 0: not */
     const char *peak_text;   /* "2 units x 2,600 MHz x 16 x 2"; NULL: unknown */
     const char *limit_doubt; /* why the limits are not plausible; NULL: nothing speaks against them */
-    const char *energy_counter; /* where joules are from; NULL: nowhere */
+    const char *energy_counter;                        /* where joules are from; NULL: nowhere */
+    double clock_MHz, memory_clock_MHz, power_limit_W; /* when it had been measured; 0: unknown */
     ley_bench_load load;
 } ley_bench_device;
 

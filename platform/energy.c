@@ -3,6 +3,7 @@
 #include "environment.h"
 #include "library.h"
 #include "log.h"
+#include "machine.h"
 #include "quirks.h"
 
 #include <dirent.h>
@@ -104,7 +105,11 @@ typedef struct nvml {
     int (*init)(void);
     int (*find)(const char *bus, void **card);
     int (*energy)(void *card, unsigned long long *milli_J);
+    int (*limit)(void *card, unsigned *milli_W); /* old ones lack these: NULL */
+    int (*clock)(void *card, int which, unsigned *MHz);
 } nvml;
+
+enum { NVML_CLOCK_OF_UNITS = 1, NVML_CLOCK_OF_MEMORY = 2 }; /* nvmlClockType_t */
 
 static nvml api;
 static library api_state = {.complaint = "NVML is too old: "};
@@ -120,6 +125,8 @@ static void open_nvml(const char *name)
     library_find(&api_state, handle, "nvmlInit_v2", true, &api.init, sizeof api.init);
     library_find(&api_state, handle, "nvmlDeviceGetHandleByPciBusId_v2", true, &api.find, sizeof api.find);
     library_find(&api_state, handle, "nvmlDeviceGetTotalEnergyConsumption", true, &api.energy, sizeof api.energy);
+    library_find(&api_state, handle, "nvmlDeviceGetEnforcedPowerLimit", false, &api.limit, sizeof api.limit);
+    library_find(&api_state, handle, "nvmlDeviceGetClockInfo", false, &api.clock, sizeof api.clock);
     if (api_state.reason[0] == '\0' && api.init() != 0)
         snprintf(api_state.reason, sizeof api_state.reason, "NVML does not begin");
 }
@@ -153,6 +160,27 @@ static bool read_card(const energy_counter *c, double *joules)
         return false;
     *joules = 1e-3 * (double)milli_J;
     return true;
+}
+
+static double clock_of(void *card, int which)
+{
+    unsigned MHz = 0;
+    return api.clock != NULL && api.clock(card, which, &MHz) == 0 ? MHz : 0;
+}
+
+void energy_state_now(const dev_info *info, energy_state *state)
+{
+    void *card = NULL;
+    unsigned milli_W = 0;
+    *state = (energy_state){0, 0, 0};
+    if (info->device_class == DEV_CPU) {
+        state->clock_MHz = machine_clock_MHz();
+    } else if (find_card(info, &card)) {
+        state->clock_MHz = clock_of(card, NVML_CLOCK_OF_UNITS);
+        state->memory_clock_MHz = clock_of(card, NVML_CLOCK_OF_MEMORY);
+        if (api.limit != NULL && api.limit(card, &milli_W) == 0)
+            state->power_limit_W = 1e-3 * milli_W;
+    }
 }
 
 /* ---- The device interface -------------------------------------------------------------------- */

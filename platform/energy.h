@@ -32,4 +32,10 @@ bool energy_is_plausible(double joules, double seconds);
 
 void energy_close(energy_counter *counter);
 
+/* What a device runs at, 0: unknown. Of processors the mean clock of all. */
+typedef struct energy_state {
+    double clock_MHz, memory_clock_MHz, power_limit_W;
+} energy_state;
+void energy_state_now(const dev_info *info, energy_state *state);
+
 #endif

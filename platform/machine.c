@@ -51,6 +51,22 @@ void machine_processor(char *name, size_t size)
     snprintf(name, size, "%s", processor);
 }
 
+double machine_clock_MHz(void)
+{
+    char line[512];
+    double sum_MHz = 0, MHz;
+    int processors = 0;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "cpu MHz : %lf", &MHz) == 1 && MHz > 0) {
+            sum_MHz += MHz;
+            processors++;
+        }
+    if (file != NULL)
+        fclose(file);
+    return processors > 0 ? sum_MHz / processors : 0;
+}
+
 void machine_system(char *name, size_t size)
 {
     struct utsname system;

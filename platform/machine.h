@@ -7,6 +7,9 @@
 /* The processor's name, as its maker has it; else its architecture. */
 void machine_processor(char *name, size_t size);
 
+/* The mean of what /proc/cpuinfo says of its processors now; 0: it says nothing. */
+double machine_clock_MHz(void);
+
 /* "Linux 6.1.0 x86_64, Debian GNU/Linux 12 (bookworm)". */
 void machine_system(char *name, size_t size);
 

@@ -7,7 +7,14 @@ bench_outputs.py files SCHEMA    are f.json, f.csv and f.html a report of files,
 bench_outputs.py csv             is a.csv a table of that run, and a.html a page without a chart of one bar?
 bench_outputs.py curve SCHEMA    are c.json and c.csv a report of ever larger boxes, with every run of each?
 bench_outputs.py gains SCHEMA    are g.json and g.html a report of what two devices gain together, with every job?
-bench_outputs.py make            writes b.json, a report of two devices with every chart, whose names mean something to HTML
+bench_outputs.py screen SCHEMA   is r.json the screen of a small box, right in all rows and without a score, and r.html its page?
+bench_outputs.py usual SCHEMA    is u.json that of the usual problem, with the score that its rows have?
+bench_outputs.py wrong SCHEMA    are w.json and w.html of a device whose direct sums are wrong, without a score?
+bench_outputs.py results SCHEMA  are the reports beside it in results/ what the schema says, of the usual problem, with their scores?
+bench_outputs.py make            writes b.json, a report of two devices with every chart, whose names mean something to HTML; and
+                                 s1.json to s3.json, screens of a device, a faster one, and one that is wrong
+bench_outputs.py score           have s1.html and sides.html the scores and times that are recomputed of s1.json to s3.json, and do
+                                 s1.md and sides.md show them?
 bench_outputs.py page            is b.html a whole page of it, with nothing from outside? Drawn by a browser, where there is one,
                                  has it every chart, and the tables and sentences of b.md?
 bench_outputs.py browser         draws b.html, dark and light: is it as wide as a phone or a screen, and no wider? Are the
@@ -19,6 +26,7 @@ import csv
 import html
 import html.parser
 import json
+import math
 import os
 import re
 import shutil
@@ -130,7 +138,7 @@ def files(path):
         lines = {line["variant"]: line for line in csv.DictReader(file)}
     assert float(lines["write.mrc"]["file_bytes"]) == 4 * 24000 + 1024 and float(lines["read.dx"]["plain_share"]) > 0, lines
     drawn = check_page("f")
-    assert drawn is None or {"Billion bytes per second", "write.cube", " billion bytes per second"} <= set(drawn.texts), drawn.texts
+    assert drawn is None or {"Billion bytes per second", "write.cube"} <= set(drawn.texts), drawn.texts
     rows["read.dx"]["file_bytes"] = -1
     assert list(check.iter_errors(report)), "a file of less than nothing passes"
 
@@ -152,7 +160,157 @@ def gains(path):
     papers = {f["row"]: f["value"] for f in table["papers"] if f["unit"] == "times"}
     assert papers == {"task-parallel": 1.27, "task- and data-parallel": 2.33}, papers
     drawn = check_page("g")
-    assert drawn is None or {"papers: data-parallel", " seconds from atoms to map"} <= set(drawn.texts), drawn.texts
+    assert drawn is None or "papers: data-parallel" in drawn.texts, drawn.texts
+
+
+# ---- The screen ----------------------------------------------------------------------------------
+
+ROWS = (("direct sum", "pairs/s"), ("within 12 A", "pairs/s"), ("map to 1e-4", "atoms/s"), ("Debye-Hueckel boundary", "pairs/s"),
+        ("whole command", "s"))
+
+
+def times_of(row, reference):
+    return reference / row["value"] if row["unit"] == "s" else row["value"] / reference
+
+
+def check_scores(report):
+    """Times and scores of its screens are what the references and rows make; without a score where anything is not right."""
+    reference = report["references"][0]
+    assert reference["score"] == 1 or abs(reference["score"] - 1) < 1e-12, reference
+    for one in report["references"]:
+        rows = [{"unit": unit, "value": value} for (_, unit), value in zip(ROWS, one["values"])]
+        score = math.prod(times_of(row, value) for row, value in zip(rows, reference["values"])) ** (1 / 5)
+        assert abs(one["score"] / score - 1) < 1e-9, one
+    for screen in report["screens"]:
+        assert [(row["name"], row["unit"]) for row in screen["rows"]] == list(ROWS), screen["rows"]
+        times = [times_of(row, value) if row["value"] and screen["problem"]["usual"] else None
+                 for row, value in zip(screen["rows"], reference["values"])]
+        for row, expected in zip(screen["rows"], times):
+            assert (row["times"] is None) == (expected is None), row
+            assert expected is None or abs(row["times"] / expected - 1) < 1e-9, (row, expected)
+            assert (row["verdict"] == "right") == (row["value"] is not None), row
+        if None in times:
+            assert screen["score"] is None, screen
+        else:
+            assert abs(screen["score"] / math.prod(times) ** (1 / 5) - 1) < 1e-9, screen
+    return report["screens"]
+
+
+def screen(path):
+    report = read_report("r.json", read_schema(path))
+    (of,) = check_scores(report)
+    assert report["level"] == "screen" and of["score"] is None and not of["problem"]["usual"], of
+    for row in of["rows"]:
+        assert row["verdict"] == "right" and row["value"] > 0 and row["timed"] >= 1 and 0 < row["relative_rms"] < 1e-4, row
+        assert (row["share"] is None) == (row["unit"] == "s") == (row["share_of"] is None), row
+    assert of["problem"]["map_atoms"] == 600 and of["rows"][2]["whole_s"] > 0, of
+    assert [table["name"] for table in report["tables"]] == ["direct", "short-range", "map", "boundary"], report["tables"]
+    assert not any(table["papers"] for table in report["tables"])
+    check_page("r")
+
+
+def usual(path):
+    (of,) = check_scores(read_report("u.json", read_schema(path)))
+    assert of["score"] > 0 and of["problem"]["usual"] and of["problem"]["map_atoms"] == 150000, of
+
+
+def results(path):
+    """Scores of a report are times of the references of its day."""
+    folder, check = os.path.join(os.path.dirname(path), "results"), read_schema(path)
+    for name in sorted(os.listdir(folder)):
+        screens = check_scores(read_report(os.path.join(folder, name), check))
+        assert screens and all(of["score"] > 0 for of in screens), name
+
+
+def wrong(path):
+    (of,) = check_scores(read_report("w.json", read_schema(path)))
+    assert [row["verdict"] for row in of["rows"]][0] == "WRONG" and of["score"] is None, of
+    drawn = check_page("w")
+    assert drawn is None or {"WRONG", "No score: direct sum is WRONG."} <= set(drawn.texts), drawn.texts
+
+
+def screen_of(index, values, **more):
+    device = device_of(index, [])["device"]
+    device.update({"platform": "P", "vendor": "V", "version": "1", "compute_units": 2, "clock_MHz": 1000})
+    rows = [{"name": name, "unit": unit, "value": value, "times": 99, "timed": 5, "spread": 0.02, "share": 0.5, "share_of": "roots",
+             "whole_s": None, "joules": {"direct sum": 200, "map to 1e-4": 12}.get(name), "relative_rms": 1e-6, "verdict": "right", "failure": None}
+            for (name, unit), value in zip(ROWS, values)]
+    of = {"device": device, "clock_MHz": 1980, "memory_clock_MHz": 2619, "power_limit_W": 700, "energy_counter": "NVML",
+          "roots_per_s": 4e12, "fma_per_s": 3e13, "memory_bytes_per_s": 3e12, "doubt": None, "others": 0, "processors": 2,
+          "problem": {"usual": True, "direct_points": 2097152, "direct_atoms": 8192, "map_points": 11852352, "map_atoms": 150000,
+                      "boundary_points": 1572866, "boundary_atoms": 2048}, "rows": rows, "score": 99}
+    of.update(more)
+    return of
+
+
+def report_of(screens, tables):
+    return {"program": "leyden", "version": "1", "command": "bench", "date": "2026-11-24T00:00:00Z", "command_line": "leyden <bench>",
+            "host": {"processor": "P & Q", "processors": 2, "system": "S"}, "took_s": 1, "left_out": "fft",
+            "screens": screens, "tables": tables}
+
+
+def write_report(name, report):
+    with open(name, "w", encoding="utf-8") as file:
+        json.dump(report, file)
+
+
+def make_screens():
+    """The second is twice as fast in all rows, and its map has a large spread; the third one's boundary is wrong."""
+    values = (50e9, 8e9, 0.6e6, 10e9, 0.8)
+    twice = screen_of(1, [2 * value for value in values[:4]] + [values[4] / 2])
+    twice["rows"][2]["spread"] = 0.31
+    off = screen_of(2, values)
+    off["rows"][3].update({"value": None, "verdict": "WRONG", "share": None, "spread": None, "relative_rms": 0.5})
+    for i, of in enumerate((screen_of(0, values), twice, off)):
+        write_report(f"s{i + 1}.json", report_of([of], []))
+
+
+def reports_in(name):
+    with open(name + ".html", encoding="utf-8") as file:
+        return json.loads(re.search('<script type="application/json" id="reports">(.*?)</script>', file.read(), re.DOTALL)[1])
+
+
+def three_digits(value):
+    return f"{value:,.0f}" if value >= 99.95 else f"{value:#.3g}"
+
+
+def score():
+    one, three = reports_in("s1"), reports_in("sides")
+    assert len(one) == 1 and len(three) == 3, (len(one), len(three))
+    screens = [check_scores(report)[0] for report in three]
+    assert check_scores(one[0])[0]["score"] == next(of["score"] for of in screens if of["device"]["index"] == 0)
+    by_index = sorted(screens, key=lambda of: of["device"]["index"])
+    assert abs(by_index[1]["score"] / by_index[0]["score"] - 2) < 1e-9 and by_index[2]["score"] is None, by_index
+    sides = read_markdown("sides.md")[0][0]
+    shown = {row[0]: row[1] for row in sides[1:]}
+    assert len(sides) == 1 + 3 + len(three[0]["references"]), sides
+    for of in screens:
+        name = of["device"]["name"] + ", opencl, 2026-11-24"
+        assert shown[name] == (three_digits(of["score"]) if of["score"] else "-"), (shown, of["score"])
+    assert any("WRONG" in row for row in sides) and any("1.20 !" in row for row in sides), sides
+    with open("s1.md", encoding="utf-8") as file:
+        text = file.read()
+    said = three_digits(by_index[0]["score"])
+    assert f"Score {said}: the geometric mean of the five rows' times" in text and f"leyden 1 score {said} (times " in text, text
+    for row in by_index[0]["rows"]:
+        assert f"| {three_digits(row['times'])} |" in text, (row, text)
+    if find_browser() is None:
+        return
+    drawn = draw("sides")
+    (picture,) = [attributes["aria-label"] for _, attributes in drawn.elements if attributes.get("role") == "img"]
+    order = [by_index[1], by_index[0]]
+    places = [picture.index(f"{of['device']['name']}, opencl, 1 {significant(of['score'])}") for of in order]
+    assert picture.startswith("Scores: ") and places == sorted(places), picture
+    assert drawn.tables == read_markdown("sides.md")[0], drawn.tables
+    assert any(text.startswith("! The slowest launch took over 20 % longer") for text in drawn.texts), drawn.texts
+    assert {"No score: Debye-Hueckel boundary is WRONG.", three_digits(by_index[1]["score"])} <= set(drawn.texts), drawn.texts
+    assert [tag for tag, attributes in drawn.elements if tag == "details"] == ["details"] * 3
+    assert not any(tag == "details" and "open" in attributes for tag, attributes in drawn.elements), "details are not folded"
+    assert "Clock: 1980 MHz, of its memory 2619 MHz, power limit 700 W, 582 W in direct sums; energy: 12.0 J a map (NVML)." in drawn.texts, drawn.texts
+
+
+def significant(value):
+    return f"{value:,.0f}" if value >= 999.5 else f"{value:.3g}"
 
 
 def row_of(name, **more):
@@ -193,12 +351,12 @@ def make():
               "core_scaled": n == 40, "timed": 4, "spread": 0.125, "status": "LEY_OK", "accuracy": {"relative_rms": 1e-3, "passed": n < 99}}
              for n in (9, 20, 40, 50, 100)]
     variants = [row_of("simple", default=False), row_of("vector16", papers_s=1), row_of("off", accuracy={"points": 5, "passed": False})]
-    report = {"program": "leyden", "version": "1", "command": "bench", "date": "2026-11-24T00:00:00Z", "command_line": "leyden <bench>",
-              "host": {"processor": "P & Q", "processors": 2, "system": "S"}, "took_s": 1, "left_out": "fft",
-              "tables": [table_of("dcs", "dcs", variants), table_of("msm", "msm", steps), table_of("frontier", "frontier", points),
-                         table_of("curve", "msm", [], sizes=sizes)]}
-    with open("b.json", "w", encoding="utf-8") as file:
-        json.dump(report, file)
+    slow = screen_of(1, (5e9, 8e8, 0.6e5, 1e9, 8))
+    slow["rows"][0]["spread"] = 0.31
+    write_report("b.json", report_of([screen_of(0, (50e9, 8e9, 0.6e6, 10e9, 0.8)), slow],
+                                     [table_of("dcs", "dcs", variants), table_of("msm", "msm", steps),
+                                      table_of("frontier", "frontier", points), table_of("curve", "msm", [], sizes=sizes)]))
+    make_screens()
 
 
 def run_browser(browser, dark, *words):
@@ -253,10 +411,14 @@ def read_markdown(name):
                 if not before.startswith("|"):
                     tables.append([])
                 tables[-1].append([plain(cell) for cell in re.split(r"(?<!\\)\|", line)[1:-1]])
-            elif line.endswith("."):
+            elif line.endswith(".") and not line.startswith(("Figures are medians", "Papers: ")):
                 facts.append(plain(line))
             before = line
-    return tables, facts[1:-1]  # what stands above the first table, and the papers
+    return tables, facts
+
+
+def draw(name):
+    return Drawn(run_browser(find_browser(), False, "--dump-dom", "file://" + os.path.abspath(name + ".html")))
 
 
 def check_page(name):
@@ -266,8 +428,11 @@ def check_page(name):
     with open(name + ".json", encoding="utf-8") as file:
         report = file.read()
     xml.dom.minidom.parseString(text.replace("<!DOCTYPE html>", ""))
-    data = re.search('<script type="application/json" id="report">(.*?)</script>', text, re.DOTALL)[1]
-    one, other = (json.loads(words, parse_float=lambda digits: f"{float(digits):.15g}") for words in (data, report))
+    data = re.search('<script type="application/json" id="reports">(.*?)</script>', text, re.DOTALL)[1]
+    (one,), other = (json.loads(words, parse_float=lambda digits: f"{float(digits):.15g}") for words in (data, report))
+    if name == "b":  # whose scores and references are made when it is read
+        check_scores(json.loads(data)[0])
+        one, other = one["tables"], other["tables"]
     assert one == other and not re.search("[<>&]", data)
     assert not re.search(r"\b(src|href)=|url\(|@import", text), "something from outside"
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg')", text.replace(data, "")), "something from outside"
@@ -275,7 +440,7 @@ def check_page(name):
         assert said in text, said
     if find_browser() is None:
         return None
-    drawn = Drawn(run_browser(find_browser(), False, "--dump-dom", "file://" + os.path.abspath(name + ".html")))
+    drawn = draw(name)
     tables, facts = read_markdown(name + ".md")
     assert tables and drawn.tables == tables, (drawn.tables, tables)
     assert set(facts) <= set(drawn.texts), set(facts) - set(drawn.texts)
@@ -287,15 +452,13 @@ def page():
     if drawn is None:
         return
     pictures = [attributes["aria-label"] for _, attributes in drawn.elements if attributes.get("role") == "img"]
-    begins = ["Billion pairs per second", "Seconds of each step", "Roofline", "Each tolerance a point", "Seconds by the number of atoms"]
+    begins = ["Scores: ", "Billion pairs per second", "Seconds of each step", "Roofline", "Each tolerance a point", "Seconds by the number of atoms"]
     assert len(pictures) == len(begins) and all(map(str.startswith, pictures, begins)), pictures
     assert [attributes for tag, attributes in drawn.elements if tag == "th" and "scope" not in attributes] == []
     # Of the peak, 8.62; a larger box is wrong.
     for said in ("WRONG", "Cell & <co>", "limit not plausible: <i>", "~1 s", "A paper", "Left out, as the time was over: fft.",
                  "33.1 %", "~88.4 %", "~7.62 times", "12.5", "100",
-                 # what is quoted
-                 "</script><b>&\"0\u2028\"", "2.00", " billion pairs per second",
-                 "50 % of the device's limit of 10.0 billion reciprocal square roots per second, measured in the same run"):
+                 "</script><b>&\"0\u2028\"", "50.0 billion pairs/s", "50 % of roots", "31.0 !", "score "):
         assert said in drawn.texts, said
     for said in ("one core as fast: ", "direct as fast: "):
         assert any(text.startswith(said) for text in drawn.texts), said
@@ -361,6 +524,7 @@ def browser():
 
 
 if __name__ == "__main__":
-    {"schema": schema, "clpeak": clpeak, "csv": table_of_lines, "curve": curve, "gains": gains, "files": files, "make": make, "page": page,
+    {"screen": screen, "usual": usual, "wrong": wrong, "results": results, "score": score, "schema": schema, "clpeak": clpeak,
+     "csv": table_of_lines, "curve": curve, "gains": gains, "files": files, "make": make, "page": page,
      "browser": browser}[sys.argv[1]](*sys.argv[2:])
     print("right")

@@ -7,14 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *schema, *checks; /* their paths */
+static char *schema, *checks, *results; /* their paths; and that of the folder of kept reports */
 
 /* A check of bench_outputs.py; skips the test where it has not what it needs. */
 static void check(const char *what)
 {
     char script[4096];
-    const bool needs_schema = strcmp(what, "schema") == 0 || strcmp(what, "curve") == 0 || strcmp(what, "gains") == 0 ||
-                              strcmp(what, "files") == 0;
+    static const char of_schema[] = " schema curve gains files screen usual wrong results ";
+    char word[64];
+    snprintf(word, sizeof word, " %s ", what);
+    const bool needs_schema = strstr(of_schema, word) != NULL;
     snprintf(script, sizeof script,
              "import runpy, sys\nsys.argv = ['', '%s'%s%s%s]\nrunpy.run_path('%s', run_name='__main__')\n", what,
              needs_schema ? ", '" : "", needs_schema ? schema : "", needs_schema ? "'" : "", checks);
@@ -183,6 +185,76 @@ static void test_page(void **state)
     check("page");
     cli("bench b.json"); /* without anything said, in Markdown */
     cli_expect(0, "\n## msm &lt;title>\n", NULL);
+}
+
+/* ---- The screen ------------------------------------------------------------------------------ */
+
+/* Of a small box: all rows right, and no score. */
+static void test_screen(void **state)
+{
+    cli("LEYDEN_CACHE_DIR=%s bench --atoms 600 --device 0 --folder out --json r.json --html r.html --markdown r.md",
+        getenv("LEYDEN_CACHE_DIR"));
+    cli_expect(0, "\nwhole command ", NULL);
+    cli_expect(0, "\nNo score: scores are of the usual problem only", NULL);
+    cli_expect(0, "\nleyden 0.1.0 no score, ", NULL);
+    cli_assert_nothing_left();
+    check("screen");
+}
+
+/* Times and scores are those of the rows, whatever a report says; of several reports devices stand
+ * beside each other. */
+static void test_score(void **state)
+{
+    check("make");
+    cli_run(0, NULL, NULL, "bench s1.json --html s1.html --markdown s1.md");
+    cli("bench --compare s1.json s2.json s3.json --html sides.html --markdown sides.md");
+    cli_expect(0, "\nreference: ", NULL);
+    cli_expect(0, "\nRates: billion pairs", NULL);
+    check("score");
+    cli_run(0, "\nreference: ", NULL, "bench s1.json s2.json");
+    cli_run(2, NULL, "none.json: No such file", "bench s1.json none.json");
+}
+
+/* The reports that are kept are what the schema says, have their scores, and docs/results.md is
+ * made of them. */
+static void test_results(void **state)
+{
+    cli("bench %s/*.json --markdown results.md", results);
+    cli_expect(0, NULL, NULL);
+    size_t size = 0;
+    char kept[4096];
+    snprintf(kept, sizeof kept, "%s.md", results);
+    char *made = cli_read("results.md", &size);
+    FILE *file = fopen(kept, "rb");
+    assert_non_null(file);
+    char *there = calloc(size + 2, 1);
+    assert_int_equal(fread(there, 1, size + 1, file), size);
+    fclose(file);
+    assert_string_equal(there, made); /* else: make results */
+    free(there);
+    free(made);
+    check("results");
+}
+
+/* A device whose direct sums are 1 % off has WRONG in place of their rate, and no score. */
+static void test_wrong_screen(void **state)
+{
+    support_plant_fault("dcs", "gm_sum[at] = p->sum[k];", "gm_sum[at] = p->sum[k] * 1.01f;");
+    cli("LEYDEN_CACHE_DIR=%s LEYDEN_KERNEL_DIR=%s bench --atoms 600 --device 0 --json w.json --html w.html --markdown "
+        "w.md",
+        getenv("LEYDEN_CACHE_DIR"), getenv("LEYDEN_KERNEL_DIR"));
+    unsetenv("LEYDEN_KERNEL_DIR");
+    cli_expect(5, "\nNo score: direct sum is WRONG.", "computes wrong results");
+    check("wrong");
+}
+
+static void test_usual_screen(void **state)
+{
+    if (support_get_level() != SUPPORT_FULL)
+        skip();
+    cli("LEYDEN_CACHE_DIR=%s bench --device 0 --json u.json", getenv("LEYDEN_CACHE_DIR"));
+    cli_expect(0, "\nScore ", NULL);
+    check("usual");
 }
 
 /* In a browser: as wide as a phone or a screen, and no wider. */
@@ -379,8 +451,8 @@ static void test_compare_measured(void **state)
 static void test_refusals(void **state)
 {
     static const cli_failing cases[] = {
-        {"bench --quick --full", 1, "--quick and --full: one of them"},
-        {"bench --quick --kernel dcs", 1, "--quick needs --kernel all"},
+        {"bench --full --atoms 3000", 1, "--full: it has problems of its own, without --atoms"},
+        {"bench --full --kernel dcs", 1, "--full needs --kernel all"},
         {"bench --dims 9,9,9", 1, "--dims is not for --kernel all"},
         {"bench --repeats 3", 1, "--repeats is not for --kernel all"},
         {"bench --math native", 1, "--math is not for --kernel all"},
@@ -414,20 +486,23 @@ static int prepare(void **state)
 {
     schema = realpath("docs/bench.schema.json", NULL);
     checks = realpath("tests/bench_outputs.py", NULL);
-    return schema != NULL && checks != NULL ? cli_prepare(state) : 1;
+    results = realpath("docs/results", NULL);
+    return schema != NULL && checks != NULL && results != NULL ? cli_prepare(state) : 1;
 }
 
 static int finish(void **state)
 {
     free(schema);
     free(checks);
+    free(results);
     return 0;
 }
 
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "what the benchmark writes", .begin = prepare, .end = finish), test_schema,
-                     test_clpeak, test_tables, test_page, test_screenshot, test_compare, test_compare_others,
-                     test_compare_by_chance, test_compare_cards, test_curve, test_gains, test_compare_measured,
-                     test_refusals, test_files, test_files_go);
+                     test_clpeak, test_tables, test_page, test_screenshot, test_score, test_results, test_screen,
+                     test_wrong_screen, test_usual_screen, test_compare, test_compare_others, test_compare_by_chance,
+                     test_compare_cards, test_curve, test_gains, test_compare_measured, test_refusals, test_files,
+                     test_files_go);
 }

@@ -797,9 +797,9 @@ static void test_verbose(void **state)
     cli_run(0, NULL, "note: device 0 by opencl: ", "devices --verbose");
     cli_run(0, "  -v, --verbose ", NULL, "map --help");
     cli_run(0, "  -v, --verbose ", NULL, "map --help -o x.dx");
-    cli_run(1, NULL, "map: --help: unknown value 'alll' (did you mean '--help all'?)", "map --help alll");
-    cli_run(1, NULL, "map: --help: unknown value '' (did you mean '--help all'?)", "map --help=");
-    cli_run(1, NULL, "map: --help: unknown value 'al' (did you mean '--help all'?)", "map -h al");
+    cli_run(1, NULL, "map: --help: unknown value 'alll' (did you mean '--help-all'?)", "map --help alll");
+    cli_run(1, NULL, "map: --help: unknown value '' (did you mean '--help-all'?)", "map --help=");
+    cli_run(1, NULL, "map: --help: unknown value 'al' (did you mean '--help-all'?)", "map -h al");
     cli_run(1, NULL, "(did you mean 'leyden help map all'?)", "help map al");
     cli_empty(NULL);
     static const cli_failing cases[] = {

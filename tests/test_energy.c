@@ -109,17 +109,40 @@ static void test_card(void **state)
     assert_true(energy_read(c, &before_J));
     usleep(50000);
     assert_true(energy_read(c, &after_J) && after_J - before_J >= 0.3 * 49);
+    energy_state state_now;
+    energy_state_now(&info, &state_now);
+    assert_true(state_now.power_limit_W == 700 && state_now.clock_MHz == 1980 && state_now.memory_clock_MHz == 0);
     setenv("FAKE_NVML_FAILS", "1", 1);
+    energy_state_now(&info, &state_now);
+    assert_true(state_now.power_limit_W == 0 && state_now.clock_MHz == 1980);
     assert_false(energy_read(c, &after_J));
     assert_null(energy_open(&info));
     unsetenv("FAKE_NVML_FAILS");
     energy_close(c);
     snprintf(info.card, sizeof info.card, "pci 0000:5e:00"); /* another one */
     assert_null(energy_open(&info));
+    energy_state_now(&info, &state_now);
+    assert_true(state_now.power_limit_W == 0 && state_now.clock_MHz == 0);
     info.card[0] = '\0'; /* nobody says which one it is */
     assert_null(energy_open(&info));
     info.quirks = 0;
     assert_null(energy_open(&info));
+}
+
+/* As lscpu has it, where it says anything. */
+static void test_processors(void **state)
+{
+    const dev_info info = {.device_class = DEV_CPU};
+    energy_state state_now;
+    energy_state_now(&info, &state_now);
+    assert_true(state_now.power_limit_W == 0 && state_now.memory_clock_MHz == 0);
+    assert_true(state_now.clock_MHz == 0 || (state_now.clock_MHz > 100 && state_now.clock_MHz < 10000));
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    char text[1 << 14];
+    text[file != NULL ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
+    if (file != NULL)
+        fclose(file);
+    assert_int_equal(state_now.clock_MHz > 0, strstr(text, "cpu MHz") != NULL);
 }
 
 static int prepare(void **state)
@@ -134,6 +157,7 @@ int main(void)
         cmocka_unit_test_setup(test_packages, prepare_zones),
         cmocka_unit_test_setup(test_not_believed, prepare_zones),
         cmocka_unit_test(test_card),
+        cmocka_unit_test(test_processors),
     };
     return cmocka_run_group_tests_name("counters of energy", tests, prepare, NULL);
 }

@@ -1,4 +1,5 @@
-/* leyden bench: every kernel variant on every device, against that device's own measured limits. */
+/* leyden bench: a screen to quote; and every kernel variant on every device, against that device's
+ * own measured limits. */
 #include "bench_all.h"
 #include "bench_compare.h"
 #include "bench_csv.h"
@@ -6,6 +7,7 @@
 #include "bench_json.h"
 #include "bench_markdown.h"
 #include "bench_row.h"
+#include "bench_screen.h"
 #include "bench_text.h"
 #include "bench_view.h"
 #include "console.h"
@@ -18,6 +20,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const bench_row *bench_at(size_t i)
@@ -86,7 +89,7 @@ static const option_row bench_options[] = {
      .low = 1,
      .high = INT32_MAX,
      .unset = "by the device's speed",
-     .help = "atoms of the test problem"},
+     .help = "atoms of the test problem; of all the screen's box, which has no score then"},
 };
 
 static void set_defaults(void *to)
@@ -125,7 +128,8 @@ static const option_row report_rows[] = {
      .value = "OLD.json",
      .unset = "none",
      .help =
-         "print what is faster or slower than in this report of an earlier run, by more than the noise: 3 %, half of "
+         "put the devices of this report of an earlier run beside those of the others, or of this run; of two, print "
+         "what is faster or slower than in it by more than the noise: 3 %, half of "
          "both spreads together (more of fewer than eight launches; 50 % of one), or what others on the processors can "
          "have lengthened it by"},
     {.name = "fail",
@@ -246,11 +250,10 @@ static ley_status measure(const parsed_arguments *arguments, row_counter *counte
     ley_status status = ley_engine_create(values->device, engine, error);
     if (status != LEY_OK)
         return status;
-    const size_t devices = ley_engine_device_count(*engine);
-    const bench_level level = bench_level_of(arguments);
+    const bool is_full = bench_is_full(arguments);
     if (bench_of(arguments) == &all_bench && !how->quiet) {
         progress_clear(&counter->progress);
-        bench_all_announce(level, devices);
+        bench_all_announce(is_full, ley_engine_device_count(*engine));
     }
     progress_say(&counter->progress, "measuring the limits");
     interrupt_defer();
@@ -258,9 +261,8 @@ static ley_status measure(const parsed_arguments *arguments, row_counter *counte
     if (status != LEY_OK)
         return status;
     options.folder = folder->path;
-    return bench_of(arguments) == &all_bench
-               ? bench_all_run(*engine, &options, level, devices, part_begun, results, error)
-               : measure_one(arguments, *engine, &options, results, error);
+    return bench_of(arguments) == &all_bench ? bench_all_run(*engine, &options, is_full, part_begun, results, error)
+                                             : measure_one(arguments, *engine, &options, results, error);
 }
 
 /* ---- The report ------------------------------------------------------------------------------ */
@@ -291,12 +293,16 @@ static void print_gains(const json_t *made, size_t part)
     }
 }
 
+/* Of the screen and the papers' tables the screen stands first, and has parts of its own. */
 static void print_parts(const bench_results *results, const json_t *made)
 {
+    bench_screen_print(made);
+    if (results->level != NULL && !results->is_full)
+        return;
     for (size_t i = 0; i < results->count; i++) {
         const bench_part *part = &results->parts[i];
         if (results->level != NULL)
-            printf("%s---- %s\n\n", i > 0 ? "\n" : "", part->title);
+            printf("\n---- %s\n\n", part->title);
         for (size_t d = 0; d < ley_bench_device_count(part->bench); d++) {
             if (d > 0)
                 putchar('\n');
@@ -338,32 +344,42 @@ static const char *reason_of_nothing(const bench_results *results)
     return row != NULL ? bench_why_absent(row) : "";
 }
 
-/* The files that are made of a report, and what is compared with it. Releases it. Prints errors;
+/* The files that are made of reports. Prints errors; exit code. */
+static int write_files(const report_values *values, const json_t *reports)
+{
+    int code = 0;
+    if (values->csv != NULL)
+        code = bench_csv_write(reports, values->csv);
+    if (code == 0 && values->markdown != NULL)
+        code = bench_markdown_write(reports, values->markdown);
+    if (code == 0 && values->html != NULL)
+        code = bench_html_write(reports, values->html);
+    return code;
+}
+
+/* What is made of a new report: files, and what is compared with it. Releases it. Prints errors;
  * exit code. */
 static int write_outputs(const parsed_arguments *arguments, json_t *report)
 {
     const report_values *values = option_values(arguments, &report_options);
-    int code = 0;
-    if (values->csv != NULL)
-        code = bench_csv_write(report, values->csv);
-    if (code == 0 && values->markdown != NULL)
-        code = bench_markdown_write(report, values->markdown);
-    if (code == 0 && values->html != NULL)
-        code = bench_html_write(report, values->html);
-    if (code == 0 && values->compare != NULL)
-        code = bench_compare(values->compare, report, values->fail);
+    json_t *reports = json_array();
+    json_add(reports, json_incref(report));
+    int code = write_files(values, reports);
+    if (code == 0 && values->compare != NULL) {
+        json_t *old = bench_json_read(values->compare, &code);
+        if (old != NULL) {
+            json_add(reports, old);
+            bench_screen_print_sides(reports);
+            code = bench_compare(values->compare, old, report, values->fail);
+        }
+    }
+    json_decref(reports);
     if (values->json != NULL && (code == 0 || values->fail)) {
         const int written = json_finish(report, values->json);
         return code != 0 ? code : written;
     }
     json_decref(report);
     return code;
-}
-
-static bool has_outputs(const report_values *values)
-{
-    return values->json != NULL || values->csv != NULL || values->markdown != NULL || values->html != NULL ||
-           values->compare != NULL;
 }
 
 static int report(const parsed_arguments *arguments, const bench_results *results, const char *picture)
@@ -373,7 +389,8 @@ static int report(const parsed_arguments *arguments, const bench_results *result
     json_t *made = bench_json_make(arguments, results, outcome);
     if (!values->quiet && !json_takes_stdout(values->json) && !json_takes_stdout(values->markdown))
         print_parts(results, made);
-    warn_of_load(results);
+    if (results->level == NULL) /* the screen has its own remark */
+        warn_of_load(results);
     int written = write_outputs(arguments, made);
     if (written == 0 && picture != NULL)
         written = bench_of(arguments)->draw(results->parts[0].bench, picture);
@@ -386,9 +403,9 @@ static int report(const parsed_arguments *arguments, const bench_results *result
     return written;
 }
 
-/* ---- A report of an earlier run -------------------------------------------------------------- */
+/* ---- Reports of earlier runs -------------------------------------------------------------- */
 
-/* Of an earlier run only what is made of its report means anything. Prints errors; exit code. */
+/* Of earlier runs only what is made of their reports means anything. Prints errors; exit code. */
 static int check_earlier(const parsed_arguments *arguments)
 {
     static const char *const meant[] = {"csv", "markdown", "html", "compare", "fail", "quiet", NULL};
@@ -404,19 +421,50 @@ static int check_earlier(const parsed_arguments *arguments)
     return 0;
 }
 
+/* That of --compare is the first one. NULL: prints errors, and *code is the exit code. */
+static json_t *read_earlier(const parsed_arguments *arguments, int *code)
+{
+    const report_values *values = option_values(arguments, &report_options);
+    json_t *reports = json_array();
+    for (size_t i = 0; i < arguments->word_count + 2 && *code == 0; i++) {
+        const char *path = i == 0 ? values->compare : i == 1 ? arguments->operand : arguments->words[i - 2];
+        json_t *report = path != NULL ? bench_json_read(path, code) : NULL;
+        if (report != NULL)
+            json_add(reports, report);
+    }
+    if (*code == 0)
+        return reports;
+    json_decref(reports);
+    return NULL;
+}
+
+/* One is printed as Markdown, several beside each other; of two it is told what has moved. */
+static int print_earlier(const parsed_arguments *arguments, const json_t *reports)
+{
+    const report_values *values = option_values(arguments, &report_options);
+    const bool has_files = values->csv != NULL || values->markdown != NULL || values->html != NULL;
+    const size_t count = json_array_size(reports);
+    if (count == 1)
+        return has_files || values->quiet ? 0 : bench_markdown_write(reports, "-");
+    if (!json_takes_stdout(values->markdown) && !values->quiet)
+        bench_screen_print_sides(reports);
+    return values->compare != NULL && count == 2
+               ? bench_compare(values->compare, json_array_get(reports, 0), json_array_get(reports, 1), values->fail)
+               : 0;
+}
+
 static int use_earlier(const parsed_arguments *arguments)
 {
     const report_values *values = option_values(arguments, &report_options);
     int code = check_earlier(arguments);
-    json_t *earlier = code == 0 ? bench_json_read(arguments->operand, &code) : NULL;
-    if (earlier == NULL)
+    json_t *reports = code == 0 ? read_earlier(arguments, &code) : NULL;
+    if (reports == NULL)
         return code;
-    if (!has_outputs(values)) {
-        code = values->quiet ? 0 : bench_markdown_write(earlier, "-");
-        json_decref(earlier);
-        return code;
-    }
-    return write_outputs(arguments, earlier);
+    code = write_files(values, reports);
+    if (code == 0)
+        code = print_earlier(arguments, reports);
+    json_decref(reports);
+    return code;
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -447,7 +495,7 @@ static int check_options(const parsed_arguments *arguments)
 static int check_files(const parsed_arguments *arguments, const char *picture)
 {
     const report_values *how = option_values(arguments, &report_options);
-    const named_file files[] = {
+    const named_file named[] = {
         {arguments->operand, "earlier report", NULL},
         {how->compare, "report that is compared with", NULL},
         {picture, "picture", "--output"},
@@ -455,7 +503,14 @@ static int check_files(const parsed_arguments *arguments, const char *picture)
         {how->csv, "table", "--csv"},
         {json_takes_stdout(how->markdown) ? NULL : how->markdown, "Markdown tables", "--markdown"},
         {how->html, "page", "--html"}};
-    return files_check(arguments->command, files, sizeof files / sizeof *files);
+    enum { NAMED = sizeof named / sizeof *named };
+    named_file *files = allocate(NAMED + arguments->word_count, sizeof *files);
+    memcpy(files, named, sizeof named);
+    for (size_t i = 0; i < arguments->word_count; i++)
+        files[NAMED + i] = (named_file){arguments->words[i], "earlier report", NULL};
+    const int code = files_check(arguments->command, files, NAMED + arguments->word_count);
+    free(files);
+    return code;
 }
 
 /* One that cannot be read is told before anything is measured. */
@@ -507,13 +562,19 @@ static const option_block *const shared[] = {&report_options, NULL};
 
 const subcommand bench_command = {
     .name = "bench",
-    .summary = "Measure how fast your devices are, against their own measured limits.",
-    .examples = {"leyden bench --quick", "leyden bench --device all --json new.json"},
+    .summary = "Measure devices: one screen to quote, or every kernel variant as a share of the device's own limits.",
+    .examples = {"leyden bench", "leyden bench --device all --full --json new.json"},
     .operand = "[REPORT.json]",
     .operand_help = "the report of an earlier run (--json), of which --markdown, --html, --csv and --compare make what "
                     "they make; nothing is measured then",
     .is_operand_open = true,
+    .words = "MORE.json",
+    .words_help = "further ones, whose devices are put side by side",
     .details =
+        "Without options a screen is measured, in a minute: direct sums, sums within a cutoff, a map to 1e-4 of a box "
+        "of water, a Debye-Hueckel boundary, and the whole command from a file of atoms to a file of a map; on all "
+        "devices of the same input. The score is the geometric mean of how many times as fast these five are as on a "
+        "machine that is named beside it. "
         "Figures are medians of launches that are timed one by one; 'timed' says how many, 'spread' is (slowest - "
         "fastest) / median, and '-' stands where there was one. Launches end early where they take long, not before "
         "there are three unless these take very long. "

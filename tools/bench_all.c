@@ -1,145 +1,132 @@
 #include "bench_all.h"
+#include "bench_screen.h"
 #include "console.h"
 #include "registry.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-typedef struct level_values {
-    bool quick, full;
-} level_values;
+typedef struct all_values {
+    bool full;
+} all_values;
 
 static const option_row rows[] = {
-    {.name = "quick",
-     .kind = OPTION_FLAG,
-     .offset = offsetof(level_values, quick),
-     .help = "all: what a job takes only, of variants: a minute on two cores"},
     {.name = "full",
      .kind = OPTION_FLAG,
-     .offset = offsetof(level_values, full),
-     .help = "all: every variant, larger boxes, more launches: twenty minutes on two cores, in place of five"},
+     .offset = offsetof(all_values, full),
+     .help = "all: behind the screen every variant of every kernel, as the papers have measured these, with their "
+             "figures beside: twenty minutes on two cores"},
 };
 
-static const option_block options = OPTION_BLOCK(rows, level_values, NULL);
+static const option_block options = OPTION_BLOCK(rows, all_values, NULL);
+
+bool bench_is_full(const parsed_arguments *arguments)
+{
+    return ((const all_values *)option_values(arguments, &options))->full;
+}
 
 static int check(const parsed_arguments *arguments)
 {
-    const level_values *values = option_values(arguments, &options);
-    return values->quick && values->full ? fail_usage(arguments->command, "--quick and --full: one of them") : 0;
-}
-
-bench_level bench_level_of(const parsed_arguments *arguments)
-{
-    const level_values *values = option_values(arguments, &options);
-    return values->quick ? BENCH_QUICK : values->full ? BENCH_FULL : BENCH_DEFAULT;
+    return bench_is_full(arguments) && option_named_given(arguments, "atoms")
+               ? fail_usage(arguments->command, "--full: it has problems of its own, without --atoms")
+               : 0;
 }
 
 const bench_row all_bench = {
     .option = {.name = "all",
-               .says = "all of them, as the papers have measured these, with their figures beside",
+               .says = "all a screen to quote, of five rows and one score",
                .options = &options,
                .common = {&bench_folder}},
     .needs_folder = true,
     .not_its = {{"dims", "it has problems of its own"},
-                {"atoms", "it has problems of its own"},
-                {"variant", "--quick measures those that a job takes"},
-                {"math", "it measures standard and native functions"},
+                {"variant", "it measures those that a job takes"},
+                {"math", "it measures what a job takes"},
                 {"sum", "it measures sums of floats"},
-                {"repeats", "--quick and --full say how often"}},
+                {"repeats", "it has launches of its own"}},
     .check = check,
 };
 
-/* ---- Levels ---------------------------------------------------------------------------------- */
-
-/* Per device; parts do not begin when all of it is over. */
-static const struct {
-    const char *name, *says;
-    double most_s; /* of all parts */
-    int repeats, rounds;
-    double row_s;
-} levels[BENCH_LEVELS] = {[BENCH_QUICK] = {"quick", "a minute", 60, 5, 2, 1.5},
-                          [BENCH_DEFAULT] = {"default", "five minutes", 300, 7, 3, 2},
-                          [BENCH_FULL] = {"full", "twenty minutes", 1200, 15, 5, 8}};
-
-const char *bench_level_name(bench_level level)
+void bench_all_announce(bool is_full, size_t devices)
 {
-    return levels[level].name;
-}
-
-void bench_all_announce(bench_level level, size_t devices)
-{
-    if (devices == 1)
-        fprintf(stderr, "leyden: bench: %s at most, as long as a CPU of two cores takes; a card takes less\n",
-                levels[level].says);
-    else
-        fprintf(stderr, "leyden: bench: %s for each of %zu devices at most, as long as a CPU of two cores takes\n",
-                levels[level].says, devices);
+    const char *each = devices > 1 ? text_of(" for each of %zu devices", devices).s : "";
+    fprintf(stderr, "leyden: bench: %s%s, as long as two quiet cores take; a card takes less\n",
+            is_full ? "twenty minutes at most" : "a minute", each);
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-/* In the order of their importance. Each is of this level and of those above it, and from
- * `all_from` on it has all variants. */
+/* How parts are timed; those behind the screen do not begin when so much of a device's time is
+ * over. */
+typedef struct timing {
+    int repeats, rounds;
+    double row_s;
+} timing;
+static const timing of_screen = {7, 2, 1.5}, of_full = {15, 5, 8};
+static const double full_most_s = 1200, command_most_s = 6;
+enum { COMMAND_REPEATS = 3 };
+
+/* The box of which the screen's map is made, and what it is to. */
+static const int64_t usual_atoms = 150000;
+
+/* In the order of their importance; those of the screen have what a job takes, of variants, and the
+ * atoms that belong to its usual box. */
 typedef struct part {
     const char *name, *title, *kernel;
-    bench_level from, all_from;
+    bool is_of_screen;
     ley_math math;
-    const char *preset; /* up to level DEFAULT */
-    bool linear;
+    int64_t n[3], atoms;
+    bool is_to_tolerance, linear;
 } part;
 
 static const part parts[] = {
+    {.name = "direct",
+     .title = "Direct sum",
+     .kernel = "dcs",
+     .is_of_screen = true,
+     .math = LEY_MATH_AUTO,
+     .n = {512, 512, 8},
+     .atoms = 8192},
+    {.name = "short-range",
+     .title = "Sums within 12 A, of a box of water",
+     .kernel = "cutoff",
+     .is_of_screen = true,
+     .math = LEY_MATH_AUTO,
+     .atoms = 150000},
+    {.name = "map",
+     .title = "A map of the box to 1e-4, step by step",
+     .kernel = "msm",
+     .is_of_screen = true,
+     .math = LEY_MATH_AUTO,
+     .atoms = 150000,
+     .is_to_tolerance = true},
+    {.name = "boundary",
+     .title = "Debye-Hueckel boundary",
+     .kernel = "mdh",
+     .is_of_screen = true,
+     .math = LEY_MATH_AUTO,
+     .n = {513, 513, 513},
+     .atoms = 2048},
     {.name = "mdh-standard",
      .title = "Multiple Debye-Hueckel boundary, standard functions",
      .kernel = "mdh",
-     .all_from = BENCH_FULL,
      .math = LEY_MATH_STANDARD},
     {.name = "mdh-native",
      .title = "Multiple Debye-Hueckel boundary, native functions",
      .kernel = "mdh",
-     .all_from = BENCH_FULL,
      .math = LEY_MATH_NATIVE},
-    {.name = "dcs",
-     .title = "Direct Coulomb summation, by variant",
-     .kernel = "dcs",
-     .all_from = BENCH_DEFAULT,
-     .math = LEY_MATH_AUTO},
-    {.name = "cutoff",
-     .title = "Short-range sums of a box of water",
-     .kernel = "cutoff",
-     .all_from = BENCH_FULL,
-     .math = LEY_MATH_AUTO},
-    {.name = "lattice",
-     .title = "Lattice cutoff of multilevel summation",
-     .kernel = "lattice",
-     .all_from = BENCH_FULL,
-     .math = LEY_MATH_AUTO},
-    {.name = "msm",
-     .title = "Multilevel summation, step by step",
-     .kernel = "msm",
-     .all_from = BENCH_QUICK,
-     .math = LEY_MATH_AUTO,
-     .preset = "papers"},
-    {.name = "fft", .title = "Fourier transforms", .kernel = "fft", .all_from = BENCH_DEFAULT, .math = LEY_MATH_AUTO},
-    {.name = "files",
-     .title = "Files, beside plain ones of the same disk",
-     .kernel = "io",
-     .from = BENCH_DEFAULT,
-     .all_from = BENCH_DEFAULT,
-     .math = LEY_MATH_AUTO},
-    {.name = "frontier",
-     .title = "Error against time",
-     .kernel = "frontier",
-     .from = BENCH_DEFAULT,
-     .all_from = BENCH_DEFAULT,
-     .math = LEY_MATH_AUTO},
+    {.name = "dcs", .title = "Direct Coulomb summation, by variant", .kernel = "dcs", .math = LEY_MATH_AUTO},
+    {.name = "cutoff", .title = "Short-range sums of a box of water", .kernel = "cutoff", .math = LEY_MATH_AUTO},
+    {.name = "lattice", .title = "Lattice cutoff of multilevel summation", .kernel = "lattice", .math = LEY_MATH_AUTO},
+    {.name = "msm", .title = "Multilevel summation, step by step", .kernel = "msm", .math = LEY_MATH_AUTO},
+    {.name = "fft", .title = "Fourier transforms", .kernel = "fft", .math = LEY_MATH_AUTO},
+    {.name = "files", .title = "Files, beside plain ones of the same disk", .kernel = "io", .math = LEY_MATH_AUTO},
+    {.name = "frontier", .title = "Error against time", .kernel = "frontier", .math = LEY_MATH_AUTO},
     {.name = "curve",
      .title = "Multilevel summation, by the number of atoms",
      .kernel = "msm",
-     .from = BENCH_DEFAULT,
-     .all_from = BENCH_DEFAULT,
      .math = LEY_MATH_AUTO,
      .linear = true},
 };
@@ -157,19 +144,35 @@ static const bench_row *method_named(const char *name)
     return *other;
 }
 
-static ley_bench_options options_of(const part *p, const ley_bench_options *same, bench_level level,
-                                    const ley_bench *limits_of)
+/* A problem of so many times as many atoms, whose grid is smaller where these are fewer. */
+static void scale(ley_bench_options *o, double times)
 {
+    o->atoms = (int64_t)ceil((double)o->atoms * times);
+    for (int axis = 0; axis < 3; axis++)
+        o->n[axis] = (int64_t)ceil((double)o->n[axis] * cbrt(fmin(times, 1)));
+}
+
+static ley_bench_options options_of(const part *p, const ley_bench_options *same, const ley_bench *limits_of)
+{
+    const timing *how = p->is_of_screen ? &of_screen : &of_full;
     ley_bench_options o = *same;
     o.method = p->kernel;
-    o.papers_size = true;
     o.math = p->math;
     o.linear = p->linear;
-    o.preset = level < BENCH_FULL ? p->preset : NULL;
-    o.usual_only = level < p->all_from;
-    o.repeats = levels[level].repeats;
-    o.limit_rounds = levels[level].rounds;
-    o.most_s = levels[level].row_s;
+    o.papers_size = !p->is_of_screen;
+    o.usual_only = p->is_of_screen;
+    memcpy(o.n, p->n, sizeof o.n);
+    o.atoms = p->atoms;
+    if (p->is_of_screen && same->atoms > 0)
+        scale(&o, (double)same->atoms / (double)usual_atoms);
+    if (p->is_to_tolerance) {
+        o.preset = "chosen";
+        o.tolerances = &bench_screen_tolerance;
+        o.tolerance_count = 1;
+    }
+    o.repeats = how->repeats;
+    o.limit_rounds = how->rounds;
+    o.most_s = how->row_s;
     o.limits_of = limits_of;
     return o;
 }
@@ -180,29 +183,56 @@ static void leave_out(bench_results *results, const part *p)
     snprintf(results->left_out + used, sizeof results->left_out - used, "%s%s", used > 0 ? ", " : "", p->name);
 }
 
-ley_status bench_all_run(ley_engine *engine, const ley_bench_options *same, bench_level level, size_t devices,
+static ley_status measure(ley_engine *engine, const part *p, const ley_bench_options *same,
+                          void (*begun)(void *context, const char *part), bench_results *results, ley_error *error)
+{
+    bench_part *to = &results->parts[results->count];
+    *to = (bench_part){.name = p->name, .title = p->title, .method = method_named(p->kernel)};
+    to->math = MATH_NAME(p->math);
+    begun(same->context, p->title);
+    const ley_bench_options o = options_of(p, same, results->count > 0 ? results->parts[0].bench : NULL);
+    const ley_status status = ley_bench_run(engine, &o, &to->bench, error);
+    results->count += status == LEY_OK;
+    return status;
+}
+
+static bool is_cancelled(const ley_bench_options *o)
+{
+    return o->cancel != NULL && *o->cancel;
+}
+
+/* On one device after the other, each of which has its files in turn. */
+static void measure_commands(const ley_engine *engine, const ley_bench_options *same,
+                             void (*begun)(void *context, const char *part), bench_results *results)
+{
+    const size_t devices = ley_engine_device_count(engine);
+    results->commands = allocate(devices, sizeof *results->commands);
+    begun(same->context, "Whole command");
+    for (size_t d = 0; d < devices && !is_cancelled(same); d++) {
+        bench_whole_measure(ley_engine_device(engine, d), same->folder, same->atoms > 0 ? same->atoms : usual_atoms,
+                            bench_screen_tolerance, COMMAND_REPEATS, command_most_s, &results->commands[d]);
+        results->command_count = d + 1;
+    }
+}
+
+ley_status bench_all_run(ley_engine *engine, const ley_bench_options *same, bool is_full,
                          void (*begun)(void *context, const char *part), bench_results *results, ley_error *error)
 {
-    const double start_s = now_s(), most_s = levels[level].most_s * (double)devices;
+    const double start_s = now_s(), most_s = full_most_s * (double)ley_engine_device_count(engine);
     ley_status status = LEY_OK;
-    results->level = levels[level].name;
-    for (size_t i = 0; i < PARTS && status == LEY_OK; i++) {
+    results->level = is_full ? "full" : "screen";
+    results->is_full = is_full;
+    results->is_usual_problem = same->atoms == 0;
+    for (size_t i = 0; i < PARTS && status == LEY_OK && !is_cancelled(same); i++) {
         const part *p = &parts[i];
-        bench_part *to = &results->parts[results->count];
-        if (level < p->from || (same->folder == NULL && method_named(p->kernel)->needs_folder))
+        if (!p->is_of_screen && results->commands == NULL)
+            measure_commands(engine, same, begun, results);
+        if (!p->is_of_screen && (!is_full || (same->folder == NULL && method_named(p->kernel)->needs_folder)))
             continue;
-        if (now_s() - start_s > most_s) {
+        if (!p->is_of_screen && now_s() - start_s > most_s)
             leave_out(results, p);
-            continue;
-        }
-        if (same->cancel != NULL && *same->cancel)
-            break;
-        *to = (bench_part){.name = p->name, .title = p->title, .method = method_named(p->kernel)};
-        to->math = MATH_NAME(p->math);
-        begun(same->context, p->title);
-        const ley_bench_options o = options_of(p, same, level, results->count > 0 ? results->parts[0].bench : NULL);
-        status = ley_bench_run(engine, &o, &to->bench, error);
-        results->count += status == LEY_OK;
+        else
+            status = measure(engine, p, same, begun, results, error);
     }
     results->took_s = now_s() - start_s;
     return status;

@@ -5,9 +5,10 @@
 #include "json.h"
 
 /* Prints which rows of the new report are faster or slower than in the old one by more than the
- * noise, which are wrong now, and which are in one of them only. Prints errors; exit code: with
- * `fail` 5 where something is slower, wrong or has failed that was right. */
-int bench_compare(const char *old_path, const json_t *report, bool fail);
+ * noise, which are wrong now, and which are in one of them only; nothing where they are screens of
+ * other devices. Prints errors; exit code: with `fail` 5 where something is slower, wrong or has
+ * failed that was right. */
+int bench_compare(const char *old_path, const json_t *old, const json_t *report, bool fail);
 
 /* What was timed: the spread of so many launches, on processors of which others used this share;
  * not-a-numbers: unknown. */

@@ -1,5 +1,5 @@
 #include "bench_csv.h"
-#include "bench_json.h"
+#include "bench_values.h"
 #include "text_file.h"
 
 #include <math.h>
@@ -58,16 +58,17 @@ static void put_row(text_file *to, const json_t *table, const json_t *device, co
     text_file_print(to, "\n");
 }
 
-int bench_csv_write(const json_t *report, const char *path)
+int bench_csv_write(const json_t *reports, const char *path)
 {
     text_file to;
-    const json_t *table, *device, *row;
-    size_t t, d, r;
+    const json_t *report, *table, *device, *row;
+    size_t i, t, d, r;
     text_file_begin(&to, path, false);
     text_file_print(&to, "table,kernel,math,device,path,name,driver,atoms,points,variant,default,status,");
-    for (size_t i = 0; i < KEYS; i++)
+    for (i = 0; i < KEYS; i++)
         text_file_print(&to, "%s,", keys[i]);
     text_file_print(&to, "relative_rms\n");
+    JSON_EACH(reports, i, report)
     JSON_EACH(json_object_get(report, "tables"), t, table)
     JSON_EACH(json_object_get(table, "devices"), d, device)
     {

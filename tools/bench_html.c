@@ -1,4 +1,5 @@
 #include "bench_html.h"
+#include "bench_screen.h"
 #include "bench_view.h"
 #include "text_file.h"
 
@@ -53,17 +54,51 @@ static json_t *json_of_views(const json_t *table)
     return view;
 }
 
-int bench_html_write(json_t *report, const char *path)
+/* What is said of a screen, as `say` has it from i = 0. */
+static json_t *json_of_sentences(const json_t *screen, bench_sentence (*say)(const json_t *, size_t))
+{
+    json_t *all = json_array();
+    bench_sentence sentence;
+    for (size_t i = 0; (sentence = say(screen, i)).s[0] != '\0'; i++)
+        json_add(all, json_text(sentence.s));
+    return all;
+}
+
+static json_t *json_of_report(const json_t *report)
+{
+    json_t *view = json_object(), *screens = json_array(), *tables = json_array();
+    const json_t *screen, *table;
+    size_t i;
+    JSON_EACH(json_object_get(report, "screens"), i, screen)
+    {
+        json_t *one = json_object();
+        json_put(one, "facts", json_of_sentences(screen, bench_screen_fact));
+        json_put(one, "rows", json_of_table(bench_screen_table(screen)));
+        json_put(one, "remarks", json_of_sentences(screen, bench_screen_remark));
+        json_put(one, "score", json_text(bench_screen_score(report, screen).s));
+        json_put(one, "line", json_text(bench_screen_line(report, screen).s));
+        json_add(screens, one);
+    }
+    JSON_EACH(json_object_get(report, "tables"), i, table) json_add(tables, json_of_views(table));
+    json_put(view, "screens", screens);
+    json_put(view, "tables", tables);
+    return view;
+}
+
+int bench_html_write(const json_t *reports, const char *path)
 {
     text_file to;
-    json_t *views = json_array();
-    const json_t *table;
-    size_t t;
-    JSON_EACH(json_object_get(report, "tables"), t, table) json_add(views, json_of_views(table));
+    json_t *views = json_object(), *of_reports = json_array();
+    const json_t *report;
+    size_t i;
+    JSON_EACH(reports, i, report) json_add(of_reports, json_of_report(report));
+    json_put(views, "sides", json_of_table(bench_screen_sides(reports)));
+    json_put(views, "sides_remark", json_text(bench_screen_sides_remark));
+    json_put(views, "reports", of_reports);
     text_file_begin(&to, path, false);
     for (const char *const *line = bench_page; *line != NULL; line++)
-        if (strcmp(*line, "@REPORT@\n") == 0)
-            put_json(&to, json_incref(report));
+        if (strcmp(*line, "@REPORTS@\n") == 0)
+            put_json(&to, json_deep_copy(reports));
         else if (strcmp(*line, "@VIEWS@\n") == 0)
             put_json(&to, views);
         else

@@ -1,14 +1,14 @@
-/* A benchmark's report as a page. */
+/* Reports of benchmarks as a page. */
 #ifndef LEYDEN_BENCH_HTML_H
 #define LEYDEN_BENCH_HTML_H
 
 #include "json.h"
 
-/* tools/bench_page.html line by line, NULL behind the last one: a page that draws the report that
- * stands in it. The build makes this array. */
+/* tools/bench_page.html line by line, NULL behind the last one: a page that draws the reports that
+ * stand in it. The build makes this array. */
 extern const char *const bench_page[];
 
-/* One page with its tables and charts, which needs no other file. Prints errors; exit code. */
-int bench_html_write(json_t *report, const char *path);
+/* One page with their tables and charts, which needs no other file. Prints errors; exit code. */
+int bench_html_write(const json_t *reports, const char *path);
 
 #endif

@@ -1,5 +1,7 @@
 #include "bench_json.h"
 #include "bench_papers.h"
+#include "bench_screen.h"
+#include "bench_values.h"
 #include "console.h"
 
 #include <math.h>
@@ -120,6 +122,9 @@ static json_t *json_of_bench_device(const bench_part *part, const ley_bench_devi
     json_put(object, "limits", json_of_limits(d));
     json_put(object, "load", json_of_load(&d->load));
     json_put(object, "energy_counter", json_text(d->energy_counter));
+    json_put(object, "clock_MHz", measured(d->clock_MHz));
+    json_put(object, "memory_clock_MHz", measured(d->memory_clock_MHz));
+    json_put(object, "power_limit_W", measured(d->power_limit_W));
     json_put(object, "dims", json_counts(d->n, 3));
     json_put(object, "points", json_count(d->points));
     json_put(object, "atoms", json_count(d->atoms));
@@ -229,6 +234,8 @@ json_t *bench_json_make(const parsed_arguments *arguments, const bench_results *
     for (size_t i = 0; i < results->count; i++)
         json_add(tables, json_of_part(&results->parts[i]));
     json_put(report, "tables", tables);
+    json_put(report, "screens", bench_screen_make(results));
+    bench_screen_judge(report);
     return report;
 }
 
@@ -245,25 +252,8 @@ json_t *bench_json_read(const char *path, int *code)
         *code = fail(LEY_ERROR_FILE, "%s: no report of `leyden bench --json`", path);
         json_decref(report);
         report = NULL;
+    } else {
+        bench_screen_judge(report);
     }
     return report;
-}
-
-const char *bench_text_at(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : "";
-}
-
-double bench_number_at(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-short_text bench_device_text(const json_t *device)
-{
-    const json_t *of = json_object_get(device, "device");
-    return text_of("%.70s, %.10s, %.40s", bench_text_at(of, "name"), bench_text_at(of, "path"),
-                   bench_text_at(of, "driver"));
 }

@@ -7,14 +7,8 @@
 
 json_t *bench_json_make(const parsed_arguments *arguments, const bench_results *results, ley_status outcome);
 
-/* Reads one that an earlier run has written; NULL: prints errors, and *code is the exit code. */
+/* Reads one that an earlier run has written, and judges its screens by today's references; NULL:
+ * prints errors, and *code is the exit code. */
 json_t *bench_json_read(const char *path, int *code);
-
-/* Of a report: texts, "" where there is none; numbers, not-a-numbers where there is none. */
-const char *bench_text_at(const json_t *object, const char *key);
-double bench_number_at(const json_t *object, const char *key);
-
-/* "0: name, driver": a device of a table. And "2 x AMD EPYC, Linux ...", of a report. */
-short_text bench_device_text(const json_t *device);
 
 #endif

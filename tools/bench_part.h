@@ -1,9 +1,10 @@
 /* What `leyden bench` has measured: a table for each of its parts, of which `--kernel all` has
- * several, and one kernel has one. */
+ * several, and one kernel has one; and the whole command. */
 #ifndef LEYDEN_BENCH_PART_H
 #define LEYDEN_BENCH_PART_H
 
 #include "bench_row.h"
+#include "bench_whole.h"
 
 typedef struct bench_part {
     const char *name, *title; /* "mdh-native"; "Multiple Debye-Hueckel boundary, native functions" */
@@ -12,12 +13,16 @@ typedef struct bench_part {
     ley_bench *bench;
 } bench_part;
 
-enum { BENCH_MOST_PARTS = 12 };
+enum { BENCH_MOST_PARTS = 16 };
 
 typedef struct bench_results {
-    const char *level; /* "quick", "default", "full"; NULL: of one kernel */
+    const char *level; /* "screen", "full"; NULL: of one kernel */
+    bool is_full;      /* the level */
     size_t count;
     bench_part parts[BENCH_MOST_PARTS];
+    bench_whole *commands; /* [command_count] the whole command, on each device; NULL: not measured */
+    size_t command_count;
+    bool is_usual_problem; /* of the screen: not that of --atoms */
     double took_s;
     char left_out[256]; /* parts that there was no time for, "frontier, curve"; or empty */
 } bench_results;

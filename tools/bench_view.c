@@ -1,5 +1,5 @@
 #include "bench_view.h"
-#include "bench_json.h"
+#include "bench_values.h"
 
 #include <math.h>
 #include <stdio.h>

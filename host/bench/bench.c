@@ -209,10 +209,10 @@ static ley_status bench_problem(worker *w, const bench_subject *subject, const l
         status = subject->count(w, o, problem, &d->device, error);
     if (status == LEY_OK) {
         bench_variants(w, subject, o, problem, d);
-        if (subject->whole != NULL && default_is_sound(d) && !bench_cancelled(o))
+        if (subject->whole != NULL && !o->usual_only && default_is_sound(d) && !bench_cancelled(o))
             status = subject->whole(w, o, problem, &d->device, error);
     }
-    if (status == LEY_OK && subject->host_loop != NULL && w->info->device_class == DEV_CPU &&
+    if (status == LEY_OK && subject->host_loop != NULL && !o->usual_only && w->info->device_class == DEV_CPU &&
         !(w->info->quirks & DEV_QUIRK_INTERPRETER) && !bench_cancelled(o))
         status = subject->host_loop(o, problem, &d->device, error);
     subject->end(problem);
@@ -244,6 +244,15 @@ static void put_load(const machine_load *before, ley_bench_load *load)
     machine_load after;
     machine_load_now(&after);
     *load = (ley_bench_load){before->average, after.average, machine_load_of_others(before, &after), after.processors};
+}
+
+static void put_state(const dev_info *info, ley_bench_device *d)
+{
+    energy_state now;
+    energy_state_now(info, &now);
+    d->clock_MHz = now.clock_MHz;
+    d->memory_clock_MHz = now.memory_clock_MHz;
+    d->power_limit_W = now.power_limit_W;
 }
 
 static ley_status bench_one(worker *w, const ley_bench *bench, bench_device *d, ley_error *error)
@@ -317,6 +326,7 @@ static void bench_task(worker *w, void *context)
     d->energy = is_silent ? NULL : energy_open(w->info);
     d->device.energy_counter = d->energy != NULL ? energy_name(d->energy) : NULL;
     d->device.status = bench_one(w, c->bench, d, &d->failure);
+    put_state(w->info, &d->device);
     put_load(&before, &d->device.load);
     d->device.failure = d->device.status != LEY_OK ? d->failure.message : NULL;
     d->device.rows = d->public_rows;
