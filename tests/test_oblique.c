@@ -260,8 +260,8 @@ static void test_places(void **state)
     check_short_range(&grids[5], &options);
 }
 
-/* Steps that lead either way along the others, each way with each: no pair at the edge of the cutoff
- * is left out, as a function with a step there shows, and no digit of a distance is lost. */
+/* Steps that lead either way along the others, each way with each: no pair at the edge of the
+ * cutoff is left out, as a function with a step there shows, and no digit of a distance is lost. */
 static void test_steps_either_way(void **state)
 {
     for (int way = 0; way < 8; way++) {
@@ -288,8 +288,8 @@ static void test_steps_either_way(void **state)
     }
 }
 
-/* Rows that are shifted by far more than their length: it shows what places are rounded by where an
- * atom that is near enough for that is not summed apart. */
+/* Rows that are shifted by far more than their length: what places are rounded by shows where a
+ * near atom is not summed apart. */
 static void test_long_shifts(void **state)
 {
     const ley_grid grid = {.step_A = {{0.5, 0, 0}, {9, 0.6, 0}, {0.1, 0.2, 0.5}}, .n = {37, 41, 9}};
