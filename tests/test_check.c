@@ -66,7 +66,7 @@ static const cli_failing failing[] = {
     {"check --emit-reproducer stderr/x layout", 2, "--emit-reproducer: stderr/x"},
     {"check --emit-reproducer stderr layout", 2, "--emit-reproducer: stderr: Not a directory"},
     {"check --json a.json --junit a.json layout", 1, "--junit"},
-    {"check --junit - layout", 1, "--junit: standard output is not for it"},
+    {"check --junit - layout", 1, "--junit: it cannot be standard output"},
 };
 
 static void test_failures(void **state)
