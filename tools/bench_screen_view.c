@@ -156,8 +156,7 @@ static void put_row(text_table *table, const json_t *row)
 
 text_table bench_screen_table(const json_t *screen)
 {
-    static const char *const headings[] = {
-        "", "rate", "times reference", "of its own limit", "relative RMS error", "spread %"};
+    static const char *const headings[] = {"", "rate", "times reference", "of its own limit", "RMS error", "spread %"};
     text_table table = table_begin("lrrlrr");
     const json_t *row;
     size_t i;
