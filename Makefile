@@ -172,7 +172,7 @@ DEMO_MOLECULE := /usr/share/apbs/examples/pbsam-barn_bars/barnase.pqr
 demo: demo-deps
 	@$(BUILD_ALL) all
 	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/barnase.dx --dielectric 78.54
-	$(BUILD)/leyden slice $(BUILD)/barnase.dx -o $(BUILD)/barnase.png --limits 5 --contours --title "Barnase in water (dielectric 78.54)"
+	$(BUILD)/leyden slice $(BUILD)/barnase.dx -o $(BUILD)/barnase.png --limits 5 --contours --title "Barnase in water"
 
 # ---- Tests ---------------------------------------------------------------------------------------
 

@@ -14,6 +14,9 @@ typedef struct ley_compare_options {
                                     A's points outside B are left out */
     bool any_units;              /* units may differ */
     const char *name_a, *name_b; /* what messages call the maps: files' names, say */
+    const ley_atoms *atoms;      /* A's points that are nearer than beyond_A to one of these, where they are, are left
+                                    out: near point charges values say more of the grid than of the methods; NULL: none */
+    double beyond_A;             /* at least 0 */
 } ley_compare_options;
 
 /* Maps on one grid, in one unit, called "A" and "B". */
@@ -30,6 +33,7 @@ LEY_API ley_status ley_map_check_alike(const ley_map *a, const ley_map *b, const
 typedef struct ley_comparison {
     int64_t points;      /* that were compared */
     int64_t left_out;    /* points of A that are outside B */
+    int64_t near_atoms;  /* points of A that are left out as atoms are near; they are not among those outside B */
     double rms_a, rms_b; /* of the maps themselves: sqrt(sum A^2 / points) */
     double rms;          /* sqrt(sum (A - B)^2 / points) */
     double relative_rms; /* rms / rms_a */
@@ -43,7 +47,7 @@ typedef struct ley_comparison {
 
 /* Compares two maps that are in memory, in double precision, with compensated sums. Errors:
  * LEY_ERROR_INPUT, those of ley_map_check_alike(), but that with `interpolate` grids may differ;
- * when no point of A lies in B; when a value is not finite; when a map is 0 at all points that were
+ * when no point of A is left to compare; when a value is not finite; when a map is 0 at all points that were
  * compared. LEY_ERROR_USAGE when a map is not in memory, or the options' size is none. */
 LEY_API ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare_options *options,
                                    ley_comparison *comparison, ley_error *error);

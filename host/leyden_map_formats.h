@@ -54,6 +54,11 @@ LEY_API void ley_map_set_atoms(ley_map *map, const ley_atoms *atoms);
  * what" or "file:line: what". */
 LEY_API ley_status ley_map_read(const char *path, ley_map **map, ley_error *error);
 
+/* What the file that a map was read from says of it, as leyden writes that: the name of the
+ * molecule's file, empty when unknown, and the dielectric, 0 when unknown. */
+LEY_API const char *ley_map_molecule(const ley_map *map);
+LEY_API double ley_map_dielectric(const ley_map *map);
+
 /* What may be meant otherwise in the file that a map was read from, and how it was taken, as "file:
  * what"; NULL: nothing. */
 LEY_API const char *ley_map_remark(const ley_map *map);

@@ -75,7 +75,14 @@ static const char numpy_script[] =
     "where = np.indices(a.shape).reshape(3, -1).T\n"
     "points = np.array(ha['origin_A']) + where @ np.array(ha['step_A'])\n"
     "place = (points - np.array(hb['origin_A'])) @ np.linalg.inv(np.array(hb['step_A']))\n"
+    "near, o = np.zeros(len(points), bool), r['options']\n"
+    "if o['molecule']:\n"
+    "    atoms = np.array([line.split()[5:8] for line in open(o['molecule'])], float)\n"
+    "    near = (np.linalg.norm(points[:, None] - atoms[None], axis=2) < o['beyond']).any(axis=1)\n"
+    "    assert near.any() and not near.all()\n"
     "inside = np.all((place > -1e-6) & (place < np.array(b.shape) - 1 + 1e-6), axis=1)\n"
+    "outside = ~inside & ~near\n"
+    "inside &= ~near\n"
     "place = np.clip(place[inside], 0, np.array(b.shape) - 1)\n"
     "cell = np.minimum(place.astype(int), np.array(b.shape) - 2)\n"
     "t, other = place - cell, np.zeros(len(place))\n"
@@ -84,7 +91,8 @@ static const char numpy_script[] =
     "a = a.reshape(-1)[inside]\n"
     "d = a - other\n"
     "k = int(np.flatnonzero((where[inside] == r['largest']['index']).all(axis=1))[0])\n"
-    "expected = {'points': len(a), 'left_out': int((~inside).sum()), 'rms': np.sqrt(np.mean(d**2)),\n"
+    "expected = {'points': len(a), 'left_out': int(outside.sum()), 'near_atoms': int(near.sum()), 'rms': "
+    "np.sqrt(np.mean(d**2)),\n"
     "    'relative_rms': np.sqrt(np.sum(d**2) / np.sum(a**2)), 'mean': np.mean(d), 'rms_a': np.sqrt(np.mean(a**2)),\n"
     "    'rms_b': np.sqrt(np.mean(other**2)), 'correlation': np.corrcoef(a, other)[0, 1]}\n"
     "for name, value in expected.items():\n"
@@ -139,6 +147,34 @@ static void test_interpolated(void **state)
     write_map("flat.raw", &flat, "kT/e", waves);
     cli_run(0, "\"relative_rms\": 0.0", NULL, "compare a.raw flat.raw --interpolate --json -");
     cli_expect(0, "\"points\": 204", NULL);
+}
+
+/* Points near atoms have no part in any figure: those of NumPy are of all distances. */
+static void test_beyond(void **state)
+{
+    cli_write_text("few.pqr", "ATOM 1 C X 1 -1.03 4.11 3.27 1.0 2\nATOM 2 C X 1 2.21 6.83 4.9 -1.0 1\n"
+                              "ATOM 3 C X 1 4.07 9.9 9.13 0.5 1\nATOM 4 C X 1 90 6 4 0.5 1\n");
+    write_map("a.raw", &small, "kT/e", waves);
+    write_map("b.raw", &small, "kT/e", other_waves);
+    write_map("p.raw", &oblique, "kT/e", other_waves);
+    cli_run(0, " within 2 A of atoms are left out\n", NULL, "compare a.raw b.raw --molecule few.pqr --json out/r.json");
+    expect_numpy();
+    cli("compare a.raw b.raw --beyond 3.3 --molecule few.pqr --json out/r.json -q");
+    expect_numpy();
+    cli("compare a.raw p.raw --beyond 0.9 --molecule few.pqr --interpolate --json out/r.json -q");
+    expect_numpy();
+    cli_run(0, "; 0 points of A within 0 A of atoms are left out\n", NULL,
+            "compare a.raw b.raw --molecule few.pqr --beyond 0");
+}
+
+/* The same of an oblique map's own points. */
+static void test_beyond_oblique(void **state)
+{
+    cli_write_text("few.pqr", "ATOM 1 C X 1 -0.5 4.6 3.7 1.0 2\nATOM 2 C X 1 0.9 5.1 4.1 -1.0 1\n");
+    write_map("a.raw", &oblique, "kT/e", waves);
+    write_map("b.raw", &oblique, "kT/e", other_waves);
+    cli("compare a.raw b.raw --beyond 0.8 --molecule few.pqr --json out/r.json -q");
+    expect_numpy();
 }
 
 static void test_tolerance(void **state)
@@ -211,6 +247,10 @@ static void test_refusals(void **state)
         {"compare a.raw none.raw", 2, "none.raw: No such file"},
         {"compare a.raw volt.raw --json volt.raw", 1, "--json: 'volt.raw' is the file of the map B"},
         {"compare a.raw volt.raw --json a.raw.json", 1, "--json: 'a.raw.json' is the file of the header of map A"},
+        {"compare a.raw nearly.raw --beyond 2", 1, "--beyond needs --molecule"},
+        {"compare a.raw nearly.raw --molecule none.pqr", 2, "none.pqr: No such file"},
+        {"compare a.raw nearly.raw --molecule ion.pqr --beyond 99", 2,
+         "no point of a.raw is left to compare: 1836 are nearer than 99 A to atoms"},
         {"compare a.raw volt.raw --tol -1", 1, "--tol: -1 is out of range"},
     };
     CLI_CHECK_FAILURES(cases);
@@ -234,6 +274,9 @@ static void test_the_library(void **state)
     assert_true(c.index[0] == 5 && c.index[1] == 3 && c.index[2] == 2 && fabs(c.largest / -1e38 - 1) < 1e-6);
     assert_ok(ley_map_outline(&small, &outline, &error));
     assert_int_equal(ley_map_compare(a, outline, &options, &c, &error), LEY_ERROR_USAGE);
+    options.beyond_A = -1;
+    assert_error_is(ley_map_compare(a, b, &options, &c, &error), LEY_ERROR_USAGE,
+                    "beyond_A is -1: it must be a length, or 0");
     options.size = 3;
     assert_int_equal(ley_map_compare(a, b, &options, &c, &error), LEY_ERROR_USAGE);
     ley_error_clear(&error);
@@ -245,5 +288,5 @@ static void test_the_library(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_one_grid, test_interpolated,
-                     test_tolerance, test_constant, test_refusals, test_the_library);
+                     test_beyond, test_beyond_oblique, test_tolerance, test_constant, test_refusals, test_the_library);
 }

@@ -48,6 +48,63 @@ static void test_formats(void **state)
     cli_assert_same_files("out/a.pdf", "out/b.pdf");
 }
 
+/* Whether a file's text has each of these; NULL behind the last. */
+static void assert_holds(const char *name, const char *const *texts)
+{
+    char *text = cli_read(name, NULL);
+    for (; *texts != NULL; texts++)
+        if (strstr(text, *texts) == NULL)
+            fail_msg("%s: no '%s'", name, *texts);
+    free(text);
+}
+
+#define HOLDS(name, ...) assert_holds(name, (const char *const[]){__VA_ARGS__, NULL})
+
+/* Headings, labels and numbers are text that can be searched, and say what was computed, whatever
+ * format the map has. */
+static void test_texts(void **state)
+{
+    static const char *const formats[] = {"dx", "dx.gz", "dxbin", "cube", "mrc", "ccp4", "npy", "raw"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        cli("map ion.pqr -o out/a.%s --dims 30,20,10 --dielectric 78.54 --device 0 -q", formats[i]);
+        cli("slice out/a.%s -o out/a.svg --contours --limits 3 -q", formats[i]);
+        HOLDS("out/a.svg", ">ion</text>", ">potential in kT/e, dielectric 78.54, at z = ", ">potential (kT/e)</text>",
+              ">x (\303\205)</text>", ">y (\303\205)</text>", "font-size=\"16.00\" text-anchor=\"middle\"");
+    }
+    cli("convert out/a.raw -o out/b.mrc");
+    cli("convert out/b.mrc -o out/c.cube");
+    cli("slice out/c.cube -o out/a.svg --title a<b&c -q");
+    HOLDS("out/a.svg", ">a&lt;b&amp;c</text>", "dielectric 78.54, at");
+    cli("map ion.pqr -o out/d.raw --dims 30,20,10 --device 0 -q");
+    cli("slice out/a.raw -o out/a.svg --difference out/d.raw -q");
+    HOLDS("out/a.svg", ">a.raw \342\210\222 d.raw</text>", ">difference in kT/e, dielectric 78.54 and 1, at z");
+    /* What others write says neither. */
+    char *map = cli_read("out/a.dx", NULL);
+    cli_write_text("out/plain.dx", strstr(map, "object 1"));
+    cli("slice out/plain.dx -o out/a.svg -q");
+    HOLDS("out/a.svg", ">plain.dx</text>", ">potential at z = ");
+    free(map);
+    cli("slice out/a.dx -o out/a.svg --title no\377text -q");
+    HOLDS("out/a.svg", ">no?text</text>");
+}
+
+/* Files say how large their pictures are. */
+static void test_resolution(void **state)
+{
+    static const unsigned char at_300[] = {0,    0, 0, 9,    'p',  'H', 'Y',  's',  0,    0,   0x2e,
+                                           0x23, 0, 0, 0x2e, 0x23, 1,   0x78, 0xa5, 0x3f, 0x76};
+    write_test_map();
+    cli("slice out/a.dx -o out/a.png --dpi 300 --size 600 -q");
+    char *png = cli_read("out/a.png", NULL);
+    assert_memory_equal(png + 33, at_300, sizeof at_300);
+    assert_int_equal(big_endian((unsigned char *)png + 16), 600);
+    free(png);
+    cli("slice out/a.dx -o out/a.svg --dpi 300 --size 600 -q");
+    HOLDS("out/a.svg", "width=\"144pt\"");
+    cli("slice out/a.dx -o out/a.png --dpi 1");
+    cli_expect(1, NULL, "--dpi: 1 is out of range");
+}
+
 static void test_limits(void **state)
 {
     static const char *const same[][2] = {{"--limits 5", "--limit 5"},
@@ -156,6 +213,6 @@ static void test_slice_refuses(void **state)
 
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_slice, test_formats, test_limits,
-                     test_atoms, test_difference, test_slice_refuses);
+    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_slice, test_formats, test_texts,
+                     test_resolution, test_limits, test_atoms, test_difference, test_slice_refuses);
 }

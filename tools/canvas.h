@@ -14,17 +14,24 @@ double canvas_width(cairo_t *cairo, const char *words);
 double canvas_cap_height(cairo_t *cairo); /* of a capital letter: what texts are centred by */
 bool canvas_font_has(cairo_t *cairo, const char *character);
 
+/* Whether cairo can draw it: it is UTF-8. */
+bool canvas_can_write(cairo_t *cairo, const char *words);
+
 /* Draws words with their anchor at (x, y): `across` 0 left, 0.5 middle, 1 right; `y` is the base
- * line. The other one writes upwards, centred at y, with its base line at x. */
+ * line. The second one writes upwards, centred at y, with its base line at x; the third one turned
+ * by an angle, clockwise. Text of an SVG file stays text, in front of all else. */
 void canvas_words(cairo_t *cairo, double x, double y, double across, const char *words);
 void canvas_words_up(cairo_t *cairo, double x, double y, const char *words);
+void canvas_words_turned(cairo_t *cairo, double x, double y, double across, double angle, const char *words);
 
 /* A line's place on whole pixels, so that thin lines are sharp. */
 double canvas_on_pixel(double position);
 
-/* Makes a file of what `draw` draws: PNG, or SVG or PDF for a name that ends so. Prints errors;
- * exit code. */
-int canvas_write(const char *path, int width, int height, void (*draw)(cairo_t *cairo, const void *context),
+enum { CANVAS_DPI = 96 }; /* as on the web */
+
+/* Makes a file of what `draw` draws: PNG, or SVG or PDF for a name that ends so. Each says how
+ * large the picture is, by its pixels to an inch. Prints errors; exit code. */
+int canvas_write(const char *path, int width, int height, double dpi, void (*draw)(cairo_t *cairo, const void *context),
                  const void *context);
 
 #endif

@@ -3,6 +3,7 @@
 #include "file.h"
 #include "job_report.h"
 #include "json.h"
+#include "molecule.h"
 #include "registry.h"
 
 #include <math.h>
@@ -10,12 +11,12 @@
 #include <stdlib.h>
 
 typedef struct compare_values {
-    double tolerance;
+    double tolerance, beyond_A;
     bool interpolate, any_units, quiet;
-    const char *json;
+    const char *json, *molecule;
 } compare_values;
 
-enum { TOLERANCE };
+enum { TOLERANCE, BEYOND, MOLECULE };
 
 static const option_row compare_options[] = {
     [TOLERANCE] = {.name = "tol",
@@ -26,6 +27,19 @@ static const option_row compare_options[] = {
                    .high = 1e30,
                    .unset = "whatever they differ by",
                    .help = "end with exit code 5 when the relative RMS difference is above T"},
+    [BEYOND] = {.name = "beyond",
+                .kind = OPTION_REAL,
+                .offset = offsetof(compare_values, beyond_A),
+                .value = "A",
+                .low = 0,
+                .high = 1e4,
+                .help = "leave out points that are nearer than this to an atom of --molecule, in Angstrom"},
+    [MOLECULE] = {.name = "molecule",
+                  .kind = OPTION_TEXT,
+                  .offset = offsetof(compare_values, molecule),
+                  .value = "MOLECULE",
+                  .unset = "no point is left out",
+                  .help = "the atoms that points are to be away from"},
     {.name = "interpolate",
      .kind = OPTION_FLAG,
      .offset = offsetof(compare_values, interpolate),
@@ -38,6 +52,11 @@ static const option_row compare_options[] = {
     OPTION_ROW_JSON(compare_values),
     OPTION_ROW_QUIET(compare_values),
 };
+
+static void set_defaults(void *to)
+{
+    ((compare_values *)to)->beyond_A = 2;
+}
 
 /* " kT/e"; empty where the units are unknown. */
 static short_text unit_text(const ley_map *map)
@@ -64,6 +83,9 @@ static void print_comparison(const parsed_arguments *arguments, const ley_map *c
     if (c->left_out > 0)
         printf("; %s of A outside B %s left out", counted_text(c->left_out, "point").s,
                c->left_out == 1 ? "is" : "are");
+    if (values->molecule != NULL)
+        printf("; %s of A within %g A of atoms %s left out", counted_text(c->near_atoms, "point").s, values->beyond_A,
+               c->near_atoms == 1 ? "is" : "are");
     printf("\nRMS: A %.6g, B %.6g%s\n", c->rms_a, c->rms_b, unit.s);
     printf("difference A - B: RMS %.6g%s, relative RMS %.6g, mean %.6g\n", c->rms, unit.s, c->relative_rms, c->mean);
     printf("largest difference: %.6g%s at %s A, point (%lld, %lld, %lld): A %.9g, B %.9g\n", c->largest, unit.s,
@@ -93,6 +115,7 @@ static int write_report(const parsed_arguments *arguments, const ley_map *const 
     json_put(report, "b", json_of_map(arguments->words[0], map[1]));
     json_put(report, "points", json_count(c->points));
     json_put(report, "left_out", json_count(c->left_out));
+    json_put(report, "near_atoms", json_count(c->near_atoms));
     json_put(report, "rms_a", json_number(c->rms_a));
     json_put(report, "rms_b", json_number(c->rms_b));
     json_put(report, "rms", json_number(c->rms));
@@ -130,11 +153,9 @@ static int check_files(const parsed_arguments *arguments)
 {
     const compare_values *values = arguments->values;
     char *header_a = map_header_path(arguments->operand), *header_b = map_header_path(arguments->words[0]);
-    const named_file files[] = {{arguments->operand, "map A", NULL},
-                                {header_a, "header of map A", NULL},
-                                {arguments->words[0], "map B", NULL},
-                                {header_b, "header of map B", NULL},
-                                {values->json, "report", "--json"}};
+    const named_file files[] = {{arguments->operand, "map A", NULL},  {header_a, "header of map A", NULL},
+                                {arguments->words[0], "map B", NULL}, {header_b, "header of map B", NULL},
+                                {values->molecule, "molecule", NULL}, {values->json, "report", "--json"}};
     const int code = files_check(arguments->command, files, sizeof files / sizeof *files);
     free(header_a);
     free(header_b);
@@ -144,10 +165,13 @@ static int check_files(const parsed_arguments *arguments)
 static int compare_run(const parsed_arguments *arguments)
 {
     const compare_values *values = arguments->values;
+    if (option_given(arguments, BEYOND) && values->molecule == NULL)
+        return fail_usage(arguments->command, "--beyond needs --molecule");
     int code = check_files(arguments);
     if (code != 0)
         return code;
     ley_map *a = NULL, *b = NULL;
+    ley_atoms *atoms = NULL;
     ley_error error = {0};
     ley_comparison comparison;
     ley_compare_options options;
@@ -159,13 +183,20 @@ static int compare_run(const parsed_arguments *arguments)
     ley_status status = map_read(options.name_a, values->quiet, &a, &error);
     if (status == LEY_OK)
         status = map_read(options.name_b, values->quiet, &b, &error);
+    if (status == LEY_OK && values->molecule != NULL)
+        status = molecule_read(values->molecule, arguments, &atoms, &error);
+    options.atoms = atoms;
+    options.beyond_A = values->beyond_A;
     if (status == LEY_OK)
         status = ley_map_compare(a, b, &options, &comparison, &error);
     code = status == LEY_OK ? conclude(arguments, (const ley_map *const[2]){a, b}, &comparison) : fail_with(&error);
     ley_map_destroy(a);
     ley_map_destroy(b);
+    ley_atoms_destroy(atoms);
     return code;
 }
+
+static const option_block *const shared[] = {&molecule_options, NULL};
 
 const subcommand compare_command = {
     .name = "compare",
@@ -182,6 +213,7 @@ const subcommand compare_command = {
                "are within a thousandth of a step of each other, as files have few digits; others are refused without "
                "--interpolate, and so are maps in different units without --any-units, maps that are 0 everywhere, and "
                "infinite values.",
-    .options = OPTION_BLOCK(compare_options, compare_values, NULL),
+    .options = OPTION_BLOCK(compare_options, compare_values, set_defaults),
+    .shared = shared,
     .run = compare_run,
 };

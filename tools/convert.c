@@ -126,13 +126,24 @@ static ley_status read_content(const parsed_arguments *arguments, const target *
                               : molecule_read(arguments->operand, arguments, &c->atoms, error);
 }
 
-/* The comments of a map get lost, as atoms' names do. */
+/* "dielectric 78.54", "molecule: NAME": what of a map's comment is kept. */
+static short_text origin_text(const ley_map *map)
+{
+    const char *molecule = ley_map_molecule(map);
+    const double dielectric = ley_map_dielectric(map);
+    return text_of("%s%s%s", dielectric > 0 ? text_of("dielectric %.15g\n", dielectric).s : "",
+                   molecule[0] != '\0' ? "molecule: " : "", molecule);
+}
+
+/* The other comments of a map get lost, as atoms' names do. */
 static ley_status write_content(const content *c, const target *to, bool is_quiet, ley_error *error)
 {
     if (c->map != NULL && !is_quiet)
         map_warn(c->map, to->format, to->path);
+    const short_text comment = c->map != NULL ? origin_text(c->map) : text_of("%s", "");
     if (c->map != NULL)
-        return ley_map_write_as(c->map, to->format, to->path, NULL, NULL, interrupt_flag(), error);
+        return ley_map_write_as(c->map, to->format, to->path, comment.s[0] != '\0' ? comment.s : NULL, NULL,
+                                interrupt_flag(), error);
     return ley_atoms_write(c->atoms, to->path, interrupt_flag(), error);
 }
 
@@ -188,7 +199,8 @@ const subcommand convert_command = {
     .is_operand_file = true,
     .details = "Numbers of atoms stay as they are, to the last bit, in every form. Names of atoms and residues get "
                "lost: a PQR file "
-               "that is written has X and UNK. Of a map the comments get lost; OpenDX and cube files have seven digits "
+               "that is written has X and UNK. Of a map's comments the "
+               "molecule's name and the dielectric are kept; OpenDX and cube files have seven digits "
                "of each value.",
     .options = OPTION_BLOCK(convert_options, convert_values, NULL),
     .shared = shared,

@@ -2,21 +2,26 @@
 #include "canvas.h"
 #include "colours.h"
 #include "console.h"
+#include "contours.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Lengths for a picture 1000 pixels wide; everything grows with the width. */
+/* Lengths for a picture 1000 pixels wide; everything grows with the width, and below least_width
+ * the plane alone shrinks. */
 enum {
     text_size = 21,
     title_size = 26,
+    label_size = 16, /* of contours */
+    cell_size = 2,   /* of the raster that contours are drawn by: finer ones show no difference */
     margin = 22,
     tick_length = 7,
     text_gap = 9,
     bar_gap = 32, /* at least */
     bar_width = 26,
+    least_width = 480,
     least_side = 24,  /* of the plane: what is thinner cannot be seen, and is drawn out of proportion */
     least_frame = 300 /* of the room for plane and colour bar */
 };
@@ -41,6 +46,10 @@ typedef struct drawing {
     double left, right; /* room for the labels beside the plane */
     rectangle plane, bar;
     double full_width, full_height;
+    char title[256];
+    plane_field cells;     /* for contours; no values where none are drawn */
+    contour_label *labels; /* of them */
+    size_t label_count;
 } drawing;
 
 /* ---- Ticks and texts ------------------------------------------------------------------------- */
@@ -226,33 +235,103 @@ static void draw_contour_piece(void *context, double x0, double y0, double x1, d
     cairo_line_to(pen->cairo, pen->x + (x1 + 0.5) * pen->step_x, pen->y - (y1 + 0.5) * pen->step_y);
 }
 
-static void clip_to_plane(const drawing *canvas)
+/* Pixels to a cell of the contours' raster. */
+static void cell_steps(const drawing *canvas, double step[2])
 {
-    cairo_rectangle(canvas->cairo, canvas->plane.x, canvas->plane.y, canvas->plane.width, canvas->plane.height);
-    cairo_clip(canvas->cairo);
+    step[0] = canvas->plane.width / (double)canvas->cells.columns;
+    step[1] = canvas->plane.height / (double)canvas->cells.rows;
 }
 
-/* Follows the lines on cells of about two pixels: finer ones show no difference. */
-static void draw_contours(const drawing *canvas)
+static void label_place(const drawing *canvas, const contour_label *label, double place[2])
+{
+    double step[2];
+    cell_steps(canvas, step);
+    place[0] = canvas->plane.x + label->x * step[0];
+    place[1] = canvas->plane.y + canvas->plane.height - label->y * step[1];
+}
+
+/* To the plane, but for the contours' labels. */
+static void clip_to_plane(const drawing *canvas)
+{
+    cairo_t *cairo = canvas->cairo;
+    double place[2], step[2];
+    cell_steps(canvas, step);
+    cairo_rectangle(cairo, canvas->plane.x, canvas->plane.y, canvas->plane.width, canvas->plane.height);
+    for (size_t i = 0; i < canvas->label_count; i++) {
+        const contour_label *label = &canvas->labels[i];
+        const double width = label->width * step[0], height = label_size * canvas->unit;
+        label_place(canvas, label, place);
+        cairo_save(cairo);
+        cairo_translate(cairo, place[0], place[1]);
+        cairo_rotate(cairo, -label->angle);
+        cairo_rectangle(cairo, -0.5 * width, 0.5 * height, width, -height); /* turns the other way: a hole */
+        cairo_restore(cairo);
+    }
+    cairo_clip(cairo);
+}
+
+/* Chooses places of the contours' labels, whose widths depend on the font. */
+static void place_labels(drawing *canvas)
+{
+    const tick_marks *ticks = &canvas->bar_ticks;
+    const double cell = cell_size * canvas->unit;
+    contour_level levels[64];
+    canvas->cells = field_rasterize(&canvas->picture->plane, (int64_t)ceil(canvas->plane.width / cell),
+                                    (int64_t)ceil(canvas->plane.height / cell));
+    canvas_font(canvas->cairo, label_size * canvas->unit, false);
+    size_t count = 0;
+    for (; count < (size_t)ticks->count && count < sizeof levels / sizeof *levels; count++) {
+        const short_text text = tick_text(canvas, ticks, (int64_t)count, canvas->bar_scale);
+        levels[count] = (contour_level){(double)(ticks->first + (int64_t)count) * ticks->step,
+                                        (canvas_width(canvas->cairo, text.s) + 8 * canvas->unit) / cell};
+    }
+    canvas->labels = contours_place(&canvas->cells, levels, count, label_size / cell_size, &canvas->label_count);
+}
+
+/* In white on dark colours. */
+static void choose_label_colour(const drawing *canvas, const contour_label *label, const colour_scale *colours)
+{
+    const tick_marks *ticks = &canvas->bar_ticks;
+    const uint32_t colour = colours_at(colours, (double)(ticks->first + (int64_t)label->level) * ticks->step);
+    const double light = 0.2126 * (colour >> 16) + 0.7152 * (colour >> 8 & 255) + 0.0722 * (colour & 255);
+    const double shade = light < 110 ? 1 : 0.12;
+    cairo_set_source_rgb(canvas->cairo, shade, shade, shade);
+}
+
+static void draw_labels(const drawing *canvas, const colour_scale *colours)
+{
+    double place[2];
+    canvas_font(canvas->cairo, label_size * canvas->unit, false);
+    const double cap = canvas_cap_height(canvas->cairo);
+    for (size_t i = 0; i < canvas->label_count; i++) {
+        const contour_label *label = &canvas->labels[i];
+        label_place(canvas, label, place);
+        choose_label_colour(canvas, label, colours);
+        canvas_words_turned(canvas->cairo, place[0] + 0.5 * cap * sin(label->angle),
+                            place[1] + 0.5 * cap * cos(label->angle), 0.5, -label->angle,
+                            tick_text(canvas, &canvas->bar_ticks, (int64_t)label->level, canvas->bar_scale).s);
+    }
+}
+
+static void draw_contours(const drawing *canvas, const colour_scale *colours)
 {
     const rectangle *plane = &canvas->plane;
-    int64_t columns = (int64_t)ceil(plane->width / (2 * canvas->unit));
-    int64_t rows = (int64_t)ceil(plane->height / (2 * canvas->unit));
-    plane_field cells = field_rasterize(&canvas->picture->plane, columns, rows);
-    contour_pen pen = {canvas->cairo, plane->x, plane->y + plane->height, plane->width / (double)columns,
-                       plane->height / (double)rows};
+    double step[2];
+    cell_steps(canvas, step);
+    contour_pen pen = {canvas->cairo, plane->x, plane->y + plane->height, step[0], step[1]};
     cairo_save(canvas->cairo);
     clip_to_plane(canvas);
     cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_ROUND);
     for (int64_t i = 0; i < canvas->bar_ticks.count; i++) {
         int64_t number = canvas->bar_ticks.first + i;
-        field_contour(&cells, (double)number * canvas->bar_ticks.step, draw_contour_piece, &pen);
+        field_contour(&canvas->cells, (double)number * canvas->bar_ticks.step, draw_contour_piece, &pen);
         cairo_set_line_width(canvas->cairo, (number == 0 ? 1.8 : 1.0) * canvas->unit);
         cairo_set_source_rgb(canvas->cairo, 0.25, 0.25, 0.25);
         cairo_stroke(canvas->cairo);
     }
     cairo_restore(canvas->cairo);
-    free(cells.values);
+    draw_labels(canvas, colours);
+    cairo_set_source_rgb(canvas->cairo, 0.12, 0.12, 0.12);
 }
 
 /* Lines that are seen on every colour of the scale, and are none of its contours: green within a
@@ -403,14 +482,31 @@ static void draw_bar(const drawing *canvas, const colour_scale *colours)
     draw_bar_labels(canvas, bar.y, bar.y + bar.height);
 }
 
-/* A long title shrinks, but stays readable. */
+/* Takes characters off the end until the rest and "..." fit. */
+static void shorten(const drawing *canvas, const char *words, double room, char text[256])
+{
+    const char *const dots = canvas_font_has(canvas->cairo, "…") ? "…" : "...";
+    size_t length = strlen(words);
+    do {
+        while (length > 0 && ((unsigned char)words[--length] & 0xc0) == 0x80) {
+        }
+        snprintf(text, 256, "%.*s%s", (int)length, words, dots);
+    } while (length > 0 && canvas_width(canvas->cairo, text) > room);
+}
+
+/* A long title shrinks as far as it stays readable; then it is cut. */
 static void draw_title(const drawing *canvas, const char *words, double size, bool bold, double base)
 {
+    char text[256];
     double room = canvas->full_width - 2 * margin * canvas->unit;
     canvas_font(canvas->cairo, size * canvas->unit, bold);
     double width = canvas_width(canvas->cairo, words);
     if (width > room)
-        canvas_font(canvas->cairo, fmax(size * room / width, 0.5 * size) * canvas->unit, bold);
+        canvas_font(canvas->cairo, fmax(size * room / width, 0.65 * size) * canvas->unit, bold);
+    if (canvas_width(canvas->cairo, words) > 1.001 * room) {
+        shorten(canvas, words, room, text);
+        words = text;
+    }
     /* Centred above the plane, as far as the picture's edges let it. */
     double half = 0.5 * canvas_width(canvas->cairo, words), middle = canvas->plane.x + 0.5 * canvas->plane.width;
     middle = fmin(middle, canvas->full_width - margin * canvas->unit - half);
@@ -423,10 +519,11 @@ static void draw_titles(const drawing *canvas)
     const plane_picture *picture = canvas->picture;
     double unit = canvas->unit, base = (margin + 0.8 * title_size) * unit;
     bool has_units = picture->units[0] != '\0';
-    short_text subtitle = text_of("%s%s%s at %s = %s%.6g %s (plane %lld)", picture->quantity, has_units ? " in " : "",
-                                  picture->units, picture->normal, picture->at_A < 0 ? canvas->minus : "",
-                                  fabs(picture->at_A), canvas->angstrom, (long long)picture->index);
-    draw_title(canvas, picture->title, title_size, true, base);
+    short_text subtitle = text_of(
+        "%s%s%s%s%s%s at %s = %s%.6g %s (plane %lld)", picture->quantity, has_units ? " in " : "", picture->units,
+        picture->medium[0] != '\0' ? ", " : "", picture->medium, picture->medium[0] != '\0' ? "," : "", picture->normal,
+        picture->at_A < 0 ? canvas->minus : "", fabs(picture->at_A), canvas->angstrom, (long long)picture->index);
+    draw_title(canvas, canvas->title, title_size, true, base);
     draw_title(canvas, subtitle.s, text_size, false, base + (text_gap + 0.2 * title_size + 0.8 * text_size) * unit);
 }
 
@@ -442,7 +539,7 @@ static void draw(const drawing *canvas)
     free(cells.values);
     draw_circles(canvas);
     if (canvas->picture->contours)
-        draw_contours(canvas);
+        draw_contours(canvas, &colours);
     draw_axes(canvas);
     draw_bar(canvas, &colours);
     draw_titles(canvas);
@@ -457,16 +554,32 @@ static void draw_on(cairo_t *cairo, const void *context)
     draw(&canvas);
 }
 
+/* Names of files are any bytes. */
+static void choose_title(drawing *canvas)
+{
+    snprintf(canvas->title, sizeof canvas->title, "%s", canvas->picture->title);
+    if (!canvas_can_write(canvas->cairo, canvas->title))
+        for (char *at = canvas->title; *at != '\0'; at++)
+            *at = (unsigned char)*at < 128 ? *at : '?';
+}
+
 int picture_write(const plane_picture *picture, const char *path)
 {
-    drawing canvas = {.picture = picture, .unit = picture->width / 1000.0};
+    drawing canvas = {.picture = picture, .unit = fmax(picture->width, least_width) / 1000.0};
     cairo_surface_t *scratch = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
     canvas.cairo = canvas_begin(scratch);
     canvas_font(canvas.cairo, text_size * canvas.unit, false);
     canvas.minus = canvas_font_has(canvas.cairo, "−") ? "−" : "-";
     canvas.angstrom = canvas_font_has(canvas.cairo, "Å") ? "Å" : "A";
+    choose_title(&canvas);
     lay_out(&canvas);
+    if (picture->contours)
+        place_labels(&canvas);
     cairo_destroy(canvas.cairo);
     cairo_surface_destroy(scratch);
-    return canvas_write(path, (int)canvas.full_width, (int)canvas.full_height, draw_on, &canvas);
+    const int code =
+        canvas_write(path, (int)canvas.full_width, (int)canvas.full_height, picture->dpi, draw_on, &canvas);
+    free(canvas.cells.values);
+    free(canvas.labels);
+    return code;
 }

@@ -20,13 +20,15 @@ typedef struct plane_picture {
     double at_A;                      /* where the plane cuts that axis */
     int64_t index;                    /* which plane of the map it is */
     const char *title;
+    const char *medium;   /* "dielectric 78.54"; empty when unknown */
     const char *quantity; /* "potential": what the values are */
     const char *units;    /* of the values; empty when unknown */
     double low, high;     /* range of the colour bar, low < high */
-    bool contours;        /* lines at the colour bar's ticks */
+    bool contours;        /* lines at the colour bar's ticks, with values */
     const plane_circle *circles;
     size_t circle_count;
-    int width; /* pixels, about */
+    int width;  /* pixels, about */
+    double dpi; /* pixels to an inch */
 } plane_picture;
 
 /* Draws it into a file: PNG, or SVG or PDF for a name that ends so. Prints errors; exit code. */

@@ -15,7 +15,7 @@
 typedef struct slice_values {
     const char *output, *title, *json, *atoms, *difference;
     int plane;
-    int64_t index, size;
+    int64_t index, size, dpi;
     double at_A, range[2], limit, within_A;
     option_reals limits;
     bool contours, quiet;
@@ -108,7 +108,7 @@ static const option_row slice_options[] = {
     {.name = "contours",
      .kind = OPTION_FLAG,
      .offset = offsetof(slice_values, contours),
-     .help = "draw lines of equal potential at the ticks of the colour bar"},
+     .help = "draw lines of equal potential at the ticks of the colour bar, and their values on them"},
     {.name = "size",
      .kind = OPTION_INTEGER,
      .offset = offsetof(slice_values, size),
@@ -116,11 +116,18 @@ static const option_row slice_options[] = {
      .low = 200,
      .high = 10000,
      .help = "width of the picture; a plane much higher than wide makes it narrower"},
+    {.name = "dpi",
+     .kind = OPTION_INTEGER,
+     .offset = offsetof(slice_values, dpi),
+     .value = "N",
+     .low = 10,
+     .high = 10000,
+     .help = "pixels to an inch, by which the file says how large the picture is: at 300, 1000 pixels are 8.5 cm"},
     {.name = "title",
      .kind = OPTION_TEXT,
      .offset = offsetof(slice_values, title),
      .value = "TEXT",
-     .unset = "the map's file name",
+     .unset = "the molecule, or the map's file name",
      .help = "heading of the picture"},
     OPTION_ROW_JSON(slice_values),
     OPTION_ROW_QUIET(slice_values),
@@ -131,6 +138,7 @@ static void set_defaults(void *to)
     slice_values *values = to;
     values->plane = 2;
     values->size = 1000;
+    values->dpi = 96;
     values->within_A = 1.5;
 }
 
@@ -313,13 +321,31 @@ typedef struct subject {
     ley_atoms *atoms;
 } subject;
 
-/* "a.dx - b.dx", but for --title. */
-static short_text title_of(const parsed_arguments *arguments)
+/* "a.dx - b.dx", or the molecule that the map's file names, or the map; but for --title. */
+static void choose_title(const parsed_arguments *arguments, const subject *drawn, char title[256])
 {
     const slice_values *values = arguments->values;
-    if (values->difference != NULL)
-        return text_of("%s − %s", base_name(arguments->operand), base_name(values->difference));
-    return text_of("%s", base_name(arguments->operand));
+    const char *molecule = ley_map_molecule(drawn->map), *name = base_name(arguments->operand);
+    const char *end = strrchr(molecule, '.');
+    if (values->title != NULL)
+        snprintf(title, 256, "%s", values->title);
+    else if (values->difference != NULL)
+        snprintf(title, 256, "%s − %s", name, base_name(values->difference));
+    else if (end != NULL && end > molecule)
+        snprintf(title, 256, "%.*s", (int)(end - molecule), molecule);
+    else
+        snprintf(title, 256, "%s", molecule[0] != '\0' ? molecule : name);
+}
+
+/* "dielectric 78.54", of two maps "dielectric 78.54 and 1" where theirs differ; empty when
+ * unknown. */
+static short_text medium_of(const subject *drawn)
+{
+    const double first = ley_map_dielectric(drawn->map);
+    const double second = drawn->other != NULL ? ley_map_dielectric(drawn->other) : first;
+    if (!(first > 0 && second > 0))
+        return text_of("%s", "");
+    return first != second ? text_of("dielectric %.6g and %.6g", first, second) : text_of("dielectric %.6g", first);
 }
 
 static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
@@ -338,7 +364,9 @@ static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
     if (code != 0)
         return code;
     const double at_A = grid->origin_A[normal] + (double)index * grid->step_A[normal][normal];
-    const short_text title = title_of(arguments);
+    const short_text medium = medium_of(drawn);
+    char title[256];
+    choose_title(arguments, drawn, title);
     plane_picture picture = {.plane = extract(drawn->map, normal, across, up, index),
                              .origin_A = {grid->origin_A[across], grid->origin_A[up]},
                              .spacing_A = {grid->step_A[across][across], grid->step_A[up][up]},
@@ -346,11 +374,13 @@ static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
                              .normal = axis_names[normal],
                              .at_A = at_A,
                              .index = index,
-                             .title = values->title != NULL ? values->title : title.s,
+                             .title = title,
+                             .medium = medium.s,
                              .quantity = drawn->other != NULL ? "difference" : "potential",
                              .units = ley_map_units(drawn->map),
                              .contours = values->contours,
-                             .width = (int)values->size};
+                             .width = (int)values->size,
+                             .dpi = (double)values->dpi};
     if (drawn->other != NULL) {
         plane_field other = extract(drawn->other, normal, across, up, index);
         subtract(&picture.plane, &other);

@@ -217,8 +217,8 @@ static ley_status read_map(ley_stream *stream, const binary_array *array, ley_ma
     return status;
 }
 
-ley_status binary_make_map(ley_stream *stream, const binary_array *array, const ley_grid *grid, const char *units,
-                           binary_end end, ley_map **map, ley_error *error)
+ley_status binary_make_map(ley_stream *stream, const binary_array *array, const ley_grid *grid,
+                           const map_origin *origin, binary_end end, ley_map **map, ley_error *error)
 {
     ley_map *made = NULL;
     ley_status status = ley_map_create(grid, &made, error);
@@ -233,7 +233,7 @@ ley_status binary_make_map(ley_stream *stream, const binary_array *array, const 
         ley_map_destroy(made);
         return status;
     }
-    ley_map_set_units(made, units);
+    map_set_origin(made, origin);
     *map = made;
     return LEY_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "io/stream.h"
 #include "leyden.h"
+#include "target/map.h"
 
 #include <stddef.h>
 
@@ -51,7 +52,7 @@ typedef enum binary_end { BINARY_ENDS, BINARY_GOES_ON } binary_end;
 /* A map of what comes next, of which the stream may hold as much. Errors: those of binary_read()
  * and ley_map_create(); LEY_ERROR_INPUT for a value that is no number, or too large for a float,
  * and for bytes behind the last value where the file should end. */
-ley_status binary_make_map(ley_stream *stream, const binary_array *array, const ley_grid *grid, const char *units,
-                           binary_end end, ley_map **map, ley_error *error);
+ley_status binary_make_map(ley_stream *stream, const binary_array *array, const ley_grid *grid,
+                           const map_origin *origin, binary_end end, ley_map **map, ley_error *error);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include "core/units.h"
 #include "error.h"
-#include "io/comment_units.h"
 #include "io/json_text.h"
+#include "io/map_comment.h"
 #include "io/text_array.h"
 #include "parallel.h"
 #include "target/map.h"
@@ -60,6 +60,25 @@ static void print_title(cube_writer *w, const char *text)
     print(w, "%s\n", title);
 }
 
+/* The molecule and the dielectric, where the comment says them, and as much of its first line as
+ * there is room for. */
+static void print_origin(cube_writer *w, const char *comment)
+{
+    map_origin origin = {.dielectric = 0};
+    char title[5 * TITLE_BYTES], line[2 * TITLE_BYTES], number[LEY_JSON_NUMBER] = "";
+    for (const char *at = comment; *at != '\0'; at += strcspn(at, "\n"), at += *at == '\n') {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        map_comment_read(line, &origin);
+    }
+    const bool has_molecule = origin.molecule[0] != '\0', has_dielectric = origin.dielectric > 0;
+    if (has_dielectric)
+        ley_json_number(origin.dielectric, number);
+    snprintf(title, sizeof title, "%s%s%s%s%s%s%.80s", has_molecule ? "molecule: " : "", origin.molecule,
+             has_molecule && has_dielectric ? ", " : "", has_dielectric ? "dielectric " : "", number,
+             (has_molecule || has_dielectric) && *comment != '\0' ? "; " : "", comment);
+    print_title(w, title[0] != '\0' ? title : "OUTER LOOP: X, MIDDLE LOOP: Y, INNER LOOP: Z");
+}
+
 /* A count and a place or a step. */
 static void print_three(cube_writer *w, int64_t count, const double values_A[3])
 {
@@ -98,7 +117,7 @@ static void print_header(cube_writer *w, const char *comment, double per_hartree
     else
         snprintf(title, sizeof title, "leyden %s: %s", ley_version(), what);
     print_title(w, title);
-    print_title(w, comment != NULL && *comment != '\0' ? comment : "OUTER LOOP: X, MIDDLE LOOP: Y, INNER LOOP: Z");
+    print_origin(w, comment != NULL ? comment : "");
     print_three(w, atoms != NULL ? (int64_t)ley_atoms_count(atoms) : 1, grid->origin_A);
     for (int m = 0; m < 3; m++)
         print_three(w, grid->n[m], grid->step_A[m]);
@@ -173,7 +192,7 @@ typedef struct cube_reader {
     int64_t atoms;     /* how many stand in the file */
     bool has_orbitals; /* a line behind the atoms says which ones */
     bool is_angstrom;
-    char units[COMMENT_UNITS];
+    map_origin origin;
     double per_hartree; /* of what the file's values become; 1: they stay as they are */
     const char *rest;   /* of a word of several numbers; and its length: */
     size_t rest_length;
@@ -237,14 +256,15 @@ static void find_conversion(cube_reader *r, const char *title)
 {
     const char *at = strstr(title, conversion);
     double number;
-    if (at == NULL || strcmp(r->units, atomic_unit) != 0)
+    if (at == NULL || strcmp(r->origin.units, atomic_unit) != 0)
         return;
     at += sizeof conversion - 1;
     const size_t digits = strcspn(at, " "), unit = strcspn(at + digits + (at[digits] == ' '), " ");
-    if (ley_parse_double(at, digits, &number) != LEY_NUMBER_FINE || !(number > 0) || unit == 0 || unit >= COMMENT_UNITS)
+    if (ley_parse_double(at, digits, &number) != LEY_NUMBER_FINE || !(number > 0) || unit == 0 ||
+        unit >= sizeof r->origin.units)
         return;
     r->per_hartree = number;
-    snprintf(r->units, sizeof r->units, "%.*s", (int)unit, at + digits + 1);
+    snprintf(r->origin.units, sizeof r->origin.units, "%.*s", (int)unit, at + digits + 1);
 }
 
 static ley_status read_titles(cube_reader *r, ley_error *error)
@@ -255,8 +275,7 @@ static ley_status read_titles(cube_reader *r, ley_error *error)
         const ley_status status = next_line(r, "a title", &line, &length, error);
         if (status != LEY_OK)
             return status;
-        if (r->units[0] == '\0')
-            comment_units_find(line, r->units);
+        map_comment_read(line, &r->origin);
         find_conversion(r, line);
     }
     return LEY_OK;
@@ -483,7 +502,7 @@ ley_status cube_read(ley_stream *stream, ley_map **map, ley_error *error)
     if (status == LEY_OK)
         status = read_end(&r, error);
     if (status == LEY_OK)
-        status = text_array_make_map(values, &r.grid, r.units, map, error);
+        status = text_array_make_map(values, &r.grid, &r.origin, map, error);
     free(values);
     ley_text_close(r.text);
     return status;

@@ -3,7 +3,7 @@
 
 #include "error.h"
 #include "io/binary.h"
-#include "io/comment_units.h"
+#include "io/map_comment.h"
 #include "io/text.h"
 #include "io/text_array.h"
 #include "parallel.h"
@@ -153,7 +153,7 @@ typedef struct dx_reader {
     bool has_counts, has_origin;
     bool is_double, is_binary; /* as the values are announced */
     int deltas;
-    char units[COMMENT_UNITS];
+    map_origin origin;
     const char *word; /* the current one; NULL at the end of the file */
     size_t length;
 } dx_reader;
@@ -169,8 +169,7 @@ static ley_status next(dx_reader *reader, ley_error *error)
         status = ley_text_rest(reader->text, comment, sizeof comment, error);
         if (status != LEY_OK)
             return status;
-        if (reader->units[0] == '\0')
-            comment_units_find(comment, reader->units);
+        map_comment_read(comment, &reader->origin);
     }
 }
 
@@ -379,7 +378,7 @@ static ley_status read_text_values(dx_reader *reader, ley_map **map, ley_error *
     if (status == LEY_OK)
         status = read_footer(reader, error);
     if (status == LEY_OK)
-        status = text_array_make_map(values, &reader->grid, reader->units, map, error);
+        status = text_array_make_map(values, &reader->grid, &reader->origin, map, error);
     free(values);
     return status;
 }
@@ -400,7 +399,7 @@ static ley_status pass_line(ley_stream *stream, ley_error *error)
     return status == LEY_OK && there > 0 && next == '\n' ? binary_read(stream, &next, 1, error) : status;
 }
 
-static ley_status read_binary_values(ley_stream *stream, const ley_grid *grid, const char *units, ley_map **map,
+static ley_status read_binary_values(ley_stream *stream, const ley_grid *grid, const map_origin *origin, ley_map **map,
                                      ley_error *error)
 {
     const int64_t points = ley_grid_points(grid), each = binary_type_bytes(doubles.type);
@@ -414,7 +413,7 @@ static ley_status read_binary_values(ley_stream *stream, const ley_grid *grid, c
                         : ley_fail(error, LEY_ERROR_INPUT,
                                    "%s: cut short: %lld bytes of values, but %lld values are to be there",
                                    ley_stream_path(stream), (long long)rest, (long long)points);
-    return binary_make_map(stream, &doubles, grid, units, BINARY_GOES_ON, map, error);
+    return binary_make_map(stream, &doubles, grid, origin, BINARY_GOES_ON, map, error);
 }
 
 /* Its first word, behind a byte order mark and comments, is one of a header's. */
@@ -448,6 +447,6 @@ ley_status dx_read(ley_stream *stream, ley_map **map, ley_error *error)
     if (status == LEY_OK && !reader.is_binary)
         status = read_text_values(&reader, map, error);
     ley_text_close(reader.text);
-    return status == LEY_OK && reader.is_binary ? read_binary_values(stream, &reader.grid, reader.units, map, error)
+    return status == LEY_OK && reader.is_binary ? read_binary_values(stream, &reader.grid, &reader.origin, map, error)
                                                 : status;
 }

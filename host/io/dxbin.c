@@ -2,8 +2,8 @@
 
 #include "error.h"
 #include "io/binary.h"
-#include "io/comment_units.h"
 #include "io/dx.h"
+#include "io/map_comment.h"
 #include "target/map.h"
 
 #include <stdlib.h>

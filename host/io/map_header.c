@@ -6,6 +6,7 @@
 #include "error.h"
 #include "io/binary.h"
 #include "io/json_text.h"
+#include "io/map_comment.h"
 #include "io/stored_map.h"
 #include "io/text.h"
 
@@ -248,7 +249,26 @@ static ley_status read_steps(header_reader *r, const char *what, ley_error *erro
 
 static ley_status read_units(header_reader *r, const char *what, ley_error *error)
 {
-    return ley_json_text(&r->json, what, r->header->units, sizeof r->header->units, error);
+    return ley_json_text(&r->json, what, r->header->origin.units, sizeof r->header->origin.units, error);
+}
+
+/* A comment that is no list of lines says nothing, and is no error. */
+static ley_status read_comment(header_reader *r, const char *what, ley_error *error)
+{
+    ley_json lines = r->json;
+    char line[512];
+    bool is_first = true, is_there = true;
+    ley_status status = ley_json_enter(&lines, '[', what, NULL);
+    while (status == LEY_OK && ley_json_item(&lines, &is_first, &is_there, NULL) == LEY_OK && is_there) {
+        const ley_json at = lines;
+        if (ley_json_text(&lines, what, line, sizeof line, NULL) == LEY_OK) {
+            map_comment_read(line, &r->header->origin);
+            continue;
+        }
+        lines = at;
+        status = ley_json_skip(&lines, NULL);
+    }
+    return ley_json_skip(&r->json, error);
 }
 
 static ley_status expect_text(header_reader *r, const char *what, const char *expected, ley_error *error)
@@ -297,7 +317,8 @@ static const struct {
                {"n", read_n, false, false},
                {"origin_A", read_origin, false, false},
                {"step_A", read_steps, false, false},
-               {"units", read_units, true, false}};
+               {"units", read_units, true, false},
+               {"comment", read_comment, true, false}};
 
 enum { MEMBERS = sizeof members / sizeof *members };
 
@@ -318,7 +339,7 @@ ley_status map_header_parse(const map_header_kind *kind, const char *path, const
 {
     bool is_read[MEMBERS] = {false}, is_first = true, is_there = true;
     char key[LEY_JSON_KEY];
-    *header = (map_header){.units = ""};
+    *header = (map_header){.origin.units = ""};
     header_reader r = {
         .json = {.path = path, .at = text, .end = text + length, .line = 1}, .kind = kind, .header = header};
     ley_status status = ley_json_enter(&r.json, '{', "a map's header", error);

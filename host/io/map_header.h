@@ -4,6 +4,7 @@
 #define LEY_IO_MAP_HEADER_H
 
 #include "leyden.h"
+#include "target/map.h"
 
 #include <stddef.h>
 
@@ -18,7 +19,7 @@ extern const map_header_kind map_header_raw, map_header_npy;
 /* What a header says. */
 typedef struct map_header {
     ley_grid grid;
-    char units[32];
+    map_origin origin;
 } map_header;
 
 /* The name of the header that belongs to the map `path`, from malloc; NULL: no memory. */

@@ -3,7 +3,7 @@
 #include "core/number.h"
 #include "error.h"
 #include "io/binary.h"
-#include "io/comment_units.h"
+#include "io/map_comment.h"
 #include "io/stored_map.h"
 #include "target/map.h"
 
@@ -241,7 +241,7 @@ typedef struct mrc_header {
     binary_array array;
     ley_grid grid;
     int64_t offset; /* of the values */
-    char units[COMMENT_UNITS];
+    map_origin origin;
 } mrc_header;
 
 static int32_t int_at(const mrc_header *h, int word)
@@ -519,13 +519,13 @@ static ley_status find_origin(mrc_header *h, const int64_t start[3], ley_error *
     return LEY_OK;
 }
 
-static void find_units(mrc_header *h)
+static void find_map_origin(mrc_header *h)
 {
     const int32_t labels = int_at(h, LABELS);
-    for (int32_t i = 0; i < labels && i < MOST_LABELS && h->units[0] == '\0'; i++) {
+    for (int32_t i = 0; i < labels && i < MOST_LABELS; i++) {
         char label[LABEL_BYTES + 1] = "";
         memcpy(label, h->bytes + 4 * LABEL_TEXT + i * LABEL_BYTES, LABEL_BYTES);
-        comment_units_find(label, h->units);
+        map_comment_read(label, &h->origin);
     }
 }
 
@@ -572,7 +572,7 @@ static ley_status make_map(mrc_header *h, ley_stream *stream, ley_map **map, ley
     char text[sizeof h->remark + 256];
     ley_status status = binary_pass(stream, h->offset - MRC_HEADER_BYTES, error);
     if (status == LEY_OK)
-        status = binary_make_map(stream, &h->array, &h->grid, h->units, BINARY_GOES_ON, map, error);
+        status = binary_make_map(stream, &h->array, &h->grid, &h->origin, BINARY_GOES_ON, map, error);
     if (status == LEY_OK && h->remark[0] != '\0') {
         snprintf(text, sizeof text, "%s: %s", h->path, h->remark);
         map_set_remark(*map, text);
@@ -594,7 +594,7 @@ ley_status mrc_read(ley_stream *stream, ley_map **map, ley_error *error)
         status = find_values(&h, stream, error);
     if (status != LEY_OK)
         return status;
-    find_units(&h);
+    find_map_origin(&h);
     return make_map(&h, stream, map, error);
 }
 

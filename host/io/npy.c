@@ -269,7 +269,7 @@ static ley_status read_values(ley_stream *stream, const char *header_path, const
                         ley_stream_path(stream), (long long)n[0], (long long)n[1], (long long)n[2], header_path,
                         (long long)l->n[0], (long long)l->n[1], (long long)l->n[2]);
     status = check_size(stream, &array, ley_grid_points(l), error);
-    return status == LEY_OK ? binary_make_map(stream, &array, l, header->units, BINARY_ENDS, map, error) : status;
+    return status == LEY_OK ? binary_make_map(stream, &array, l, &header->origin, BINARY_ENDS, map, error) : status;
 }
 
 bool npy_is(const unsigned char *bytes, size_t size)

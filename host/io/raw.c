@@ -45,7 +45,7 @@ static ley_status read_values(ley_stream *stream, const char *header_path, ley_m
     ley_status status = map_header_read(&map_header_raw, header_path, &header, error);
     if (status == LEY_OK)
         status = check_size(stream, header_path, &header.grid, error);
-    return status == LEY_OK ? binary_make_map(stream, &layout, &header.grid, header.units, BINARY_ENDS, map, error)
+    return status == LEY_OK ? binary_make_map(stream, &layout, &header.grid, &header.origin, BINARY_ENDS, map, error)
                             : status;
 }
 

@@ -271,7 +271,7 @@ ley_status text_array_read(const text_values *from, const ley_grid *grid, float 
     return status;
 }
 
-ley_status text_array_make_map(const float *values, const ley_grid *grid, const char *units, ley_map **map,
+ley_status text_array_make_map(const float *values, const ley_grid *grid, const map_origin *origin, ley_map **map,
                                ley_error *error)
 {
     ley_status status = ley_map_create(grid, map, error);
@@ -280,6 +280,6 @@ ley_status text_array_make_map(const float *values, const ley_grid *grid, const 
     const int64_t *n = grid->n;
     for (int64_t y = 0; y < n[1]; y++)
         transpose(values + y * n[2], n[1] * n[2], ley_map_values(*map) + y * n[0], n[0] * n[1], n[0], n[2]);
-    ley_map_set_units(*map, units);
+    map_set_origin(*map, origin);
     return LEY_OK;
 }

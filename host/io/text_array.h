@@ -5,6 +5,7 @@
 #include "io/output.h"
 #include "io/text.h"
 #include "leyden.h"
+#include "target/map.h"
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
@@ -38,7 +39,7 @@ typedef struct text_values {
 ley_status text_array_read(const text_values *from, const ley_grid *grid, float **values, ley_error *error);
 
 /* The map of such values. */
-ley_status text_array_make_map(const float *values, const ley_grid *grid, const char *units, ley_map **map,
+ley_status text_array_make_map(const float *values, const ley_grid *grid, const map_origin *origin, ley_map **map,
                                ley_error *error);
 
 #endif

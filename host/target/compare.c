@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* By how much of a step points may be apart that count as one. */
@@ -113,13 +114,79 @@ static ley_status fail_meshes(const ley_map *a, const ley_map *b, const ley_comp
                     o->name_a, o->name_b, what + (what[0] != '\0' ? 2 : 0));
 }
 
+/* ---- Points near atoms ----------------------------------------------------------------------- */
+
+/* In which points of the grid a ball lies along each axis, low to high; false: in none. A ball
+ * reaches as many steps along an axis as its radius has times the length of that axis's reciprocal
+ * vector. */
+static bool find_box(const ley_grid *grid, const double centre_A[3], double radius_A, int64_t low[3], int64_t high[3])
+{
+    const double apart_A[3] = {centre_A[0] - grid->origin_A[0], centre_A[1] - grid->origin_A[1],
+                               centre_A[2] - grid->origin_A[2]};
+    double centre[3], unit[3][3];
+    in_steps(grid, apart_A, centre);
+    for (int axis = 0; axis < 3; axis++)
+        in_steps(grid, (const double[3]){axis == 0, axis == 1, axis == 2}, unit[axis]);
+    for (int m = 0; m < 3; m++) {
+        const double reach =
+            radius_A * sqrt(unit[0][m] * unit[0][m] + unit[1][m] * unit[1][m] + unit[2][m] * unit[2][m]);
+        const double first = fmax(ceil(centre[m] - reach - same_place), 0),
+                     last = fmin(floor(centre[m] + reach + same_place), (double)(grid->n[m] - 1));
+        if (!(first <= last))
+            return false;
+        low[m] = (int64_t)first;
+        high[m] = (int64_t)last;
+    }
+    return true;
+}
+
+static void mark_ball(const ley_grid *grid, const double centre_A[3], double radius_A, uint8_t *is_near)
+{
+    int64_t low[3], high[3], at[3];
+    double r_A[3];
+    if (!find_box(grid, centre_A, radius_A, low, high))
+        return;
+    for (at[2] = low[2]; at[2] <= high[2]; at[2]++)
+        for (at[1] = low[1]; at[1] <= high[1]; at[1]++)
+            for (at[0] = low[0]; at[0] <= high[0]; at[0]++) {
+                ley_grid_point_A(grid, at, r_A);
+                const double d[3] = {r_A[0] - centre_A[0], r_A[1] - centre_A[1], r_A[2] - centre_A[2]};
+                const int64_t number = (at[2] * grid->n[1] + at[1]) * grid->n[0] + at[0];
+                if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < radius_A * radius_A)
+                    is_near[number >> 3] |= (uint8_t)(1 << (number & 7));
+            }
+}
+
+/* How many points of A are near atoms, and which: `is_near` is from malloc, NULL where nobody asked
+ * for it. */
+static ley_status mark_near(const ley_grid *grid, const ley_compare_options *o, uint8_t **is_near, int64_t *count,
+                            ley_error *error)
+{
+    *is_near = NULL;
+    *count = 0;
+    if (!(o->beyond_A >= 0) || isinf(o->beyond_A))
+        return ley_fail(error, LEY_ERROR_USAGE, "beyond_A is %g: it must be a length, or 0", o->beyond_A);
+    if (o->atoms == NULL)
+        return LEY_OK;
+    const size_t bytes = (size_t)(ley_grid_points(grid) / 8 + 1);
+    *is_near = calloc(bytes, 1);
+    if (*is_near == NULL)
+        return ley_fail_memory(error, bytes, "points near atoms");
+    for (size_t i = 0; i < ley_atoms_count(o->atoms); i++)
+        mark_ball(grid, ley_atoms_positions_A(o->atoms) + 3 * i, o->beyond_A, *is_near);
+    for (size_t i = 0; i < bytes; i++)
+        *count += __builtin_popcount((*is_near)[i]);
+    return LEY_OK;
+}
+
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 typedef struct pair {
     const ley_grid *grid_a, *grid_b;
     const float *a, *b;
-    bool is_one;    /* grid */
-    passage places; /* where it is not */
+    const uint8_t *is_near; /* a bit for each point of A: atoms are near; NULL: none are */
+    bool is_one;            /* grid */
+    passage places;         /* where it is not */
 } pair;
 
 /* Which cell of B a place is in along an axis of so many points, and where in it, from 0 to 1.
@@ -167,7 +234,8 @@ static bool value_between(const pair *p, const int64_t at[3], double *value)
     return true;
 }
 
-/* Calls `visit` with both values at each point of A that is in B; returns how many those are. */
+/* Calls `visit` with both values at each point of A that is in B and not near atoms; returns how
+ * many those are. */
 static int64_t each_point(const pair *p, void (*visit)(void *context, const int64_t at[3], double a, double b),
                           void *context)
 {
@@ -176,6 +244,8 @@ static int64_t each_point(const pair *p, void (*visit)(void *context, const int6
     for (at[2] = 0; at[2] < n[2]; at[2]++)
         for (at[1] = 0; at[1] < n[1]; at[1]++)
             for (at[0] = 0; at[0] < n[0]; at[0]++, number++) {
+                if (p->is_near != NULL && p->is_near[number >> 3] >> (number & 7) & 1)
+                    continue;
                 double b = (double)p->b[p->is_one ? number : 0];
                 if (!p->is_one && !value_between(p, at, &b))
                     continue;
@@ -261,32 +331,29 @@ ley_status ley_map_check_alike(const ley_map *a, const ley_map *b, const ley_com
     return status == LEY_OK ? check_alike(a, b, &o, error) : status;
 }
 
-ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare_options *options,
-                           ley_comparison *comparison, ley_error *error)
+/* Options as they were taken, of maps that may be compared. */
+static ley_status compare_beyond(const ley_map *a, const ley_map *b, const ley_compare_options *o,
+                                 const uint8_t *is_near, int64_t near_atoms, ley_comparison *comparison,
+                                 ley_error *error)
 {
-    ley_compare_options o;
-    ley_status status = OPTIONS_TAKE(ley_compare_options, name_b, &o, options, error);
-    if (status == LEY_OK)
-        status = check_alike(a, b, &o, error);
-    if (status == LEY_OK)
-        status = map_check_values(a, o.name_a, error);
-    if (status == LEY_OK)
-        status = map_check_values(b, o.name_b, error);
-    if (status != LEY_OK)
-        return status;
     const ley_grid *la = ley_map_grid(a), *lb = ley_map_grid(b);
     const pair p = {
-        la, lb, ley_map_read_values(a), ley_map_read_values(b), is_one_grid(la, lb), passage_between(la, lb)};
+        la, lb, ley_map_read_values(a), ley_map_read_values(b), is_near, is_one_grid(la, lb), passage_between(la, lb)};
     first_look first = {.low = {INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY}, .at_largest = {NAN, NAN}};
     const int64_t points = each_point(&p, look, &first);
     if (points == 0)
-        return ley_fail(error, LEY_ERROR_INPUT, "no point of %s lies in the box of %s", o.name_a, o.name_b);
+        return near_atoms > 0
+                   ? ley_fail(error, LEY_ERROR_INPUT,
+                              "no point of %s is left to compare: %lld are nearer than %g A to atoms", o->name_a,
+                              (long long)near_atoms, o->beyond_A)
+                   : ley_fail(error, LEY_ERROR_INPUT, "no point of %s lies in the box of %s", o->name_a, o->name_b);
     for (int i = 0; i < 2; i++)
         if (first.low[i] == 0 && first.high[i] == 0)
             return ley_fail(error, LEY_ERROR_INPUT, "%s is 0 at all %lld points that are compared: it is no map",
-                            i == 0 ? o.name_a : o.name_b, (long long)points);
+                            i == 0 ? o->name_a : o->name_b, (long long)points);
     ley_comparison c = {.points = points,
-                        .left_out = ley_grid_points(la) - points,
+                        .left_out = ley_grid_points(la) - near_atoms - points,
+                        .near_atoms = near_atoms,
                         .rms_a = sqrt(total_of(&first.a2) / (double)points),
                         .rms_b = sqrt(total_of(&first.b2) / (double)points),
                         .rms = sqrt(total_of(&first.difference2) / (double)points),
@@ -300,4 +367,25 @@ ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare
     ley_grid_point_A(la, c.index, c.point_A);
     *comparison = c;
     return LEY_OK;
+}
+
+ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare_options *options,
+                           ley_comparison *comparison, ley_error *error)
+{
+    ley_compare_options o;
+    ley_status status = OPTIONS_TAKE(ley_compare_options, name_b, &o, options, error);
+    if (status == LEY_OK)
+        status = check_alike(a, b, &o, error);
+    if (status == LEY_OK)
+        status = map_check_values(a, o.name_a, error);
+    if (status == LEY_OK)
+        status = map_check_values(b, o.name_b, error);
+    uint8_t *is_near = NULL;
+    int64_t near_atoms = 0;
+    if (status == LEY_OK)
+        status = mark_near(ley_map_grid(a), &o, &is_near, &near_atoms, error);
+    if (status == LEY_OK)
+        status = compare_beyond(a, b, &o, is_near, near_atoms, comparison, error);
+    free(is_near);
+    return status;
 }

@@ -19,7 +19,7 @@ static const size_t worth_threads = 1 << 20;
 
 struct ley_map {
     ley_grid grid;
-    char units[32];
+    map_origin origin;
     char *remark;           /* or NULL */
     const ley_atoms *atoms; /* or NULL */
     ley_map *field[3];      /* somebody else's; NULL: none */
@@ -125,6 +125,22 @@ void ley_map_destroy(ley_map *map)
     free(map);
 }
 
+const char *ley_map_molecule(const ley_map *map)
+{
+    return map->origin.molecule;
+}
+
+double ley_map_dielectric(const ley_map *map)
+{
+    return map->origin.dielectric;
+}
+
+void map_set_origin(ley_map *map, const map_origin *origin)
+{
+    map->origin = *origin;
+    ley_map_set_units(map, origin->units);
+}
+
 const char *ley_map_remark(const ley_map *map)
 {
     return map->remark;
@@ -148,16 +164,16 @@ float *ley_map_values(ley_map *map)
 
 const char *ley_map_units(const ley_map *map)
 {
-    return map->units;
+    return map->origin.units;
 }
 
 void ley_map_set_units(ley_map *map, const char *units)
 {
-    size_t length = strnlen(units, sizeof map->units - 1);
+    size_t length = strnlen(units, sizeof map->origin.units - 1);
     while (length > 0 && ((unsigned char)units[length] & 0xc0) == 0x80) /* what follows is the rest of a character */
         length--;
-    memmove(map->units, units, length); /* they may be its own */
-    map->units[length] = '\0';
+    memmove(map->origin.units, units, length); /* they may be its own */
+    map->origin.units[length] = '\0';
 }
 
 void ley_map_set_atoms(ley_map *map, const ley_atoms *atoms)
@@ -450,7 +466,7 @@ int map_component_number(const ley_map *map)
 
 void map_name_units(ley_map *map, const char *units)
 {
-    char of_field[sizeof map->units + 2];
+    char of_field[sizeof map->origin.units + 2];
     snprintf(of_field, sizeof of_field, "%s/A", units);
     for (int c = 0; c < map_components(map); c++)
         ley_map_set_units(component_of(map, c), c == 0 ? units : of_field);

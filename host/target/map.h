@@ -28,6 +28,14 @@ void map_set_grid(ley_map *map, const ley_grid *grid);
 /* What ley_map_set_atoms() was given. */
 const ley_atoms *map_atoms(const ley_map *map);
 
+/* What a file says of its map: units, and what ley_map_molecule() and ley_map_dielectric() say. */
+typedef struct map_origin {
+    char units[32], molecule[160];
+    double dielectric;
+} map_origin;
+
+void map_set_origin(ley_map *map, const map_origin *origin);
+
 /* What ley_map_remark() says: a copy of the text; NULL: nothing. */
 void map_set_remark(ley_map *map, const char *remark);
 

@@ -338,13 +338,40 @@ def test_slices(made):
         made.slice("z", at=100)
 
 
+def test_headings(made, tmp_path):
+    """They are the command's."""
+    plane = made.slice("z", at=-4)
+    assert plane.dielectric == 1 and plane.index == 3
+    assert leyden._picture.heading(plane) == "potential in kT/e, dielectric 1, at z = −4 Å (plane 3)"
+    made.save(tmp_path / "a.raw", comment="molecule: x.y.pqr, 60 atoms, ...\nunits: kT/e, dielectric 78.54, ...")
+    read = leyden.Map.read(tmp_path / "a.raw").slice()
+    assert (read.title, read.dielectric) == ("x.y", 78.54)
+    made.save(tmp_path / "b.raw", comment="nothing")
+    assert leyden.Map.read(tmp_path / "b.raw").slice().dielectric == 0
+
+
+def test_limits_of_pictures(made, command, tmp_path):
+    made.save(tmp_path / "a.raw")
+    report = json.loads(command("slice", tmp_path / "a.raw", "-o", tmp_path / "a.png", "--json", "-"))
+    assert report["range"][1] == pytest.approx(leyden._picture.usual_limit(made.slice().values))
+    assert leyden._picture.usual_limit(np.zeros((2, 2))) == 1
+
+
 @pytest.mark.extra
-def test_pictures(made, tmp_path):
+def test_pictures(made, command, tmp_path):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
-    image = made.slice().plot()
+    image = made.plot(limit=5)
     image.figure.savefig(tmp_path / "a.png")
-    assert (tmp_path / "a.png").stat().st_size > 1000
+    assert (tmp_path / "a.png").stat().st_size > 1000 and image.get_clim() == (-5, 5)
+    assert image.axes.get_title().startswith("potential in kT/e, dielectric 1, at z = ")
+    assert [image.axes.get_xlabel(), image.colorbar.ax.get_ylabel()] == ["x (Å)", "potential (kT/e)"]
+    # The colour bar of the command's picture has each of our colours.
+    made.save(tmp_path / "a.raw")
+    command("slice", tmp_path / "a.raw", "-o", tmp_path / "a.png", "--limits", "5")
+    drawn = np.unique(np.round(255 * matplotlib.image.imread(tmp_path / "a.png")[..., :3]).reshape(-1, 3), axis=0)
+    for colour in image.cmap(np.linspace(0, 1, 65))[:, :3] * 255:
+        assert np.abs(drawn - colour).max(axis=1).min() <= 3
 
 
 def test_grids(made):

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
-from . import _task
+from . import _picture, _task
 from ._arrays import numbers, view
 from ._c import ffi, lib
 from ._errors import InputError, MapWarning, Status, UsageError, encoded, file_name, number_of, text_of
@@ -247,7 +247,18 @@ class Map:
         picked[2 - normal] = index
         return Slice(self.values[tuple(picked)], "xyz"[normal], float(along[index]), ("xyz"[across], "xyz"[up]),
                      (coordinates[across][0], coordinates[across][-1], coordinates[up][0], coordinates[up][-1]),
-                     self.units)
+                     self.units, os.path.splitext(text_of(lib.ley_map_molecule(self._pointer)) or "")[0],
+                     self._dielectric(), index)
+
+    def _dielectric(self) -> float:
+        """0 where it is unknown, and of energies, which have none."""
+        if self._origin is None:
+            return lib.ley_map_dielectric(self._pointer)
+        return self._origin.dielectric if self.units != "kcal/mol" else 0.0
+
+    def plot(self, plane: Union[str, int] = "z", at: Optional[float] = None, **options: Any) -> Any:
+        """Draws a plane, slice(plane, at), by Slice.plot(**options); matplotlib's image."""
+        return self.slice(plane, at).plot(**options)
 
     def to_gridData(self) -> Any:  # pylint: disable=invalid-name
         """The map as a gridData.Grid (GridDataFormats), whose axes are x, y, z. Copies.
@@ -278,6 +289,8 @@ class Slice:
         axes: the axes across and upwards, ("x", "y") say.
         extent: lowest and highest coordinate along both of these, as matplotlib takes it, A.
         units: of the values.
+        title: the molecule's name, dielectric: of the medium; empty and 0 where the map says neither.
+        index: which plane of the map it is.
     """
 
     values: np.ndarray
@@ -286,34 +299,19 @@ class Slice:
     axes: Tuple[str, str]
     extent: Tuple[float, float, float, float]
     units: str
+    title: str = ""
+    dielectric: float = 0.0
+    index: int = 0
 
     def plot(self, ax: Any = None, limit: Optional[float] = None, **options: Any) -> Any:
-        """Draws it by matplotlib's imshow, red below zero and blue above; the image.
+        """Draws it by matplotlib's imshow, as `leyden slice` does: red below zero and blue above; the image.
 
         Args:
             ax: where; None: a new figure.
-            limit: values whose colours are deepest; None: what 98 % of the values are within.
+            limit: values whose colours are deepest; None: what 98 % of the values are within, rounded up.
             options: for imshow.
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
-            ax = plt.figure().add_subplot()
-        sizes = np.abs(self.values[np.isfinite(self.values)])
-        if limit is None:
-            limit = float(np.percentile(sizes, 98)) if sizes.size else 1.0
-        limit = limit or 1.0
-        # Pixels are centred upon their points.
-        left, right, bottom, top = self.extent
-        rows, columns = self.values.shape
-        half_x, half_y = ((right - left) / max(columns - 1, 1) or 1) / 2, ((top - bottom) / max(rows - 1, 1) or 1) / 2
-        options = {"cmap": "RdBu", "vmin": -limit, "vmax": limit, "origin": "lower", "interpolation": "nearest",
-                   "extent": (left - half_x, right + half_x, bottom - half_y, top + half_y), **options}
-        image = ax.imshow(self.values, **options)
-        ax.set_xlabel(f"{self.axes[0]} / Å")
-        ax.set_ylabel(f"{self.axes[1]} / Å")
-        ax.set_title(f"{self.plane} = {self.at:g} Å")
-        ax.figure.colorbar(image, ax=ax, label=self.units)
-        return image
+        return _picture.draw(self, ax, limit, options)
 
 
 class Points:
