@@ -22,8 +22,9 @@
 #define PARAMETERS_OF_MEDIUM(type_) \
     {.name = "units", .type = LEY_PARAMETER_CHOICE, .value = "UNITS", .choices = parameter_units, \
      .sentence = "units of the potential", PARAMETER_FIELD(type_, units)}, \
-    {.name = "dielectric", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1}, .low = 1e-3, .high = 1e6, \
-     .sentence = "relative permittivity, the same everywhere", PARAMETER_FIELD(type_, dielectric)}, \
+    {.name = "dielectric", .alias = "epsilon", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1}, \
+     .low = 1e-3, .high = 1e6, .sentence = "relative permittivity, the same everywhere", \
+     PARAMETER_FIELD(type_, dielectric)}, \
     {.name = "temperature", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "K", .default_value = {298.15}, \
      .low = 1e-3, .high = 1e6, .sentence = "in Kelvin; matters for kT/e only", \
      PARAMETER_FIELD(type_, temperature_K)}, \
@@ -39,7 +40,7 @@
     {.name = "periodic", .type = LEY_PARAMETER_OTHER, .value = "AXES", .unset = "none", \
      .methods = "auto, cutoff, msm", \
      .sentence = "atoms have images along these axes of the cell, x meaning a, y b and z c; with `cell`"}, \
-    {.name = "cell", .type = LEY_PARAMETER_OTHER, .unit = "A", .value = "NUMBERS", .unset = "none", \
+    {.name = "cell", .alias = "box", .type = LEY_PARAMETER_OTHER, .unit = "A", .value = "NUMBERS", .unset = "none", \
      .methods = "auto, cutoff, msm", \
      .sentence = "the periodic cell: lengths a,b,c in Angstrom of a rectangular one", \
      .details = "or a,b,c,alpha,beta,gamma with the angles in degrees, a along x and b in the xy plane; or the nine " \

@@ -9,9 +9,9 @@ import numpy as np
 
 from . import _task
 from ._arrays import doubles, pointer_to
-from ._atoms import Atoms, atoms_of
+from ._atoms import Atoms, AtomsArgument, atoms_of, positions_of
 from ._c import ffi, lib
-from ._engine import Engine, EngineArgument, engine_or_default
+from ._engine import Engine, EngineArgument, engine_of
 from ._cell import Cell, Periodic
 from ._errors import (CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError,
                       switch_of)
@@ -153,11 +153,11 @@ def _check_methods(method: str, given: Mapping[str, Any]) -> None:
                              f"{', '.join(names[:-1])}{' and ' if names[1:] else ''}{names[-1]}")
 
 
-def _sum_of(atoms: Atoms, watcher: Watcher, method: str, pair: str, periodic: Any, cell: Any, plan: Any,
+def _sum_of(atoms: AtomsArgument, watcher: Watcher, method: str, pair: str, periodic: Any, cell: Any, plan: Any,
             given: Dict[str, Any]) -> _Sum:
     """What the arguments ask for, checked as far as no device is needed."""
-    atoms_of(atoms)
     TABLES["ley_request"]["method"].checked(method)
+    atoms = atoms_of(atoms, needs_radii=method == "cutoff")
     if not given.get("kappa"):
         given.pop("kappa", None)
     space = _space_of(atoms, method, periodic, cell)
@@ -269,7 +269,7 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
         result = _task.call(lambda token: work(token, None), watcher.tick) if engine is None else None
         if result is None:
             try:
-                opened = engine_or_default(engine)
+                opened = engine_of(engine)
             except NoDeviceError:  # where there is none, the host takes what it would have left
                 result = _task.call(lambda token: work(token, None), watcher.tick) if engine is None else None
                 if result is None:
@@ -285,7 +285,7 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
 
 @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_short_range",
                  "ley_run_options", former={"lattice": "grid", "n": "dims"})
-def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair: str = "taylor2",
+def map(atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: str = "auto", pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
         cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
         field: bool = False, **given: Unpack[MapKeywords]) -> Map:
@@ -336,11 +336,11 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
     of_grid = [name for name in TABLES["ley_grid_options"] if given.get(name) is not None]
     if grid is not None and of_grid:
         raise UsageError(f"grid says where the points are: {of_grid[0]} is for jobs without it")
-    where = _grid_for(atoms, wanted.cell, given) if grid is None else \
+    where = _grid_for(wanted.atoms, wanted.cell, given) if grid is None else \
         grid.grid if isinstance(grid, Map) else grid_of(grid)
     medium = wanted.medium
-    origin = Origin(atoms, medium.dielectric, medium.temperature_K, medium.r_min_A, wanted.tolerance,
-                    given.get("math") or "auto", tuple(wanted.details(pair)))
+    origin = Origin(wanted.atoms, medium.dielectric, medium.temperature_K, medium.r_min_A, wanted.tolerance,
+                    given.get("math") or "auto", wanted.cell, tuple(wanted.details(pair)))
 
     def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Map]:
         if wanted.map is None:
@@ -351,7 +351,7 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
         if report is None:
             return None
         pointers = [wanted.map, *(wanted.field or ())]
-        made, *components = [Map(pointer, report, origin) for pointer in pointers]
+        made, *components = [Map._of(pointer, report, origin) for pointer in pointers]
         made.field = tuple(components) or None
         made.keep_field(pointers[1:])
         return made
@@ -363,7 +363,7 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
 
 @with_parameters("ley_request", "ley_direct", "ley_long_range", "ley_short_range", "ley_run_options",
                  without=("slab", "binning", "transposition"))
-def points(atoms: Atoms, xyz: Any, *, method: str = "auto", pair: str = "taylor2",
+def points(atoms: AtomsArgument, xyz: Any, *, method: str = "auto", pair: str = "taylor2",
            constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
            cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
            field: bool = False, exclude: Any = None, **given: Unpack[PointsKeywords]) -> Points:
@@ -385,7 +385,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", pair: str = "taylor2
     watcher, field = Watcher(progress), switch_of(field, "field")
     given.update(constants=constants, well_depth=well_depth)
     wanted = _sum_of(atoms, watcher, method, pair, periodic, cell, plan, given)
-    xyz = doubles(xyz, "xyz", (-1, 3))
+    xyz = positions_of(xyz, "xyz")
     wanted.points = _points_pointer(
         lambda box, error: lib.ley_points_create(len(xyz), pointer_to(xyz), box, error), field)
     _exclude(wanted, exclude)

@@ -1,6 +1,7 @@
 """leyden.Plan: one map, computed again and again."""
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional
 
@@ -8,13 +9,14 @@ import numpy as np
 
 from . import _task
 from ._arrays import doubles, pointer_to
-from ._atoms import Atoms
+from ._atoms import AtomsArgument
 from ._c import ffi, lib
-from ._cell import Periodic, cell_of_box, cell_vectors
+from ._cell import Cell, Periodic, cell_of_box, cell_vectors
 from ._compute import _grid_for, _sum_of, target_of
-from ._engine import Engine, EngineArgument, engine_or_default
+from ._engine import Engine, EngineArgument, engine_of
 from ._errors import Status, UsageError, switch_of
 from ._grid import Grid, grid_of
+from ._guesses import Guessed
 from ._maps import Map, Origin, make_field, make_map
 from ._options import PlanArgument
 from ._parameters import TABLES, with_parameters
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 _SHORT_S = 0.05  # a run that takes no longer may keep Ctrl-C waiting
 
 
-class Plan:
+class Plan(Guessed):
     """A map that is computed for one set of positions after the other, as of a trajectory.
 
     Kernels, meshes, influence functions and buffers stay on the device between runs, so that a run
@@ -45,7 +47,7 @@ class Plan:
 
     @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_run_options",
                      without=("slab",), former={"n": "dims"})
-    def __init__(self, atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", periodic: Periodic = None,
+    def __init__(self, atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: str = "auto", periodic: Periodic = None,
                  cell: Any = None, field: bool = False, keep: Iterable[str] = (), plan: PlanArgument = None,
                  engine: EngineArgument = None, **given: Unpack[PlanKeywords]) -> None:
         """Prepares nothing yet: the first run does.
@@ -59,7 +61,8 @@ class Plan:
             cell, periodic, field, plan: as of `leyden.map()`.
             keep: which of "mean", "variance", "minimum" and "planes" of all runs are kept in
                 `statistics`.
-            engine: an Engine, or what names its devices; None: the fastest device.
+            engine: an Engine, or what names its devices; None: the fastest device. "host": the host alone, in
+                double precision, which opens none.
         {parameters}
 
         `verify`: of the runs that find everything prepared 256 points of every 100 runs together
@@ -72,10 +75,13 @@ class Plan:
         of_grid = [name for name in TABLES["ley_grid_options"] if given.get(name) is not None]
         if grid is not None and of_grid:
             raise UsageError(f"grid says where the points are: {of_grid[0]} is for plans without it")
-        where = _grid_for(atoms, wanted.cell, given) if grid is None else \
+        where = _grid_for(wanted.atoms, wanted.cell, given) if grid is None else \
             grid.grid if isinstance(grid, Map) else grid_of(grid)
-        self._wanted, self._n = wanted, len(atoms)
-        self._engine: Engine = engine_or_default(wanted.options.take_engine(engine))
+        self._wanted, self._n = wanted, len(wanted.atoms)
+        chosen, is_for_host = wanted.options.take_engine(engine), wanted.options.is_for_host
+        self._engine: Optional[Engine] = None if is_for_host else engine_of(chosen)
+        self._lock = threading.Lock() if self._engine is None else self._engine.lock
+        wanted.options.c.by_host = is_for_host
         wanted.check_memory(where)
         self._map = make_map(where)
         self._field = make_field(self._map, where) if field else []
@@ -86,14 +92,16 @@ class Plan:
             target.statistics = self.statistics.pointer
         self._last_s = np.inf
         box = ffi.new("ley_plan **")
-        with self._engine.lock, Status() as status:
-            status.check(lib.ley_plan_create(self._engine.pointer, atoms.pointer, target, wanted.request, wanted.options.c, box, status.pointer))
+        with self._lock, Status() as status:
+            status.check(lib.ley_plan_create(ffi.NULL if self._engine is None else self._engine.pointer, wanted.atoms.pointer,
+                                             target, wanted.request, wanted.options.c, box, status.pointer))
         self._pointer = box[0]
-        self._engine.plans.add(self)
+        if self._engine is not None:
+            self._engine.plans.add(self)
         medium = wanted.medium
-        origin = Origin(atoms, medium.dielectric, medium.temperature_K, medium.r_min_A, wanted.tolerance,
-                        given.get("math") or "auto", tuple(wanted.details("taylor2")))
-        self.map, *components = [Map(pointer, None, origin) for pointer in [self._map, *self._field]]
+        origin = Origin(wanted.atoms, medium.dielectric, medium.temperature_K, medium.r_min_A, wanted.tolerance,
+                        given.get("math") or "auto", wanted.cell, tuple(wanted.details("taylor2")))
+        self.map, *components = [Map._of(pointer, None, origin) for pointer in [self._map, *self._field]]
         self.map.field = tuple(components) or None
         self.map.keep_field(self._field)
 
@@ -115,7 +123,7 @@ class Plan:
         start_s = time.monotonic()
 
         def work(token: Optional[_task.Token]) -> None:
-            with self._engine.lock, Status() as status:
+            with self._lock, Status() as status:
                 status.check(lib.ley_plan_update(self._pointer, xyz if positions is None else pointer_to(xyz),
                                                  e if charges is None else pointer_to(e), vectors, status.pointer))
                 status.check(lib.ley_plan_run(self._pointer, status.pointer))
@@ -129,6 +137,8 @@ class Plan:
                 lib.ley_plan_cancel(self._pointer)
                 raise
         self._last_s = time.monotonic() - start_s
+        for made in (self.map, *(self.map.field or ())) if box is not None else ():
+            made._origin = made._origin._replace(cell=Cell(self._wanted.cell.periodic, box))
         return self.map
 
     @property
@@ -154,7 +164,7 @@ class Plan:
     def close(self) -> None:
         """Frees what the plan has on devices. Its map stays."""
         if self._pointer != ffi.NULL:
-            with self._engine.lock:
+            with self._lock:
                 lib.ley_plan_destroy(self._pointer)
         self._pointer = ffi.NULL
 
