@@ -11,7 +11,8 @@ enum { MAP_TITLE = 64 };
 void map_title(const ley_map *map, const char *units, char title[MAP_TITLE]);
 
 /* Takes what a line says, and nothing has said before: units, in parentheses behind the word
- * "potential" or "field"; the molecule's file behind "molecule: "; the number behind "dielectric ". */
+ * "potential" or "field"; the molecule's file behind "molecule: "; the number behind
+ * "dielectric ". */
 void map_comment_read(const char *line, map_origin *origin);
 
 #endif

@@ -320,6 +320,11 @@ def atoms_of(atoms: AtomsArgument, needs_radii: bool = True) -> Atoms:
     return Atoms(atoms, radii=None if needs_radii or not hasattr(atoms, "atoms") else 0)
 
 
+def positions_in(points: Any) -> Any:
+    """The positions of Atoms, of a Universe or of an AtomGroup; what else there is, an array, say, is left as it is."""
+    return getattr(getattr(points, "atoms", points), "positions", points)
+
+
 def positions_of(points: Any, what: str) -> np.ndarray:
-    """(n, 3), A: such an array, or the positions of Atoms, of a Universe or of an AtomGroup."""
-    return doubles(getattr(getattr(points, "atoms", points), "positions", points), what, (-1, 3))
+    """(n, 3), A: such an array, or positions_in() what has them."""
+    return doubles(positions_in(points), what, (-1, 3))

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Literal, Optional, Sequence, Union
 
 import numpy as np
 
@@ -104,7 +104,7 @@ class Boundary(Guessed):
 
 
 @with_parameters("ley_solvent", "ley_run_options", without=("ion",))
-def boundary(atoms: AtomsArgument, where: Union[Grid, Any], *, method: str = "mdh", ions: Sequence[Sequence[float]] = (),
+def boundary(atoms: AtomsArgument, where: Union[Grid, Any], *, method: Literal["mdh", "sdh", "zero"] = "mdh", ions: Sequence[Sequence[float]] = (),
              plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
              **given: Unpack[BoundaryKeywords]) -> Boundary:
     """Debye-Hueckel potentials on the faces of a grid or at points, in kT/e, as APBS defines them.

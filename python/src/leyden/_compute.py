@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Literal, Mapping, Optional, Union
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ._keywords import MapKeywords, PointsKeywords
 
+Method = Literal["auto", "dcs", "msm", "cutoff"]
 ProgressArgument = Union[None, bool, Callable[[Progress], None]]
 
 
@@ -285,7 +286,7 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
 
 @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_short_range",
                  "ley_run_options", former={"lattice": "grid", "n": "dims"})
-def map(atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: str = "auto", pair: str = "taylor2",
+def map(atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: Method = "auto", pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
         cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
         field: bool = False, **given: Unpack[MapKeywords]) -> Map:
@@ -363,7 +364,7 @@ def map(atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: str = "aut
 
 @with_parameters("ley_request", "ley_direct", "ley_long_range", "ley_short_range", "ley_run_options",
                  without=("slab", "binning", "transposition"))
-def points(atoms: AtomsArgument, xyz: Any, *, method: str = "auto", pair: str = "taylor2",
+def points(atoms: AtomsArgument, xyz: Any, *, method: Method = "auto", pair: str = "taylor2",
            constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
            cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
            field: bool = False, exclude: Any = None, **given: Unpack[PointsKeywords]) -> Points:

@@ -89,8 +89,9 @@ def refuse(owner: Any, of: str, word: str, called: str, guesses: Mapping[str, st
     """AttributeError: `of`, "leyden.Map" say, has no such attribute, and what may be meant, of `called`."""
     meant = guesses.get(word, "")
     if not meant and not word.startswith("_"):
-        is_of_array = hasattr(owner, "values") and hasattr(np.ndarray, word)
-        found = f"values.{word}" if is_of_array else near(word, [name for name in dir(owner) if name[0] != "_"])
+        names = [name for name in dir(owner) if not name.startswith("_")]
+        is_of_array = "values" in names and hasattr(np.ndarray, word)
+        found = f"values.{word}" if is_of_array else near(word, names)
         meant = found and f"{called}.{found}"
     raise AttributeError(f"{of} has no attribute {word!r}" + (f": did you mean {meant}?" if meant else ""))
 

@@ -101,6 +101,9 @@ class Map(Guessed):
     """
 
     _guesses = OF_MAP
+    # With Any, so that type checkers need no test for None of what the caller knows to be there.
+    report: Union[Dict[str, Any], Any]
+    field: Union[Tuple["Map", "Map", "Map"], Any]
     __array_priority__ = 1.0  # array * map asks the map
 
     def __init__(self, source: Union[str, "os.PathLike[str]", ArrayLike], grid: Optional[Grid] = None,
@@ -125,7 +128,7 @@ class Map(Guessed):
         if origin is not None:
             lib.ley_map_set_atoms(pointer, origin.atoms.pointer)
         self.report = report
-        self.field: Optional[Tuple["Map", "Map", "Map"]] = None
+        self.field = None
         return self
 
     def keep_field(self, pointers: List[Any]) -> None:
@@ -486,7 +489,7 @@ class Points(Guessed):
         return view(self, lib.ley_points_values(self._pointer), (len(self),), np.float64, False)
 
     @property
-    def field(self) -> Optional[np.ndarray]:
+    def field(self) -> Union[np.ndarray, Any]:
         """The electric field, (n, 3) float64, in the values' unit per A: a view; None: not asked for."""
         pointer = lib.ley_points_field(self._pointer)
         return None if pointer == ffi.NULL else view(self, pointer, (len(self), 3), np.float64, False)

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Literal, Optional, Union
 
 import numpy as np
 
 from . import _task
 from ._arrays import doubles, pointer_to
-from ._atoms import AtomsArgument
+from ._atoms import AtomsArgument, positions_in
 from ._c import ffi, lib
 from ._cell import Cell, Periodic, cell_of_box, cell_vectors
 from ._compute import _grid_for, _sum_of, target_of
@@ -22,7 +22,7 @@ from ._options import PlanArgument
 from ._parameters import TABLES, with_parameters
 from ._progress import Watcher
 from ._report import report_of
-from ._statistics import Statistics
+from ._statistics import Kept, Statistics
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -40,15 +40,15 @@ class Plan(Guessed):
 
     >>> plan = leyden.Plan(atoms, dims=(108, 108, 108), tol=1e-4)
     >>> for frame in universe.trajectory:
-    ...     potential = plan.run(universe.atoms.positions).values
+    ...     potential = plan.run(universe).values
 
     It is closed at the end of a `with` block, or by `close()`.
     """
 
     @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_run_options",
                      without=("slab",), former={"n": "dims"})
-    def __init__(self, atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: str = "auto", periodic: Periodic = None,
-                 cell: Any = None, field: bool = False, keep: Iterable[str] = (), plan: PlanArgument = None,
+    def __init__(self, atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: Literal["auto", "msm", "dcs"] = "auto", periodic: Periodic = None,
+                 cell: Any = None, field: bool = False, keep: Iterable[Kept] = (), plan: PlanArgument = None,
                  engine: EngineArgument = None, **given: Unpack[PlanKeywords]) -> None:
         """Prepares nothing yet: the first run does.
 
@@ -77,6 +77,7 @@ class Plan(Guessed):
             raise UsageError(f"grid says where the points are: {of_grid[0]} is for plans without it")
         where = _grid_for(wanted.atoms, wanted.cell, given) if grid is None else \
             grid.grid if isinstance(grid, Map) else grid_of(grid)
+        self._is_of_frames = cell is None and wanted.cell.is_periodic
         self._wanted, self._n = wanted, len(wanted.atoms)
         chosen, is_for_host = wanted.options.take_engine(engine), wanted.options.is_for_host
         self._engine: Optional[Engine] = None if is_for_host else engine_of(chosen)
@@ -86,7 +87,7 @@ class Plan(Guessed):
         self._map = make_map(where)
         self._field = make_field(self._map, where) if field else []
         target = target_of(map=self._map)
-        self.statistics: Optional[Statistics] = None
+        self.statistics: Union[Statistics, Any] = None
         if keep:
             self.statistics = Statistics(ffi.addressof(target), keep, where.shape)
             target.statistics = self.statistics.pointer
@@ -108,6 +109,8 @@ class Plan(Guessed):
     def run(self, positions: Any = None, charges: Any = None, cell: Any = None) -> Map:
         """The map of these positions, (n, 3), A, and charges, (n,), e; None: as they are.
 
+        `positions`: also a Universe, an AtomGroup or Atoms; of the first two the cell of their frame is taken as
+        well, where the plan's is that of its atoms.
         `cell`: where this changes, as `leyden.map()` takes it, or the dimensions of a frame of
         MDAnalysis; a map of the whole cell then stays at
         the same fractions of it. The map is the plan's, `Plan.map`: the next run fills it anew.
@@ -116,7 +119,9 @@ class Plan(Guessed):
         to be wrong: the plan may go on.
         """
         self._check_open()
-        xyz = ffi.NULL if positions is None else doubles(positions, "positions", (self._n, 3))
+        if cell is None and self._is_of_frames:
+            cell = getattr(getattr(positions, "atoms", None), "dimensions", None)
+        xyz = ffi.NULL if positions is None else doubles(positions_in(positions), "positions", (self._n, 3))
         e = ffi.NULL if charges is None else doubles(charges, "charges", (self._n,))
         box = cell_of_box(cell) if np.shape(cell) == (6,) else None if cell is None else cell_vectors(cell)
         vectors = ffi.NULL if box is None else ffi.new("double[3][3]", box.tolist())
@@ -142,7 +147,7 @@ class Plan(Guessed):
         return self.map
 
     @property
-    def report(self) -> Optional[Dict[str, Any]]:
+    def report(self) -> Union[Dict[str, Any], Any]:
         """How the last run was made; its accuracy is that of the last one that was prepared anew."""
         self._check_open()
         report = lib.ley_plan_report(self._pointer)
