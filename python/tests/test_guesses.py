@@ -245,6 +245,18 @@ def test_interpolation_in_a_cell(charges):
     assert np.isclose(part.interpolate([0, 15, 0]), (part[0, 7, 0] + part[0, 0, 0]) / 2, rtol=1e-5)
 
 
+def test_plans_follow_universes(charges):
+    """run(universe) takes the positions and the cell of its frame, and the map goes on as that cell does."""
+    x, q, _ = charges
+    frames = [(x * scale, np.array([16.0 * scale] * 3 + [90, 90, 90])) for scale in (1, 1.25)]
+    u = Topology(q, frames)
+    with leyden.Plan(u, dims=(8, 8, 8), engine="host") as plan:
+        for _ in u.trajectory:
+            values = plan.run(u).values
+        assert np.allclose(plan.map.grid.spacing, 2.5) and np.isclose(plan.map.interpolate([21.25, 0, 0]), values[0, 0, :2].mean())
+        assert np.allclose(values, leyden.map(u, plan.map.grid, engine="host").values, rtol=1e-4, atol=1e-4)
+
+
 def test_notebooks(words, monkeypatch):
     m = words[1]["m"]
     pytest.importorskip("matplotlib")

@@ -272,7 +272,7 @@ class Atoms(Guessed):
         if not isinstance(other, Atoms):
             return NotImplemented
         cells = [atoms._cell for atoms in (self, other) if atoms._cell is not None]
-        if len(cells) > 1 and not np.array_equal(*cells):
+        if len(cells) > 1 and not np.array_equal(cells[0], cells[1]):
             raise UsageError("atoms of different cells are no atoms of one")
         residues = None
         if self._residues is not None and other._residues is not None:

@@ -286,7 +286,7 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
 
 @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_short_range",
                  "ley_run_options", former={"lattice": "grid", "n": "dims"})
-def map(atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: Method = "auto", pair: str = "taylor2",
+def map(atoms: AtomsArgument, grid: Union[Grid, Map, None] = None, *, method: Method = "auto", pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
         cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
         field: bool = False, **given: Unpack[MapKeywords]) -> Map:
@@ -295,7 +295,7 @@ def map(atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: Method = "
     phi(r) = C sum_j q_j / max(|r - r_j|, r_min), C = e / (4 pi eps0 dielectric), in `units`.
 
     Args:
-        atoms: the charges.
+        atoms: the charges: Atoms, or what `Atoms()` takes, as "protein.pqr", a Universe or an AtomGroup.
         grid: where the points lie; or a Map, whose grid is taken. None: as `spacing`, `dims` and
             `padding` say, around the atoms; of a box that is periodic along all axes the box itself.
         method: "dcs", direct summation, every atom at every point; "msm", the same by meshes, in
@@ -305,7 +305,7 @@ def map(atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: Method = "
         pair: of "cutoff": "coulomb", "shifted", "taylor2", "yukawa", "lennard-jones", ..., or an
             expression of r, r2 and q, such as "q*exp(-r/8)/r", with `constants`, named numbers.
         well_depth: of pair functions that are energies, kcal/mol: one number or (n,).
-        cell, periodic: images of the atoms: in which cell, three lengths (A), three lengths and three
+        cell, periodic: images of the atoms: in which cell, also `box`, three lengths (A), three lengths and three
             angles (degrees), or three vectors, (3, 3); None: the one that the atoms carry, if any. And
             along which of its vectors: some of the letters "xyz", or three switches; True, and None
             where there is a cell: along all that have a length; False: open space. A cell that looks
@@ -313,7 +313,8 @@ def map(atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: Method = "
             carry where "dcs" is asked for, which has no images.
         plan: decide as a former job did, by its `report`, or by the file that the command's --json
             wrote: the same bytes.
-        engine: where to compute. None: the fastest device, opened once per process; or the host alone, in double
+        engine: where to compute, also `device`: an Engine, or what names devices, "cuda:0" or "gpu" say, which are
+            opened once per process. None: the fastest device; or the host alone, in double
             precision, where a small sum is done sooner so: `report["host"]` says how, no driver is loaded for it,
             and "msm" is then the sum of all pairs and images itself, unless arguments say what meshes are. "host":
             the host alone in any case; UsageError for what only devices do.
@@ -368,7 +369,7 @@ def points(atoms: AtomsArgument, xyz: Any, *, method: Method = "auto", pair: str
            constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
            cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
            field: bool = False, exclude: Any = None, **given: Unpack[PointsKeywords]) -> Points:
-    """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
+    """Potentials at points anywhere, xyz, (n, 3), A, or the positions of an AtomGroup or of Atoms; with `field` the electric field there, too.
 
     phi_i = C sum over all j and images of q_j / max(r, r_min), less the terms of the atoms that
     point i excludes, each at the distance of its nearest image. Other images of these count.

@@ -101,6 +101,10 @@ class Map(Guessed):
     """
 
     _guesses = OF_MAP
+    _pointer: Any
+    _lock: threading.Lock
+    _axis: str
+    _origin: Optional[Origin]
     # With Any, so that type checkers need no test for None of what the caller knows to be there.
     report: Union[Dict[str, Any], Any]
     field: Union[Tuple["Map", "Map", "Map"], Any]

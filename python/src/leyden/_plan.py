@@ -47,7 +47,7 @@ class Plan(Guessed):
 
     @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_run_options",
                      without=("slab",), former={"n": "dims"})
-    def __init__(self, atoms: AtomsArgument, grid: Optional[Grid] = None, *, method: Literal["auto", "msm", "dcs"] = "auto", periodic: Periodic = None,
+    def __init__(self, atoms: AtomsArgument, grid: Union[Grid, Map, None] = None, *, method: Literal["auto", "msm", "dcs"] = "auto", periodic: Periodic = None,
                  cell: Any = None, field: bool = False, keep: Iterable[Kept] = (), plan: PlanArgument = None,
                  engine: EngineArgument = None, **given: Unpack[PlanKeywords]) -> None:
         """Prepares nothing yet: the first run does.
@@ -55,7 +55,7 @@ class Plan(Guessed):
         `Plan.map` is the map that runs fill, and `Plan.statistics` what is kept of all of them, or None.
 
         Args:
-            atoms: the charges; positions of the first run, unless it is given others.
+            atoms: the charges, as `leyden.map()` takes them; positions of the first run, unless it is given others.
             grid: where the points lie, as `leyden.map()` takes it, or `spacing`, `padding` and `dims`.
             method: "auto", "msm" or "dcs".
             cell, periodic, field, plan: as of `leyden.map()`.
@@ -142,8 +142,9 @@ class Plan(Guessed):
                 lib.ley_plan_cancel(self._pointer)
                 raise
         self._last_s = time.monotonic() - start_s
-        for made in (self.map, *(self.map.field or ())) if box is not None else ():
-            made._origin = made._origin._replace(cell=Cell(self._wanted.cell.periodic, box))
+        if box is not None:
+            for made in (self.map, *(self.map.field or ())):
+                made._origin = made._origin._replace(cell=Cell(self._wanted.cell.periodic, box))
         return self.map
 
     @property
