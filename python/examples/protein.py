@@ -75,5 +75,5 @@ average /= frames
 
 mean = leyden.Map(average, grid, potential.units)
 mean.save(folder / "mean.dx")
-off = (mean - potential).values.std() / potential.values.std()
+off = np.linalg.norm((mean - potential).values) / np.linalg.norm(potential.values)
 print(f"average over {frames} frames: {mean}, {off:.2f} from the still protein's, root mean square")
