@@ -14,9 +14,9 @@ typedef struct ley_compare_options {
                                     A's points outside B are left out */
     bool any_units;              /* units may differ */
     const char *name_a, *name_b; /* what messages call the maps: files' names, say */
-    const ley_atoms *atoms;      /* A's points that are nearer than beyond_A to one of these, where they are, are left
-                                    out: near point charges values say more of the grid than of the methods; NULL: none */
-    double beyond_A;             /* at least 0 */
+    const ley_atoms *atoms; /* A's points that are nearer than beyond_A to one of these are left out, as values near
+                               point charges say more of the grid than of the methods; NULL: none are */
+    double beyond_A;        /* at least 0 */
 } ley_compare_options;
 
 /* Maps on one grid, in one unit, called "A" and "B". */
@@ -47,8 +47,9 @@ typedef struct ley_comparison {
 
 /* Compares two maps that are in memory, in double precision, with compensated sums. Errors:
  * LEY_ERROR_INPUT, those of ley_map_check_alike(), but that with `interpolate` grids may differ;
- * when no point of A is left to compare; when a value is not finite; when a map is 0 at all points that were
- * compared. LEY_ERROR_USAGE when a map is not in memory, or the options' size is none. */
+ * when no point of A is left to compare; when a value is not finite; when a map is 0 at all points
+ * that were compared. LEY_ERROR_USAGE when a map is not in memory, beyond_A is no length, or the
+ * options' size is none. */
 LEY_API ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare_options *options,
                                    ley_comparison *comparison, ley_error *error);
 

@@ -130,11 +130,12 @@ static void test_cube(void **state)
     ley_map_destroy(dx);
     cli_run(0, NULL, NULL, "compare out/a.cube out/a.dx --tol 1e-6 -q");
     char *text = cli_read("out/a.cube", NULL);
-    assert_non_null(strstr(text, " kT/e at 400 K\nmethod: dcs, direct Coulomb summation\n   40 "));
+    assert_non_null(
+        strstr(text, " kT/e at 400 K\nmolecule: ion.pqr, dielectric 1; method: dcs, direct Coulomb summation\n   40 "));
     free(text);
     cli_run(0, NULL, NULL, "map ion.pqr -o out/a.cub --field -q " SMALL);
     text = cli_read("out/a_Ez.cub", NULL);
-    assert_non_null(strstr(text, ": FIELD ALONG Z (kT/e/A)\nfield along z, "));
+    assert_non_null(strstr(text, ": FIELD ALONG Z (kT/e/A)\nmolecule: ion.pqr, dielectric 1; field along z, "));
     assert_non_null(strstr(text, "\n   40 "));
     free(text);
     cli_run(0, NULL, NULL, "slice out/a.cub -o out/a.png -q");

@@ -60,7 +60,7 @@ static void test_text(void **state)
     ley_map_set_atoms(map, atoms);
     write_map(map, "method: dcs\x01 \xc3\xa4\nmolecule: a", NULL);
     text = support_read_file(NAME, &size);
-    assert_non_null(strstr(text, "\nmethod: dcs  ??\n    2 1 0 -2\n"));
+    assert_non_null(strstr(text, "\nmolecule: a; method: dcs  ??\n    2 1 0 -2\n"));
     assert_non_null(strstr(text, "    0   -0.834000    0.000000    0.000000    0.000000\n"
                                  "    0    1.000000    1.000000   -1.000000   10.000000\n"
                                  "0.000000e+00 "));
