@@ -151,7 +151,7 @@ static void test_said_meshes(void **state)
         {"--dims 6,5,5 --padding 4", "spacing (2.6, 2, 2) A, box 13 x 8 x 8 A from (-3, -3, -3)"},
         {"--dims 5,5,3 --glen 8,8,8 --gcent 1,2,3", "spacing (2, 2, 4) A, box 8 x 8 x 8 A from (-3, -2, -1)"},
         {"--dims 3,3,3 --grid 2 --fgcent mol", "spacing 2 A, box 4 x 4 x 4 A from (1.5, -1, -1)"},
-        {"--dims 4,5,8 --method cutoff --periodic xyz --cell 20,20,20", "spacing (5, 4, 2.5) A"},
+        {"--dims 4,5,8 --method cutoff --periodic xyz --box 20,20,20 --epsilon 2", "spacing (5, 4, 2.5) A"},
         {"--dims 1,1,1 --origin=-0,-0.0,0", "1 x 1 x 1 = 1 point, spacing 0.5 A, box 0 x 0 x 0 A from (0, 0, 0)\n"},
         {"--like out/first.dx", "6 x 5 x 5 = 150 points, spacing (2.6, 2, 2) A, box 13 x 8 x 8 A from (-3, -3, -3)"},
     };

@@ -138,9 +138,9 @@ static short_text origin_text(const ley_map *map)
 /* The other comments of a map get lost, as atoms' names do. */
 static ley_status write_content(const content *c, const target *to, bool is_quiet, ley_error *error)
 {
-    const short_text comment = c->map != NULL ? origin_text(c->map) : text_of("%s", "");
     if (c->map != NULL && !is_quiet)
         map_warn(c->map, to->format, to->path);
+    const short_text comment = c->map != NULL ? origin_text(c->map) : text_of("%s", "");
     if (c->map != NULL)
         return ley_map_write_as(c->map, to->format, to->path, comment.s[0] != '\0' ? comment.s : NULL, NULL,
                                 interrupt_flag(), error);

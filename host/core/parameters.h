@@ -22,7 +22,7 @@
 #define PARAMETERS_OF_MEDIUM(type_) \
     {.name = "units", .type = LEY_PARAMETER_CHOICE, .value = "UNITS", .choices = parameter_units, \
      .sentence = "units of the potential", PARAMETER_FIELD(type_, units)}, \
-    {.name = "dielectric", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1}, .low = 1e-3, .high = 1e6, \
+    {.name = "dielectric", .alias = "epsilon", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1}, .low = 1e-3, .high = 1e6, \
      .sentence = "relative permittivity of the one medium that fills all space: 1 is vacuum, 78.54 water", \
      PARAMETER_FIELD(type_, dielectric)}, \
     {.name = "temperature", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "K", .default_value = {298.15}, \
@@ -43,7 +43,7 @@
      .methods = "auto, cutoff, msm", \
      .sentence = "axes of the cell along which the atoms have periodic images: x is a, y is b, z is c; needs " \
                  "`cell`"}, \
-    {.name = "cell", .type = LEY_PARAMETER_OTHER, .unit = "A", .value = "NUMBERS", .unset = "none", \
+    {.name = "cell", .alias = "box", .type = LEY_PARAMETER_OTHER, .unit = "A", .value = "NUMBERS", .unset = "none", \
      .methods = "auto, cutoff, msm", \
      .sentence = "periodic cell: edges a,b,c in Angstrom, of a rectangular cell", \
      .details = "or a,b,c,alpha,beta,gamma, with angles in degrees, a along x and b in the xy plane; or the nine " \

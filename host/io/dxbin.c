@@ -1,8 +1,8 @@
-#include "io/binary.h"
+#include "io/dxbin.h"
 
 #include "error.h"
+#include "io/binary.h"
 #include "io/dx.h"
-#include "io/dxbin.h"
 #include "io/map_comment.h"
 #include "target/map.h"
 

@@ -18,7 +18,7 @@ molecule = sys.argv[1] if len(sys.argv) > 1 else "/usr/share/apbs/examples/misc/
 folder = Path(sys.argv[2] if len(sys.argv) > 2 else ".")
 
 # %% A protein: charges and radii come with a PQR file.
-protein = leyden.Atoms.read(molecule)
+protein = leyden.Atoms(molecule)
 print(protein)
 
 # %% Its potential in water everywhere, kT/e, on a grid around it, 1 A from point to point.
@@ -30,7 +30,7 @@ potential.save(folder / "protein.dx")
 
 # %% Where it is strongest, beyond 3 A of every atom.
 points = grid.points()
-outside = np.array([np.linalg.norm(protein.x - point, axis=1).min() > 3 for point in points])
+outside = np.array([np.linalg.norm(protein.positions - point, axis=1).min() > 3 for point in points])
 values = np.where(outside, np.abs(potential.values.ravel()), 0)
 for i in np.argsort(-values)[:3]:
     print(f"{potential.values.ravel()[i]:+.2f} kT/e at {points[i].round(1).tolist()}")
@@ -63,17 +63,17 @@ except ImportError:
 frames = 5
 shaking = np.random.default_rng(1).normal(scale=0.5, size=(frames, len(protein), 3))
 universe = MDAnalysis.Universe.empty(len(protein), trajectory=True)
-universe.add_TopologyAttr("charges", protein.q)
-universe.add_TopologyAttr("radii", protein.r)
-universe.load_new(protein.x + shaking, format=MemoryReader)
+universe.add_TopologyAttr("charges", protein.charges)
+universe.add_TopologyAttr("radii", protein.radii)
+universe.load_new(protein.positions + shaking, format=MemoryReader)
 
 average = np.zeros(grid.shape)
-with leyden.Plan(leyden.Atoms.from_mdanalysis(universe), grid, dielectric=78.54) as plan:
+with leyden.Plan(universe, grid, dielectric=78.54) as plan:
     for _ in universe.trajectory:
-        average += plan.run(universe.atoms.positions).values
+        average += plan.run(universe).values
 average /= frames
 
-mean = leyden.Map.from_array(average, grid, potential.units)
+mean = leyden.Map(average, grid, potential.units)
 mean.save(folder / "mean.dx")
-off = np.sqrt(np.mean((mean.values - potential.values) ** 2) / np.mean(potential.values ** 2))
+off = np.linalg.norm((mean - potential).values) / np.linalg.norm(potential.values)
 print(f"average over {frames} frames: {mean}, {off:.2f} from the still protein's, root mean square")

@@ -20,7 +20,7 @@ import leyden
     (dict(levels=2), "levels is for method 'msm'"),
     (dict(method="msm", tol=None, levels=2 ** 40), "levels"), (dict(method="msm", tol=None, levels=99), "levels"),
     (dict(method="msm", tol=None, solver="fourier", fft="best"), "best"),
-    (dict(progress=3), "progress"), (dict(engine="cpu"), "engine"), (dict(seed=-1), "seed"),
+    (dict(progress=3), "progress"), (dict(engine=1.5), "engine"), (dict(seed=-1), "seed"),
     (dict(seed=2 ** 64), "seed"), (dict(verify=2 ** 63), "verify"), (dict(verify=float("nan")), "verify"),
     (dict(method="cutoff", pair="lennard-jones", probe=(1,)), "probe"),
 ])

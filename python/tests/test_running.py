@@ -163,7 +163,7 @@ for again in ({"plan": made[1].report}, {"plan": {"method": "dcs", "computed_by"
             assert "plan" in str(error) or "the host is to do the job alone" in str(error), error
 assert leyden.boundary(atoms, [[9, 9, 9]], engine="host").report["plan"] == {
     "method": "mdh", "target": "boundary", "computed_by": "host", "devices": []}
-assert leyden._engine._default is None
+assert not leyden._engine._opened
 mapped = open("/proc/self/maps").read()
 assert not any(name in mapped for name in ("libpocl", "libLLVM", "Rusticl", "libcuda"))
 """

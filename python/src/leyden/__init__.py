@@ -1,16 +1,16 @@
 """leyden: electrostatic potentials of point charges, on OpenCL and CUDA devices.
 
 >>> import leyden
->>> atoms = leyden.Atoms.read("protein.pqr")
->>> potential = leyden.map(atoms, tol=1e-4, dielectric=78.54)
+>>> potential = leyden.map("protein.pqr", dielectric=78.54)
 >>> potential.save("protein.dx")
 >>> potential.values.mean()
 
 Lengths are in Angstrom, charges in elementary charges. docs/python.md of the sources walks through
 it; the library's equation and conventions are those of leyden.h.
 """
+import sys as _sys
 import warnings as _warnings
-from typing import Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from ._atoms import Atoms
 from ._boundary import Boundary, boundary
@@ -20,6 +20,7 @@ from ._engine import Device, Engine, devices
 from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, InputError, MapWarning, NoDeviceError,
                       OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError, WrongResult)
 from ._grid import Grid
+from ._guesses import OF_MODULE as _OF_MODULE, refuse as _refuse
 from ._maps import Map, Points, Slice
 from ._plan import Plan
 from ._progress import Progress
@@ -35,9 +36,11 @@ __all__ = ["Atoms", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceErr
 _FORMER_NAMES = {"Lattice": "Grid"}
 
 
-def __getattr__(name: str) -> _Any:
-    """What was called `name` in the release before."""
-    if name not in _FORMER_NAMES:
-        raise AttributeError(f"module 'leyden' has no attribute {name!r}")
-    _warnings.warn(f"leyden.{name} is called leyden.{_FORMER_NAMES[name]} now", DeprecationWarning, stacklevel=2)
-    return globals()[_FORMER_NAMES[name]]
+if not _TYPE_CHECKING:  # type checkers know the names that there are
+
+    def __getattr__(name: str) -> _Any:
+        """What was called `name` in the release before; of other names what may be meant."""
+        if name not in _FORMER_NAMES:
+            _refuse(_sys.modules[__name__], "module 'leyden'", name, "leyden", _OF_MODULE)
+        _warnings.warn(f"leyden.{name} is called leyden.{_FORMER_NAMES[name]} now", DeprecationWarning, stacklevel=2)
+        return globals()[_FORMER_NAMES[name]]

@@ -1,32 +1,81 @@
 """Point charges."""
 from __future__ import annotations
 
+import os
 import warnings
-from typing import Any, Optional
+from typing import Any, Optional, Protocol, Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _task
 from ._arrays import doubles, pointer_to, view
 from ._c import ffi, lib
 from ._cell import cell_of_box, cell_vectors, lengths
 from ._errors import InputError, Status, UsageError, file_name
+from ._guesses import OF_ATOMS, Guessed
 from ._radii import Labels, radii_for
 
+_WANTED = ("a PQR file's name, a Universe or AtomGroup of MDAnalysis, a Structure of ParmEd, leyden.Atoms, or positions, "
+           "charges and radii")
 
-class Atoms:
+
+class HasAtoms(Protocol):
+    """A Universe or an AtomGroup of MDAnalysis, or a Structure of ParmEd."""
+
+    @property
+    def atoms(self) -> Any: ...
+
+
+AtomsArgument = Union["Atoms", HasAtoms, str, "os.PathLike[str]"]
+
+
+class Atoms(Guessed):
     """N point charges: positions (A), charges (e) and radii (A). Immutable.
 
-    Made by `from_arrays`, `read`, `from_mdanalysis` and `from_parmed`. Threads may share them. Those
-    of a periodic system carry its cell, in which `map()` and `points()` sum all of their images.
+    >>> atoms = leyden.Atoms("protein.pqr")
+    >>> atoms = leyden.Atoms(universe), leyden.Atoms(universe.select_atoms("protein"))
+    >>> atoms = leyden.Atoms(positions, charges, radii, cell=(90, 90, 90))
+    >>> positive, both = atoms[atoms.charges > 0], atoms[:10] + atoms[20:]
+
+    Args:
+        positions: (n, 3), A; or, without `charges`, what has all of them: the name of a PQR file, as `read`
+            takes it; a Universe or an AtomGroup of MDAnalysis, as `from_mdanalysis`; a Structure of ParmEd,
+            as `from_parmed`; or Atoms.
+        charges: (n,), e.
+        radii: (n,), A; None: all zero. Of Universes and Structures as `from_mdanalysis` takes them.
+        cell, residues: of arrays, as `from_arrays` takes them.
+
+    Parts, `atoms[...]`, are taken by a slice, a number, a mask, (n,), or a list of numbers, and keep the
+    cell. Threads may share them. Those of a periodic system carry its cell, in which `map()` and
+    `points()` sum all of their images.
+
+    Errors: those of what reads or copies; UsageError for what has no atoms.
     """
+
+    _guesses = OF_ATOMS
 
     _pointer: Any
     _cell: Optional[np.ndarray] = None
     _residues: Optional[np.ndarray] = None
 
-    def __init__(self) -> None:
-        raise TypeError("atoms are made by Atoms.from_arrays(), .read(), .from_mdanalysis() or .from_parmed()")
+    def __init__(self, positions: Union[AtomsArgument, ArrayLike], charges: Any = None, radii: Any = None, *,
+                 cell: Any = None, residues: Any = None) -> None:
+        if charges is not None:
+            made = self.from_arrays(positions, charges, radii, cell=cell, residues=residues)
+        elif cell is not None or residues is not None:
+            raise UsageError("cell and residues are for arrays: Atoms(positions, charges, radii, cell=cell)")
+        elif isinstance(positions, (str, bytes, os.PathLike, Atoms)):
+            if radii is not None:
+                raise UsageError("radii are those of the file or atoms: Atoms(a.positions, a.charges, radii) has others")
+            made = positions if isinstance(positions, Atoms) else self.read(positions)
+        elif hasattr(getattr(positions, "atoms", None), "positions"):
+            made = self.from_mdanalysis(positions, radii)
+        elif hasattr(positions, "atoms") and hasattr(positions, "coordinates"):
+            made = self.from_parmed(positions, radii)
+        else:
+            raise UsageError(f"atoms: {_WANTED} are needed, not {type(positions).__name__}")
+        self.__dict__.update(made.__dict__)
 
     @classmethod
     def _of(cls, pointer: Any) -> "Atoms":
@@ -35,13 +84,13 @@ class Atoms:
         return self
 
     @classmethod
-    def from_arrays(cls, x: Any, q: Any, r: Any = None, *, cell: Any = None, residues: Any = None) -> "Atoms":
+    def from_arrays(cls, positions: Any, charges: Any, radii: Any = None, *, cell: Any = None, residues: Any = None) -> "Atoms":
         """Copies arrays.
 
         Args:
-            x: positions, (n, 3), A.
-            q: charges, (n,), e.
-            r: radii, (n,), A; None: all zero. They matter to boundaries and to pair functions that
+            positions: (n, 3), A.
+            charges: (n,), e.
+            radii: (n,), A; None: all zero. They matter to boundaries and to pair functions that
                 are energies, not to the potential of charges.
             cell: in which they have images: three lengths (A), three lengths and three angles
                 (degrees), or three vectors, (3, 3), of which one that is 0 repeats nothing.
@@ -50,9 +99,9 @@ class Atoms:
         Errors: InputError for shapes that do not fit together, no atoms, and numbers that are not
         finite or out of range, with the atom's number from 1; UsageError for no cell.
         """
-        x = doubles(x, "x", (-1, 3))
-        q = doubles(q, "q", (len(x),))
-        r = None if r is None else doubles(r, "r", (len(x),))
+        x = doubles(positions, "positions", (-1, 3))
+        q = doubles(charges, "charges", (len(x),))
+        r = None if radii is None else doubles(radii, "radii", (len(x),))
         box = ffi.new("ley_atoms **")
         with Status() as status:
             status.check(lib.ley_atoms_create(len(x), pointer_to(x), pointer_to(q), ffi.NULL if r is None else
@@ -160,20 +209,24 @@ class Atoms:
         """The ley_atoms."""
         return self._pointer
 
+    save = write
+
     @property
-    def x(self) -> np.ndarray:
+    def positions(self) -> np.ndarray:
         """Positions, (n, 3) float64, A: a read-only view."""
         return view(self, lib.ley_atoms_positions_A(self._pointer), (len(self), 3), np.float64, True)
 
     @property
-    def q(self) -> np.ndarray:
+    def charges(self) -> np.ndarray:
         """Charges, (n,) float64, e: a read-only view."""
         return view(self, lib.ley_atoms_charges_e(self._pointer), (len(self),), np.float64, True)
 
     @property
-    def r(self) -> np.ndarray:
+    def radii(self) -> np.ndarray:
         """Radii, (n,) float64, A: a read-only view."""
         return view(self, lib.ley_atoms_radii_A(self._pointer), (len(self),), np.float64, True)
+
+    x, q, r = positions, charges, radii
 
     @property
     def cell(self) -> Optional[np.ndarray]:
@@ -199,6 +252,33 @@ class Atoms:
 
     def __len__(self) -> int:
         return lib.ley_atoms_count(self._pointer)
+
+    def __getitem__(self, key: Any) -> "Atoms":
+        """These of them, with the cell and their residues."""
+        try:
+            index = np.atleast_1d(np.arange(len(self))[key])
+        except IndexError as error:
+            raise IndexError(f"atoms[...]: a slice, a number, a mask, ({len(self)},), or a list of numbers is needed: "
+                             f"{error}") from None
+        residues = None if self._residues is None else self._residues[index]
+        return self.from_arrays(self.positions[index], self.charges[index], self.radii[index], cell=self._cell,
+                                residues=residues)
+
+    def __add__(self, other: "Atoms") -> "Atoms":
+        """All of both, in the cell that one of them carries, or both; of residues of their own.
+
+        Errors: UsageError where their cells differ.
+        """
+        if not isinstance(other, Atoms):
+            return NotImplemented
+        cells = [atoms._cell for atoms in (self, other) if atoms._cell is not None]
+        if len(cells) > 1 and not np.array_equal(cells[0], cells[1]):
+            raise UsageError("atoms of different cells are no atoms of one")
+        residues = None
+        if self._residues is not None and other._residues is not None:
+            residues = np.append(self._residues, other._residues - other._residues.min() + self._residues.max() + 1)
+        columns = ((getattr(self, name), getattr(other, name)) for name in ("positions", "charges", "radii"))
+        return self.from_arrays(*map(np.concatenate, columns), cell=cells[0] if cells else None, residues=residues)
 
     def __reduce__(self) -> Any:
         return _restored, (np.array(self.x), np.array(self.q), np.array(self.r), self._cell, self._residues)
@@ -233,8 +313,18 @@ def _residues_of(residues: Any, count: int) -> np.ndarray:
     return _frozen(found.astype(np.int64))
 
 
-def atoms_of(atoms: Any) -> Atoms:
-    """The argument, if it is some."""
-    if not isinstance(atoms, Atoms):
-        raise UsageError(f"atoms: leyden.Atoms are needed, not {type(atoms).__name__}")
-    return atoms
+def atoms_of(atoms: AtomsArgument, needs_radii: bool = True) -> Atoms:
+    """The argument as Atoms; where nobody needs radii nobody is warned that a topology has none."""
+    if isinstance(atoms, Atoms):
+        return atoms
+    return Atoms(atoms, radii=None if needs_radii or not hasattr(atoms, "atoms") else 0)
+
+
+def positions_in(points: Any) -> Any:
+    """The positions of Atoms, of a Universe or of an AtomGroup; what else there is, an array, say, is left as it is."""
+    return getattr(getattr(points, "atoms", points), "positions", points)
+
+
+def positions_of(points: Any, what: str) -> np.ndarray:
+    """(n, 3), A: such an array, or positions_in() what has them."""
+    return doubles(positions_in(points), what, (-1, 3))

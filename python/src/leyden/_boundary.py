@@ -4,18 +4,19 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any, Dict, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Literal, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _task
-from ._arrays import doubles, pointer_to, view
-from ._atoms import Atoms, atoms_of
+from ._arrays import pointer_to, view
+from ._atoms import AtomsArgument, atoms_of, positions_of
 from ._c import ffi, lib
 from ._compute import ProgressArgument, call_by, run_job, target_of
 from ._engine import Engine, EngineArgument
 from ._errors import NoDeviceError, Status, UsageError, file_name, number_of
 from ._grid import Grid
+from ._guesses import Guessed
 from ._options import PlanArgument, RunOptions
 from ._parameters import take, with_parameters
 from ._progress import Watcher
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 FACES = ("x-", "x+", "y-", "y+", "z-", "z+")
 
 
-class Boundary:
+class Boundary(Guessed):
     """Values on the six faces of a grid, or at points, in kT/e: what `leyden.boundary()` returns.
 
     Attributes:
@@ -103,7 +104,7 @@ class Boundary:
 
 
 @with_parameters("ley_solvent", "ley_run_options", without=("ion",))
-def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", ions: Sequence[Sequence[float]] = (),
+def boundary(atoms: AtomsArgument, where: Union[Grid, Any], *, method: Literal["mdh", "sdh", "zero"] = "mdh", ions: Sequence[Sequence[float]] = (),
              plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
              **given: Unpack[BoundaryKeywords]) -> Boundary:
     """Debye-Hueckel potentials on the faces of a grid or at points, in kT/e, as APBS defines them.
@@ -120,7 +121,7 @@ def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", ions
 
     The rest is as in `map()`. Errors: also InputError where a charge lies on a point.
     """
-    atoms_of(atoms)
+    atoms = atoms_of(atoms)
     if method not in ("mdh", "sdh", "zero"):
         raise UsageError(f"method: {method!r} is none of mdh, sdh, zero")
     watcher = Watcher(progress)
@@ -146,7 +147,7 @@ def boundary(atoms: Atoms, where: Union[Grid, Any], *, method: str = "mdh", ions
         if grid is not None:
             status.check(lib.ley_boundary_create(grid.pointer, box, status.pointer))
         else:
-            xyz = doubles(where, "where", (-1, 3))
+            xyz = positions_of(where, "where")
             status.check(lib.ley_boundary_create_points(len(xyz), pointer_to(xyz), box, status.pointer))
     pointer = ffi.gc(box[0], lib.ley_boundary_destroy)
     options = RunOptions.of(given, plan, watcher.state)

@@ -3,15 +3,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Literal, Mapping, Optional, Union
 
 import numpy as np
 
 from . import _task
 from ._arrays import doubles, pointer_to
-from ._atoms import Atoms, atoms_of
+from ._atoms import Atoms, AtomsArgument, atoms_of, positions_of
 from ._c import ffi, lib
-from ._engine import Engine, EngineArgument, engine_or_default
+from ._engine import Engine, EngineArgument, engine_of
 from ._cell import Cell, Periodic
 from ._errors import (CellWarning, Error, InputError, NoDeviceError, PointsWarning, Status, ToleranceWarning, UsageError,
                       switch_of)
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ._keywords import MapKeywords, PointsKeywords
 
+Method = Literal["auto", "dcs", "msm", "cutoff"]
 ProgressArgument = Union[None, bool, Callable[[Progress], None]]
 
 
@@ -153,11 +154,11 @@ def _check_methods(method: str, given: Mapping[str, Any]) -> None:
                              f"{', '.join(names[:-1])}{' and ' if names[1:] else ''}{names[-1]}")
 
 
-def _sum_of(atoms: Atoms, watcher: Watcher, method: str, pair: str, periodic: Any, cell: Any, plan: Any,
+def _sum_of(atoms: AtomsArgument, watcher: Watcher, method: str, pair: str, periodic: Any, cell: Any, plan: Any,
             given: Dict[str, Any]) -> _Sum:
     """What the arguments ask for, checked as far as no device is needed."""
-    atoms_of(atoms)
     TABLES["ley_request"]["method"].checked(method)
+    atoms = atoms_of(atoms, needs_radii=method == "cutoff")
     if not given.get("kappa"):
         given.pop("kappa", None)
     space = _space_of(atoms, method, periodic, cell)
@@ -269,7 +270,7 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
         result = _task.call(lambda token: work(token, None), watcher.tick) if engine is None else None
         if result is None:
             try:
-                opened = engine_or_default(engine)
+                opened = engine_of(engine)
             except NoDeviceError:  # where there is none, the host takes what it would have left
                 result = _task.call(lambda token: work(token, None), watcher.tick) if engine is None else None
                 if result is None:
@@ -285,7 +286,7 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
 
 @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_short_range",
                  "ley_run_options", former={"lattice": "grid", "n": "dims"})
-def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair: str = "taylor2",
+def map(atoms: AtomsArgument, grid: Union[Grid, Map, None] = None, *, method: Method = "auto", pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
         cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
         field: bool = False, **given: Unpack[MapKeywords]) -> Map:
@@ -294,7 +295,7 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
     phi(r) = C sum_j q_j / max(|r - r_j|, r_min), C = e / (4 pi eps0 dielectric), in `units`.
 
     Args:
-        atoms: the charges.
+        atoms: the charges: Atoms, or what `Atoms()` takes, as "protein.pqr", a Universe or an AtomGroup.
         grid: where the points lie; or a Map, whose grid is taken. None: as `spacing`, `dims` and
             `padding` say, around the atoms; of a box that is periodic along all axes the box itself.
         method: "dcs", direct summation, every atom at every point; "msm", the same by meshes, in
@@ -304,7 +305,7 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
         pair: of "cutoff": "coulomb", "shifted", "taylor2", "yukawa", "lennard-jones", ..., or an
             expression of r, r2 and q, such as "q*exp(-r/8)/r", with `constants`, named numbers.
         well_depth: of pair functions that are energies, kcal/mol: one number or (n,).
-        cell, periodic: images of the atoms: in which cell, three lengths (A), three lengths and three
+        cell, periodic: images of the atoms: in which cell, also `box`, three lengths (A), three lengths and three
             angles (degrees), or three vectors, (3, 3); None: the one that the atoms carry, if any. And
             along which of its vectors: some of the letters "xyz", or three switches; True, and None
             where there is a cell: along all that have a length; False: open space. A cell that looks
@@ -312,7 +313,8 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
             carry where "dcs" is asked for, which has no images.
         plan: decide as a former job did, by its `report`, or by the file that the command's --json
             wrote: the same bytes.
-        engine: where to compute. None: the fastest device, opened once per process; or the host alone, in double
+        engine: where to compute, also `device`: an Engine, or what names devices, "cuda:0" or "gpu" say, which are
+            opened once per process. None: the fastest device; or the host alone, in double
             precision, where a small sum is done sooner so: `report["host"]` says how, no driver is loaded for it,
             and "msm" is then the sum of all pairs and images itself, unless arguments say what meshes are. "host":
             the host alone in any case; UsageError for what only devices do.
@@ -336,11 +338,11 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
     of_grid = [name for name in TABLES["ley_grid_options"] if given.get(name) is not None]
     if grid is not None and of_grid:
         raise UsageError(f"grid says where the points are: {of_grid[0]} is for jobs without it")
-    where = _grid_for(atoms, wanted.cell, given) if grid is None else \
+    where = _grid_for(wanted.atoms, wanted.cell, given) if grid is None else \
         grid.grid if isinstance(grid, Map) else grid_of(grid)
     medium = wanted.medium
-    origin = Origin(atoms, medium.dielectric, medium.temperature_K, medium.r_min_A, wanted.tolerance,
-                    given.get("math") or "auto", tuple(wanted.details(pair)))
+    origin = Origin(wanted.atoms, medium.dielectric, medium.temperature_K, medium.r_min_A, wanted.tolerance,
+                    given.get("math") or "auto", wanted.cell, tuple(wanted.details(pair)))
 
     def work(token: _task.Token, opened: Optional[Engine]) -> Optional[Map]:
         if wanted.map is None:
@@ -351,7 +353,7 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
         if report is None:
             return None
         pointers = [wanted.map, *(wanted.field or ())]
-        made, *components = [Map(pointer, report, origin) for pointer in pointers]
+        made, *components = [Map._of(pointer, report, origin) for pointer in pointers]
         made.field = tuple(components) or None
         made.keep_field(pointers[1:])
         return made
@@ -363,11 +365,11 @@ def map(atoms: Atoms, grid: Optional[Grid] = None, *, method: str = "auto", pair
 
 @with_parameters("ley_request", "ley_direct", "ley_long_range", "ley_short_range", "ley_run_options",
                  without=("slab", "binning", "transposition"))
-def points(atoms: Atoms, xyz: Any, *, method: str = "auto", pair: str = "taylor2",
+def points(atoms: AtomsArgument, xyz: Any, *, method: Method = "auto", pair: str = "taylor2",
            constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
            cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
            field: bool = False, exclude: Any = None, **given: Unpack[PointsKeywords]) -> Points:
-    """Potentials at points anywhere, xyz, (n, 3), A; with `field` the electric field there, too.
+    """Potentials at points anywhere, xyz, (n, 3), A, or the positions of an AtomGroup or of Atoms; with `field` the electric field there, too.
 
     phi_i = C sum over all j and images of q_j / max(r, r_min), minus the terms of the atoms that
     point i excludes, each at the distance of its nearest image. Other images of these count.
@@ -385,7 +387,7 @@ def points(atoms: Atoms, xyz: Any, *, method: str = "auto", pair: str = "taylor2
     watcher, field = Watcher(progress), switch_of(field, "field")
     given.update(constants=constants, well_depth=well_depth)
     wanted = _sum_of(atoms, watcher, method, pair, periodic, cell, plan, given)
-    xyz = doubles(xyz, "xyz", (-1, 3))
+    xyz = positions_of(xyz, "xyz")
     wanted.points = _points_pointer(
         lambda box, error: lib.ley_points_create(len(xyz), pointer_to(xyz), box, error), field)
     _exclude(wanted, exclude)

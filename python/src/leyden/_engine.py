@@ -6,11 +6,12 @@ import os
 import threading
 import weakref
 from dataclasses import dataclass
-from typing import Any, Dict, List, Literal, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _task
 from ._c import ffi, lib
 from ._errors import NoDeviceError, Status, UsageError, text_of
+from ._guesses import OF_ENGINE, Guessed
 
 _classes = ("gpu", "cpu", "other")
 
@@ -68,7 +69,7 @@ def devices() -> List[Device]:
     return _task.call(work)
 
 
-class Engine:
+class Engine(Guessed):
     """Opened devices, on which jobs run.
 
     Args:
@@ -83,6 +84,8 @@ class Engine:
 
     Errors: UsageError where a word matches no device, NoDeviceError, DeviceError.
     """
+
+    _guesses = OF_ENGINE
 
     def __init__(self, devices: Any = None) -> None:
         if isinstance(devices, (list, tuple)):
@@ -150,34 +153,37 @@ class Engine:
         return f"<leyden.Engine: {names}{', closed' if self._pointer is None else ''}>"
 
 
-_default: Optional[Engine] = None
-_default_lock = threading.Lock()
+_opened: Dict[str, Engine] = {}  # those of calls without one, by what names their devices
+_opened_lock = threading.Lock()
+
+# An Engine, or what names devices, as Engine() takes it; "host": the host alone; None: the fastest
+# device.
+EngineArgument = Union[Engine, str, int, None]
 
 
-EngineArgument = Union[Engine, Literal["host"], None]
-
-
-def engine_or_default(engine: Optional[Engine]) -> Engine:
-    """The engine given, or the one that the process keeps for calls without: the fastest device's."""
-    global _default
-    if engine is not None:
-        if not isinstance(engine, Engine):
-            raise UsageError(f"engine: a leyden.Engine or 'host' is needed, not {type(engine).__name__}")
+def engine_of(engine: EngineArgument) -> Engine:
+    """The engine given, or the one that the process keeps for calls that name these devices, or none."""
+    if isinstance(engine, Engine):
         return engine
-    with _default_lock:
-        if _default is None or _default._pointer is None or _default._pid != os.getpid():
-            if _default is not None and _default._pid != os.getpid():
+    if engine is not None and (not isinstance(engine, (str, int)) or isinstance(engine, bool)):
+        raise UsageError("engine: a leyden.Engine, or devices' names, as 'cuda:0', 'gpu' or 'host', are needed, not "
+                         f"{type(engine).__name__}")
+    name = "" if engine is None else str(engine)
+    with _opened_lock:
+        kept = _opened.get(name)
+        if kept is None or kept._pointer is None or kept._pid != os.getpid():
+            if kept is not None and kept._pid != os.getpid():
                 raise UsageError("the process that this one was forked from has opened a device: open an engine "
                                  "of your own before that, or start processes by 'spawn'")
-            _default = Engine()
-        return _default
+            kept = _opened[name] = Engine(engine)
+        return kept
 
 
 def _close_default() -> None:
-    global _default
-    engine, _default = _default, None
-    if engine is not None and engine._pid == os.getpid():
-        engine.close()
+    while _opened:
+        _, engine = _opened.popitem()
+        if engine._pid == os.getpid():
+            engine.close()
 
 
 atexit.register(_close_default)

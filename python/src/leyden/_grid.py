@@ -9,9 +9,10 @@ from ._arrays import doubles, pointer_to
 from ._atoms import atoms_of
 from ._c import ffi, lib
 from ._errors import InputError, Status, UsageError, number_of
+from ._guesses import OF_GRID, Guessed
 
 
-class Grid:
+class Grid(Guessed):
     """n[0] x n[1] x n[2] points; point (i, j, k) lies at origin + i step[0] + j step[1] + k step[2].
 
     Args:
@@ -23,6 +24,8 @@ class Grid:
     Immutable. Steps may be oblique, in any order and of either handedness. Errors: UsageError,
     InputError where the library takes no such grid, as one whose steps lie in a plane.
     """
+
+    _guesses = OF_GRID
 
     def __init__(self, origin: Sequence[float], step: Any = None, n: Sequence[int] = (), *, spacing: Any = None) -> None:
         if (step is None) == (spacing is None):

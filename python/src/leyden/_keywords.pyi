@@ -1,5 +1,5 @@
 """Made by python/make_keywords.py from the library's tables of parameters."""
-from typing import Literal, Optional, Sequence, TypedDict, Union
+from typing import Any, Literal, Optional, Sequence, TypedDict, Union
 
 class MapKeywords(TypedDict, total=False):
     tol: Optional[float]
@@ -34,6 +34,11 @@ class MapKeywords(TypedDict, total=False):
     slab: Optional[int]
     verify: Optional[int]
     seed: Optional[int]
+    fglen: Optional[Sequence[float]]
+    fgcent: Optional[Union[Sequence[float], Literal['mol']]]
+    epsilon: Optional[float]
+    box: Any
+    device: Any
 
 class PointsKeywords(TypedDict, total=False):
     tol: Optional[float]
@@ -59,6 +64,9 @@ class PointsKeywords(TypedDict, total=False):
     variant: Optional[str]
     verify: Optional[int]
     seed: Optional[int]
+    epsilon: Optional[float]
+    box: Any
+    device: Any
 
 class BoundaryKeywords(TypedDict, total=False):
     dielectric: Optional[float]
@@ -70,6 +78,9 @@ class BoundaryKeywords(TypedDict, total=False):
     slab: Optional[int]
     verify: Optional[int]
     seed: Optional[int]
+    sdie: Optional[float]
+    pdie: Optional[float]
+    device: Any
 
 class PlanKeywords(TypedDict, total=False):
     tol: Optional[float]
@@ -97,3 +108,8 @@ class PlanKeywords(TypedDict, total=False):
     variant: Optional[str]
     verify: Optional[int]
     seed: Optional[int]
+    fglen: Optional[Sequence[float]]
+    fgcent: Optional[Union[Sequence[float], Literal['mol']]]
+    epsilon: Optional[float]
+    box: Any
+    device: Any

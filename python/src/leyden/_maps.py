@@ -1,19 +1,25 @@
 """Maps, potentials at points, and planes of maps."""
 from __future__ import annotations
 
+import base64
+import html
 import json
 import os
 import threading
 import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Literal, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _picture, _task
 from ._arrays import numbers, view
+from ._atoms import positions_of
 from ._c import ffi, lib
+from ._cell import Cell
 from ._errors import InputError, MapWarning, Status, UsageError, encoded, file_name, number_of, text_of
+from ._guesses import OF_MAP, OF_POINTS, Guessed
 from ._grid import Grid, axis_number, grid_of
 from ._report import accuracy_lines, device_lines, tolerance_line
 
@@ -65,29 +71,69 @@ class Origin(NamedTuple):
     r_min: float
     tolerance: float  # 0: none
     math: str
+    cell: Cell  # images
     details: Tuple[str, ...]  # pair function, screening and cell, as lines
 
 
-class Map:
+Plane = Literal["x", "y", "z", 0, 1, 2]
+
+
+class Map(Guessed):
     """A scalar field on a grid: what `leyden.map()` returns.
+
+    >>> potential = leyden.Map("protein.dx")
+    >>> change = potential - leyden.Map("mutant.dx")
+    >>> change[12], abs(change).values.max(), change.interpolate(atoms)
+
+    Args:
+        source: the name of a file, as `read` takes it; or values, (nz, ny, nx), which are copied, of
+        grid: the Grid where they lie, and
+        units: of the values, "kT/e" say.
+
+    Indices, `map[k, j, i]`, are those of the values: planes along z first. NumPy takes a map for its
+    values. Sums, differences, products and ratios of maps with maps of the same grid, with numbers
+    and with arrays are maps; without the field. Maps of other grids, or sums of other units, are an
+    InputError.
 
     Attributes:
         report: how it was computed, with what the verification found; None of maps that were read.
         field: the electric field, three Maps along x, y and z in the values' unit per A, or None.
     """
 
-    def __init__(self, pointer: Any = None, report: Optional[Dict[str, Any]] = None,
-                 origin: Optional[Origin] = None) -> None:
+    _guesses = OF_MAP
+    _pointer: Any
+    _lock: threading.Lock
+    _axis: str
+    _origin: Optional[Origin]
+    # With Any, so that type checkers need no test for None of what the caller knows to be there.
+    report: Union[Dict[str, Any], Any]
+    field: Union[Tuple["Map", "Map", "Map"], Any]
+    __array_priority__ = 1.0  # array * map asks the map
+
+    def __init__(self, source: Union[str, "os.PathLike[str]", ArrayLike], grid: Optional[Grid] = None,
+                 units: str = "") -> None:
+        if grid is not None:
+            made = self.from_array(source, grid, units)
+        elif isinstance(source, (str, bytes, os.PathLike)):
+            made = self.read(source)
+        else:
+            raise UsageError("Map(): a file's name is needed, or values and their grid: Map(values, grid); "
+                             "leyden.map(atoms) computes one")
+        self.__dict__.update(made.__dict__)
+
+    @classmethod
+    def _of(cls, pointer: Any, report: Optional[Dict[str, Any]] = None, origin: Optional[Origin] = None) -> "Map":
+        """Of a ley_map."""
+        self = cls.__new__(cls)
         self._pointer = pointer
         self._lock = threading.Lock()
         self._axis = ""  # of a component of a field
         self._origin = origin  # keeps the atoms
-        if not isinstance(pointer, ffi.CData):
-            raise UsageError("maps are made by leyden.map(), Map.read() and Map.from_array()")
         if origin is not None:
             lib.ley_map_set_atoms(pointer, origin.atoms.pointer)
         self.report = report
-        self.field: Optional[Tuple["Map", "Map", "Map"]] = None
+        self.field = None
+        return self
 
     def keep_field(self, pointers: List[Any]) -> None:
         """The C library's map knows those of its field as long as it is there itself."""
@@ -104,7 +150,7 @@ class Map:
         array = numbers(values, "values", np.float32)
         if array.shape != grid_of(grid).shape:
             raise InputError(f"values has the shape {array.shape}, and the grid's is (nz, ny, nx) = {grid.shape}")
-        made = cls(make_map(grid))
+        made = cls._of(make_map(grid))
         made.values[...] = array
         made.units = units
         return made
@@ -122,7 +168,7 @@ class Map:
             box = ffi.new("ley_map **")
             with Status() as status:
                 status.check(lib.ley_map_read(name, box, status.pointer))
-            return cls(own_map(box[0]))
+            return cls._of(own_map(box[0]))
 
         read = _task.call(work)
         remark = text_of(lib.ley_map_remark(read._pointer))
@@ -161,6 +207,8 @@ class Map:
         if form != ffi.NULL and lib.ley_map_format_remark(form, self.grid.pointer, remark, 256):
             warnings.warn(f"{os.path.basename(os.fsdecode(name))}: {text_of(remark)}", MapWarning, stacklevel=2)
         _task.call(work)
+
+    write = save
 
     def _write(self, name: bytes, text: str, facts: bytes, token: _task.Token) -> None:
         if self._axis:
@@ -212,6 +260,11 @@ class Map:
         return Grid._of(lib.ley_map_grid(self._pointer))
 
     @property
+    def shape(self) -> Tuple[int, int, int]:
+        """Of the values: (nz, ny, nx)."""
+        return self.grid.shape
+
+    @property
     def lattice(self) -> Grid:
         """What `grid` was called in the release before."""
         warnings.warn("Map.lattice is called Map.grid now", DeprecationWarning, stacklevel=2)
@@ -226,12 +279,16 @@ class Map:
     def units(self, units: str) -> None:
         lib.ley_map_set_units(self._pointer, encoded(units, "units"))
 
-    def slice(self, plane: Union[str, int] = "z", at: Optional[float] = None) -> "Slice":
+    def slice(self, plane: Plane = "z", at: Optional[float] = None, **axis: float) -> "Slice":
         """The plane of grid points upon axis `plane` that is nearest to coordinate `at`, A.
 
-        None: the middle one. Errors: UsageError where the map does not reach there, InputError of
+        None: the middle one. `z=12.5` is plane "z" at 12.5. Errors: UsageError where the map does not reach there, InputError of
         an oblique grid.
         """
+        if axis:
+            if len(axis) > 1 or set(axis) - set("xyz") or at is not None:
+                raise TypeError(f"slice() takes a plane and where it is, slice('z', at=12.5), and no {', '.join(axis)}")
+            (plane, at), = axis.items()  # type: ignore[assignment]
         normal = axis_number(plane)
         across, up = [m for m in range(3) if m != normal]
         coordinates = [self.grid.axis(m) for m in range(3)]
@@ -256,9 +313,89 @@ class Map:
             return lib.ley_map_dielectric(self._pointer)
         return self._origin.dielectric if self.units != "kcal/mol" else 0.0
 
-    def plot(self, plane: Union[str, int] = "z", at: Optional[float] = None, **options: Any) -> Any:
-        """Draws a plane, slice(plane, at), by Slice.plot(**options); matplotlib's image."""
-        return self.slice(plane, at).plot(**options)
+    def plot(self, plane: Plane = "z", at: Optional[float] = None, **options: Any) -> Any:
+        """Draws a plane, slice(plane, at), or slice(z=12.5), by Slice.plot(**options); matplotlib's image."""
+        axis = {name: options.pop(name) for name in "xyz" if name in options}
+        return self.slice(plane, at, **axis).plot(**options)
+
+    def interpolate(self, points: Any) -> np.ndarray:
+        """Values at points anywhere in the grid, trilinear between the eight around each, float64, (n,).
+
+        v(s) = sum over the corners c of prod_m (1 - |s_m - c_m|) v_c, s in steps from the grid's origin. A
+        map that was computed of a whole periodic cell goes on beyond its faces; elsewhere points outside
+        are an InputError. Beside point charges values are `leyden.points()`, not these.
+
+        Args:
+            points: (n, 3), or (3,) for one value, A; or Atoms, a Universe or an AtomGroup, for their positions.
+        """
+        is_one = np.shape(points) == (3,)
+        xyz = positions_of([points] if is_one else points, "points")
+        grid, shape = self.grid, self.shape[::-1]
+        steps = (xyz - grid.origin) @ np.linalg.inv(grid.step)
+        is_round = self._periodic_axes()
+        last = np.array(shape) - 1
+        is_inside = np.all(np.where(is_round, np.isfinite(steps), (steps > -1e-6) & (steps < last + 1e-6)), axis=1)
+        if not np.all(is_inside):
+            i = int(np.argmin(is_inside))
+            raise InputError(f"points[{i}], {xyz[i].tolist()} A, is outside of the map, from {grid.point(0, 0, 0).tolist()} "
+                             f"to {grid.point(*last).tolist()} A")
+        first = np.where(is_round, np.floor(steps), np.clip(np.floor(steps), 0, np.maximum(last - 1, 0)))
+        found = np.zeros(len(xyz))
+        for corner in np.ndindex(2, 2, 2):
+            i, j, k = np.where(is_round, np.mod(first + corner, shape), np.minimum(first + corner, last)).astype(int).T
+            found += np.prod(1 - np.abs(steps - first - corner), axis=1) * self.values[k, j, i]
+        return found[0] if is_one else found
+
+    def _periodic_axes(self) -> np.ndarray:
+        """Along which of its axes the map is one period of the cell: (3,)."""
+        cell = None if self._origin is None else self._origin.cell
+        if cell is None:
+            return np.zeros(3, bool)
+        edges = self.grid.step * np.array(self.grid.n)[:, None]
+        return np.array(cell.periodic) & np.all(np.isclose(edges, cell.vectors, rtol=1e-9, atol=1e-6), axis=1)
+
+    def _combined(self, other: Any, do: Callable[[Any, Any], Any], units: Optional[str] = None) -> "Map":
+        """do(values, other's), in these units; None: the map's own, or the other's."""
+        if isinstance(other, Map):
+            options = ffi.new("ley_compare_options *")
+            lib.ley_compare_options_default(options)
+            options.any_units = units is not None
+            with Status() as status:
+                status.check(lib.ley_map_check_alike(self._pointer, other._pointer, options, status.pointer))
+            units = self.units or other.units if units is None else units
+        elif not isinstance(other, (int, float, np.number, np.ndarray)):
+            return NotImplemented
+        return Map.from_array(do(self.values, np.asarray(other)), self.grid, self.units if units is None else units)
+
+    def __add__(self, other: Any) -> "Map":
+        return self._combined(other, np.add)
+
+    def __sub__(self, other: Any) -> "Map":
+        return self._combined(other, np.subtract)
+
+    def __rsub__(self, other: Any) -> "Map":
+        return self._combined(other, lambda a, b: b - a)
+
+    def __mul__(self, other: Any) -> "Map":
+        return self._combined(other, np.multiply, "" if isinstance(other, Map) else None)
+
+    def __truediv__(self, other: Any) -> "Map":
+        return self._combined(other, np.true_divide, "" if isinstance(other, Map) else None)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self) -> "Map":
+        return self._combined(-1, np.multiply)
+
+    def __abs__(self) -> "Map":
+        return self._combined(0, lambda a, _: np.abs(a))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Of the values: map[k, j, i], map[12], map[:, :, 7]."""
+        return self.values[key]
+
+    def __setitem__(self, key: Any, values: Any) -> None:
+        self.values[key] = values
 
     def to_gridData(self) -> Any:  # pylint: disable=invalid-name
         """The map as a gridData.Grid (GridDataFormats), whose axes are x, y, z. Copies.
@@ -271,12 +408,26 @@ class Map:
         return gridData.Grid(np.array(self.values.transpose(2, 1, 0)), origin=self.grid.origin, delta=self.grid.spacing)
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
-        values = self.values
-        return values.astype(dtype) if dtype is not None and dtype != values.dtype or copy else values
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
     def __repr__(self) -> str:
         nx, ny, nz = self.grid.n
         return f"<leyden.Map: {nx} x {ny} x {nz} points, {self.units or 'unknown units'}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a table, and the middle plane where matplotlib is installed."""
+        values, grid = self.values, self.grid
+        rows = {"points": " x ".join(map(str, grid.n)), "spacing": f"{grid.spacing.round(6).tolist()} Å",
+                "origin": f"{grid.origin.round(6).tolist()} Å",
+                "values": f"{values.min():.6g} to {values.max():.6g}, mean {values.mean(dtype=float):.6g} {self.units}"}
+        if self.report is not None:
+            rows["method"] = self.report["method"]
+            if self.report["accuracy"] is not None:
+                rows["off by"] = f"{self.report['accuracy']['relative_rms']:.2g} of the values' root mean square"
+        table = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in rows.items())
+        png = _picture.png(self.slice()) if grid.is_orthogonal else None
+        image = "" if png is None else f'<img src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+        return f"<table>{table}</table>{image}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,12 +465,14 @@ class Slice:
         return _picture.draw(self, ax, limit, options)
 
 
-class Points:
+class Points(Guessed):
     """Potentials at a list of points: what `leyden.points()` returns.
 
     Attributes:
         report: how they were computed, with what the verification found.
     """
+
+    _guesses = OF_POINTS
 
     def __init__(self, pointer: Any, report: Dict[str, Any]) -> None:
         self._pointer = pointer
@@ -340,7 +493,7 @@ class Points:
         return view(self, lib.ley_points_values(self._pointer), (len(self),), np.float64, False)
 
     @property
-    def field(self) -> Optional[np.ndarray]:
+    def field(self) -> Union[np.ndarray, Any]:
         """The electric field, (n, 3) float64, in the values' unit per A: a view; None: not asked for."""
         pointer = lib.ley_points_field(self._pointer)
         return None if pointer == ffi.NULL else view(self, pointer, (len(self), 3), np.float64, False)
@@ -369,6 +522,11 @@ class Points:
                 self._lock.release()
 
         _task.call(work)
+
+    write = save
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
+        return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
     def __repr__(self) -> str:
         return f"<leyden.Points: {len(self)} potentials, {self.units}{', with the field' if self.field is not None else ''}>"

@@ -11,7 +11,7 @@ import numpy as np
 from ._arrays import doubles, pointer_to
 from ._c import ffi, lib
 from ._cell import Cell
-from ._engine import Engine, EngineArgument
+from ._engine import Engine, EngineArgument, engine_of
 from ._errors import FileError, InputError, UsageError, encoded, number_of, text_of
 from ._parameters import TABLES, take
 
@@ -163,4 +163,4 @@ class RunOptions:
             return None
         if engine is not None and self.is_planned_for_host:
             raise UsageError("plan: the host did that job alone, and engine names devices")
-        return engine  # type: ignore[return-value]
+        return None if engine is None else engine_of(engine)

@@ -1,7 +1,6 @@
 """Keyword arguments, from the library's tables of parameters: names, types, defaults, ranges, texts."""
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import math
@@ -17,6 +16,7 @@ import numpy as np
 from ._arrays import doubles
 from ._c import ffi, lib
 from ._errors import UsageError, text_of
+from ._guesses import OF_KEYWORDS, near
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -34,6 +34,7 @@ class Parameter:
     """A row of a table: a `ley_parameter`."""
 
     name: str
+    alias: str  # another name, or ""
     former: Tuple[str, ...]
     type: int
     count: int
@@ -66,7 +67,7 @@ class Parameter:
         elif row.given and not choices:
             text += f"; None: {', '.join(f'{n:g}' for n in (numbers[:1] if row.one_for_all else numbers))}"
         methods = tuple((text_of(row.methods) or "").split(", ")) if row.methods != ffi.NULL else ()
-        return cls(text_of(row.name) or "", _texts(row.former), row.type, row.count, default, choices, former_choices,
+        return cls(text_of(row.name) or "", text_of(row.alias) or "", _texts(row.former), row.type, row.count, default, choices, former_choices,
                    text, methods, row)
 
     @property
@@ -151,9 +152,8 @@ class Parameter:
 
 def did_you_mean(word: Any, names: Sequence[str]) -> str:
     """ " (did you mean 'spacing'?)", or nothing."""
-    near = difflib.get_close_matches(str(word), list(names), 1) or \
-        [name for name in names if len(name) > 2 and str(word).startswith(name)]  # tolerance: tol
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    found = near(str(word), names)
+    return f" (did you mean {found!r}?)" if found else ""
 
 
 def _tables() -> Dict[str, Dict[str, Parameter]]:
@@ -190,6 +190,8 @@ class Keywords:
         own = inspect.signature(function).parameters.values()
         self.own = {p.name: p for p in own if p.kind != inspect.Parameter.VAR_KEYWORD}
         self.more = {name: row for name, row in self.rows.items() if name not in self.own}
+        aliases = {row.alias: row.name for row in self.rows.values() if row.alias and row.alias not in self.own}
+        self.aliases = {**aliases, **({"device": "engine"} if "engine" in self.own else {})}
 
     @property
     def signature(self) -> inspect.Signature:
@@ -200,12 +202,12 @@ class Keywords:
     @property
     def text(self) -> str:
         """For the docstring: what each is."""
-        return "\n".join(textwrap.fill(f"{name}: {row.text}.", 100, initial_indent=" " * 8, subsequent_indent=" " * 12)
+        return "\n".join(textwrap.fill(f"{name}: {row.text}{f'; also `{row.alias}`' * (row.alias in self.aliases)}.", 100, initial_indent=" " * 8, subsequent_indent=" " * 12)
                          for name, row in self.more.items())
 
     def take(self, given: Dict[str, Any]) -> Dict[str, Any]:
         """What is given, by its names of now, checked. Errors: TypeError for a word that nobody knows."""
-        now = {**{former: row.name for row in self.rows.values() for former in row.former}, **self.former}
+        now = {**self.aliases, **{former: row.name for row in self.rows.values() for former in row.former}, **self.former}
         found: Dict[str, Any] = {}
         for word, value in given.items():
             name = now.get(word, word)
@@ -213,9 +215,10 @@ class Keywords:
                 instead = text_of(lib.ley_parameter_gone(word.encode()))
                 if instead is not None:
                     raise TypeError(f"{self.name}(): {word} is gone: {instead}")
-                raise TypeError(f"{self.name}() got an unexpected keyword argument {word!r}"
-                                f"{did_you_mean(word, [*self.own, *self.more])}")
-            if name != word:
+                meant = f" (did you mean {OF_KEYWORDS[word]}?)" if word in OF_KEYWORDS else \
+                    did_you_mean(word, [*self.own, *self.more, *self.aliases])
+                raise TypeError(f"{self.name}() got an unexpected keyword argument {word!r}{meant}")
+            if name != word and word not in self.aliases:
                 warnings.warn(f"{word} is called {name} now", DeprecationWarning, stacklevel=3)
             if name in found:
                 raise TypeError(f"{self.name}() got {name} twice")
@@ -248,9 +251,11 @@ def with_parameters(*structs: str, without: Sequence[str] = (),
 def stub(functions: Sequence[Callable[..., Any]]) -> str:
     """What type checkers are told of the functions' keywords: the file _keywords.pyi."""
     lines = ['"""Made by python/make_keywords.py from the library\'s tables of parameters."""',
-             "from typing import Literal, Optional, Sequence, TypedDict, Union", ""]
+             "from typing import Any, Literal, Optional, Sequence, TypedDict, Union", ""]
     for function in functions:
         keywords = function.keywords  # type: ignore[attr-defined]
         lines += [f"class {keywords.name.capitalize()}Keywords(TypedDict, total=False):"]
-        lines += [f"    {name}: {row.annotation}" for name, row in keywords.more.items()] + [""]
+        lines += [f"    {name}: {row.annotation}" for name, row in keywords.more.items()]
+        lines += [f"    {alias}: {keywords.more[name].annotation if name in keywords.more else 'Any'}"
+                  for alias, name in keywords.aliases.items()] + [""]
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """Pictures of planes, as `leyden slice` draws them."""
 from __future__ import annotations
 
+import io
 import math
 from typing import Any, Optional
 
@@ -59,3 +60,15 @@ def draw(plane: Any, ax: Any, limit: Optional[float], options: Any) -> Any:
     ax.figure.colorbar(image, ax=ax, label=f"potential ({plane.units})" if plane.units else "potential",
                        extend=beyond[bool(np.any(plane.values < low)) + 2 * bool(np.any(plane.values > high))])
     return image
+
+
+def png(plane: Any) -> Optional[bytes]:
+    """A small picture of a plane; None: matplotlib is not installed."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        return None
+    figure, file = Figure(figsize=(4.5, 3.5), layout="constrained"), io.BytesIO()
+    plane.plot(figure.add_subplot())
+    figure.savefig(file, format="png", dpi=72)
+    return file.getvalue()

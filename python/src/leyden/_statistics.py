@@ -1,7 +1,7 @@
 """leyden.Statistics: what the values of a map have been over the runs of a plan."""
 from __future__ import annotations
 
-from typing import Any, Iterable, List, NamedTuple, Tuple
+from typing import Any, Iterable, List, Literal, NamedTuple, Tuple
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from ._errors import Status, UsageError
 
 KINDS = {"mean": lib.LEY_KEEP_MEAN, "variance": lib.LEY_KEEP_VARIANCE, "minimum": lib.LEY_KEEP_MINIMUM,
          "planes": lib.LEY_KEEP_PLANES}
+
+
+Kept = Literal["mean", "variance", "minimum", "planes"]
 
 
 class Minimum(NamedTuple):

@@ -1,0 +1,117 @@
+"""What people type who know other packages: each such name with what to type here."""
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, Mapping, NoReturn, Sequence
+
+import numpy as np
+
+_READ = 'leyden.Atoms("molecule.pqr") or leyden.Map("map.dx")'
+_ATOMS = 'leyden.Atoms("molecule.pqr"), leyden.Atoms(universe) or leyden.Atoms(positions, charges, radii)'
+_MAP = "leyden.map(atoms)"
+_POINTS = "leyden.points(atoms, positions)"
+
+OF_MODULE = {
+    **dict.fromkeys(("read", "load", "open", "loads", "parse"), _READ),
+    **dict.fromkeys(("read_pqr", "load_pqr", "PQR", "Universe", "AtomGroup", "Molecule", "Structure", "read_atoms",
+                     "load_atoms", "Charges", "System"), _ATOMS),
+    **dict.fromkeys(("read_dx", "load_dx", "read_map", "load_map", "DX", "open_map"), 'leyden.Map("map.dx")'),
+    **dict.fromkeys(("potential", "Potential", "potential_map", "potential_grid", "solve", "compute", "calculate",
+                     "run", "electrostatics", "coulomb", "esp", "PotentialMap"), _MAP),
+    **dict.fromkeys(("potential_at", "potentials", "potential_at_points", "evaluate", "interpolate"), _POINTS),
+    **dict.fromkeys(("field", "electric_field"), "leyden.map(atoms, field=True).field"),
+    **dict.fromkeys(("Device", "device", "list_devices", "get_devices", "platforms", "Platform"),
+                    "leyden.devices()"),
+    **dict.fromkeys(("write", "save", "savedx", "write_dx", "save_map"), 'leyden.map(atoms).save("map.dx")'),
+    "Simulation": "leyden.Plan(atoms)", "version": "leyden.__version__",
+}
+OF_ATOMS = {
+    **dict.fromkeys(("coords", "coordinates", "coord", "xyz", "pos", "get_positions", "getCoords", "position"),
+                    "atoms.positions"),
+    **dict.fromkeys(("get_charges", "partial_charges", "charge", "get_initial_charges"), "atoms.charges"),
+    **dict.fromkeys(("get_radii", "radius"), "atoms.radii"),
+    **dict.fromkeys(("dimensions", "box", "get_cell", "unitcell", "lattice", "pbc"), "atoms.cell"),
+    **dict.fromkeys(("n_atoms", "natoms", "count", "size", "get_number_of_atoms", "numAtoms"), "len(atoms)"),
+    **dict.fromkeys(("resids", "resindices", "resnums"), "atoms.residues"),
+    **dict.fromkeys(("select_atoms", "select", "filter"), "atoms[atoms.charges > 0], of any mask or numbers"),
+    **dict.fromkeys(("translate", "rotate", "shift", "wrap", "center"),
+                    "leyden.Atoms(atoms.positions + (1, 0, 0), atoms.charges, atoms.radii)"),
+    **dict.fromkeys(("center_of_geometry", "centroid", "center_of_mass"), "atoms.positions.mean(axis=0)"),
+    **dict.fromkeys(("append", "extend", "concatenate"), "atoms + others"),
+    **dict.fromkeys(("load", "open", "from_file", "from_pqr"), 'leyden.Atoms("molecule.pqr")'),
+    **dict.fromkeys(("from_universe", "from_atomgroup"), "leyden.Atoms(universe)"),
+    **dict.fromkeys(("to_pqr", "export"), 'atoms.write("molecule.pqr")'), "copy": "atoms itself: it never changes",
+    **dict.fromkeys(("potential", "map"), _MAP),
+}
+OF_MAP = {
+    **dict.fromkeys(("data", "array", "to_numpy", "numpy", "potential", "phi", "value"), "map.values"),
+    **dict.fromkeys(("origin", "axes", "coords", "edges", "midpoints"), "map.grid.origin or map.grid.axis('x')"),
+    **dict.fromkeys(("delta", "spacing", "step", "resolution"), "map.grid.spacing"),
+    **dict.fromkeys(("dims", "n", "ndim", "size", "dimensions"), "map.shape, (nz, ny, nx)"),
+    **dict.fromkeys(("interpolated", "interp", "sample", "at", "value_at"), "map.interpolate(positions)"),
+    **dict.fromkeys(("sel", "isel", "plane", "cut"), 'map.slice("z", at=12.5)'),
+    **dict.fromkeys(("export", "to_dx", "to_mrc", "to_file", "to_netcdf", "dump", "savefig"), 'map.save("map.dx")'),
+    **dict.fromkeys(("load", "open", "from_file"), 'leyden.Map("map.dx")'),
+    **dict.fromkeys(("gradient", "electric_field", "E"), "leyden.map(atoms, field=True).field"),
+    **dict.fromkeys(("show", "imshow", "draw", "view"), "map.plot()"), "unit": "map.units",
+}
+OF_GRID = {**dict.fromkeys(("delta", "h", "resolution"), "grid.spacing"), "dims": "grid.n"}
+OF_POINTS = {
+    **dict.fromkeys(("data", "array", "potential", "potentials", "phi"), "points.values"),
+    **dict.fromkeys(("positions", "coords"), "points.xyz"),
+}
+OF_ENGINE = {**dict.fromkeys(("device", "name", "names"), "engine.devices")}
+OF_KEYWORDS = {
+    **dict.fromkeys(("pbc", "periodicity"), "periodic=True or periodic='xy', with cell=(a, b, c)"),
+    **dict.fromkeys(("shape", "npoints", "grid_shape", "size"), "dims=(nx, ny, nz)"),
+    **dict.fromkeys(("h", "delta", "resolution", "dx"), "spacing=0.5"),
+    **dict.fromkeys(("margin", "buffer", "pad", "border"), "padding=10"),
+    **dict.fromkeys(("eps", "sdie", "pdie", "solvent_dielectric", "epsilon_r", "permittivity", "relative_permittivity"),
+                    "dielectric=78.54"),
+    **dict.fromkeys(("rtol", "atol", "accuracy", "error", "precision"), "tol=1e-4"),
+    **dict.fromkeys(("ionic_strength", "ions", "salt", "concentration", "debye_length"),
+                    "kappa=0.127, the inverse screening length of 0.15 mol/l in water, 1/A"),
+    **dict.fromkeys(("dimensions", "lattice", "unitcell", "box_vectors"), "cell=(a, b, c)"),
+    **dict.fromkeys(("platform", "backend", "gpu", "use_gpu"), "device='gpu'"),
+    **dict.fromkeys(("unit",), "units='V'"), **dict.fromkeys(("T", "temp"), "temperature=298.15"),
+    **dict.fromkeys(("verbose", "quiet"), "progress=True"), **dict.fromkeys(("efield", "electric_field"), "field=True"),
+}
+
+
+def near(word: str, names: Sequence[str]) -> str:
+    """The name that is most like it, or "" where none is."""
+    found = difflib.get_close_matches(word, list(names), 1) or \
+        [name for name in names if len(name) > 2 and word.startswith(name)]  # tolerance: tol
+    return found[0] if found else ""
+
+
+def refuse(owner: Any, of: str, word: str, called: str, guesses: Mapping[str, str]) -> NoReturn:
+    """AttributeError: `of`, "leyden.Map" say, has no such attribute, and what may be meant, of `called`."""
+    meant = guesses.get(word, "")
+    if not meant and not word.startswith("_"):
+        names = [name for name in dir(owner) if not name.startswith("_")]
+        is_of_array = "values" in names and hasattr(np.ndarray, word)
+        found = f"values.{word}" if is_of_array else near(word, names)
+        meant = found and f"{called}.{found}"
+    raise AttributeError(f"{of} has no attribute {word!r}" + (f": did you mean {meant}?" if meant else ""))
+
+
+class _Class(type):
+    _guesses: Mapping[str, str]
+
+    if not TYPE_CHECKING:  # type checkers know the names that there are
+
+        def __getattr__(cls, word: str) -> Any:
+            refuse(cls, f"leyden.{cls.__name__}", word, f"leyden.{cls.__name__}", cls._guesses)
+
+
+class Guessed(metaclass=_Class):
+    """A class that says of missing attributes, its objects' and its own, what may be meant."""
+
+    _guesses: Mapping[str, str] = {}
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, word: str) -> Any:
+            of = type(self)
+            refuse(of, f"leyden.{of.__name__}", word, of.__name__.lower(), of._guesses)
