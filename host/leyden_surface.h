@@ -67,6 +67,10 @@ LEY_API double ley_surface_area_A2(const ley_surface *surface);
 LEY_API double ley_surface_volume_A3(const ley_surface *surface);
 LEY_API bool ley_surface_is_closed(const ley_surface *surface);
 
+/* The share of the sky that each vertex sees, [vertices], 0 to 1, weighted by the cosine to its
+ * normal: what pictures are shaded by. Errors: LEY_ERROR_MEMORY. */
+LEY_API ley_status ley_surface_openness(const ley_surface *surface, float *share, ley_error *error);
+
 /* ---- Colours ---- */
 
 /* Diverging colours of the values from low to high: red for negative, white at zero, blue for

@@ -22,6 +22,7 @@ static const double least_share = 1e-3;
 
 typedef struct plane_count {
     int64_t in_plane, upward, triangles;
+    int at_border; /* a bit for each side of the surface on which points at the map's border are */
 } plane_count;
 
 typedef struct work {
@@ -159,6 +160,20 @@ static void pair_advance(pair_of_planes *p)
     p->in_b = numbers;
 }
 
+/* The sides of the surface on which points of plane k are that are at the border of the map. */
+static int sides_at_border(const work *w, int64_t k, const plane_sides *sides)
+{
+    const bool is_end = k == 0 || k + 1 == w->n[2];
+    int at_border = 0;
+    for (int64_t j = 0; j < w->n[1]; j++) {
+        const uint8_t *row = sides->point + j * w->n[0];
+        if (is_end || j == 0 || j + 1 == w->n[1])
+            at_border |= sides->row[j] == 2 ? 3 : 1 << sides->row[j];
+        at_border |= 1 << row[0] | 1 << row[w->n[0] - 1];
+    }
+    return at_border;
+}
+
 static void count_planes(void *context, size_t first, size_t last)
 {
     work *w = context;
@@ -168,7 +183,8 @@ static void count_planes(void *context, size_t first, size_t last)
     find_sides(w, (int64_t)first, &p.a);
     for (size_t k = first; k < last; k++) {
         plane_count *count = &w->planes[k];
-        *count = (plane_count){.in_plane = count_in_plane(w, &p.a)};
+        *count = (plane_count){.in_plane = count_in_plane(w, &p.a),
+                               .at_border = sides_at_border(w, (int64_t)k, &p.a)};
         if ((int64_t)k + 1 < w->n[2]) {
             find_sides(w, (int64_t)k + 1, &p.b);
             count->upward = count_upward(w, &p.a, &p.b);
@@ -391,13 +407,16 @@ static void place_planes(work *w, int64_t *vertices, int64_t *triangles)
 {
     *vertices = w->surface->vertices;
     *triangles = w->surface->triangles;
+    int at_border = 0;
     for (int64_t k = 0; k < w->n[2]; k++) {
         plane_count *p = &w->planes[k];
         const plane_count adds = *p;
-        *p = (plane_count){*vertices, *vertices + adds.in_plane, *triangles};
+        *p = (plane_count){*vertices, *vertices + adds.in_plane, *triangles, 0};
         *vertices += adds.in_plane + adds.upward;
         *triangles += adds.triangles;
+        at_border |= adds.at_border;
     }
+    w->surface->is_open |= at_border == 3; /* lines at the border are crossed, as it is of one piece */
 }
 
 static bool grow(void *array, int64_t count, size_t size)

@@ -1,47 +1,22 @@
-/* Area, volume, and whether a surface is closed. */
+/* Area and volume: sums over pieces of the triangles, then over pieces, in their order whatever the
+ * number of threads. */
+#include "error.h"
+#include "parallel.h"
 #include "surface/surface.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- Closed? --------------------------------------------------------------------------------- */
+enum { PIECE_TRIANGLES = 1 << 14 };
 
-/* A side from one vertex to another, and what of the same two others have been met: sides in one
- * direction less those in the other one must be 0 for each two vertices. */
-typedef struct side {
-    int32_t low, high, balance, next; /* next: another side of the same `low`; -1: none */
-} side;
+typedef struct piece {
+    double area_A2, volume_A3;
+} piece;
 
-static bool are_sides_paired(const ley_surface *s)
-{
-    const size_t most = (size_t)(3 * s->triangles);
-    int32_t *first = malloc((size_t)(s->vertices + 1) * sizeof *first);
-    side *sides = malloc((most + 1) * sizeof *sides);
-    bool is_paired = first != NULL && sides != NULL && most < INT32_MAX;
-    int32_t count = 0;
-    int64_t open = 0;
-    for (int64_t i = 0; is_paired && i < s->vertices; i++)
-        first[i] = -1;
-    for (int64_t i = 0; is_paired && i < 3 * s->triangles; i++) {
-        const int32_t a = s->triangle[i], b = s->triangle[i % 3 == 2 ? i - 2 : i + 1];
-        const int32_t low = a < b ? a : b, high = a < b ? b : a;
-        int32_t at = first[low];
-        while (at >= 0 && sides[at].high != high)
-            at = sides[at].next;
-        if (at < 0) {
-            sides[count] = (side){low, high, 0, first[low]};
-            first[low] = at = count++;
-        }
-        open -= sides[at].balance != 0;
-        sides[at].balance += a < b ? 1 : -1;
-        open += sides[at].balance != 0;
-    }
-    free(first);
-    free(sides);
-    return is_paired && open == 0;
-}
-
-/* ---- Area and volume ------------------------------------------------------------------------- */
+typedef struct work {
+    const ley_surface *surface;
+    piece *pieces;
+} work;
 
 typedef struct vector {
     double x, y, z;
@@ -109,7 +84,7 @@ static double patch_area(const vector p[3], const vector b[3])
 
 /* The volume between the triangle and the smooth surface is the integral of what the sides bulge,
  * interpolated. Places are from `middle`. */
-static void add_triangle(const int32_t corner[3], vector middle, ley_surface *s)
+static void add_triangle(const ley_surface *s, const int32_t corner[3], vector middle, piece *to)
 {
     vector p[3], n[3], b[3];
     double bend_A = 0;
@@ -123,17 +98,35 @@ static void add_triangle(const int32_t corner[3], vector middle, ley_surface *s)
         bend_A += dot(less(n[next], n[i]), less(p[next], p[i]));
     }
     const vector twice = cross(less(p[1], p[0]), less(p[2], p[0]));
-    s->area_A2 += patch_area(p, b);
-    s->volume_A3 += dot(p[0], cross(p[1], p[2])) / 6 + sqrt(dot(twice, twice)) * bend_A / 48;
+    to->area_A2 += patch_area(p, b);
+    to->volume_A3 += dot(p[0], cross(p[1], p[2])) / 6 + sqrt(dot(twice, twice)) * bend_A / 48;
 }
 
-void surface_measure(ley_surface *surface)
+static void measure_pieces(void *context, size_t first, size_t last)
 {
+    const work *w = context;
+    const ley_surface *s = w->surface;
+    const vector middle = vertex(s, s->triangle[0]);
+    for (size_t i = first; i < last; i++) {
+        const int64_t begin = (int64_t)i * PIECE_TRIANGLES, end = begin + PIECE_TRIANGLES;
+        w->pieces[i] = (piece){0, 0};
+        for (int64_t t = begin; t < end && t < s->triangles; t++)
+            add_triangle(s, s->triangle + 3 * t, middle, &w->pieces[i]);
+    }
+}
+
+ley_status surface_measure(ley_surface *surface, ley_error *error)
+{
+    const size_t count = (size_t)(surface->triangles / PIECE_TRIANGLES + 1);
+    work w = {surface, malloc(count * sizeof(piece))};
+    if (w.pieces == NULL)
+        return ley_fail_memory(error, count * sizeof(piece), "the area of the surface");
+    parallel_ranges(count, measure_pieces, &w);
     surface->area_A2 = surface->volume_A3 = 0;
-    if (surface->triangles == 0)
-        return;
-    const vector middle = vertex(surface, surface->triangle[0]);
-    for (int64_t i = 0; i < surface->triangles; i++)
-        add_triangle(surface->triangle + 3 * i, middle, surface);
-    surface->is_closed = are_sides_paired(surface);
+    for (size_t i = 0; i < count; i++) {
+        surface->area_A2 += w.pieces[i].area_A2;
+        surface->volume_A3 += w.pieces[i].volume_A3;
+    }
+    free(w.pieces);
+    return LEY_OK;
 }

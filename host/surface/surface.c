@@ -91,15 +91,15 @@ static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o,
     return status;
 }
 
-static ley_status finish(ley_surface *made, ley_status status, ley_surface **surface)
+static ley_status finish(ley_surface *made, ley_status status, ley_surface **surface, ley_error *error)
 {
-    if (status != LEY_OK) {
+    if (status == LEY_OK)
+        status = surface_measure(made, error);
+    if (status == LEY_OK)
+        *surface = made;
+    else
         ley_surface_destroy(made);
-        return status;
-    }
-    surface_measure(made);
-    *surface = made;
-    return LEY_OK;
+    return status;
 }
 
 ley_status ley_surface_create(const ley_atoms *atoms, const ley_surface_options *options, ley_surface **surface,
@@ -114,7 +114,7 @@ ley_status ley_surface_create(const ley_atoms *atoms, const ley_surface_options 
         status = new_surface(&made, error);
     if (status == LEY_OK)
         status = of_atoms(atoms, &o, made, error);
-    return finish(made, status, surface);
+    return finish(made, status, surface, error);
 }
 
 /* ---- Of a map -------------------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ ley_status ley_surface_create_levels(const ley_map *map, size_t n, const double 
         status = add_level(map, level[i], made, error);
     if (status == LEY_OK)
         ley_surface_set_units(made, ley_map_units(map));
-    return finish(made, status, surface);
+    return finish(made, status, surface, error);
 }
 
 /* ---- Values of a map ------------------------------------------------------------------------- */
@@ -293,10 +293,10 @@ double ley_surface_area_A2(const ley_surface *surface)
 
 double ley_surface_volume_A3(const ley_surface *surface)
 {
-    return surface->is_closed ? surface->volume_A3 : NAN;
+    return surface->is_open ? NAN : surface->volume_A3;
 }
 
 bool ley_surface_is_closed(const ley_surface *surface)
 {
-    return surface->is_closed;
+    return !surface->is_open;
 }

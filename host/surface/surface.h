@@ -12,12 +12,11 @@ struct ley_surface {
     float *value;      /* [vertices] */
     char units[32];
     double area_A2, volume_A3;
-    bool is_closed;
+    bool is_open; /* it ends where a map ends */
 };
 
-/* Whether each side of a triangle is that of another one, in the other direction; false also where
- * there is no memory to find out. Then area and volume. */
-void surface_measure(ley_surface *surface);
+/* Area and volume, of a surface with triangles. Errors: LEY_ERROR_MEMORY. */
+ley_status surface_measure(ley_surface *surface, ley_error *error);
 
 extern const ley_parameter_table surface_parameters;
 
