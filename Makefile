@@ -32,7 +32,7 @@ common  := -std=c11 $(float_only) -D_GNU_SOURCE $(WARNINGS) $(include_dirs) -fvi
 lib_libs := -lOpenCL -lcrypto -lz -lm -ldl -pthread
 # Only asked for once the packages are there.
 tool_cflags = $(shell pkg-config --cflags cairo jansson)
-tool_libs   = $(shell pkg-config --libs cairo jansson)
+tool_libs   = $(shell pkg-config --libs cairo jansson) -ltachyon-mt-thr
 
 # Whatever lies in cl/, in both languages; test_dialects holds it against host/methods/registry.h.
 sources     := $(sort $(notdir $(wildcard cl/*.cl)))

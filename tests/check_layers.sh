@@ -194,7 +194,7 @@ function check_include(line,    name, target, place) {
     if (line ~ /</) {
         if (name ~ /^CL\//) { if (FILENAME !~ /^(platform\/opencl|tests)\//) violation("<" name "> outside platform/opencl") }
         else if (top == "cl") violation("a kernel includes <" name ">")
-        else if (top == "tools" && name !~ /^(cairo(-[a-z]+)?|jansson)\.h$/) {
+        else if (top == "tools" && name !~ /^(cairo(-[a-z]+)?|jansson|tachyon)\.h$/) {
             place = name; sub(/\.h$/, "", place)
             if (index(c_library, " " place " ") == 0) violation("tools/ may not include <" name ">")
         }

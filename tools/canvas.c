@@ -115,8 +115,8 @@ static cairo_surface_t *make_page(target *to, int width, int height)
     return page;
 }
 
-int canvas_write(const char *path, int width, int height, void (*draw)(cairo_t *cairo, const void *context),
-                 const void *context)
+static int write_as(const char *path, int width, int height, cairo_format_t format,
+                    void (*draw)(cairo_t *cairo, const void *context), const void *context)
 {
     ley_error error = {0};
     target to = {.error = &error};
@@ -126,7 +126,7 @@ int canvas_write(const char *path, int width, int height, void (*draw)(cairo_t *
         return file_end(to.file, to.status, &error);
     cairo_surface_t *surface = is_svg   ? cairo_svg_surface_create_for_stream(write_bytes, &to, width, height)
                                : is_pdf ? make_page(&to, width, height)
-                                        : cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+                                        : cairo_image_surface_create(format, width, height);
     cairo_status_t status = draw_on(surface, draw, context);
     if (is_svg || is_pdf)
         cairo_surface_finish(surface);
@@ -139,4 +139,16 @@ int canvas_write(const char *path, int width, int height, void (*draw)(cairo_t *
     }
     cairo_surface_destroy(surface);
     return file_end(to.file, to.status, &error);
+}
+
+int canvas_write(const char *path, int width, int height, void (*draw)(cairo_t *cairo, const void *context),
+                 const void *context)
+{
+    return write_as(path, width, height, CAIRO_FORMAT_RGB24, draw, context);
+}
+
+int canvas_write_png(const char *path, int width, int height, bool is_clear,
+                     void (*draw)(cairo_t *cairo, const void *context), const void *context)
+{
+    return write_as(path, width, height, is_clear ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24, draw, context);
 }

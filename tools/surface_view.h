@@ -1,0 +1,32 @@
+/* A surface as it is seen: turned, coloured, shaded; its light and its camera. */
+#ifndef LEYDEN_SURFACE_VIEW_H
+#define LEYDEN_SURFACE_VIEW_H
+
+#include "surface_picture.h"
+
+/* Places are the ray tracer's: x to the right, y upwards, z away from the viewer; the surface is
+ * around the origin. */
+typedef struct view_vertex {
+    float place[3], normal[3], colour[3];
+} view_vertex;
+
+typedef struct surface_view {
+    const ley_surface *surface;
+    view_vertex *vertices;
+    double half_A[2], depth_A; /* the surface is within these of the origin, across, upwards and behind */
+} surface_view;
+
+/* A view of the picture, shaded by what each vertex sees of the sky; the caller ends it. */
+surface_view surface_view_make(const surface_picture *picture, double angle, const float *openness);
+void surface_view_end(surface_view *view);
+
+/* The key light comes from the upper left, another one from the viewer; how much each is, and what
+ * the surface sends back. */
+enum { VIEW_LIGHTS = 2 };
+typedef struct view_light {
+    double direction[3], amount;
+} view_light;
+extern const view_light view_lights[VIEW_LIGHTS];
+extern const double view_gloss, view_gloss_exponent;
+
+#endif
