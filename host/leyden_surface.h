@@ -49,11 +49,11 @@ LEY_API ley_status ley_surface_take_map(ley_surface *surface, const ley_map *map
 
 LEY_API int64_t ley_surface_vertex_count(const ley_surface *surface);
 LEY_API int64_t ley_surface_triangle_count(const ley_surface *surface);
-LEY_API const double *ley_surface_vertices_A(const ley_surface *surface);   /* [vertices][3] */
-LEY_API const float *ley_surface_normals(const ley_surface *surface);       /* [vertices][3], outward, of length 1 */
-LEY_API const int32_t *ley_surface_triangles(const ley_surface *surface);   /* [triangles][3], from 0, counterclockwise
-                                                                               as seen from outside */
-LEY_API float *ley_surface_values(ley_surface *surface);                    /* [vertices]; not-a-numbers at first */
+LEY_API const double *ley_surface_vertices_A(const ley_surface *surface); /* [vertices][3] */
+LEY_API const float *ley_surface_normals(const ley_surface *surface);     /* [vertices][3], outward, of length 1 */
+LEY_API const int32_t *ley_surface_triangles(const ley_surface *surface); /* [triangles][3], from 0, counterclockwise
+                                                                             as seen from outside */
+LEY_API float *ley_surface_values(ley_surface *surface);                  /* [vertices]; not-a-numbers at first */
 LEY_API const float *ley_surface_read_values(const ley_surface *surface);
 
 /* Units of the values, as "kT/e"; empty when unknown. Set: copied, cut at 31 characters. */

@@ -181,12 +181,9 @@ static int check_files(const parsed_arguments *arguments)
     const surface_values *values = arguments->values;
     char *header = values->map != NULL ? map_header_path(values->map) : NULL,
          *beside = ley_surface_beside(values->output);
-    const named_file files[] = {{arguments->operand, "molecule", NULL},
-                                {values->map, "map", NULL},
-                                {header, "map's header", NULL},
-                                {values->output, "surface", "--output"},
-                                {beside, "surface", "--output"},
-                                {values->json, "report", "--json"}};
+    const named_file files[] = {{arguments->operand, "molecule", NULL}, {values->map, "map", NULL},
+                                {header, "map's header", NULL},         {values->output, "surface", "--output"},
+                                {beside, "surface", "--output"},        {values->json, "report", "--json"}};
     const int code = files_check(arguments->command, files, sizeof files / sizeof *files);
     free(header);
     free(beside);
@@ -323,9 +320,8 @@ static int write_surface(const parsed_arguments *arguments, const ley_surface *s
         return surface_scene_write(&picture, values->output);
     ley_error error = {0};
     interrupt_defer();
-    const ley_status status =
-        ley_surface_write(surface, values->output, colours, text_of("leyden surface: %s", label.s).s, interrupt_flag(),
-                          &error);
+    const ley_status status = ley_surface_write(surface, values->output, colours,
+                                                text_of("leyden surface: %s", label.s).s, interrupt_flag(), &error);
     if (status == LEY_OK)
         return 0;
     const int code = fail_with(&error);

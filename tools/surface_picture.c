@@ -49,15 +49,12 @@ static SceneHandle make_scene(const drawing *d, const surface_view *view)
     return scene;
 }
 
-static void add_lights(SceneHandle scene)
+static void add_light(SceneHandle scene)
 {
-    for (int i = 0; i < VIEW_LIGHTS; i++) {
-        const view_light *light = &view_lights[i];
-        const float amount = (float)light->amount;
-        apitexture texture = {.col = rt_color(amount, amount, amount), .diffuse = 1, .opacity = 1};
-        rt_directional_light(scene, rt_texture(scene, &texture),
-                             rt_vector(light->direction[0], light->direction[1], light->direction[2]));
-    }
+    const double *to = view_light_direction;
+    apitexture texture = {
+        .col = rt_color(view_light_amount, view_light_amount, view_light_amount), .diffuse = 1, .opacity = 1};
+    rt_directional_light(scene, rt_texture(scene, &texture), rt_vector(to[0], to[1], to[2]));
 }
 
 static apivector vector_of(const float v[3])
@@ -73,7 +70,11 @@ static apicolor colour_of(const view_vertex *v)
 /* Corners are clockwise where z is away from the viewer. */
 static void add_surface(SceneHandle scene, const surface_view *view)
 {
-    apitexture matter = {.texturefunc = RT_TEXTURE_CONSTANT, .col = rt_color(1, 1, 1), .shadowcast = 1, .diffuse = 1,
+    apitexture matter = {.texturefunc = RT_TEXTURE_CONSTANT,
+                         .col = rt_color(1, 1, 1),
+                         .shadowcast = 1,
+                         .ambient = view_ambient,
+                         .diffuse = 1,
                          .opacity = 1};
     void *common = rt_texture(scene, &matter);
     rt_tex_phong(common, view_gloss, view_gloss_exponent, RT_PHONG_PLASTIC);
@@ -114,7 +115,7 @@ static cairo_surface_t *render_panel(const drawing *d, const surface_view *view)
     const size_t bytes = 3 * (size_t)width * (size_t)height;
     unsigned char *on_white = allocate(bytes, 1), *on_black = allocate(bytes, 1);
     SceneHandle scene = make_scene(d, view);
-    add_lights(scene);
+    add_light(scene);
     add_surface(scene, view);
     render(scene, 1, on_white);
     if (d->picture->is_clear)
@@ -126,9 +127,9 @@ static cairo_surface_t *render_panel(const drawing *d, const surface_view *view)
         for (int x = 0; x < width; x++) {
             const size_t at = 3 * ((size_t)(height - 1 - y) * (size_t)width + (size_t)x);
             const unsigned char *rgb = on_white + at;
-            const uint32_t pixel = d->picture->is_clear ? clear_pixel(rgb, on_black + at)
-                                                        : 0xff000000u | (uint32_t)rgb[0] << 16 |
-                                                              (uint32_t)rgb[1] << 8 | rgb[2];
+            const uint32_t pixel = d->picture->is_clear
+                                       ? clear_pixel(rgb, on_black + at)
+                                       : 0xff000000u | (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2];
             memcpy(rows + (size_t)y * (size_t)cairo_image_surface_get_stride(image) + 4 * (size_t)x, &pixel,
                    sizeof pixel);
         }
@@ -141,7 +142,8 @@ static cairo_surface_t *render_panel(const drawing *d, const surface_view *view)
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
 /* The bar, from its lowest value to its highest. */
-static void draw_bar_colours(cairo_t *cairo, const ley_colours *colours, double x, double y, double width, double height)
+static void draw_bar_colours(cairo_t *cairo, const ley_colours *colours, double x, double y, double width,
+                             double height)
 {
     cairo_pattern_t *pattern = cairo_pattern_create_linear(x, 0, x + width, 0);
     enum { STOPS = 64 };
@@ -181,9 +183,8 @@ static void draw_angle(cairo_t *cairo, const drawing *d, size_t i)
 {
     canvas_font(cairo, text_size * d->unit, false);
     const char *degree = canvas_font_has(cairo, "°") ? "°" : " deg";
-    canvas_words(cairo, ((double)i + 0.5) * d->panel_width,
-                 d->title_height + d->panel_height + text_size * d->unit, 0.5,
-                 text_of("%g%s", d->picture->angle[i], degree).s);
+    canvas_words(cairo, ((double)i + 0.5) * d->panel_width, d->title_height + d->panel_height + text_size * d->unit,
+                 0.5, text_of("%g%s", d->picture->angle[i], degree).s);
 }
 
 static void draw(cairo_t *cairo, const void *context)
@@ -220,15 +221,15 @@ static int lay_out(drawing *d)
     const surface_picture *picture = d->picture;
     d->unit = picture->width / 1000.0;
     d->panel_width = picture->width / (int)picture->angle_count;
-    d->title_height = picture->title != NULL ? (margin + title_size) * d->unit : 0;
-    d->foot_height = picture->colours != NULL ? (bar_height + 2 * text_size + 3 * text_gap + margin / 2) * d->unit : 0;
+    d->title_height = picture->title != NULL ? floor((margin + title_size) * d->unit) : 0;
+    d->foot_height =
+        picture->colours != NULL ? floor((bar_height + 2 * text_size + 3 * text_gap + margin / 2) * d->unit) : 0;
     if (picture->angle_count > 1)
-        d->foot_height += (text_size + text_gap + margin / 2) * d->unit;
+        d->foot_height += floor((text_size + text_gap + margin / 2) * d->unit);
     const double usual = 0.75 * picture->width - d->title_height - d->foot_height;
     const double wanted = d->panel_width * d->half_A[1] / d->half_A[0];
     d->panel_height = (int)(picture->angle_count > 1 && wanted < usual ? wanted : usual);
-    d->title_height = floor(d->title_height);
-    return (int)(d->title_height + d->panel_height + d->foot_height + 0.5);
+    return (int)lround(0.75 * picture->width - usual + d->panel_height);
 }
 
 static ley_status begin_views(drawing *d, ley_error *error)
@@ -275,21 +276,30 @@ static void put_triangle(FILE *to, const surface_view *view, const int32_t corne
     fputs("VCSTri\n", to);
     for (int k = 0; k < 3; k++) {
         const float *p = view->vertices[corner[order[k]]].place;
-        fprintf(to, "%s %.6g %.6g %.6g\n", k == 0 ? "V0" : k == 1 ? "V1" : "V2", (double)p[0], (double)p[1],
-                (double)p[2]);
+        fprintf(to, "%s %.6g %.6g %.6g\n",
+                k == 0   ? "V0"
+                : k == 1 ? "V1"
+                         : "V2",
+                (double)p[0], (double)p[1], (double)p[2]);
     }
     for (int k = 0; k < 3; k++) {
         const float *n = view->vertices[corner[order[k]]].normal;
-        fprintf(to, "%s %.4g %.4g %.4g\n", k == 0 ? "N0" : k == 1 ? "N1" : "N2", (double)n[0], (double)n[1],
-                (double)n[2]);
+        fprintf(to, "%s %.4g %.4g %.4g\n",
+                k == 0   ? "N0"
+                : k == 1 ? "N1"
+                         : "N2",
+                (double)n[0], (double)n[1], (double)n[2]);
     }
     for (int k = 0; k < 3; k++) {
         const float *c = view->vertices[corner[order[k]]].colour;
-        fprintf(to, "%s %.4g %.4g %.4g\n", k == 0 ? "C0" : k == 1 ? "C1" : "C2", (double)c[0], (double)c[1],
-                (double)c[2]);
+        fprintf(to, "%s %.4g %.4g %.4g\n",
+                k == 0   ? "C0"
+                : k == 1 ? "C1"
+                         : "C2",
+                (double)c[0], (double)c[1], (double)c[2]);
     }
-    fprintf(to, "Ambient 0 Diffuse 1 Specular 0 Opacity 1\nPhong Plastic %g Phong_size %g\nColor 1 1 1 TexFunc 0\n",
-            view_gloss, view_gloss_exponent);
+    fprintf(to, "Ambient %g Diffuse 1 Specular 0 Opacity 1\nPhong Plastic %g Phong_size %g\nColor 1 1 1 TexFunc 0\n",
+            view_ambient, view_gloss, view_gloss_exponent);
 }
 
 static void put_scene(FILE *to, const drawing *d)
@@ -301,11 +311,8 @@ static void put_scene(FILE *to, const drawing *d)
             "Zoom %.8g\nAspectratio 1\nAntialiasing %d\nRaydepth 4\nCenter 0 0 %.8g\nViewdir 0 0 1\nUpdir 0 1 0\n"
             "End_Camera\nBackground 1 1 1\n",
             d->panel_width, d->panel_height, pixels_per_A / d->panel_height, (int)SAMPLES, -2 * view->depth_A - 10);
-    for (int i = 0; i < VIEW_LIGHTS; i++) {
-        const view_light *light = &view_lights[i];
-        fprintf(to, "Directional_Light Direction %g %g %g Color %g %g %g\n", light->direction[0], light->direction[1],
-                light->direction[2], light->amount, light->amount, light->amount);
-    }
+    fprintf(to, "Directional_Light Direction %g %g %g Color %g %g %g\n", view_light_direction[0],
+            view_light_direction[1], view_light_direction[2], view_light_amount, view_light_amount, view_light_amount);
     const int32_t *corner = ley_surface_triangles(view->surface);
     for (int64_t i = 0; i < ley_surface_triangle_count(view->surface); i++)
         put_triangle(to, view, corner + 3 * i);

@@ -4,11 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-const view_light view_lights[VIEW_LIGHTS] = {{{0.5, -0.7, 1}, 0.55}, {{0, 0, 1}, 0.5}};
-const double view_gloss = 0.12, view_gloss_exponent = 40;
+const double view_light_direction[3] = {0.5, -0.7, 1};
+const double view_light_amount = 0.5, view_ambient = 0.64, view_gloss = 0.1, view_gloss_exponent = 40;
 
-/* What is left of the light where a vertex sees nothing of the sky. */
-static const double least_light = 0.25;
+/* What is left of the light where a vertex sees nothing of the sky, and where it does not face the
+ * viewer. */
+static const double least_open = 0.4, least_facing = 0.5;
 
 static void middle_of(const ley_surface *surface, double middle_A[3])
 {
@@ -32,11 +33,12 @@ static void turn(const double from[3], double cosine, double sine, float to[3])
     to[2] = (float)(sine * from[0] - cosine * from[2]);
 }
 
-static void colour_vertex(const surface_picture *picture, int64_t i, double openness, float colour[3])
+static void colour_vertex(const surface_picture *picture, int64_t i, double openness, double facing, float colour[3])
 {
     const double value = (double)ley_surface_read_values(picture->surface)[i];
     const uint32_t rgb = picture->colours != NULL ? ley_colours_at(picture->colours, value) : 0xf2f2f2;
-    const double light = least_light + (1 - least_light) * openness;
+    const double light =
+        (least_open + (1 - least_open) * openness) * (least_facing + (1 - least_facing) * fmax(facing, 0));
     for (int x = 0; x < 3; x++)
         colour[x] = (float)(light * (rgb >> (16 - 8 * x) & 255) / 255.0);
 }
@@ -57,7 +59,7 @@ static void set_vertices(const surface_picture *picture, double angle, const flo
         }
         turn(place, cosine, sine, v->place);
         turn(towards, cosine, sine, v->normal);
-        colour_vertex(picture, i, (double)openness[i], v->colour);
+        colour_vertex(picture, i, (double)openness[i], -(double)v->normal[2], v->colour);
         for (int x = 0; x < 2; x++)
             view->half_A[x] = fmax(view->half_A[x], fabs((double)v->place[x]));
         view->depth_A = fmax(view->depth_A, fabs((double)v->place[2]));

@@ -20,13 +20,10 @@ typedef struct surface_view {
 surface_view surface_view_make(const surface_picture *picture, double angle, const float *openness);
 void surface_view_end(surface_view *view);
 
-/* The key light comes from the upper left, another one from the viewer; how much each is, and what
- * the surface sends back. */
-enum { VIEW_LIGHTS = 2 };
-typedef struct view_light {
-    double direction[3], amount;
-} view_light;
-extern const view_light view_lights[VIEW_LIGHTS];
-extern const double view_gloss, view_gloss_exponent;
+/* The light comes from the upper left, and casts shadows; how much it is, beside what comes from
+ * all of the sky and from the viewer, which is in the vertices' colours; and what the surface
+ * reflects. */
+extern const double view_light_direction[3];
+extern const double view_light_amount, view_ambient, view_gloss, view_gloss_exponent;
 
 #endif

@@ -183,8 +183,7 @@ static void count_planes(void *context, size_t first, size_t last)
     find_sides(w, (int64_t)first, &p.a);
     for (size_t k = first; k < last; k++) {
         plane_count *count = &w->planes[k];
-        *count = (plane_count){.in_plane = count_in_plane(w, &p.a),
-                               .at_border = sides_at_border(w, (int64_t)k, &p.a)};
+        *count = (plane_count){.in_plane = count_in_plane(w, &p.a), .at_border = sides_at_border(w, (int64_t)k, &p.a)};
         if ((int64_t)k + 1 < w->n[2]) {
             find_sides(w, (int64_t)k + 1, &p.b);
             count->upward = count_upward(w, &p.a, &p.b);
@@ -208,8 +207,8 @@ static double height(const work *w, double value)
 
 /* Heights around a line from a point to the next one along an axis. */
 typedef struct line {
-    double at[2];           /* at its ends; never not-a-numbers */
-    double bend[2];         /* the second difference at either end */
+    double at[2];   /* at its ends; never not-a-numbers */
+    double bend[2]; /* the second difference at either end */
 } line;
 
 /* The height at point `number`, `steps` along axis m from it; not-a-number: beyond the map. */
@@ -433,12 +432,14 @@ static ley_status make_room(ley_surface *s, int64_t vertices, int64_t triangles,
 {
     enum { VERTEX_BYTES = 3 * sizeof(double) + 4 * sizeof(float), TRIANGLE_BYTES = 3 * sizeof(int32_t) };
     if (vertices > INT32_MAX || triangles > INT32_MAX)
-        return ley_fail(error, LEY_ERROR_INPUT,
-                        "the surface would have %lld vertices and %lld triangles, more than %d: a coarser spacing makes "
-                        "fewer",
-                        (long long)vertices, (long long)triangles, INT32_MAX);
+        return ley_fail(
+            error, LEY_ERROR_INPUT,
+            "the surface would have %lld vertices and %lld triangles, more than %d: a coarser spacing makes "
+            "fewer",
+            (long long)vertices, (long long)triangles, INT32_MAX);
     const double bytes = (double)vertices * VERTEX_BYTES + (double)triangles * TRIANGLE_BYTES;
-    const memory_need needs[] = {{"the surface", bytes, "a coarser spacing"}, {"numbers of vertices", planes_bytes, ""}};
+    const memory_need needs[] = {{"the surface", bytes, "a coarser spacing"},
+                                 {"numbers of vertices", planes_bytes, ""}};
     ley_status status = memory_check(needs, 2, error);
     if (status != LEY_OK)
         return status;
@@ -475,8 +476,7 @@ static ley_status add(work *w, ley_error *error)
         return ley_fail_memory(error, (size_t)bytes_of_pair(w->n, false), "planes of the surface");
     place_planes(w, &vertices, &triangles);
     ley_surface *s = w->surface;
-    const ley_status status =
-        make_room(s, vertices, triangles, parallel_cores() * bytes_of_pair(w->n, true), error);
+    const ley_status status = make_room(s, vertices, triangles, parallel_cores() * bytes_of_pair(w->n, true), error);
     if (status != LEY_OK)
         return status;
     parallel_ranges((size_t)w->n[2], make_planes, w);
@@ -494,7 +494,10 @@ ley_status contour_add(const contour *of, ley_surface *surface, ley_error *error
     cube_case cases[CUBE_CASES];
     if (!cube_cases_make(cases))
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "cells of a surface cannot be filled");
-    work w = {.of = of, .surface = surface, .values = ley_map_read_values(of->map), .grid = ley_map_grid(of->map),
+    work w = {.of = of,
+              .surface = surface,
+              .values = ley_map_read_values(of->map),
+              .grid = ley_map_grid(of->map),
               .cases = cases};
     memcpy(w.n, w.grid->n, sizeof w.n);
     set_frame(&w);

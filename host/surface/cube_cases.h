@@ -17,7 +17,7 @@ static inline int cube_edge_begin(int edge)
 }
 
 typedef struct cube_case {
-    uint8_t count;                          /* of triangles */
+    uint8_t count;                         /* of triangles */
     uint8_t edge[3 * CUBE_MOST_TRIANGLES]; /* on which their corners lie, counterclockwise as seen from outside */
 } cube_case;
 

@@ -102,7 +102,10 @@ static void fill_planes(void *context, size_t first, size_t last)
 ley_status density_fill(ley_map *map, const ley_atoms *atoms, double sharpness, ley_error *error)
 {
     const ley_grid *grid = ley_map_grid(map);
-    work w = {.values = ley_map_values(map), .grid = grid, .atoms = atoms, .sharpness = sharpness,
+    work w = {.values = ley_map_values(map),
+              .grid = grid,
+              .atoms = atoms,
+              .sharpness = sharpness,
               .reach = density_reach(sharpness)};
     for (int m = 0; m < 3; m++)
         w.room = (size_t)grid->n[m] > w.room ? (size_t)grid->n[m] : w.room;

@@ -250,8 +250,8 @@ static void describe(const ley_surface *s, char text[GLB_TEXT])
         "{\"bufferView\":0,\"byteOffset\":24,\"componentType\":5126,\"count\":%lld,\"type\":\"VEC3\"},"
         "{\"bufferView\":0,\"byteOffset\":36,\"componentType\":5126,\"count\":%lld,\"type\":\"SCALAR\"},"
         "{\"bufferView\":1,\"byteOffset\":0,\"componentType\":5125,\"count\":%lld,\"type\":\"SCALAR\"}]}",
-        n * GLB_VERTEX_BYTES + 4 * corners, n * GLB_VERTEX_BYTES, GLB_VERTEX_BYTES, n * GLB_VERTEX_BYTES, 4 * corners, n,
-        bounds[0][0], bounds[0][1], bounds[0][2], bounds[1][0], bounds[1][1], bounds[1][2], n, n, n, corners);
+        n * GLB_VERTEX_BYTES + 4 * corners, n * GLB_VERTEX_BYTES, GLB_VERTEX_BYTES, n * GLB_VERTEX_BYTES, 4 * corners,
+        n, bounds[0][0], bounds[0][1], bounds[0][2], bounds[1][0], bounds[1][1], bounds[1][2], n, n, n, corners);
     int length = used;
     while (length % 4 != 0)
         text[length++] = ' ';
@@ -291,10 +291,11 @@ static void write_glb(writing *w)
 
 static const char cxc_text[] = "open \"%s\"\nset bgColor white\nlighting soft\ngraphics silhouettes true\n";
 static const char cmd_text[] = "open stl:%s\nbackground solid white\n";
-static const char pml_text[] = "bg_color white\n"
-                               "/import os, pymol\n"
-                               "/cmd.load(os.path.join(os.path.dirname(getattr(pymol, '__script__', None) or ''), '%s'))\n"
-                               "zoom\n";
+static const char pml_text[] =
+    "bg_color white\n"
+    "/import os, pymol\n"
+    "/cmd.load(os.path.join(os.path.dirname(getattr(pymol, '__script__', None) or ''), '%s'))\n"
+    "zoom\n";
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 

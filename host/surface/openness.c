@@ -9,13 +9,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { DIRECTIONS = 128, MOST_PIXELS = 1024, UNIT = 1 << 12 };
+enum { DIRECTIONS = 64, MOST_PIXELS = 1024, UNIT = 1 << 12 };
 
 typedef struct sky {
     const ley_surface *surface;
     double middle_A[3], reach_A; /* a ball around all vertices */
     double pixel_A;
-    int pixels; /* along each side of the buffer */
+    int pixels;            /* along each side of the buffer */
     uint32_t *seen, *full; /* of each vertex, in units: what it sees, and would see alone */
     pthread_mutex_t lock;
     bool is_out_of_memory;
@@ -161,5 +161,6 @@ ley_status ley_surface_openness(const ley_surface *surface, float *share, ley_er
     for (size_t i = 0; i < n; i++)
         share[i] = s.full[i] > 0 ? (float)s.seen[i] / (float)s.full[i] : 0;
     free(s.seen);
-    return s.is_out_of_memory ? ley_fail_memory(error, 2 * n * sizeof(uint32_t), "what vertices see of the sky") : LEY_OK;
+    return s.is_out_of_memory ? ley_fail_memory(error, 2 * n * sizeof(uint32_t), "what vertices see of the sky")
+                              : LEY_OK;
 }
