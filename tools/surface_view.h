@@ -2,7 +2,18 @@
 #ifndef LEYDEN_SURFACE_VIEW_H
 #define LEYDEN_SURFACE_VIEW_H
 
-#include "surface_picture.h"
+#include "leyden.h"
+
+typedef struct surface_picture {
+    const ley_surface *surface;
+    const ley_colours *colours; /* of its values, with a colour bar; NULL: white */
+    const double *angle;        /* degrees by which the surface is turned about the vertical: a view of each */
+    size_t angle_count;
+    const char *title; /* or NULL */
+    const char *label; /* below the colour bar */
+    int width;         /* pixels */
+    bool is_clear;     /* the background is transparent, not white */
+} surface_picture;
 
 /* Places are the ray tracer's: x to the right, y upwards, z away from the viewer; the surface is
  * around the origin. */

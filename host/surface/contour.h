@@ -2,7 +2,7 @@
 #ifndef LEY_SURFACE_CONTOUR_H
 #define LEY_SURFACE_CONTOUR_H
 
-#include "surface/surface.h"
+#include "surface/triangles.h"
 
 typedef struct contour {
     const ley_map *map; /* in memory; numbers all */

@@ -1,9 +1,9 @@
 /* The cases are derived, not copied. On each face of the cell, lines part the corners inside from
  * those outside; where inside corners are opposite each other, each is cut off alone. The cell on
  * the face's other side sees the same corners, and draws the same lines: surfaces have no holes.
- * Lines join to loops over the faces, and loops are filled with triangles. No side that two of these
- * share lies in a face, where a triangle of the other cell could have it as well: each side is that
- * of two triangles. */
+ * Lines join to loops over the faces, and loops are filled with triangles. No side that two of
+ * these share lies in a face, where a triangle of the other cell could have it as well: each side
+ * is that of two triangles. */
 #include "surface/cube_cases.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "core/number.h"
 #include "error.h"
 #include "io/significant.h"
-#include "surface/surface.h"
+#include "surface/triangles.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,9 @@
 /* Area and volume: sums over pieces of the triangles, then over pieces, in their order whatever the
  * number of threads. */
+#include "surface/measure.h"
+
 #include "error.h"
 #include "parallel.h"
-#include "surface/surface.h"
 
 #include <math.h>
 #include <stdlib.h>

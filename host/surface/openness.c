@@ -3,7 +3,7 @@
  * where nothing is in front of it. */
 #include "error.h"
 #include "parallel.h"
-#include "surface/surface.h"
+#include "surface/triangles.h"
 
 #include <math.h>
 #include <pthread.h>

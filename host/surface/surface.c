@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "surface/contour.h"
 #include "surface/density.h"
+#include "surface/measure.h"
 #include "target/map.h"
 
 #include <math.h>
