@@ -205,6 +205,7 @@ declare -A scripts=(
     [check_golden]="$golden --self-test"
     [check_rates]="$with_python tests/compare_rates.py --self-test"
     [check_others]="$with_python tests/compare_others.py --self-test"
+    [compare_surfaces]="python3 tests/compare_surfaces.py $BUILD/leyden"
     [check_commands]="$with_python tests/compare_commands.py --self-test $BUILD/leyden"
     [tolerances]="python3 tests/tolerance_campaign.py $BUILD/leyden 2000"
     [test_install]='bash tests/test_install.sh'

@@ -67,7 +67,7 @@ static const option_row surface_rows[] = {
                .low = -1e30,
                .high = 1e30,
                .unset = "none",
-               .help = "values of the map, separated by commas, each of which has a surface: --level=-1,1"},
+               .help = "values of the map, separated by commas, each of which has a surface: --level -1,1"},
     [SPACING] = {OPTION_OF_SURFACE("spacing")},
     [SHARPNESS] = {OPTION_OF_SURFACE("sharpness")},
     [DIELECTRIC] = {OPTION_OF(ley_direct, "dielectric", surface_values, medium),
@@ -143,7 +143,7 @@ static int check_subject(const parsed_arguments *arguments)
     if (arguments->operand == NULL && values->map == NULL)
         return fail_usage(command, "a MOLECULE is missing, or --map with --level");
     if (arguments->operand == NULL && !is_level)
-        return fail_usage(command, "--map without a molecule needs --level: --level=-1,1");
+        return fail_usage(command, "--map without a molecule needs --level: --level -1,1");
     if (arguments->operand != NULL && is_level)
         return fail_usage(command, "--level is of a map alone: leave the molecule out");
     static const int of_molecules[] = {SPACING, SHARPNESS, DIELECTRIC, DEVICE};
