@@ -64,8 +64,8 @@ static int64_t assert_closed(const ley_surface *s)
     return ley_surface_vertex_count(s) - (int64_t)n / 2 + (int64_t)n / 3;
 }
 
-/* The mean cosine between triangles, as their corners turn, and the normals there, by area: slivers,
- * whose corners are all but on a line, turn anywhere. */
+/* The mean cosine between triangles, as their corners turn, and the normals there, by area:
+ * slivers, whose corners are all but on a line, turn anywhere. */
 static double mean_cosine(const ley_surface *s)
 {
     const int32_t *t = ley_surface_triangles(s);

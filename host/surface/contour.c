@@ -418,14 +418,23 @@ static void place_planes(work *w, int64_t *vertices, int64_t *triangles)
     w->surface->is_open |= at_border == 3; /* lines at the border are crossed, as it is of one piece */
 }
 
-static bool grow(void *array, int64_t count, size_t size)
+/* What is longer then; NULL: there is no memory, and `array` is as it was. */
+static void *grow(void *array, int64_t count, size_t size)
 {
-    void *old, *grown;
-    memcpy(&old, array, sizeof old);
-    grown = realloc(old, (size_t)(count > 0 ? count : 1) * size);
-    if (grown != NULL)
-        memcpy(array, &grown, sizeof grown);
-    return grown != NULL;
+    return realloc(array, (size_t)(count > 0 ? count : 1) * size);
+}
+
+static bool grow_all(ley_surface *s, int64_t vertices, int64_t triangles)
+{
+    double *vertex_A = grow(s->vertex_A, 3 * vertices, sizeof *vertex_A);
+    s->vertex_A = vertex_A != NULL ? vertex_A : s->vertex_A;
+    float *normal = grow(s->normal, 3 * vertices, sizeof *normal);
+    s->normal = normal != NULL ? normal : s->normal;
+    float *value = grow(s->value, vertices, sizeof *value);
+    s->value = value != NULL ? value : s->value;
+    int32_t *triangle = grow(s->triangle, 3 * triangles, sizeof *triangle);
+    s->triangle = triangle != NULL ? triangle : s->triangle;
+    return vertex_A != NULL && normal != NULL && value != NULL && triangle != NULL;
 }
 
 static ley_status make_room(ley_surface *s, int64_t vertices, int64_t triangles, double planes_bytes, ley_error *error)
@@ -443,8 +452,7 @@ static ley_status make_room(ley_surface *s, int64_t vertices, int64_t triangles,
     ley_status status = memory_check(needs, 2, error);
     if (status != LEY_OK)
         return status;
-    if (!grow(&s->vertex_A, 3 * vertices, sizeof *s->vertex_A) || !grow(&s->normal, 3 * vertices, sizeof *s->normal) ||
-        !grow(&s->value, vertices, sizeof *s->value) || !grow(&s->triangle, 3 * triangles, sizeof *s->triangle))
+    if (!grow_all(s, vertices, triangles))
         return ley_fail_memory(error, (size_t)bytes, "the surface");
     return LEY_OK;
 }

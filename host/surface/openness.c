@@ -64,7 +64,11 @@ static shot shoot(const sky *s, const view *v, int64_t i)
                   (float)dot(apart, v->along)};
 }
 
-static const int next_column[4] = {0, 1, 0, 1}, next_row[4] = {0, 0, 1, 1};
+/* The four pixels around a place: in the next column, in the next row. */
+static size_t beside(const sky *s, int k)
+{
+    return (size_t)(k & 1) + (size_t)(k >> 1) * (size_t)s->pixels;
+}
 
 static void draw_depths(const sky *s, const view *v, float *depth)
 {
@@ -74,7 +78,7 @@ static void draw_depths(const sky *s, const view *v, float *depth)
     for (int64_t i = 0; i < s->surface->vertices; i++) {
         const shot at = shoot(s, v, i);
         for (int k = 0; k < 4; k++) {
-            float *to = depth + at.first + next_column[k] + next_row[k] * s->pixels;
+            float *to = depth + at.first + beside(s, k);
             *to = fmaxf(*to, at.depth);
         }
     }
@@ -95,9 +99,9 @@ static void look(const sky *s, const view *v, const float *depth, uint32_t *seen
         const float least = (float)(at.depth + s->pixel_A * (1 + 1.5 * slope));
         float share = 0;
         for (int k = 0; k < 4; k++) {
-            const float across = next_column[k] != 0 ? at.within[0] : 1 - at.within[0];
-            const float up = next_row[k] != 0 ? at.within[1] : 1 - at.within[1];
-            share += depth[at.first + next_column[k] + next_row[k] * s->pixels] <= least ? across * up : 0;
+            const float across = (k & 1) != 0 ? at.within[0] : 1 - at.within[0];
+            const float up = k >> 1 != 0 ? at.within[1] : 1 - at.within[1];
+            share += depth[at.first + beside(s, k)] <= least ? across * up : 0;
         }
         seen[i] += (uint32_t)(UNIT * cosine * (double)share);
         full[i] += (uint32_t)(UNIT * cosine);

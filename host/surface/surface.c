@@ -94,13 +94,14 @@ static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o,
 
 static ley_status finish(ley_surface *made, ley_status status, ley_surface **surface, ley_error *error)
 {
-    if (status == LEY_OK)
+    if (status == LEY_OK && made != NULL)
         status = surface_measure(made, error);
-    if (status == LEY_OK)
-        *surface = made;
-    else
+    if (status != LEY_OK) {
         ley_surface_destroy(made);
-    return status;
+        return status;
+    }
+    *surface = made;
+    return LEY_OK;
 }
 
 ley_status ley_surface_create(const ley_atoms *atoms, const ley_surface_options *options, ley_surface **surface,
