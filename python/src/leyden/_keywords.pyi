@@ -98,3 +98,7 @@ class PlanKeywords(TypedDict, total=False):
     variant: Optional[str]
     verify: Optional[int]
     seed: Optional[int]
+
+class SurfaceKeywords(TypedDict, total=False):
+    spacing: Optional[float]
+    sharpness: Optional[float]
