@@ -242,6 +242,42 @@ static ley_status take_potential(const parsed_arguments *arguments, const ley_at
 
 /* ---- The surface ----------------------------------------------------------------------------- */
 
+/* Atoms without a radius are no part of it, which is said; where all are, what to do. */
+static ley_status check_radii(const parsed_arguments *arguments, const ley_atoms *atoms, ley_error *error)
+{
+    const surface_values *values = arguments->values;
+    const double *radius_A = ley_atoms_radii_A(atoms);
+    const size_t n = ley_atoms_count(atoms);
+    size_t without = 0;
+    for (size_t i = 0; i < n; i++)
+        without += radius_A[i] == 0;
+    if (without == n)
+        return fail_into(
+            error, LEY_ERROR_INPUT,
+            "%s: no atom has a radius, so that there is no surface: pdb2pqr or 'python3 -m leyden convert' "
+            "with --radii writes a file with radii",
+            base_name(arguments->operand));
+    if (without > 0 && !values->quiet)
+        warn("%s: %s of radius 0 %s no part in the surface", base_name(arguments->operand),
+             counted_text((int64_t)without, "atom").s, without == 1 ? "has" : "have");
+    return LEY_OK;
+}
+
+/* The map's values, or why there are none. */
+static ley_status take_map(const parsed_arguments *arguments, const ley_map *map, ley_surface *surface,
+                           ley_error *error)
+{
+    const surface_values *values = arguments->values;
+    const ley_status status = ley_surface_take_map(surface, map, error);
+    if (status == LEY_ERROR_INPUT) {
+        const size_t used = strlen(error->message);
+        snprintf(error->message + used, sizeof error->message - used,
+                 " (%s; leyden map makes one that does, and without --map the potential is computed here)",
+                 base_name(values->map));
+    }
+    return status;
+}
+
 static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **surface, ley_error *error)
 {
     const surface_values *values = arguments->values;
@@ -250,13 +286,15 @@ static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **s
     ley_status status = molecule_read(arguments->operand, arguments, &atoms, error);
     if (status == LEY_OK && values->map != NULL)
         status = map_read(values->map, values->quiet, &map, error);
+    if (status == LEY_OK)
+        status = check_radii(arguments, atoms, error);
     if (status == LEY_OK && map == NULL && !values->quiet)
         molecule_warn(arguments->operand, atoms);
     if (status == LEY_OK)
         status = ley_surface_create(atoms, &values->surface, surface, error);
     if (status == LEY_OK)
-        status = map != NULL ? ley_surface_take_map(*surface, map, error)
-                             : take_potential(arguments, atoms, *surface, error);
+        status =
+            map != NULL ? take_map(arguments, map, *surface, error) : take_potential(arguments, atoms, *surface, error);
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);
     return status;

@@ -2,6 +2,7 @@
 #include "canvas.h"
 #include "console.h"
 #include "file.h"
+#include "options.h"
 #include "picture.h"
 #include "surface_view.h"
 
@@ -14,7 +15,10 @@
 /* Lengths for a picture 1000 pixels wide; everything grows with the width. */
 enum { text_size = 17, title_size = 24, margin = 20, text_gap = 7, bar_height = 15, bar_length = 300 };
 
-enum { SAMPLES = 2, MOST_VIEWS = 16 }; /* of light in a pixel, beside the first one */
+enum { SAMPLES = 2, MOST_VIEWS = OPTION_REALS_MAX }; /* of light in a pixel, beside the first one */
+
+/* The ray tracer takes some 700 bytes for each, and ends the program where it gets none. */
+enum { MOST_TRIANGLES = 6000000 };
 
 typedef struct panel {
     surface_view view;
@@ -235,6 +239,11 @@ static int lay_out(drawing *d)
 static ley_status begin_views(drawing *d, ley_error *error)
 {
     const ley_surface *surface = d->picture->surface;
+    if (ley_surface_triangle_count(surface) > MOST_TRIANGLES)
+        return fail_into(error, LEY_ERROR_MEMORY,
+                         "the surface has %s triangles, more than the %s of a picture: a larger --spacing makes fewer, "
+                         "and .ply or .glb takes all",
+                         count_text(ley_surface_triangle_count(surface)).s, count_text(MOST_TRIANGLES).s);
     float *openness = allocate((size_t)ley_surface_vertex_count(surface), sizeof *openness);
     const ley_status status = ley_surface_openness(surface, openness, error);
     for (size_t i = 0; i < d->picture->angle_count && status == LEY_OK; i++) {
