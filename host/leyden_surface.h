@@ -67,6 +67,11 @@ LEY_API double ley_surface_area_A2(const ley_surface *surface);
 LEY_API double ley_surface_volume_A3(const ley_surface *surface);
 LEY_API bool ley_surface_is_closed(const ley_surface *surface);
 
+/* Of a molecule: how far vertices are from where rho is 1, in A, at most, of 32 to 256 that are
+ * recomputed from all atoms in double precision; ley_surface_create() fails with
+ * LEY_ERROR_WRONG_RESULT where that is more than the spacing. Of a map not a number. */
+LEY_API double ley_surface_error_A(const ley_surface *surface);
+
 /* The share of the sky that each vertex sees, [vertices], 0 to 1, weighted by the cosine to its
  * normal: what pictures are shaded by. Errors: LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_surface_openness(const ley_surface *surface, float *share, ley_error *error);

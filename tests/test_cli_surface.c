@@ -87,6 +87,7 @@ static const char readers[] =
 static void test_formats(void **state)
 {
     write_molecule();
+    cli_run(0, "accuracy: vertices within 0.00", NULL, "surface two.pqr -o out/s.obj");
     cli_run(0, "dielectric 78.54 everywhere", NULL, "surface two.pqr -o out/s.ply --json out/ply.json");
     cli_run(0, "", NULL, "surface two.pqr -o out/s.obj -q");
     cli_run(0, "", NULL, "surface two.pqr -o out/s.stl -q");

@@ -118,6 +118,7 @@ static void test_sphere(void **state)
         assert_int_equal(assert_closed(s), 2);
         assert_within(ley_surface_area_A2(s), 4 * pi * r * r, 2e-4);
         assert_within(ley_surface_volume_A3(s), 4 * pi * r * r * r / 3, 4e-4);
+        assert_true(ley_surface_error_A(s) < 2.6e-4);
         for (int64_t v = 0; v < ley_surface_vertex_count(s); v++) {
             const double *at = ley_surface_vertices_A(s) + 3 * v;
             const float *normal = ley_surface_normals(s) + 3 * v;
@@ -158,6 +159,7 @@ static void test_crowd(void **state)
         assert_ok(ley_surface_create(atoms, &options, &s[i], &error));
         assert_closed(s[i]);
         assert_true(ley_surface_volume_A3(s[i]) > 0);
+        assert_true(ley_surface_error_A(s[i]) < 0.25);
     }
     assert_int_equal(ley_surface_vertex_count(s[0]), ley_surface_vertex_count(s[1]));
     assert_memory_equal(ley_surface_vertices_A(s[0]), ley_surface_vertices_A(s[1]),
@@ -231,6 +233,7 @@ static void test_torus(void **state)
         assert_within(ley_surface_volume_A3(s), 2 * pi * pi * 5 * r * r, 1e-3);
         assert_true(mean_cosine(s) > 0.99);
         assert_string_equal(ley_surface_units(s), "kT/e");
+        assert_true(isnan(ley_surface_error_A(s)));
         assert_float_equal(ley_surface_values(s)[0], sign * 0.01, 1e-7);
         ley_surface_destroy(s);
         ley_map_destroy(map);

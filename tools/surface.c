@@ -386,6 +386,7 @@ static int report(const parsed_arguments *arguments, const ley_surface *surface,
     json_put(to, "triangles", json_count(ley_surface_triangle_count(surface)));
     json_put(to, "area_A2", json_number(ley_surface_area_A2(surface)));
     json_put(to, "volume_A3", json_number(ley_surface_volume_A3(surface)));
+    json_put(to, "error_A", json_number(ley_surface_error_A(surface)));
     json_put(to, "units", json_text(ley_surface_units(surface)));
     json_put(to, "bounds", json_numbers(range, 2));
     json_put(to, "range", json_numbers((const double[2]){colours->low, colours->high}, 2));
@@ -405,6 +406,9 @@ static void print(const parsed_arguments *arguments, const ley_surface *surface,
         printf(", volume %.6g A^3\n", ley_surface_volume_A3(surface));
     else
         printf(", open where the map ends\n");
+    if (arguments->operand != NULL)
+        printf("accuracy: vertices within %.2g A of the surface, of a sample that was recomputed\n",
+               ley_surface_error_A(surface));
     if (values->map == NULL)
         printf("potential: computed at the vertices, dielectric %g everywhere\n", values->medium.dielectric);
     printf("values: %.4g to %.4g%s%s, colours from %.4g to %.4g\n", range[0], range[1], units[0] != '\0' ? " " : "",

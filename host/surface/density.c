@@ -112,3 +112,26 @@ ley_status density_fill(ley_map *map, const ley_atoms *atoms, double sharpness, 
     parallel_ranges((size_t)grid->n[2], fill_planes, &w);
     return w.is_out_of_memory ? ley_fail_memory(error, 12 * 3 * w.room, "the density of the atoms") : LEY_OK;
 }
+
+double density_distance_A(const ley_atoms *atoms, double sharpness, const double place_A[3])
+{
+    const double *position_A = ley_atoms_positions_A(atoms), *radius_A = ley_atoms_radii_A(atoms);
+    const double reach2 = 1 + 40 / sharpness; /* of squares of radii: what is beyond is no digit of the sum */
+    double rho = 0, slope[3] = {0, 0, 0};
+    for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
+        double apart_A[3], r2_A2 = 0;
+        for (size_t x = 0; x < 3; x++) {
+            apart_A[x] = place_A[x] - position_A[3 * i + x];
+            r2_A2 += apart_A[x] * apart_A[x];
+        }
+        const double radius2_A2 = radius_A[i] * radius_A[i];
+        if (!(r2_A2 < reach2 * radius2_A2))
+            continue;
+        const double term = exp(sharpness * (1 - r2_A2 / radius2_A2));
+        rho += term;
+        for (int x = 0; x < 3; x++)
+            slope[x] += term * 2 * sharpness * apart_A[x] / radius2_A2;
+    }
+    const double steepness = sqrt(slope[0] * slope[0] + slope[1] * slope[1] + slope[2] * slope[2]);
+    return rho > 0 && steepness > 0 ? fabs(log(rho)) * rho / steepness : INFINITY;
+}

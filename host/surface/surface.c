@@ -4,6 +4,7 @@
 #include "core/parameters.h"
 #include "error.h"
 #include "memory.h"
+#include "parallel.h"
 #include "surface/contour.h"
 #include "surface/density.h"
 #include "surface/measure.h"
@@ -47,6 +48,8 @@ void ley_surface_destroy(ley_surface *surface)
 static ley_status new_surface(ley_surface **surface, ley_error *error)
 {
     *surface = calloc(1, sizeof **surface);
+    if (*surface != NULL)
+        (*surface)->off_A = NAN;
     return *surface == NULL ? ley_fail_memory(error, sizeof **surface, "a surface") : LEY_OK;
 }
 
@@ -69,6 +72,43 @@ static ley_status choose_grid(const ley_atoms *atoms, const ley_surface_options 
     return memory_check_one("the grid of the surface", bytes, "a coarser spacing", error);
 }
 
+/* Vertices that are recomputed. */
+typedef struct sample {
+    const ley_surface *surface;
+    const ley_atoms *atoms;
+    double sharpness;
+    size_t count;
+    double *off_A;
+} sample;
+
+static void recompute(void *context, size_t first, size_t last)
+{
+    const sample *s = context;
+    for (size_t i = first; i < last; i++) {
+        const int64_t vertex = (int64_t)((double)i / (double)s->count * (double)s->surface->vertices);
+        s->off_A[i] = density_distance_A(s->atoms, s->sharpness, s->surface->vertex_A + 3 * vertex);
+    }
+}
+
+/* How far vertices are from the surface at most. No more than a step: each lies on a line from a
+ * point inside to one outside. */
+static ley_status verify(ley_surface *surface, const ley_atoms *atoms, const ley_surface_options *o, ley_error *error)
+{
+    enum { MOST = 256, LEAST = 32, TERMS = 100000000 };
+    double off_A[MOST];
+    const size_t wanted = TERMS / ley_atoms_count(atoms);
+    sample s = {surface, atoms, o->sharpness, wanted > MOST ? MOST : wanted < LEAST ? LEAST : wanted, off_A};
+    parallel_ranges(s.count, recompute, &s);
+    surface->off_A = 0;
+    for (size_t i = 0; i < s.count; i++)
+        surface->off_A = fmax(surface->off_A, off_A[i]);
+    if (!(surface->off_A <= o->spacing_A))
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                        "a vertex is %.3g A from the surface, which is more than the spacing, %g A", surface->off_A,
+                        o->spacing_A);
+    return LEY_OK;
+}
+
 static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o, ley_surface *surface, ley_error *error)
 {
     ley_grid grid;
@@ -89,7 +129,7 @@ static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o,
                           "no atom is as large as a cell of the grid, %g A: there is no surface; a finer spacing finds "
                           "it",
                           o->spacing_A);
-    return status;
+    return status == LEY_OK ? verify(surface, atoms, o, error) : status;
 }
 
 static ley_status finish(ley_surface *made, ley_status status, ley_surface **surface, ley_error *error)
@@ -296,6 +336,11 @@ double ley_surface_area_A2(const ley_surface *surface)
 double ley_surface_volume_A3(const ley_surface *surface)
 {
     return surface->is_open ? NAN : surface->volume_A3;
+}
+
+double ley_surface_error_A(const ley_surface *surface)
+{
+    return surface->off_A;
 }
 
 bool ley_surface_is_closed(const ley_surface *surface)

@@ -11,7 +11,7 @@ struct ley_surface {
     int32_t *triangle; /* [triangles][3] */
     float *value;      /* [vertices] */
     char units[32];
-    double area_A2, volume_A3;
+    double area_A2, volume_A3, off_A;
     bool is_open; /* it ends where a map ends */
 };
 
