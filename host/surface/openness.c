@@ -58,7 +58,7 @@ static shot shoot(const sky *s, const view *v, int64_t i)
         apart[x] = s->surface->vertex_A[3 * i + x] - s->middle_A[x];
     const double place[2] = {(dot(apart, v->right) + s->reach_A) / s->pixel_A,
                              (dot(apart, v->up) + s->reach_A) / s->pixel_A};
-    const double column = floor(place[0]), row = floor(place[1]);
+    const int column = (int)place[0], row = (int)place[1]; /* neither is negative: the ball is around all */
     return (shot){(size_t)row * (size_t)s->pixels + (size_t)column,
                   {(float)(place[0] - column), (float)(place[1] - row)},
                   (float)dot(apart, v->along)};
@@ -79,7 +79,7 @@ static void draw_depths(const sky *s, const view *v, float *depth)
         const shot at = shoot(s, v, i);
         for (int k = 0; k < 4; k++) {
             float *to = depth + at.first + beside(s, k);
-            *to = fmaxf(*to, at.depth);
+            *to = at.depth > *to ? at.depth : *to;
         }
     }
 }
