@@ -32,7 +32,7 @@ common  := -std=c11 $(float_only) -D_GNU_SOURCE $(WARNINGS) $(include_dirs) -fvi
 lib_libs := -lOpenCL -lcrypto -lz -lm -ldl -pthread
 # Only asked for once the packages are there.
 tool_cflags = $(shell pkg-config --cflags cairo jansson)
-tool_libs   = $(shell pkg-config --libs cairo jansson)
+tool_libs   = $(shell pkg-config --libs cairo jansson) -ltachyon-mt-thr
 
 # Whatever lies in cl/, in both languages; test_dialects holds it against host/methods/registry.h.
 sources     := $(sort $(notdir $(wildcard cl/*.cl)))
@@ -120,6 +120,8 @@ $(BUILD)/bench_page.o $(BUILD)/bench_references.o: $(BUILD)/%.o: $(BUILD)/%.c
 $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O3
 # So are transforms of several lines at once.
 $(BUILD)/host/numerics/cosines.o: own_flags := -O3
+# Rows of products, and of comparisons.
+$(BUILD)/host/surface/density.o $(BUILD)/host/surface/contour.o: own_flags := -O3
 # And rows of reciprocal roots, which set no errno.
 $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.

@@ -25,6 +25,9 @@ say "$leyden" map fas2.pqr -o meshes.raw --spacing 0.5 --padding 8 --dielectric 
 say "$leyden" slice meshes.raw -o "$to/difference.png" --difference exact.raw --size 360
 "$leyden" compare exact.raw meshes.raw
 
+# A protein's surface in the colours of its potential.
+say "$leyden" surface "$examples/pbsam-barn_bars/barnase.pqr" -o "$to/surface.png" --size 960
+
 # Error against time on this machine's fastest device.
 echo "$ $leyden bench --frontier"
 "$leyden" bench --frontier --atoms "${GALLERY_ATOMS:-30000}" -o "$to/frontier.png"

@@ -96,7 +96,8 @@ Description: electrostatic potentials of molecules on GPUs and CPUs
  leyden computes the electrostatic potential of a molecule's point charges on a
  grid or at any points, right to a tolerance that is measured in every run, on
  whatever OpenCL device the machine has, and on NVIDIA's cards through CUDA. It
- makes the boundary values of APBS, draws slices of maps and compares them."
+ makes the boundary values of APBS, draws slices of maps and molecules' surfaces, and
+ compares maps."
 
 # The library.
 root=$top/debian/$shared

@@ -15,7 +15,7 @@ BEGIN {
     split("cl kernels_cuda platform host tools tests", names, " ")
     for (i in names) floor[names[i]] = i
     # The folders of host/: one includes those on lower floors, and itself.
-    split("core:1 source:2 target:2 expression:2 numerics:2 io:3 layout:3 law:3 apbs:4 memory:5 engine:6 schedule:7 verify:8 plan:9 bench:10 methods/X:11 methods:12 check:13", names, " ")
+    split("core:1 source:2 target:2 expression:2 numerics:2 io:3 layout:3 law:3 apbs:4 surface:4 memory:5 engine:6 schedule:7 verify:8 plan:9 bench:10 methods/X:11 methods:12 check:13", names, " ")
     for (i in names) { split(names[i], pair, ":"); folder_floor[pair[1]] = pair[2] }
     # The folders of host/long_range, and what stands beside them, which goes with estimate.
     split("mesh:1 fourier:2 multilevel:3 model:4 beside:5 estimate:5 bench:6", names, " ")
@@ -194,7 +194,7 @@ function check_include(line,    name, target, place) {
     if (line ~ /</) {
         if (name ~ /^CL\//) { if (FILENAME !~ /^(platform\/opencl|tests)\//) violation("<" name "> outside platform/opencl") }
         else if (top == "cl") violation("a kernel includes <" name ">")
-        else if (top == "tools" && name !~ /^(cairo(-[a-z]+)?|jansson)\.h$/) {
+        else if (top == "tools" && name !~ /^(cairo(-[a-z]+)?|jansson|tachyon)\.h$/) {
             place = name; sub(/\.h$/, "", place)
             if (index(c_library, " " place " ") == 0) violation("tools/ may not include <" name ">")
         }

@@ -126,6 +126,8 @@ static option_name option_of(const char *name)
 
 static const char *command_of(const ley_parameter_table *table)
 {
+    if (strcmp(table->of, "ley_surface_options") == 0)
+        return "surface";
     return strcmp(table->of, "ley_solvent") == 0 ? "boundary" : "map";
 }
 

@@ -1,6 +1,5 @@
 #include "picture.h"
 #include "canvas.h"
-#include "colours.h"
 #include "console.h"
 #include "contours.h"
 
@@ -208,7 +207,7 @@ static void paint_pixels(const drawing *canvas, cairo_surface_t *pixels, double 
 }
 
 /* Cells as pixels, whose upper left corner is at (x, y). */
-static void draw_field(const drawing *canvas, const plane_field *cells, const colour_scale *colours, double x, double y)
+static void draw_field(const drawing *canvas, const plane_field *cells, const ley_colours *colours, double x, double y)
 {
     cairo_surface_t *pixels = cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)cells->columns, (int)cells->rows);
     unsigned char *data = cairo_image_surface_get_data(pixels);
@@ -216,7 +215,7 @@ static void draw_field(const drawing *canvas, const plane_field *cells, const co
     for (int64_t row = 0; data != NULL && row < cells->rows; row++) {
         uint32_t *line = (uint32_t *)(void *)(data + (cells->rows - 1 - row) * stride);
         for (int64_t column = 0; column < cells->columns; column++)
-            line[column] = colours_at(colours, cells->values[row * cells->columns + column]);
+            line[column] = ley_colours_at(colours, cells->values[row * cells->columns + column]);
     }
     cairo_surface_mark_dirty(pixels);
     paint_pixels(canvas, pixels, x, y);
@@ -289,16 +288,16 @@ static void place_labels(drawing *canvas)
 }
 
 /* In white on dark colours. */
-static void choose_label_colour(const drawing *canvas, const contour_label *label, const colour_scale *colours)
+static void choose_label_colour(const drawing *canvas, const contour_label *label, const ley_colours *colours)
 {
     const tick_marks *ticks = &canvas->bar_ticks;
-    const uint32_t colour = colours_at(colours, (double)(ticks->first + (int64_t)label->level) * ticks->step);
+    const uint32_t colour = ley_colours_at(colours, (double)(ticks->first + (int64_t)label->level) * ticks->step);
     const double light = 0.2126 * (colour >> 16) + 0.7152 * (colour >> 8 & 255) + 0.0722 * (colour & 255);
     const double shade = light < 110 ? 1 : 0.12;
     cairo_set_source_rgb(canvas->cairo, shade, shade, shade);
 }
 
-static void draw_labels(const drawing *canvas, const colour_scale *colours)
+static void draw_labels(const drawing *canvas, const ley_colours *colours)
 {
     double place[2];
     canvas_font(canvas->cairo, label_size * canvas->unit, false);
@@ -313,7 +312,7 @@ static void draw_labels(const drawing *canvas, const colour_scale *colours)
     }
 }
 
-static void draw_contours(const drawing *canvas, const colour_scale *colours)
+static void draw_contours(const drawing *canvas, const ley_colours *colours)
 {
     const rectangle *plane = &canvas->plane;
     double step[2];
@@ -449,7 +448,7 @@ static void draw_bar_labels(const drawing *canvas, double top, double bottom)
 }
 
 /* Pixels, as the plane is: where rectangles of a page meet, viewers show seams. */
-static void draw_bar_colours(const drawing *canvas, const rectangle *bar, const colour_scale *colours)
+static void draw_bar_colours(const drawing *canvas, const rectangle *bar, const ley_colours *colours)
 {
     const plane_picture *picture = canvas->picture;
     const int64_t rows = (int64_t)bar->height;
@@ -463,7 +462,7 @@ static void draw_bar_colours(const drawing *canvas, const rectangle *bar, const 
     free(cells.values);
 }
 
-static void draw_bar(const drawing *canvas, const colour_scale *colours)
+static void draw_bar(const drawing *canvas, const ley_colours *colours)
 {
     const plane_picture *picture = canvas->picture;
     rectangle bar = canvas->bar;
@@ -475,9 +474,9 @@ static void draw_bar(const drawing *canvas, const colour_scale *colours)
     draw_bar_colours(canvas, &bar, colours);
     draw_frame(canvas, &bar);
     if (above)
-        draw_arrow(canvas, bar.y - 0.5, bar.y - arrow, colours_at(colours, picture->high));
+        draw_arrow(canvas, bar.y - 0.5, bar.y - arrow, ley_colours_at(colours, picture->high));
     if (below)
-        draw_arrow(canvas, bar.y + bar.height + 0.5, bar.y + bar.height + arrow, colours_at(colours, picture->low));
+        draw_arrow(canvas, bar.y + bar.height + 0.5, bar.y + bar.height + arrow, ley_colours_at(colours, picture->low));
     canvas_font(canvas->cairo, text_size * canvas->unit, false);
     draw_bar_labels(canvas, bar.y, bar.y + bar.height);
 }
@@ -529,8 +528,8 @@ static void draw_titles(const drawing *canvas)
 
 static void draw(const drawing *canvas)
 {
-    colour_scale colours;
-    colours_make(&colours, canvas->picture->low, canvas->picture->high);
+    ley_colours colours;
+    ley_colours_make(&colours, canvas->picture->low, canvas->picture->high);
     cairo_set_source_rgb(canvas->cairo, 1, 1, 1);
     cairo_paint(canvas->cairo);
     plane_field cells =

@@ -12,6 +12,7 @@
     COMMAND(boundary) \
     COMMAND(apbs) \
     COMMAND(slice) \
+    COMMAND(surface) \
     COMMAND(compare) \
     COMMAND(generate) \
     COMMAND(convert) \

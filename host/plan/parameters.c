@@ -1,13 +1,15 @@
 /* All tables of parameters: what all jobs have, and methods' own. */
 #include "plan/request.h"
 #include "schedule/job.h"
+#include "surface/surface.h"
 #include "target/grid_choice.h"
 
 #include <string.h>
 
 const ley_parameter_table *ley_parameter_table_get(size_t i)
 {
-    static const ley_parameter_table *const of_all[] = {&request_parameters, &grid_parameters, &run_parameters};
+    static const ley_parameter_table *const of_all[] = {&request_parameters, &grid_parameters, &run_parameters,
+                                                     &surface_parameters};
     enum { COUNT = sizeof of_all / sizeof *of_all };
     if (i < COUNT)
         return of_all[i];

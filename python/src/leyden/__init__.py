@@ -25,13 +25,14 @@ from ._maps import Map, Points, Slice
 from ._plan import Plan
 from ._progress import Progress
 from ._statistics import Statistics
+from ._surface import Surface, surface
 
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error", "FileError",
            "InputError", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
-           "Plan", "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "Statistics", "ToleranceWarning",
-           "UsageError", "WrongResult", "__version__", "boundary", "devices", "map", "points"]
+           "Plan", "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "Statistics", "Surface", "ToleranceWarning",
+           "UsageError", "WrongResult", "__version__", "boundary", "devices", "map", "points", "surface"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}
 

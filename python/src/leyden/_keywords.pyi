@@ -113,3 +113,7 @@ class PlanKeywords(TypedDict, total=False):
     epsilon: Optional[float]
     box: Any
     device: Any
+
+class SurfaceKeywords(TypedDict, total=False):
+    spacing: Optional[float]
+    sharpness: Optional[float]

@@ -1,11 +1,11 @@
 /* K. Moreland, "Diverging Color Maps for Scientific Visualization", ISVC 2009: straight lines in
  * Msh space, the polar form of CIELAB, from either end to white, so that equal steps look equal and
  * no band stands out. */
-#include "colours.h"
+#include "leyden.h"
 
 #include <math.h>
 
-enum { steps = 1025, not_a_number = 0x707070 };
+enum { steps = sizeof((ley_colours *)0)->steps / sizeof(uint32_t), not_a_number = 0x707070 };
 
 typedef struct triple {
     double v[3];
@@ -71,7 +71,7 @@ static double hue_at_white(triple saturated, double magnitude_white)
     return hue > -1.0471975512 ? hue + turn : hue - turn;
 }
 
-void colours_make(colour_scale *colours, double low, double high)
+void ley_colours_make(ley_colours *colours, double low, double high)
 {
     static const double magnitude_white = 95;
     const triple ends[2] = {msh_of_rgb(180, 4, 38), msh_of_rgb(59, 76, 192)};
@@ -87,7 +87,7 @@ void colours_make(colour_scale *colours, double low, double high)
     }
 }
 
-uint32_t colours_at(const colour_scale *colours, double value)
+uint32_t ley_colours_at(const ley_colours *colours, double value)
 {
     if (isnan(value))
         return not_a_number;

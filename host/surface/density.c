@@ -1,0 +1,137 @@
+/* A Gaussian of three coordinates is a product of three: an atom takes a few exponentials, and one
+ * multiplication for each point in its reach, which is sooner done than a device is opened. */
+#include "surface/density.h"
+
+#include "error.h"
+#include "parallel.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+double density_reach(double sharpness)
+{
+    return sqrt(1 - log(DENSITY_LEAST) / sharpness);
+}
+
+/* Points of an axis in reach of an atom, and the atom's factor at each, but for the first `skipped`
+ * of them that are not wanted. */
+typedef struct stretch {
+    int64_t first, count;
+    float *factor;
+    double *apart2_A2; /* squares of the distances along the axis */
+} stretch;
+
+typedef struct work {
+    float *values;
+    const ley_grid *grid;
+    const ley_atoms *atoms;
+    double sharpness, reach;
+    size_t room; /* most points of a stretch */
+    atomic_bool is_out_of_memory;
+} work;
+
+/* Points of axis m of [low, high) that are in reach. */
+static void find_stretch(const work *w, size_t atom, int m, int64_t low, int64_t high, stretch *s)
+{
+    const double radius_A = ley_atoms_radii_A(w->atoms)[atom], spacing_A = w->grid->step_A[m][m];
+    const double place_A = ley_atoms_positions_A(w->atoms)[3 * atom + (size_t)m] - w->grid->origin_A[m];
+    const double reach_A = w->reach * radius_A;
+    const double first = fmax(ceil((place_A - reach_A) / spacing_A), (double)low);
+    const double last = fmin(floor((place_A + reach_A) / spacing_A), (double)(high - 1));
+    s->first = (int64_t)first;
+    s->count = last >= first ? (int64_t)(last - first) + 1 : 0;
+    if (s->count > (int64_t)w->room)
+        s->count = (int64_t)w->room;
+    const double fall = w->sharpness / (radius_A * radius_A);
+    for (int64_t i = 0; i < s->count; i++) {
+        const double apart_A = (double)(s->first + i) * spacing_A - place_A;
+        s->apart2_A2[i] = apart_A * apart_A;
+        s->factor[i] = (float)exp((m == 0 ? w->sharpness : 0) - fall * s->apart2_A2[i]);
+    }
+}
+
+/* Adds an atom to planes first to last - 1. */
+static void add_atom(const work *w, size_t atom, size_t first, size_t last, stretch s[3])
+{
+    const ley_grid *grid = w->grid;
+    find_stretch(w, atom, 2, (int64_t)first, (int64_t)last, &s[2]);
+    if (s[2].count == 0)
+        return;
+    find_stretch(w, atom, 0, 0, grid->n[0], &s[0]);
+    find_stretch(w, atom, 1, 0, grid->n[1], &s[1]);
+    const double radius_A = ley_atoms_radii_A(w->atoms)[atom], reach2_A2 = pow(w->reach * radius_A, 2);
+    for (int64_t k = 0; k < s[2].count; k++)
+        for (int64_t j = 0; j < s[1].count; j++) {
+            const double left_A2 = reach2_A2 - s[2].apart2_A2[k] - s[1].apart2_A2[j];
+            int64_t low = 0, high = s[0].count;
+            while (low < high && s[0].apart2_A2[low] > left_A2)
+                low++;
+            while (high > low && s[0].apart2_A2[high - 1] > left_A2)
+                high--;
+            float *to = w->values + ((s[2].first + k) * grid->n[1] + s[1].first + j) * grid->n[0] + s[0].first;
+            const float of_row = s[2].factor[k] * s[1].factor[j], *factor = s[0].factor;
+            for (int64_t i = low; i < high; i++)
+                to[i] += of_row * factor[i];
+        }
+}
+
+static void fill_planes(void *context, size_t first, size_t last)
+{
+    work *w = context;
+    const size_t plane = (size_t)(w->grid->n[0] * w->grid->n[1]);
+    memset(w->values + first * plane, 0, (last - first) * plane * sizeof *w->values);
+    stretch s[3];
+    char *room = malloc(3 * w->room * (sizeof(double) + sizeof(float)));
+    if (room == NULL) {
+        atomic_store(&w->is_out_of_memory, true);
+        return;
+    }
+    for (size_t m = 0; m < 3; m++) {
+        s[m].apart2_A2 = (double *)(void *)room + m * w->room;
+        s[m].factor = (float *)(void *)(room + 3 * w->room * sizeof(double)) + m * w->room;
+    }
+    const double *radius_A = ley_atoms_radii_A(w->atoms);
+    for (size_t i = 0; i < ley_atoms_count(w->atoms); i++)
+        if (radius_A[i] > 0)
+            add_atom(w, i, first, last, s);
+    free(room);
+}
+
+ley_status density_fill(ley_map *map, const ley_atoms *atoms, double sharpness, ley_error *error)
+{
+    const ley_grid *grid = ley_map_grid(map);
+    work w = {.values = ley_map_values(map),
+              .grid = grid,
+              .atoms = atoms,
+              .sharpness = sharpness,
+              .reach = density_reach(sharpness)};
+    for (int m = 0; m < 3; m++)
+        w.room = (size_t)grid->n[m] > w.room ? (size_t)grid->n[m] : w.room;
+    parallel_ranges((size_t)grid->n[2], fill_planes, &w);
+    return w.is_out_of_memory ? ley_fail_memory(error, 12 * 3 * w.room, "the density of the atoms") : LEY_OK;
+}
+
+double density_distance_A(const ley_atoms *atoms, double sharpness, const double place_A[3])
+{
+    const double *position_A = ley_atoms_positions_A(atoms), *radius_A = ley_atoms_radii_A(atoms);
+    const double reach2 = 1 + 40 / sharpness; /* of squares of radii: what is beyond is no digit of the sum */
+    double rho = 0, slope[3] = {0, 0, 0};
+    for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
+        double apart_A[3], r2_A2 = 0;
+        for (size_t x = 0; x < 3; x++) {
+            apart_A[x] = place_A[x] - position_A[3 * i + x];
+            r2_A2 += apart_A[x] * apart_A[x];
+        }
+        const double radius2_A2 = radius_A[i] * radius_A[i];
+        if (!(r2_A2 < reach2 * radius2_A2))
+            continue;
+        const double term = exp(sharpness * (1 - r2_A2 / radius2_A2));
+        rho += term;
+        for (int x = 0; x < 3; x++)
+            slope[x] += term * 2 * sharpness * apart_A[x] / radius2_A2;
+    }
+    const double steepness = sqrt(slope[0] * slope[0] + slope[1] * slope[1] + slope[2] * slope[2]);
+    return rho > 0 && steepness > 0 ? fabs(log(rho)) * rho / steepness : INFINITY;
+}

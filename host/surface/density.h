@@ -1,0 +1,21 @@
+/* The density of atoms' radii on a grid, of which the surface of a molecule is a level. */
+#ifndef LEY_SURFACE_DENSITY_H
+#define LEY_SURFACE_DENSITY_H
+
+#include "leyden.h"
+
+/* Less than this of an atom counts as nothing. */
+#define DENSITY_LEAST 1e-6
+
+/* How far from an atom of radius 1 its density is that much. */
+double density_reach(double sharpness);
+
+/* Fills the map, whose steps are along x, y and z, with sum_j exp(a (1 - |r - r_j|^2 / R_j^2)), on
+ * all cores; the bytes do not depend on how many these are. Errors: LEY_ERROR_MEMORY. */
+ley_status density_fill(ley_map *map, const ley_atoms *atoms, double sharpness, ley_error *error);
+
+/* How far a place is from where the density is 1, as its slope there says: from all atoms, in
+ * double precision. */
+double density_distance_A(const ley_atoms *atoms, double sharpness, const double place_A[3]);
+
+#endif

@@ -1,0 +1,53 @@
+"""Surfaces: arrays, formulas, values and files."""
+import math
+
+import numpy as np
+import pytest
+
+import leyden
+
+
+def sphere(radius=2.0):
+    return leyden.Atoms.from_arrays([[0.1, 0.2, 0.3]], [1.0], [radius])
+
+
+def test_sphere(tmp_path):
+    made = leyden.surface(sphere(), spacing=0.25, engine="host")
+    assert made.area == pytest.approx(16 * math.pi, rel=1e-3) and made.volume == pytest.approx(32 / 3 * math.pi, rel=1e-3)
+    assert made.vertices.shape == made.normals.shape and made.values.shape == made.vertices.shape[:1]
+    assert made.is_closed and made.units == "kT/e"
+    assert np.allclose(made.normals, (made.vertices - [0.1, 0.2, 0.3]) / 2, atol=2e-3)
+    charge = leyden.points(sphere(), [[2.1, 0.2, 0.3]], dielectric=78.54, engine="host").values[0]
+    assert np.allclose(made.values, charge, rtol=2e-3)
+    corners = made.vertices[made.triangles]
+    assert np.linalg.det(corners - [0.1, 0.2, 0.3]).sum() / 6 == pytest.approx(made.volume, rel=0.02)
+    for ending in ("ply", "obj", "stl", "glb", "pml"):
+        made.save(tmp_path / f"a.{ending}", limits=3)
+        assert (tmp_path / f"a.{ending}").stat().st_size > 100
+    keeps = made.vertices
+    del made
+    assert np.isfinite(keeps).all()
+
+
+def test_map():
+    grid = leyden.Grid((-4, -4, -4), n=(17, 17, 17), spacing=0.5)
+    z, y, x = np.meshgrid(*[np.arange(-4, 4.1, 0.5)] * 3, indexing="ij")
+    field = leyden.Map.from_array(9 - x**2 - y**2 - z**2, grid, "V")
+    made = leyden.surface(field, level=[0])
+    assert made.volume == pytest.approx(36 * math.pi, rel=1e-3) and made.units == "V"
+    taken = leyden.surface(sphere(), map=field)
+    assert np.allclose(taken.values, 9 - (taken.vertices**2).sum(axis=1), atol=0.2)
+
+
+def test_refusals(tmp_path):
+    with pytest.raises(leyden.InputError, match="no atom has a radius"):
+        leyden.surface(sphere(0))
+    with pytest.raises(leyden.UsageError, match="spacing"):
+        leyden.surface(sphere(), spacing=-1)
+    with pytest.raises(leyden.UsageError, match="level is of maps"):
+        leyden.surface(sphere(), level=1)
+    made = leyden.surface(sphere(), engine="host")
+    with pytest.raises(leyden.UsageError, match=".ply, .obj, .stl or .glb"):
+        made.save(tmp_path / "a.vtk")
+    with pytest.raises(leyden.UsageError, match="limits"):
+        made.save(tmp_path / "a.ply", limits=(2, 1))

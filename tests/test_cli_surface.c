@@ -1,0 +1,221 @@
+/* leyden surface: what it says, pictures, files that others read, and what is refused. */
+#include "cli_support.h"
+
+#include <unistd.h>
+
+static const char two_atoms[] = "ATOM 1 C X 1 0 0 0 1 2.0\nATOM 2 C X 1 2.5 0.5 0 -1 1.5\n";
+
+static void write_molecule(void)
+{
+    cli_write_text("two.pqr", two_atoms);
+}
+
+/* A reader of each format, which knows nothing of how they are written: places, triangles, colours.
+ * Every file has the same surface, closed, with the volume that the command says, and blue next to
+ * the positive charge, red next to the negative one. */
+static const char readers[] =
+    "import json, re, struct\n"
+    "def ply(name):\n"
+    "    data = open(name, 'rb').read()\n"
+    "    head, body = data.split(b'end_header\\n', 1)\n"
+    "    n, m = (int(re.search(rb'element %s (\\d+)' % w, head)[1]) for w in (b'vertex', b'face'))\n"
+    "    assert b'leyden surface: potential in kT/e (dielectric 78.54)' in head\n"
+    "    if b'format ascii' in head:\n"
+    "        lines = [line.split() for line in body.decode().splitlines()]\n"
+    "        rows = [list(map(float, line)) for line in lines[:n]]\n"
+    "        faces = [tuple(map(int, line[1:])) for line in lines[n:]]\n"
+    "        assert len(faces) == m and all(line[0] == '3' for line in lines[n:])\n"
+    "    else:\n"
+    "        rows = [struct.unpack_from('<6f3Bf', body, 31 * i) for i in range(n)]\n"
+    "        faces = [struct.unpack_from('<B3i', body, 31 * n + 13 * i)[1:] for i in range(m)]\n"
+    "        assert len(body) == 31 * n + 13 * m\n"
+    "    assert all(abs(sum(x * x for x in row[3:6]) - 1) < 1e-3 for row in rows)\n"
+    "    assert all((row[9] > 0) == (row[8] > row[6]) for row in rows if abs(row[9]) > 0.5)\n"
+    "    return [row[:3] for row in rows], faces, [[c / 255 for c in row[6:9]] for row in rows]\n"
+    "def obj(name):\n"
+    "    lines = [line.split() for line in open(name)]\n"
+    "    v = [list(map(float, line[1:])) for line in lines if line[0] == 'v']\n"
+    "    faces = [tuple(int(w.split('//')[0]) - 1 for w in line[1:]) for line in lines if line[0] == 'f']\n"
+    "    assert len(v) == sum(line[0] == 'vn' for line in lines)\n"
+    "    return [x[:3] for x in v], faces, [x[3:] for x in v]\n"
+    "def stl(name):\n"
+    "    data = open(name, 'rb').read()\n"
+    "    m, = struct.unpack_from('<I', data, 80)\n"
+    "    assert len(data) == 84 + 50 * m\n"
+    "    places, faces = {}, []\n"
+    "    for i in range(m):\n"
+    "        f = struct.unpack_from('<12f', data, 84 + 50 * i)[3:]\n"
+    "        faces.append(tuple(places.setdefault(f[k:k + 3], len(places)) for k in (0, 3, 6)))\n"
+    "    return list(places), faces, None\n"
+    "def glb(name):\n"
+    "    data = open(name, 'rb').read()\n"
+    "    magic, version, size, text, kind = struct.unpack_from('<4sIII4s', data)\n"
+    "    assert (magic, version, size, kind) == (b'glTF', 2, len(data), b'JSON') and text % 4 == 0\n"
+    "    about = json.loads(data[20:20 + text])\n"
+    "    bytes_, kind = struct.unpack_from('<I4s', data, 20 + text)\n"
+    "    assert kind == b'BIN\\0' and bytes_ == about['buffers'][0]['byteLength'] == len(data) - 28 - text\n"
+    "    def read(number):\n"
+    "        a = about['accessors'][number]\n"
+    "        view = about['bufferViews'][a['bufferView']]\n"
+    "        form = '<' + {'VEC3': 3, 'SCALAR': 1}[a['type']] * {5126: 'f', 5125: 'I'}[a['componentType']]\n"
+    "        at = 28 + text + view['byteOffset'] + a['byteOffset']\n"
+    "        step = view.get('byteStride', struct.calcsize(form))\n"
+    "        return [struct.unpack_from(form, data, at + step * i) for i in range(a['count'])]\n"
+    "    part = about['meshes'][0]['primitives'][0]\n"
+    "    places = read(part['attributes']['POSITION'])\n"
+    "    a = about['accessors'][part['attributes']['POSITION']]\n"
+    "    assert all(abs(min(p[x] for p in places) - a['min'][x]) < 1e-6 for x in range(3))\n"
+    "    i = [x[0] for x in read(part['indices'])]\n"
+    "    return places, list(zip(i[::3], i[1::3], i[2::3])), read(part['attributes']['COLOR_0'])\n"
+    "def volume(v, faces):\n"
+    "    det = lambda a, b, c: sum(a[i] * (b[i-2] * c[i-1] - b[i-1] * c[i-2]) for i in range(3))\n"
+    "    return sum(det(*(v[i] for i in f)) for f in faces) / 6\n"
+    "said = json.load(open('out/ply.json'))\n"
+    "for name, read in (('s.ply', ply), ('p.ply', ply), ('s.obj', obj), ('s.stl', stl), ('s.glb', glb), ('c.glb', "
+    "glb),\n"
+    "                   ('d.stl', stl)):\n"
+    "    v, faces, colours = read('out/' + name)\n"
+    "    sides = {(f[i], f[i - 2]) for f in faces for i in range(3)}\n"
+    "    assert len(sides) == 3 * len(faces) and all((b, a) in sides for a, b in sides), name\n"
+    "    assert (len(v), len(faces)) == (said['vertices'], said['triangles']), name\n"
+    "    assert abs(volume(v, faces) / said['volume_A3'] - 1) < 0.03, (name, volume(v, faces))\n"
+    "    if colours:\n"
+    "        low, high = (f(range(len(v)), key=lambda i: v[i][0]) for f in (min, max))\n"
+    "        assert colours[low][2] > colours[low][0] and colours[high][0] > colours[high][2], name\n"
+    "print('all read')\n";
+
+static void test_formats(void **state)
+{
+    write_molecule();
+    cli_run(0, "accuracy: vertices within 0.00", NULL, "surface two.pqr -o out/s.obj");
+    cli_run(0, "dielectric 78.54 everywhere", NULL, "surface two.pqr -o out/s.ply --json out/ply.json");
+    cli_run(0, "", NULL, "surface two.pqr -o out/s.obj -q");
+    cli_run(0, "", NULL, "surface two.pqr -o out/s.stl -q");
+    cli_run(0, "", NULL, "surface two.pqr -o out/s.glb -q");
+    cli_run(0, "written: out/p.ply", NULL, "surface two.pqr -o out/p.pml");
+    cli_run(0, "written: out/c.glb", NULL, "surface two.pqr -o out/c.cxc");
+    cli_run(0, "written: out/d.stl", NULL, "surface two.pqr -o out/d.cmd");
+    cli_python(readers);
+    cli_expect(0, "all read", NULL);
+    static const char *const scripts[][2] = {
+        {"out/p.pml", "'p.ply'"}, {"out/c.cxc", "open \"c.glb\""}, {"out/d.cmd", "open stl:d.stl"}};
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
+        char *text = cli_read(scripts[i][0], NULL);
+        assert_non_null(strstr(text, scripts[i][1]));
+        free(text);
+    }
+}
+
+/* PyMOL itself runs the script, from another folder. */
+static void test_pymol(void **state)
+{
+    write_molecule();
+    cli_run(0, "", NULL, "surface two.pqr -o out/p.pml -q");
+    cli_python(
+        "import os, subprocess, sys\n"
+        "try:\n"
+        "    import pymol\n"
+        "except ImportError:\n"
+        "    print('no PyMOL'); sys.exit()\n"
+        "here = os.path.abspath('out/p.pml')\n"
+        "done = subprocess.run([sys.executable, '-m', 'pymol', '-cq', here, '-d', 'print(\"has\", cmd.get_names())'],\n"
+        "                      cwd='/', capture_output=True, text=True, timeout=100)\n"
+        "assert \"has ['p']\" in done.stdout, done\n");
+}
+
+static void test_picture(void **state)
+{
+    write_molecule();
+    cli_run(0, "colours from -5 to 5", NULL, "surface two.pqr -o out/a.png --size 240");
+    cli_run(0, "", NULL, "surface two.pqr -o out/b.png --size 240 -q");
+    cli_assert_same_files("out/a.png", "out/b.png");
+    cli_run(0, "", NULL, "surface two.pqr -o out/c.png --size 240 --transparent -q");
+    cli_run(0, "", NULL, "surface two.pqr -o out/d.png --size 240 --angles 0,90,180 --title two -q");
+    cli_run(0, "", NULL, "surface two.pqr -o out/e.tachyon --size 240 -q");
+    /* Blue on the left, where the positive charge is, red on the right; nothing in the corners. */
+    cli_python("import struct, zlib\n"
+               "def png(name):\n"
+               "    data, at, packed = open(name, 'rb').read(), 8, b''\n"
+               "    while at < len(data):\n"
+               "        size, kind = struct.unpack_from('>I4s', data, at)\n"
+               "        part = data[at + 8:at + 8 + size]\n"
+               "        if kind == b'IHDR': w, h, depth, form = struct.unpack_from('>IIBB', part)\n"
+               "        if kind == b'IDAT': packed += part\n"
+               "        at += 12 + size\n"
+               "    n, rows, last = {2: 3, 6: 4}[form], [], None\n"
+               "    raw = zlib.decompress(packed)\n"
+               "    last = bytes(n * w)\n"
+               "    for y in range(h):\n"
+               "        line = bytearray(raw[y * (n * w + 1):(y + 1) * (n * w + 1)])\n"
+               "        how, line = line[0], line[1:]\n"
+               "        for i in range(n * w):\n"
+               "            a, b, c = line[i - n] if i >= n else 0, last[i], last[i - n] if i >= n else 0\n"
+               "            p = a + b - c\n"
+               "            near = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]\n"
+               "            line[i] = (line[i] + (0, a, b, (a + b) // 2, near)[how]) & 255\n"
+               "        rows.append([tuple(line[i:i + n]) for i in range(0, n * w, n)])\n"
+               "        last = line\n"
+               "    return rows\n"
+               "a, c, d = (png('out/%s.png' % name) for name in 'acd')\n"
+               "assert (len(a[0]), len(a)) == (240, 180) and a[0][0] == (255, 255, 255)\n"
+               "left, right = a[75][70], a[75][175]\n"
+               "assert left[2] > left[0] + 20 and right[0] > right[2] + 20, (left, right)\n"
+               "assert c[0][0][3] == 0 and c[75][70][3] == 255\n"
+               "assert all(abs(x - y) < 3 for x, y in zip(c[75][70], left))\n"
+               "assert len(d[0]) == 240 and len(d) < 180\n"
+               "scene = open('out/e.tachyon').read()\n"
+               "assert scene.startswith('Begin_Scene') and scene.endswith('End_Scene\\n') and 'VCSTri' in scene\n"
+               "print('seen')\n");
+    cli_expect(0, "seen", NULL);
+}
+
+/* Of a map: levels in their colours; a molecule in the colours of a map. */
+static void test_maps(void **state)
+{
+    write_molecule();
+    cli_run(0, "", NULL, "map two.pqr -o out/a.dx --spacing 0.5 --padding 6 --device host -q");
+    cli_run(0, "colours from -100 to 100", NULL, "surface --map out/a.dx --level=-100,100 -o out/l.ply");
+    cli_run(0, "open where the map ends", NULL, "surface --map out/a.dx --level 0 -o out/zero.ply");
+    cli("surface two.pqr --map out/a.dx -o out/m.ply --json out/m.json");
+    cli_expect(0, "values: ", NULL);
+    cli("surface two.pqr --dielectric 1 -o out/v.ply --json out/v.json -q");
+    cli_python("import json\n"
+               "m, v = (json.load(open('out/%s.json' % name)) for name in 'mv')\n"
+               "assert m['units'] == v['units'] == 'kT/e'\n"
+               "assert all(abs(x / y - 1) < 0.1 for x, y in zip(m['bounds'], v['bounds'])), (m, v)\n"
+               "print('alike')\n");
+    cli_expect(0, "alike", NULL);
+}
+
+static void test_refuses(void **state)
+{
+    write_molecule();
+    cli_write_text("bare.pqr", "ATOM 1 C X 1 0 0 0 1 0\n");
+    cli_run(0, "", NULL, "map two.pqr -o small.dx --dims 9,9,9 --spacing 0.25 --device host -q");
+    cli_empty(NULL);
+    static const cli_failing cases[] = {
+        {"surface two.pqr -o out/a.jpg", 1, "must end in .png, .tachyon, .ply, .obj, .stl, .glb, .cxc, .cmd or .pml"},
+        {"surface -o out/a.png", 1, "a MOLECULE is missing, or --map with --level"},
+        {"surface --map small.dx -o out/a.png", 1, "--map without a molecule needs --level"},
+        {"surface two.pqr --level 1 -o out/a.png", 1, "--level is of a map alone"},
+        {"surface --map small.dx --level 1 --spacing 1 -o out/a.png", 1, "--spacing is of molecules"},
+        {"surface two.pqr --map small.dx --dielectric 2 -o out/a.png", 1, "--dielectric is of the potential that"},
+        {"surface two.pqr -o out/a.ply --angles 3", 1, "--angles is of pictures, .png"},
+        {"surface two.pqr -o out/a.png --limits 0", 1, "--limits: 0 is not above 0"},
+        {"surface two.pqr -o out/a.png --limits 2,1", 1, "--limits: 2 is not below 1"},
+        {"surface two.pqr -o out/a.png --limits 1,2,3", 1, "--limits takes one number or two, not 3"},
+        {"surface bare.pqr -o out/a.png", 2, "bare.pqr: no atom has a radius, so that there is no surface: pdb2pqr or"},
+        {"surface two.pqr --map small.dx -o out/a.png", 2,
+         "outside the map: it must reach over the surface (small.dx; leyden map makes one"},
+        {"surface --map small.dx --level 1e9 -o out/a.png", 2, "no surface at level 1e+09: the map's values are from"},
+        {"surface none.pqr -o out/a.png", 2, "none.pqr: No such file"},
+        {"surface two.pqr -o none/a.png", 2, "none/a.png"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+int main(void)
+{
+    return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_formats, test_pymol, test_picture,
+                     test_maps, test_refuses);
+}

@@ -1,0 +1,471 @@
+/* leyden surface: the surface of a molecule, or where a map has a value, as a picture or a file for
+ * other programs. */
+#include "console.h"
+#include "file.h"
+#include "interrupt.h"
+#include "json.h"
+#include "molecule.h"
+#include "registry.h"
+#include "surface_picture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct surface_values {
+    const char *output, *map, *title, *device, *json;
+    option_reals levels, limits, angles;
+    ley_surface_options surface;
+    ley_direct medium; /* of the potential that is computed */
+    int64_t size;
+    bool transparent, quiet;
+} surface_values;
+
+enum { OUTPUT, MAP, LEVEL, SPACING, SHARPNESS, DIELECTRIC, LIMITS, ANGLES, SIZE, TRANSPARENT, TITLE, DEVICE };
+
+#define OPTION_OF_SURFACE(name) OPTION_OF(ley_surface_options, name, surface_values, surface)
+
+static const double usual_limit = 5, water_dielectric = 78.54, potential_tolerance = 1e-3;
+
+/* Pictures, which the command draws itself, and scenes. */
+static const char picture_ending[] = ".png", scene_ending[] = ".tachyon";
+
+/* ".png, .tachyon, .ply, ... or .pml". */
+static const char *surface_endings(void)
+{
+    static char text[128];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s, %s", picture_ending, scene_ending);
+    for (size_t i = 0; ley_surface_ending(i) != NULL && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                 ley_surface_ending(i + 1) == NULL ? " or " : ", ", ley_surface_ending(i));
+    return text;
+}
+
+static const option_row surface_rows[] = {
+    [OUTPUT] = {.name = "output",
+                .letter = 'o',
+                .kind = OPTION_TEXT,
+                .required = true,
+                .offset = offsetof(surface_values, output),
+                .value = "FILE",
+                .names = surface_endings,
+                .help = "the file to write, by its ending: %s",
+                .more = "a picture; a scene of the ray tracer Tachyon; PLY, Wavefront, STL, glTF; or a script for "
+                        "ChimeraX, Chimera or PyMOL, with the surface beside it as .glb, .stl or .ply"},
+    [MAP] = {.name = "map",
+             .kind = OPTION_TEXT,
+             .is_input = true,
+             .offset = offsetof(surface_values, map),
+             .value = "MAP",
+             .unset = "the molecule's potential",
+             .help = "colour the molecule by this map; without a molecule the map of which --level is drawn"},
+    [LEVEL] = {.name = "level",
+               .kind = OPTION_REALS,
+               .offset = offsetof(surface_values, levels),
+               .value = "VALUES",
+               .low = -1e30,
+               .high = 1e30,
+               .unset = "none",
+               .help = "values of the map, separated by commas, each of which has a surface: --level -1,1"},
+    [SPACING] = {OPTION_OF_SURFACE("spacing")},
+    [SHARPNESS] = {OPTION_OF_SURFACE("sharpness")},
+    [DIELECTRIC] = {OPTION_OF(ley_direct, "dielectric", surface_values, medium),
+                    .help = "relative permittivity of the potential that is computed, the same everywhere: that of "
+                            "water unless you say otherwise"},
+    [LIMITS] = {.name = "limits",
+                .kind = OPTION_REALS,
+                .offset = offsetof(surface_values, limits),
+                .value = "V[,V2]",
+                .low = -1e30,
+                .high = 1e30,
+                .unset = "5",
+                .help = "colours from -V to V, or from V to V2"},
+    [ANGLES] = {.name = "angles",
+                .kind = OPTION_REALS,
+                .offset = offsetof(surface_values, angles),
+                .value = "DEGREES",
+                .low = -360,
+                .high = 360,
+                .unset = "0",
+                .help = "views beside each other, turned about the vertical by so many degrees each: 0,90,180"},
+    [SIZE] = {.name = "size",
+              .kind = OPTION_INTEGER,
+              .offset = offsetof(surface_values, size),
+              .value = "PIXELS",
+              .low = 200,
+              .high = 10000,
+              .help = "width of the picture; one view is four to three"},
+    [TRANSPARENT] = {.name = "transparent",
+                     .kind = OPTION_FLAG,
+                     .offset = offsetof(surface_values, transparent),
+                     .help = "leave the picture's background out"},
+    [TITLE] = {.name = "title",
+               .kind = OPTION_TEXT,
+               .offset = offsetof(surface_values, title),
+               .value = "TEXT",
+               .unset = "none",
+               .help = "heading of the picture"},
+    [DEVICE] = OPTION_ROW_DEVICE(surface_values, ", of the potential that is computed"),
+    OPTION_ROW_JSON(surface_values),
+    OPTION_ROW_QUIET(surface_values),
+};
+
+static void set_defaults(void *to)
+{
+    surface_values *values = to;
+    ley_surface_options_default(&values->surface);
+    ley_direct_default(&values->medium);
+    values->medium.dielectric = water_dielectric;
+    values->size = 1600;
+}
+
+/* ---- What is asked for ----------------------------------------------------------------------- */
+
+static bool is_picture(const char *path)
+{
+    return ends_with(path, picture_ending) || ends_with(path, scene_ending);
+}
+
+static bool is_surface_name(const char *path)
+{
+    for (size_t i = 0; ley_surface_ending(i) != NULL; i++)
+        if (ends_with(path, ley_surface_ending(i)))
+            return true;
+    return is_picture(path);
+}
+
+static int check_subject(const parsed_arguments *arguments)
+{
+    const surface_values *values = arguments->values;
+    const subcommand *command = arguments->command;
+    const bool is_level = option_given(arguments, LEVEL);
+    if (arguments->operand == NULL && values->map == NULL)
+        return fail_usage(command, "a MOLECULE is missing, or --map with --level");
+    if (arguments->operand == NULL && !is_level)
+        return fail_usage(command, "--map without a molecule needs --level: --level -1,1");
+    if (arguments->operand != NULL && is_level)
+        return fail_usage(command, "--level is of a map alone: leave the molecule out");
+    static const int of_molecules[] = {SPACING, SHARPNESS, DIELECTRIC, DEVICE};
+    for (size_t i = 0; i < sizeof of_molecules / sizeof *of_molecules; i++)
+        if (arguments->operand == NULL && option_given(arguments, (size_t)of_molecules[i]))
+            return fail_usage(command, "--%s is of molecules", arguments->options[of_molecules[i]].row->name);
+    for (int option = DIELECTRIC; values->map != NULL && option <= DEVICE; option += DEVICE - DIELECTRIC)
+        if (option_given(arguments, (size_t)option))
+            return fail_usage(command, "--%s is of the potential that is computed where there is no --map",
+                              arguments->options[option].row->name);
+    return 0;
+}
+
+static int check_picture(const parsed_arguments *arguments)
+{
+    const surface_values *values = arguments->values;
+    const subcommand *command = arguments->command;
+    const option_reals *limits = &values->limits;
+    if (!is_surface_name(values->output))
+        return fail_usage(command, "--output: '%s' must end in %s", values->output, surface_endings());
+    for (int option = ANGLES; option <= TITLE; option++)
+        if (option_given(arguments, (size_t)option) && !is_picture(values->output))
+            return fail_usage(command, "--%s is of pictures, %s", arguments->options[option].row->name, picture_ending);
+    if (limits->n > 2)
+        return fail_usage(command, "--limits takes one number or two, not %zu", limits->n);
+    if (limits->n == 1 && !(limits->value[0] > 0))
+        return fail_usage(command, "--limits: %g is not above 0", limits->value[0]);
+    if (limits->n == 2 && !(limits->value[0] < limits->value[1]))
+        return fail_usage(command, "--limits: %g is not below %g", limits->value[0], limits->value[1]);
+    return 0;
+}
+
+static int check_files(const parsed_arguments *arguments)
+{
+    const surface_values *values = arguments->values;
+    char *header = values->map != NULL ? map_header_path(values->map) : NULL,
+         *beside = ley_surface_beside(values->output);
+    const named_file files[] = {{arguments->operand, "molecule", NULL}, {values->map, "map", NULL},
+                                {header, "map's header", NULL},         {values->output, "surface", "--output"},
+                                {beside, "surface", "--output"},        {values->json, "report", "--json"}};
+    const int code = files_check(arguments->command, files, sizeof files / sizeof *files);
+    free(header);
+    free(beside);
+    return code;
+}
+
+/* ---- The potential --------------------------------------------------------------------------- */
+
+static ley_status run_job(const parsed_arguments *arguments, const ley_atoms *atoms, ley_points *points,
+                          ley_error *error)
+{
+    const surface_values *values = arguments->values;
+    const ley_target target = {.points = points};
+    ley_request request;
+    ley_run_options options;
+    ley_engine *engine = NULL;
+    ley_job *job = NULL;
+    ley_request_default(&request);
+    ley_run_options_default(&options);
+    request.tolerance = potential_tolerance;
+    request.potential.dielectric = values->medium.dielectric;
+    options.by_host = values->device != NULL && strcmp(values->device, "host") == 0;
+    ley_status status = LEY_ERROR_NO_DEVICE;
+    if (values->device == NULL || options.by_host)
+        status = ley_job_create_chosen(NULL, atoms, target, &request, &options, &job, error);
+    if (status == LEY_ERROR_NO_DEVICE && !options.by_host) {
+        if (error != NULL)
+            ley_error_clear(error);
+        status = ley_engine_create(values->device, &engine, error);
+        if (status == LEY_OK)
+            status = ley_job_create_chosen(engine, atoms, target, &request, &options, &job, error);
+    }
+    if (status == LEY_OK)
+        status = ley_job_run(job, error);
+    ley_job_destroy(job);
+    ley_engine_destroy(engine);
+    return status;
+}
+
+/* The potential is computed at the vertices themselves: exact there, and sooner than a map. */
+static ley_status take_potential(const parsed_arguments *arguments, const ley_atoms *atoms, ley_surface *surface,
+                                 ley_error *error)
+{
+    ley_points *points = NULL;
+    const int64_t n = ley_surface_vertex_count(surface);
+    ley_status status = ley_points_create(n, ley_surface_vertices_A(surface), &points, error);
+    if (status == LEY_OK)
+        status = run_job(arguments, atoms, points, error);
+    for (int64_t i = 0; i < n && status == LEY_OK; i++)
+        ley_surface_values(surface)[i] = (float)ley_points_read_values(points)[i];
+    if (status == LEY_OK)
+        ley_surface_set_units(surface, ley_points_units(points));
+    ley_points_destroy(points);
+    return status;
+}
+
+/* ---- The surface ----------------------------------------------------------------------------- */
+
+/* Atoms without a radius are no part of it, which is said; where all are, what to do. */
+static ley_status check_radii(const parsed_arguments *arguments, const ley_atoms *atoms, ley_error *error)
+{
+    const surface_values *values = arguments->values;
+    const double *radius_A = ley_atoms_radii_A(atoms);
+    const size_t n = ley_atoms_count(atoms);
+    size_t without = 0;
+    for (size_t i = 0; i < n; i++)
+        without += radius_A[i] == 0;
+    if (without == n)
+        return fail_into(
+            error, LEY_ERROR_INPUT,
+            "%s: no atom has a radius, so that there is no surface: pdb2pqr or 'python3 -m leyden convert' "
+            "with --radii writes a file with radii",
+            base_name(arguments->operand));
+    if (without > 0 && !values->quiet)
+        warn("%s: %s of radius 0 %s no part in the surface", base_name(arguments->operand),
+             counted_text((int64_t)without, "atom").s, without == 1 ? "has" : "have");
+    return LEY_OK;
+}
+
+/* The map's values, or why there are none. */
+static ley_status take_map(const parsed_arguments *arguments, const ley_map *map, ley_surface *surface,
+                           ley_error *error)
+{
+    const surface_values *values = arguments->values;
+    const ley_status status = ley_surface_take_map(surface, map, error);
+    if (status == LEY_ERROR_INPUT) {
+        const size_t used = strlen(error->message);
+        snprintf(error->message + used, sizeof error->message - used,
+                 " (%s; leyden map makes one that does, and without --map the potential is computed here)",
+                 base_name(values->map));
+    }
+    return status;
+}
+
+static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **surface, ley_error *error)
+{
+    const surface_values *values = arguments->values;
+    ley_atoms *atoms = NULL;
+    ley_map *map = NULL;
+    ley_status status = molecule_read(arguments->operand, arguments, &atoms, error);
+    if (status == LEY_OK && values->map != NULL)
+        status = map_read(values->map, values->quiet, &map, error);
+    if (status == LEY_OK)
+        status = check_radii(arguments, atoms, error);
+    if (status == LEY_OK && map == NULL && !values->quiet)
+        molecule_warn(arguments->operand, atoms);
+    if (status == LEY_OK)
+        status = ley_surface_create(atoms, &values->surface, surface, error);
+    if (status == LEY_OK)
+        status =
+            map != NULL ? take_map(arguments, map, *surface, error) : take_potential(arguments, atoms, *surface, error);
+    ley_map_destroy(map);
+    ley_atoms_destroy(atoms);
+    return status;
+}
+
+static ley_status of_map(const parsed_arguments *arguments, ley_surface **surface, ley_error *error)
+{
+    const surface_values *values = arguments->values;
+    ley_map *map = NULL;
+    ley_status status = map_read(values->map, values->quiet, &map, error);
+    if (status == LEY_OK)
+        status = ley_surface_create_levels(map, values->levels.n, values->levels.value, surface, error);
+    ley_map_destroy(map);
+    return status;
+}
+
+/* ---- What is written and said ---------------------------------------------------------------- */
+
+static ley_colours choose_colours(const surface_values *values)
+{
+    const option_reals *limits = &values->limits;
+    double high = limits->n > 0 ? limits->value[limits->n - 1] : usual_limit;
+    if (limits->n == 0 && values->levels.n > 0) { /* levels are drawn in full colours */
+        high = 0;
+        for (size_t i = 0; i < values->levels.n; i++)
+            high = fmax(high, fabs(values->levels.value[i]));
+        high = high > 0 ? high : 1;
+    }
+    ley_colours colours;
+    ley_colours_make(&colours, limits->n == 2 ? limits->value[0] : -high, high);
+    return colours;
+}
+
+/* "potential in kT/e, dielectric 78.54". */
+static short_text label_of(const parsed_arguments *arguments, const ley_surface *surface)
+{
+    const surface_values *values = arguments->values;
+    const char *units = ley_surface_units(surface);
+    if (values->map == NULL)
+        return text_of("potential in %s (dielectric %g)", units, values->medium.dielectric);
+    return text_of("%s%s%s", base_name(values->map), units[0] != '\0' ? " in " : "", units);
+}
+
+static int write_surface(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours)
+{
+    static const double front = 0;
+    const surface_values *values = arguments->values;
+    const short_text label = label_of(arguments, surface);
+    const bool is_turned = values->angles.n > 0;
+    const surface_picture picture = {.surface = surface,
+                                     .colours = colours,
+                                     .angle = is_turned ? values->angles.value : &front,
+                                     .angle_count = is_turned ? values->angles.n : 1,
+                                     .title = values->title,
+                                     .label = label.s,
+                                     .width = (int)values->size,
+                                     .is_clear = values->transparent};
+    if (ends_with(values->output, picture_ending))
+        return surface_picture_write(&picture, values->output);
+    if (ends_with(values->output, scene_ending))
+        return surface_scene_write(&picture, values->output);
+    ley_error error = {0};
+    interrupt_defer();
+    const ley_status status = ley_surface_write(surface, values->output, colours,
+                                                text_of("leyden surface: %s", label.s).s, interrupt_flag(), &error);
+    if (status == LEY_OK)
+        return 0;
+    const int code = fail_with(&error);
+    return status == LEY_CANCELLED ? interrupt_exit_code() : code;
+}
+
+static void find_range(const ley_surface *surface, double range[2])
+{
+    const float *value = ley_surface_read_values(surface);
+    range[0] = range[1] = (double)value[0];
+    for (int64_t i = 0; i < ley_surface_vertex_count(surface); i++) {
+        range[0] = fmin(range[0], (double)value[i]);
+        range[1] = fmax(range[1], (double)value[i]);
+    }
+}
+
+static int report(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours)
+{
+    const surface_values *values = arguments->values;
+    double range[2];
+    find_range(surface, range);
+    json_t *to = json_begin(arguments);
+    json_put(to, "vertices", json_count(ley_surface_vertex_count(surface)));
+    json_put(to, "triangles", json_count(ley_surface_triangle_count(surface)));
+    json_put(to, "area_A2", json_number(ley_surface_area_A2(surface)));
+    json_put(to, "volume_A3", json_number(ley_surface_volume_A3(surface)));
+    json_put(to, "error_A", json_number(ley_surface_error_A(surface)));
+    json_put(to, "units", json_text(ley_surface_units(surface)));
+    json_put(to, "bounds", json_numbers(range, 2));
+    json_put(to, "range", json_numbers((const double[2]){colours->low, colours->high}, 2));
+    json_put(to, "bytes_written", json_count((int64_t)file_size(values->output)));
+    return json_finish(to, values->json);
+}
+
+static void print(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours)
+{
+    const surface_values *values = arguments->values;
+    const char *units = ley_surface_units(surface);
+    double range[2];
+    find_range(surface, range);
+    printf("surface: %s, %s vertices, area %.6g A^2", counted_text(ley_surface_triangle_count(surface), "triangle").s,
+           count_text(ley_surface_vertex_count(surface)).s, ley_surface_area_A2(surface));
+    if (ley_surface_is_closed(surface))
+        printf(", volume %.6g A^3\n", ley_surface_volume_A3(surface));
+    else
+        printf(", open where the map ends\n");
+    if (arguments->operand != NULL)
+        printf("accuracy: vertices within %.2g A of the surface, of a sample that was recomputed\n",
+               ley_surface_error_A(surface));
+    if (values->map == NULL)
+        printf("potential: computed at the vertices, dielectric %g everywhere\n", values->medium.dielectric);
+    printf("values: %.4g to %.4g%s%s, colours from %.4g to %.4g\n", range[0], range[1], units[0] != '\0' ? " " : "",
+           units, colours->low, colours->high);
+    char *beside = ley_surface_beside(values->output);
+    if (beside != NULL)
+        printf("written: %s, %s\n", beside, bytes_text(file_size(beside)).s);
+    free(beside);
+    printf("written: %s, %s\n", values->output, bytes_text(file_size(values->output)).s);
+}
+
+static int conclude(const parsed_arguments *arguments, const ley_surface *surface)
+{
+    const surface_values *values = arguments->values;
+    const ley_colours colours = choose_colours(values);
+    int code = write_surface(arguments, surface, &colours);
+    if (code == 0 && values->json != NULL)
+        code = report(arguments, surface, &colours);
+    if (code == 0 && !values->quiet && !json_takes_stdout(values->json))
+        print(arguments, surface, &colours);
+    return code;
+}
+
+static int surface_run(const parsed_arguments *arguments)
+{
+    int code = check_subject(arguments);
+    if (code == 0)
+        code = check_picture(arguments);
+    if (code == 0)
+        code = check_files(arguments);
+    if (code != 0)
+        return code;
+    ley_surface *surface = NULL;
+    ley_error error = {0};
+    const ley_status status =
+        arguments->operand != NULL ? of_molecule(arguments, &surface, &error) : of_map(arguments, &surface, &error);
+    code = status == LEY_OK ? conclude(arguments, surface) : fail_with(&error);
+    ley_surface_destroy(surface);
+    return code;
+}
+
+static const option_block *const shared[] = {&molecule_options, NULL};
+
+const subcommand surface_command = {
+    .name = "surface",
+    .summary = "Draw a molecule's surface, coloured by its potential, or surfaces of equal potential.",
+    .examples = {"leyden surface protein.pqr -o protein.png",
+                 "leyden surface --map protein.dx --level -1,1 -o levels.png"},
+    .operand = "MOLECULE",
+    .operand_help = "the molecule, a PQR file or what 'leyden generate' writes; - is standard input; leave it out for "
+                    "surfaces of a map",
+    .is_operand_open = true,
+    .is_operand_file = true,
+    .details = "The surface is where sum exp(A (1 - r^2/R^2)) over all atoms is 1, R the atom's radius: that of a lone "
+               "atom is at its radius. Atoms of radius 0 have no part in it. Surfaces of a map part what is above a "
+               "level from the rest, or below one that is negative.",
+    .options = OPTION_BLOCK(surface_rows, surface_values, set_defaults),
+    .shared = shared,
+    .run = surface_run,
+};
