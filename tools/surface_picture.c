@@ -279,36 +279,31 @@ int surface_picture_write(const surface_picture *picture, const char *path)
 
 /* ---- A scene --------------------------------------------------------------------------------- */
 
-static void put_triangle(FILE *to, const surface_view *view, const int32_t corner[3])
+/* Triples of all vertices: which of a vertex's, from its first number. */
+static void put_triples(FILE *to, const char *title, const surface_view *view, size_t offset, int digits)
 {
-    static const int order[3] = {0, 2, 1};
-    fputs("VCSTri\n", to);
-    for (int k = 0; k < 3; k++) {
-        const float *p = view->vertices[corner[order[k]]].place;
-        fprintf(to, "%s %.6g %.6g %.6g\n",
-                k == 0   ? "V0"
-                : k == 1 ? "V1"
-                         : "V2",
-                (double)p[0], (double)p[1], (double)p[2]);
+    fprintf(to, "%s\n", title);
+    for (int64_t i = 0; i < ley_surface_vertex_count(view->surface); i++) {
+        float v[3];
+        memcpy(v, (const char *)&view->vertices[i] + offset, sizeof v);
+        fprintf(to, "%.*g %.*g %.*g\n", digits, (double)v[0], digits, (double)v[1], digits, (double)v[2]);
     }
-    for (int k = 0; k < 3; k++) {
-        const float *n = view->vertices[corner[order[k]]].normal;
-        fprintf(to, "%s %.4g %.4g %.4g\n",
-                k == 0   ? "N0"
-                : k == 1 ? "N1"
-                         : "N2",
-                (double)n[0], (double)n[1], (double)n[2]);
-    }
-    for (int k = 0; k < 3; k++) {
-        const float *c = view->vertices[corner[order[k]]].colour;
-        fprintf(to, "%s %.4g %.4g %.4g\n",
-                k == 0   ? "C0"
-                : k == 1 ? "C1"
-                         : "C2",
-                (double)c[0], (double)c[1], (double)c[2]);
-    }
-    fprintf(to, "Ambient %g Diffuse 1 Specular 0 Opacity 1\nPhong Plastic %g Phong_size %g\nColor 1 1 1 TexFunc 0\n",
-            view_ambient, view_gloss, view_gloss_exponent);
+}
+
+static void put_surface(FILE *to, const surface_view *view)
+{
+    const int32_t *corner = ley_surface_triangles(view->surface);
+    fprintf(to, "VertexArray\nNumverts %lld\n", (long long)ley_surface_vertex_count(view->surface));
+    put_triples(to, "Coords", view, offsetof(view_vertex, place), 6);
+    put_triples(to, "Normals", view, offsetof(view_vertex, normal), 4);
+    put_triples(to, "Colors", view, offsetof(view_vertex, colour), 4);
+    fprintf(to,
+            "Texture Ambient %g Diffuse 1 Specular 0 Opacity 1 Phong Plastic %g Phong_size %g Color 1 1 1 TexFunc 0\n"
+            "TriMesh %lld\n",
+            view_ambient, view_gloss, view_gloss_exponent, (long long)ley_surface_triangle_count(view->surface));
+    for (int64_t i = 0; i < ley_surface_triangle_count(view->surface); i++, corner += 3)
+        fprintf(to, "%d %d %d\n", corner[0], corner[2], corner[1]);
+    fputs("End_VertexArray\n", to);
 }
 
 static void put_scene(FILE *to, const drawing *d)
@@ -322,9 +317,7 @@ static void put_scene(FILE *to, const drawing *d)
             d->panel_width, d->panel_height, pixels_per_A / d->panel_height, (int)SAMPLES, -2 * view->depth_A - 10);
     fprintf(to, "Directional_Light Direction %g %g %g Color %g %g %g\n", view_light_direction[0],
             view_light_direction[1], view_light_direction[2], view_light_amount, view_light_amount, view_light_amount);
-    const int32_t *corner = ley_surface_triangles(view->surface);
-    for (int64_t i = 0; i < ley_surface_triangle_count(view->surface); i++)
-        put_triangle(to, view, corner + 3 * i);
+    put_surface(to, view);
     fputs("End_Scene\n", to);
 }
 
