@@ -182,6 +182,7 @@ demo: demo-deps
 	@$(BUILD_ALL) all
 	$(BUILD)/leyden map $(DEMO_MOLECULE) -o $(BUILD)/barnase.dx --dielectric 78.54
 	$(BUILD)/leyden slice $(BUILD)/barnase.dx -o $(BUILD)/barnase.png --limits 5 --contours --title "Barnase in water"
+	$(BUILD)/leyden surface $(DEMO_MOLECULE) -o $(BUILD)/barnase-surface.png
 
 # ---- Tests ---------------------------------------------------------------------------------------
 
@@ -414,7 +415,7 @@ bash_dir  = $(PREFIX)/share/bash-completion/completions
 zsh_dir   = $(PREFIX)/share/zsh/site-functions
 cmake_dir = $(LIBDIR)/cmake/leyden
 # What users read, and what help texts name.
-user_docs := $(addprefix docs/,apbs.md c-api.md check.md command.md formats.md long-range.md plans.md short-range.md troubleshooting.md)
+user_docs := $(addprefix docs/,apbs.md c-api.md check.md command.md formats.md long-range.md plans.md short-range.md surfaces.md troubleshooting.md)
 # The loader knows these folders; programs that link with a library elsewhere must be told.
 rpath     = $(if $(filter /usr /usr/local,$(PREFIX)),,-Wl$(comma)-rpath$(comma)$${libdir})
 comma    := ,
