@@ -470,7 +470,7 @@ static void test_refusals(void **state)
         {"bench --json - --compare out", 1, "standard output cannot take --compare, too"},
         {"bench none.json", 2, "leyden: none.json: No such file or directory"},
         {"bench .", 2, "leyden: .: Is a directory"},
-        {"bench --csv -", 1, "--csv: standard output is not for it, name a file"},
+        {"bench --csv -", 1, "--csv: it cannot be standard output; name a file"},
         {"bench --html -", 1, "--html: standard output is not for it"},
         {"bench --compare none.json", 2, "none.json"},
         {"bench ion.pqr", 2, "ion.pqr:1: no report of `leyden bench --json`: "},

@@ -73,8 +73,8 @@ static void test_packed(void **state)
 {
     static const char *const endings[] = {".mrc", ".ccp4", ".raw", ".npy", ".dx", ".dxbin", ".cube"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        cli("map ion.pqr -o out/a%s -q " SMALL, endings[i]);
-        cli_run(0, NULL, NULL, "map ion.pqr -o out/b%s.gz -q " SMALL, endings[i]);
+        cli("map ion.pqr -o out/a%s -q " DIRECT, endings[i]);
+        cli_run(0, NULL, NULL, "map ion.pqr -o out/b%s.gz -q " DIRECT, endings[i]);
     }
     cli_python(
         "import gzip\n"

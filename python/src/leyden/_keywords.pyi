@@ -117,3 +117,4 @@ class PlanKeywords(TypedDict, total=False):
 class SurfaceKeywords(TypedDict, total=False):
     spacing: Optional[float]
     sharpness: Optional[float]
+    device: Any
