@@ -471,7 +471,7 @@ static void test_refusals(void **state)
         {"bench none.json", 2, "leyden: none.json: No such file or directory"},
         {"bench .", 2, "leyden: .: Is a directory"},
         {"bench --csv -", 1, "--csv: it cannot be standard output; name a file"},
-        {"bench --html -", 1, "--html: standard output is not for it"},
+        {"bench --html -", 1, "--html: it cannot be standard output"},
         {"bench --compare none.json", 2, "none.json"},
         {"bench ion.pqr", 2, "ion.pqr:1: no report of `leyden bench --json`: "},
         {"bench none.json --device 0", 1, "--device is not for the report of an earlier run, 'none.json'"},
