@@ -163,9 +163,9 @@ static void test_charges(void **state)
     }
 }
 
-/* What is chosen for two charged halves of the box is too coarse for the same charges in pairs that
- * weaken each other: a tolerance is a share of each run's own values. Then nothing changes any
- * more. */
+/* What is chosen for charges that strengthen each other, all of one sign or two charged halves of a
+ * cell, is too coarse for the same charges in neutral pairs: a tolerance is a share of each run's own
+ * values. Then nothing changes any more. */
 static void test_values_that_shrink(void **state)
 {
     ley_error error = {0};
@@ -173,10 +173,10 @@ static void test_values_that_shrink(void **state)
         trial *s = trial_create(engine, kinds[k].is_periodic, kinds[k].method);
         for (int i = 1; i < N; i += 2) {
             memcpy(s->position_A + 3 * i, s->position_A + 3 * (i - 1), 3 * sizeof *s->position_A);
-            s->position_A[3 * i] += 0.8;
+            s->position_A[3 * i] += 0.5;
         }
         for (int i = 0; i < N; i++)
-            s->charge_e[i] = s->position_A[3 * i + 2] < box_A / 2 ? 0.7 : -0.7;
+            s->charge_e[i] = kinds[k].is_periodic && s->position_A[3 * i + 2] > box_A / 2 ? -0.7 : 0.7;
         assert_ok(ley_plan_update(s->plan, NULL, s->charge_e, NULL, &error));
         run(s);
         for (int i = 0; i < N; i++)
@@ -186,7 +186,8 @@ static void test_values_that_shrink(void **state)
             run(s);
             assert_right(s);
         }
-        assert_int_equal(prepared(s), 2);
+        const int64_t times = prepared(s);
+        assert_in_range(times, support_has_vectors(engine) ? 2 : 1, 2); /* elsewhere all may be fine enough */
         trial_destroy(s);
     }
 }
