@@ -1,4 +1,4 @@
-/* A molecule's potential in water, right to 1e-4, with libleyden: ./example molecule.pqr map.dx */
+/* A molecule's potential in water, to 1e-4, with libleyden: ./example molecule.pqr map.dx */
 #include <leyden.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@ int main(int argc, char **argv)
     ley_atoms *atoms = NULL;
     ley_map *map = NULL;
     ley_request request;
-    ley_request_default(&request); /* 0.5 A from point to point, 10 A beyond the atoms, kT/e */
+    ley_request_default(&request); /* 0.5 A spacing, 10 A beyond the atoms, kT/e */
     request.tolerance = 1e-4;
     request.potential.dielectric = 78.54; /* water everywhere, inside the molecule as well */
     ley_status status = argc == 3 ? ley_atoms_read(argv[1], &atoms, &error) : LEY_ERROR_USAGE;
