@@ -22,7 +22,7 @@ static const option_row rows[] = {
      .offset = offsetof(msm_bench_values, preset),
      .value = "NAME",
      .choices = presets,
-     .help = "msm: the steps of one choice only: of the papers' (nodal3, taylor2, 12 A, 2 A, direct), of what "
+     .help = "msm: the steps of one choice only: of the papers' (nodal3, taylor2, 12 A, 2 A, multilevel), of what "
              "`leyden map --method msm` takes where nothing is said, or of bspline6 and optimal by Fourier transforms"},
     {.name = "curve",
      .kind = OPTION_FLAG,
