@@ -13,9 +13,9 @@
 static void test_raw(void **state)
 {
     size_t size;
-    cli_run(0, "written: out/a.raw, 3.5 KiB\n", NULL, "map ion.pqr -o out/a.raw " SMALL);
+    cli_run(0, "written: out/a.raw, 3.5 KiB\n", NULL, "map ion.pqr -o out/a.raw " DIRECT);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 2);
-    cli_run(0, NULL, NULL, "map ion.pqr -o out/a.dx " SMALL "-q");
+    cli_run(0, NULL, NULL, "map ion.pqr -o out/a.dx " DIRECT "-q");
     ley_map *raw = cli_read_map("out/a.raw"), *dx = cli_read_map("out/a.dx");
     assert_memory_equal(ley_map_grid(raw), ley_map_grid(dx), sizeof(ley_grid));
     assert_string_equal(ley_map_units(raw), "kT/e");
@@ -28,7 +28,7 @@ static void test_raw(void **state)
     ley_map_destroy(dx);
     /* The same command, the same bytes. */
     char *header = cli_read("out/a.raw.json", NULL);
-    cli("map ion.pqr -o out/a.raw " SMALL "-q");
+    cli("map ion.pqr -o out/a.raw " DIRECT "-q");
     char *again = cli_read("out/a.raw.json", NULL);
     assert_string_equal(header, again);
     free(header);
@@ -39,9 +39,9 @@ static void test_raw(void **state)
 static void test_mrc(void **state)
 {
     size_t size;
-    cli_run(0, "written: out/a.mrc, 4.5 KiB\n", NULL, "map ion.pqr -o out/a.mrc " SMALL);
+    cli_run(0, "written: out/a.mrc, 4.5 KiB\n", NULL, "map ion.pqr -o out/a.mrc " DIRECT);
     assert_int_equal(cli_each_file(CLI_OUT, NULL), 1);
-    cli("map ion.pqr -o out/a.raw " SMALL "-q");
+    cli("map ion.pqr -o out/a.raw " DIRECT "-q");
     cli_run(0, NULL, NULL, "convert out/a.raw -o out/B.MAP -q");
     ley_map *raw = cli_read_map("out/a.raw"), *mrc = cli_read_map("out/a.mrc"), *map = cli_read_map("out/B.MAP");
     assert_memory_equal(ley_map_grid(raw), ley_map_grid(mrc), sizeof(ley_grid));

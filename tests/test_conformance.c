@@ -806,7 +806,7 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
         {{.name = "B", .fail_launch = 2}, true},  {{.name = "B", .fail_wait = 2}, true},
         {{.name = "B", .fail_read = 2}, true},
     };
-    int after_some = 0;
+    int after_some = 0, spared = 0;
     for (size_t i = 0; i < BY_FAKES * sizeof faults / sizeof *faults; i++) {
         const problem *p = by_fakes[i % BY_FAKES];
         const bool known = faults[i / BY_FAKES].known;
@@ -818,13 +818,15 @@ static void test_a_failing_device_gives_its_slabs_back(void **state)
         run r = run_on_fakes(p, plans, 2);
         assert_right(p, &r, &(ley_run_options){.sum = LEY_SUM_FLOAT});
         const ley_device_report *b = &ley_job_report(r.job)->devices[1];
-        if (b->status == LEY_OK || b->failure == NULL)
+        const bool is_spared = b->status == LEY_OK || b->failure == NULL; /* the other one took the slab */
+        if (is_spared && ++spared > 3)
             fail_msg("%s: B does not come to fault %d", p->method, (int)(i / BY_FAKES));
-        if (plans[1].fail_build != 0)
+        if (plans[1].fail_build != 0 && !is_spared)
             assert_string_equal(b->failure_log, "line 1: the fake compiler's log\nline 2: its end");
         after_some += b->slabs > 0;
         end_on_fakes(&r);
         assert_int_equal(plans[0].live_objects + plans[1].live_objects, 0);
+        i -= is_spared;
     }
     assert_true(after_some >= 2);
 }
