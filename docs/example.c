@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     if (status == LEY_OK)
         status = ley_map_write_dx(map, argv[2], "made by example.c", NULL, &error);
     if (status != LEY_OK)
-        fprintf(stderr, "%s: %s\n", ley_status_text(status), error.message);
+        fprintf(stderr, "%s: %s\n", ley_status_text(status), argc == 3 ? error.message : "example MOLECULE.pqr MAP.dx");
     ley_map_destroy(map);
     ley_atoms_destroy(atoms);
     ley_error_clear(&error);

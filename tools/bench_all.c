@@ -52,8 +52,8 @@ const bench_row all_bench = {
 void bench_all_announce(bool is_full, size_t devices)
 {
     const char *each = devices > 1 ? text_of(" for each of %zu devices", devices).s : "";
-    fprintf(stderr, "leyden: bench: %s%s, as long as two quiet cores take; a card takes less\n",
-            is_full ? "twenty minutes at most" : "a minute", each);
+    fprintf(stderr, "leyden: bench: %s%s on two quiet cores; a card takes less\n",
+            is_full ? "twenty minutes at most" : "20 s", each);
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */

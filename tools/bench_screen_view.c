@@ -188,10 +188,15 @@ static bench_sentence spread_of(const json_t *screen)
     return say("%s", "");
 }
 
+static bool is_disturbed(const json_t *screen)
+{
+    return bench_number_at(screen, "others") > most_others * bench_number_at(screen, "processors");
+}
+
 static bench_sentence load_of(const json_t *screen)
 {
     const double others = bench_number_at(screen, "others"), processors = bench_number_at(screen, "processors");
-    return others > most_others * processors
+    return is_disturbed(screen)
                ? say("Other programs kept %.1f of %.0f processors busy meanwhile: figures "
                      "are lower than on a quiet machine.",
                      others, processors)
@@ -257,9 +262,9 @@ bench_sentence bench_screen_line(const json_t *report, const json_t *screen)
     const short_text times = score > 0 ? text_of("score %s (times %s)", three_digits(score).s,
                                                  bench_text_at(first_reference(report), "name"))
                                        : text_of("no score");
-    return say("leyden %.20s %s, %.100s, %.10s %.60s, %.10s", bench_text_at(report, "version"), times.s,
-               bench_text_at(device, "name"), bench_text_at(device, "path"), bench_text_at(device, "driver"),
-               bench_text_at(report, "date"));
+    return say("leyden %.20s %s%s, %.100s, %.10s %.60s, %.10s", bench_text_at(report, "version"), times.s,
+               is_disturbed(screen) ? " on a busy machine" : "", bench_text_at(device, "name"),
+               bench_text_at(device, "path"), bench_text_at(device, "driver"), bench_text_at(report, "date"));
 }
 
 /* ---- Beside each other ----------------------------------------------------------------------- */
@@ -290,7 +295,7 @@ static void put_screen(text_table *table, const json_t *report, const json_t *sc
     table_row(table);
     table_set(table, 0, "%.70s, %.10s, %.10s", bench_text_at(json_object_get(screen, "device"), "name"),
               bench_text_at(json_object_get(screen, "device"), "path"), bench_text_at(report, "date"));
-    table_set(table, 1, "%s", times_text(bench_number_at(screen, "score")).s);
+    table_set(table, 1, "%s%s", times_text(bench_number_at(screen, "score")).s, is_disturbed(screen) ? " busy" : "");
     JSON_EACH(rows, i, row)
     {
         const double value = bench_number_at(row, "value");

@@ -63,6 +63,8 @@ static void find_molecule(const char *line, map_origin *origin)
     if (name == NULL)
         return;
     name += strlen(before);
+    if (digits_at(name) > 0 && strncmp(name + digits_at(name), " atom", 5) == 0)
+        return; /* atoms that came from no file */
     const char *end = name + strcspn(name, "\r\n"), *next = strstr(name, "; ");
     end = next != NULL && next < end ? next : end;
     for (const char *at = strstr(name, ", "); at != NULL && at < end; at = strstr(at + 1, ", ")) {
