@@ -197,7 +197,7 @@ static void test_screen(void **state)
         getenv("LEYDEN_CACHE_DIR"));
     cli_expect(0, "\nwhole command ", NULL);
     cli_expect(0, "\nNo score: scores are of the usual problem only", NULL);
-    cli_expect(0, "\nleyden 0.1.0 no score, ", NULL);
+    cli_expect(0, "\nleyden 0.1.0 no score", NULL);
     cli_assert_nothing_left();
     check("screen");
 }
