@@ -78,7 +78,8 @@ static void assert_exit_codes(const char *where, const char *text)
 static void test_exit_codes_are_documented(void **state)
 {
     size_t size;
-    char *help = in_one_line(strdup(cli("help")->out)), *page = in_one_line(support_read_file("docs/command.md", &size));
+    char *help = in_one_line(strdup(cli("help")->out));
+    char *page = in_one_line(support_read_file("docs/command.md", &size));
     assert_exit_codes("the help", help);
     assert_exit_codes("docs/command.md", page);
     assert_non_null(

@@ -164,8 +164,8 @@ static void test_charges(void **state)
 }
 
 /* What is chosen for charges that strengthen each other, all of one sign or two charged halves of a
- * cell, is too coarse for the same charges in neutral pairs: a tolerance is a share of each run's own
- * values. Then nothing changes any more. */
+ * cell, is too coarse for the same charges in neutral pairs: a tolerance is a share of each run's
+ * own values. Then nothing changes any more. */
 static void test_values_that_shrink(void **state)
 {
     ley_error error = {0};

@@ -571,8 +571,9 @@ const subcommand bench_command = {
     .words = "MORE.json",
     .words_help = "further ones, whose devices are put side by side",
     .details =
-        "Without options a screen is measured, in 20 s on two quiet cores: direct sums, sums within a cutoff, a map to 1e-4 of a box "
-        "of water, a Debye-Hueckel boundary, and the whole command from a file of atoms to a file of a map; on all "
+        "Without options a screen is measured, in 20 s on two quiet cores: direct sums, sums within a cutoff, a map to "
+        "1e-4 of a box of water, a Debye-Hueckel boundary, and the whole command from a file of atoms to a file of a "
+        "map; on all "
         "devices of the same input. The score is the geometric mean of how many times as fast these five are as on a "
         "machine that is named beside it. "
         "Figures are medians of launches that are timed one by one; 'timed' says how many, 'spread' is (slowest - "

@@ -486,6 +486,7 @@ static void shorten(const drawing *canvas, const char *words, double room, char 
 {
     const char *const dots = canvas_font_has(canvas->cairo, "…") ? "…" : "...";
     size_t length = strlen(words);
+    length = length < 250 ? length : 250; /* with the dots it must fit */
     do {
         while (length > 0 && ((unsigned char)words[--length] & 0xc0) == 0x80) {
         }

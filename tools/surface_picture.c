@@ -206,6 +206,9 @@ static void draw(cairo_t *cairo, const void *context)
     cairo_set_source_rgb(cairo, 0, 0, 0);
     if (picture->title != NULL) {
         canvas_font(cairo, title_size * d->unit, true);
+        const double room = picture->width - 2 * margin * d->unit, width = canvas_width(cairo, picture->title);
+        if (width > room)
+            canvas_font(cairo, title_size * d->unit * room / width, true);
         canvas_words(cairo, picture->width / 2.0, margin * d->unit + canvas_cap_height(cairo), 0.5, picture->title);
     }
     double y = d->title_height + d->panel_height + text_gap * d->unit;

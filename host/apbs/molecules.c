@@ -174,8 +174,8 @@ ley_status ley_apbs_read_molecules(ley_apbs_input *input, ley_error *error)
         if (status == LEY_OK && finding.is_pdb)
             ley_apbs_warn(input, molecule->path, (int)finding.line,
                           "this is %s: %s. APBS takes its %s for charges and its %s for radii; %s%s%s", finding.kind,
-                          finding.reason, finding.as_charges, finding.as_radii, finding.before, molecule->path,
-                          finding.behind);
+                          finding.reason, finding.as_charges, finding.as_radii, finding.before,
+                          ley_name_to_type(molecule->path), finding.behind);
         if (status == LEY_OK)
             status = compare(input, molecule, error);
         if (status != LEY_OK) {

@@ -25,6 +25,14 @@ bool ley_ends_with(const char *path, const char *ending)
     return length > tail && strcasecmp(name + length - tail, ending) == 0;
 }
 
+const char *ley_name_to_type(const char *path)
+{
+    const char *at = path;
+    while (*at != '\0' && *at != '\'' && (unsigned char)*at >= ' ' && *at != 0x7f)
+        at++;
+    return *at == '\0' ? path : "FILE";
+}
+
 const char *ley_quote(const char *word, size_t length, char quote[LEY_TEXT_QUOTE])
 {
     const size_t room = LEY_TEXT_QUOTE - sizeof "'...'";

@@ -35,6 +35,10 @@ bool ley_ends_with(const char *path, const char *ending);
  * `quote`. */
 const char *ley_quote(const char *word, size_t length, char quote[LEY_TEXT_QUOTE]);
 
+/* A file's name for a command that a message proposes, between single quotation marks: FILE in
+ * place of one that would end these, or that would not be seen as it is. */
+const char *ley_name_to_type(const char *path);
+
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 typedef enum ley_number {

@@ -22,7 +22,8 @@
 #define PARAMETERS_OF_MEDIUM(type_) \
     {.name = "units", .type = LEY_PARAMETER_CHOICE, .value = "UNITS", .choices = parameter_units, \
      .sentence = "units of the potential", PARAMETER_FIELD(type_, units)}, \
-    {.name = "dielectric", .alias = "epsilon", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1}, .low = 1e-3, .high = 1e6, \
+    {.name = "dielectric", .alias = "epsilon", .type = LEY_PARAMETER_REAL, .value = "E", .default_value = {1}, \
+     .low = 1e-3, .high = 1e6, \
      .sentence = "relative permittivity of the one medium that fills all space: 1 is vacuum, 78.54 water", \
      PARAMETER_FIELD(type_, dielectric)}, \
     {.name = "temperature", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .unit = "K", .default_value = {298.15}, \

@@ -249,7 +249,8 @@ static bool find_beside(const char *path, const char *endings, char *found, size
     for (const struct dirent *entry; directory != NULL && (entry = readdir(directory)) != NULL;) {
         const size_t length = strlen(entry->d_name), shortest = best[0] != '\0' ? strlen(best) : sizeof best - 1;
         if (strncmp(entry->d_name, name, stem) == 0 && !isalnum((unsigned char)entry->d_name[stem]) &&
-            ends_with_one_of(entry->d_name, endings) &&
+            ends_with_one_of(entry->d_name, endings) && ley_name_to_type(path) == path &&
+            ley_name_to_type(entry->d_name) == entry->d_name &&
             (length < shortest || (length == shortest && strcmp(entry->d_name, best) < 0)))
             snprintf(best, sizeof best, "%s", entry->d_name);
     }
@@ -274,7 +275,7 @@ static void fill_in(const char *remedy, const char *path, char *to, size_t size)
         while (i < 2 && strncmp(at, others[i].word, strlen(others[i].word)) != 0)
             i++;
         if (strncmp(at, "%s", 2) == 0) {
-            snprintf(to + used, size - used, "%s", path);
+            snprintf(to + used, size - used, "%s", ley_name_to_type(path));
             at += 2;
         } else if (i < 2 && find_beside(path, others[i].endings, found, sizeof found)) {
             snprintf(to + used, size - used, "%.*s", (int)(size - used - 1), found);

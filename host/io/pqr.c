@@ -276,7 +276,8 @@ static ley_status refuse(const char *path, const ley_pdb_finding *f, ley_error *
     ley_error_clear(error);
     return ley_fail(error, LEY_ERROR_INPUT,
                     "%s:%lld: this is %s: %s. Its %s would be taken for charges, its %s for radii. %s%s%s", path,
-                    (long long)f->line, f->kind, f->reason, f->as_charges, f->as_radii, f->before, path, f->behind);
+                    (long long)f->line, f->kind, f->reason, f->as_charges, f->as_radii, f->before,
+                    ley_name_to_type(path), f->behind);
 }
 
 static bool is_empty_file(const char *path)

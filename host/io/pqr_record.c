@@ -323,9 +323,10 @@ pqr_remedy pqr_record_remedy(const ley_text *text, const char *program)
 {
     pqr_remedy remedy;
     if (ley_text_is_packed(text))
-        snprintf(remedy.s, sizeof remedy.s, "gzip -dc '%s' | awk '%s' > NEW.pqr", ley_text_path(text), program);
+        snprintf(remedy.s, sizeof remedy.s, "gzip -dc '%s' | awk '%s' > NEW.pqr", ley_name_to_type(ley_text_path(text)),
+                 program);
     else
-        snprintf(remedy.s, sizeof remedy.s, "awk '%s' '%s' > NEW.pqr", program, ley_text_path(text));
+        snprintf(remedy.s, sizeof remedy.s, "awk '%s' '%s' > NEW.pqr", program, ley_name_to_type(ley_text_path(text)));
     return remedy;
 }
 

@@ -240,10 +240,10 @@ static ley_status pass_mark(const char *path, bool is_packed, const char *text, 
         return ley_fail(error, LEY_ERROR_INPUT,
                         "%s:1: this text is %s: a file that can be read comes of gzip -dc '%s' | iconv -f %s -t UTF-8 "
                         "> NEW",
-                        path, wide, path, wide);
+                        path, wide, ley_name_to_type(path), wide);
     return ley_fail(error, LEY_ERROR_INPUT,
                     "%s:1: this text is %s: a file that can be read comes of iconv -f %s -t UTF-8 '%s' > NEW", path,
-                    wide, wide, path);
+                    wide, wide, ley_name_to_type(path));
 }
 
 /* A CR that no LF follows ends a line, too: makes an LF of it. Of a CR that is the last byte only

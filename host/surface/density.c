@@ -113,25 +113,78 @@ ley_status density_fill(ley_map *map, const ley_atoms *atoms, double sharpness, 
     return w.is_out_of_memory ? ley_fail_memory(error, 12 * 3 * w.room, "the density of the atoms") : LEY_OK;
 }
 
-double density_distance_A(const ley_atoms *atoms, double sharpness, const double place_A[3])
+/* Of atoms that matter within reach of a place. */
+typedef struct near {
+    size_t count;
+    double (*atom)[4]; /* place, A; 1 / radius^2 */
+    double sharpness;
+} near;
+
+/* Those whose terms within `most_A` of the place are a digit of the sum; false: no memory. */
+static bool find_near(const ley_atoms *atoms, double sharpness, const double place_A[3], double most_A, near *n)
 {
     const double *position_A = ley_atoms_positions_A(atoms), *radius_A = ley_atoms_radii_A(atoms);
-    const double reach2 = 1 + 40 / sharpness; /* of squares of radii: what is beyond is no digit of the sum */
-    double rho = 0, slope[3] = {0, 0, 0};
+    const double reach = sqrt(1 + 40 / sharpness); /* in radii */
+    size_t room = 0;
+    *n = (near){.sharpness = sharpness};
     for (size_t i = 0; i < ley_atoms_count(atoms); i++) {
-        double apart_A[3], r2_A2 = 0;
-        for (size_t x = 0; x < 3; x++) {
-            apart_A[x] = place_A[x] - position_A[3 * i + x];
-            r2_A2 += apart_A[x] * apart_A[x];
-        }
-        const double radius2_A2 = radius_A[i] * radius_A[i];
-        if (!(r2_A2 < reach2 * radius2_A2))
+        double r2_A2 = 0;
+        for (size_t x = 0; x < 3; x++)
+            r2_A2 += pow(place_A[x] - position_A[3 * i + x], 2);
+        if (!(radius_A[i] > 0 && r2_A2 < pow(reach * radius_A[i] + most_A, 2)))
             continue;
-        const double term = exp(sharpness * (1 - r2_A2 / radius2_A2));
-        rho += term;
-        for (int x = 0; x < 3; x++)
-            slope[x] += term * 2 * sharpness * apart_A[x] / radius2_A2;
+        if (n->count == room) {
+            double(*more)[4] = realloc(n->atom, (room = 2 * room + 64) * sizeof *more);
+            if (more == NULL)
+                return false;
+            n->atom = more;
+        }
+        memcpy(n->atom[n->count], position_A + 3 * i, 3 * sizeof(double));
+        n->atom[n->count++][3] = 1 / (radius_A[i] * radius_A[i]);
     }
-    const double steepness = sqrt(slope[0] * slope[0] + slope[1] * slope[1] + slope[2] * slope[2]);
-    return rho > 0 && steepness > 0 ? fabs(log(rho)) * rho / steepness : INFINITY;
+    return true;
+}
+
+static bool is_inside(const near *n, const double place_A[3], const double direction[3], double far_A)
+{
+    double rho = 0;
+    for (size_t i = 0; i < n->count; i++) {
+        double r2_A2 = 0;
+        for (int x = 0; x < 3; x++)
+            r2_A2 += pow(place_A[x] + far_A * direction[x] - n->atom[i][x], 2);
+        rho += exp(n->sharpness * (1 - r2_A2 * n->atom[i][3]));
+    }
+    return rho >= 1;
+}
+
+/* How far the surface is in this direction; INFINITY: not within `most_A`. */
+static double distance_along(const near *n, const double place_A[3], const double direction[3], double most_A)
+{
+    enum { STEPS = 32, HALVINGS = 24 };
+    const bool is_in = is_inside(n, place_A, direction, 0);
+    int step = 1;
+    while (step <= STEPS && is_inside(n, place_A, direction, most_A * step / STEPS) == is_in)
+        step++;
+    if (step > STEPS)
+        return INFINITY;
+    double low_A = most_A * (step - 1) / STEPS, high_A = most_A * step / STEPS;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle_A = 0.5 * (low_A + high_A);
+        *(is_inside(n, place_A, direction, middle_A) == is_in ? &low_A : &high_A) = middle_A;
+    }
+    return high_A;
+}
+
+double density_distance_A(const ley_atoms *atoms, double sharpness, const double place_A[3], double most_A)
+{
+    near n;
+    double nearest_A = INFINITY;
+    const bool has_memory = find_near(atoms, sharpness, place_A, most_A, &n);
+    for (int way = 0; way < 6 && has_memory; way++) {
+        double direction[3] = {0, 0, 0};
+        direction[way / 2] = way % 2 == 0 ? 1 : -1;
+        nearest_A = fmin(nearest_A, distance_along(&n, place_A, direction, fmin(most_A, nearest_A)));
+    }
+    free(n.atom);
+    return nearest_A;
 }

@@ -14,8 +14,8 @@ double density_reach(double sharpness);
  * all cores; the bytes do not depend on how many these are. Errors: LEY_ERROR_MEMORY. */
 ley_status density_fill(ley_map *map, const ley_atoms *atoms, double sharpness, ley_error *error);
 
-/* How far a place is from where the density is 1, as its slope there says: from all atoms, in
- * double precision. */
-double density_distance_A(const ley_atoms *atoms, double sharpness, const double place_A[3]);
+/* How far a place is from where the density is 1, along x, y or z, whichever is nearest: from all
+ * atoms, in double precision. INFINITY: farther than `most_A`, or there is no memory. */
+double density_distance_A(const ley_atoms *atoms, double sharpness, const double place_A[3], double most_A);
 
 #endif

@@ -352,6 +352,19 @@ static ley_status write_script(const char *path, const char *script, const char 
     return ley_file_commit(w.file, error);
 }
 
+/* A script names the file beside it, in a language that has no way to say every name. */
+static ley_status check_name(const char *path, const char *beside, ley_error *error)
+{
+    const char *folder_end = beside != NULL ? strrchr(beside, '/') : NULL,
+               *name = folder_end != NULL ? folder_end + 1 : beside;
+    for (const char *at = name; at != NULL && *at != '\0'; at++)
+        if ((unsigned char)*at <= ' ' || strchr("'\"\\;%$`", *at) != NULL)
+            return ley_fail(error, LEY_ERROR_USAGE,
+                            "%s: a script cannot load a file of this name; use letters, digits, '.', '-' and '_'",
+                            path);
+    return LEY_OK;
+}
+
 ley_status ley_surface_write(const ley_surface *surface, const char *path, const ley_colours *colours,
                              const char *comment, const volatile bool *cancel, ley_error *error)
 {
@@ -368,7 +381,9 @@ ley_status ley_surface_write(const ley_surface *surface, const char *path, const
     char *beside = ley_surface_beside(path);
     if (beside == NULL && formats[format].beside != NULL)
         return ley_fail_memory(error, strlen(path) + 1, "a file's name");
-    ley_status status = ley_file_create(beside != NULL ? beside : path, cancel, &w.file, error);
+    ley_status status = check_name(path, beside, error);
+    if (status == LEY_OK)
+        status = ley_file_create(beside != NULL ? beside : path, cancel, &w.file, error);
     if (status == LEY_OK) {
         formats[format].write(&w);
         status = ley_file_commit(w.file, error);

@@ -78,7 +78,7 @@ typedef struct sample {
     const ley_atoms *atoms;
     double sharpness;
     size_t count;
-    double *off_A;
+    double *off_A, most_A;
 } sample;
 
 static void recompute(void *context, size_t first, size_t last)
@@ -86,25 +86,26 @@ static void recompute(void *context, size_t first, size_t last)
     const sample *s = context;
     for (size_t i = first; i < last; i++) {
         const int64_t vertex = (int64_t)((double)i / (double)s->count * (double)s->surface->vertices);
-        s->off_A[i] = density_distance_A(s->atoms, s->sharpness, s->surface->vertex_A + 3 * vertex);
+        s->off_A[i] = density_distance_A(s->atoms, s->sharpness, s->surface->vertex_A + 3 * vertex, s->most_A);
     }
 }
 
-/* How far vertices are from the surface at most. No more than a step: each lies on a line from a
- * point inside to one outside. */
+/* How far vertices are from the surface at most, along x, y or z. No more than a step: each lies on
+ * a line from a point inside to one outside. */
 static ley_status verify(ley_surface *surface, const ley_atoms *atoms, const ley_surface_options *o, ley_error *error)
 {
     enum { MOST = 256, LEAST = 32, TERMS = 100000000 };
     double off_A[MOST];
     const size_t wanted = TERMS / ley_atoms_count(atoms);
-    sample s = {surface, atoms, o->sharpness, wanted > MOST ? MOST : wanted < LEAST ? LEAST : wanted, off_A};
+    sample s = {surface,      atoms,
+                o->sharpness, wanted > MOST ? MOST : wanted < LEAST ? LEAST : wanted,
+                off_A,        1.001 * o->spacing_A};
     parallel_ranges(s.count, recompute, &s);
     surface->off_A = 0;
     for (size_t i = 0; i < s.count; i++)
         surface->off_A = fmax(surface->off_A, off_A[i]);
-    if (!(surface->off_A <= o->spacing_A))
-        return ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                        "a vertex is %.3g A from the surface, which is more than the spacing, %g A", surface->off_A,
+    if (!isfinite(surface->off_A))
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a vertex is farther from the surface than the spacing, %g A",
                         o->spacing_A);
     return LEY_OK;
 }
