@@ -1,6 +1,7 @@
 """Maps, points and boundaries: against NumPy, and against the command, byte by byte."""
 import inspect
 import json
+import pickle
 import re
 import warnings
 
@@ -181,22 +182,22 @@ def test_the_file_of_the_command(files, atoms, engine, command):
                    for name in ("p.dx", "c.dx"))
     differ = [line for line in right if line not in said]
     assert [line.split(":")[0] for line in differ] == ["# method", "# molecule"], (said, right)
-    assert "# molecule: 60 atoms" + differ[1][differ[1].index(", total charge"):] in said, said
+    assert "# atoms: 60" + differ[1][differ[1].index(", total charge"):] in said, said
     assert any(line.startswith("# accuracy: error at most ") for line in said), said
 
 
 @pytest.mark.parametrize("how", [{"cell": (20, 21, 22), "kappa": 0.125}, {"method": "cutoff", "pair": "yukawa", "kappa": .5}])
 def test_the_header_of_the_command(files, atoms, grid, command, how):
-    """Of what the host does, of which all is said, but for the molecule's name."""
+    """Of what the host does, of which all is said."""
     words = [word for name, value in how.items() for word in (
         f"--{name}", ",".join(map(str, value)) if name == "cell" else value)]
     command("map", files / "a.pqr", "-o", files / "c.dx", "--device", "host", "--dims", "7,6,5", "--spacing", 2, "--origin", "0,0,0",
             *(["--periodic", "xyz"] if "cell" in how else []), *words)
-    leyden.map(atoms, leyden.Grid((0, 0, 0), spacing=2, n=(7, 6, 5)), engine="host", **how).save(files / "p.dx")
+    leyden.map(files / "a.pqr", leyden.Grid((0, 0, 0), spacing=2, n=(7, 6, 5)), engine="host", **how).save(files / "p.dx")
     assert body(files / "c.dx") == body(files / "p.dx")
     said, right = (set(line for line in (files / name).read_text().split("\n") if line.startswith("#"))
                    for name in ("p.dx", "c.dx"))
-    assert sorted(line.split(":")[0] for line in right - said) == ["# method", "# molecule"], (said, right)
+    assert sorted(line.split(":")[0] for line in right - said) == ["# method"], (said, right)
 
 
 def test_the_plan_of_a_report(files, atoms, grid, engine, command):
@@ -348,6 +349,55 @@ def test_headings(made, tmp_path):
     assert (read.title, read.dielectric) == ("x.y", 78.54)
     made.save(tmp_path / "b.raw", comment="nothing")
     assert leyden.Map.read(tmp_path / "b.raw").slice().dielectric == 0
+
+
+def test_names_of_molecules(atoms, tmp_path):
+    """Of files, as the command says them; what has none is not called by its count of atoms."""
+    atoms.write(tmp_path / "a.b.pqr")
+    of_file = leyden.Atoms(tmp_path / "a.b.pqr")
+    for given, line, title in ((of_file, "# molecule: a.b.pqr, 60 atoms, total charge ", "a.b"),
+                               (pickle.loads(pickle.dumps(of_file)), "# molecule: a.b.pqr, 60 atoms, ", "a.b"),
+                               (of_file[:7], "# atoms: 7, total charge ", ""), (atoms, "# atoms: 60, total charge ", "")):
+        made = leyden.map(given, spacing=2, padding=3, engine="host")
+        made.save(tmp_path / "a.dx")
+        assert line in (tmp_path / "a.dx").read_text()
+        assert made.slice().title == title == leyden.Map(tmp_path / "a.dx").slice().title
+
+
+def test_options_of_pictures(made):
+    pytest.importorskip("matplotlib").use("Agg")
+    assert made.plot(limits=5).get_clim() == made.plot(limit=5).get_clim() == (-5, 5)
+    image = made.plot(axis="y", range=(-3, 7), title="Barnase", alpha=0.5)
+    assert image.get_clim() == made.slice().plot(limits=(-3, 7)).get_clim() == (-3, 7) and image.axes.get_xlabel() == "x (Å)"
+    assert image.axes.get_title().startswith("Barnase\npotential") and image.axes.get_ylabel() == "z (Å)"
+    assert np.allclose(image.cmap(image.norm(0.0))[:3], 0xf1 / 255, atol=0.02)  # white
+    for options, says in (({"limt": 5}, "no option 'limt' .did you mean 'limit'.*range, title and imshow's"),
+                          ({"size": 500}, "savefig"), ({"qqq": 1}, "no option 'qqq': it takes plane, axis, at"),
+                          ({"limit": 5, "range": (1, 2)}, "limit and range exclude each other"),
+                          ({"limits": (2, 1)}, "limits: 2 is not below 1"), ({"limit": -1}, "limit: -1 is not above 0"),
+                          ({"range": 3}, "range: the values at both ends"), ({"axis": "q"}, "x, y or z")):
+        with pytest.raises(leyden.UsageError, match=says):
+            made.plot(**options)
+    with pytest.raises(leyden.UsageError, match="no option 'colour'"):
+        made.slice().plot(colour=5)
+
+
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_pictures_beside_each_other(made, layout):
+    """Bars are as high as their axes, and nothing is upon the neighbour's."""
+    pytest.importorskip("matplotlib").use("Agg")
+    import matplotlib.pyplot as plt
+    figure, axes = plt.subplots(1, 2, layout=layout)
+    images = [made.slice().plot(ax, title="protein with a long name of its own") for ax in axes]
+    figure.canvas.draw()
+    for image in images:
+        bar, own = image.colorbar.ax.get_window_extent(), image.axes.get_window_extent()
+        ends = image.colorbar.extend
+        assert bar.y0 >= own.y0 - 1 and bar.y1 <= own.y1 + 1 and bar.height > (0.85 if ends == "both" else 0.9) * own.height
+    titles = [image.axes.title.get_window_extent() for image in images]
+    assert titles[0].x1 < titles[1].x0 and titles[0].x0 > 0 and titles[1].x1 < figure.bbox.width
+    assert images[0].colorbar.ax.get_tightbbox().x1 < images[1].axes.get_tightbbox().x1
+    plt.close(figure)
 
 
 def test_limits_of_pictures(made, command, tmp_path):

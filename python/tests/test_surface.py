@@ -51,3 +51,47 @@ def test_refusals(tmp_path):
         made.save(tmp_path / "a.vtk")
     with pytest.raises(leyden.UsageError, match="limits"):
         made.save(tmp_path / "a.ply", limits=(2, 1))
+
+
+class Topology:
+    """As much of a Universe, and of its AtomGroup, as is asked for."""
+
+    def __init__(self, atoms):
+        self.positions, self.charges, self.radii, self.atoms = atoms.positions, atoms.charges, atoms.radii, self
+
+    def __len__(self):
+        return len(self.positions)
+
+
+def test_what_surfaces_are_of(tmp_path):
+    """What map() takes, and files of maps."""
+    sphere().write(tmp_path / "a.pqr")
+    right = leyden.surface(sphere(), engine="host")
+    for source in (str(tmp_path / "a.pqr"), tmp_path / "a.pqr", Topology(sphere())):
+        made = leyden.surface(source, engine="host")
+        assert np.array_equal(made.vertices, right.vertices) and np.array_equal(made.values, right.values)
+    potential = leyden.map(sphere(), spacing=1, padding=4, engine="host")
+    potential.save(tmp_path / "a.dx")
+    assert leyden.surface(tmp_path / "a.dx", level=200).area == pytest.approx(leyden.surface(potential, level=200).area)
+    assert leyden.surface(sphere(), map=tmp_path / "a.dx").units == "kT/e"
+
+
+def test_sources_that_are_none(tmp_path):
+    for source, level, says in ((7, None, "a PQR file's name, a Universe .* is needed, not int"),
+                                ("x.dx", None, r"needs a level: leyden.surface\('x.dx', level=1\)"),
+                                ("x.pqr", 1, "level is of maps"), (None, 1, "not NoneType")):
+        with pytest.raises(leyden.UsageError, match=says):
+            leyden.surface(source, level=level)
+    with pytest.raises(leyden.UsageError, match="map: a leyden.Map .* not int"):
+        leyden.surface(sphere(), map=3)
+
+
+def test_pictures_are_of_the_command(tmp_path):
+    sphere().write(tmp_path / "a.pqr")
+    made = leyden.surface(tmp_path / "a.pqr", engine="host")
+    with pytest.raises(leyden.UsageError, match=f"leyden surface {tmp_path}/a.pqr -o q.png"):
+        made.save("q.png", size=800)
+    with pytest.raises(leyden.UsageError, match="leyden surface molecule.pqr -o q.png"):
+        leyden.surface(sphere(), engine="host").save("q.jpg")
+    with pytest.raises(leyden.UsageError, match="no option 'limit' .did you mean 'limits'"):
+        made.save("q.ply", limit=3)

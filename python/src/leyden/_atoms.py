@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from typing import Any, Optional, Protocol, Union
 
@@ -58,6 +59,7 @@ class Atoms(Guessed):
     _pointer: Any
     _cell: Optional[np.ndarray] = None
     _residues: Optional[np.ndarray] = None
+    _name: str = ""  # of the file, without its folder
 
     def __init__(self, positions: Union[AtomsArgument, ArrayLike], charges: Any = None, radii: Any = None, *,
                  cell: Any = None, residues: Any = None) -> None:
@@ -126,6 +128,7 @@ class Atoms(Guessed):
             with Status() as status:
                 status.check(lib.ley_atoms_read(name, box, status.pointer))
             self = cls._of(box[0])
+            self._name = re.sub(r"[\x00-\x1f]", "?", os.path.basename(name).decode("utf-8", "replace"))
             known = lib.ley_atoms_residues(box[0])
             if known != ffi.NULL:  # neighbouring atoms of one number
                 number = np.frombuffer(ffi.buffer(known, 4 * len(self)), np.int32)
@@ -281,7 +284,7 @@ class Atoms(Guessed):
         return self.from_arrays(*map(np.concatenate, columns), cell=cells[0] if cells else None, residues=residues)
 
     def __reduce__(self) -> Any:
-        return _restored, (np.array(self.x), np.array(self.q), np.array(self.r), self._cell, self._residues)
+        return _restored, (np.array(self.x), np.array(self.q), np.array(self.r), self._cell, self._residues, self._name)
 
     def __repr__(self) -> str:
         cell = "" if self._cell is None else f", cell of {' x '.join(f'{a:.6g}' for a in lengths(self._cell))} A"
@@ -294,9 +297,11 @@ def charge_remark(atoms: Atoms) -> str:
     return ffi.string(remark).decode() if lib.ley_atoms_charge_remark(atoms.pointer, remark, 256) else ""
 
 
-def _restored(x: Any, q: Any, r: Any, cell: Any, residues: Any) -> Atoms:
+def _restored(x: Any, q: Any, r: Any, cell: Any, residues: Any, name: str = "") -> Atoms:
     """What was pickled."""
-    return Atoms.from_arrays(x, q, r, cell=cell, residues=residues)
+    atoms = Atoms.from_arrays(x, q, r, cell=cell, residues=residues)
+    atoms._name = name
+    return atoms
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import os
 import threading
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Literal, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Literal, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -221,7 +221,7 @@ class Map(Guessed):
             self._lock.release()
 
     def _comment(self) -> str:
-        """As the command writes it, but for the molecule's name."""
+        """As the command writes it; atoms that are of no file are no molecule that has a name."""
         report, of = self.report, self._origin
         if report is None or of is None:
             return f"leyden {text_of(lib.ley_version())}" + (f"\nunits: {self.units}" if self.units else "")
@@ -229,7 +229,8 @@ class Map(Guessed):
         medium = "" if self.units == "kcal/mol" else \
             f"dielectric {of.dielectric:.15g}, temperature {of.temperature:.15g} K, "
         lines = [f"method: {report['method']}",
-                 f"molecule: {atoms} atom{'s' if atoms != 1 else ''}, total charge {of.atoms.total_charge:.6g} e",
+                 (f"molecule: {of.atoms._name}, {atoms} atom{'s' if atoms != 1 else ''}" if of.atoms._name else
+                  f"atoms: {atoms}") + f", total charge {of.atoms.total_charge:.6g} e",
                  *of.details,
                  f"units: {self.units}, {medium}r_min {of.r_min:.15g} A"]
         if self.field:
@@ -304,8 +305,12 @@ class Map(Guessed):
         picked[2 - normal] = index
         return Slice(self.values[tuple(picked)], "xyz"[normal], float(along[index]), ("xyz"[across], "xyz"[up]),
                      (coordinates[across][0], coordinates[across][-1], coordinates[up][0], coordinates[up][-1]),
-                     self.units, os.path.splitext(text_of(lib.ley_map_molecule(self._pointer)) or "")[0],
+                     self.units, os.path.splitext(self._molecule())[0],
                      self._dielectric(), index)
+
+    def _molecule(self) -> str:
+        """Its file's name; "" where it is unknown."""
+        return (text_of(lib.ley_map_molecule(self._pointer)) or "") if self._origin is None else self._origin.atoms._name
 
     def _dielectric(self) -> float:
         """0 where it is unknown, and of energies, which have none."""
@@ -314,8 +319,22 @@ class Map(Guessed):
         return self._origin.dielectric if self.units != "kcal/mol" else 0.0
 
     def plot(self, plane: Plane = "z", at: Optional[float] = None, **options: Any) -> Any:
-        """Draws a plane, slice(plane, at), or slice(z=12.5), by Slice.plot(**options); matplotlib's image."""
+        """Draws a plane as `leyden slice` does; matplotlib's image.
+
+        Args:
+            plane, at: which, as of `slice()`; also axis="z", or z=12.5.
+            options: those of `Slice.plot()`: ax, limit, limits, range, title, and imshow's.
+
+        Errors: those of `slice()`; UsageError for an unknown option.
+        """
+        if hasattr(plane, "imshow"):
+            raise UsageError(f"plane: x, y or z is needed; axes to draw in are ax: plot(ax=ax), not {type(plane).__name__}")
+        if "axis" in options:
+            if plane != "z":
+                raise UsageError("axis and plane are the same: give one of them")
+            plane = options.pop("axis")
         axis = {name: options.pop(name) for name in "xyz" if name in options}
+        _picture.check(options, ("plane", "axis", "at", "x", "y", "z"))
         return self.slice(plane, at, **axis).plot(**options)
 
     def interpolate(self, points: Any) -> np.ndarray:
@@ -454,15 +473,20 @@ class Slice:
     dielectric: float = 0.0
     index: int = 0
 
-    def plot(self, ax: Any = None, limit: Optional[float] = None, **options: Any) -> Any:
+    def plot(self, ax: Any = None, limit: Union[None, float, Sequence[float]] = None, **options: Any) -> Any:
         """Draws it by matplotlib's imshow, as `leyden slice` does: red below zero and blue above; the image.
 
         Args:
             ax: where; None: a new figure.
-            limit: values whose colours are deepest; None: what 98 % of the values are within, rounded up.
-            options: for imshow.
+            limit: colours from -limit to limit; None: what 98 % of the values are within, rounded up.
+            limits: the same, or the values at both ends, (-3, 7); white is always 0.
+            range: both ends.
+            title: the heading's first line; None: the molecule, where it is known.
+            options: imshow's: cmap, norm, vmin, vmax, interpolation, alpha, ...
+
+        Errors: UsageError for an unknown option, or for limits that make no range.
         """
-        return _picture.draw(self, ax, limit, options)
+        return _picture.draw(self, ax, {"limit": limit, **options})
 
 
 class Points(Guessed):

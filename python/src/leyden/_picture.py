@@ -2,10 +2,17 @@
 from __future__ import annotations
 
 import io
+import inspect
 import math
-from typing import Any, Optional
+import textwrap
+from dataclasses import replace
+from typing import Any, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
+
+from ._arrays import doubles
+from ._errors import UsageError, number_of
+from ._parameters import did_you_mean
 
 # From red over white at zero to blue, in equal steps: those of tools/colours.c.
 COLOURS = [f"#{colour}" for colour in (
@@ -24,6 +31,97 @@ def usual_limit(values: np.ndarray) -> float:
     return math.ceil(limit / unit * (1 - 1e-9)) * unit
 
 
+OPTIONS = ("ax", "limit", "limits", "range", "title")
+# What the command has otherwise.
+_ELSEWHERE = {
+    **dict.fromkeys(("size", "dpi", "output"), 'plot().figure.savefig("a.png", dpi=150)'),
+    "figsize": "plot(ax=plt.subplots(figsize=(8, 6))[1])", "index": 'at=map.grid.axis("z")[12]',
+    "difference": "(map - other).plot()", "contours": "ax.contour(slice.values, extent=slice.extent)",
+    **dict.fromkeys(("molecule", "within", "atoms"), "the command: leyden slice map.dx --molecule a.pqr -o a.png"),
+    "colormap": "cmap", "units": "map.units",
+}
+
+
+def _of_imshow() -> Tuple[str, ...]:
+    from matplotlib.artist import ArtistInspector
+    from matplotlib.axes import Axes
+    from matplotlib.image import AxesImage
+    own = [name for name in inspect.signature(Axes.imshow).parameters if name not in ("self", "X", "data", "kwargs")]
+    return (*own, *(name for name in ArtistInspector(AxesImage).get_setters() if name not in own))
+
+
+def check(options: Mapping[str, Any], more: Sequence[str] = ()) -> None:
+    """UsageError for one that is not plot()'s, nor one of `more`."""
+    theirs = _of_imshow()
+    for word in options:
+        if word not in OPTIONS and word not in theirs:
+            meant = f" (did you mean {_ELSEWHERE[word]}?)" if word in _ELSEWHERE else \
+                did_you_mean(word, [*more, *OPTIONS, *theirs])
+            raise UsageError(f"plot() has no option {word!r}{meant}: it takes {', '.join([*more, *OPTIONS])} and imshow's, "
+                             "cmap, norm, vmin, vmax, interpolation, alpha, ...")
+
+
+def limits_of(options: Any, values: np.ndarray) -> Tuple[float, float]:
+    """Values at the ends of the colours, of what limit, limits and range say; these are taken out of the options."""
+    given = [(name, options.pop(name)) for name in ("limit", "limits", "range") if name in options]
+    given = [(name, value) for name, value in given if value is not None]
+    if len(given) > 1:
+        raise UsageError(f"{given[0][0]} and {given[1][0]} exclude each other: both set the colours' range")
+    for name, value in given:
+        if name != "range" and np.ndim(value) == 0:
+            limit = number_of(value, name)
+            if not 0 < limit < math.inf:
+                raise UsageError(f"{name}: {limit:g} is not above 0")
+            return -limit, limit
+        if np.shape(value) != (2,):
+            raise UsageError(f"{name}: {'' if name == 'range' else 'a number, or '}the values at both ends, (-3, 7) say, "
+                             f"are needed, not {value!r:.60}")
+        low, high = doubles(value, name, (2,)).tolist()
+        if not low < high:
+            raise UsageError(f"{name}: {low:g} is not below {high:g}")
+        return low, high
+    limit = usual_limit(values)
+    return -limit, limit
+
+
+def _colours(low: float, high: float) -> Any:
+    """From the one to the other of colours that are white at 0 and deepest at whichever is farther from it."""
+    from matplotlib.colors import LinearSegmentedColormap, ListedColormap
+    whole, limit = LinearSegmentedColormap.from_list("leyden", COLOURS, 1025), max(abs(low), abs(high))
+    if low == -high:
+        return whole
+    return ListedColormap(whole((np.linspace(low, high, 1025) / limit + 1) / 2), "leyden")
+
+
+def _title(ax: Any, text: str) -> Tuple[str, str]:
+    """Lines that fit above axes which have no colour bar yet, and their size: "medium", or "small" where need be."""
+    width = 72 * ax.get_position().width * ax.figure.get_size_inches()[0]  # points; a letter is about half its size wide
+    lines = text.split("\n")
+    for size, letters in ("medium", width / 5.5), ("small", width / 4.6):
+        if max(map(len, lines)) <= letters:
+            return text, size
+    return "\n".join(row for line in lines for row in textwrap.wrap(line, max(int(width / 4.6), 12))), "small"
+
+
+def _bar_axes(ax: Any) -> Any:
+    """Beside these axes, for a colour bar, and as high as they are drawn."""
+    from matplotlib import colorbar
+    from matplotlib.transforms import Bbox
+    is_of_grid = ax.get_subplotspec() is not None and ax.figure.get_layout_engine() is None
+    bar, how = (colorbar.make_axes_gridspec if is_of_grid else colorbar.make_axes)(ax, fraction=0.15, pad=0.05)
+    del how["orientation"], how["ticklocation"]
+
+    def place(_: Any, renderer: Any) -> Any:
+        locator = ax.get_axes_locator()
+        ax.apply_aspect(locator(ax, renderer) if locator else None)
+        beside, room = ax.get_position(), bar.get_position(original=True)
+        left = beside.x1 + 0.05 * beside.width
+        return Bbox([[left, beside.y0], [left + room.width, beside.y1]])
+
+    bar.set_axes_locator(place)
+    return bar
+
+
 def heading(plane: Any) -> str:
     """The molecule where it is known, and what is drawn of it."""
     words = f"potential in {plane.units}" if plane.units else "potential"
@@ -33,19 +131,24 @@ def heading(plane: Any) -> str:
     return f"{plane.title}\n{words}" if plane.title else words
 
 
-def draw(plane: Any, ax: Any, limit: Optional[float], options: Any) -> Any:
+def draw(plane: Any, ax: Any, options: Any) -> Any:
     """What Slice.plot() does."""
-    from matplotlib.colors import LinearSegmentedColormap
+    check(options)
+    if ax is not None and not hasattr(ax, "imshow"):
+        raise UsageError(f"ax: matplotlib's axes are needed, not {ax!r:.60}")
+    low, high = limits_of(options, plane.values)
+    title = options.pop("title", None)
+    if title is not None:
+        plane = replace(plane, title=str(title))
     if ax is None:
         import matplotlib.pyplot as plt
         ax = plt.figure().add_subplot()
-    limit = limit or usual_limit(plane.values)
     # Pixels are centred upon their points, and the picture reaches from the first to the last ones.
     left, right, bottom, top = plane.extent
     rows, columns = plane.values.shape
     half_x, half_y = ((right - left) / max(columns - 1, 1) or 1) / 2, ((top - bottom) / max(rows - 1, 1) or 1) / 2
-    options = {"cmap": LinearSegmentedColormap.from_list("leyden", COLOURS, 1025), "vmin": -limit, "vmax": limit,
-               "origin": "lower", "interpolation": "bilinear",
+    ends = {} if "norm" in options else {"vmin": low, "vmax": high}
+    options = {"cmap": _colours(low, high), **ends, "origin": "lower", "interpolation": "bilinear",
                "extent": (left - half_x, right + half_x, bottom - half_y, top + half_y), **options}
     image = ax.imshow(plane.values, **options)
     if columns > 1:
@@ -54,10 +157,11 @@ def draw(plane: Any, ax: Any, limit: Optional[float], options: Any) -> Any:
         ax.set_ylim(bottom, top)
     ax.set_xlabel(f"{plane.axes[0]} (Å)")
     ax.set_ylabel(f"{plane.axes[1]} (Å)")
-    ax.set_title(heading(plane), fontsize="medium")
+    text, size = _title(ax, heading(plane))
+    ax.set_title(text, fontsize=size)
     low, high = image.get_clim()
     beyond = "neither", "min", "max", "both"
-    ax.figure.colorbar(image, ax=ax, label=f"potential ({plane.units})" if plane.units else "potential",
+    ax.figure.colorbar(image, cax=_bar_axes(ax), label=f"potential ({plane.units})" if plane.units else "potential",
                        extend=beyond[bool(np.any(plane.values < low)) + 2 * bool(np.any(plane.values > high))])
     return image
 

@@ -1,19 +1,21 @@
 """Surfaces of molecules and of maps."""
 from __future__ import annotations
 
+import os
+import shlex
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _task
 from ._arrays import doubles, pointer_to, view
-from ._atoms import Atoms
+from ._atoms import Atoms, AtomsArgument, atoms_of
 from ._c import ffi, lib
 from ._compute import points
 from ._engine import EngineArgument
 from ._errors import Status, UsageError, file_name, text_of
 from ._maps import Map
-from ._parameters import take, with_parameters
+from ._parameters import did_you_mean, take, with_parameters
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from ._keywords import SurfaceKeywords
 
 _POTENTIAL_TOL = 1e-3
+_PICTURES = (".png", ".tachyon", ".jpg", ".jpeg", ".svg", ".pdf", ".tif", ".tiff")
+_WANTED = ("a PQR file's name, a Universe or AtomGroup of MDAnalysis, a Structure of ParmEd, leyden.Atoms, or, with level=, "
+           "a leyden.Map or a map's file name")
 
 
 class Surface:
@@ -34,8 +39,9 @@ class Surface:
         area, volume: of the smooth surface through the vertices, A^2 and A^3; the volume of one that is open is nan.
     """
 
-    def __init__(self, pointer: Any) -> None:
+    def __init__(self, pointer: Any, operand: str = "molecule.pqr") -> None:
         self._pointer = pointer
+        self._operand = operand  # what the command would be given
         count, faces = lib.ley_surface_vertex_count(pointer), lib.ley_surface_triangle_count(pointer)
         self.vertices = view(self, lib.ley_surface_vertices_A(pointer), (count, 3), np.float64, True)
         self.normals = view(self, lib.ley_surface_normals(pointer), (count, 3), np.float32, True)
@@ -54,19 +60,27 @@ class Surface:
         """False: it ends where a map ends."""
         return bool(lib.ley_surface_is_closed(self._pointer))
 
-    def save(self, path: Any, limits: Union[float, Sequence[float]] = 5) -> None:
+    def save(self, path: Any, limits: Union[float, Sequence[float]] = 5, **others: Any) -> None:
         """Writes the form that the name's ending asks for: .ply, .obj, .stl, .glb, or a script with one of these
         beside it, .cxc, .cmd, .pml. `limits`: colours from -limits to limits, or from the first to the second.
 
-        Errors: UsageError for another ending, FileError.
+        Errors: UsageError for another ending, as of pictures, which `leyden surface` draws, and for other options;
+        FileError.
         """
+        name = file_name(path)
+        root, ending = os.path.splitext(os.fsdecode(path))
+        if ending.lower() in _PICTURES:
+            target = os.fsdecode(path) if ending in _PICTURES[:2] else root + _PICTURES[0]
+            raise UsageError(f"path: pictures are the command's: leyden surface {self._operand} -o {shlex.quote(target)}")
+        for word in others:
+            raise UsageError(f"save() has no option {word!r}{did_you_mean(word, ['limits'])}: it takes a path and limits")
         low, high = (-float(limits), float(limits)) if np.ndim(limits) == 0 else \
             doubles(limits, "limits", (2,))  # type: ignore[arg-type]
         if not low < high:
             raise UsageError(f"limits: {low:g} is not below {high:g}")
         colours = ffi.new("ley_colours *")
         lib.ley_colours_make(colours, low, high)
-        name, comment = file_name(path), f"leyden surface: {self.units}".encode()
+        comment = f"leyden surface: {self.units}".encode()
 
         def work(token: _task.Token) -> None:
             with Status() as status:
@@ -86,6 +100,40 @@ def _of_map(source: Map, level: Any) -> Any:
     return box[0]
 
 
+def _is_file(source: Any) -> bool:
+    return isinstance(source, (str, bytes, os.PathLike))
+
+
+def _is_map_file(source: Any) -> bool:
+    """A file whose name ends as a map's."""
+    return _is_file(source) and lib.ley_map_format_of(file_name(source), ffi.NULL) != ffi.NULL
+
+
+def _map_of(source: Union[AtomsArgument, Map], level: Any) -> Optional[Map]:
+    """The map that is meant, read of its file; None: these are atoms."""
+    is_map = isinstance(source, Map) or _is_map_file(source)
+    if is_map and level is None:
+        name = "map" if isinstance(source, Map) else repr(os.fsdecode(source))  # type: ignore[arg-type]
+        raise UsageError(f"a surface of a map needs a level: leyden.surface({name}, level=1)")
+    if not is_map and not (_is_file(source) or hasattr(source, "atoms") or isinstance(source, Atoms)):
+        raise UsageError(f"source: {_WANTED} is needed, not {type(source).__name__}")
+    if level is None:
+        return None
+    if isinstance(source, Map):
+        return source
+    if not _is_file(source) or os.fsdecode(source).endswith((".pqr", ".pqr.gz", ".atoms")):  # type: ignore[arg-type]
+        raise UsageError("level is of maps, leyden.surface(\"map.dx\", level=1), and these are atoms")
+    return Map.read(source)
+
+
+def _operand_of(source: Any, level: Any) -> str:
+    """What the command is given for it."""
+    name = shlex.quote(os.fsdecode(source)) if _is_file(source) else ""
+    if level is None:
+        return name or shlex.quote(getattr(source, "_name", "") or "molecule.pqr")
+    return f"--map {name or 'map.dx'} --level={','.join(f'{value:.9g}' for value in np.atleast_1d(level))}"
+
+
 def _of_atoms(atoms: Atoms, given: Any) -> Any:
     box, options = ffi.new("ley_surface **"), ffi.new("ley_surface_options *")
     lib.ley_surface_options_default(options)
@@ -96,14 +144,15 @@ def _of_atoms(atoms: Atoms, given: Any) -> Any:
 
 
 @with_parameters("ley_surface_options")
-def surface(source: Union[Atoms, Map], *, level: Any = None, map: Optional[Map] = None,  # pylint: disable=redefined-builtin
+def surface(source: Union[AtomsArgument, Map], *, level: Any = None, map: Any = None,  # pylint: disable=redefined-builtin
             dielectric: float = 78.54, engine: EngineArgument = None, **given: Unpack[SurfaceKeywords]) -> Surface:
     """The surface of a molecule, with its potential; or of a map, where it has one of some values.
 
     Args:
-        source: atoms: where sum_j exp(sharpness (1 - |r - r_j|^2 / R_j^2)) is 1, R_j their radii. Or a Map.
+        source: atoms, or what `Atoms()` takes, as "protein.pqr", a Universe or an AtomGroup: where
+            sum_j exp(sharpness (1 - |r - r_j|^2 / R_j^2)) is 1, R_j their radii. Or a Map, or a map's file name.
         level: of a map: a value, or several. Inside is what is above one that is 0 or more, or below a negative one.
-        map: takes its values, interpolated, in place of the potential.
+        map: takes its values, of a Map or of a map's file, interpolated, in place of the potential.
         dielectric: of the potential, which is computed at the vertices to 1e-3, in kT/e.
         engine: where that is computed, as of `map()`.
         {parameters}
@@ -111,18 +160,19 @@ def surface(source: Union[Atoms, Map], *, level: Any = None, map: Optional[Map] 
     Errors: UsageError, InputError where no atom has a radius, where the map does not reach over the surface, or where a
     level is not reached; OutOfMemoryError; and those of `points()`.
     """
-    if isinstance(source, Map):
-        if level is None:
-            raise UsageError("a surface of a map needs a level")
-        return Surface(ffi.gc(_of_map(source, level), lib.ley_surface_destroy))
-    if level is not None:
-        raise UsageError("level is of maps")
-    made = Surface(ffi.gc(_of_atoms(source, given), lib.ley_surface_destroy))
+    of_map = _map_of(source, level)
+    if map is not None and not (isinstance(map, Map) or _is_file(map)):
+        raise UsageError(f"map: a leyden.Map or a map's file name is needed, not {type(map).__name__}")
+    if of_map is not None:
+        return Surface(ffi.gc(_of_map(of_map, level), lib.ley_surface_destroy), _operand_of(source, level))
+    atoms = atoms_of(source)  # type: ignore[arg-type]
+    made = Surface(ffi.gc(_of_atoms(atoms, given), lib.ley_surface_destroy), _operand_of(source, level))
     if map is not None:
+        map = map if isinstance(map, Map) else Map.read(map)
         with Status() as status:
             status.check(lib.ley_surface_take_map(made._pointer, map._pointer, status.pointer))  # pylint: disable=protected-access
     else:
-        potential = points(source, made.vertices, dielectric=dielectric, tol=_POTENTIAL_TOL, engine=engine)
+        potential = points(atoms, made.vertices, dielectric=dielectric, tol=_POTENTIAL_TOL, engine=engine)
         made.values[:] = potential.values
         lib.ley_surface_set_units(made._pointer, potential.units.encode())  # pylint: disable=protected-access
     return made
