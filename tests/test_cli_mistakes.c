@@ -21,7 +21,7 @@ static int prepare(void **state)
     cli_write_molecule("box.pqr", 3000, 30, 1);
     cli_write_molecule("in_nm.pqr", 3000, 3, 1);
     cli_write_text("sparse.pqr", "ATOM 1 C MOL 1 0 0 0 1 1\nATOM 2 C MOL 1 20 20 20 -1 1\n");
-    cli_write_text("x'; touch pwned; '.psf", "PSF\n\n       1 !NTITLE\n REMARKS none\n");
+    cli_write_text("x';y.psf", "PSF\n\n       1 !NTITLE\n REMARKS none\n");
     mkdir(cli_path("folder"), 0777);
     mkdir(cli_path("hollow"), 0777);
     cli_write_molecule("folder/b.pqr", 3, 5, 1);
@@ -41,7 +41,7 @@ static void test_each_mistake_has_its_next_command(void **state)
          "TOPOLOGY 'a.gro' -o NEW.pqr makes a PQR file of both\n"},
         {"map run.tpr -o out/a.dx", 2, CONVERT "'run.tpr' COORDINATES -o NEW.pqr makes a PQR file of both\n"},
         {"map lone.prmtop -o out/a.dx", 2, CONVERT "'lone.prmtop' COORDINATES -o NEW.pqr makes a PQR file of both\n"},
-        {"map \"x'; touch pwned; '.psf\" -o out/a.dx", 2, CONVERT "'FILE' COORDINATES -o NEW.pqr makes"},
+        {"map x';y.psf -o out/a.dx", 2, CONVERT "'FILE' COORDINATES -o NEW.pqr makes"},
         {"map ligand.mol2 -o out/a.dx", 2, CONVERT "'ligand.mol2' -o NEW.pqr makes a PQR file of it\n"},
         {"map protein.pdb -o out/a.dx", 2, "pdb2pqr --ff AMBER 'protein.pdb' NEW.pqr makes a PQR file of it"},
         {"map empty.pdb -o out/a.dx", 2, "pdb2pqr --ff AMBER 'empty.pdb' NEW.pqr makes a PQR file of it\n"},

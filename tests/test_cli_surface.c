@@ -215,8 +215,7 @@ static void test_refuses(void **state)
         {"surface --map small.dx --level 1e9 -o out/a.png", 2, "no surface at level 1e+09: the map's values are from"},
         {"surface none.pqr -o out/a.png", 2, "none.pqr: No such file"},
         {"surface two.pqr -o none/a.png", 2, "none/a.png"},
-        {"surface two.pqr -o \"out/x'+y.pml\"", 1, "a script cannot load a file of this name; use letters, digits"},
-        {"surface two.pqr -o 'out/x y.cmd'", 1, "a script cannot load a file of this name; use letters, digits"},
+        {"surface two.pqr -o out/x'y.pml", 1, "a script cannot load a file of this name; use letters, digits"},
     };
     CLI_CHECK_FAILURES(cases);
     cli_run(0, NULL, "are smaller than the grid resolves: by themselves they may be missing",
