@@ -23,8 +23,8 @@
 enum { RUNS_TOGETHER = 50, HUNDRED = 100, USUAL_POINTS = 256 };
 
 /* A run is prepared anew where, by what the last one that was prepared has measured, it uses up
- * this share of the tolerance, for the error of a few charges may be twice what is predicted; and by so
- * much more than that one that it is no scatter. */
+ * this share of the tolerance, for the error of a few charges may be twice what is predicted; and
+ * by so much more than that one that it is no scatter. */
 static const double most_share = 0.5, least_growth = 1.2;
 
 /* How many times its limit a mesh's error may be before a device is to blame: somewhat more than
