@@ -282,3 +282,29 @@ def test_devices_by_name(words, monkeypatch):
         assert not np.array_equal(plan.run(atoms.positions + 0.5).values, first)
         report = plan.report
     assert report["host"] is not None and leyden.Plan(atoms, grid, plan=report).run().values.tolist() == first.tolist()
+
+
+@pytest.mark.parametrize("line, says", [
+    ('leyden.points(atoms, "pts.txt")', "xyz: numbers are needed: positions, (n, 3), A, or Atoms, a Universe or an AtomGroup, "
+                                        "not 'pts.txt'; of a file they are np.loadtxt('pts.txt')"),
+    ('m.interpolate("a.pqr")', "of a file they are leyden.Atoms('a.pqr').positions"),
+    ("leyden.points(atoms, [1, 2])", "xyz has the shape (2,), not (n, 3): positions, A, or Atoms"),
+    ("m.interpolate(7)", "points has the shape ("),
+    ("leyden.Grid((0, 0, 0), 1, (4, 4, 4))", "spacing=1: Grid(origin, spacing=..., n=...)"),
+    ("leyden.Grid((0, 0, 0), n=(4, 4, 4))", "Grid((0, 0, 0), spacing=1, n=(4, 4, 4))"),
+    ("leyden.map(atoms, box=10)", "three vectors, (3, 3), are needed: a cube's is cell=(10, 10, 10)"),
+    ("leyden.Plan(u, points=x)", "leyden.points(universe, points) in the loop over frames"),
+    ("leyden.map(atoms, points=x)", "leyden.points(atoms, points)"),
+])
+def test_what_is_wanted(words, line, says):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        exec(line, dict(words[1]))
+    assert says in str(caught.value)
+
+
+def test_one_point_and_atoms(words):
+    atoms, m, x = (words[1][name] for name in ("atoms", "m", "x"))
+    one = leyden.points(atoms, x[0].tolist(), engine="host")
+    assert one.xyz.shape == (1, 3) and one.values.shape == (1,)
+    assert np.array_equal(m.interpolate(atoms), m.interpolate(atoms.positions)) and np.ndim(m.interpolate(x[0])) == 0
+    assert m.interpolate(atoms[0]).shape == (1,)

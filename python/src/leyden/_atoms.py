@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _task
-from ._arrays import doubles, pointer_to, view
+from ._arrays import doubles, numbers, pointer_to, view
 from ._c import ffi, lib
 from ._cell import cell_of_box, cell_vectors, lengths
 from ._errors import InputError, Status, UsageError, file_name
@@ -331,5 +331,17 @@ def positions_in(points: Any) -> Any:
 
 
 def positions_of(points: Any, what: str) -> np.ndarray:
-    """(n, 3), A: such an array, or positions_in() what has them."""
-    return doubles(positions_in(points), what, (-1, 3))
+    """(n, 3), A: such an array, (3,) of one point, or positions_in() what has them."""
+    found = positions_in(points)
+    wanted = f"{what}: numbers are needed: positions, (n, 3), A, or Atoms, a Universe or an AtomGroup"
+    if isinstance(found, (str, bytes, os.PathLike)):
+        name = os.fsdecode(found)
+        reads = f"leyden.Atoms({name!r}).positions" if name.endswith((".pqr", ".pqr.gz", ".atoms")) else f"np.loadtxt({name!r})"
+        raise InputError(f"{wanted}, not {name!r}; of a file they are {reads}")
+    array = numbers(found, what, np.float64)
+    if array.shape == (3,):
+        array = array[None]
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise InputError(f"{what} has the shape {array.shape}, not (n, 3): positions, A, or Atoms, a Universe or an "
+                         "AtomGroup, are needed")
+    return np.ascontiguousarray(array)

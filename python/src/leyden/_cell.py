@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from ._arrays import doubles, numbers as numbers_of
-from ._errors import UsageError
+from ._errors import InputError, UsageError
 
 # Along which of a cell's vectors atoms have images.
 Periodic = Union[None, bool, str, Sequence[bool]]
@@ -32,6 +32,10 @@ def _triclinic(a: float, b: float, c: float, *angles: float) -> np.ndarray:
 def cell_vectors(cell: Any) -> np.ndarray:
     """(3, 3), A, of three lengths, of three lengths and three angles, or of three vectors."""
     numbers = numbers_of(cell, "cell", np.float64)
+    if numbers.shape not in ((3,), (6,), (3, 3)):
+        like = f": a cube's is cell=({', '.join([f'{numbers.ravel()[0]:g}'] * 3)})" if numbers.size == 1 else ""
+        raise InputError(f"cell has the shape {numbers.shape}: three lengths (A), three lengths and three angles (degrees), or "
+                         f"three vectors, (3, 3), are needed{like}")
     if numbers.ndim == 1 and not np.all(numbers[:3] > 0):
         raise UsageError("cell: lengths are above 0")
     if numbers.shape == (3,):

@@ -285,7 +285,8 @@ def call_by(work: Callable[[_task.Token, Optional[Engine]], Any], engine: Option
 
 
 @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_short_range",
-                 "ley_run_options", former={"lattice": "grid", "n": "dims"})
+                 "ley_run_options", former={"lattice": "grid", "n": "dims"}, elsewhere=dict.fromkeys(
+                     ("points", "xyz", "positions", "exclude"), "at points it is leyden.points(atoms, points)"))
 def map(atoms: AtomsArgument, grid: Union[Grid, Map, None] = None, *, method: Method = "auto", pair: str = "taylor2",
         constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
         cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
@@ -369,7 +370,7 @@ def points(atoms: AtomsArgument, xyz: Any, *, method: Method = "auto", pair: str
            constants: Optional[Mapping[str, float]] = None, well_depth: Any = None, periodic: Periodic = None,
            cell: Any = None, plan: PlanArgument = None, engine: EngineArgument = None, progress: ProgressArgument = None,
            field: bool = False, exclude: Any = None, **given: Unpack[PointsKeywords]) -> Points:
-    """Potentials at points anywhere, xyz, (n, 3), A, or the positions of an AtomGroup or of Atoms; with `field` the electric field there, too.
+    """Potentials at points anywhere, xyz, (n, 3), A, or (3,) for one, or the positions of an AtomGroup or of Atoms; with `field` the electric field there, too.
 
     phi_i = C sum over all j and images of q_j / max(r, r_min), minus the terms of the atoms that
     point i excludes, each at the distance of its nearest image. Other images of these count.

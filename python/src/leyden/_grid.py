@@ -29,11 +29,14 @@ class Grid(Guessed):
 
     def __init__(self, origin: Sequence[float], step: Any = None, n: Sequence[int] = (), *, spacing: Any = None) -> None:
         if (step is None) == (spacing is None):
-            raise UsageError("a grid needs either step or spacing")
+            raise UsageError("a grid needs either step or spacing: Grid((0, 0, 0), spacing=1, n=(4, 4, 4)), say")
         self._c = ffi.new("ley_grid *")
         if step is None:
             steps = np.diag(doubles([spacing] * 3 if np.ndim(spacing) == 0 else spacing, "spacing", (3,)))
         else:
+            if np.ndim(step) == 0 or np.shape(step) == (3,):
+                raise InputError(f"step: three rows, (3, 3), are needed, not {step!r:.60}; of axes along x, y and z it is "
+                                 f"spacing={step!r:.60}: Grid(origin, spacing=..., n=...)")
             steps = doubles(step, "step", (3, 3))
         self._c.origin_A = list(doubles(origin, "origin", (3,)))
         self._c.step_A = [list(row) for row in steps]

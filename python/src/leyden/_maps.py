@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from . import _picture, _task
 from ._arrays import numbers, view
-from ._atoms import positions_of
+from ._atoms import positions_in, positions_of
 from ._c import ffi, lib
 from ._cell import Cell
 from ._errors import InputError, MapWarning, Status, UsageError, encoded, file_name, number_of, text_of
@@ -96,7 +96,8 @@ class Map(Guessed):
     InputError.
 
     Attributes:
-        report: how it was computed, with what the verification found; None of maps that were read.
+        report: how it was computed, with what the verification found; None of maps that were read, or made of others:
+            it is not in their files (`leyden map --json FILE` writes one, `json.dump(map.report, ...)` too).
         field: the electric field, three Maps along x, y and z in the values' unit per A, or None.
     """
 
@@ -347,8 +348,8 @@ class Map(Guessed):
         Args:
             points: (n, 3), or (3,) for one value, A; or Atoms, a Universe or an AtomGroup, for their positions.
         """
-        is_one = np.shape(points) == (3,)
-        xyz = positions_of([points] if is_one else points, "points")
+        xyz = positions_of(points, "points")
+        is_one = positions_in(points) is points and np.ndim(points) == 1
         grid, shape = self.grid, self.shape[::-1]
         steps = (xyz - grid.origin) @ np.linalg.inv(grid.step)
         is_round = self._periodic_axes()

@@ -183,9 +183,9 @@ class Keywords:
     """The keyword arguments of a function: its own, and parameters of these structs, but for some."""
 
     def __init__(self, function: Callable[..., Any], structs: Sequence[str], without: Sequence[str],
-                 former: Mapping[str, str]) -> None:
+                 former: Mapping[str, str], elsewhere: Mapping[str, str]) -> None:
         self.name = function.__qualname__.replace(".__init__", "")  # as it is called
-        self.former = former
+        self.former, self.elsewhere = former, elsewhere
         self.rows = {name: row for of in structs for name, row in TABLES[of].items() if name not in without}
         own = inspect.signature(function).parameters.values()
         self.own = {p.name: p for p in own if p.kind != inspect.Parameter.VAR_KEYWORD}
@@ -215,6 +215,8 @@ class Keywords:
                 instead = text_of(lib.ley_parameter_gone(word.encode()))
                 if instead is not None:
                     raise TypeError(f"{self.name}(): {word} is gone: {instead}")
+                if word in self.elsewhere:
+                    raise TypeError(f"{self.name}() got an unexpected keyword argument {word!r}: {self.elsewhere[word]}")
                 meant = f" (did you mean {OF_KEYWORDS[word]}?)" if word in OF_KEYWORDS else \
                     did_you_mean(word, [*self.own, *self.more, *self.aliases])
                 raise TypeError(f"{self.name}() got an unexpected keyword argument {word!r}{meant}")
@@ -227,14 +229,16 @@ class Keywords:
 
 
 def with_parameters(*structs: str, without: Sequence[str] = (),
-                    former: Mapping[str, str] = MappingProxyType({})) -> Callable[[_Function], _Function]:
+                    former: Mapping[str, str] = MappingProxyType({}),
+                    elsewhere: Mapping[str, str] = MappingProxyType({})) -> Callable[[_Function], _Function]:
     """Gives a function the parameters of these structs as keyword arguments, which it gets checked.
 
     `without`: those that it does not take. `former`: its own arguments of the release before, by their names of now.
+    `elsewhere`: words that are another function's, and which.
     """
 
     def decorate(function: _Function) -> _Function:
-        keywords = Keywords(function, structs, without, former)
+        keywords = Keywords(function, structs, without, former, elsewhere)
 
         @functools.wraps(function)
         def call(*arguments: Any, **given: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import io
 import inspect
 import math
+import re
 import textwrap
 from dataclasses import replace
 from typing import Any, Mapping, Optional, Sequence, Tuple
@@ -93,14 +94,20 @@ def _colours(low: float, high: float) -> Any:
     return ListedColormap(whole((np.linspace(low, high, 1025) / limit + 1) / 2), "leyden")
 
 
+def _width(ax: Any) -> float:
+    """What axes have that have no colour bar yet, points."""
+    return 72 * ax.get_position(original=True).width * ax.figure.get_size_inches()[0]
+
+
 def _title(ax: Any, text: str) -> Tuple[str, str]:
     """Lines that fit above axes which have no colour bar yet, and their size: "medium", or "small" where need be."""
-    width = 72 * ax.get_position().width * ax.figure.get_size_inches()[0]  # points; a letter is about half its size wide
-    lines = text.split("\n")
+    width, lines = _width(ax), text.split("\n")  # a letter is about half as wide as its size
     for size, letters in ("medium", width / 5.5), ("small", width / 4.6):
         if max(map(len, lines)) <= letters:
             return text, size
-    return "\n".join(row for line in lines for row in textwrap.wrap(line, max(int(width / 4.6), 12))), "small"
+    kept = (re.sub(r" (?=[=Å])|(?<=[=]) |(?<=plane) ", "\xa0", line) for line in lines)  # "z = 3 Å", "plane 5"
+    return "\n".join(row.replace("\xa0", " ") for line in kept for row in textwrap.wrap(line, max(int(width / 4.6), 12))), \
+        "small"
 
 
 def _bar_axes(ax: Any) -> Any:
@@ -108,7 +115,8 @@ def _bar_axes(ax: Any) -> Any:
     from matplotlib import colorbar
     from matplotlib.transforms import Bbox
     is_of_grid = ax.get_subplotspec() is not None and ax.figure.get_layout_engine() is None
-    bar, how = (colorbar.make_axes_gridspec if is_of_grid else colorbar.make_axes)(ax, fraction=0.15, pad=0.05)
+    fraction = min(max(0.15, 70 / _width(ax)), 0.45) if is_of_grid else 0.15  # with its words, where nobody makes room
+    bar, how = (colorbar.make_axes_gridspec if is_of_grid else colorbar.make_axes)(ax, fraction=fraction, pad=0.05)
     del how["orientation"], how["ticklocation"]
 
     def place(_: Any, renderer: Any) -> Any:

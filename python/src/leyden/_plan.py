@@ -46,7 +46,9 @@ class Plan(Guessed):
     """
 
     @with_parameters("ley_request", "ley_grid_options", "ley_direct", "ley_long_range", "ley_run_options",
-                     without=("slab",), former={"n": "dims"})
+                     without=("slab",), former={"n": "dims"}, elsewhere=dict.fromkeys(
+                         ("points", "xyz", "positions", "exclude"), "plans are of maps; at points it is "
+                         "leyden.points(universe, points) in the loop over frames"))
     def __init__(self, atoms: AtomsArgument, grid: Union[Grid, Map, None] = None, *, method: Literal["auto", "msm", "dcs"] = "auto", periodic: Periodic = None,
                  cell: Any = None, field: bool = False, keep: Iterable[Kept] = (), plan: PlanArgument = None,
                  engine: EngineArgument = None, **given: Unpack[PlanKeywords]) -> None:
