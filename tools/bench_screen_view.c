@@ -196,11 +196,10 @@ static bool is_disturbed(const json_t *screen)
 static bench_sentence load_of(const json_t *screen)
 {
     const double others = bench_number_at(screen, "others"), processors = bench_number_at(screen, "processors");
-    return is_disturbed(screen)
-               ? say("Other programs kept %.1f of %.0f processors busy meanwhile: figures "
-                     "are lower than on a quiet machine.",
-                     others, processors)
-               : say("%s", "");
+    return is_disturbed(screen) ? say("Other programs kept %.1f of %.0f processors busy meanwhile: figures "
+                                      "are lower than on a quiet machine.",
+                                      others, processors)
+                                : say("%s", "");
 }
 
 static bench_sentence doubt_of(const json_t *screen)
