@@ -147,6 +147,8 @@ static advice_text about_missing(const char *path)
     } else {
         folder there = read_folder(in[0] != '\0' ? in : ".");
         const char *near = nearest(base_name(path), name_at, &there);
+        if (near != NULL && strcmp(near, base_name(path)) == 0)
+            near = NULL; /* a link to nothing */
         char *instead = near != NULL ? joined(in, near) : NULL;
         if (instead != NULL)
             put_meant(&text, path, instead);

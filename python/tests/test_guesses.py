@@ -71,6 +71,7 @@ GUESSES = [
     ("m.max()", "map.values.max"),
     ("m - m", ""),
     ("2 * m", ""),
+    ("1 / m", ""),
     ("-m / 2", ""),
     ("m.grid", ""),
     ("m.origin", "map.grid.origin or map.grid.axis('x')"),

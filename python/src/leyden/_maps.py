@@ -402,6 +402,9 @@ class Map(Guessed):
     def __truediv__(self, other: Any) -> "Map":
         return self._combined(other, np.true_divide, "" if isinstance(other, Map) else None)
 
+    def __rtruediv__(self, other: Any) -> "Map":
+        return self._combined(other, lambda a, b: b / a, "")
+
     __radd__, __rmul__ = __add__, __mul__
 
     def __neg__(self) -> "Map":
