@@ -26,7 +26,7 @@ static void write_and_read(const map_header *header, const uint8_t *data, size_t
     if (ley_grid_points(&header->grid) > most_points)
         return;
     require(ley_map_create(&header->grid, &map, &error) == LEY_OK);
-    ley_map_set_units(map, header->units);
+    ley_map_set_units(map, header->origin.units);
     char *comment = calloc(size + 1, 1);
     require(comment != NULL);
     memcpy(comment, data, size);
@@ -34,7 +34,7 @@ static void write_and_read(const map_header *header, const uint8_t *data, size_t
     require(text != NULL);
     require(map_header_parse(&map_header_raw, path, text, strlen(text), &again, &error) == LEY_OK);
     require(memcmp(&again.grid, &header->grid, sizeof again.grid) == 0);
-    require(strcmp(again.units, header->units) == 0 || has_control_characters(header->units));
+    require(strcmp(again.origin.units, header->origin.units) == 0 || has_control_characters(header->origin.units));
     free(text);
     free(comment);
     ley_map_destroy(map);
