@@ -18,8 +18,8 @@ typedef enum bench_screen_row {
 /* That file line by line, NULL behind the last one. The build makes this array. */
 extern const char *const bench_references[];
 
-/* Of the report: name, says, the values of the rows in their units, the score, other_problems of
- * each. The first one is what scores are times of. */
+/* Of the report: name, says, the values of the rows in their units, the score of each. The first
+ * one is what scores are times of. */
 json_t *bench_reference_all(void);
 
 /* How many times as fast as the first of these; not a number: `value` is none. */

@@ -268,21 +268,19 @@ bench_sentence bench_screen_line(const json_t *report, const json_t *screen)
 
 /* ---- Beside each other ----------------------------------------------------------------------- */
 
-const char bench_screen_sides_remark[] =
-    "Rates: billion pairs, million atoms per second; the command: seconds. ~ is of larger problems.";
+const char bench_screen_sides_remark[] = "Rates: billion pairs, million atoms per second; the command: seconds.";
 
 static void put_reference(text_table *table, const json_t *reference)
 {
     const json_t *value;
-    const char *mark = json_is_true(json_object_get(reference, "other_problems")) ? "~" : "";
     size_t i;
     table_row(table);
     table_set(table, 0, "reference: %s", bench_text_at(reference, "name"));
-    table_set(table, 1, "%s%s", mark, times_text(bench_number_at(reference, "score")).s);
+    table_set(table, 1, "%s", times_text(bench_number_at(reference, "score")).s);
     JSON_EACH(json_object_get(reference, "values"), i, value)
     {
         if (i < SCREEN_ROWS)
-            table_set(table, 2 + i, "%s%s", mark, plain_rate(json_number_value(value), bench_screen_unit(i)).s);
+            table_set(table, 2 + i, "%s", plain_rate(json_number_value(value), bench_screen_unit(i)).s);
     }
     table_set(table, 2 + SCREEN_ROWS, "-");
 }

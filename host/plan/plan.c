@@ -350,9 +350,11 @@ static ley_status collect(ley_plan *p, ley_error *error)
  * that weaken each other's more than those did for which all was chosen, it is a greater one. */
 static bool is_too_coarse(const ley_plan *p)
 {
+    if (!(p->prepared.share > 0))
+        return false; /* no tolerance, or none that was measured: the values need not be looked at */
     const double rms = target_rms(&p->target),
                  growth = sqrt(p->charge2_e2 / p->prepared.charge2_e2) * p->prepared.rms / rms;
-    return p->prepared.share > 0 && growth > least_growth && p->prepared.share * growth > most_share;
+    return growth > least_growth && p->prepared.share * growth > most_share;
 }
 
 /* Of every few runs one, with its share of the points. */
