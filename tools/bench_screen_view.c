@@ -285,13 +285,21 @@ static void put_reference(text_table *table, const json_t *reference)
     table_set(table, 2 + SCREEN_ROWS, "-");
 }
 
+/* Of a processor, by which it differs from others of its name. */
+static short_text cores_of(const json_t *report, const json_t *device)
+{
+    const double cores = bench_number_at(json_object_get(report, "host"), "processors");
+    const bool is_cpu = strcmp(bench_text_at(device, "class"), "cpu") == 0;
+    return text_of(is_cpu && cores > 0 ? ", %.0f cores" : "", cores);
+}
+
 static void put_screen(text_table *table, const json_t *report, const json_t *screen)
 {
-    const json_t *rows = json_object_get(screen, "rows"), *row;
+    const json_t *rows = json_object_get(screen, "rows"), *device = json_object_get(screen, "device"), *row;
     size_t i;
     table_row(table);
-    table_set(table, 0, "%.70s, %.10s, %.10s", bench_text_at(json_object_get(screen, "device"), "name"),
-              bench_text_at(json_object_get(screen, "device"), "path"), bench_text_at(report, "date"));
+    table_set(table, 0, "%.70s%s, %.10s, %.10s", bench_text_at(device, "name"), cores_of(report, device).s,
+              bench_text_at(device, "path"), bench_text_at(report, "date"));
     table_set(table, 1, "%s%s", times_text(bench_number_at(screen, "score")).s, is_disturbed(screen) ? " busy" : "");
     JSON_EACH(rows, i, row)
     {
