@@ -167,6 +167,8 @@ static void test_difference(void **state)
     cli_run(2, NULL, "out/a.raw is in kT/e, and out/v.raw in V", "slice out/a.raw -o out/x.png --difference out/v.raw");
     cli("slice out/a.raw -o out/x.png --difference out/less.raw");
     cli_expect(2, NULL, "are on different grids: 30 x 20 x 10 points and 29 x 20 x 10");
+    cli_run(2, NULL, "; leyden map --like MAP computes a map on the grid of another\n",
+            "slice out/a.raw -o out/x.png --difference out/less.raw");
 }
 
 static void test_slice_refuses(void **state)

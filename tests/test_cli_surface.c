@@ -221,6 +221,9 @@ static void test_refuses(void **state)
         {"surface two.pqr --map small.dx -o out/a.png", 2,
          "outside the map: it must reach over the surface (small.dx; leyden map makes one"},
         {"surface --map small.dx --level 1e9 -o out/a.png", 2, "no surface at level 1e+09: the map's values are from"},
+        {"surface small.dx -o out/a.png", 2,
+         "-o NEW.png draws it; a map is computed from a PQR file; leyden surface MOLECULE --map 'small.dx' -o NEW.png "
+         "colours a molecule by it\n"},
         {"surface none.pqr -o out/a.png", 2, "none.pqr: No such file"},
         {"surface two.pqr -o none/a.png", 2, "none/a.png"},
         {"surface two.pqr -o out/x'y.pml", 1, "a script cannot load a file of this name; use letters, digits"},

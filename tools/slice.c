@@ -405,6 +405,9 @@ static ley_status read_subject(const parsed_arguments *arguments, subject *drawn
         status = map_read(values->difference, false, &drawn->other, error);
         if (status == LEY_OK)
             status = ley_map_check_alike(drawn->map, drawn->other, &options, error);
+        if (drawn->other != NULL)
+            map_advise_of_grids(drawn->map, drawn->other, "leyden map --like MAP computes a map on the grid of another",
+                                error);
     }
     if (status == LEY_OK && values->atoms != NULL)
         status = molecule_read(values->atoms, arguments, &drawn->atoms, error);

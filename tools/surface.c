@@ -288,12 +288,23 @@ static ley_status take_map(const parsed_arguments *arguments, const ley_map *map
     return status;
 }
 
+/* Where a map is given in a molecule's place. */
+static void advise_of_map(const char *path, ley_error *error)
+{
+    const size_t used = strlen(error->message);
+    if (error->status == LEY_ERROR_INPUT && is_map_name(path))
+        snprintf(error->message + used, sizeof error->message - used,
+                 "; leyden surface MOLECULE --map '%s' -o NEW.png colours a molecule by it", path);
+}
+
 static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **surface, ley_error *error)
 {
     const surface_values *values = arguments->values;
     ley_atoms *atoms = NULL;
     ley_map *map = NULL;
     ley_status status = molecule_read(arguments->operand, arguments, &atoms, error);
+    if (status != LEY_OK)
+        advise_of_map(arguments->operand, error);
     if (status == LEY_OK && values->map != NULL)
         status = map_read(values->map, values->quiet, &map, error);
     if (status == LEY_OK)

@@ -297,9 +297,9 @@ bool map_format_explain(const char *path, ley_error *error)
         return false;
     ley_error_clear(error);
     ley_fail(error, LEY_ERROR_INPUT,
-             "%s: this is a map (%s), not a PQR file: leyden slice '%s' -o NEW.png draws it, leyden surface "
-             "MOLECULE --map '%s' -o NEW.png colours a molecule by it; a map is computed from a PQR file",
-             path, format->about.name, path, path);
+             "%s: this is a map (%s), not a PQR file: leyden slice '%s' -o NEW.png draws it; a map is computed from a "
+             "PQR file",
+             path, format->about.name, path);
     return true;
 }
 

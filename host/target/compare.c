@@ -108,12 +108,10 @@ static ley_status fail_meshes(const ley_map *a, const ley_map *b, const ley_comp
                                      "; steps along axis %d (%.8g, %.8g, %.8g) and (%.8g, %.8g, %.8g) A", m + 1,
                                      la->step_A[m][0], la->step_A[m][1], la->step_A[m][2], lb->step_A[m][0],
                                      lb->step_A[m][1], lb->step_A[m][2]);
-    return ley_fail(
-        error, LEY_ERROR_INPUT,
-        "%s and %s are on different grids: %s (leyden compare --interpolate takes the values of the second "
-        "at the points of the first; leyden map --like MAP, in Python grid=, computes on the grid of another "
-        "map)",
-        o->name_a, o->name_b, what + (what[0] != '\0' ? 2 : 0));
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "%s and %s are on different grids: %s (interpolation takes the values of the second "
+                    "at the points of the first)",
+                    o->name_a, o->name_b, what + (what[0] != '\0' ? 2 : 0));
 }
 
 /* ---- Points near atoms ----------------------------------------------------------------------- */

@@ -156,7 +156,7 @@ class Engine(Guessed):
 _opened: Dict[str, Engine] = {}  # those of calls without one, by what names their devices
 _opened_lock = threading.Lock()
 
-# An Engine, or what names devices, as Engine() takes it, in a list, too; "host": the host alone; None: the fastest
+# An Engine, or what names devices, as Engine() takes it; "host": the host alone; None: the fastest
 # device.
 EngineArgument = Union[Engine, str, int, Sequence[Union[str, int]], None]
 
