@@ -279,7 +279,8 @@ static void choose_range(const parsed_arguments *arguments, plane_picture *pictu
     picture->high = limit;
 }
 
-static int conclude(const parsed_arguments *arguments, const plane_picture *picture, int64_t index, double at_A)
+static int conclude(const parsed_arguments *arguments, const plane_picture *picture, int64_t index, double at_A,
+                    const int pixels[2])
 {
     const slice_values *values = arguments->values;
     double bounds[2], range[2] = {picture->low, picture->high};
@@ -305,7 +306,9 @@ static int conclude(const parsed_arguments *arguments, const plane_picture *pict
            picture->units[0] != '\0' ? " " : "", picture->units, picture->low, picture->high);
     if (values->atoms != NULL)
         printf("atoms: %s within %g A of the plane\n", count_text((int64_t)picture->circle_count).s, values->within_A);
-    printf("written: %s, %s\n", values->output, bytes_text(file_size(values->output)).s);
+    const bool is_png = ends_with(values->output, ".png");
+    const short_text size = text_of(is_png ? ", %d x %d pixels" : "", pixels[0], pixels[1]);
+    printf("written: %s%s, %s\n", values->output, size.s, bytes_text(file_size(values->output)).s);
     return 0;
 }
 
@@ -385,9 +388,10 @@ static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
         picture.circle_count = choose_circles(drawn->atoms, values->within_A, normal, across, up, at_A, &circles);
     picture.circles = circles;
     choose_range(arguments, &picture);
-    code = picture_write(&picture, values->output);
+    int pixels[2];
+    code = picture_write(&picture, values->output, pixels);
     if (code == 0)
-        code = conclude(arguments, &picture, index, at_A);
+        code = conclude(arguments, &picture, index, at_A, pixels);
     free(picture.plane.values);
     free(circles);
     return code;
