@@ -307,7 +307,7 @@ static int conclude(const parsed_arguments *arguments, const plane_picture *pict
     if (values->atoms != NULL)
         printf("atoms: %s within %g A of the plane\n", count_text((int64_t)picture->circle_count).s, values->within_A);
     const bool is_png = ends_with(values->output, ".png");
-    const short_text size = text_of(is_png ? ", %d x %d pixels" : "", pixels[0], pixels[1]);
+    const short_text size = is_png ? text_of(", %d x %d pixels", pixels[0], pixels[1]) : (short_text){""};
     printf("written: %s%s, %s\n", values->output, size.s, bytes_text(file_size(values->output)).s);
     return 0;
 }

@@ -441,7 +441,7 @@ static void print(const parsed_arguments *arguments, const ley_surface *surface,
     if (beside != NULL)
         printf("written: %s, %s\n", beside, bytes_text(file_size(beside)).s);
     free(beside);
-    const short_text pixels = text_of(height > 0 ? ", %d x %d pixels" : "", (int)values->size, height);
+    const short_text pixels = height > 0 ? text_of(", %d x %d pixels", (int)values->size, height) : (short_text){""};
     printf("written: %s%s, %s\n", values->output, pixels.s, bytes_text(file_size(values->output)).s);
 }
 
