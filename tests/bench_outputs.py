@@ -12,7 +12,8 @@ bench_outputs.py usual SCHEMA    is u.json that of the usual problem, with the s
 bench_outputs.py wrong SCHEMA    are w.json and w.html of a device whose direct sums are wrong, without a score?
 bench_outputs.py results SCHEMA  are the reports beside it in results/ what the schema says, of the usual problem, with their scores?
 bench_outputs.py make            writes b.json, a report of two devices with every chart, whose names mean something to HTML; and
-                                 s1.json to s3.json, screens of a device, a faster one, and one that is wrong
+                                 s1.json to s3.json, screens of a device, a faster one, and one that is wrong; s4.json, the first
+                                 one again, later that day
 bench_outputs.py score           have s1.html and sides.html the scores and times that are recomputed of s1.json to s3.json, and do
                                  s1.md and sides.md show them?
 bench_outputs.py page            is b.html a whole page of it, with nothing from outside? Drawn by a browser, where there is one,
@@ -263,6 +264,7 @@ def make_screens():
     off["rows"][3].update({"value": None, "verdict": "WRONG", "share": None, "spread": None, "relative_rms": 0.5})
     for i, of in enumerate((screen_of(0, values), twice, off)):
         write_report(f"s{i + 1}.json", report_of([of], []))
+    write_report("s4.json", {**report_of([screen_of(0, values)], []), "date": "2026-11-24T10:20:30Z"})
 
 
 def reports_in(name):

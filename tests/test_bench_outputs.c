@@ -213,6 +213,9 @@ static void test_score(void **state)
     cli_expect(0, "\nRates: billion pairs", NULL);
     check("score");
     cli_run(0, "\nreference: ", NULL, "bench s1.json s2.json");
+    cli("bench --compare s1.json s4.json"); /* of one device and day: the minute tells them apart */
+    cli_expect(0, ", opencl, 2026-11-24 00:00  ", NULL);
+    cli_expect(0, ", opencl, 2026-11-24 10:20  ", NULL);
     cli_run(2, NULL, "none.json: No such file", "bench s1.json none.json");
 }
 

@@ -155,13 +155,13 @@ static const char failed_reports[] =
 
 /* Compiles the program that stands in a folder and runs it, by the driver in the environment; its
  * exit code. */
-static int run_reproducer(const char *folder)
+static int run_reproducer(const char *folder, const char *device)
 {
     char line[1024];
     snprintf(
         line, sizeof line,
-        "cd '%s' && ${CC:-cc} -Wall repro.c -o repro -lOpenCL -lm >build.txt 2>&1 || exit 77; ./repro >out.txt 2>&1",
-        cli_path(folder));
+        "cd '%s' && ${CC:-cc} -Wall repro.c -o repro -lOpenCL -lm >build.txt 2>&1 || exit 77; ./repro %s >out.txt 2>&1",
+        cli_path(folder), device);
     const int status = system(line);
     return status >= 0 ? status >> 8 : -1;
 }
@@ -179,10 +179,14 @@ static void test_reproducer(void **state)
     assert_int_equal(r->code, 5);
     assert_non_null(strstr(r->out, "smallest case that fails: 1 numbers"));
     assert_non_null(strstr(r->out, "reproducer: repro/functions-rsqrt-float"));
-    assert_non_null(strstr(r->err, "1 check failed"));
-    assert_int_equal(run_reproducer("repro/functions-rsqrt-float"), 1);
+    assert_non_null(strstr(r->err, "1 check failed\n"));
+    assert_int_equal(run_reproducer("repro/functions-rsqrt-float", ""), 1);
     unsetenv("FAKE_ICD");
-    assert_int_equal(run_reproducer("repro/functions-rsqrt-float"), 0);
+    assert_int_equal(run_reproducer("repro/functions-rsqrt-float", ""), 0);
+    assert_int_equal(run_reproducer("repro/functions-rsqrt-float", "nosuch"), 2);
+    cli_python("seen = open('repro/functions-rsqrt-float/out.txt').read().split('\\n')\n"
+               "assert seen[0] == \"no device has 'nosuch' in its name; there are:\", seen\n"
+               "assert len(seen) == 3 and seen[1].startswith('    ') and ', ' in seen[1], seen\n");
     setenv("FAKE_ICD", "fault=rewrite,kernel=dcs", 1);
     setenv("FAKE_ICD_FROM", "gm_sum[at] = p->sum[k];", 1);
     setenv("FAKE_ICD_TO", "gm_sum[at] = 1.001f * p->sum[k];", 1);
@@ -192,9 +196,9 @@ static void test_reproducer(void **state)
     assert_non_null(text);
     char folder[256];
     assert_int_equal(sscanf(text, "reproducer: %255s", folder), 1);
-    assert_int_equal(run_reproducer(folder), 1);
+    assert_int_equal(run_reproducer(folder, ""), 1);
     unsetenv("FAKE_ICD");
-    assert_int_equal(run_reproducer(folder), 0);
+    assert_int_equal(run_reproducer(folder, ""), 0);
     unsetenv("OCL_ICD_VENDORS");
 }
 
@@ -204,6 +208,9 @@ static void test_failed_reports(void **state)
     setenv("FAKE_ICD", "fault=rewrite,kernel=functions", 1);
     setenv("FAKE_ICD_FROM", "gm_out[i] = f;", 1);
     setenv("FAKE_ICD_TO", "gm_out[i] = 1.001f * (isinf(f) ? 3e38f : f);", 1);
+    cli_run(5, NULL,
+            "2 checks failed; --emit-reproducer DIR writes programs that show the faults to the driver's makers\n",
+            "check --quick functions/rsqrt specials/infinities");
     cli("check --quick functions/rsqrt specials/infinities --emit-reproducer repro --json b.json --junit b.xml");
     unsetenv("FAKE_ICD");
     unsetenv("OCL_ICD_VENDORS");

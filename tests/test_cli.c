@@ -246,6 +246,8 @@ static void test_pdb_files(void **state)
         {"convert protein.pdb -o out/a.atoms", 2, complaint},
     };
     CLI_CHECK_FAILURES(cases);
+    cli_write_text("nearly.pqr", "ATOM 1 C MOL 1 0 0 0 -1.00001 1\nATOM 2 C MOL 1 9 0 0 1 1\n");
+    cli_run(0, "2 atoms, total charge +0.0000 e", NULL, "map nearly.pqr -o out/a.dx " SMALL);
     cli_run(0, "2 atoms, total charge +2.0000 e", NULL, "map protein.pdb --pqr-anyway -o out/a.dx " SMALL);
     cli("boundary protein.pdb --pqr-anyway -o out/a.dx --dims 5,5,5 --glen 60,60,60");
     cli_expect(0, "2 atoms", NULL);

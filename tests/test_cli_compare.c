@@ -238,10 +238,11 @@ static void test_refusals(void **state)
         {"compare a.raw not.raw", 2, "are on different grids: steps along axis 3 (0, 0, 1) and (0, 0, 1.0002) A"},
         {"compare a.raw far.raw", 2,
          "a.raw and far.raw are on different grids: origins (-3, 2, 0.5) and (97, 2, 0.5) A (interpolation takes "
-         "the values"},
+         "the values of the second at the points of the first); --interpolate compares them so\n"},
         {"compare a.raw fewer.raw", 2, "grids: 17 x 12 x 9 points and 17 x 11 x 9 (interpolation takes the values"},
         {"compare a.raw far.raw --interpolate", 2, "no point of a.raw lies in the box of far.raw"},
-        {"compare a.raw volt.raw", 2, "a.raw is in kT/e, and volt.raw in V"},
+        {"compare a.raw volt.raw", 2,
+         "a.raw is in kT/e, and volt.raw in V: their difference is in no unit (any_units takes numbers as they are)\n"},
         {"compare a.raw zero.raw", 2, "zero.raw is 0 at all 1836 points"},
         {"compare zero.raw a.raw", 2, "zero.raw is 0 at all 1836 points"},
         {"compare a.raw none.raw", 2, "none.raw: No such file"},

@@ -30,19 +30,21 @@ static int prepare(void **state)
 }
 
 #define CONVERT "python3 -m leyden convert "
+#define PACKAGE " (by leyden's Python package)\n"
 #define NEXT "; type: leyden map "
 
 static void test_each_mistake_has_its_next_command(void **state)
 {
     static const cli_failing cases[] = {
-        {"map adk.psf -o out/a.dx", 2, CONVERT "'adk.psf' 'adk_dims.dcd' -o NEW.pqr makes a PQR file of both\n"},
+        {"map adk.psf -o out/a.dx", 2, CONVERT "'adk.psf' 'adk_dims.dcd' -o NEW.pqr makes a PQR file of both" PACKAGE},
         {"map a.gro -o out/a.dx", 2,
          "a.gro: this is a gro file, coordinates without charges, not a PQR file: " CONVERT
-         "TOPOLOGY 'a.gro' -o NEW.pqr makes a PQR file of both\n"},
-        {"map run.tpr -o out/a.dx", 2, CONVERT "'run.tpr' COORDINATES -o NEW.pqr makes a PQR file of both\n"},
-        {"map lone.prmtop -o out/a.dx", 2, CONVERT "'lone.prmtop' COORDINATES -o NEW.pqr makes a PQR file of both\n"},
+         "TOPOLOGY 'a.gro' -o NEW.pqr makes a PQR file of both" PACKAGE},
+        {"map run.tpr -o out/a.dx", 2, CONVERT "'run.tpr' COORDINATES -o NEW.pqr makes a PQR file of both" PACKAGE},
+        {"map lone.prmtop -o out/a.dx", 2,
+         CONVERT "'lone.prmtop' COORDINATES -o NEW.pqr makes a PQR file of both" PACKAGE},
         {"map x';y.psf -o out/a.dx", 2, CONVERT "'FILE' COORDINATES -o NEW.pqr makes"},
-        {"map ligand.mol2 -o out/a.dx", 2, CONVERT "'ligand.mol2' -o NEW.pqr makes a PQR file of it\n"},
+        {"map ligand.mol2 -o out/a.dx", 2, CONVERT "'ligand.mol2' -o NEW.pqr makes a PQR file of it" PACKAGE},
         {"map protein.pdb -o out/a.dx", 2, "pdb2pqr --ff AMBER 'protein.pdb' NEW.pqr makes a PQR file of it"},
         {"map empty.pdb -o out/a.dx", 2, "pdb2pqr --ff AMBER 'empty.pdb' NEW.pqr makes a PQR file of it\n"},
         {"map protein.cif -o out/a.dx", 2, "pdb2pqr --ff AMBER 'protein.cif' NEW.pqr makes a PQR file of it\n"},
@@ -67,6 +69,10 @@ static void test_each_mistake_has_its_next_command(void **state)
         {"map box.pqr -o out/a.dx --cell 30,30,30", 1, "as in: --periodic xyz --cell 30,30,30\n"},
         {"map box.pqr -o out/a.dx --device vodoo", 1,
          "no device matches \"vodoo\"; to see which there are, type: leyden devices\n"},
+        {"map box.pqr -o out/a.dx --device all,host", 1,
+         "\"host\" is no device: jobs take it, by itself, and then the host does them alone\n"},
+        {"map box.pqr -o out/a.dx --device 0 --device 1", 1,
+         "--device is given twice: once is enough, with commas between devices\n"},
         {"map box.pqr -o out/a.dx --spaceing 1", 1, "unknown option '--spaceing' (did you mean '--spacing'?)"},
         {"mapp box.pqr", 1, "unknown command 'mapp' (did you mean 'map'?)"},
     };

@@ -19,11 +19,13 @@ static void test_slice(void **state)
     for (const char *const *plane = (const char *const[]){"x", "y", "z", NULL}; *plane != NULL; plane++) {
         size_t size;
         cli("slice out/a.dx -o out/a.png --plane %s --index 3 --size 400 --contours --title slice", *plane);
-        cli_expect(0, "written: out/a.png", NULL);
         unsigned char *png = (unsigned char *)cli_read("out/a.png", &size);
         assert_true(size > 1000);
         assert_memory_equal(png, "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
         assert_int_equal(big_endian(png + 16), 400);
+        char written[64];
+        snprintf(written, sizeof written, "written: out/a.png, 400 x %u pixels, ", big_endian(png + 20));
+        cli_expect(0, written, NULL);
         free(png);
     }
     cli_run(0, "\"units\": \"kT/e\"", NULL, "slice out/a.dx -o out/b.png --at 4 --range -1,2 --json -");
@@ -39,7 +41,7 @@ static void assert_begins(const char *name, const char *begin)
 static void test_formats(void **state)
 {
     write_test_map();
-    cli_run(0, "written: out/a.svg", NULL, "slice out/a.dx -o out/a.svg --contours");
+    cli_run(0, "written: out/a.svg, ", NULL, "slice out/a.dx -o out/a.svg --contours");
     assert_begins("out/a.svg", "<?xml");
     cli_run(0, "written: out/a.pdf", NULL, "slice out/a.dx -o out/a.pdf --contours");
     assert_begins("out/a.pdf", "%PDF-");
@@ -167,6 +169,8 @@ static void test_difference(void **state)
     cli_run(2, NULL, "out/a.raw is in kT/e, and out/v.raw in V", "slice out/a.raw -o out/x.png --difference out/v.raw");
     cli("slice out/a.raw -o out/x.png --difference out/less.raw");
     cli_expect(2, NULL, "are on different grids: 30 x 20 x 10 points and 29 x 20 x 10");
+    cli_run(2, NULL, "; leyden map --like MAP computes a map on the grid of another\n",
+            "slice out/a.raw -o out/x.png --difference out/less.raw");
 }
 
 static void test_slice_refuses(void **state)

@@ -126,7 +126,9 @@ static void test_pymol(void **state)
 static void test_picture(void **state)
 {
     write_molecule();
-    cli_run(0, "colours from -5 to 5", NULL, "surface two.pqr -o out/a.png --size 240");
+    cli_run(0, "written: out/a.png, 240 x 180 pixels, ", NULL, "surface two.pqr -o out/a.png --size 240");
+    cli_run(0, "colours from -5 to 5\nwritten: out/f.png, 240 x 180 pixels, ", NULL,
+            "surface two.pqr -o out/f.png --size 240 --dpi 300");
     cli_run(0, "", NULL, "surface two.pqr -o out/b.png --size 240 -q");
     cli_assert_same_files("out/a.png", "out/b.png");
     cli_run(0, "", NULL, "surface two.pqr -o out/c.png --size 240 --transparent -q");
@@ -164,6 +166,9 @@ static void test_picture(void **state)
         "assert c[0][0][3] == 0 and c[75][70][3] == 255\n"
         "assert all(abs(x - y) < 3 for x, y in zip(c[75][70], left))\n"
         "assert len(d[0]) == 240 and len(d) < 180\n"
+        "per_metre = [struct.unpack_from('>IIB', x, x.index(b'pHYs') + 4) for x in\n"
+        "             (open('out/%s.png' % name, 'rb').read() for name in 'af')]\n"
+        "assert per_metre == [(3780, 3780, 1), (11811, 11811, 1)] and png('out/f.png') == a, per_metre\n"
         "scene = open('out/e.tachyon').read()\n"
         "assert scene.startswith('Begin_Scene') and scene.endswith('End_Scene\\n') and '\\nTriMesh ' in scene\n"
         "import os, shutil, subprocess\n"
@@ -209,10 +214,16 @@ static void test_refuses(void **state)
         {"surface two.pqr -o out/a.png --limits 0", 1, "--limits: 0 is not above 0"},
         {"surface two.pqr -o out/a.png --limits 2,1", 1, "--limits: 2 is not below 1"},
         {"surface two.pqr -o out/a.png --limits 1,2,3", 1, "--limits takes one number or two, not 3"},
-        {"surface bare.pqr -o out/a.png", 2, "bare.pqr: no atom has a radius, so that there is no surface: pdb2pqr or"},
+        {"surface bare.pqr -o out/a.png", 2,
+         "bare.pqr: no atom has a radius, so that there is no surface: pdb2pqr "
+         "writes radii, and so does 'python3 -m leyden convert' with --radii element\n"},
+        {"surface two.pqr -o out/a.ply --dpi 300", 1, "--dpi is of pictures, .png"},
         {"surface two.pqr --map small.dx -o out/a.png", 2,
          "outside the map: it must reach over the surface (small.dx; leyden map makes one"},
         {"surface --map small.dx --level 1e9 -o out/a.png", 2, "no surface at level 1e+09: the map's values are from"},
+        {"surface small.dx -o out/a.png", 2,
+         "-o NEW.png draws it; a map is computed from a PQR file; leyden surface MOLECULE --map 'small.dx' -o NEW.png "
+         "colours a molecule by it\n"},
         {"surface none.pqr -o out/a.png", 2, "none.pqr: No such file"},
         {"surface two.pqr -o none/a.png", 2, "none/a.png"},
         {"surface two.pqr -o out/x'y.pml", 1, "a script cannot load a file of this name; use letters, digits"},

@@ -293,13 +293,37 @@ static short_text cores_of(const json_t *report, const json_t *device)
     return text_of(is_cpu && cores > 0 ? ", %.0f cores" : "", cores);
 }
 
-static void put_screen(text_table *table, const json_t *report, const json_t *screen)
+/* What a screen is called: its device and its day, or, where that is not enough, the minute. */
+static short_text screen_name(const json_t *report, const json_t *screen, bool has_minute)
 {
-    const json_t *rows = json_object_get(screen, "rows"), *device = json_object_get(screen, "device"), *row;
+    const json_t *device = json_object_get(screen, "device");
+    const char *date = bench_text_at(report, "date");
+    return text_of("%.70s%s, %.10s, %.10s%s%.5s", bench_text_at(device, "name"), cores_of(report, device).s,
+                   bench_text_at(device, "path"), date, has_minute && strlen(date) > 11 ? " " : "",
+                   has_minute && strlen(date) > 11 ? date + 11 : "");
+}
+
+/* Whether another screen has the name without a minute. */
+static bool has_namesake(const json_t *reports, const json_t *report, const json_t *screen)
+{
+    const short_text name = screen_name(report, screen, false);
+    const json_t *other, *theirs;
+    size_t i, k;
+    JSON_EACH(reports, i, other)
+    JSON_EACH(json_object_get(other, "screens"), k, theirs)
+    {
+        if (theirs != screen && strcmp(screen_name(other, theirs, false).s, name.s) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void put_screen(text_table *table, const json_t *reports, const json_t *report, const json_t *screen)
+{
+    const json_t *rows = json_object_get(screen, "rows"), *row;
     size_t i;
     table_row(table);
-    table_set(table, 0, "%.70s%s, %.10s, %.10s", bench_text_at(device, "name"), cores_of(report, device).s,
-              bench_text_at(device, "path"), bench_text_at(report, "date"));
+    table_set(table, 0, "%s", screen_name(report, screen, has_namesake(reports, report, screen)).s);
     table_set(table, 1, "%s%s", times_text(bench_number_at(screen, "score")).s, is_disturbed(screen) ? " busy" : "");
     JSON_EACH(rows, i, row)
     {
@@ -342,7 +366,7 @@ text_table bench_screen_sides(const json_t *reports)
         table_set(&table, c, "%s", headings[c]);
     JSON_EACH(reports, i, report)
     JSON_EACH(json_object_get(report, "screens"), k, screen)
-    put_screen(&table, report, screen);
+    put_screen(&table, reports, report, screen);
     JSON_EACH(json_object_get(with_screens(reports), "references"), i, reference) put_reference(&table, reference);
     return table;
 }

@@ -312,9 +312,8 @@ int canvas_write(const char *path, int width, int height, double dpi, void (*dra
     return write_as(path, width, height, dpi, CAIRO_FORMAT_RGB24, draw, context);
 }
 
-int canvas_write_png(const char *path, int width, int height, bool is_clear,
+int canvas_write_png(const char *path, int width, int height, double dpi, bool is_clear,
                      void (*draw)(cairo_t *cairo, const void *context), const void *context)
 {
-    return write_as(path, width, height, CANVAS_DPI, is_clear ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24, draw,
-                    context);
+    return write_as(path, width, height, dpi, is_clear ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24, draw, context);
 }

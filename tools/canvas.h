@@ -35,7 +35,7 @@ int canvas_write(const char *path, int width, int height, double dpi, void (*dra
                  const void *context);
 
 /* The same, a PNG; `is_clear`: transparent where nothing is drawn. */
-int canvas_write_png(const char *path, int width, int height, bool is_clear,
+int canvas_write_png(const char *path, int width, int height, double dpi, bool is_clear,
                      void (*draw)(cairo_t *cairo, const void *context), const void *context);
 
 #endif

@@ -51,7 +51,7 @@ static const option_row options[] = {
 /* ---- Text ------------------------------------------------------------------------------------ */
 
 typedef struct printer {
-    bool is_silent;
+    bool is_silent, writes_reproducers;
     const char *device; /* whose heading stands there */
     int index;
 } printer;
@@ -112,6 +112,8 @@ static void print_result(void *context, const ley_device_info *device, const ley
         printf("      known: %s\n", r->known);
     if (r->reproducer != NULL)
         printf("      reproducer: %s\n", r->reproducer);
+    else if (p->writes_reproducers && r->outcome == LEY_CHECK_FAILED)
+        printf("      reproducer: none: not every fault can be shown by one (docs/check.md says which)\n");
     fflush(stdout);
 }
 
@@ -179,7 +181,11 @@ static int report(const parsed_arguments *arguments, const ley_check *check, boo
     ley_error outcome = {0};
     int written = 0;
     if (failed > 0)
-        fail_into(&outcome, LEY_ERROR_WRONG_RESULT, "%zu check%s failed", failed, failed == 1 ? "" : "s");
+        fail_into(&outcome, LEY_ERROR_WRONG_RESULT, "%zu check%s failed%s", failed, failed == 1 ? "" : "s",
+                  values->reproducers == NULL
+                      ? "; --emit-reproducer DIR writes programs that show the faults to the driver's "
+                        "makers"
+                      : "");
     if (!is_silent)
         print_summaries(check);
     if (values->json != NULL)
@@ -211,7 +217,7 @@ static int check_command_run(const parsed_arguments *arguments)
     const check_values *values = arguments->values;
     const named_file files[] = {{values->json, "report", "--json"}, {values->junit, "results", "--junit"}};
     const bool is_silent = values->quiet || json_takes_stdout(values->json);
-    printer p = {.is_silent = is_silent};
+    printer p = {.is_silent = is_silent, .writes_reproducers = values->reproducers != NULL};
     ley_error error = {0};
     ley_check *check = NULL;
     int code = files_check(arguments->command, files, sizeof files / sizeof *files);

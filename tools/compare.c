@@ -189,6 +189,8 @@ static int compare_run(const parsed_arguments *arguments)
     options.beyond_A = values->beyond_A;
     if (status == LEY_OK)
         status = ley_map_compare(a, b, &options, &comparison, &error);
+    if (a != NULL && b != NULL && !values->interpolate)
+        map_advise_of_grids(a, b, "--interpolate compares them so", &error);
     code = status == LEY_OK ? conclude(arguments, (const ley_map *const[2]){a, b}, &comparison) : fail_with(&error);
     ley_map_destroy(a);
     ley_map_destroy(b);

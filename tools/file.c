@@ -166,6 +166,17 @@ ley_status map_read(const char *path, bool is_quiet, ley_map **map, ley_error *e
     return status;
 }
 
+void map_advise_of_grids(const ley_map *a, const ley_map *b, const char *advice, ley_error *error)
+{
+    ley_compare_options options;
+    ley_compare_options_default(&options);
+    options.any_units = true;
+    if (error->status != LEY_ERROR_INPUT || ley_map_check_alike(a, b, &options, NULL) == LEY_OK)
+        return;
+    const size_t used = strlen(error->message);
+    snprintf(error->message + used, sizeof error->message - used, "; %s", advice);
+}
+
 const char *const map_format_words[] = {"dx", "raw", "mrc", "ccp4", "npy", "dxbin", "cube", NULL};
 
 int check_one_file(const subcommand *command, const ley_map_format *format, const char *word)

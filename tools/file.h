@@ -44,6 +44,9 @@ char *map_header_path_of(const ley_map_format *format, const char *path); /* the
 /* ley_map_read(), which says on stderr, unless it shall be quiet, what may be meant otherwise. */
 ley_status map_read(const char *path, bool is_quiet, ley_map **map, ley_error *error);
 
+/* Where an error is that these maps are on different grids, with what to do behind it. */
+void map_advise_of_grids(const ley_map *a, const ley_map *b, const char *advice, ley_error *error);
+
 /* Formats of maps, in the words of --format; and an error where one is to go to standard output and
  * has a second file beside it. */
 extern const char *const map_format_words[];

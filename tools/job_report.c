@@ -91,8 +91,9 @@ char *comment_end(comment_text *comment)
 
 void print_molecule(const char *path, const ley_atoms *atoms)
 {
+    const double charge_e = round(1e4 * ley_atoms_total_charge_e(atoms)) / 1e4 + 0.0; /* no -0.0000 */
     printf("molecule: %s, %s, total charge %+.4f e\n", base_name(path),
-           counted_text((int64_t)ley_atoms_count(atoms), "atom").s, ley_atoms_total_charge_e(atoms));
+           counted_text((int64_t)ley_atoms_count(atoms), "atom").s, charge_e);
 }
 
 short_text spacing_text(const ley_grid *grid)

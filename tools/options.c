@@ -578,7 +578,10 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
         warn("--%.*s is called --%s now: the next release takes that word only", (int)name_length, word + 2,
              option->name);
     if (parsed->given && option->kind != OPTION_TRIPLES) {
-        fail_usage(command, "--%s is given twice", option->name);
+        fail_usage(command, "--%s is given twice%s", option->name,
+                   strcmp(option->value != NULL ? option->value : "", "LIST") == 0
+                       ? ": once is enough, with commas between devices"
+                       : "");
         return PARSE_WRONG;
     }
     parsed->given = true;

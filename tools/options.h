@@ -174,6 +174,11 @@ bool read_real(const char *word, double *value);
         .name = "json", .kind = OPTION_TEXT, .offset = offsetof(type, json), .value = "FILE", .unset = "none", \
         .help = "write a machine-readable report to FILE; - is standard output, instead of the text" \
     }
+#define OPTION_ROW_DPI(type) \
+    { \
+        .name = "dpi", .kind = OPTION_INTEGER, .offset = offsetof(type, dpi), .value = "N", .low = 10, .high = 10000, \
+        .help = "pixels to an inch, by which the file says how large the picture is: at 300, 1000 pixels are 8.5 cm" \
+    }
 #define OPTION_ROW_QUIET(type) \
     { \
         .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(type, quiet), \

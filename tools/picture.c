@@ -563,7 +563,7 @@ static void choose_title(drawing *canvas)
             *at = (unsigned char)*at < 128 ? *at : '?';
 }
 
-int picture_write(const plane_picture *picture, const char *path)
+int picture_write(const plane_picture *picture, const char *path, int pixels[2])
 {
     drawing canvas = {.picture = picture, .unit = fmax(picture->width, least_width) / 1000.0};
     cairo_surface_t *scratch = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
@@ -577,8 +577,9 @@ int picture_write(const plane_picture *picture, const char *path)
         place_labels(&canvas);
     cairo_destroy(canvas.cairo);
     cairo_surface_destroy(scratch);
-    const int code =
-        canvas_write(path, (int)canvas.full_width, (int)canvas.full_height, picture->dpi, draw_on, &canvas);
+    pixels[0] = (int)canvas.full_width;
+    pixels[1] = (int)canvas.full_height;
+    const int code = canvas_write(path, pixels[0], pixels[1], picture->dpi, draw_on, &canvas);
     free(canvas.cells.values);
     free(canvas.labels);
     return code;

@@ -31,8 +31,9 @@ typedef struct plane_picture {
     double dpi; /* pixels to an inch */
 } plane_picture;
 
-/* Draws it into a file: PNG, or SVG or PDF for a name that ends so. Prints errors; exit code. */
-int picture_write(const plane_picture *picture, const char *path);
+/* Draws it into a file: PNG, which has so many pixels across and upwards, or SVG or PDF for a name
+ * that ends so. Prints errors; exit code. */
+int picture_write(const plane_picture *picture, const char *path, int pixels[2]);
 
 /* Values at multiples of 1, 2 or 5 times a power of ten in [low, high]: at most `most` of them. */
 typedef struct tick_marks {

@@ -116,13 +116,7 @@ static const option_row slice_options[] = {
      .low = 200,
      .high = 10000,
      .help = "width of the picture; it is less where the plane is much higher than wide"},
-    {.name = "dpi",
-     .kind = OPTION_INTEGER,
-     .offset = offsetof(slice_values, dpi),
-     .value = "N",
-     .low = 10,
-     .high = 10000,
-     .help = "pixels to an inch, by which the file says how large the picture is: at 300, 1000 pixels are 8.5 cm"},
+    OPTION_ROW_DPI(slice_values),
     {.name = "title",
      .kind = OPTION_TEXT,
      .offset = offsetof(slice_values, title),
@@ -285,7 +279,8 @@ static void choose_range(const parsed_arguments *arguments, plane_picture *pictu
     picture->high = limit;
 }
 
-static int conclude(const parsed_arguments *arguments, const plane_picture *picture, int64_t index, double at_A)
+static int conclude(const parsed_arguments *arguments, const plane_picture *picture, int64_t index, double at_A,
+                    const int pixels[2])
 {
     const slice_values *values = arguments->values;
     double bounds[2], range[2] = {picture->low, picture->high};
@@ -311,7 +306,9 @@ static int conclude(const parsed_arguments *arguments, const plane_picture *pict
            picture->units[0] != '\0' ? " " : "", picture->units, picture->low, picture->high);
     if (values->atoms != NULL)
         printf("atoms: %s within %g A of the plane\n", count_text((int64_t)picture->circle_count).s, values->within_A);
-    printf("written: %s, %s\n", values->output, bytes_text(file_size(values->output)).s);
+    const bool is_png = ends_with(values->output, ".png");
+    const short_text size = is_png ? text_of(", %d x %d pixels", pixels[0], pixels[1]) : (short_text){""};
+    printf("written: %s%s, %s\n", values->output, size.s, bytes_text(file_size(values->output)).s);
     return 0;
 }
 
@@ -391,9 +388,10 @@ static int draw_slice(const parsed_arguments *arguments, const subject *drawn)
         picture.circle_count = choose_circles(drawn->atoms, values->within_A, normal, across, up, at_A, &circles);
     picture.circles = circles;
     choose_range(arguments, &picture);
-    code = picture_write(&picture, values->output);
+    int pixels[2];
+    code = picture_write(&picture, values->output, pixels);
     if (code == 0)
-        code = conclude(arguments, &picture, index, at_A);
+        code = conclude(arguments, &picture, index, at_A, pixels);
     free(picture.plane.values);
     free(circles);
     return code;
@@ -411,6 +409,9 @@ static ley_status read_subject(const parsed_arguments *arguments, subject *drawn
         status = map_read(values->difference, false, &drawn->other, error);
         if (status == LEY_OK)
             status = ley_map_check_alike(drawn->map, drawn->other, &options, error);
+        if (drawn->other != NULL)
+            map_advise_of_grids(drawn->map, drawn->other, "leyden map --like MAP computes a map on the grid of another",
+                                error);
     }
     if (status == LEY_OK && values->atoms != NULL)
         status = molecule_read(values->atoms, arguments, &drawn->atoms, error);

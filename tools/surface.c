@@ -18,11 +18,11 @@ typedef struct surface_values {
     option_reals levels, limits, angles;
     ley_surface_options surface;
     ley_direct medium; /* of the potential that is computed */
-    int64_t size;
+    int64_t size, dpi;
     bool transparent, quiet;
 } surface_values;
 
-enum { OUTPUT, MAP, LEVEL, SPACING, SHARPNESS, DIELECTRIC, LIMITS, ANGLES, SIZE, TRANSPARENT, TITLE, DEVICE };
+enum { OUTPUT, MAP, LEVEL, SPACING, SHARPNESS, DIELECTRIC, LIMITS, ANGLES, SIZE, DPI, TRANSPARENT, TITLE, DEVICE };
 
 #define OPTION_OF_SURFACE(name) OPTION_OF(ley_surface_options, name, surface_values, surface)
 
@@ -95,7 +95,8 @@ static const option_row surface_rows[] = {
               .value = "PIXELS",
               .low = 200,
               .high = 10000,
-              .help = "width of the picture; one view is four to three"},
+              .help = "width of the picture; one view is four to three: 1600 is 1600 x 1200"},
+    [DPI] = OPTION_ROW_DPI(surface_values),
     [TRANSPARENT] = {.name = "transparent",
                      .kind = OPTION_FLAG,
                      .offset = offsetof(surface_values, transparent),
@@ -118,6 +119,7 @@ static void set_defaults(void *to)
     ley_direct_default(&values->medium);
     values->medium.dielectric = water_dielectric;
     values->size = 1600;
+    values->dpi = 96;
 }
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
@@ -256,11 +258,10 @@ static ley_status check_radii(const parsed_arguments *arguments, const ley_atoms
         least_A = radius_A[i] > 0 ? fmin(least_A, radius_A[i]) : least_A;
     }
     if (without == n)
-        return fail_into(
-            error, LEY_ERROR_INPUT,
-            "%s: no atom has a radius, so that there is no surface: pdb2pqr or 'python3 -m leyden convert' "
-            "with --radii writes a file with radii",
-            base_name(arguments->operand));
+        return fail_into(error, LEY_ERROR_INPUT,
+                         "%s: no atom has a radius, so that there is no surface: pdb2pqr writes radii, and so does "
+                         "'python3 -m leyden convert' with --radii element",
+                         base_name(arguments->operand));
     if (least_A < grid_reach * values->surface.spacing_A && !values->quiet)
         warn("atoms of radius %g A are smaller than the grid resolves: by themselves they may be missing; --spacing "
              "%.2g "
@@ -287,12 +288,23 @@ static ley_status take_map(const parsed_arguments *arguments, const ley_map *map
     return status;
 }
 
+/* Where a map is given in a molecule's place. */
+static void advise_of_map(const char *path, ley_error *error)
+{
+    const size_t used = strlen(error->message);
+    if (error->status == LEY_ERROR_INPUT && is_map_name(path))
+        snprintf(error->message + used, sizeof error->message - used,
+                 "; leyden surface MOLECULE --map '%s' -o NEW.png colours a molecule by it", path);
+}
+
 static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **surface, ley_error *error)
 {
     const surface_values *values = arguments->values;
     ley_atoms *atoms = NULL;
     ley_map *map = NULL;
     ley_status status = molecule_read(arguments->operand, arguments, &atoms, error);
+    if (status != LEY_OK)
+        advise_of_map(arguments->operand, error);
     if (status == LEY_OK && values->map != NULL)
         status = map_read(values->map, values->quiet, &map, error);
     if (status == LEY_OK)
@@ -347,7 +359,9 @@ static short_text label_of(const parsed_arguments *arguments, const ley_surface 
     return text_of("%s%s%s", base_name(values->map), units[0] != '\0' ? " in " : "", units);
 }
 
-static int write_surface(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours)
+/* `height`: of a picture, pixels. */
+static int write_surface(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours,
+                         int *height)
 {
     static const double front = 0;
     const surface_values *values = arguments->values;
@@ -360,9 +374,10 @@ static int write_surface(const parsed_arguments *arguments, const ley_surface *s
                                      .title = values->title,
                                      .label = label.s,
                                      .width = (int)values->size,
+                                     .dpi = (double)values->dpi,
                                      .is_clear = values->transparent};
     if (ends_with(values->output, picture_ending))
-        return surface_picture_write(&picture, values->output);
+        return surface_picture_write(&picture, values->output, height);
     if (ends_with(values->output, scene_ending))
         return surface_scene_write(&picture, values->output);
     ley_error error = {0};
@@ -403,7 +418,7 @@ static int report(const parsed_arguments *arguments, const ley_surface *surface,
     return json_finish(to, values->json);
 }
 
-static void print(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours)
+static void print(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours, int height)
 {
     const surface_values *values = arguments->values;
     const char *units = ley_surface_units(surface);
@@ -426,18 +441,20 @@ static void print(const parsed_arguments *arguments, const ley_surface *surface,
     if (beside != NULL)
         printf("written: %s, %s\n", beside, bytes_text(file_size(beside)).s);
     free(beside);
-    printf("written: %s, %s\n", values->output, bytes_text(file_size(values->output)).s);
+    const short_text pixels = height > 0 ? text_of(", %d x %d pixels", (int)values->size, height) : (short_text){""};
+    printf("written: %s%s, %s\n", values->output, pixels.s, bytes_text(file_size(values->output)).s);
 }
 
 static int conclude(const parsed_arguments *arguments, const ley_surface *surface)
 {
     const surface_values *values = arguments->values;
     const ley_colours colours = choose_colours(values);
-    int code = write_surface(arguments, surface, &colours);
+    int height = 0;
+    int code = write_surface(arguments, surface, &colours, &height);
     if (code == 0 && values->json != NULL)
         code = report(arguments, surface, &colours);
     if (code == 0 && !values->quiet && !json_takes_stdout(values->json))
-        print(arguments, surface, &colours);
+        print(arguments, surface, &colours, height);
     return code;
 }
 

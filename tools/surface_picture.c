@@ -258,19 +258,19 @@ static ley_status begin_views(drawing *d, ley_error *error)
     return status;
 }
 
-int surface_picture_write(const surface_picture *picture, const char *path)
+int surface_picture_write(const surface_picture *picture, const char *path, int *height)
 {
     drawing d = {.picture = picture};
     ley_error error = {0};
     const ley_status status = begin_views(&d, &error);
     int code = status == LEY_OK ? 0 : fail_with(&error);
     if (code == 0) {
-        const int height = lay_out(&d);
+        *height = lay_out(&d);
         rt_initialize(NULL, NULL);
         for (size_t i = 0; i < picture->angle_count; i++)
             d.panels[i].image = render_panel(&d, &d.panels[i].view);
         rt_finalize();
-        code = canvas_write_png(path, picture->width, height, picture->is_clear, draw, &d);
+        code = canvas_write_png(path, picture->width, *height, picture->dpi, picture->is_clear, draw, &d);
     }
     for (size_t i = 0; i < picture->angle_count; i++) {
         surface_view_end(&d.panels[i].view);

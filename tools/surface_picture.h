@@ -4,8 +4,8 @@
 
 #include "surface_view.h"
 
-/* Draws it into a PNG. Prints errors; exit code. */
-int surface_picture_write(const surface_picture *picture, const char *path);
+/* Draws it into a PNG, which is so many pixels high. Prints errors; exit code. */
+int surface_picture_write(const surface_picture *picture, const char *path, int *height);
 
 /* Writes the first view as a scene that the program tachyon draws. Prints errors; exit code. */
 int surface_scene_write(const surface_picture *picture, const char *path);

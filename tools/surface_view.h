@@ -12,6 +12,7 @@ typedef struct surface_picture {
     const char *title; /* or NULL */
     const char *label; /* below the colour bar */
     int width;         /* pixels */
+    double dpi;        /* pixels to an inch, as the file has it */
     bool is_clear;     /* the background is transparent, not white */
 } surface_picture;
 

@@ -293,8 +293,9 @@ static bool explain(const kind_row *kind, const char *path, int64_t line, molecu
     if (line > 0)
         snprintf(place, sizeof place, ":%lld", (long long)line);
     ley_error_clear(error);
-    ley_fail(error, LEY_ERROR_INPUT, "%s%s: this is %s, not %s: %s%s", path, place, kind->name,
+    ley_fail(error, LEY_ERROR_INPUT, "%s%s: this is %s, not %s: %s%s%s", path, place, kind->name,
              wanted == MOLECULE_WANTED ? "a PQR file" : "a map", command,
+             strstr(kind->remedy, CONVERT) != NULL ? " (by leyden's Python package)" : "",
              wanted == MAP_WANTED && !kind->is_no_molecule ? ", of which leyden map computes a map" : "");
     return true;
 }

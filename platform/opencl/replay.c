@@ -71,6 +71,8 @@ static const char head[] =
     "    cl_uint n_platforms = 0, n_devices;\n"
     "    cl_int code;\n"
     "    char name[512] = \"\", platform[512];\n"
+    "    static char seen[1 << 14];\n"
+    "    size_t used = 0;\n"
     "    clGetPlatformIDs(64, platforms, &n_platforms);\n"
     "    for (cl_uint p = 0; p < n_platforms && p < 64; p++) {\n"
     "        n_devices = 0;\n"
@@ -81,11 +83,14 @@ static const char head[] =
     "            if (strstr(name, words) != NULL || strstr(platform, words) != NULL) {\n"
     "                device = devices[d];\n"
     "                printf(\"%s, %s\\n\", platform, name);\n"
+    "            } else if (used < sizeof seen) {\n"
+    "                used += (size_t)snprintf(seen + used, sizeof seen - used, \"    %s, %s\\n\", platform, name);\n"
     "            }\n"
     "        }\n"
     "    }\n"
     "    if (device == NULL) {\n"
-    "        printf(\"no device '%s'\\n\", words);\n"
+    "        printf(\"no device has '%s' in its name; there %s\\n%s\", words, used > 0 ? \"are:\" : \"are none\",\n"
+    "               seen);\n"
     "        exit(2);\n"
     "    }\n"
     "    context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);\n"
@@ -95,7 +100,9 @@ static const char head[] =
     "        check(code, \"clCreateCommandQueue\");\n"
     "    }\n"
     "}\n"
-    "\n"
+    "\n";
+
+static const char steps[] =
     "static cl_mem buffer(cl_mem_flags flags, size_t size)\n"
     "{\n"
     "    cl_int code;\n"
@@ -256,6 +263,7 @@ static void put_program(FILE *f, const recorder *r, const replay *what)
             " * Exit code 0: it is right; 1: it is wrong; 2: something else failed. %s. */\n",
             what->title);
     fputs(head, f);
+    fputs(steps, f);
     fprintf(f, "int main(int argc, char **argv)\n{\n    open_device(argc > 1 ? argv[1] : ");
     put_quoted(f, what->info->name);
     fprintf(f, ");\n");

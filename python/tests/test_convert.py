@@ -125,6 +125,8 @@ def test_the_program(tmp_path, atoms):
     done = run("convert", tmp_path / "t.pqr", "-o", tmp_path / "b.atoms")
     assert done.returncode == 0, done.stderr
     assert leyden.Atoms.read(tmp_path / "b.atoms").x.tolist() == [[-1000.5, -1002.25, -1003.125]]
+    (tmp_path / "t.pqr").write_text("ATOM 1 N MET A 1 1 2 3 -1.00001 1.5\nATOM 2 N MET A 1 1 2 9 1 1.5\n")
+    assert "2 atoms, total charge +0.0000 e" in run("convert", tmp_path / "t.pqr", "-o", tmp_path / "b.atoms").stdout
     (tmp_path / "t.pqr").write_text("ATOM 1 N MET A 1 1 2 3 0 1.5\n")
     assert "charges: " in run("convert", tmp_path / "t.pqr", "-o", tmp_path / "b.atoms").stdout
     (tmp_path / "m.cif").write_text("data_X\nloop_\n_atom_site.group_PDB\n_atom_site.Cartn_x\nATOM 1.0\n")
@@ -200,6 +202,7 @@ def test_pdbqt(tmp_path, capsys):
     (tmp_path / "l.pdbqt").write_text(LIGAND)
     done = run("convert", tmp_path / "l.pdbqt", "-o", tmp_path / "l.pqr")
     assert done.returncode == 0 and done.stdout.count("radii: there are no radii: all are 0") == 1, done.stderr
+    assert "surfaces, boundaries and the pair functions" in done.stdout and "; --radii element gives those of" in done.stdout
     found = leyden.Atoms.read(tmp_path / "l.pqr")
     assert found.q.tolist() == [0.123, -0.25] and found.x.tolist() == [[1, 2, 3], [2, 2, 3]] and not np.any(found.r)
     (tmp_path / "radii").write_text("# of AutoDock's types\nA 2.0\nOA 1.6  # and OB\n")

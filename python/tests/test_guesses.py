@@ -45,6 +45,9 @@ GUESSES = [
     ("leyden.map(u.atoms)", ""),
     ('leyden.map(atoms, device="cpu")', ""),
     ('leyden.map(atoms, device="host")', ""),
+    ('leyden.map(atoms, device=["cpu"])', ""),
+    ('leyden.map(atoms, device=("cpu", "host"))', '"host" is no device: jobs take it, by itself'),
+    ("leyden.map(atoms, device=[])", "'cuda:0', 'gpu', '0,1' or 'host', are needed, not list"),
     ("leyden.map(atoms, box=[40.0, 40.0, 40.0])", ""),
     ("leyden.map(atoms, epsilon=78.54)", ""),
     ("leyden.map(atoms, dielectric=78.54)", ""),
@@ -62,6 +65,8 @@ GUESSES = [
     ("leyden.solve(atoms)", "leyden.map(atoms)"),
     ("leyden.points(atoms, x)", ""),
     ("leyden.points(atoms, u.atoms)", ""),
+    ("float(leyden.points(atoms, x[0]))", ""),
+    ("float(leyden.points(atoms, x))", "these are 20 potentials: points.values has them all"),
     ("leyden.potential_at(atoms, x)", "leyden.points(atoms, positions)"),
     ("m.shape", ""),
     ("m[0, 0, 0]", ""),
@@ -264,8 +269,20 @@ def test_notebooks(words, monkeypatch):
     page = m._repr_html_()
     picture = base64.b64decode(page.split("base64,")[1].split('"')[0])
     assert "kT/e" in page and picture.startswith(b"\x89PNG") and len(picture) < 60_000
+    plane = m.slice("x", at=0.3)
+    assert plane._repr_html_().startswith('<img src="data:image/png;base64,iVBOR')
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    assert plane._repr_html_() is None
+    nx, ny, nz = m.grid.n
+    assert repr(plane) == f"<leyden.Slice: x = {plane.at:g} A, {ny} x {nz} points along y and z, kT/e>"
     assert "<img" not in m._repr_html_() and "<table>" in m._repr_html_()
+
+
+def test_points_as_text_and_number(words):
+    atoms, x = words[1]["atoms"], words[1]["x"]
+    one, all_ = leyden.points(atoms, x[3], engine="host"), leyden.points(atoms, x, engine="host")
+    assert float(one) == one.values[0] and np.isclose(float(one), all_.values[3], rtol=1e-9)
+    assert repr(one) == "<leyden.Points: 1 potential, kT/e>" and repr(all_) == "<leyden.Points: 20 potentials, kT/e>"
 
 
 def test_devices_by_name(words, monkeypatch):

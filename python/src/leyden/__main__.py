@@ -162,13 +162,14 @@ def _convert(arguments: argparse.Namespace) -> int:
         atoms = _read(arguments)
     for warning in said:
         if issubclass(warning.category, RadiiWarning):
-            print(f"radii: {warning.message}; --radii gives some")
+            print(f"radii: {warning.message}; --radii element gives those of the elements")
     if charge_remark(atoms):
         print(f"charges: {charge_remark(atoms)}")
     if atoms.cell is not None:
         print(f"cell: the file that is written has none: leyden map takes it by {Cell.of(None, None, atoms.cell).options}")
     atoms.write(arguments.output)
-    print(f"written: {arguments.output}, {len(atoms)} atoms, total charge {atoms.total_charge:+.4f} e")
+    charge = round(atoms.total_charge, 4) + 0.0  # no -0.0000
+    print(f"written: {arguments.output}, {len(atoms):,} atoms, total charge {charge:+.4f} e")
     return 0
 
 

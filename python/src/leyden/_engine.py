@@ -6,7 +6,7 @@ import os
 import threading
 import weakref
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _task
 from ._c import ffi, lib
@@ -158,15 +158,17 @@ _opened_lock = threading.Lock()
 
 # An Engine, or what names devices, as Engine() takes it; "host": the host alone; None: the fastest
 # device.
-EngineArgument = Union[Engine, str, int, None]
+EngineArgument = Union[Engine, str, int, Sequence[Union[str, int]], None]
 
 
 def engine_of(engine: EngineArgument) -> Engine:
     """The engine given, or the one that the process keeps for calls that name these devices, or none."""
     if isinstance(engine, Engine):
         return engine
+    if isinstance(engine, (list, tuple)) and engine:
+        engine = ",".join(map(str, engine))
     if engine is not None and (not isinstance(engine, (str, int)) or isinstance(engine, bool)):
-        raise UsageError("engine: a leyden.Engine, or devices' names, as 'cuda:0', 'gpu' or 'host', are needed, not "
+        raise UsageError("engine: a leyden.Engine, or devices' names, as 'cuda:0', 'gpu', '0,1' or 'host', are needed, not "
                          f"{type(engine).__name__}")
     name = "" if engine is None else str(engine)
     with _opened_lock:

@@ -1,7 +1,6 @@
 """Maps, potentials at points, and planes of maps."""
 from __future__ import annotations
 
-import base64
 import html
 import json
 import os
@@ -449,7 +448,7 @@ class Map(Guessed):
                 rows["off by"] = f"{self.report['accuracy']['relative_rms']:.2g} of the values' root mean square"
         table = "".join(f"<tr><th>{name}</th><td>{html.escape(text)}</td></tr>" for name, text in rows.items())
         png = _picture.png(self.slice()) if grid.is_orthogonal else None
-        image = "" if png is None else f'<img src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+        image = "" if png is None else _picture.html(png)
         return f"<table>{table}</table>{image}"
 
 
@@ -491,6 +490,16 @@ class Slice:
         Errors: UsageError for an unknown option, or for limits that make no range.
         """
         return _picture.draw(self, ax, {"limit": limit, **options})
+
+    def __repr__(self) -> str:
+        rows, columns = self.values.shape
+        return (f"<leyden.Slice: {self.plane} = {self.at:g} A, {columns} x {rows} points along {' and '.join(self.axes)}, "
+                f"{self.units or 'unknown units'}>")
+
+    def _repr_html_(self) -> Optional[str]:
+        """For notebooks: its picture, where matplotlib is installed."""
+        picture = _picture.png(self)
+        return None if picture is None else _picture.html(picture)
 
 
 class Points(Guessed):
@@ -556,5 +565,12 @@ class Points(Guessed):
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> np.ndarray:
         return np.array(self.values, dtype) if copy else np.asarray(self.values, dtype)
 
+    def __float__(self) -> float:
+        """Of one point, its potential. Errors: TypeError of several."""
+        if len(self) != 1:
+            raise TypeError(f"these are {len(self)} potentials: points.values has them all")
+        return float(self.values[0])
+
     def __repr__(self) -> str:
-        return f"<leyden.Points: {len(self)} potentials, {self.units}{', with the field' if self.field is not None else ''}>"
+        plural = "" if len(self) == 1 else "s"
+        return f"<leyden.Points: {len(self)} potential{plural}, {self.units}{', with the field' if self.field is not None else ''}>"

@@ -1,6 +1,7 @@
 """Pictures of planes, as `leyden slice` draws them."""
 from __future__ import annotations
 
+import base64
 import io
 import inspect
 import math
@@ -184,3 +185,8 @@ def png(plane: Any) -> Optional[bytes]:
     plane.plot(figure.add_subplot())
     figure.savefig(file, format="png", dpi=72)
     return file.getvalue()
+
+
+def html(picture: bytes) -> str:
+    """A PNG within a page."""
+    return f'<img src="data:image/png;base64,{base64.b64encode(picture).decode()}">'

@@ -139,6 +139,6 @@ def radii_for(count: int, wanted: Any, found: Any, labels: Labels) -> np.ndarray
         return np.broadcast_to(given, (count,))
     if found is not None and np.all(np.isfinite(found)) and np.any(np.asarray(found) > 0):
         return np.asarray(found, float)
-    warnings.warn("there are no radii: all are 0, which changes no potential of charges; boundaries and "
-                  "the pair functions lennard-jones and buckingham do depend on them", RadiiWarning, stacklevel=3)
+    warnings.warn("there are no radii: all are 0, which changes no potential of charges; surfaces, "
+                  "boundaries and the pair functions lennard-jones and buckingham need them", RadiiWarning, stacklevel=3)
     return np.zeros(count)
