@@ -316,7 +316,7 @@ static void compare(const made_row *old, const made_row *now, size_t n, int code
     write_report("old.json", 100, old, n);
     write_report("new.json", 100, now, n);
     cli("bench new.json --compare old.json --fail");
-    cli_expect(code, said, code == 5 ? "slower or wrong where it was not, beyond the noise" : NULL);
+    cli_expect(code, said, code == 5 ? "slower, less accurate, wrong, failed or missing" : NULL);
     cli("bench new.json --compare old.json");
     cli_expect(0, said, NULL);
 }
@@ -345,7 +345,74 @@ static void test_compare(void **state)
     others = 0;
     compare(&usual, &(made_row){"a", 1, 0.02, true, 0}, 1, 5, "wrong, or failed");
     compare(&(made_row){"a", 1, 0.02, true, 0}, &usual, 1, 0, "right now");
-    compare(&usual, &(made_row){"b", 9, 0.02, false, 0}, 1, 0, "in the new report only");
+    compare(&usual, &(made_row){"b", 9, 0.02, false, 0}, 1, 5, "in the new report only");
+    compare(&usual, &(made_row){"b", 9, 0.02, false, 0}, 1, 5, "in the old report only");
+}
+
+/* Two runs with a screen: what each row has, how the runs ended, what they were asked for. */
+typedef struct made_screen {
+    const char *version, *status, *kernel, *table, *verdict;
+    double direct, command_s, spread, direct_error, map_error;
+} made_screen;
+
+static void write_screen(const char *name, const made_screen *s)
+{
+    static const char rows[] =
+        "{\"name\": \"direct sum\", \"unit\": \"pairs/s\", \"value\": %g, \"timed\": 7, \"spread\": %g, "
+        "\"relative_rms\": %g, \"verdict\": \"%s\"}, "
+        "{\"name\": \"map to 1e-4\", \"unit\": \"atoms/s\", \"value\": 5e5, \"timed\": 7, \"spread\": 0.02, "
+        "\"relative_rms\": %g, \"verdict\": \"right\"}, "
+        "{\"name\": \"whole command\", \"unit\": \"s\", \"value\": %g, \"timed\": 7, \"spread\": 0.02, "
+        "\"relative_rms\": 2e-5, \"verdict\": \"right\"}";
+    char of_rows[2048], text[4096];
+    snprintf(of_rows, sizeof of_rows, rows, s->direct, s->spread, s->direct_error, s->verdict, s->map_error,
+             s->command_s);
+    snprintf(text, sizeof text,
+             "{\"command\": \"bench\", \"version\": \"%s\", \"status\": \"%s\", \"error\": \"as made\", "
+             "\"level\": \"screen\", \"options\": {\"kernel\": \"%s\"}, \"tables\": [{\"name\": \"%s\", "
+             "\"math\": \"auto\", \"devices\": [{\"device\": {\"name\": \"X\", \"path\": \"cuda\"}, \"rows\": []}]}], "
+             "\"screens\": [{\"device\": {\"name\": \"X\", \"path\": \"cuda\", \"class\": \"gpu\"}, \"others\": 0, "
+             "\"processors\": 2, \"problem\": {\"usual\": true}, \"rows\": [%s]}]}",
+             s->version, s->status, s->kernel, s->table, of_rows);
+    cli_write_text(name, text);
+}
+
+/* The rows of the screen are judged, too: rates by the noise, errors by the old ones; and it is
+ * told of versions, failed runs, and what one of both reports lacks. */
+static void test_compare_screens(void **state)
+{
+    static const made_screen usual = {"0.1.0", "LEY_OK", "all", "direct", "right", 1e9, 0.5, 0.02, 4e-7, 1e-5};
+    static const struct {
+        made_screen now;
+        int code;
+        const char *said;
+    } cases[] = {
+        {usual, 0, "3 rows have not moved"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 0.98e9, 0.51, 0.02, 7e-7, 4e-5}, 0, "3 rows have not moved"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 0.9e9, 0.5, 0.02, 4e-7, 1e-5}, 5, "slower  "},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 0.9e9, 0.5, 0.3, 4e-7, 1e-5}, 0, "3 rows have not moved"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 1.1e9, 0.5, 0.02, 4e-7, 1e-5}, 0, "faster  "},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 1e9, 0.6, 0.02, 4e-7, 1e-5}, 5, "whole command"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 1e9, 0.5, 0.02, 9e-7, 1e-5}, 5, "less accurate"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 1e9, 0.5, 0.02, 4e-7, 6e-5}, 5, "less accurate"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "WRONG", 1e9, 0.5, 0.02, 4e-7, 1e-5}, 5, "WRONG"},
+        {{"0.2.0", "LEY_OK", "all", "direct", "right", 1e9, 0.5, 0.02, 4e-7, 1e-5},
+         0,
+         "the old report is of version 0.1.0, the new one of version 0.2.0"},
+        {{"0.1.0", "LEY_ERROR_DEVICE", "all", "direct", "right", 1e9, 0.5, 0.02, 4e-7, 1e-5},
+         5,
+         "the new report is of a run that failed: as made"},
+        {{"0.1.0", "LEY_OK", "all", "map", "right", 1e9, 0.5, 0.02, 4e-7, 1e-5}, 5, "direct  X       "},
+        {{"0.1.0", "LEY_OK", "dcs", "map", "right", 1e9, 0.5, 0.02, 4e-7, 1e-5}, 0, "in the old report only"},
+    };
+    write_screen("old.json", &usual);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_screen("new.json", &cases[i].now);
+        cli_run(cases[i].code, cases[i].said, cases[i].code == 5 ? "slower, less accurate, wrong, failed or" : NULL,
+                "bench new.json --compare old.json --fail");
+        cli_run(0, cases[i].said, NULL, "bench new.json --compare old.json");
+    }
+    cli_run(1, NULL, "--fail is of two reports", "bench new.json old.json --compare old.json --fail");
 }
 
 /* Of several cards of a kind each has its counterpart: the second one that of the second. */
@@ -510,6 +577,6 @@ int main(void)
     return RUN_GROUP(SUPPORT_GROUP(.name = "what the benchmark writes", .begin = prepare, .end = finish), test_schema,
                      test_clpeak, test_tables, test_page, test_screenshot, test_score, test_results, test_screen,
                      test_wrong_screen, test_usual_screen, test_compare, test_compare_others, test_compare_by_chance,
-                     test_compare_cards, test_curve, test_gains, test_compare_measured, test_refusals, test_files,
-                     test_files_go);
+                     test_compare_cards, test_compare_screens, test_curve, test_gains, test_compare_measured,
+                     test_refusals, test_files, test_files_go);
 }
