@@ -556,6 +556,40 @@ static void test_refusals(void **state)
     cli_run(2, NULL, "other.json: no report of `leyden bench --json`", "bench other.json");
 }
 
+/* A report whose members are of other types names the file, the member and what is expected. */
+static void test_types(void **state)
+{
+#define TABLES(of) "{\"command\": \"bench\", \"tables\": [" of "]}"
+#define ROWS_OF(of) TABLES("{\"devices\": [{\"rows\": [{}, " of "]}]}")
+#define SCREENS(of) "{\"command\": \"bench\", \"tables\": [], \"screens\": " of "}"
+    static const char *const cases[][2] = {
+        {TABLES("7"), "tables[0] is a number, where an object is expected"},
+        {"{\"command\": \"bench\", \"tables\": {}}", "tables is an object, where an array is expected"},
+        {"{\"command\": \"bench\", \"tables\": [], \"version\": 1}", "version is a number, where a text is expected"},
+        {TABLES("{\"devices\": [{\"device\": []}]}"),
+         "tables[0].devices[0].device is an array, where an object is expected"},
+        {ROWS_OF("{\"variant\": 3}"), "tables[0].devices[0].rows[1].variant is a number, where a text is expected"},
+        {ROWS_OF("{\"median_s\": \"1\"}"), "rows[1].median_s is a text, where a number or null is expected"},
+        {ROWS_OF("{\"timed\": 1.5}"), "rows[1].timed is a number, where a whole number is expected"},
+        {ROWS_OF("{\"default\": null}"), "rows[1].default is null, where true or false is expected"},
+        {ROWS_OF("{\"runs_s\": [1, true]}"), "rows[1].runs_s[1] is true, where a number or null is expected"},
+        {ROWS_OF("{\"accuracy\": 0}"), "rows[1].accuracy is a number, where null or an object is expected"},
+        {ROWS_OF("{\"accuracy\": {\"passed\": 1}}"), "accuracy.passed is a number, where true or false is expected"},
+        {SCREENS("{}"), "screens is an object, where an array is expected"},
+        {SCREENS("[4]"), "screens[0] is a number, where an object is expected"},
+        {SCREENS("[null]"), "screens[0] is null, where an object is expected"},
+        {SCREENS("[{\"rows\": [\"fast\"]}]"), "screens[0].rows[0] is a text, where an object is expected"},
+        {SCREENS("[{\"rows\": [{\"verdict\": 0}]}]"), "rows[0].verdict is a number, where a text is expected"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_write_text("types.json", cases[i][0]);
+        cli_run(2, NULL, cases[i][1], "bench types.json");
+        cli_run(2, NULL, "leyden: types.json: no report of `leyden bench --json`: ", "bench types.json --html t.html");
+    }
+    cli_write_text("types.json", ROWS_OF("{\"variant\": \"a\", \"timed\": 2.0, \"accuracy\": null, \"new\": [1]}"));
+    cli_run(0, NULL, NULL, "bench types.json"); /* members that are not known are those of later versions */
+}
+
 static int prepare(void **state)
 {
     schema = realpath("docs/bench.schema.json", NULL);
@@ -578,5 +612,5 @@ int main(void)
                      test_clpeak, test_tables, test_page, test_screenshot, test_score, test_results, test_screen,
                      test_wrong_screen, test_usual_screen, test_compare, test_compare_others, test_compare_by_chance,
                      test_compare_cards, test_compare_screens, test_curve, test_gains, test_compare_measured,
-                     test_refusals, test_files, test_files_go);
+                     test_refusals, test_types, test_files, test_files_go);
 }
