@@ -2,9 +2,11 @@
  * it says of two reports beside each other. */
 #include "cli_support.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <glob.h>
 #include <signal.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -556,6 +558,54 @@ static void test_refusals(void **state)
     cli_run(2, NULL, "other.json: no report of `leyden bench --json`", "bench other.json");
 }
 
+static void assert_no_nan(const char *text)
+{
+    for (const char *at = text; (at = strpbrk(at, "nNiI")) != NULL; at++) {
+        const bool begins = at == text || strchr(" ,|-(~\n", at[-1]) != NULL;
+        if (begins && (strncasecmp(at, "nan", 3) == 0 || strncasecmp(at, "inf", 3) == 0) && !isalpha(at[3]))
+            fail_msg("%.100s", at > text + 40 ? at - 40 : text);
+    }
+    assert_null(strstr(text, "9,223,372,036,854,775,8"));
+}
+
+/* What was not measured is "-" or left out, never nan: of one size there is no exponent; a report
+ * that lacks numbers, or has 0, is printed without. */
+static void test_no_nan(void **state)
+{
+    static const char lacking[] =
+        "{\"command\": \"bench\", \"tables\": [{\"name\": \"dcs\", \"math\": \"auto\", \"devices\": [{\"device\": "
+        "{\"name\": \"X\", \"path\": \"cuda\"}, \"rows\": [{\"variant\": \"a\", \"median_s\": %s, \"status\": "
+        "\"LEY_OK\"}], \"sizes\": [{\"variant\": \"3 atoms\", \"status\": \"LEY_OK\"}]}], \"gains\": [{\"name\": "
+        "\"all\"}], \"papers\": [{\"hardware\": \"H\", \"unit\": \"s\"}]}], \"screens\": [{\"device\": {\"name\": "
+        "\"X\", \"path\": \"cuda\"}, \"rows\": [{\"name\": \"direct sum\", \"unit\": \"pairs/s\", \"verdict\": "
+        "\"right\", \"value\": %s}]}]}";
+    static const char *const values[] = {"null", "0", "1"};
+    static const char *const files[] = {"l.csv", "l.md"};
+    char text[4096];
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, lacking, values[i], values[i]);
+        cli_write_text(i < 2 ? "lacks.json" : "has.json", text);
+        cli_write_text(i < 2 ? "has.json" : "other.json", text);
+        cli_run(0, NULL, NULL, "bench lacks.json --csv l.csv --markdown l.md");
+        for (int k = 0; k < 2; k++) {
+            char *file = cli_read(files[k], NULL);
+            assert_no_nan(file);
+            free(file);
+        }
+        assert_no_nan(cli("bench lacks.json has.json")->out);
+        assert_no_nan(cli("bench has.json --compare lacks.json")->out);
+        assert_no_nan(cli("bench lacks.json --compare has.json")->out);
+    }
+    const cli_result *one = cli("LEYDEN_CACHE_DIR=%s bench --kernel cutoff --linear --atoms 3 --repeats 1 --device 0 "
+                                "--json one.json",
+                                getenv("LEYDEN_CACHE_DIR"));
+    assert_int_equal(one->code, 0);
+    assert_no_nan(one->out);
+    char *json = cli_read("one.json", NULL);
+    assert_no_nan(json);
+    free(json);
+}
+
 /* A report whose members are of other types names the file, the member and what is expected. */
 static void test_types(void **state)
 {
@@ -612,5 +662,5 @@ int main(void)
                      test_clpeak, test_tables, test_page, test_screenshot, test_score, test_results, test_screen,
                      test_wrong_screen, test_usual_screen, test_compare, test_compare_others, test_compare_by_chance,
                      test_compare_cards, test_compare_screens, test_curve, test_gains, test_compare_measured,
-                     test_refusals, test_types, test_files, test_files_go);
+                     test_refusals, test_types, test_no_nan, test_files, test_files_go);
 }

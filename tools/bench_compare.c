@@ -134,7 +134,7 @@ static bool figures_of(const pair *p, const json_t *old, const json_t *now, doub
     *after = p->is_screen ? screen_seconds(now)
              : p->is_same ? bench_view_seconds(now)
                           : 1 / bench_number_at(now, "evaluations_per_s");
-    return *before > 0 && *after > 0;
+    return *before > 0 && *after > 0 && isfinite(*before) && isfinite(*after);
 }
 
 static void set_figure(comparison *c, size_t column, const pair *p, const json_t *row)
@@ -172,7 +172,7 @@ static void compare_errors(comparison *c, const pair *p, const json_t *old, cons
     const double before = bench_number_at(old, "relative_rms"), after = bench_number_at(now, "relative_rms");
     const bool is_sum = strcmp(bench_text_at(now, "unit"), "pairs/s") == 0;
     const double most = fmax(most_error_times * before, is_sum ? 0 : 0.5 * bench_screen_tolerance);
-    if (!(after > most))
+    if (!(before > 0 && after > most))
         return;
     c->is_worse = true;
     add_row(c, p, now, "less accurate");
