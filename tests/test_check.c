@@ -166,6 +166,29 @@ static int run_reproducer(const char *folder)
     return status >= 0 ? status >> 8 : -1;
 }
 
+/* Exit code for this argument: 2 where it is no device. */
+static int run_reproducer_on(const char *folder, const char *device)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "cd '%s' && ./repro '%s' >out.txt 2>&1", cli_path(folder), device);
+    const int status = system(line);
+    return status >= 0 ? status >> 8 : -1;
+}
+
+/* Its argument is what --device takes: no digit or word within another is a number or a kind. */
+static void check_devices_of(const char *folder)
+{
+    static const char *const meant[] = {"0",   "opencl:0", "OpenCL:0", "cpu",
+                                        "CPU", "opencl",   "PTHREAD",  "portable computing"},
+                             *const others[] = {"1", "opencl:1", "99", "3", "gpu", "cuda:0", "nosuch"};
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+        if (run_reproducer_on(folder, meant[i]) != 0)
+            fail_msg("%s is none", meant[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (run_reproducer_on(folder, others[i]) != 2)
+            fail_msg("%s is one", others[i]);
+}
+
 /* A function, a kernel with its test, and what two queues see: each gives a program that is wrong
  * on the driver with the fault, and right on the one without. */
 static void test_reproducer(void **state)
@@ -183,6 +206,7 @@ static void test_reproducer(void **state)
     assert_int_equal(run_reproducer("repro/functions-rsqrt-float"), 1);
     unsetenv("FAKE_ICD");
     assert_int_equal(run_reproducer("repro/functions-rsqrt-float"), 0);
+    check_devices_of("repro/functions-rsqrt-float");
     setenv("FAKE_ICD", "fault=rewrite,kernel=dcs", 1);
     setenv("FAKE_ICD_FROM", "gm_sum[at] = p->sum[k];", 1);
     setenv("FAKE_ICD_TO", "gm_sum[at] = 1.001f * p->sum[k];", 1);
