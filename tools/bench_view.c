@@ -86,6 +86,12 @@ static bool has_figures(const json_t *rows, const char *key)
     return has;
 }
 
+/* The device cannot do it, or it is measured on request only. */
+static bool is_absent(const json_t *row)
+{
+    return strcmp(bench_text_at(row, "status"), ley_status_name(LEY_ERROR_NO_DEVICE)) == 0;
+}
+
 static void put_row(text_table *table, const json_t *rows, const json_t *row)
 {
     size_t at = 0;
@@ -101,7 +107,7 @@ static void put_row(text_table *table, const json_t *rows, const json_t *row)
     if (bench_view_is_sound(row))
         table_set(table, at, "%s", bench_error_text(error).s);
     else
-        table_set(table, at, "%s", json_is_object(accuracy) ? "WRONG" : "failed");
+        table_set(table, at, "%s", is_absent(row) ? "absent" : json_is_object(accuracy) ? "WRONG" : "failed");
 }
 
 text_table bench_view_rows(const json_t *device)
