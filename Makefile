@@ -41,7 +41,8 @@ kernel_text := $(wildcard cl/*.cl cl/*.h cl/laws/*.h kernels_cuda/*.cu kernels_c
 lib_sources := $(filter-out platform/embed.c,$(wildcard platform/*.c platform/*/*.c)) \
                $(wildcard host/*/*.c host/methods/*/*.c host/long_range/*/*.c)
 lib_objects  := $(lib_sources:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
-tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c)) $(BUILD)/bench_page.o $(BUILD)/bench_references.o
+tool_texts   := $(addprefix $(BUILD)/bench_,page.o references.o schema.o)
+tool_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/*.c)) $(tool_texts)
 tests        := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/test_*.c))
 test_support := $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(wildcard tests/test_*.c tests/fuzz_*.c tests/offline_*.c tests/bench_*.c tests/make_*.c),$(wildcard tests/*.c)))
 
@@ -99,8 +100,8 @@ $(BUILD)/tools/%.o: tools/%.c $(BUILD)/flags | $(BUILD)/complete
 	$(call say,CC,$<)
 	$(Q)$(CC) $(common) $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# The page of `leyden bench --html`, in which the command puts its report; and the machines that
-# scores are held against. Arrays of lines.
+# The page of `leyden bench --html`, in which the command puts its report; the machines that scores
+# are held against; the types of what reports say. Arrays of lines.
 lines_of = { echo '\#include "$(2).h"'; echo 'const char *const $(1)[] = {'; \
              sed 's/[\\"?]/\\&/g; s/.*/"&\\n",/' $<; echo '0};'; } > $@.new && mv $@.new $@
 
@@ -112,7 +113,11 @@ $(BUILD)/bench_references.c: tools/bench_references.json | $(BUILD)/complete
 	$(call say,GEN,$@)
 	$(Q)$(call lines_of,bench_references,bench_reference)
 
-$(BUILD)/bench_page.o $(BUILD)/bench_references.o: $(BUILD)/%.o: $(BUILD)/%.c
+$(BUILD)/bench_schema.c: docs/bench.schema.json | $(BUILD)/complete
+	$(call say,GEN,$@)
+	$(Q)$(call lines_of,bench_schema,bench_schema)
+
+$(tool_texts): $(BUILD)/%.o: $(BUILD)/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(common) -Itools $(tool_cflags) $(CFLAGS) -MMD -MP -c -o $@ $<
 

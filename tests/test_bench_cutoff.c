@@ -3,6 +3,7 @@
 #include "cli_support.h"
 
 #include "engine/engine.h"
+#include "methods/cutoff/method.h"
 #include "methods/cutoff/tuning.h"
 
 enum { ATOMS = 600 };
@@ -182,6 +183,22 @@ static void test_command(void **state)
     cli_expect(1, NULL, "'simple' is none of bins");
 }
 
+/* Of all variants those are left out, and the reason told, that a processor's compiler takes longer
+ * for than a driver may: this ended the benchmark of such a device. */
+static void test_on_request(void **state)
+{
+    const dev_info processor = {.device_class = DEV_CPU}, card = {.device_class = DEV_GPU};
+    assert_non_null(strstr(bench_cutoff.on_request(&processor, "octants16"), "if it is asked for by name"));
+    assert_null(bench_cutoff.on_request(&card, "octants16"));
+    for (size_t i = 0; tuning_cutoff_variant(i) != NULL; i++)
+        assert_true(strcmp(tuning_cutoff_variant(i), "octants16") == 0 ||
+                    bench_cutoff.on_request(&processor, tuning_cutoff_variant(i)) == NULL);
+    if (support_get_level() != SUPPORT_FULL || engine->workers[0].info->device_class != DEV_CPU)
+        return;
+    cli("bench --kernel cutoff --atoms 300 --cutoff 5 --repeats 1 --device 0");
+    cli_expect(0, "not on this device: compilers for processors take minutes", NULL);
+}
+
 /* A kernel 1 % off has no rate. */
 static void test_wrong_kernel(void **state)
 {
@@ -213,8 +230,9 @@ static int finish(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default), cmocka_unit_test(test_linear),       cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_command), cmocka_unit_test(test_wrong_kernel), cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_default), cmocka_unit_test(test_linear),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_command), cmocka_unit_test(test_on_request), cmocka_unit_test(test_wrong_kernel),
+        cmocka_unit_test(test_bins),
     };
     /* At level quick but the last one: CPU devices take five seconds to compile its kernel. */
     const size_t all = sizeof tests / sizeof *tests;

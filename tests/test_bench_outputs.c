@@ -2,9 +2,11 @@
  * it says of two reports beside each other. */
 #include "cli_support.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <glob.h>
 #include <signal.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -319,7 +321,7 @@ static void compare(const made_row *old, const made_row *now, size_t n, int code
     write_report("old.json", 100, old, n);
     write_report("new.json", 100, now, n);
     cli("bench new.json --compare old.json --fail");
-    cli_expect(code, said, code == 5 ? "slower or wrong where it was not, beyond the noise" : NULL);
+    cli_expect(code, said, code == 5 ? "slower, less accurate, wrong, failed or missing" : NULL);
     cli("bench new.json --compare old.json");
     cli_expect(0, said, NULL);
 }
@@ -348,7 +350,74 @@ static void test_compare(void **state)
     others = 0;
     compare(&usual, &(made_row){"a", 1, 0.02, true, 0}, 1, 5, "wrong, or failed");
     compare(&(made_row){"a", 1, 0.02, true, 0}, &usual, 1, 0, "right now");
-    compare(&usual, &(made_row){"b", 9, 0.02, false, 0}, 1, 0, "in the new report only");
+    compare(&usual, &(made_row){"b", 9, 0.02, false, 0}, 1, 5, "in the new report only");
+    compare(&usual, &(made_row){"b", 9, 0.02, false, 0}, 1, 5, "in the old report only");
+}
+
+/* Two runs with a screen: what each row has, how the runs ended, what they were asked for. */
+typedef struct made_screen {
+    const char *version, *status, *kernel, *table, *verdict;
+    double direct, command_s, spread, direct_error, map_error;
+} made_screen;
+
+static void write_screen(const char *name, const made_screen *s)
+{
+    static const char rows[] =
+        "{\"name\": \"direct sum\", \"unit\": \"pairs/s\", \"value\": %g, \"timed\": 7, \"spread\": %g, "
+        "\"relative_rms\": %g, \"verdict\": \"%s\"}, "
+        "{\"name\": \"map to 1e-4\", \"unit\": \"atoms/s\", \"value\": 5e5, \"timed\": 7, \"spread\": 0.02, "
+        "\"relative_rms\": %g, \"verdict\": \"right\"}, "
+        "{\"name\": \"whole command\", \"unit\": \"s\", \"value\": %g, \"timed\": 7, \"spread\": 0.02, "
+        "\"relative_rms\": 2e-5, \"verdict\": \"right\"}";
+    char of_rows[2048], text[4096];
+    snprintf(of_rows, sizeof of_rows, rows, s->direct, s->spread, s->direct_error, s->verdict, s->map_error,
+             s->command_s);
+    snprintf(text, sizeof text,
+             "{\"command\": \"bench\", \"version\": \"%s\", \"status\": \"%s\", \"error\": \"as made\", "
+             "\"level\": \"screen\", \"options\": {\"kernel\": \"%s\"}, \"tables\": [{\"name\": \"%s\", "
+             "\"math\": \"auto\", \"devices\": [{\"device\": {\"name\": \"X\", \"path\": \"cuda\"}, \"rows\": []}]}], "
+             "\"screens\": [{\"device\": {\"name\": \"X\", \"path\": \"cuda\", \"class\": \"gpu\"}, \"others\": 0, "
+             "\"processors\": 2, \"problem\": {\"usual\": true}, \"rows\": [%s]}]}",
+             s->version, s->status, s->kernel, s->table, of_rows);
+    cli_write_text(name, text);
+}
+
+/* The rows of the screen are judged, too: rates by the noise, errors by the old ones; and it is
+ * told of versions, failed runs, and what one of both reports lacks. */
+static void test_compare_screens(void **state)
+{
+    static const made_screen usual = {"0.1.0", "LEY_OK", "all", "direct", "right", 1e9, 0.5, 0.02, 4e-7, 1e-5};
+    static const struct {
+        made_screen now;
+        int code;
+        const char *said;
+    } cases[] = {
+        {usual, 0, "3 rows have not moved"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 0.98e9, 0.51, 0.02, 7e-7, 4e-5}, 0, "3 rows have not moved"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 0.9e9, 0.5, 0.02, 4e-7, 1e-5}, 5, "slower  "},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 0.9e9, 0.5, 0.3, 4e-7, 1e-5}, 0, "3 rows have not moved"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 1.1e9, 0.5, 0.02, 4e-7, 1e-5}, 0, "faster  "},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 1e9, 0.6, 0.02, 4e-7, 1e-5}, 5, "whole command"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 1e9, 0.5, 0.02, 9e-7, 1e-5}, 5, "less accurate"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "right", 1e9, 0.5, 0.02, 4e-7, 6e-5}, 5, "less accurate"},
+        {{"0.1.0", "LEY_OK", "all", "direct", "WRONG", 1e9, 0.5, 0.02, 4e-7, 1e-5}, 5, "WRONG"},
+        {{"0.2.0", "LEY_OK", "all", "direct", "right", 1e9, 0.5, 0.02, 4e-7, 1e-5},
+         0,
+         "the old report is of version 0.1.0, the new one of version 0.2.0"},
+        {{"0.1.0", "LEY_ERROR_DEVICE", "all", "direct", "right", 1e9, 0.5, 0.02, 4e-7, 1e-5},
+         5,
+         "the new report is of a run that failed: as made"},
+        {{"0.1.0", "LEY_OK", "all", "map", "right", 1e9, 0.5, 0.02, 4e-7, 1e-5}, 5, "direct  X       "},
+        {{"0.1.0", "LEY_OK", "dcs", "map", "right", 1e9, 0.5, 0.02, 4e-7, 1e-5}, 0, "in the old report only"},
+    };
+    write_screen("old.json", &usual);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_screen("new.json", &cases[i].now);
+        cli_run(cases[i].code, cases[i].said, cases[i].code == 5 ? "slower, less accurate, wrong, failed or" : NULL,
+                "bench new.json --compare old.json --fail");
+        cli_run(0, cases[i].said, NULL, "bench new.json --compare old.json");
+    }
+    cli_run(1, NULL, "--fail is of two reports", "bench new.json old.json --compare old.json --fail");
 }
 
 /* Of several cards of a kind each has its counterpart: the second one that of the second. */
@@ -492,6 +561,88 @@ static void test_refusals(void **state)
     cli_run(2, NULL, "other.json: no report of `leyden bench --json`", "bench other.json");
 }
 
+static void assert_no_nan(const char *text)
+{
+    for (const char *at = text; (at = strpbrk(at, "nNiI")) != NULL; at++) {
+        const bool begins = at == text || strchr(" ,|-(~\n", at[-1]) != NULL;
+        if (begins && (strncasecmp(at, "nan", 3) == 0 || strncasecmp(at, "inf", 3) == 0) && !isalpha(at[3]))
+            fail_msg("%.100s", at > text + 40 ? at - 40 : text);
+    }
+    assert_null(strstr(text, "9,223,372,036,854,775,8"));
+}
+
+/* What was not measured is "-" or left out, never nan: of one size there is no exponent; a report
+ * that lacks numbers, or has 0, is printed without. */
+static void test_no_nan(void **state)
+{
+    static const char lacking[] =
+        "{\"command\": \"bench\", \"tables\": [{\"name\": \"dcs\", \"math\": \"auto\", \"devices\": [{\"device\": "
+        "{\"name\": \"X\", \"path\": \"cuda\"}, \"rows\": [{\"variant\": \"a\", \"median_s\": %s, \"status\": "
+        "\"LEY_OK\"}], \"sizes\": [{\"variant\": \"3 atoms\", \"status\": \"LEY_OK\"}]}], \"gains\": [{\"name\": "
+        "\"all\"}], \"papers\": [{\"hardware\": \"H\", \"unit\": \"s\"}]}], \"screens\": [{\"device\": {\"name\": "
+        "\"X\", \"path\": \"cuda\"}, \"rows\": [{\"name\": \"direct sum\", \"unit\": \"pairs/s\", \"verdict\": "
+        "\"right\", \"value\": %s}]}]}";
+    static const char *const values[] = {"null", "0", "1"};
+    static const char *const files[] = {"l.csv", "l.md"};
+    char text[4096];
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, lacking, values[i], values[i]);
+        cli_write_text(i < 2 ? "lacks.json" : "has.json", text);
+        cli_write_text(i < 2 ? "has.json" : "other.json", text);
+        cli_run(0, NULL, NULL, "bench lacks.json --csv l.csv --markdown l.md");
+        for (int k = 0; k < 2; k++) {
+            char *file = cli_read(files[k], NULL);
+            assert_no_nan(file);
+            free(file);
+        }
+        assert_no_nan(cli("bench lacks.json has.json")->out);
+        assert_no_nan(cli("bench has.json --compare lacks.json")->out);
+        assert_no_nan(cli("bench lacks.json --compare has.json")->out);
+    }
+    const cli_result *one = cli("LEYDEN_CACHE_DIR=%s bench --kernel cutoff --linear --atoms 3 --repeats 1 --device 0 "
+                                "--json one.json",
+                                getenv("LEYDEN_CACHE_DIR"));
+    assert_int_equal(one->code, 0);
+    assert_no_nan(one->out);
+    char *json = cli_read("one.json", NULL);
+    assert_no_nan(json);
+    free(json);
+}
+
+/* A report whose members are of other types names the file, the member and what is expected. */
+static void test_types(void **state)
+{
+#define TABLES(of) "{\"command\": \"bench\", \"tables\": [" of "]}"
+#define ROWS_OF(of) TABLES("{\"devices\": [{\"rows\": [{}, " of "]}]}")
+#define SCREENS(of) "{\"command\": \"bench\", \"tables\": [], \"screens\": " of "}"
+    static const char *const cases[][2] = {
+        {TABLES("7"), "tables[0] is a number, where an object is expected"},
+        {"{\"command\": \"bench\", \"tables\": {}}", "tables is an object, where an array is expected"},
+        {"{\"command\": \"bench\", \"tables\": [], \"version\": 1}", "version is a number, where a text is expected"},
+        {TABLES("{\"devices\": [{\"device\": []}]}"),
+         "tables[0].devices[0].device is an array, where an object is expected"},
+        {ROWS_OF("{\"variant\": 3}"), "tables[0].devices[0].rows[1].variant is a number, where a text is expected"},
+        {ROWS_OF("{\"median_s\": \"1\"}"), "rows[1].median_s is a text, where a number or null is expected"},
+        {ROWS_OF("{\"timed\": 1.5}"), "rows[1].timed is a number, where a whole number is expected"},
+        {ROWS_OF("{\"default\": null}"), "rows[1].default is null, where true or false is expected"},
+        {ROWS_OF("{\"runs_s\": [1, true]}"), "rows[1].runs_s[1] is true, where a number or null is expected"},
+        {ROWS_OF("{\"accuracy\": 0}"), "rows[1].accuracy is a number, where null or an object is expected"},
+        {ROWS_OF("{\"accuracy\": {\"passed\": 1}}"), "accuracy.passed is a number, where true or false is expected"},
+        {SCREENS("{}"), "screens is an object, where an array is expected"},
+        {SCREENS("[4]"), "screens[0] is a number, where an object is expected"},
+        {SCREENS("[null]"), "screens[0] is null, where an object is expected"},
+        {SCREENS("[{\"rows\": [\"fast\"]}]"), "screens[0].rows[0] is a text, where an object is expected"},
+        {SCREENS("[{\"rows\": [{\"verdict\": 0}]}]"), "rows[0].verdict is a number, where a text is expected"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_write_text("types.json", cases[i][0]);
+        cli_run(2, NULL, cases[i][1], "bench types.json");
+        cli_run(2, NULL, "leyden: types.json: no report of `leyden bench --json`: ", "bench types.json --html t.html");
+    }
+    cli_write_text("types.json", ROWS_OF("{\"variant\": \"a\", \"timed\": 2.0, \"accuracy\": null, \"new\": [1]}"));
+    cli_run(0, NULL, NULL, "bench types.json"); /* members that are not known are those of later versions */
+}
+
 static int prepare(void **state)
 {
     schema = realpath("docs/bench.schema.json", NULL);
@@ -513,6 +664,6 @@ int main(void)
     return RUN_GROUP(SUPPORT_GROUP(.name = "what the benchmark writes", .begin = prepare, .end = finish), test_schema,
                      test_clpeak, test_tables, test_page, test_screenshot, test_score, test_results, test_screen,
                      test_wrong_screen, test_usual_screen, test_compare, test_compare_others, test_compare_by_chance,
-                     test_compare_cards, test_curve, test_gains, test_compare_measured, test_refusals, test_files,
-                     test_files_go);
+                     test_compare_cards, test_compare_screens, test_curve, test_gains, test_compare_measured,
+                     test_refusals, test_types, test_no_nan, test_files, test_files_go);
 }

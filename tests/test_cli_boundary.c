@@ -342,6 +342,19 @@ static void test_native_is_faster(void **state)
     cli_assert_nothing_left();
 }
 
+/* A small boundary on a device that is open, with its kernel in the cache, is next to nothing: what
+ * is forecast is a twentieth of a second, its pairs, and APBS reading the map. */
+static void test_forecast_of_little(void **state)
+{
+    write_inputs();
+    cli_run(0, NULL, NULL, FAKE "run.in --force --no-run --keep out/kept --json out/r.json -q");
+    cli_python("import json\n"
+               "e = json.load(open('out/r.json'))['elecs'][0]\n"
+               "assert e['decision'] == 'computed', e\n"
+               "assert 0.05 < e['expected_s'] < 0.15, e['expected_s']\n");
+    cli_empty(state);
+}
+
 static void test_handing_over(void **state)
 {
     write_inputs();
@@ -518,6 +531,7 @@ int main(void)
         cmocka_unit_test_setup(test_apbs_is_missing, cli_empty),
         cmocka_unit_test_setup(test_bad_inputs, cli_empty),
         cmocka_unit_test_setup(test_native_is_faster, cli_empty),
+        cmocka_unit_test_setup(test_forecast_of_little, cli_empty),
         cmocka_unit_test_setup(test_handing_over, cli_empty),
         cmocka_unit_test_setup(test_apbs_grids_through_the_molecule, cli_empty),
         cmocka_unit_test_setup(test_keeping_the_files, cli_empty),

@@ -109,6 +109,21 @@ static void test_the_first_device_of_a_path(void **state)
     cli_run(1, NULL, "no device matches \"cuda:2\"", FAKE JOB "cuda:2", folder, folder);
 }
 
+/* Where a path has no device it is said why, as `leyden devices` does. */
+static void test_paths_without_devices(void **state)
+{
+    const cli_result *devices = cli("devices");
+    const char *line = strstr(devices->out, "\nCUDA: no "), *end = line != NULL ? strchr(line + 1, '\n') : NULL;
+    if (end == NULL)
+        skip();
+    char said[256];
+    snprintf(said, sizeof said, "no device matches \"cuda:0\" (%.*s); to see which there are", (int)(end - line - 1),
+             line + 1);
+    cli_run(1, NULL, said, "map box.pqr -o out/a.dx --device cuda:0");
+    cli_run(1, NULL, "no device matches \"cuda\" (CUDA: no ", "map box.pqr -o out/a.dx --device cuda");
+    cli_run(1, NULL, "no device matches \"opencl:99\"; to see", "map box.pqr -o out/a.dx --device opencl:99");
+}
+
 static size_t lines_of(const char *text)
 {
     size_t lines = 0;
@@ -177,6 +192,6 @@ int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "mistakes", .each = cli_empty, .begin = prepare),
                      test_each_mistake_has_its_next_command, test_warnings_have_one_too,
-                     test_the_first_device_of_a_path, test_ordinary_output_is_five_lines,
+                     test_the_first_device_of_a_path, test_paths_without_devices, test_ordinary_output_is_five_lines,
                      test_help_begins_with_examples);
 }

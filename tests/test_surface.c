@@ -4,6 +4,8 @@
 
 #include <float.h>
 #include <math.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -322,6 +324,57 @@ static void test_values(void **state)
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
+/* The bytes of a file of this ending, from malloc; of a script those of the file beside it. */
+static char *written(const ley_surface *s, const char *ending, const ley_colours *colours, size_t *size)
+{
+    char path[256];
+    ley_error error = {0};
+    snprintf(path, sizeof path, "%.200s/s%s", support_directory(), ending);
+    assert_ok(ley_surface_write(s, path, colours, "made", NULL, &error));
+    char *beside = ley_surface_beside(path), *bytes = support_read_file(beside != NULL ? beside : path, size);
+    free(beside);
+    return bytes;
+}
+
+/* Files that several cores make, of many blocks of vertices and triangles, and values that they
+ * take from a map, are those of one core, byte for byte. */
+static void test_cores(void **state)
+{
+    static const ley_grid grid = {.origin_A = {-8, -8, -8}, .step_A = LEY_STEPS(0.2, 0.2, 0.2), .n = {81, 81, 81}};
+    ley_map *map = map_of(&grid, noise, 1), *heights = map_of(&grid, slope, 1);
+    ley_surface *s = NULL;
+    ley_error error = {0};
+    ley_colours colours;
+    cpu_set_t all, one;
+    ley_colours_make(&colours, -4, 4);
+    assert_ok(ley_surface_create_levels(map, 1, (const double[]){0}, &s, &error));
+    assert_true(ley_surface_vertex_count(s) > 20000);
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    CPU_ZERO(&one);
+    for (int i = 0; CPU_COUNT(&one) == 0; i++)
+        if (CPU_ISSET(i, &all))
+            CPU_SET(i, &one);
+    for (size_t i = 0; ley_surface_ending(i) != NULL; i++) {
+        size_t size[2];
+        char *bytes[2];
+        for (int k = 0; k < 2; k++) {
+            assert_int_equal(sched_setaffinity(0, sizeof all, k == 0 ? &all : &one), 0);
+            assert_ok(ley_surface_take_map(s, heights, &error));
+            bytes[k] = written(s, ley_surface_ending(i), &colours, &size[k]);
+        }
+        assert_int_equal(size[0], size[1]);
+        assert_memory_equal(bytes[0], bytes[1], size[0]);
+        free(bytes[0]);
+        free(bytes[1]);
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    for (int64_t i = 0; i < ley_surface_vertex_count(s); i++)
+        assert_true(fabs((double)ley_surface_read_values(s)[i] - ley_surface_vertices_A(s)[3 * i + 2]) < 1e-4);
+    ley_surface_destroy(s);
+    ley_map_destroy(map);
+    ley_map_destroy(heights);
+}
+
 static void test_refusals(void **state)
 {
     static const double position_A[] = {0, 0, 0}, charge_e[] = {1}, none[] = {0}, small[] = {0.1}, large[] = {1e5};
@@ -368,5 +421,5 @@ static void test_refusals(void **state)
 int main(void)
 {
     return RUN_TESTS(test_sphere, test_atoms, test_crowd, test_torus, test_inside_out, test_noise, test_open,
-                     test_values, test_refusals);
+                     test_values, test_cores, test_refusals);
 }

@@ -135,7 +135,8 @@ static const option_row report_rows[] = {
     {.name = "fail",
      .kind = OPTION_FLAG,
      .offset = offsetof(report_values, fail),
-     .help = "--compare: exit code 5 where anything is slower, or wrong where it was right"},
+     .help = "--compare: exit code 5 where anything is slower or less accurate, wrong or failed where it was right, or "
+             "missing although both runs were asked for the same"},
     OPTION_ROW_QUIET(report_values),
 };
 
@@ -484,6 +485,8 @@ static int check_options(const parsed_arguments *arguments)
                               r->why);
     if (code == 0 && how->fail && how->compare == NULL)
         code = fail_usage(arguments->command, "--fail needs --compare");
+    if (code == 0 && how->fail && arguments->word_count > 0)
+        code = fail_usage(arguments->command, "--fail is of two reports: that of --compare and one more");
     if (code == 0 && json_takes_stdout(how->json) && (json_takes_stdout(how->markdown) || how->compare != NULL))
         code = fail_usage(arguments->command, "--json -: standard output cannot take --%s, too",
                           how->compare != NULL ? "compare" : "markdown");

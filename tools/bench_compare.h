@@ -4,10 +4,13 @@
 
 #include "json.h"
 
-/* Prints which rows of the new report are faster or slower than in the old one by more than the
- * noise, which are wrong now, and which are in one of them only; nothing where they are screens of
- * other devices. Prints errors; exit code: with `fail` 5 where something is slower, wrong or has
- * failed that was right. */
+/* Prints which rows of the new report's tables and screens are faster or slower than in the old one
+ * by more than the noise, or have errors that are too large; which are wrong now; and which are in
+ * one of them only; before these, whether versions differ and runs have failed. Nothing where they
+ * are screens of other devices. The error of a screen's row is too large where it is over twice the
+ * old one, and of its map and command over half of their tolerance, too. Prints errors; exit code:
+ * with `fail` 5 where anything is slower, less accurate, wrong or has failed that was right, or is
+ * missing although both runs were asked for the same. */
 int bench_compare(const char *old_path, const json_t *old, const json_t *report, bool fail);
 
 /* What was timed: the spread of so many launches, on processors of which others used this share;

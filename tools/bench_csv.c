@@ -39,7 +39,8 @@ static void put_row(text_file *to, const json_t *table, const json_t *device, co
     put_text(to, bench_text_at(table, "name"));
     put_text(to, bench_text_at(table, "kernel"));
     put_text(to, bench_text_at(table, "math"));
-    text_file_print(to, "%.0f,", bench_number_at(info, "index"));
+    put_number(to, bench_number_at(info, "index"));
+    text_file_print(to, ",");
     put_text(to, bench_text_at(info, "path"));
     put_text(to, bench_text_at(info, "name"));
     put_text(to, bench_text_at(info, "driver"));

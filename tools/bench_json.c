@@ -1,5 +1,6 @@
 #include "bench_json.h"
 #include "bench_papers.h"
+#include "bench_schema.h"
 #include "bench_screen.h"
 #include "bench_values.h"
 #include "console.h"
@@ -241,19 +242,25 @@ json_t *bench_json_make(const parsed_arguments *arguments, const bench_results *
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* Of `leyden bench --json`, by what it says of itself. */
+static bool is_report(const json_t *report)
+{
+    return strcmp(bench_text_at(report, "command"), "bench") == 0 && json_object_get(report, "tables") != NULL;
+}
+
 json_t *bench_json_read(const char *path, int *code)
 {
     ley_error error = {0};
     json_t *report = json_read(path, "no report of `leyden bench --json`", &error);
-    if (report == NULL)
-        *code = fail_with(&error);
-    else if (strcmp(bench_text_at(report, "command"), "bench") != 0 ||
-             !json_is_array(json_object_get(report, "tables"))) {
-        *code = fail(LEY_ERROR_FILE, "%s: no report of `leyden bench --json`", path);
-        json_decref(report);
-        report = NULL;
-    } else {
+    if (report != NULL && !is_report(report))
+        fail_into(&error, LEY_ERROR_FILE, "%s: no report of `leyden bench --json`", path);
+    else if (report != NULL)
+        bench_schema_check(path, report, &error);
+    if (error.status == LEY_OK) {
         bench_screen_judge(report);
+        return report;
     }
-    return report;
+    json_decref(report);
+    *code = fail_with(&error);
+    return NULL;
 }

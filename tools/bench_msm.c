@@ -1,6 +1,7 @@
 /* Long-range potentials, step by step, in `leyden bench`. */
 #include "bench_msm.h"
 #include "bench_text.h"
+#include "bench_values.h"
 #include "console.h"
 #include "mesh_options.h"
 #include "table.h"
@@ -164,7 +165,7 @@ static void print_sizes(const ley_bench_device *device)
         else
             table_set(&table, 8, "WRONG");
         table_set(&table, 9, "%.0f", peak > 0 ? 100 * speed_up(size) / peak : 0);
-        table_set(&table, 10, "%.2g", size->accuracy.relative_rms);
+        table_set(&table, 10, "%s", bench_error_text(size->accuracy.relative_rms).s);
     }
     table_print(&table);
     puts("one core: the same by plain loops in C, sphere by sphere, step by step, measured once");

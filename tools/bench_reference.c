@@ -24,22 +24,9 @@ double bench_reference_score(const double times[SCREEN_ROWS])
     return exp(sum / SCREEN_ROWS);
 }
 
-static json_t *read_all(void)
-{
-    size_t size = 1;
-    for (const char *const *line = bench_references; *line != NULL; line++)
-        size += strlen(*line);
-    char *text = allocate(size, 1);
-    for (const char *const *line = bench_references; *line != NULL; line++)
-        strcat(text, *line);
-    json_t *all = json_loads(text, 0, NULL);
-    free(text);
-    return all;
-}
-
 json_t *bench_reference_all(void)
 {
-    json_t *all = read_all(), *reference;
+    json_t *all = json_of_lines(bench_references), *reference;
     size_t i;
     JSON_EACH(all, i, reference)
     {

@@ -63,9 +63,10 @@ static bool is_spread_out(const json_t *row)
 static bench_sentence device_of(const json_t *screen)
 {
     const json_t *device = json_object_get(screen, "device");
-    return say("Device: %.100s, through %.10s, driver %.60s, %.0f units.", bench_text_at(device, "name"),
+    const double units = bench_number_at(device, "compute_units");
+    return say("Device: %.100s, through %.10s, driver %.60s%s.", bench_text_at(device, "name"),
                bench_text_at(device, "path"), bench_text_at(device, "driver"),
-               bench_number_at(device, "compute_units"));
+               units > 0 ? text_of(", %.0f units", units).s : "");
 }
 
 /* Watts while pairs are summed directly; not a number: unknown. */
@@ -113,8 +114,10 @@ static bench_sentence limits_of(const json_t *screen)
 
 static short_text size_of(const json_t *problem, const char *atoms, const char *points, const char *what)
 {
-    return text_of("%s at %s", counted_text((int64_t)bench_number_at(problem, atoms), "atom").s,
-                   counted_text((int64_t)bench_number_at(problem, points), what).s);
+    const double of_atoms = bench_number_at(problem, atoms), of_points = bench_number_at(problem, points);
+    return of_atoms > 0 && of_points > 0 ? text_of("%s at %s", counted_text((int64_t)of_atoms, "atom").s,
+                                                   counted_text((int64_t)of_points, what).s)
+                                         : text_of("-");
 }
 
 static bench_sentence problem_of(const json_t *screen)
@@ -149,7 +152,7 @@ static void put_row(text_table *table, const json_t *row)
     table_set(table, 2, "%s", times_text(bench_number_at(row, "times")).s);
     table_set(table, 3, "%s",
               share > 0 ? text_of("%.0f %% of %s", 100 * share, bench_text_at(row, "share_of")).s : "-");
-    table_set(table, 4, "%s", isfinite(error) ? text_of("%.2g", error).s : "-");
+    table_set(table, 4, "%s", bench_error_text(error).s);
     table_set(table, 5, "%s%s", isfinite(spread) ? text_of("%.1f", 100 * spread).s : "-",
               is_spread_out(row) ? " !" : "");
 }
@@ -333,7 +336,8 @@ static void put_screen(text_table *table, const json_t *reports, const json_t *r
                       value > 0 ? plain_rate(value, bench_text_at(row, "unit")).s : rate_of(row).s,
                       is_spread_out(row) ? " !" : "");
     }
-    table_set(table, 2 + SCREEN_ROWS, "%.2g", bench_number_at(json_array_get(rows, SCREEN_MAP), "relative_rms"));
+    table_set(table, 2 + SCREEN_ROWS, "%s",
+              bench_error_text(bench_number_at(json_array_get(rows, SCREEN_MAP), "relative_rms")).s);
 }
 
 /* The first report that has any. */

@@ -1,5 +1,6 @@
 /* The tables of `leyden bench`: a device's limits, its problem, a row for each variant. */
 #include "bench_text.h"
+#include "bench_values.h"
 #include "console.h"
 #include "table.h"
 
@@ -221,8 +222,7 @@ static bool begin_row(bench_table *table, const ley_bench_row *row)
         text_of("%s%s%s", row->root != NULL ? row->root : "-", row->exp != NULL ? ", " : "",
                 row->exp != NULL ? row->exp : "")
             .s);
-    if (row->accuracy.points > 0)
-        set(table, ERROR, text_of("%.2g", row->accuracy.relative_rms).s);
+    set(table, ERROR, row->accuracy.points > 0 ? bench_error_text(row->accuracy.relative_rms).s : "");
     const char *verdict = verdict_of(table, row);
     if (verdict != NULL)
         set(table, table->at[RATE] == COLUMN_COUNT ? SECONDS : RATE, verdict);
@@ -399,9 +399,11 @@ static void print_sizes(const ley_bench_device *device)
         table_set(&table, 4, "%s", bench_runs_text(size->run_count).s);
         table_set(&table, 5, "%s", bench_percent_text(size->spread).s);
         table_set(&table, 6, "%s", size->accuracy.passed ? rate_text(size->pairs / size->kernel_s).s : "WRONG");
-        table_set(&table, 7, "%.2g", size->accuracy.relative_rms);
+        table_set(&table, 7, "%s", bench_error_text(size->accuracy.relative_rms).s);
     }
     table_print(&table);
+    if (!(device->pairs_exponent > 0)) /* of one size */
+        return;
     printf("kernel s = c atoms^%.3f: %.2f times for ten times the atoms, in which pairs grow %.2f times, as boxes have "
            "surfaces; %.2f times for ten "
            "times the pairs\n",

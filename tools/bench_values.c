@@ -14,6 +14,11 @@ double bench_number_at(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+short_text bench_error_text(double error)
+{
+    return isfinite(error) ? text_of("%.2g", error) : text_of("-");
+}
+
 short_text bench_device_text(const json_t *device)
 {
     const json_t *of = json_object_get(device, "device");

@@ -86,6 +86,12 @@ static bool has_figures(const json_t *rows, const char *key)
     return has;
 }
 
+/* The device cannot do it, or it is measured on request only. */
+static bool is_absent(const json_t *row)
+{
+    return strcmp(bench_text_at(row, "status"), ley_status_name(LEY_ERROR_NO_DEVICE)) == 0;
+}
+
 static void put_row(text_table *table, const json_t *rows, const json_t *row)
 {
     size_t at = 0;
@@ -99,9 +105,9 @@ static void put_row(text_table *table, const json_t *rows, const json_t *row)
             table_set(table, at++, "%s",
                       bench_view_is_sound(row) ? columns[c].text(bench_number_at(row, columns[c].key)).s : "-");
     if (bench_view_is_sound(row))
-        table_set(table, at, "%s", isfinite(error) ? text_of("%.2g", error).s : "-");
+        table_set(table, at, "%s", bench_error_text(error).s);
     else
-        table_set(table, at, "%s", json_is_object(accuracy) ? "WRONG" : "failed");
+        table_set(table, at, "%s", is_absent(row) ? "absent" : json_is_object(accuracy) ? "WRONG" : "failed");
 }
 
 text_table bench_view_rows(const json_t *device)
@@ -144,7 +150,7 @@ static void put_size(text_table *table, const json_t *size, double peak)
     const bool is_scaled = json_is_true(json_object_get(size, "core_scaled"));
     size_t at = 0;
     table_row(table);
-    table_set(table, at++, "%s", count_text((int64_t)bench_number_at(size, "atoms")).s);
+    table_set(table, at++, "%s", significant(bench_number_at(size, "atoms")).s);
     table_set(table, at++, "%s", significant(bench_number_at(size, "kernel_s")).s);
     if (peak > 0)
         table_set(table, at++, "%s", significant(bench_number_at(size, "whole_s")).s);
@@ -157,7 +163,7 @@ static void put_size(text_table *table, const json_t *size, double peak)
     }
     table_set(table, at, "%s",
               bench_view_is_sound(size)
-                  ? text_of("%.2g", bench_number_at(json_object_get(size, "accuracy"), "relative_rms")).s
+                  ? bench_error_text(bench_number_at(json_object_get(size, "accuracy"), "relative_rms")).s
                   : "WRONG");
 }
 
@@ -259,12 +265,13 @@ static void put_figure(text_table *table, const json_t *device, const json_t *fi
 {
     const char *unit = bench_text_at(figure, "unit");
     const own_figure own = own_of(device, figure);
+    const double value = bench_number_at(figure, "value");
     size_t at = 0;
     table_row(table);
     table_set(table, at++, "%s", bench_text_at(figure, "hardware"));
     if (table->columns == PAPER_COLUMNS)
         table_set(table, at++, "%s", bench_text_at(figure, "row"));
-    table_set(table, at++, "%.5g %s", bench_number_at(figure, "value"), unit);
+    table_set(table, at++, value > 0 ? "%.5g %s" : "-", value, unit);
     table_set(table, at++, "%s%s", own.is_scaled && own.value > 0 ? "~" : "",
               own.value > 0 ? text_of("%s %s", significant(own.value).s, unit).s : "-");
     table_set(table, at, "%s", significant(own.times).s);
@@ -300,7 +307,7 @@ static void put_gain(text_table *table, const json_t *g)
     if (is_timed && used < devices)
         table_set(table, 1, "%.0f, of which %.0f had a part", devices, used);
     else
-        table_set(table, 1, "%.0f", devices);
+        table_set(table, 1, "%s", counted(devices).s);
     table_set(table, 2, "%s", significant(bench_number_at(g, "fastest_s")).s);
     table_set(table, 3, "%s", significant(bench_number_at(g, "median_s")).s);
     table_set(table, 4, is_timed ? "%.0f" : "-", timed);

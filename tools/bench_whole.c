@@ -38,7 +38,10 @@ static ley_status read_report(const char *path, bench_whole *c)
     c->relative_rms = bench_number_at(accuracy, "relative_rms");
     if (status == LEY_OK && !json_is_true(json_object_get(accuracy, "passed"))) {
         status = LEY_ERROR_WRONG_RESULT;
-        snprintf(c->failure, sizeof c->failure, "its map is off by %.2g", c->relative_rms);
+        if (isfinite(c->relative_rms))
+            snprintf(c->failure, sizeof c->failure, "its map is off by %.2g", c->relative_rms);
+        else
+            snprintf(c->failure, sizeof c->failure, "its map was not verified, or has values that are no numbers");
     }
     json_decref(report);
     return status;

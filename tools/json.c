@@ -35,6 +35,19 @@ static json_t *there(json_t *value)
     return value;
 }
 
+json_t *json_of_lines(const char *const *lines)
+{
+    size_t size = 0;
+    for (size_t i = 0; lines[i] != NULL; i++)
+        size += strlen(lines[i]);
+    char *text = allocate(size + 1, 1);
+    for (size_t i = 0, at = 0; lines[i] != NULL; at += strlen(lines[i++]))
+        memcpy(text + at, lines[i], strlen(lines[i]) + 1);
+    json_t *root = there(json_loads(text, 0, NULL));
+    free(text);
+    return root;
+}
+
 void json_put(json_t *object, const char *key, json_t *value)
 {
     if (json_object_set_new(object, key, there(value)) != 0)

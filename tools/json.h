@@ -28,6 +28,9 @@ int json_finish(json_t *report, const char *path);
  * why. */
 json_t *json_read(const char *path, const char *wrong, ley_error *error);
 
+/* Of a file that the build has made lines of, NULL behind the last one. */
+json_t *json_of_lines(const char *const *lines);
+
 /* The text of a report that goes into another file, from malloc; releases the report. */
 char *json_finish_text(json_t *report);
 

@@ -180,7 +180,9 @@ static void bench_variants(worker *w, const bench_subject *subject, const ley_be
         r->row.figures = subject->figures;
         while (subject->figures != NULL && subject->figures[r->row.figure_count].name != NULL)
             r->row.figure_count++;
-        r->row.status = subject->measure(w, o, name, problem, &d->device, r);
+        const char *why = subject->on_request != NULL && o->variant == NULL ? subject->on_request(w->info, name) : NULL;
+        r->row.status = why != NULL ? ley_fail(&r->failure, LEY_ERROR_NO_DEVICE, "%s", why)
+                                    : subject->measure(w, o, name, problem, &d->device, r);
         if (d->device.is_interpreter)
             forget_times(r);
         if (o->row_done != NULL)

@@ -58,6 +58,10 @@ typedef struct bench_subject {
     const char *(*variant)(const worker *w, const ley_bench_options *options, const void *problem, size_t i);
     const char *(*usual)(const worker *w, const ley_bench_options *options, const ley_bench_device *device);
 
+    /* Why a variant is not measured on this device unless it is asked for; NULL: it is. NULL: all
+     * are. */
+    const char *(*on_request)(const dev_info *info, const char *variant);
+
     /* Without a kernel: the names that may be asked for as one variant only, NULL behind the last;
      * NULL: rows are no variants. */
     const char *(*named)(size_t i);

@@ -12,13 +12,28 @@
 #include <string.h>
 #include <strings.h>
 
-/* "" when there are none; else ": " and the platforms' remarks, for messages. */
-static void remarks(const dev_list *list, char *text, size_t size)
+/* Whether a platform's remark, "CUDA: no device", may be why there is none of this word: "cuda:0",
+ * "cuda", a part of the platform's name; of any platform where the word is the kind of a device. */
+static bool explains(const char *note, const char *word)
+{
+    const char *colon = strchr(note, ':'), *end = strchr(word, ':');
+    char name[DEV_TEXT], wanted[DEV_TEXT];
+    if (strcasecmp(word, "gpu") == 0 || strcasecmp(word, "cpu") == 0)
+        return true;
+    snprintf(name, sizeof name, "%.*s", colon != NULL ? (int)(colon - note) : 0, note);
+    snprintf(wanted, sizeof wanted, "%.*s", end != NULL ? (int)(end - word) : DEV_TEXT - 1, word);
+    return wanted[0] != '\0' && strcasestr(name, wanted) != NULL;
+}
+
+/* "" when there are none; else the platforms' remarks in brackets, for messages: those that explain
+ * the word, or all of them (NULL). */
+static void remarks(const dev_list *list, const char *word, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < list->note_count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? " (" : "; ", list->notes[i]);
+        if (word == NULL || explains(list->notes[i], word))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used == 0 ? " (" : "; ", list->notes[i]);
     if (used != 0 && used < size)
         snprintf(text + used, size - used, ")");
 }
@@ -97,6 +112,14 @@ static void add_once(const dev_list *list, size_t i, size_t *chosen, size_t *cou
     chosen[(*count)++] = i;
 }
 
+static ley_status fail_unknown(const dev_list *list, const char *word, ley_error *error)
+{
+    char text[512];
+    remarks(list, word, text, sizeof text);
+    return ley_fail(error, LEY_ERROR_USAGE, "no device matches \"%s\"%s; to see which there are, type: leyden devices",
+                    word, text);
+}
+
 static ley_status choose_words(const dev_list *list, char *words, size_t *chosen, size_t *count, ley_error *error)
 {
     char *rest = NULL;
@@ -118,8 +141,7 @@ static ley_status choose_words(const dev_list *list, char *words, size_t *chosen
                 found = true;
             }
         if (!found)
-            return ley_fail(error, LEY_ERROR_USAGE,
-                            "no device matches \"%s\"; to see which there are, type: leyden devices", word);
+            return fail_unknown(list, word, error);
     }
     return word_count > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "the list of devices is empty");
 }
@@ -230,7 +252,7 @@ ley_status selector_choose(const dev_list *list, const char *selector, size_t *c
     char text[512];
     *count = *joining = 0;
     *first = (discovered){.device = NULL};
-    remarks(list, text, sizeof text);
+    remarks(list, NULL, text, sizeof text);
     if (list->count == 0)
         atomic_store(&found_none, true);
     if (list->count == 0)

@@ -2,6 +2,7 @@
 #include "core/number.h"
 #include "error.h"
 #include "io/significant.h"
+#include "parallel.h"
 #include "surface/triangles.h"
 
 #include <float.h>
@@ -10,19 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Vertices and triangles are made into bytes by all cores, block by block, and written in order. */
+enum { BLOCK_ITEMS = 4096, ITEM_BYTES = 256 };
+
+typedef struct block {
+    size_t used;
+    char bytes[BLOCK_ITEMS * ITEM_BYTES];
+} block;
+
 /* What is written, and where to. A file that fails remembers it until it is committed. */
 typedef struct writing {
     const ley_surface *surface;
     const ley_colours *colours;
     const char *comment; /* or NULL */
     ley_file *file;
+    block *block; /* takes what is put, at most ITEM_BYTES for each item; NULL: the file does */
 } writing;
 
 /* ---- Pieces of files ------------------------------------------------------------------------- */
 
 static void put(writing *w, const void *bytes, size_t size)
 {
-    ley_file_write(w->file, bytes, size, NULL);
+    if (w->block == NULL) {
+        ley_file_write(w->file, bytes, size, NULL);
+        return;
+    }
+    memcpy(w->block->bytes + w->block->used, bytes, size);
+    w->block->used += size;
 }
 
 static void put_text(writing *w, const char *text)
@@ -90,6 +105,51 @@ static corner corner_at(const writing *w, int64_t i)
     return c;
 }
 
+/* ---- Block by block -------------------------------------------------------------------------- */
+
+typedef void put_item(writing *w, int64_t i);
+
+typedef struct blocks {
+    writing *to;
+    put_item *item;
+    int64_t n;
+    block *block; /* of each worker */
+} blocks;
+
+static void make_block(parallel_order *order, void *context, size_t number, size_t worker)
+{
+    (void)order;
+    const blocks *b = context;
+    const int64_t first = (int64_t)number * BLOCK_ITEMS, rest = b->n - first,
+                  last = rest < BLOCK_ITEMS ? b->n : first + BLOCK_ITEMS;
+    writing w = *b->to;
+    w.block = &b->block[worker];
+    w.block->used = 0;
+    for (int64_t i = first; i < last; i++)
+        b->item(&w, i);
+}
+
+static bool put_block(void *context, size_t number, size_t worker)
+{
+    (void)number;
+    const blocks *b = context;
+    const block *made = &b->block[worker];
+    return ley_file_write(b->to->file, made->bytes, made->used, NULL) == LEY_OK;
+}
+
+/* All n items. Without memory for blocks one core does it, byte for byte the same. */
+static void put_each(writing *w, int64_t n, put_item *item)
+{
+    const size_t count = (size_t)(n + BLOCK_ITEMS - 1) / BLOCK_ITEMS, cores = (size_t)parallel_cores();
+    const size_t workers = cores < count ? cores : count;
+    blocks b = {w, item, n, workers > 1 ? malloc(workers * sizeof *b.block) : NULL};
+    if (b.block != NULL)
+        parallel_in_order(count, workers, make_block, put_block, &b);
+    for (int64_t i = 0; b.block == NULL && i < n; i++)
+        item(w, i);
+    free(b.block);
+}
+
 /* ---- PLY ------------------------------------------------------------------------------------- */
 
 /* Programs without a value get 0. */
@@ -113,75 +173,102 @@ static void put_ply_header(writing *w, const char *format)
     put_text(w, text);
 }
 
+static void put_ply_vertex(writing *w, int64_t i)
+{
+    const corner c = corner_at(w, i);
+    for (int x = 0; x < 3; x++)
+        put_float(w, c.place_A[x]);
+    for (int x = 0; x < 3; x++)
+        put_float(w, c.normal[x]);
+    put_whole(w, (uint64_t)(c.red | c.green << 8 | c.blue << 16), 3);
+    put_float(w, finite_value(&c));
+}
+
+static void put_indices(writing *w, int64_t i)
+{
+    for (int64_t k = 3 * i; k < 3 * i + 3; k++)
+        put_whole(w, (uint64_t)w->surface->triangle[k], 4);
+}
+
+static void put_ply_face(writing *w, int64_t i)
+{
+    put_whole(w, 3, 1);
+    put_indices(w, i);
+}
+
 static void write_ply(writing *w)
 {
     put_ply_header(w, "binary_little_endian");
-    for (int64_t i = 0; i < w->surface->vertices; i++) {
-        const corner c = corner_at(w, i);
-        for (int x = 0; x < 3; x++)
-            put_float(w, c.place_A[x]);
-        for (int x = 0; x < 3; x++)
-            put_float(w, c.normal[x]);
-        put_whole(w, (uint64_t)(c.red | c.green << 8 | c.blue << 16), 3);
-        put_float(w, finite_value(&c));
-    }
-    for (int64_t i = 0; i < 3 * w->surface->triangles; i++) {
-        if (i % 3 == 0)
-            put_whole(w, 3, 1);
-        put_whole(w, (uint64_t)w->surface->triangle[i], 4);
-    }
+    put_each(w, w->surface->vertices, put_ply_vertex);
+    put_each(w, w->surface->triangles, put_ply_face);
+}
+
+static void put_text_vertex(writing *w, int64_t i)
+{
+    const corner c = corner_at(w, i);
+    const double value = finite_value(&c);
+    char colour[32];
+    put_numbers(w, "", c.place_A, 3, 8);
+    put_numbers(w, " ", c.normal, 3, 5);
+    snprintf(colour, sizeof colour, " %d %d %d", c.red, c.green, c.blue);
+    put_text(w, colour);
+    put_numbers(w, " ", &value, 1, 6);
+    put_text(w, "\n");
+}
+
+static void put_text_face(writing *w, int64_t i)
+{
+    const int32_t *t = w->surface->triangle + 3 * i;
+    char text[64];
+    snprintf(text, sizeof text, "3 %d %d %d\n", t[0], t[1], t[2]);
+    put_text(w, text);
 }
 
 /* PyMOL reads nothing but text. */
 static void write_ply_as_text(writing *w)
 {
     put_ply_header(w, "ascii");
-    for (int64_t i = 0; i < w->surface->vertices; i++) {
-        const corner c = corner_at(w, i);
-        const double value = finite_value(&c);
-        char colour[32];
-        put_numbers(w, "", c.place_A, 3, 8);
-        put_numbers(w, " ", c.normal, 3, 5);
-        snprintf(colour, sizeof colour, " %d %d %d", c.red, c.green, c.blue);
-        put_text(w, colour);
-        put_numbers(w, " ", &value, 1, 6);
-        put_text(w, "\n");
-    }
-    for (int64_t i = 0; i < w->surface->triangles; i++) {
-        const int32_t *t = w->surface->triangle + 3 * i;
-        char text[64];
-        snprintf(text, sizeof text, "3 %d %d %d\n", t[0], t[1], t[2]);
-        put_text(w, text);
-    }
+    put_each(w, w->surface->vertices, put_text_vertex);
+    put_each(w, w->surface->triangles, put_text_face);
 }
 
 /* ---- OBJ, STL -------------------------------------------------------------------------------- */
 
+static void put_obj_vertex(writing *w, int64_t i)
+{
+    const corner c = corner_at(w, i);
+    const double colour[3] = {c.red / 255.0, c.green / 255.0, c.blue / 255.0};
+    put_numbers(w, "v ", c.place_A, 3, 8);
+    put_numbers(w, " ", colour, 3, 4);
+    put_text(w, "\n");
+}
+
+static void put_obj_normal(writing *w, int64_t i)
+{
+    put_numbers(w, "vn ", corner_at(w, i).normal, 3, 5);
+    put_text(w, "\n");
+}
+
+static void put_obj_face(writing *w, int64_t i)
+{
+    const int32_t *t = w->surface->triangle + 3 * i;
+    char text[96];
+    snprintf(text, sizeof text, "f %d//%d %d//%d %d//%d\n", t[0] + 1, t[0] + 1, t[1] + 1, t[1] + 1, t[2] + 1, t[2] + 1);
+    put_text(w, text);
+}
+
 static void write_obj(writing *w)
 {
     put_comment(w, "# ");
-    for (int64_t i = 0; i < w->surface->vertices; i++) {
-        const corner c = corner_at(w, i);
-        const double colour[3] = {c.red / 255.0, c.green / 255.0, c.blue / 255.0};
-        put_numbers(w, "v ", c.place_A, 3, 8);
-        put_numbers(w, " ", colour, 3, 4);
-        put_text(w, "\n");
-    }
-    for (int64_t i = 0; i < w->surface->vertices; i++) {
-        put_numbers(w, "vn ", corner_at(w, i).normal, 3, 5);
-        put_text(w, "\n");
-    }
-    for (int64_t i = 0; i < w->surface->triangles; i++) {
-        const int32_t *t = w->surface->triangle + 3 * i;
-        char text[96];
-        snprintf(text, sizeof text, "f %d//%d %d//%d %d//%d\n", t[0] + 1, t[0] + 1, t[1] + 1, t[1] + 1, t[2] + 1,
-                 t[2] + 1);
-        put_text(w, text);
-    }
+    put_each(w, w->surface->vertices, put_obj_vertex);
+    put_each(w, w->surface->vertices, put_obj_normal);
+    put_each(w, w->surface->triangles, put_obj_face);
 }
 
-static void put_facet(writing *w, const corner c[3])
+static void put_facet(writing *w, int64_t i)
 {
+    const int32_t *t = w->surface->triangle + 3 * i;
+    const corner c[3] = {corner_at(w, t[0]), corner_at(w, t[1]), corner_at(w, t[2])};
     double u[3], v[3], normal[3], length2 = 0;
     for (int x = 0; x < 3; x++) {
         u[x] = c[1].place_A[x] - c[0].place_A[x];
@@ -193,9 +280,9 @@ static void put_facet(writing *w, const corner c[3])
     }
     for (int x = 0; x < 3; x++)
         put_float(w, length2 > 0 ? normal[x] / sqrt(length2) : 0);
-    for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++)
         for (int x = 0; x < 3; x++)
-            put_float(w, c[i].place_A[x]);
+            put_float(w, c[k].place_A[x]);
     put_whole(w, 0, 2);
 }
 
@@ -204,10 +291,7 @@ static void write_stl(writing *w)
     char header[80] = "leyden surface, in Angstrom";
     put(w, header, sizeof header);
     put_whole(w, (uint64_t)w->surface->triangles, 4);
-    for (int64_t i = 0; i < w->surface->triangles; i++) {
-        const int32_t *t = w->surface->triangle + 3 * i;
-        put_facet(w, (const corner[3]){corner_at(w, t[0]), corner_at(w, t[1]), corner_at(w, t[2])});
-    }
+    put_each(w, w->surface->triangles, put_facet);
 }
 
 /* ---- glTF ------------------------------------------------------------------------------------ */
@@ -258,6 +342,19 @@ static void describe(const ley_surface *s, char text[GLB_TEXT])
     text[length] = '\0';
 }
 
+static void put_glb_vertex(writing *w, int64_t i)
+{
+    const corner c = corner_at(w, i);
+    for (int x = 0; x < 3; x++)
+        put_float(w, c.place_A[x]);
+    for (int x = 0; x < 3; x++)
+        put_float(w, c.normal[x]);
+    put_float(w, light_of(c.red));
+    put_float(w, light_of(c.green));
+    put_float(w, light_of(c.blue));
+    put_float(w, finite_value(&c));
+}
+
 static void write_glb(writing *w)
 {
     const ley_surface *s = w->surface;
@@ -272,19 +369,8 @@ static void write_glb(writing *w)
     put_text(w, text);
     put_whole(w, bytes, 4);
     put(w, "BIN", 4);
-    for (int64_t i = 0; i < s->vertices; i++) {
-        const corner c = corner_at(w, i);
-        for (int x = 0; x < 3; x++)
-            put_float(w, c.place_A[x]);
-        for (int x = 0; x < 3; x++)
-            put_float(w, c.normal[x]);
-        put_float(w, light_of(c.red));
-        put_float(w, light_of(c.green));
-        put_float(w, light_of(c.blue));
-        put_float(w, finite_value(&c));
-    }
-    for (int64_t i = 0; i < 3 * s->triangles; i++)
-        put_whole(w, (uint64_t)s->triangle[i], 4);
+    put_each(w, s->vertices, put_glb_vertex);
+    put_each(w, s->triangles, put_indices);
 }
 
 /* ---- Scripts --------------------------------------------------------------------------------- */

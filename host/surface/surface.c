@@ -11,6 +11,7 @@
 #include "target/map.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -258,26 +259,48 @@ static bool value_at(const passage *p, const float *values, const double place_A
     return true;
 }
 
+/* Vertices in ranges, whose counts are added up in any order. */
+typedef struct taking {
+    const passage *into;
+    const float *from;
+    ley_surface *surface;
+    atomic_llong outside, first_nan; /* the first vertex beside values that are not numbers */
+} taking;
+
+static void take_values(void *context, size_t first, size_t last)
+{
+    taking *t = context;
+    int64_t outside = 0, nan_at = -1;
+    for (size_t i = first; i < last; i++) {
+        double value = NAN;
+        if (!value_at(t->into, t->from, t->surface->vertex_A + 3 * i, &value))
+            outside++;
+        else if (isnan(value) && nan_at < 0)
+            nan_at = (int64_t)i;
+        t->surface->value[i] = (float)value;
+    }
+    atomic_fetch_add(&t->outside, outside);
+    long long known = atomic_load(&t->first_nan);
+    while (nan_at >= 0 && nan_at < known && !atomic_compare_exchange_weak(&t->first_nan, &known, nan_at)) {
+    }
+}
+
 ley_status ley_surface_take_map(ley_surface *surface, const ley_map *map, ley_error *error)
 {
     const float *values = ley_map_read_values(map);
     if (values == NULL)
         return ley_fail(error, LEY_ERROR_USAGE, "the map's values are not in memory");
     const passage p = passage_into(ley_map_grid(map));
-    int64_t outside = 0;
-    for (int64_t i = 0; i < surface->vertices; i++) {
-        double value = NAN;
-        if (!value_at(&p, values, surface->vertex_A + 3 * i, &value))
-            outside++;
-        else if (isnan(value))
-            return ley_fail(error, LEY_ERROR_INPUT, "the map's values next to (%g, %g, %g) A are not numbers",
-                            surface->vertex_A[3 * i], surface->vertex_A[3 * i + 1], surface->vertex_A[3 * i + 2]);
-        surface->value[i] = (float)value;
-    }
-    if (outside > 0)
+    taking t = {.into = &p, .from = values, .surface = surface, .first_nan = surface->vertices};
+    parallel_ranges((size_t)surface->vertices, take_values, &t);
+    const double *place_A = surface->vertex_A + 3 * t.first_nan;
+    if (t.first_nan < surface->vertices)
+        return ley_fail(error, LEY_ERROR_INPUT, "the map's values next to (%g, %g, %g) A are not numbers", place_A[0],
+                        place_A[1], place_A[2]);
+    if (t.outside > 0)
         return ley_fail(error, LEY_ERROR_INPUT,
                         "%.3g %% of the surface's vertices are outside the map: it must reach over the surface",
-                        100.0 * (double)outside / (double)surface->vertices);
+                        100.0 * (double)t.outside / (double)surface->vertices);
     ley_surface_set_units(surface, ley_map_units(map));
     return LEY_OK;
 }

@@ -39,18 +39,20 @@ static void put_data(FILE *f, const recorder *r, const replay *what)
 
 /* ---- The program ----------------------------------------------------------------------------- */
 
-static const char head[] =
-    "#define CL_TARGET_OPENCL_VERSION 120\n"
-    "#define CL_USE_DEPRECATED_OPENCL_1_2_APIS\n"
-    "#include <CL/cl.h>\n"
-    "\n"
-    "#include <math.h>\n"
-    "#include <stdio.h>\n"
-    "#include <stdlib.h>\n"
-    "#include <string.h>\n"
-    "\n"
-    "#include \"repro_data.h\"\n"
-    "\n"
+static const char head[] = "#define CL_TARGET_OPENCL_VERSION 120\n"
+                           "#define CL_USE_DEPRECATED_OPENCL_1_2_APIS\n"
+                           "#include <CL/cl.h>\n"
+                           "\n"
+                           "#include <ctype.h>\n"
+                           "#include <math.h>\n"
+                           "#include <stdio.h>\n"
+                           "#include <stdlib.h>\n"
+                           "#include <string.h>\n"
+                           "\n"
+                           "#include \"repro_data.h\"\n"
+                           "\n";
+
+static const char choice[] =
     "static cl_device_id device;\n"
     "static cl_context context;\n"
     "static cl_command_queue queues[2]; /* for launches, and for reads */\n"
@@ -63,13 +65,59 @@ static const char head[] =
     "    exit(2);\n"
     "}\n"
     "\n"
-    "/* The first device whose name or platform has these words in it. */\n"
-    "static void open_device(const char *words)\n"
+    "/* Whether the text has these words in it, in capitals or not. */\n"
+    "static int has(const char *text, const char *words)\n"
+    "{\n"
+    "    const size_t length = strlen(words);\n"
+    "    for (; *text != 0; text++) {\n"
+    "        size_t i = 0;\n"
+    "        while (i < length && tolower((unsigned char)text[i]) == tolower((unsigned char)words[i]))\n"
+    "            i++;\n"
+    "        if (i == length)\n"
+    "            return 1;\n"
+    "    }\n"
+    "    return 0;\n"
+    "}\n"
+    "\n"
+    "static int is(const char *text, const char *word)\n"
+    "{\n"
+    "    return strlen(text) == strlen(word) && has(text, word);\n"
+    "}\n"
+    "\n"
+    "static int says(cl_device_id of, cl_device_info what, const char *words)\n"
+    "{\n"
+    "    char text[512] = \"\";\n"
+    "    clGetDeviceInfo(of, what, sizeof text, text, NULL);\n"
+    "    return has(text, words);\n"
+    "}\n"
+    "\n"
+    "/* A number of an OpenCL device, from 0, \"opencl:\" before it or not, as leyden counts them; cpu,\n"
+    " * gpu; a part of its name, platform, vendor, driver or version. NULL: that of the report. */\n"
+    "static int is_meant(cl_device_id of, unsigned long number, const char *platform, const char *word)\n"
+    "{\n"
+    "    cl_device_type type = 0;\n"
+    "    if (word == NULL)\n"
+    "        return says(of, CL_DEVICE_NAME, own_name) && has(platform, own_platform);\n"
+    "    if (strlen(word) > 7 && tolower((unsigned char)word[0]) == 'o' && word[6] == ':' && has(word, \"opencl:\"))\n"
+    "        word += 7;\n"
+    "    if (word[0] != 0 && word[strspn(word, \"0123456789\")] == 0)\n"
+    "        return number == strtoul(word, NULL, 10);\n"
+    "    clGetDeviceInfo(of, CL_DEVICE_TYPE, sizeof type, &type, NULL);\n"
+    "    if (is(word, \"cpu\") || is(word, \"gpu\"))\n"
+    "        return (type & (is(word, \"cpu\") ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU)) != 0;\n"
+    "    return is(word, \"opencl\") || has(platform, word) || says(of, CL_DEVICE_NAME, word) ||\n"
+    "           says(of, CL_DEVICE_VENDOR, word) || says(of, CL_DRIVER_VERSION, word) || says(of, CL_DEVICE_VERSION, "
+    "word);\n"
+    "}\n"
+    "\n"
+    "/* The first one that is meant. */\n"
+    "static void open_device(const char *word)\n"
     "{\n"
     "    cl_platform_id platforms[64];\n"
     "    cl_device_id devices[64];\n"
     "    cl_uint n_platforms = 0, n_devices;\n"
     "    cl_int code;\n"
+    "    unsigned long number = 0;\n"
     "    char name[512] = \"\", platform[512];\n"
     "    static char seen[1 << 14];\n"
     "    size_t used = 0;\n"
@@ -78,9 +126,9 @@ static const char head[] =
     "        n_devices = 0;\n"
     "        clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof platform, platform, NULL);\n"
     "        clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 64, devices, &n_devices);\n"
-    "        for (cl_uint d = 0; d < n_devices && d < 64 && device == NULL; d++) {\n"
+    "        for (cl_uint d = 0; d < n_devices && d < 64 && device == NULL; d++, number++) {\n"
     "            clGetDeviceInfo(devices[d], CL_DEVICE_NAME, sizeof name, name, NULL);\n"
-    "            if (strstr(name, words) != NULL || strstr(platform, words) != NULL) {\n"
+    "            if (is_meant(devices[d], number, platform, word)) {\n"
     "                device = devices[d];\n"
     "                printf(\"%s, %s\\n\", platform, name);\n"
     "            } else if (used < sizeof seen) {\n"
@@ -89,8 +137,8 @@ static const char head[] =
     "        }\n"
     "    }\n"
     "    if (device == NULL) {\n"
-    "        printf(\"no device has '%s' in its name; there %s\\n%s\", words, used > 0 ? \"are:\" : \"are none\",\n"
-    "               seen);\n"
+    "        printf(\"no device matches '%s'; there %s\\n%s\", word != NULL ? word : own_name,\n"
+    "               used > 0 ? \"are:\" : \"are none\", seen);\n"
     "        exit(2);\n"
     "    }\n"
     "    context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);\n"
@@ -102,7 +150,7 @@ static const char head[] =
     "}\n"
     "\n";
 
-static const char steps[] =
+static const char body[] =
     "static cl_mem buffer(cl_mem_flags flags, size_t size)\n"
     "{\n"
     "    cl_int code;\n"
@@ -263,10 +311,14 @@ static void put_program(FILE *f, const recorder *r, const replay *what)
             " * Exit code 0: it is right; 1: it is wrong; 2: something else failed. %s. */\n",
             what->title);
     fputs(head, f);
-    fputs(steps, f);
-    fprintf(f, "int main(int argc, char **argv)\n{\n    open_device(argc > 1 ? argv[1] : ");
+    fprintf(f, "static const char own_name[] = ");
     put_quoted(f, what->info->name);
-    fprintf(f, ");\n");
+    fprintf(f, ", own_platform[] = ");
+    put_quoted(f, what->info->platform);
+    fprintf(f, ";\n");
+    fputs(choice, f);
+    fputs(body, f);
+    fprintf(f, "int main(int argc, char **argv)\n{\n    open_device(argc > 1 ? argv[1] : NULL);\n");
     for (size_t i = 0; i <= what->op; i++)
         put_step(f, &r->all[i], i, r);
     fprintf(f, "    %s value;\n    memcpy(&value, r%zu + %zu, sizeof value);\n    return judge((double)value, ",
