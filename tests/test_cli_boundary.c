@@ -39,7 +39,10 @@ static void test_help(void **state)
         "exit code is that of apbs",      NULL};
     cli_run(0, "Usage: leyden boundary ATOMS -o FILE [options]", NULL, "boundary --help-all");
     cli_expect_all(said);
-    assert_null(strstr(cli("boundary --help")->out, "--tol")); /* which it does not have */
+    const char *everyday = cli("boundary --help")->out;
+    assert_null(strstr(everyday, "--tol")); /* which it does not have */
+    assert_non_null(strstr(everyday, "\n      --glen X,Y,Z"));
+    assert_null(strstr(everyday, "--gcent"));
     assert_null(strstr(cli("apbs -h")->out, "--tol"));
     cli_run(0, "Usage: leyden apbs", NULL, "apbs -h all");
     cli_expect_all(said_of_apbs);

@@ -50,7 +50,7 @@ static const option_row boundary_options[] = {
                 .unset = "by the ending of FILE",
                 .help = "format of the file"},
     [DIMS] = {OPTION_OF_GRID("dims"), .low = 2, .unset = "none", .help = "number of nodes of the grid along x, y, z"},
-    [GLEN] = {OPTION_OF_GRID("glen"), .unset = "none",
+    [GLEN] = {OPTION_OF_GRID("glen"), .is_everyday = true, .unset = "none",
               .help = "edges of the grid in Angstrom, from its first node to its last"},
     [SPACING] = {OPTION_OF_GRID("spacing"), .unset = "by --glen",
                  .help = "distance between neighbouring nodes in Angstrom, instead of --glen"},
