@@ -371,6 +371,22 @@ static void test_handing_over(void **state)
         "assert any(l.startswith('pot dx tmp/leyden-') and l.endswith('/boundary-1.dx') for l in lines)\n");
 }
 
+/* Without any device; in double, as the host computes. */
+static void test_handing_over_what_the_host_computes(void **state)
+{
+    write_inputs();
+    cli(CLI_NO_DEVICE FAKE "run.in --force --device host --sum float --json out/a.json");
+    cli_expect(7, "arguments: " CLI_TEMPORARY "/leyden-", "run.in:4: ELEC 1 (mdh): dielectric 78.54, 6,534 points in");
+    cli_python("import json\n"
+               "r = json.load(open('out/a.json'))\n"
+               "e, = r['elecs']\n"
+               "assert e['decision'] == 'computed' and e['sum'] == 'double' and e['host'] == 'direct summation', e\n"
+               "assert e['devices'] == [] and e['accuracy']['passed'] and e['accuracy']['relative_rms'] < 1e-12\n");
+    cli(CLI_NO_DEVICE FAKE "run.in --device host");
+    cli_expect(7, "arguments: run.in\n", "run.in:4: ELEC 1 (mdh): left to APBS, which takes about 0.00 s");
+    assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 0);
+}
+
 static void test_apbs_grids_through_the_molecule(void **state)
 {
     cli_write_text("pair.pqr", "ATOM 1 N MOL 1 0.0 0.0 0.0 1.0 1.5\nATOM 2 N MOL 1 5.0 1.0 2.0 1.0 1.5\n");
@@ -522,6 +538,7 @@ int main(void)
         cmocka_unit_test_setup(test_bad_inputs, cli_empty),
         cmocka_unit_test_setup(test_native_is_faster, cli_empty),
         cmocka_unit_test_setup(test_handing_over, cli_empty),
+        cmocka_unit_test_setup(test_handing_over_what_the_host_computes, cli_empty),
         cmocka_unit_test_setup(test_apbs_grids_through_the_molecule, cli_empty),
         cmocka_unit_test_setup(test_keeping_the_files, cli_empty),
         cmocka_unit_test_setup(test_interrupting_apbs, cli_empty),

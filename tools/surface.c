@@ -3,6 +3,7 @@
 #include "console.h"
 #include "file.h"
 #include "interrupt.h"
+#include "job_options.h"
 #include "json.h"
 #include "molecule.h"
 #include "registry.h"
@@ -106,7 +107,7 @@ static const option_row surface_rows[] = {
                .value = "TEXT",
                .unset = "none",
                .help = "heading of the picture"},
-    [DEVICE] = OPTION_ROW_DEVICE(surface_values, ", of the potential that is computed"),
+    [DEVICE] = OPTION_ROW_DEVICE(surface_values, DEVICE_MAY_BE_HOST),
     OPTION_ROW_JSON(surface_values),
     OPTION_ROW_QUIET(surface_values),
 };
@@ -205,7 +206,7 @@ static ley_status run_job(const parsed_arguments *arguments, const ley_atoms *at
     ley_run_options_default(&options);
     request.tolerance = potential_tolerance;
     request.potential.dielectric = values->medium.dielectric;
-    options.by_host = values->device != NULL && strcmp(values->device, "host") == 0;
+    options.by_host = device_is_host(values->device);
     ley_status status = LEY_ERROR_NO_DEVICE;
     if (values->device == NULL || options.by_host)
         status = ley_job_create_chosen(NULL, atoms, target, &request, &options, &job, error);
