@@ -365,8 +365,34 @@ static void test_refusals(void **state)
     ley_surface_destroy(s);
 }
 
+/* Of the list of atoms near a vertex, which is made when the surface is checked: there is no memory
+ * for that. */
+static bool has_no_room;
+void *right_realloc(void *array, size_t bytes) __asm__("__real_realloc");
+void *wrapped_realloc(void *array, size_t bytes) __asm__("__wrap_realloc");
+void *wrapped_realloc(void *array, size_t bytes)
+{
+    return has_no_room && array == NULL && bytes == 64 * 4 * sizeof(double) ? NULL : right_realloc(array, bytes);
+}
+
+static void test_no_memory_is_no_wrong_result(void **state)
+{
+    ley_atoms *atoms = NULL;
+    ley_surface *s = NULL;
+    ley_error error = {0};
+    ley_surface_options options;
+    ley_surface_options_default(&options);
+    assert_ok(ley_atoms_create(1, (const double[]){0, 0, 0}, (const double[]){1}, (const double[]){2}, &atoms, &error));
+    has_no_room = true;
+    const ley_status status = ley_surface_create(atoms, &options, &s, &error);
+    has_no_room = false;
+    assert_error(status, LEY_ERROR_MEMORY, "the check of the surface");
+    assert_null(s);
+    ley_atoms_destroy(atoms);
+}
+
 int main(void)
 {
     return RUN_TESTS(test_sphere, test_atoms, test_crowd, test_torus, test_inside_out, test_noise, test_open,
-                     test_values, test_refusals);
+                     test_values, test_refusals, test_no_memory_is_no_wrong_result);
 }

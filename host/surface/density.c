@@ -186,5 +186,5 @@ double density_distance_A(const ley_atoms *atoms, double sharpness, const double
         nearest_A = fmin(nearest_A, distance_along(&n, place_A, direction, fmin(most_A, nearest_A)));
     }
     free(n.atom);
-    return nearest_A;
+    return has_memory ? nearest_A : NAN;
 }

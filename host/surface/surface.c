@@ -102,8 +102,11 @@ static ley_status verify(ley_surface *surface, const ley_atoms *atoms, const ley
                 off_A,        1.001 * o->spacing_A};
     parallel_ranges(s.count, recompute, &s);
     surface->off_A = 0;
-    for (size_t i = 0; i < s.count; i++)
+    for (size_t i = 0; i < s.count; i++) {
+        if (isnan(off_A[i]))
+            return ley_fail_memory(error, ley_atoms_count(atoms) * DENSITY_NEAR_BYTES, "the check of the surface");
         surface->off_A = fmax(surface->off_A, off_A[i]);
+    }
     if (!isfinite(surface->off_A))
         return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a vertex is farther from the surface than the spacing, %g A",
                         o->spacing_A);
