@@ -27,25 +27,27 @@ LEY_API void ley_surface_options_default(ley_surface_options *options);
  *
  * is 1, R_j the atoms' radii, so that a lone atom's surface is at its radius. Atoms of radius 0
  * have no part in it. The host computes rho on a grid that reaches as far as any atom does: the
- * surface is closed. Errors: LEY_ERROR_INPUT when no atom has a radius; LEY_ERROR_MEMORY when grid
- * or surface would take more memory than there is; LEY_ERROR_USAGE. */
-LEY_API ley_status ley_surface_create(const ley_atoms *atoms, const ley_surface_options *options, ley_surface **surface,
-                                      ley_error *error);
+ * surface is closed. `cancel`: stops the work soon after it becomes true (LEY_CANCELLED), or NULL.
+ * Errors: LEY_ERROR_INPUT when no atom has a radius; LEY_ERROR_MEMORY when grid or surface would
+ * take more memory than there is; LEY_ERROR_USAGE. */
+LEY_API ley_status ley_surface_create(const ley_atoms *atoms, const ley_surface_options *options,
+                                      const volatile bool *cancel, ley_surface **surface, ley_error *error);
 
 /* Where a map has one of these values: inside is what is above a level that is 0 or more, and below
  * one that is negative. Surfaces end open where the map ends. Vertices have their level as value.
- * Errors: LEY_ERROR_INPUT when a value is not a number, or a level is not reached, with the map's
- * range; LEY_ERROR_MEMORY; LEY_ERROR_USAGE when the map is not in memory, or a level is not
- * finite. */
-LEY_API ley_status ley_surface_create_levels(const ley_map *map, size_t n, const double *level, ley_surface **surface,
-                                             ley_error *error);
+ * `cancel` as above. Errors: LEY_ERROR_INPUT when a value is not a number, or a level is not
+ * reached, with the map's range; LEY_ERROR_MEMORY; LEY_ERROR_USAGE when the map is not in memory,
+ * or a level is not finite. */
+LEY_API ley_status ley_surface_create_levels(const ley_map *map, size_t n, const double *level,
+                                             const volatile bool *cancel, ley_surface **surface, ley_error *error);
 LEY_API void ley_surface_destroy(ley_surface *surface);
 
 /* Takes the map's value at each vertex, interpolated between the eight points around it, and its
- * unit. Errors: LEY_ERROR_INPUT when the map does not reach over all vertices, with the share that
- * is outside, or one of its values there is not a number; LEY_ERROR_USAGE when it is not in
- * memory. */
-LEY_API ley_status ley_surface_take_map(ley_surface *surface, const ley_map *map, ley_error *error);
+ * unit. `cancel` as above. Errors: LEY_ERROR_INPUT when the map does not reach over all vertices,
+ * with the share that is outside, or one of its values there is not a number; LEY_ERROR_USAGE when
+ * it is not in memory. */
+LEY_API ley_status ley_surface_take_map(ley_surface *surface, const ley_map *map, const volatile bool *cancel,
+                                        ley_error *error);
 
 LEY_API int64_t ley_surface_vertex_count(const ley_surface *surface);
 LEY_API int64_t ley_surface_triangle_count(const ley_surface *surface);

@@ -1,11 +1,14 @@
 /* Surfaces: spheres and a torus against their formulas, also on oblique and mirrored grids; closed
- * surfaces of noise, whose cells have all cases; values of a map; what is refused. */
+ * surfaces of noise, whose cells have all cases; values of a map; what is refused; cancelling. */
+#include "clock.h"
 #include "support.h"
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const double pi = 3.14159265358979323846;
@@ -103,7 +106,7 @@ static ley_surface *surface_of(size_t n, const double *position_A, const double 
     ley_surface_options_default(&options);
     options.spacing_A = spacing_A;
     assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
-    assert_ok(ley_surface_create(atoms, &options, &surface, &error));
+    assert_ok(ley_surface_create(atoms, &options, NULL, &surface, &error));
     ley_atoms_destroy(atoms);
     free(charge_e);
     return surface;
@@ -156,7 +159,7 @@ static void test_crowd(void **state)
     ley_surface_options_default(&options);
     for (int i = 0; i < 3; i++) {
         options.sharpness = i == 2 ? 8 : 2;
-        assert_ok(ley_surface_create(atoms, &options, &s[i], &error));
+        assert_ok(ley_surface_create(atoms, &options, NULL, &s[i], &error));
         assert_closed(s[i]);
         assert_true(ley_surface_volume_A3(s[i]) > 0);
         assert_true(ley_surface_error_A(s[i]) < 0.25);
@@ -217,7 +220,7 @@ static ley_surface *level_of(const ley_map *map, double level)
 {
     ley_surface *s = NULL;
     ley_error error = {0};
-    assert_ok(ley_surface_create_levels(map, 1, &level, &s, &error));
+    assert_ok(ley_surface_create_levels(map, 1, &level, NULL, &s, &error));
     return s;
 }
 
@@ -280,7 +283,7 @@ static void test_open(void **state)
     ley_map *map = map_of(&grids[0], slope, 1);
     ley_surface *s = NULL;
     ley_error error = {0};
-    assert_ok(ley_surface_create_levels(map, 2, (const double[]){-1.03, 1.03}, &s, &error));
+    assert_ok(ley_surface_create_levels(map, 2, (const double[]){-1.03, 1.03}, NULL, &s, &error));
     assert_false(ley_surface_is_closed(s));
     assert_true(isnan(ley_surface_volume_A3(s)));
     assert_within(ley_surface_area_A2(s), 2 * (65 * 0.25) * (65 * 0.25), 1e-5);
@@ -300,14 +303,14 @@ static void test_values(void **state)
     ley_map *maps[GRIDS];
     for (int i = 0; i < GRIDS; i++) {
         maps[i] = map_of(&grids[i], slope, 3);
-        assert_ok(ley_surface_take_map(s, maps[i], &error));
+        assert_ok(ley_surface_take_map(s, maps[i], NULL, &error));
         for (int64_t v = 0; v < ley_surface_vertex_count(s); v++)
             assert_float_equal(ley_surface_values(s)[v], 3 * ley_surface_vertices_A(s)[3 * v + 2], 1e-5);
         assert_string_equal(ley_surface_units(s), "kT/e");
     }
     const ley_grid half = {.origin_A = {-3, -3, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {13, 13, 7}};
     ley_map *map = map_of(&half, slope, 1);
-    assert_error(ley_surface_take_map(s, map, &error), LEY_ERROR_INPUT,
+    assert_error(ley_surface_take_map(s, map, NULL, &error), LEY_ERROR_INPUT,
                  "of the surface's vertices are outside the map");
     ley_map_destroy(map);
     for (int i = 0; i < GRIDS; i++)
@@ -346,23 +349,84 @@ static void test_refusals(void **state)
         /* Beside a grid's points, where no atom is found that is less than a cell. */
         const double at_A[] = {position_A[0] + 3, position_A[1] + 4, position_A[2] + 5};
         assert_ok(ley_atoms_create(1, at_A, charge_e, cases[i].radius_A, &atoms, &error));
-        assert_error(ley_surface_create(atoms, &options, &s, &error), cases[i].status, cases[i].message);
+        assert_error(ley_surface_create(atoms, &options, NULL, &s, &error), cases[i].status, cases[i].message);
         assert_null(s);
         ley_atoms_destroy(atoms);
     }
     ley_map *map = map_of(&grids[0], torus, 1);
     ley_surface *s = NULL;
     ley_error error = {0};
-    assert_error(ley_surface_create_levels(map, 1, (const double[]){5}, &s, &error), LEY_ERROR_INPUT,
+    assert_error(ley_surface_create_levels(map, 1, (const double[]){5}, NULL, &s, &error), LEY_ERROR_INPUT,
                  "no surface at level 5: the map's values are from ");
-    assert_error(ley_surface_create_levels(map, 1, (const double[]){NAN}, &s, &error), LEY_ERROR_USAGE, "level");
-    assert_error(ley_surface_create_levels(map, 0, NULL, &s, &error), LEY_ERROR_USAGE, "level");
+    assert_error(ley_surface_create_levels(map, 1, (const double[]){NAN}, NULL, &s, &error), LEY_ERROR_USAGE, "level");
+    assert_error(ley_surface_create_levels(map, 0, NULL, NULL, &s, &error), LEY_ERROR_USAGE, "level");
     ley_map_values(map)[17] = NAN;
-    assert_error(ley_surface_create_levels(map, 1, (const double[]){1}, &s, &error), LEY_ERROR_INPUT, "the map");
+    assert_error(ley_surface_create_levels(map, 1, (const double[]){1}, NULL, &s, &error), LEY_ERROR_INPUT, "the map");
     ley_map_destroy(map);
     s = surface_of(1, position_A, (const double[]){1}, 0.5);
     assert_error(ley_surface_write(s, "a.vtk", NULL, NULL, NULL, &error), LEY_ERROR_USAGE, ".ply, .obj, .stl or .glb");
     ley_surface_destroy(s);
+}
+
+/* ---- Cancelling ------------------------------------------------------------------------------ */
+
+static volatile bool is_cancelled;
+static double cancelled_s;
+
+/* Sets the flag after a while. */
+static void *cancel_later(void *context)
+{
+    nanosleep(&(struct timespec){.tv_nsec = *(const long *)context}, NULL);
+    cancelled_s = ley_clock_s();
+    __atomic_store_n(&is_cancelled, true, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* In whichever part of the work it is after so long. */
+static void test_cancelling(void **state)
+{
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {60, 60, 60}};
+    ley_atoms *atoms = support_crowd(20000, &grid, 0, 3);
+    ley_surface_options options;
+    ley_error error = {0};
+    ley_surface_options_default(&options);
+    options.spacing_A = 0.25;
+    int cancelled = 0;
+    ley_status status = LEY_CANCELLED;
+    for (long after_ns = 50000000; after_ns < 1000000000 && status != LEY_OK; after_ns *= 2) {
+        pthread_t thread;
+        ley_surface *s = NULL;
+        is_cancelled = false;
+        assert_int_equal(pthread_create(&thread, NULL, cancel_later, &after_ns), 0);
+        status = ley_surface_create(atoms, &options, &is_cancelled, &s, &error);
+        const double ended_s = ley_clock_s();
+        pthread_join(thread, NULL);
+        if (status != LEY_OK)
+            assert_error(status, LEY_CANCELLED, "cancelled");
+        if (status != LEY_OK && ended_s - cancelled_s > 1)
+            fail_msg("%g s after %g s", ended_s - cancelled_s, 1e-9 * (double)after_ns);
+        assert_true(status == LEY_OK || s == NULL);
+        cancelled += status != LEY_OK;
+        ley_surface_destroy(s);
+    }
+    assert_true(cancelled >= 2);
+    ley_atoms_destroy(atoms);
+}
+
+/* Before they begin. */
+static void test_cancelled_at_once(void **state)
+{
+    ley_map *map = map_of(&grids[0], torus, 1);
+    ley_surface *s = NULL;
+    ley_error error = {0};
+    is_cancelled = true;
+    assert_error(ley_surface_create_levels(map, 1, (const double[]){0}, &is_cancelled, &s, &error), LEY_CANCELLED,
+                 "cancelled");
+    assert_null(s);
+    s = level_of(map, 0);
+    assert_error(ley_surface_take_map(s, map, &is_cancelled, &error), LEY_CANCELLED, "cancelled");
+    ley_surface_destroy(s);
+    ley_map_destroy(map);
 }
 
 /* Of the list of atoms near a vertex, which is made when the surface is checked: there is no memory
@@ -384,7 +448,7 @@ static void test_no_memory_is_no_wrong_result(void **state)
     ley_surface_options_default(&options);
     assert_ok(ley_atoms_create(1, (const double[]){0, 0, 0}, (const double[]){1}, (const double[]){2}, &atoms, &error));
     has_no_room = true;
-    const ley_status status = ley_surface_create(atoms, &options, &s, &error);
+    const ley_status status = ley_surface_create(atoms, &options, NULL, &s, &error);
     has_no_room = false;
     assert_error(status, LEY_ERROR_MEMORY, "the check of the surface");
     assert_null(s);
@@ -394,5 +458,6 @@ static void test_no_memory_is_no_wrong_result(void **state)
 int main(void)
 {
     return RUN_TESTS(test_sphere, test_atoms, test_crowd, test_torus, test_inside_out, test_noise, test_open,
-                     test_values, test_refusals, test_no_memory_is_no_wrong_result);
+                     test_values, test_refusals, test_no_memory_is_no_wrong_result, test_cancelling,
+                     test_cancelled_at_once);
 }

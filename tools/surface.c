@@ -278,7 +278,7 @@ static ley_status take_map(const parsed_arguments *arguments, const ley_map *map
                            ley_error *error)
 {
     const surface_values *values = arguments->values;
-    const ley_status status = ley_surface_take_map(surface, map, error);
+    const ley_status status = ley_surface_take_map(surface, map, NULL, error);
     if (status == LEY_ERROR_INPUT) {
         const size_t used = strlen(error->message);
         snprintf(error->message + used, sizeof error->message - used,
@@ -301,7 +301,7 @@ static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **s
     if (status == LEY_OK && map == NULL && !values->quiet)
         molecule_warn(arguments->operand, atoms);
     if (status == LEY_OK)
-        status = ley_surface_create(atoms, &values->surface, surface, error);
+        status = ley_surface_create(atoms, &values->surface, NULL, surface, error);
     if (status == LEY_OK)
         status =
             map != NULL ? take_map(arguments, map, *surface, error) : take_potential(arguments, atoms, *surface, error);
@@ -316,7 +316,7 @@ static ley_status of_map(const parsed_arguments *arguments, ley_surface **surfac
     ley_map *map = NULL;
     ley_status status = map_read(values->map, values->quiet, &map, error);
     if (status == LEY_OK)
-        status = ley_surface_create_levels(map, values->levels.n, values->levels.value, surface, error);
+        status = ley_surface_create_levels(map, values->levels.n, values->levels.value, NULL, surface, error);
     ley_map_destroy(map);
     return status;
 }

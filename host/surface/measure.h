@@ -5,6 +5,6 @@
 #include "surface/triangles.h"
 
 /* Of a surface with triangles. Errors: LEY_ERROR_MEMORY. */
-ley_status surface_measure(ley_surface *surface, ley_error *error);
+ley_status surface_measure(ley_surface *surface, const volatile bool *cancel, ley_error *error);
 
 #endif

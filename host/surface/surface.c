@@ -1,5 +1,6 @@
 #include "surface/surface.h"
 
+#include "cancel.h"
 #include "core/options.h"
 #include "core/parameters.h"
 #include "error.h"
@@ -79,12 +80,13 @@ typedef struct sample {
     double sharpness;
     size_t count;
     double *off_A, most_A;
+    const volatile bool *cancel;
 } sample;
 
 static void recompute(void *context, size_t first, size_t last)
 {
     const sample *s = context;
-    for (size_t i = first; i < last; i++) {
+    for (size_t i = first; i < last && !cancel_flag_is_set(s->cancel); i++) {
         const int64_t vertex = (int64_t)((double)i / (double)s->count * (double)s->surface->vertices);
         s->off_A[i] = density_distance_A(s->atoms, s->sharpness, s->surface->vertex_A + 3 * vertex, s->most_A);
     }
@@ -92,15 +94,19 @@ static void recompute(void *context, size_t first, size_t last)
 
 /* How far vertices are from the surface at most, along x, y or z. No more than a step: each lies on
  * a line from a point inside to one outside. */
-static ley_status verify(ley_surface *surface, const ley_atoms *atoms, const ley_surface_options *o, ley_error *error)
+static ley_status verify(ley_surface *surface, const ley_atoms *atoms, const ley_surface_options *o,
+                         const volatile bool *cancel, ley_error *error)
 {
     enum { MOST = 256, LEAST = 32, TERMS = 100000000 };
     double off_A[MOST];
     const size_t wanted = TERMS / ley_atoms_count(atoms);
     sample s = {surface,      atoms,
                 o->sharpness, wanted > MOST ? MOST : wanted < LEAST ? LEAST : wanted,
-                off_A,        1.001 * o->spacing_A};
+                off_A,        1.001 * o->spacing_A,
+                cancel};
     parallel_ranges(s.count, recompute, &s);
+    if (cancel_flag_is_set(cancel))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
     surface->off_A = 0;
     for (size_t i = 0; i < s.count; i++) {
         if (isnan(off_A[i]))
@@ -113,7 +119,8 @@ static ley_status verify(ley_surface *surface, const ley_atoms *atoms, const ley
     return LEY_OK;
 }
 
-static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o, ley_surface *surface, ley_error *error)
+static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o, const volatile bool *cancel,
+                           ley_surface *surface, ley_error *error)
 {
     ley_grid grid;
     ley_map *map = NULL;
@@ -121,8 +128,8 @@ static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o,
     if (status == LEY_OK)
         status = ley_map_create(&grid, &map, error);
     if (status == LEY_OK)
-        status = density_fill(map, atoms, o->sharpness, error);
-    const contour c = {.map = map, .level = 1, .logarithms = DENSITY_LEAST};
+        status = density_fill(map, atoms, o->sharpness, cancel, error);
+    const contour c = {.map = map, .level = 1, .logarithms = DENSITY_LEAST, .cancel = cancel};
     if (status == LEY_OK)
         status = contour_add(&c, surface, error);
     ley_map_destroy(map);
@@ -133,13 +140,14 @@ static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o,
                           "no atom is as large as a cell of the grid, %g A: there is no surface; a finer spacing finds "
                           "it",
                           o->spacing_A);
-    return status == LEY_OK ? verify(surface, atoms, o, error) : status;
+    return status == LEY_OK ? verify(surface, atoms, o, cancel, error) : status;
 }
 
-static ley_status finish(ley_surface *made, ley_status status, ley_surface **surface, ley_error *error)
+static ley_status finish(ley_surface *made, ley_status status, const volatile bool *cancel, ley_surface **surface,
+                         ley_error *error)
 {
     if (status == LEY_OK && made != NULL)
-        status = surface_measure(made, error);
+        status = surface_measure(made, cancel, error);
     if (status != LEY_OK) {
         ley_surface_destroy(made);
         return status;
@@ -148,8 +156,8 @@ static ley_status finish(ley_surface *made, ley_status status, ley_surface **sur
     return LEY_OK;
 }
 
-ley_status ley_surface_create(const ley_atoms *atoms, const ley_surface_options *options, ley_surface **surface,
-                              ley_error *error)
+ley_status ley_surface_create(const ley_atoms *atoms, const ley_surface_options *options, const volatile bool *cancel,
+                              ley_surface **surface, ley_error *error)
 {
     ley_surface_options o;
     ley_surface *made = NULL;
@@ -159,8 +167,8 @@ ley_status ley_surface_create(const ley_atoms *atoms, const ley_surface_options 
     if (status == LEY_OK)
         status = new_surface(&made, error);
     if (status == LEY_OK)
-        status = of_atoms(atoms, &o, made, error);
-    return finish(made, status, surface, error);
+        status = of_atoms(atoms, &o, cancel, made, error);
+    return finish(made, status, cancel, surface, error);
 }
 
 /* ---- Of a map -------------------------------------------------------------------------------- */
@@ -177,18 +185,19 @@ static ley_status fail_level(const ley_map *map, double level, ley_error *error)
                     (double)low, (double)high, ley_map_units(map)[0] != '\0' ? " " : "", ley_map_units(map));
 }
 
-static ley_status add_level(const ley_map *map, double level, ley_surface *surface, ley_error *error)
+static ley_status add_level(const ley_map *map, double level, const volatile bool *cancel, ley_surface *surface,
+                            ley_error *error)
 {
     const int64_t before = surface->triangles;
-    const contour c = {.map = map, .level = (float)level, .is_below = level < 0};
+    const contour c = {.map = map, .level = (float)level, .is_below = level < 0, .cancel = cancel};
     if (!isfinite(c.level))
         return ley_fail(error, LEY_ERROR_USAGE, "level: %g is no value of a map", level);
     const ley_status status = contour_add(&c, surface, error);
     return status == LEY_OK && surface->triangles == before ? fail_level(map, level, error) : status;
 }
 
-ley_status ley_surface_create_levels(const ley_map *map, size_t n, const double *level, ley_surface **surface,
-                                     ley_error *error)
+ley_status ley_surface_create_levels(const ley_map *map, size_t n, const double *level, const volatile bool *cancel,
+                                     ley_surface **surface, ley_error *error)
 {
     ley_surface *made = NULL;
     ley_status status = map_check_values(map, "the map", error);
@@ -197,10 +206,10 @@ ley_status ley_surface_create_levels(const ley_map *map, size_t n, const double 
     if (status == LEY_OK)
         status = new_surface(&made, error);
     for (size_t i = 0; i < n && status == LEY_OK; i++)
-        status = add_level(map, level[i], made, error);
+        status = add_level(map, level[i], cancel, made, error);
     if (status == LEY_OK)
         ley_surface_set_units(made, ley_map_units(map));
-    return finish(made, status, surface, error);
+    return finish(made, status, cancel, surface, error);
 }
 
 /* ---- Values of a map ------------------------------------------------------------------------- */
@@ -261,7 +270,7 @@ static bool value_at(const passage *p, const float *values, const double place_A
     return true;
 }
 
-ley_status ley_surface_take_map(ley_surface *surface, const ley_map *map, ley_error *error)
+ley_status ley_surface_take_map(ley_surface *surface, const ley_map *map, const volatile bool *cancel, ley_error *error)
 {
     const float *values = ley_map_read_values(map);
     if (values == NULL)
@@ -270,6 +279,8 @@ ley_status ley_surface_take_map(ley_surface *surface, const ley_map *map, ley_er
     int64_t outside = 0;
     for (int64_t i = 0; i < surface->vertices; i++) {
         double value = NAN;
+        if (cancel_flag_is_set(cancel))
+            return ley_fail(error, LEY_CANCELLED, "cancelled");
         if (!value_at(&p, values, surface->vertex_A + 3 * i, &value))
             outside++;
         else if (isnan(value))

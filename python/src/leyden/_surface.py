@@ -94,10 +94,15 @@ class Surface:
 
 def _of_map(source: Map, level: Any) -> Any:
     levels = doubles(np.atleast_1d(level), "level", (-1,))
-    box = ffi.new("ley_surface **")
-    with Status() as status:
-        status.check(lib.ley_surface_create_levels(source._pointer, len(levels), pointer_to(levels), box, status.pointer))
-    return box[0]
+
+    def work(token: _task.Token) -> Any:
+        box = ffi.new("ley_surface **")
+        with Status() as status:
+            status.check(lib.ley_surface_create_levels(source._pointer, len(levels), pointer_to(levels), token.flag, box,
+                                                       status.pointer))
+        return ffi.gc(box[0], lib.ley_surface_destroy)
+
+    return _task.call(work)
 
 
 def _is_file(source: Any) -> bool:
@@ -135,12 +140,26 @@ def _operand_of(source: Any, level: Any) -> str:
 
 
 def _of_atoms(atoms: Atoms, given: Any) -> Any:
-    box, options = ffi.new("ley_surface **"), ffi.new("ley_surface_options *")
+    options = ffi.new("ley_surface_options *")
     lib.ley_surface_options_default(options)
     take(options, "ley_surface_options", given, [])
-    with Status() as status:
-        status.check(lib.ley_surface_create(atoms.pointer, options, box, status.pointer))
-    return box[0]
+
+    def work(token: _task.Token) -> Any:
+        box = ffi.new("ley_surface **")
+        with Status() as status:
+            status.check(lib.ley_surface_create(atoms.pointer, options, token.flag, box, status.pointer))
+        return ffi.gc(box[0], lib.ley_surface_destroy)
+
+    return _task.call(work)
+
+
+def _take_map(pointer: Any, source: Map) -> None:
+
+    def work(token: _task.Token) -> None:
+        with Status() as status:
+            status.check(lib.ley_surface_take_map(pointer, source._pointer, token.flag, status.pointer))
+
+    _task.call(work)
 
 
 @with_parameters("ley_surface_options")
@@ -164,13 +183,11 @@ def surface(source: Union[AtomsArgument, Map], *, level: Any = None, map: Any = 
     if map is not None and not (isinstance(map, Map) or _is_file(map)):
         raise UsageError(f"map: a leyden.Map or a map's file name is needed, not {type(map).__name__}")
     if of_map is not None:
-        return Surface(ffi.gc(_of_map(of_map, level), lib.ley_surface_destroy), _operand_of(source, level))
+        return Surface(_of_map(of_map, level), _operand_of(source, level))
     atoms = atoms_of(source)  # type: ignore[arg-type]
-    made = Surface(ffi.gc(_of_atoms(atoms, given), lib.ley_surface_destroy), _operand_of(source, level))
+    made = Surface(_of_atoms(atoms, given), _operand_of(source, level))
     if map is not None:
-        map = map if isinstance(map, Map) else Map.read(map)
-        with Status() as status:
-            status.check(lib.ley_surface_take_map(made._pointer, map._pointer, status.pointer))  # pylint: disable=protected-access
+        _take_map(made._pointer, map if isinstance(map, Map) else Map.read(map))  # pylint: disable=protected-access
     else:
         potential = points(atoms, made.vertices, dielectric=dielectric, tol=_POTENTIAL_TOL, engine=engine)
         made.values[:] = potential.values
