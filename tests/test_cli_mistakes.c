@@ -63,6 +63,10 @@ static void test_each_mistake_has_its_next_command(void **state)
          "111 in each cubic A, and water has 0.1, so these lengths may be nm" NEXT
          "box.pqr -o out/a.dx --periodic xyz --cell 30,30,30\n"},
         {"map box.pqr -o out/a.dx --periodic xyz --cell 3.2,3.2,3.2,90,90,60", 2, "--cell 32,32,32,90,90,60\n"},
+        {"map in_nm.pqr -o out/a.dx --periodic xyz --cell 3,3,3", 2,
+         "so these lengths and the coordinates may be nm; '" CONVERT
+         "TOPOLOGY COORDINATES -o NEW.pqr' writes the coordinates in A" NEXT
+         "NEW.pqr -o out/a.dx --periodic xyz --cell 30,30,30\n"},
         {"map box.pqr -o out/a.dx --periodic xyz", 1, "as in: --periodic xyz --cell 90,90,90\n"},
         {"map box.pqr -o out/a.dx --cell 30,30,30", 1, "as in: --periodic xyz --cell 30,30,30\n"},
         {"map box.pqr -o out/a.dx --device vodoo", 1,
@@ -80,6 +84,13 @@ static void test_warnings_have_one_too(void **state)
             "map sparse.pqr -o out/a.dx --spacing 1 --periodic xyz --cell 3,3,3");
     cli_run(0, NULL, "are the coordinates in nm? ", "map in_nm.pqr -o out/a.dx --spacing 4");
     assert_has(cli("map in_nm.pqr -o out/a.dx --spacing 4")->err, CONVERT "TOPOLOGY COORDINATES -o NEW.pqr");
+    /* The cell, too, where they leave little of it free; not where it is 10 times as large. */
+    cli_run(0, NULL,
+            "then --cell may be in nm, too" NEXT "NEW.pqr -o out/a.dx --spacing 1 --periodic xyz --cell 80,80,80\n",
+            "map in_nm.pqr -o out/a.dx --spacing 1 --periodic xyz --cell 8,8,8");
+    cli_run(0, NULL, "are the coordinates in nm? ",
+            "map in_nm.pqr -o out/a.dx --spacing 2 --periodic xyz --cell 30,30,30");
+    assert_null(strstr(cli("map in_nm.pqr -o out/a.dx --spacing 2 --periodic xyz --cell 30,30,30")->err, "too"));
 }
 
 /* Behind a path's name devices are counted among those of that path: here the card is device 1, the

@@ -82,23 +82,34 @@ static bool is_typed(const char *word)
     return false;
 }
 
-static void put_command(advice_text *text, const char *word, const char *instead)
+static const char *swapped(const char *word, const advice_swap *swaps, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(word, swaps[i].word) == 0)
+            return swaps[i].instead;
+    return word;
+}
+
+static void put_command(advice_text *text, const advice_swap *swaps, size_t n)
 {
     put(text, "ype: leyden");
     for (int i = 1; i < word_count; i++) {
-        char *quoted = quoted_word(strcmp(words[i], word) == 0 ? instead : words[i]);
+        char *quoted = quoted_word(swapped(words[i], swaps, n));
         put(text, " ");
         put(text, quoted);
         free(quoted);
     }
 }
 
-advice_text advice_instead(const char *word, const char *instead)
+advice_text advice_instead(const advice_swap *swaps, size_t n)
 {
     advice_text text = {""};
-    put(&text, is_typed(word) ? "; t" : "");
-    if (is_typed(word))
-        put_command(&text, word, instead);
+    bool is_any = false;
+    for (size_t i = 0; i < n; i++)
+        is_any = is_any || is_typed(swaps[i].word);
+    put(&text, is_any ? "; t" : "");
+    if (is_any)
+        put_command(&text, swaps, n);
     return text;
 }
 
@@ -109,7 +120,7 @@ static void put_meant(advice_text *text, const char *path, const char *instead)
     put(text, instead);
     put(text, is_typed(path) ? "? T" : "?");
     if (is_typed(path))
-        put_command(text, path, instead);
+        put_command(text, &(advice_swap){path, instead}, 1);
 }
 
 static void put_program(advice_text *text, const char *program, const char *path)

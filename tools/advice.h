@@ -12,9 +12,13 @@ typedef struct advice_text {
  * behind messages from then on. */
 void advice_begin(int argc, char **argv);
 
-/* "; type: leyden map ...": the command once more, with another word in place of one of its
- * words. */
-advice_text advice_instead(const char *word, const char *instead);
+typedef struct advice_swap {
+    const char *word, *instead;
+} advice_swap;
+
+/* "; type: leyden map ...": the command once more, with other words in place of n of its words.
+ * Nothing where it has none of them. */
+advice_text advice_instead(const advice_swap *swaps, size_t n);
 
 /* The end of a sentence behind a message "PATH: No such file or directory" or "PATH: Is a
  * directory"; nothing behind others. */
