@@ -34,10 +34,10 @@ LEY_API ley_status ley_surface_create(const ley_atoms *atoms, const ley_surface_
                                       const volatile bool *cancel, ley_surface **surface, ley_error *error);
 
 /* Where a map has one of these values: inside is what is above a level that is 0 or more, and below
- * one that is negative. Surfaces end open where the map ends. Vertices have their level as value.
- * `cancel` as above. Errors: LEY_ERROR_INPUT when a value is not a number, or a level is not
- * reached, with the map's range; LEY_ERROR_MEMORY; LEY_ERROR_USAGE when the map is not in memory,
- * or a level is not finite. */
+ * one that is negative. A level that is given twice is drawn once. Surfaces end open where the map
+ * ends. Vertices have their level as value. `cancel` as above. Errors: LEY_ERROR_INPUT when a value
+ * is not a number, or a level is not reached, with the map's range; LEY_ERROR_MEMORY;
+ * LEY_ERROR_USAGE when the map is not in memory, or a level is not finite. */
 LEY_API ley_status ley_surface_create_levels(const ley_map *map, size_t n, const double *level,
                                              const volatile bool *cancel, ley_surface **surface, ley_error *error);
 LEY_API void ley_surface_destroy(ley_surface *surface);
@@ -62,9 +62,23 @@ LEY_API const float *ley_surface_read_values(const ley_surface *surface);
 LEY_API const char *ley_surface_units(const ley_surface *surface);
 LEY_API void ley_surface_set_units(ley_surface *surface, const char *units);
 
+/* The part of a map's surface that has one level: its vertices and triangles follow those of the
+ * levels before it. */
+typedef struct ley_surface_level {
+    double level;
+    int64_t vertices, triangles;
+    double area_A2, volume_A3; /* as below */
+    bool is_closed;
+} ley_surface_level;
+
+/* How many levels it has; of a molecule none. Level i, from 0, in the order given. */
+LEY_API size_t ley_surface_level_count(const ley_surface *surface);
+LEY_API const ley_surface_level *ley_surface_level_at(const ley_surface *surface, size_t i);
+
 /* Area and enclosed volume of the smooth surface through the vertices, whose curvature within a
  * triangle follows from the normals. Those of the plane triangles are less by the second order of
- * their size. The volume of a surface that is not closed is not a number. */
+ * their size. The volume of a surface that is not closed, or that has several levels, of which one
+ * may enclose another, is not a number. */
 LEY_API double ley_surface_area_A2(const ley_surface *surface);
 LEY_API double ley_surface_volume_A3(const ley_surface *surface);
 LEY_API bool ley_surface_is_closed(const ley_surface *surface);

@@ -181,6 +181,17 @@ static void test_maps(void **state)
     cli_run(0, "", NULL, "map two.pqr -o out/a.dx --spacing 0.5 --padding 6 --device host -q");
     cli_run(0, "colours from -100 to 100", NULL, "surface --map out/a.dx --level=-100,100 -o out/l.ply");
     cli_run(0, "open where the map ends", NULL, "surface --map out/a.dx --level 0 -o out/zero.ply");
+    cli_run(0, "level  area, A^2  volume, A^3  triangles\n", NULL,
+            "surface --map out/a.dx --level 100,200,100.0,0 -o out/n.ply --json out/n.json");
+    cli_run(0, "", NULL, "surface --map out/a.dx --level 200 -o out/o.ply --json out/o.json -q");
+    cli_python("import json\n"
+               "n, o = (json.load(open('out/%s.json' % name)) for name in 'no')\n"
+               "assert [x['level'] for x in n['levels']] == [100, 200, 0] and n['volume_A3'] is None\n"
+               "assert n['levels'][2]['volume_A3'] is None and n['levels'][0]['volume_A3'] > o['volume_A3'] > 0\n"
+               "assert o['levels'] == [n['levels'][1]] and o['area_A2'] == o['levels'][0]['area_A2']\n"
+               "assert sum(x['triangles'] for x in n['levels']) == n['triangles']\n"
+               "print('each by itself')\n");
+    cli_expect(0, "each by itself", NULL);
     cli("surface two.pqr --map out/a.dx -o out/m.ply --json out/m.json");
     cli_expect(0, "values: ", NULL);
     cli("surface two.pqr --dielectric 1 -o out/v.ply --json out/v.json -q");

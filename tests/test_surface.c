@@ -295,6 +295,51 @@ static void test_open(void **state)
     ley_map_destroy(map);
 }
 
+static double distance(const double at[3])
+{
+    return sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
+}
+
+/* Spheres within each other, one given twice; and one that the map cuts. */
+static void test_nested_levels(void **state)
+{
+    ley_map *map = map_of(&grids[0], distance, 1);
+    ley_surface *s = NULL;
+    ley_error error = {0};
+    static const double level[] = {2, 3, 2, 1.5};
+    assert_ok(ley_surface_create_levels(map, 4, level, NULL, &s, &error));
+    assert_int_equal(ley_surface_level_count(s), 3);
+    assert_null(ley_surface_level_at(s, 3));
+    double area_A2 = 0;
+    int64_t vertices = 0, triangles = 0;
+    for (size_t i = 0; i < 3; i++) {
+        const ley_surface_level *l = ley_surface_level_at(s, i);
+        const double radius_A = level[i < 2 ? i : 3];
+        assert_true(l->level == radius_A && l->is_closed);
+        assert_within(l->area_A2, 4 * pi * radius_A * radius_A, 1e-3);
+        assert_within(-l->volume_A3, 4 * pi * pow(radius_A, 3) / 3, 1e-3); /* what is lower is outside */
+        for (int64_t v = vertices; v < vertices + l->vertices; v++)
+            assert_true(ley_surface_read_values(s)[v] == (float)radius_A);
+        for (int64_t t = 3 * triangles; t < 3 * (triangles + l->triangles); t++)
+            assert_in_range(ley_surface_triangles(s)[t], vertices, vertices + l->vertices - 1);
+        area_A2 += l->area_A2;
+        vertices += l->vertices;
+        triangles += l->triangles;
+    }
+    assert_within(ley_surface_area_A2(s), area_A2, 1e-14);
+    assert_true(isnan(ley_surface_volume_A3(s)) && ley_surface_is_closed(s));
+    assert_int_equal(vertices, ley_surface_vertex_count(s));
+    assert_int_equal(triangles, ley_surface_triangle_count(s));
+    ley_surface_destroy(s);
+    assert_ok(ley_surface_create_levels(map, 2, (const double[]){9, 2}, NULL, &s, &error));
+    assert_false(ley_surface_level_at(s, 0)->is_closed);
+    assert_true(isnan(ley_surface_level_at(s, 0)->volume_A3));
+    assert_true(ley_surface_level_at(s, 1)->is_closed && !ley_surface_is_closed(s));
+    assert_within(-ley_surface_level_at(s, 1)->volume_A3, 4 * pi * 8 / 3, 1e-3);
+    ley_surface_destroy(s);
+    ley_map_destroy(map);
+}
+
 static void test_values(void **state)
 {
     static const double position_A[] = {0, 0, 0}, radius_A[] = {2};
@@ -458,6 +503,6 @@ static void test_no_memory_is_no_wrong_result(void **state)
 int main(void)
 {
     return RUN_TESTS(test_sphere, test_atoms, test_crowd, test_torus, test_inside_out, test_noise, test_open,
-                     test_values, test_refusals, test_no_memory_is_no_wrong_result, test_cancelling,
+                     test_nested_levels, test_values, test_refusals, test_no_memory_is_no_wrong_result, test_cancelling,
                      test_cancelled_at_once);
 }

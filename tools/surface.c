@@ -8,6 +8,7 @@
 #include "molecule.h"
 #include "registry.h"
 #include "surface_picture.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -386,6 +387,22 @@ static void find_range(const ley_surface *surface, double range[2])
     }
 }
 
+static json_t *json_of_levels(const ley_surface *surface)
+{
+    json_t *levels = json_array();
+    for (size_t i = 0; i < ley_surface_level_count(surface); i++) {
+        const ley_surface_level *level = ley_surface_level_at(surface, i);
+        json_t *object = json_object();
+        json_put(object, "level", json_number(level->level));
+        json_put(object, "vertices", json_count(level->vertices));
+        json_put(object, "triangles", json_count(level->triangles));
+        json_put(object, "area_A2", json_number(level->area_A2));
+        json_put(object, "volume_A3", json_number(level->volume_A3));
+        json_add(levels, object);
+    }
+    return levels;
+}
+
 static int report(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours)
 {
     const surface_values *values = arguments->values;
@@ -396,6 +413,7 @@ static int report(const parsed_arguments *arguments, const ley_surface *surface,
     json_put(to, "triangles", json_count(ley_surface_triangle_count(surface)));
     json_put(to, "area_A2", json_number(ley_surface_area_A2(surface)));
     json_put(to, "volume_A3", json_number(ley_surface_volume_A3(surface)));
+    json_put(to, "levels", json_of_levels(surface));
     json_put(to, "error_A", json_number(ley_surface_error_A(surface)));
     json_put(to, "units", json_text(ley_surface_units(surface)));
     json_put(to, "bounds", json_numbers(range, 2));
@@ -404,18 +422,46 @@ static int report(const parsed_arguments *arguments, const ley_surface *surface,
     return json_finish(to, values->json);
 }
 
+/* Of several levels: one may be within another, so that their volumes are not added. */
+static void print_levels(const ley_surface *surface)
+{
+    static const char *const headings[] = {"level", "area, A^2", "volume, A^3", "triangles"};
+    text_table table = table_begin("rrrr");
+    table_row(&table);
+    for (size_t column = 0; column < sizeof headings / sizeof *headings; column++)
+        table_set(&table, column, "%s", headings[column]);
+    for (size_t i = 0; i < ley_surface_level_count(surface); i++) {
+        const ley_surface_level *level = ley_surface_level_at(surface, i);
+        table_row(&table);
+        table_set(&table, 0, "%.6g", level->level);
+        table_set(&table, 1, "%.6g", level->area_A2);
+        table_set(&table, 2, "%s", level->is_closed ? text_of("%.6g", level->volume_A3).s : "open");
+        table_set(&table, 3, "%s", count_text(level->triangles).s);
+    }
+    table_print(&table);
+}
+
+static void print_size(const ley_surface *surface)
+{
+    const bool is_one = ley_surface_level_count(surface) <= 1;
+    printf("surface: %s, %s vertices", counted_text(ley_surface_triangle_count(surface), "triangle").s,
+           count_text(ley_surface_vertex_count(surface)).s);
+    if (is_one)
+        printf(", area %.6g A^2", ley_surface_area_A2(surface));
+    if (is_one && ley_surface_is_closed(surface))
+        printf(", volume %.6g A^3", ley_surface_volume_A3(surface));
+    puts(ley_surface_is_closed(surface) ? "" : ", open where the map ends");
+    if (!is_one)
+        print_levels(surface);
+}
+
 static void print(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours)
 {
     const surface_values *values = arguments->values;
     const char *units = ley_surface_units(surface);
     double range[2];
     find_range(surface, range);
-    printf("surface: %s, %s vertices, area %.6g A^2", counted_text(ley_surface_triangle_count(surface), "triangle").s,
-           count_text(ley_surface_vertex_count(surface)).s, ley_surface_area_A2(surface));
-    if (ley_surface_is_closed(surface))
-        printf(", volume %.6g A^3\n", ley_surface_volume_A3(surface));
-    else
-        printf(", open where the map ends\n");
+    print_size(surface);
     if (arguments->operand != NULL)
         printf("accuracy: vertices within %.2g A of the surface, of a sample that was recomputed\n",
                ley_surface_error_A(surface));

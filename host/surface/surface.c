@@ -43,6 +43,7 @@ void ley_surface_destroy(ley_surface *surface)
     free(surface->normal);
     free(surface->triangle);
     free(surface->value);
+    free(surface->level);
     free(surface);
 }
 
@@ -143,11 +144,8 @@ static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o,
     return status == LEY_OK ? verify(surface, atoms, o, cancel, error) : status;
 }
 
-static ley_status finish(ley_surface *made, ley_status status, const volatile bool *cancel, ley_surface **surface,
-                         ley_error *error)
+static ley_status finish(ley_surface *made, ley_status status, ley_surface **surface)
 {
-    if (status == LEY_OK && made != NULL)
-        status = surface_measure(made, cancel, error);
     if (status != LEY_OK) {
         ley_surface_destroy(made);
         return status;
@@ -168,7 +166,9 @@ ley_status ley_surface_create(const ley_atoms *atoms, const ley_surface_options 
         status = new_surface(&made, error);
     if (status == LEY_OK)
         status = of_atoms(atoms, &o, cancel, made, error);
-    return finish(made, status, cancel, surface, error);
+    if (status == LEY_OK)
+        status = surface_measure(made, 0, made->triangles, &made->area_A2, &made->volume_A3, cancel, error);
+    return finish(made, status, surface);
 }
 
 /* ---- Of a map -------------------------------------------------------------------------------- */
@@ -185,15 +185,39 @@ static ley_status fail_level(const ley_map *map, double level, ley_error *error)
                     (double)low, (double)high, ley_map_units(map)[0] != '\0' ? " " : "", ley_map_units(map));
 }
 
+static bool has_level(const ley_surface *surface, double level)
+{
+    for (size_t i = 0; i < surface->levels; i++)
+        if ((float)surface->level[i].level == (float)level)
+            return true;
+    return false;
+}
+
+/* Adds a level, and to the surface's area and volume those of the level. */
 static ley_status add_level(const ley_map *map, double level, const volatile bool *cancel, ley_surface *surface,
                             ley_error *error)
 {
-    const int64_t before = surface->triangles;
+    const int64_t vertices = surface->vertices, first = surface->triangles;
+    const bool was_open = surface->is_open;
     const contour c = {.map = map, .level = (float)level, .is_below = level < 0, .cancel = cancel};
     if (!isfinite(c.level))
         return ley_fail(error, LEY_ERROR_USAGE, "level: %g is no value of a map", level);
-    const ley_status status = contour_add(&c, surface, error);
-    return status == LEY_OK && surface->triangles == before ? fail_level(map, level, error) : status;
+    surface->is_open = false;
+    ley_status status = contour_add(&c, surface, error);
+    if (status == LEY_OK && surface->triangles == first)
+        return fail_level(map, level, error);
+    ley_surface_level made = {.level = level,
+                              .vertices = surface->vertices - vertices,
+                              .triangles = surface->triangles - first,
+                              .is_closed = !surface->is_open};
+    if (status == LEY_OK)
+        status = surface_measure(surface, first, made.triangles, &made.area_A2, &made.volume_A3, cancel, error);
+    surface->is_open |= was_open;
+    surface->area_A2 += made.area_A2;
+    surface->volume_A3 = surface->levels == 0 ? made.volume_A3 : NAN;
+    made.volume_A3 = made.is_closed ? made.volume_A3 : NAN;
+    surface->level[surface->levels++] = made;
+    return status;
 }
 
 ley_status ley_surface_create_levels(const ley_map *map, size_t n, const double *level, const volatile bool *cancel,
@@ -205,11 +229,14 @@ ley_status ley_surface_create_levels(const ley_map *map, size_t n, const double 
         status = ley_fail(error, LEY_ERROR_USAGE, "level: there is none");
     if (status == LEY_OK)
         status = new_surface(&made, error);
+    if (status == LEY_OK && (made->level = malloc(n * sizeof *made->level)) == NULL)
+        status = ley_fail_memory(error, n * sizeof *made->level, "levels of a surface");
     for (size_t i = 0; i < n && status == LEY_OK; i++)
-        status = add_level(map, level[i], cancel, made, error);
+        if (!has_level(made, level[i]))
+            status = add_level(map, level[i], cancel, made, error);
     if (status == LEY_OK)
         ley_surface_set_units(made, ley_map_units(map));
-    return finish(made, status, cancel, surface, error);
+    return finish(made, status, surface);
 }
 
 /* ---- Values of a map ------------------------------------------------------------------------- */
@@ -331,6 +358,16 @@ float *ley_surface_values(ley_surface *surface)
 const float *ley_surface_read_values(const ley_surface *surface)
 {
     return surface->value;
+}
+
+size_t ley_surface_level_count(const ley_surface *surface)
+{
+    return surface->levels;
+}
+
+const ley_surface_level *ley_surface_level_at(const ley_surface *surface, size_t i)
+{
+    return i < surface->levels ? &surface->level[i] : NULL;
 }
 
 const char *ley_surface_units(const ley_surface *surface)

@@ -13,6 +13,8 @@ struct ley_surface {
     char units[32];
     double area_A2, volume_A3, off_A;
     bool is_open; /* it ends where a map ends */
+    size_t levels;
+    ley_surface_level *level; /* [levels]; NULL: of a molecule */
 };
 
 #endif

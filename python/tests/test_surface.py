@@ -35,7 +35,13 @@ def test_map():
     field = leyden.Map.from_array(9 - x**2 - y**2 - z**2, grid, "V")
     made = leyden.surface(field, level=[0])
     assert made.volume == pytest.approx(36 * math.pi, rel=1e-3) and made.units == "V"
+    assert made.levels == [(0, made.area, made.volume)]
+    nested = leyden.surface(field, level=[0, 5, 0])
+    assert [level for level, _, _ in nested.levels] == [0, 5] and nested.levels[0] == made.levels[0]
+    assert nested.levels[1][2] == pytest.approx(32 / 3 * math.pi, rel=1e-2) and math.isnan(nested.volume)
+    assert nested.area == pytest.approx(sum(area for _, area, _ in nested.levels))
     taken = leyden.surface(sphere(), map=field)
+    assert not taken.levels
     assert np.allclose(taken.values, 9 - (taken.vertices**2).sum(axis=1), atol=0.2)
 
 

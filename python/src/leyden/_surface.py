@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -36,7 +36,9 @@ class Surface:
         normals: (n, 3) float32, outward, of length 1.
         triangles: (m, 3) int32, numbers of vertices, counterclockwise as seen from outside.
         values: (n,) float32, which may be written to.
-        area, volume: of the smooth surface through the vertices, A^2 and A^3; the volume of one that is open is nan.
+        area, volume: of the smooth surface through the vertices, A^2 and A^3; the volume of one that is open, or that has
+            several levels, is nan.
+        levels: of a map: (level, area, volume) of each level by itself.
     """
 
     def __init__(self, pointer: Any, operand: str = "molecule.pqr") -> None:
@@ -49,6 +51,8 @@ class Surface:
         self.values = view(self, lib.ley_surface_values(pointer), (count,), np.float32, False)
         self.area: float = lib.ley_surface_area_A2(pointer)
         self.volume: float = lib.ley_surface_volume_A3(pointer)
+        each = [lib.ley_surface_level_at(pointer, i) for i in range(lib.ley_surface_level_count(pointer))]
+        self.levels: List[Tuple[float, float, float]] = [(one.level, one.area_A2, one.volume_A3) for one in each]
 
     @property
     def units(self) -> str:
@@ -171,6 +175,7 @@ def surface(source: Union[AtomsArgument, Map], *, level: Any = None, map: Any = 
         source: atoms, or what `Atoms()` takes, as "protein.pqr", a Universe or an AtomGroup: where
             sum_j exp(sharpness (1 - |r - r_j|^2 / R_j^2)) is 1, R_j their radii. Or a Map, or a map's file name.
         level: of a map: a value, or several. Inside is what is above one that is 0 or more, or below a negative one.
+            Equal ones are drawn once.
         map: takes its values, of a Map or of a map's file, interpolated, in place of the potential.
         dielectric: of the potential, which is computed at the vertices to 1e-3, in kT/e.
         engine: where that is computed, as of `map()`.
