@@ -174,6 +174,15 @@ static void test_picture(void **state)
     cli_expect(0, "seen", NULL);
 }
 
+/* The name of a map's file, which its picture has below, is any bytes. */
+static void test_names_of_files(void **state)
+{
+    write_molecule();
+    cli_run(0, "", NULL, "map two.pqr -o no\377text.dx --spacing 1 --padding 6 --device host -q");
+    cli_run(0, "", NULL, "surface --map no\377text.dx --level 50 -o out/a.png --size 240 -q");
+    cli_run(0, "", NULL, "surface two.pqr --map no\377text.dx -o out/b.png --size 240 --title \303\251 -q");
+}
+
 /* Of a map: levels in their colours; a molecule in the colours of a map. */
 static void test_maps(void **state)
 {
@@ -217,6 +226,8 @@ static void test_refuses(void **state)
         {"surface --map small.dx --level 1 --spacing 1 -o out/a.png", 1, "--spacing is of molecules"},
         {"surface two.pqr --map small.dx --dielectric 2 -o out/a.png", 1, "--dielectric is of the potential that"},
         {"surface two.pqr -o out/a.ply --angles 3", 1, "--angles is of pictures, .png"},
+        {"surface none.pqr -o out/a.png --title no\377text", 1,
+         "--title is not UTF-8; to convert it from Latin-1, type:"},
         {"surface two.pqr -o out/a.png --limits 0", 1, "--limits: 0 is not above 0"},
         {"surface two.pqr -o out/a.png --limits 2,1", 1, "--limits: 2 is not below 1"},
         {"surface two.pqr -o out/a.png --limits 1,2,3", 1, "--limits takes one number or two, not 3"},
@@ -236,5 +247,5 @@ static void test_refuses(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_formats, test_pymol, test_picture,
-                     test_maps, test_refuses);
+                     test_names_of_files, test_maps, test_refuses);
 }

@@ -1,4 +1,5 @@
 /* leyden slice: a picture of one plane of a map. */
+#include "canvas.h"
 #include "console.h"
 #include "field.h"
 #include "file.h"
@@ -193,7 +194,9 @@ static int check_arguments(const parsed_arguments *arguments)
         return fail_usage(command, "--within needs --molecule");
     if (!ends_with(values->output, ".png") && !ends_with(values->output, ".svg") && !ends_with(values->output, ".pdf"))
         return fail_usage(command, "--output: '%s' must end in .png, .svg or .pdf", values->output);
-    const int code = check_limits(arguments);
+    int code = canvas_check_title(command, values->title);
+    if (code == 0)
+        code = check_limits(arguments);
     return code == 0 ? check_files(arguments) : code;
 }
 

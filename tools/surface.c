@@ -1,5 +1,6 @@
 /* leyden surface: the surface of a molecule, or where a map has a value, as a picture or a file for
  * other programs. */
+#include "canvas.h"
 #include "console.h"
 #include "file.h"
 #include "interrupt.h"
@@ -175,7 +176,7 @@ static int check_picture(const parsed_arguments *arguments)
         return fail_usage(command, "--limits: %g is not above 0", limits->value[0]);
     if (limits->n == 2 && !(limits->value[0] < limits->value[1]))
         return fail_usage(command, "--limits: %g is not below %g", limits->value[0], limits->value[1]);
-    return 0;
+    return canvas_check_title(command, values->title);
 }
 
 static int check_files(const parsed_arguments *arguments)
@@ -346,7 +347,9 @@ static short_text label_of(const parsed_arguments *arguments, const ley_surface 
     const char *units = ley_surface_units(surface);
     if (values->map == NULL)
         return text_of("potential in %s (dielectric %g)", units, values->medium.dielectric);
-    return text_of("%s%s%s", base_name(values->map), units[0] != '\0' ? " in " : "", units);
+    short_text label = text_of("%s%s%s", base_name(values->map), units[0] != '\0' ? " in " : "", units);
+    canvas_make_readable(label.s);
+    return label;
 }
 
 static int write_surface(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours)
