@@ -36,6 +36,7 @@ static const option_row compare_options[] = {
                 .help = "leave out points that are nearer than this to an atom of --molecule, in Angstrom"},
     [MOLECULE] = {.name = "molecule",
                   .kind = OPTION_TEXT,
+                  .is_input = true,
                   .offset = offsetof(compare_values, molecule),
                   .value = "MOLECULE",
                   .unset = "no point is left out",
@@ -86,6 +87,8 @@ static void print_comparison(const parsed_arguments *arguments, const ley_map *c
     if (values->molecule != NULL)
         printf("; %s of A within %g A of atoms %s left out", counted_text(c->near_atoms, "point").s, values->beyond_A,
                c->near_atoms == 1 ? "is" : "are");
+    if (c->largest == 0)
+        printf("\nequal: no point differs%s", c->rms_a == 0 ? "; both maps are 0 at all of them" : "");
     printf("\nRMS: A %.6g, B %.6g%s\n", c->rms_a, c->rms_b, unit.s);
     printf("difference A - B: RMS %.6g%s, relative RMS %.6g, mean %.6g\n", c->rms, unit.s, c->relative_rms, c->mean);
     printf("largest difference: %.6g%s at %s A, point (%lld, %lld, %lld): A %.9g, B %.9g\n", c->largest, unit.s,
@@ -205,14 +208,14 @@ const subcommand compare_command = {
     .operand = "A",
     .is_operand_file = true,
     .operand_help = "map in any format that 'leyden slice' reads, to which relative figures refer; - is standard "
-                    "input",
+                    "input, for A or for B",
     .words = "B",
     .words_help = "map to compare with it",
     .words_wanted = 1,
     .details = "Differences are A - B, in double precision, over all points of A. Two grids are the same where their "
                "points are within a thousandth of a step of each other, since files hold few digits. Refused are "
-               "different grids without --interpolate, different units without --any-units, maps that are 0 "
-               "everywhere, and infinite values.",
+               "different grids without --interpolate, different units without --any-units, a map that is 0 "
+               "everywhere beside one that is not, and infinite values.",
     .options = OPTION_BLOCK(compare_options, compare_values, set_defaults),
     .shared = shared,
     .run = compare_run,

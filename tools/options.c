@@ -643,25 +643,37 @@ static parse_result fail_missing(const subcommand *command, const char *name, co
     return PARSE_WRONG;
 }
 
-/* One input alone can be standard input. */
+/* One input alone can be standard input: notes it, unless another one was. */
+static bool take_stdin(const parsed_arguments *arguments, const char *path, short_text name, short_text *first)
+{
+    if (path == NULL || !input_takes_stdin(path))
+        return true;
+    if (first->s[0] != '\0') {
+        fail_usage(arguments->command,
+                   "standard input can be read once: %s and %s are both taken from it; name a file for one of them",
+                   first->s, name.s);
+        return false;
+    }
+    *first = name;
+    return true;
+}
+
 static parse_result check_stdin(const parsed_arguments *arguments)
 {
     const subcommand *command = arguments->command;
-    const bool by_operand =
-        command->is_operand_file && arguments->operand != NULL && input_takes_stdin(arguments->operand);
-    const char *first = by_operand ? command->operand : NULL;
-    for (size_t i = 0; i < arguments->option_count; i++) {
+    short_text first = {""};
+    bool is_right = true;
+    if (command->is_operand_file)
+        is_right = take_stdin(arguments, arguments->operand, text_of("%s", command->operand), &first);
+    for (size_t i = 0; command->is_operand_file && i < command->words_wanted && is_right; i++)
+        is_right = take_stdin(arguments, arguments->words[i], text_of("%s", command->words), &first);
+    for (size_t i = 0; i < arguments->option_count && is_right; i++) {
         const parsed_option *option = &arguments->options[i];
-        if (!option->row->is_input || !option->given || !input_takes_stdin(*(const char *const *)option->value))
-            continue;
-        if (first != NULL) {
-            fail_usage(command, "standard input can be read once: %s%s and --%s are both taken from it",
-                       by_operand ? "" : "--", first, option->row->name);
-            return PARSE_WRONG;
-        }
-        first = option->row->name;
+        if (option->row->is_input && option->given)
+            is_right =
+                take_stdin(arguments, *(const char *const *)option->value, text_of("--%s", option->row->name), &first);
     }
-    return PARSE_RUN;
+    return is_right ? PARSE_RUN : PARSE_WRONG;
 }
 
 static parse_result check_complete(const parsed_arguments *arguments)
@@ -685,6 +697,12 @@ static parse_result check_complete(const parsed_arguments *arguments)
     return check_stdin(arguments);
 }
 
+/* Where operands are files, "-" is standard input. */
+static const char *file_of(const subcommand *command, const char *word)
+{
+    return command->is_operand_file && strcmp(word, "-") == 0 ? "/dev/stdin" : word;
+}
+
 parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments)
 {
     options_begin(command, arguments);
@@ -706,13 +724,13 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, par
         } else if (command->operand != NULL && arguments->operand == NULL) {
             if (word[0] == '\0')
                 return fail_empty(command, command->operand, command->operand_help, command->operand_names);
-            arguments->operand = command->is_operand_file && strcmp(word, "-") == 0 ? "/dev/stdin" : word;
+            arguments->operand = file_of(command, word);
         } else if (command->words != NULL && command->words_wanted == 0) {
             arguments->words[arguments->word_count++] = word; /* the command knows which there are */
         } else if (command->words != NULL && arguments->word_count < command->words_wanted) {
             if (word[0] == '\0')
                 return fail_empty(command, command->words, command->words_help, NULL);
-            arguments->words[arguments->word_count++] = word;
+            arguments->words[arguments->word_count++] = file_of(command, word);
         } else {
             fail_usage(command, "'%s' is one argument too many", word);
             return PARSE_WRONG;
