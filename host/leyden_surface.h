@@ -101,6 +101,10 @@ typedef struct ley_colours {
     double low, high;
 } ley_colours;
 
+/* What `limit` is usually for potentials in water: 5 kT/e at 298.15 K in these units; 5 where they
+ * are of no potential, or unknown. */
+LEY_API double ley_colours_usual_limit(const char *units);
+
 LEY_API void ley_colours_make(ley_colours *colours, double low, double high);
 
 /* Values beyond low and high get their colours, not-a-numbers a grey of their own. */

@@ -183,6 +183,46 @@ static void test_names_of_files(void **state)
     cli_run(0, "", NULL, "surface two.pqr --map no\377text.dx -o out/b.png --size 240 --title \303\251 -q");
 }
 
+/* The default range is 5 kT/e in each unit, so that the colours are the same; and 5 in one that is
+ * unknown. */
+static void test_colours_in_each_unit(void **state)
+{
+    static const struct {
+        const char *units, *name, *of_kT;
+    } cases[] = {{"kT/e", "kT", "1"},
+                 {"V", "V", "1.380649e-23 * 298.15 / 1.602176634e-19"},
+                 {"kcal/mol/e", "kcal", "1.380649e-23 * 298.15 * 6.02214076e23 / 4184"},
+                 {"kJ/mol/e", "kJ", "1.380649e-23 * 298.15 * 6.02214076e23 / 1000"}};
+    write_molecule();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_run(0, "", NULL, "map two.pqr -o out/%s.raw --units %s --dielectric 78.54 --spacing 0.5 --device host -q",
+                cases[i].name, cases[i].units);
+        cli_run(0, "", NULL, "surface two.pqr --map out/%s.raw -o out/%s.obj --json out/%s.json -q", cases[i].name,
+                cases[i].name, cases[i].name);
+        char script[1024];
+        snprintf(script, sizeof script,
+                 "import json\n"
+                 "name, unit = '%s', %s\n"
+                 "low, high = json.load(open('out/' + name + '.json'))['range']\n"
+                 "assert -low == high and abs(high / (5 * unit) - 1) < 1e-6, high\n"
+                 "def colours(name):\n"
+                 "    return [[float(x) for x in line.split()[4:]] for line in open(name) if line[:2] == 'v ']\n"
+                 "pairs = zip(colours('out/kT.obj'), colours('out/' + name + '.obj'))\n"
+                 "assert all(abs(x - y) < 0.005 for a, b in pairs for x, y in zip(a, b))\n"
+                 "print('alike')\n",
+                 cases[i].name, cases[i].of_kT);
+        cli_python(script);
+        cli_expect(0, "alike", NULL);
+    }
+    char *header = cli_read("out/V.raw.json", NULL), *at = strstr(header, "\"V\"");
+    assert_non_null(at);
+    memcpy(at, "\"?\"", 3);
+    cli_write_text("out/V.raw.json", header);
+    free(header);
+    cli_run(0, "values: -0.0", NULL, "surface two.pqr --map out/V.raw -o out/a.ply");
+    cli_expect(0, " ?, colours from -5 to 5\n", NULL);
+}
+
 /* Of a map: levels in their colours; a molecule in the colours of a map. */
 static void test_maps(void **state)
 {
@@ -247,5 +287,5 @@ static void test_refuses(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_formats, test_pymol, test_picture,
-                     test_names_of_files, test_maps, test_refuses);
+                     test_names_of_files, test_colours_in_each_unit, test_maps, test_refuses);
 }

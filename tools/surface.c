@@ -29,7 +29,7 @@ enum { OUTPUT, MAP, LEVEL, SPACING, SHARPNESS, DIELECTRIC, LIMITS, ANGLES, SIZE,
 
 #define OPTION_OF_SURFACE(name) OPTION_OF(ley_surface_options, name, surface_values, surface)
 
-static const double usual_limit = 5, water_dielectric = 78.54, potential_tolerance = 1e-3;
+static const double water_dielectric = 78.54, potential_tolerance = 1e-3;
 
 /* Pictures, which the command draws itself, and scenes. */
 static const char picture_ending[] = ".png", scene_ending[] = ".tachyon";
@@ -82,7 +82,7 @@ static const option_row surface_rows[] = {
                 .value = "V[,V2]",
                 .low = -1e30,
                 .high = 1e30,
-                .unset = "5",
+                .unset = "5 kT/e, in the units of the values; of levels the largest",
                 .help = "colours from -V to V, or from V to V2"},
     [ANGLES] = {.name = "angles",
                 .kind = OPTION_REALS,
@@ -325,10 +325,10 @@ static ley_status of_map(const parsed_arguments *arguments, ley_surface **surfac
 
 /* ---- What is written and said ---------------------------------------------------------------- */
 
-static ley_colours choose_colours(const surface_values *values)
+static ley_colours choose_colours(const surface_values *values, const ley_surface *surface)
 {
     const option_reals *limits = &values->limits;
-    double high = limits->n > 0 ? limits->value[limits->n - 1] : usual_limit;
+    double high = limits->n > 0 ? limits->value[limits->n - 1] : ley_colours_usual_limit(ley_surface_units(surface));
     if (limits->n == 0 && values->levels.n > 0) { /* levels are drawn in full colours */
         high = 0;
         for (size_t i = 0; i < values->levels.n; i++)
@@ -482,7 +482,7 @@ static void print(const parsed_arguments *arguments, const ley_surface *surface,
 static int conclude(const parsed_arguments *arguments, const ley_surface *surface)
 {
     const surface_values *values = arguments->values;
-    const ley_colours colours = choose_colours(values);
+    const ley_colours colours = choose_colours(values, surface);
     int code = write_surface(arguments, surface, &colours);
     if (code == 0 && values->json != NULL)
         code = report(arguments, surface, &colours);

@@ -45,6 +45,22 @@ def test_map():
     assert np.allclose(taken.values, 9 - (taken.vertices**2).sum(axis=1), atol=0.2)
 
 
+def test_usual_colours(tmp_path):
+    """5 kT/e in the units of the values."""
+    made = leyden.surface(sphere(), engine="host")
+    made.values[:] = np.linspace(-4, 4, len(made.values))
+    made.save(tmp_path / "a.ply")
+    made.save(tmp_path / "b.ply", limits=5)
+    assert (tmp_path / "a.ply").read_bytes() == (tmp_path / "b.ply").read_bytes()
+    grid = leyden.Grid((-4, -4, -4), n=(17, 17, 17), spacing=0.5)
+    field = leyden.Map.from_array(np.random.default_rng(1).normal(size=(17, 17, 17)), grid, "V")
+    taken = leyden.surface(sphere(), map=field)
+    taken.save(tmp_path / "a.ply")
+    taken.save(tmp_path / "b.ply", limits=5 * 1.380649e-23 * 298.15 / 1.602176634e-19)
+    a, b = ((tmp_path / name).read_bytes() for name in ("a.ply", "b.ply"))
+    assert sum(x != y for x, y in zip(a, b)) < 10  # a colour may be rounded to the next one
+
+
 def test_refusals(tmp_path):
     with pytest.raises(leyden.InputError, match="no atom has a radius"):
         leyden.surface(sphere(0))

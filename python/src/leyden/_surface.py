@@ -64,9 +64,10 @@ class Surface:
         """False: it ends where a map ends."""
         return bool(lib.ley_surface_is_closed(self._pointer))
 
-    def save(self, path: Any, limits: Union[float, Sequence[float]] = 5, **others: Any) -> None:
+    def save(self, path: Any, limits: Union[None, float, Sequence[float]] = None, **others: Any) -> None:
         """Writes the form that the name's ending asks for: .ply, .obj, .stl, .glb, or a script with one of these
-        beside it, .cxc, .cmd, .pml. `limits`: colours from -limits to limits, or from the first to the second.
+        beside it, .cxc, .cmd, .pml. `limits`: colours from -limits to limits, or from the first to the second;
+        None: 5 kT/e, in the units of the values.
 
         Errors: UsageError for another ending, as of pictures, which `leyden surface` draws, and for other options;
         FileError.
@@ -78,6 +79,8 @@ class Surface:
             raise UsageError(f"path: pictures are the command's: leyden surface {self._operand} -o {shlex.quote(target)}")
         for word in others:
             raise UsageError(f"save() has no option {word!r}{did_you_mean(word, ['limits'])}: it takes a path and limits")
+        if limits is None:
+            limits = lib.ley_colours_usual_limit(self.units.encode())
         low, high = (-float(limits), float(limits)) if np.ndim(limits) == 0 else \
             doubles(limits, "limits", (2,))  # type: ignore[arg-type]
         if not low < high:
