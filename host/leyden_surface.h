@@ -88,6 +88,11 @@ LEY_API bool ley_surface_is_closed(const ley_surface *surface);
  * LEY_ERROR_WRONG_RESULT where that is more than the spacing. Of a map not a number. */
 LEY_API double ley_surface_error_A(const ley_surface *surface);
 
+/* Of a molecule: how many atoms with a radius are missing, since they lie between the points of the
+ * grid and outside of all other atoms; and the least of their radii. A spacing below 1.15 of that
+ * finds all of them. */
+LEY_API size_t ley_surface_missing_atoms(const ley_surface *surface, double *least_radius_A);
+
 /* The share of the sky that each vertex sees, [vertices], 0 to 1, weighted by the cosine to its
  * normal: what pictures are shaded by. Errors: LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_surface_openness(const ley_surface *surface, float *share, ley_error *error);

@@ -280,12 +280,28 @@ static void test_refuses(void **state)
         {"surface two.pqr -o out/x'y.pml", 1, "a script cannot load a file of this name; use letters, digits"},
     };
     CLI_CHECK_FAILURES(cases);
-    cli_run(0, NULL, "are smaller than the grid resolves: by themselves they may be missing",
-            "surface two.pqr -o out/a.ply --spacing 3 --device host");
+}
+
+/* Hydrogens of small radius within other atoms are not said to be missing; those by themselves are,
+ * and found at the spacing that is proposed. */
+static void test_small_atoms(void **state)
+{
+#define OXYGEN "ATOM 1 O X 1 0.1 0.1 0.1 -1 1.77\n"
+    cli_write_text("water.pqr", OXYGEN "ATOM 2 H X 1 1.0 0.35 0.3 0.5 0.22\nATOM 3 H X 1 -0.3 0.9 0.3 0.5 0.22\n");
+    cli_write_text("loose.pqr", OXYGEN "ATOM 2 H X 1 5.35 0.35 0.35 0.5 0.23\nATOM 3 H X 1 1.0 0.3 0.3 0.5 0.22\n");
+    assert_string_equal(cli("surface water.pqr -o out/a.ply")->err, "");
+    cli_run(0, NULL,
+            "loose.pqr: 1 atom too small for the grid is missing from the surface, the smallest of radius 0.23 A; "
+            "--spacing 0.26 finds them all\n",
+            "surface loose.pqr -o out/a.ply --device host --json out/a.json");
+    assert_string_equal(cli("surface loose.pqr -o out/a.ply --spacing 0.26 --json out/b.json")->err, "");
+    cli_python("import json\n"
+               "a, b = (json.load(open('out/%s.json' % name))['volume_A3'] for name in 'ab')\n"
+               "assert abs((b - a) / (4.18879 * 0.23 ** 3) - 1) < 0.5, (a, b)\n");
 }
 
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_formats, test_pymol, test_picture,
-                     test_names_of_files, test_colours_in_each_unit, test_maps, test_refuses);
+                     test_names_of_files, test_colours_in_each_unit, test_maps, test_refuses, test_small_atoms);
 }

@@ -251,28 +251,34 @@ static ley_status check_radii(const parsed_arguments *arguments, const ley_atoms
     const surface_values *values = arguments->values;
     const double *radius_A = ley_atoms_radii_A(atoms);
     const size_t n = ley_atoms_count(atoms);
-    const double grid_reach = 0.5 * sqrt(3); /* of a spacing: how far a place is from a point of the grid at most */
-    double least_A = INFINITY;
     size_t without = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         without += radius_A[i] == 0;
-        least_A = radius_A[i] > 0 ? fmin(least_A, radius_A[i]) : least_A;
-    }
     if (without == n)
         return fail_into(
             error, LEY_ERROR_INPUT,
             "%s: no atom has a radius, so that there is no surface: pdb2pqr or 'python3 -m leyden convert' "
             "with --radii writes a file with radii",
             base_name(arguments->operand));
-    if (least_A < grid_reach * values->surface.spacing_A && !values->quiet)
-        warn("atoms of radius %g A are smaller than the grid resolves: by themselves they may be missing; --spacing "
-             "%.2g "
-             "finds them",
-             least_A, 0.99 * least_A / grid_reach);
     if (without > 0 && !values->quiet)
         warn("%s: %s of radius 0 %s no part in the surface", base_name(arguments->operand),
              counted_text((int64_t)without, "atom").s, without == 1 ? "has" : "have");
     return LEY_OK;
+}
+
+/* Small atoms within larger ones, as hydrogens are, have no part in the surface at any spacing. */
+static void warn_of_missing(const parsed_arguments *arguments, const ley_surface *surface)
+{
+    const surface_values *values = arguments->values;
+    const double grid_reach = 0.5 * sqrt(3); /* of a spacing: how far a place is from a point of the grid at most */
+    double least_A;
+    const size_t missing = ley_surface_missing_atoms(surface, &least_A);
+    if (missing > 0 && !values->quiet)
+        warn("%s: %s too small for the grid %s missing from the surface, the smallest of radius %g A; --spacing %.2f "
+             "finds "
+             "them all",
+             base_name(arguments->operand), counted_text((int64_t)missing, "atom").s, missing == 1 ? "is" : "are",
+             least_A, fmax(0.01, floor(99 * least_A / grid_reach) / 100));
 }
 
 /* The map's values, or why there are none. */
@@ -304,6 +310,8 @@ static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **s
         molecule_warn(arguments->operand, atoms);
     if (status == LEY_OK)
         status = ley_surface_create(atoms, &values->surface, NULL, surface, error);
+    if (status == LEY_OK)
+        warn_of_missing(arguments, *surface);
     if (status == LEY_OK)
         status =
             map != NULL ? take_map(arguments, map, *surface, error) : take_potential(arguments, atoms, *surface, error);

@@ -120,6 +120,32 @@ static ley_status verify(ley_surface *surface, const ley_atoms *atoms, const ley
     return LEY_OK;
 }
 
+/* Whether a point around the atom is inside: the nearest one is where the atom has any. */
+static bool is_found(const ley_map *density, const double place_A[3])
+{
+    const ley_grid *grid = ley_map_grid(density);
+    int64_t first[3];
+    for (int m = 0; m < 3; m++)
+        first[m] = (int64_t)floor((place_A[m] - grid->origin_A[m]) / grid->step_A[m][m]);
+    for (int corner = 0; corner < 8; corner++) {
+        const int64_t i = first[0] + (corner & 1), j = first[1] + (corner >> 1 & 1), k = first[2] + (corner >> 2);
+        if (ley_map_read_values(density)[(k * grid->n[1] + j) * grid->n[0] + i] >= 1)
+            return true;
+    }
+    return false;
+}
+
+static void find_missing(ley_surface *surface, const ley_atoms *atoms, const ley_map *density)
+{
+    const double *radius_A = ley_atoms_radii_A(atoms);
+    surface->least_missing_A = INFINITY;
+    for (size_t i = 0; i < ley_atoms_count(atoms); i++)
+        if (radius_A[i] > 0 && !is_found(density, ley_atoms_positions_A(atoms) + 3 * i)) {
+            surface->missing++;
+            surface->least_missing_A = fmin(surface->least_missing_A, radius_A[i]);
+        }
+}
+
 static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o, const volatile bool *cancel,
                            ley_surface *surface, ley_error *error)
 {
@@ -133,6 +159,8 @@ static ley_status of_atoms(const ley_atoms *atoms, const ley_surface_options *o,
     const contour c = {.map = map, .level = 1, .logarithms = DENSITY_LEAST, .cancel = cancel};
     if (status == LEY_OK)
         status = contour_add(&c, surface, error);
+    if (status == LEY_OK)
+        find_missing(surface, atoms, map);
     ley_map_destroy(map);
     for (int64_t i = 0; i < surface->vertices; i++)
         surface->value[i] = NAN;
@@ -393,6 +421,12 @@ double ley_surface_volume_A3(const ley_surface *surface)
 double ley_surface_error_A(const ley_surface *surface)
 {
     return surface->off_A;
+}
+
+size_t ley_surface_missing_atoms(const ley_surface *surface, double *least_radius_A)
+{
+    *least_radius_A = surface->missing > 0 ? surface->least_missing_A : NAN;
+    return surface->missing;
 }
 
 bool ley_surface_is_closed(const ley_surface *surface)
