@@ -24,6 +24,8 @@ static int prepare(void **state)
     cli_write_text("x';y.psf", "PSF\n\n       1 !NTITLE\n REMARKS none\n");
     mkdir(cli_path("folder"), 0777);
     mkdir(cli_path("hollow"), 0777);
+    mkdir(cli_path("packed"), 0777);
+    cli_write_text("packed/A.PQR.GZ", "");
     cli_write_molecule("folder/b.pqr", 3, 5, 1);
     cli_write_molecule("folder/a.pqr", 3, 5, 1);
     return code;
@@ -58,6 +60,7 @@ static void test_each_mistake_has_its_next_command(void **state)
         {"map box.pqr -o none/a.dx", 2, "there is no such folder; type: mkdir -p none/\n"},
         {"map folder -o out/a.dx", 2,
          "folder: Is a directory: did you mean folder/a.pqr? Type: leyden map folder/a.pqr -o out/a.dx\n"},
+        {"map packed -o out/a.dx", 2, "did you mean packed/A.PQR.GZ? Type: leyden map packed/A.PQR.GZ -o out/a.dx\n"},
         {"map hollow -o out/a.dx", 2, "hollow: Is a directory; to see which files it holds, type: ls hollow\n"},
         {"map box.pqr -o out/a.dx --periodic xyz --cell 3,3,3", 2,
          "111 in each cubic A, and water has 0.1, so these lengths may be nm" NEXT

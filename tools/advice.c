@@ -1,5 +1,6 @@
 #include "advice.h"
 #include "console.h"
+#include "file.h"
 #include "options.h"
 #include "pieces.h"
 #include "program.h"
@@ -172,20 +173,13 @@ static advice_text about_missing(const char *path)
     return text;
 }
 
-static bool is_molecule(const char *name)
-{
-    const size_t length = strlen(name);
-    return length > 4 &&
-           (strcmp(name + length - 4, ".pqr") == 0 || (length > 6 && strcmp(name + length - 6, ".atoms") == 0));
-}
-
 static advice_text about_folder(const char *path)
 {
     advice_text text = {""};
     folder there = read_folder(path);
     const char *first = NULL;
     for (size_t i = 0; i < there.count; i++)
-        if (first == NULL && is_molecule(there.name[i]))
+        if (first == NULL && is_atoms_name(there.name[i]))
             first = there.name[i];
     char *instead = first != NULL ? joined(path, first) : NULL;
     if (instead != NULL)
