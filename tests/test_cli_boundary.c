@@ -324,7 +324,7 @@ static void test_bad_inputs(void **state)
     static const cli_failing cases[] = {
         {FAKE "wrong.in", 2, "wrong.in:6: "},
         {FAKE "force.in --force", 2, "force.in:24: calcforce: a potential map disables forces"},
-        {FAKE "ion.pqr", 2, "ion.pqr:"},
+        {FAKE "ion.pqr", 1, "'ion.pqr' is no input file of APBS, which names the molecule"},
     };
     CLI_CHECK_FAILURES(cases);
     cli(FAKE "force.in"); /* nothing is handed over */

@@ -28,6 +28,10 @@ static int prepare(void **state)
     cli_write_text("packed/A.PQR.GZ", "");
     cli_write_molecule("folder/b.pqr", 3, 5, 1);
     cli_write_molecule("folder/a.pqr", 3, 5, 1);
+    cli_write_text("z.dx", "");
+    cli_run(0, "", NULL, "map folder/a.pqr -o a.dx --dims 5,5,5 --spacing 1 --device host -q");
+    cli_run(0, "", NULL, "map folder/a.pqr -o b.dx --dims 6,5,5 --spacing 1 --device host -q");
+    cli_run(0, "", NULL, "map folder/a.pqr -o v.dx --dims 5,5,5 --spacing 1 --units V --device host -q");
     return code;
 }
 
@@ -76,6 +80,47 @@ static void test_each_mistake_has_its_next_command(void **state)
          "no device matches \"vodoo\"; to see which there are, type: leyden devices\n"},
         {"map box.pqr -o out/a.dx --spaceing 1", 1, "unknown option '--spaceing' (did you mean '--spacing'?)"},
         {"mapp box.pqr", 1, "unknown command 'mapp' (did you mean 'map'?)"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
+/* Of every command what newcomers type. */
+static void test_wrong_command_lines(void **state)
+{
+    static const cli_failing cases[] = {
+        {"map box.pqr out/a.dx", 1, "map: --output is missing; type: leyden map box.pqr -o out/a.dx\n"},
+        {"slice a.dx out/a.png", 1, "'out/a.png' is one argument too many; type: leyden slice a.dx -o out/a.png\n"},
+        {"convert box.pqr out/a.atoms", 1, "; type: leyden convert box.pqr -o out/a.atoms\n"},
+        {"generate waterbox out/w.pqr", 1, "; type: leyden generate waterbox -o out/w.pqr\n"},
+        {"surface box.pqr -o out/a.png --angles 0 90", 1,
+         "'90' is one argument too many: numbers of an option are separated by commas, as 1,2,3\n"},
+        {"map box.pqr -o out/a.dx --dims 65 33 17", 1, "not '65'; type: --dims 65,33,17\n"},
+        {"map box.pqr -o out/a.dx --dims 65", 1, "not '65'; type: --dims 65,65,65\n"},
+        {"map box.pqr -o out/a.dx --dims 65x65x33", 1, "; type: --dims 65,65,33\n"},
+        {"map box.pqr -o out/a.dx --spacing 0.5A", 1, "not '0.5A'; type: --spacing 0.5\n"},
+        {"map box.pqr -o out/a.dx --tol 1%", 1, "not '1%'; type: --tol 0.01\n"},
+        {"map box.pqr -o out/a.dx --tol 0,001", 1, "not '0,001'; type: --tol 0.001\n"},
+        {"map box.pqr -o out/a.dx --temperature 300K", 1, "; type: --temperature 300\n"},
+        {"map box.pqr -o out/a.dx --dielectric water", 1, "--dielectric takes a number (E), not 'water'\n"},
+        {"boundary box.pqr -o out/b.dx", 1, "as in: --dims 65,65,65 --glen 64,64,64\n"},
+        {"boundary box.pqr -o out/b.dx --dims 65,65,65", 1, "as in: --glen 64,64,64\n"},
+        {"boundary box.pqr -o out/b.dx --dims 65,65,65 --glen 64", 1, "; type: --glen 64,64,64\n"},
+        {"boundary box.pqr -o out/b.dx --dims 65,65,65 --glen 64,64,64 --ion 0.1 1 2", 1, "; type: --ion 0.1,1,2\n"},
+        {"boundary box.pqr -o out/b.dx --dims 65,65,65 --glen 64,64,64 --ion 0.1", 1, "(C,Z,R), not '0.1'\n"},
+        {"apbs box.pqr", 1, "to write one, type: pdb2pqr --ff AMBER --apbs-input NEW.in NAME.pdb NEW.pqr\n"},
+        {"apbs run.in --output-file=x", 1, "; type: leyden apbs run.in -- --output-file=x\n"},
+        {"points box.pqr places.txt", 1, "type: leyden map MOLECULE --points FILE -o VALUES.csv\n"},
+        {"box.pqr", 1, "unknown command 'box.pqr'; type: leyden map box.pqr -o NEW.dx\n"},
+        {"z.dx", 1, "; type: leyden slice z.dx -o NEW.png\n"},
+        {"run.in", 1, "; type: leyden apbs run.in\n"},
+        {"-o out/a.dx box.pqr", 1, "unknown option '-o': a command comes first, as in: leyden map protein.pqr -o "},
+        {"surface z.dx -o out/a.png", 1, "; type: leyden surface --map z.dx -o out/a.png --level=-1,1\n"},
+        {"surface z.dx -o out/a.png --level 1", 1, "; type: leyden surface --map z.dx -o out/a.png --level 1\n"},
+        {"surface box.pqr -o out/a.png --level 1", 1, "--level is of a map alone: --map MAP, and no molecule\n"},
+        {"compare a.dx b.dx", 2, "; type: leyden compare a.dx b.dx --interpolate\n"},
+        {"compare a.dx v.dx", 2, "; type: leyden compare a.dx v.dx --any-units\n"},
+        {"bench map", 1, "chooses what is measured, as in: leyden bench --kernel dcs\n"},
+        {"check everything", 1, " (their list has them all); to see it, type: leyden check --list\n"},
     };
     CLI_CHECK_FAILURES(cases);
 }
@@ -184,7 +229,7 @@ static void test_help_begins_with_examples(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "mistakes", .each = cli_empty, .begin = prepare),
-                     test_each_mistake_has_its_next_command, test_warnings_have_one_too,
+                     test_each_mistake_has_its_next_command, test_wrong_command_lines, test_warnings_have_one_too,
                      test_the_first_device_of_a_path, test_ordinary_output_is_five_lines,
                      test_help_begins_with_examples);
 }

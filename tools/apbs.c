@@ -126,6 +126,12 @@ static int check_arguments(apbs_run *run)
     const apbs_values *values = run->values;
     const subcommand *command = run->arguments->command;
     const named_file files[] = {{run->arguments->operand, "input", NULL}, {values->job.json, "report", "--json"}};
+    const char *operand = run->arguments->operand;
+    if (is_atoms_name(operand) || is_map_name(operand))
+        return fail_usage(command,
+                          "'%s' is no input file of APBS, which names the molecule and what is computed; to write one, "
+                          "type: pdb2pqr --ff AMBER --apbs-input NEW.in NAME.pdb NEW.pqr",
+                          operand);
     if (values->no_run && values->keep == NULL)
         return fail_usage(command, "--no-run needs --keep DIR: nothing would be left to run");
     if (json_takes_stdout(values->job.json) && !values->no_run)

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const bench_row *bench_at(size_t i)
 {
@@ -408,6 +409,11 @@ static int report(const parsed_arguments *arguments, const bench_results *result
 /* Of earlier runs only what is made of their reports means anything. Prints errors; exit code. */
 static int check_earlier(const parsed_arguments *arguments)
 {
+    if (!ends_with(arguments->operand, ".json") && access(arguments->operand, F_OK) != 0)
+        return fail_usage(arguments->command,
+                          "'%s' is no report of an earlier run, REPORT.json; --kernel chooses what is measured, as in: "
+                          "leyden bench --kernel dcs",
+                          arguments->operand);
     static const char *const meant[] = {"csv", "markdown", "html", "compare", "fail", "quiet", NULL};
     for (size_t i = 0; i < arguments->option_count; i++) {
         const parsed_option *option = &arguments->options[i];

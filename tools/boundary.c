@@ -148,11 +148,12 @@ static int check_places(const parsed_arguments *arguments, file_format format)
             return fail_usage(command, "--points: OpenDX holds grids only; write .csv, .bin or .raw");
     } else {
         if (!option_given(arguments, DIMS))
-            return fail_usage(command, "--dims NX,NY,NZ or --points FILE is missing: where the values are wanted");
+            return fail_usage(command, "--dims NX,NY,NZ or --points FILE is missing: where the values are wanted, as "
+                                       "in: --dims 65,65,65 --glen 64,64,64");
         if (option_given(arguments, GLEN) == option_given(arguments, SPACING))
             return fail_usage(command, option_given(arguments, GLEN)
                                            ? "--glen and --spacing exclude each other"
-                                           : "--glen or --spacing is missing: the grid's size");
+                                           : "--glen or --spacing is missing: the grid's size, as in: --glen 64,64,64");
         if (!boundary_stride_fits(values->grid.n, values->stride, &why))
             return fail_usage(command, "%s", why.s);
     }

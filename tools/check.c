@@ -233,6 +233,10 @@ static int check_command_run(const parsed_arguments *arguments)
                                                                  .context = &p,
                                                                  .cancel = interrupt_flag()},
                                             &check, &error);
+    if (status == LEY_ERROR_USAGE && arguments->word_count > 0 && values->device == NULL) { /* of a name */
+        const size_t used = strlen(error.message);
+        snprintf(error.message + used, sizeof error.message - used, "; to see it, type: leyden check --list");
+    }
     if (status == LEY_OK)
         code = report(arguments, check, is_silent);
     else

@@ -5,10 +5,12 @@
 #include "json.h"
 #include "molecule.h"
 #include "registry.h"
+#include "typed.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct compare_values {
     double tolerance, beyond_A;
@@ -165,6 +167,23 @@ static int check_files(const parsed_arguments *arguments)
     return code;
 }
 
+/* Which option takes these maps, where one does. */
+static void explain(const ley_map *a, const ley_map *b, ley_compare_options options, ley_error *error)
+{
+    static const char *const names[] = {"--interpolate", "--any-units"};
+    if (a == NULL || b == NULL || ley_map_check_alike(a, b, &options, NULL) == LEY_OK)
+        return;
+    for (int i = 0; i < 2; i++) {
+        ley_compare_options other = options;
+        *(i == 0 ? &other.interpolate : &other.any_units) = true;
+        if (ley_map_check_alike(a, b, &other, NULL) == LEY_OK) {
+            const size_t used = strlen(error->message);
+            snprintf(error->message + used, sizeof error->message - used, "%s", typed_with(names[i], NULL).s);
+            return;
+        }
+    }
+}
+
 static int compare_run(const parsed_arguments *arguments)
 {
     const compare_values *values = arguments->values;
@@ -192,6 +211,8 @@ static int compare_run(const parsed_arguments *arguments)
     options.beyond_A = values->beyond_A;
     if (status == LEY_OK)
         status = ley_map_compare(a, b, &options, &comparison, &error);
+    if (status == LEY_ERROR_INPUT)
+        explain(a, b, options, &error);
     code = status == LEY_OK ? conclude(arguments, (const ley_map *const[2]){a, b}, &comparison) : fail_with(&error);
     ley_map_destroy(a);
     ley_map_destroy(b);

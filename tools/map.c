@@ -1,5 +1,4 @@
 /* leyden map: the electrostatic potential of a molecule on a grid, or at points. */
-#include "advice.h"
 #include "console.h"
 #include "cutoff_options.h"
 #include "field_maps.h"
@@ -11,6 +10,7 @@
 #include "molecule.h"
 #include "registry.h"
 #include "standard_stream.h"
+#include "typed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -307,12 +307,12 @@ static ley_status choose_grid(const map_run *map, ley_grid *grid, ley_error *err
 
 /* The command with the cell in A, of lengths that look as if they were in nm; and with a molecule
  * in A, where the coordinates look like that, too. */
-static advice_text from_nm(const parsed_arguments *arguments, bool is_molecule_too)
+static typed_text from_nm(const parsed_arguments *arguments, bool is_molecule_too)
 {
     const char *given = cutoff_cell_text(arguments);
     char *scaled = cell_from_nm(given);
-    const advice_swap swaps[] = {{given, scaled}, {arguments->operand, "NEW.pqr"}};
-    const advice_text text = advice_instead(swaps, is_molecule_too && strcmp(arguments->operand, "-") != 0 ? 2 : 1);
+    const typed_swap swaps[] = {{given, scaled}, {arguments->operand, "NEW.pqr"}};
+    const typed_text text = typed_instead(swaps, is_molecule_too && strcmp(arguments->operand, "-") != 0 ? 2 : 1);
     free(scaled);
     return text;
 }

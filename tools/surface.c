@@ -10,6 +10,7 @@
 #include "registry.h"
 #include "surface_picture.h"
 #include "table.h"
+#include "typed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -145,10 +146,13 @@ static int check_subject(const parsed_arguments *arguments)
     const bool is_level = option_given(arguments, LEVEL);
     if (arguments->operand == NULL && values->map == NULL)
         return fail_usage(command, "a MOLECULE is missing, or --map with --level");
+    if (arguments->operand != NULL && values->map == NULL && is_map_name(arguments->operand))
+        return fail_usage(command, "'%s' is a map, and no molecule%s%s", arguments->operand,
+                          typed_with("--map", arguments->operand).s, is_level ? "" : " --level=-1,1");
     if (arguments->operand == NULL && !is_level)
         return fail_usage(command, "--map without a molecule needs --level: --level -1,1");
     if (arguments->operand != NULL && is_level)
-        return fail_usage(command, "--level is of a map alone: leave the molecule out");
+        return fail_usage(command, "--level is of a map alone: --map MAP, and no molecule");
     static const int of_molecules[] = {SPACING, SHARPNESS, DIELECTRIC, DEVICE};
     for (size_t i = 0; i < sizeof of_molecules / sizeof *of_molecules; i++)
         if (arguments->operand == NULL && option_given(arguments, (size_t)of_molecules[i]))
