@@ -226,10 +226,23 @@ static void test_help_begins_with_examples(void **state)
     }
 }
 
+/* The list of what bench measures has the same form throughout. */
+static void test_help_has_one_form(void **state)
+{
+    static const char *const kernels[] = {"all", "dcs", "mdh", "cutoff", "msm", "lattice", "fft", "frontier", "io"};
+    char *help = strdup(cli("bench --help")->out);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        char text[32];
+        snprintf(text, sizeof text, " %s:", kernels[i]);
+        assert_non_null(strstr(strstr(help, "what to measure; "), text));
+    }
+    free(help);
+}
+
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "mistakes", .each = cli_empty, .begin = prepare),
                      test_each_mistake_has_its_next_command, test_wrong_command_lines, test_warnings_have_one_too,
                      test_the_first_device_of_a_path, test_ordinary_output_is_five_lines,
-                     test_help_begins_with_examples);
+                     test_help_begins_with_examples, test_help_has_one_form);
 }

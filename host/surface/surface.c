@@ -19,7 +19,7 @@
 /* clang-format off */
 static const ley_parameter rows[] = {
     {.name = "spacing", .type = LEY_PARAMETER_REAL, .unit = "A", .default_value = {0.5}, .low = 0.01, .high = 100,
-     .sentence = "distance of neighbouring points of the grid on which the surface is found",
+     .sentence = "distance between neighbouring points of the grid on which the surface is found",
      PARAMETER_FIELD(ley_surface_options, spacing_A)},
     {.name = "sharpness", .type = LEY_PARAMETER_REAL, .level = LEY_EXPERT, .value = "A", .default_value = {2},
      .low = 0.5, .high = 50, .sentence = "how fast the density of an atom falls",
