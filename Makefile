@@ -199,6 +199,7 @@ $(BUILD)/tests/test_%: $(BUILD)/tests/test_%.o $(test_support) $(BUILD)/libleyde
 wrapped_by = $(shell sed -n 's/^WRAPPED.[a-z_0-9 ]*, \([a-z_]*\),.*/\1/p' $(1))
 $(BUILD)/tests/test_msm_faults $(BUILD)/tests/test_long_faults $(BUILD)/tests/test_host_jobs: link_flags = $(patsubst %,-Wl$(comma)--wrap=%,$(call wrapped_by,tests/$(@F).c))
 $(BUILD)/tests/test_msm_devices: link_flags = -Wl,--wrap=kernels_distrust -Wl,--wrap=solver_seconds
+$(BUILD)/tests/test_surface: link_flags = -Wl,--wrap=realloc
 $(BUILD)/tests/test_by_plane: link_flags = -Wl,--wrap=coordinates_are_many
 $(BUILD)/tests/test_bench_frontier: link_flags = -Wl,--wrap=msm_choose_on
 

@@ -36,7 +36,7 @@ typedef struct ley_comparison {
     int64_t near_atoms;  /* points of A that are left out as atoms are near; they are not among those outside B */
     double rms_a, rms_b; /* of the maps themselves: sqrt(sum A^2 / points) */
     double rms;          /* sqrt(sum (A - B)^2 / points) */
-    double relative_rms; /* rms / rms_a */
+    double relative_rms; /* rms / rms_a; 0 where both maps are 0 */
     double mean;         /* sum (A - B) / points */
     double correlation;  /* Pearson's, from -1 to 1; not a number where one of the maps is constant */
     double largest;      /* the difference that is largest in absolute value, the first such of A's points, ... */
@@ -47,9 +47,9 @@ typedef struct ley_comparison {
 
 /* Compares two maps that are in memory, in double precision, with compensated sums. Errors:
  * LEY_ERROR_INPUT, those of ley_map_check_alike(), but that with `interpolate` grids may differ;
- * when no point of A is left to compare; when a value is not finite; when a map is 0 at all points
- * that were compared. LEY_ERROR_USAGE when a map is not in memory, beyond_A is no length, or the
- * options' size is none. */
+ * when no point of A is left to compare; when a value is not finite; when one of the maps is 0 at
+ * all points that were compared, and the other one is not. LEY_ERROR_USAGE when a map is not in
+ * memory, beyond_A is no length, or the options' size is none. */
 LEY_API ley_status ley_map_compare(const ley_map *a, const ley_map *b, const ley_compare_options *options,
                                    ley_comparison *comparison, ley_error *error);
 

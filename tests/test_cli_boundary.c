@@ -39,7 +39,10 @@ static void test_help(void **state)
         "exit code is that of apbs",      NULL};
     cli_run(0, "Usage: leyden boundary ATOMS -o FILE [options]", NULL, "boundary --help-all");
     cli_expect_all(said);
-    assert_null(strstr(cli("boundary --help")->out, "--tol")); /* which it does not have */
+    const char *everyday = cli("boundary --help")->out;
+    assert_null(strstr(everyday, "--tol")); /* which it does not have */
+    assert_non_null(strstr(everyday, "\n      --glen X,Y,Z"));
+    assert_null(strstr(everyday, "--gcent"));
     assert_null(strstr(cli("apbs -h")->out, "--tol"));
     cli_run(0, "Usage: leyden apbs", NULL, "apbs -h all");
     cli_expect_all(said_of_apbs);
@@ -321,7 +324,7 @@ static void test_bad_inputs(void **state)
     static const cli_failing cases[] = {
         {FAKE "wrong.in", 2, "wrong.in:6: "},
         {FAKE "force.in --force", 2, "force.in:24: calcforce: a potential map disables forces"},
-        {FAKE "ion.pqr", 2, "ion.pqr:"},
+        {FAKE "ion.pqr", 1, "'ion.pqr' is no input file of APBS, which names the molecule"},
     };
     CLI_CHECK_FAILURES(cases);
     cli(FAKE "force.in"); /* nothing is handed over */
@@ -379,6 +382,22 @@ static void test_handing_over(void **state)
         "assert lines.count('bcfl map') == 3 and lines.count('bcfl zero') == 1, lines\n"
         "assert sum(l.startswith('usemap pot') for l in lines) == 3\n"
         "assert any(l.startswith('pot dx tmp/leyden-') and l.endswith('/boundary-1.dx') for l in lines)\n");
+}
+
+/* Without any device; in double, as the host computes. */
+static void test_handing_over_what_the_host_computes(void **state)
+{
+    write_inputs();
+    cli(CLI_NO_DEVICE FAKE "run.in --force --device host --sum float --json out/a.json");
+    cli_expect(7, "arguments: " CLI_TEMPORARY "/leyden-", "run.in:4: ELEC 1 (mdh): dielectric 78.54, 6,534 points in");
+    cli_python("import json\n"
+               "r = json.load(open('out/a.json'))\n"
+               "e, = r['elecs']\n"
+               "assert e['decision'] == 'computed' and e['sum'] == 'double' and e['host'] == 'direct summation', e\n"
+               "assert e['devices'] == [] and e['accuracy']['passed'] and e['accuracy']['relative_rms'] < 1e-12\n");
+    cli(CLI_NO_DEVICE FAKE "run.in --device host");
+    cli_expect(7, "arguments: run.in\n", "run.in:4: ELEC 1 (mdh): left to APBS, which takes about 0.00 s");
+    assert_int_equal(cli_each_file(CLI_TEMPORARY, NULL), 0);
 }
 
 static void test_apbs_grids_through_the_molecule(void **state)
@@ -533,6 +552,7 @@ int main(void)
         cmocka_unit_test_setup(test_native_is_faster, cli_empty),
         cmocka_unit_test_setup(test_forecast_of_little, cli_empty),
         cmocka_unit_test_setup(test_handing_over, cli_empty),
+        cmocka_unit_test_setup(test_handing_over_what_the_host_computes, cli_empty),
         cmocka_unit_test_setup(test_apbs_grids_through_the_molecule, cli_empty),
         cmocka_unit_test_setup(test_keeping_the_files, cli_empty),
         cmocka_unit_test_setup(test_interrupting_apbs, cli_empty),

@@ -200,6 +200,37 @@ static void test_constant(void **state)
     cli_expect(0, "correlation: none, as one of the maps is the same everywhere\n", NULL);
 }
 
+static void test_equal_maps(void **state)
+{
+    write_map("a.raw", &small, "kT/e", waves);
+    write_map("zero.raw", &small, "kT/e", zero);
+    write_map("again.raw", &small, "kT/e", zero);
+    cli_run(0, "\nequal: no point differs; both maps are 0 at all of them\n", NULL,
+            "compare zero.raw again.raw --tol 0 --json out/a.json");
+    cli_expect(0, "RMS 0 kT/e, relative RMS 0, mean 0\n", NULL);
+    cli_python(
+        "import json\n"
+        "r = json.load(open('out/a.json'))\n"
+        "assert r['relative_rms'] == r['rms'] == r['largest']['difference'] == 0 and r['correlation'] is None\n");
+    cli_run(0, "\nequal: no point differs\n", NULL, "compare a.raw a.raw");
+    assert_null(strstr(cli("compare a.raw a.raw --interpolate -q")->out, "equal"));
+}
+
+/* Either map can be; both cannot. */
+static void test_standard_input(void **state)
+{
+    write_map("a.raw", &small, "kT/e", waves);
+    cli_run(0, "", NULL, "convert a.raw -o a.dx -q");
+    cli_run(0, "\nequal: ", NULL, "compare - a.dx <%s", cli_path("a.dx"));
+    cli_run(0, "\nequal: ", NULL, "compare a.dx - <%s", cli_path("a.dx"));
+    cli_run(1, NULL,
+            "compare: standard input can be read once: A and B are both taken from it; name a file for one of them",
+            "compare - - <%s", cli_path("a.dx"));
+    cli_run(1, NULL, "A and B are both taken from it", "compare /dev/stdin - <%s", cli_path("a.dx"));
+    cli_run(1, NULL, "B and --molecule are both taken from it", "compare a.dx - --molecule - <%s", cli_path("a.dx"));
+    cli_run(1, NULL, "MAP and --difference are both", "slice - --difference - -o out/a.png <%s", cli_path("a.dx"));
+}
+
 static void test_refusals(void **state)
 {
     ley_grid far = small, fewer = small, nearly = small;
@@ -238,11 +269,12 @@ static void test_refusals(void **state)
         {"compare a.raw not.raw", 2, "are on different grids: steps along axis 3 (0, 0, 1) and (0, 0, 1.0002) A"},
         {"compare a.raw far.raw", 2,
          "a.raw and far.raw are on different grids: origins (-3, 2, 0.5) and (97, 2, 0.5) A (interpolation takes "
-         "the values of the second at the points of the first); --interpolate compares them so\n"},
+         "the values of the second at the points of the first)"},
         {"compare a.raw fewer.raw", 2, "grids: 17 x 12 x 9 points and 17 x 11 x 9 (interpolation takes the values"},
         {"compare a.raw far.raw --interpolate", 2, "no point of a.raw lies in the box of far.raw"},
         {"compare a.raw volt.raw", 2,
-         "a.raw is in kT/e, and volt.raw in V: their difference is in no unit (any_units takes numbers as they are)\n"},
+         "a.raw is in kT/e, and volt.raw in V: their difference is in no unit (any_units takes numbers as they are); "
+         "type: leyden compare a.raw volt.raw --any-units\n"},
         {"compare a.raw zero.raw", 2, "zero.raw is 0 at all 1836 points"},
         {"compare zero.raw a.raw", 2, "zero.raw is 0 at all 1836 points"},
         {"compare a.raw none.raw", 2, "none.raw: No such file"},
@@ -289,5 +321,6 @@ static void test_the_library(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_one_grid, test_interpolated,
-                     test_beyond, test_beyond_oblique, test_tolerance, test_constant, test_refusals, test_the_library);
+                     test_beyond, test_beyond_oblique, test_tolerance, test_constant, test_equal_maps,
+                     test_standard_input, test_refusals, test_the_library);
 }

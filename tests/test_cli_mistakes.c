@@ -24,8 +24,14 @@ static int prepare(void **state)
     cli_write_text("x';y.psf", "PSF\n\n       1 !NTITLE\n REMARKS none\n");
     mkdir(cli_path("folder"), 0777);
     mkdir(cli_path("hollow"), 0777);
+    mkdir(cli_path("packed"), 0777);
+    cli_write_text("packed/A.PQR.GZ", "");
     cli_write_molecule("folder/b.pqr", 3, 5, 1);
     cli_write_molecule("folder/a.pqr", 3, 5, 1);
+    cli_write_text("z.dx", "");
+    cli_run(0, "", NULL, "map folder/a.pqr -o a.dx --dims 5,5,5 --spacing 1 --device host -q");
+    cli_run(0, "", NULL, "map folder/a.pqr -o b.dx --dims 6,5,5 --spacing 1 --device host -q");
+    cli_run(0, "", NULL, "map folder/a.pqr -o v.dx --dims 5,5,5 --spacing 1 --units V --device host -q");
     return code;
 }
 
@@ -60,11 +66,16 @@ static void test_each_mistake_has_its_next_command(void **state)
         {"map box.pqr -o none/a.dx", 2, "there is no such folder; type: mkdir -p none/\n"},
         {"map folder -o out/a.dx", 2,
          "folder: Is a directory: did you mean folder/a.pqr? Type: leyden map folder/a.pqr -o out/a.dx\n"},
+        {"map packed -o out/a.dx", 2, "did you mean packed/A.PQR.GZ? Type: leyden map packed/A.PQR.GZ -o out/a.dx\n"},
         {"map hollow -o out/a.dx", 2, "hollow: Is a directory; to see which files it holds, type: ls hollow\n"},
         {"map box.pqr -o out/a.dx --periodic xyz --cell 3,3,3", 2,
          "111 in each cubic A, and water has 0.1, so these lengths may be nm" NEXT
          "box.pqr -o out/a.dx --periodic xyz --cell 30,30,30\n"},
         {"map box.pqr -o out/a.dx --periodic xyz --cell 3.2,3.2,3.2,90,90,60", 2, "--cell 32,32,32,90,90,60\n"},
+        {"map in_nm.pqr -o out/a.dx --periodic xyz --cell 3,3,3", 2,
+         "so these lengths and the coordinates may be nm; '" CONVERT
+         "TOPOLOGY COORDINATES -o NEW.pqr' writes the coordinates in A" NEXT
+         "NEW.pqr -o out/a.dx --periodic xyz --cell 30,30,30\n"},
         {"map box.pqr -o out/a.dx --periodic xyz", 1, "as in: --periodic xyz --cell 90,90,90\n"},
         {"map box.pqr -o out/a.dx --cell 30,30,30", 1, "as in: --periodic xyz --cell 30,30,30\n"},
         {"map box.pqr -o out/a.dx --device vodoo", 1,
@@ -79,6 +90,47 @@ static void test_each_mistake_has_its_next_command(void **state)
     CLI_CHECK_FAILURES(cases);
 }
 
+/* Of every command what newcomers type. */
+static void test_wrong_command_lines(void **state)
+{
+    static const cli_failing cases[] = {
+        {"map box.pqr out/a.dx", 1, "map: --output is missing; type: leyden map box.pqr -o out/a.dx\n"},
+        {"slice a.dx out/a.png", 1, "'out/a.png' is one argument too many; type: leyden slice a.dx -o out/a.png\n"},
+        {"convert box.pqr out/a.atoms", 1, "; type: leyden convert box.pqr -o out/a.atoms\n"},
+        {"generate waterbox out/w.pqr", 1, "; type: leyden generate waterbox -o out/w.pqr\n"},
+        {"surface box.pqr -o out/a.png --angles 0 90", 1,
+         "'90' is one argument too many: numbers of an option are separated by commas, as 1,2,3\n"},
+        {"map box.pqr -o out/a.dx --dims 65 33 17", 1, "not '65'; type: --dims 65,33,17\n"},
+        {"map box.pqr -o out/a.dx --dims 65", 1, "not '65'; type: --dims 65,65,65\n"},
+        {"map box.pqr -o out/a.dx --dims 65x65x33", 1, "; type: --dims 65,65,33\n"},
+        {"map box.pqr -o out/a.dx --spacing 0.5A", 1, "not '0.5A'; type: --spacing 0.5\n"},
+        {"map box.pqr -o out/a.dx --tol 1%", 1, "not '1%'; type: --tol 0.01\n"},
+        {"map box.pqr -o out/a.dx --tol 0,001", 1, "not '0,001'; type: --tol 0.001\n"},
+        {"map box.pqr -o out/a.dx --temperature 300K", 1, "; type: --temperature 300\n"},
+        {"map box.pqr -o out/a.dx --dielectric water", 1, "--dielectric takes a number (E), not 'water'\n"},
+        {"boundary box.pqr -o out/b.dx", 1, "as in: --dims 65,65,65 --glen 64,64,64\n"},
+        {"boundary box.pqr -o out/b.dx --dims 65,65,65", 1, "as in: --glen 64,64,64\n"},
+        {"boundary box.pqr -o out/b.dx --dims 65,65,65 --glen 64", 1, "; type: --glen 64,64,64\n"},
+        {"boundary box.pqr -o out/b.dx --dims 65,65,65 --glen 64,64,64 --ion 0.1 1 2", 1, "; type: --ion 0.1,1,2\n"},
+        {"boundary box.pqr -o out/b.dx --dims 65,65,65 --glen 64,64,64 --ion 0.1", 1, "(C,Z,R), not '0.1'\n"},
+        {"apbs box.pqr", 1, "to write one, type: pdb2pqr --ff AMBER --apbs-input NEW.in NAME.pdb NEW.pqr\n"},
+        {"apbs run.in --output-file=x", 1, "; type: leyden apbs run.in -- --output-file=x\n"},
+        {"points box.pqr places.txt", 1, "type: leyden map MOLECULE --points FILE -o VALUES.csv\n"},
+        {"box.pqr", 1, "unknown command 'box.pqr'; type: leyden map box.pqr -o NEW.dx\n"},
+        {"z.dx", 1, "; type: leyden slice z.dx -o NEW.png\n"},
+        {"run.in", 1, "; type: leyden apbs run.in\n"},
+        {"-o out/a.dx box.pqr", 1, "unknown option '-o': a command comes first, as in: leyden map protein.pqr -o "},
+        {"surface z.dx -o out/a.png", 1, "; type: leyden surface --map z.dx -o out/a.png --level=-1,1\n"},
+        {"surface z.dx -o out/a.png --level 1", 1, "; type: leyden surface --map z.dx -o out/a.png --level 1\n"},
+        {"surface box.pqr -o out/a.png --level 1", 1, "--level is of a map alone: --map MAP, and no molecule\n"},
+        {"compare a.dx b.dx", 2, "; type: leyden compare a.dx b.dx --interpolate\n"},
+        {"compare a.dx v.dx", 2, "; type: leyden compare a.dx v.dx --any-units\n"},
+        {"bench map", 1, "chooses what is measured, as in: leyden bench --kernel dcs\n"},
+        {"check everything", 1, " (their list has them all); to see it, type: leyden check --list\n"},
+    };
+    CLI_CHECK_FAILURES(cases);
+}
+
 /* What may be right is computed. */
 static void test_warnings_have_one_too(void **state)
 {
@@ -86,6 +138,13 @@ static void test_warnings_have_one_too(void **state)
             "map sparse.pqr -o out/a.dx --spacing 1 --periodic xyz --cell 3,3,3");
     cli_run(0, NULL, "are the coordinates in nm? ", "map in_nm.pqr -o out/a.dx --spacing 4");
     assert_has(cli("map in_nm.pqr -o out/a.dx --spacing 4")->err, CONVERT "TOPOLOGY COORDINATES -o NEW.pqr");
+    /* The cell, too, where they leave little of it free; not where it is 10 times as large. */
+    cli_run(0, NULL,
+            "then --cell may be in nm, too" NEXT "NEW.pqr -o out/a.dx --spacing 1 --periodic xyz --cell 80,80,80\n",
+            "map in_nm.pqr -o out/a.dx --spacing 1 --periodic xyz --cell 8,8,8");
+    cli_run(0, NULL, "are the coordinates in nm? ",
+            "map in_nm.pqr -o out/a.dx --spacing 2 --periodic xyz --cell 30,30,30");
+    assert_null(strstr(cli("map in_nm.pqr -o out/a.dx --spacing 2 --periodic xyz --cell 30,30,30")->err, "too"));
 }
 
 /* Behind a path's name devices are counted among those of that path: here the card is device 1, the
@@ -188,10 +247,23 @@ static void test_help_begins_with_examples(void **state)
     }
 }
 
+/* The list of what bench measures has the same form throughout. */
+static void test_help_has_one_form(void **state)
+{
+    static const char *const kernels[] = {"all", "dcs", "mdh", "cutoff", "msm", "lattice", "fft", "frontier", "io"};
+    char *help = strdup(cli("bench --help")->out);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        char text[32];
+        snprintf(text, sizeof text, " %s:", kernels[i]);
+        assert_non_null(strstr(strstr(help, "what to measure; "), text));
+    }
+    free(help);
+}
+
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "mistakes", .each = cli_empty, .begin = prepare),
-                     test_each_mistake_has_its_next_command, test_warnings_have_one_too,
+                     test_each_mistake_has_its_next_command, test_wrong_command_lines, test_warnings_have_one_too,
                      test_the_first_device_of_a_path, test_paths_without_devices, test_ordinary_output_is_five_lines,
-                     test_help_begins_with_examples);
+                     test_help_begins_with_examples, test_help_has_one_form);
 }

@@ -86,8 +86,19 @@ static void test_texts(void **state)
     cli("slice out/plain.dx -o out/a.svg -q");
     HOLDS("out/a.svg", ">plain.dx</text>", ">potential at z = ");
     free(map);
-    cli("slice out/a.dx -o out/a.svg --title no\377text -q");
-    HOLDS("out/a.svg", ">no?text</text>");
+    /* Names of files are any bytes; where one is cut, no character is. */
+    cli("convert out/a.dx -o out/no\377text.dx -q");
+    cli("slice out/no\377text.dx -o out/a.svg -q");
+    HOLDS("out/a.svg", ">ion</text>");
+    cli("slice out/no\377text.dx -o out/a.svg --difference out/d.raw -q");
+    HOLDS("out/a.svg", ">no?text.dx ??? d.raw</text>");
+    char title[261] = "";
+    for (int i = 0; i < 130; i++)
+        strcat(title, "\303\251");
+    cli("slice out/a.dx -o out/a.svg --title %s -q", title);
+    HOLDS("out/a.svg", "\303\251\303\251\342\200\246</text>");
+    cli_run(1, NULL, "slice: --title is not UTF-8; to convert it from Latin-1, type: --title ",
+            "slice out/a.dx -o out/a.svg --title no\377text -q");
 }
 
 /* Files say how large their pictures are. */

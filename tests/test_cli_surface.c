@@ -179,6 +179,55 @@ static void test_picture(void **state)
     cli_expect(0, "seen", NULL);
 }
 
+/* The name of a map's file, which its picture has below, is any bytes. */
+static void test_names_of_files(void **state)
+{
+    write_molecule();
+    cli_run(0, "", NULL, "map two.pqr -o no\377text.dx --spacing 1 --padding 6 --device host -q");
+    cli_run(0, "", NULL, "surface --map no\377text.dx --level 50 -o out/a.png --size 240 -q");
+    cli_run(0, "", NULL, "surface two.pqr --map no\377text.dx -o out/b.png --size 240 --title \303\251 -q");
+}
+
+/* The default range is 5 kT/e in each unit, so that the colours are the same; and 5 in one that is
+ * unknown. */
+static void test_colours_in_each_unit(void **state)
+{
+    static const struct {
+        const char *units, *name, *of_kT;
+    } cases[] = {{"kT/e", "kT", "1"},
+                 {"V", "V", "1.380649e-23 * 298.15 / 1.602176634e-19"},
+                 {"kcal/mol/e", "kcal", "1.380649e-23 * 298.15 * 6.02214076e23 / 4184"},
+                 {"kJ/mol/e", "kJ", "1.380649e-23 * 298.15 * 6.02214076e23 / 1000"}};
+    write_molecule();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_run(0, "", NULL, "map two.pqr -o out/%s.raw --units %s --dielectric 78.54 --spacing 0.5 --device host -q",
+                cases[i].name, cases[i].units);
+        cli_run(0, "", NULL, "surface two.pqr --map out/%s.raw -o out/%s.obj --json out/%s.json -q", cases[i].name,
+                cases[i].name, cases[i].name);
+        char script[1024];
+        snprintf(script, sizeof script,
+                 "import json\n"
+                 "name, unit = '%s', %s\n"
+                 "low, high = json.load(open('out/' + name + '.json'))['range']\n"
+                 "assert -low == high and abs(high / (5 * unit) - 1) < 1e-6, high\n"
+                 "def colours(name):\n"
+                 "    return [[float(x) for x in line.split()[4:]] for line in open(name) if line[:2] == 'v ']\n"
+                 "pairs = zip(colours('out/kT.obj'), colours('out/' + name + '.obj'))\n"
+                 "assert all(abs(x - y) < 0.005 for a, b in pairs for x, y in zip(a, b))\n"
+                 "print('alike')\n",
+                 cases[i].name, cases[i].of_kT);
+        cli_python(script);
+        cli_expect(0, "alike", NULL);
+    }
+    char *header = cli_read("out/V.raw.json", NULL), *at = strstr(header, "\"V\"");
+    assert_non_null(at);
+    memcpy(at, "\"?\"", 3);
+    cli_write_text("out/V.raw.json", header);
+    free(header);
+    cli_run(0, "values: -0.0", NULL, "surface two.pqr --map out/V.raw -o out/a.ply");
+    cli_expect(0, " ?, colours from -5 to 5\n", NULL);
+}
+
 /* Of a map: levels in their colours; a molecule in the colours of a map. */
 static void test_maps(void **state)
 {
@@ -186,6 +235,17 @@ static void test_maps(void **state)
     cli_run(0, "", NULL, "map two.pqr -o out/a.dx --spacing 0.5 --padding 6 --device host -q");
     cli_run(0, "colours from -100 to 100", NULL, "surface --map out/a.dx --level=-100,100 -o out/l.ply");
     cli_run(0, "open where the map ends", NULL, "surface --map out/a.dx --level 0 -o out/zero.ply");
+    cli_run(0, "level  area, A^2  volume, A^3  triangles\n", NULL,
+            "surface --map out/a.dx --level 100,200,100.0,0 -o out/n.ply --json out/n.json");
+    cli_run(0, "", NULL, "surface --map out/a.dx --level 200 -o out/o.ply --json out/o.json -q");
+    cli_python("import json\n"
+               "n, o = (json.load(open('out/%s.json' % name)) for name in 'no')\n"
+               "assert [x['level'] for x in n['levels']] == [100, 200, 0] and n['volume_A3'] is None\n"
+               "assert n['levels'][2]['volume_A3'] is None and n['levels'][0]['volume_A3'] > o['volume_A3'] > 0\n"
+               "assert o['levels'] == [n['levels'][1]] and o['area_A2'] == o['levels'][0]['area_A2']\n"
+               "assert sum(x['triangles'] for x in n['levels']) == n['triangles']\n"
+               "print('each by itself')\n");
+    cli_expect(0, "each by itself", NULL);
     cli("surface two.pqr --map out/a.dx -o out/m.ply --json out/m.json");
     cli_expect(0, "values: ", NULL);
     cli("surface two.pqr --dielectric 1 -o out/v.ply --json out/v.json -q");
@@ -211,6 +271,22 @@ static void test_refuses(void **state)
         {"surface --map small.dx --level 1 --spacing 1 -o out/a.png", 1, "--spacing is of molecules"},
         {"surface two.pqr --map small.dx --dielectric 2 -o out/a.png", 1, "--dielectric is of the potential that"},
         {"surface two.pqr -o out/a.ply --angles 3", 1, "--angles is of pictures, .png"},
+        {"surface none.pqr -o out/a.png --title no\377text", 1,
+         "--title is not UTF-8; to convert it from Latin-1, type:"},
+        {"surface two.pqr -o out/a.png --limits 0", 1, "--limits: 0 is not above 0"},
+        {"surface two.pqr -o out/a.png --limits 2,1", 1, "--limits: 2 is not below 1"},
+        {"surface two.pqr -o out/a.png --limits 1,2,3", 1, "--limits takes one number or two, not 3"},
+        {"surface bare.pqr -o out/a.png", 2,
+         "bare.pqr: no atom has a radius, so that there is no surface: pdb2pqr "
+         "writes radii, and so does 'python3 -m leyden convert' with --radii element\n"},
+        {"surface two.pqr -o out/a.ply --dpi 300", 1, "--dpi is of pictures, .png"},
+        {"surface two.pqr --map small.dx -o out/a.png", 2,
+         "outside the map: it must reach over the surface (small.dx; leyden map makes one"},
+        {"surface --map small.dx --level 1e9 -o out/a.png", 2, "no surface at level 1e+09: the map's values are from"},
+        {"surface small.dx -o out/a.png", 1,
+         "'small.dx' is a map, and no molecule; type: leyden surface --map small.dx -o out/a.png --level=-1,1\n"},
+        {"surface none.pqr -o out/a.png --title no\377text", 1,
+         "--title is not UTF-8; to convert it from Latin-1, type:"},
         {"surface two.pqr -o out/a.png --limits 0", 1, "--limits: 0 is not above 0"},
         {"surface two.pqr -o out/a.png --limits 2,1", 1, "--limits: 2 is not below 1"},
         {"surface two.pqr -o out/a.png --limits 1,2,3", 1, "--limits takes one number or two, not 3"},
@@ -229,12 +305,28 @@ static void test_refuses(void **state)
         {"surface two.pqr -o out/x'y.pml", 1, "a script cannot load a file of this name; use letters, digits"},
     };
     CLI_CHECK_FAILURES(cases);
-    cli_run(0, NULL, "are smaller than the grid resolves: by themselves they may be missing",
-            "surface two.pqr -o out/a.ply --spacing 3 --device host");
+}
+
+/* Hydrogens of small radius within other atoms are not said to be missing; those by themselves are,
+ * and found at the spacing that is proposed. */
+static void test_small_atoms(void **state)
+{
+#define OXYGEN "ATOM 1 O X 1 0.1 0.1 0.1 -1 1.77\n"
+    cli_write_text("water.pqr", OXYGEN "ATOM 2 H X 1 1.0 0.35 0.3 0.5 0.22\nATOM 3 H X 1 -0.3 0.9 0.3 0.5 0.22\n");
+    cli_write_text("loose.pqr", OXYGEN "ATOM 2 H X 1 5.35 0.35 0.35 0.5 0.23\nATOM 3 H X 1 1.0 0.3 0.3 0.5 0.22\n");
+    assert_string_equal(cli("surface water.pqr -o out/a.ply")->err, "");
+    cli_run(0, NULL,
+            "loose.pqr: 1 atom too small for the grid is missing from the surface, the smallest of radius 0.23 A; "
+            "--spacing 0.26 finds them all\n",
+            "surface loose.pqr -o out/a.ply --device host --json out/a.json");
+    assert_string_equal(cli("surface loose.pqr -o out/a.ply --spacing 0.26 --json out/b.json")->err, "");
+    cli_python("import json\n"
+               "a, b = (json.load(open('out/%s.json' % name))['volume_A3'] for name in 'ab')\n"
+               "assert abs((b - a) / (4.18879 * 0.23 ** 3) - 1) < 0.5, (a, b)\n");
 }
 
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.each = cli_empty, .begin = cli_prepare), test_formats, test_pymol, test_picture,
-                     test_maps, test_refuses);
+                     test_names_of_files, test_colours_in_each_unit, test_maps, test_refuses, test_small_atoms);
 }

@@ -1,13 +1,16 @@
 /* Surfaces: spheres and a torus against their formulas, also on oblique and mirrored grids; closed
- * surfaces of noise, whose cells have all cases; values of a map; what is refused. */
+ * surfaces of noise, whose cells have all cases; values of a map; what is refused; cancelling. */
+#include "clock.h"
 #include "support.h"
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const double pi = 3.14159265358979323846;
@@ -105,7 +108,7 @@ static ley_surface *surface_of(size_t n, const double *position_A, const double 
     ley_surface_options_default(&options);
     options.spacing_A = spacing_A;
     assert_ok(ley_atoms_create(n, position_A, charge_e, radius_A, &atoms, &error));
-    assert_ok(ley_surface_create(atoms, &options, &surface, &error));
+    assert_ok(ley_surface_create(atoms, &options, NULL, &surface, &error));
     ley_atoms_destroy(atoms);
     free(charge_e);
     return surface;
@@ -158,7 +161,7 @@ static void test_crowd(void **state)
     ley_surface_options_default(&options);
     for (int i = 0; i < 3; i++) {
         options.sharpness = i == 2 ? 8 : 2;
-        assert_ok(ley_surface_create(atoms, &options, &s[i], &error));
+        assert_ok(ley_surface_create(atoms, &options, NULL, &s[i], &error));
         assert_closed(s[i]);
         assert_true(ley_surface_volume_A3(s[i]) > 0);
         assert_true(ley_surface_error_A(s[i]) < 0.25);
@@ -219,7 +222,7 @@ static ley_surface *level_of(const ley_map *map, double level)
 {
     ley_surface *s = NULL;
     ley_error error = {0};
-    assert_ok(ley_surface_create_levels(map, 1, &level, &s, &error));
+    assert_ok(ley_surface_create_levels(map, 1, &level, NULL, &s, &error));
     return s;
 }
 
@@ -282,7 +285,7 @@ static void test_open(void **state)
     ley_map *map = map_of(&grids[0], slope, 1);
     ley_surface *s = NULL;
     ley_error error = {0};
-    assert_ok(ley_surface_create_levels(map, 2, (const double[]){-1.03, 1.03}, &s, &error));
+    assert_ok(ley_surface_create_levels(map, 2, (const double[]){-1.03, 1.03}, NULL, &s, &error));
     assert_false(ley_surface_is_closed(s));
     assert_true(isnan(ley_surface_volume_A3(s)));
     assert_within(ley_surface_area_A2(s), 2 * (65 * 0.25) * (65 * 0.25), 1e-5);
@@ -290,6 +293,51 @@ static void test_open(void **state)
     const int64_t last = ley_surface_vertex_count(s) - 1;
     assert_float_equal(normal[2], 1, 1e-6); /* below -1 is inside, and so is above 1 */
     assert_float_equal(normal[3 * last + 2], -1, 1e-6);
+    ley_surface_destroy(s);
+    ley_map_destroy(map);
+}
+
+static double distance(const double at[3])
+{
+    return sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2]);
+}
+
+/* Spheres within each other, one given twice; and one that the map cuts. */
+static void test_nested_levels(void **state)
+{
+    ley_map *map = map_of(&grids[0], distance, 1);
+    ley_surface *s = NULL;
+    ley_error error = {0};
+    static const double level[] = {2, 3, 2, 1.5};
+    assert_ok(ley_surface_create_levels(map, 4, level, NULL, &s, &error));
+    assert_int_equal(ley_surface_level_count(s), 3);
+    assert_null(ley_surface_level_at(s, 3));
+    double area_A2 = 0;
+    int64_t vertices = 0, triangles = 0;
+    for (size_t i = 0; i < 3; i++) {
+        const ley_surface_level *l = ley_surface_level_at(s, i);
+        const double radius_A = level[i < 2 ? i : 3];
+        assert_true(l->level == radius_A && l->is_closed);
+        assert_within(l->area_A2, 4 * pi * radius_A * radius_A, 1e-3);
+        assert_within(-l->volume_A3, 4 * pi * pow(radius_A, 3) / 3, 1e-3); /* what is lower is outside */
+        for (int64_t v = vertices; v < vertices + l->vertices; v++)
+            assert_true(ley_surface_read_values(s)[v] == (float)radius_A);
+        for (int64_t t = 3 * triangles; t < 3 * (triangles + l->triangles); t++)
+            assert_in_range(ley_surface_triangles(s)[t], vertices, vertices + l->vertices - 1);
+        area_A2 += l->area_A2;
+        vertices += l->vertices;
+        triangles += l->triangles;
+    }
+    assert_within(ley_surface_area_A2(s), area_A2, 1e-14);
+    assert_true(isnan(ley_surface_volume_A3(s)) && ley_surface_is_closed(s));
+    assert_int_equal(vertices, ley_surface_vertex_count(s));
+    assert_int_equal(triangles, ley_surface_triangle_count(s));
+    ley_surface_destroy(s);
+    assert_ok(ley_surface_create_levels(map, 2, (const double[]){9, 2}, NULL, &s, &error));
+    assert_false(ley_surface_level_at(s, 0)->is_closed);
+    assert_true(isnan(ley_surface_level_at(s, 0)->volume_A3));
+    assert_true(ley_surface_level_at(s, 1)->is_closed && !ley_surface_is_closed(s));
+    assert_within(-ley_surface_level_at(s, 1)->volume_A3, 4 * pi * 8 / 3, 1e-3);
     ley_surface_destroy(s);
     ley_map_destroy(map);
 }
@@ -302,14 +350,14 @@ static void test_values(void **state)
     ley_map *maps[GRIDS];
     for (int i = 0; i < GRIDS; i++) {
         maps[i] = map_of(&grids[i], slope, 3);
-        assert_ok(ley_surface_take_map(s, maps[i], &error));
+        assert_ok(ley_surface_take_map(s, maps[i], NULL, &error));
         for (int64_t v = 0; v < ley_surface_vertex_count(s); v++)
             assert_float_equal(ley_surface_values(s)[v], 3 * ley_surface_vertices_A(s)[3 * v + 2], 1e-5);
         assert_string_equal(ley_surface_units(s), "kT/e");
     }
     const ley_grid half = {.origin_A = {-3, -3, 0}, .step_A = LEY_STEPS(0.5, 0.5, 0.5), .n = {13, 13, 7}};
     ley_map *map = map_of(&half, slope, 1);
-    assert_error(ley_surface_take_map(s, map, &error), LEY_ERROR_INPUT,
+    assert_error(ley_surface_take_map(s, map, NULL, &error), LEY_ERROR_INPUT,
                  "of the surface's vertices are outside the map");
     ley_map_destroy(map);
     for (int i = 0; i < GRIDS; i++)
@@ -347,7 +395,7 @@ static void test_cores(void **state)
     ley_colours colours;
     cpu_set_t all, one;
     ley_colours_make(&colours, -4, 4);
-    assert_ok(ley_surface_create_levels(map, 1, (const double[]){0}, &s, &error));
+    assert_ok(ley_surface_create_levels(map, 1, (const double[]){0}, NULL, &s, &error));
     assert_true(ley_surface_vertex_count(s) > 20000);
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
     CPU_ZERO(&one);
@@ -359,7 +407,7 @@ static void test_cores(void **state)
         char *bytes[2];
         for (int k = 0; k < 2; k++) {
             assert_int_equal(sched_setaffinity(0, sizeof all, k == 0 ? &all : &one), 0);
-            assert_ok(ley_surface_take_map(s, heights, &error));
+            assert_ok(ley_surface_take_map(s, heights, NULL, &error));
             bytes[k] = written(s, ley_surface_ending(i), &colours, &size[k]);
         }
         assert_int_equal(size[0], size[1]);
@@ -399,27 +447,115 @@ static void test_refusals(void **state)
         /* Beside a grid's points, where no atom is found that is less than a cell. */
         const double at_A[] = {position_A[0] + 3, position_A[1] + 4, position_A[2] + 5};
         assert_ok(ley_atoms_create(1, at_A, charge_e, cases[i].radius_A, &atoms, &error));
-        assert_error(ley_surface_create(atoms, &options, &s, &error), cases[i].status, cases[i].message);
+        assert_error(ley_surface_create(atoms, &options, NULL, &s, &error), cases[i].status, cases[i].message);
         assert_null(s);
         ley_atoms_destroy(atoms);
     }
     ley_map *map = map_of(&grids[0], torus, 1);
     ley_surface *s = NULL;
     ley_error error = {0};
-    assert_error(ley_surface_create_levels(map, 1, (const double[]){5}, &s, &error), LEY_ERROR_INPUT,
+    assert_error(ley_surface_create_levels(map, 1, (const double[]){5}, NULL, &s, &error), LEY_ERROR_INPUT,
                  "no surface at level 5: the map's values are from ");
-    assert_error(ley_surface_create_levels(map, 1, (const double[]){NAN}, &s, &error), LEY_ERROR_USAGE, "level");
-    assert_error(ley_surface_create_levels(map, 0, NULL, &s, &error), LEY_ERROR_USAGE, "level");
+    assert_error(ley_surface_create_levels(map, 1, (const double[]){NAN}, NULL, &s, &error), LEY_ERROR_USAGE, "level");
+    assert_error(ley_surface_create_levels(map, 0, NULL, NULL, &s, &error), LEY_ERROR_USAGE, "level");
     ley_map_values(map)[17] = NAN;
-    assert_error(ley_surface_create_levels(map, 1, (const double[]){1}, &s, &error), LEY_ERROR_INPUT, "the map");
+    assert_error(ley_surface_create_levels(map, 1, (const double[]){1}, NULL, &s, &error), LEY_ERROR_INPUT, "the map");
     ley_map_destroy(map);
     s = surface_of(1, position_A, (const double[]){1}, 0.5);
     assert_error(ley_surface_write(s, "a.vtk", NULL, NULL, NULL, &error), LEY_ERROR_USAGE, ".ply, .obj, .stl or .glb");
     ley_surface_destroy(s);
 }
 
+/* ---- Cancelling ------------------------------------------------------------------------------ */
+
+static volatile bool is_cancelled;
+static double cancelled_s;
+
+/* Sets the flag after a while. */
+static void *cancel_later(void *context)
+{
+    nanosleep(&(struct timespec){.tv_nsec = *(const long *)context}, NULL);
+    cancelled_s = ley_clock_s();
+    __atomic_store_n(&is_cancelled, true, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* In whichever part of the work it is after so long. */
+static void test_cancelling(void **state)
+{
+    const ley_grid grid = {.step_A = LEY_STEPS(1, 1, 1), .n = {60, 60, 60}};
+    ley_atoms *atoms = support_crowd(20000, &grid, 0, 3);
+    ley_surface_options options;
+    ley_error error = {0};
+    ley_surface_options_default(&options);
+    options.spacing_A = 0.25;
+    int cancelled = 0;
+    ley_status status = LEY_CANCELLED;
+    for (long after_ns = 50000000; after_ns < 1000000000 && status != LEY_OK; after_ns *= 2) {
+        pthread_t thread;
+        ley_surface *s = NULL;
+        is_cancelled = false;
+        assert_int_equal(pthread_create(&thread, NULL, cancel_later, &after_ns), 0);
+        status = ley_surface_create(atoms, &options, &is_cancelled, &s, &error);
+        const double ended_s = ley_clock_s();
+        pthread_join(thread, NULL);
+        if (status != LEY_OK)
+            assert_error(status, LEY_CANCELLED, "cancelled");
+        if (status != LEY_OK && ended_s - cancelled_s > 1)
+            fail_msg("%g s after %g s", ended_s - cancelled_s, 1e-9 * (double)after_ns);
+        assert_true(status == LEY_OK || s == NULL);
+        cancelled += status != LEY_OK;
+        ley_surface_destroy(s);
+    }
+    assert_true(cancelled >= 2);
+    ley_atoms_destroy(atoms);
+}
+
+/* Before they begin. */
+static void test_cancelled_at_once(void **state)
+{
+    ley_map *map = map_of(&grids[0], torus, 1);
+    ley_surface *s = NULL;
+    ley_error error = {0};
+    is_cancelled = true;
+    assert_error(ley_surface_create_levels(map, 1, (const double[]){0}, &is_cancelled, &s, &error), LEY_CANCELLED,
+                 "cancelled");
+    assert_null(s);
+    s = level_of(map, 0);
+    assert_error(ley_surface_take_map(s, map, &is_cancelled, &error), LEY_CANCELLED, "cancelled");
+    ley_surface_destroy(s);
+    ley_map_destroy(map);
+}
+
+/* Of the list of atoms near a vertex, which is made when the surface is checked: there is no memory
+ * for that. */
+static bool has_no_room;
+void *right_realloc(void *array, size_t bytes) __asm__("__real_realloc");
+void *wrapped_realloc(void *array, size_t bytes) __asm__("__wrap_realloc");
+void *wrapped_realloc(void *array, size_t bytes)
+{
+    return has_no_room && array == NULL && bytes == 64 * 4 * sizeof(double) ? NULL : right_realloc(array, bytes);
+}
+
+static void test_no_memory_is_no_wrong_result(void **state)
+{
+    ley_atoms *atoms = NULL;
+    ley_surface *s = NULL;
+    ley_error error = {0};
+    ley_surface_options options;
+    ley_surface_options_default(&options);
+    assert_ok(ley_atoms_create(1, (const double[]){0, 0, 0}, (const double[]){1}, (const double[]){2}, &atoms, &error));
+    has_no_room = true;
+    const ley_status status = ley_surface_create(atoms, &options, NULL, &s, &error);
+    has_no_room = false;
+    assert_error(status, LEY_ERROR_MEMORY, "the check of the surface");
+    assert_null(s);
+    ley_atoms_destroy(atoms);
+}
+
 int main(void)
 {
     return RUN_TESTS(test_sphere, test_atoms, test_crowd, test_torus, test_inside_out, test_noise, test_open,
-                     test_values, test_cores, test_refusals);
+                     test_nested_levels, test_values, test_cores, test_refusals, test_no_memory_is_no_wrong_result,
+                     test_cancelling, test_cancelled_at_once);
 }

@@ -1,8 +1,10 @@
 #include "advice.h"
 #include "console.h"
+#include "file.h"
 #include "options.h"
 #include "pieces.h"
 #include "program.h"
+#include "typed.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,13 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int word_count;
-static char *const *words;
-
 void advice_begin(int argc, char **argv)
 {
-    word_count = argc;
-    words = argv;
+    typed_begin(argc, argv);
     console_take_advice(advice_behind);
 }
 
@@ -68,55 +66,21 @@ static const char *name_at(const void *context, size_t i)
 
 /* ---- What to type ---------------------------------------------------------------------------- */
 
-static void put(advice_text *text, const char *word)
-{
-    const size_t used = strlen(text->s);
-    snprintf(text->s + used, sizeof text->s - used, "%s", word);
-}
-
-static bool is_typed(const char *word)
-{
-    for (int i = 1; i < word_count; i++)
-        if (strcmp(words[i], word) == 0)
-            return true;
-    return false;
-}
-
-static void put_command(advice_text *text, const char *word, const char *instead)
-{
-    put(text, "ype: leyden");
-    for (int i = 1; i < word_count; i++) {
-        char *quoted = quoted_word(strcmp(words[i], word) == 0 ? instead : words[i]);
-        put(text, " ");
-        put(text, quoted);
-        free(quoted);
-    }
-}
-
-advice_text advice_instead(const char *word, const char *instead)
-{
-    advice_text text = {""};
-    put(&text, is_typed(word) ? "; t" : "");
-    if (is_typed(word))
-        put_command(&text, word, instead);
-    return text;
-}
-
 /* The path that may be meant, and the command with it, where the wrong one is a word of it. */
-static void put_meant(advice_text *text, const char *path, const char *instead)
+static void put_meant(typed_text *text, const char *path, const char *instead)
 {
-    put(text, ": did you mean ");
-    put(text, instead);
-    put(text, is_typed(path) ? "? T" : "?");
-    if (is_typed(path))
-        put_command(text, path, instead);
+    typed_put(text, ": did you mean ");
+    typed_put(text, instead);
+    typed_put(text, typed_has(path) ? "? T" : "?");
+    if (typed_has(path))
+        typed_put_command(text, &(typed_swap){path, instead}, 1);
 }
 
-static void put_program(advice_text *text, const char *program, const char *path)
+static void put_program(typed_text *text, const char *program, const char *path)
 {
     char *quoted = quoted_word(path);
-    put(text, program);
-    put(text, quoted);
+    typed_put(text, program);
+    typed_put(text, quoted);
     free(quoted);
 }
 
@@ -137,10 +101,10 @@ static char *joined(const char *in, const char *name)
     return path;
 }
 
-static advice_text about_missing(const char *path)
+static typed_text about_missing(const char *path)
 {
     struct stat known;
-    advice_text text = {""};
+    typed_text text = {""};
     char *in = folder_of(path);
     if (in[0] != '\0' && stat(in, &known) != 0) {
         put_program(&text, ": there is no such folder; type: mkdir -p ", in);
@@ -161,20 +125,13 @@ static advice_text about_missing(const char *path)
     return text;
 }
 
-static bool is_molecule(const char *name)
+static typed_text about_folder(const char *path)
 {
-    const size_t length = strlen(name);
-    return length > 4 &&
-           (strcmp(name + length - 4, ".pqr") == 0 || (length > 6 && strcmp(name + length - 6, ".atoms") == 0));
-}
-
-static advice_text about_folder(const char *path)
-{
-    advice_text text = {""};
+    typed_text text = {""};
     folder there = read_folder(path);
     const char *first = NULL;
     for (size_t i = 0; i < there.count; i++)
-        if (first == NULL && is_molecule(there.name[i]))
+        if (first == NULL && is_atoms_name(there.name[i]))
             first = there.name[i];
     char *instead = first != NULL ? joined(path, first) : NULL;
     if (instead != NULL)

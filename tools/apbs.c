@@ -43,7 +43,7 @@ static const option_row apbs_options[] = {
      .help = "compute every mdh and sdh boundary, even where APBS itself would be faster"},
     OPTION_ROW_STRIDE(apbs_values),
     OPTION_ROW_STRIDE_TOLERANCE(apbs_values),
-    OPTION_ROW_DEVICE(job_values, ""),
+    OPTION_ROW_DEVICE(job_values, DEVICE_MAY_BE_HOST),
     {OPTION_OF_RUN("math")},
     {OPTION_OF_RUN("sum"),
      .help = "number type of the terms and of their sum; compensated adds float terms by Kahan summation; auto is "
@@ -126,6 +126,12 @@ static int check_arguments(apbs_run *run)
     const apbs_values *values = run->values;
     const subcommand *command = run->arguments->command;
     const named_file files[] = {{run->arguments->operand, "input", NULL}, {values->job.json, "report", "--json"}};
+    const char *operand = run->arguments->operand;
+    if (is_atoms_name(operand) || is_map_name(operand))
+        return fail_usage(command,
+                          "'%s' is no input file of APBS, which names the molecule and what is computed; to write one, "
+                          "type: pdb2pqr --ff AMBER --apbs-input NEW.in NAME.pdb NEW.pqr",
+                          operand);
     if (values->no_run && values->keep == NULL)
         return fail_usage(command, "--no-run needs --keep DIR: nothing would be left to run");
     if (json_takes_stdout(values->job.json) && !values->no_run)
@@ -162,7 +168,8 @@ static ley_status prepare(apbs_run *run, ley_error *error)
     const plan_settings settings = {.stride = values->stride,
                                     .sum = (ley_sum)values->job.run.sum,
                                     .threads = program_threads(),
-                                    .force = values->force};
+                                    .force = values->force,
+                                    .is_for_host = device_is_host(values->job.device)};
     plan_begin(&run->plan, run->input, &settings);
     if (plan_needs_engine(&run->plan)) {
         progress_say(&run->progress, "opening the devices");
@@ -255,9 +262,10 @@ static ley_status compute(apbs_run *run, elec_plan *elec, ley_error *error)
     const method_row *method = method_row_of_bcfl(elec->elec->boundary);
     ley_run_options options = job_options_of(&run->values->job, &run->progress);
     options.sum = elec->sum;
+    options.by_host = run->plan.settings.is_for_host;
     run->progress.finished = false;
     run->progress.last = run->values->job.run.verify_points > 0 ? "verifying" : NULL;
-    progress_say(&run->progress, "preparing the devices");
+    progress_say(&run->progress, options.by_host ? "computing on the host" : "preparing the devices");
     ley_status status = ley_boundary_create(&elec->elec->grid, &elec->boundary, error);
     if (status == LEY_OK)
         status = ley_boundary_check_atoms(elec->boundary, elec->atoms, error);

@@ -65,10 +65,17 @@ static double read_s(const apbs_plan *plan, const elec_plan *elec)
     return ley_apbs_read_s(numbers);
 }
 
-static double pairs_per_s(const ley_engine *engine, ley_sum sum)
+/* Whether it is known who would compute. */
+static bool has_place(const apbs_plan *plan, const ley_engine *engine)
 {
-    double rate = 0;
-    for (size_t i = 0; i < ley_engine_device_count(engine); i++) {
+    return engine != NULL || plan->settings.is_for_host;
+}
+
+/* The host is taken to use as many cores as APBS. */
+static double pairs_per_s(const apbs_plan *plan, const ley_engine *engine, ley_sum sum)
+{
+    double rate = plan->settings.is_for_host ? cpu_pairs_per_s[LEY_SUM_DOUBLE] * plan->settings.threads : 0;
+    for (size_t i = 0; engine != NULL && i < ley_engine_device_count(engine); i++) {
         const ley_device_info *device = ley_engine_device(engine, i);
         rate +=
             device->device_class == LEY_CLASS_GPU ? gpu_pairs_per_s[sum] : cpu_pairs_per_s[sum] * device->compute_units;
@@ -80,6 +87,8 @@ static double pairs_per_s(const ley_engine *engine, ley_sum sum)
  * 1e-10 for one of 1,700. */
 static ley_sum choose_sum(const apbs_plan *plan, const elec_plan *elec, const ley_engine *engine)
 {
+    if (plan->settings.is_for_host)
+        return LEY_SUM_DOUBLE;
     if (plan->settings.sum != LEY_SUM_AUTO)
         return plan->settings.sum;
     for (size_t i = 0; i < ley_engine_device_count(engine); i++)
@@ -94,8 +103,8 @@ static void add_up(const apbs_plan *plan, size_t first, const ley_engine *engine
     const elec_plan *elec = &plan->elec[first];
     *native_s = 0;
     *ours_s = 0;
-    if (engine != NULL)
-        *ours_s = (double)elec->points * (double)ley_atoms_count(elec->atoms) / pairs_per_s(engine, elec->sum);
+    if (has_place(plan, engine))
+        *ours_s = (double)elec->points * (double)ley_atoms_count(elec->atoms) / pairs_per_s(plan, engine, elec->sum);
     for (size_t i = first; i < plan->n; i++)
         if (plan->elec[i].candidate && plan->elec[i].first == first) {
             *native_s += plan->elec[i].native_s;
@@ -103,10 +112,10 @@ static void add_up(const apbs_plan *plan, size_t first, const ley_engine *engine
         }
 }
 
-/* What is still to be spent on devices, beside pairs: one that is open is paid for. */
-static double start_s(const ley_engine *engine)
+/* What is still to be spent on devices, beside pairs: one that is open is paid for, and the host alone needs none. */
+static double start_s(const apbs_plan *plan, const ley_engine *engine)
 {
-    return engine != NULL ? job_s : opening_s + job_s;
+    return plan->settings.is_for_host ? 0 : engine != NULL ? job_s : opening_s + job_s;
 }
 
 /* Seconds gained by computing whatever is worth it, which is marked. Without an engine: as if
@@ -119,11 +128,11 @@ static double mark_gains(apbs_plan *plan, const ley_engine *engine)
         double native_s, ours_s;
         if (!elec->candidate || elec->elec->boundary != LEY_BOUNDARY_MDH || elec->first != i)
             continue;
-        if (engine != NULL)
+        if (has_place(plan, engine))
             elec->sum = choose_sum(plan, elec, engine);
         add_up(plan, i, engine, &native_s, &ours_s);
         gained_s += fmax(native_s - ours_s, 0);
-        elec->expected_s = start_s(engine) + ours_s;
+        elec->expected_s = start_s(plan, engine) + ours_s;
         for (size_t j = i; j < plan->n; j++)
             if (plan->elec[j].first == i)
                 plan->elec[j].use = native_s > ours_s;
@@ -134,10 +143,12 @@ static double mark_gains(apbs_plan *plan, const ley_engine *engine)
 bool plan_needs_engine(const apbs_plan *plan)
 {
     apbs_plan copy = *plan;
+    if (plan->settings.is_for_host)
+        return false;
     for (size_t i = 0; i < plan->n && plan->settings.force; i++)
         if (plan->elec[i].elec->boundary == LEY_BOUNDARY_MDH)
             return true;
-    return mark_gains(&copy, NULL) > start_s(NULL);
+    return mark_gains(&copy, NULL) > start_s(&copy, NULL);
 }
 
 static void explain(apbs_plan *plan, size_t i)
@@ -165,7 +176,7 @@ static void explain(apbs_plan *plan, size_t i)
 
 ley_status plan_decide(apbs_plan *plan, const ley_engine *engine, ley_error *error)
 {
-    bool use[PLAN_ELECS_MAX], worth_it = mark_gains(plan, engine) > start_s(engine) && engine != NULL;
+    bool use[PLAN_ELECS_MAX], worth_it = mark_gains(plan, engine) > start_s(plan, engine) && has_place(plan, engine);
     short_text why;
     for (size_t i = 0; i < plan->n; i++) {
         elec_plan *elec = &plan->elec[i];

@@ -16,6 +16,7 @@ typedef struct plan_settings {
                    devices can, else float */
     int threads; /* OpenMP threads of APBS */
     bool force;
+    bool is_for_host; /* which computes alone, in double */
 } plan_settings;
 
 typedef struct elec_plan {
@@ -51,8 +52,8 @@ void plan_begin(apbs_plan *plan, const ley_apbs_input *input, const plan_setting
 /* Whether any device can be of use, however fast. */
 bool plan_needs_engine(const apbs_plan *plan);
 
-/* Decides. Errors: LEY_ERROR_USAGE for a stride that does not fit; those of
- * ley_apbs_input_check_maps(). */
+/* Decides; `engine` is NULL where none is needed. Errors: LEY_ERROR_USAGE for a stride that does
+ * not fit; those of ley_apbs_input_check_maps(). */
 ley_status plan_decide(apbs_plan *plan, const ley_engine *engine, ley_error *error);
 
 /* "run.in:12: ELEC 2 (mdh)". */

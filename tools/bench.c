@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const bench_row *bench_at(size_t i)
 {
@@ -61,8 +62,8 @@ static const option_row bench_options[] = {
      .kind = OPTION_METHOD,
      .offset = offsetof(bench_values, method),
      .value = "KERNEL",
-     .between = ", ",
-     .help = "whose variants: %s"},
+     .between = "; ",
+     .help = "what to measure; %s"},
     {.name = "frontier",
      .kind = OPTION_FLAG,
      .offset = offsetof(bench_values, frontier),
@@ -89,7 +90,7 @@ static const option_row bench_options[] = {
      .low = 1,
      .high = INT32_MAX,
      .unset = "by the device's speed",
-     .help = "atoms of the test problem; of all the screen's box, which has no score then"},
+     .help = "atoms of the test problem; with --kernel all, those of the screen's box, which then gets no score"},
 };
 
 static void set_defaults(void *to)
@@ -128,10 +129,10 @@ static const option_row report_rows[] = {
      .value = "OLD.json",
      .unset = "none",
      .help =
-         "put the devices of this report of an earlier run beside those of the others, or of this run; of two, print "
-         "what is faster or slower than in it by more than the noise: 3 %, half of "
-         "both spreads together (more of fewer than eight launches; 50 % of one), or what others on the processors can "
-         "have lengthened it by"},
+         "put the devices of this report of an earlier run beside those of the other reports, or of this run; for two "
+         "reports, print what is faster or slower than in it by more than the noise: 3 %, half of both spreads "
+         "together (more for fewer than eight launches, 50 % for one), or the delay that other programs can have "
+         "caused"},
     {.name = "fail",
      .kind = OPTION_FLAG,
      .offset = offsetof(report_values, fail),
@@ -409,6 +410,11 @@ static int report(const parsed_arguments *arguments, const bench_results *result
 /* Of earlier runs only what is made of their reports means anything. Prints errors; exit code. */
 static int check_earlier(const parsed_arguments *arguments)
 {
+    if (!ends_with(arguments->operand, ".json") && access(arguments->operand, F_OK) != 0)
+        return fail_usage(arguments->command,
+                          "'%s' is no report of an earlier run, REPORT.json; --kernel chooses what is measured, as in: "
+                          "leyden bench --kernel dcs",
+                          arguments->operand);
     static const char *const meant[] = {"csv", "markdown", "html", "compare", "fail", "quiet", NULL};
     for (size_t i = 0; i < arguments->option_count; i++) {
         const parsed_option *option = &arguments->options[i];
@@ -568,11 +574,11 @@ const subcommand bench_command = {
     .summary = "Measure devices: one screen to quote, or every kernel variant as a share of the device's own limits.",
     .examples = {"leyden bench", "leyden bench --device all --full --json new.json"},
     .operand = "[REPORT.json]",
-    .operand_help = "the report of an earlier run (--json), of which --markdown, --html, --csv and --compare make what "
-                    "they make; nothing is measured then",
+    .operand_help = "the report of an earlier run (--json), to be printed, or written by --markdown, --html, --csv or "
+                    "--compare; nothing is measured then",
     .is_operand_open = true,
     .words = "MORE.json",
-    .words_help = "further ones, whose devices are put side by side",
+    .words_help = "more reports, whose devices are put side by side",
     .details =
         "Without options a screen is measured, in 20 s on two quiet cores: direct sums, sums within a cutoff, a map to "
         "1e-4 of a box of water, a Debye-Hueckel boundary, and the whole command from a file of atoms to a file of a "

@@ -17,8 +17,8 @@ static const option_row rows[] = {
     {.name = "full",
      .kind = OPTION_FLAG,
      .offset = offsetof(all_values, full),
-     .help = "all: behind the screen every variant of every kernel, as the papers have measured these, with their "
-             "figures beside: twenty minutes on two cores"},
+     .help = "all: after the screen, measure every variant of every kernel, beside the figures of the papers: twenty "
+             "minutes on two cores"},
 };
 
 static const option_block options = OPTION_BLOCK(rows, all_values, NULL);
@@ -37,7 +37,7 @@ static int check(const parsed_arguments *arguments)
 
 const bench_row all_bench = {
     .option = {.name = "all",
-               .says = "all a screen to quote, of five rows and one score",
+               .says = "all: a screen to quote, of five rows and one score",
                .options = &options,
                .common = {&bench_folder}},
     .needs_folder = true,

@@ -36,9 +36,8 @@ static const option_row rows[] = {
     {.name = "linear",
      .kind = OPTION_FLAG,
      .offset = offsetof(cutoff_bench_values, linear),
-     .help = "cutoff: one variant (--variant, or the default) on ever larger boxes, of up to --atoms; the power of the "
-             "number of atoms that its "
-             "seconds grow with"},
+     .help = "cutoff: one variant (--variant, or the default) on larger and larger boxes, up to --atoms; prints the "
+             "power of the number of atoms with which the time grows"},
 };
 
 static const option_block options = OPTION_BLOCK(rows, cutoff_bench_values, NULL);
@@ -81,7 +80,7 @@ static void put_json(json_t *object, const ley_bench_device *device)
 
 const bench_row cutoff_bench = {
     .option = {.name = "cutoff",
-               .says = "cutoff the short-range part of multilevel summation (taylor2) of a box of water, at 0.5 A",
+               .says = "cutoff: the short-range part of multilevel summation (taylor2) of a box of water, at 0.5 A",
                .options = &options,
                .common = {&bench_distance}},
     .not_its = {{"dims", "they follow from --atoms"}},

@@ -15,8 +15,8 @@ static const option_row rows[] = {
      .value = "LIBRARY",
      .choices = libraries,
      .help =
-         "fft, msm, frontier: one library only, or auto: of fft all of them, what a job would take being marked; of "
-         "the others the one that a job would take"},
+         "fft, msm, frontier: use one library only; auto measures all of them with fft and marks the one that a job "
+         "would take, and uses that one with the others"},
 };
 
 const option_block bench_library = OPTION_BLOCK(rows, fft_bench_values, NULL);
@@ -39,7 +39,7 @@ static void put_json(json_t *object, const ley_bench_device *device)
 
 const bench_row fft_bench = {
     .option = {.name = "fft",
-               .says = "fft real Fourier transforms in place, by each library",
+               .says = "fft: real Fourier transforms in place, by each library",
                .common = {&bench_library}},
     .not_its = {{"atoms", "a transform has none, and its size is --dims"},
                 {"math", "it takes no roots"},

@@ -100,11 +100,13 @@ static void put_json(json_t *object, const ley_bench_device *device)
 }
 
 const bench_row frontier_bench = {
-    .option = {.name = "frontier",
-               .says = "frontier a map of a box of water at 0.5 A for ever stricter tolerances (--tol), and by direct "
-                       "summation: error against time",
-               .options = &options,
-               .common = {&bench_library, &bench_tolerances}},
+    .option =
+        {.name = "frontier",
+         .says =
+             "frontier: a map of a box of water at 0.5 A, to stricter and stricter tolerances (--tol), and by direct "
+             "summation: error against time",
+         .options = &options,
+         .common = {&bench_library, &bench_tolerances}},
     .not_its = {{"dims", "they follow from --atoms"}, {"variant", "its rows are the tolerances of --tol"}},
     .columns = BENCH_TOLERANCES,
     .check = check,

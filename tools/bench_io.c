@@ -44,7 +44,7 @@ static void put_json(json_t *object, const ley_bench_device *device)
 
 const bench_row io_bench = {
     .option = {.name = "io",
-               .says = "io files of atoms and maps in every format, written and read, beside plain ones of the same "
+               .says = "io: files of atoms and maps in every format, written and read, beside plain ones of the same "
                        "disk",
                .common = {&bench_folder}},
     .not_its = {{"math", "files take no roots"}, {"sum", "files have no sums"}},

@@ -40,7 +40,7 @@ static void put_json(json_t *object, const ley_bench_device *device)
 
 const bench_row lattice_bench = {
     .option = {.name = "lattice",
-               .says = "lattice the cutoff part of multilevel summation between nodes of meshes, all levels in one "
+               .says = "lattice: the cutoff part of multilevel summation between nodes of meshes, all levels in one "
                        "launch, as large as a box of water at 2 A"},
     .not_its = {{"dims", "they follow from --atoms"}, {"math", "its sums take no roots"}},
     .first_variant = "basic",

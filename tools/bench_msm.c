@@ -28,8 +28,8 @@ static const option_row rows[] = {
     {.name = "curve",
      .kind = OPTION_FLAG,
      .offset = offsetof(msm_bench_values, curve),
-     .help = "msm: ever larger boxes of 999 atoms and more, up to --atoms, against one core of the host that does the "
-             "same by plain loops in C: by how much the device is faster, as the papers have it"},
+     .help = "msm: larger and larger boxes, from 999 atoms up to --atoms, against plain loops in C on one core of the "
+             "host: how many times as fast the device is, as the papers have it"},
 };
 
 static const option_block options = OPTION_BLOCK(rows, msm_bench_values, NULL);
@@ -191,7 +191,7 @@ static void put_json(json_t *object, const ley_bench_device *device)
 
 const bench_row msm_bench = {
     .option = {.name = "msm",
-               .says = "msm each step of long-range potentials of a box of water, at 0.5 A, and all of it",
+               .says = "msm: each step of long-range potentials of a box of water, at 0.5 A, and all of it",
                .options = &options,
                .common = {&bench_distance, &bench_library, &bench_tolerances, &mesh_options}},
     .not_its = {{"dims", "they follow from --atoms"},

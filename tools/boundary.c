@@ -50,7 +50,7 @@ static const option_row boundary_options[] = {
                 .unset = "by the ending of FILE",
                 .help = "format of the file"},
     [DIMS] = {OPTION_OF_GRID("dims"), .low = 2, .unset = "none", .help = "number of nodes of the grid along x, y, z"},
-    [GLEN] = {OPTION_OF_GRID("glen"), .unset = "none",
+    [GLEN] = {OPTION_OF_GRID("glen"), .is_everyday = true, .unset = "none",
               .help = "edges of the grid in Angstrom, from its first node to its last"},
     [SPACING] = {OPTION_OF_GRID("spacing"), .unset = "by --glen",
                  .help = "distance between neighbouring nodes in Angstrom, instead of --glen"},
@@ -148,11 +148,12 @@ static int check_places(const parsed_arguments *arguments, file_format format)
             return fail_usage(command, "--points: OpenDX holds grids only; write .csv, .bin or .raw");
     } else {
         if (!option_given(arguments, DIMS))
-            return fail_usage(command, "--dims NX,NY,NZ or --points FILE is missing: where the values are wanted");
+            return fail_usage(command, "--dims NX,NY,NZ or --points FILE is missing: where the values are wanted, as "
+                                       "in: --dims 65,65,65 --glen 64,64,64");
         if (option_given(arguments, GLEN) == option_given(arguments, SPACING))
             return fail_usage(command, option_given(arguments, GLEN)
                                            ? "--glen and --spacing exclude each other"
-                                           : "--glen or --spacing is missing: the grid's size");
+                                           : "--glen or --spacing is missing: the grid's size, as in: --glen 64,64,64");
         if (!boundary_stride_fits(values->grid.n, values->stride, &why))
             return fail_usage(command, "%s", why.s);
     }

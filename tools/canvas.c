@@ -121,10 +121,41 @@ bool canvas_font_has(cairo_t *cairo, const char *character)
     return glyphs_of(cairo, character, &glyph) == 1 && glyph != 0;
 }
 
-bool canvas_can_write(cairo_t *cairo, const char *words)
+static bool can_be_drawn(const char *words)
 {
     unsigned long glyph;
-    return glyphs_of(cairo, words, &glyph) >= 0;
+    cairo_surface_t *scratch = cairo_image_surface_create(CAIRO_FORMAT_RGB24, 1, 1);
+    cairo_t *cairo = canvas_begin(scratch);
+    canvas_font(cairo, 10, false);
+    const bool can = glyphs_of(cairo, words, &glyph) >= 0;
+    cairo_destroy(cairo);
+    cairo_surface_destroy(scratch);
+    return can;
+}
+
+int canvas_check_title(const subcommand *command, const char *title)
+{
+    return title == NULL || can_be_drawn(title)
+               ? 0
+               : fail_usage(command,
+                            "--title is not UTF-8; to convert it from Latin-1, type: --title \"$(echo 'TITLE' | "
+                            "iconv -f latin1 -t utf-8)\"");
+}
+
+void canvas_make_readable(char *words)
+{
+    if (can_be_drawn(words))
+        return;
+    char *last = words + strlen(words) - 1; /* the first byte of a character, whose others are 10xxxxxx */
+    while (last > words && (unsigned char)*last >> 6 == 2)
+        last--;
+    const char cut = *last;
+    *last = '\0';
+    if ((unsigned char)cut >> 6 == 3 && can_be_drawn(words))
+        return;
+    *last = cut;
+    for (char *at = words; *at != '\0'; at++)
+        *at = (unsigned char)*at < 128 ? *at : '?';
 }
 
 double canvas_on_pixel(double position)

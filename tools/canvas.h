@@ -2,8 +2,9 @@
 #ifndef LEYDEN_CANVAS_H
 #define LEYDEN_CANVAS_H
 
+#include "options.h"
+
 #include <cairo.h>
-#include <stdbool.h>
 
 /* Something to draw on. Texts have none of the hints that would make their widths depend on the
  * display. */
@@ -14,8 +15,11 @@ double canvas_width(cairo_t *cairo, const char *words);
 double canvas_cap_height(cairo_t *cairo); /* of a capital letter: what texts are centred by */
 bool canvas_font_has(cairo_t *cairo, const char *character);
 
-/* Whether cairo can draw it: it is UTF-8. */
-bool canvas_can_write(cairo_t *cairo, const char *words);
+/* Words that can be drawn are UTF-8. Of --title others are refused: an exit code. Of names of files
+ * and of what else is any bytes, a last character that was cut is left out, or what is not ASCII
+ * becomes '?'. */
+int canvas_check_title(const subcommand *command, const char *title);
+void canvas_make_readable(char *words);
 
 /* Draws words with their anchor at (x, y): `across` 0 left, 0.5 middle, 1 right; `y` is the base
  * line. The second one writes upwards, centred at y, with its base line at x; the third one turned

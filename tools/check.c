@@ -26,7 +26,7 @@ static const option_row options[] = {
     {.name = "quick",
      .kind = OPTION_FLAG,
      .offset = offsetof(check_values, quick),
-     .help = "one small case of each check: half a minute on two quiet cores, where nothing is compiled yet"},
+     .help = "one small case of each check: half a minute on two idle cores when nothing is compiled yet"},
     {.name = "list",
      .kind = OPTION_FLAG,
      .offset = offsetof(check_values, list),
@@ -239,6 +239,10 @@ static int check_command_run(const parsed_arguments *arguments)
                                                                  .context = &p,
                                                                  .cancel = interrupt_flag()},
                                             &check, &error);
+    if (status == LEY_ERROR_USAGE && arguments->word_count > 0 && values->device == NULL) { /* of a name */
+        const size_t used = strlen(error.message);
+        snprintf(error.message + used, sizeof error.message - used, "; to see it, type: leyden check --list");
+    }
     if (status == LEY_OK)
         code = report(arguments, check, is_silent);
     else

@@ -5,10 +5,12 @@
 #include "json.h"
 #include "molecule.h"
 #include "registry.h"
+#include "typed.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct compare_values {
     double tolerance, beyond_A;
@@ -36,10 +38,11 @@ static const option_row compare_options[] = {
                 .help = "leave out points that are nearer than this to an atom of --molecule, in Angstrom"},
     [MOLECULE] = {.name = "molecule",
                   .kind = OPTION_TEXT,
+                  .is_input = true,
                   .offset = offsetof(compare_values, molecule),
                   .value = "MOLECULE",
                   .unset = "no point is left out",
-                  .help = "the atoms that points are to be away from"},
+                  .help = "leave out the points near the atoms of this molecule (--beyond)"},
     {.name = "interpolate",
      .kind = OPTION_FLAG,
      .offset = offsetof(compare_values, interpolate),
@@ -86,6 +89,8 @@ static void print_comparison(const parsed_arguments *arguments, const ley_map *c
     if (values->molecule != NULL)
         printf("; %s of A within %g A of atoms %s left out", counted_text(c->near_atoms, "point").s, values->beyond_A,
                c->near_atoms == 1 ? "is" : "are");
+    if (c->largest == 0)
+        printf("\nequal: no point differs%s", c->rms_a == 0 ? "; both maps are 0 at all of them" : "");
     printf("\nRMS: A %.6g, B %.6g%s\n", c->rms_a, c->rms_b, unit.s);
     printf("difference A - B: RMS %.6g%s, relative RMS %.6g, mean %.6g\n", c->rms, unit.s, c->relative_rms, c->mean);
     printf("largest difference: %.6g%s at %s A, point (%lld, %lld, %lld): A %.9g, B %.9g\n", c->largest, unit.s,
@@ -162,6 +167,23 @@ static int check_files(const parsed_arguments *arguments)
     return code;
 }
 
+/* Which option takes these maps, where one does. */
+static void explain(const ley_map *a, const ley_map *b, ley_compare_options options, ley_error *error)
+{
+    static const char *const names[] = {"--interpolate", "--any-units"};
+    if (a == NULL || b == NULL || ley_map_check_alike(a, b, &options, NULL) == LEY_OK)
+        return;
+    for (int i = 0; i < 2; i++) {
+        ley_compare_options other = options;
+        *(i == 0 ? &other.interpolate : &other.any_units) = true;
+        if (ley_map_check_alike(a, b, &other, NULL) == LEY_OK) {
+            const size_t used = strlen(error->message);
+            snprintf(error->message + used, sizeof error->message - used, "%s", typed_with(names[i], NULL).s);
+            return;
+        }
+    }
+}
+
 static int compare_run(const parsed_arguments *arguments)
 {
     const compare_values *values = arguments->values;
@@ -189,8 +211,8 @@ static int compare_run(const parsed_arguments *arguments)
     options.beyond_A = values->beyond_A;
     if (status == LEY_OK)
         status = ley_map_compare(a, b, &options, &comparison, &error);
-    if (a != NULL && b != NULL && !values->interpolate)
-        map_advise_of_grids(a, b, "--interpolate compares them so", &error);
+    if (status == LEY_ERROR_INPUT)
+        explain(a, b, options, &error);
     code = status == LEY_OK ? conclude(arguments, (const ley_map *const[2]){a, b}, &comparison) : fail_with(&error);
     ley_map_destroy(a);
     ley_map_destroy(b);
@@ -207,14 +229,14 @@ const subcommand compare_command = {
     .operand = "A",
     .is_operand_file = true,
     .operand_help = "map in any format that 'leyden slice' reads, to which relative figures refer; - is standard "
-                    "input",
+                    "input, for A or for B",
     .words = "B",
     .words_help = "map to compare with it",
     .words_wanted = 1,
     .details = "Differences are A - B, in double precision, over all points of A. Two grids are the same where their "
                "points are within a thousandth of a step of each other, since files hold few digits. Refused are "
-               "different grids without --interpolate, different units without --any-units, maps that are 0 "
-               "everywhere, and infinite values.",
+               "different grids without --interpolate, different units without --any-units, a map that is 0 "
+               "everywhere beside one that is not, and infinite values.",
     .options = OPTION_BLOCK(compare_options, compare_values, set_defaults),
     .shared = shared,
     .run = compare_run,

@@ -177,7 +177,7 @@ static int planned_choice(const job_run *run, const char *option)
 static ley_status read_place(job_run *run, ley_error *error)
 {
     const char *device = run->values->device, *planned = plan_file_word(&run->plan, "computed_by");
-    const bool names_host = device != NULL && strcmp(device, "host") == 0;
+    const bool names_host = device_is_host(device);
     if (device != NULL && planned != NULL && !names_host)
         return fail_into(error, LEY_ERROR_USAGE, "%s: plan: the host did that job alone, and --device names others",
                          run->values->plan);

@@ -1,7 +1,9 @@
 #include "job_options.h"
 
+#include <string.h>
+
 static const option_row rows[] = {
-    OPTION_ROW_DEVICE(job_values, "; or host: the host does the job alone, in double precision"),
+    OPTION_ROW_DEVICE(job_values, DEVICE_MAY_BE_HOST),
     {.of = "ley_run_options", .offset = offsetof(job_values, run)},
     OPTION_ROW_JSON(job_values),
     OPTION_ROW_QUIET(job_values),
@@ -26,6 +28,11 @@ const option_block job_options = OPTION_BLOCK(rows, job_values, set_defaults);
 void job_set_defaults(job_values *values)
 {
     ley_run_options_default(&values->run);
+}
+
+bool device_is_host(const char *device)
+{
+    return device != NULL && strcmp(device, "host") == 0;
 }
 
 ley_run_options job_options_of(const job_values *values, progress_line *progress)

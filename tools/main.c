@@ -1,8 +1,10 @@
 /* The `leyden` command: finds the sub-command, parses its options, runs it. */
 #include "advice.h"
 #include "console.h"
+#include "file.h"
 #include "interrupt.h"
 #include "overview.h"
+#include "program.h"
 #include "progress.h"
 #include "registry.h"
 
@@ -32,11 +34,42 @@ static const subcommand *find_command(const char *name)
     return *command;
 }
 
+/* What other programs, and Python, call what a command does here. */
+static const struct {
+    const char *word, *meant;
+} meanings[] = {{"points", "leyden map MOLECULE --points FILE -o VALUES.csv"},
+                {"potential", "leyden map MOLECULE -o MAP.dx"},
+                {"plot", "leyden slice MAP -o PICTURE.png"},
+                {"draw", "leyden surface MOLECULE -o PICTURE.png"},
+                {"diff", "leyden compare A B"}};
+
+/* What may be done with a file whose name stands in the command's place, or what the word means. */
+static short_text meant(const char *word)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
+        if (strcmp(word, meanings[i].word) == 0)
+            return text_of("; type: %s", meanings[i].meant);
+    char *quoted = quoted_word(word);
+    short_text text = {""};
+    if (is_atoms_name(word))
+        text = text_of("; type: leyden map %s -o NEW.dx", quoted);
+    else if (is_map_name(word))
+        text = text_of("; type: leyden slice %s -o NEW.png", quoted);
+    else if (ends_with(word, ".in"))
+        text = text_of("; type: leyden apbs %s", quoted);
+    free(quoted);
+    return text;
+}
+
 static int fail_unknown(const char *name)
 {
     const char *kind = name[0] == '-' ? "option" : "command";
+    const suggestion near = suggest(name, "", command_name_at, NULL);
+    short_text instead = meant(name);
+    if (instead.s[0] == '\0' && near.s[0] == '\0' && name[0] == '-')
+        instead = text_of(": a command comes first, as in: %s", map_command.examples[0]);
     return fail(LEY_ERROR_USAGE, "unknown %s '%s'%s\nTry 'leyden --help'.", kind, name,
-                suggest(name, "", command_name_at, NULL).s);
+                instead.s[0] != '\0' ? instead.s : near.s);
 }
 
 /* What fits a screen; with the exit codes, which do not. */

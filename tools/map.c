@@ -1,5 +1,4 @@
 /* leyden map: the electrostatic potential of a molecule on a grid, or at points. */
-#include "advice.h"
 #include "console.h"
 #include "cutoff_options.h"
 #include "field_maps.h"
@@ -11,6 +10,7 @@
 #include "molecule.h"
 #include "registry.h"
 #include "standard_stream.h"
+#include "typed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -305,14 +305,31 @@ static ley_status choose_grid(const map_run *map, ley_grid *grid, ley_error *err
 
 /* ---- The work -------------------------------------------------------------------------------- */
 
-/* The command with the cell in A, of lengths that look as if they were in nm. */
-static advice_text from_nm(const parsed_arguments *arguments)
+/* The command with the cell in A, of lengths that look as if they were in nm; and with a molecule
+ * in A, where the coordinates look like that, too. */
+static typed_text from_nm(const parsed_arguments *arguments, bool is_molecule_too)
 {
     const char *given = cutoff_cell_text(arguments);
     char *scaled = cell_from_nm(given);
-    const advice_text text = advice_instead(given, scaled);
+    const typed_swap swaps[] = {{given, scaled}, {arguments->operand, "NEW.pqr"}};
+    const typed_text text = typed_instead(swaps, is_molecule_too && strcmp(arguments->operand, "-") != 0 ? 2 : 1);
     free(scaled);
     return text;
+}
+
+/* Whether a cell is in nm like the coordinates: in one in A the atoms would reach over a tenth of
+ * it. */
+static bool is_cell_alike(const periodic_cell *cell, const ley_atoms *atoms)
+{
+    const double least_edges = 0.2;
+    double low_A[3], high_A[3], reach_A = 0, edge_A = 0;
+    ley_atoms_bounds_A(atoms, low_A, high_A);
+    for (int m = 0; m < 3; m++) {
+        const double *v = cell->vector_A[m];
+        reach_A = fmax(reach_A, high_A[m] - low_A[m]);
+        edge_A = fmax(edge_A, cell->periodic[m] ? sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) : 0);
+    }
+    return cell_is_periodic(cell) && reach_A > least_edges * edge_A;
 }
 
 static void warn_of_molecule(job_run *run)
@@ -326,21 +343,28 @@ static void warn_of_molecule(job_run *run)
     molecule_warn(run->arguments->operand, atoms);
     if (ley_atoms_cell_remark(atoms, cell->periodic, cell->vector_A, text, sizeof text))
         warn("%s: %s%s", base_name(run->arguments->operand), text,
-             strstr(text, " nm") != NULL ? from_nm(run->arguments).s : "");
+             strstr(text, " nm") != NULL ? from_nm(run->arguments, false).s : "");
+    else if (molecule_looks_like_nm(atoms) && is_cell_alike(cell, atoms))
+        warn("%s: then --cell may be in nm, too%s", base_name(run->arguments->operand),
+             from_nm(run->arguments, true).s);
 }
 
 /* Nothing that consists of atoms is so dense. */
 static ley_status check_density(const job_run *run, ley_error *error)
 {
-    const double most_per_A3 = 10, n = (double)ley_atoms_count(((const map_run *)run)->problem.atoms);
-    const double per_A3 = n / cell_volume_A3(cell_of(run));
+    const double most_per_A3 = 10;
+    const ley_atoms *atoms = ((const map_run *)run)->problem.atoms;
+    const double n = (double)ley_atoms_count(atoms), per_A3 = n / cell_volume_A3(cell_of(run));
+    const bool is_molecule_too = molecule_looks_like_nm(atoms);
     if (!(per_A3 > most_per_A3))
         return LEY_OK;
-    return fail_into(
-        error, LEY_ERROR_INPUT,
-        "%s: %.0f atoms in a cell of --cell %.200s A are %.3g in each cubic A, and water has 0.1, so these "
-        "lengths may be nm%s",
-        base_name(run->arguments->operand), n, cutoff_cell_text(run->arguments), per_A3, from_nm(run->arguments).s);
+    return fail_into(error, LEY_ERROR_INPUT,
+                     "%s: %.0f atoms in a cell of --cell %.200s A are %.3g in each cubic A, and water has 0.1, so %s%s",
+                     base_name(run->arguments->operand), n, cutoff_cell_text(run->arguments), per_A3,
+                     is_molecule_too ? "these lengths and the coordinates may be nm; '" MOLECULE_IN_A
+                                       "' writes the coordinates in A"
+                                     : "these lengths may be nm",
+                     from_nm(run->arguments, is_molecule_too).s);
 }
 
 /* By the cell that the method repeats. */

@@ -24,7 +24,7 @@ static void put_header(const void *problem, const ley_report *report, FILE *to)
 }
 
 static const bench_row bench = {
-    .option = {.name = "dcs", .says = "dcs is direct Coulomb summation"},
+    .option = {.name = "dcs", .says = "dcs: direct Coulomb summation"},
     .first_variant = "simple",
     .columns = BENCH_PAIRS,
 };

@@ -62,7 +62,7 @@ static int check_bench(const parsed_arguments *arguments)
 }
 
 static const bench_row bench = {
-    .option = {.name = "mdh", .says = "mdh Multiple Debye-Hueckel boundary values", .options = &bench_options},
+    .option = {.name = "mdh", .says = "mdh: Multiple Debye-Hueckel boundary values", .options = &bench_options},
     .first_variant = "simple",
     .columns = BENCH_PAIRS,
     .check = check_bench,

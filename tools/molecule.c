@@ -39,19 +39,26 @@ ley_status molecule_read(const char *path, const parsed_arguments *arguments, le
     return status;
 }
 
-/* Coordinates in nm: nothing that consists of atoms, with 1 A around it, is so dense. */
-static void warn_of_density(const char *path, const ley_atoms *atoms)
+/* Nothing that consists of atoms, with 1 A around it, is so dense. */
+bool molecule_looks_like_nm(const ley_atoms *atoms)
 {
-    const double most_per_A3 = 2, n = (double)ley_atoms_count(atoms);
+    const double most_per_A3 = 2;
     double low_A[3], high_A[3], volume_A3 = 1;
     ley_atoms_bounds_A(atoms, low_A, high_A);
     for (int axis = 0; axis < 3; axis++)
         volume_A3 *= high_A[axis] - low_A[axis] + 2;
-    if (n / volume_A3 > most_per_A3)
-        warn(
-            "%s: %.0f atoms within %.3g x %.3g x %.3g A: are the coordinates in nm? PQR files have them in A; a run of "
-            "'python3 -m leyden convert TOPOLOGY COORDINATES -o NEW.pqr' writes them so",
-            base_name(path), n, high_A[0] - low_A[0], high_A[1] - low_A[1], high_A[2] - low_A[2]);
+    return (double)ley_atoms_count(atoms) / volume_A3 > most_per_A3;
+}
+
+static void warn_of_density(const char *path, const ley_atoms *atoms)
+{
+    double low_A[3], high_A[3];
+    ley_atoms_bounds_A(atoms, low_A, high_A);
+    if (molecule_looks_like_nm(atoms))
+        warn("%s: %s within %.3g x %.3g x %.3g A: are the coordinates in nm? PQR files have them in A; a run of "
+             "'" MOLECULE_IN_A "' writes them so",
+             base_name(path), counted_text((int64_t)ley_atoms_count(atoms), "atom").s, high_A[0] - low_A[0],
+             high_A[1] - low_A[1], high_A[2] - low_A[2]);
 }
 
 void molecule_warn(const char *path, const ley_atoms *atoms)

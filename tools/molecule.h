@@ -16,7 +16,13 @@ extern const option_block molecule_options;
  * the option that takes it. */
 ley_status molecule_read(const char *path, const parsed_arguments *arguments, ley_atoms **atoms, ley_error *error);
 
-/* Warns of a molecule without any charge. */
+/* Whether the atoms are so close to each other that their coordinates must be in nm. */
+bool molecule_looks_like_nm(const ley_atoms *atoms);
+
+/* The command that writes coordinates in A. */
+#define MOLECULE_IN_A "python3 -m leyden convert TOPOLOGY COORDINATES -o NEW.pqr"
+
+/* Warns of coordinates in nm, and of a molecule without any charge. */
 void molecule_warn(const char *path, const ley_atoms *atoms);
 
 #endif

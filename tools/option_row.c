@@ -72,7 +72,7 @@ option_row *option_row_make(const option_row *row, const ley_parameter *p)
         made->row.bytes = p->bytes;
         made->row.offset += p->offset;
     }
-    made->row.is_expert = made->row.is_expert || p->level == LEY_EXPERT;
+    made->row.is_expert = !made->row.is_everyday && (made->row.is_expert || p->level == LEY_EXPERT);
     made->row.one_for_all = p->one_for_all;
     made->row.above_low = p->above_low && made->row.low == 0;
     UNLESS_SAID(value, p->value != NULL ? p->value : p->unit);

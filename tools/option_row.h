@@ -36,6 +36,7 @@ typedef struct option_row {
     option_kind kind;
     bool required;
     bool is_expert;             /* the short help leaves it out */
+    bool is_everyday;           /* the short help has it, whatever the parameter's level */
     size_t offset;              /* of the value in the block's struct of values */
     const char *value;          /* what the help calls the value: "A" */
     const char *help;           /* what it is, in a line or two */

@@ -1,6 +1,7 @@
 #include "options.h"
 #include "console.h"
 #include "standard_stream.h"
+#include "typed.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 int fail_usage(const subcommand *command, const char *format, ...)
 {
@@ -316,105 +318,20 @@ int check_variant(const subcommand *command, const char *method, ley_target_kind
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static int numbers_of(const option_row *option)
-{
-    return option->kind == OPTION_TRIPLES ? 3 : option->count > 1 ? option->count : 1;
-}
-
-static short_text allowed_text(const option_row *option)
-{
-    bool low = isfinite(option->low), high = isfinite(option->high);
-    const char *above = option->above_low ? "above" : "at least";
-    if (low && high && !option->above_low)
-        return text_of("from %.16g to %.16g", option->low, option->high);
-    if (low && high)
-        return text_of("%s %.16g and at most %.16g", above, option->low, option->high);
-    if (low)
-        return text_of("%s %.16g", above, option->low);
-    return high ? text_of("at most %.16g", option->high) : text_of("a finite number");
-}
-
-/* A decimal number and nothing else. strtod alone would take blanks, hexadecimals, "inf" and "nan";
- * the point is the decimal sign because the command never leaves the "C" locale. */
-static bool read_number(const char *word, bool integer, double *real, int64_t *whole)
-{
-    if (word[0] == '\0' || word[strspn(word, integer ? "+-0123456789" : "+-.0123456789eE")] != '\0')
-        return false;
-    char *end;
-    errno = 0;
-    if (integer) {
-        *whole = strtoll(word, &end, 10);
-        *real = (double)*whole;
-        return *end == '\0' && end != word;
-    }
-    *real = strtod(word, &end);
-    return *end == '\0' && end != word;
-}
-
-bool read_real(const char *word, double *value)
-{
-    int64_t whole;
-    return read_number(word, false, value, &whole);
-}
-
 static bool parse_numbers(const subcommand *command, const option_row *option, const char *value, void *to)
 {
-    const bool is_list = option->kind == OPTION_REALS;
-    int wanted = is_list ? OPTION_REALS_MAX : numbers_of(option), found = 0;
-    bool integer = option->kind == OPTION_INTEGER;
-    const char *rest = value;
-    for (;; rest++) {
-        char word[64];
-        size_t length = strcspn(rest, ",");
-        double real = 0;
-        int64_t whole = 0;
-        snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), rest);
-        const bool one_too_many = found + 1 >= wanted && rest[length] == ','; /* or a comma for a decimal point */
-        if (found == wanted || one_too_many || length >= sizeof word || !read_number(word, integer, &real, &whole))
-            break;
-        /* strtod and strtoll report overflow by their extreme values, which are out of every
-         * range. */
-        if (!(real >= option->low && real <= option->high) || (option->above_low && !(real > option->low)) ||
-            !isfinite(real)) {
-            fail_usage(command, "--%s: %s is out of range: it must be %s", option->name, word, allowed_text(option).s);
-            return false;
-        }
-        if (integer && option->bytes == sizeof(int32_t))
-            ((int32_t *)to)[found++] = (int32_t)whole;
-        else if (integer)
-            ((int64_t *)to)[found++] = whole;
-        else
-            (is_list ? ((option_reals *)to)->value : (double *)to)[found++] = real;
-        rest += length;
-        if (*rest == '\0')
-            break;
-    }
-    if (is_list)
-        ((option_reals *)to)->n = (size_t)found;
-    if (option->one_for_all && found == 1 && *rest == '\0')
-        for (; found < wanted; found++)
-            ((double *)to)[found] = ((double *)to)[0];
-    const bool is_whole = found == wanted || (is_list && found > 0 && rest[-1] != ',');
-    if (is_whole && *rest == '\0')
-        return true;
-    const char *what = integer ? "whole number" : "number";
-    if (is_list)
-        fail_usage(command, "--%s takes numbers separated by commas (%s), %d at most, not '%s'", option->name,
-                   option->value, wanted, value);
-    else if (wanted > 1)
-        fail_usage(command, "--%s takes %s%d %ss separated by commas (%s)%s%s, not '%s'", option->name,
-                   option->one_for_all ? "one or " : "", wanted, what, option->value,
-                   option->word != NULL ? " or " : "", option->word != NULL ? option->word : "", value);
-    else
-        fail_usage(command, "--%s takes a %s (%s), not '%s'", option->name, what, option->value, value);
-    return false;
+    option_fault why;
+    const bool is_right = option_parse_numbers(option, value, to, &why);
+    if (!is_right)
+        fail_usage(command, "%s", why.s);
+    return is_right;
 }
 
 static bool parse_real(const subcommand *command, const option_row *option, const char *value, double *to)
 {
     if (option->word == NULL || strcasecmp(option->word, value) != 0)
         return parse_numbers(command, option, value, to);
-    for (int i = 0; i < numbers_of(option); i++)
+    for (int i = 0; i < option_numbers(option); i++)
         to[i] = NAN;
     return true;
 }
@@ -568,8 +485,9 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
         if (instead != NULL)
             fail_usage(command, "%s is gone: %s", name, instead);
         else
-            fail_usage(command, "unknown option '%s'%s", name,
-                       is_long ? suggest(name + 2, "--", option_name_at, arguments).s : "");
+            fail_usage(command, "unknown option '%s'%s%s", name,
+                       is_long ? suggest(name + 2, "--", option_name_at, arguments).s : "",
+                       is_long && command->rest != NULL ? typed_passed_on(word).s : "");
         return PARSE_WRONG;
     }
     parsed_option *parsed = &arguments->options[i];
@@ -646,25 +564,37 @@ static parse_result fail_missing(const subcommand *command, const char *name, co
     return PARSE_WRONG;
 }
 
-/* One input alone can be standard input. */
+/* One input alone can be standard input: notes it, unless another one was. */
+static bool take_stdin(const parsed_arguments *arguments, const char *path, short_text name, short_text *first)
+{
+    if (path == NULL || !input_takes_stdin(path))
+        return true;
+    if (first->s[0] != '\0') {
+        fail_usage(arguments->command,
+                   "standard input can be read once: %s and %s are both taken from it; name a file for one of them",
+                   first->s, name.s);
+        return false;
+    }
+    *first = name;
+    return true;
+}
+
 static parse_result check_stdin(const parsed_arguments *arguments)
 {
     const subcommand *command = arguments->command;
-    const bool by_operand =
-        command->is_operand_file && arguments->operand != NULL && input_takes_stdin(arguments->operand);
-    const char *first = by_operand ? command->operand : NULL;
-    for (size_t i = 0; i < arguments->option_count; i++) {
+    short_text first = {""};
+    bool is_right = true;
+    if (command->is_operand_file)
+        is_right = take_stdin(arguments, arguments->operand, text_of("%s", command->operand), &first);
+    for (size_t i = 0; command->is_operand_file && i < command->words_wanted && is_right; i++)
+        is_right = take_stdin(arguments, arguments->words[i], text_of("%s", command->words), &first);
+    for (size_t i = 0; i < arguments->option_count && is_right; i++) {
         const parsed_option *option = &arguments->options[i];
-        if (!option->row->is_input || !option->given || !input_takes_stdin(*(const char *const *)option->value))
-            continue;
-        if (first != NULL) {
-            fail_usage(command, "standard input can be read once: %s%s and --%s are both taken from it",
-                       by_operand ? "" : "--", first, option->row->name);
-            return PARSE_WRONG;
-        }
-        first = option->row->name;
+        if (option->row->is_input && option->given)
+            is_right =
+                take_stdin(arguments, *(const char *const *)option->value, text_of("--%s", option->row->name), &first);
     }
-    return PARSE_RUN;
+    return is_right ? PARSE_RUN : PARSE_WRONG;
 }
 
 static parse_result check_complete(const parsed_arguments *arguments)
@@ -676,6 +606,12 @@ static parse_result check_complete(const parsed_arguments *arguments)
         return fail_missing(command, command->words, NULL);
     for (size_t i = 0; i < arguments->option_count; i++) {
         const option_row *option = arguments->options[i].row;
+        const char *last = arguments->word_count > 0 ? arguments->words[arguments->word_count - 1] : NULL;
+        if (option->letter == 'o' && option->required && !arguments->options[i].given && last != NULL &&
+            access(last, F_OK) != 0) {
+            fail_usage(command, "--%s is missing%s", option->name, typed_with("-o", last).s);
+            return PARSE_WRONG;
+        }
         if (option->required && !arguments->options[i].given)
             return fail_missing(command, text_of("--%s", option->name).s, option->value);
         if (option->method != NULL && arguments->options[i].given && take_method(arguments, option) != PARSE_RUN)
@@ -686,6 +622,22 @@ static parse_result check_complete(const parsed_arguments *arguments)
         return PARSE_WRONG;
     }
     return check_stdin(arguments);
+}
+
+/* Where operands are files, "-" is standard input. */
+static const char *file_of(const subcommand *command, const char *word)
+{
+    return command->is_operand_file && strcmp(word, "-") == 0 ? "/dev/stdin" : word;
+}
+
+/* A further word where --output is missing may be what it was to be. */
+static typed_text output_meant(int argc, char **argv, const parsed_arguments *arguments, const char *word)
+{
+    const size_t i = find_long(arguments, "output", strlen("output"));
+    bool is_there = i == arguments->option_count || !arguments->options[i].row->required;
+    for (int at = 0; at < argc; at++)
+        is_there = is_there || strncmp(argv[at], "-o", 2) == 0 || strncmp(argv[at], "--output", 8) == 0;
+    return is_there ? (typed_text){""} : typed_with("-o", word);
 }
 
 parse_result options_parse(const subcommand *command, int argc, char **argv, parsed_arguments *arguments)
@@ -709,15 +661,18 @@ parse_result options_parse(const subcommand *command, int argc, char **argv, par
         } else if (command->operand != NULL && arguments->operand == NULL) {
             if (word[0] == '\0')
                 return fail_empty(command, command->operand, command->operand_help, command->operand_names);
-            arguments->operand = command->is_operand_file && strcmp(word, "-") == 0 ? "/dev/stdin" : word;
+            arguments->operand = file_of(command, word);
         } else if (command->words != NULL && command->words_wanted == 0) {
             arguments->words[arguments->word_count++] = word; /* the command knows which there are */
         } else if (command->words != NULL && arguments->word_count < command->words_wanted) {
             if (word[0] == '\0')
                 return fail_empty(command, command->words, command->words_help, NULL);
-            arguments->words[arguments->word_count++] = word;
+            arguments->words[arguments->word_count++] = file_of(command, word);
         } else {
-            fail_usage(command, "'%s' is one argument too many", word);
+            double number;
+            fail_usage(command, "'%s' is one argument too many%s", word,
+                       read_real(word, &number) ? ": numbers of an option are separated by commas, as 1,2,3"
+                                                : output_meant(argc, argv, arguments, word).s);
             return PARSE_WRONG;
         }
     }
@@ -792,7 +747,7 @@ static void append_default(char *to, size_t size, const subcommand *command, con
     else if (option->kind == OPTION_TRIPLES || option->kind == OPTION_REALS)
         append(to, size, "none");
     else
-        for (int i = 0; i < (option->one_for_all ? 1 : numbers_of(option)); i++)
+        for (int i = 0; i < (option->one_for_all ? 1 : option_numbers(option)); i++)
             append(to, size, "%s%.15g", i > 0 ? "," : "",
                    option->kind == OPTION_REAL ? ((const double *)value)[i] : (double)option_whole(parsed, i));
     append(to, size, ")");

@@ -7,6 +7,7 @@
 #ifndef LEYDEN_OPTIONS_H
 #define LEYDEN_OPTIONS_H
 
+#include "option_numbers.h"
 #include "option_row.h"
 
 #include <stdbool.h>
@@ -155,10 +156,6 @@ suggestion suggest(const char *word, const char *before, const char *(*name)(con
 
 /* Says that the command was used wrongly, with a pointer to the help; returns exit code 1. */
 int fail_usage(const subcommand *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Whether the word is a decimal number and nothing else: "nan", blanks and hexadecimals are none.
- * 1e999 is, and becomes infinite. */
-bool read_real(const char *word, double *value);
 
 /* Rows that several commands share; `type` is the command's struct of values. */
 #define OPTION_ROW_DEVICE(type, more_) \

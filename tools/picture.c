@@ -554,15 +554,6 @@ static void draw_on(cairo_t *cairo, const void *context)
     draw(&canvas);
 }
 
-/* Names of files are any bytes. */
-static void choose_title(drawing *canvas)
-{
-    snprintf(canvas->title, sizeof canvas->title, "%s", canvas->picture->title);
-    if (!canvas_can_write(canvas->cairo, canvas->title))
-        for (char *at = canvas->title; *at != '\0'; at++)
-            *at = (unsigned char)*at < 128 ? *at : '?';
-}
-
 int picture_write(const plane_picture *picture, const char *path, int pixels[2])
 {
     drawing canvas = {.picture = picture, .unit = fmax(picture->width, least_width) / 1000.0};
@@ -571,7 +562,8 @@ int picture_write(const plane_picture *picture, const char *path, int pixels[2])
     canvas_font(canvas.cairo, text_size * canvas.unit, false);
     canvas.minus = canvas_font_has(canvas.cairo, "−") ? "−" : "-";
     canvas.angstrom = canvas_font_has(canvas.cairo, "Å") ? "Å" : "A";
-    choose_title(&canvas);
+    snprintf(canvas.title, sizeof canvas.title, "%s", picture->title);
+    canvas_make_readable(canvas.title);
     lay_out(&canvas);
     if (picture->contours)
         place_labels(&canvas);

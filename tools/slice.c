@@ -1,4 +1,5 @@
 /* leyden slice: a picture of one plane of a map. */
+#include "canvas.h"
 #include "console.h"
 #include "field.h"
 #include "file.h"
@@ -83,9 +84,10 @@ static const option_row slice_options[] = {
                 .low = -1e30,
                 .high = 1e30,
                 .unset = "--limit",
-                .help = "the same in one option: 5 is from -5 to 5, -3,7 is from -3 to 7"},
+                .help = "either of these in one option: 5 means -5 to 5, and -3,7 means -3 to 7"},
     [DIFFERENCE] = {.name = "difference",
                     .kind = OPTION_TEXT,
+                    .is_input = true,
                     .offset = offsetof(slice_values, difference),
                     .value = "MAP2",
                     .unset = "none",
@@ -93,6 +95,7 @@ static const option_row slice_options[] = {
     [ATOMS] = {.name = "molecule",
                .former = "atoms",
                .kind = OPTION_TEXT,
+               .is_input = true,
                .offset = offsetof(slice_values, atoms),
                .value = "MOLECULE",
                .unset = "none",
@@ -104,7 +107,7 @@ static const option_row slice_options[] = {
                 .value = "A",
                 .low = 0,
                 .high = 1e9,
-                .help = "largest distance from the plane of the atoms drawn, in Angstrom"},
+                .help = "draw the atoms up to this distance from the plane, in Angstrom"},
     {.name = "contours",
      .kind = OPTION_FLAG,
      .offset = offsetof(slice_values, contours),
@@ -187,7 +190,9 @@ static int check_arguments(const parsed_arguments *arguments)
         return fail_usage(command, "--within needs --molecule");
     if (!ends_with(values->output, ".png") && !ends_with(values->output, ".svg") && !ends_with(values->output, ".pdf"))
         return fail_usage(command, "--output: '%s' must end in .png, .svg or .pdf", values->output);
-    const int code = check_limits(arguments);
+    int code = canvas_check_title(command, values->title);
+    if (code == 0)
+        code = check_limits(arguments);
     return code == 0 ? check_files(arguments) : code;
 }
 

@@ -1,12 +1,16 @@
 /* leyden surface: the surface of a molecule, or where a map has a value, as a picture or a file for
  * other programs. */
+#include "canvas.h"
 #include "console.h"
 #include "file.h"
 #include "interrupt.h"
+#include "job_options.h"
 #include "json.h"
 #include "molecule.h"
 #include "registry.h"
 #include "surface_picture.h"
+#include "table.h"
+#include "typed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +30,7 @@ enum { OUTPUT, MAP, LEVEL, SPACING, SHARPNESS, DIELECTRIC, LIMITS, ANGLES, SIZE,
 
 #define OPTION_OF_SURFACE(name) OPTION_OF(ley_surface_options, name, surface_values, surface)
 
-static const double usual_limit = 5, water_dielectric = 78.54, potential_tolerance = 1e-3;
+static const double water_dielectric = 78.54, potential_tolerance = 1e-3;
 
 /* Pictures, which the command draws itself, and scenes. */
 static const char picture_ending[] = ".png", scene_ending[] = ".tachyon";
@@ -59,7 +63,7 @@ static const option_row surface_rows[] = {
              .offset = offsetof(surface_values, map),
              .value = "MAP",
              .unset = "the molecule's potential",
-             .help = "colour the molecule by this map; without a molecule the map of which --level is drawn"},
+             .help = "colour the molecule by this map; without a molecule, the map whose --level is drawn"},
     [LEVEL] = {.name = "level",
                .kind = OPTION_REALS,
                .offset = offsetof(surface_values, levels),
@@ -67,19 +71,20 @@ static const option_row surface_rows[] = {
                .low = -1e30,
                .high = 1e30,
                .unset = "none",
-               .help = "values of the map, separated by commas, each of which has a surface: --level -1,1"},
+               .help = "draw the surfaces where the map has these values, separated by commas: --level -1,1"},
     [SPACING] = {OPTION_OF_SURFACE("spacing")},
     [SHARPNESS] = {OPTION_OF_SURFACE("sharpness")},
-    [DIELECTRIC] = {OPTION_OF(ley_direct, "dielectric", surface_values, medium),
-                    .help = "relative permittivity of the potential that is computed, the same everywhere: that of "
-                            "water unless you say otherwise"},
+    [DIELECTRIC] =
+        {OPTION_OF(ley_direct, "dielectric", surface_values, medium),
+         .help =
+             "relative permittivity for the potential that is computed, the same everywhere; 78.54 is that of water"},
     [LIMITS] = {.name = "limits",
                 .kind = OPTION_REALS,
                 .offset = offsetof(surface_values, limits),
                 .value = "V[,V2]",
                 .low = -1e30,
                 .high = 1e30,
-                .unset = "5",
+                .unset = "5 kT/e in the unit of the values; with --level the largest level",
                 .help = "colours from -V to V, or from V to V2"},
     [ANGLES] = {.name = "angles",
                 .kind = OPTION_REALS,
@@ -88,7 +93,7 @@ static const option_row surface_rows[] = {
                 .low = -360,
                 .high = 360,
                 .unset = "0",
-                .help = "views beside each other, turned about the vertical by so many degrees each: 0,90,180"},
+                .help = "draw views side by side, each turned about the vertical axis by so many degrees: 0,90,180"},
     [SIZE] = {.name = "size",
               .kind = OPTION_INTEGER,
               .offset = offsetof(surface_values, size),
@@ -100,14 +105,14 @@ static const option_row surface_rows[] = {
     [TRANSPARENT] = {.name = "transparent",
                      .kind = OPTION_FLAG,
                      .offset = offsetof(surface_values, transparent),
-                     .help = "leave the picture's background out"},
+                     .help = "make the background transparent"},
     [TITLE] = {.name = "title",
                .kind = OPTION_TEXT,
                .offset = offsetof(surface_values, title),
                .value = "TEXT",
                .unset = "none",
                .help = "heading of the picture"},
-    [DEVICE] = OPTION_ROW_DEVICE(surface_values, ", of the potential that is computed"),
+    [DEVICE] = OPTION_ROW_DEVICE(surface_values, DEVICE_MAY_BE_HOST),
     OPTION_ROW_JSON(surface_values),
     OPTION_ROW_QUIET(surface_values),
 };
@@ -144,10 +149,13 @@ static int check_subject(const parsed_arguments *arguments)
     const bool is_level = option_given(arguments, LEVEL);
     if (arguments->operand == NULL && values->map == NULL)
         return fail_usage(command, "a MOLECULE is missing, or --map with --level");
+    if (arguments->operand != NULL && values->map == NULL && is_map_name(arguments->operand))
+        return fail_usage(command, "'%s' is a map, and no molecule%s%s", arguments->operand,
+                          typed_with("--map", arguments->operand).s, is_level ? "" : " --level=-1,1");
     if (arguments->operand == NULL && !is_level)
         return fail_usage(command, "--map without a molecule needs --level: --level -1,1");
     if (arguments->operand != NULL && is_level)
-        return fail_usage(command, "--level is of a map alone: leave the molecule out");
+        return fail_usage(command, "--level is of a map alone: --map MAP, and no molecule");
     static const int of_molecules[] = {SPACING, SHARPNESS, DIELECTRIC, DEVICE};
     for (size_t i = 0; i < sizeof of_molecules / sizeof *of_molecules; i++)
         if (arguments->operand == NULL && option_given(arguments, (size_t)of_molecules[i]))
@@ -175,7 +183,7 @@ static int check_picture(const parsed_arguments *arguments)
         return fail_usage(command, "--limits: %g is not above 0", limits->value[0]);
     if (limits->n == 2 && !(limits->value[0] < limits->value[1]))
         return fail_usage(command, "--limits: %g is not below %g", limits->value[0], limits->value[1]);
-    return 0;
+    return canvas_check_title(command, values->title);
 }
 
 static int check_files(const parsed_arguments *arguments)
@@ -207,7 +215,7 @@ static ley_status run_job(const parsed_arguments *arguments, const ley_atoms *at
     ley_run_options_default(&options);
     request.tolerance = potential_tolerance;
     request.potential.dielectric = values->medium.dielectric;
-    options.by_host = values->device != NULL && strcmp(values->device, "host") == 0;
+    options.by_host = device_is_host(values->device);
     ley_status status = LEY_ERROR_NO_DEVICE;
     if (values->device == NULL || options.by_host)
         status = ley_job_create_chosen(NULL, atoms, target, &request, &options, &job, error);
@@ -250,27 +258,33 @@ static ley_status check_radii(const parsed_arguments *arguments, const ley_atoms
     const surface_values *values = arguments->values;
     const double *radius_A = ley_atoms_radii_A(atoms);
     const size_t n = ley_atoms_count(atoms);
-    const double grid_reach = 0.5 * sqrt(3); /* of a spacing: how far a place is from a point of the grid at most */
-    double least_A = INFINITY;
     size_t without = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         without += radius_A[i] == 0;
-        least_A = radius_A[i] > 0 ? fmin(least_A, radius_A[i]) : least_A;
-    }
     if (without == n)
         return fail_into(error, LEY_ERROR_INPUT,
                          "%s: no atom has a radius, so that there is no surface: pdb2pqr writes radii, and so does "
                          "'python3 -m leyden convert' with --radii element",
                          base_name(arguments->operand));
-    if (least_A < grid_reach * values->surface.spacing_A && !values->quiet)
-        warn("atoms of radius %g A are smaller than the grid resolves: by themselves they may be missing; --spacing "
-             "%.2g "
-             "finds them",
-             least_A, 0.99 * least_A / grid_reach);
     if (without > 0 && !values->quiet)
         warn("%s: %s of radius 0 %s no part in the surface", base_name(arguments->operand),
              counted_text((int64_t)without, "atom").s, without == 1 ? "has" : "have");
     return LEY_OK;
+}
+
+/* Small atoms within larger ones, as hydrogens are, have no part in the surface at any spacing. */
+static void warn_of_missing(const parsed_arguments *arguments, const ley_surface *surface)
+{
+    const surface_values *values = arguments->values;
+    const double grid_reach = 0.5 * sqrt(3); /* of a spacing: how far a place is from a point of the grid at most */
+    double least_A;
+    const size_t missing = ley_surface_missing_atoms(surface, &least_A);
+    if (missing > 0 && !values->quiet)
+        warn("%s: %s too small for the grid %s missing from the surface, the smallest of radius %g A; --spacing %.2f "
+             "finds "
+             "them all",
+             base_name(arguments->operand), counted_text((int64_t)missing, "atom").s, missing == 1 ? "is" : "are",
+             least_A, fmax(0.01, floor(99 * least_A / grid_reach) / 100));
 }
 
 /* The map's values, or why there are none. */
@@ -278,7 +292,7 @@ static ley_status take_map(const parsed_arguments *arguments, const ley_map *map
                            ley_error *error)
 {
     const surface_values *values = arguments->values;
-    const ley_status status = ley_surface_take_map(surface, map, error);
+    const ley_status status = ley_surface_take_map(surface, map, NULL, error);
     if (status == LEY_ERROR_INPUT) {
         const size_t used = strlen(error->message);
         snprintf(error->message + used, sizeof error->message - used,
@@ -288,23 +302,12 @@ static ley_status take_map(const parsed_arguments *arguments, const ley_map *map
     return status;
 }
 
-/* Where a map is given in a molecule's place. */
-static void advise_of_map(const char *path, ley_error *error)
-{
-    const size_t used = strlen(error->message);
-    if (error->status == LEY_ERROR_INPUT && is_map_name(path))
-        snprintf(error->message + used, sizeof error->message - used,
-                 "; leyden surface MOLECULE --map '%s' -o NEW.png colours a molecule by it", path);
-}
-
 static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **surface, ley_error *error)
 {
     const surface_values *values = arguments->values;
     ley_atoms *atoms = NULL;
     ley_map *map = NULL;
     ley_status status = molecule_read(arguments->operand, arguments, &atoms, error);
-    if (status != LEY_OK)
-        advise_of_map(arguments->operand, error);
     if (status == LEY_OK && values->map != NULL)
         status = map_read(values->map, values->quiet, &map, error);
     if (status == LEY_OK)
@@ -312,7 +315,9 @@ static ley_status of_molecule(const parsed_arguments *arguments, ley_surface **s
     if (status == LEY_OK && map == NULL && !values->quiet)
         molecule_warn(arguments->operand, atoms);
     if (status == LEY_OK)
-        status = ley_surface_create(atoms, &values->surface, surface, error);
+        status = ley_surface_create(atoms, &values->surface, NULL, surface, error);
+    if (status == LEY_OK)
+        warn_of_missing(arguments, *surface);
     if (status == LEY_OK)
         status =
             map != NULL ? take_map(arguments, map, *surface, error) : take_potential(arguments, atoms, *surface, error);
@@ -327,17 +332,17 @@ static ley_status of_map(const parsed_arguments *arguments, ley_surface **surfac
     ley_map *map = NULL;
     ley_status status = map_read(values->map, values->quiet, &map, error);
     if (status == LEY_OK)
-        status = ley_surface_create_levels(map, values->levels.n, values->levels.value, surface, error);
+        status = ley_surface_create_levels(map, values->levels.n, values->levels.value, NULL, surface, error);
     ley_map_destroy(map);
     return status;
 }
 
 /* ---- What is written and said ---------------------------------------------------------------- */
 
-static ley_colours choose_colours(const surface_values *values)
+static ley_colours choose_colours(const surface_values *values, const ley_surface *surface)
 {
     const option_reals *limits = &values->limits;
-    double high = limits->n > 0 ? limits->value[limits->n - 1] : usual_limit;
+    double high = limits->n > 0 ? limits->value[limits->n - 1] : ley_colours_usual_limit(ley_surface_units(surface));
     if (limits->n == 0 && values->levels.n > 0) { /* levels are drawn in full colours */
         high = 0;
         for (size_t i = 0; i < values->levels.n; i++)
@@ -356,7 +361,9 @@ static short_text label_of(const parsed_arguments *arguments, const ley_surface 
     const char *units = ley_surface_units(surface);
     if (values->map == NULL)
         return text_of("potential in %s (dielectric %g)", units, values->medium.dielectric);
-    return text_of("%s%s%s", base_name(values->map), units[0] != '\0' ? " in " : "", units);
+    short_text label = text_of("%s%s%s", base_name(values->map), units[0] != '\0' ? " in " : "", units);
+    canvas_make_readable(label.s);
+    return label;
 }
 
 /* `height`: of a picture, pixels. */
@@ -400,6 +407,22 @@ static void find_range(const ley_surface *surface, double range[2])
     }
 }
 
+static json_t *json_of_levels(const ley_surface *surface)
+{
+    json_t *levels = json_array();
+    for (size_t i = 0; i < ley_surface_level_count(surface); i++) {
+        const ley_surface_level *level = ley_surface_level_at(surface, i);
+        json_t *object = json_object();
+        json_put(object, "level", json_number(level->level));
+        json_put(object, "vertices", json_count(level->vertices));
+        json_put(object, "triangles", json_count(level->triangles));
+        json_put(object, "area_A2", json_number(level->area_A2));
+        json_put(object, "volume_A3", json_number(level->volume_A3));
+        json_add(levels, object);
+    }
+    return levels;
+}
+
 static int report(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours)
 {
     const surface_values *values = arguments->values;
@@ -410,6 +433,7 @@ static int report(const parsed_arguments *arguments, const ley_surface *surface,
     json_put(to, "triangles", json_count(ley_surface_triangle_count(surface)));
     json_put(to, "area_A2", json_number(ley_surface_area_A2(surface)));
     json_put(to, "volume_A3", json_number(ley_surface_volume_A3(surface)));
+    json_put(to, "levels", json_of_levels(surface));
     json_put(to, "error_A", json_number(ley_surface_error_A(surface)));
     json_put(to, "units", json_text(ley_surface_units(surface)));
     json_put(to, "bounds", json_numbers(range, 2));
@@ -418,18 +442,46 @@ static int report(const parsed_arguments *arguments, const ley_surface *surface,
     return json_finish(to, values->json);
 }
 
+/* Of several levels: one may be within another, so that their volumes are not added. */
+static void print_levels(const ley_surface *surface)
+{
+    static const char *const headings[] = {"level", "area, A^2", "volume, A^3", "triangles"};
+    text_table table = table_begin("rrrr");
+    table_row(&table);
+    for (size_t column = 0; column < sizeof headings / sizeof *headings; column++)
+        table_set(&table, column, "%s", headings[column]);
+    for (size_t i = 0; i < ley_surface_level_count(surface); i++) {
+        const ley_surface_level *level = ley_surface_level_at(surface, i);
+        table_row(&table);
+        table_set(&table, 0, "%.6g", level->level);
+        table_set(&table, 1, "%.6g", level->area_A2);
+        table_set(&table, 2, "%s", level->is_closed ? text_of("%.6g", level->volume_A3).s : "open");
+        table_set(&table, 3, "%s", count_text(level->triangles).s);
+    }
+    table_print(&table);
+}
+
+static void print_size(const ley_surface *surface)
+{
+    const bool is_one = ley_surface_level_count(surface) <= 1;
+    printf("surface: %s, %s vertices", counted_text(ley_surface_triangle_count(surface), "triangle").s,
+           count_text(ley_surface_vertex_count(surface)).s);
+    if (is_one)
+        printf(", area %.6g A^2", ley_surface_area_A2(surface));
+    if (is_one && ley_surface_is_closed(surface))
+        printf(", volume %.6g A^3", ley_surface_volume_A3(surface));
+    puts(ley_surface_is_closed(surface) ? "" : ", open where the map ends");
+    if (!is_one)
+        print_levels(surface);
+}
+
 static void print(const parsed_arguments *arguments, const ley_surface *surface, const ley_colours *colours, int height)
 {
     const surface_values *values = arguments->values;
     const char *units = ley_surface_units(surface);
     double range[2];
     find_range(surface, range);
-    printf("surface: %s, %s vertices, area %.6g A^2", counted_text(ley_surface_triangle_count(surface), "triangle").s,
-           count_text(ley_surface_vertex_count(surface)).s, ley_surface_area_A2(surface));
-    if (ley_surface_is_closed(surface))
-        printf(", volume %.6g A^3\n", ley_surface_volume_A3(surface));
-    else
-        printf(", open where the map ends\n");
+    print_size(surface);
     if (arguments->operand != NULL)
         printf("accuracy: vertices within %.2g A of the surface, of a sample that was recomputed\n",
                ley_surface_error_A(surface));
@@ -448,7 +500,7 @@ static void print(const parsed_arguments *arguments, const ley_surface *surface,
 static int conclude(const parsed_arguments *arguments, const ley_surface *surface)
 {
     const surface_values *values = arguments->values;
-    const ley_colours colours = choose_colours(values);
+    const ley_colours colours = choose_colours(values, surface);
     int height = 0;
     int code = write_surface(arguments, surface, &colours, &height);
     if (code == 0 && values->json != NULL)

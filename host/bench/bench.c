@@ -1,6 +1,7 @@
 /* The benchmark: each device's own limits, then every kernel variant against them, kernels only. */
 #include "bench/bench.h"
 
+#include "cancel.h"
 #include "clock.h"
 #include "core/options.h"
 #include "error.h"
@@ -134,7 +135,7 @@ ley_status bench_time(const ley_bench_options *o, double pairs,
 
 bool bench_cancelled(const ley_bench_options *o)
 {
-    return o->cancel != NULL && __atomic_load_n(o->cancel, __ATOMIC_RELAXED);
+    return cancel_flag_is_set(o->cancel);
 }
 
 /* What a job would take, as far as that is known before anything is measured; NULL: it is not. */

@@ -55,7 +55,7 @@ void ley_check_destroy(ley_check *check)
 
 static bool is_cancelled(const ley_check_options *options)
 {
-    return options->cancel != NULL && *options->cancel;
+    return cancel_flag_is_set(options->cancel);
 }
 
 /* Hands results that are new to the caller. */

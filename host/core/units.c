@@ -39,6 +39,8 @@ double units_per_hartree(const char *units, double temperature_K)
 {
     if (strcmp(units, "hartree/e") == 0)
         return 1;
+    if (strcmp(units, "mV") == 0)
+        return 1000 * ley_coulomb_constant(LEY_UNITS_VOLT, 1, temperature_K) / units_bohr_A;
     for (int i = 0; i < LEY_UNITS_COUNT; i++)
         if (strcmp(units, ley_units_name((ley_units)i)) == 0)
             return ley_coulomb_constant((ley_units)i, 1, temperature_K) / units_bohr_A;

@@ -8,7 +8,7 @@
 extern const double units_bohr_A;
 
 /* A hartree per elementary charge in the units of this name, e / (4 pi eps0 a0): 27.2114 V. `kT/e`
- * is at this temperature. 0: the name is of no potential. */
+ * is at this temperature; maps of others may be in `mV`. 0: the name is of no potential. */
 double units_per_hartree(const char *units, double temperature_K);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "leyden.h"
 
+#include "cancel.h"
 #include "core/number.h"
 #include "error.h"
 #include "io/target.h"
@@ -24,7 +25,7 @@ static ley_status fail(const ley_output *output, int reason, ley_error *error)
 
 static bool cancelled(const ley_output *output)
 {
-    return output->cancel != NULL && __atomic_load_n(output->cancel, __ATOMIC_RELAXED); /* another thread sets it */
+    return cancel_flag_is_set(output->cancel);
 }
 
 static ley_status fail_cancelled(const ley_output *output, ley_error *error)

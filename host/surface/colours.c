@@ -3,6 +3,8 @@
  * no band stands out. */
 #include "leyden.h"
 
+#include "core/units.h"
+
 #include <math.h>
 
 enum { steps = sizeof((ley_colours *)0)->steps / sizeof(uint32_t), not_a_number = 0x707070 };
@@ -69,6 +71,12 @@ static double hue_at_white(triple saturated, double magnitude_white)
         return hue;
     double turn = s * sqrt(magnitude_white * magnitude_white - m * m) / (m * sin(s));
     return hue > -1.0471975512 ? hue + turn : hue - turn;
+}
+
+double ley_colours_usual_limit(const char *units)
+{
+    const double limit_kT_e = 5, temperature_K = 298.15, per_hartree = units_per_hartree(units, temperature_K);
+    return per_hartree > 0 ? limit_kT_e * per_hartree / units_per_hartree("kT/e", temperature_K) : limit_kT_e;
 }
 
 void ley_colours_make(ley_colours *colours, double low, double high)

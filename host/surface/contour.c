@@ -7,6 +7,7 @@
  * by points, then those on lines to plane k + 1. */
 #include "surface/contour.h"
 
+#include "cancel.h"
 #include "error.h"
 #include "memory.h"
 #include "parallel.h"
@@ -181,7 +182,7 @@ static void count_planes(void *context, size_t first, size_t last)
     if (!pair_begin(w, false, &p))
         return;
     find_sides(w, (int64_t)first, &p.a);
-    for (size_t k = first; k < last; k++) {
+    for (size_t k = first; k < last && !cancel_flag_is_set(w->of->cancel); k++) {
         plane_count *count = &w->planes[k];
         *count = (plane_count){.in_plane = count_in_plane(w, &p.a), .at_border = sides_at_border(w, (int64_t)k, &p.a)};
         if ((int64_t)k + 1 < w->n[2]) {
@@ -388,7 +389,7 @@ static void make_planes(void *context, size_t first, size_t last)
         return;
     find_sides(w, (int64_t)first, &p.a);
     number_in_plane(w, (int64_t)first, &p.a, p.in_a, true);
-    for (size_t k = first; k < last && (int64_t)k + 1 < w->n[2]; k++) {
+    for (size_t k = first; k < last && (int64_t)k + 1 < w->n[2] && !cancel_flag_is_set(w->of->cancel); k++) {
         find_sides(w, (int64_t)k + 1, &p.b);
         number_in_plane(w, (int64_t)k + 1, &p.b, p.in_b, k + 1 < last);
         number_upward(w, (int64_t)k, &p);
@@ -482,6 +483,8 @@ static ley_status add(work *w, ley_error *error)
     parallel_ranges((size_t)w->n[2], count_planes, w);
     if (w->is_out_of_memory)
         return ley_fail_memory(error, (size_t)bytes_of_pair(w->n, false), "planes of the surface");
+    if (cancel_flag_is_set(w->of->cancel))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
     place_planes(w, &vertices, &triangles);
     ley_surface *s = w->surface;
     const ley_status status = make_room(s, vertices, triangles, parallel_cores() * bytes_of_pair(w->n, true), error);
@@ -490,6 +493,8 @@ static ley_status add(work *w, ley_error *error)
     parallel_ranges((size_t)w->n[2], make_planes, w);
     if (w->is_out_of_memory)
         return ley_fail_memory(error, (size_t)bytes_of_pair(w->n, true), "planes of the surface");
+    if (cancel_flag_is_set(w->of->cancel))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
     for (int64_t i = s->vertices; i < vertices; i++)
         s->value[i] = w->of->level;
     s->vertices = vertices;

@@ -10,10 +10,11 @@ typedef struct contour {
     bool is_below;     /* inside is what is below the level; else above */
     double logarithms; /* above 0: between points the values' logarithms are interpolated, and values below this are
                           none; 0: the values are */
+    const volatile bool *cancel; /* or NULL */
 } contour;
 
-/* Adds the contour to a surface. Errors: LEY_ERROR_MEMORY; LEY_ERROR_INPUT when it would have more
- * vertices or triangles than there are numbers for. */
+/* Adds the contour to a surface. Errors: LEY_ERROR_MEMORY; LEY_CANCELLED soon after `cancel` became
+ * true; LEY_ERROR_INPUT when there would be more vertices or triangles than numbers for them. */
 ley_status contour_add(const contour *of, ley_surface *surface, ley_error *error);
 
 #endif

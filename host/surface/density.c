@@ -2,6 +2,7 @@
  * multiplication for each point in its reach, which is sooner done than a device is opened. */
 #include "surface/density.h"
 
+#include "cancel.h"
 #include "error.h"
 #include "parallel.h"
 
@@ -29,6 +30,7 @@ typedef struct work {
     const ley_atoms *atoms;
     double sharpness, reach;
     size_t room; /* most points of a stretch */
+    const volatile bool *cancel;
     atomic_bool is_out_of_memory;
 } work;
 
@@ -81,7 +83,8 @@ static void fill_planes(void *context, size_t first, size_t last)
 {
     work *w = context;
     const size_t plane = (size_t)(w->grid->n[0] * w->grid->n[1]);
-    memset(w->values + first * plane, 0, (last - first) * plane * sizeof *w->values);
+    for (size_t k = first; k < last && !cancel_flag_is_set(w->cancel); k++)
+        memset(w->values + k * plane, 0, plane * sizeof *w->values);
     stretch s[3];
     char *room = malloc(3 * w->room * (sizeof(double) + sizeof(float)));
     if (room == NULL) {
@@ -93,24 +96,28 @@ static void fill_planes(void *context, size_t first, size_t last)
         s[m].factor = (float *)(void *)(room + 3 * w->room * sizeof(double)) + m * w->room;
     }
     const double *radius_A = ley_atoms_radii_A(w->atoms);
-    for (size_t i = 0; i < ley_atoms_count(w->atoms); i++)
+    for (size_t i = 0; i < ley_atoms_count(w->atoms) && !cancel_flag_is_set(w->cancel); i++)
         if (radius_A[i] > 0)
             add_atom(w, i, first, last, s);
     free(room);
 }
 
-ley_status density_fill(ley_map *map, const ley_atoms *atoms, double sharpness, ley_error *error)
+ley_status density_fill(ley_map *map, const ley_atoms *atoms, double sharpness, const volatile bool *cancel,
+                        ley_error *error)
 {
     const ley_grid *grid = ley_map_grid(map);
     work w = {.values = ley_map_values(map),
               .grid = grid,
               .atoms = atoms,
               .sharpness = sharpness,
-              .reach = density_reach(sharpness)};
+              .reach = density_reach(sharpness),
+              .cancel = cancel};
     for (int m = 0; m < 3; m++)
         w.room = (size_t)grid->n[m] > w.room ? (size_t)grid->n[m] : w.room;
     parallel_ranges((size_t)grid->n[2], fill_planes, &w);
-    return w.is_out_of_memory ? ley_fail_memory(error, 12 * 3 * w.room, "the density of the atoms") : LEY_OK;
+    if (w.is_out_of_memory)
+        return ley_fail_memory(error, 12 * 3 * w.room, "the density of the atoms");
+    return cancel_flag_is_set(cancel) ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }
 
 /* Of atoms that matter within reach of a place. */
@@ -186,5 +193,5 @@ double density_distance_A(const ley_atoms *atoms, double sharpness, const double
         nearest_A = fmin(nearest_A, distance_along(&n, place_A, direction, fmin(most_A, nearest_A)));
     }
     free(n.atom);
-    return nearest_A;
+    return has_memory ? nearest_A : NAN;
 }

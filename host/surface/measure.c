@@ -2,6 +2,7 @@
  * number of threads. */
 #include "surface/measure.h"
 
+#include "cancel.h"
 #include "error.h"
 #include "parallel.h"
 
@@ -16,7 +17,9 @@ typedef struct piece {
 
 typedef struct work {
     const ley_surface *surface;
+    int64_t first, count; /* triangles */
     piece *pieces;
+    const volatile bool *cancel;
 } work;
 
 typedef struct vector {
@@ -107,27 +110,29 @@ static void measure_pieces(void *context, size_t first, size_t last)
 {
     const work *w = context;
     const ley_surface *s = w->surface;
-    const vector middle = vertex(s, s->triangle[0]);
-    for (size_t i = first; i < last; i++) {
-        const int64_t begin = (int64_t)i * PIECE_TRIANGLES, end = begin + PIECE_TRIANGLES;
+    const vector middle = vertex(s, s->triangle[3 * w->first]);
+    for (size_t i = first; i < last && !cancel_flag_is_set(w->cancel); i++) {
+        const int64_t begin = w->first + (int64_t)i * PIECE_TRIANGLES, end = begin + PIECE_TRIANGLES;
         w->pieces[i] = (piece){0, 0};
-        for (int64_t t = begin; t < end && t < s->triangles; t++)
+        for (int64_t t = begin; t < end && t < w->first + w->count; t++)
             add_triangle(s, s->triangle + 3 * t, middle, &w->pieces[i]);
     }
 }
 
-ley_status surface_measure(ley_surface *surface, ley_error *error)
+ley_status surface_measure(const ley_surface *surface, int64_t first, int64_t count, double *area_A2, double *volume_A3,
+                           const volatile bool *cancel, ley_error *error)
 {
-    const size_t count = (size_t)(surface->triangles / PIECE_TRIANGLES + 1);
-    work w = {surface, malloc(count * sizeof(piece))};
+    const size_t pieces = (size_t)(count / PIECE_TRIANGLES + 1);
+    work w = {surface, first, count, malloc(pieces * sizeof(piece)), cancel};
     if (w.pieces == NULL)
-        return ley_fail_memory(error, count * sizeof(piece), "the area of the surface");
-    parallel_ranges(count, measure_pieces, &w);
-    surface->area_A2 = surface->volume_A3 = 0;
-    for (size_t i = 0; i < count; i++) {
-        surface->area_A2 += w.pieces[i].area_A2;
-        surface->volume_A3 += w.pieces[i].volume_A3;
+        return ley_fail_memory(error, pieces * sizeof(piece), "the area of the surface");
+    parallel_ranges(pieces, measure_pieces, &w);
+    const bool is_cancelled = cancel_flag_is_set(cancel);
+    *area_A2 = *volume_A3 = 0;
+    for (size_t i = 0; i < pieces && !is_cancelled; i++) {
+        *area_A2 += w.pieces[i].area_A2;
+        *volume_A3 += w.pieces[i].volume_A3;
     }
     free(w.pieces);
-    return LEY_OK;
+    return is_cancelled ? ley_fail(error, LEY_CANCELLED, "cancelled") : LEY_OK;
 }

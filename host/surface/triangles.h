@@ -12,7 +12,11 @@ struct ley_surface {
     float *value;      /* [vertices] */
     char units[32];
     double area_A2, volume_A3, off_A;
-    bool is_open; /* it ends where a map ends */
+    bool is_open;           /* it ends where a map ends */
+    size_t missing;         /* atoms */
+    double least_missing_A; /* radius */
+    size_t levels;
+    ley_surface_level *level; /* [levels]; NULL: of a molecule */
 };
 
 #endif

@@ -347,17 +347,17 @@ static ley_status compare_beyond(const ley_map *a, const ley_map *b, const ley_c
                               "no point of %s is left to compare: %lld are nearer than %g A to atoms", o->name_a,
                               (long long)near_atoms, o->beyond_A)
                    : ley_fail(error, LEY_ERROR_INPUT, "no point of %s lies in the box of %s", o->name_a, o->name_b);
-    for (int i = 0; i < 2; i++)
-        if (first.low[i] == 0 && first.high[i] == 0)
-            return ley_fail(error, LEY_ERROR_INPUT, "%s is 0 at all %lld points that are compared",
-                            i == 0 ? o->name_a : o->name_b, (long long)points);
+    const bool is_zero[2] = {first.low[0] == 0 && first.high[0] == 0, first.low[1] == 0 && first.high[1] == 0};
+    if (is_zero[0] != is_zero[1])
+        return ley_fail(error, LEY_ERROR_INPUT, "%s is 0 at all %lld points that are compared, and %s is not",
+                        is_zero[0] ? o->name_a : o->name_b, (long long)points, is_zero[0] ? o->name_b : o->name_a);
     ley_comparison c = {.points = points,
                         .left_out = ley_grid_points(la) - near_atoms - points,
                         .near_atoms = near_atoms,
                         .rms_a = sqrt(total_of(&first.a2) / (double)points),
                         .rms_b = sqrt(total_of(&first.b2) / (double)points),
                         .rms = sqrt(total_of(&first.difference2) / (double)points),
-                        .relative_rms = sqrt(total_of(&first.difference2) / total_of(&first.a2)),
+                        .relative_rms = is_zero[0] ? 0 : sqrt(total_of(&first.difference2) / total_of(&first.a2)),
                         .mean = total_of(&first.difference) / (double)points,
                         .correlation = correlation(&p, &first, points),
                         .largest = first.largest,

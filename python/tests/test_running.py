@@ -57,6 +57,36 @@ def test_ctrl_c(progress):
     assert min(taken) < 1.0, taken
 
 
+SURFACE = """
+import sys, threading, time, numpy, leyden
+random = numpy.random.default_rng(1)
+atoms = leyden.Atoms.from_arrays(random.uniform(0, 100, (100000, 3)), numpy.zeros(100000), numpy.full(100000, 1.5))
+grid = leyden.Grid((0, 0, 0), n=(300, 300, 300), spacing=0.5)
+field = leyden.Map.from_array(random.normal(size=(300, 300, 300)).astype("f4"), grid)
+threading.Timer(0.3, print, ("running",), {"flush": True}).start()
+try:
+    leyden.surface(WHAT)
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic(), flush=True)
+begin = time.process_time()
+time.sleep(2)  # it does not go on behind the caller's back
+print("used", time.process_time() - begin, flush=True)
+"""
+
+
+@pytest.mark.parametrize("what", ["atoms, spacing=0.15", "field, level=numpy.linspace(-3, 3, 16)"])
+def test_ctrl_c_in_surfaces(what):
+    import time
+    program = SURFACE.replace("WHAT", what)
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "running\n"
+        sent = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        rest = child.communicate(timeout=60)[0].split()
+    assert rest[0] == "interrupted" and float(rest[1]) - sent < 1.0, rest
+    assert rest[2] == "used" and float(rest[3]) < 1.5, rest
+
+
 def in_threads(count, work):
     wrong = []
 

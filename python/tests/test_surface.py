@@ -35,8 +35,30 @@ def test_map():
     field = leyden.Map.from_array(9 - x**2 - y**2 - z**2, grid, "V")
     made = leyden.surface(field, level=[0])
     assert made.volume == pytest.approx(36 * math.pi, rel=1e-3) and made.units == "V"
+    assert made.levels == [(0, made.area, made.volume)]
+    nested = leyden.surface(field, level=[0, 5, 0])
+    assert [level for level, _, _ in nested.levels] == [0, 5] and nested.levels[0] == made.levels[0]
+    assert nested.levels[1][2] == pytest.approx(32 / 3 * math.pi, rel=1e-2) and math.isnan(nested.volume)
+    assert nested.area == pytest.approx(sum(area for _, area, _ in nested.levels))
     taken = leyden.surface(sphere(), map=field)
+    assert not taken.levels
     assert np.allclose(taken.values, 9 - (taken.vertices**2).sum(axis=1), atol=0.2)
+
+
+def test_usual_colours(tmp_path):
+    """5 kT/e in the units of the values."""
+    made = leyden.surface(sphere(), engine="host")
+    made.values[:] = np.linspace(-4, 4, len(made.values))
+    made.save(tmp_path / "a.ply")
+    made.save(tmp_path / "b.ply", limits=5)
+    assert (tmp_path / "a.ply").read_bytes() == (tmp_path / "b.ply").read_bytes()
+    grid = leyden.Grid((-4, -4, -4), n=(17, 17, 17), spacing=0.5)
+    field = leyden.Map.from_array(np.random.default_rng(1).normal(size=(17, 17, 17)), grid, "V")
+    taken = leyden.surface(sphere(), map=field)
+    taken.save(tmp_path / "a.ply")
+    taken.save(tmp_path / "b.ply", limits=5 * 1.380649e-23 * 298.15 / 1.602176634e-19)
+    a, b = ((tmp_path / name).read_bytes() for name in ("a.ply", "b.ply"))
+    assert sum(x != y for x, y in zip(a, b)) < 10  # a colour may be rounded to the next one
 
 
 def test_refusals(tmp_path):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -36,7 +36,9 @@ class Surface:
         normals: (n, 3) float32, outward, of length 1.
         triangles: (m, 3) int32, numbers of vertices, counterclockwise as seen from outside.
         values: (n,) float32, which may be written to.
-        area, volume: of the smooth surface through the vertices, A^2 and A^3; the volume of one that is open is nan.
+        area, volume: of the smooth surface through the vertices, A^2 and A^3; the volume of one that is open, or that has
+            several levels, is nan.
+        levels: of a map: (level, area, volume) of each level by itself.
     """
 
     def __init__(self, pointer: Any, operand: str = "molecule.pqr") -> None:
@@ -49,6 +51,8 @@ class Surface:
         self.values = view(self, lib.ley_surface_values(pointer), (count,), np.float32, False)
         self.area: float = lib.ley_surface_area_A2(pointer)
         self.volume: float = lib.ley_surface_volume_A3(pointer)
+        each = [lib.ley_surface_level_at(pointer, i) for i in range(lib.ley_surface_level_count(pointer))]
+        self.levels: List[Tuple[float, float, float]] = [(one.level, one.area_A2, one.volume_A3) for one in each]
 
     @property
     def units(self) -> str:
@@ -60,9 +64,10 @@ class Surface:
         """False: it ends where a map ends."""
         return bool(lib.ley_surface_is_closed(self._pointer))
 
-    def save(self, path: Any, limits: Union[float, Sequence[float]] = 5, **others: Any) -> None:
+    def save(self, path: Any, limits: Union[None, float, Sequence[float]] = None, **others: Any) -> None:
         """Writes the form that the name's ending asks for: .ply, .obj, .stl, .glb, or a script with one of these
-        beside it, .cxc, .cmd, .pml. `limits`: colours from -limits to limits, or from the first to the second.
+        beside it, .cxc, .cmd, .pml. `limits`: colours from -limits to limits, or from the first to the second;
+        None: 5 kT/e, in the units of the values.
 
         Errors: UsageError for another ending, as of pictures, which `leyden surface` draws, and for other options;
         FileError.
@@ -74,6 +79,8 @@ class Surface:
             raise UsageError(f"path: pictures are the command's: leyden surface {self._operand} -o {shlex.quote(target)}")
         for word in others:
             raise UsageError(f"save() has no option {word!r}{did_you_mean(word, ['limits'])}: it takes a path and limits")
+        if limits is None:
+            limits = lib.ley_colours_usual_limit(self.units.encode())
         low, high = (-float(limits), float(limits)) if np.ndim(limits) == 0 else \
             doubles(limits, "limits", (2,))  # type: ignore[arg-type]
         if not low < high:
@@ -94,10 +101,15 @@ class Surface:
 
 def _of_map(source: Map, level: Any) -> Any:
     levels = doubles(np.atleast_1d(level), "level", (-1,))
-    box = ffi.new("ley_surface **")
-    with Status() as status:
-        status.check(lib.ley_surface_create_levels(source._pointer, len(levels), pointer_to(levels), box, status.pointer))
-    return box[0]
+
+    def work(token: _task.Token) -> Any:
+        box = ffi.new("ley_surface **")
+        with Status() as status:
+            status.check(lib.ley_surface_create_levels(source._pointer, len(levels), pointer_to(levels), token.flag, box,
+                                                       status.pointer))
+        return ffi.gc(box[0], lib.ley_surface_destroy)
+
+    return _task.call(work)
 
 
 def _is_file(source: Any) -> bool:
@@ -135,12 +147,26 @@ def _operand_of(source: Any, level: Any) -> str:
 
 
 def _of_atoms(atoms: Atoms, given: Any) -> Any:
-    box, options = ffi.new("ley_surface **"), ffi.new("ley_surface_options *")
+    options = ffi.new("ley_surface_options *")
     lib.ley_surface_options_default(options)
     take(options, "ley_surface_options", given, [])
-    with Status() as status:
-        status.check(lib.ley_surface_create(atoms.pointer, options, box, status.pointer))
-    return box[0]
+
+    def work(token: _task.Token) -> Any:
+        box = ffi.new("ley_surface **")
+        with Status() as status:
+            status.check(lib.ley_surface_create(atoms.pointer, options, token.flag, box, status.pointer))
+        return ffi.gc(box[0], lib.ley_surface_destroy)
+
+    return _task.call(work)
+
+
+def _take_map(pointer: Any, source: Map) -> None:
+
+    def work(token: _task.Token) -> None:
+        with Status() as status:
+            status.check(lib.ley_surface_take_map(pointer, source._pointer, token.flag, status.pointer))
+
+    _task.call(work)
 
 
 @with_parameters("ley_surface_options")
@@ -152,6 +178,7 @@ def surface(source: Union[AtomsArgument, Map], *, level: Any = None, map: Any = 
         source: atoms, or what `Atoms()` takes, as "protein.pqr", a Universe or an AtomGroup: where
             sum_j exp(sharpness (1 - |r - r_j|^2 / R_j^2)) is 1, R_j their radii. Or a Map, or a map's file name.
         level: of a map: a value, or several. Inside is what is above one that is 0 or more, or below a negative one.
+            Equal ones are drawn once.
         map: takes its values, of a Map or of a map's file, interpolated, in place of the potential.
         dielectric: of the potential, which is computed at the vertices to 1e-3, in kT/e.
         engine: where that is computed, as of `map()`.
@@ -164,13 +191,11 @@ def surface(source: Union[AtomsArgument, Map], *, level: Any = None, map: Any = 
     if map is not None and not (isinstance(map, Map) or _is_file(map)):
         raise UsageError(f"map: a leyden.Map or a map's file name is needed, not {type(map).__name__}")
     if of_map is not None:
-        return Surface(ffi.gc(_of_map(of_map, level), lib.ley_surface_destroy), _operand_of(source, level))
+        return Surface(_of_map(of_map, level), _operand_of(source, level))
     atoms = atoms_of(source)  # type: ignore[arg-type]
-    made = Surface(ffi.gc(_of_atoms(atoms, given), lib.ley_surface_destroy), _operand_of(source, level))
+    made = Surface(_of_atoms(atoms, given), _operand_of(source, level))
     if map is not None:
-        map = map if isinstance(map, Map) else Map.read(map)
-        with Status() as status:
-            status.check(lib.ley_surface_take_map(made._pointer, map._pointer, status.pointer))  # pylint: disable=protected-access
+        _take_map(made._pointer, map if isinstance(map, Map) else Map.read(map))  # pylint: disable=protected-access
     else:
         potential = points(atoms, made.vertices, dielectric=dielectric, tol=_POTENTIAL_TOL, engine=engine)
         made.values[:] = potential.values
