@@ -112,7 +112,8 @@ static void add_up(const apbs_plan *plan, size_t first, const ley_engine *engine
         }
 }
 
-/* What is still to be spent on devices, beside pairs: one that is open is paid for, and the host alone needs none. */
+/* What is still to be spent on devices, beside pairs: one that is open is paid for, and the host
+ * alone needs none. */
 static double start_s(const apbs_plan *plan, const ley_engine *engine)
 {
     return plan->settings.is_for_host ? 0 : engine != NULL ? job_s : opening_s + job_s;
