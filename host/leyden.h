@@ -918,6 +918,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_parameters.h"
 #include "leyden_plan.h"
 #include "leyden_request.h"
+#include "leyden_series.h"
 #include "leyden_surface.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */
