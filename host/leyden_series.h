@@ -16,8 +16,9 @@ extern "C" {
  *     phi_p = C sum over all j and images R of q_j / max(|r_p - r_j - R|, r_min),
  *             less the terms of the atoms that point p excludes, each at its nearest image,
  *
- * and E_p = -grad phi_p, to which atoms nearer than r_min add nothing. In a cell the sum is that of
- * Ewald with conducting surroundings and zero mean, so that a net charge has its uniform background:
+ * and E_p = -grad phi_p, to which atoms nearer than r_min add nothing. In a cell the sum is that
+ * of Ewald with conducting surroundings and zero mean, so that a net charge has its uniform
+ * background:
  *
  *     phi(r) / C = sum_{j, |d| < rc} q_j erfc(beta d) / d - pi Q / (beta^2 V)
  *                  + 4 pi / V sum_{0 < k < kc} exp(-k^2 / (4 beta^2)) / k^2 Re(S(k)* exp(i k r)),
@@ -76,9 +77,9 @@ typedef struct ley_series_frames {
     const volatile bool *cancel;
 } ley_series_frames;
 
-/* Fills the values of these frames. Errors: LEY_ERROR_INPUT for a position, a point or a cell that is
- * not finite, and a cell without volume, with the number of the frame, from 0, of these; values of
- * the other frames may have been written. LEY_ERROR_USAGE where cells come and go between calls;
+/* Fills the values of these frames. Errors: LEY_ERROR_INPUT for a position, a point or a cell that
+ * is not finite, and a cell without volume, with the number of the frame, from 0, of these; values
+ * of the other frames may have been written. LEY_ERROR_USAGE where cells come and go between calls;
  * LEY_ERROR_WRONG_RESULT where the tolerance is not reached; LEY_ERROR_MEMORY, LEY_CANCELLED; of
  * meshes those of jobs. */
 LEY_API ley_status ley_series_run(ley_series *series, const ley_series_frames *frames, ley_error *error);
@@ -91,9 +92,9 @@ typedef struct ley_series_report {
     double potential_error, field_error; /* of the first frames, relative to their root mean square, against sums
                                             with a larger s; of meshes the largest error that a job has measured */
     int64_t frames;                      /* all so far */
-    size_t close_point, close_atom;      /* the first point that is within r_min of an atom that has charge and is
-                                            not excluded there */
-    int64_t close_frame;                 /* and in which frame of all; negative: there was none */
+    int64_t close_frame; /* the first of all frames in which a point is within r_min of a charge that it does not
+                            exclude; negative: there was none, or meshes were taken */
+    size_t close_point;  /* and which */
 } ley_series_report;
 
 LEY_API ley_series_report ley_series_report_of(const ley_series *series);

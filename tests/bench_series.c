@@ -1,6 +1,6 @@
-/* How many frames a second series make, of a box of water whose atoms have other places in each: in
- * memory before and after. The median of rounds, and how far values are from sums in double precision
- * that are made otherwise (law/periodic.h).
+/* How many frames a second series make, of a box of water whose atoms have other places in each:
+ * in memory before and after. The median of rounds, and how far values are from sums in double
+ * precision that are made otherwise (law/periodic.h).
  *
  *     bench_series ATOMS POINTS FRAMES [THREADS [TOLERANCE]]
  *

@@ -3,7 +3,6 @@
 #include "error.h"
 #include "law/wide.h"
 #include "parallel.h"
-#include "series/structure_factors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +22,7 @@ typedef int64_t choices __attribute__((vector_size(LANES * sizeof(int64_t))));
 
 typedef struct near_sum {
     const series_frame *f;
-    double value, field[3];
+    point_sum *to;
 } near_sum;
 
 /* Charges first to last - 1, seen from `from_A`; in a cell those within the cutoff. */
@@ -35,6 +34,7 @@ static WIDE_INLINE void add_charges(near_sum *sum, size_t first, size_t last, co
     const double r_min2 = how->r_min_A * how->r_min_A, cutoff2 = smooth->cutoff_A * smooth->cutoff_A,
                  by = is_open ? 0 : 2 / cutoff2;
     lanes value = {0}, field[3] = {{0}};
+    choices close = {0};
     for (size_t j = first; j < last; j += LANES) {
         const lanes x = from_A[0] - *(const lanes *)(at->place_A[0] + j),
                     y = from_A[1] - *(const lanes *)(at->place_A[1] + j),
@@ -56,6 +56,7 @@ static WIDE_INLINE void add_charges(near_sum *sum, size_t first, size_t last, co
             term -= a;
             slope += 2 * b;
         }
+        close -= counts & ~is_far;
         value += q * term;
         slope *= q;
         field[0] += slope * x;
@@ -63,9 +64,10 @@ static WIDE_INLINE void add_charges(near_sum *sum, size_t first, size_t last, co
         field[2] += slope * z;
     }
     for (int i = 0; i < LANES; i++) {
-        sum->value += value[i];
+        sum->to->value += value[i];
+        sum->to->close += close[i];
         for (int axis = 0; axis < 3; axis++)
-            sum->field[axis] += field[axis][i];
+            sum->to->field[axis] += field[axis][i];
     }
 }
 
@@ -87,14 +89,15 @@ static void add_stretch(void *context, size_t first, size_t last, const double f
     add_near_wide(context, first, last, from_A);
 }
 
-void frame_leave_out(const frame_sum *sum, const double way_A[3], double q_e, double *value, double field[3])
+void frame_leave_out(const frame_sum *sum, const double way_A[3], double q_e, point_sum *at)
 {
     const double r2 = cell_dot(way_A, way_A), r_A = sqrt(r2), beta = sum->smooth.beta_per_A;
     const bool counted = sum->is_open || r_A < sum->smooth.cutoff_A; /* beyond it waves alone have brought it */
     const double slope = counted ? (r_A >= sum->r_min_A ? 1 / (r2 * r_A) : 0) : -2 * smooth_slope(r2, beta);
-    *value -= q_e * (counted ? 1 / fmax(r_A, sum->r_min_A) : smooth_value(r2, beta));
+    at->value -= q_e * (counted ? 1 / fmax(r_A, sum->r_min_A) : smooth_value(r2, beta));
     for (int axis = 0; axis < 3; axis++)
-        field[axis] -= q_e * slope * way_A[axis];
+        at->field[axis] -= q_e * slope * way_A[axis];
+    at->close -= q_e != 0 && r_A < sum->r_min_A;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
@@ -132,19 +135,17 @@ int64_t frame_waves(const series_frame *f)
     return f->waves != NULL ? structure_factors_count(f->waves) : 0;
 }
 
-ley_status frame_at(const series_frame *f, size_t points, const double *point_A, double *value, double field[][3],
-                    ley_error *error)
+ley_status frame_at(const series_frame *f, size_t points, const double *point_A, point_sum *at, ley_error *error)
 {
     for (size_t i = 0; i < points; i++) {
-        near_sum sum = {.f = f};
+        at[i] = (point_sum){.value = 0};
+        near_sum sum = {f, &at[i]};
         if (f->sum->is_open)
             add_all_wide(&sum, 0, f->charges.n, point_A + 3 * i);
         else
             neighbours_near(&f->charges, point_A + 3 * i, f->sum->smooth.cutoff_A, add_stretch, &sum);
-        value[i] = sum.value;
-        memcpy(field[i], sum.field, sizeof sum.field);
     }
-    return f->waves != NULL ? structure_factors_add(f->waves, points, point_A, value, field, error) : LEY_OK;
+    return f->waves != NULL ? structure_factors_add(f->waves, points, point_A, at, error) : LEY_OK;
 }
 
 /* ---- Its time -------------------------------------------------------------------------------- */

@@ -1,10 +1,11 @@
-/* One frame of a series: charges at their places, in a cell or in open space, and what they bring at
- * points. Of unit charges, in 1/A. */
+/* One frame of a series: charges at their places, in a cell or in open space, and what they bring
+ * at points. Of unit charges, in 1/A. */
 #ifndef LEY_SERIES_FRAME_H
 #define LEY_SERIES_FRAME_H
 
 #include "law/neighbours.h"
 #include "series/smooth.h"
+#include "series/structure_factors.h"
 
 #include <stdbool.h>
 
@@ -25,14 +26,12 @@ void frame_destroy(series_frame *f); /* may be NULL */
 /* One of each pair of opposite waves. */
 int64_t frame_waves(const series_frame *f);
 
-/* At so many points, at most FRAME_POINTS at a time: value[i], and less its gradient, field[i].
- * Errors: LEY_ERROR_MEMORY. */
+/* At so many points, of which FRAME_POINTS take no longer than one. Errors: LEY_ERROR_MEMORY. */
 enum { FRAME_POINTS = 8 };
-ley_status frame_at(const series_frame *f, size_t points, const double *point_A, double *value, double field[][3],
-                    ley_error *error);
+ley_status frame_at(const series_frame *f, size_t points, const double *point_A, point_sum *at, ley_error *error);
 
-/* Takes off what a unit charge at the end of this way, the shortest one of its images, has brought. */
-void frame_leave_out(const frame_sum *sum, const double way_A[3], double charge_e, double *value, double field[3]);
+/* Takes off what a charge at the end of this way, the shortest one of its images, has brought. */
+void frame_leave_out(const frame_sum *sum, const double way_A[3], double charge_e, point_sum *at);
 
 /* The cutoff of least time for so many charges and points in this cell with s = beta rc, and about
  * how many ns a frame takes then on one core. */

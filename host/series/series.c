@@ -13,8 +13,8 @@
 
 static const double most_charge_e = 1e6, most_position_A = 1e8;
 
-/* s = beta rc to begin with, a step of it, and the largest one, of which erfc is 1e-14; and how much
- * more the sums have that others are held against. */
+/* s = beta rc to begin with, a step of it, and the largest one, of which erfc is 1e-14; and how
+ * much more the sums have that others are held against. */
 static const double first_s = 2.5, step_s = 0.25, most_s = 5.5, more_s = 1;
 /* Frames that are summed twice. */
 enum { TRIED = 4 };
@@ -159,8 +159,8 @@ typedef struct running {
     ley_series *s;
     const frame_sum *sum;
     const ley_series_frames *frames;
-    double *value, (*field)[3]; /* [count][points], of unit charges; the field is always made */
-    size_t every;               /* of the frames each so many is summed */
+    point_sum *at; /* [count][points], of unit charges */
+    size_t every;  /* of the frames each so many is summed */
     pthread_mutex_t mutex;
     ley_status status;
     ley_error error;
@@ -211,7 +211,7 @@ static ley_status take_places(const running *r, size_t frame, double *position_A
     return LEY_OK;
 }
 
-static void leave_out(const running *r, size_t frame, const cell *c, size_t point, double *value, double field[3])
+static void leave_out(const running *r, size_t frame, const cell *c, size_t point, point_sum *at)
 {
     const ley_series *s = r->s;
     const double *point_A = r->frames->point_A + 3 * (s->points * frame + point);
@@ -221,7 +221,7 @@ static void leave_out(const running *r, size_t frame, const cell *c, size_t poin
         for (size_t axis = 0; axis < 3; axis++)
             way_A[axis] = point_A[axis] - (double)r->frames->position_A[3 * (s->n * frame + j) + axis];
         cell_bring_near(c, way_A);
-        frame_leave_out(r->sum, way_A, s->charge_e[j], value, field);
+        frame_leave_out(r->sum, way_A, s->charge_e[j], at);
     }
 }
 
@@ -245,9 +245,9 @@ static void sum_points(void *context, size_t first, size_t last)
                      to = s->points * at->frame + p;
         ley_error error = {0};
         const ley_status status =
-            frame_at(at->f, count, at->r->frames->point_A + 3 * to, at->r->value + to, at->r->field + to, &error);
+            frame_at(at->f, count, at->r->frames->point_A + 3 * to, at->r->at + to, &error);
         for (size_t i = 0; s->first != NULL && i < count; i++)
-            leave_out(at->r, at->frame, at->c, p + i, &at->r->value[to + i], at->r->field[to + i]);
+            leave_out(at->r, at->frame, at->c, p + i, &at->r->at[to + i]);
         if (status == LEY_OK)
             continue;
         pthread_mutex_lock(&at->mutex);
@@ -333,8 +333,8 @@ static double difference(const running *a, const running *b, bool of_field)
     for (size_t frame = 0; frame < a->frames->count; frame += a->every)
         for (size_t i = frame * a->s->points; i < (frame + 1) * a->s->points; i++)
             for (int axis = 0; axis < (of_field ? 3 : 1); axis++) {
-                const double x = of_field ? a->field[i][axis] : a->value[i],
-                             y = of_field ? b->field[i][axis] : b->value[i];
+                const double x = of_field ? a->at[i].field[axis] : a->at[i].value,
+                             y = of_field ? b->at[i].field[axis] : b->at[i].value;
                 off += (x - y) * (x - y);
                 all += y * y;
             }
@@ -342,22 +342,18 @@ static double difference(const running *a, const running *b, bool of_field)
 }
 
 static running running_of(ley_series *s, const ley_series_frames *frames, const frame_sum *sum, size_t every,
-                          double *room)
+                          point_sum *room)
 {
-    return (running){.s = s,
-                     .sum = sum,
-                     .frames = frames,
-                     .value = room,
-                     .field = (double(*)[3])(room + frames->count * s->points),
-                     .every = every,
-                     .mutex = PTHREAD_MUTEX_INITIALIZER};
+    return (running){
+        .s = s, .sum = sum, .frames = frames, .at = room, .every = every, .mutex = PTHREAD_MUTEX_INITIALIZER};
 }
 
 /* The least s at which some of the frames are as they are with a larger one. */
-static ley_status find_s(ley_series *s, const ley_series_frames *frames, const cell *c, double *room, ley_error *error)
+static ley_status find_s(ley_series *s, const ley_series_frames *frames, const cell *c, point_sum *room,
+                         ley_error *error)
 {
     const double aim = s->o.tolerance / 2;
-    const size_t numbers = 4 * frames->count * s->points, every = (frames->count + TRIED - 1) / TRIED;
+    const size_t numbers = frames->count * s->points, every = (frames->count + TRIED - 1) / TRIED;
     double time_ns;
     for (double beta_rc = first_s; beta_rc <= most_s; beta_rc += step_s) {
         if (erfc(beta_rc) > aim)
@@ -405,7 +401,7 @@ static ley_status choose_method(ley_series *s, const ley_series_frames *frames, 
     return LEY_OK;
 }
 
-static ley_status decide(ley_series *s, const ley_series_frames *frames, double *room, ley_error *error)
+static ley_status decide(ley_series *s, const ley_series_frames *frames, point_sum *room, ley_error *error)
 {
     cell c;
     s->is_open = frames->cell_A == NULL;
@@ -427,16 +423,20 @@ static ley_status decide(ley_series *s, const ley_series_frames *frames, double 
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-static void put_values(const ley_series *s, const ley_series_frames *frames, const double *room)
+static void put_values(ley_series *s, const ley_series_frames *frames, const point_sum *at)
 {
-    const size_t count = frames->count * s->points;
-    for (size_t i = 0; i < count; i++)
-        frames->potential[i] = s->constant * room[i];
-    for (size_t i = 0; i < 3 * count && frames->field != NULL; i++)
-        frames->field[i] = s->constant * room[count + i];
+    for (size_t i = 0; i < frames->count * s->points; i++) {
+        frames->potential[i] = s->constant * at[i].value;
+        for (size_t axis = 0; axis < 3 && frames->field != NULL; axis++)
+            frames->field[3 * i + axis] = s->constant * at[i].field[axis];
+        if (at[i].close > 0 && s->report.close_frame < 0) {
+            s->report.close_frame = s->report.frames + (int64_t)(i / s->points);
+            s->report.close_point = i % s->points;
+        }
+    }
 }
 
-static ley_status run_frames(ley_series *s, const ley_series_frames *frames, double *room, ley_error *error)
+static ley_status run_frames(ley_series *s, const ley_series_frames *frames, point_sum *room, ley_error *error)
 {
     ley_status status = LEY_OK;
     if (!s->is_decided)
@@ -459,16 +459,16 @@ static ley_status run_frames(ley_series *s, const ley_series_frames *frames, dou
 
 ley_status ley_series_run(ley_series *s, const ley_series_frames *frames, ley_error *error)
 {
-    const size_t numbers = 4 * frames->count * s->points;
+    const size_t numbers = frames->count * s->points;
     if (frames->count == 0)
         return LEY_OK;
     const double per_thread = (double)s->charges * 16 * sizeof(double);
-    ley_status status =
-        memory_check_one("the frames of a series", 2 * (double)numbers * sizeof(double) + per_thread * parallel_cores(),
-                         "fewer frames at a time", error);
+    ley_status status = memory_check_one("the frames of a series",
+                                         2 * (double)numbers * sizeof(point_sum) + per_thread * parallel_cores(),
+                                         "fewer frames at a time", error);
     if (status != LEY_OK)
         return status;
-    double *room = malloc(2 * numbers * sizeof *room);
+    point_sum *room = malloc(2 * numbers * sizeof *room);
     if (room == NULL)
         return ley_fail_memory(error, 2 * numbers * sizeof *room, "the frames of a series");
     status = run_frames(s, frames, room, error);

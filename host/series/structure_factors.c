@@ -310,8 +310,8 @@ static WIDE_INLINE void sum_rows(const structure_factors *w, const double *place
 WIDE_VERSIONS(sum_rows, (const structure_factors *w, const double *place_A, lanes *power, lanes sum[4]),
               (w, place_A, power, sum))
 
-ley_status structure_factors_add(const structure_factors *w, size_t points, const double *point_A, double *value,
-                                 double field[][3], ley_error *error)
+ley_status structure_factors_add(const structure_factors *w, size_t points, const double *point_A, point_sum *at,
+                                 ley_error *error)
 {
     lanes *power = malloc(powers_of(w) * sizeof *power);
     if (power == NULL)
@@ -325,10 +325,10 @@ ley_status structure_factors_add(const structure_factors *w, size_t points, cons
                 place_A[axis * LANES + i] = point_A[3 * (first + i) + axis];
         sum_rows_wide(w, place_A, power, sum);
         for (size_t i = 0; i < count; i++) {
-            value[first + i] += sum[0][i] + w->mean;
+            at[first + i].value += sum[0][i] + w->mean;
             for (int axis = 0; axis < 3; axis++)
                 for (int k = 0; k < 3; k++)
-                    field[first + i][axis] += 2 * M_PI * sum[1 + k][i] * w->cell.dual_per_A[k][axis];
+                    at[first + i].field[axis] += 2 * M_PI * sum[1 + k][i] * w->cell.dual_per_A[k][axis];
         }
     }
     free(power);
