@@ -14,21 +14,8 @@ import numpy as np
 from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
 from ._atoms import charge_remark
 from ._cell import Cell
+from ._frames import about, import_mdanalysis, selected
 from ._pdbqt import Model, is_pdbqt
-
-
-@contextlib.contextmanager
-def _about(files: List[str]) -> Iterator[None]:
-    """What other packages raise of files that they cannot read, in one line with the files' names."""
-    try:
-        yield
-    except (UsageError, MemoryError):
-        raise
-    except Exception as error:  # pylint: disable=broad-except
-        text = " ".join(str(error).split()) or type(error).__name__
-        text = text.split(" You can use 'Universe(")[0]  # what follows is for programs that call MDAnalysis
-        named = any(name in text for name in files)
-        raise InputError(text if named else f"{' with '.join(files)}: {text}") from None
 
 
 def _radii_of(text: Optional[str]) -> Any:
@@ -73,11 +60,11 @@ def _read_amber(arguments: argparse.Namespace, files: List[str], radii: Any) -> 
     except ImportError:
         print("ParmEd is not installed: MDAnalysis reads the topology, without its radii")
         return None, None
-    with _about(files[:1]):
+    with about(files[:1]):
         structure = parmed.load_file(arguments.topology)
     if arguments.select is None and arguments.frame is None:
         unread = (TypeError, ValueError, IndexError, parmed.exceptions.FormatNotFound)  # of trajectories
-        with _about(files), contextlib.suppress(*unread if arguments.coordinates else ()):
+        with about(files), contextlib.suppress(*unread if arguments.coordinates else ()):
             structure = parmed.load_file(arguments.topology, xyz=arguments.coordinates)
             return Atoms.from_parmed(structure, radii), None
     found = [getattr(a, "solvent_radius", None) for a in structure.atoms]
@@ -95,12 +82,9 @@ def _charges_from(path: str) -> str:
 
 
 def _import_mdanalysis() -> Any:
-    try:
-        import MDAnalysis
-    except ImportError:
-        sys.exit("leyden: MDAnalysis is not installed, which reads topologies: pip install MDAnalysis")
+    mdanalysis = import_mdanalysis()
     sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
-    return MDAnalysis
+    return mdanalysis
 
 
 def _read(arguments: argparse.Namespace) -> Atoms:
@@ -119,15 +103,15 @@ def _read(arguments: argparse.Namespace) -> Atoms:
         if arguments.select is None:
             return model.atoms(radii)
         mdanalysis = _import_mdanalysis()
-        with _about(files):
+        with about(files):
             stream = mdanalysis.lib.util.NamedStream(io.StringIO(model.text), "model.pdbqt")
-            return model.atoms(radii, _selected(mdanalysis.Universe(stream), arguments.select).indices)
+            return model.atoms(radii, selected(mdanalysis.Universe(stream), arguments.select, "--select").indices)
     if arguments.topology.endswith((".prmtop", ".parm7")):
         atoms, topology_radii = _read_amber(arguments, files, radii)
         if atoms is not None:
             return atoms
     mdanalysis = _import_mdanalysis()
-    with _about(files):
+    with about(files):
         universe = mdanalysis.Universe(*files)
         if not hasattr(universe, "trajectory"):
             raise InputError(f"there are no coordinates: {_CONVERT} '{files[0]}' COORDINATES -o "
@@ -137,22 +121,10 @@ def _read(arguments: argparse.Namespace) -> Atoms:
         except IndexError:
             count = len(universe.trajectory)
             raise UsageError(f"--frame {arguments.frame}: {files[-1]} has the frames 0 to {count - 1}") from None
-        group = _selected(universe, arguments.select)
+        group = universe if arguments.select is None else selected(universe, arguments.select, "--select")
         if not hasattr(group.atoms, "charges"):
             raise InputError(f"there are no charges: {_charges_from(files[-1])}")
         return Atoms.from_mdanalysis(group, radii if topology_radii is None else topology_radii[group.atoms.indices])
-
-
-def _selected(universe: Any, words: Optional[str]) -> Any:
-    if words is None:
-        return universe
-    try:
-        group = universe.select_atoms(words)
-    except Exception as error:  # SelectionError, and whatever its parser stumbles over
-        raise UsageError(f"--select '{words}': {error}") from None
-    if len(group) == 0:
-        raise UsageError(f"--select '{words}': there is no such atom")
-    return group
 
 
 def _convert(arguments: argparse.Namespace) -> int:
