@@ -75,11 +75,12 @@ typedef struct ley_series_frames {
     double *potential;       /* [count][points], in the options' units */
     double *field;           /* [count][points][3], units per A; or NULL */
     const volatile bool *cancel;
+    const int64_t *number; /* [count]: what errors call the frames; NULL: 0, 1, ... */
 } ley_series_frames;
 
 /* Fills the values of these frames. Errors: LEY_ERROR_INPUT for a position, a point or a cell that
- * is not finite, and a cell without volume, with the number of the frame, from 0, of these; values
- * of the other frames may have been written. LEY_ERROR_USAGE where cells come and go between calls;
+ * is not finite, and a cell without volume, with the number of the frame; values of the other
+ * frames may have been written. LEY_ERROR_USAGE where cells come and go between calls;
  * LEY_ERROR_WRONG_RESULT where the tolerance is not reached; LEY_ERROR_MEMORY, LEY_CANCELLED; of
  * meshes those of jobs. */
 LEY_API ley_status ley_series_run(ley_series *series, const ley_series_frames *frames, ley_error *error);

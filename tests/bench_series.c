@@ -171,7 +171,7 @@ int main(int argc, char **argv)
     options.tolerance = argc > 5 ? atof(argv[5]) : options.tolerance;
     check(ley_series_create(b.atoms, b.charge_e, b.points, &options, &series, &error), &error);
     check(ley_series_exclude(series, b.first, b.excluded, &error), &error);
-    const ley_series_frames frames = {b.count, b.position_A, b.cell_A, b.point_A, b.potential, b.field, NULL};
+    const ley_series_frames frames = {b.count, b.position_A, b.cell_A, b.point_A, b.potential, b.field, NULL, NULL};
     const double start_s = now_s();
     check(ley_series_run(series, &frames, &error), &error);
     const double first_s = now_s() - start_s;

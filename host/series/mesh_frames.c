@@ -79,7 +79,9 @@ ley_status mesh_frames_run(const mesh_frames *m, ley_error *error)
         ley_points_destroy(points);
         ley_atoms_destroy(atoms);
         if (status != LEY_OK)
-            return ley_fail(error, status, "frame %zu: %s", frame, status == LEY_CANCELLED ? "cancelled" : why.message);
+            return ley_fail(error, status, "frame %lld: %s",
+                            (long long)(m->frames->number != NULL ? m->frames->number[frame] : (int64_t)frame),
+                            status == LEY_CANCELLED ? "cancelled" : why.message);
     }
     return LEY_OK;
 }

@@ -179,6 +179,11 @@ static void note_failure(running *r, size_t frame, ley_status status, const ley_
     pthread_mutex_unlock(&r->mutex);
 }
 
+static long long number_of(const running *r, size_t frame)
+{
+    return (long long)(r->frames->number != NULL ? r->frames->number[frame] : (int64_t)frame);
+}
+
 static ley_status cell_of(const running *r, size_t frame, cell *c, ley_error *error)
 {
     const bool is_open = r->sum->is_open, periodic[3] = {!is_open, !is_open, !is_open};
@@ -187,7 +192,7 @@ static ley_status cell_of(const running *r, size_t frame, cell *c, ley_error *er
     if (!is_open)
         memcpy(vector_A, r->frames->cell_A + 9 * frame, sizeof vector_A);
     const ley_status status = cell_make(periodic, (const double(*)[3])vector_A, c, &why);
-    return status == LEY_OK ? status : ley_fail(error, status, "frame %zu: %s", frame, why.message);
+    return status == LEY_OK ? status : ley_fail(error, status, "frame %lld: %s", number_of(r, frame), why.message);
 }
 
 /* The charges' places. */
@@ -200,8 +205,8 @@ static ley_status take_places(const running *r, size_t frame, double *position_A
         for (size_t axis = 0; axis < 3; axis++) {
             const double x = (double)from[3 * s->atom[i] + axis];
             if (!(fabs(x) <= most_position_A))
-                return ley_fail(error, LEY_ERROR_INPUT, "frame %zu: atom %zu is at %g A, must be within %g A", frame,
-                                s->atom[i] + 1, x, most_position_A);
+                return ley_fail(error, LEY_ERROR_INPUT, "frame %lld: atom %zu is at %g A, must be within %g A",
+                                number_of(r, frame), s->atom[i] + 1, x, most_position_A);
             position_A[3 * i + axis] = x;
         }
     for (size_t i = 0; i < 3 * s->points; i++)
@@ -244,8 +249,7 @@ static void sum_points(void *context, size_t first, size_t last)
         const size_t p = block * FRAME_POINTS, count = s->points - p < FRAME_POINTS ? s->points - p : FRAME_POINTS,
                      to = s->points * at->frame + p;
         ley_error error = {0};
-        const ley_status status =
-            frame_at(at->f, count, at->r->frames->point_A + 3 * to, at->r->at + to, &error);
+        const ley_status status = frame_at(at->f, count, at->r->frames->point_A + 3 * to, at->r->at + to, &error);
         for (size_t i = 0; s->first != NULL && i < count; i++)
             leave_out(at->r, at->frame, at->c, p + i, &at->r->at[to + i]);
         if (status == LEY_OK)

@@ -25,15 +25,16 @@ from ._guesses import OF_MODULE as _OF_MODULE, refuse as _refuse
 from ._maps import Map, Points, Slice
 from ._plan import Plan
 from ._progress import FrameProgress, Progress
+from ._series import Attached, Series, series
 from ._statistics import Statistics
 from ._surface import Surface, surface
 
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
-__all__ = ["Atoms", "Average", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error",
+__all__ = ["Atoms", "Attached", "Average", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error",
            "FileError", "FrameProgress", "InputError", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
-           "Plan", "Points", "PointsWarning", "Profile", "Progress", "RadiiWarning", "Slice", "Statistics", "Surface", "ToleranceWarning",
-           "UsageError", "WrongResult", "__version__", "average", "boundary", "devices", "map", "points", "surface"]
+           "Plan", "Points", "PointsWarning", "Profile", "Progress", "RadiiWarning", "Series", "Slice", "Statistics", "Surface", "ToleranceWarning",
+           "UsageError", "WrongResult", "__version__", "average", "boundary", "devices", "map", "points", "series", "surface"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}
 
