@@ -13,8 +13,9 @@ from . import _task
 from ._arrays import doubles, numbers, pointer_to
 from ._average import write_whole
 from ._c import ffi, lib
+from ._cell import cell_of_box
 from ._engine import Engine, EngineArgument, engine_of
-from ._errors import InputError, NoDeviceError, PointsWarning, Status, UsageError, file_name, switch_of
+from ._errors import InputError, NoDeviceError, PointsWarning, Status, UsageError, file_name, number_of, switch_of
 from ._frames import Frames, selected
 from ._guesses import Guessed
 from ._parameters import TABLES, did_you_mean, take, with_parameters
@@ -435,7 +436,7 @@ def _options_of(given: Mapping[str, Any], keep: List[Any]) -> Any:
         raise UsageError(f"method: {given['method']!r} is none of {', '.join(map(repr, METHODS))}"
                          f"{did_you_mean(given['method'], list(METHODS))}")
     options.method = METHODS[given["method"]]
-    options.tolerance = float(doubles(given["tol"], "tol", ()))
+    options.tolerance = number_of(given["tol"], "tol")
     return options
 
 
@@ -576,6 +577,9 @@ def series(universe: Any, points: Any, *, source: Any = None, exclude: Any = "se
     first = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(places)))]).astype(np.int64)
     place = np.cumsum(wanted) - 1
     is_open = periodic is not None and not periodic
+    if not is_open and cell is None and cell_of_box(getattr(whole.trajectory.ts, "dimensions", None)) is None:
+        raise InputError("the frames have no cell: cell=(a, b, c) gives one for all of them, and periodic=False sums in open "
+                         "space, without images")
     watcher = FrameWatcher(progress)
     frames = Frames(whole, select=whole.atoms[np.flatnonzero(wanted)], start=start, stop=stop, step=step,
                     cell=np.eye(3) if is_open else cell, skip_bad=switch_of(skip_bad, "skip_bad"), readers=readers)
