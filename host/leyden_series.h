@@ -45,7 +45,8 @@ typedef struct ley_series_options {
     double dielectric;    /* relative permittivity: [1e-3, 1e6] */
     double temperature_K; /* [1e-3, 1e6]; matters for kT/e only */
     double r_min_A;       /* shorter distances are clamped to this: [1e-6, 1e3] */
-    double tolerance;     /* of potentials and of fields, relative to their root mean square: [1e-6, 1e-1] */
+    double tolerance; /* of potentials and of fields, relative to their root mean square, or to 1 % of that of q / d, or
+                         q / d^2, with d^3 = V / N, where that is more: [1e-6, 1e-1] */
     ley_series_method method;
     ley_engine *engine; /* of meshes, which must outlive the series; NULL: only LEY_SERIES_MESH has meshes, by the
                            host alone */

@@ -13,11 +13,14 @@
 
 static const double most_charge_e = 1e6, most_position_A = 1e8;
 
-/* s = beta rc to begin with, a step of it, and the largest one, of which erfc is 1e-14; and how
+/* s = beta rc to begin with, a step of it, and the largest one, of which erfc is 2e-12; and how
  * much more the sums have that others are held against. */
-static const double first_s = 2.5, step_s = 0.25, most_s = 5.5, more_s = 1;
+static const double first_s = 2.5, step_s = 0.25, most_s = 5, more_s = 1;
 /* Frames that are summed twice. */
 enum { TRIED = 4 };
+/* What errors are relative to is no less than this share of what one charge brings at the distance
+ * at which charges are. */
+static const double least_share = 0.01;
 
 struct ley_series {
     ley_series_options o;
@@ -211,8 +214,8 @@ static ley_status take_places(const running *r, size_t frame, double *position_A
         }
     for (size_t i = 0; i < 3 * s->points; i++)
         if (!(fabs(point_A[i]) <= most_position_A))
-            return ley_fail(error, LEY_ERROR_INPUT, "frame %zu: point %zu is at %g A, must be within %g A", frame,
-                            i / 3, point_A[i], most_position_A);
+            return ley_fail(error, LEY_ERROR_INPUT, "frame %lld: point %zu is at %g A, must be within %g A",
+                            number_of(r, frame), i / 3, point_A[i], most_position_A);
     return LEY_OK;
 }
 
@@ -330,19 +333,31 @@ static frame_sum sum_with(const ley_series *s, const cell *c, double beta_rc, do
         .smooth = smooth_make(beta_rc, frame_best_cutoff(c, beta_rc, (double)s->charges, (double)s->points, time_ns))};
 }
 
-/* The root of sum (a - b)^2 / sum b^2 over the frames that were summed. */
-static double difference(const running *a, const running *b, bool of_field)
+/* The root mean square of one charge, at a distance that leaves each its share of the cell: of the
+ * potential, and of the field. */
+static double size_of(const ley_series *s, const cell *c, bool of_field)
+{
+    double squares = 0;
+    for (size_t i = 0; i < s->charges; i++)
+        squares += pow(s->charge_e[s->atom[i]], 2);
+    const double distance_A = cbrt(c->measure / (double)s->charges);
+    return sqrt(squares / (double)s->charges) / (of_field ? distance_A * distance_A : distance_A);
+}
+
+/* The root mean square of a - b over the frames that were summed, relative to that of b. */
+static double difference(const running *a, const running *b, double least_size, bool of_field)
 {
     double off = 0, all = 0;
-    for (size_t frame = 0; frame < a->frames->count; frame += a->every)
-        for (size_t i = frame * a->s->points; i < (frame + 1) * a->s->points; i++)
+    size_t count = 0;
+    for (size_t f = 0; f < a->frames->count; f += a->every, count += a->s->points)
+        for (size_t i = f * a->s->points; i < (f + 1) * a->s->points; i++)
             for (int axis = 0; axis < (of_field ? 3 : 1); axis++) {
                 const double x = of_field ? a->at[i].field[axis] : a->at[i].value,
                              y = of_field ? b->at[i].field[axis] : b->at[i].value;
                 off += (x - y) * (x - y);
                 all += y * y;
             }
-    return off > 0 ? sqrt(off / all) : 0;
+    return sqrt(off / fmax(all, least_size * least_size * (double)count));
 }
 
 static running running_of(ley_series *s, const ley_series_frames *frames, const frame_sum *sum, size_t every,
@@ -370,8 +385,8 @@ static ley_status find_s(ley_series *s, const ley_series_frames *frames, const c
             if (status != LEY_OK)
                 return status;
         }
-        s->report.potential_error = difference(&r[0], &r[1], false);
-        s->report.field_error = difference(&r[0], &r[1], true);
+        s->report.potential_error = difference(&r[0], &r[1], least_share * size_of(s, c, false), false);
+        s->report.field_error = difference(&r[0], &r[1], least_share * size_of(s, c, true), true);
         s->sum = sums[0];
         if (s->report.potential_error <= aim && s->report.field_error <= aim)
             return LEY_OK;

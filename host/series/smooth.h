@@ -6,7 +6,8 @@
 enum { SMOOTH_TERMS = 24 };
 
 /* erf(beta r) / r = sum_i value[i] t^i, and its derivative by r^2 the sum of slope[i] t^i, with
- * t = 2 r^2 / rc^2 - 1. Of beta rc up to 6 they are exact to 1e-11 of the value at 0. */
+ * t = 2 r^2 / rc^2 - 1. Of beta rc up to 5 they are exact to 1e-10 of the value at 0, up to 6 to
+ * 1e-8. */
 typedef struct smooth_part {
     double cutoff_A, beta_per_A;
     double value[SMOOTH_TERMS], slope[SMOOTH_TERMS];
