@@ -26,6 +26,7 @@ from ._maps import Map, Points, Slice
 from ._plan import Plan
 from ._progress import FrameProgress, Progress
 from ._series import Attached, Series, series
+from ._shells import shells
 from ._statistics import Statistics
 from ._surface import Surface, surface
 
@@ -34,7 +35,7 @@ __version__: str = _ffi.string(_lib.ley_version()).decode()
 __all__ = ["Atoms", "Attached", "Average", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error",
            "FileError", "FrameProgress", "InputError", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
            "Plan", "Points", "PointsWarning", "Profile", "Progress", "RadiiWarning", "Series", "Slice", "Statistics", "Surface", "ToleranceWarning",
-           "UsageError", "WrongResult", "__version__", "average", "boundary", "devices", "map", "points", "series", "surface"]
+           "UsageError", "WrongResult", "__version__", "average", "boundary", "devices", "map", "points", "series", "shells", "surface"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}
 
