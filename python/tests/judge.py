@@ -31,6 +31,22 @@ def smoothed(x, q, cell, fractions, sigma):
     return constant() * (np.exp(2j * np.pi * (np.asarray(fractions) @ whole.T)) @ (weight * structure)).real
 
 
+def on_grid(x, q, cell, dims, sigma, origin=(0, 0, 0)):
+    """The same at all points of a grid, (nc, nb, na), wave by wave along each vector."""
+    cell = np.asarray(cell, float)
+    _, whole = waves(cell, sigma)
+    most = np.abs(whole).max(axis=0)
+    numbers = [np.arange(-n, n + 1) for n in most]
+    at = [np.exp(-2j * np.pi * np.outer(s, m)) for s, m in zip((np.asarray(x, float) @ np.linalg.inv(cell)).T, numbers)]
+    structure = np.einsum("ja,jb,jc->abc", at[0] * np.asarray(q)[:, None], at[1], at[2], optimize=True)
+    k = np.stack(np.meshgrid(*numbers, indexing="ij"), axis=-1) @ (2 * np.pi * np.linalg.inv(cell).T)
+    k2 = (k ** 2).sum(axis=-1)
+    k2[tuple(most)] = np.inf
+    weight = 4 * np.pi / abs(np.linalg.det(cell)) * np.exp(-sigma ** 2 * np.minimum(k2, 1e9) / 2) / k2
+    points = [np.exp(2j * np.pi * np.outer(np.arange(n) / n + o, m)) for n, o, m in zip(dims, origin, numbers)]
+    return constant() * np.einsum("abc,ia,jb,kc->kji", weight * structure, *points, optimize=True).real
+
+
 def profile(x, q, cell, axis, distance, sigma):
     """Charge density (e/A^3), field and potential along the normal of the planes across a vector, tin-foil: (3, n)."""
     cell = np.asarray(cell, float)
