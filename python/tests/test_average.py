@@ -263,7 +263,7 @@ def test_files(engine, tmp_path, ending):
         for words in ("frames: 6", "mean cell: a (20, 0, 0)", "sigma 2.83 A", "convention exact", "relative RMS"):
             assert words in text, words
     if ending == "raw":
-        assert json.loads((tmp_path / "mean.raw.json").read_text())["frames"] == 6
+        assert json.loads((tmp_path / "mean.raw.json").read_text())["facts"]["frames"] == 6
 
 
 def test_what_is_shown(engine):
