@@ -321,7 +321,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_plan make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_average bench_launches bench_plan make_error_table)
 
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)

@@ -175,6 +175,7 @@ static void check_mean(double sigma_A, double tolerance, const int64_t n[3], dou
     ley_map *map = map_of(a, LEY_AVERAGE_MEAN);
     assert_ok(ley_average_finish(a, &totals, &error));
     assert_int_equal(totals.frames, 5);
+    print_message("checked %d: %.2g; mean %.2g\n", (int)totals.checked_frames, totals.relative_rms, totals.mean_error);
     for (int f = 0; f < 5; f++)
         for (int k = 0; k < 9; k++)
             mean_cell_A[k] += w->cell_A[f][k] / 5;

@@ -7,6 +7,7 @@
 #include "average/problem.h"
 #include "average/state.h"
 #include "average/sums.h"
+#include "average/verify.h"
 #include "clock.h"
 #include "error.h"
 #include "log.h"
@@ -46,6 +47,27 @@ static void fail(ley_average *a, const ley_error *why)
     pthread_mutex_unlock(&a->mutex);
 }
 
+/* The host spreads a frame; one that is verified is added to the others then. */
+static ley_status do_frame(ley_average *a, const chunk *c, int f, int64_t *part, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    const float *position_A = c->position_A + 3 * (size_t)f * p->atoms;
+    const size_t nodes = (size_t)average_mesh_nodes(&p->mesh);
+    if (!verify_wants(p, c->first + f)) {
+        host_spread_frame(&p->mesh, &c->place[f], p->atoms, position_A, p->quanta, part);
+        return LEY_OK;
+    }
+    int64_t *own = parallel_zeros(nodes * sizeof *own);
+    if (own == NULL)
+        return ley_fail_memory(error, nodes * sizeof *own, "a mesh");
+    host_spread_frame(&p->mesh, &c->place[f], p->atoms, position_A, p->quanta, own);
+    const ley_status status = verify_density(a, c->first + f, &c->place[f], position_A, own, error);
+    for (size_t i = 0; i < nodes; i++)
+        part[i] += own[i];
+    free(own);
+    return status;
+}
+
 /* The host takes a chunk. */
 static ley_status do_chunk(ley_average *a, const chunk *c, ley_error *error)
 {
@@ -54,10 +76,12 @@ static ley_status do_chunk(ley_average *a, const chunk *c, ley_error *error)
     int64_t *part = parallel_zeros(nodes * sizeof *part);
     if (part == NULL)
         return ley_fail_memory(error, nodes * sizeof *part, "a mesh");
-    for (int f = 0; f < c->frames; f++)
-        host_spread_frame(&p->mesh, &c->place[f], p->atoms, c->position_A + 3 * (size_t)f * p->atoms, p->quanta, part);
-    const ley_status status = c->is_partial ? sums_set_extra(a, c->first, c->frames, part, error)
-                                            : sums_add(a, sums_block(p, c->first), c->frames, part, error);
+    ley_status status = LEY_OK;
+    for (int f = 0; f < c->frames && status == LEY_OK; f++)
+        status = do_frame(a, c, f, part, error);
+    if (status == LEY_OK)
+        status = c->is_partial ? sums_set_extra(a, c->first, c->frames, part, error)
+                               : sums_add(a, sums_block(p, c->first), c->frames, part, error);
     free(part);
     return status;
 }
@@ -194,7 +218,9 @@ static ley_status start(ley_average *a, const double *cell_A, ley_error *error)
 {
     if (a->has_manager)
         return LEY_OK;
-    ley_status status = a->problem.is_fixed ? LEY_OK : problem_fix(&a->problem, cell_A, error);
+    ley_status status = intake_check_cell(a, 0, cell_A, error);
+    if (status == LEY_OK && !a->problem.is_fixed)
+        status = problem_fix(&a->problem, cell_A, error);
     if (status != LEY_OK)
         return status;
     a->start_s = ley_clock_s();
@@ -282,14 +308,25 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
         return LEY_OK;
     if (atomic_exchange(&a->is_cancelled, false))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
-    ley_status status = intake_check(a, frames, position_A, cell_A, NULL, error);
+    ley_status status = start(a, cell_A, error);
+    double(*structure)[2] = a->problem.options.verify_every > 0 ? malloc(frames * sizeof *structure) : NULL;
     if (status == LEY_OK)
-        status = start(a, cell_A, error);
-    for (size_t f = 0; f < frames && status == LEY_OK; f++)
+        status = intake_check(a, frames, position_A, cell_A, structure, error);
+    for (size_t f = 0; f < frames && status == LEY_OK; f++) {
         status = add_frame(a, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f, error);
+        for (int part = 0; part < 2 && status == LEY_OK && structure != NULL; part++) {
+            a->structure[part] += structure[f][part];
+            a->structure_square += structure[f][part] * structure[f][part];
+        }
+    }
+    free(structure);
     atomic_store(&a->is_cancelled, false);
     return status;
 }
+
+/* The check of the mean may be off by so many tolerances: one wave is not a root mean square over
+ * all. */
+static const double most_mean_error = 10;
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
@@ -400,6 +437,52 @@ ley_status ley_average_map(ley_average *a, ley_average_quantity quantity, ley_ma
     return status;
 }
 
+/* How far the structure factor of the mean mesh is off what it is of all frames, as a share of its
+ * root mean square over frames. */
+static double mean_error(const ley_average *a, const double *density_e)
+{
+    const average_mesh *m = &a->problem.mesh;
+    const int64_t *n = m->n, wave[3] = {INTAKE_WAVE_X, INTAKE_WAVE_Y, INTAKE_WAVE_Z};
+    double sum[2] = {0}, spline = 1;
+    for (int axis = 0; axis < 3; axis++)
+        spline *= window_transform(m->window, 2 * M_PI * (double)wave[axis] / (double)n[axis]);
+    for (int64_t z = 0; z < n[2]; z++)
+        for (int64_t y = 0; y < n[1]; y++) {
+            double row[2] = {0};
+            for (int64_t x = 0; x < n[0]; x++) {
+                const double q = density_e[(z * n[1] + y) * n[0] + x],
+                             phase = 2 * M_PI *
+                                     ((double)(wave[0] * x) / (double)n[0] + (double)(wave[1] * y) / (double)n[1] +
+                                      (double)(wave[2] * z) / (double)n[2]);
+                row[0] += q * cos(phase);
+                row[1] -= q * sin(phase);
+            }
+            sum[0] += row[0];
+            sum[1] += row[1];
+        }
+    const double frames = (double)a->added, scale = sqrt(a->structure_square / frames);
+    return hypot(sum[0] / spline - a->structure[0] / frames, sum[1] / spline - a->structure[1] / frames) /
+           fmax(scale, 1e-6 * sqrt(a->problem.square_charge_e));
+}
+
+static ley_status check_mean(ley_average *a, double *error_found, ley_error *error)
+{
+    const size_t bytes = (size_t)average_mesh_nodes(&a->problem.mesh) * sizeof(double);
+    double *density_e = malloc(bytes);
+    if (density_e == NULL)
+        return ley_fail_memory(error, bytes, "the mean");
+    const ley_status status = mean_density(a, density_e, error);
+    if (status == LEY_OK)
+        *error_found = mean_error(a, density_e);
+    free(density_e);
+    return status == LEY_OK && !(*error_found <= most_mean_error * a->problem.options.tolerance)
+               ? ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                          "a structure factor of the mean is off by %.2g of its root mean square: frames were lost or "
+                          "summed wrongly",
+                          *error_found)
+               : status;
+}
+
 ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_error *error)
 {
     const average_problem *p = &a->problem;
@@ -419,6 +502,9 @@ ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_er
     totals->order = p->mesh.window->points;
     totals->expected_error = p->mesh.expected_error;
     totals->seconds = ley_clock_s() - a->start_s;
+    totals->checked_frames = a->checked_frames;
+    totals->checked_points = a->checked_points;
+    totals->relative_rms = a->checked_frames > 0 ? sqrt(a->checked_share / (double)a->checked_frames) : 0;
     for (size_t i = 0; i < a->engine->candidate_count; i++) {
         const device_part *d = a->parts[i];
         const size_t used = strlen(totals->device);
@@ -428,7 +514,7 @@ ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_er
         totals->devices++;
         snprintf(totals->device + used, sizeof totals->device - used, "%s%s", used > 0 ? ", " : "", d->info->name);
     }
-    return status;
+    return status == LEY_OK && p->options.verify_every > 0 ? check_mean(a, &totals->mean_error, error) : status;
 }
 
 /* ---- Not yet --------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "average/device_part.h"
 
 #include "average/sums.h"
+#include "average/verify.h"
 #include "error.h"
 #include "log.h"
 #include "parallel.h"
@@ -61,6 +62,10 @@ static ley_status make_ready(device_part *p, dev *device, ley_error *error)
         status = arena_buffer(&p->arena, bytes, DEV_READ_WRITE, &p->sums.buffer, error);
     if (status == LEY_OK)
         status = arena_staging(&p->arena, bytes, &p->back, error);
+    if (status == LEY_OK && o->options.verify_every > 0)
+        status = arena_buffer(&p->arena, bytes, DEV_READ_WRITE, &p->single.buffer, error);
+    if (status == LEY_OK && o->options.verify_every > 0)
+        status = arena_staging(&p->arena, bytes, &p->single_back, error);
     for (int i = 0; i < PART_SLOTS && status == LEY_OK; i++)
         status = make_slot(p, &p->slot[i], error);
     if (status == LEY_OK)
@@ -108,6 +113,25 @@ static void copy_bytes(void *to, const void *from, size_t size)
     parallel_ranges((size + COPY_PIECE - 1) / COPY_PIECE, copy_pieces, &c);
 }
 
+/* The frames of a chunk that are to be verified are spread once more, each alone. */
+static ley_status verify_chunk(device_part *p, const chunk *c, part_slot *s, ley_error *error)
+{
+    const average_problem *o = &p->average->problem;
+    ley_status status = LEY_OK;
+    for (int f = 0; f < c->frames && status == LEY_OK; f++) {
+        if (!verify_wants(o, c->first + f))
+            continue;
+        sequence_fill(&s->sequence, p->single.buffer, 0, 0, p->single_back->size);
+        spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, f, 1, p->single);
+        sequence_read(&s->sequence, p->single.buffer, 0, p->single_back, p->single_back->size);
+        status = sequence_finish(&s->sequence, error);
+        if (status == LEY_OK)
+            status = verify_density(p->average, c->first + f, &c->place[f], c->position_A + (size_t)f * o->atoms * 3,
+                                    p->single_back->bytes, error);
+    }
+    return status;
+}
+
 /* The device gets a chunk's frames, and spreads them. */
 static ley_status begin_chunk(device_part *p, const chunk *c, ley_error *error)
 {
@@ -115,7 +139,7 @@ static ley_status begin_chunk(device_part *p, const chunk *c, ley_error *error)
     const size_t positions = (size_t)c->frames * p->average->problem.atoms * 3 * sizeof(float),
                  cells = (size_t)c->frames * PLACE_FLOATS * sizeof(float);
     p->next = (p->next + 1) % PART_SLOTS;
-    const ley_status status = sequence_finish(&s->sequence, error);
+    ley_status status = sequence_finish(&s->sequence, error);
     if (status != LEY_OK)
         return status;
     if (s->sequence.times.kernel_s > 0)
@@ -126,7 +150,8 @@ static ley_status begin_chunk(device_part *p, const chunk *c, ley_error *error)
     sequence_send(&s->sequence, s->positions.buffer, 0, s->position_staging, 0, positions);
     sequence_send(&s->sequence, s->cells.buffer, 0, s->cell_staging, 0, cells);
     spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, 0, c->frames, p->sums);
-    return sequence_status(&s->sequence, error);
+    status = sequence_status(&s->sequence, error);
+    return status == LEY_OK ? verify_chunk(p, c, s, error) : status;
 }
 
 static ley_status finish_slots(device_part *p, ley_error *error)

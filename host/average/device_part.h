@@ -30,6 +30,8 @@ typedef struct device_part {
     int next;
     buffer_of_int2 sums; /* of what it holds */
     dev_staging *back;
+    buffer_of_int2 single; /* of a frame that is verified */
+    dev_staging *single_back;
 
     chunk_list held; /* whose frames are not handed over */
     int64_t block, held_frames;

@@ -107,6 +107,12 @@ static ley_status check_cell(const ley_average *a, size_t frame, const double *c
                     (long long)a->added + (long long)frame + 1, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]);
 }
 
+ley_status intake_check_cell(const ley_average *a, size_t frame, const double *cell_A, ley_error *error)
+{
+    frame_place made;
+    return check_cell(a, frame, cell_A, &made, error);
+}
+
 static void wave_of(const frame_place *p, double wave[4])
 {
     static const double m[3] = {INTAKE_WAVE_X, INTAKE_WAVE_Y, INTAKE_WAVE_Z};

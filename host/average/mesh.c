@@ -61,14 +61,20 @@ static double widest_A(int order, const mesh_wish *wish)
     return low;
 }
 
-/* Relative costs: a node that an atom adds to, a row of them that is in a cache, or not; a node of
- * a mesh that is transformed. */
-static const double node_cost = 1, row_cost = 4, far_row_cost = 12, transform_cost = 30, near_bytes = 16 << 20;
+/* Relative costs, as processors and cards were found to have them: of a node that an atom adds to; of
+ * a row of them, by the level of memory that the mesh's floats are in; of a node that is
+ * transformed. */
+static const double node_cost = 1, transform_cost = 30;
+
+static double row_cost(double bytes)
+{
+    return bytes < 3e6 ? 3 : bytes < 12e6 ? 12 : bytes < 48e6 ? 38 : 100;
+}
 
 static double cost_of(const average_mesh *m, const mesh_wish *wish)
 {
     const double points = m->window->points, nodes = (double)average_mesh_nodes(m);
-    return wish->atoms * points * points * (points * node_cost + (4 * nodes < near_bytes ? row_cost : far_row_cost)) +
+    return wish->atoms * points * points * (points * node_cost + row_cost(4 * nodes)) +
            (wish->transforms ? transform_cost : 0) * nodes;
 }
 

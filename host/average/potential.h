@@ -4,7 +4,8 @@
 
 #include "average/state.h"
 
-/* value[points of p->n] of a density in e on the mesh's nodes, of a cell: in the problem's units. */
+/* value[points of p->n] of a density in e on the mesh's nodes, of a cell: in the problem's
+ * units. */
 ley_status potential_of(const average_problem *p, const double cell_A[9], const double *density_e, double *value,
                         ley_error *error);
 

@@ -199,7 +199,7 @@ static ley_status make_buffers(trial *t, ley_error *error)
                : status;
 }
 
-/* What work-items have for themselves, added up as density_merge.cl does it, and zeros behind it. */
+/* What work-items have for themselves, added up as density_merge.cl does it. */
 static void merge_on_host(const trial *t, int64_t *sums)
 {
     const average_mesh *m = &t->s.mesh;

@@ -52,6 +52,7 @@ struct ley_average {
     /* The caller's thread alone. */
     int64_t added;
     double cell_sum_A[9], start_s;
+    double structure[2], structure_square; /* sums over frames of the factor of one wave, and of its square */
     bool cells_change;
     chunk *filling; /* not full; NULL: there is none */
     bool has_manager;
@@ -73,6 +74,10 @@ struct ley_average {
     average_sums sums;
     density extra;                     /* of the frames of a chunk that is not full; */
     int64_t extra_first, extra_frames; /* which: none */
+    double *response;                  /* for verification: see verify.c */
+    int64_t checked_frames, checked_points;
+    double checked_share; /* sum over frames of their squares of relative errors */
+    int64_t lately_checked[16];
 };
 
 #endif

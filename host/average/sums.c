@@ -103,4 +103,5 @@ void sums_destroy(ley_average *a)
         end_block(&a->sums, a->sums.open);
     density_destroy(&a->sums.density);
     density_destroy(&a->extra);
+    free(a->response);
 }
