@@ -323,7 +323,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_plan bench_series make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_average bench_launches bench_plan bench_series make_error_table)
 
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
@@ -451,7 +451,7 @@ install: all pages $(BUILD)/installed/libleyden.a
 	$(installed) packaging/leyden.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/leyden.pc
 	$(installed) packaging/leydenConfig.cmake.in > $(DESTDIR)$(cmake_dir)/leydenConfig.cmake
 	$(installed) packaging/leydenConfigVersion.cmake.in > $(DESTDIR)$(cmake_dir)/leydenConfigVersion.cmake
-	install -m 644 LICENSE docs/example.c $(user_docs) $(DESTDIR)$(doc_dir)/
+	install -m 644 LICENSE docs/example.c docs/average.c $(user_docs) $(DESTDIR)$(doc_dir)/
 	install -m 644 $(BUILD)/pages/*.1 $(DESTDIR)$(man_dir)/
 	install -m 644 $(BUILD)/pages/leyden.bash $(DESTDIR)$(bash_dir)/leyden
 	install -m 644 $(BUILD)/pages/_leyden $(DESTDIR)$(zsh_dir)/

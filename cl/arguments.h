@@ -174,6 +174,23 @@
     NEXT(VALUE, int4, longs) \
     NEXT(WRITE, float2, gm_spectrum)
 
+#define LEY_DENSITY_SPREAD_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_positions) \
+    NEXT(READ, float, gm_charges) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(READ, float4, gm_cells) \
+    NEXT(READ, float, gm_window) \
+    NEXT(VALUE, int4, mesh) \
+    NEXT(INT, int, first_frame) \
+    NEXT(WRITE, float, gm_parts) \
+    NEXT(WRITE, int2, gm_density)
+
+#define LEY_DENSITY_MERGE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(WRITE, float, gm_parts) \
+    NEXT(INT, int, parts) \
+    NEXT(VALUE, int4, mesh) \
+    NEXT(WRITE, int2, gm_density)
+
 #define LEY_LINK_ATOMS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, double, gm_position) \
     NEXT(READ, double, gm_charge) \

@@ -1,4 +1,5 @@
-/* leyden: averages over frames of a trajectory. leyden.h, which has the conventions, includes this. */
+/* leyden: averages over frames of a trajectory. leyden.h, which has the conventions, includes
+ * this. */
 #ifndef LEYDEN_H
 #include "leyden.h"
 #elif !defined(LEYDEN_AVERAGE_H)

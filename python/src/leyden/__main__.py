@@ -1,4 +1,4 @@
-"""python -m leyden: topologies and coordinates of others as atoms for leyden."""
+"""python -m leyden: topologies and coordinates of others as atoms for leyden, and what is computed of trajectories."""
 from __future__ import annotations
 
 import argparse
@@ -7,11 +7,12 @@ import io
 import os
 import sys
 import warnings
-from typing import Any, Iterator, List, NoReturn, Optional, Tuple
+from typing import Any, List, NoReturn, Optional, Tuple
 
 import numpy as np
 
 from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
+from . import _average_command
 from ._atoms import charge_remark
 from ._cell import Cell
 from ._frames import about, import_mdanalysis, selected
@@ -175,16 +176,20 @@ def main(words: Optional[List[str]] = None) -> int:
                               "names, types or elements, looked up in this order; a FILE of lines NAME R, or of a number "
                               "for each atom; a number, 0 say, for all (default: auto)")
     convert.set_defaults(run=_convert)
+    _average_command.add_to(commands)
     commands.add_parser("devices", help="what is there").set_defaults(run=_devices)
     arguments = parser.parse_args(words)
     try:
         return arguments.run(arguments)
-    except (Error, OSError, ValueError) as error:
+    except KeyboardInterrupt:
+        return 130
+    except (Error, OSError, ValueError, ImportError) as error:
         said = str(error)
         if isinstance(error, OSError) and error.filename and error.strerror:
             said = f"{error.filename}: {error.strerror}"
         print(f"leyden: {said}", file=sys.stderr)
-        return {"UsageError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4}.get(
+        return {"UsageError": 1, "ImportError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4,
+                "WrongResult": 5}.get(
             type(error).__name__, 2)
 
 

@@ -19,7 +19,7 @@ from ._atoms import Atoms
 from ._c import ffi, lib
 from ._cell import Cell, lengths
 from ._engine import Engine, EngineArgument, engine_of
-from ._errors import Error, FileError, InputError, Status, UsageError, file_name, switch_of, text_of
+from ._errors import Error, FileError, InputError, Status, UsageError, file_name, number_of, switch_of, text_of
 from ._frames import Bad, Block, Frames
 from ._grid import axis_number, counts_of
 from ._guesses import OF_AVERAGE, Guessed
@@ -187,8 +187,8 @@ def _header(report: Mapping[str, Any], cell: Cell, what: str) -> str:
     lines = [f"method: average, {what}",
              f"charges: {'Gaussian, sigma ' + format(r['smooth_A'], '.15g') + ' A' if r['smooth_A'] > 0 else 'points'}, "
              f"tin-foil boundary, zero mean; convention {r['convention']}",
-             f"frames: {r['frames']}{source}, from {r['first']} by {r['step']}{left}; {r['blocks']} blocks of "
-             f"{r['block_frames']}",
+             f"frames: {r['frames']}{source}, from {r['first']} by {r['step']}{left}" +
+             (f"; {r['blocks']} blocks of {r['block_frames']}" if r["block_frames"] else ""),
              f"atoms: {r['atoms']}, total charge {r['total_charge_e']:.6g} e",
              f"mean {cell.line}" + (", each frame's own taken exactly" if r["exact_cells"] else ""),
              f"units: {r['units']}, {medium}",
@@ -197,7 +197,7 @@ def _header(report: Mapping[str, Any], cell: Cell, what: str) -> str:
              f"device: {r['device']}"]
     if r["checked_points"] > 0:
         lines.append(f"accuracy: relative RMS {r['relative_rms']:.2g} at {r['checked_points']} points of "
-                     f"{r['checked_frames']} frames, in double precision")
+                     f"{r['checked_frames']} frame{'s' * (r['checked_frames'] != 1)}, in double precision")
     if r["mean_error"] is not None:
         lines.append(f"accuracy of the mean: {r['mean_error']:.2g} of a structure factor, recomputed from every frame")
     if r["cell_difference"] is not None:
@@ -449,8 +449,7 @@ def _options_of(given: Mapping[str, Any], keep: List[Any], frames: int) -> Any:
         options.n = counts_of(given["dims"])
     for name, field in (("smooth", "smooth_A"), ("tol", "tolerance"), ("spacing", "spacing_A")):
         if given[name] is not None:
-            value = doubles(given[name], name, ())
-            setattr(options, field, float(value))
+            setattr(options, field, number_of(given[name], name))
     if given["origin"] is not None:
         options.origin = doubles(given["origin"], "origin", (3,)).tolist()
     options.deviation, options.exact_cells = switch_of(given["deviation"], "deviation"), \
