@@ -265,3 +265,89 @@ def test_files(liquid, tmp_path):
     assert "2 frames, 2 points" in repr(made)
     pytest.importorskip("matplotlib").use("Agg")
     assert len(made.plot()) == 2 and made.plot(quantity="potential")[0].axes.get_ylabel() == "potential (V)"
+
+
+# ---- The command, and trajectories of others -----------------------------------------------------
+
+
+def run(*words):
+    return subprocess.run([sys.executable, "-m", "leyden", "series", *map(str, words)], capture_output=True, text=True,
+                          check=False)
+
+
+@pytest.fixture(scope="module")
+def files():
+    return pytest.importorskip("MDAnalysisTests.datafiles")
+
+
+def lines_of(path):
+    return [line for line in Path(path).read_text().splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.extra
+def test_command_in_open_space(files, tmp_path):
+    """At fixed points and at bonds, against the plain sum."""
+    universe = mda.Universe(files.PSF, files.DCD)
+    q, out = universe.atoms.charges, tmp_path / "a.csv"
+    (tmp_path / "points.txt").write_text("# where\n1, 2, 3\n-20 5 7\n")
+    done = run(files.PSF, files.DCD, "--points", tmp_path / "points.txt", "--open", "--start", 3, "--stop", 9, "--step", 5,
+               "--units", "V", "-o", out)
+    assert done.returncode == 0 and "2 frames, 2 points" in done.stdout, done.stderr
+    table = np.loadtxt(lines_of(out)[1:], delimiter=",")
+    assert table[:, 0].tolist() == [3, 8] and table[:, 1] == pytest.approx([4, 9], abs=1e-3)
+    universe.trajectory[8]
+    p, e = direct(universe.atoms.positions.astype(float), q, np.array([-20.0, 5, 7]))
+    assert table[1, 6] == pytest.approx(p, rel=1e-6) and table[1, 7:] == pytest.approx(e, rel=1e-5)
+    done = run(files.PSF, files.DCD, "--bonds", "name C", "name O", "--open", "--stop", 1, "--units", "V", "-o", out)
+    assert done.returncode == 1 and "partner" in done.stderr
+    select = "name C and resid 1:20", "name O and resid 1:20"
+    done = run(files.PSF, files.DCD, "--bonds", *select, "--exclude", "residue", "--open", "--stop", 1, "--units", "V", "-o",
+               out, "--picture", tmp_path / "a.png")
+    assert done.returncode == 0 and (tmp_path / "a.png").stat().st_size > 1000, done.stderr
+    universe.trajectory[0]
+    x = universe.atoms.positions.astype(float)
+    c, o = (universe.select_atoms(words) for words in select)
+    way = x[o.indices[4]] - x[c.indices[4]]
+    p, e = direct(x, q, x[c.indices[4]] + way / 2, set(c[4].residue.atoms.indices))
+    row = dict(zip(lines_of(out)[0].split(","), map(float, lines_of(out)[1].split(","))))
+    assert row["phi_5"] == pytest.approx(p, rel=1e-6)
+    assert row["projected_5_MV_cm"] == pytest.approx(100 * e @ way / np.linalg.norm(way), rel=1e-5)
+    done = run(files.PSF, files.DCD, "--atoms", "name CA", "-o", out)
+    assert done.returncode == 2 and "--open" in done.stderr
+    assert run(files.PSF, files.DCD, "--atoms", "name CA", "--open", "-o", tmp_path / "a.txt").returncode == 1
+
+
+@pytest.mark.extra
+def test_a_protein_in_water(files, tmp_path):
+    """47,681 atoms in a rhombic dodecahedron: against leyden.points() by meshes; cut files."""
+    universe = mda.Universe(files.TPR, files.XTC)
+    group = universe.select_atoms("resid 22 and name CA CB N")
+    made = leyden.series(universe, group, exclude="residue", stop=2)
+    universe.trajectory[1]
+    exclude = [group.residues[0].atoms.indices.tolist()] * 3
+    right = leyden.points(leyden.Atoms(universe, radii=0), group.positions, exclude=exclude, field=True, engine="cpu", tol=1e-5)
+    assert off(made.potential[1], right.values) < 2e-5 and off(made.field[1], right.field) < 2e-5
+    molecule = leyden.series(universe, group, exclude="molecule", stop=1)
+    solvent = leyden.series(universe, group, source="not protein", stop=1)
+    # What is left between them are the protein's own images and background: nearly the same at neighbouring atoms.
+    assert np.std(molecule.potential - solvent.potential) < 0.02 * np.abs(molecule.potential).max()
+    cut = tmp_path / "cut.xtc"
+    cut.write_bytes(Path(files.XTC).read_bytes()[:Path(files.XTC).stat().st_size * 2 // 3])
+    done = run(files.TPR, cut, "--atoms", "bynum 1:2", "-o", tmp_path / "a.csv", "--quiet")
+    kept = tmp_path / "a.csv"
+    assert (done.returncode != 0 and done.stderr and not kept.exists()) or len(lines_of(kept)) < 11
+
+
+@pytest.mark.extra
+def test_page(files, tmp_path, monkeypatch):
+    """The page's Python runs, piece after piece."""
+    pytest.importorskip("matplotlib").use("Agg")
+    monkeypatch.chdir(tmp_path)
+    whole = mda.Universe(files.TPR, files.XTC)
+    monkeypatch.setattr(mda, "Universe", lambda *names: whole)
+    blocks = re.findall(r"^```python\n(.*?)^```", (SOURCES / "docs" / "series.md").read_text(encoding="utf-8"),
+                        re.DOTALL | re.MULTILINE)
+    assert len(blocks) > 3
+    scope = {}
+    for block in blocks:
+        exec(compile(block, "docs/series.md", "exec"), scope)

@@ -12,7 +12,7 @@ from typing import Any, List, NoReturn, Optional, Tuple
 import numpy as np
 
 from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
-from . import _average_command
+from . import _average_command, _series_command
 from ._atoms import charge_remark
 from ._cell import Cell
 from ._frames import about, import_mdanalysis, selected
@@ -177,6 +177,7 @@ def main(words: Optional[List[str]] = None) -> int:
                               "for each atom; a number, 0 say, for all (default: auto)")
     convert.set_defaults(run=_convert)
     _average_command.add_to(commands)
+    _series_command.add_to(commands)
     commands.add_parser("devices", help="what is there").set_defaults(run=_devices)
     arguments = parser.parse_args(words)
     try:
