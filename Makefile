@@ -389,6 +389,10 @@ bench-plan: $(BUILD)/tests/bench_plan
 	$< $(or $(DEVICE),gpu) 92000 108
 	$< $(or $(DEVICE),gpu) 1000 65 dcs 3 2000
 
+## Measures how many frames a second a series of two points makes, of 47,000 atoms.
+bench-series: $(BUILD)/tests/bench_series
+	$< 47000 2 64
+
 ## Measures anew what meshes are off by, which plans read, after changes to splittings or windows.
 error-table: $(BUILD)/tests/make_error_table
 	$< > host/numerics/error_table_values.h.new
@@ -478,4 +482,4 @@ clean:
 .DELETE_ON_ERROR:
 FORCE:
 
-.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean
+.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-launches bench-series error-table python sdist power arm s390x bare matrix install uninstall deb clean

@@ -21,8 +21,8 @@ static double length_of(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* Images of one charge, all waves of one charge: nothing is shared. The nearest image of an excluded
- * one has no term of its own. */
+/* Images of one charge, all waves of one charge: nothing is shared. The nearest image of an
+ * excluded one has no term of its own. */
 static value judge(size_t n, const float *position_A, const double *charge_e, const double *cell_A,
                    const double *point_A, const int64_t *excluded, size_t excluded_count, double alpha)
 {

@@ -8,7 +8,7 @@ import leyden
 from leyden._parameters import TABLES, stub
 
 FUNCTIONS = (leyden.map, leyden.points, leyden.boundary, leyden.Plan.__init__, leyden.surface,
-             leyden.average)
+             leyden.average, leyden.series)
 
 
 def test_every_parameter_is_a_keyword():

@@ -329,7 +329,7 @@ def test_a_protein_in_water(files, tmp_path):
     assert off(made.potential[1], right.values) < 2e-5 and off(made.field[1], right.field) < 2e-5
     molecule = leyden.series(universe, group, exclude="molecule", stop=1)
     solvent = leyden.series(universe, group, source="not protein", stop=1)
-    # What is left between them are the protein's own images and background: nearly the same at neighbouring atoms.
+    # What is left are the protein's images and background: nearly the same at neighbouring atoms.
     assert np.std(molecule.potential - solvent.potential) < 0.02 * np.abs(molecule.potential).max()
     cut = tmp_path / "cut.xtc"
     cut.write_bytes(Path(files.XTC).read_bytes()[:Path(files.XTC).stat().st_size * 2 // 3])

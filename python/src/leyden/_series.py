@@ -87,7 +87,7 @@ def _pairs_of(value: Any) -> Optional[np.ndarray]:
                              "partner in the second one")
         return np.stack([first, second], axis=1).astype(np.int64)
     if not hasattr(value, "indices") and isinstance(value, (tuple, list)) and \
-            all(np.shape(getattr(pair, "indices", None)) == (2,) for pair in value):
+            all(np.shape(getattr(pair, "indices", ())) == (2,) for pair in value):
         value = [pair.indices for pair in value]  # Bond objects
     elif not hasattr(value, "indices") and isinstance(value, (tuple, list)) and value and \
             all(isinstance(pair, (tuple, list)) and len(pair) == 2 and all(hasattr(a, "index") and not isinstance(a, (

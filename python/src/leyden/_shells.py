@@ -12,8 +12,8 @@ from ._errors import InputError, UsageError, number_of
 from ._parameters import did_you_mean
 from ._radii import VAN_DER_WAALS_A, Labels, radii_for
 
-# Radii of Merz and Kollman, A: those that quantum chemistry programs take for their charges. Other elements have van der
-# Waals radii.
+# Radii of Merz and Kollman, A: those that quantum chemistry programs take for their charges. Other
+# elements have van der Waals radii.
 MERZ_KOLLMAN_A: Mapping[str, float] = {
     "H": 1.20, "He": 1.20, "Li": 1.37, "Be": 1.45, "B": 1.45, "C": 1.50, "N": 1.50, "O": 1.40, "F": 1.35, "Ne": 1.30,
     "Na": 1.57, "Mg": 1.36, "Al": 1.24, "Si": 1.17, "P": 1.80, "S": 1.75, "Cl": 1.70,
@@ -162,7 +162,7 @@ def shells(atoms: Any, kind: Literal["msk", "connolly"] = "msk", *, density: flo
         raise InputError("radii: each is 0 to 1e4 A")
     is_there = radius > 0
     x, radius = x[is_there], radius[is_there]
-    most = density * 4 * np.pi * sum((s * radius) ** 2 for s in (multiples if kind == "msk" else [1.0])).sum() if len(x) else 0
+    most = density * 4 * np.pi * sum(float(((s * radius) ** 2).sum()) for s in (multiples if kind == "msk" else [1.0]))
     if not 0 < most < _MOST_POINTS:
         raise InputError(f"there would be {most:.3g} points on all spheres: " +
                          ("a smaller density has fewer" if most > 0 else "no atom has a radius above 0"))
