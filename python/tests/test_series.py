@@ -143,6 +143,40 @@ def test_bonds_over_the_face(liquid):
     assert turned.projected == pytest.approx(-made.projected)
 
 
+def test_an_ion_among_its_images():
+    """In a cube of edge a, -2.837297 q / a of them and of the background."""
+    made = leyden.series(make_universe([[[1.0, 2, 3]]], np.array([2.0]), np.diag([30.0] * 3)), "index 0", units="V", tol=1e-6)
+    assert made.potential[0, 0] == pytest.approx(-2.837297 * 2 * VOLT_A / 30, rel=2e-6)
+    assert np.abs(made.field).max() < 1e-9
+
+
+@pytest.mark.parametrize("cell, reduced", [
+    (np.diag([8.0, 9, 60]), np.diag([8.0, 9, 60])), (np.diag([90.0, 7, 6]), np.diag([90.0, 7, 6])),
+    ([[20.0, 0, 0], [4, 15, 0], [43, -35, 18]], [[20.0, 0, 0], [4, 15, 0], [-9, -5, 18]])])
+def test_cells_of_any_shape(cell, reduced):
+    """Thin ones, long ones, and one that is more oblique than its lattice."""
+    random, cell, reduced = np.random.default_rng(6), np.array(cell), np.array(reduced)
+    x, q = (random.uniform(0, 1, (20, 3)) @ cell).astype(np.float32), random.uniform(-1, 1, 20)
+    universe = make_universe([x], q)
+    made = leyden.series(universe, universe.atoms[:3], cell=cell, units="V", tol=1e-6)
+    right = [judge(x.astype(float), q, reduced, x[i].astype(float), [i]) for i in range(3)]
+    assert off(made.potential[0], np.array([p for p, _ in right])) < 1e-6
+    assert off(made.field[0], np.array([e for _, e in right])) < 1e-6
+
+
+def test_bonds_in_each_form(liquid):
+    _, q, cells, _ = liquid
+    universe = make_universe(liquid[0], q, cells)
+    universe.add_TopologyAttr("bonds", [(0, 1), (4, 9)])
+    right = leyden.series(universe, [(0, 1), (4, 9)])
+    atoms = universe.atoms
+    for bonds in (universe.bonds, list(universe.bonds), [(atoms[0], atoms[1]), (atoms[4], atoms[9])],
+                  np.array([[0, 1], [4, 9]]), (atoms[[0, 4]], atoms[[1, 9]])):
+        assert np.array_equal(leyden.series(universe, bonds).projected, right.projected)
+    molecule = leyden.series(universe, "index 0", exclude="molecule")
+    assert molecule.potential == pytest.approx(leyden.series(universe, "index 0", exclude="index 1").potential, rel=1e-12)
+
+
 def test_source(liquid):
     x, q, cells, universe = liquid
     made = leyden.series(universe, universe.atoms[[4]], source="index 12:35", units="V", tol=1e-6)

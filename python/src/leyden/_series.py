@@ -572,6 +572,8 @@ def series(universe: Any, points: Any, *, source: Any = None, exclude: Any = "se
     wanted[places.atoms.ravel()] = True
     if directions is not None and directions.pairs is not None:
         wanted[directions.pairs.ravel()] = True
+    if wanted.mean() > 0.8:  # nearly all are no fewer
+        wanted[:] = True
     is_needed = charges[excluded] != 0 if len(excluded) else np.zeros(0, bool)
     owner = np.repeat(np.arange(len(places)), np.diff(first))[is_needed]
     first = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(places)))]).astype(np.int64)
