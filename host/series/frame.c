@@ -28,6 +28,7 @@ typedef struct near_sum {
 /* Charges first to last - 1, seen from `from_A`; in a cell those within the cutoff. */
 static WIDE_INLINE void add_charges(near_sum *sum, size_t first, size_t last, const double from_A[3], bool is_open)
 {
+    static const choices number = {0, 1, 2, 3, 4, 5, 6, 7};
     const frame_sum *how = sum->f->sum;
     const neighbours *at = &sum->f->charges;
     const smooth_part *smooth = &how->smooth;
@@ -39,10 +40,10 @@ static WIDE_INLINE void add_charges(near_sum *sum, size_t first, size_t last, co
         const lanes x = from_A[0] - *(const lanes *)(at->place_A[0] + j),
                     y = from_A[1] - *(const lanes *)(at->place_A[1] + j),
                     z = from_A[2] - *(const lanes *)(at->place_A[2] + j), r2 = x * x + y * y + z * z;
-        const choices left = (choices){0, 1, 2, 3, 4, 5, 6, 7} < (int64_t)(last - j),
-                      counts = is_open ? left : left & (r2 < cutoff2), is_far = r2 >= r_min2;
-        const lanes q = (lanes)(*(const choices *)(at->charge_e + j) & counts);
-        lanes inverse;
+        const choices left = number < (int64_t)(last - j), counts = is_open ? left : left & (r2 < cutoff2),
+                      is_far = r2 >= r_min2;
+        const lanes charge = *(const lanes *)(at->charge_e + j), q = (lanes)((choices)charge & counts);
+        lanes inverse = r2;
         for (int i = 0; i < LANES; i++)
             inverse[i] = 1 / sqrt(r2[i] > r_min2 ? r2[i] : r_min2);
         lanes term = inverse, slope = (lanes)((choices)(inverse * inverse * inverse) & is_far);

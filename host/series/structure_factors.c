@@ -87,7 +87,7 @@ static WIDE_INLINE void find_phase(const lanes *x, lanes *cosine, lanes *sine)
 {
     static const double digits = 0x1.8p52; /* added to a number it leaves no digits for a fraction */
     const lanes half = (*x - ((*x + digits) - digits)) * M_PI, u = half * half;
-    lanes c = 0 * u, s = 0 * u;
+    lanes c = {0}, s = {0};
     for (int n = 10; n >= 1; n--) {
         c = (c + 1) * u * (-1.0 / ((2 * n - 1) * (2 * n)));
         s = (s + 1) * u * (-1.0 / ((2 * n) * (2 * n + 1)));
