@@ -16,7 +16,8 @@ struct series_frame {
 
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
-enum { LANES = 8 };
+/* Vectors of AVX2: longer ones make it slow, and are hardly faster where there are any. */
+enum { LANES = 4 };
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8)));
 typedef int64_t choices __attribute__((vector_size(LANES * sizeof(int64_t))));
 
@@ -28,7 +29,7 @@ typedef struct near_sum {
 /* Charges first to last - 1, seen from `from_A`; in a cell those within the cutoff. */
 static WIDE_INLINE void add_charges(near_sum *sum, size_t first, size_t last, const double from_A[3], bool is_open)
 {
-    static const choices number = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const choices number = {0, 1, 2, 3};
     const frame_sum *how = sum->f->sum;
     const neighbours *at = &sum->f->charges;
     const smooth_part *smooth = &how->smooth;
@@ -152,8 +153,8 @@ ley_status frame_at(const series_frame *f, size_t points, const double *point_A,
 /* ---- Its time -------------------------------------------------------------------------------- */
 
 /* Nanoseconds, about: of a charge that is put in order; of a pair within the cutoff, or next to it;
- * of a stretch of bins; of a charge and a wave; of eight points and a wave. */
-static const double charge_ns = 25, pair_ns = 3, stretch_ns = 30, wave_ns = 0.1, point_wave_ns = 8;
+ * of a stretch of bins; of a charge and a wave; of four points and a wave. */
+static const double charge_ns = 25, pair_ns = 3, stretch_ns = 30, wave_ns = 0.1, point_wave_ns = 4;
 
 static double time_of(const cell *c, double s, double n, double points, double cutoff_A)
 {

@@ -27,7 +27,7 @@ void frame_destroy(series_frame *f); /* may be NULL */
 int64_t frame_waves(const series_frame *f);
 
 /* At so many points, of which FRAME_POINTS take no longer than one. Errors: LEY_ERROR_MEMORY. */
-enum { FRAME_POINTS = 8 };
+enum { FRAME_POINTS = 4 };
 ley_status frame_at(const series_frame *f, size_t points, const double *point_A, point_sum *at, ley_error *error);
 
 /* Takes off what a charge at the end of this way, the shortest one of its images, has brought. */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Charges whose phases are kept at a time; charges of a part, at least, and parts, at most. */
-enum { LANES = 8, GROUPS = 16, BLOCK = LANES * GROUPS, LEAST_PART = 8192, MOST_PARTS = 16 };
+enum { LANES = 4, GROUPS = 32, BLOCK = LANES * GROUPS, LEAST_PART = 8192, MOST_PARTS = 16 };
 
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8)));
 
@@ -136,8 +136,7 @@ static WIDE_INLINE void add_row(const wave_row *row, const lanes *ab, const lane
             own[3] += ab[GROUPS + g] * c[g];
         }
         for (int k = 0; k < 4; k++)
-            sum[m][k] += ((own[k][0] + own[k][4]) + (own[k][1] + own[k][5])) +
-                         ((own[k][2] + own[k][6]) + (own[k][3] + own[k][7]));
+            sum[m][k] += (own[k][0] + own[k][1]) + (own[k][2] + own[k][3]);
     }
 }
 
