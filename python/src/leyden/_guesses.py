@@ -25,6 +25,9 @@ OF_MODULE = {
     **dict.fromkeys(("write", "save", "savedx", "write_dx", "save_map"), 'leyden.map(atoms).save("map.dx")'),
     **dict.fromkeys(("mean", "pmepot", "PMEPot", "average_map", "time_average", "averages"),
                     'leyden.average("membrane.psf", "membrane.dcd")'),
+    **dict.fromkeys(("timeseries", "time_series", "trajectory", "bond_field", "stark", "stark_shift"),
+                    'leyden.series(universe, "name CA")'),
+    **dict.fromkeys(("msk", "merz_kollman", "connolly", "esp_points"), 'leyden.shells(universe.select_atoms("resname LIG"))'),
     "Simulation": "leyden.Plan(atoms)", "version": "leyden.__version__",
 }
 OF_ATOMS = {

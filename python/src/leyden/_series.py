@@ -281,18 +281,22 @@ class Series(Guessed):
 
     @property
     def labels(self) -> List[str]:
+        """A word for each point."""
         return list(self.report["labels"])
 
     @property
     def MV_per_cm(self) -> float:
+        """What one unit of the field is, MV/cm."""
         return float(self.report["MV_per_cm"])
 
     @property
     def field_MV_cm(self) -> Any:
+        """The field, (T, P, 3), MV/cm; None: not asked for."""
         return None if self.field is None else self.field * self.MV_per_cm
 
     @property
     def projected_MV_cm(self) -> Any:
+        """The field along the bonds or `project`, (T, P), MV/cm; None: there is no direction."""
         return None if self.projected is None else self.projected * self.MV_per_cm
 
     def stark_shift(self, rate: float) -> np.ndarray:
