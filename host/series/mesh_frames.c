@@ -86,6 +86,10 @@ ley_status mesh_frames_run(const mesh_frames *m, ley_error *error)
     return LEY_OK;
 }
 
+/* Estimates are of kernels: a job is planned, and verified by the host, and the field takes as long
+ * as the potential. */
+static const double job_s = 0.1, with_field = 2;
+
 double mesh_frame_seconds(const ley_series_options *o, size_t n, const double *charge_e, size_t points,
                           const ley_series_frames *frames)
 {
@@ -103,7 +107,7 @@ double mesh_frame_seconds(const ley_series_options *o, size_t n, const double *c
                                       &count, NULL);
     for (size_t i = 0; status == LEY_OK && i < count; i++)
         if (estimates[i].is_chosen)
-            seconds = estimates[i].seconds;
+            seconds = with_field * estimates[i].seconds + job_s;
     ley_points_destroy(made);
     ley_atoms_destroy(atoms);
     return seconds;
