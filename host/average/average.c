@@ -1,9 +1,11 @@
 /* A thread of the average's own runs the devices' loops on the engine, beside the caller who adds
  * frames; the host takes chunks that no device is left for. */
+#include "average/checkpoint.h"
 #include "average/device_part.h"
 #include "average/host_part.h"
 #include "average/intake.h"
 #include "average/problem.h"
+#include "average/profile.h"
 #include "average/results.h"
 #include "average/state.h"
 #include "average/sums.h"
@@ -156,6 +158,9 @@ void ley_average_destroy(ley_average *a)
         chunk_destroy(c);
     chunk_destroy(a->filling);
     sums_destroy(a);
+    free(a->profile.value);
+    for (int i = 0; i < a->sample.count; i++)
+        free(a->sample.position_A[i]);
     if (a->owns_engine)
         ley_engine_destroy(a->engine);
     problem_destroy(&a->problem);
@@ -329,6 +334,21 @@ ley_status ley_average_map(ley_average *a, ley_average_quantity quantity, ley_ma
     return status == LEY_OK ? results_map(a, quantity, map, error) : status;
 }
 
+ley_status ley_average_profile(ley_average *a, int axis, ley_profile_boundary boundary, ley_profile *profile,
+                               ley_error *error)
+{
+    if (axis < 0 || axis > 2)
+        return ley_fail(error, LEY_ERROR_USAGE, "axis %d of a profile, must be 0, 1 or 2", axis);
+    if ((unsigned)boundary >= LEY_PROFILE_COUNT)
+        return ley_fail(error, LEY_ERROR_USAGE, "there is no boundary of number %d", (int)boundary);
+    if (a->problem.options.smooth_A == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "a profile is of smoothed charges: smooth_A is 0");
+    if (a->added == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "no frame has been added");
+    const ley_status status = await_all(a, error);
+    return status == LEY_OK ? profile_make(a, axis, boundary, profile, error) : status;
+}
+
 ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_error *error)
 {
     const average_problem *p = &a->problem;
@@ -364,23 +384,15 @@ ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_er
     return status == LEY_OK && p->options.verify_every > 0 ? results_check_mean(a, &totals->mean_error, error) : status;
 }
 
-/* ---- Not yet --------------------------------------------------------------------------------- */
-
-ley_status ley_average_profile(ley_average *a, int axis, ley_profile_boundary boundary, ley_profile *profile,
-                               ley_error *error)
-{
-    (void)a, (void)axis, (void)boundary, (void)profile;
-    return ley_fail(error, LEY_ERROR_USAGE, "not there yet");
-}
+/* ---- Checkpoints ----------------------------------------------------------------------------- */
 
 ley_status ley_average_save(ley_average *a, const char *path, ley_error *error)
 {
-    (void)a, (void)path;
-    return ley_fail(error, LEY_ERROR_USAGE, "not there yet");
+    const ley_status status = await_all(a, error);
+    return status == LEY_OK ? checkpoint_save(a, path, error) : status;
 }
 
 ley_status ley_average_load(ley_average *a, const char *path, ley_error *error)
 {
-    (void)a, (void)path;
-    return ley_fail(error, LEY_ERROR_USAGE, "not there yet");
+    return checkpoint_load(a, path, error);
 }

@@ -74,6 +74,12 @@ typedef struct cell_sample {
 
 struct device_part;
 
+/* What the latest profile's arrays are in. */
+enum { PROFILE_ARRAYS = 7 };
+typedef struct profile_values {
+    double *value; /* [PROFILE_ARRAYS][planes] */
+} profile_values;
+
 struct ley_average {
     average_problem problem;
     ley_engine *engine;
@@ -85,6 +91,7 @@ struct ley_average {
     double structure[2], structure_square; /* sums over frames of the factor of one wave, and of its square */
     bool cells_change;
     cell_sample sample;
+    profile_values profile;
     chunk *filling; /* not full; NULL: there is none */
     bool has_manager;
     pthread_t manager;
