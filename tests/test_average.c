@@ -203,7 +203,95 @@ static void means_are_those_of_the_formula(void **state)
     check_mean(2, 1e-4, (const int64_t[3]){0, 0, 0}, 0.5);
 }
 
+/* ---- Profiles -------------------------------------------------------------------------------- */
+
+/* The plane means of a map, across an axis. */
+static double *plane_means(const ley_map *map, int axis)
+{
+    const ley_grid *g = ley_map_grid(map);
+    double *mean = calloc((size_t)g->n[axis], sizeof *mean);
+    for (int64_t z = 0; z < g->n[2]; z++)
+        for (int64_t y = 0; y < g->n[1]; y++)
+            for (int64_t x = 0; x < g->n[0]; x++)
+                mean[axis == 0   ? x
+                     : axis == 1 ? y
+                                 : z] += (double)ley_map_read_values(map)[(z * g->n[1] + y) * g->n[0] + x] *
+                                         (double)g->n[axis] / (double)ley_grid_points(g);
+    return mean;
+}
+
+static double rms_of(const double *value, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += value[i] * value[i] / (double)count;
+    return sqrt(sum);
+}
+
+/* Field and potential follow from the charges by integration, whatever the boundary: by plain sums
+ * over many planes. */
+static void check_integrals(const ley_profile *p, double mean_e_A3)
+{
+    const double c = 4 * M_PI * ley_coulomb_constant(LEY_UNITS_VOLT, 1, 300), step_A = p->distance_A[1];
+    double field = p->field[0], potential = p->potential[0], worst_field = 0, worst_potential = 0;
+    for (size_t i = 1; i < p->planes; i++) {
+        field += c * step_A * ((p->charge_e_A3[i] + p->charge_e_A3[i - 1]) / 2 - mean_e_A3);
+        potential -= step_A * (p->field[i] + p->field[i - 1]) / 2;
+        worst_field = fmax(worst_field, fabs(field - p->field[i]));
+        worst_potential = fmax(worst_potential, fabs(potential - p->potential[i]));
+    }
+    assert_true(worst_field < 2e-3 * rms_of(p->field, p->planes));
+    assert_true(worst_potential < 2e-3 * rms_of(p->potential, p->planes));
+}
+
+static void profiles_are_plane_means_and_integrals(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    walk *w = walk_make(121, 6, 0.3, 11);
+    double charge = 0;
+    for (int i = 0; i < w->atoms; i++)
+        charge += w->charge_e[i];
+    ley_average_options o = options_of(2);
+    o.n[0] = o.n[1] = o.n[2] = 200;
+    o.origin[1] = 0.4;
+    o.block_frames = 2;
+    ley_average *a = average_of(w, &o);
+    ley_average_totals totals;
+    assert_ok(ley_average_add(a, 6, frame_of(w, 0), w->cell_A[0], &error));
+    ley_map *map = map_of(a, LEY_AVERAGE_MEAN);
+    assert_ok(ley_average_finish(a, &totals, &error));
+    const double density = charge / reciprocal_of(&totals.cell_A[0][0], (double[3][3]){{0}});
+    for (int axis = 0; axis < 3; axis++) {
+        ley_profile p;
+        assert_ok(ley_average_profile(a, axis, LEY_PROFILE_TIN_FOIL, &p, &error));
+        assert_int_equal(p.planes, 200);
+        double *mean = plane_means(map, axis), off[200], other[200];
+        for (int i = 0; i < 200; i++)
+            off[i] = p.potential[i] - mean[i];
+        assert_true(rms_of(off, 200) < 1e-5 * rms_of(mean, 200));
+        check_integrals(&p, density);
+        for (int i = 0; i < 200; i++)
+            other[i] = p.potential[i];
+        assert_ok(ley_average_profile(a, axis, LEY_PROFILE_ONE_SIDE, &p, &error));
+        assert_true(fabs(p.field[0]) < 1e-12 && fabs(p.potential[0]) < 1e-12);
+        check_integrals(&p, 0);
+        assert_ok(ley_average_profile(a, axis, LEY_PROFILE_SYMMETRIC, &p, &error));
+        for (int i = 0; i < 200; i++) { /* s and 1 - s, by their places from the origin on */
+            const int image = (int)lround(200 * (2 - 2 * o.origin[axis])) - i;
+            off[i] = p.potential[i] - (other[i] + other[(image % 200 + 200) % 200]) / 2;
+        }
+        assert_true(rms_of(off, 200) < 1e-9 * rms_of(other, 200));
+        check_integrals(&p, density);
+        free(mean);
+    }
+    ley_map_destroy(map);
+    ley_average_destroy(a);
+    free(w);
+}
+
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
+                     profiles_are_plane_means_and_integrals);
 }

@@ -195,9 +195,10 @@ static ley_status flush(device_part *p, ley_error *error)
     sequence_read(w, p->sums.buffer, 0, p->back, bytes);
     sequence_fill(w, p->sums.buffer, 0, 0, bytes);
     status = sequence_finish(w, error);
+    const part_sums part = {
+        .first = first->first, .frames = p->held_frames, .is_partial = first->is_partial, .charge = p->back->bytes};
     if (status == LEY_OK)
-        status = first->is_partial ? sums_set_extra(a, first->first, first->frames, p->back->bytes, error)
-                                   : sums_add(a, p->block, p->held_frames, p->back->bytes, error);
+        status = sums_add(a, &part, error);
     if (status == LEY_OK)
         forget_held(p, true);
     return status;

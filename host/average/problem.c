@@ -86,6 +86,7 @@ ley_status problem_make(average_problem *p, const ley_atoms *atoms, const ley_av
         p->quanta[i] = (double)p->quanta_float[i];
     }
     p->chunk_frames = chunk_frames(p->atoms);
+    p->by_frame = p->options.deviation || p->options.exact_cells;
     p->coulomb_constant = ley_coulomb_constant(p->options.units, p->options.dielectric, p->options.temperature_K);
     memcpy(p->origin, p->options.origin, sizeof p->origin);
     return LEY_OK;
