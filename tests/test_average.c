@@ -203,6 +203,63 @@ static void means_are_those_of_the_formula(void **state)
     check_mean(2, 1e-4, (const int64_t[3]){0, 0, 0}, 0.5);
 }
 
+/* ---- Exact cells, deviations, blocks ---------------------------------------------------------- */
+
+/* Mean and deviation of frames each in its own cell, and the error by blocks, by the formula. */
+static void deviations_are_those_of_the_formula(void **state)
+{
+    (void)state;
+    enum { FRAMES = 7, BLOCK = 3 };
+    static const int64_t n[][3] = {{18, 16, 20}, {7, 50, 33}};
+    ley_error error = {0};
+    for (int which = 0; which < 2; which++) {
+        walk *w = walk_make(100, FRAMES, 0.6, 5);
+        ley_average_options o = options_of(2.2);
+        o.deviation = true;
+        o.block_frames = BLOCK;
+        o.origin[1] = 0.3;
+        memcpy(o.n, n[which], sizeof o.n);
+        ley_average *a = average_of(w, &o);
+        ley_average_totals totals;
+        sample own, mean, deviation, by_blocks;
+        double value[FRAMES][POINTS] = {{0}};
+        assert_ok(ley_average_add(a, FRAMES, frame_of(w, 0), w->cell_A[0], &error));
+        ley_map *map = map_of(a, LEY_AVERAGE_MEAN), *deviations = map_of(a, LEY_AVERAGE_DEVIATION),
+                *errors = map_of(a, LEY_AVERAGE_ERROR);
+        assert_ok(ley_average_finish(a, &totals, &error));
+        assert_int_equal(totals.blocks, FRAMES / BLOCK);
+        assert_int_equal(totals.failed, 0);
+        sample_make(map, o.origin, &own);
+        mean = deviation = by_blocks = own;
+        for (int f = 0; f < FRAMES; f++)
+            add_potential(w, f, w->cell_A[f], 2.2, POINTS, (const double(*)[3])own.at, 1, value[f]);
+        for (int p = 0; p < POINTS; p++) {
+            double sum = 0, square = 0, block[2] = {0};
+            for (int f = 0; f < FRAMES; f++) {
+                sum += value[f][p] / FRAMES;
+                if (f < 2 * BLOCK)
+                    block[f / BLOCK] += value[f][p] / BLOCK;
+            }
+            for (int f = 0; f < FRAMES; f++)
+                square += pow(value[f][p] - sum, 2) / (FRAMES - 1);
+            mean.right[p] = sum;
+            deviation.right[p] = sqrt(square);
+            by_blocks.right[p] = fabs(block[0] - block[1]) / 2; /* deviation of two, over sqrt(2) */
+        }
+        print_message("errors %.2g, %.2g, %.2g; %.2g of checked\n", error_of(map, &mean),
+                      error_of(deviations, &deviation), error_of(errors, &by_blocks), totals.relative_rms);
+        assert_true(error_of(map, &mean) < 1e-4);
+        assert_true(error_of(deviations, &deviation) < 1e-4);
+        assert_true(error_of(errors, &by_blocks) < 1e-4);
+        assert_true(totals.checked_frames == 1 && totals.relative_rms < 1e-4 && totals.mean_error < 1e-4);
+        ley_map_destroy(map);
+        ley_map_destroy(deviations);
+        ley_map_destroy(errors);
+        ley_average_destroy(a);
+        free(w);
+    }
+}
+
 /* ---- Profiles -------------------------------------------------------------------------------- */
 
 /* The plane means of a map, across an axis. */
@@ -261,7 +318,9 @@ static void profiles_are_plane_means_and_integrals(void **state)
     assert_ok(ley_average_add(a, 6, frame_of(w, 0), w->cell_A[0], &error));
     ley_map *map = map_of(a, LEY_AVERAGE_MEAN);
     assert_ok(ley_average_finish(a, &totals, &error));
-    const double density = charge / reciprocal_of(&totals.cell_A[0][0], (double[3][3]){{0}});
+    double cell_A[9];
+    memcpy(cell_A, totals.cell_A, sizeof cell_A);
+    const double density = charge / reciprocal_of(cell_A, (double[3][3]){{0}});
     for (int axis = 0; axis < 3; axis++) {
         ley_profile p;
         assert_ok(ley_average_profile(a, axis, LEY_PROFILE_TIN_FOIL, &p, &error));
@@ -293,5 +352,5 @@ static void profiles_are_plane_means_and_integrals(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
-                     profiles_are_plane_means_and_integrals);
+                     deviations_are_those_of_the_formula, profiles_are_plane_means_and_integrals);
 }

@@ -25,14 +25,20 @@ static void add_frame(const host_part *h)
 }
 
 /* Rounded to integers as kernels do it. */
-static void add_potential(const host_part *h)
+static ley_status add_potential(const host_part *h, int64_t frame, ley_error *error)
 {
     const average_problem *p = &h->average->problem;
     for (size_t i = 0; i < sums_points(p); i++) {
+        if (!(fabs(h->value[i]) <= p->most_phi))
+            return ley_fail(error, LEY_ERROR_INPUT,
+                            "frame %lld: a potential of %g e / A is beyond %g, which there is room for: nearly all "
+                            "charges of one sign are in one place",
+                            (long long)frame + 1, h->value[i], p->most_phi);
         h->phi[i] += llrint(ldexp(h->value[i], p->phi_exponent));
         if (p->options.deviation)
             h->square[i] += llrint(ldexp(h->value[i] * h->value[i], p->square_exponent));
     }
+    return LEY_OK;
 }
 
 static ley_status do_frame(const host_part *h, const chunk *c, int f, ley_error *error)
@@ -52,9 +58,7 @@ static ley_status do_frame(const host_part *h, const chunk *c, int f, ley_error 
     for (size_t i = 0; i < sums_nodes(p); i++)
         h->charge_e[i] = ldexp((double)h->own[i], -p->exponent);
     status = potential_of(&own, c->cell_A[f], h->charge_e, h->value, error);
-    if (status == LEY_OK)
-        add_potential(h);
-    return status;
+    return status == LEY_OK ? add_potential(h, c->first + f, error) : status;
 }
 
 static void end(host_part *h)
