@@ -49,8 +49,8 @@ LEY_KERNEL density_merge(LEY_PARAMETERS(LEY_DENSITY_MERGE_ARGUMENTS))
         }
         for (int i = 0; i < count; i++) {
             const int x = first + i - shift;
-            LEY_ADD_LONG(gm_density + ((size_t)z * mesh.y + y) * mesh.x + (x < 0 ? x + mesh.x : x),
-                         LEY_ROUNDED_LONG(sum[i]));
+            LEY_LONG_AT(gm_density + ((size_t)z * mesh.y + y) * mesh.x + (x < 0 ? x + mesh.x : x)) +=
+                LEY_ROUNDED_LONG(sum[i]);
         }
     }
 }

@@ -26,8 +26,8 @@
  *   LEY_ATOM, LEY_INT4, LEY_FLOAT4  make what they are called from four numbers
  *   LEY_ADD_ATOM(sum, a)  adds all four numbers; LEY_SCALED_ATOM(a, factor): multiplied
  *   LEY_ATOMIC_OR, LEY_ATOMIC_ADD, LEY_ATOMIC_EXCHANGE  of a pointer and a value
- *   LEY_ATOMIC_ADD_LONG, LEY_ADD_LONG  of a pointer to an int2, 64 bits whose lower half is first,
- *                         and an integer of 64 bits: among all work-items, or by one alone
+ *   LEY_LONG_AT(p)        the integer of 64 bits that an int2 is, its lower half first; and
+ *   LEY_ATOMIC_ADD_LONG   adds one to it, among all work-items
  *   LEY_ROUNDED_LONG(x)   the integer of 64 bits that is nearest to a float
  *   LEY_CLAMP(x, low, high)  of ints
  *   LEY_COUNT_BITS(bits)  how many are set; LEY_LOWEST_BIT(bits): the number of the lowest of these
@@ -179,7 +179,7 @@ LEY_FN unsigned ley_votes(bool wants)
 #define LEY_ATOMIC_EXCHANGE(p, n) atomic_xchg(p, n)
 
 #define LEY_ROUNDED_LONG(x) convert_long_rte(x)
-#define LEY_ADD_LONG(p, n) (*(__global long *)(p) += (n))
+#define LEY_LONG_AT(p) (*(__global long *)(p))
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #define LEY_ATOMIC_ADD_LONG(p, n) atom_add((volatile __global long *)(p), n)

@@ -343,6 +343,10 @@
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_WINDOW, window)
 
+#define LEY_DENSITY_FLOATS_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
+#define LEY_DENSITY_FOLD_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
+#define LEY_POTENTIAL_SUMS_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
+
 /* Weights that a power of the window's polynomials has in gm_window; floats of a row of nodes that
  * a work-item has for itself, of n nodes. */
 #define LEY_LANES_OF_WINDOW 8

@@ -129,7 +129,7 @@ LEY_FN unsigned ley_votes(bool wants)
 #define LEY_ATOMIC_ADD(p, n) atomicAdd(p, n)
 #define LEY_ATOMIC_EXCHANGE(p, n) atomicExch(p, n)
 #define LEY_ROUNDED_LONG(x) __float2ll_rn(x)
-#define LEY_ADD_LONG(p, n) (*(long long *)(p) += (n))
+#define LEY_LONG_AT(p) (*(long long *)(p))
 #if __CUDA_ARCH__ >= 120
 #define LEY_ATOMIC_ADD_LONG(p, n) atomicAdd((unsigned long long *)(p), (unsigned long long)(n))
 #else

@@ -203,7 +203,154 @@ static void means_are_those_of_the_formula(void **state)
     check_mean(2, 1e-4, (const int64_t[3]){0, 0, 0}, 0.5);
 }
 
+/* ---- Exact cells, deviations, blocks ---------------------------------------------------------- */
+
+/* Mean and deviation of frames each in its own cell, and the error by blocks, by the formula. */
+static void deviations_are_those_of_the_formula(void **state)
+{
+    (void)state;
+    enum { FRAMES = 7, BLOCK = 3 };
+    static const int64_t n[][3] = {{18, 16, 20}, {7, 50, 33}};
+    ley_error error = {0};
+    for (int which = 0; which < 2; which++) {
+        walk *w = walk_make(100, FRAMES, 0.6, 5);
+        ley_average_options o = options_of(2.2);
+        o.deviation = true;
+        o.block_frames = BLOCK;
+        o.origin[1] = 0.3;
+        memcpy(o.n, n[which], sizeof o.n);
+        ley_average *a = average_of(w, &o);
+        ley_average_totals totals;
+        sample own, mean, deviation, by_blocks;
+        double value[FRAMES][POINTS] = {{0}};
+        assert_ok(ley_average_add(a, FRAMES, frame_of(w, 0), w->cell_A[0], &error));
+        ley_map *map = map_of(a, LEY_AVERAGE_MEAN), *deviations = map_of(a, LEY_AVERAGE_DEVIATION),
+                *errors = map_of(a, LEY_AVERAGE_ERROR);
+        assert_ok(ley_average_finish(a, &totals, &error));
+        assert_int_equal(totals.blocks, FRAMES / BLOCK);
+        assert_int_equal(totals.failed, 0);
+        sample_make(map, o.origin, &own);
+        mean = deviation = by_blocks = own;
+        for (int f = 0; f < FRAMES; f++)
+            add_potential(w, f, w->cell_A[f], 2.2, POINTS, (const double(*)[3])own.at, 1, value[f]);
+        for (int p = 0; p < POINTS; p++) {
+            double sum = 0, square = 0, block[2] = {0};
+            for (int f = 0; f < FRAMES; f++) {
+                sum += value[f][p] / FRAMES;
+                if (f < 2 * BLOCK)
+                    block[f / BLOCK] += value[f][p] / BLOCK;
+            }
+            for (int f = 0; f < FRAMES; f++)
+                square += pow(value[f][p] - sum, 2) / (FRAMES - 1);
+            mean.right[p] = sum;
+            deviation.right[p] = sqrt(square);
+            by_blocks.right[p] = fabs(block[0] - block[1]) / 2; /* deviation of two, over sqrt(2) */
+        }
+        print_message("errors %.2g, %.2g, %.2g; %.2g of checked\n", error_of(map, &mean),
+                      error_of(deviations, &deviation), error_of(errors, &by_blocks), totals.relative_rms);
+        assert_true(error_of(map, &mean) < 1e-4);
+        assert_true(error_of(deviations, &deviation) < 1e-4);
+        assert_true(error_of(errors, &by_blocks) < 1e-4);
+        assert_true(totals.checked_frames == 1 && totals.relative_rms < 1e-4 && totals.mean_error < 1e-4);
+        ley_map_destroy(map);
+        ley_map_destroy(deviations);
+        ley_map_destroy(errors);
+        ley_average_destroy(a);
+        free(w);
+    }
+}
+
+/* ---- Profiles -------------------------------------------------------------------------------- */
+
+/* The plane means of a map, across an axis. */
+static double *plane_means(const ley_map *map, int axis)
+{
+    const ley_grid *g = ley_map_grid(map);
+    double *mean = calloc((size_t)g->n[axis], sizeof *mean);
+    for (int64_t z = 0; z < g->n[2]; z++)
+        for (int64_t y = 0; y < g->n[1]; y++)
+            for (int64_t x = 0; x < g->n[0]; x++)
+                mean[axis == 0   ? x
+                     : axis == 1 ? y
+                                 : z] += (double)ley_map_read_values(map)[(z * g->n[1] + y) * g->n[0] + x] *
+                                         (double)g->n[axis] / (double)ley_grid_points(g);
+    return mean;
+}
+
+static double rms_of(const double *value, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += value[i] * value[i] / (double)count;
+    return sqrt(sum);
+}
+
+/* Field and potential follow from the charges by integration, whatever the boundary: by plain sums
+ * over many planes. */
+static void check_integrals(const ley_profile *p, double mean_e_A3)
+{
+    const double c = 4 * M_PI * ley_coulomb_constant(LEY_UNITS_VOLT, 1, 300), step_A = p->distance_A[1];
+    double field = p->field[0], potential = p->potential[0], worst_field = 0, worst_potential = 0;
+    for (size_t i = 1; i < p->planes; i++) {
+        field += c * step_A * ((p->charge_e_A3[i] + p->charge_e_A3[i - 1]) / 2 - mean_e_A3);
+        potential -= step_A * (p->field[i] + p->field[i - 1]) / 2;
+        worst_field = fmax(worst_field, fabs(field - p->field[i]));
+        worst_potential = fmax(worst_potential, fabs(potential - p->potential[i]));
+    }
+    assert_true(worst_field < 2e-3 * rms_of(p->field, p->planes));
+    assert_true(worst_potential < 2e-3 * rms_of(p->potential, p->planes));
+}
+
+static void profiles_are_plane_means_and_integrals(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    walk *w = walk_make(121, 6, 0.3, 11);
+    double charge = 0;
+    for (int i = 0; i < w->atoms; i++)
+        charge += w->charge_e[i];
+    ley_average_options o = options_of(2);
+    o.n[0] = o.n[1] = o.n[2] = 200;
+    o.origin[1] = 0.4;
+    o.block_frames = 2;
+    ley_average *a = average_of(w, &o);
+    ley_average_totals totals;
+    assert_ok(ley_average_add(a, 6, frame_of(w, 0), w->cell_A[0], &error));
+    ley_map *map = map_of(a, LEY_AVERAGE_MEAN);
+    assert_ok(ley_average_finish(a, &totals, &error));
+    double cell_A[9];
+    memcpy(cell_A, totals.cell_A, sizeof cell_A);
+    const double density = charge / reciprocal_of(cell_A, (double[3][3]){{0}});
+    for (int axis = 0; axis < 3; axis++) {
+        ley_profile p;
+        assert_ok(ley_average_profile(a, axis, LEY_PROFILE_TIN_FOIL, &p, &error));
+        assert_int_equal(p.planes, 200);
+        double *mean = plane_means(map, axis), off[200], other[200];
+        for (int i = 0; i < 200; i++)
+            off[i] = p.potential[i] - mean[i];
+        assert_true(rms_of(off, 200) < 1e-5 * rms_of(mean, 200));
+        check_integrals(&p, density);
+        for (int i = 0; i < 200; i++)
+            other[i] = p.potential[i];
+        assert_ok(ley_average_profile(a, axis, LEY_PROFILE_ONE_SIDE, &p, &error));
+        assert_true(fabs(p.field[0]) < 1e-12 && fabs(p.potential[0]) < 1e-12);
+        check_integrals(&p, 0);
+        assert_ok(ley_average_profile(a, axis, LEY_PROFILE_SYMMETRIC, &p, &error));
+        for (int i = 0; i < 200; i++) { /* s and 1 - s, by their places from the origin on */
+            const int image = (int)lround(200 * (2 - 2 * o.origin[axis])) - i;
+            off[i] = p.potential[i] - (other[i] + other[(image % 200 + 200) % 200]) / 2;
+        }
+        assert_true(rms_of(off, 200) < 1e-9 * rms_of(other, 200));
+        check_integrals(&p, density);
+        free(mean);
+    }
+    ley_map_destroy(map);
+    ley_average_destroy(a);
+    free(w);
+}
+
 int main(void)
 {
-    return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
+                     deviations_are_those_of_the_formula, profiles_are_plane_means_and_integrals);
 }

@@ -1,18 +1,18 @@
 /* A thread of the average's own runs the devices' loops on the engine, beside the caller who adds
  * frames; the host takes chunks that no device is left for. */
+#include "average/checkpoint.h"
 #include "average/device_part.h"
-#include "average/host_spread.h"
+#include "average/host_part.h"
 #include "average/intake.h"
-#include "average/potential.h"
 #include "average/problem.h"
+#include "average/profile.h"
+#include "average/results.h"
 #include "average/state.h"
 #include "average/sums.h"
-#include "average/verify.h"
 #include "clock.h"
 #include "error.h"
 #include "log.h"
 #include "parallel.h"
-#include "target/map.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,52 +47,13 @@ static void fail(ley_average *a, const ley_error *why)
     pthread_mutex_unlock(&a->mutex);
 }
 
-/* The host spreads a frame; one that is verified is added to the others then. */
-static ley_status do_frame(ley_average *a, const chunk *c, int f, int64_t *part, ley_error *error)
-{
-    const average_problem *p = &a->problem;
-    const float *position_A = c->position_A + 3 * (size_t)f * p->atoms;
-    const size_t nodes = (size_t)average_mesh_nodes(&p->mesh);
-    if (!verify_wants(p, c->first + f)) {
-        host_spread_frame(&p->mesh, &c->place[f], p->atoms, position_A, p->quanta, part);
-        return LEY_OK;
-    }
-    int64_t *own = parallel_zeros(nodes * sizeof *own);
-    if (own == NULL)
-        return ley_fail_memory(error, nodes * sizeof *own, "a mesh");
-    host_spread_frame(&p->mesh, &c->place[f], p->atoms, position_A, p->quanta, own);
-    const ley_status status = verify_density(a, c->first + f, &c->place[f], position_A, own, error);
-    for (size_t i = 0; i < nodes; i++)
-        part[i] += own[i];
-    free(own);
-    return status;
-}
-
-/* The host takes a chunk. */
-static ley_status do_chunk(ley_average *a, const chunk *c, ley_error *error)
-{
-    const average_problem *p = &a->problem;
-    const size_t nodes = (size_t)average_mesh_nodes(&p->mesh);
-    int64_t *part = parallel_zeros(nodes * sizeof *part);
-    if (part == NULL)
-        return ley_fail_memory(error, nodes * sizeof *part, "a mesh");
-    ley_status status = LEY_OK;
-    for (int f = 0; f < c->frames && status == LEY_OK; f++)
-        status = do_frame(a, c, f, part, error);
-    if (status == LEY_OK)
-        status = c->is_partial ? sums_set_extra(a, c->first, c->frames, part, error)
-                               : sums_add(a, sums_block(p, c->first), c->frames, part, error);
-    free(part);
-    return status;
-}
-
 static void do_rest(ley_average *a)
 {
     ley_error error = {.status = LEY_OK};
     pthread_mutex_lock(&a->mutex);
     for (chunk *c = chunk_take(&a->waiting); c != NULL; c = chunk_take(&a->waiting)) {
         pthread_mutex_unlock(&a->mutex);
-        const ley_status status = do_chunk(a, c, &error);
+        const ley_status status = host_part_do(a, c, &error);
         if (status != LEY_OK)
             fail(a, &error);
         pthread_mutex_lock(&a->mutex);
@@ -197,6 +158,9 @@ void ley_average_destroy(ley_average *a)
         chunk_destroy(c);
     chunk_destroy(a->filling);
     sums_destroy(a);
+    free(a->profile.value);
+    for (int i = 0; i < a->sample.count; i++)
+        free(a->sample.position_A[i]);
     if (a->owns_engine)
         ley_engine_destroy(a->engine);
     problem_destroy(&a->problem);
@@ -324,17 +288,13 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
     return status;
 }
 
-/* The check of the mean may be off by so many tolerances: one wave is not a root mean square over
- * all. */
-static const double most_mean_error = 10;
-
 /* ---- Results --------------------------------------------------------------------------------- */
 
 /* The frames of a chunk that is not full are done as well, and will be again when it is. */
 static ley_status deal_partial(ley_average *a, ley_error *error)
 {
     chunk *copy = NULL;
-    if (a->filling == NULL || (a->extra_first == a->filling->first && a->extra_frames == a->filling->frames))
+    if (a->filling == NULL || (a->extra_first == a->filling->first && a->extra.frames == a->filling->frames))
         return LEY_OK;
     ley_status status = take_spare(a, &copy, error);
     if (status != LEY_OK)
@@ -368,119 +328,25 @@ static ley_status await_all(ley_average *a, ley_error *error)
     return status;
 }
 
-static void mean_cell(const ley_average *a, double cell_A[9])
-{
-    for (int i = 0; i < 9; i++)
-        cell_A[i] = a->problem.options.pmepot || !a->cells_change ? a->problem.first_cell_A[i]
-                                                                  : a->cell_sum_A[i] / (double)a->added;
-}
-
-static ley_status make_map(const ley_average *a, const double *value, ley_map **map, ley_error *error)
-{
-    const average_problem *p = &a->problem;
-    double cell_A[9];
-    ley_grid grid = {.n = {p->n[0], p->n[1], p->n[2]}};
-    mean_cell(a, cell_A);
-    for (int axis = 0; axis < 3; axis++)
-        for (int d = 0; d < 3; d++) {
-            grid.step_A[axis][d] = cell_A[3 * axis + d] / (double)p->n[axis];
-            grid.origin_A[d] += p->origin[axis] * cell_A[3 * axis + d];
-        }
-    const ley_status status = ley_map_create(&grid, map, error);
-    if (status != LEY_OK)
-        return status;
-    float *values = ley_map_values(*map);
-    for (int64_t i = 0; i < ley_grid_points(&grid); i++)
-        values[i] = (float)value[i];
-    ley_map_set_units(*map, ley_units_name(p->options.units));
-    return LEY_OK;
-}
-
-/* The mean density of all frames, in e. */
-static ley_status mean_density(ley_average *a, double *density_e, ley_error *error)
-{
-    int64_t frames = 0;
-    const size_t nodes = (size_t)average_mesh_nodes(&a->problem.mesh);
-    const ley_status status = sums_density(a, density_e, &frames, error);
-    for (size_t i = 0; i < nodes && status == LEY_OK; i++)
-        density_e[i] *= ldexp(1 / (double)frames, -a->problem.exponent);
-    return status;
-}
-
-static ley_status map_mean(ley_average *a, double *density_e, double *value, ley_map **map, ley_error *error)
-{
-    double cell_A[9];
-    mean_cell(a, cell_A);
-    ley_status status = mean_density(a, density_e, error);
-    if (status == LEY_OK)
-        status = potential_of(&a->problem, cell_A, density_e, value, error);
-    return status == LEY_OK ? make_map(a, value, map, error) : status;
-}
-
 ley_status ley_average_map(ley_average *a, ley_average_quantity quantity, ley_map **map, ley_error *error)
 {
-    const average_problem *p = &a->problem;
+    const ley_status status = await_all(a, error);
+    return status == LEY_OK ? results_map(a, quantity, map, error) : status;
+}
+
+ley_status ley_average_profile(ley_average *a, int axis, ley_profile_boundary boundary, ley_profile *profile,
+                               ley_error *error)
+{
+    if (axis < 0 || axis > 2)
+        return ley_fail(error, LEY_ERROR_USAGE, "axis %d of a profile, must be 0, 1 or 2", axis);
+    if ((unsigned)boundary >= LEY_PROFILE_COUNT)
+        return ley_fail(error, LEY_ERROR_USAGE, "there is no boundary of number %d", (int)boundary);
+    if (a->problem.options.smooth_A == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "a profile is of smoothed charges: smooth_A is 0");
     if (a->added == 0)
         return ley_fail(error, LEY_ERROR_USAGE, "no frame has been added");
-    if (quantity != LEY_AVERAGE_MEAN)
-        return ley_fail(error, LEY_ERROR_USAGE, "this quantity is not kept");
-    ley_status status = await_all(a, error);
-    if (status != LEY_OK)
-        return status;
-    const size_t bytes = (size_t)average_mesh_nodes(&p->mesh) * sizeof(double),
-                 value_bytes = (size_t)(p->n[0] * p->n[1] * p->n[2]) * sizeof(double);
-    double *density_e = malloc(bytes), *value = malloc(value_bytes);
-    status = density_e != NULL && value != NULL ? map_mean(a, density_e, value, map, error)
-                                                : ley_fail_memory(error, bytes + value_bytes, "the mean");
-    free(density_e);
-    free(value);
-    return status;
-}
-
-/* How far the structure factor of the mean mesh is off what it is of all frames, as a share of its
- * root mean square over frames. */
-static double mean_error(const ley_average *a, const double *density_e)
-{
-    const average_mesh *m = &a->problem.mesh;
-    const int64_t *n = m->n, wave[3] = {INTAKE_WAVE_X, INTAKE_WAVE_Y, INTAKE_WAVE_Z};
-    double sum[2] = {0}, spline = 1;
-    for (int axis = 0; axis < 3; axis++)
-        spline *= window_transform(m->window, 2 * M_PI * (double)wave[axis] / (double)n[axis]);
-    for (int64_t z = 0; z < n[2]; z++)
-        for (int64_t y = 0; y < n[1]; y++) {
-            double row[2] = {0};
-            for (int64_t x = 0; x < n[0]; x++) {
-                const double q = density_e[(z * n[1] + y) * n[0] + x],
-                             phase = 2 * M_PI *
-                                     ((double)(wave[0] * x) / (double)n[0] + (double)(wave[1] * y) / (double)n[1] +
-                                      (double)(wave[2] * z) / (double)n[2]);
-                row[0] += q * cos(phase);
-                row[1] -= q * sin(phase);
-            }
-            sum[0] += row[0];
-            sum[1] += row[1];
-        }
-    const double frames = (double)a->added, scale = sqrt(a->structure_square / frames);
-    return hypot(sum[0] / spline - a->structure[0] / frames, sum[1] / spline - a->structure[1] / frames) /
-           fmax(scale, 1e-6 * sqrt(a->problem.square_charge_e));
-}
-
-static ley_status check_mean(ley_average *a, double *error_found, ley_error *error)
-{
-    const size_t bytes = (size_t)average_mesh_nodes(&a->problem.mesh) * sizeof(double);
-    double *density_e = malloc(bytes);
-    if (density_e == NULL)
-        return ley_fail_memory(error, bytes, "the mean");
-    const ley_status status = mean_density(a, density_e, error);
-    if (status == LEY_OK)
-        *error_found = mean_error(a, density_e);
-    free(density_e);
-    return status == LEY_OK && !(*error_found <= most_mean_error * a->problem.options.tolerance)
-               ? ley_fail(error, LEY_ERROR_WRONG_RESULT,
-                          "a structure factor of the mean is off by %.2g of its root mean square: frames were lost or "
-                          "summed wrongly",
-                          *error_found)
-               : status;
+    const ley_status status = await_all(a, error);
+    return status == LEY_OK ? profile_make(a, axis, boundary, profile, error) : status;
 }
 
 ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_error *error)
@@ -493,12 +359,13 @@ ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_er
     *totals = (ley_average_totals){.frames = a->added, .cell_difference = NAN};
     if (a->added == 0)
         return status;
-    mean_cell(a, cell_A);
+    results_cell(a, cell_A);
     memcpy(totals->cell_A, cell_A, sizeof cell_A);
     for (int axis = 0; axis < 3; axis++) {
         totals->n[axis] = p->n[axis];
         totals->mesh[axis] = p->mesh.n[axis];
     }
+    totals->blocks = a->blocks.count;
     totals->order = p->mesh.window->points;
     totals->expected_error = p->mesh.expected_error;
     totals->seconds = ley_clock_s() - a->start_s;
@@ -514,26 +381,18 @@ ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_er
         totals->devices++;
         snprintf(totals->device + used, sizeof totals->device - used, "%s%s", used > 0 ? ", " : "", d->info->name);
     }
-    return status == LEY_OK && p->options.verify_every > 0 ? check_mean(a, &totals->mean_error, error) : status;
+    return status == LEY_OK && p->options.verify_every > 0 ? results_check_mean(a, &totals->mean_error, error) : status;
 }
 
-/* ---- Not yet --------------------------------------------------------------------------------- */
-
-ley_status ley_average_profile(ley_average *a, int axis, ley_profile_boundary boundary, ley_profile *profile,
-                               ley_error *error)
-{
-    (void)a, (void)axis, (void)boundary, (void)profile;
-    return ley_fail(error, LEY_ERROR_USAGE, "not there yet");
-}
+/* ---- Checkpoints ----------------------------------------------------------------------------- */
 
 ley_status ley_average_save(ley_average *a, const char *path, ley_error *error)
 {
-    (void)a, (void)path;
-    return ley_fail(error, LEY_ERROR_USAGE, "not there yet");
+    const ley_status status = await_all(a, error);
+    return status == LEY_OK ? checkpoint_save(a, path, error) : status;
 }
 
 ley_status ley_average_load(ley_average *a, const char *path, ley_error *error)
 {
-    (void)a, (void)path;
-    return ley_fail(error, LEY_ERROR_USAGE, "not there yet");
+    return checkpoint_load(a, path, error);
 }

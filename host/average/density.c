@@ -58,13 +58,24 @@ static void add_density(void *context, size_t first, size_t last)
         add_one(a->to, i, a->from->low[i], a->from->high[i]);
 }
 
+static void add_rounded(density *d, size_t i, double value)
+{
+    const double rounded = rint(value), high = floor(ldexp(rounded, -64));
+    add_one(d, i, (uint64_t)(rounded - ldexp(high, 64)), (int64_t)high);
+}
+
 static void add_value(void *context, size_t first, size_t last)
 {
     const addition *a = context;
-    for (size_t i = first; i < last; i++) {
-        const int64_t rounded = llrint(a->value[i]);
-        add_one(a->to, i, (uint64_t)rounded, rounded < 0 ? -1 : 0);
-    }
+    for (size_t i = first; i < last; i++)
+        add_rounded(a->to, i, a->value[i] * a->factor);
+}
+
+static void add_square(void *context, size_t first, size_t last)
+{
+    const addition *a = context;
+    for (size_t i = first; i < last; i++)
+        add_rounded(a->to, i, a->value[i] * a->value[i] * a->factor);
 }
 
 static void make_value(void *context, size_t first, size_t last)
@@ -84,9 +95,14 @@ void density_add_all(density *d, const density *other)
     parallel_ranges(d->nodes, add_density, &(addition){.to = d, .from = other});
 }
 
-void density_add_values(density *d, const double *value)
+void density_add_values(density *d, const double *value, int exponent)
 {
-    parallel_ranges(d->nodes, add_value, &(addition){.to = d, .value = value});
+    parallel_ranges(d->nodes, add_value, &(addition){.to = d, .value = value, .factor = ldexp(1, exponent)});
+}
+
+void density_add_squares(density *d, const double *value, int exponent)
+{
+    parallel_ranges(d->nodes, add_square, &(addition){.to = d, .value = value, .factor = ldexp(1, exponent)});
 }
 
 void density_values(const density *d, double factor, double *value)

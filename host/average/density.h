@@ -25,7 +25,8 @@ void density_add_all(density *d, const density *other);
 /* value[nodes] = d factor. */
 void density_values(const density *d, double factor, double *value);
 
-/* Adds values, rounded, of up to 2^62 each. */
-void density_add_values(density *d, const double *value);
+/* Adds values times 2^exponent, rounded, of less than 2^126 each; and their squares. */
+void density_add_values(density *d, const double *value, int exponent);
+void density_add_squares(density *d, const double *value, int exponent);
 
 #endif

@@ -1,5 +1,6 @@
 #include "average/device_part.h"
 
+#include "average/problem.h"
 #include "average/sums.h"
 #include "average/verify.h"
 #include "error.h"
@@ -68,6 +69,8 @@ static ley_status make_ready(device_part *p, dev *device, ley_error *error)
         status = arena_staging(&p->arena, bytes, &p->single_back, error);
     for (int i = 0; i < PART_SLOTS && status == LEY_OK; i++)
         status = make_slot(p, &p->slot[i], error);
+    if (status == LEY_OK && o->by_frame)
+        status = frame_potential_create(&p->potential, &p->arena, o, w, error);
     if (status == LEY_OK)
         sequence_fill(w, p->sums.buffer, 0, 0, bytes);
     const ley_status done = sequence_finish(w, status == LEY_OK ? error : NULL);
@@ -79,6 +82,7 @@ static void end_memory(device_part *p)
     for (int i = 0; i < PART_SLOTS; i++)
         sequence_end(&p->slot[i].sequence);
     spreader_destroy(&p->spreader);
+    frame_potential_destroy(&p->potential);
     arena_clear(&p->arena);
     p->is_ready = false;
 }
@@ -132,6 +136,27 @@ static ley_status verify_chunk(device_part *p, const chunk *c, part_slot *s, ley
     return status;
 }
 
+/* Frame by frame, by each one's own cell. */
+static ley_status do_frames(device_part *p, const chunk *c, part_slot *s, ley_error *error)
+{
+    const average_problem *o = &p->average->problem;
+    ley_status status = sequence_status(&s->sequence, error);
+    for (int f = 0; f < c->frames && status == LEY_OK; f++) {
+        spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, f, 1, p->potential.frame);
+        frame_potential_launch(&p->potential, &s->sequence, s->cells, f, p->sums);
+        status = sequence_status(&s->sequence, error);
+        if (status != LEY_OK || !verify_wants(o, c->first + f))
+            continue;
+        const dev_staging *values = p->potential.values_back;
+        sequence_read(&s->sequence, p->potential.phi.buffer, 0, p->potential.values_back, values->size);
+        status = sequence_finish(&s->sequence, error);
+        if (status == LEY_OK)
+            status = verify_potential(p->average, c->first + f, &c->place[f], c->cell_A[f],
+                                      c->position_A + (size_t)f * o->atoms * 3, values->bytes, error);
+    }
+    return status;
+}
+
 /* The device gets a chunk's frames, and spreads them. */
 static ley_status begin_chunk(device_part *p, const chunk *c, ley_error *error)
 {
@@ -149,6 +174,8 @@ static ley_status begin_chunk(device_part *p, const chunk *c, ley_error *error)
     sequence_begin(&s->sequence, &p->flight, NULL);
     sequence_send(&s->sequence, s->positions.buffer, 0, s->position_staging, 0, positions);
     sequence_send(&s->sequence, s->cells.buffer, 0, s->cell_staging, 0, cells);
+    if (p->average->problem.by_frame)
+        return do_frames(p, c, s, error);
     spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, 0, c->frames, p->sums);
     status = sequence_status(&s->sequence, error);
     return status == LEY_OK ? verify_chunk(p, c, s, error) : status;
@@ -194,10 +221,19 @@ static ley_status flush(device_part *p, ley_error *error)
     sequence_begin(w, &p->flight, NULL);
     sequence_read(w, p->sums.buffer, 0, p->back, bytes);
     sequence_fill(w, p->sums.buffer, 0, 0, bytes);
+    if (a->problem.by_frame)
+        frame_potential_read(&p->potential, w);
     status = sequence_finish(w, error);
+    if (status == LEY_OK && a->problem.by_frame)
+        status = frame_potential_check(&p->potential, error);
+    const part_sums part = {.first = first->first,
+                            .frames = p->held_frames,
+                            .is_partial = first->is_partial,
+                            .charge = p->back->bytes,
+                            .phi = a->problem.by_frame ? p->potential.phi_back->bytes : NULL,
+                            .square = a->problem.options.deviation ? p->potential.square_back->bytes : NULL};
     if (status == LEY_OK)
-        status = first->is_partial ? sums_set_extra(a, first->first, first->frames, p->back->bytes, error)
-                                   : sums_add(a, p->block, p->held_frames, p->back->bytes, error);
+        status = sums_add(a, &part, error);
     if (status == LEY_OK)
         forget_held(p, true);
     return status;
@@ -210,7 +246,9 @@ static bool must_flush(const device_part *p, const chunk *c)
     const int most = a->chunks / (2 * (int)a->engine->candidate_count);
     return p->held.count > 0 &&
            (p->held.first->is_partial || c->is_partial || sums_block(&a->problem, c->first) != p->block ||
-            p->held_frames + c->frames > SPREAD_MOST_FRAMES || p->held.count >= (most < 1 ? 1 : most));
+            p->held_frames + c->frames >
+                (a->problem.by_frame ? (int)PROBLEM_FRAMES_OF_SUMS : (int)SPREAD_MOST_FRAMES) ||
+            p->held.count >= (most < 1 ? 1 : most));
 }
 
 static ley_status take_chunk(device_part *p, chunk *c, ley_error *error)

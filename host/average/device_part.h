@@ -3,6 +3,7 @@
 #ifndef LEY_AVERAGE_DEVICE_PART_H
 #define LEY_AVERAGE_DEVICE_PART_H
 
+#include "average/frame_potential.h"
 #include "average/spread_kernel.h"
 #include "average/state.h"
 
@@ -26,6 +27,7 @@ typedef struct device_part {
     arena arena;
     flight flight;
     spreader spreader;
+    frame_potential potential; /* where potentials are made frame by frame */
     part_slot slot[PART_SLOTS];
     int next;
     buffer_of_int2 sums; /* of what it holds */

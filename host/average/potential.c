@@ -86,22 +86,22 @@ static void fold_rows(void *context, size_t first, size_t last)
     }
 }
 
+double potential_spline(const average_problem *p, int axis, int64_t m)
+{
+    const double theta = 2 * M_PI * (double)m / (double)p->mesh.n[axis];
+    /* PMEPot's is that of values at nodes: M_4(0) + 2 M_4(1) cos theta; squared. */
+    return p->options.pmepot ? pow((4 + 2 * cos(theta)) / 6, -2) : 1 / window_transform(p->mesh.window, theta);
+}
+
 static ley_status make_splines(fold *f, ley_error *error)
 {
-    const average_mesh *m = &f->p->mesh;
-    const double power = f->p->options.pmepot ? 2 : 1;
     for (int axis = 0; axis < 3; axis++) {
-        const int64_t n = m->n[axis];
+        const int64_t n = f->p->mesh.n[axis];
         f->spline[axis] = malloc((size_t)(n / 2 + 1) * sizeof(double));
         if (f->spline[axis] == NULL)
             return ley_fail_memory(error, (size_t)n * 4, "the splines' transform");
-        for (int64_t k = 0; k <= n / 2; k++) {
-            /* PMEPot's is that of values at nodes: M_4(0) + 2 M_4(1) cos theta. */
-            const double theta = 2 * M_PI * (double)k / (double)n, transform = f->p->options.pmepot
-                                                                                   ? (4 + 2 * cos(theta)) / 6
-                                                                                   : window_transform(m->window, theta);
-            f->spline[axis][k] = pow(transform, -power);
-        }
+        for (int64_t k = 0; k <= n / 2; k++)
+            f->spline[axis][k] = potential_spline(f->p, axis, k);
     }
     return LEY_OK;
 }

@@ -86,6 +86,7 @@ ley_status problem_make(average_problem *p, const ley_atoms *atoms, const ley_av
         p->quanta[i] = (double)p->quanta_float[i];
     }
     p->chunk_frames = chunk_frames(p->atoms);
+    p->by_frame = p->options.deviation || p->options.exact_cells;
     p->coulomb_constant = ley_coulomb_constant(p->options.units, p->options.dielectric, p->options.temperature_K);
     memcpy(p->origin, p->options.origin, sizeof p->origin);
     return LEY_OK;
@@ -119,6 +120,39 @@ static void put_origin_of_pmepot(average_problem *p)
         p->origin[axis] = -(double)(p->n[axis] - 1) / (2 * (double)p->n[axis]);
 }
 
+/* Sums over the waves of a cell of |G| and G^2, G being what a unit of S(k) makes, in 1 / A. */
+static void sum_response(const average_problem *p, double *absolute, double *square)
+{
+    double reciprocal[3][3];
+    const double volume = place_reciprocal(p->first_cell_A, reciprocal), sigma_A = p->options.smooth_A;
+    int most[3];
+    *absolute = *square = 0;
+    for (int i = 0; i < 3; i++)
+        most[i] = (int)(6 / sigma_A * cell_length(p->first_cell_A + 3 * i) / (2 * M_PI));
+    for (int x = -most[0]; x <= most[0]; x++)
+        for (int y = -most[1]; y <= most[1]; y++)
+            for (int z = -most[2]; z <= most[2]; z++) {
+                double k2 = 0;
+                for (int d = 0; d < 3; d++)
+                    k2 += 4 * M_PI * M_PI * pow(x * reciprocal[0][d] + y * reciprocal[1][d] + z * reciprocal[2][d], 2);
+                const double g = k2 > 0 ? 4 * M_PI / volume * exp(-sigma_A * sigma_A * k2 / 2) / k2 : 0;
+                *absolute += g;
+                *square += g * g;
+            }
+}
+
+/* There is room for 64 times the root mean square of charges that are anywhere, each for itself;
+ * or, where that is less, for all of them in one place, of cells that have shrunk. */
+static void fix_potentials(average_problem *p)
+{
+    double absolute, square;
+    sum_response(p, &absolute, &square);
+    p->most_phi = fmin(4 * p->absolute_charge_e * absolute, 64 * sqrt(p->square_charge_e * square));
+    const int bits = (int)ceil(log2(fmax(p->most_phi, 1e-30))), room = 61 - (int)ceil(log2(PROBLEM_FRAMES_OF_SUMS));
+    p->phi_exponent = room - bits;
+    p->square_exponent = room - 2 * bits;
+}
+
 ley_status problem_fix(average_problem *p, const double cell_A[9], ley_error *error)
 {
     double vector_A[3][3];
@@ -149,5 +183,7 @@ ley_status problem_fix(average_problem *p, const double cell_A[9], ley_error *er
                             .transforms = o->deviation || o->exact_cells};
     const ley_status status = average_mesh_choose(&wish, &p->mesh, error);
     p->is_fixed = status == LEY_OK;
+    if (status == LEY_OK && p->by_frame)
+        fix_potentials(p);
     return status;
 }

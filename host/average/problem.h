@@ -9,6 +9,9 @@ ley_status problem_make(average_problem *p, const ley_atoms *atoms, const ley_av
                         ley_error *error);
 void problem_destroy(average_problem *p);
 
+/* Frames between two readings of the sums of their potentials. */
+enum { PROBLEM_FRAMES_OF_SUMS = 256 };
+
 /* The first frame's cell fixes the map's points and the mesh. */
 ley_status problem_fix(average_problem *p, const double cell_A[9], ley_error *error);
 

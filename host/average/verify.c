@@ -383,7 +383,7 @@ bool verify_wants(const average_problem *p, int64_t frame)
 }
 
 /* Nodes at random, by the frame's number. */
-static void choose_nodes(const average_problem *p, int64_t frame, int64_t (*node)[3], double (*at)[3])
+static void choose_nodes(const int64_t n[3], int64_t frame, int64_t (*node)[3], double (*at)[3])
 {
     uint64_t state = 88172645463325252u + (uint64_t)frame * 0x9E3779B97F4A7C15u;
     for (int i = 0; i < VERIFY_POINTS; i++)
@@ -391,8 +391,8 @@ static void choose_nodes(const average_problem *p, int64_t frame, int64_t (*node
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            node[i][axis] = (int64_t)((state >> 11) % (uint64_t)p->mesh.n[axis]);
-            at[i][axis] = (double)node[i][axis] / (double)p->mesh.n[axis];
+            node[i][axis] = (int64_t)((state >> 11) % (uint64_t)n[axis]);
+            at[i][axis] = (double)node[i][axis] / (double)n[axis];
         }
 }
 
@@ -489,7 +489,7 @@ ley_status verify_density(ley_average *a, int64_t frame, const frame_place *plac
     int64_t node[VERIFY_POINTS][3];
     double at[VERIFY_POINTS][3], found[VERIFY_POINTS] = {0}, right[VERIFY_POINTS];
     convolution c = {.mesh = &p->mesh, .quanta = quanta, .node = (const int64_t(*)[3])node};
-    choose_nodes(p, frame, node, at);
+    choose_nodes(p->mesh.n, frame, node, at);
     pthread_mutex_lock(&a->sum_mutex);
     ley_status status = make_response(a, error);
     pthread_mutex_unlock(&a->sum_mutex);
@@ -509,4 +509,18 @@ ley_status verify_density(ley_average *a, int64_t frame, const frame_place *plac
     }
     free(c.row);
     return status;
+}
+
+ley_status verify_potential(ley_average *a, int64_t frame, const frame_place *place, const double cell_A[9],
+                            const float *position_A, const float *value, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    int64_t node[VERIFY_POINTS][3];
+    double at[VERIFY_POINTS][3], found[VERIFY_POINTS], right[VERIFY_POINTS];
+    choose_nodes(p->n, frame, node, at);
+    const ley_status status =
+        verify_exact(p, cell_A, place, position_A, VERIFY_POINTS, (const double(*)[3])at, right, error);
+    for (int i = 0; i < VERIFY_POINTS; i++)
+        found[i] = (double)value[(node[i][2] * p->n[1] + node[i][1]) * p->n[0] + node[i][0]];
+    return status == LEY_OK ? note(a, frame, found, right, error) : status;
 }

@@ -49,7 +49,10 @@
     KERNEL(interpolation_list) \
     KERNEL(influence) \
     KERNEL(density_spread) \
-    KERNEL(density_merge)
+    KERNEL(density_merge) \
+    KERNEL(density_floats) \
+    KERNEL(density_fold) \
+    KERNEL(potential_sums)
 
 #define DECLARE_METHOD(name) extern const method method_##name;
 #define DECLARE_LAW(name) extern const law law_##name;

@@ -12,7 +12,7 @@ def constant(temperature=300.0):
 def waves(cell, sigma):
     """Half of the wave vectors that count, (n, 3), and the whole numbers of each."""
     dual = 2 * np.pi * np.linalg.inv(cell).T
-    reach = 9.0 / sigma  # exp(-40)
+    reach = 7.0 / sigma  # exp(-24)
     most = [int(np.ceil(reach * length / (2 * np.pi))) for length in np.linalg.norm(cell, axis=1)]
     whole = np.array(np.meshgrid(*(np.arange(-n, n + 1) for n in most), indexing="ij")).reshape(3, -1).T
     whole = whole[(whole[:, 0] > 0) | ((whole[:, 0] == 0) & ((whole[:, 1] > 0) | ((whole[:, 1] == 0) & (whole[:, 2] > 0))))]
@@ -21,11 +21,17 @@ def waves(cell, sigma):
     return k[near], whole[near]
 
 
+def _parts(x, q, atoms=500):
+    """So many at a time, as memory allows."""
+    x, q = np.asarray(x, float), np.asarray(q)
+    return [(x[k:k + atoms], q[k:k + atoms]) for k in range(0, len(x), atoms)]
+
+
 def smoothed(x, q, cell, fractions, sigma):
     """The potential at fractions of the cell, (m, 3): (m,), kT/e at 300 K in vacuum."""
     cell = np.asarray(cell, float)
     k, whole = waves(cell, sigma)
-    structure = np.exp(-1j * (np.asarray(x, float) @ k.T)).T @ q
+    structure = sum(np.exp(-1j * (x_part @ k.T)).T @ q_part for x_part, q_part in _parts(x, q))
     k2 = (k ** 2).sum(axis=1)
     weight = 8 * np.pi / abs(np.linalg.det(cell)) * np.exp(-sigma ** 2 * k2 / 2) / k2
     return constant() * (np.exp(2j * np.pi * (np.asarray(fractions) @ whole.T)) @ (weight * structure)).real
@@ -37,8 +43,11 @@ def on_grid(x, q, cell, dims, sigma, origin=(0, 0, 0)):
     _, whole = waves(cell, sigma)
     most = np.abs(whole).max(axis=0)
     numbers = [np.arange(-n, n + 1) for n in most]
-    at = [np.exp(-2j * np.pi * np.outer(s, m)) for s, m in zip((np.asarray(x, float) @ np.linalg.inv(cell)).T, numbers)]
-    structure = np.einsum("ja,jb,jc->abc", at[0] * np.asarray(q)[:, None], at[1], at[2], optimize=True)
+    structure = 0
+    for x_part, q_part in _parts(x, q):
+        a, b, c = (np.exp(-2j * np.pi * np.outer(s, m)) for s, m in zip((x_part @ np.linalg.inv(cell)).T, numbers))
+        both = ((a * q_part[:, None]).T[:, None] * b.T[None]).reshape(-1, len(x_part))
+        structure = structure + (both @ c).reshape(a.shape[1], b.shape[1], c.shape[1])
     k = np.stack(np.meshgrid(*numbers, indexing="ij"), axis=-1) @ (2 * np.pi * np.linalg.inv(cell).T)
     k2 = (k ** 2).sum(axis=-1)
     k2[tuple(most)] = np.inf
@@ -54,7 +63,7 @@ def profile(x, q, cell, axis, distance, sigma):
     area = np.linalg.norm(normal)
     normal /= area * np.sign(normal @ cell[axis])
     length = abs(np.linalg.det(cell)) / area
-    k = 2 * np.pi / length * np.arange(1, int(np.ceil(9.0 / sigma * length / (2 * np.pi))) + 1)
+    k = 2 * np.pi / length * np.arange(1, int(np.ceil(7.0 / sigma * length / (2 * np.pi))) + 1)
     structure = np.exp(-1j * np.outer(k, np.asarray(x, float) @ normal)) @ q * np.exp(-sigma ** 2 * k ** 2 / 2)
     wave = np.exp(1j * np.outer(distance, k)) * structure * 2 / (area * length)
     rho = wave.real.sum(axis=1) + q.sum() / (area * length)
