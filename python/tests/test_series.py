@@ -182,6 +182,10 @@ def test_source(liquid):
     made = leyden.series(universe, universe.atoms[[4]], source="index 12:35", units="V", tol=1e-6)
     p, e = judge(x[1][12:].astype(float), q[12:], cells[1], x[1][4].astype(float))
     assert made.potential[1, 0] == pytest.approx(p, abs=1e-5) and made.field[1, 0] == pytest.approx(e, abs=1e-5)
+    few = leyden.series(universe, universe.atoms[[31, 15]], source="index 12:20", exclude="residue", units="V", tol=1e-6)
+    for k, i in enumerate((31, 15)):  # of which the first has no part in the source
+        p, e = judge(x[1][12:21].astype(float), q[12:21], cells[1], x[1][i].astype(float), (3, 4, 5) if i == 15 else ())
+        assert few.potential[1, k] == pytest.approx(p, abs=1e-5) and few.field[1, k] == pytest.approx(e, abs=1e-5)
     group = leyden.series(universe.atoms[12:], universe.atoms[[4]], units="V", tol=1e-6)
     assert np.array_equal(group.potential, made.potential)
 
