@@ -226,6 +226,8 @@ static void leave_out(const running *r, size_t frame, const cell *c, size_t poin
     for (int64_t i = s->first[point]; i < s->first[point + 1]; i++) {
         const size_t j = (size_t)s->excluded[i];
         double way_A[3];
+        if (s->charge_e[j] == 0) /* nobody has looked at its place */
+            continue;
         for (size_t axis = 0; axis < 3; axis++)
             way_A[axis] = point_A[axis] - (double)r->frames->position_A[3 * (s->n * frame + j) + axis];
         cell_bring_near(c, way_A);

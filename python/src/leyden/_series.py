@@ -508,13 +508,11 @@ def _gather(run: _Run, frames: Frames, places: Places, directions: Optional[_Dir
 
 
 def _times_of(trajectory: Any, frames: np.ndarray) -> np.ndarray:
-    """By the first frame's time and the step between frames, ps."""
-    start = getattr(trajectory, "start_time", None)
-    if start is None:
-        now = trajectory.ts.frame
-        start = float(trajectory[0].time)
-        trajectory[now]  # pylint: disable=pointless-statement
-    return float(start) + frames * float(trajectory.dt)
+    """By the time of the first of these frames and the step between frames, ps."""
+    now = trajectory.ts.frame
+    start = float(trajectory[int(frames[0])].time)
+    trajectory[now]  # pylint: disable=pointless-statement
+    return start + (frames - frames[0]) * float(trajectory.dt)
 
 
 @with_parameters("ley_direct", elsewhere={"select": "source says whose charges count", **dict.fromkeys(
@@ -554,7 +552,7 @@ def series(universe: Any, points: Any, *, source: Any = None, exclude: Any = "se
         engine: of "mesh": what names a device; None: the host alone, but for very many points.
         {parameters}
 
-    Times are by the first frame's and the trajectory's time step.
+    Times are by that of the first frame that counts and the trajectory's time step.
 
     Errors: UsageError; InputError for a topology without charges, frames without a cell, which periodic=False takes as
     open space, and frames that cannot be read; WrongResult where the tolerance is not reached.
