@@ -132,6 +132,8 @@ $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
 $(BUILD)/host/law/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
 $(BUILD)/host/law/long_range_block.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
+# Sums over charges and waves, written as vectors; square roots set no errno.
+$(BUILD)/host/series/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
 # It writes kernels' sources, which takes no time that can be measured; optimised or watched by
 # sanitizers, it takes several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all
@@ -327,7 +329,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_plan make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_average bench_launches bench_plan bench_series make_error_table)
 
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
@@ -393,6 +395,10 @@ bench-plan: $(BUILD)/tests/bench_plan
 	$< $(or $(DEVICE),gpu) 92000 108
 	$< $(or $(DEVICE),gpu) 1000 65 dcs 3 2000
 
+## Measures how many frames a second a series of two points makes, of 47,000 atoms.
+bench-series: $(BUILD)/tests/bench_series
+	$< 47000 2 64
+
 ## Measures anew what meshes are off by, which plans read, after changes to splittings or windows.
 error-table: $(BUILD)/tests/make_error_table
 	$< > host/numerics/error_table_values.h.new
@@ -455,7 +461,7 @@ install: all pages $(BUILD)/installed/libleyden.a
 	$(installed) packaging/leyden.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/leyden.pc
 	$(installed) packaging/leydenConfig.cmake.in > $(DESTDIR)$(cmake_dir)/leydenConfig.cmake
 	$(installed) packaging/leydenConfigVersion.cmake.in > $(DESTDIR)$(cmake_dir)/leydenConfigVersion.cmake
-	install -m 644 LICENSE docs/example.c $(user_docs) $(DESTDIR)$(doc_dir)/
+	install -m 644 LICENSE docs/example.c docs/average.c $(user_docs) $(DESTDIR)$(doc_dir)/
 	install -m 644 $(BUILD)/pages/*.1 $(DESTDIR)$(man_dir)/
 	install -m 644 $(BUILD)/pages/leyden.bash $(DESTDIR)$(bash_dir)/leyden
 	install -m 644 $(BUILD)/pages/_leyden $(DESTDIR)$(zsh_dir)/
@@ -482,4 +488,4 @@ clean:
 .DELETE_ON_ERROR:
 FORCE:
 
-.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-launches error-table python sdist power arm s390x bare matrix install uninstall deb clean
+.PHONY: FORCE all help pages deps demo-deps fuzz-deps demo lint test check check-all sanitize sanitized asan ubsan tsan oclgrind golden offline fuzz examples bench results bench-launches bench-series error-table python sdist power arm s390x bare matrix install uninstall deb clean

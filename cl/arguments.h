@@ -174,6 +174,50 @@
     NEXT(VALUE, int4, longs) \
     NEXT(WRITE, float2, gm_spectrum)
 
+#define LEY_DENSITY_SPREAD_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_positions) \
+    NEXT(READ, float, gm_charges) \
+    NEXT(INT, int, n_atoms) \
+    NEXT(READ, float4, gm_cells) \
+    NEXT(READ, float, gm_window) \
+    NEXT(VALUE, int4, mesh) \
+    NEXT(INT, int, first_frame) \
+    NEXT(WRITE, float, gm_parts) \
+    NEXT(WRITE, int2, gm_density)
+
+#define LEY_DENSITY_MERGE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(WRITE, float, gm_parts) \
+    NEXT(INT, int, parts) \
+    NEXT(VALUE, int4, mesh) \
+    NEXT(WRITE, int2, gm_density)
+
+#define LEY_DENSITY_FLOATS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(WRITE, int2, gm_frame) \
+    NEXT(INT, int, nodes) \
+    NEXT(VALUE, scalar, scale) \
+    NEXT(WRITE, int2, gm_sum) \
+    NEXT(WRITE, float, gm_mesh)
+
+#define LEY_DENSITY_FOLD_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float2, gm_spectrum) \
+    NEXT(VALUE, int4, mesh) \
+    NEXT(VALUE, int4, points) \
+    NEXT(READ, float, gm_splines) \
+    NEXT(READ, float4, gm_cells) \
+    NEXT(INT, int, frame) \
+    NEXT(VALUE, scalar, half_square) \
+    NEXT(WRITE, float2, gm_folded)
+
+#define LEY_POTENTIAL_SUMS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float, gm_phi) \
+    NEXT(INT, int, points) \
+    NEXT(VALUE, scalar, most) \
+    NEXT(VALUE, scalar, scale) \
+    NEXT(VALUE, scalar, square_scale) \
+    NEXT(WRITE, int2, gm_sum) \
+    NEXT(WRITE, int2, gm_square) \
+    NEXT(WRITE, int, gm_beyond)
+
 #define LEY_LINK_ATOMS_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, double, gm_position) \
     NEXT(READ, double, gm_charge) \

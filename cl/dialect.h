@@ -26,6 +26,9 @@
  *   LEY_ATOM, LEY_INT4, LEY_FLOAT4  make what they are called from four numbers
  *   LEY_ADD_ATOM(sum, a)  adds all four numbers; LEY_SCALED_ATOM(a, factor): multiplied
  *   LEY_ATOMIC_OR, LEY_ATOMIC_ADD, LEY_ATOMIC_EXCHANGE  of a pointer and a value
+ *   LEY_LONG_AT(p)        the integer of 64 bits that an int2 is, its lower half first; and
+ *   LEY_ATOMIC_ADD_LONG   adds one to it, among all work-items
+ *   LEY_ROUNDED_LONG(x)   the integer of 64 bits that is nearest to a float
  *   LEY_CLAMP(x, low, high)  of ints
  *   LEY_COUNT_BITS(bits)  how many are set; LEY_LOWEST_BIT(bits): the number of the lowest of these
  *   LEY_VOTES(items)      whether a group of so many votes without a barrier; ley_votes(wants): a
@@ -174,6 +177,22 @@ LEY_FN unsigned ley_votes(bool wants)
 #define LEY_ATOMIC_OR(p, bits) atomic_or(p, bits)
 #define LEY_ATOMIC_ADD(p, n) atomic_add(p, n)
 #define LEY_ATOMIC_EXCHANGE(p, n) atomic_xchg(p, n)
+
+#define LEY_ROUNDED_LONG(x) convert_long_rte(x)
+#define LEY_LONG_AT(p) (*(__global long *)(p))
+#ifdef cl_khr_int64_base_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#define LEY_ATOMIC_ADD_LONG(p, n) atom_add((volatile __global long *)(p), n)
+#else
+#define LEY_ATOMIC_ADD_LONG(p, n) ley_atomic_add_long(p, n)
+/* By halves: whoever's addition to the lower one ends below what was there carries. */
+LEY_FN void ley_atomic_add_long(volatile __global int2 *p, long n)
+{
+    volatile __global uint *halves = (volatile __global uint *)p;
+    const uint low = (uint)n, before = atomic_add(halves, low), carry = before + low < before ? 1 : 0;
+    atomic_add(halves + 1, (uint)(n >> 32) + carry);
+}
+#endif
 
 /* ---- Arithmetic ------------------------------------------------------------------------------ */
 

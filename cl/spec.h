@@ -332,6 +332,26 @@
     KEY(LEY_OBLIQUE, oblique) \
     KEY(LEY_BY_PLANE, by_plane)
 
+/* density_spread.cl. An atom has LEY_WINDOW nodes along each axis; work-groups have LEY_WG
+ * work-items, with a LEY_WIDTH of 1; else a work-item is alone, and LEY_WIDTH is no less than
+ * LEY_WINDOW. */
+#define LEY_DENSITY_SPREAD_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window) \
+    KEY(LEY_WG, wg)
+#define LEY_DENSITY_MERGE_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WINDOW, window)
+
+#define LEY_DENSITY_FLOATS_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
+#define LEY_DENSITY_FOLD_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
+#define LEY_POTENTIAL_SUMS_KEYS(KEY) LEY_DIALECT_KEYS(KEY)
+
+/* Weights that a power of the window's polynomials has in gm_window; floats of a row of nodes that
+ * a work-item has for itself, of n nodes. */
+#define LEY_LANES_OF_WINDOW 8
+#define LEY_DENSITY_PITCH(n) (((n) + 15) / 8 * 8)
+
 /* functions.cl: which function of x, y and z it computes, of a launch's argument. Natives are of
  * floats alone. */
 #define LEY_FUNCTION_RSQRT 0

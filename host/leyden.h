@@ -917,7 +917,9 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_map_formats.h"
 #include "leyden_parameters.h"
 #include "leyden_plan.h"
+#include "leyden_average.h"
 #include "leyden_request.h"
+#include "leyden_series.h"
 #include "leyden_surface.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */

@@ -128,6 +128,19 @@ LEY_FN unsigned ley_votes(bool wants)
 #define LEY_ATOMIC_OR(p, bits) atomicOr((unsigned *)(p), bits)
 #define LEY_ATOMIC_ADD(p, n) atomicAdd(p, n)
 #define LEY_ATOMIC_EXCHANGE(p, n) atomicExch(p, n)
+#define LEY_ROUNDED_LONG(x) __float2ll_rn(x)
+#define LEY_LONG_AT(p) (*(long long *)(p))
+#if __CUDA_ARCH__ >= 120
+#define LEY_ATOMIC_ADD_LONG(p, n) atomicAdd((unsigned long long *)(p), (unsigned long long)(n))
+#else
+LEY_FN void ley_atomic_add_long(int2 *p, long long n)
+{
+    unsigned *halves = (unsigned *)p;
+    const unsigned low = (unsigned)n, before = atomicAdd(halves, low);
+    atomicAdd(halves + 1, (unsigned)(n >> 32) + (before + low < before ? 1 : 0));
+}
+#define LEY_ATOMIC_ADD_LONG(p, n) ley_atomic_add_long(p, n)
+#endif
 
 /* ---- Arithmetic ------------------------------------------------------------------------------ */
 

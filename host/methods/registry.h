@@ -47,7 +47,12 @@
     KERNEL(interpolation) \
     KERNEL(interpolation_gather) \
     KERNEL(interpolation_list) \
-    KERNEL(influence)
+    KERNEL(influence) \
+    KERNEL(density_spread) \
+    KERNEL(density_merge) \
+    KERNEL(density_floats) \
+    KERNEL(density_fold) \
+    KERNEL(potential_sums)
 
 #define DECLARE_METHOD(name) extern const method method_##name;
 #define DECLARE_LAW(name) extern const law law_##name;

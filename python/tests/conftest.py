@@ -108,6 +108,7 @@ class Topology:
     def __init__(self, charges, frames, **labels):
         self.atoms, self.charges, self.frames, self.labels = self, charges, frames, labels
         self.positions, self.dimensions = frames[0]
+        self.indices = np.arange(len(charges))
 
     def __len__(self):
         return len(self.charges)
@@ -128,6 +129,10 @@ class Trajectory:
 
     def __len__(self):
         return len(self.of.frames)
+
+    def __getitem__(self, number):
+        self.of.positions, self.of.dimensions = self.of.frames[number]
+        return self.of
 
     def __iter__(self):
         for self.of.positions, self.of.dimensions in self.of.frames:

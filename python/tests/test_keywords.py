@@ -7,7 +7,8 @@ import pytest
 import leyden
 from leyden._parameters import TABLES, stub
 
-FUNCTIONS = (leyden.map, leyden.points, leyden.boundary, leyden.Plan.__init__, leyden.surface)
+FUNCTIONS = (leyden.map, leyden.points, leyden.boundary, leyden.Plan.__init__, leyden.surface,
+             leyden.average, leyden.series)
 
 
 def test_every_parameter_is_a_keyword():

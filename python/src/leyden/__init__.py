@@ -13,6 +13,7 @@ import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from ._atoms import Atoms
+from ._average import Average, Profile, average
 from ._boundary import Boundary, boundary
 from ._c import ffi as _ffi, lib as _lib
 from ._compute import map, points  # pylint: disable=redefined-builtin
@@ -23,16 +24,18 @@ from ._grid import Grid
 from ._guesses import OF_MODULE as _OF_MODULE, refuse as _refuse
 from ._maps import Map, Points, Slice
 from ._plan import Plan
-from ._progress import Progress
+from ._progress import FrameProgress, Progress
+from ._series import Attached, Series, series
+from ._shells import shells
 from ._statistics import Statistics
 from ._surface import Surface, surface
 
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
-__all__ = ["Atoms", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error", "FileError",
-           "InputError", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
-           "Plan", "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "Statistics", "Surface", "ToleranceWarning",
-           "UsageError", "WrongResult", "__version__", "boundary", "devices", "map", "points", "surface"]
+__all__ = ["Atoms", "Attached", "Average", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error",
+           "FileError", "FrameProgress", "InputError", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
+           "Plan", "Points", "PointsWarning", "Profile", "Progress", "RadiiWarning", "Series", "Slice", "Statistics", "Surface", "ToleranceWarning",
+           "UsageError", "WrongResult", "__version__", "average", "boundary", "devices", "map", "points", "series", "shells", "surface"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}
 

@@ -1,4 +1,4 @@
-"""python -m leyden: topologies and coordinates of others as atoms for leyden."""
+"""python -m leyden: topologies and coordinates of others as atoms for leyden, and what is computed of trajectories."""
 from __future__ import annotations
 
 import argparse
@@ -7,28 +7,16 @@ import io
 import os
 import sys
 import warnings
-from typing import Any, Iterator, List, NoReturn, Optional, Tuple
+from typing import Any, List, NoReturn, Optional, Tuple
 
 import numpy as np
 
 from . import Atoms, Error, InputError, RadiiWarning, UsageError, __version__, devices
+from . import _average_command, _series_command
 from ._atoms import charge_remark
 from ._cell import Cell
+from ._frames import about, import_mdanalysis, selected
 from ._pdbqt import Model, is_pdbqt
-
-
-@contextlib.contextmanager
-def _about(files: List[str]) -> Iterator[None]:
-    """What other packages raise of files that they cannot read, in one line with the files' names."""
-    try:
-        yield
-    except (UsageError, MemoryError):
-        raise
-    except Exception as error:  # pylint: disable=broad-except
-        text = " ".join(str(error).split()) or type(error).__name__
-        text = text.split(" You can use 'Universe(")[0]  # what follows is for programs that call MDAnalysis
-        named = any(name in text for name in files)
-        raise InputError(text if named else f"{' with '.join(files)}: {text}") from None
 
 
 def _radii_of(text: Optional[str]) -> Any:
@@ -73,11 +61,11 @@ def _read_amber(arguments: argparse.Namespace, files: List[str], radii: Any) -> 
     except ImportError:
         print("ParmEd is not installed: MDAnalysis reads the topology, without its radii")
         return None, None
-    with _about(files[:1]):
+    with about(files[:1]):
         structure = parmed.load_file(arguments.topology)
     if arguments.select is None and arguments.frame is None:
         unread = (TypeError, ValueError, IndexError, parmed.exceptions.FormatNotFound)  # of trajectories
-        with _about(files), contextlib.suppress(*unread if arguments.coordinates else ()):
+        with about(files), contextlib.suppress(*unread if arguments.coordinates else ()):
             structure = parmed.load_file(arguments.topology, xyz=arguments.coordinates)
             return Atoms.from_parmed(structure, radii), None
     found = [getattr(a, "solvent_radius", None) for a in structure.atoms]
@@ -95,12 +83,9 @@ def _charges_from(path: str) -> str:
 
 
 def _import_mdanalysis() -> Any:
-    try:
-        import MDAnalysis
-    except ImportError:
-        sys.exit("leyden: MDAnalysis is not installed, which reads topologies: pip install MDAnalysis")
+    mdanalysis = import_mdanalysis()
     sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
-    return MDAnalysis
+    return mdanalysis
 
 
 def _read(arguments: argparse.Namespace) -> Atoms:
@@ -119,15 +104,15 @@ def _read(arguments: argparse.Namespace) -> Atoms:
         if arguments.select is None:
             return model.atoms(radii)
         mdanalysis = _import_mdanalysis()
-        with _about(files):
+        with about(files):
             stream = mdanalysis.lib.util.NamedStream(io.StringIO(model.text), "model.pdbqt")
-            return model.atoms(radii, _selected(mdanalysis.Universe(stream), arguments.select).indices)
+            return model.atoms(radii, selected(mdanalysis.Universe(stream), arguments.select, "--select").indices)
     if arguments.topology.endswith((".prmtop", ".parm7")):
         atoms, topology_radii = _read_amber(arguments, files, radii)
         if atoms is not None:
             return atoms
     mdanalysis = _import_mdanalysis()
-    with _about(files):
+    with about(files):
         universe = mdanalysis.Universe(*files)
         if not hasattr(universe, "trajectory"):
             raise InputError(f"there are no coordinates: {_CONVERT} '{files[0]}' COORDINATES -o "
@@ -137,22 +122,10 @@ def _read(arguments: argparse.Namespace) -> Atoms:
         except IndexError:
             count = len(universe.trajectory)
             raise UsageError(f"--frame {arguments.frame}: {files[-1]} has the frames 0 to {count - 1}") from None
-        group = _selected(universe, arguments.select)
+        group = universe if arguments.select is None else selected(universe, arguments.select, "--select")
         if not hasattr(group.atoms, "charges"):
             raise InputError(f"there are no charges: {_charges_from(files[-1])}")
         return Atoms.from_mdanalysis(group, radii if topology_radii is None else topology_radii[group.atoms.indices])
-
-
-def _selected(universe: Any, words: Optional[str]) -> Any:
-    if words is None:
-        return universe
-    try:
-        group = universe.select_atoms(words)
-    except Exception as error:  # SelectionError, and whatever its parser stumbles over
-        raise UsageError(f"--select '{words}': {error}") from None
-    if len(group) == 0:
-        raise UsageError(f"--select '{words}': there is no such atom")
-    return group
 
 
 def _convert(arguments: argparse.Namespace) -> int:
@@ -204,16 +177,21 @@ def main(words: Optional[List[str]] = None) -> int:
                               "names, types or elements, looked up in this order; a FILE of lines NAME R, or of a number "
                               "for each atom; a number, 0 say, for all (default: auto)")
     convert.set_defaults(run=_convert)
+    _average_command.add_to(commands)
+    _series_command.add_to(commands)
     commands.add_parser("devices", help="what is there").set_defaults(run=_devices)
     arguments = parser.parse_args(words)
     try:
         return arguments.run(arguments)
-    except (Error, OSError, ValueError) as error:
+    except KeyboardInterrupt:
+        return 130
+    except (Error, OSError, ValueError, ImportError) as error:
         said = str(error)
         if isinstance(error, OSError) and error.filename and error.strerror:
             said = f"{error.filename}: {error.strerror}"
         print(f"leyden: {said}", file=sys.stderr)
-        return {"UsageError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4}.get(
+        return {"UsageError": 1, "ImportError": 1, "NoDeviceError": 3, "DeviceError": 4, "OutOfMemoryError": 4,
+                "WrongResult": 5}.get(
             type(error).__name__, 2)
 
 

@@ -62,6 +62,22 @@ def cell_of_box(box: Any) -> Optional[np.ndarray]:
     return cell_vectors([*np.where(is_there, numbers[:3], 1), *numbers[3:]]) * is_there[:, None]
 
 
+def vectors_of_boxes(boxes: Optional[np.ndarray], count: int = 1) -> np.ndarray:
+    """(n, 3, 3) of (n, 6), lengths (A) and angles (degrees), as MDAnalysis has them; 0 where these span no cell."""
+    vectors = np.zeros((count if boxes is None else len(boxes), 3, 3))
+    kept: dict[bytes, np.ndarray] = {}
+    for k, box in enumerate(() if boxes is None else boxes):
+        key = box.tobytes()
+        if key not in kept:
+            is_cell = np.all(np.isfinite(box)) and np.all(box[:3] > 0)
+            try:
+                kept[key] = _triclinic(*box.tolist()) if is_cell else np.zeros((3, 3))
+            except UsageError:
+                kept[key] = np.zeros((3, 3))
+        vectors[k] = kept[key]
+    return vectors
+
+
 def _axes_of(periodic: Any, vectors: np.ndarray) -> Tuple[bool, bool, bool]:
     if periodic is None or isinstance(periodic, (bool, np.bool_)):
         is_on = periodic is None or bool(periodic)

@@ -23,6 +23,11 @@ OF_MODULE = {
     **dict.fromkeys(("Device", "device", "list_devices", "get_devices", "platforms", "Platform"),
                     "leyden.devices()"),
     **dict.fromkeys(("write", "save", "savedx", "write_dx", "save_map"), 'leyden.map(atoms).save("map.dx")'),
+    **dict.fromkeys(("mean", "pmepot", "PMEPot", "average_map", "time_average", "averages"),
+                    'leyden.average("membrane.psf", "membrane.dcd")'),
+    **dict.fromkeys(("timeseries", "time_series", "trajectory", "bond_field", "stark", "stark_shift"),
+                    'leyden.series(universe, "name CA")'),
+    **dict.fromkeys(("msk", "merz_kollman", "connolly", "esp_points"), 'leyden.shells(universe.select_atoms("resname LIG"))'),
     "Simulation": "leyden.Plan(atoms)", "version": "leyden.__version__",
 }
 OF_ATOMS = {
@@ -56,12 +61,27 @@ OF_MAP = {
     **dict.fromkeys(("show", "imshow", "draw", "view"), "map.plot()"), "unit": "map.units",
 }
 OF_GRID = {**dict.fromkeys(("delta", "h", "resolution"), "grid.spacing"), "dims": "grid.n"}
+OF_AVERAGE = {
+    **dict.fromkeys(("values", "data", "array", "map", "potential", "phi", "grid", "interpolate", "slice", "plot"),
+                    "average.mean.values, .grid, .plot(), ...: the mean is a leyden.Map"),
+    **dict.fromkeys(("profile", "z", "planes"), 'average.profiles["z"], with profile="z" of leyden.average()'),
+    **dict.fromkeys(("std", "stddev", "variance", "standard_deviation"), "average.deviation"),
+    **dict.fromkeys(("sem", "stderr", "standard_error"), "average.error"),
+    **dict.fromkeys(("n_frames", "nframes", "count"), "average.frames"),
+    **dict.fromkeys(("dimensions", "box"), "average.cell"),
+}
 OF_POINTS = {
     **dict.fromkeys(("data", "array", "potential", "potentials", "phi"), "points.values"),
     **dict.fromkeys(("positions", "coords"), "points.xyz"),
 }
 OF_ENGINE = {**dict.fromkeys(("device", "name", "names"), "engine.devices")}
 OF_KEYWORDS = {
+    **dict.fromkeys(("ewald", "ewaldfactor", "ewald_factor"), "smooth=2.83, A, the width of charges; 1 / (ewaldfactor sqrt 2)"),
+    **dict.fromkeys(("sigma", "width"), "smooth=2.83"), **dict.fromkeys(("sel", "selection"), 'select="protein"'),
+    **dict.fromkeys(("begin", "first", "b"), "start=0"), **dict.fromkeys(("end", "last", "e"), "stop=100"),
+    **dict.fromkeys(("skip", "stride", "dt", "every"), "step=10"), **dict.fromkeys(("std", "stddev"), "deviation=True"),
+    **dict.fromkeys(("n_jobs", "workers", "nprocs", "processes"), "readers=4"), **dict.fromkeys(("centre",), "center"),
+    **dict.fromkeys(("frames",), "start=0, stop=100, step=1"),
     **dict.fromkeys(("pbc", "periodicity"), "periodic=True or periodic='xy', with cell=(a, b, c)"),
     **dict.fromkeys(("shape", "npoints", "grid_shape", "size"), "dims=(nx, ny, nz)"),
     **dict.fromkeys(("h", "delta", "resolution", "dx"), "spacing=0.5"),

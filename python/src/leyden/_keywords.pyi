@@ -118,3 +118,17 @@ class SurfaceKeywords(TypedDict, total=False):
     spacing: Optional[float]
     sharpness: Optional[float]
     device: Any
+
+class AverageKeywords(TypedDict, total=False):
+    units: Optional[Literal['kT/e', 'V', 'kcal/mol/e', 'kJ/mol/e']]
+    dielectric: Optional[float]
+    epsilon: Optional[float]
+    device: Any
+
+class SeriesKeywords(TypedDict, total=False):
+    units: Optional[Literal['kT/e', 'V', 'kcal/mol/e', 'kJ/mol/e']]
+    dielectric: Optional[float]
+    temperature: Optional[float]
+    r_min: Optional[float]
+    epsilon: Optional[float]
+    device: Any

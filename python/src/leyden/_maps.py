@@ -104,6 +104,7 @@ class Map(Guessed):
     _pointer: Any
     _lock: threading.Lock
     _axis: str
+    header: str
     _origin: Optional[Origin]
     # With Any, so that type checkers need no test for None of what the caller knows to be there.
     report: Union[Dict[str, Any], Any]
@@ -128,6 +129,7 @@ class Map(Guessed):
         self._pointer = pointer
         self._lock = threading.Lock()
         self._axis = ""  # of a component of a field
+        self.header = ""  # of its files, where it is not what the report says of a sum
         self._origin = origin  # keeps the atoms
         if origin is not None:
             lib.ley_map_set_atoms(pointer, origin.atoms.pointer)
@@ -223,6 +225,8 @@ class Map(Guessed):
     def _comment(self) -> str:
         """As the command writes it; atoms that are of no file are no molecule that has a name."""
         report, of = self.report, self._origin
+        if self.header:
+            return self.header
         if report is None or of is None:
             return f"leyden {text_of(lib.ley_version())}" + (f"\nunits: {self.units}" if self.units else "")
         atoms = len(of.atoms)
@@ -241,6 +245,9 @@ class Map(Guessed):
         return "\n".join(lines + device_lines(report) + accuracy_lines(report))
 
     def _facts(self) -> Dict[str, Any]:
+        if self.header:
+            return {"method": self.report["method"], **{name: self.report[name] for name in (
+                "frames", "cell_A", "smooth_A", "dielectric", "temperature_K", "convention", "checked_frames", "relative_rms")}}
         if self.report is None:
             return {}
         accuracy, of = self.report["seeded_accuracy"], self._origin

@@ -175,6 +175,23 @@ def draw(plane: Any, ax: Any, options: Any) -> Any:
     return image
 
 
+def draw_profile(distance: np.ndarray, values: np.ndarray, errors: np.ndarray, ax: Any, across: str, label: str,
+                 options: Mapping[str, Any]) -> Any:
+    """What Profile.plot() does."""
+    if ax is not None and not hasattr(ax, "fill_between"):
+        raise UsageError(f"ax: matplotlib's axes are needed, not {ax!r:.60}")
+    if ax is None:
+        import matplotlib.pyplot as plt
+        ax = plt.figure(layout="constrained").add_subplot()
+    line, = ax.plot(distance, values, **options)
+    if np.all(np.isfinite(errors)):
+        ax.fill_between(distance, values - errors, values + errors, color=line.get_color(), alpha=0.3, linewidth=0)
+    ax.set_xlim(distance[0], distance[-1])
+    ax.set_xlabel(across)
+    ax.set_ylabel(label)
+    return line
+
+
 def png(plane: Any) -> Optional[bytes]:
     """A small picture of a plane; None: matplotlib is not installed."""
     try:

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import dataclass
 from typing import Any, Callable, Optional, Union
 
 from ._c import ffi, lib
 from ._errors import UsageError
+
+TICK_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,21 @@ class Progress:
     points_total: int
     elapsed_s: float
     left_s: float
+
+
+@dataclass(frozen=True)
+class FrameProgress:
+    """Frames of a trajectory done and to be done, seconds since the start and seconds left (an estimate), and frames a
+    second."""
+
+    frames_done: int
+    frames_total: int
+    elapsed_s: float
+    left_s: float
+    frames_per_s: float
+
+
+FramesProgressArgument = Union[None, bool, Callable[[FrameProgress], None]]
 
 
 class _Line:
@@ -84,3 +102,53 @@ class Watcher:
     def close(self) -> None:
         if isinstance(self.told, (_Bar, _Line)):
             self.told.close()
+
+
+class FrameLine:
+    """A line on standard error, of frames."""
+
+    def __call__(self, progress: FrameProgress) -> None:
+        sys.stderr.write(f"\r{progress.frames_done} of {progress.frames_total} frames, {progress.frames_per_s:.3g} frames/s, "
+                         f"{progress.left_s:.0f} s left ")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        sys.stderr.write("\r\033[K")
+
+
+class FrameWatcher:
+    """How far a run over frames is, and who is told: a callable, a line (True), or nobody (None)."""
+
+    def __init__(self, wanted: FramesProgressArgument) -> None:
+        if wanted is not None and not isinstance(wanted, bool) and not callable(wanted):
+            raise UsageError("progress is None, True or a callable")
+        self._told: Any = FrameLine() if wanted is True else wanted or None
+        self._first = self._done = self._total = 0
+        self._start_s = self._last_s = time.monotonic()
+        self._told_s = 0.0
+
+    def begin(self, done: int, total: int) -> None:
+        self._first = self._done = done
+        self._total = total
+        self._start_s = self._last_s = time.monotonic()
+
+    @property
+    def elapsed_s(self) -> float:
+        return self._last_s - self._start_s
+
+    @property
+    def rate(self) -> float:
+        """Frames a second, of this run alone."""
+        return (self._done - self._first) / max(self.elapsed_s, 1e-9)
+
+    def tell(self, done: int) -> None:
+        now_s = time.monotonic()
+        is_due = now_s - self._told_s >= TICK_S or done == self._total
+        self._done, self._last_s = done, now_s
+        if self._told is not None and is_due:
+            self._told_s = now_s
+            self._told(FrameProgress(done, self._total, self.elapsed_s, (self._total - done) / max(self.rate, 1e-9), self.rate))
+
+    def close(self) -> None:
+        if isinstance(self._told, FrameLine):
+            self._told.close()

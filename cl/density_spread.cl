@@ -1,0 +1,42 @@
+/* Charges of frames onto the nodes of a mesh over the cell's fractional coordinates, as integers of
+ * fixed point, whose sums depend on no order:
+ *
+ *     density[node] += sum over atoms of charge w_i(t_x) w_j(t_y) w_k(t_z),
+ *
+ * i, j, k being how far the node is from the atom's first one. Atoms wrap around the cell.
+ *
+ * gm_positions  [frames][n_atoms][3], as they are in the trajectory
+ * gm_charges    [n_atoms], times 2^e, a node's quantum being 2^-e
+ * gm_cells      [frames][2][3] from a position to nodes along an axis: {by x, by y, by z, in
+ *               nodes: of the place 0, less whole ones}, {what is lost where these are
+ *               floats, those whole ones}
+ * gm_window     [LEY_WINDOW][LEY_LANES_OF_WINDOW] by powers of t - 1/2 the weights of an atom's
+ *               nodes, from floor(s) - LEY_WINDOW / 2 + 1 on
+ * mesh          nodes along x, y, z; frames, of vectors
+ * first_frame   of the launch
+ * gm_parts      of vectors: floats that work-items have for themselves, see
+ *               density_spread_vectors.h
+ * gm_density    [n_z][n_y][n_x] integers of 64 bits, the lower half first, of groups */
+#if !defined(LEY_WINDOW) || !defined(LEY_WG)
+#error "the specification is incomplete: see LEY_DENSITY_SPREAD_KEYS in spec.h"
+#endif
+#include "dialect.h"
+
+/* From a position to nodes along an axis: the node before it; *t: how far it is behind that. Whole
+ * nodes are taken from each product before digits are lost. */
+LEY_FN int find_node(float x, float y, float z, float4 row, float4 lost, int n, float *t)
+{
+    const float whole_x = rint(x * row.x), whole_y = rint(y * row.y), whole_z = rint(z * row.z);
+    float rest = LEY_FMA(x, row.x, -whole_x) + LEY_FMA(y, row.y, -whole_y) + LEY_FMA(z, row.z, -whole_z);
+    rest += LEY_FMA(x, lost.x, LEY_FMA(y, lost.y, LEY_FMA(z, lost.z, row.w)));
+    const float below = floor(rest);
+    int node = ((int)whole_x + (int)whole_y + (int)whole_z + (int)lost.w + (int)below) % n;
+    *t = rest - below;
+    return node < 0 ? node + n : node;
+}
+
+#if LEY_WIDTH == 1
+#include "density_spread_group.h"
+#else
+#include "density_spread_vectors.h"
+#endif

@@ -1,0 +1,25 @@
+/* Adds potentials and their squares to sums that are integers of fixed point.
+ *
+ * gm_phi        [points]
+ * most          values beyond it, and not-a-numbers, are not added: there is no room for them
+ * scale, square_scale  quanta in a unit; the latter 0: no squares
+ * gm_sum, gm_square    [points] integers of 64 bits, the lower half first
+ * gm_beyond     [1] becomes 1 where there was such a value
+ *
+ * Global size: points, rounded up to work-groups. */
+#include "dialect.h"
+
+LEY_KERNEL potential_sums(LEY_PARAMETERS(LEY_POTENTIAL_SUMS_ARGUMENTS))
+{
+    const size_t i = LEY_GLOBAL_ID(0);
+    if (i >= (size_t)points)
+        return;
+    const float phi = gm_phi[i];
+    if (!(fabs(phi) <= most)) {
+        gm_beyond[0] = 1;
+        return;
+    }
+    LEY_LONG_AT(gm_sum + i) += LEY_ROUNDED_LONG(phi * scale);
+    if (square_scale != 0)
+        LEY_LONG_AT(gm_square + i) += LEY_ROUNDED_LONG(phi * phi * square_scale);
+}

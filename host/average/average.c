@@ -1,0 +1,398 @@
+/* A thread of the average's own runs the devices' loops on the engine, beside the caller who adds
+ * frames; the host takes chunks that no device is left for. */
+#include "average/checkpoint.h"
+#include "average/device_part.h"
+#include "average/host_part.h"
+#include "average/intake.h"
+#include "average/problem.h"
+#include "average/profile.h"
+#include "average/results.h"
+#include "average/state.h"
+#include "average/sums.h"
+#include "clock.h"
+#include "error.h"
+#include "log.h"
+#include "parallel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The manager ----------------------------------------------------------------------------- */
+
+static bool has_held(const ley_average *a)
+{
+    for (size_t i = 0; i < a->engine->candidate_count; i++)
+        if (a->parts[i]->held.count > 0)
+            return true;
+    return false;
+}
+
+static bool has_device(const ley_average *a)
+{
+    for (size_t i = 0; i < a->engine->worker_count; i++)
+        if (worker_device(&a->engine->workers[i]) != NULL && !a->parts[i]->has_failed)
+            return true;
+    return false;
+}
+
+/* All sums are wrong from here on. */
+static void fail(ley_average *a, const ley_error *why)
+{
+    pthread_mutex_lock(&a->mutex);
+    if (a->failure.status == LEY_OK)
+        ley_error_copy(&a->failure, why);
+    pthread_cond_broadcast(&a->changed);
+    pthread_mutex_unlock(&a->mutex);
+}
+
+static void do_rest(ley_average *a)
+{
+    ley_error error = {.status = LEY_OK};
+    pthread_mutex_lock(&a->mutex);
+    for (chunk *c = chunk_take(&a->waiting); c != NULL; c = chunk_take(&a->waiting)) {
+        pthread_mutex_unlock(&a->mutex);
+        const ley_status status = host_part_do(a, c, &error);
+        if (status != LEY_OK)
+            fail(a, &error);
+        pthread_mutex_lock(&a->mutex);
+        a->pending -= c->frames;
+        chunk_append(&a->spare, c);
+        pthread_cond_broadcast(&a->changed);
+    }
+    pthread_mutex_unlock(&a->mutex);
+    ley_error_clear(&error);
+}
+
+static bool is_quitting(void *context)
+{
+    ley_average *a = context;
+    pthread_mutex_lock(&a->mutex);
+    const bool quits = a->quits;
+    pthread_mutex_unlock(&a->mutex);
+    return quits;
+}
+
+/* Waits until there is something for devices. */
+static bool await_work(ley_average *a)
+{
+    pthread_mutex_lock(&a->mutex);
+    while (!a->quits && a->waiting.count == 0 && !((a->wants_all || a->is_starving) && has_held(a)))
+        pthread_cond_wait(&a->changed, &a->mutex);
+    const bool goes_on = !a->quits;
+    pthread_mutex_unlock(&a->mutex);
+    return goes_on;
+}
+
+static void *manage(void *context)
+{
+    static const engine_task loop = {.run = device_part_run, .is_over = is_quitting, .left = device_part_left},
+                             ending = {.run = device_part_end, .left = device_part_left};
+    ley_average *a = context;
+    while (await_work(a)) {
+        engine_run(a->engine, 0, &loop, a);
+        if (!has_device(a) && !engine_take_next(a->engine)) {
+            log_say(LEY_LOG_WARNING, "no device is left for the average: the host goes on alone");
+            do_rest(a);
+        }
+    }
+    engine_run(a->engine, 0, &ending, a);
+    return NULL;
+}
+
+/* ---- Making ---------------------------------------------------------------------------------- */
+
+static ley_status make_parts(ley_average *a, ley_error *error)
+{
+    const size_t count = a->engine->candidate_count;
+    a->parts = calloc(count + 1, sizeof *a->parts);
+    for (size_t i = 0; a->parts != NULL && i < count; i++)
+        if ((a->parts[i] = device_part_create(a)) == NULL)
+            return ley_fail_memory(error, sizeof(device_part), "a device's part");
+    return a->parts != NULL ? LEY_OK : ley_fail_memory(error, count * sizeof *a->parts, "the devices' parts");
+}
+
+ley_status ley_average_create(ley_engine *engine, const ley_atoms *atoms, const ley_average_options *options,
+                              ley_average **average, ley_error *error)
+{
+    ley_average *a = calloc(1, sizeof *a);
+    if (a == NULL)
+        return ley_fail_memory(error, sizeof *a, "an average");
+    pthread_mutex_init(&a->mutex, NULL);
+    pthread_mutex_init(&a->sum_mutex, NULL);
+    pthread_cond_init(&a->changed, NULL);
+    a->engine = engine;
+    ley_status status = problem_make(&a->problem, atoms, options, error);
+    if (status == LEY_OK && engine == NULL) {
+        status = ley_engine_create(NULL, &a->engine, error);
+        a->owns_engine = status == LEY_OK;
+    }
+    if (status == LEY_OK)
+        status = make_parts(a, error);
+    if (status == LEY_OK)
+        *average = a;
+    else
+        ley_average_destroy(a);
+    return status;
+}
+
+void ley_average_destroy(ley_average *a)
+{
+    if (a == NULL)
+        return;
+    pthread_mutex_lock(&a->mutex);
+    a->quits = true;
+    pthread_cond_broadcast(&a->changed);
+    pthread_mutex_unlock(&a->mutex);
+    if (a->has_manager)
+        pthread_join(a->manager, NULL);
+    for (size_t i = 0; a->parts != NULL && i < a->engine->candidate_count; i++) {
+        if (a->parts[i] != NULL)
+            chunk_join(&a->spare, &a->parts[i]->held);
+        device_part_destroy(a->parts[i]);
+    }
+    free(a->parts);
+    chunk_join(&a->spare, &a->waiting);
+    for (chunk *c = chunk_take(&a->spare); c != NULL; c = chunk_take(&a->spare))
+        chunk_destroy(c);
+    chunk_destroy(a->filling);
+    sums_destroy(a);
+    free(a->profile.value);
+    for (int i = 0; i < a->sample.count; i++)
+        free(a->sample.position_A[i]);
+    if (a->owns_engine)
+        ley_engine_destroy(a->engine);
+    problem_destroy(&a->problem);
+    ley_error_clear(&a->failure);
+    pthread_cond_destroy(&a->changed);
+    pthread_mutex_destroy(&a->sum_mutex);
+    pthread_mutex_destroy(&a->mutex);
+    free(a);
+}
+
+void ley_average_cancel(ley_average *average)
+{
+    atomic_store(&average->is_cancelled, true);
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+static ley_status start(ley_average *a, const double *cell_A, ley_error *error)
+{
+    if (a->has_manager)
+        return LEY_OK;
+    ley_status status = intake_check_cell(a, 0, cell_A, error);
+    if (status == LEY_OK && !a->problem.is_fixed)
+        status = problem_fix(&a->problem, cell_A, error);
+    if (status != LEY_OK)
+        return status;
+    a->start_s = ley_clock_s();
+    if (parallel_start(&a->manager, manage, a) != 0)
+        return ley_fail(error, LEY_ERROR_MEMORY, "no thread for the average");
+    a->has_manager = true;
+    return LEY_OK;
+}
+
+static ley_status take_spare(ley_average *a, chunk **taken, ley_error *error)
+{
+    const int most = chunk_count(a->problem.atoms, a->engine->candidate_count);
+    ley_status status = LEY_OK;
+    chunk *c = NULL;
+    pthread_mutex_lock(&a->mutex);
+    while (status == LEY_OK && (c = chunk_take(&a->spare)) == NULL) {
+        if (a->failure.status != LEY_OK) {
+            ley_error_copy(error, &a->failure);
+            status = a->failure.status;
+        } else if (atomic_load(&a->is_cancelled)) {
+            status = ley_fail(error, LEY_CANCELLED, "cancelled");
+        } else if (a->chunks < most && (c = chunk_create(a->problem.atoms, a->problem.chunk_frames)) != NULL) {
+            a->chunks++;
+            break;
+        } else if (a->chunks == 0) {
+            status = ley_fail_memory(error, 12 * a->problem.atoms, "a frame");
+        } else {
+            a->is_starving = true;
+            pthread_cond_broadcast(&a->changed);
+            pthread_cond_wait(&a->changed, &a->mutex);
+        }
+    }
+    a->is_starving = false;
+    pthread_mutex_unlock(&a->mutex);
+    *taken = c;
+    return status;
+}
+
+static void deal(ley_average *a, chunk *c)
+{
+    pthread_mutex_lock(&a->mutex);
+    a->pending += c->frames;
+    chunk_append(&a->waiting, c);
+    pthread_cond_broadcast(&a->changed);
+    pthread_mutex_unlock(&a->mutex);
+}
+
+/* Chunks begin at multiples of their length from the block's first frame on. */
+static int room_of(const average_problem *p, int64_t frame)
+{
+    const int64_t block = sums_block(p, frame), first = block * p->options.block_frames, end = sums_block_end(p, frame),
+                  chunk_end = frame - (frame - first) % p->chunk_frames + p->chunk_frames;
+    return (int)((end < chunk_end ? end : chunk_end) - frame);
+}
+
+static ley_status add_frame(ley_average *a, const float *position_A, const double *cell_A, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    if (a->filling == NULL) {
+        const ley_status status = take_spare(a, &a->filling, error);
+        if (status != LEY_OK)
+            return status;
+        a->filling->first = a->added;
+        a->filling->frames = 0;
+        a->filling->most = room_of(p, a->added);
+        a->filling->is_partial = false;
+    }
+    intake_copy(a, a->filling, position_A, cell_A);
+    for (int i = 0; i < 9; i++) {
+        a->cell_sum_A[i] += cell_A[i];
+        a->cells_change = a->cells_change || cell_A[i] != p->first_cell_A[i];
+    }
+    a->added++;
+    if (a->filling->frames == a->filling->most) {
+        deal(a, a->filling);
+        a->filling = NULL;
+    }
+    return LEY_OK;
+}
+
+ley_status ley_average_add(ley_average *a, size_t frames, const float *position_A, const double *cell_A,
+                           ley_error *error)
+{
+    if (frames == 0)
+        return LEY_OK;
+    if (atomic_exchange(&a->is_cancelled, false))
+        return ley_fail(error, LEY_CANCELLED, "cancelled");
+    ley_status status = start(a, cell_A, error);
+    double(*structure)[2] = a->problem.options.verify_every > 0 ? malloc(frames * sizeof *structure) : NULL;
+    if (status == LEY_OK)
+        status = intake_check(a, frames, position_A, cell_A, structure, error);
+    for (size_t f = 0; f < frames && status == LEY_OK; f++) {
+        status = add_frame(a, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f, error);
+        for (int part = 0; part < 2 && status == LEY_OK && structure != NULL; part++) {
+            a->structure[part] += structure[f][part];
+            a->structure_square += structure[f][part] * structure[f][part];
+        }
+    }
+    free(structure);
+    atomic_store(&a->is_cancelled, false);
+    return status;
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+/* The frames of a chunk that is not full are done as well, and will be again when it is. */
+static ley_status deal_partial(ley_average *a, ley_error *error)
+{
+    chunk *copy = NULL;
+    if (a->filling == NULL || (a->extra_first == a->filling->first && a->extra.frames == a->filling->frames))
+        return LEY_OK;
+    ley_status status = take_spare(a, &copy, error);
+    if (status != LEY_OK)
+        return status;
+    copy->first = a->filling->first;
+    copy->frames = 0;
+    copy->is_partial = true;
+    for (int f = 0; f < a->filling->frames; f++)
+        intake_copy(a, copy, a->filling->position_A + 3 * (size_t)f * a->problem.atoms, a->filling->cell_A[f]);
+    deal(a, copy);
+    return LEY_OK;
+}
+
+/* Waits until the sums have all frames. */
+static ley_status await_all(ley_average *a, ley_error *error)
+{
+    ley_status status = deal_partial(a, error);
+    if (status != LEY_OK)
+        return status;
+    pthread_mutex_lock(&a->mutex);
+    a->wants_all = true;
+    pthread_cond_broadcast(&a->changed);
+    while (a->pending > 0 && a->failure.status == LEY_OK)
+        pthread_cond_wait(&a->changed, &a->mutex);
+    a->wants_all = false;
+    if (a->failure.status != LEY_OK) {
+        status = a->failure.status;
+        ley_error_copy(error, &a->failure);
+    }
+    pthread_mutex_unlock(&a->mutex);
+    return status;
+}
+
+ley_status ley_average_map(ley_average *a, ley_average_quantity quantity, ley_map **map, ley_error *error)
+{
+    const ley_status status = await_all(a, error);
+    return status == LEY_OK ? results_map(a, quantity, map, error) : status;
+}
+
+ley_status ley_average_profile(ley_average *a, int axis, ley_profile_boundary boundary, ley_profile *profile,
+                               ley_error *error)
+{
+    if (axis < 0 || axis > 2)
+        return ley_fail(error, LEY_ERROR_USAGE, "axis %d of a profile, must be 0, 1 or 2", axis);
+    if ((unsigned)boundary >= LEY_PROFILE_COUNT)
+        return ley_fail(error, LEY_ERROR_USAGE, "there is no boundary of number %d", (int)boundary);
+    if (a->problem.options.smooth_A == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "a profile is of smoothed charges: smooth_A is 0");
+    if (a->added == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "no frame has been added");
+    const ley_status status = await_all(a, error);
+    return status == LEY_OK ? profile_make(a, axis, boundary, profile, error) : status;
+}
+
+ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    double cell_A[9];
+    const ley_status status = await_all(a, error);
+    if (totals == NULL)
+        return status;
+    *totals = (ley_average_totals){.frames = a->added, .cell_difference = NAN};
+    if (a->added == 0)
+        return status;
+    results_cell(a, cell_A);
+    memcpy(totals->cell_A, cell_A, sizeof cell_A);
+    for (int axis = 0; axis < 3; axis++) {
+        totals->n[axis] = p->n[axis];
+        totals->mesh[axis] = p->mesh.n[axis];
+    }
+    totals->blocks = a->blocks.count;
+    totals->order = p->mesh.window->points;
+    totals->expected_error = p->mesh.expected_error;
+    totals->seconds = ley_clock_s() - a->start_s;
+    totals->checked_frames = a->checked_frames;
+    totals->checked_points = a->checked_points;
+    totals->relative_rms = a->checked_frames > 0 ? sqrt(a->checked_share / (double)a->checked_frames) : 0;
+    for (size_t i = 0; i < a->engine->candidate_count; i++) {
+        const device_part *d = a->parts[i];
+        const size_t used = strlen(totals->device);
+        totals->failed += d->has_failed ? 1 : 0;
+        if (d->info == NULL)
+            continue;
+        totals->devices++;
+        snprintf(totals->device + used, sizeof totals->device - used, "%s%s", used > 0 ? ", " : "", d->info->name);
+    }
+    return status == LEY_OK && p->options.verify_every > 0 ? results_check_mean(a, &totals->mean_error, error) : status;
+}
+
+/* ---- Checkpoints ----------------------------------------------------------------------------- */
+
+ley_status ley_average_save(ley_average *a, const char *path, ley_error *error)
+{
+    const ley_status status = await_all(a, error);
+    return status == LEY_OK ? checkpoint_save(a, path, error) : status;
+}
+
+ley_status ley_average_load(ley_average *a, const char *path, ley_error *error)
+{
+    return checkpoint_load(a, path, error);
+}

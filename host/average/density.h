@@ -1,0 +1,32 @@
+/* Charge densities on a mesh as integers of fixed point: sums of them do not depend on any order.
+ * A device's part has 64 bits a node, and takes no more frames than fit; the whole has 128. */
+#ifndef LEY_AVERAGE_DENSITY_H
+#define LEY_AVERAGE_DENSITY_H
+
+#include "leyden_status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct density {
+    size_t nodes;
+    uint64_t *low;
+    int64_t *high; /* high 2^64 + low */
+} density;
+
+/* Of zeros. Errors: LEY_ERROR_MEMORY. */
+ley_status density_create(size_t nodes, density *made, ley_error *error);
+void density_destroy(density *d);
+
+/* Adds to each node; on all cores. */
+void density_add(density *d, const int64_t *part);
+void density_add_all(density *d, const density *other);
+
+/* value[nodes] = d factor. */
+void density_values(const density *d, double factor, double *value);
+
+/* Adds values times 2^exponent, rounded, of less than 2^126 each; and their squares. */
+void density_add_values(density *d, const double *value, int exponent);
+void density_add_squares(density *d, const double *value, int exponent);
+
+#endif

@@ -1,0 +1,46 @@
+/* The mesh that charges are spread over: B-splines of order P = 4, 6 or 8 over the fractional
+ * coordinates of the cell, of n nodes along each vector,
+ *
+ *     rho(node) = sum over j of q_j product over axes of M_P(n s_j - node),
+ *
+ * whose spectrum is that of the charges times the spline's transform, but for aliases: those of
+ * wave k from k + 2 pi m / h are (x / (1 - x))^P of what is there, x = k h / (2 pi), along each
+ * axis. */
+#ifndef LEY_AVERAGE_MESH_H
+#define LEY_AVERAGE_MESH_H
+
+#include "leyden_status.h"
+#include "numerics/window.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct average_mesh {
+    int64_t n[3];
+    const window *window;
+    double expected_error; /* relative root mean square of a frame's potential */
+} average_mesh;
+
+/* What a mesh is chosen for: the cell, the Gaussian's sigma, the error that it is to have, atoms
+ * whose charges are spread, and transforms of each frame. */
+typedef struct mesh_wish {
+    const double (*cell_A)[3];
+    double sigma_A, error;
+    double atoms;
+    bool transforms;
+} mesh_wish;
+
+/* The one that is expected to be the fastest. Errors: LEY_ERROR_USAGE where none of fewer than 2^31
+ * nodes is fine enough. */
+ley_status average_mesh_choose(const mesh_wish *wish, average_mesh *made, ley_error *error);
+
+/* The relative error that splines of this order are expected to make, of charges whose structure is
+ * that of matter. */
+double average_mesh_error(int order, double sigma_A, double h_A);
+
+static inline int64_t average_mesh_nodes(const average_mesh *m)
+{
+    return m->n[0] * m->n[1] * m->n[2];
+}
+
+#endif

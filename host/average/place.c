@@ -1,0 +1,57 @@
+#include "average/place.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Cells flatter than this share of their edges' product span no volume. */
+static const double least_volume = 1e-6;
+
+static void cross(const double a[3], const double b[3], double made[3])
+{
+    for (int i = 0; i < 3; i++)
+        made[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+}
+
+double place_reciprocal(const double cell_A[9], double reciprocal[3][3])
+{
+    double volume = 0;
+    for (int i = 0; i < 3; i++)
+        cross(cell_A + 3 * ((i + 1) % 3), cell_A + 3 * ((i + 2) % 3), reciprocal[i]);
+    for (int d = 0; d < 3; d++)
+        volume += cell_A[d] * reciprocal[0][d];
+    for (int i = 0; i < 3; i++)
+        for (int d = 0; d < 3; d++)
+            reciprocal[i][d] /= volume;
+    return fabs(volume);
+}
+
+bool place_make(const double cell_A[9], const int64_t n[3], const double origin[3], frame_place *made)
+{
+    double reciprocal[3][3], edges = 1;
+    for (int i = 0; i < 3; i++)
+        edges *= sqrt(cell_A[3 * i] * cell_A[3 * i] + cell_A[3 * i + 1] * cell_A[3 * i + 1] +
+                      cell_A[3 * i + 2] * cell_A[3 * i + 2]);
+    const double volume = place_reciprocal(cell_A, reciprocal);
+    if (!isfinite(volume) || !isfinite(edges) || !(volume > least_volume * edges))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        for (int d = 0; d < 3; d++)
+            made->along[i][d] = reciprocal[i][d] * (double)n[i];
+        made->first[i] = -origin[i] * (double)n[i];
+        made->first[i] -= floor(made->first[i] / (double)n[i]) * (double)n[i];
+    }
+    return true;
+}
+
+void place_floats(const frame_place *p, float made[PLACE_FLOATS])
+{
+    for (int i = 0; i < 3; i++) {
+        float *row = made + 4 * i, *lost = made + 12 + 4 * i;
+        for (int d = 0; d < 3; d++) {
+            row[d] = (float)p->along[i][d];
+            lost[d] = (float)(p->along[i][d] - (double)row[d]);
+        }
+        lost[3] = (float)floor(p->first[i]);
+        row[3] = (float)(p->first[i] - floor(p->first[i]));
+    }
+}

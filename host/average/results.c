@@ -1,0 +1,192 @@
+#include "average/results.h"
+
+#include "average/intake.h"
+#include "average/potential.h"
+#include "average/sums.h"
+#include "error.h"
+#include "target/map.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The check of the mean may be off by so many tolerances: one wave is not a root mean square over
+ * all. */
+static const double most_mean_error = 10;
+
+void results_cell(const ley_average *a, double cell_A[9])
+{
+    for (int i = 0; i < 9; i++)
+        cell_A[i] = a->problem.options.pmepot || !a->cells_change ? a->problem.first_cell_A[i]
+                                                                  : a->cell_sum_A[i] / (double)a->added;
+}
+
+ley_status results_charges(ley_average *a, double *charge_e, ley_error *error)
+{
+    int64_t frames = 0;
+    const ley_status status = sums_values(a, SUMS_CHARGE, charge_e, &frames, error);
+    for (size_t i = 0; i < sums_nodes(&a->problem) && status == LEY_OK; i++)
+        charge_e[i] /= (double)frames;
+    return status;
+}
+
+/* ---- Maps ------------------------------------------------------------------------------------ */
+
+static ley_status make_map(const ley_average *a, const double *value, ley_map **map, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    double cell_A[9];
+    ley_grid grid = {.n = {p->n[0], p->n[1], p->n[2]}};
+    results_cell(a, cell_A);
+    for (int axis = 0; axis < 3; axis++)
+        for (int d = 0; d < 3; d++) {
+            grid.step_A[axis][d] = cell_A[3 * axis + d] / (double)p->n[axis];
+            grid.origin_A[d] += p->origin[axis] * cell_A[3 * axis + d];
+        }
+    const ley_status status = ley_map_create(&grid, map, error);
+    if (status != LEY_OK)
+        return status;
+    float *values = ley_map_values(*map);
+    for (size_t i = 0; i < sums_points(p); i++)
+        values[i] = (float)value[i];
+    ley_map_set_units(*map, ley_units_name(p->options.units));
+    return LEY_OK;
+}
+
+static ley_status mean_by_frame(ley_average *a, double *value, ley_error *error)
+{
+    int64_t frames = 0;
+    const ley_status status = sums_values(a, SUMS_PHI, value, &frames, error);
+    for (size_t i = 0; i < sums_points(&a->problem) && status == LEY_OK; i++)
+        value[i] *= a->problem.coulomb_constant / (double)frames;
+    return status;
+}
+
+static ley_status mean_of_charges(ley_average *a, double *value, ley_error *error)
+{
+    double cell_A[9];
+    const size_t bytes = sums_nodes(&a->problem) * sizeof(double);
+    double *charge_e = malloc(bytes);
+    if (charge_e == NULL)
+        return ley_fail_memory(error, bytes, "the mean");
+    results_cell(a, cell_A);
+    ley_status status = results_charges(a, charge_e, error);
+    if (status == LEY_OK)
+        status = potential_of(&a->problem, cell_A, charge_e, value, error);
+    free(charge_e);
+    return status;
+}
+
+/* From sums of `count` values, in value[], and of their squares: standard deviations over `share`. */
+static void deviate(const average_problem *p, double count, double share, const double *square, double *value)
+{
+    for (size_t i = 0; i < sums_points(p); i++) {
+        const double variance = (square[i] - value[i] * value[i] / count) / (count - 1);
+        value[i] = p->coulomb_constant * sqrt(fmax(variance, 0) / share);
+    }
+}
+
+static ley_status deviation(ley_average *a, double *value, double *square, ley_error *error)
+{
+    int64_t frames = 0;
+    ley_status status = sums_values(a, SUMS_PHI, value, &frames, error);
+    if (status == LEY_OK)
+        status = sums_values(a, SUMS_SQUARE, square, &frames, error);
+    if (status == LEY_OK)
+        deviate(&a->problem, (double)frames, 1, square, value);
+    return status;
+}
+
+static ley_status error_by_blocks(ley_average *a, double *value, double *square, ley_error *error)
+{
+    const double blocks = (double)a->blocks.count;
+    (void)error;
+    density_values(&a->blocks.phi, ldexp(1, -BLOCK_EXPONENT), value);
+    density_values(&a->blocks.square, ldexp(1, -2 * BLOCK_EXPONENT), square);
+    deviate(&a->problem, blocks, blocks, square, value);
+    return LEY_OK;
+}
+
+static ley_status check_quantity(const ley_average *a, ley_average_quantity quantity, ley_error *error)
+{
+    if ((unsigned)quantity >= LEY_AVERAGE_COUNT)
+        return ley_fail(error, LEY_ERROR_USAGE, "there is no quantity of number %d", (int)quantity);
+    if (a->added == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "no frame has been added");
+    if (quantity == LEY_AVERAGE_DEVIATION && !a->problem.options.deviation)
+        return ley_fail(error, LEY_ERROR_USAGE, "the standard deviation is not kept: set `deviation` in the options");
+    if (quantity == LEY_AVERAGE_DEVIATION && a->added < 2)
+        return ley_fail(error, LEY_ERROR_USAGE, "a standard deviation needs two frames; there is one");
+    if (quantity == LEY_AVERAGE_ERROR && a->problem.options.block_frames == 0)
+        return ley_fail(error, LEY_ERROR_USAGE, "standard errors are not kept: set `block_frames` in the options");
+    if (quantity == LEY_AVERAGE_ERROR && a->blocks.count < 2)
+        return ley_fail(
+            error, LEY_ERROR_USAGE,
+            "a standard error needs two blocks of %lld frames that are full; there are %lld, of %lld frames",
+            (long long)a->problem.options.block_frames, (long long)a->blocks.count, (long long)a->added);
+    return LEY_OK;
+}
+
+ley_status results_map(ley_average *a, ley_average_quantity quantity, ley_map **map, ley_error *error)
+{
+    ley_status status = check_quantity(a, quantity, error);
+    if (status != LEY_OK)
+        return status;
+    const size_t bytes = sums_points(&a->problem) * sizeof(double);
+    double *value = malloc(bytes), *square = malloc(bytes);
+    if (value == NULL || square == NULL)
+        status = ley_fail_memory(error, 2 * bytes, "a map");
+    else if (quantity == LEY_AVERAGE_MEAN)
+        status = a->problem.by_frame ? mean_by_frame(a, value, error) : mean_of_charges(a, value, error);
+    else
+        status = (quantity == LEY_AVERAGE_DEVIATION ? deviation : error_by_blocks)(a, value, square, error);
+    if (status == LEY_OK)
+        status = make_map(a, value, map, error);
+    free(value);
+    free(square);
+    return status;
+}
+
+/* ---- The check of the mean ------------------------------------------------------------------- */
+
+/* The structure factor of charges on the mesh. */
+static void structure_of(const average_mesh *m, const double *charge_e, double structure[2])
+{
+    const int64_t *n = m->n, wave[3] = {INTAKE_WAVE_X, INTAKE_WAVE_Y, INTAKE_WAVE_Z};
+    double spline = 1;
+    structure[0] = structure[1] = 0;
+    for (int axis = 0; axis < 3; axis++)
+        spline *= window_transform(m->window, 2 * M_PI * (double)wave[axis] / (double)n[axis]);
+    for (int64_t z = 0; z < n[2]; z++)
+        for (int64_t y = 0; y < n[1]; y++)
+            for (int64_t x = 0; x < n[0]; x++) {
+                const double q = charge_e[(z * n[1] + y) * n[0] + x],
+                             phase = 2 * M_PI *
+                                     ((double)(wave[0] * x) / (double)n[0] + (double)(wave[1] * y) / (double)n[1] +
+                                      (double)(wave[2] * z) / (double)n[2]);
+                structure[0] += q * cos(phase) / spline;
+                structure[1] -= q * sin(phase) / spline;
+            }
+}
+
+ley_status results_check_mean(ley_average *a, double *mean_error, ley_error *error)
+{
+    const double frames = (double)a->added, scale = sqrt(a->structure_square / frames),
+                 least = 1e-6 * sqrt(a->problem.square_charge_e);
+    double structure[2];
+    double *charge_e = malloc(sums_nodes(&a->problem) * sizeof *charge_e);
+    if (charge_e == NULL)
+        return ley_fail_memory(error, 8 * sums_nodes(&a->problem), "the mean");
+    const ley_status status = results_charges(a, charge_e, error);
+    if (status == LEY_OK) {
+        structure_of(&a->problem.mesh, charge_e, structure);
+        *mean_error = hypot(structure[0] - a->structure[0] / frames, structure[1] - a->structure[1] / frames) /
+                      fmax(scale, least);
+    }
+    free(charge_e);
+    return status == LEY_OK && !(*mean_error <= most_mean_error * a->problem.options.tolerance)
+               ? ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                          "a structure factor of the mean is off by %.2g of its root mean square over frames: frames "
+                          "were lost, or summed wrongly",
+                          *mean_error)
+               : status;
+}

@@ -1,0 +1,25 @@
+/* Verification of frames: what a device spread of one, against the formula, at some nodes of the
+ * mesh, in double precision on the host's threads. */
+#ifndef LEY_AVERAGE_VERIFY_H
+#define LEY_AVERAGE_VERIFY_H
+
+#include "average/state.h"
+
+/* Whether a frame, counted from 0, is to be verified. */
+bool verify_wants(const average_problem *p, int64_t frame);
+
+/* A frame's density, [nodes] of the mesh. Notes what was found. Errors:
+ * LEY_ERROR_WRONG_RESULT, which names the frame, where it is off by more than the tolerance. */
+ley_status verify_density(ley_average *a, int64_t frame, const frame_place *place, const float *position_A,
+                          const int64_t *quanta, ley_error *error);
+
+/* The same of a frame's potential at the map's points, float[points] in e / A, in its own cell. */
+ley_status verify_potential(ley_average *a, int64_t frame, const frame_place *place, const double cell_A[9],
+                            const float *position_A, const float *value, ley_error *error);
+
+/* The smoothed potential of charges at fractions of the first frame's cell, at points that are such
+ * fractions, too: by Ewald's sum with a split of its own, in e / A. */
+ley_status verify_exact(const average_problem *p, const double cell_A[9], const frame_place *place,
+                        const float *position_A, size_t points, const double (*at)[3], double *value, ley_error *error);
+
+#endif

@@ -1,0 +1,221 @@
+"""python -m leyden average: the mean potential of a trajectory, as files."""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from typing import Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from ._average import CONVENTIONS, Average, average, method_line, write_whole
+from ._c import ffi, lib
+from ._cell import lengths
+from ._errors import FileError, UsageError, file_name
+from ._parameters import TABLES
+
+
+def _numbers(text: Optional[str], name: str, counts: Tuple[int, ...]) -> Optional[List[float]]:
+    """Of NX,NY,NZ."""
+    if text is None:
+        return None
+    try:
+        found = [float(word) for word in text.split(",")]
+    except ValueError:
+        found = []
+    if len(found) not in counts:
+        raise UsageError(f"{name}: '{text}' is no list of {' or '.join(map(str, counts))} numbers, separated by commas")
+    return found
+
+
+def _cell(text: Optional[str]) -> Any:
+    """Lengths, lengths and angles, or vectors."""
+    found = _numbers(text, "--cell", (3, 6, 9))
+    return found if found is None or len(found) < 9 else np.reshape(found, (3, 3))
+
+
+def add_to(commands: Any) -> None:
+    """The sub-command."""
+    of = commands.add_parser(
+        "average", help="the mean potential of a trajectory, profiles",
+        description="The electrostatic potential in periodic cells, averaged over the frames of a trajectory that MDAnalysis "
+                    "reads: of Gaussian charges, by default as wide as PMEPot's, or of point charges (--smooth 0).")
+    of.add_argument("topology", metavar="TOPOLOGY", help="with charges: .psf, .prmtop, .tpr, ...")
+    of.add_argument("trajectories", metavar="TRAJECTORY", nargs="*", help=".dcd, .xtc, .trr, .nc, .h5md, ..., one after the other")
+    files = of.add_argument_group("what is written")
+    files.add_argument("-o", "--output", metavar="MAP", help="the mean: .dx, .mrc, .cube, .npy, ...")
+    files.add_argument("--deviation", metavar="MAP", help="the standard deviation over frames")
+    files.add_argument("--error", metavar="MAP", help="the standard error of the mean, by blocks of frames")
+    files.add_argument("--profile", metavar="AXES", help="means over planes across these vectors of the cell: z, or x,z")
+    files.add_argument("--profile-csv", metavar="FILE", help="the profile's table; of several axes FILE_x, FILE_z")
+    files.add_argument("--profile-picture", metavar="FILE", help="its picture: .png, .svg or .pdf, by matplotlib")
+    files.add_argument("--json", metavar="FILE", help="the report")
+    what = of.add_argument_group("what is averaged")
+    what.add_argument("--select", metavar="WORDS", help="whose charges count, in MDAnalysis's language (default: all)")
+    for name, text in ("start", "first frame, from 0"), ("stop", "the frame before which it ends"), ("step", "frames"):
+        what.add_argument(f"--{name}", type=int, metavar="N", help=text)
+    what.add_argument("--smooth", type=float, default=2.83, metavar="A",
+                      help="standard deviation of the charges; 0: points (default: 2.83, PMEPot's 0.25 / A)")
+    what.add_argument("--cell", metavar="NUMBERS", help="a,b,c or a,b,c,alpha,beta,gamma of all frames, in place of their own")
+    what.add_argument("--center", metavar="WORDS", help="a selection that is moved to the middle of each cell")
+    what.add_argument("--fit", metavar="WORDS", help="one that is moved to where it is in the first frame; nothing turns")
+    what.add_argument("--exact-cells", action="store_true", help="each frame's own cell, by a transform for each")
+    what.add_argument("--skip-bad", action="store_true", help="frames that cannot be used are left out and counted")
+    what.add_argument("--convention", choices=CONVENTIONS, default="exact", help="pmepot: VMD's PMEPot's numbers, to compare")
+    sides = what.add_mutually_exclusive_group()
+    sides.add_argument("--symmetric", dest="boundary", action="store_const", const="symmetric",
+                       help="profiles: the mean of each and its mirror image")
+    sides.add_argument("--one-side", dest="boundary", action="store_const", const="one-side",
+                       help="profiles: field and potential are 0 at the first plane, as of `gmx potential`")
+    how = of.add_argument_group("how")
+    how.add_argument("--tol", type=float, default=1e-4, metavar="TOL", help="relative RMS error of a frame (default: 1e-4)")
+    how.add_argument("--spacing", type=float, metavar="A", help="about how far points are apart (default: 1)")
+    how.add_argument("--dims", metavar="NX,NY,NZ", help="points along the cell's vectors")
+    how.add_argument("--origin", metavar="FX,FY,FZ", help="the first point, in fractions of the vectors (default: 0,0,0)")
+    how.add_argument("--units", choices=TABLES["ley_direct"]["units"].choices, help="of the potential (default: kT/e)")
+    how.add_argument("--dielectric", type=float, metavar="E", help="relative permittivity (default: 1)")
+    how.add_argument("--temperature", type=float, default=300.0, metavar="K", help="of kT/e (default: 300)")
+    how.add_argument("--blocks", type=int, default=10, metavar="N", help="of frames, for standard errors; 0: none (default: 10)")
+    how.add_argument("--verify-every", type=int, metavar="N", help="one frame of so many is verified (default: 256)")
+    how.add_argument("--readers", type=int, metavar="N", help="processes that read (default: as many as are worth while)")
+    how.add_argument("--checkpoint", metavar="FILE", help="goes on from it where it is there; kept beside it: FILE.frames")
+    how.add_argument("--device", metavar="D", help="as of `leyden map` (default: the fastest)")
+    how.add_argument("-q", "--quiet", action="store_true", help="errors only")
+    how.add_argument("-v", "--verbose", action="store_true", help="more of how it was done")
+    of.set_defaults(run=_run, boundary="tin-foil")
+
+
+def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
+    """Names of the maps; all names are checked before anything is computed."""
+    maps = {name: path for name, path in (("mean", arguments.output), ("deviation", arguments.deviation),
+                                          ("error", arguments.error)) if path is not None}
+    others = [path for path in (arguments.profile_csv, arguments.profile_picture) if path is not None]
+    if bool(others) != (arguments.profile is not None):
+        raise UsageError("--profile goes with a file, --profile-csv or --profile-picture, and these with it")
+    if not maps and not others:
+        raise UsageError("nothing is to be written: -o mean.dx names a file")
+    for path in maps.values():
+        if lib.ley_map_format_of(file_name(path), ffi.NULL) == ffi.NULL:
+            raise UsageError(f"'{path}': no map is written in a form with this ending: .dx, .mrc, .cube, .npy, ... are known")
+    if arguments.profile_picture is not None:
+        try:
+            import matplotlib
+            matplotlib.use("Agg")
+        except ImportError:
+            raise ImportError("--profile-picture: matplotlib is not installed: pip install matplotlib") from None
+    for path in (*maps.values(), *others, arguments.json, arguments.checkpoint):
+        if path is not None and not os.path.isdir(os.path.dirname(path) or "."):
+            raise FileError(f"{path}: there is no such folder")
+    return maps
+
+
+def _beside(path: str, axis: str, axes: Any) -> str:
+    root, ending = os.path.splitext(path)
+    return path if len(axes) == 1 else f"{root}_{axis}{ending}"
+
+
+def _size(path: str) -> str:
+    size, units = float(os.path.getsize(path)), ["bytes", "KiB", "MiB", "GiB", "TiB"]
+    while size >= 1023.5 and len(units) > 1:
+        size, units = size / 1024, units[1:]
+    return f"{size:.{int(units[0] != 'bytes' and size < 99.95)}f} {units[0]}"
+
+
+def _draw(made: Average, arguments: argparse.Namespace, axis: str, path: str) -> None:
+    from matplotlib.figure import Figure
+    figure = Figure(figsize=(6, 6), layout="constrained")
+    upper, lower = figure.subplots(2, sharex=True)
+    made.profiles[axis].plot(upper)
+    made.profiles[axis].plot(lower, "charge")
+    upper.set_xlabel("")
+    upper.set_title(f"{os.path.basename(arguments.topology)}: {made.frames} frames, {arguments.boundary}", fontsize="medium")
+    try:
+        figure.savefig(path, dpi=150)
+    except ValueError as error:  # of an ending
+        raise UsageError(f"--profile-picture: {error}") from None
+
+
+def _write(made: Average, arguments: argparse.Namespace, maps: Dict[str, str]) -> List[str]:
+    """The names of the files that are there now."""
+    written = []
+    for name, path in maps.items():
+        if getattr(made, name) is None:
+            least = "two frames" if name == "deviation" else "two blocks of frames"
+            raise UsageError(f"{path}: the {name} is of {least} at least, and there were {made.frames} frames and "
+                             f"{made.report['blocks']} blocks")
+        getattr(made, name).save(path)
+        written.append(path)
+    for axis in made.profiles:
+        if arguments.profile_csv is not None:
+            written.append(_beside(arguments.profile_csv, axis, made.profiles))
+            made.profiles[axis].save(written[-1])
+        if arguments.profile_picture is not None:
+            written.append(_beside(arguments.profile_picture, axis, made.profiles))
+            _draw(made, arguments, axis, written[-1])
+    if arguments.json is not None:
+        content = {"command": "average", "arguments": {name: value for name, value in vars(arguments).items() if name != "run"},
+                   **made.report}
+        write_whole(arguments.json, (json.dumps(content, indent=2) + "\n").encode())
+        written.append(arguments.json)
+    return written
+
+
+def _say(made: Average, arguments: argparse.Namespace, written: List[str]) -> None:
+    r, grid = made.report, made.mean.grid
+    left = f", {r['skipped']} left out" if r["skipped"] else ""
+    names = ", ".join(map(os.path.basename, r["files"])) or os.path.basename(arguments.topology)
+    print(f"trajectory: {names}, {r['frames']:,} frame{'s' * (r['frames'] != 1)}{left}, {r['atoms']:,} atoms, total charge "
+          f"{r['total_charge_e']:+.4f} e")
+    spacing = " x ".join(f"{step:.4g}" for step in grid.spacing)
+    cell = " x ".join(f"{length:.5g}" for length in lengths(made.cell))
+    print(f"grid: {' x '.join(map(str, grid.n))} = {grid.size:,} points, spacing {spacing} A, mean cell {cell} A")
+    print(f"method: {method_line(r)}")
+    reading = f"; {r['readers']} processes read" if r["readers"] > 1 else ""
+    print(f"time: {r['elapsed_s']:.2f} s, {r['frames_per_s']:,.4g} frames/s, on {r['device']}{reading}")
+    print(f"written: {'; '.join(f'{path}, {_size(path)}' for path in written)}")
+    if arguments.verbose:
+        print(made.mean.header)
+        for bad in r["first_skipped"]:
+            print(f"left out: frame {bad['number']}: {bad['reason']}")
+
+
+def _ended(number: int, _: Any) -> None:
+    """As batch systems do when time is over."""
+    _ended_by.append(number)
+    raise KeyboardInterrupt
+
+
+_ended_by: List[int] = []
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    maps = _outputs(arguments)
+    sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
+    signal.signal(signal.SIGTERM, _ended)
+    axes = None if arguments.profile is None else [axis for axis in arguments.profile.split(",") if axis]
+    code, is_shown = 0, sys.stderr.isatty() and not arguments.quiet
+    try:
+        made = average(
+            arguments.topology, *arguments.trajectories, select=arguments.select, smooth=arguments.smooth, tol=arguments.tol,
+            dims=_numbers(arguments.dims, "--dims", (3,)), spacing=arguments.spacing,
+            origin=_numbers(arguments.origin, "--origin", (3,)), deviation=arguments.deviation is not None,
+            blocks=arguments.blocks, exact_cells=arguments.exact_cells, profile=axes, boundary=arguments.boundary,
+            convention=arguments.convention, start=arguments.start, stop=arguments.stop, step=arguments.step,
+            center=arguments.center, fit=arguments.fit, cell=_cell(arguments.cell),
+            skip_bad=arguments.skip_bad, readers=arguments.readers, temperature=arguments.temperature,
+            verify_every=arguments.verify_every, checkpoint=arguments.checkpoint, engine=arguments.device,
+            progress=is_shown, units=arguments.units, dielectric=arguments.dielectric)
+    except KeyboardInterrupt as interrupt:
+        code, found = 128 + (_ended_by or [signal.SIGINT])[0], getattr(interrupt, "average", None)
+        if found is None:
+            print("leyden: interrupted before the first frame: nothing is written", file=sys.stderr)
+            return code
+        made = found
+        print(f"leyden: interrupted after {made.frames} of {made.report['frames_wanted']} frames: what is written is of these",
+              file=sys.stderr)
+    written = _write(made, arguments, maps)
+    if not arguments.quiet:
+        _say(made, arguments, written)
+    return code

@@ -1,0 +1,350 @@
+"""Frames of trajectories: as MDAnalysis has them, whoever reads them; what is wrong is told with the frame."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+import leyden
+from conftest import Topology
+from leyden._cell import vectors_of_boxes
+from leyden._frames import Frames
+
+BOX = np.array([20.0, 21, 22, 90, 90, 90])
+
+
+def of_memory(positions, boxes=BOX, charges=None):
+    MDAnalysis = pytest.importorskip("MDAnalysis")
+    from MDAnalysis.coordinates.memory import MemoryReader
+    universe = MDAnalysis.Universe.empty(positions.shape[1], trajectory=True)
+    if charges is not False:
+        universe.add_TopologyAttr("charges", np.resize([1.0, -1.0], positions.shape[1]) if charges is None else charges)
+    universe.load_new(np.array(positions, np.float32), format=MemoryReader, dimensions=boxes)
+    return universe
+
+
+def walk(frames=30, atoms=40, seed=0):
+    return np.random.default_rng(seed).uniform(0, 20, (frames, atoms, 3)).astype(np.float32)
+
+
+@pytest.fixture(name="files", scope="module")
+def _files(tmp_path_factory):
+    """A function that writes the same walk as a topology and a trajectory of a format: their names."""
+    MDAnalysis = pytest.importorskip("MDAnalysis")
+    folder = tmp_path_factory.mktemp("trajectories")
+
+    def make(ending="dcd", frames=30, atoms=40, name="walk", boxes=BOX, seed=0):
+        universe = of_memory(walk(frames, atoms, seed), boxes)
+        for attribute, value in (("names", "O"), ("types", "O"), ("masses", 1.0), ("elements", "O")):
+            universe.add_TopologyAttr(attribute, [value] * atoms)
+        topology, trajectory = str(folder / "top.mol2"), str(folder / f"{name}.{ending}")
+        topology = str(folder / f"top{atoms}.psf")
+        with open(topology, "w", encoding="utf-8") as file:  # no writer of MDAnalysis keeps charges without bonds
+            file.write(f"PSF\n\n       1 !NTITLE\n REMARKS none\n\n{atoms:8d} !NATOM\n")
+            for i, charge in enumerate(universe.atoms.charges):
+                file.write(f"{i + 1:8d} W    1    WAT  O    OT   {charge:10.6f}       15.9994           0\n")
+            file.write("\n")
+        with MDAnalysis.Writer(trajectory, atoms) as writer:
+            for _ in universe.trajectory:
+                writer.write(universe)
+        return topology, trajectory
+
+    return make
+
+
+def read(frames, after=0):
+    """All of it: numbers, positions, cells."""
+    blocks = [(b.numbers.copy(), b.positions.copy(), b.cells.copy()) for b in frames.blocks(after)]
+    return [np.concatenate(parts) for parts in zip(*blocks)]
+
+
+# ---- Without MDAnalysis --------------------------------------------------------------------------
+
+
+def test_boxes():
+    boxes = np.array([[10, 11, 12, 90, 90, 90], [10, 11, 12, 60, 70, 80], [0, 11, 12, 90, 90, 90], [10, 10, 10, 90, 90, 0],
+                      [10, 10, 10, 10, 10, 170], [10, np.nan, 10, 90, 90, 90]])
+    vectors = vectors_of_boxes(boxes)
+    assert np.array_equal(vectors[0], np.diag([10, 11, 12])) and not vectors[2:].any()
+    a, b, c = vectors[1]
+    for (u, v), angle in (((b, c), 60), ((a, c), 70), ((a, b), 80)):
+        assert np.degrees(np.arccos(u @ v / np.linalg.norm(u) / np.linalg.norm(v))) == pytest.approx(angle)
+    assert np.linalg.norm(vectors[1], axis=1) == pytest.approx([10, 11, 12]) and a[1] == a[2] == b[2] == 0
+
+
+def universe_like(count=5, **kept):
+    x = walk(count, 6)
+    return Topology(np.resize([0.5, -0.5], 6), [(x[k], kept.get(k, BOX)) for k in range(count)]), x
+
+
+def test_anything_with_frames():
+    universe, x = universe_like()
+    numbers, positions, cells = read(Frames(universe, start=1, step=2))
+    assert numbers.tolist() == [1, 3] and np.array_equal(positions, x[1::2])
+    assert np.array_equal(cells, np.broadcast_to(np.diag(BOX[:3]), (2, 3, 3)))
+    assert positions.dtype == np.float32 and positions.flags.c_contiguous and cells.dtype == np.float64
+
+
+@pytest.mark.parametrize("box, says", [(None, "it has no cell with three vectors: cell="),
+                                       (np.array([20, 20, 0, 90, 90, 90.0]), r"dimensions are \[20.0, 20.0, 0.0")])
+def test_cells_that_are_missing(box, says):
+    universe, x = universe_like(**{"2": None})
+    universe.frames[2] = (x[2], box)
+    with pytest.raises(leyden.InputError, match=f"frame 2 .counted from 0.: .*{says}.*skip_bad=True"):
+        read(Frames(universe))
+    frames = Frames(universe, skip_bad=True)
+    assert read(frames)[0].tolist() == [0, 1, 3, 4] and frames.skipped == 1 and frames.bad[0].number == 2
+    assert np.array_equal(read(Frames(universe, cell=(9, 9, 9)))[2][2], np.diag([9, 9, 9]))
+
+
+def test_positions_that_are_no_numbers():
+    universe, x = universe_like()
+    x[3, 4, 1] = np.nan
+    with pytest.raises(leyden.InputError, match="frame 3 .*the position of atom 4 .counted from 0. is not a number"):
+        read(Frames(universe))
+    assert read(Frames(universe, skip_bad=True))[0].tolist() == [0, 1, 2, 4]
+    x[...] = np.inf
+    with pytest.raises(leyden.InputError, match="none of 5 frames can be used: frame 4 "):
+        Frames(universe, skip_bad=True)
+
+
+@pytest.mark.parametrize("arguments, kind, says", [
+    (dict(start=5), leyden.UsageError, "leave no frame of 5"), (dict(step=0), leyden.UsageError, "no step of 0"),
+    (dict(start="a"), leyden.UsageError, "whole numbers are needed"), (dict(readers=0), leyden.UsageError, "readers: "),
+    (dict(cell=(1, 2)), leyden.InputError, "cell has the shape"), (dict(skip_bad="no"), leyden.UsageError, "skip_bad: "),
+])
+def test_refusals(arguments, kind, says):
+    with pytest.raises(kind, match=says):
+        Frames(universe_like()[0], **arguments)
+
+
+def test_sources_that_are_none(monkeypatch, tmp_path):
+    with pytest.raises(leyden.UsageError, match="a Universe or an AtomGroup of MDAnalysis, or the names"):
+        Frames(3)
+    with pytest.raises(leyden.UsageError, match="a Universe has its own"):
+        Frames(universe_like()[0], "a.dcd")
+    with pytest.raises(leyden.FileError, match="none.psf: No such file"):
+        Frames("none.psf", "none.dcd")
+    (tmp_path / "a.psf").write_text("PSF\n")
+    monkeypatch.setitem(sys.modules, "MDAnalysis", None)
+    with pytest.raises(ImportError, match=r"pip install 'leyden\[trajectories\]'"):
+        Frames(tmp_path / "a.psf")
+    universe, _ = universe_like()
+    universe.charges = None
+    del universe.charges
+    with pytest.raises(leyden.InputError, match="no charges: they come with one of a simulation program, as .psf, .prmtop"):
+        Frames(universe)
+
+
+# ---- With MDAnalysis -----------------------------------------------------------------------------
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("ending", ["dcd", "xtc", "trr", "nc"])
+def test_formats(files, ending):
+    """One process and two read what MDAnalysis reads, in order."""
+    pytest.importorskip("netCDF4" if ending == "nc" else "MDAnalysis")
+    import MDAnalysis
+    topology, trajectory = files(ending, frames=300)
+    universe = MDAnalysis.Universe(topology, trajectory)
+    right = [(ts.frame, universe.atoms.positions.copy()) for ts in universe.trajectory[10:290:3]]
+    universe.trajectory[7]
+    for readers in 1, 2:
+        frames = Frames(universe, start=10, stop=290, step=3, readers=readers)
+        numbers, positions, cells = read(frames)
+        assert frames.readers == readers
+        assert numbers.tolist() == [number for number, _ in right]
+        assert np.array_equal(positions, [x for _, x in right])
+        assert np.abs(cells - np.diag(BOX[:3])).max() < 1e-5
+        assert np.array_equal(read(frames, after=50)[1], positions[50:])
+        assert universe.trajectory.frame == 7
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("readers", [1, 2])
+def test_several_files_and_a_selection(files, readers):
+    topology, first = files("dcd", 30, name="first")
+    _, second = files("xtc", 20, name="second", seed=1)
+    frames = Frames(topology, first, second, select="index 3 5:9", readers=readers)
+    numbers, positions, _ = read(frames)
+    assert len(numbers) == 50 and frames.readers == readers and frames.files == [first, second]
+    assert np.array_equal(positions[:30], walk(30)[:, [3, 5, 6, 7, 8, 9]])
+    assert np.abs(positions[30:] - walk(20, seed=1)[:, [3, 5, 6, 7, 8, 9]]).max() < 0.006  # XTC's precision
+    assert frames.charges.tolist() == [-1, -1, 1, -1, 1, -1]
+    with pytest.raises(leyden.UsageError, match="select 'index 99': there is no such atom"):
+        Frames(topology, first, select="index 99")
+    with pytest.raises(leyden.UsageError, match="select 'foo bar': "):
+        Frames(topology, first, select="foo bar")
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("order", ["fac", "afc"])
+def test_memory(order):
+    pytest.importorskip("MDAnalysis")
+    x = walk(600, 40)
+    universe = of_memory(x)
+    from MDAnalysis.coordinates.memory import MemoryReader
+    axes = ["fac".index(letter) for letter in order]
+    boxes = np.array([BOX + [k, 0, 0, 0, 0, 0] for k in range(600)])
+    universe.load_new(np.ascontiguousarray(np.transpose(x, axes)), format=MemoryReader, order=order, dimensions=boxes)
+    frames = Frames(universe, start=500, stop=10, step=-3, select="index 2:9")
+    numbers, positions, cells = read(frames)
+    assert numbers.tolist() == list(range(500, 10, -3)) and np.array_equal(positions, x[500:10:-3, 2:10])
+    assert np.array_equal(cells[:, 0, 0], 20.0 + numbers) and positions.flags.c_contiguous
+    universe.trajectory.get_array()[...] = np.where(np.arange(600).reshape([-1 if a == "f" else 1 for a in order]) == 300,
+                                                    np.nan, universe.trajectory.get_array())
+    with pytest.raises(leyden.InputError, match="^frame 300 .*atom 0 "):
+        read(Frames(universe))
+    frames = Frames(universe, skip_bad=True)
+    assert read(frames)[0].tolist() == [k for k in range(600) if k != 300] and frames.skipped == 1
+
+
+@pytest.mark.extra
+def test_transformations(files):
+    """Of the universe, which go to the processes; and one of a script, which cannot."""
+    import MDAnalysis
+    from MDAnalysis.transformations import fit_rot_trans, translate
+    universe = MDAnalysis.Universe(*files("dcd", 40))
+    universe.trajectory.add_transformations(translate([1, 2, 3]))
+    for readers in 1, 2:
+        frames = Frames(universe, readers=readers)
+        assert np.array_equal(read(frames)[1], walk(40) + np.float32([1, 2, 3])) and frames.readers == readers
+    universe = MDAnalysis.Universe(*files("dcd", 40))
+    universe.trajectory.add_transformations(lambda ts: ts)
+    frames = Frames(universe, readers=2)
+    assert np.array_equal(read(frames)[1], walk(40)) and frames.readers == 1
+    universe = MDAnalysis.Universe(*files("dcd", 40))
+    universe.trajectory.add_transformations(fit_rot_trans(universe.atoms, universe.atoms))
+    with pytest.raises(leyden.UsageError, match="fit_rot_trans turns the atoms and not their cell"):
+        Frames(universe)
+
+
+@pytest.mark.extra
+def test_placing():
+    """A lump that drifts through the faces is whole and in the middle; along what it fills nothing moves."""
+    random = np.random.default_rng(3)
+    lump, x = random.normal(0, 1.5, (12, 3)), np.empty((9, 40, 3))
+    for k in range(9):
+        x[k, :12] = lump + [3.0 * k, 1, 2.0 * k]
+        x[k, 12:] = x[k, 0] + [3, 3, 3]
+    cell = BOX[:3]
+    wrapped = x % cell
+    middle = lump.mean(axis=0)
+    _, placed, _ = read(Frames(of_memory(wrapped), center="index 0:11"))
+    nearest = (placed[:, :12] - (lump - middle + cell / 2) + cell / 2) % cell - cell / 2
+    assert np.abs(nearest).max() < 1e-4
+    _, fitted, _ = read(Frames(of_memory(wrapped), fit="index 0:11"))
+    assert np.abs((fitted - fitted[0] + cell / 2) % cell - cell / 2).max() < 1e-4
+    assert np.abs((fitted[0] - wrapped[0])).max() < 1e-4
+    wide = wrapped.copy()
+    wide[:, :12, :2] = np.linspace(0, 1, 12, endpoint=False)[:, None] * cell[:2]
+    _, placed, _ = read(Frames(of_memory(wide), center="index 0:11"))
+    assert np.abs(placed[:, :, :2] - wide[:, :, :2]).max() < 1e-5 and np.abs(placed[:, :, 2] - wide[:, :, 2]).max() > 1
+    with pytest.raises(leyden.UsageError, match="center and fit exclude each other"):
+        Frames(of_memory(wide), center="all", fit="all")
+    with pytest.raises(leyden.UsageError, match="center 'name QQ'"):
+        Frames(of_memory(wide), center="name QQ")
+
+
+@pytest.mark.extra
+@pytest.mark.parametrize("readers", [1, 2])
+@pytest.mark.parametrize("ending", ["dcd", "xtc", "trr"])
+def test_a_truncated_trajectory(files, tmp_path, ending, readers):
+    topology, trajectory = files(ending, 30)
+    cut = tmp_path / f"cut.{ending}"
+    size = os.path.getsize(trajectory)
+    with open(trajectory, "rb") as file:
+        cut.write_bytes(file.read(int(size * 0.685)))
+    frames = Frames(topology, cut, skip_bad=True, readers=readers)
+    numbers, positions, _ = read(frames)
+    assert 15 < len(numbers) < 25 and frames.skipped == 1 and frames.bad[0].number == len(numbers)
+    with pytest.raises(leyden.InputError, match=f"cut.{ending}: frame {len(numbers)} .counted from 0.: .*skip_bad=True"):
+        read(Frames(topology, cut, readers=readers))
+    assert len(read(Frames(topology, cut, stop=len(numbers), readers=readers))[0]) == len(numbers)
+
+
+@pytest.mark.extra
+def test_other_files_that_are_wrong(files, tmp_path):
+    topology, _ = files("dcd", 30)
+    _, longer = files("dcd", 10, atoms=41, name="longer")
+    with pytest.raises(leyden.InputError, match="longer.dcd"):
+        Frames(topology, longer)
+    (tmp_path / "empty.dcd").write_bytes(b"")
+    with pytest.raises(leyden.InputError, match="empty.dcd"):
+        Frames(topology, tmp_path / "empty.dcd")
+    with pytest.raises(leyden.InputError, match="it has no coordinates|no coordinates"):
+        Frames(topology)
+    _, open_space = files("dcd", 10, name="open", boxes=None)
+    with pytest.raises(leyden.InputError, match="open.dcd: frame 0 .*it has no cell"):
+        Frames(topology, open_space)
+    with pytest.raises(leyden.InputError, match="no charges"):
+        Frames(of_memory(walk(), charges=False))
+
+
+@pytest.mark.extra
+def test_a_reader_that_dies(files):
+    frames = Frames(*files("dcd", 4000, name="long"), readers=2)
+    blocks = frames.blocks()
+    next(blocks)
+    for process in _children():
+        os.kill(process, signal.SIGKILL)
+    with pytest.raises(leyden.FileError, match="a process that reads frames has ended .exit code -9.: readers=1"):
+        for _ in blocks:
+            pass
+    assert not _children()
+
+
+def _children(of=None):
+    done = subprocess.run(["ps", "-o", "pid=,stat=", "--ppid", str(of or os.getpid())], capture_output=True, text=True, check=False)
+    return [int(line.split()[0]) for line in done.stdout.split("\n") if line.strip() and "Z" not in line
+            and _is_reader(int(line.split()[0]))]
+
+
+def _is_reader(process):
+    try:
+        with open(f"/proc/{process}/cmdline", "rb") as file:
+            return b"leyden._frames" in file.read()
+    except OSError:
+        return False
+
+
+PROGRAM = """
+import sys, time
+from leyden._frames import Frames
+for number, block in enumerate(Frames(*sys.argv[1:3], readers=2).blocks()):
+    if number == 1:
+        print("reads", flush=True)
+    if number > 0 and sys.argv[3] == "slow":
+        time.sleep(20)
+    if number > 0 and sys.argv[3] == "error":
+        raise ValueError("planted")
+"""
+
+
+@pytest.mark.extra
+@pytest.mark.skipif(not shutil.which("ps") or not os.path.isdir("/proc/self"), reason="ps or /proc is missing")
+@pytest.mark.parametrize("way", ["end", "error", signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_behind(files, way):
+    """No process, and no memory with a name."""
+    before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
+    word = way if isinstance(way, str) else "slow"
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(PROGRAM), *files("dcd", 4000, name="long"), word],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+        assert running.stdout.readline() == b"reads\n"
+        readers = _children(running.pid)
+        if word == "slow":
+            assert len(readers) == 2
+            running.send_signal(way)
+        code = running.wait(timeout=60)
+    assert (code == 0) == (way == "end")
+    end = time.monotonic() + 20
+    while any(_is_reader(process) for process in readers) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(_is_reader(process) for process in readers)
+    if os.path.isdir("/dev/shm"):
+        assert set(os.listdir("/dev/shm")) <= before
