@@ -127,13 +127,15 @@ $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
 $(BUILD)/host/law/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
 $(BUILD)/host/law/long_range_block.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
+# Rows of nodes, of which some are not-a-numbers.
+$(BUILD)/host/ions/host_map.o: own_flags := -O3 -fno-math-errno -fno-trapping-math
 # It writes kernels' sources, which takes no time that can be measured; optimised or watched by
 # sanitizers, it takes several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all
 # Compilers vectorise its loop only with these flags; it meets no infinities. Sums stay as they are
 # written: cl/pair.h rounds by adding a large number.
 # So it is with the direct sums of the host.
-$(BUILD)/host/methods/cutoff/serial_pairs.o $(BUILD)/host/schedule/host_direct.o: own_flags := -O3 -ffast-math -fno-associative-math
+$(BUILD)/host/methods/cutoff/serial_pairs.o $(BUILD)/host/schedule/host_direct.o $(BUILD)/host/ions/exact.o: own_flags := -O3 -ffast-math -fno-associative-math
 # A peer is as fast as compilers make it; it meets no infinities either.
 $(BUILD)/host/long_range/bench/lattice_serial_loop.o: own_flags := -O3 -ffast-math
 

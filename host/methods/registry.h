@@ -47,7 +47,10 @@
     KERNEL(interpolation) \
     KERNEL(interpolation_gather) \
     KERNEL(interpolation_list) \
-    KERNEL(influence)
+    KERNEL(influence) \
+    KERNEL(ions_mask) \
+    KERNEL(ions_bricks) \
+    KERNEL(ions_nodes)
 
 #define DECLARE_METHOD(name) extern const method method_##name;
 #define DECLARE_LAW(name) extern const law law_##name;
