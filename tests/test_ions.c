@@ -235,7 +235,8 @@ static void test_no_room(void **state)
     ley_ions_options o = options_of(many, 1);
     ley_ions *ions;
     o.placing = where;
-    assert_error(ley_ions_place(engine, atoms, &request, &o, &ions, &error), LEY_ERROR_INPUT, "there is no room for ion");
+    assert_error(ley_ions_place(engine, atoms, &request, &o, &ions, &error), LEY_ERROR_INPUT,
+                 "there is no room for ion");
     assert_non_null(strstr(error.message, "were placed; take less for between or from_solute, or more padding"));
     request.grid.padding_A = 1;
     assert_error(ley_ions_place(engine, atoms, &request, &o, &ions, &error), LEY_ERROR_INPUT, "ion 1 of 500, CL");
@@ -277,8 +278,8 @@ static double ewald(const double way[3], double edge_A)
     for (int i = -2; i <= 2; i++)
         for (int j = -2; j <= 2; j++)
             for (int k = -2; k <= 2; k++) {
-                const double d = sqrt(pow(way[0] + i * edge_A, 2) + pow(way[1] + j * edge_A, 2) +
-                                      pow(way[2] + k * edge_A, 2));
+                const double d =
+                    sqrt(pow(way[0] + i * edge_A, 2) + pow(way[1] + j * edge_A, 2) + pow(way[2] + k * edge_A, 2));
                 sum += d > 0 ? erfc(beta * d) / d : 0;
             }
     for (int i = -10; i <= 10; i++)
@@ -343,7 +344,8 @@ static void test_periodic_cell(void **state)
             if (!is_out[i] && (best < 0 || ion->charge_e * phi[i] < ion->charge_e * phi[best] - 1e-11))
                 best = i;
         assert_int_equal(best, (ion->node[2] * N + ion->node[1]) * N + ion->node[0]);
-        assert_true(fabs(ion->energy_kcal_mol - kcal * ion->charge_e * phi[best]) < 1e-5 * fabs(ion->energy_kcal_mol) + 1e-7);
+        assert_true(fabs(ion->energy_kcal_mol - kcal * ion->charge_e * phi[best]) <
+                    1e-5 * fabs(ion->energy_kcal_mol) + 1e-7);
         for (int i = 0; i < N * N * N; i++) {
             const double way[3] = {2 * (i % N) - ion->position_A[0], 2 * (i / N % N) - ion->position_A[1],
                                    2 * (i / N / N) - ion->position_A[2]};

@@ -19,7 +19,7 @@ static ley_status create_job(ions_task *t, const ley_atoms *atoms, ley_target ta
 {
     ley_engine *engine = t->engine != NULL ? t->engine : t->opened;
     ley_status status = ley_job_create_chosen(engine, atoms, target, request, options, &t->job, error);
-    if (status != LEY_ERROR_NO_DEVICE || engine != NULL || t->o.placing == LEY_PLACE_HOST)
+    if (status != LEY_ERROR_NO_DEVICE || engine != NULL || options->by_host)
         return status;
     if (error != NULL)
         ley_error_clear(error);
@@ -42,6 +42,7 @@ ley_status ions_potential(ions_task *t, const ley_atoms *atoms, ley_target targe
     ley_run_options_default(&options);
     options.progress = look_at_cancel;
     options.progress_context = t;
+    options.by_host = t->engine == NULL && t->opened == NULL && t->o.placing == LEY_PLACE_HOST;
     request.potential.units = LEY_UNITS_KCAL_MOL_E;
     request.potential.dielectric = 1;
     t->job = NULL;
