@@ -396,9 +396,9 @@ static void print(const ions_run *run)
     const ley_ions_report *how = ley_ions_how(run->ions);
     const int64_t n = ley_ions_count(run->ions);
     print_places(run);
-    printf("ions: %s", counted_text(n, "ion").s);
+    printf("ions: %s", n == 0 ? "none" : "");
     for (size_t i = 0; n > 0 && i < run->options.species_count; i++)
-        printf("%s%s %s", i > 0 ? ", " : ": ", count_text(count_of(run->ions, i)).s, run->species[i].name);
+        printf("%s%s %s", i > 0 ? ", " : "", count_text(count_of(run->ions, i)).s, run->species[i].name);
     printf("\ncharge: %+.6g e before, %+.6g e with the ions\n", how->solute_charge_e + 0.0, how->total_charge_e + 0.0);
     if (n > 0) {
         const ley_placed_ion *first = ley_ions_get(run->ions, 0), *last = ley_ions_get(run->ions, n - 1);

@@ -78,14 +78,21 @@ typedef struct ions_query {
     size_t most; /* so many of them, any of these where there are more */
 } ions_query;
 
+/* Atoms and images whose neighbourhoods are left out. */
+typedef struct ions_spheres {
+    size_t n;
+    const double *x_A, *y_A, *z_A; /* [n], from the grid's origin */
+    double from_A;                 /* nodes at this distance or less */
+    const float (*in_nodes)[4];    /* [n] the same for devices; */
+    double radius;                 /* and this in h, less what floats are off by: what lies between may stay */
+} ions_spheres;
+
 typedef struct ions_map ions_map;
 struct ions_map {
     const char *name;
     const ions_grid *grid;
     const float *before; /* bricks as they were at first, [brick_count][BRICK_NODES]; NULL: they are gone */
-    double margin;       /* nodes so near to the edge of a solute's sphere, in h, may be left out or not */
-    /* Leaves out nodes nearer than radius h to these places, in nodes. */
-    ley_status (*mask)(ions_map *map, size_t n, const float (*at)[4], double radius, ley_error *error);
+    ley_status (*mask)(ions_map *map, const ions_spheres *spheres, ley_error *error);
     ley_status (*update)(ions_map *map, const ions_effect *effects, size_t n, const ions_work *work,
                          ions_record *records, ley_error *error);
     ley_status (*list)(ions_map *map, size_t n, const int32_t *bricks, const ions_query *query, ions_found *found,

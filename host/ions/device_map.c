@@ -116,7 +116,7 @@ static ley_status begin(device_map *m, const float *bricks, const float *table, 
     return status;
 }
 
-static ley_status mask(ions_map *map, size_t n, const float (*at)[4], double radius, ley_error *error);
+static ley_status mask(ions_map *map, const ions_spheres *spheres, ley_error *error);
 static ley_status update(ions_map *map, const ions_effect *effects, size_t n, const ions_work *work,
                          ions_record *records, ley_error *error);
 static ley_status list(ions_map *map, size_t n, const int32_t *bricks, const ions_query *query, ions_found *found,
@@ -187,8 +187,10 @@ ley_status device_map_read(device_map *m, float *bricks, ley_error *error)
 
 /* ---- What it does ---------------------------------------------------------------------------- */
 
-static ley_status mask(ions_map *map, size_t n, const float (*at)[4], double radius, ley_error *error)
+static ley_status mask(ions_map *map, const ions_spheres *spheres, ley_error *error)
 {
+    const size_t n = spheres->n;
+    const float(*at)[4] = spheres->in_nodes;
     device_map *m = (device_map *)map;
     value_of_int4 grid, bricks, reach = {0};
     value_of_sixteen metric;
@@ -202,8 +204,8 @@ static ley_status mask(ions_map *map, size_t n, const float (*at)[4], double rad
     if (status != LEY_OK)
         return status;
     set_grid(map->grid, grid, bricks);
-    set_metric(map->grid, radius, metric);
-    ions_grid_reach(map->grid, radius, rows);
+    set_metric(map->grid, spheres->radius, metric);
+    ions_grid_reach(map->grid, spheres->radius, rows);
     for (int axis = 1; axis < 3; axis++)
         reach[axis] = (int32_t)rows[axis];
     sequence_begin(&m->work, &m->flight, NULL);

@@ -10,57 +10,69 @@
 
 typedef struct masking {
     host_map *map;
-    size_t n;
-    const float (*at)[4];
-    double radius;
+    const ions_spheres *spheres;
     int64_t reach[3];
 } masking;
 
-/* Nodes of one row, from `low` to `high` and within the grid. */
-static void leave_out_row(host_map *m, int64_t low, int64_t high, int64_t y, int64_t z)
+/* Whether a node is to be left out because of an atom. */
+static bool is_within(const masking *k, size_t i, int64_t x, int64_t y, int64_t z)
 {
-    const ions_grid *g = m->map.grid;
-    low = low > 0 ? low : 0;
-    high = high < g->n[0] - 1 ? high : g->n[0] - 1;
+    const ions_spheres *s = k->spheres;
+    double place_A[3];
+    ions_grid_place_A(k->map->map.grid, (const int64_t[3]){x, y, z}, place_A);
+    const double dx = place_A[0] - s->x_A[i], dy = place_A[1] - s->y_A[i], dz = place_A[2] - s->z_A[i];
+    return dx * dx + dy * dy + dz * dz <= s->from_A * s->from_A;
+}
+
+/* The nodes of a row between two places, of which rounding may have taken one too many. */
+static void leave_out_row(const masking *k, size_t i, double from, double to, int64_t y, int64_t z)
+{
+    const ions_grid *g = k->map->map.grid;
     const int64_t row = (z / BRICK * g->bricks[1] + y / BRICK) * g->bricks[0];
     const int in_brick = (int)((z % BRICK * BRICK + y % BRICK) * BRICK);
+    int64_t low = (int64_t)ceil(fmax(from, 0)), high = (int64_t)floor(fmin(to, (double)(g->n[0] - 1)));
+    if (low <= high && !is_within(k, i, low, y, z))
+        low++;
+    if (low <= high && !is_within(k, i, high, y, z))
+        high--;
     for (int64_t x = low; x <= high; x++)
-        m->bricks[(row + x / BRICK) * BRICK_NODES + in_brick + x % BRICK] = NAN;
+        k->map->bricks[(row + x / BRICK) * BRICK_NODES + in_brick + x % BRICK] = NAN;
 }
 
 /* A layer of bricks along z is a thread's: no two write to the same. */
 static void leave_out_layers(void *context, size_t first, size_t last)
 {
+    const double rounding = 1e-6;
     const masking *k = context;
     const ions_grid *g = k->map->map.grid;
-    const double(*m)[3] = g->metric;
+    const double(*m)[3] = g->metric, radius = k->spheres->from_A / g->h_A + rounding;
     const int64_t least_z = (int64_t)first * BRICK,
                   most_z = (int64_t)last * BRICK < g->n[2] ? (int64_t)last * BRICK - 1 : g->n[2] - 1;
-    for (size_t i = 0; i < k->n; i++) {
-        const double x = (double)k->at[i][0], y = (double)k->at[i][1], z = (double)k->at[i][2];
-        int64_t z0 = (int64_t)floor(z) - k->reach[2], z1 = (int64_t)ceil(z) + k->reach[2];
-        int64_t y0 = (int64_t)floor(y) - k->reach[1], y1 = (int64_t)ceil(y) + k->reach[1];
+    for (size_t i = 0; i < k->spheres->n; i++) {
+        double at[3];
+        ions_grid_in_nodes(g, (const double[3]){k->spheres->x_A[i], k->spheres->y_A[i], k->spheres->z_A[i]}, at);
+        int64_t z0 = (int64_t)floor(at[2]) - k->reach[2], z1 = (int64_t)ceil(at[2]) + k->reach[2];
+        int64_t y0 = (int64_t)floor(at[1]) - k->reach[1], y1 = (int64_t)ceil(at[1]) + k->reach[1];
         z0 = z0 > least_z ? z0 : least_z;
         z1 = z1 < most_z ? z1 : most_z;
         y0 = y0 > 0 ? y0 : 0;
         y1 = y1 < g->n[1] - 1 ? y1 : g->n[1] - 1;
-        for (int64_t iz = z0; iz <= z1; iz++)
-            for (int64_t iy = y0; iy <= y1; iy++) {
-                const double dy = (double)iy - y, dz = (double)iz - z, b = m[0][1] * dy + m[0][2] * dz;
+        for (int64_t z = z0; z <= z1; z++)
+            for (int64_t y = y0; y <= y1; y++) {
+                const double dy = (double)y - at[1], dz = (double)z - at[2], b = m[0][1] * dy + m[0][2] * dz;
                 const double c = m[1][1] * dy * dy + m[2][2] * dz * dz + 2 * m[1][2] * dy * dz;
-                const double rest = b * b - c + k->radius * k->radius;
+                const double rest = b * b - c + radius * radius;
                 if (rest >= 0)
-                    leave_out_row(k->map, (int64_t)ceil(x - b - sqrt(rest)), (int64_t)floor(x - b + sqrt(rest)), iy,
-                                  iz);
+                    leave_out_row(k, i, at[0] - b - sqrt(rest), at[0] - b + sqrt(rest), y, z);
             }
     }
 }
 
-static ley_status mask(ions_map *map, size_t n, const float (*at)[4], double radius, ley_error *error)
+static ley_status mask(ions_map *map, const ions_spheres *spheres, ley_error *error)
 {
-    masking k = {.map = (host_map *)map, .n = n, .at = at, .radius = radius};
+    masking k = {.map = (host_map *)map, .spheres = spheres};
     (void)error;
-    ions_grid_reach(map->grid, radius, k.reach);
+    ions_grid_reach(map->grid, spheres->from_A / map->grid->h_A, k.reach);
     parallel_ranges((size_t)map->grid->bricks[2], leave_out_layers, &k);
     return LEY_OK;
 }

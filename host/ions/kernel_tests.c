@@ -87,7 +87,8 @@ static ley_status mask_once(const dev_kernel *kernel, bool is_oblique, ley_error
     if (status == LEY_OK)
         status = device_map_try(kernel, &t.grid, t.bricks, NULL, &t.map, error);
     if (status == LEY_OK)
-        status = device_map_get(t.map)->mask(device_map_get(t.map), PLACES, places, radius, error);
+        status = device_map_get(t.map)->mask(device_map_get(t.map),
+                                             &(ions_spheres){.n = PLACES, .in_nodes = places, .radius = radius}, error);
     for (size_t i = 0; i < t.values && status == LEY_OK; i++)
         for (int k = 0; k < PLACES && !isnan(t.right[i]); k++) {
             double way[3];

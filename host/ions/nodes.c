@@ -19,8 +19,7 @@ typedef struct placing {
     ions_grid grid;
     float *bricks, *table;
     float (*near)[4]; /* where atoms and their images are, in nodes */
-    size_t near_count;
-    double margin;
+    ions_spheres spheres;
     ions_known *known;
     worker *wanted;
     bool is_left;
@@ -87,11 +86,9 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
     ley_ions_report *how = &t->ions->how;
     const double begin_s = ley_clock_s();
     search *s = NULL;
-    map->margin = p->margin;
     t->ions->count = 0;
     t->charge_e = how->solute_charge_e;
-    ley_status status =
-        map->mask(map, p->near_count, (const float(*)[4])p->near, t->o.from_solute_A / p->grid.h_A - p->margin, error);
+    ley_status status = map->mask(map, &p->spheres, error);
     const double masked_s = ley_clock_s();
     search_options options = {.map = map,
                               .exact = t->exact,
@@ -100,6 +97,7 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
                               .has_charges = t->solute != NULL && ley_atoms_charge_magnitude_e(t->solute) > 0,
                               .constant = t->constant,
                               .from_A = t->o.from_solute_A,
+                              .margin_A = 2 * (t->o.from_solute_A - p->spheres.radius * p->grid.h_A),
                               .seed = t->o.seed,
                               .cancel = t->o.cancel};
     if (status == LEY_OK)
@@ -231,6 +229,29 @@ static ley_status check_memory(const placing *p, ley_error *error)
 
 /* ---- What there is to search ----------------------------------------------------------------- */
 
+static ley_status make_spheres(placing *p, ley_error *error)
+{
+    ions_spheres *s = &p->spheres;
+    double longest = 0;
+    s->n = exact_near(p->t->exact, &s->x_A, &s->y_A, &s->z_A);
+    s->from_A = p->t->o.from_solute_A;
+    p->near = malloc((s->n + 1) * sizeof *p->near);
+    if (p->near == NULL)
+        return ley_fail_memory(error, s->n * sizeof *p->near, "the atoms in nodes");
+    for (size_t i = 0; i < s->n; i++) {
+        double at[3];
+        ions_grid_in_nodes(&p->grid, (const double[3]){s->x_A[i], s->y_A[i], s->z_A[i]}, at);
+        for (int axis = 0; axis < 3; axis++)
+            p->near[i][axis] = (float)at[axis];
+        p->near[i][3] = 0;
+    }
+    s->in_nodes = (const float(*)[4])p->near;
+    for (int axis = 0; axis < 3; axis++)
+        longest = fmax(longest, (double)p->grid.n[axis]);
+    s->radius = s->from_A / p->grid.h_A - (2e-4 + 4e-7 * longest);
+    return LEY_OK;
+}
+
 static ley_status make_exact(placing *p, ley_error *error)
 {
     ions_task *t = p->t;
@@ -254,23 +275,7 @@ static ley_status make_exact(placing *p, ley_error *error)
                                    .cell = &t->cell,
                                    .points = 1000};
     ley_status status = exact_create(&options, &t->exact, error);
-    const double *at[3];
-    p->near_count = status == LEY_OK ? exact_near(t->exact, &at[0], &at[1], &at[2]) : 0;
-    p->near = malloc((p->near_count + 1) * sizeof *p->near);
-    if (status == LEY_OK && p->near == NULL)
-        status = ley_fail_memory(error, p->near_count * sizeof *p->near, "the atoms in nodes");
-    for (size_t i = 0; i < p->near_count && status == LEY_OK; i++) {
-        double in_nodes[3];
-        ions_grid_in_nodes(&p->grid, (const double[3]){at[0][i], at[1][i], at[2][i]}, in_nodes);
-        for (int axis = 0; axis < 3; axis++)
-            p->near[i][axis] = (float)in_nodes[axis];
-        p->near[i][3] = 0;
-    }
-    double longest = 0;
-    for (int axis = 0; axis < 3; axis++)
-        longest = fmax(longest, (double)p->grid.n[axis]);
-    p->margin = 2e-4 + 4e-7 * longest;
-    return status;
+    return status == LEY_OK ? make_spheres(p, error) : status;
 }
 
 static ley_status make_map(ions_task *t, const ley_grid *grid, const ley_atoms *atoms, ley_map **map, ley_error *error)

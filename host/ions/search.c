@@ -692,6 +692,12 @@ static ley_status make_candidates(search *s, double charge_e, double best, doubl
     return status;
 }
 
+/* Not by rounding. */
+static bool is_clearly_near(const search *s, const candidate *c)
+{
+    return sqrt(known_slot(s->o.known, c->number)->value.nearest_A2) < s->o.from_A - s->o.margin_A;
+}
+
 /* Leaves out what the map has let pass. */
 static ley_status drop_left_out(search *s, candidate *c, size_t *count, ley_error *error)
 {
@@ -699,7 +705,11 @@ static ley_status drop_left_out(search *s, candidate *c, size_t *count, ley_erro
     ley_status status = LEY_OK;
     for (size_t i = 0; i < *count && status == LEY_OK; i++) {
         if (c[i].is_left_out)
-            status = leave_out(s, c[i].node, error);
+            status =
+                is_clearly_near(s, &c[i])
+                    ? ley_fail(error, LEY_ERROR_WRONG_RESULT, "node (%lld, %lld, %lld) is to be left out, and is not",
+                               (long long)c[i].node[0], (long long)c[i].node[1], (long long)c[i].node[2])
+                    : leave_out(s, c[i].node, error);
         else
             c[kept++] = c[i];
     }
@@ -813,7 +823,7 @@ static ley_status find_close(const search *s, int64_t b, close_atoms *close, ley
 /* Whether a node should be left out; *is_open: rounding decides it. */
 static bool should_be_left_out(const search *s, const close_atoms *close, const candidate *c, bool *is_open)
 {
-    const double from_A = s->o.from_A, margin_A = 4 * s->o.map->margin * s->g->h_A;
+    const double from_A = s->o.from_A, margin_A = s->o.margin_A;
     double nearest2 = INFINITY;
     for (size_t i = 0; i < close->n; i++) {
         double way[3];

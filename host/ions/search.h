@@ -21,8 +21,8 @@ typedef struct search_options {
     ions_known *known;
     size_t atoms; /* of the solute, whose charges may be all 0: */
     bool has_charges;
-    double constant; /* C, kcal A/mol/e^2 */
-    double from_A;   /* from the solute */
+    double constant;         /* C, kcal A/mol/e^2 */
+    double from_A, margin_A; /* from the solute; nodes so near to its edge may be left out or not */
     int64_t seed;
     bool is_plain; /* every brick is brought up to date for every ion */
     const volatile bool *cancel;
