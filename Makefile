@@ -323,7 +323,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_plan make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_launches bench_plan bench_ions make_error_table)
 
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
@@ -388,6 +388,10 @@ bench-launches: $(BUILD)/tests/bench_launches
 bench-plan: $(BUILD)/tests/bench_plan
 	$< $(or $(DEVICE),gpu) 92000 108
 	$< $(or $(DEVICE),gpu) 1000 65 dcs 3 2000
+
+## Measures how long the placing of 500 ions takes, around a million atoms, on DEVICE.
+bench-ions: $(BUILD)/tests/bench_ions
+	$< $(or $(DEVICE),gpu) 1000000 64000000 500 5
 
 ## Measures anew what meshes are off by, which plans read, after changes to splittings or windows.
 error-table: $(BUILD)/tests/make_error_table

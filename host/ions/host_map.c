@@ -1,80 +1,185 @@
 /* The map that the host searches, in floats as devices do. */
+#include "error.h"
 #include "for_this_cpu.h"
+#include "ions/bins.h"
 #include "ions/bricks.h"
 #include "parallel.h"
 
 #include <math.h>
-#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 
-/* ---- The solute ------------------------------------------------------------------------------ */
+/* ---- The solute ------------------------------------------------------------------------------
+ *
+ * Bricks in parts of 4 x 4 x 4 nodes: an atom that all of a part is near to leaves it out at once,
+ * which is what most atoms do. */
 
+enum { PART = 4, PARTS = BRICK / PART };
+
+/* What is near a brick, and then near a part of it. */
 typedef struct masking {
     host_map *map;
     const ions_spheres *spheres;
-    int64_t reach[3];
+    const bins *atoms;
+    atomic_bool has_failed;
 } masking;
 
-/* Whether a node is to be left out because of an atom. */
-static bool is_within(const masking *k, size_t i, int64_t x, int64_t y, int64_t z)
+typedef struct close_atoms {
+    size_t count, room, *which;
+} close_atoms;
+
+/* The box of nodes `first` to `last`, whatever the steps are. */
+static void box_of(const ions_grid *g, const int64_t first[3], const int64_t last[3], double low_A[3], double high_A[3])
 {
-    const ions_spheres *s = k->spheres;
-    double place_A[3];
-    ions_grid_place_A(k->map->map.grid, (const int64_t[3]){x, y, z}, place_A);
-    const double dx = place_A[0] - s->x_A[i], dy = place_A[1] - s->y_A[i], dz = place_A[2] - s->z_A[i];
+    for (int corner = 0; corner < 8; corner++) {
+        int64_t node[3];
+        double place_A[3];
+        for (int axis = 0; axis < 3; axis++)
+            node[axis] = (corner >> axis & 1) == 0 ? first[axis] : last[axis];
+        ions_grid_place_A(g, node, place_A);
+        for (int axis = 0; axis < 3; axis++) {
+            low_A[axis] = corner == 0 ? place_A[axis] : fmin(low_A[axis], place_A[axis]);
+            high_A[axis] = corner == 0 ? place_A[axis] : fmax(high_A[axis], place_A[axis]);
+        }
+    }
+}
+
+static bool find_close(const masking *m, const double low_A[3], const double high_A[3], close_atoms *close)
+{
+    double from_A[3], to_A[3];
+    for (int axis = 0; axis < 3; axis++) {
+        from_A[axis] = low_A[axis] - 1.000001 * m->spheres->from_A;
+        to_A[axis] = high_A[axis] + 1.000001 * m->spheres->from_A;
+    }
+    close->count = bins_in_box(m->atoms, from_A, to_A, close->room, close->which);
+    if (close->count <= close->room)
+        return true;
+    size_t *more = realloc(close->which, 2 * close->count * sizeof *more);
+    if (more == NULL)
+        return false;
+    close->which = more;
+    close->room = 2 * close->count;
+    close->count = bins_in_box(m->atoms, from_A, to_A, close->room, close->which);
+    return true;
+}
+
+static bool is_within(const ions_spheres *s, size_t atom, const double place_A[3])
+{
+    const double dx = place_A[0] - s->x_A[atom], dy = place_A[1] - s->y_A[atom], dz = place_A[2] - s->z_A[atom];
     return dx * dx + dy * dy + dz * dz <= s->from_A * s->from_A;
 }
 
-/* The nodes of a row between two places, of which rounding may have taken one too many. */
-static void leave_out_row(const masking *k, size_t i, double from, double to, int64_t y, int64_t z)
+/* Of the atoms, those that are near some of a part, in near[]; *is_out: one is near all of it. */
+static size_t near_part(const ions_spheres *s, const close_atoms *close, const double low_A[3], const double high_A[3],
+                        size_t *near, bool *is_out)
 {
-    const ions_grid *g = k->map->map.grid;
-    const int64_t row = (z / BRICK * g->bricks[1] + y / BRICK) * g->bricks[0];
-    const int in_brick = (int)((z % BRICK * BRICK + y % BRICK) * BRICK);
-    int64_t low = (int64_t)ceil(fmax(from, 0)), high = (int64_t)floor(fmin(to, (double)(g->n[0] - 1)));
-    if (low <= high && !is_within(k, i, low, y, z))
-        low++;
-    if (low <= high && !is_within(k, i, high, y, z))
-        high--;
-    for (int64_t x = low; x <= high; x++)
-        k->map->bricks[(row + x / BRICK) * BRICK_NODES + in_brick + x % BRICK] = NAN;
+    const double reach2 = s->from_A * s->from_A, surely = 1 - 1e-9;
+    size_t count = 0;
+    for (size_t i = 0; i < close->count; i++) {
+        const double at_A[3] = {s->x_A[close->which[i]], s->y_A[close->which[i]], s->z_A[close->which[i]]};
+        double least2 = 0, most2 = 0;
+        for (int axis = 0; axis < 3; axis++) {
+            const double below = low_A[axis] - at_A[axis], above = at_A[axis] - high_A[axis];
+            const double least = below > 0 ? below : above > 0 ? above : 0, most = -below > -above ? -below : -above;
+            least2 += least * least;
+            most2 += most * most;
+        }
+        *is_out = most2 <= reach2 * surely;
+        if (*is_out)
+            return 0;
+        near[count] = close->which[i];
+        count += least2 * surely <= reach2;
+    }
+    return count;
 }
 
-/* A layer of bricks along z is a thread's: no two write to the same. */
-static void leave_out_layers(void *context, size_t first, size_t last)
+/* Node by node; the atom that was near the last one is asked first. */
+static void leave_out_nodes(const masking *m, const int64_t first[3], const int64_t last[3], size_t count, size_t *near,
+                            float *values)
 {
-    const double rounding = 1e-6;
-    const masking *k = context;
-    const ions_grid *g = k->map->map.grid;
-    const double(*m)[3] = g->metric, radius = k->spheres->from_A / g->h_A + rounding;
-    const int64_t least_z = (int64_t)first * BRICK,
-                  most_z = (int64_t)last * BRICK < g->n[2] ? (int64_t)last * BRICK - 1 : g->n[2] - 1;
-    for (size_t i = 0; i < k->spheres->n; i++) {
-        double at[3];
-        ions_grid_in_nodes(g, (const double[3]){k->spheres->x_A[i], k->spheres->y_A[i], k->spheres->z_A[i]}, at);
-        int64_t z0 = (int64_t)floor(at[2]) - k->reach[2], z1 = (int64_t)ceil(at[2]) + k->reach[2];
-        int64_t y0 = (int64_t)floor(at[1]) - k->reach[1], y1 = (int64_t)ceil(at[1]) + k->reach[1];
-        z0 = z0 > least_z ? z0 : least_z;
-        z1 = z1 < most_z ? z1 : most_z;
-        y0 = y0 > 0 ? y0 : 0;
-        y1 = y1 < g->n[1] - 1 ? y1 : g->n[1] - 1;
-        for (int64_t z = z0; z <= z1; z++)
-            for (int64_t y = y0; y <= y1; y++) {
-                const double dy = (double)y - at[1], dz = (double)z - at[2], b = m[0][1] * dy + m[0][2] * dz;
-                const double c = m[1][1] * dy * dy + m[2][2] * dz * dz + 2 * m[1][2] * dy * dz;
-                const double rest = b * b - c + radius * radius;
-                if (rest >= 0)
-                    leave_out_row(k, i, at[0] - b - sqrt(rest), at[0] - b + sqrt(rest), y, z);
+    for (int64_t z = first[2]; z <= last[2]; z++)
+        for (int64_t y = first[1]; y <= last[1]; y++)
+            for (int64_t x = first[0]; x <= last[0]; x++) {
+                double place_A[3];
+                size_t i = 0;
+                ions_grid_place_A(m->map->map.grid, (const int64_t[3]){x, y, z}, place_A);
+                while (i < count && !is_within(m->spheres, near[i], place_A))
+                    i++;
+                if (i == count)
+                    continue;
+                values[(z % BRICK * BRICK + y % BRICK) * BRICK + x % BRICK] = NAN;
+                const size_t atom = near[i];
+                near[i] = near[0];
+                near[0] = atom;
             }
+}
+
+static void leave_out_part(const masking *m, const int64_t first[3], const close_atoms *close, size_t *near,
+                           float *values)
+{
+    const ions_grid *g = m->map->map.grid;
+    int64_t last[3];
+    double low_A[3], high_A[3];
+    bool is_out = false;
+    for (int axis = 0; axis < 3; axis++) {
+        last[axis] = first[axis] + PART - 1 < g->n[axis] - 1 ? first[axis] + PART - 1 : g->n[axis] - 1;
+        if (first[axis] > last[axis])
+            return;
     }
+    box_of(g, first, last, low_A, high_A);
+    const size_t count = near_part(m->spheres, close, low_A, high_A, near, &is_out);
+    if (!is_out && count > 0)
+        leave_out_nodes(m, first, last, count, near, values);
+    for (int64_t z = first[2]; is_out && z <= last[2]; z++)
+        for (int64_t y = first[1]; y <= last[1]; y++)
+            for (int64_t x = first[0]; x <= last[0]; x++)
+                values[(z % BRICK * BRICK + y % BRICK) * BRICK + x % BRICK] = NAN;
+}
+
+static void leave_out_bricks(void *context, size_t first, size_t last)
+{
+    masking *m = context;
+    const ions_grid *g = m->map->map.grid;
+    close_atoms close = {.count = 0};
+    size_t *near = NULL, room = 0;
+    for (size_t b = first; b < last && !atomic_load(&m->has_failed); b++) {
+        const int64_t at[3] = {(int64_t)b % g->bricks[0] * BRICK, (int64_t)b / g->bricks[0] % g->bricks[1] * BRICK,
+                               (int64_t)b / (g->bricks[0] * g->bricks[1]) * BRICK};
+        const int64_t end[3] = {at[0] + BRICK - 1, at[1] + BRICK - 1, at[2] + BRICK - 1};
+        double low_A[3], high_A[3];
+        box_of(g, at, end, low_A, high_A);
+        bool is_there = find_close(m, low_A, high_A, &close);
+        if (is_there && close.count > room) {
+            free(near);
+            room = 2 * close.count;
+            near = malloc(room * sizeof *near);
+            is_there = near != NULL;
+        }
+        if (!is_there)
+            atomic_store(&m->has_failed, true);
+        for (int part = 0; is_there && close.count > 0 && part < PARTS * PARTS * PARTS; part++) {
+            const int64_t from[3] = {at[0] + part % PARTS * PART, at[1] + part / PARTS % PARTS * PART,
+                                     at[2] + part / (PARTS * PARTS) * PART};
+            leave_out_part(m, from, &close, near, m->map->bricks + b * BRICK_NODES);
+        }
+    }
+    free(close.which);
+    free(near);
 }
 
 static ley_status mask(ions_map *map, const ions_spheres *spheres, ley_error *error)
 {
-    masking k = {.map = (host_map *)map, .spheres = spheres};
-    (void)error;
-    ions_grid_reach(map->grid, spheres->from_A / map->grid->h_A, k.reach);
-    parallel_ranges((size_t)map->grid->bricks[2], leave_out_layers, &k);
-    return LEY_OK;
+    masking m = {.map = (host_map *)map, .spheres = spheres};
+    bins *atoms;
+    const ley_status status = bins_create(
+        spheres->n, (const double *const[3]){spheres->x_A, spheres->y_A, spheres->z_A}, spheres->from_A, &atoms, error);
+    if (status != LEY_OK || spheres->n == 0)
+        return status;
+    m.atoms = atoms;
+    parallel_ranges((size_t)map->grid->brick_count, leave_out_bricks, &m);
+    bins_destroy(atoms);
+    return atomic_load(&m.has_failed) ? ley_fail_memory(error, spheres->n * sizeof(size_t), "atoms next to nodes")
+                                      : LEY_OK;
 }
 
 /* ---- Ions ------------------------------------------------------------------------------------ */

@@ -16,6 +16,13 @@ static const double most_pairs = 2e9;
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
 static const double equal = 1e-12, float_rounding = 1.2e-7;
 
+static bool is_plain;
+
+void search_be_plain(bool plain)
+{
+    is_plain = plain;
+}
+
 /* ---- Solute potentials that are known -------------------------------------------------------- */
 
 typedef struct known_place {
@@ -239,11 +246,11 @@ static size_t choose_bricks(search *s, double charge_e, double limit)
 {
     size_t count = 0;
     for (int64_t b = 0; b < s->g->brick_count; b++)
-        if (!is_empty(s, b) && s->versions[b] != s->version && (s->o.is_plain || bound_of(s, b, charge_e) <= limit)) {
+        if (!is_empty(s, b) && s->versions[b] != s->version && (is_plain || bound_of(s, b, charge_e) <= limit)) {
             s->bounds[count] = bound_of(s, b, charge_e);
             s->chosen[count++] = (int32_t)b;
         }
-    if (count <= FIRST_BRICKS || isfinite(limit) || s->o.is_plain || s->g->is_periodic)
+    if (count <= FIRST_BRICKS || isfinite(limit) || is_plain || s->g->is_periodic)
         return count;
     qsort(s->bounds, count, sizeof *s->bounds, compare_doubles);
     const double most = s->bounds[FIRST_BRICKS - 1];

@@ -24,7 +24,6 @@ typedef struct search_options {
     double constant;         /* C, kcal A/mol/e^2 */
     double from_A, margin_A; /* from the solute; nodes so near to its edge may be left out or not */
     int64_t seed;
-    bool is_plain; /* every brick is brought up to date for every ion */
     const volatile bool *cancel;
 } search_options;
 
@@ -56,5 +55,8 @@ void search_end(search *s);
 
 /* Of equals, in their order, the one that the seed means for this ion; 0: the first. */
 size_t search_choice(int64_t seed, size_t ion, size_t count);
+
+/* For benchmarks: from now on every brick is brought up to date for every ion. */
+void search_be_plain(bool plain);
 
 #endif

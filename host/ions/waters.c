@@ -1,6 +1,7 @@
 /* Water molecules, and ions in their places. */
 #include "clock.h"
 #include "error.h"
+#include "ions/bins.h"
 #include "ions/ions.h"
 #include "ions/search.h"
 #include "memory.h"
@@ -68,88 +69,6 @@ ley_status ley_waters_create(size_t n, const int32_t *water, size_t count, const
     return ley_fail_memory(error, n * sizeof *water, "the water molecules");
 }
 
-/* ---- Who is near the solute ------------------------------------------------------------------ */
-
-/* Atoms in bins as wide as the distance that matters, or wider. */
-typedef struct bins {
-    double low_A[3], edge_A;
-    int64_t n[3];
-    size_t *first; /* [bins + 1] */
-    size_t *atom;
-} bins;
-
-static int64_t bin_of(const bins *b, const double at_A[3])
-{
-    int64_t i[3];
-    for (int axis = 0; axis < 3; axis++) {
-        const double place = floor((at_A[axis] - b->low_A[axis]) / b->edge_A);
-        if (!(place >= 0 && place < (double)b->n[axis]))
-            return -1;
-        i[axis] = (int64_t)place;
-    }
-    return (i[2] * b->n[1] + i[1]) * b->n[0] + i[0];
-}
-
-static void end_bins(bins *b)
-{
-    free(b->first);
-    free(b->atom);
-}
-
-static ley_status make_bins(size_t n, const double *const at_A[3], double reach_A, bins *b, ley_error *error)
-{
-    const double most_bins = 4e6;
-    double high_A[3], bins_in_all = 1;
-    *b = (bins){.edge_A = reach_A};
-    for (int axis = 0; axis < 3; axis++) {
-        b->low_A[axis] = n > 0 ? INFINITY : 0;
-        high_A[axis] = n > 0 ? -INFINITY : 0;
-        for (size_t i = 0; i < n; i++) {
-            b->low_A[axis] = fmin(b->low_A[axis], at_A[axis][i]);
-            high_A[axis] = fmax(high_A[axis], at_A[axis][i]);
-        }
-        bins_in_all *= (high_A[axis] - b->low_A[axis]) / reach_A + 1;
-    }
-    b->edge_A *= fmax(1, cbrt(bins_in_all / most_bins));
-    size_t count = 1;
-    for (int axis = 0; axis < 3; axis++) {
-        b->n[axis] = (int64_t)((high_A[axis] - b->low_A[axis]) / b->edge_A) + 1;
-        count *= (size_t)b->n[axis];
-    }
-    b->first = calloc(count + 2, sizeof *b->first);
-    b->atom = calloc(n + 1, sizeof *b->atom);
-    if (b->first == NULL || b->atom == NULL) {
-        end_bins(b);
-        return ley_fail_memory(error, (count + n) * sizeof *b->first, "atoms in bins");
-    }
-    for (size_t i = 0; i < n; i++)
-        b->first[bin_of(b, (const double[3]){at_A[0][i], at_A[1][i], at_A[2][i]}) + 2]++;
-    for (size_t i = 0; i < count; i++)
-        b->first[i + 2] += b->first[i + 1];
-    for (size_t i = 0; i < n; i++)
-        b->atom[b->first[bin_of(b, (const double[3]){at_A[0][i], at_A[1][i], at_A[2][i]}) + 1]++] = i;
-    return LEY_OK;
-}
-
-static bool is_near(const bins *b, const double *const at_A[3], const double place_A[3], double reach_A)
-{
-    for (int neighbour = 0; neighbour < 27; neighbour++) {
-        const int step[3] = {neighbour % 3 - 1, neighbour / 3 % 3 - 1, neighbour / 9 - 1};
-        double probe_A[3];
-        for (int axis = 0; axis < 3; axis++)
-            probe_A[axis] = place_A[axis] + step[axis] * b->edge_A;
-        const int64_t bin = bin_of(b, probe_A);
-        for (size_t i = bin >= 0 ? b->first[bin] : 0; bin >= 0 && i < b->first[bin + 1]; i++) {
-            double d2 = 0;
-            for (int axis = 0; axis < 3; axis++)
-                d2 += pow(place_A[axis] - at_A[axis][b->atom[i]], 2);
-            if (d2 <= reach_A * reach_A)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 typedef struct site {
@@ -191,22 +110,34 @@ static void cell_box(const cell *c, double low_A[3], double high_A[3])
     }
 }
 
+typedef struct leaving_out {
+    waters_search *s;
+    const bins *b;
+    double reach_A;
+} leaving_out;
+
+static void leave_out_some(void *context, size_t first, size_t last)
+{
+    const leaving_out *l = context;
+    for (size_t i = first; i < last; i++)
+        l->s->sites[i].is_left_out = bins_has_within(l->b, l->s->sites[i].place_A, l->reach_A);
+}
+
 static ley_status leave_out_near(waters_search *s, ley_error *error)
 {
     const double *at_A[3];
     const size_t n = exact_near(s->t->exact, &at_A[0], &at_A[1], &at_A[2]);
-    bins b;
-    const ley_status status = make_bins(n, at_A, s->t->o.from_solute_A, &b, error);
+    const double reach_A = s->t->o.from_solute_A;
+    bins *b;
+    const ley_status status = bins_create(n, at_A, reach_A, &b, error);
     if (status != LEY_OK)
         return status;
-    int64_t left = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        s->sites[i].is_left_out = n > 0 && is_near(&b, at_A, s->sites[i].place_A, s->t->o.from_solute_A);
-        left += !s->sites[i].is_left_out;
-    }
+    leaving_out l = {s, b, reach_A};
+    parallel_ranges(s->count, leave_out_some, &l);
     s->t->ions->how.nodes = (int64_t)s->count;
-    s->t->ions->how.free_nodes = left;
-    end_bins(&b);
+    for (size_t i = 0; i < s->count; i++)
+        s->t->ions->how.free_nodes += !s->sites[i].is_left_out;
+    bins_destroy(b);
     return LEY_OK;
 }
 
