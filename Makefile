@@ -127,8 +127,8 @@ $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
 $(BUILD)/host/law/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
 $(BUILD)/host/law/long_range_block.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
-# Rows of nodes, of which some are not-a-numbers.
-$(BUILD)/host/ions/host_map.o: own_flags := -O3 -fno-math-errno -fno-trapping-math
+# Rows of nodes, of which some are not-a-numbers, and bounds of bricks.
+$(BUILD)/host/ions/host_map.o $(BUILD)/host/ions/search.o: own_flags := -O3 -fno-math-errno -fno-trapping-math
 # It writes kernels' sources, which takes no time that can be measured; optimised or watched by
 # sanitizers, it takes several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all

@@ -171,9 +171,11 @@ static ley_status mask(ions_map *map, const ions_spheres *spheres, ley_error *er
 {
     masking m = {.map = (host_map *)map, .spheres = spheres};
     bins *atoms;
+    if (spheres->n == 0)
+        return LEY_OK;
     const ley_status status = bins_create(
         spheres->n, (const double *const[3]){spheres->x_A, spheres->y_A, spheres->z_A}, spheres->from_A, &atoms, error);
-    if (status != LEY_OK || spheres->n == 0)
+    if (status != LEY_OK)
         return status;
     m.atoms = atoms;
     parallel_ranges((size_t)map->grid->brick_count, leave_out_bricks, &m);

@@ -6,6 +6,7 @@
 #include "ions/search.h"
 #include "log.h"
 #include "memory.h"
+#include "parallel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -108,8 +109,10 @@ static ley_status run_on(placing *p, ions_map *map, ley_error *error)
         how->volume_A3 = free_volume(p, search_has_done(s)->free_nodes);
         status = ions_count(t, how->volume_A3, error);
     }
+    parallel_stay_alert(true);
     if (status == LEY_OK)
         status = place_all(p, s, error);
+    parallel_stay_alert(false);
     if (status == LEY_OK) {
         note_counts(p, map, s);
         status = search_check(s, error);

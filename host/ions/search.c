@@ -1,6 +1,7 @@
 #include "ions/search.h"
 
 #include "error.h"
+#include "for_this_cpu.h"
 #include "memory.h"
 #include "parallel.h"
 
@@ -10,7 +11,7 @@
 
 /* Bricks that are brought up to date at a time, the most promising first. Sums of pairs for all
  * that one ion leaves open, and the places that this is at least and at most. */
-enum { FIRST_BRICKS = 48, SAMPLE = 16, LEAST_PLACES = 64, MOST_PLACES = 16384, CHECKED = 4 };
+enum { FIRST_BRICKS = 48, SAMPLE = 16, LEAST_PLACES = 64, MOST_PLACES = 16384, CHECKED = 2, CHECKED_ROWS = 8 };
 static const double most_pairs = 2e9;
 
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
@@ -93,12 +94,14 @@ struct search {
     double delta;  /* how far the map's potential may be off, kcal/mol/e */
     double box[3]; /* extent of the grid, A: of the images that matter */
 
-    /* Of bricks: corners, A from the origin; what they were at which version; what ions since then
-     * may have changed at least and at most. */
-    float *low[3], *high[3];
+    /* Of bricks: corners, A from the origin; least and largest value, as they were at which version,
+     * and what ions since then may have changed these by at least and at most; a bound of the
+     * charge at hand. All are floats, so that loops over all bricks are vectors. */
+    float *low[3], *high[3], *least, *most, *least_change, *most_change, *bound;
     ions_record *records;
     int32_t *versions;
-    double *least_change, *most_change;
+    int32_t *fresh; /* those that are up to date, at this version */
+    size_t fresh_count;
 
     ions_effect *effects;
     size_t effect_count, effect_room;
@@ -111,7 +114,6 @@ struct search {
     ions_work *work;
     ions_record *news;
     int32_t *chosen;
-    double *bounds;
     ions_found *found;
     size_t most_found;
 };
@@ -133,14 +135,13 @@ void search_end(search *s)
     free(s->low[0]);
     free(s->records);
     free(s->versions);
-    free(s->least_change);
     free(s->effects);
     free(s->ends);
     free(s->ions);
     free(s->work);
     free(s->news);
     free(s->chosen);
-    free(s->bounds);
+    free(s->fresh);
     free(s->found);
     free(s);
 }
@@ -175,15 +176,14 @@ static void find_corners(search *s)
 static bool make_room(search *s)
 {
     const size_t n = (size_t)s->g->brick_count;
-    float *corners = calloc(6 * n, sizeof *corners);
-    for (int axis = 0; axis < 3 && corners != NULL; axis++) {
-        s->low[axis] = corners + (size_t)axis * n;
-        s->high[axis] = corners + (size_t)(3 + axis) * n;
-    }
+    float *numbers = calloc(11 * n, sizeof *numbers);
+    float **const arrays[] = {&s->low[0], &s->low[1], &s->low[2],       &s->high[0],     &s->high[1], &s->high[2],
+                              &s->least,  &s->most,   &s->least_change, &s->most_change, &s->bound};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && numbers != NULL; i++)
+        *arrays[i] = numbers + i * n;
     s->records = calloc(n, sizeof *s->records);
     s->versions = calloc(n, sizeof *s->versions);
-    s->least_change = calloc(2 * n, sizeof *s->least_change);
-    s->most_change = s->least_change + n;
+    s->fresh = calloc(n, sizeof *s->fresh);
     s->version_room = 64;
     s->ends = calloc((size_t)s->version_room, sizeof *s->ends);
     s->effect_room = 64;
@@ -193,11 +193,10 @@ static bool make_room(search *s)
     s->work = calloc(n, sizeof *s->work);
     s->news = calloc(n, sizeof *s->news);
     s->chosen = calloc(n, sizeof *s->chosen);
-    s->bounds = calloc(n, sizeof *s->bounds);
     s->found = calloc(s->most_found > BRICK_NODES ? s->most_found : BRICK_NODES, sizeof *s->found);
-    return corners != NULL && s->records != NULL && s->versions != NULL && s->least_change != NULL && s->ends != NULL &&
+    return numbers != NULL && s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL &&
            s->effects != NULL && s->ions != NULL && s->work != NULL && s->news != NULL && s->chosen != NULL &&
-           s->bounds != NULL && s->found != NULL;
+           s->found != NULL;
 }
 
 /* ---- Bricks up to date ----------------------------------------------------------------------- */
@@ -207,7 +206,7 @@ static ley_status update(search *s, size_t count, ley_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         const int32_t b = s->chosen[i];
-        s->work[i] = (ions_work){.brick = b, .first = s->ends[s->versions[b]], .last = s->ends[s->version]};
+        s->work[i] = (ions_work){.brick = b, .first = s->versions[b] < 0 ? 0 : s->ends[s->versions[b]], .last = s->ends[s->version]};
     }
     const ley_status status = s->o.map->update(s->o.map, s->effects, count, s->work, s->news, error);
     for (size_t i = 0; i < count && status == LEY_OK; i++) {
@@ -215,7 +214,11 @@ static ley_status update(search *s, size_t count, ley_error *error)
         if (isnan(s->news[i].least) || isnan(s->news[i].most) || !(s->news[i].count >= 0) ||
             (s->news[i].count > 0 && !(s->news[i].at_least >= 0 && s->news[i].at_most >= 0)))
             return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick of the map has no least value");
+        if (s->versions[b] != s->version)
+            s->fresh[s->fresh_count++] = b;
         s->records[b] = s->news[i];
+        s->least[b] = s->news[i].least;
+        s->most[b] = s->news[i].most;
         s->versions[b] = s->version;
         s->least_change[b] = s->most_change[b] = 0;
     }
@@ -228,65 +231,86 @@ static bool is_empty(const search *s, int64_t b)
     return !(s->records[b].count > 0);
 }
 
-/* No node of the brick has less energy than this, by the map. */
-static double bound_of(const search *s, int64_t b, double charge_e)
+/* Of all bricks, a potential that no node is below, of the sign of the charge: of those that are up
+ * to date their best one. Bricks without nodes have infinity. */
+FOR_THIS_CPU static void find_bounds(search *s, double charge_e)
 {
-    return charge_e > 0 ? charge_e * ((double)s->records[b].least + s->least_change[b])
-                        : charge_e * ((double)s->records[b].most + s->most_change[b]);
+    const int64_t n = s->g->brick_count;
+    float *bound = s->bound;
+    const float *least = s->least, *least_change = s->least_change, *most = s->most, *most_change = s->most_change;
+    if (charge_e > 0)
+        for (int64_t b = 0; b < n; b++)
+            bound[b] = least[b] + least_change[b];
+    else
+        for (int64_t b = 0; b < n; b++)
+            bound[b] = -(most[b] + most_change[b]);
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* The bricks with the least bounds, a few: a heap with the largest of them at its top. */
+static size_t choose_first(search *s)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    int32_t *heap = s->chosen;
+    size_t count = 0;
+    for (int64_t b = 0; b < s->g->brick_count; b++) {
+        if (is_empty(s, b) || (count == FIRST_BRICKS && !(s->bound[b] < s->bound[heap[0]])))
+            continue;
+        size_t at = count < FIRST_BRICKS ? count++ : 0;
+        if (at == 0 && count == FIRST_BRICKS) { /* in place of the top: down */
+            for (size_t child; (child = 2 * at + 1) < count; at = child) {
+                child += child + 1 < count && s->bound[heap[child + 1]] > s->bound[heap[child]];
+                if (!(s->bound[heap[child]] > s->bound[b]))
+                    break;
+                heap[at] = heap[child];
+            }
+        } else { /* at the end: up */
+            for (size_t parent; at > 0 && s->bound[heap[parent = (at - 1) / 2]] < s->bound[b]; at = parent)
+                heap[at] = heap[parent];
+        }
+        heap[at] = (int32_t)b;
+    }
+    return count;
 }
 
-/* Of bricks that may have less than `limit`, those to be brought up to date next, and how many. */
-static size_t choose_bricks(search *s, double charge_e, double limit)
+/* Of bricks that are not up to date, those that may have a potential up to `limit`. */
+static size_t choose_bricks(search *s, double limit)
 {
     size_t count = 0;
     for (int64_t b = 0; b < s->g->brick_count; b++)
-        if (!is_empty(s, b) && s->versions[b] != s->version && (is_plain || bound_of(s, b, charge_e) <= limit)) {
-            s->bounds[count] = bound_of(s, b, charge_e);
+        if (((double)s->bound[b] <= limit || is_plain) && s->versions[b] != s->version && !is_empty(s, b))
             s->chosen[count++] = (int32_t)b;
-        }
-    if (count <= FIRST_BRICKS || isfinite(limit) || is_plain || s->g->is_periodic)
-        return count;
-    qsort(s->bounds, count, sizeof *s->bounds, compare_doubles);
-    const double most = s->bounds[FIRST_BRICKS - 1];
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (bound_of(s, s->chosen[i], charge_e) <= most && kept < 2 * FIRST_BRICKS)
-            s->chosen[kept++] = s->chosen[i];
-    return kept;
+    return count;
 }
 
-/* The least energy of bricks that are up to date, by the map; infinite: they have no nodes. */
+/* The least potential of bricks that are up to date, of the sign of the charge; infinite: they have
+ * no nodes. */
 static double best_of_map(const search *s, double charge_e)
 {
     double best = INFINITY;
-    for (int64_t b = 0; b < s->g->brick_count; b++)
-        if (!is_empty(s, b) && s->versions[b] == s->version)
-            best = fmin(best, bound_of(s, b, charge_e));
+    for (size_t i = 0; i < s->fresh_count; i++) {
+        const ions_record *r = &s->records[s->fresh[i]];
+        best = fmin(best, charge_e > 0 ? (double)r->least : -(double)r->most);
+    }
     return best;
 }
 
-/* Until no other brick may have a node below `wanted`, or one as good as the best: that is `best`.
- * Infinite: no node is left. */
+/* Until no other brick may have a potential of the charge's sign below `wanted`, or one as good as
+ * the best: that is `best`. Infinite: no node is left. */
 static ley_status bring_up(search *s, double charge_e, double wanted, double *best, ley_error *error)
 {
-    for (;;) {
+    ley_status status = LEY_OK;
+    find_bounds(s, charge_e);
+    if (s->fresh_count == 0)
+        status = update(s, is_plain ? choose_bricks(s, INFINITY) : choose_first(s), error);
+    while (status == LEY_OK) {
         *best = best_of_map(s, charge_e);
-        const double limit = fmax(wanted, *best + 2 * s->delta * fabs(charge_e));
-        const size_t count = choose_bricks(s, charge_e, limit);
+        const size_t count = choose_bricks(s, fmax(wanted, *best + 2 * s->delta));
         if (count == 0)
             return LEY_OK;
-        const ley_status status = update(s, count, error);
-        if (status != LEY_OK)
-            return status;
-        if (is_cancelled(s))
-            return ley_fail(error, LEY_CANCELLED, "cancelled");
+        status = update(s, count, error);
+        if (status == LEY_OK && is_cancelled(s))
+            status = ley_fail(error, LEY_CANCELLED, "cancelled");
     }
+    return status;
 }
 
 /* ---- Effects --------------------------------------------------------------------------------- */
@@ -321,6 +345,7 @@ static bool has_room(search *s, size_t effects)
 static void end_version(search *s)
 {
     s->ends[++s->version] = (int32_t)s->effect_count;
+    s->fresh_count = 0;
 }
 
 static void add_effect(search *s, const double at[3], double charge, double radius2)
@@ -339,20 +364,31 @@ static ley_status leave_out(search *s, const int64_t node[3], ley_error *error)
     return LEY_OK;
 }
 
-/* By how much a charge may change a brick's potential. */
-static void widen_bounds(search *s, const placed *ion)
+static inline __attribute__((always_inline)) float larger(float a, float b)
 {
-    const double strength = s->o.constant * ion->charge_e, least_A = sqrt(s->g->between2) * s->g->h_A * 0.999;
+    return a > b ? a : b;
+}
+
+/* By how much a charge may change a brick's potential. The factors are for the rounding of floats,
+ * also of many of these changes together. */
+FOR_THIS_CPU static void widen_bounds(search *s, const placed *ion)
+{
+    const float strength = (float)(s->o.constant * ion->charge_e), below = 0.9999f, above = 1.0001f;
+    const float least_A = (float)(sqrt(s->g->between2) * s->g->h_A) * below;
     const float x = (float)ion->place_A[0], y = (float)ion->place_A[1], z = (float)ion->place_A[2];
+    const float *low_x = s->low[0], *low_y = s->low[1], *low_z = s->low[2], *high_x = s->high[0], *high_y = s->high[1],
+                *high_z = s->high[2];
+    float *lower = strength > 0 ? s->least_change : s->most_change,
+          *higher = strength > 0 ? s->most_change : s->least_change;
     for (int64_t b = 0; b < s->g->brick_count; b++) {
-        const float lx = s->low[0][b] - x, hx = s->high[0][b] - x, ly = s->low[1][b] - y, hy = s->high[1][b] - y,
-                    lz = s->low[2][b] - z, hz = s->high[2][b] - z;
-        const float nx = fmaxf(fmaxf(lx, -hx), 0), ny = fmaxf(fmaxf(ly, -hy), 0), nz = fmaxf(fmaxf(lz, -hz), 0);
-        const float fx = fmaxf(-lx, hx), fy = fmaxf(-ly, hy), fz = fmaxf(-lz, hz);
-        const double near_A = fmax(sqrt((double)(nx * nx + ny * ny + nz * nz)) * 0.99999, least_A);
-        const double far_A = fmax(sqrt((double)(fx * fx + fy * fy + fz * fz)) * 1.00001, near_A);
-        s->least_change[b] += strength / (strength > 0 ? far_A : near_A);
-        s->most_change[b] += strength / (strength > 0 ? near_A : far_A);
+        const float lx = low_x[b] - x, hx = high_x[b] - x, ly = low_y[b] - y, hy = high_y[b] - y, lz = low_z[b] - z,
+                    hz = high_z[b] - z;
+        const float nx = larger(larger(lx, -hx), 0), ny = larger(larger(ly, -hy), 0), nz = larger(larger(lz, -hz), 0);
+        const float fx = larger(-lx, hx), fy = larger(-ly, hy), fz = larger(-lz, hz);
+        const float near_A = larger(sqrtf(nx * nx + ny * ny + nz * nz) * below, least_A);
+        const float far_A = larger(sqrtf(fx * fx + fy * fy + fz * fz) * above, near_A);
+        lower[b] += strength / far_A;
+        higher[b] += strength / near_A;
     }
 }
 
@@ -569,8 +605,10 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
     ley_status status = make_room(s) ? LEY_OK : ley_fail_memory(error, 200 * (size_t)s->g->brick_count, "the search");
     if (status == LEY_OK) {
         find_corners(s);
-        for (int64_t b = 0; b < s->g->brick_count; b++)
+        for (int64_t b = 0; b < s->g->brick_count; b++) {
             s->chosen[b] = (int32_t)b;
+            s->versions[b] = -1;
+        }
         status = update(s, (size_t)s->g->brick_count, error);
     }
     for (int64_t b = 0; b < s->g->brick_count && status == LEY_OK; b++)
@@ -587,15 +625,17 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
 
 /* ---- The best node --------------------------------------------------------------------------- */
 
-/* Lists nodes of energy up to `limit`. */
+/* Lists nodes whose potential, of the sign of the charge, is up to `limit`. */
 static ley_status list(search *s, double charge_e, double limit, int64_t last, size_t *total, ley_error *error)
 {
     size_t count = 0;
-    for (int64_t b = 0; b < s->g->brick_count; b++)
-        if (!is_empty(s, b) && s->versions[b] == s->version && bound_of(s, b, charge_e) <= limit)
-            s->chosen[count++] = (int32_t)b;
+    for (size_t i = 0; i < s->fresh_count; i++) {
+        const ions_record *r = &s->records[s->fresh[i]];
+        if ((charge_e > 0 ? (double)r->least : -(double)r->most) <= limit)
+            s->chosen[count++] = s->fresh[i];
+    }
     const ions_query query = {.sign = charge_e > 0 ? 1 : -1,
-                              .limit = nextafterf((float)(limit / fabs(charge_e)), INFINITY),
+                              .limit = nextafterf((float)limit, INFINITY),
                               .last = last,
                               .most = s->most_found};
     return s->o.map->list(s->o.map, count, s->chosen, &query, s->found, total, error);
@@ -774,7 +814,7 @@ ley_status search_place(search *s, double charge_e, search_result *result, ley_e
             return status;
         if (!isfinite(best))
             return ley_fail(error, LEY_ERROR_INPUT, "no node is left");
-        double limit = fmax(wanted, best + 2 * s->delta * fabs(charge_e));
+        double limit = fmax(wanted, best + 2 * s->delta);
         status = make_candidates(s, charge_e, best, &limit, &c, &count, &is_all, error);
         const size_t before = count;
         const bool is_right = status != LEY_OK || delta_is_right(s, c, count);
@@ -782,7 +822,7 @@ ley_status search_place(search *s, double charge_e, search_result *result, ley_e
             status = drop_left_out(s, c, &count, error);
         const candidate *chosen = status == LEY_OK && count > 0 ? choose(s, c, count, charge_e) : NULL;
         const double energy = chosen != NULL ? charge_e * chosen->exact : 0;
-        const bool is_certain = !is_all || (is_right && energy + s->delta * fabs(charge_e) <= limit);
+        const bool is_certain = !is_all || (is_right && energy / fabs(charge_e) + s->delta <= limit);
         if (chosen != NULL && is_certain) {
             *result = (search_result){chosen->number, energy};
             s->done.undecided += !is_all;
@@ -792,7 +832,7 @@ ley_status search_place(search *s, double charge_e, search_result *result, ley_e
             free(c);
             return status;
         }
-        wanted = chosen != NULL && count == before ? energy + s->delta * fabs(charge_e) : -INFINITY;
+        wanted = chosen != NULL && count == before ? energy / fabs(charge_e) + s->delta : -INFINITY;
         free(c);
         if (status != LEY_OK)
             return status;
@@ -810,19 +850,28 @@ typedef struct close_atoms {
 static ley_status find_close(const search *s, int64_t b, close_atoms *close, ley_error *error)
 {
     const double *at[3];
+    double low[3], high[3];
     const size_t n = exact_near(s->o.exact, &at[0], &at[1], &at[2]);
-    const double reach = s->o.from_A + 0.01;
-    *close = (close_atoms){.at = malloc((n + 1) * sizeof *close->at)};
-    if (close->at == NULL)
-        return ley_fail_memory(error, n * sizeof *close->at, "atoms next to a brick");
+    size_t room = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = (double)s->low[axis][b] - s->o.from_A - 0.01;
+        high[axis] = (double)s->high[axis][b] + s->o.from_A + 0.01;
+    }
+    *close = (close_atoms){.n = 0};
     for (size_t i = 0; i < n; i++) {
-        bool is_close = true;
-        for (int axis = 0; axis < 3; axis++) {
-            close->at[close->n][axis] = at[axis][i];
-            is_close = is_close && at[axis][i] >= (double)s->low[axis][b] - reach &&
-                       at[axis][i] <= (double)s->high[axis][b] + reach;
+        if (at[0][i] < low[0] || at[0][i] > high[0] || at[1][i] < low[1] || at[1][i] > high[1] || at[2][i] < low[2] ||
+            at[2][i] > high[2])
+            continue;
+        if (close->n == room) {
+            room = 2 * room + 256;
+            void *more = realloc(close->at, room * sizeof *close->at);
+            if (more == NULL)
+                return ley_fail_memory(error, room * sizeof *close->at, "atoms next to a brick");
+            close->at = more;
         }
-        close->n += is_close;
+        for (int axis = 0; axis < 3; axis++)
+            close->at[close->n][axis] = at[axis][i];
+        close->n++;
     }
     return LEY_OK;
 }
@@ -861,6 +910,8 @@ static ley_status check_nodes(search *s, int64_t b, size_t total, const close_at
         if (s->found[i].brick == b && s->found[i].local >= 0 && s->found[i].local < BRICK_NODES)
             values[s->found[i].local] = s->found[i].value;
     for (int local = 0; local < BRICK_NODES; local++) {
+        if ((local / BRICK + b) % CHECKED_ROWS != 0)
+            continue;
         const candidate c = candidate_of(s, b, local, values[local]);
         const int64_t at[3] = {b % s->g->bricks[0] * BRICK + local % BRICK,
                                b / s->g->bricks[0] % s->g->bricks[1] * BRICK + local / BRICK % BRICK,
