@@ -1,5 +1,5 @@
-/* ions_bricks.cl for devices whose work-items work in step: LEY_BRICK^2 of them, one for each column
- * of a brick along z, whose values it keeps in registers. */
+/* ions_bricks.cl for devices whose work-items work in step: LEY_BRICK^2 of them, one for each
+ * column of a brick along z, whose values it keeps in registers. */
 
 /* Least and largest value of some nodes: values, nodes, how many there are. */
 typedef struct {

@@ -5,22 +5,23 @@
  * grid        nodes along x, y and z
  * bricks      of LEY_BRICK nodes along each axis, along x, y and z: as ions_bricks.cl has them
  * reach       rows of nodes that a sphere reaches: -, along y, along z, on either side
- * metric      of a way (x, y, z) in nodes, the squared length over that of a step along x is x^2 +
- *             s0 y^2 + s1 z^2 + s2 x y + s3 x z + s4 y z; s5: nodes at this or less are left out
+ * metric      a way (x, y, z) in nodes has the squared length, over that of a step along x,
+ *             x^2 + s0 y^2 + s1 z^2 + s2 x y + s3 x z + s4 y z; nodes at s5 or less are left out
  * gm_phi      the nodes' values, in bricks
  *
- * Global size: a work-group for each atom. All write the same, so that the order does not matter. */
+ * Global size: a work-group for each atom. All write the same: the order does not matter. */
 #include "dialect.h"
+
+#define NODES (LEY_BRICK * LEY_BRICK * LEY_BRICK)
 
 /* Nodes low to high of a row. */
 LEY_FN void leave_out(LEY_GLOBAL float *gm_phi, int4 grid, int4 bricks, int low, int high, int y, int z)
 {
-    LEY_GLOBAL float *gm_row =
-        gm_phi + (size_t)((z / LEY_BRICK * bricks.y + y / LEY_BRICK) * bricks.x) * (LEY_BRICK * LEY_BRICK * LEY_BRICK) +
-        (z % LEY_BRICK * LEY_BRICK + y % LEY_BRICK) * LEY_BRICK;
+    const size_t row = (size_t)(z / LEY_BRICK * bricks.y + y / LEY_BRICK) * bricks.x;
+    LEY_GLOBAL float *gm_row = gm_phi + row * NODES + (z % LEY_BRICK * LEY_BRICK + y % LEY_BRICK) * LEY_BRICK;
     const int first = low > 0 ? low : 0, last = high < grid.x - 1 ? high : grid.x - 1;
     for (int x = first; x <= last; x++)
-        gm_row[(size_t)(x / LEY_BRICK) * (LEY_BRICK * LEY_BRICK * LEY_BRICK) + x % LEY_BRICK] = LEY_AS_FLOAT(0x7fc00000);
+        gm_row[(size_t)(x / LEY_BRICK) * NODES + x % LEY_BRICK] = LEY_AS_FLOAT(0x7fc00000);
 }
 
 LEY_KERNEL ions_mask(LEY_PARAMETERS(LEY_IONS_MASK_ARGUMENTS))

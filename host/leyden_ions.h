@@ -39,6 +39,7 @@ LEY_API ley_status ley_waters_read(const char *path, const ley_atoms *atoms, ley
 LEY_API void ley_waters_destroy(ley_waters *waters);
 LEY_API size_t ley_waters_count(const ley_waters *waters);
 LEY_API int64_t ley_waters_oxygen(const ley_waters *waters, size_t i);
+LEY_API const int32_t *ley_waters_numbers(const ley_waters *waters); /* [atoms]: the molecule of each, or -1 */
 
 /* Residue names of water, "HOH", "WAT", ..., i from 0; NULL behind the last. */
 LEY_API const char *ley_waters_residue(size_t i);
@@ -50,7 +51,8 @@ typedef struct ley_ions_options {
     bool neutralise;        /* as many ions of the sign that lacks as bring the total charge next to 0 */
     double concentration_M; /* and so much salt, mol/l, of the first cation and the first anion: [0, 1e2] */
     int64_t seed;           /* which one of nodes with equal energies an ion takes; 0: the first in their order */
-    ley_place placing;      /* where the map is searched; AUTO: on a device that is a GPU, else on the host */
+    ley_place placing;      /* where the map is searched; AUTO: on a device that is a GPU, else on the host; HOST: on the
+                               host, and without an engine the potential as well */
     size_t species_count;   /* of all that may be placed; the caller's */
     const ley_ion_species *species;
     const ley_waters *waters;    /* NULL: ions take nodes of the grid; else the places of these molecules */

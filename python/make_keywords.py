@@ -6,4 +6,4 @@ import leyden
 from leyden._parameters import stub
 
 Path(__file__).with_name("src").joinpath("leyden", "_keywords.pyi").write_text(
-    stub([leyden.map, leyden.points, leyden.boundary, leyden.Plan.__init__, leyden.surface]), encoding="utf-8")
+    stub([leyden.map, leyden.points, leyden.boundary, leyden.Plan.__init__, leyden.surface, leyden.ions]), encoding="utf-8")

@@ -1,11 +1,11 @@
 /* How long ions take to be placed: bench_ions DEVICE ATOMS NODES IONS [ROUNDS [plain]]
  *
  * A box of water with made-up charges, 10 A of space around it, on a grid of about so many nodes;
- * half of the ions positive. DEVICE is what --device takes; or host,
- * which places the ions in the potential that the default device has made. The median of the rounds; the
- * first one, which may build kernels, does not count. `plain`: every node is looked at for every
- * ion, as whoever has no bounds does; that takes 8 bytes of memory for each node and ion at least,
- * which the last line has as seconds, at the rate of a copy. */
+ * half of the ions positive. DEVICE is what --device takes; or host, which places the ions in the
+ * potential that the default device has made. Medians of the rounds; the first one, which may build
+ * kernels, does not count. `plain`: every node is looked at for every ion, as whoever has no bounds
+ * does; that takes 8 bytes of memory for each node and ion at least, which the last line has as
+ * seconds, at the rate of a copy. */
 #include "bandwidth.h"
 #include "clock.h"
 #include "engine/engine.h"

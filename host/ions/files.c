@@ -1,7 +1,7 @@
 /* Ions in files: waters that are found in one, and molecules with ions. */
 #include "error.h"
 #include "io/output.h"
-#include "ions/ions.h"
+#include "ions/internal.h"
 #include "ions/molecule.h"
 
 #include <math.h>

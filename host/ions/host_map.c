@@ -1,8 +1,8 @@
-/* The map that the host searches, in floats as devices do. */
+#include "ions/host_map.h"
+
 #include "error.h"
 #include "for_this_cpu.h"
 #include "ions/bins.h"
-#include "ions/bricks.h"
 #include "parallel.h"
 
 #include <math.h>

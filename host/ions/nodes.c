@@ -2,7 +2,8 @@
 #include "clock.h"
 #include "error.h"
 #include "ions/device_map.h"
-#include "ions/ions.h"
+#include "ions/host_map.h"
+#include "ions/internal.h"
 #include "ions/search.h"
 #include "log.h"
 #include "memory.h"
@@ -163,8 +164,7 @@ static bool is_wanted(const ions_task *t, const worker *w)
     return t->o.placing == LEY_PLACE_DEVICE || (t->o.placing == LEY_PLACE_AUTO && w->info->device_class == DEV_GPU);
 }
 
-/* True: it is done, or failed for good, as the status says. A new copy of what is given replaces one
- * that a driver may go on using. */
+/* True: it is done, or failed for good, as the status says. */
 static bool try_devices(placing *p, ley_engine *engine, ley_status *status, ley_error *error)
 {
     static const engine_task task = {.run = run_on_device, .left = leave};

@@ -1,7 +1,7 @@
 /* What is asked for: options, species, how many ions, in which order. */
 #include "core/options.h"
 #include "error.h"
-#include "ions/ions.h"
+#include "ions/internal.h"
 #include "memory.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The placing of ions: from what is asked for to who does it. */
 #include "core/options.h"
 #include "error.h"
-#include "ions/ions.h"
+#include "ions/internal.h"
 #include "plan/request.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The potential of a solute, by the method that reaches the tolerance soonest. */
 #include "error.h"
-#include "ions/ions.h"
+#include "ions/internal.h"
 
 #include <stdlib.h>
 

@@ -17,6 +17,8 @@ static const double most_pairs = 2e9;
 /* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
 static const double equal = 1e-12, float_rounding = 1.2e-7;
 
+/* ---- For benchmarks -------------------------------------------------------------------------- */
+
 static bool is_plain;
 
 void search_be_plain(bool plain)
@@ -94,7 +96,7 @@ struct search {
     double delta;  /* how far the map's potential may be off, kcal/mol/e */
     double box[3]; /* extent of the grid, A: of the images that matter */
 
-    /* Of bricks: corners, A from the origin; least and largest value, as they were at which version,
+    /* Of bricks: corners, A from the origin; least and largest value, as they were at a version,
      * and what ions since then may have changed these by at least and at most; a bound of the
      * charge at hand. All are floats, so that loops over all bricks are vectors. */
     float *low[3], *high[3], *least, *most, *least_change, *most_change, *bound;
@@ -206,7 +208,8 @@ static ley_status update(search *s, size_t count, ley_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         const int32_t b = s->chosen[i];
-        s->work[i] = (ions_work){.brick = b, .first = s->versions[b] < 0 ? 0 : s->ends[s->versions[b]], .last = s->ends[s->version]};
+        s->work[i] = (ions_work){
+            .brick = b, .first = s->versions[b] < 0 ? 0 : s->ends[s->versions[b]], .last = s->ends[s->version]};
     }
     const ley_status status = s->o.map->update(s->o.map, s->effects, count, s->work, s->news, error);
     for (size_t i = 0; i < count && status == LEY_OK; i++) {

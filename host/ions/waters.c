@@ -2,7 +2,7 @@
 #include "clock.h"
 #include "error.h"
 #include "ions/bins.h"
-#include "ions/ions.h"
+#include "ions/internal.h"
 #include "ions/search.h"
 #include "memory.h"
 #include "parallel.h"
@@ -34,6 +34,11 @@ void ley_waters_destroy(ley_waters *w)
 size_t ley_waters_count(const ley_waters *w)
 {
     return w->count;
+}
+
+const int32_t *ley_waters_numbers(const ley_waters *w)
+{
+    return w->water;
 }
 
 int64_t ley_waters_oxygen(const ley_waters *w, size_t i)

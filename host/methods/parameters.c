@@ -1,5 +1,5 @@
 /* All tables of parameters: what all jobs have, and methods' own. */
-#include "ions/ions.h"
+#include "ions/parameters.h"
 #include "plan/request.h"
 #include "schedule/job.h"
 #include "surface/surface.h"

@@ -21,6 +21,7 @@ from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, Inp
                       OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError, WrongResult)
 from ._grid import Grid
 from ._guesses import OF_MODULE as _OF_MODULE, refuse as _refuse
+from ._ions import Ions, ions
 from ._maps import Map, Points, Slice
 from ._plan import Plan
 from ._progress import Progress
@@ -30,9 +31,9 @@ from ._surface import Surface, surface
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error", "FileError",
-           "InputError", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
+           "InputError", "Ions", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
            "Plan", "Points", "PointsWarning", "Progress", "RadiiWarning", "Slice", "Statistics", "Surface", "ToleranceWarning",
-           "UsageError", "WrongResult", "__version__", "boundary", "devices", "map", "points", "surface"]
+           "UsageError", "WrongResult", "__version__", "boundary", "devices", "ions", "map", "points", "surface"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}
 

@@ -1,14 +1,12 @@
 /* Ions: the parts of their placing. */
-#ifndef LEY_IONS_H
-#define LEY_IONS_H
+#ifndef LEY_IONS_INTERNAL_H
+#define LEY_IONS_INTERNAL_H
 
-#include "core/parameters.h"
 #include "engine/engine.h"
 #include "ions/exact.h"
+#include "ions/parameters.h"
 #include "leyden.h"
 #include "source/atoms.h"
-
-extern const ley_parameter_table ions_parameters;
 
 struct ley_waters {
     size_t atoms, count;
