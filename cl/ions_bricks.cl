@@ -42,7 +42,7 @@ LEY_FN float of_images(LEY_GLOBAL const float *gm_table, int4 grid, int x, int y
 #endif
 
 #if LEY_WIDTH > 1
-#include "ions_vectors.h"
+#include "ions_bricks_vectors.h"
 #else
-#include "ions_group.h"
+#include "ions_bricks_group.h"
 #endif

@@ -140,6 +140,7 @@ static void test_same_nodes_as_brute_force(void **state)
         o.between_A = i == 3 ? 4 : 7;
         assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
         assert_int_equal(ley_ions_count(ions), 10);
+        assert_true((strcmp(ley_ions_how(ions)->device, "host") == 0) == (where == LEY_PLACE_HOST));
         assert_true(ley_ions_how(ions)->energy_error < 1e-3);
         compare(ions, atoms, &o);
         ley_ions_destroy(ions);
@@ -323,6 +324,7 @@ static void test_periodic_cell(void **state)
     }
     assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
     assert_int_equal(ley_ions_count(ions), 4);
+    assert_true((strcmp(ley_ions_how(ions)->device, "host") == 0) == (where == LEY_PLACE_HOST));
     assert_true(fabs(ley_ions_how(ions)->volume_A3 - edge_A * edge_A * edge_A) < 1e-6);
     static double phi[N * N * N];
     static bool is_out[N * N * N];

@@ -81,7 +81,7 @@ static const float places[PLACES][4] = {
 
 static ley_status mask_once(const dev_kernel *kernel, bool is_oblique, ley_error *error)
 {
-    const double radius = 4.3;
+    const double radius = 4.30071;
     trial t;
     ley_status status = begin(&t, is_oblique, false, error);
     if (status == LEY_OK)
@@ -114,11 +114,12 @@ ley_status ions_test_mask(const dev_kernel *kernel, void *context, ley_error *er
 
 /* ---- ions_bricks ----------------------------------------------------------------------------- */
 
-/* Within the grid, at its edge, and an image beyond it that only leaves out nodes. */
-static const ions_effect effects[EFFECTS] = {{{5, 6, 7}, 40, 15.5f, {0}},
-                                             {{20, 10, 20}, -24, 8.5f, {0}},
-                                             {{-3, 19, 34}, 0, 24.5f, {0}},
-                                             {{36, 0, 15}, 8, 0.5f, {0}}};
+/* Within the grid, at its edge, and an image beyond it that only leaves out nodes. No node is as far
+ * away as their radii, so that rounding decides nothing. */
+static const ions_effect effects[EFFECTS] = {{{5, 6, 7}, 40, 15.4987f, {0}},
+                                             {{20, 10, 20}, -24, 8.5013f, {0}},
+                                             {{-3, 19, 34}, 0, 24.5013f, {0}},
+                                             {{36, 0, 15}, 8, 0.4987f, {0}}};
 
 static void apply(trial *t, const ions_effect *e)
 {

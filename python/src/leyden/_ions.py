@@ -101,6 +101,8 @@ def _species_of(wanted: Any, keep: List[Any]) -> Any:
     """An array of ley_ion_species."""
     if isinstance(wanted, str) or (isinstance(wanted, tuple) and wanted and isinstance(wanted[0], str)):
         wanted = [wanted]
+    if not isinstance(wanted, (list, tuple)) or not wanted:
+        raise UsageError("species: no ion is named: leyden.ions(atoms, [(\"NA\", +1), (\"CL\", -1)], neutralise=True)")
     known: List[str] = []
     while lib.ley_ion_species_name(len(known)) != ffi.NULL:
         known.append(text_of(lib.ley_ion_species_name(len(known))) or "")
