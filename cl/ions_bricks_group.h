@@ -71,17 +71,17 @@ LEY_KERNEL_OF(LEY_BRICK * LEY_BRICK, 1, 1) ions_bricks(LEY_PARAMETERS(LEY_IONS_B
         take_most(&e, values[k], k * ROWS + item);
         e.count += values[k] == values[k] ? 1.0f : 0.0f;
     }
-    for (int half = ROWS / 2; half > 0; half /= 2) {
+    for (int pairs = ROWS / 2; pairs > 0; pairs /= 2) {
         sm_least[item] = e.least;
         sm_most[item] = e.most;
         sm_count[item] = e.count;
         sm_at_least[item] = e.at_least;
         sm_at_most[item] = e.at_most;
         LEY_BARRIER();
-        if (item < half) {
-            take_least(&e, sm_least[item + half], sm_at_least[item + half]);
-            take_most(&e, sm_most[item + half], sm_at_most[item + half]);
-            e.count += sm_count[item + half];
+        if (item < pairs) {
+            take_least(&e, sm_least[item + pairs], sm_at_least[item + pairs]);
+            take_most(&e, sm_most[item + pairs], sm_at_most[item + pairs]);
+            e.count += sm_count[item + pairs];
         }
         LEY_BARRIER();
     }

@@ -2,9 +2,8 @@
  * device. */
 #include "support.h"
 
-#include "device_list.h"
+#include "engine/engine.h"
 #include "ions/device_map.h"
-#include "ions/search.h"
 
 /* Judged by the formulas alone: sums of all pairs in double precision, for every node. */
 typedef struct brute {
@@ -359,11 +358,28 @@ static void test_periodic_cell(void **state)
     ley_atoms_destroy(atoms);
 }
 
+/* Every way of the kernels passes its self-test, also those for devices of another class. */
+static void visit_spec(void *context, const char *name, const void *spec)
+{
+    ley_error error = {0};
+    dev_kernel kernel;
+    dev *device = context;
+    assert_ok(kernel_create_anew(device, &ions_bricks_kind, spec, true, NULL, &kernel, &error));
+    kernel_destroy(&kernel);
+}
+
+static void test_all_kernels(void **state)
+{
+    dev *device = engine->workers[0].device;
+    kernel_specs(&ions_bricks_kind, device->info, KERNEL_ALL, visit_spec, device);
+}
+
 static int run_on_device(const char *selector, const ley_device_info *info)
 {
     where = LEY_PLACE_DEVICE;
-    return RUN_ON_DEVICE("ions", &engine, test_same_nodes_as_brute_force, test_nodes_do_not_depend_on_the_potential,
-                         test_ties, test_no_charges, test_no_room, test_cancel, test_periodic_cell);
+    return RUN_ON_DEVICE("ions", &engine, test_all_kernels, test_same_nodes_as_brute_force,
+                         test_nodes_do_not_depend_on_the_potential, test_ties, test_no_charges, test_no_room,
+                         test_cancel, test_periodic_cell);
 }
 
 int main(void)

@@ -136,5 +136,6 @@ static void test_two_devices(void **state)
 int main(void)
 {
     support_pocl_alone("pthread pthread");
-    return RUN_GROUP(SUPPORT_GROUP(.name = "faults", .begin = begin, .end = end), test_planted_faults, test_two_devices);
+    return RUN_GROUP(SUPPORT_GROUP(.name = "faults", .begin = begin, .end = end), test_planted_faults,
+                     test_two_devices);
 }

@@ -9,9 +9,13 @@ KERNEL_DESCRIBE_ARGUMENTS(ions_nodes, LEY_IONS_NODES_ARGUMENTS)
 static void bricks_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
 {
     const ions_bricks_spec open = ions_spec_for(info, false), periodic = ions_spec_for(info, true);
-    (void)depth;
     visit(context, "ions_bricks-open", &open);
     visit(context, "ions_bricks-periodic", &periodic);
+    for (int is_periodic = 0; open.width > 1 && depth != KERNEL_FEW && is_periodic <= 1; is_periodic++) {
+        const ions_bricks_spec group = {
+            .sum = LEY_SPEC_SUM_FLOAT, .width = 1, .root = LEY_ROOT_STANDARD, .periodic = is_periodic};
+        visit(context, is_periodic ? "ions_bricks-group-periodic" : "ions_bricks-group-open", &group);
+    }
 }
 
 /* Of a brick: a work-item for each column, or one that has vectors. */
