@@ -41,8 +41,37 @@ LEY_FN float of_images(LEY_GLOBAL const float *gm_table, int4 grid, int x, int y
 }
 #endif
 
+/* Least and largest value of some nodes, the first nodes that have them, how many there are. */
+typedef struct {
+    float least, most, count;
+    int at_least, at_most;
+} extremes;
+
 #if LEY_WIDTH > 1
 #include "ions_bricks_vectors.h"
 #else
 #include "ions_bricks_group.h"
 #endif
+
+LEY_KERNEL_OF(LEY_WIDTH == 1 ? LEY_BRICK * LEY_BRICK : 1, 1, 1)
+ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
+{
+    const int place = first_work + (int)LEY_GROUP_ID(0);
+    const int4 work = gm_work[place];
+    const int4 first = LEY_INT4(work.x % bricks.x * LEY_BRICK, work.x / bricks.x % bricks.y * LEY_BRICK,
+                                work.x / (bricks.x * bricks.y) * LEY_BRICK, 0);
+    LEY_GLOBAL float *gm_values = gm_phi + (size_t)work.x * NODES;
+#if LEY_WIDTH > 1
+    const extremes e = update(work, first, gm_effects, grid, metric, gm_table, gm_values);
+#else
+    LEY_LOCAL_VARIABLE float sm_values[3 * ROWS];
+    LEY_LOCAL_VARIABLE int sm_nodes[2 * ROWS];
+    extremes e = update(work, first, gm_effects, grid, metric, gm_table, gm_values);
+    reduce(&e, sm_values, sm_nodes);
+    if (LEY_LOCAL_ID(0) == 0)
+#endif
+    {
+        gm_records[2 * place] = LEY_FLOAT4(e.least, e.most, e.count, 0);
+        gm_records[2 * place + 1] = LEY_FLOAT4((float)e.at_least, (float)e.at_most, 0, 0);
+    }
+}

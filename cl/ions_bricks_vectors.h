@@ -21,30 +21,28 @@ LEY_FN real of_ways(LEY_GLOBAL const float *gm_table, int4 grid, int x, int y, i
 }
 #endif
 
-LEY_KERNEL ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
+/* Of the whole brick. */
+LEY_FN extremes update(int4 work, int4 first, LEY_GLOBAL const float4 *gm_effects, int4 grid,
+                       LEY_REFERENCE(sixteen) metric, LEY_GLOBAL const float *gm_table, LEY_GLOBAL float *gm_values)
 {
-    const int place = first_work + (int)LEY_GROUP_ID(0);
-    const int4 work = gm_work[place];
-    const int x = work.x % bricks.x * LEY_BRICK, y = work.x / bricks.x % bricks.y * LEY_BRICK,
-              z = work.x / (bricks.x * bricks.y) * LEY_BRICK;
-    LEY_GLOBAL float *gm_values = gm_phi + (size_t)work.x * NODES;
     real least = (real)INFINITE, most = (real)(-INFINITE), count = (real)0;
-    float lanes[LEY_WIDTH], least_of_all = INFINITE, most_of_all = -INFINITE, count_of_all = 0;
+    float lanes[3 * LEY_WIDTH];
+    extremes e;
     for (int at = 0; at < NODES; at += LEY_WIDTH) {
-        const int row = at / LEY_BRICK, node_x = x + at % LEY_BRICK, node_y = y + row % LEY_BRICK,
-                  node_z = z + row / LEY_BRICK;
+        const int row = at / LEY_BRICK, x = first.x + at % LEY_BRICK, y = first.y + row % LEY_BRICK,
+                  z = first.z + row / LEY_BRICK;
         real value = LEY_LOAD(gm_values + at);
         for (int i = work.y; i < work.z; i++) {
             const float4 effect = gm_effects[2 * i];
-            const float dy = (float)node_y - effect.y, dz = (float)node_z - effect.z;
-            const real dx = LEY_LANES + ((float)node_x - effect.x);
+            const float dy = (float)y - effect.y, dz = (float)z - effect.z;
+            const real dx = LEY_LANES + ((float)x - effect.x);
             const real d2 = dx * (dx + (metric.s2 * dy + metric.s3 * dz)) +
                             (metric.s0 * dy * dy + (metric.s1 * dz + metric.s4 * dy) * dz);
 #if LEY_PERIODIC
             real change = (real)0;
             if (effect.w != 0)
-                change = effect.w * of_ways(gm_table, grid, node_x - (int)effect.x, node_y - (int)effect.y,
-                                            node_z - (int)effect.z);
+                change = effect.w *
+                         of_ways(gm_table, grid, x - (int)effect.x, y - (int)effect.y, z - (int)effect.z);
 #else
             const real change = effect.w * ley_unscaled_root(fmax(d2, (real)0.25f));
 #endif
@@ -57,15 +55,17 @@ LEY_KERNEL ions_bricks(LEY_PARAMETERS(LEY_IONS_BRICKS_ARGUMENTS))
         count += select((real)1, (real)0, isnan(value));
     }
     STORE(least, 0, lanes);
-    for (int k = 0; k < LEY_WIDTH; k++)
-        least_of_all = lanes[k] < least_of_all ? lanes[k] : least_of_all;
-    STORE(most, 0, lanes);
-    for (int k = 0; k < LEY_WIDTH; k++)
-        most_of_all = lanes[k] > most_of_all ? lanes[k] : most_of_all;
-    STORE(count, 0, lanes);
-    for (int k = 0; k < LEY_WIDTH; k++)
-        count_of_all += lanes[k];
-    gm_records[2 * place] = LEY_FLOAT4(least_of_all, most_of_all, count_of_all, 0);
-    gm_records[2 * place + 1] = LEY_FLOAT4(count_of_all > 0 ? (float)first_of(gm_values, least_of_all) : NODES,
-                                           count_of_all > 0 ? (float)first_of(gm_values, most_of_all) : NODES, 0, 0);
+    STORE(most, 0, lanes + LEY_WIDTH);
+    STORE(count, 0, lanes + 2 * LEY_WIDTH);
+    e.least = INFINITE;
+    e.most = -INFINITE;
+    e.count = 0;
+    for (int k = 0; k < LEY_WIDTH; k++) {
+        e.least = lanes[k] < e.least ? lanes[k] : e.least;
+        e.most = lanes[LEY_WIDTH + k] > e.most ? lanes[LEY_WIDTH + k] : e.most;
+        e.count += lanes[2 * LEY_WIDTH + k];
+    }
+    e.at_least = e.count > 0 ? first_of(gm_values, e.least) : NODES;
+    e.at_most = e.count > 0 ? first_of(gm_values, e.most) : NODES;
+    return e;
 }
