@@ -51,8 +51,8 @@ typedef struct ley_ions_options {
     bool neutralise;        /* as many ions of the sign that lacks as bring the total charge next to 0 */
     double concentration_M; /* and so much salt, mol/l, of the first cation and the first anion: [0, 1e2] */
     int64_t seed;           /* which one of nodes with equal energies an ion takes; 0: the first in their order */
-    ley_place placing;      /* where the map is searched; AUTO: on a device that is a GPU, else on the host; HOST: on the
-                               host, and without an engine the potential as well */
+    ley_place placing;      /* where the map is searched; AUTO: on a device that is a GPU, else on the host;
+                               HOST: on the host, and without an engine it makes the potential, too */
     size_t species_count;   /* of all that may be placed; the caller's */
     const ley_ion_species *species;
     const ley_waters *waters;    /* NULL: ions take nodes of the grid; else the places of these molecules */

@@ -117,8 +117,8 @@ static void test_remarks(void **state)
             "ions none.pqr -o out/n.pqr --ion CL --ion NA --neutralise --spacing 2 --device host");
 }
 
-/* The n-th call fails, or values are wrong: where that is while ions are placed, the host places them
- * where they belong; where the potential fails, so does the command, and leaves no file. */
+/* The n-th call fails, or values are wrong: where that is while ions are placed, the host places
+ * them where they belong; where the potential fails, so does the command, and leaves no file. */
 static void test_faulty_devices(void **state)
 {
     static const char *const faults[] = {
