@@ -118,3 +118,16 @@ class SurfaceKeywords(TypedDict, total=False):
     spacing: Optional[float]
     sharpness: Optional[float]
     device: Any
+
+class IonsKeywords(TypedDict, total=False):
+    from_solute: Optional[float]
+    between: Optional[float]
+    neutralise: Optional[bool]
+    concentration: Optional[float]
+    seed: Optional[int]
+    placing: Optional[Literal['auto', 'host', 'device']]
+    spacing: Optional[Union[float, Sequence[float]]]
+    dims: Optional[Sequence[int]]
+    padding: Optional[float]
+    grid: Optional[Union[float, Sequence[float]]]
+    device: Any
