@@ -68,7 +68,7 @@ static const option_row rows[] = {
                      "give --ion once for each"},
     [FROM_SOLUTE] = {OPTION_OF_PLACING("from_solute")},
     [BETWEEN] = {OPTION_OF_PLACING("between")},
-    [NEUTRALISE] = {OPTION_OF_PLACING("neutralise"), .alias = "neutralize"},
+    [NEUTRALISE] = {OPTION_OF_PLACING("neutralise")},
     [CONCENTRATION] = {OPTION_OF_PLACING("concentration")},
     [WATERS] = {.name = "replace-waters",
                 .kind = OPTION_FLAG,

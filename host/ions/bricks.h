@@ -92,6 +92,7 @@ struct ions_map {
     const char *name;
     const ions_grid *grid;
     const float *before; /* bricks as they were at first, [brick_count][BRICK_NODES]; NULL: they are gone */
+    const float *table;  /* of a periodic cell: what a unit effect adds at a node that is so far from it */
     ley_status (*mask)(ions_map *map, const ions_spheres *spheres, ley_error *error);
     ley_status (*update)(ions_map *map, const ions_effect *effects, size_t n, const ions_work *work,
                          ions_record *records, ley_error *error);

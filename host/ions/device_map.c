@@ -122,21 +122,26 @@ static ley_status update(ions_map *map, const ions_effect *effects, size_t n, co
 static ley_status list(ions_map *map, size_t n, const int32_t *bricks, const ions_query *query, ions_found *found,
                        size_t *total, ley_error *error);
 
-static device_map *new_map(dev *device, const ions_grid *g, const float *bricks)
+static device_map *new_map(dev *device, const ions_grid *g, const float *bricks, const float *table)
 {
     device_map *m = calloc(1, sizeof *m);
     if (m == NULL)
         return NULL;
     m->device = m->arena.device = m->flight.device = device;
-    m->map = (ions_map){
-        .name = device->info->name, .grid = g, .before = bricks, .mask = mask, .update = update, .list = list};
+    m->map = (ions_map){.name = device->info->name,
+                        .grid = g,
+                        .before = bricks,
+                        .table = table,
+                        .mask = mask,
+                        .update = update,
+                        .list = list};
     return m;
 }
 
 ley_status device_map_create(dev *device, const ions_grid *g, const float *bricks, const float *table,
                              device_map **made, ley_error *error)
 {
-    device_map *m = new_map(device, g, bricks);
+    device_map *m = new_map(device, g, bricks, table);
     if (m == NULL)
         return ley_fail_memory(error, sizeof *m, needed);
     const ions_bricks_spec spec = ions_spec_for(device->info, g->is_periodic);
@@ -157,7 +162,7 @@ ley_status device_map_create(dev *device, const ions_grid *g, const float *brick
 ley_status device_map_try(const dev_kernel *kernel, const ions_grid *g, const float *bricks, const float *table,
                           device_map **made, ley_error *error)
 {
-    device_map *m = new_map(kernel->device, g, bricks);
+    device_map *m = new_map(kernel->device, g, bricks, table);
     if (m == NULL)
         return ley_fail_memory(error, sizeof *m, needed);
     m->is_lent = true;

@@ -280,7 +280,7 @@ static void update_bricks(void *context, size_t first, size_t last)
         float *values = u->map->bricks + (size_t)w->brick * BRICK_NODES;
         for (int k = w->first; k < w->last; k++)
             if (g->is_periodic)
-                add_periodic(g, &u->effects[k], u->map->table, at, values);
+                add_periodic(g, &u->effects[k], u->map->map.table, at, values);
             else
                 add_effect(g, &u->effects[k], corner, values);
         u->records[i] = look_at(values);
@@ -323,7 +323,6 @@ static ley_status list(ions_map *map, size_t n, const int32_t *bricks, const ion
 
 void host_map_make(const ions_grid *g, float *bricks, const float *table, host_map *made)
 {
-    *made = (host_map){.map = {.name = "host", .grid = g, .mask = mask, .update = update, .list = list},
-                       .bricks = bricks,
-                       .table = table};
+    *made = (host_map){.map = {.name = "host", .grid = g, .table = table, .mask = mask, .update = update, .list = list},
+                       .bricks = bricks};
 }

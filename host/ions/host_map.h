@@ -4,12 +4,10 @@
 
 #include "ions/bricks.h"
 
-/* The host's map. It changes `bricks`, which stay the caller's. `table`: of a periodic cell, what a
- * unit effect adds at a node that is so far from it. */
+/* The host's map. It changes `bricks`, which stay the caller's. */
 typedef struct host_map {
     ions_map map;
     float *bricks;
-    const float *table;
 } host_map;
 void host_map_make(const ions_grid *g, float *bricks, const float *table, host_map *made);
 

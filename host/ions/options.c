@@ -17,7 +17,7 @@ static const ley_parameter rows[] = {
     {.name = "between", .type = LEY_PARAMETER_REAL, .unit = "A", .default_value = {10}, .low = 0, .above_low = true,
      .high = 1e3, .sentence = "least distance between ions, in whole spacings of the grid",
      PARAMETER_FIELD(ley_ions_options, between_A)},
-    {.name = "neutralise", .type = LEY_PARAMETER_FLAG,
+    {.name = "neutralise", .alias = "neutralize", .type = LEY_PARAMETER_FLAG,
      .sentence = "add as many ions of the sign that lacks as bring the total charge next to 0",
      PARAMETER_FIELD(ley_ions_options, neutralise)},
     {.name = "concentration", .type = LEY_PARAMETER_REAL, .unit = "mol/l", .value = "M", .default_value = {0},

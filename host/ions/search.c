@@ -685,22 +685,35 @@ static int compare_candidates(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
+/* What an ion adds at a node, as maps have it. */
+static double term_of(const search *s, const placed *ion, const int64_t node[3])
+{
+    const ions_grid *g = s->g;
+    double way[3];
+    int64_t wrapped[3];
+    for (int axis = 0; axis < 3; axis++) {
+        way[axis] = (double)(node[axis] - ion->node[axis]);
+        wrapped[axis] = (node[axis] - ion->node[axis] + g->n[axis]) % g->n[axis];
+    }
+    const double factor = s->o.map->table != NULL
+                              ? (double)s->o.map->table[(wrapped[2] * g->n[1] + wrapped[1]) * g->n[0] + wrapped[0]]
+                              : 1 / sqrt(ions_grid_distance2(g, way));
+    return s->o.constant * ion->charge_e / g->h_A * factor;
+}
+
 /* A map's value is its first one and what was added, but for rounding; else it was wrongly
  * computed. */
 static ley_status check_found(const search *s, const candidate *c, ley_error *error)
 {
-    if (s->o.map->before == NULL || s->g->is_periodic)
-        return LEY_OK;
     const int64_t *n = c->node;
+    if (s->o.map->before == NULL)
+        return LEY_OK;
     const int64_t brick = (n[2] / BRICK * s->g->bricks[1] + n[1] / BRICK) * s->g->bricks[0] + n[0] / BRICK;
     const int64_t local = (n[2] % BRICK * BRICK + n[1] % BRICK) * BRICK + n[0] % BRICK;
     const double before = (double)s->o.map->before[brick * BRICK_NODES + local];
     double sum = before, absolute = fabs(before);
     for (size_t k = 0; k < s->ion_count; k++) {
-        double way[3];
-        for (int axis = 0; axis < 3; axis++)
-            way[axis] = (double)(n[axis] - s->ions[k].node[axis]);
-        const double term = s->o.constant * s->ions[k].charge_e / (s->g->h_A * sqrt(ions_grid_distance2(s->g, way)));
+        const double term = term_of(s, &s->ions[k], n);
         sum += term;
         absolute += fabs(term);
     }
