@@ -31,6 +31,10 @@ typedef struct close_atoms {
 /* The box of nodes `first` to `last`, whatever the steps are. */
 static void box_of(const ions_grid *g, const int64_t first[3], const int64_t last[3], double low_A[3], double high_A[3])
 {
+    for (int axis = 0; axis < 3; axis++) {
+        low_A[axis] = INFINITY;
+        high_A[axis] = -INFINITY;
+    }
     for (int corner = 0; corner < 8; corner++) {
         int64_t node[3];
         double place_A[3];
@@ -38,8 +42,8 @@ static void box_of(const ions_grid *g, const int64_t first[3], const int64_t las
             node[axis] = (corner >> axis & 1) == 0 ? first[axis] : last[axis];
         ions_grid_place_A(g, node, place_A);
         for (int axis = 0; axis < 3; axis++) {
-            low_A[axis] = corner == 0 ? place_A[axis] : fmin(low_A[axis], place_A[axis]);
-            high_A[axis] = corner == 0 ? place_A[axis] : fmax(high_A[axis], place_A[axis]);
+            low_A[axis] = fmin(low_A[axis], place_A[axis]);
+            high_A[axis] = fmax(high_A[axis], place_A[axis]);
         }
     }
 }

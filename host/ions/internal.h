@@ -29,7 +29,8 @@ struct ley_ions {
 typedef struct ions_task {
     ley_engine *engine, *opened; /* opened: here, where nobody gave one; or NULL */
     const ley_atoms *atoms;      /* of the molecule */
-    ley_atoms *solute;           /* what of it counts; NULL: nothing does */
+    const ley_atoms *solute;     /* what of it counts; NULL: nothing does */
+    ley_atoms *own_solute;       /* the same, where it is not all of the molecule; or NULL */
     ley_ions_options o;
     ley_request request;
     cell cell;

@@ -232,6 +232,19 @@ static ley_status check_memory(const placing *p, ley_error *error)
 
 /* ---- What there is to search ----------------------------------------------------------------- */
 
+static void put_in_nodes(void *context, size_t first, size_t last)
+{
+    const placing *p = context;
+    const ions_spheres *s = &p->spheres;
+    for (size_t i = first; i < last; i++) {
+        double at[3];
+        ions_grid_in_nodes(&p->grid, (const double[3]){s->x_A[i], s->y_A[i], s->z_A[i]}, at);
+        for (int axis = 0; axis < 3; axis++)
+            p->near[i][axis] = (float)at[axis];
+        p->near[i][3] = 0;
+    }
+}
+
 static ley_status make_spheres(placing *p, ley_error *error)
 {
     ions_spheres *s = &p->spheres;
@@ -241,13 +254,7 @@ static ley_status make_spheres(placing *p, ley_error *error)
     p->near = malloc((s->n + 1) * sizeof *p->near);
     if (p->near == NULL)
         return ley_fail_memory(error, s->n * sizeof *p->near, "the atoms in nodes");
-    for (size_t i = 0; i < s->n; i++) {
-        double at[3];
-        ions_grid_in_nodes(&p->grid, (const double[3]){s->x_A[i], s->y_A[i], s->z_A[i]}, at);
-        for (int axis = 0; axis < 3; axis++)
-            p->near[i][axis] = (float)at[axis];
-        p->near[i][3] = 0;
-    }
+    parallel_ranges(s->n, put_in_nodes, p);
     s->in_nodes = (const float(*)[4])p->near;
     for (int axis = 0; axis < 3; axis++)
         longest = fmax(longest, (double)p->grid.n[axis]);

@@ -65,17 +65,22 @@ static ley_status take_solute(ions_task *t, ley_error *error)
     size_t kept = 0;
     if (w != NULL && w->atoms != n)
         return ley_fail(error, LEY_ERROR_INPUT, "the waters are those of %zu atoms, and there are %zu", w->atoms, n);
+    if (w == NULL) {
+        t->solute = t->atoms;
+        return LEY_OK;
+    }
     double *numbers = malloc(4 * n * sizeof *numbers);
     if (numbers == NULL)
         return ley_fail_memory(error, 4 * n * sizeof *numbers, "the solute");
     for (size_t i = 0; i < n; i++)
-        if (w == NULL || w->water[i] < 0) {
+        if (w->water[i] < 0) {
             memcpy(numbers + 3 * kept, ley_atoms_positions_A(t->atoms) + 3 * i, 3 * sizeof *numbers);
             numbers[3 * n + kept++] = ley_atoms_charges_e(t->atoms)[i];
         }
     const ley_status status =
-        kept > 0 ? ley_atoms_create(kept, numbers, numbers + 3 * n, NULL, &t->solute, error) : LEY_OK;
+        kept > 0 ? ley_atoms_create(kept, numbers, numbers + 3 * n, NULL, &t->own_solute, error) : LEY_OK;
     free(numbers);
+    t->solute = t->own_solute;
     return status;
 }
 
@@ -133,7 +138,7 @@ ley_status ley_ions_place(ley_engine *engine, const ley_atoms *atoms, const ley_
         t.ions = NULL;
     }
     exact_destroy(t.exact);
-    ley_atoms_destroy(t.solute);
+    ley_atoms_destroy(t.own_solute);
     ley_engine_destroy(t.opened);
     ley_ions_destroy(t.ions);
     return status;
