@@ -68,8 +68,9 @@ static int64_t brute_place(brute *b, double charge_e, double between_A, double *
     for (int64_t i = 0; i < nodes_of(&b->grid); i++) {
         int64_t node[3];
         node_at(&b->grid, i, node);
-        const double d2 = pow((double)(node[0] - ion[0]), 2) + pow((double)(node[1] - ion[1]), 2) +
-                          pow((double)(node[2] - ion[2]), 2);
+        double d2 = 0; /* in steps along x */
+        for (int axis = 0; axis < 3; axis++)
+            d2 += pow((double)(node[axis] - ion[axis]) * (b->grid.step_A[axis][axis] / h_A), 2);
         b->is_out[i] = b->is_out[i] || d2 < steps * steps;
         b->phi[i] += d2 > 0 ? charge_e / (h_A * sqrt(d2)) : 0;
     }
@@ -145,6 +146,28 @@ static void test_same_nodes_as_brute_force(void **state)
         ley_ions_destroy(ions);
         ley_atoms_destroy(atoms);
     }
+}
+
+/* Steps that differ from axis to axis. */
+static void test_other_grids(void **state)
+{
+    ley_error error = {0};
+    ley_atoms *atoms = molecule(70, 31);
+    ley_request request = support_default_request();
+    ley_ions_options o = options_of(salt, 2);
+    ley_ions *ions;
+    request.grid.given = LEY_GIVEN_N | LEY_GIVEN_LENGTH;
+    for (int axis = 0; axis < 3; axis++) {
+        request.grid.n[axis] = 33 + 7 * axis;
+        request.grid.length_A[axis] = 38 + axis;
+    }
+    o.placing = where;
+    o.between_A = 6.9;
+    assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
+    assert_int_equal(ley_ions_how(ions)->grid.n[2], 47);
+    compare(ions, atoms, &o);
+    ley_ions_destroy(ions);
+    ley_atoms_destroy(atoms);
 }
 
 /* The bytes are the same each time, whatever the tolerance and the method of the potential. */
@@ -377,14 +400,15 @@ static void test_all_kernels(void **state)
 static int run_on_device(const char *selector, const ley_device_info *info)
 {
     where = LEY_PLACE_DEVICE;
-    return RUN_ON_DEVICE("ions", &engine, test_all_kernels, test_same_nodes_as_brute_force,
+    return RUN_ON_DEVICE("ions", &engine, test_all_kernels, test_same_nodes_as_brute_force, test_other_grids,
                          test_nodes_do_not_depend_on_the_potential, test_ties, test_no_charges, test_no_room,
                          test_cancel, test_periodic_cell);
 }
 
 int main(void)
 {
-    const int failed = RUN_TESTS(test_same_nodes_as_brute_force, test_nodes_do_not_depend_on_the_potential, test_ties,
-                                 test_no_charges, test_no_room, test_cancel, test_periodic_cell);
+    const int failed =
+        RUN_TESTS(test_same_nodes_as_brute_force, test_other_grids, test_nodes_do_not_depend_on_the_potential,
+                  test_ties, test_no_charges, test_no_room, test_cancel, test_periodic_cell);
     return failed + support_on_each_device(run_on_device);
 }
