@@ -230,6 +230,47 @@ static void test_ties(void **state)
     ley_atoms_destroy(atom);
 }
 
+/* What floats cannot tell apart is told apart. */
+static void test_nearly_equal(void **state)
+{
+    static const double at_A[6] = {0, 0, 0, 40, 0, 0};
+    static const ley_ion_species one[] = {{"CL", -1, 0, 1}};
+    ley_error error = {0};
+    for (int larger = 0; larger < 2; larger++) {
+        const double charge_e[2] = {1 + (larger == 0 ? 1e-8 : 0), 1 + (larger == 1 ? 1e-8 : 0)};
+        ley_atoms *atoms = support_make_atoms(2, at_A, charge_e, NULL);
+        ley_request request = request_of(1, 10);
+        ley_ions_options o = options_of(one, 1);
+        ley_ions *ions;
+        o.from_solute_A = 5.5;
+        o.placing = where;
+        assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
+        const int64_t expected[3] = {larger == 0 ? 14 : 46, 10, 6};
+        assert_memory_equal(ley_ions_get(ions, 0)->node, expected, sizeof expected);
+        ley_ions_destroy(ions);
+        ley_atoms_destroy(atoms);
+    }
+}
+
+/* Of hundreds of bricks few are looked at for an ion: the right ones. */
+static void test_many_bricks(void **state)
+{
+    static const ley_ion_species many[] = {{"NA", 1, 0, 25}, {"MG", 2, 0, 5}, {"CL", -1, 0, 30}};
+    ley_error error = {0};
+    ley_atoms *atoms = molecule(25, 77);
+    ley_request request = request_of(0.5, support_is_sanitized ? 12 : 22);
+    ley_ions_options o = options_of(many, 3);
+    ley_ions *ions;
+    o.placing = where;
+    o.between_A = 5;
+    assert_ok(ley_ions_place(engine, atoms, &request, &o, &ions, &error));
+    const ley_ions_report *how = ley_ions_how(ions);
+    assert_true(support_is_sanitized || (how->bricks > 200 && how->searched < 20 * how->bricks));
+    compare(ions, atoms, &o);
+    ley_ions_destroy(ions);
+    ley_atoms_destroy(atoms);
+}
+
 /* Without any charge all nodes are equal, more than can be recomputed. */
 static void test_no_charges(void **state)
 {
@@ -401,14 +442,14 @@ static int run_on_device(const char *selector, const ley_device_info *info)
 {
     where = LEY_PLACE_DEVICE;
     return RUN_ON_DEVICE("ions", &engine, test_all_kernels, test_same_nodes_as_brute_force, test_other_grids,
-                         test_nodes_do_not_depend_on_the_potential, test_ties, test_no_charges, test_no_room,
-                         test_cancel, test_periodic_cell);
+                         test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal, test_many_bricks,
+                         test_no_charges, test_no_room, test_cancel, test_periodic_cell);
 }
 
 int main(void)
 {
-    const int failed =
-        RUN_TESTS(test_same_nodes_as_brute_force, test_other_grids, test_nodes_do_not_depend_on_the_potential,
-                  test_ties, test_no_charges, test_no_room, test_cancel, test_periodic_cell);
+    const int failed = RUN_TESTS(test_same_nodes_as_brute_force, test_other_grids,
+                                 test_nodes_do_not_depend_on_the_potential, test_ties, test_nearly_equal,
+                                 test_many_bricks, test_no_charges, test_no_room, test_cancel, test_periodic_cell);
     return failed + support_on_each_device(run_on_device);
 }
