@@ -129,5 +129,6 @@ class IonsKeywords(TypedDict, total=False):
     spacing: Optional[Union[float, Sequence[float]]]
     dims: Optional[Sequence[int]]
     padding: Optional[float]
+    neutralize: Optional[bool]
     grid: Optional[Union[float, Sequence[float]]]
     device: Any
