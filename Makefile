@@ -134,13 +134,15 @@ $(BUILD)/host/law/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-
 $(BUILD)/host/law/long_range_block.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
 # Sums over charges and waves, written as vectors; square roots set no errno.
 $(BUILD)/host/series/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
+# Rows of nodes, of which some are not-a-numbers, and bounds of bricks.
+$(BUILD)/host/ions/host_map.o $(BUILD)/host/ions/search.o: own_flags := -O3 -fno-math-errno -fno-trapping-math
 # It writes kernels' sources, which takes no time that can be measured; optimised or watched by
 # sanitizers, it takes several times as long to compile.
 $(BUILD)/platform/opencl/fft_vkfft.o: own_flags := -O0 -fno-sanitize=all
 # Compilers vectorise its loop only with these flags; it meets no infinities. Sums stay as they are
 # written: cl/pair.h rounds by adding a large number.
 # So it is with the direct sums of the host.
-$(BUILD)/host/methods/cutoff/serial_pairs.o $(BUILD)/host/schedule/host_direct.o: own_flags := -O3 -ffast-math -fno-associative-math
+$(BUILD)/host/methods/cutoff/serial_pairs.o $(BUILD)/host/schedule/host_direct.o $(BUILD)/host/ions/exact.o: own_flags := -O3 -ffast-math -fno-associative-math
 # A peer is as fast as compilers make it; it meets no infinities either.
 $(BUILD)/host/long_range/bench/lattice_serial_loop.o: own_flags := -O3 -ffast-math
 
@@ -268,7 +270,7 @@ $(fake_icd): $(BUILD)/tests/fake_icd/fake_icd.so
 $(BUILD)/tests/test_check $(BUILD)/tests/test_check_faults: | $(fake_icd)
 
 # Faults before the real OpenCL, for the tests below.
-$(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+$(BUILD)/tests/test_faults $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_ions $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 # The same of files.
 $(BUILD)/tests/test_cli_files: | $(BUILD)/tests/faulty_files/faulty_files.so
@@ -329,7 +331,7 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_average bench_launches bench_plan bench_series make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_average bench_ions bench_launches bench_plan bench_series make_error_table)
 
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
@@ -398,6 +400,10 @@ bench-plan: $(BUILD)/tests/bench_plan
 ## Measures how many frames a second a series of two points makes, of 47,000 atoms.
 bench-series: $(BUILD)/tests/bench_series
 	$< 47000 2 64
+
+## Measures how long the placing of 500 ions takes, around a million atoms, on DEVICE.
+bench-ions: $(BUILD)/tests/bench_ions
+	$< $(or $(DEVICE),gpu) 1000000 64000000 500 5
 
 ## Measures anew what meshes are off by, which plans read, after changes to splittings or windows.
 error-table: $(BUILD)/tests/make_error_table

@@ -365,4 +365,36 @@
     NEXT(WRITE, int, gm_count) \
     NEXT(WRITE, int4, gm_out)
 
+/* Of kernels that work on the bricks of a grid: see ions_bricks.cl. */
+#define LEY_IONS_MASK_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_atoms) \
+    NEXT(INT, int, first_atom) \
+    NEXT(VALUE, int4, grid) \
+    NEXT(VALUE, int4, bricks) \
+    NEXT(VALUE, int4, reach) \
+    NEXT(VALUE, sixteen, metric) \
+    NEXT(WRITE, float, gm_phi)
+
+#define LEY_IONS_BRICKS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, int4, gm_work) \
+    NEXT(INT, int, first_work) \
+    NEXT(READ, float4, gm_effects) \
+    NEXT(VALUE, int4, grid) \
+    NEXT(VALUE, int4, bricks) \
+    NEXT(VALUE, sixteen, metric) \
+    NEXT(READ, float, gm_table) \
+    NEXT(WRITE, float, gm_phi) \
+    NEXT(WRITE, float4, gm_records)
+
+#define LEY_IONS_NODES_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, int4, gm_work) \
+    NEXT(INT, int, first_work) \
+    NEXT(VALUE, int4, grid) \
+    NEXT(VALUE, int4, bricks) \
+    NEXT(VALUE, int4, numbers) \
+    NEXT(VALUE, scalar, factor) \
+    NEXT(VALUE, scalar, limit) \
+    NEXT(READ, float, gm_phi) \
+    NEXT(WRITE, int4, gm_found)
+
 #endif

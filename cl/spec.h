@@ -47,7 +47,8 @@
 #define LEY_IN_SHARE(k, share, n) (((k) + 1) * (share) / (n) != (k) * (share) / (n))
 
 /* What the dialect headers read, and so every kernel: all that sum_parts.cl, link_atoms.cl,
- * fill_bins.cl, spread_*.cl, long_*.cl, influence.cl and those that measure have. */
+ * fill_bins.cl, spread_*.cl, long_*.cl, influence.cl, ions_mask.cl, ions_nodes.cl and those that
+ * measure have. */
 #define LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_SUM, sum) \
     KEY(LEY_WIDTH, width) \
@@ -59,6 +60,14 @@
 #define LEY_LONG_POINTS 8
 #define LEY_LONG_COEFFICIENTS 10
 #define LEY_LONG_ACROSS (LEY_LONG_EDGE + LEY_LONG_POINTS - 1)
+
+/* ions_*.cl: nodes of a brick along each axis. */
+#define LEY_BRICK 16
+
+/* ions_bricks.cl. LEY_PERIODIC 1: what an ion adds is in a table. */
+#define LEY_IONS_BRICKS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_PERIODIC, periodic)
 
 /* exps.cl. */
 #define LEY_EXPS_KEYS(KEY) \

@@ -908,7 +908,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 
 /* Headers of their own: benchmarks, checks, what maps differ by, what a job is going to take,
  * method "msm", formats of maps, potentials at points, maps whose method is chosen, plans that run
- * again, surfaces. */
+ * again, surfaces, ions. */
 #include "leyden_bench.h"
 #include "leyden_check.h"
 #include "leyden_compare.h"
@@ -919,6 +919,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_plan.h"
 #include "leyden_average.h"
 #include "leyden_request.h"
+#include "leyden_ions.h"
 #include "leyden_series.h"
 #include "leyden_surface.h"
 

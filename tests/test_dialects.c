@@ -580,7 +580,7 @@ static void test_dialects(void **state)
         {"kernels_cuda/dialect.cuh", "#define LEY_LOCAL_VARIABLE", "#define LEY_OTHER",
          "anterpolate.cl: LEY_LOCAL_VARIABLE is only in the dialect of OpenCL C"},
         {"cl/dialect.h", "#define LEY_LOCAL_SIZE", "#define LEY_OTHER",
-         "local_reads.cl: LEY_LOCAL_SIZE is only in the dialect of CUDA C"},
+         "ions_mask.cl: LEY_LOCAL_SIZE is only in the dialect of CUDA C"},
         {"cl/roots.cl", "LEY_GLOBAL_ID(0)", "get_global_id(0)",
          "roots.cl: get_global_id is a word of one language alone"},
         {"cl/laws/pairs.h", "point.x - a.x", "threadIdx.x", "pairs.h: threadIdx is a word of one language alone"},

@@ -120,6 +120,14 @@ static bool is_one_number(const option_row *option, const double *value)
     return alike;
 }
 
+static json_t *json_texts(const option_texts *texts)
+{
+    json_t *array = there(json_array());
+    for (size_t i = 0; i < texts->n; i++)
+        json_add(array, json_text(texts->value[i]));
+    return array;
+}
+
 static json_t *option_value(const parsed_arguments *arguments, size_t i)
 {
     const parsed_option *parsed = &arguments->options[i];
@@ -139,6 +147,8 @@ static json_t *option_value(const parsed_arguments *arguments, size_t i)
         return option->count > 1 ? json_counts(value, (size_t)option->count) : json_count(option_whole(parsed, 0));
     case OPTION_TRIPLES:
         return json_triples(value);
+    case OPTION_TEXTS:
+        return json_texts(value);
     case OPTION_REALS:
         return json_numbers(((const option_reals *)value)->value, ((const option_reals *)value)->n);
     case OPTION_REAL:

@@ -13,15 +13,21 @@ typedef enum option_kind {
     OPTION_INTEGER, /* int64_t[count] */
     OPTION_REAL,    /* double[count] */
     OPTION_REALS,   /* option_reals: as many as are given */
-    OPTION_TRIPLES  /* option_triples: three numbers, each time it is given */
+    OPTION_TRIPLES, /* option_triples: three numbers, each time it is given */
+    OPTION_TEXTS    /* option_texts: a text, each time it is given */
 } option_kind;
 
-enum { OPTION_TRIPLES_MAX = 32, OPTION_REALS_MAX = 16, OPTION_MOST_COMMON = 4 };
+enum { OPTION_TRIPLES_MAX = 32, OPTION_TEXTS_MAX = 32, OPTION_REALS_MAX = 16, OPTION_MOST_COMMON = 4 };
 
 typedef struct option_triples {
     size_t n;
     double value[OPTION_TRIPLES_MAX][3];
 } option_triples;
+
+typedef struct option_texts {
+    size_t n;
+    const char *value[OPTION_TEXTS_MAX];
+} option_texts;
 
 typedef struct option_reals {
     size_t n; /* 0: it was not given */

@@ -344,6 +344,19 @@ static bool parse_triple(const subcommand *command, const option_row *option, co
     return false;
 }
 
+static bool parse_one_of_texts(const subcommand *command, const option_row *option, const char *value, option_texts *to)
+{
+    if (to->n < OPTION_TEXTS_MAX && value[0] != '\0') {
+        to->value[to->n++] = value;
+        return true;
+    }
+    if (value[0] == '\0')
+        fail_usage(command, "--%s: its value (%s) is empty", option->name, option->value);
+    else
+        fail_usage(command, "--%s is given more than %d times", option->name, OPTION_TEXTS_MAX);
+    return false;
+}
+
 static bool parse_choice(const subcommand *command, const option_row *option, const char *value, void *to)
 {
     const choices all = {command, option};
@@ -394,6 +407,8 @@ static bool parse_value(const subcommand *command, const option_row *option, con
         return parse_real(command, option, value, to);
     case OPTION_TRIPLES:
         return parse_triple(command, option, value, to);
+    case OPTION_TEXTS:
+        return parse_one_of_texts(command, option, value, to);
     }
     return false;
 }
@@ -495,7 +510,7 @@ static parse_result parse_option(int argc, char **argv, int *at, parsed_argument
     if (is_long && option_row_was(option, word + 2, name_length))
         warn("--%.*s is called --%s now: the next release takes that word only", (int)name_length, word + 2,
              option->name);
-    if (parsed->given && option->kind != OPTION_TRIPLES) {
+    if (parsed->given && option->kind != OPTION_TRIPLES && option->kind != OPTION_TEXTS) {
         fail_usage(command, "--%s is given twice%s", option->name,
                    strcmp(option->value != NULL ? option->value : "", "LIST") == 0
                        ? ": once is enough, with commas between devices"
@@ -744,7 +759,7 @@ static void append_default(char *to, size_t size, const subcommand *command, con
         append(to, size, "%s", *(const char *const *)value);
     else if (option->kind == OPTION_CHOICE || option->kind == OPTION_METHOD)
         append(to, size, "%s", option_chosen(command, parsed));
-    else if (option->kind == OPTION_TRIPLES || option->kind == OPTION_REALS)
+    else if (option->kind == OPTION_TRIPLES || option->kind == OPTION_REALS || option->kind == OPTION_TEXTS)
         append(to, size, "none");
     else
         for (int i = 0; i < (option->one_for_all ? 1 : option_numbers(option)); i++)

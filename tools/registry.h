@@ -13,6 +13,7 @@
     COMMAND(apbs) \
     COMMAND(slice) \
     COMMAND(surface) \
+    COMMAND(ions) \
     COMMAND(compare) \
     COMMAND(generate) \
     COMMAND(convert) \

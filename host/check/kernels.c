@@ -273,6 +273,9 @@ static const struct {
     {&interpolation_gather_kind, try_transfer},
     {&interpolation_list_kind, try_transfer},
     {&influence_kind, try_alone},
+    {&ions_mask_kind, try_alone},
+    {&ions_bricks_kind, try_alone},
+    {&ions_nodes_kind, try_alone},
     {&reference_kind, try_reference},
 };
 

@@ -88,5 +88,8 @@ const check_row check_table[] = {
     KERNEL("interpolation_gather", 0, "potentials from nodes to points in any directions"),
     KERNEL("interpolation_list", 0, "potentials from nodes to points of a list"),
     KERNEL("influence", 0, "the influence function"),
+    KERNEL("ions_mask", 0, "nodes near atoms"),
+    KERNEL("ions_bricks", 0, "what ions add, and the best nodes"),
+    KERNEL("ions_nodes", 0, "nodes by their values"),
 };
 const size_t check_table_count = sizeof check_table / sizeof *check_table;

@@ -52,7 +52,10 @@
     KERNEL(density_merge) \
     KERNEL(density_floats) \
     KERNEL(density_fold) \
-    KERNEL(potential_sums)
+    KERNEL(potential_sums) \
+    KERNEL(ions_mask) \
+    KERNEL(ions_bricks) \
+    KERNEL(ions_nodes)
 
 #define DECLARE_METHOD(name) extern const method method_##name;
 #define DECLARE_LAW(name) extern const law law_##name;

@@ -8,7 +8,7 @@ import leyden
 from leyden._parameters import TABLES, stub
 
 FUNCTIONS = (leyden.map, leyden.points, leyden.boundary, leyden.Plan.__init__, leyden.surface,
-             leyden.average, leyden.series)
+             leyden.average, leyden.series, leyden.ions)
 
 
 def test_every_parameter_is_a_keyword():
@@ -22,7 +22,7 @@ def test_every_parameter_is_a_keyword():
 
 
 def test_each_is_explained():
-    for function in (leyden.map, leyden.boundary, leyden.surface):  # points() refers to map()
+    for function in (leyden.map, leyden.boundary, leyden.surface, leyden.ions):  # points() refers to map()
         for name, row in function.keywords.more.items():
             assert f"        {name}: {row.text.split()[0]}" in function.__doc__, name
         assert "{parameters}" not in function.__doc__

@@ -463,6 +463,9 @@ static json_t *values_of(const subcommand *command, const option_row *option)
     case OPTION_TRIPLES:
         json_add(any, schema_of_array(schema_of_array(schema_of_number(option), 3), 0));
         break;
+    case OPTION_TEXTS:
+        json_add(any, schema_of_array(schema_of_type("string"), 0));
+        break;
     case OPTION_REALS:
         json_add(any, schema_of_array(schema_of_number(option), 0));
         break;

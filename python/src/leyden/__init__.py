@@ -22,6 +22,7 @@ from ._errors import (Cancelled, CellWarning, DeviceError, Error, FileError, Inp
                       OutOfMemoryError, PointsWarning, RadiiWarning, ToleranceWarning, UsageError, WrongResult)
 from ._grid import Grid
 from ._guesses import OF_MODULE as _OF_MODULE, refuse as _refuse
+from ._ions import Ions, ions
 from ._maps import Map, Points, Slice
 from ._plan import Plan
 from ._progress import FrameProgress, Progress
@@ -33,9 +34,10 @@ from ._surface import Surface, surface
 __version__: str = _ffi.string(_lib.ley_version()).decode()
 
 __all__ = ["Atoms", "Attached", "Average", "Boundary", "Cancelled", "CellWarning", "Device", "DeviceError", "Engine", "Error",
-           "FileError", "FrameProgress", "InputError", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
-           "Plan", "Points", "PointsWarning", "Profile", "Progress", "RadiiWarning", "Series", "Slice", "Statistics", "Surface", "ToleranceWarning",
-           "UsageError", "WrongResult", "__version__", "average", "boundary", "devices", "map", "points", "series", "shells", "surface"]
+           "FileError", "FrameProgress", "InputError", "Ions", "Grid", "Map", "MapWarning", "NoDeviceError", "OutOfMemoryError",
+           "Plan", "Points", "PointsWarning", "Profile", "Progress", "RadiiWarning", "Series", "Slice", "Statistics", "Surface",
+           "ToleranceWarning", "UsageError", "WrongResult", "__version__", "average", "boundary", "devices", "ions", "map",
+           "points", "series", "shells", "surface"]
 
 _FORMER_NAMES = {"Lattice": "Grid"}
 

@@ -132,3 +132,17 @@ class SeriesKeywords(TypedDict, total=False):
     r_min: Optional[float]
     epsilon: Optional[float]
     device: Any
+
+class IonsKeywords(TypedDict, total=False):
+    from_solute: Optional[float]
+    between: Optional[float]
+    neutralise: Optional[bool]
+    concentration: Optional[float]
+    seed: Optional[int]
+    placing: Optional[Literal['auto', 'host', 'device']]
+    spacing: Optional[Union[float, Sequence[float]]]
+    dims: Optional[Sequence[int]]
+    padding: Optional[float]
+    neutralize: Optional[bool]
+    grid: Optional[Union[float, Sequence[float]]]
+    device: Any

@@ -1,0 +1,85 @@
+/* ions_bricks.cl for devices whose work-items work in step: LEY_BRICK^2 of them, one for each
+ * column of a brick along z, whose values it keeps in registers. */
+
+/* Of two equal values the one of the node with the lower number. */
+LEY_FN void take_least(extremes *e, float value, int at)
+{
+    if (value < e->least || (value == e->least && at < e->at_least)) {
+        e->least = value;
+        e->at_least = at;
+    }
+}
+
+LEY_FN void take_most(extremes *e, float value, int at)
+{
+    if (value > e->most || (value == e->most && at < e->at_most)) {
+        e->most = value;
+        e->at_most = at;
+    }
+}
+
+/* One effect upon a column, whose first node is at (x, y, z). */
+LEY_FN void add_effect(float *values, int x, int y, int z, float4 effect, float radius2, int4 grid,
+                       LEY_REFERENCE(sixteen) metric, LEY_GLOBAL const float *gm_table)
+{
+    const float dx = (float)x - effect.x, dy = (float)y - effect.y;
+    const float plane = dx * dx + metric.s0 * dy * dy + metric.s2 * dx * dy, along = metric.s3 * dx + metric.s4 * dy;
+    UNROLL for (int k = 0; k < LEY_BRICK; k++) {
+        const float dz = (float)(z + k) - effect.z;
+        const float d2 = plane + (metric.s1 * dz + along) * dz;
+#if LEY_PERIODIC
+        float change = 0;
+        if (effect.w != 0)
+            change = effect.w *
+                     of_images(gm_table, grid, x - (int)effect.x, y - (int)effect.y, z + k - (int)effect.z);
+#else
+        const float change = effect.w * ley_unscaled_root(d2 > 0.25f ? d2 : 0.25f);
+#endif
+        values[k] = d2 < radius2 ? NOTHING : values[k] + change;
+    }
+}
+
+/* Of the work-item's column. */
+LEY_FN extremes update(int4 work, int4 first, LEY_GLOBAL const float4 *gm_effects, int4 grid,
+                       LEY_REFERENCE(sixteen) metric, LEY_GLOBAL const float *gm_table, LEY_GLOBAL float *gm_values)
+{
+    const int item = (int)LEY_LOCAL_ID(0);
+    float values[LEY_BRICK];
+    extremes e;
+    UNROLL for (int k = 0; k < LEY_BRICK; k++) values[k] = gm_values[k * ROWS + item];
+    for (int i = work.y; i < work.z; i++)
+        add_effect(values, first.x + item % LEY_BRICK, first.y + item / LEY_BRICK, first.z, gm_effects[2 * i],
+                   gm_effects[2 * i + 1].x, grid, metric, gm_table);
+    e.least = INFINITE;
+    e.most = -INFINITE;
+    e.count = 0;
+    e.at_least = e.at_most = NODES;
+    UNROLL for (int k = 0; k < LEY_BRICK; k++) {
+        if (work.z > work.y)
+            gm_values[k * ROWS + item] = values[k];
+        take_least(&e, values[k], k * ROWS + item);
+        take_most(&e, values[k], k * ROWS + item);
+        e.count += values[k] == values[k] ? 1.0f : 0.0f;
+    }
+    return e;
+}
+
+/* Those of all columns, for work-item 0, in an order that is always the same. */
+LEY_FN void reduce(extremes *e, LEY_LOCAL float *sm_values, LEY_LOCAL int *sm_nodes)
+{
+    const int item = (int)LEY_LOCAL_ID(0);
+    for (int pairs = ROWS / 2; pairs > 0; pairs /= 2) {
+        sm_values[item] = e->least;
+        sm_values[ROWS + item] = e->most;
+        sm_values[2 * ROWS + item] = e->count;
+        sm_nodes[item] = e->at_least;
+        sm_nodes[ROWS + item] = e->at_most;
+        LEY_BARRIER();
+        if (item < pairs) {
+            take_least(e, sm_values[item + pairs], sm_nodes[item + pairs]);
+            take_most(e, sm_values[ROWS + item + pairs], sm_nodes[ROWS + item + pairs]);
+            e->count += sm_values[2 * ROWS + item + pairs];
+        }
+        LEY_BARRIER();
+    }
+}

@@ -1,0 +1,986 @@
+#include "ions/search.h"
+
+#include "error.h"
+#include "for_this_cpu.h"
+#include "memory.h"
+#include "parallel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bricks that are brought up to date at a time, the most promising first. Sums of pairs for all
+ * that one ion leaves open, and the places that this is at least and at most. */
+enum { FIRST_BRICKS = 48, SAMPLE = 16, LEAST_PLACES = 64, MOST_PLACES = 16384, CHECKED = 2, CHECKED_ROWS = 8 };
+static const double most_pairs = 2e9;
+
+/* Energies are equal that differ by the rounding of double sums. Floats: of a sum. */
+static const double equal = 1e-12, float_rounding = 1.2e-7;
+
+/* ---- For benchmarks -------------------------------------------------------------------------- */
+
+static bool is_plain;
+
+void search_be_plain(bool plain)
+{
+    is_plain = plain;
+}
+
+/* ---- Solute potentials that are known -------------------------------------------------------- */
+
+typedef struct known_place {
+    int64_t number; /* -1: none */
+    exact_value value;
+} known_place;
+
+struct ions_known {
+    size_t room, count;
+    known_place *places; /* open addressing; room is a power of 2 */
+};
+
+static known_place *known_slot(const ions_known *k, int64_t number)
+{
+    size_t i = (size_t)((uint64_t)number * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (k->room - 1);
+    while (k->places[i].number != -1 && k->places[i].number != number)
+        i = (i + 1) & (k->room - 1);
+    return &k->places[i];
+}
+
+static ley_status known_resize(ions_known *k, size_t room, ley_error *error)
+{
+    ions_known next = {.room = room, .count = k->count, .places = malloc(room * sizeof *k->places)};
+    if (next.places == NULL)
+        return ley_fail_memory(error, room * sizeof *k->places, "places that were recomputed");
+    for (size_t i = 0; i < room; i++)
+        next.places[i].number = -1;
+    for (size_t i = 0; i < k->room; i++)
+        if (k->places[i].number != -1)
+            *known_slot(&next, k->places[i].number) = k->places[i];
+    free(k->places);
+    *k = next;
+    return LEY_OK;
+}
+
+ley_status ions_known_create(ions_known **known, ley_error *error)
+{
+    ions_known *k = calloc(1, sizeof *k);
+    if (k == NULL)
+        return ley_fail_memory(error, sizeof *k, "places that were recomputed");
+    const ley_status status = known_resize(k, 1 << 12, error);
+    if (status == LEY_OK)
+        *known = k;
+    else
+        free(k);
+    return status;
+}
+
+void ions_known_destroy(ions_known *k)
+{
+    if (k == NULL)
+        return;
+    free(k->places);
+    free(k);
+}
+
+/* ---- The search ------------------------------------------------------------------------------ */
+
+typedef struct placed {
+    double charge_e, place_A[3];
+    int64_t node[3];
+} placed;
+
+struct search {
+    search_options o;
+    const ions_grid *g;
+    search_counts done;
+    double delta;  /* how far the map's potential may be off, kcal/mol/e */
+    double box[3]; /* extent of the grid, A: of the images that matter */
+
+    /* Of bricks: corners, A from the origin; least and largest value, as they were at a version,
+     * and what ions since then may have changed these by at least and at most; a bound of the
+     * charge at hand. All are floats, so that loops over all bricks are vectors. */
+    float *low[3], *high[3], *least, *most, *least_change, *most_change, *bound;
+    ions_record *records;
+    int32_t *versions;
+    int32_t *fresh; /* those that are up to date, at this version */
+    size_t fresh_count;
+
+    ions_effect *effects;
+    size_t effect_count, effect_room;
+    int32_t *ends; /* [version]: effects up to it */
+    int32_t version, version_room;
+    placed *ions;
+    size_t ion_count, ion_room;
+
+    /* For one update or list. */
+    ions_work *work;
+    ions_record *news;
+    int32_t *chosen;
+    ions_found *found;
+    size_t most_found;
+};
+
+const search_counts *search_has_done(const search *s)
+{
+    return &s->done;
+}
+
+static bool is_cancelled(const search *s)
+{
+    return s->o.cancel != NULL && *s->o.cancel;
+}
+
+void search_end(search *s)
+{
+    if (s == NULL)
+        return;
+    free(s->low[0]);
+    free(s->records);
+    free(s->versions);
+    free(s->effects);
+    free(s->ends);
+    free(s->ions);
+    free(s->work);
+    free(s->news);
+    free(s->chosen);
+    free(s->fresh);
+    free(s->found);
+    free(s);
+}
+
+/* The box of each brick, along x, y and z, whatever the steps are. */
+static void find_corners(search *s)
+{
+    const ions_grid *g = s->g;
+    for (int64_t b = 0; b < g->brick_count; b++) {
+        const int64_t at[3] = {b % g->bricks[0], b / g->bricks[0] % g->bricks[1], b / (g->bricks[0] * g->bricks[1])};
+        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+        for (int corner = 0; corner < 8; corner++) {
+            int64_t node[3];
+            double place_A[3];
+            for (int axis = 0; axis < 3; axis++) {
+                const int64_t last = at[axis] * BRICK + BRICK - 1;
+                node[axis] = (corner >> axis & 1) == 0 ? at[axis] * BRICK : last < g->n[axis] ? last : g->n[axis] - 1;
+            }
+            ions_grid_place_A(g, node, place_A);
+            for (int axis = 0; axis < 3; axis++) {
+                low[axis] = fmin(low[axis], place_A[axis]);
+                high[axis] = fmax(high[axis], place_A[axis]);
+            }
+        }
+        for (int axis = 0; axis < 3; axis++) {
+            s->low[axis][b] = (float)low[axis] - 1e-3f;
+            s->high[axis][b] = (float)high[axis] + 1e-3f;
+        }
+    }
+}
+
+static bool make_room(search *s)
+{
+    const size_t n = (size_t)s->g->brick_count;
+    float *numbers = calloc(11 * n, sizeof *numbers);
+    float **const arrays[] = {&s->low[0], &s->low[1], &s->low[2],       &s->high[0],     &s->high[1], &s->high[2],
+                              &s->least,  &s->most,   &s->least_change, &s->most_change, &s->bound};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && numbers != NULL; i++)
+        *arrays[i] = numbers + i * n;
+    s->records = calloc(n, sizeof *s->records);
+    s->versions = calloc(n, sizeof *s->versions);
+    s->fresh = calloc(n, sizeof *s->fresh);
+    s->version_room = 64;
+    s->ends = calloc((size_t)s->version_room, sizeof *s->ends);
+    s->effect_room = 64;
+    s->effects = calloc(s->effect_room, sizeof *s->effects);
+    s->ion_room = 64;
+    s->ions = calloc(s->ion_room, sizeof *s->ions);
+    s->work = calloc(n, sizeof *s->work);
+    s->news = calloc(n, sizeof *s->news);
+    s->chosen = calloc(n, sizeof *s->chosen);
+    s->found = calloc(s->most_found > BRICK_NODES ? s->most_found : BRICK_NODES, sizeof *s->found);
+    return numbers != NULL && s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL &&
+           s->effects != NULL && s->ions != NULL && s->work != NULL && s->news != NULL && s->chosen != NULL &&
+           s->found != NULL;
+}
+
+/* ---- Bricks up to date ----------------------------------------------------------------------- */
+
+/* Brings the chosen bricks up to date. */
+static ley_status update(search *s, size_t count, ley_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const int32_t b = s->chosen[i];
+        s->work[i] = (ions_work){
+            .brick = b, .first = s->versions[b] < 0 ? 0 : s->ends[s->versions[b]], .last = s->ends[s->version]};
+    }
+    const ley_status status = s->o.map->update(s->o.map, s->effects, count, s->work, s->news, error);
+    for (size_t i = 0; i < count && status == LEY_OK; i++) {
+        const int32_t b = s->chosen[i];
+        if (isnan(s->news[i].least) || isnan(s->news[i].most) || !(s->news[i].count >= 0) ||
+            (s->news[i].count > 0 && !(s->news[i].at_least >= 0 && s->news[i].at_most >= 0)))
+            return ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick of the map has no least value");
+        if (s->versions[b] != s->version)
+            s->fresh[s->fresh_count++] = b;
+        s->records[b] = s->news[i];
+        s->least[b] = s->news[i].least;
+        s->most[b] = s->news[i].most;
+        s->versions[b] = s->version;
+        s->least_change[b] = s->most_change[b] = 0;
+    }
+    s->done.searched += (int64_t)count;
+    return status;
+}
+
+static bool is_empty(const search *s, int64_t b)
+{
+    return !(s->records[b].count > 0);
+}
+
+/* Of all bricks, a potential that no node is below, of the sign of the charge: of those that are up
+ * to date their best one. Bricks without nodes have infinity. */
+FOR_THIS_CPU static void find_bounds(search *s, double charge_e)
+{
+    const int64_t n = s->g->brick_count;
+    float *bound = s->bound;
+    const float *least = s->least, *least_change = s->least_change, *most = s->most, *most_change = s->most_change;
+    if (charge_e > 0)
+        for (int64_t b = 0; b < n; b++)
+            bound[b] = least[b] + least_change[b];
+    else
+        for (int64_t b = 0; b < n; b++)
+            bound[b] = -(most[b] + most_change[b]);
+}
+
+/* The bricks with the least bounds, a few: a heap with the largest of them at its top. */
+static size_t choose_first(search *s)
+{
+    int32_t *heap = s->chosen;
+    size_t count = 0;
+    for (int64_t b = 0; b < s->g->brick_count; b++) {
+        if (is_empty(s, b) || (count == FIRST_BRICKS && !(s->bound[b] < s->bound[heap[0]])))
+            continue;
+        size_t at = count < FIRST_BRICKS ? count++ : 0;
+        if (at == 0 && count == FIRST_BRICKS) { /* in place of the top: down */
+            for (size_t child; (child = 2 * at + 1) < count; at = child) {
+                child += child + 1 < count && s->bound[heap[child + 1]] > s->bound[heap[child]];
+                if (!(s->bound[heap[child]] > s->bound[b]))
+                    break;
+                heap[at] = heap[child];
+            }
+        } else { /* at the end: up */
+            for (size_t parent; at > 0 && s->bound[heap[parent = (at - 1) / 2]] < s->bound[b]; at = parent)
+                heap[at] = heap[parent];
+        }
+        heap[at] = (int32_t)b;
+    }
+    return count;
+}
+
+/* Of bricks that are not up to date, those that may have a potential up to `limit`. */
+static size_t choose_bricks(search *s, double limit)
+{
+    size_t count = 0;
+    for (int64_t b = 0; b < s->g->brick_count; b++)
+        if (((double)s->bound[b] <= limit || is_plain) && s->versions[b] != s->version && !is_empty(s, b))
+            s->chosen[count++] = (int32_t)b;
+    return count;
+}
+
+/* The least potential of bricks that are up to date, of the sign of the charge; infinite: they have
+ * no nodes. */
+static double best_of_map(const search *s, double charge_e)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < s->fresh_count; i++) {
+        const ions_record *r = &s->records[s->fresh[i]];
+        best = fmin(best, charge_e > 0 ? (double)r->least : -(double)r->most);
+    }
+    return best;
+}
+
+/* Until no other brick may have a potential of the charge's sign below `wanted`, or one as good as
+ * the best: that is `best`. Infinite: no node is left. */
+static ley_status bring_up(search *s, double charge_e, double wanted, double *best, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    find_bounds(s, charge_e);
+    if (s->fresh_count == 0)
+        status = update(s, is_plain ? choose_bricks(s, INFINITY) : choose_first(s), error);
+    while (status == LEY_OK) {
+        *best = best_of_map(s, charge_e);
+        const size_t count = choose_bricks(s, fmax(wanted, *best + 2 * s->delta));
+        if (count == 0)
+            return LEY_OK;
+        status = update(s, count, error);
+        if (status == LEY_OK && is_cancelled(s))
+            status = ley_fail(error, LEY_CANCELLED, "cancelled");
+    }
+    return status;
+}
+
+/* ---- Effects --------------------------------------------------------------------------------- */
+
+static bool has_room(search *s, size_t effects)
+{
+    if (s->version + 2 > s->version_room) {
+        int32_t *more = realloc(s->ends, 2 * (size_t)s->version_room * sizeof *more);
+        if (more == NULL)
+            return false;
+        s->ends = more;
+        s->version_room *= 2;
+    }
+    if (s->ion_count + 1 > s->ion_room) {
+        placed *more = realloc(s->ions, 2 * s->ion_room * sizeof *more);
+        if (more == NULL)
+            return false;
+        s->ions = more;
+        s->ion_room *= 2;
+    }
+    if (s->effect_count + effects > s->effect_room) {
+        const size_t room = 2 * (s->effect_count + effects);
+        ions_effect *more = realloc(s->effects, room * sizeof *more);
+        if (more == NULL)
+            return false;
+        s->effects = more;
+        s->effect_room = room;
+    }
+    return true;
+}
+
+static void end_version(search *s)
+{
+    s->ends[++s->version] = (int32_t)s->effect_count;
+    s->fresh_count = 0;
+}
+
+static void add_effect(search *s, const double at[3], double charge, double radius2)
+{
+    s->effects[s->effect_count++] = (ions_effect){
+        .at = {(float)at[0], (float)at[1], (float)at[2]}, .charge = (float)charge, .radius2 = (float)radius2};
+}
+
+/* A single node that the map has let pass, though it is too near to the solute. */
+static ley_status leave_out(search *s, const int64_t node[3], ley_error *error)
+{
+    if (!has_room(s, 1))
+        return ley_fail_memory(error, s->effect_count * sizeof *s->effects, "the ions' effects");
+    add_effect(s, (const double[3]){(double)node[0], (double)node[1], (double)node[2]}, 0, 1e-3);
+    end_version(s);
+    return LEY_OK;
+}
+
+static inline __attribute__((always_inline)) float larger(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+/* By how much a charge may change a brick's potential. The factors are for the rounding of floats,
+ * also of many of these changes together. */
+FOR_THIS_CPU static void widen_bounds(search *s, const placed *ion)
+{
+    const float strength = (float)(s->o.constant * ion->charge_e), below = 0.9999f, above = 1.0001f;
+    const float least_A = (float)(sqrt(s->g->between2) * s->g->h_A) * below;
+    const float x = (float)ion->place_A[0], y = (float)ion->place_A[1], z = (float)ion->place_A[2];
+    const float *low_x = s->low[0], *low_y = s->low[1], *low_z = s->low[2], *high_x = s->high[0], *high_y = s->high[1],
+                *high_z = s->high[2];
+    float *lower = strength > 0 ? s->least_change : s->most_change,
+          *higher = strength > 0 ? s->most_change : s->least_change;
+    for (int64_t b = 0; b < s->g->brick_count; b++) {
+        const float lx = low_x[b] - x, hx = high_x[b] - x, ly = low_y[b] - y, hy = high_y[b] - y, lz = low_z[b] - z,
+                    hz = high_z[b] - z;
+        const float nx = larger(larger(lx, -hx), 0), ny = larger(larger(ly, -hy), 0), nz = larger(larger(lz, -hz), 0);
+        const float fx = larger(-lx, hx), fy = larger(-ly, hy), fz = larger(-lz, hz);
+        const float near_A = larger(sqrtf(nx * nx + ny * ny + nz * nz) * below, least_A);
+        const float far_A = larger(sqrtf(fx * fx + fy * fy + fz * fz) * above, near_A);
+        lower[b] += strength / far_A;
+        higher[b] += strength / near_A;
+    }
+}
+
+/* Of a periodic cell nobody knows how much: all is looked at again. */
+static void forget_bounds(search *s)
+{
+    for (int64_t b = 0; b < s->g->brick_count; b++) {
+        s->least_change[b] = -INFINITY;
+        s->most_change[b] = INFINITY;
+    }
+}
+
+/* Images of an ion that leave out nodes of the cell, the ion first. */
+static ley_status add_images(search *s, const placed *ion, double charge, ley_error *error)
+{
+    int64_t reach[3], times[3];
+    ions_grid_reach(s->g, sqrt(s->g->between2), reach);
+    size_t count = 1;
+    for (int i = 0; i < 3; i++) {
+        times[i] = (reach[i] + s->g->n[i] - 1) / s->g->n[i];
+        count *= (size_t)(2 * times[i] + 1);
+    }
+    if (!has_room(s, count))
+        return ley_fail_memory(error, count * sizeof *s->effects, "the ions' effects");
+    add_effect(s, (const double[3]){(double)ion->node[0], (double)ion->node[1], (double)ion->node[2]}, charge,
+               s->g->between2);
+    for (int64_t a = -times[0]; a <= times[0]; a++)
+        for (int64_t b = -times[1]; b <= times[1]; b++)
+            for (int64_t c = -times[2]; c <= times[2]; c++) {
+                const int64_t cells[3] = {a, b, c};
+                double at[3];
+                bool matters = a != 0 || b != 0 || c != 0;
+                for (int i = 0; i < 3; i++) {
+                    at[i] = (double)(ion->node[i] + cells[i] * s->g->n[i]);
+                    matters = matters && at[i] >= -(double)reach[i] && at[i] < (double)(s->g->n[i] + reach[i]);
+                }
+                if (matters)
+                    add_effect(s, at, 0, s->g->between2);
+            }
+    return LEY_OK;
+}
+
+static ley_status add_ion(search *s, double charge_e, int64_t number, ley_error *error)
+{
+    if (!has_room(s, 1))
+        return ley_fail_memory(error, s->effect_count * sizeof *s->effects, "the ions' effects");
+    placed *ion = &s->ions[s->ion_count];
+    ion->charge_e = charge_e;
+    ions_grid_node(s->g, number, ion->node);
+    ions_grid_place_A(s->g, ion->node, ion->place_A);
+    const double charge = s->o.constant * charge_e / s->g->h_A;
+    if (s->g->is_periodic) {
+        const ley_status status = add_images(s, ion, charge, error);
+        if (status != LEY_OK)
+            return status;
+        forget_bounds(s);
+    } else {
+        add_effect(s, (const double[3]){(double)ion->node[0], (double)ion->node[1], (double)ion->node[2]}, charge,
+                   s->g->between2);
+        widen_bounds(s, ion);
+    }
+    s->delta += float_rounding * fabs(charge) / sqrt(s->g->between2);
+    s->ion_count++;
+    end_version(s);
+    return LEY_OK;
+}
+
+/* ---- Single nodes ---------------------------------------------------------------------------- */
+
+typedef struct candidate {
+    int64_t number, node[3];
+    double place_A[3];
+    double found;           /* the map's potential */
+    double exact, absolute; /* the potential */
+    bool is_left_out;
+} candidate;
+
+/* The solute's potential at all of them, once for each node. */
+static ley_status sum_solute(search *s, candidate *c, size_t count, ley_error *error)
+{
+    double(*place_A)[3] = malloc((count + 1) * sizeof *place_A);
+    exact_value *values = malloc((count + 1) * sizeof *values);
+    size_t *which = malloc((count + 1) * sizeof *which), n = 0;
+    ley_status status = place_A != NULL && values != NULL && which != NULL
+                            ? LEY_OK
+                            : ley_fail_memory(error, count * sizeof *values, "places to recompute");
+    for (size_t i = 0; i < count && status == LEY_OK; i++)
+        if (known_slot(s->o.known, c[i].number)->number == -1) {
+            memcpy(place_A[n], c[i].place_A, sizeof *place_A);
+            which[n++] = i;
+        }
+    if (status == LEY_OK)
+        status = exact_at(s->o.exact, n, (const double(*)[3])place_A, values, error);
+    for (size_t i = 0; i < n && status == LEY_OK; i++) {
+        if (2 * ++s->o.known->count > s->o.known->room)
+            status = known_resize(s->o.known, 2 * s->o.known->room, error);
+        if (status == LEY_OK)
+            *known_slot(s->o.known, c[which[i]].number) = (known_place){c[which[i]].number, values[i]};
+    }
+    s->done.recomputed += (int64_t)n;
+    free(place_A);
+    free(values);
+    free(which);
+    return status;
+}
+
+static bool is_near_ion(const search *s, const placed *ion, const candidate *c)
+{
+    double way[3];
+    if (s->g->is_cubic)
+        return false; /* the map has left it out, exactly */
+    for (int axis = 0; axis < 3; axis++)
+        way[axis] = c->place_A[axis] - ion->place_A[axis];
+    const double steps2 = s->g->between2 / (1 - 1e-5);
+    return exact_distance_A2(s->o.exact, way) < steps2 * s->g->h_A * s->g->h_A * (1 - 1e-12);
+}
+
+typedef struct with_ions {
+    const search *s;
+    candidate *c;
+} with_ions;
+
+static void add_ions(void *context, size_t first, size_t last)
+{
+    const with_ions *w = context;
+    const search *s = w->s;
+    for (size_t i = first; i < last; i++) {
+        candidate *c = &w->c[i];
+        const exact_value *solute = &known_slot(s->o.known, c->number)->value;
+        double sum = solute->potential, absolute = solute->absolute;
+        c->is_left_out = solute->nearest_A2 <= s->o.from_A * s->o.from_A;
+        for (size_t k = 0; k < s->ion_count; k++) {
+            double way_A[3];
+            for (int axis = 0; axis < 3; axis++)
+                way_A[axis] = c->place_A[axis] - s->ions[k].place_A[axis];
+            const double term = s->ions[k].charge_e * exact_pair(s->o.exact, way_A);
+            sum += term;
+            absolute += fabs(term);
+            c->is_left_out = c->is_left_out || is_near_ion(s, &s->ions[k], c);
+        }
+        c->exact = s->o.constant * sum;
+        c->absolute = s->o.constant * absolute;
+    }
+}
+
+static ley_status recompute(search *s, candidate *c, size_t count, ley_error *error)
+{
+    with_ions w = {s, c};
+    const ley_status status = sum_solute(s, c, count, error);
+    if (status == LEY_OK && (count > 1 || s->g->is_periodic))
+        parallel_ranges(count, add_ions, &w);
+    else if (status == LEY_OK)
+        add_ions(&w, 0, count);
+    return status;
+}
+
+static candidate candidate_of(const search *s, int64_t brick, int local, float found)
+{
+    candidate c = {.number = ions_grid_number(s->g, brick, local), .found = (double)found};
+    ions_grid_node(s->g, c.number, c.node);
+    ions_grid_place_A(s->g, c.node, c.place_A);
+    return c;
+}
+
+/* ---- What the map is off by ------------------------------------------------------------------ */
+
+static int compare_records(const void *a, const void *b)
+{
+    const ions_found *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* The least values of the bricks with the least ones, and so for the largest, are recomputed. */
+static ley_status find_delta(search *s, ley_error *error)
+{
+    const size_t n = (size_t)s->g->brick_count;
+    candidate c[2 * SAMPLE];
+    size_t count = 0;
+    double largest = 0, off = 0;
+    ions_found *order = calloc(n, sizeof *order);
+    if (order == NULL)
+        return ley_fail_memory(error, n * sizeof *order, "the bricks' order");
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        size_t filled = 0;
+        for (size_t b = 0; b < n; b++)
+            if (!is_empty(s, (int64_t)b)) {
+                const ions_record *r = &s->records[b];
+                order[filled++] = (ions_found){.brick = (int32_t)b,
+                                               .local = (int32_t)(sign > 0 ? r->at_least : r->at_most),
+                                               .value = sign > 0 ? r->least : -r->most};
+                largest = fmax(largest, fmax(fabs((double)r->least), fabs((double)r->most)));
+            }
+        qsort(order, filled, sizeof *order, compare_records);
+        for (size_t i = 0; i < filled && i < SAMPLE; i++)
+            c[count++] = candidate_of(s, order[i].brick, order[i].local, (float)sign * order[i].value);
+    }
+    free(order);
+    const ley_status status = s->o.has_charges ? recompute(s, c, count, error) : LEY_OK;
+    for (size_t i = 0; i < count && s->o.has_charges && status == LEY_OK; i++)
+        off = fmax(off, fabs(c[i].found - c[i].exact));
+    s->delta = s->o.has_charges ? fmax(4 * off, 4 * float_rounding * largest) : 0;
+    return status;
+}
+
+ley_status search_begin(const search_options *o, search **made, ley_error *error)
+{
+    search *s = calloc(1, sizeof *s);
+    const double places = most_pairs / (double)(o->atoms > 0 ? o->atoms : 1);
+    if (s == NULL)
+        return ley_fail_memory(error, sizeof *s, "the search");
+    s->o = *o;
+    s->g = o->map->grid;
+    s->most_found = (size_t)fmin(fmax(places, LEAST_PLACES), MOST_PLACES);
+    ley_status status = make_room(s) ? LEY_OK : ley_fail_memory(error, 200 * (size_t)s->g->brick_count, "the search");
+    if (status == LEY_OK) {
+        find_corners(s);
+        for (int64_t b = 0; b < s->g->brick_count; b++) {
+            s->chosen[b] = (int32_t)b;
+            s->versions[b] = -1;
+        }
+        status = update(s, (size_t)s->g->brick_count, error);
+    }
+    for (int64_t b = 0; b < s->g->brick_count && status == LEY_OK; b++)
+        s->done.free_nodes += (int64_t)s->records[b].count;
+    s->done.searched = 0;
+    if (status == LEY_OK)
+        status = find_delta(s, error);
+    if (status == LEY_OK)
+        *made = s;
+    else
+        search_end(s);
+    return status;
+}
+
+/* ---- The best node --------------------------------------------------------------------------- */
+
+/* Lists nodes whose potential, of the sign of the charge, is up to `limit`. */
+static ley_status list(search *s, double charge_e, double limit, int64_t last, size_t *total, ley_error *error)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->fresh_count; i++) {
+        const ions_record *r = &s->records[s->fresh[i]];
+        if ((charge_e > 0 ? (double)r->least : -(double)r->most) <= limit)
+            s->chosen[count++] = s->fresh[i];
+    }
+    const ions_query query = {.sign = charge_e > 0 ? 1 : -1,
+                              .limit = nextafterf((float)limit, INFINITY),
+                              .last = last,
+                              .most = s->most_found};
+    return s->o.map->list(s->o.map, count, s->chosen, &query, s->found, total, error);
+}
+
+/* More nodes are as good as can be recomputed: the limit is lowered to where they can, or to the
+ * best; and of nodes that are equal by the map the first ones are taken. */
+static ley_status list_fewer(search *s, double charge_e, double best, double *limit, size_t *total, ley_error *error)
+{
+    const int64_t nodes = ley_grid_points(&s->g->grid);
+    double low = best, high = *limit;
+    ley_status status = list(s, charge_e, best, nodes, total, error);
+    for (int i = 0; i < 20 && status == LEY_OK && *total <= s->most_found; i++) {
+        *limit = 0.5 * (low + high);
+        status = list(s, charge_e, *limit, nodes, total, error);
+        if (*total <= s->most_found)
+            low = *limit;
+        else
+            high = *limit;
+        *total = 0;
+    }
+    *limit = low;
+    if (status == LEY_OK)
+        status = list(s, charge_e, low, nodes, total, error);
+    int64_t first = 0, last = nodes;
+    while (status == LEY_OK && *total > s->most_found && last - first > 1) {
+        const int64_t middle = first + (last - first) / 2;
+        status = list(s, charge_e, low, middle, total, error);
+        if (*total > s->most_found)
+            last = middle;
+        else if (*total > s->most_found / 2)
+            break;
+        else {
+            first = middle;
+            *total = s->most_found + 1;
+        }
+    }
+    return status;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const candidate *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* What an ion adds at a node, as maps have it. */
+static double term_of(const search *s, const placed *ion, const int64_t node[3])
+{
+    const ions_grid *g = s->g;
+    double way[3];
+    int64_t wrapped[3];
+    for (int axis = 0; axis < 3; axis++) {
+        way[axis] = (double)(node[axis] - ion->node[axis]);
+        wrapped[axis] = (node[axis] - ion->node[axis] + g->n[axis]) % g->n[axis];
+    }
+    const double factor = s->o.map->table != NULL
+                              ? (double)s->o.map->table[(wrapped[2] * g->n[1] + wrapped[1]) * g->n[0] + wrapped[0]]
+                              : 1 / sqrt(ions_grid_distance2(g, way));
+    return s->o.constant * ion->charge_e / g->h_A * factor;
+}
+
+/* A map's value is its first one and what was added, but for rounding; else it was wrongly
+ * computed. */
+static ley_status check_found(const search *s, const candidate *c, ley_error *error)
+{
+    const int64_t *n = c->node;
+    if (s->o.map->before == NULL)
+        return LEY_OK;
+    const int64_t brick = (n[2] / BRICK * s->g->bricks[1] + n[1] / BRICK) * s->g->bricks[0] + n[0] / BRICK;
+    const int64_t local = (n[2] % BRICK * BRICK + n[1] % BRICK) * BRICK + n[0] % BRICK;
+    const double before = (double)s->o.map->before[brick * BRICK_NODES + local];
+    double sum = before, absolute = fabs(before);
+    for (size_t k = 0; k < s->ion_count; k++) {
+        const double term = term_of(s, &s->ions[k], n);
+        sum += term;
+        absolute += fabs(term);
+    }
+    const double most = 2e-6 * absolute * (1 + sqrt((double)s->ion_count));
+    return fabs(c->found - sum) <= most
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT, "the potential at node (%lld, %lld, %lld) is %.7g, not %.7g",
+                          (long long)n[0], (long long)n[1], (long long)n[2], c->found, sum);
+}
+
+/* What is there to choose from: nodes up to the limit, recomputed, in their order. */
+static ley_status make_candidates(search *s, double charge_e, double best, double *limit, candidate **made,
+                                  size_t *count, bool *is_all, ley_error *error)
+{
+    size_t total = 0;
+    *made = NULL;
+    *is_all = true;
+    ley_status status = list(s, charge_e, *limit, ley_grid_points(&s->g->grid), &total, error);
+    if (status == LEY_OK && total > s->most_found) {
+        *is_all = false;
+        status = list_fewer(s, charge_e, best, limit, &total, error);
+    }
+    if (status != LEY_OK)
+        return status;
+    if (total == 0)
+        return ley_fail(error, LEY_ERROR_WRONG_RESULT, "no node of the map has the value that is its least");
+    *count = total < s->most_found ? total : s->most_found;
+    candidate *c = malloc(*count * sizeof *c);
+    if (c == NULL)
+        return ley_fail_memory(error, *count * sizeof *c, "nodes to choose from");
+    for (size_t i = 0; i < *count; i++)
+        c[i] = candidate_of(s, s->found[i].brick, s->found[i].local, s->found[i].value);
+    qsort(c, *count, sizeof *c, compare_candidates);
+    for (size_t i = 0; i < *count && status == LEY_OK; i++)
+        status = check_found(s, &c[i], error);
+    if (status == LEY_OK)
+        status = recompute(s, c, *count, error);
+    *made = c;
+    return status;
+}
+
+/* Not by rounding. */
+static bool is_clearly_near(const search *s, const candidate *c)
+{
+    return sqrt(known_slot(s->o.known, c->number)->value.nearest_A2) < s->o.from_A - s->o.margin_A;
+}
+
+/* Leaves out what the map has let pass. */
+static ley_status drop_left_out(search *s, candidate *c, size_t *count, ley_error *error)
+{
+    size_t kept = 0;
+    ley_status status = LEY_OK;
+    for (size_t i = 0; i < *count && status == LEY_OK; i++) {
+        if (c[i].is_left_out)
+            status =
+                is_clearly_near(s, &c[i])
+                    ? ley_fail(error, LEY_ERROR_WRONG_RESULT, "node (%lld, %lld, %lld) is to be left out, and is not",
+                               (long long)c[i].node[0], (long long)c[i].node[1], (long long)c[i].node[2])
+                    : leave_out(s, c[i].node, error);
+        else
+            c[kept++] = c[i];
+    }
+    *count = kept;
+    return status;
+}
+
+size_t search_choice(int64_t seed, size_t ion, size_t count)
+{
+    uint64_t x = (uint64_t)seed * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)ion * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
+    x ^= x >> 31;
+    return seed == 0 || count == 0 ? 0 : (size_t)(x % count);
+}
+
+/* The best of all, and of equals the one that is meant. */
+static const candidate *choose(const search *s, const candidate *c, size_t count, double charge_e)
+{
+    size_t best = 0, equals = 0, wanted;
+    for (size_t i = 1; i < count; i++)
+        best = charge_e * c[i].exact < charge_e * c[best].exact ? i : best;
+    const double most = charge_e * c[best].exact + equal * fabs(charge_e) * c[best].absolute;
+    for (size_t i = 0; i < count; i++)
+        equals += charge_e * c[i].exact <= most;
+    wanted = search_choice(s->o.seed, s->ion_count, equals);
+    for (size_t i = 0; i < count; i++)
+        if (charge_e * c[i].exact <= most && wanted-- == 0)
+            return &c[i];
+    return &c[best];
+}
+
+/* Whether the map was off by no more than was thought; else what is thought grows. */
+static bool delta_is_right(search *s, const candidate *c, size_t count)
+{
+    double off = 0;
+    for (size_t i = 0; i < count; i++)
+        off = fmax(off, fabs(c[i].found - c[i].exact));
+    if (off <= s->delta)
+        return true;
+    s->delta = 2 * off;
+    return false;
+}
+
+ley_status search_place(search *s, double charge_e, search_result *result, ley_error *error)
+{
+    double wanted = -INFINITY;
+    for (;;) {
+        double best;
+        candidate *c;
+        size_t count = 0;
+        bool is_all;
+        ley_status status = bring_up(s, charge_e, wanted, &best, error);
+        if (status != LEY_OK)
+            return status;
+        if (!isfinite(best))
+            return ley_fail(error, LEY_ERROR_INPUT, "no node is left");
+        double limit = fmax(wanted, best + 2 * s->delta);
+        status = make_candidates(s, charge_e, best, &limit, &c, &count, &is_all, error);
+        const size_t before = count;
+        const bool is_right = status != LEY_OK || delta_is_right(s, c, count);
+        if (status == LEY_OK)
+            status = drop_left_out(s, c, &count, error);
+        const candidate *chosen = status == LEY_OK && count > 0 ? choose(s, c, count, charge_e) : NULL;
+        const double energy = chosen != NULL ? charge_e * chosen->exact : 0;
+        const bool is_certain = !is_all || (is_right && energy / fabs(charge_e) + s->delta <= limit);
+        if (chosen != NULL && is_certain) {
+            *result = (search_result){chosen->number, energy};
+            s->done.undecided += !is_all;
+            s->done.energy_error = fmax(s->done.energy_error, fabs(charge_e * chosen->found - energy));
+            s->done.largest = fmax(s->done.largest, fabs(energy));
+            status = add_ion(s, charge_e, chosen->number, error);
+            free(c);
+            return status;
+        }
+        wanted = chosen != NULL && count == before ? energy / fabs(charge_e) + s->delta : -INFINITY;
+        free(c);
+        if (status != LEY_OK)
+            return status;
+    }
+}
+
+/* ---- Whether the map is right ---------------------------------------------------------------- */
+
+/* Atoms that reach into a brick: [n], from the origin. */
+typedef struct close_atoms {
+    size_t n;
+    double (*at)[3];
+} close_atoms;
+
+static ley_status find_close(const search *s, int64_t b, close_atoms *close, ley_error *error)
+{
+    const double *at[3];
+    double low[3], high[3];
+    const size_t n = exact_near(s->o.exact, &at[0], &at[1], &at[2]);
+    size_t room = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        low[axis] = (double)s->low[axis][b] - s->o.from_A - 0.01;
+        high[axis] = (double)s->high[axis][b] + s->o.from_A + 0.01;
+    }
+    *close = (close_atoms){.n = 0};
+    for (size_t i = 0; i < n; i++) {
+        if (at[0][i] < low[0] || at[0][i] > high[0] || at[1][i] < low[1] || at[1][i] > high[1] || at[2][i] < low[2] ||
+            at[2][i] > high[2])
+            continue;
+        if (close->n == room) {
+            room = 2 * room + 256;
+            void *more = realloc(close->at, room * sizeof *close->at);
+            if (more == NULL)
+                return ley_fail_memory(error, room * sizeof *close->at, "atoms next to a brick");
+            close->at = more;
+        }
+        for (int axis = 0; axis < 3; axis++)
+            close->at[close->n][axis] = at[axis][i];
+        close->n++;
+    }
+    return LEY_OK;
+}
+
+/* Whether a node should be left out; *is_open: rounding decides it. */
+static bool should_be_left_out(const search *s, const close_atoms *close, const candidate *c, bool *is_open)
+{
+    const double from_A = s->o.from_A, margin_A = s->o.margin_A;
+    double nearest2 = INFINITY;
+    for (size_t i = 0; i < close->n; i++) {
+        double way[3];
+        for (int axis = 0; axis < 3; axis++)
+            way[axis] = c->place_A[axis] - close->at[i][axis];
+        nearest2 = fmin(nearest2, cell_dot(way, way));
+    }
+    bool is_out = sqrt(nearest2) <= from_A;
+    *is_open = fabs(sqrt(nearest2) - from_A) <= margin_A;
+    for (size_t k = 0; k < s->ion_count && !is_out; k++) {
+        double way[3];
+        for (int axis = 0; axis < 3; axis++)
+            way[axis] = c->place_A[axis] - s->ions[k].place_A[axis];
+        const double steps2 = exact_distance_A2(s->o.exact, way) / (s->g->h_A * s->g->h_A);
+        is_out = steps2 < s->g->between2;
+        *is_open = *is_open || fabs(steps2 - s->g->between2) <= (s->g->is_cubic ? 0.25 : 1e-4 * s->g->between2);
+    }
+    return is_out;
+}
+
+static ley_status check_nodes(search *s, int64_t b, size_t total, const close_atoms *close, ley_error *error)
+{
+    static const float absent = NAN;
+    float values[BRICK_NODES];
+    for (int i = 0; i < BRICK_NODES; i++)
+        values[i] = absent;
+    for (size_t i = 0; i < total && i < BRICK_NODES; i++)
+        if (s->found[i].brick == b && s->found[i].local >= 0 && s->found[i].local < BRICK_NODES)
+            values[s->found[i].local] = s->found[i].value;
+    for (int local = 0; local < BRICK_NODES; local++) {
+        if ((local / BRICK + b) % CHECKED_ROWS != 0)
+            continue;
+        const candidate c = candidate_of(s, b, local, values[local]);
+        const int64_t at[3] = {b % s->g->bricks[0] * BRICK + local % BRICK,
+                               b / s->g->bricks[0] % s->g->bricks[1] * BRICK + local / BRICK % BRICK,
+                               b / (s->g->bricks[0] * s->g->bricks[1]) * BRICK + local / (BRICK * BRICK)};
+        const bool is_beyond = at[0] >= s->g->n[0] || at[1] >= s->g->n[1] || at[2] >= s->g->n[2];
+        bool is_open = false;
+        const bool is_out = is_beyond || should_be_left_out(s, close, &c, &is_open);
+        if (!is_open && is_out != isnan(values[local]))
+            return ley_fail(error, LEY_ERROR_WRONG_RESULT, "node (%lld, %lld, %lld) is %s", (long long)at[0],
+                            (long long)at[1], (long long)at[2],
+                            is_out ? "to be left out, and is not" : "left out, and should not be");
+        const ley_status status = isnan(values[local]) ? LEY_OK : check_found(s, &c, error);
+        if (status != LEY_OK)
+            return status;
+    }
+    return LEY_OK;
+}
+
+static ley_status check_brick(search *s, int64_t b, ley_error *error)
+{
+    const ions_query query = {.sign = 1, .limit = INFINITY, .last = INT32_MAX, .most = BRICK_NODES};
+    close_atoms close = {.n = 0};
+    size_t total = 0;
+    s->chosen[0] = (int32_t)b;
+    ley_status status = update(s, 1, error);
+    s->chosen[0] = (int32_t)b;
+    if (status == LEY_OK)
+        status = s->o.map->list(s->o.map, 1, s->chosen, &query, s->found, &total, error);
+    if (status == LEY_OK && (double)total != (double)s->records[b].count)
+        status = ley_fail(error, LEY_ERROR_WRONG_RESULT, "a brick has %zu nodes, and %.0f were counted", total,
+                          (double)s->records[b].count);
+    if (status == LEY_OK)
+        status = find_close(s, b, &close, error);
+    if (status == LEY_OK)
+        status = check_nodes(s, b, total, &close, error);
+    free(close.at);
+    return status;
+}
+
+/* Bricks at the solute's edge, where nodes are left out and others are not, and some of all. */
+ley_status search_check(search *s, ley_error *error)
+{
+    int64_t edge = 0, seen = 0, taken = 0;
+    ley_status status = LEY_OK;
+    for (int64_t b = 0; b < s->g->brick_count; b++)
+        edge += s->records[b].count > 0 && s->records[b].count < BRICK_NODES;
+    for (int64_t b = 0; b < s->g->brick_count && taken < CHECKED && status == LEY_OK; b++)
+        if (s->records[b].count > 0 && s->records[b].count < BRICK_NODES &&
+            seen++ == (2 * taken + 1) * edge / (2 * CHECKED)) {
+            taken++;
+            status = check_brick(s, b, error);
+        }
+    for (int64_t i = 0; i < CHECKED && status == LEY_OK; i++)
+        status = check_brick(s, (2 * i + 1) * s->g->brick_count / (2 * CHECKED), error);
+    return status;
+}
