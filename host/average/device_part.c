@@ -1,6 +1,7 @@
 #include "average/device_part.h"
 
 #include "average/problem.h"
+#include "average/structure.h"
 #include "average/sums.h"
 #include "average/verify.h"
 #include "error.h"
@@ -206,6 +207,26 @@ static void forget_held(device_part *p, bool are_in)
     pthread_mutex_unlock(&a->mutex);
 }
 
+/* Whether the density is that of the frames that the device holds, each of them once. */
+static ley_status check_structure(const device_part *p, const int64_t *charge, ley_error *error)
+{
+    const average_problem *o = &p->average->problem;
+    double found[2], right[2] = {0}, square = 0, off = 0;
+    for (const chunk *c = p->held.first; c != NULL; c = c->next)
+        for (int f = 0; f < c->frames; f++)
+            for (int part = 0; part < 2; part++) {
+                right[part] += c->structure[f][part];
+                square += c->structure[f][part] * c->structure[f][part];
+            }
+    structure_of_quanta(&o->mesh, charge, o->exponent, found);
+    return structure_is_right(o, found, right, square, &off)
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                          "frames %lld on: a structure factor of %lld frames together is off by %.2g of its root mean "
+                          "square",
+                          (long long)p->held.first->first + 1, (long long)p->held_frames, off);
+}
+
 /* Hands over what the device has. */
 static ley_status flush(device_part *p, ley_error *error)
 {
@@ -226,6 +247,8 @@ static ley_status flush(device_part *p, ley_error *error)
     status = sequence_finish(w, error);
     if (status == LEY_OK && a->problem.by_frame)
         status = frame_potential_check(&p->potential, error);
+    if (status == LEY_OK && a->problem.options.verify_every > 0)
+        status = check_structure(p, p->back->bytes, error);
     const part_sums part = {.first = first->first,
                             .frames = p->held_frames,
                             .is_partial = first->is_partial,
