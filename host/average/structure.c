@@ -1,5 +1,6 @@
 #include "average/structure.h"
 
+#include "average/place.h"
 #include "parallel.h"
 
 #include <math.h>
@@ -8,25 +9,27 @@
 /* One wave may be off by so many tolerances, which are of the root mean square over all. */
 static const double most_tolerances = 10;
 
+static const double wave[3] = {STRUCTURE_X, STRUCTURE_Y, STRUCTURE_Z};
+
 enum { PIECE = 256 }; /* of a row */
 
 typedef struct structure_sum {
-    const average_mesh *mesh;
+    const int64_t *n;
     const double *charge_e; /* or: */
     const int64_t *quanta;
     double (*plane)[2]; /* of each plane along z */
 } structure_sum;
 
-static void turn(double wave, double n, double i, double phase[2])
+static void turn(double m, double n, double i, double phase[2])
 {
-    phase[0] = cos(2 * M_PI * wave * i / n);
-    phase[1] = -sin(2 * M_PI * wave * i / n);
+    phase[0] = cos(2 * M_PI * m * i / n);
+    phase[1] = -sin(2 * M_PI * m * i / n);
 }
 
 static void sum_planes(void *context, size_t first, size_t last)
 {
     const structure_sum *s = context;
-    const int64_t *n = s->mesh->n;
+    const int64_t *n = s->n;
     for (int64_t z = (int64_t)first; z < (int64_t)last; z++) {
         double plane[2] = {0}, along_z[2];
         for (int64_t x0 = 0; x0 < n[0]; x0 += PIECE) {
@@ -55,33 +58,55 @@ static void sum_planes(void *context, size_t first, size_t last)
 
 static void sum_all(structure_sum *s, double factor, double structure[2])
 {
-    static const int64_t wave[3] = {STRUCTURE_X, STRUCTURE_Y, STRUCTURE_Z};
     structure[0] = structure[1] = NAN;
-    s->plane = calloc((size_t)s->mesh->n[2], sizeof *s->plane);
+    s->plane = calloc((size_t)s->n[2], sizeof *s->plane);
     if (s->plane == NULL)
         return; /* it counts as wrong */
-    parallel_ranges((size_t)s->mesh->n[2], sum_planes, s);
+    parallel_ranges((size_t)s->n[2], sum_planes, s);
     structure[0] = structure[1] = 0;
-    for (int64_t z = 0; z < s->mesh->n[2]; z++)
+    for (int64_t z = 0; z < s->n[2]; z++)
         for (int part = 0; part < 2; part++)
             structure[part] += s->plane[z][part];
-    for (int axis = 0; axis < 3; axis++)
-        factor /= window_transform(s->mesh->window, 2 * M_PI * (double)wave[axis] / (double)s->mesh->n[axis]);
     structure[0] *= factor;
     structure[1] *= factor;
     free(s->plane);
 }
 
+/* 1 / the splines' transform. */
+static double spline_factor(const average_mesh *mesh)
+{
+    double transform = 1;
+    for (int axis = 0; axis < 3; axis++)
+        transform *= window_transform(mesh->window, 2 * M_PI * wave[axis] / (double)mesh->n[axis]);
+    return 1 / transform;
+}
+
 void structure_of_charges(const average_mesh *mesh, const double *charge_e, double structure[2])
 {
-    structure_sum s = {.mesh = mesh, .charge_e = charge_e};
-    sum_all(&s, 1, structure);
+    structure_sum s = {.n = mesh->n, .charge_e = charge_e};
+    sum_all(&s, spline_factor(mesh), structure);
 }
 
 void structure_of_quanta(const average_mesh *mesh, const int64_t *quanta, int exponent, double structure[2])
 {
-    structure_sum s = {.mesh = mesh, .quanta = quanta};
-    sum_all(&s, ldexp(1, -exponent), structure);
+    structure_sum s = {.n = mesh->n, .quanta = quanta};
+    sum_all(&s, ldexp(spline_factor(mesh), -exponent), structure);
+}
+
+void structure_of_potentials(const average_problem *p, const int64_t *phi, double structure[2])
+{
+    structure_sum s = {.n = p->n, .quanta = phi};
+    sum_all(&s, ldexp(1 / ((double)p->n[0] * (double)p->n[1] * (double)p->n[2]), -p->phi_exponent), structure);
+}
+
+double structure_response(const average_problem *p, const double cell_A[9])
+{
+    double reciprocal[3][3], k2 = 0;
+    const double volume = place_reciprocal(cell_A, reciprocal), sigma_A = p->options.smooth_A;
+    for (int d = 0; d < 3; d++)
+        k2 += 4 * M_PI * M_PI *
+              pow(wave[0] * reciprocal[0][d] + wave[1] * reciprocal[1][d] + wave[2] * reciprocal[2][d], 2);
+    return 4 * M_PI / volume * exp(-sigma_A * sigma_A * k2 / 2) / k2;
 }
 
 bool structure_is_right(const average_problem *p, const double structure[2], const double right[2], double square,

@@ -13,6 +13,11 @@ enum { STRUCTURE_X = 1, STRUCTURE_Y = 1, STRUCTURE_Z = 1 };
 void structure_of_charges(const average_mesh *mesh, const double *charge_e, double structure[2]);
 void structure_of_quanta(const average_mesh *mesh, const int64_t *quanta, int exponent, double structure[2]);
 
+/* The same wave of potentials at the map's points, in e / A; and what a unit of a structure factor
+ * makes of it, in a cell. */
+void structure_of_potentials(const average_problem *p, const int64_t *phi, double structure[2]);
+double structure_response(const average_problem *p, const double cell_A[9]);
+
 /* Whether one of `frames` frames together, whose own ones come to `right` and their squares to
  * `square`, is off by no more than the mesh may be; *error, as a share of sqrt(square). */
 bool structure_is_right(const average_problem *p, const double structure[2], const double right[2], double square,
