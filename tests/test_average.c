@@ -1,50 +1,11 @@
 /* Averages over frames: held against the formula of leyden_average.h, summed over waves in plain
  * double precision. */
+#include "some_frames.h"
 #include "support.h"
 
 #include <complex.h>
 
 static ley_engine *engine;
-
-enum { MOST_ATOMS = 400, MOST_FRAMES = 64 };
-
-/* Frames of charges that wander in cells that may change. */
-typedef struct walk {
-    int atoms, frames;
-    double charge_e[MOST_ATOMS];
-    float position_A[MOST_FRAMES][MOST_ATOMS * 3]; /* [frames][atoms][3], packed */
-    double cell_A[MOST_FRAMES][9];
-} walk;
-
-static double fraction(unsigned *seed)
-{
-    return rand_r(seed) / (RAND_MAX + 1.0);
-}
-
-static float *frame_of(walk *w, int f)
-{
-    return &w->position_A[0][0] + (size_t)f * 3 * (size_t)w->atoms;
-}
-
-/* `wobble`: cells change by so much. */
-static walk *walk_make(int atoms, int frames, double wobble, unsigned seed)
-{
-    static const double cell_A[9] = {18, 0, 0, 3, 15, 0, -2, 4, 21};
-    walk *w = calloc(1, sizeof *w);
-    assert_non_null(w);
-    w->atoms = atoms;
-    w->frames = frames;
-    for (int i = 0; i < atoms; i++)
-        w->charge_e[i] = i % 2 == 0 ? 1 - 0.3 * fraction(&seed) : -0.8;
-    for (int f = 0; f < frames; f++) {
-        for (int k = 0; k < 9; k++)
-            w->cell_A[f][k] = cell_A[k] + (cell_A[k] != 0 && f > 0 ? wobble * (fraction(&seed) - 0.5) : 0);
-        for (int i = 0; i < 3 * atoms; i++)
-            frame_of(w, f)[i] =
-                f == 0 ? (float)(60 * fraction(&seed) - 20) : frame_of(w, f - 1)[i] + (float)(4 * fraction(&seed) - 2);
-    }
-    return w;
-}
 
 static ley_average_options options_of(double sigma_A)
 {
@@ -74,87 +35,6 @@ static ley_map *map_of(ley_average *a, ley_average_quantity quantity)
     return map;
 }
 
-/* ---- The judge ------------------------------------------------------------------------------- */
-
-static double reciprocal_of(const double c[9], double reciprocal[3][3])
-{
-    double volume = 0;
-    for (int i = 0; i < 3; i++) {
-        const double *a = c + 3 * ((i + 1) % 3), *b = c + 3 * ((i + 2) % 3);
-        reciprocal[i][0] = a[1] * b[2] - a[2] * b[1];
-        reciprocal[i][1] = a[2] * b[0] - a[0] * b[2];
-        reciprocal[i][2] = a[0] * b[1] - a[1] * b[0];
-    }
-    for (int d = 0; d < 3; d++)
-        volume += c[d] * reciprocal[0][d];
-    for (int i = 0; i < 9; i++)
-        reciprocal[i / 3][i % 3] *= 2 * M_PI / volume;
-    return fabs(volume);
-}
-
-/* Adds a frame's potential at fractions of `cell_A`, times `share`, its charges being at the same
- * fractions of that cell as in their own; in e / A. */
-static void add_potential(walk *w, int frame, const double *cell_A, double sigma_A, size_t points,
-                          const double (*at)[3], double share, double *sum)
-{
-    enum { MOST = 24 };
-    double k[3][3], own[3][3];
-    const double volume = reciprocal_of(cell_A, k), most = 6.5 / sigma_A;
-    reciprocal_of(w->cell_A[frame], own);
-    for (int x = 0; x <= MOST; x++)
-        for (int y = -MOST; y <= MOST; y++)
-            for (int z = -MOST; z <= MOST; z++) {
-                double k2 = 0;
-                double complex s = 0;
-                for (int d = 0; d < 3; d++)
-                    k2 += pow(x * k[0][d] + y * k[1][d] + z * k[2][d], 2);
-                if (k2 == 0 || k2 > most * most)
-                    continue;
-                for (int i = 0; i < w->atoms; i++) {
-                    const float *p = frame_of(w, frame) + 3 * i;
-                    double phase = 0;
-                    for (int d = 0; d < 3; d++)
-                        phase += (x * own[0][d] + y * own[1][d] + z * own[2][d]) * (double)p[d];
-                    s += w->charge_e[i] * cexp(-I * phase);
-                }
-                s *= (x == 0 ? 1 : 2) * 4 * M_PI / volume * exp(-sigma_A * sigma_A * k2 / 2) / k2;
-                for (size_t p = 0; p < points; p++)
-                    sum[p] += share * creal(s * cexp(2 * M_PI * I * (x * at[p][0] + y * at[p][1] + z * at[p][2])));
-            }
-}
-
-enum { POINTS = 40 };
-
-typedef struct sample {
-    int64_t number[POINTS];
-    double at[POINTS][3], right[POINTS];
-} sample;
-
-static void sample_make(const ley_map *map, const double origin[3], sample *s)
-{
-    const ley_grid *g = ley_map_grid(map);
-    unsigned seed = 3;
-    memset(s, 0, sizeof *s);
-    for (int p = 0; p < POINTS; p++)
-        for (int axis = 2; axis >= 0; axis--) {
-            const int64_t i = (int64_t)((double)g->n[axis] * fraction(&seed));
-            s->number[p] = s->number[p] * g->n[axis] + i;
-            s->at[p][axis] = origin[axis] + (double)i / (double)g->n[axis];
-        }
-}
-
-/* Relative root mean square error of a map at the sample. */
-static double error_of(const ley_map *map, const sample *s)
-{
-    double off = 0, all = 0;
-    for (int p = 0; p < POINTS; p++) {
-        const double right = s->right[p] * ley_coulomb_constant(LEY_UNITS_VOLT, 1, 300);
-        off += pow((double)ley_map_read_values(map)[s->number[p]] - right, 2);
-        all += right * right;
-    }
-    return sqrt(off / all);
-}
-
 /* ---- Means ----------------------------------------------------------------------------------- */
 
 static void check_mean(double sigma_A, double tolerance, const int64_t n[3], double wobble)
@@ -182,7 +62,7 @@ static void check_mean(double sigma_A, double tolerance, const int64_t n[3], dou
     sample_make(map, o.origin, &s);
     for (int f = 0; f < 5; f++)
         add_potential(w, f, mean_cell_A, sigma_A, POINTS, (const double(*)[3])s.at, 0.2, s.right);
-    const double off = error_of(map, &s);
+    const double off = sample_error(map, &s);
     print_message("sigma %g, tolerance %g: order %d, mesh %d x %d x %d, error %.2g, expected %.2g\n", sigma_A,
                   tolerance, totals.order, (int)totals.mesh[0], (int)totals.mesh[1], (int)totals.mesh[2], off,
                   totals.expected_error);
@@ -247,11 +127,11 @@ static void deviations_are_those_of_the_formula(void **state)
             deviation.right[p] = sqrt(square);
             by_blocks.right[p] = fabs(block[0] - block[1]) / 2; /* deviation of two, over sqrt(2) */
         }
-        print_message("errors %.2g, %.2g, %.2g; %.2g of checked\n", error_of(map, &mean),
-                      error_of(deviations, &deviation), error_of(errors, &by_blocks), totals.relative_rms);
-        assert_true(error_of(map, &mean) < 1e-4);
-        assert_true(error_of(deviations, &deviation) < 1e-4);
-        assert_true(error_of(errors, &by_blocks) < 1e-4);
+        print_message("errors %.2g, %.2g, %.2g; %.2g of checked\n", sample_error(map, &mean),
+                      sample_error(deviations, &deviation), sample_error(errors, &by_blocks), totals.relative_rms);
+        assert_true(sample_error(map, &mean) < 1e-4);
+        assert_true(sample_error(deviations, &deviation) < 1e-4);
+        assert_true(sample_error(errors, &by_blocks) < 1e-4);
         assert_true(totals.checked_frames == 1 && totals.relative_rms < 1e-4 && totals.mean_error < 1e-4);
         ley_map_destroy(map);
         ley_map_destroy(deviations);
@@ -313,10 +193,10 @@ static void bare_charges_have_whole_potentials(void **state)
                                    pow(value[2][p] - mean.right[p], 2)) /
                                   2);
     }
-    print_message("errors %.2g, %.2g; checked %d: %.2g\n", error_of(map, &mean), error_of(deviations, &deviation),
-                  (int)totals.checked_frames, totals.relative_rms);
-    assert_true(error_of(map, &mean) < 2e-4);
-    assert_true(error_of(deviations, &deviation) < 2e-4);
+    print_message("errors %.2g, %.2g; checked %d: %.2g\n", sample_error(map, &mean),
+                  sample_error(deviations, &deviation), (int)totals.checked_frames, totals.relative_rms);
+    assert_true(sample_error(map, &mean) < 2e-4);
+    assert_true(sample_error(deviations, &deviation) < 2e-4);
     assert_true(totals.checked_frames > 0 && totals.relative_rms < 1e-4);
     assert_error(ley_average_profile(a, 0, LEY_PROFILE_TIN_FOIL, &profile, &error), LEY_ERROR_USAGE, "smooth_A");
     ley_map_destroy(map);
