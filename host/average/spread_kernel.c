@@ -43,7 +43,7 @@ static spread_spec spec_of(const dev_info *info, int points)
     return s;
 }
 
-/* Some 1e11 atomic additions a second are usual of cards; vectors of rows, of a processor's core. */
+/* Of cards some 1e11 atomic additions a second are usual. */
 static double predict_atom(const dev_info *info, int points)
 {
     const double card_node_s = 1e-11, core_row_s = 3e-9;
