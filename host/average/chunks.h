@@ -1,7 +1,7 @@
 /* Frames on their way: chunks of them, which are dealt to devices, kept until these have handed
- * over their sums, and dealt again where a device fails. A chunk begins at a multiple of its length or
- * of a block's, by the frames' numbers in the whole run, so that the same frames make the same sums
- * however they are added. */
+ * over their sums, and dealt again where a device fails. A chunk begins at a multiple of its length
+ * or of a block's, by the frames' numbers in the whole run, so that the same frames make the same
+ * sums however they are added. */
 #ifndef LEY_AVERAGE_CHUNKS_H
 #define LEY_AVERAGE_CHUNKS_H
 
@@ -18,6 +18,7 @@ typedef struct chunk {
     float *floats;      /* [most][PLACE_FLOATS] */
     frame_place *place; /* [most] */
     double (*cell_A)[9];
+    double (*structure)[2]; /* their structure factors; see structure.h */
 } chunk;
 
 /* Frames of a chunk of so many atoms, and how many chunks are kept, for so many devices. */

@@ -15,6 +15,7 @@ KERNEL_ARGUMENTS_STRUCT(potential_sums, LEY_POTENTIAL_SUMS_ARGUMENTS);
 
 typedef struct frame_potential {
     const average_problem *problem;
+    double byte_s; /* that the device takes to move a byte, to predict launches by */
     dev_kernel floats, fold, sums;
     dev_fft there, back;
     dev_buffer *scratch; /* of both transforms */
@@ -26,7 +27,8 @@ typedef struct frame_potential {
     dev_staging *phi_back, *square_back, *beyond_back, *values_back; /* the last: floats of a frame */
 } frame_potential;
 
-/* Kernels, transforms and buffers. The arena's owner clears it; a zeroed one may be destroyed, too. */
+/* Kernels, transforms and buffers. The arena's owner clears it; a zeroed one may be destroyed,
+ * too. */
 ley_status frame_potential_create(frame_potential *made, arena *memory, const average_problem *p, command_sequence *w,
                                   ley_error *error);
 void frame_potential_destroy(frame_potential *f);

@@ -1,5 +1,6 @@
 #include "average/intake.h"
 
+#include "average/structure.h"
 #include "error.h"
 #include "for_this_cpu.h"
 #include "parallel.h"
@@ -47,21 +48,16 @@ FOR_THIS_CPU static void add_turns(const float *position_A, const double *charge
             const double half = 2 * turns, whole = (half + 0x1.8p52) - 0x1.8p52, u = (half - whole) * M_PI,
                          pair = (whole / 2 + 0x1.8p52) - 0x1.8p52, is_odd = whole - 2 * pair,
                          sign = 1 - 2 * is_odd * is_odd, s = u * u;
+            /* To 1e-10 and 1e-9. */
             const double cosine =
                 1 + s * (-1.0 / 2 +
-                         s * (1.0 / 24 + s * (-1.0 / 720 +
-                                              s * (1.0 / 40320 +
-                                                   s * (-1.0 / 3628800 +
-                                                        s * (1.0 / 479001600 + s * (-1.0 / 87178291200.0 +
-                                                                                    s * (1.0 / 20922789888000.0 -
-                                                                                         s / 6402373705728000.0))))))));
+                         s * (1.0 / 24 +
+                              s * (-1.0 / 720 + s * (1.0 / 40320 + s * (-1.0 / 3628800 +
+                                                                        s * (1.0 / 479001600 - s / 87178291200.0))))));
             const double sine =
                 u * (1 + s * (-1.0 / 6 +
                               s * (1.0 / 120 +
-                                   s * (-1.0 / 5040 + s * (1.0 / 362880 + s * (-1.0 / 39916800 +
-                                                                               s * (1.0 / 6227020800.0 +
-                                                                                    s * (-1.0 / 1307674368000.0 +
-                                                                                         s / 355687428096000.0))))))));
+                                   s * (-1.0 / 5040 + s * (1.0 / 362880 + s * (-1.0 / 39916800 + s / 6227020800.0))))));
             cosines[l] += q * sign * cosine;
             sines[l] -= q * sign * sine;
         }
@@ -115,7 +111,7 @@ ley_status intake_check_cell(const ley_average *a, size_t frame, const double *c
 
 static void wave_of(const frame_place *p, double wave[4])
 {
-    static const double m[3] = {INTAKE_WAVE_X, INTAKE_WAVE_Y, INTAKE_WAVE_Z};
+    static const double m[3] = {STRUCTURE_X, STRUCTURE_Y, STRUCTURE_Z};
     for (int d = 0; d < 4; d++)
         wave[d] = 0;
     for (int i = 0; i < 3; i++) {
@@ -185,13 +181,16 @@ static void copy_pieces(void *context, size_t first, size_t last)
     memcpy(c->to + from, c->from + from, (end - from) * sizeof *c->to);
 }
 
-void intake_copy(const ley_average *a, chunk *c, const float *position_A, const double *cell_A)
+void intake_copy(const ley_average *a, chunk *c, const float *position_A, const double *cell_A,
+                 const double structure[2])
 {
     const average_problem *p = &a->problem;
     const int f = c->frames++;
     copying k = {c->position_A + (size_t)f * p->atoms * 3, position_A, 3 * p->atoms};
     parallel_ranges((p->atoms + PIECE - 1) / PIECE, copy_pieces, &k);
     memcpy(c->cell_A[f], cell_A, sizeof c->cell_A[f]);
+    for (int part = 0; part < 2; part++)
+        c->structure[f][part] = structure != NULL ? structure[part] : 0;
     place_make(p->options.pmepot ? p->first_cell_A : cell_A, p->mesh.n, p->origin, &c->place[f]);
     place_floats(&c->place[f], c->floats + f * PLACE_FLOATS);
 }
