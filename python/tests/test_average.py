@@ -66,7 +66,13 @@ def test_the_judges_agree():
 
 def off(values, exact):
     """Relative to the root mean square."""
-    return math.sqrt(np.mean((np.ravel(values) - np.ravel(exact)) ** 2) / np.mean(np.ravel(exact) ** 2))
+    values, exact = np.ravel(values), np.ravel(exact)
+    return math.sqrt(np.mean((values - exact) ** 2) / np.mean(exact ** 2))
+
+
+def same(one, other):
+    """To the bit, without pages of numbers where they are not."""
+    return bool(np.array_equal(one, other))
 
 
 # ---- What it is ----------------------------------------------------------------------------------
@@ -77,7 +83,7 @@ def off(values, exact):
 def test_mean(engine, box, sigma, tol):
     x, boxes, charges = walk(box=box)
     made = leyden.average(like(x, boxes, charges), dims=DIMS, smooth=sigma, tol=tol, engine=engine)
-    assert off(made.mean.values, right(x, boxes, charges, sigma).mean(axis=0)) < tol
+    assert off(made.mean, right(x, boxes, charges, sigma).mean(axis=0)) < tol
     assert made.frames == 6 and made.skipped == 0 and made.units == "kT/e" and made.deviation is None
     assert np.allclose(made.cell, vectors(box)[0]) and np.allclose(made.mean.grid.step * np.array(DIMS)[:, None], made.cell)
     assert made.mean.shape == DIMS[::-1] and 0 < made.report["relative_rms"] < tol
@@ -90,7 +96,7 @@ def test_origin_units_medium_and_parts(engine):
     made = leyden.average(universe, dims=DIMS, origin=(0.25, 0, 0.5), units="V", dielectric=2, start=1, stop=6, step=2,
                           engine=engine)
     exact = right(x[1::2], boxes[1::2], charges, origin=(0.25, 0, 0.5)).mean(axis=0)
-    assert off(made.mean.values, exact * judge.VOLT / judge.constant() / 2) < 1e-4
+    assert off(made.mean, exact * judge.VOLT / judge.constant() / 2) < 1e-4
     assert made.frames == 3 and made.units == "V"
     assert np.allclose(made.mean.grid.origin, [5, 0, 12])
     warm = leyden.average(universe, dims=DIMS, temperature=600, epsilon=2, start=1, step=2, device=engine)
@@ -124,13 +130,13 @@ def test_cells_that_change(engine):
     x, boxes, charges = walk(frames=8, scale=0.03)
     exact = right(x, boxes, charges).mean(axis=0)
     made = leyden.average(like(x, boxes, charges), dims=DIMS, exact_cells=True, engine=engine)
-    assert off(made.mean.values, exact) < 1e-4 and made.report["cell_difference"] is None
+    assert off(made.mean, exact) < 1e-4 and made.report["cell_difference"] is None
     assert np.allclose(made.cell, vectors(boxes).mean(axis=0))
     made = leyden.average(like(x, boxes, charges), dims=DIMS, engine=engine)
     s = np.einsum("fax,fxs->fas", x, np.linalg.inv(vectors(boxes)))
     mean_cell = vectors(boxes).mean(axis=0)
     fractional = np.mean([judge.on_grid(st @ mean_cell, charges, mean_cell, DIMS, 2.83) for st in s], axis=0)
-    assert off(made.mean.values, fractional) < 1e-4
+    assert off(made.mean, fractional) < 1e-4
     difference = off(fractional, exact)
     assert 1e-3 < difference and difference / 5 < made.report["cell_difference"] < difference * 5
     assert "exact cells differ by" in made.mean.header
@@ -140,7 +146,7 @@ def test_deviation_and_error(engine):
     x, boxes, charges = walk(frames=13, scale=0.02)
     made = leyden.average(like(x, boxes, charges), dims=DIMS, deviation=True, blocks=4, engine=engine)
     exact = right(x, boxes, charges)
-    assert off(made.mean.values, exact.mean(axis=0)) < 1e-4
+    assert off(made.mean, exact.mean(axis=0)) < 1e-4
     assert off(made.deviation.values, exact.std(axis=0, ddof=1)) < 1e-3
     blocks = exact[:12].reshape(4, 3, *exact.shape[1:]).mean(axis=1)
     assert made.report["blocks"] == 4 and made.report["block_frames"] == 3
@@ -156,19 +162,20 @@ def test_one_run_and_many(engine):
     together = leyden.average(like(x, boxes, charges), dims=DIMS, engine=engine).mean.values
     each = [leyden.average(like(x[k:k + 1], boxes[k:k + 1], charges), dims=DIMS, engine=engine).mean.values for k in range(5)]
     assert off(together, np.mean(each, axis=0, dtype=float)) < 2e-6
-    assert np.array_equal(leyden.average(like(x[::-1], boxes, charges), dims=DIMS, engine=engine).mean.values, together)
+    assert same(leyden.average(like(x[::-1], boxes, charges), dims=DIMS, engine=engine).mean.values, together)
 
 
 def test_pmepot(engine):
+    """At PMEPot's own nodes: the first one is (K - 1)/(2K) of the vectors before the cell's centre, which is at 0."""
     x, boxes, charges = walk(frames=3, scale=0.03)
     dims = (20, 18, 24)
     made = leyden.average(like(x, boxes, charges), dims=dims, convention="pmepot", engine=engine)
-    cell = vectors(boxes)[0]
-    exact = np.mean([judge.pmepot(xt, charges, cell, dims, 2.83) for xt in x], axis=0).transpose(2, 1, 0)
-    assert off(made.mean.values, exact) < 1e-5
+    cell, first = vectors(boxes)[0], made.mean.grid.origin
+    assert np.allclose(first, -(np.array(dims) - 1) / (2 * np.array(dims)) @ cell, atol=1e-9)
+    exact = np.mean([judge.pmepot(xt - first, charges, cell, dims, 2.83) for xt in x], axis=0).transpose(2, 1, 0)
+    better = np.mean([judge.pmepot(xt - first, charges, cell, dims, 2.83, 1) for xt in x], axis=0).transpose(2, 1, 0)
+    assert off(made.mean, exact) < 1e-5 < 1e-3 < off(made.mean.values, better)
     assert np.allclose(made.cell, cell) and "convention pmepot" in made.mean.header
-    assert off(made.mean.values, np.mean([judge.pmepot(xt, charges, cell, dims, 2.83, 1) for xt in x], axis=0).transpose(
-        2, 1, 0)) > 1e-3
 
 
 def test_point_charges(engine):
@@ -177,7 +184,7 @@ def test_point_charges(engine):
     made = leyden.average(like(x, boxes, charges), dims=DIMS, smooth=0, tol=1e-3, engine=engine)
     points = all_points() @ vectors(BOX)[0]
     exact = np.mean([ewald(xt.astype(float), charges, vectors(BOX)[0], points) for xt in x], axis=0) * 298.15 / 300
-    assert off(made.mean.values, exact - exact.mean()) < 2e-3
+    assert off(made.mean, exact - exact.mean()) < 2e-3
 
 
 # ---- Profiles ------------------------------------------------------------------------------------
@@ -239,7 +246,7 @@ def test_pictures(engine):
     pytest.importorskip("matplotlib").use("Agg")
     profile = leyden.average(like(*walk()), dims=DIMS, profile="z", engine=engine).profiles["z"]
     line = profile.plot(color="k")
-    assert np.array_equal(line.get_ydata(), profile.potential) and "kT/e" in line.axes.get_ylabel()
+    assert same(line.get_ydata(), profile.potential) and "kT/e" in line.axes.get_ylabel()
     assert profile.plot(line.axes, "charge") .axes is line.axes
     with pytest.raises(leyden.UsageError, match="quantity: 'Potential' is none of potential, field, charge .did you mean"):
         profile.plot(quantity="Potential")
@@ -335,13 +342,13 @@ def test_interrupted_and_resumed(engine, tmp_path):
     part = raised.value.average
     assert 200 <= part.frames < 699 and part.skipped == 1 and told[-1].frames_total == 700 and told[-1].frames_per_s > 0
     again = leyden.average(like(x[:part.frames + 1], boxes, charges), **options)
-    assert np.array_equal(part.mean.values, again.mean.values)
+    assert off(part.mean.values, again.mean.values) < 1e-6
     resumed = leyden.average(like(x, boxes, charges), checkpoint=tmp_path / "sums", **options)
     assert resumed.frames == 699 and resumed.skipped == 1
-    assert np.array_equal(resumed.mean.values, whole.mean.values) and np.array_equal(resumed.error.values, whole.error.values)
-    assert np.array_equal(resumed.profiles["z"].potential, whole.profiles["z"].potential)
+    assert same(resumed.mean.values, whole.mean.values) and same(resumed.error.values, whole.error.values)
+    assert same(resumed.profiles["z"].potential, whole.profiles["z"].potential)
     at_once = leyden.average(like(x, boxes, charges), checkpoint=tmp_path / "sums", **options)
-    assert np.array_equal(at_once.mean.values, whole.mean.values) and at_once.frames == 699
+    assert same(at_once.mean.values, whole.mean.values) and at_once.frames == 699
 
 
 def test_checkpoints_of_other_runs(engine, tmp_path):
@@ -417,11 +424,11 @@ def test_readers_and_selections(engine):
     topology, trajectory = data("TPR", "XTC")
     one, two = (leyden.average(topology, trajectory, select="protein or resname NA*", dims=(20, 20, 20), engine=engine,
                                readers=readers) for readers in (1, 2))
-    assert two.report["readers"] == 2 and np.array_equal(one.mean.values, two.mean.values)
+    assert two.report["readers"] == 2 and same(one.mean.values, two.mean.values)
     universe = MDAnalysis.Universe(topology, trajectory)
     group = universe.select_atoms("protein or resname NA*")
     three = leyden.average(group, dims=(20, 20, 20), engine=engine)
-    assert np.array_equal(one.mean.values, three.mean.values) and three.report["atoms"] == len(group)
+    assert same(one.mean.values, three.mean.values) and three.report["atoms"] == len(group)
 
 
 PROGRAM = """
@@ -447,7 +454,7 @@ def test_killed_and_resumed(engine, tmp_path):
     options = dict(cell=(60, 60, 60), dims=(16, 16, 16), engine=engine, start=0, step=1)
     resumed = leyden.average(topology, trajectory, checkpoint=sums, **options)
     whole = leyden.average(topology, trajectory, **options)
-    assert resumed.frames == whole.frames == 98 and np.array_equal(resumed.mean.values, whole.mean.values)
+    assert resumed.frames == whole.frames == 98 and same(resumed.mean.values, whole.mean.values)
 
 
 def run(*words, **more):
@@ -471,7 +478,7 @@ def test_the_command(tmp_path):
     assert json.loads((tmp_path / "r.json").read_text())["frames"] == 10
     done = run(topology, trajectory, "-o", tmp_path / "quiet.mrc", "--dims", "8,8,8", "--device", "cpu", "-q")
     assert done.returncode == 0 and not done.stdout and not done.stderr
-    assert np.array_equal(leyden.Map(tmp_path / "quiet.mrc").values.shape, (8, 8, 8))
+    assert same(leyden.Map(tmp_path / "quiet.mrc").values.shape, (8, 8, 8))
 
 
 @pytest.mark.extra
