@@ -1,5 +1,5 @@
-/* The density of one frame, as integers of fixed point, becomes floats to be transformed; it is added
- * to a sum, and zeros are left in its place.
+/* The density of one frame, as integers of fixed point, becomes floats to be transformed; it is
+ * added to a sum, and zeros are left in its place.
  *
  * gm_frame  [nodes] integers of 64 bits, the lower half first
  * scale     what a quantum is

@@ -1,8 +1,8 @@
-/* From the spectrum of charges on a mesh to that of the potential at points, whose numbers may be more
- * or fewer than the mesh's nodes: for each wave k of the points
+/* From the spectrum of charges on a mesh to that of the potential at points, whose numbers may be
+ * more or fewer than the mesh's nodes: for each wave k of the points
  *
- *     F[k] = sum over waves m of the mesh with m = k modulo points of 4 pi / V exp(-sigma^2 m^2 / 2) /
- *            m^2 S[m] / (W(m_x) W(m_y) W(m_z)),
+ *     F[k] = sum over waves m of the mesh with m = k modulo points of
+ *            4 pi / V exp(-sigma^2 m^2 / 2) / m^2 S[m] / (W(m_x) W(m_y) W(m_z)),
  *
  * 0 where m is. Of waves as long as two nodes, which stand for two, half is either's.
  *

@@ -5,7 +5,8 @@
  *
  * and zeros in its place.
  *
- * gm_parts    as density_spread_vectors.h says; place p, and p + n, stand for node p - LEY_WINDOW / 2 + 1
+ * gm_parts    as density_spread_vectors.h says; place p, and p + n, stand for node p - LEY_WINDOW /
+ *             2 + 1
  * parts       how many there are
  * mesh        nodes along x, y, z
  * gm_density  [n_z][n_y][n_x] integers of 64 bits, the lower half first
@@ -25,7 +26,8 @@ LEY_KERNEL density_merge(LEY_PARAMETERS(LEY_DENSITY_MERGE_ARGUMENTS))
     if (row >= mesh.y * mesh.z)
         return;
     const int at_y = row % mesh.y, at_z = row / mesh.y, shift = LEY_WINDOW / 2 - 1,
-              y = at_y < shift ? at_y - shift + mesh.y : at_y - shift, z = at_z < shift ? at_z - shift + mesh.z : at_z - shift,
+              y = at_y < shift ? at_y - shift + mesh.y : at_y - shift,
+              z = at_z < shift ? at_z - shift + mesh.z : at_z - shift,
               images = (at_y < LEY_WINDOW ? 2 : 1) * (at_z < LEY_WINDOW ? 2 : 1);
     const size_t size = (size_t)pitch * rows * (mesh.z + LEY_WINDOW);
     for (int first = 0; first < mesh.x; first += STRETCH) {

@@ -40,3 +40,18 @@ LEY_FN int find_node(float x, float y, float z, float4 row, float4 lost, int n, 
 #else
 #include "density_spread_vectors.h"
 #endif
+
+LEY_KERNEL_OF(LEY_WG, 1, 1) density_spread(LEY_PARAMETERS(LEY_DENSITY_SPREAD_ARGUMENTS))
+{
+#if LEY_WIDTH == 1
+    LEY_LOCAL_VARIABLE float sm_weights[3 * ATOMS * LEY_WINDOW];
+    LEY_LOCAL_VARIABLE int sm_node[3 * ATOMS];
+    const int first = (int)LEY_GROUP_ID(0) * ATOMS;
+    stage_atoms(gm_positions, gm_charges, n_atoms, gm_cells, gm_window, mesh, first,
+                (size_t)first_frame + LEY_GROUP_ID(1), sm_weights, sm_node);
+    LEY_BARRIER();
+    add_atoms(n_atoms, mesh, first, sm_weights, sm_node, gm_density);
+#else
+    add_share(gm_positions, gm_charges, n_atoms, gm_cells, gm_window, mesh, first_frame, gm_parts);
+#endif
+}

@@ -21,26 +21,27 @@ LEY_FN void stage(LEY_GLOBAL const float *gm_window, LEY_LOCAL float *sm_weights
         sm_weights[i] = weight[i] * factor;
 }
 
-LEY_KERNEL_OF(LEY_WG, 1, 1) density_spread(LEY_PARAMETERS(LEY_DENSITY_SPREAD_ARGUMENTS))
+LEY_FN void stage_atoms(LEY_GLOBAL const float *gm_positions, LEY_GLOBAL const float *gm_charges, int n_atoms,
+                        LEY_GLOBAL const float4 *gm_cells, LEY_GLOBAL const float *gm_window, int4 mesh, int first,
+                        size_t frame, LEY_LOCAL float *sm_weights, LEY_LOCAL int *sm_node)
 {
-    LEY_LOCAL_VARIABLE float sm_weights[3 * ATOMS * LEY_WINDOW];
-    LEY_LOCAL_VARIABLE int sm_node[3 * ATOMS];
-    const int item = LEY_LOCAL_ID(0), first = (int)LEY_GROUP_ID(0) * ATOMS;
-    const size_t frame = (size_t)first_frame + LEY_GROUP_ID(1);
-    if (item < 3 * ATOMS && first + item / 3 < n_atoms) {
-        const int axis = item % 3, atom_number = first + item / 3;
-        LEY_GLOBAL const float *gm_at = gm_positions + 3 * (frame * n_atoms + atom_number);
-        float t;
-        sm_node[item] = find_node(gm_at[0], gm_at[1], gm_at[2], gm_cells[6 * frame + axis], gm_cells[6 * frame + 3 + axis],
-                                  axis == 0   ? mesh.x
-                                  : axis == 1 ? mesh.y
-                                              : mesh.z,
-                                  &t);
-        stage(gm_window, sm_weights + item * LEY_WINDOW, t, axis == 2 ? gm_charges[atom_number] : 1);
+    for (int i = LEY_LOCAL_ID(0); i < 3 * ATOMS; i += LEY_WG) {
+        const int axis = i % 3, number = first + i / 3, n = axis == 0 ? mesh.x : axis == 1 ? mesh.y : mesh.z;
+        if (number < n_atoms) {
+            LEY_GLOBAL const float *gm_at = gm_positions + 3 * (frame * n_atoms + number);
+            float t;
+            sm_node[i] = find_node(gm_at[0], gm_at[1], gm_at[2], gm_cells[6 * frame + axis],
+                                   gm_cells[6 * frame + 3 + axis], n, &t);
+            stage(gm_window, sm_weights + i * LEY_WINDOW, t, axis == 2 ? gm_charges[number] : 1);
+        }
     }
-    LEY_BARRIER();
-    const int own = item / SQUARE, i = item % LEY_WINDOW, j = item / LEY_WINDOW % LEY_WINDOW;
-    if (own >= ATOMS || first + own >= n_atoms)
+}
+
+LEY_FN void add_atoms(int n_atoms, int4 mesh, int first, LEY_LOCAL const float *sm_weights,
+                      LEY_LOCAL const int *sm_node, LEY_GLOBAL int2 *gm_density)
+{
+    const int item = LEY_LOCAL_ID(0), own = item / SQUARE, i = item % LEY_WINDOW, j = item / LEY_WINDOW % LEY_WINDOW;
+    if (first + own >= n_atoms)
         return;
     LEY_LOCAL const float *sm_own = sm_weights + 3 * own * LEY_WINDOW;
     const float across = sm_own[i] * sm_own[LEY_WINDOW + j];

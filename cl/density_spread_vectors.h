@@ -16,7 +16,9 @@ LEY_FN real weights_of(__global const float *gm_window, float t)
     return weight;
 }
 
-LEY_KERNEL_OF(1, 1, 1) density_spread(LEY_PARAMETERS(LEY_DENSITY_SPREAD_ARGUMENTS))
+LEY_FN void add_share(__global const float *gm_positions, __global const float *gm_charges, int n_atoms,
+                      __global const float4 *gm_cells, __global const float *gm_window, int4 mesh, int first_frame,
+                      __global float *gm_parts)
 {
     const size_t part = LEY_GROUP_ID(0), parts = LEY_GROUPS(0), all = (size_t)mesh.w * n_atoms;
     const int pitch = LEY_DENSITY_PITCH(mesh.x), rows = mesh.y + LEY_WINDOW;

@@ -187,6 +187,7 @@ static void check_mean(double sigma_A, double tolerance, const int64_t n[3], dou
                   tolerance, totals.order, (int)totals.mesh[0], (int)totals.mesh[1], (int)totals.mesh[2], off,
                   totals.expected_error);
     assert_true(off <= tolerance);
+    assert_true(isnan(totals.cell_difference) == (wobble == 0));
     for (int k = 0; k < 9; k++)
         assert_true(fabs(totals.cell_A[k / 3][k % 3] - mean_cell_A[k]) < 1e-9);
     ley_map_destroy(map);
@@ -203,7 +204,7 @@ static void means_are_those_of_the_formula(void **state)
     check_mean(2, 1e-4, (const int64_t[3]){0, 0, 0}, 0.5);
 }
 
-/* ---- Exact cells, deviations, blocks ---------------------------------------------------------- */
+/* ---- Exact cells, deviations, blocks --------------------------------------------------------- */
 
 /* Mean and deviation of frames each in its own cell, and the error by blocks, by the formula. */
 static void deviations_are_those_of_the_formula(void **state)
@@ -258,6 +259,70 @@ static void deviations_are_those_of_the_formula(void **state)
         ley_average_destroy(a);
         free(w);
     }
+}
+
+/* What point charges have more than Gaussians: of all images near by, in e / A. */
+static void add_near(walk *w, int frame, double sigma_A, size_t points, const double (*at)[3], double *sum)
+{
+    const double *c = w->cell_A[frame];
+    for (size_t p = 0; p < points; p++)
+        for (int i = 0; i < w->atoms; i++)
+            for (int image = 0; image < 125 * 27; image++) {
+                double r2 = 0;
+                const int m[3] = {image % 15 - 7, image / 15 % 15 - 7, image / 225 - 7};
+                for (int d = 0; d < 3; d++) {
+                    double r = -(double)frame_of(w, frame)[3 * i + d];
+                    for (int axis = 0; axis < 3; axis++)
+                        r += (at[p][axis] + m[axis]) * c[3 * axis + d];
+                    r2 += r * r;
+                }
+                if (r2 < pow(8 * sigma_A, 2))
+                    sum[p] += w->charge_e[i] * erfc(sqrt(r2 / 2) / sigma_A) / sqrt(r2);
+            }
+}
+
+static void bare_charges_have_whole_potentials(void **state)
+{
+    (void)state;
+    enum { FRAMES = 3, ATOMS = 60 };
+    ley_error error = {0};
+    walk *w = walk_make(ATOMS, FRAMES, 0.4, 9);
+    for (int i = 0; i < ATOMS; i++)
+        w->charge_e[i] = i % 2 == 0 ? 0.7 : -0.7;
+    ley_average_options o = options_of(0);
+    o.deviation = true;
+    o.origin[2] = 0.2;
+    ley_average *a = average_of(w, &o);
+    ley_average_totals totals;
+    ley_profile profile;
+    sample own, mean, deviation;
+    double value[FRAMES][POINTS] = {{0}};
+    for (int f = 0; f < FRAMES; f++)
+        assert_ok(ley_average_add(a, 1, frame_of(w, f), w->cell_A[f], &error));
+    assert_ok(ley_average_finish(a, &totals, &error));
+    ley_map *map = map_of(a, LEY_AVERAGE_MEAN), *deviations = map_of(a, LEY_AVERAGE_DEVIATION);
+    sample_make(map, o.origin, &own);
+    mean = deviation = own;
+    for (int f = 0; f < FRAMES; f++) {
+        add_potential(w, f, w->cell_A[f], 1.5, POINTS, (const double(*)[3])own.at, 1, value[f]);
+        add_near(w, f, 1.5, POINTS, (const double(*)[3])own.at, value[f]);
+    }
+    for (int p = 0; p < POINTS; p++) {
+        mean.right[p] = (value[0][p] + value[1][p] + value[2][p]) / 3;
+        deviation.right[p] = sqrt((pow(value[0][p] - mean.right[p], 2) + pow(value[1][p] - mean.right[p], 2) +
+                                   pow(value[2][p] - mean.right[p], 2)) /
+                                  2);
+    }
+    print_message("errors %.2g, %.2g; checked %d: %.2g\n", error_of(map, &mean), error_of(deviations, &deviation),
+                  (int)totals.checked_frames, totals.relative_rms);
+    assert_true(error_of(map, &mean) < 2e-4);
+    assert_true(error_of(deviations, &deviation) < 2e-4);
+    assert_true(totals.checked_frames > 0 && totals.relative_rms < 1e-4);
+    assert_error(ley_average_profile(a, 0, LEY_PROFILE_TIN_FOIL, &profile, &error), LEY_ERROR_USAGE, "smooth_A");
+    ley_map_destroy(map);
+    ley_map_destroy(deviations);
+    ley_average_destroy(a);
+    free(w);
 }
 
 /* ---- Profiles -------------------------------------------------------------------------------- */
@@ -352,5 +417,6 @@ static void profiles_are_plane_means_and_integrals(void **state)
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
-                     deviations_are_those_of_the_formula, profiles_are_plane_means_and_integrals);
+                     deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
+                     profiles_are_plane_means_and_integrals);
 }

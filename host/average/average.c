@@ -1,5 +1,6 @@
 /* A thread of the average's own runs the devices' loops on the engine, beside the caller who adds
  * frames; the host takes chunks that no device is left for. */
+#include "average/bare.h"
 #include "average/checkpoint.h"
 #include "average/device_part.h"
 #include "average/host_part.h"
@@ -157,6 +158,7 @@ void ley_average_destroy(ley_average *a)
     for (chunk *c = chunk_take(&a->spare); c != NULL; c = chunk_take(&a->spare))
         chunk_destroy(c);
     chunk_destroy(a->filling);
+    bare_destroy(a);
     sums_destroy(a);
     free(a->profile.value);
     for (int i = 0; i < a->sample.count; i++)
@@ -174,13 +176,14 @@ void ley_average_destroy(ley_average *a)
 void ley_average_cancel(ley_average *average)
 {
     atomic_store(&average->is_cancelled, true);
+    bare_cancel(average);
 }
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
 static ley_status start(ley_average *a, const double *cell_A, ley_error *error)
 {
-    if (a->has_manager)
+    if (a->has_manager || a->bare != NULL)
         return LEY_OK;
     ley_status status = intake_check_cell(a, 0, cell_A, error);
     if (status == LEY_OK && !a->problem.is_fixed)
@@ -188,6 +191,8 @@ static ley_status start(ley_average *a, const double *cell_A, ley_error *error)
     if (status != LEY_OK)
         return status;
     a->start_s = ley_clock_s();
+    if (a->problem.options.smooth_A == 0)
+        return LEY_OK;
     if (parallel_start(&a->manager, manage, a) != 0)
         return ley_fail(error, LEY_ERROR_MEMORY, "no thread for the average");
     a->has_manager = true;
@@ -240,10 +245,30 @@ static int room_of(const average_problem *p, int64_t frame)
     return (int)((end < chunk_end ? end : chunk_end) - frame);
 }
 
+/* Some frames are kept, to be done both ways where cells turn out to change: as far as there is
+ * memory. */
+static void keep_sample(ley_average *a, const float *position_A, const double *cell_A)
+{
+    static const double most_bytes = 128 << 20;
+    cell_sample *s = &a->sample;
+    const size_t bytes = 3 * a->problem.atoms * sizeof *position_A;
+    if (a->problem.by_frame || a->problem.options.pmepot || (a->added & (a->added - 1)) != 0 ||
+        s->count == SAMPLE_MOST || (s->count > 1 && (double)bytes * (s->count + 1) > most_bytes) ||
+        (s->position_A[s->count] = malloc(bytes)) == NULL)
+        return;
+    memcpy(s->position_A[s->count], position_A, bytes);
+    memcpy(s->cell_A[s->count], cell_A, sizeof s->cell_A[s->count]);
+    s->count++;
+}
+
 static ley_status add_frame(ley_average *a, const float *position_A, const double *cell_A, ley_error *error)
 {
     const average_problem *p = &a->problem;
-    if (a->filling == NULL) {
+    if (p->options.smooth_A == 0) {
+        const ley_status status = bare_add(a, position_A, cell_A, error);
+        if (status != LEY_OK)
+            return status;
+    } else if (a->filling == NULL) {
         const ley_status status = take_spare(a, &a->filling, error);
         if (status != LEY_OK)
             return status;
@@ -252,13 +277,15 @@ static ley_status add_frame(ley_average *a, const float *position_A, const doubl
         a->filling->most = room_of(p, a->added);
         a->filling->is_partial = false;
     }
-    intake_copy(a, a->filling, position_A, cell_A);
+    if (a->filling != NULL)
+        intake_copy(a, a->filling, position_A, cell_A);
     for (int i = 0; i < 9; i++) {
         a->cell_sum_A[i] += cell_A[i];
         a->cells_change = a->cells_change || cell_A[i] != p->first_cell_A[i];
     }
+    keep_sample(a, position_A, cell_A);
     a->added++;
-    if (a->filling->frames == a->filling->most) {
+    if (a->filling != NULL && a->filling->frames == a->filling->most) {
         deal(a, a->filling);
         a->filling = NULL;
     }
@@ -277,7 +304,9 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
     if (status == LEY_OK)
         status = intake_check(a, frames, position_A, cell_A, structure, error);
     for (size_t f = 0; f < frames && status == LEY_OK; f++) {
-        status = add_frame(a, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f, error);
+        status = atomic_load(&a->is_cancelled)
+                     ? ley_fail(error, LEY_CANCELLED, "cancelled: frames 1 to %lld count", (long long)a->added)
+                     : add_frame(a, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f, error);
         for (int part = 0; part < 2 && status == LEY_OK && structure != NULL; part++) {
             a->structure[part] += structure[f][part];
             a->structure_square += structure[f][part] * structure[f][part];
@@ -353,7 +382,7 @@ ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_er
 {
     const average_problem *p = &a->problem;
     double cell_A[9];
-    const ley_status status = await_all(a, error);
+    ley_status status = await_all(a, error);
     if (totals == NULL)
         return status;
     *totals = (ley_average_totals){.frames = a->added, .cell_difference = NAN};
@@ -381,6 +410,10 @@ ley_status ley_average_finish(ley_average *a, ley_average_totals *totals, ley_er
         totals->devices++;
         snprintf(totals->device + used, sizeof totals->device - used, "%s%s", used > 0 ? ", " : "", d->info->name);
     }
+    if (status == LEY_OK)
+        status = results_compare_cells(a, &totals->cell_difference, error);
+    if (p->options.smooth_A == 0)
+        return status == LEY_OK ? bare_finish(a, totals, error) : status;
     return status == LEY_OK && p->options.verify_every > 0 ? results_check_mean(a, &totals->mean_error, error) : status;
 }
 

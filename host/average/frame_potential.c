@@ -127,8 +127,8 @@ static ley_status make_buffers(frame_potential *f, arena *memory, command_sequen
     const size_t nodes = sums_nodes(p), points = sums_points(p), square = p->options.deviation ? points : 1,
                  scratch =
                      f->there.scratch_bytes > f->back.scratch_bytes ? f->there.scratch_bytes : f->back.scratch_bytes;
-    /* Meshes before their spectra: PoCL hands functions of the host, such as FFTW's, their buffers in
-     * the order in which these were made. */
+    /* Meshes before their spectra: some drivers hand functions of the host, such as FFTW's, their
+     * buffers in the order in which these were made. */
     const struct {
         size_t bytes;
         dev_buffer **buffer;

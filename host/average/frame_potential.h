@@ -26,7 +26,8 @@ typedef struct frame_potential {
     dev_staging *phi_back, *square_back, *beyond_back, *values_back; /* the last: floats of a frame */
 } frame_potential;
 
-/* Kernels, transforms and buffers. The arena's owner clears it; a zeroed one may be destroyed, too. */
+/* Kernels, transforms and buffers. The arena's owner clears it; a zeroed one may be destroyed,
+ * too. */
 ley_status frame_potential_create(frame_potential *made, arena *memory, const average_problem *p, command_sequence *w,
                                   ley_error *error);
 void frame_potential_destroy(frame_potential *f);

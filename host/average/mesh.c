@@ -61,9 +61,8 @@ static double widest_A(int order, const mesh_wish *wish)
     return low;
 }
 
-/* Relative costs, as processors and cards were found to have them: of a node that an atom adds to; of
- * a row of them, by the level of memory that the mesh's floats are in; of a node that is
- * transformed. */
+/* Relative costs, as processors were found to have them: of a node that an atom adds to; of a row
+ * of them, by the level of memory that the mesh's floats are in; of a node that is transformed. */
 static const double node_cost = 1, transform_cost = 30;
 
 static double row_cost(double bytes)

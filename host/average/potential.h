@@ -9,8 +9,8 @@
 ley_status potential_of(const average_problem *p, const double cell_A[9], const double *density_e, double *value,
                         ley_error *error);
 
-/* What a wave m of the mesh along an axis is multiplied by: 1 / the spline's transform there, to the
- * power that is asked for. */
+/* What a wave m of the mesh along an axis is multiplied by: 1 / the spline's transform there, or
+ * PMEPot's factor. */
 double potential_spline(const average_problem *p, int axis, int64_t m);
 
 #endif

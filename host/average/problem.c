@@ -1,5 +1,6 @@
 #include "average/problem.h"
 
+#include "average/bare.h"
 #include "average/spread_kernel.h"
 #include "core/options.h"
 #include "error.h"
@@ -86,7 +87,7 @@ ley_status problem_make(average_problem *p, const ley_atoms *atoms, const ley_av
         p->quanta[i] = (double)p->quanta_float[i];
     }
     p->chunk_frames = chunk_frames(p->atoms);
-    p->by_frame = p->options.deviation || p->options.exact_cells;
+    p->by_frame = p->options.deviation || p->options.exact_cells || p->options.smooth_A == 0;
     p->coulomb_constant = ley_coulomb_constant(p->options.units, p->options.dielectric, p->options.temperature_K);
     memcpy(p->origin, p->options.origin, sizeof p->origin);
     return LEY_OK;
@@ -173,6 +174,14 @@ ley_status problem_fix(average_problem *p, const double cell_A[9], ley_error *er
         p->mesh.window = spline_of(4);
         p->mesh.expected_error = average_mesh_error(4, o->smooth_A, widest_A);
         put_origin_of_pmepot(p);
+        p->is_fixed = true;
+        return LEY_OK;
+    }
+    if (o->smooth_A == 0) { /* no mesh: plans have their own */
+        p->mesh = (average_mesh){.n = {1, 1, 1}, .window = spline_of(4), .expected_error = o->tolerance};
+        p->most_phi = BARE_MOST_PHI;
+        p->phi_exponent = 46; /* a frame at a time is added: 62 bits, less those of the potential and of its square */
+        p->square_exponent = 32;
         p->is_fixed = true;
         return LEY_OK;
     }

@@ -5,8 +5,8 @@
  *     rho(s) = 1/V sum over m of exp(-sigma^2 k^2 / 2) S(m) exp(2 pi i m s)
  *     E(s)   = C 4 pi / V sum over m != 0 of -i / k ...,    phi(s) the same of 1 / k^2
  *
- * From one side: E - E(0) + 4 pi C rho_0 z and phi - phi(0) + E(0) z - 2 pi C rho_0 z^2, rho_0 being
- * the mean charge density, which the periodic sums leave out. */
+ * From one side: E - E(0) + 4 pi C rho_0 z and phi - phi(0) + E(0) z - 2 pi C rho_0 z^2, rho_0
+ * being the mean charge density, which the periodic sums leave out. */
 #include "average/profile.h"
 
 #include "average/place.h"

@@ -1,5 +1,6 @@
 #include "average/results.h"
 
+#include "average/host_spread.h"
 #include "average/intake.h"
 #include "average/potential.h"
 #include "average/sums.h"
@@ -8,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The check of the mean may be off by so many tolerances: one wave is not a root mean square over
  * all. */
@@ -76,7 +78,8 @@ static ley_status mean_of_charges(ley_average *a, double *value, ley_error *erro
     return status;
 }
 
-/* From sums of `count` values, in value[], and of their squares: standard deviations over `share`. */
+/* From sums of `count` values, in value[], and of their squares: standard deviations over
+ * sqrt(share). */
 static void deviate(const average_problem *p, double count, double share, const double *square, double *value)
 {
     for (size_t i = 0; i < sums_points(p); i++) {
@@ -189,4 +192,81 @@ ley_status results_check_mean(ley_average *a, double *mean_error, ley_error *err
                           "were lost, or summed wrongly",
                           *mean_error)
                : status;
+}
+
+/* ---- Cells that change ----------------------------------------------------------------------- */
+
+typedef struct both_ways {
+    int64_t *quanta;
+    double *charge_e, *sum_e, *value, *exact;
+} both_ways;
+
+/* Adds a frame's charges, and its potential by its own cell. */
+static ley_status add_both(const average_problem *p, const cell_sample *s, int i, both_ways *b, ley_error *error)
+{
+    frame_place place;
+    memset(b->quanta, 0, sums_nodes(p) * sizeof *b->quanta);
+    place_make(s->cell_A[i], p->mesh.n, p->origin, &place);
+    host_spread_frame(&p->mesh, &place, p->atoms, s->position_A[i], p->quanta, b->quanta);
+    for (size_t k = 0; k < sums_nodes(p); k++) {
+        b->charge_e[k] = ldexp((double)b->quanta[k], -p->exponent);
+        b->sum_e[k] += b->charge_e[k] / s->count;
+    }
+    const ley_status status = potential_of(p, s->cell_A[i], b->charge_e, b->value, error);
+    for (size_t k = 0; k < sums_points(p) && status == LEY_OK; k++)
+        b->exact[k] += b->value[k] / s->count;
+    return status;
+}
+
+static ley_status compare(const average_problem *p, const cell_sample *s, both_ways *b, double *difference,
+                          ley_error *error)
+{
+    double cell_A[9] = {0}, off = 0, all = 0;
+    ley_status status = LEY_OK;
+    for (int i = 0; i < s->count && status == LEY_OK; i++) {
+        status = add_both(p, s, i, b, error);
+        for (int k = 0; k < 9; k++)
+            cell_A[k] += s->cell_A[i][k] / s->count;
+    }
+    if (status == LEY_OK)
+        status = potential_of(p, cell_A, b->sum_e, b->value, error);
+    for (size_t k = 0; k < sums_points(p) && status == LEY_OK; k++) {
+        off += (b->value[k] - b->exact[k]) * (b->value[k] - b->exact[k]);
+        all += b->exact[k] * b->exact[k];
+    }
+    *difference = all > 0 ? sqrt(off / all) : 0;
+    return status;
+}
+
+ley_status results_compare_cells(ley_average *a, double *difference, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    cell_sample *s = &a->sample;
+    *difference = NAN;
+    if (!a->cells_change || s->count == 0 || p->by_frame || p->options.pmepot)
+        return LEY_OK;
+    if (s->judged == s->count) {
+        *difference = s->difference;
+        return LEY_OK;
+    }
+    const size_t nodes = sums_nodes(p), points = sums_points(p);
+    both_ways b = {.quanta = malloc(nodes * sizeof *b.quanta),
+                   .charge_e = malloc(nodes * sizeof *b.charge_e),
+                   .sum_e = calloc(nodes, sizeof *b.sum_e),
+                   .value = malloc(points * sizeof *b.value),
+                   .exact = calloc(points, sizeof *b.exact)};
+    const bool are_there =
+        b.quanta != NULL && b.charge_e != NULL && b.sum_e != NULL && b.value != NULL && b.exact != NULL;
+    const ley_status status =
+        are_there ? compare(p, s, &b, difference, error) : ley_fail_memory(error, 24 * nodes + 16 * points, "a sample");
+    if (status == LEY_OK) {
+        s->judged = s->count;
+        s->difference = *difference;
+    }
+    free(b.quanta);
+    free(b.charge_e);
+    free(b.sum_e);
+    free(b.value);
+    free(b.exact);
+    return status;
 }

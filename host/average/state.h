@@ -31,7 +31,8 @@ typedef struct average_problem {
 } average_problem;
 
 /* Sums over frames: of charges at the mesh's nodes, in quanta; and, where potentials are made frame
- * by frame, of these at the map's points, in units of 2^-phi_exponent e / A, and of their squares. */
+ * by frame, of these at the map's points, in units of 2^-phi_exponent e / A, and of their
+ * squares. */
 typedef struct frame_sums {
     int64_t frames;
     density charge, phi, square;
@@ -62,8 +63,9 @@ typedef struct part_sums {
     const int64_t *charge, *phi, *square;
 } part_sums;
 
-/* Frames that are done by both ways where cells change: at most SAMPLE_MOST, one of SAMPLE_EVERY. */
-enum { SAMPLE_MOST = 16, SAMPLE_EVERY = 64 };
+/* Frames that are done both ways where cells change: the first one, and those whose number from 0
+ * is a power of 2. */
+enum { SAMPLE_MOST = 16 };
 typedef struct cell_sample {
     int count;
     float *position_A[SAMPLE_MOST];
@@ -73,6 +75,7 @@ typedef struct cell_sample {
 } cell_sample;
 
 struct device_part;
+typedef struct bare_frames bare_frames; /* see bare.c */
 
 /* What the latest profile's arrays are in. */
 enum { PROFILE_ARRAYS = 7 };
@@ -91,6 +94,7 @@ struct ley_average {
     double structure[2], structure_square; /* sums over frames of the factor of one wave, and of its square */
     bool cells_change;
     cell_sample sample;
+    bare_frames *bare; /* where there is no Gaussian */
     profile_values profile;
     chunk *filling; /* not full; NULL: there is none */
     bool has_manager;
