@@ -1,50 +1,11 @@
 /* Averages over frames: held against the formula of leyden_average.h, summed over waves in plain
  * double precision. */
+#include "some_frames.h"
 #include "support.h"
 
 #include <complex.h>
 
 static ley_engine *engine;
-
-enum { MOST_ATOMS = 400, MOST_FRAMES = 64 };
-
-/* Frames of charges that wander in cells that may change. */
-typedef struct walk {
-    int atoms, frames;
-    double charge_e[MOST_ATOMS];
-    float position_A[MOST_FRAMES][MOST_ATOMS * 3]; /* [frames][atoms][3], packed */
-    double cell_A[MOST_FRAMES][9];
-} walk;
-
-static double fraction(unsigned *seed)
-{
-    return rand_r(seed) / (RAND_MAX + 1.0);
-}
-
-static float *frame_of(walk *w, int f)
-{
-    return &w->position_A[0][0] + (size_t)f * 3 * (size_t)w->atoms;
-}
-
-/* `wobble`: cells change by so much. */
-static walk *walk_make(int atoms, int frames, double wobble, unsigned seed)
-{
-    static const double cell_A[9] = {18, 0, 0, 3, 15, 0, -2, 4, 21};
-    walk *w = calloc(1, sizeof *w);
-    assert_non_null(w);
-    w->atoms = atoms;
-    w->frames = frames;
-    for (int i = 0; i < atoms; i++)
-        w->charge_e[i] = i % 2 == 0 ? 1 - 0.3 * fraction(&seed) : -0.8;
-    for (int f = 0; f < frames; f++) {
-        for (int k = 0; k < 9; k++)
-            w->cell_A[f][k] = cell_A[k] + (cell_A[k] != 0 && f > 0 ? wobble * (fraction(&seed) - 0.5) : 0);
-        for (int i = 0; i < 3 * atoms; i++)
-            frame_of(w, f)[i] =
-                f == 0 ? (float)(60 * fraction(&seed) - 20) : frame_of(w, f - 1)[i] + (float)(4 * fraction(&seed) - 2);
-    }
-    return w;
-}
 
 static ley_average_options options_of(double sigma_A)
 {
@@ -74,87 +35,6 @@ static ley_map *map_of(ley_average *a, ley_average_quantity quantity)
     return map;
 }
 
-/* ---- The judge ------------------------------------------------------------------------------- */
-
-static double reciprocal_of(const double c[9], double reciprocal[3][3])
-{
-    double volume = 0;
-    for (int i = 0; i < 3; i++) {
-        const double *a = c + 3 * ((i + 1) % 3), *b = c + 3 * ((i + 2) % 3);
-        reciprocal[i][0] = a[1] * b[2] - a[2] * b[1];
-        reciprocal[i][1] = a[2] * b[0] - a[0] * b[2];
-        reciprocal[i][2] = a[0] * b[1] - a[1] * b[0];
-    }
-    for (int d = 0; d < 3; d++)
-        volume += c[d] * reciprocal[0][d];
-    for (int i = 0; i < 9; i++)
-        reciprocal[i / 3][i % 3] *= 2 * M_PI / volume;
-    return fabs(volume);
-}
-
-/* Adds a frame's potential at fractions of `cell_A`, times `share`, its charges being at the same
- * fractions of that cell as in their own; in e / A. */
-static void add_potential(walk *w, int frame, const double *cell_A, double sigma_A, size_t points,
-                          const double (*at)[3], double share, double *sum)
-{
-    enum { MOST = 24 };
-    double k[3][3], own[3][3];
-    const double volume = reciprocal_of(cell_A, k), most = 6.5 / sigma_A;
-    reciprocal_of(w->cell_A[frame], own);
-    for (int x = 0; x <= MOST; x++)
-        for (int y = -MOST; y <= MOST; y++)
-            for (int z = -MOST; z <= MOST; z++) {
-                double k2 = 0;
-                double complex s = 0;
-                for (int d = 0; d < 3; d++)
-                    k2 += pow(x * k[0][d] + y * k[1][d] + z * k[2][d], 2);
-                if (k2 == 0 || k2 > most * most)
-                    continue;
-                for (int i = 0; i < w->atoms; i++) {
-                    const float *p = frame_of(w, frame) + 3 * i;
-                    double phase = 0;
-                    for (int d = 0; d < 3; d++)
-                        phase += (x * own[0][d] + y * own[1][d] + z * own[2][d]) * (double)p[d];
-                    s += w->charge_e[i] * cexp(-I * phase);
-                }
-                s *= (x == 0 ? 1 : 2) * 4 * M_PI / volume * exp(-sigma_A * sigma_A * k2 / 2) / k2;
-                for (size_t p = 0; p < points; p++)
-                    sum[p] += share * creal(s * cexp(2 * M_PI * I * (x * at[p][0] + y * at[p][1] + z * at[p][2])));
-            }
-}
-
-enum { POINTS = 40 };
-
-typedef struct sample {
-    int64_t number[POINTS];
-    double at[POINTS][3], right[POINTS];
-} sample;
-
-static void sample_make(const ley_map *map, const double origin[3], sample *s)
-{
-    const ley_grid *g = ley_map_grid(map);
-    unsigned seed = 3;
-    memset(s, 0, sizeof *s);
-    for (int p = 0; p < POINTS; p++)
-        for (int axis = 2; axis >= 0; axis--) {
-            const int64_t i = (int64_t)((double)g->n[axis] * fraction(&seed));
-            s->number[p] = s->number[p] * g->n[axis] + i;
-            s->at[p][axis] = origin[axis] + (double)i / (double)g->n[axis];
-        }
-}
-
-/* Relative root mean square error of a map at the sample. */
-static double error_of(const ley_map *map, const sample *s)
-{
-    double off = 0, all = 0;
-    for (int p = 0; p < POINTS; p++) {
-        const double right = s->right[p] * ley_coulomb_constant(LEY_UNITS_VOLT, 1, 300);
-        off += pow((double)ley_map_read_values(map)[s->number[p]] - right, 2);
-        all += right * right;
-    }
-    return sqrt(off / all);
-}
-
 /* ---- Means ----------------------------------------------------------------------------------- */
 
 static void check_mean(double sigma_A, double tolerance, const int64_t n[3], double wobble)
@@ -182,7 +62,7 @@ static void check_mean(double sigma_A, double tolerance, const int64_t n[3], dou
     sample_make(map, o.origin, &s);
     for (int f = 0; f < 5; f++)
         add_potential(w, f, mean_cell_A, sigma_A, POINTS, (const double(*)[3])s.at, 0.2, s.right);
-    const double off = error_of(map, &s);
+    const double off = sample_error(map, &s);
     print_message("sigma %g, tolerance %g: order %d, mesh %d x %d x %d, error %.2g, expected %.2g\n", sigma_A,
                   tolerance, totals.order, (int)totals.mesh[0], (int)totals.mesh[1], (int)totals.mesh[2], off,
                   totals.expected_error);
@@ -247,11 +127,11 @@ static void deviations_are_those_of_the_formula(void **state)
             deviation.right[p] = sqrt(square);
             by_blocks.right[p] = fabs(block[0] - block[1]) / 2; /* deviation of two, over sqrt(2) */
         }
-        print_message("errors %.2g, %.2g, %.2g; %.2g of checked\n", error_of(map, &mean),
-                      error_of(deviations, &deviation), error_of(errors, &by_blocks), totals.relative_rms);
-        assert_true(error_of(map, &mean) < 1e-4);
-        assert_true(error_of(deviations, &deviation) < 1e-4);
-        assert_true(error_of(errors, &by_blocks) < 1e-4);
+        print_message("errors %.2g, %.2g, %.2g; %.2g of checked\n", sample_error(map, &mean),
+                      sample_error(deviations, &deviation), sample_error(errors, &by_blocks), totals.relative_rms);
+        assert_true(sample_error(map, &mean) < 1e-4);
+        assert_true(sample_error(deviations, &deviation) < 1e-4);
+        assert_true(sample_error(errors, &by_blocks) < 1e-4);
         assert_true(totals.checked_frames == 1 && totals.relative_rms < 1e-4 && totals.mean_error < 1e-4);
         ley_map_destroy(map);
         ley_map_destroy(deviations);
@@ -313,10 +193,10 @@ static void bare_charges_have_whole_potentials(void **state)
                                    pow(value[2][p] - mean.right[p], 2)) /
                                   2);
     }
-    print_message("errors %.2g, %.2g; checked %d: %.2g\n", error_of(map, &mean), error_of(deviations, &deviation),
-                  (int)totals.checked_frames, totals.relative_rms);
-    assert_true(error_of(map, &mean) < 2e-4);
-    assert_true(error_of(deviations, &deviation) < 2e-4);
+    print_message("errors %.2g, %.2g; checked %d: %.2g\n", sample_error(map, &mean),
+                  sample_error(deviations, &deviation), (int)totals.checked_frames, totals.relative_rms);
+    assert_true(sample_error(map, &mean) < 2e-4);
+    assert_true(sample_error(deviations, &deviation) < 2e-4);
     assert_true(totals.checked_frames > 0 && totals.relative_rms < 1e-4);
     assert_error(ley_average_profile(a, 0, LEY_PROFILE_TIN_FOIL, &profile, &error), LEY_ERROR_USAGE, "smooth_A");
     ley_map_destroy(map);
@@ -414,9 +294,309 @@ static void profiles_are_plane_means_and_integrals(void **state)
     free(w);
 }
 
+/* ---- The same bytes -------------------------------------------------------------------------- */
+
+enum { LONG = 53 }; /* frames: several chunks, one of them not full */
+
+static char *path_of(const char *name)
+{
+    char *path = malloc(strlen(support_directory()) + strlen(name) + 2);
+    sprintf(path, "%s/%s", support_directory(), name);
+    return path;
+}
+
+/* Adds frames [first, end), so many at a time. */
+static void add(ley_average *a, walk *w, int first, int end, int at_once)
+{
+    ley_error error = {0};
+    for (int f = first; f < end; f += at_once)
+        assert_ok(
+            ley_average_add(a, (size_t)(end - f < at_once ? end - f : at_once), frame_of(w, f), w->cell_A[f], &error));
+}
+
+typedef struct maps {
+    ley_map *map[LEY_AVERAGE_COUNT];
+} maps;
+
+static maps maps_of(ley_average *a, bool deviation)
+{
+    maps m = {{NULL}};
+    for (int q = 0; q < LEY_AVERAGE_COUNT; q++)
+        if (q != LEY_AVERAGE_DEVIATION || deviation)
+            m.map[q] = map_of(a, (ley_average_quantity)q);
+    ley_average_destroy(a);
+    return m;
+}
+
+static void assert_same(const maps *a, maps b)
+{
+    for (int q = 0; q < LEY_AVERAGE_COUNT; q++) {
+        if (a->map[q] == NULL)
+            continue;
+        assert_memory_equal(ley_map_grid(a->map[q]), ley_map_grid(b.map[q]), sizeof(ley_grid));
+        assert_memory_equal(ley_map_read_values(a->map[q]), ley_map_read_values(b.map[q]),
+                            sizeof(float) * (size_t)ley_grid_points(ley_map_grid(a->map[q])));
+        ley_map_destroy(b.map[q]);
+    }
+}
+
+/* All at once; one by one; with maps in between; and resumed from checkpoints, twice. */
+static void runs_make_the_same_bytes(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    char *path = path_of("average.checkpoint");
+    for (int deviation = 0; deviation < 2; deviation++) {
+        walk *w = walk_make(90, LONG, 0.3, 21);
+        ley_average_options o = options_of(2.5);
+        o.deviation = deviation != 0;
+        o.block_frames = 20;
+        ley_average *a = average_of(w, &o);
+        add(a, w, 0, LONG, LONG);
+        const maps right = maps_of(a, o.deviation);
+        a = average_of(w, &o);
+        add(a, w, 0, LONG, 1);
+        assert_same(&right, maps_of(a, o.deviation));
+        a = average_of(w, &o);
+        for (int f = 0; f < LONG; f += 9) {
+            add(a, w, f, f + 9 < LONG ? f + 9 : LONG, 4);
+            ley_map_destroy(map_of(a, LEY_AVERAGE_MEAN));
+        }
+        assert_same(&right, maps_of(a, o.deviation));
+        for (int f = 0; f < LONG; f += 23) {
+            a = average_of(w, &o);
+            if (f > 0)
+                assert_ok(ley_average_load(a, path, &error));
+            add(a, w, f, f + 23 < LONG ? f + 23 : LONG, 7);
+            assert_ok(ley_average_save(a, path, &error));
+            if (f + 23 < LONG)
+                ley_average_destroy(a);
+        }
+        assert_same(&right, maps_of(a, o.deviation));
+        for (int q = 0; q < LEY_AVERAGE_COUNT; q++)
+            ley_map_destroy(right.map[q]);
+        free(w);
+    }
+    free(path);
+}
+
+/* A checkpoint of something else, damaged, cut, or none. */
+static void checkpoints_of_others_are_refused(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    char *path = path_of("average.checkpoint"), *other = path_of("other.checkpoint");
+    walk *w = walk_make(51, 18, 0, 23); /* an odd number */
+    ley_average_options o = options_of(2);
+    ley_average *a = average_of(w, &o), *b = NULL;
+    assert_error(ley_average_save(a, path, &error), LEY_ERROR_USAGE, "no frame");
+    add(a, w, 0, 18, 18);
+    assert_ok(ley_average_save(a, path, &error));
+    assert_error(ley_average_load(a, path, &error), LEY_ERROR_USAGE, "added already");
+    ley_average_destroy(a);
+    o.smooth_A = 2.5;
+    a = average_of(w, &o);
+    assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "`smooth_A`: 2, not 2.5");
+    ley_average_destroy(a);
+    o.smooth_A = 2;
+    w->charge_e[7] += 0.01;
+    a = average_of(w, &o);
+    assert_error(ley_average_load(a, path, &error), LEY_ERROR_INPUT, "other charges");
+    assert_error(ley_average_load(a, "/nonexistent", &error), LEY_ERROR_FILE, "/nonexistent");
+    w->charge_e[7] -= 0.01;
+    b = average_of(w, &o);
+    size_t size = 0;
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    unsigned char *bytes = malloc(64 << 20);
+    size = fread(bytes, 1, 64 << 20, f);
+    fclose(f);
+    for (int fault = 0; fault < 3; fault++) {
+        const size_t at = fault == 0 ? 70 : size / 2, end = fault == 2 ? size - 8 : size;
+        bytes[at] ^= fault < 2 ? 1 : 0;
+        f = fopen(other, "wb");
+        fwrite(bytes, 1, end, f);
+        fclose(f);
+        bytes[at] ^= fault < 2 ? 1 : 0;
+        assert_error(ley_average_load(b, other, &error), LEY_ERROR_INPUT, "checksum");
+    }
+    assert_ok(ley_average_load(b, path, &error));
+    ley_average_destroy(a);
+    ley_average_destroy(b);
+    free(bytes);
+    free(path);
+    free(other);
+    free(w);
+}
+
+/* ---- Mistakes -------------------------------------------------------------------------------- */
+
+static void bad_frames_are_named_and_left_out(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    walk *w = walk_make(80, 6, 0, 31);
+    ley_average_options o = options_of(2);
+    ley_average *a = average_of(w, &o), *b = average_of(w, &o);
+    ley_average_totals totals;
+    ley_map *map = NULL;
+    assert_error(ley_average_map(a, LEY_AVERAGE_MEAN, &map, &error), LEY_ERROR_USAGE, "no frame");
+    const float kept = frame_of(w, 3)[3 * 41 + 1];
+    add(a, w, 0, 2, 1);
+    frame_of(w, 3)[3 * 41 + 1] = NAN;
+    assert_error(ley_average_add(a, 4, frame_of(w, 2), w->cell_A[2], &error), LEY_ERROR_INPUT,
+                 "frame 4: the position of atom 42 is nan along y");
+    frame_of(w, 3)[3 * 41 + 1] = INFINITY;
+    assert_error(ley_average_add(a, 4, frame_of(w, 2), w->cell_A[2], &error), LEY_ERROR_INPUT, "frame 4");
+    frame_of(w, 3)[3 * 41 + 1] = kept;
+    double flat[9] = {10, 0, 0, 0, 10, 0, 10, 10, 0}, none[9] = {0};
+    assert_error(ley_average_add(a, 1, frame_of(w, 2), flat, &error), LEY_ERROR_INPUT, "frame 3: the cell's vectors");
+    assert_error(ley_average_add(a, 1, frame_of(w, 2), none, &error), LEY_ERROR_INPUT, "no volume");
+    assert_error(ley_average_add(b, 1, frame_of(w, 2), none, &error), LEY_ERROR_INPUT, "frame 1");
+    add(a, w, 2, 6, 4);
+    add(b, w, 0, 6, 6);
+    assert_error(ley_average_map(a, LEY_AVERAGE_DEVIATION, &map, &error), LEY_ERROR_USAGE, "`deviation`");
+    assert_error(ley_average_map(a, LEY_AVERAGE_ERROR, &map, &error), LEY_ERROR_USAGE, "`block_frames`");
+    assert_ok(ley_average_finish(a, &totals, &error));
+    assert_int_equal(totals.frames, 6);
+    ley_map *x = map_of(a, LEY_AVERAGE_MEAN), *y = map_of(b, LEY_AVERAGE_MEAN);
+    assert_memory_equal(ley_map_read_values(x), ley_map_read_values(y),
+                        sizeof(float) * (size_t)ley_grid_points(ley_map_grid(x)));
+    ley_map_destroy(x);
+    ley_map_destroy(y);
+    ley_average_destroy(a);
+    ley_average_destroy(b);
+    free(w);
+}
+
+static void options_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    ley_average *a = NULL;
+    ley_average_options o = options_of(2);
+    const double zero[2][3] = {{0}}, charge_e[2] = {1, -1};
+    ley_atoms *atoms = support_make_atoms(2, &zero[0][0], charge_e, NULL),
+              *neutral = support_make_atoms(2, &zero[0][0], zero[0], NULL);
+    assert_error(ley_average_create(engine, neutral, &o, &a, &error), LEY_ERROR_INPUT, "all charges are 0");
+    o.smooth_A = -1;
+    assert_error(ley_average_create(engine, atoms, &o, &a, &error), LEY_ERROR_USAGE, "smooth_A");
+    o = options_of(2);
+    o.tolerance = 1;
+    assert_error(ley_average_create(engine, atoms, &o, &a, &error), LEY_ERROR_USAGE, "tolerance");
+    o = options_of(2);
+    o.block_frames = -1;
+    assert_error(ley_average_create(engine, atoms, &o, &a, &error), LEY_ERROR_USAGE, "block_frames");
+    o = options_of(2);
+    o.pmepot = o.deviation = true;
+    assert_error(ley_average_create(engine, atoms, &o, &a, &error), LEY_ERROR_USAGE, "pmepot");
+    o = options_of(2);
+    o.n[1] = -3;
+    assert_error(ley_average_create(engine, atoms, &o, &a, &error), LEY_ERROR_USAGE, "n");
+    ley_atoms_destroy(atoms);
+    ley_atoms_destroy(neutral);
+}
+
+static void cancelled_additions_keep_what_was_added(void **state)
+{
+    (void)state;
+    ley_error error = {0};
+    walk *w = walk_make(60, 8, 0, 41);
+    ley_average_options o = options_of(2);
+    ley_average *a = average_of(w, &o);
+    ley_average_totals totals;
+    add(a, w, 0, 3, 1);
+    ley_average_cancel(a);
+    assert_error(ley_average_add(a, 5, frame_of(w, 3), w->cell_A[3], &error), LEY_CANCELLED, "cancelled");
+    assert_ok(ley_average_finish(a, &totals, &error));
+    assert_int_equal(totals.frames, 3);
+    add(a, w, 3, 8, 5);
+    assert_ok(ley_average_finish(a, &totals, &error));
+    assert_int_equal(totals.frames, 8);
+    ley_average_destroy(a);
+    free(w);
+}
+
+/* ---- PMEPot ---------------------------------------------------------------------------------- */
+
+/* Its algorithm, step by step, by plain sums: order 4, squared factors, the first frame's cell. */
+static void pmepot_is_reproduced(void **state)
+{
+    (void)state;
+    enum { K = 12, FRAMES = 3 };
+    ley_error error = {0};
+    walk *w = walk_make(70, FRAMES, 0, 51);
+    ley_average_options o = options_of(2 * M_SQRT2);
+    o.pmepot = true;
+    o.n[0] = o.n[1] = o.n[2] = K;
+    for (int f = 0; f < FRAMES; f++) { /* its first cell is that of all frames */
+        memset(w->cell_A[f], 0, sizeof w->cell_A[f]);
+        for (int axis = 0; axis < 3; axis++)
+            w->cell_A[f][4 * axis] = 14 + f;
+    }
+    ley_average *a = average_of(w, &o);
+    add(a, w, 0, FRAMES, 2);
+    ley_map *map = map_of(a, LEY_AVERAGE_MEAN);
+    const ley_grid *g = ley_map_grid(map);
+    static double mesh[K][K][K];
+    memset(mesh, 0, sizeof mesh);
+    for (int f = 0; f < FRAMES; f++)
+        for (int i = 0; i < w->atoms; i++) {
+            double weight[3][4];
+            int node[3];
+            for (int d = 0; d < 3; d++) {
+                const double s = ((double)frame_of(w, f)[3 * i + d] - g->origin_A[d]) / 14 * K, t = s - floor(s),
+                             u = 1 - t;
+                node[d] = ((int)floor(s) % K + K) % K;
+                weight[d][0] = u * u * u / 6;
+                weight[d][1] = (3 * t * t * t - 6 * t * t + 4) / 6;
+                weight[d][2] = (3 * u * u * u - 6 * u * u + 4) / 6;
+                weight[d][3] = t * t * t / 6;
+            }
+            for (int n = 0; n < 64; n++)
+                mesh[(node[2] + n / 16 - 1 + K) % K][(node[1] + n / 4 % 4 - 1 + K) % K]
+                    [(node[0] + n % 4 - 1 + K) % K] +=
+                    w->charge_e[i] * weight[2][n / 16] * weight[1][n / 4 % 4] * weight[0][n % 4] / FRAMES;
+        }
+    double complex spectrum[K][K][K];
+    double off = 0, all = 0;
+    for (int k = 0; k < K * K * K; k++) {
+        const int m[3] = {k % K, k / K % K, k / K / K};
+        double complex s = 0;
+        double m2 = 0, factor = 1 / (M_PI * 14);
+        for (int r = 0; r < K * K * K; r++)
+            s += mesh[r / K / K][r / K % K][r % K] *
+                 cexp(-2 * M_PI * I * (m[0] * (r % K) + m[1] * (r / K % K) + m[2] * (r / K / K)) / K);
+        for (int d = 0; d < 3; d++) {
+            m2 += pow(m[d] <= K / 2 ? m[d] : m[d] - K, 2);
+            factor /= pow((4 + 2 * cos(2 * M_PI * m[d] / K)) / 6, 2);
+        }
+        factor *= m2 > 0 ? exp(-M_PI * M_PI * m2 / (14. * 14 * 0.0625)) / m2 : 0;
+        spectrum[m[2]][m[1]][m[0]] = factor * s;
+    }
+    for (int r = 0; r < K * K * K; r += 31) {
+        double complex phi = 0;
+        for (int k = 0; k < K * K * K; k++)
+            phi += spectrum[k / K / K][k / K % K][k % K] *
+                   cexp(2 * M_PI * I * ((k % K) * (r % K) + (k / K % K) * (r / K % K) + (k / K / K) * (r / K / K)) / K);
+        const double right = creal(phi) * ley_coulomb_constant(LEY_UNITS_VOLT, 1, 300);
+        off += pow((double)ley_map_read_values(map)[r] - right, 2);
+        all += right * right;
+    }
+    assert_true(sqrt(off / all) < 1e-6);
+    for (int d = 0; d < 3; d++) /* the cell's centre, less half of all steps */
+        assert_true(fabs(g->origin_A[d] + 14. * (K - 1) / (2 * K)) < 1e-9);
+    assert_ok(ley_average_finish(a, &(ley_average_totals){0}, &error));
+    ley_map_destroy(map);
+    ley_average_destroy(a);
+    free(w);
+}
+
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
                      deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
-                     profiles_are_plane_means_and_integrals);
+                     profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
+                     checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
+                     options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, pmepot_is_reproduced);
 }

@@ -261,7 +261,8 @@ static void keep_sample(ley_average *a, const float *position_A, const double *c
     s->count++;
 }
 
-static ley_status add_frame(ley_average *a, const float *position_A, const double *cell_A, ley_error *error)
+static ley_status add_frame(ley_average *a, const float *position_A, const double *cell_A, const double structure[2],
+                            ley_error *error)
 {
     const average_problem *p = &a->problem;
     if (p->options.smooth_A == 0) {
@@ -278,7 +279,7 @@ static ley_status add_frame(ley_average *a, const float *position_A, const doubl
         a->filling->is_partial = false;
     }
     if (a->filling != NULL)
-        intake_copy(a, a->filling, position_A, cell_A);
+        intake_copy(a, a->filling, position_A, cell_A, structure);
     for (int i = 0; i < 9; i++) {
         a->cell_sum_A[i] += cell_A[i];
         a->cells_change = a->cells_change || cell_A[i] != p->first_cell_A[i];
@@ -306,7 +307,8 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
     for (size_t f = 0; f < frames && status == LEY_OK; f++) {
         status = atomic_load(&a->is_cancelled)
                      ? ley_fail(error, LEY_CANCELLED, "cancelled: frames 1 to %lld count", (long long)a->added)
-                     : add_frame(a, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f, error);
+                     : add_frame(a, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f,
+                                 structure != NULL ? structure[f] : NULL, error);
         for (int part = 0; part < 2 && status == LEY_OK && structure != NULL; part++) {
             a->structure[part] += structure[f][part];
             a->structure_square += structure[f][part] * structure[f][part];
@@ -334,7 +336,8 @@ static ley_status deal_partial(ley_average *a, ley_error *error)
     copy->frames = 0;
     copy->is_partial = true;
     for (int f = 0; f < a->filling->frames; f++)
-        intake_copy(a, copy, a->filling->position_A + 3 * (size_t)f * a->problem.atoms, a->filling->cell_A[f]);
+        intake_copy(a, copy, a->filling->position_A + 3 * (size_t)f * a->problem.atoms, a->filling->cell_A[f],
+                    a->filling->structure[f]);
     deal(a, copy);
     return LEY_OK;
 }

@@ -174,6 +174,7 @@ static void pass_filling(file *f, ley_average *a)
     }
     pass_floats(f, a->filling->position_A, (size_t)head[1] * p->atoms * 3);
     pass(f, a->filling->cell_A, (size_t)head[1] * sizeof *a->filling->cell_A);
+    pass(f, a->filling->structure, (size_t)head[1] * sizeof *a->filling->structure);
     for (int i = 0; i < (int)head[1] && f->stream != NULL && f->status == LEY_OK; i++) {
         place_make(p->options.pmepot ? p->first_cell_A : a->filling->cell_A[i], p->mesh.n, p->origin,
                    &a->filling->place[i]);

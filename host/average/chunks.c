@@ -33,7 +33,8 @@ chunk *chunk_create(size_t atoms, int most)
     c->floats = malloc(frames * PLACE_FLOATS * sizeof *c->floats);
     c->place = malloc(frames * sizeof *c->place);
     c->cell_A = malloc(frames * sizeof *c->cell_A);
-    if (c->position_A != NULL && c->floats != NULL && c->place != NULL && c->cell_A != NULL)
+    c->structure = calloc(frames, sizeof *c->structure);
+    if (c->position_A != NULL && c->floats != NULL && c->place != NULL && c->cell_A != NULL && c->structure != NULL)
         return c;
     chunk_destroy(c);
     return NULL;
@@ -47,6 +48,7 @@ void chunk_destroy(chunk *c)
     free(c->floats);
     free(c->place);
     free(c->cell_A);
+    free(c->structure);
     free(c);
 }
 

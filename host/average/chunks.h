@@ -18,6 +18,7 @@ typedef struct chunk {
     float *floats;      /* [most][PLACE_FLOATS] */
     frame_place *place; /* [most] */
     double (*cell_A)[9];
+    double (*structure)[2]; /* their structure factors; see structure.h */
 } chunk;
 
 /* Frames of a chunk of so many atoms, and how many chunks are kept, for so many devices. */

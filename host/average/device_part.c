@@ -1,6 +1,7 @@
 #include "average/device_part.h"
 
 #include "average/problem.h"
+#include "average/structure.h"
 #include "average/sums.h"
 #include "average/verify.h"
 #include "error.h"
@@ -9,6 +10,7 @@
 #include "watch.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -206,6 +208,32 @@ static void forget_held(device_part *p, bool are_in)
     pthread_mutex_unlock(&a->mutex);
 }
 
+/* Whether sums are those of the frames that the device holds, each of them once: of charges, or of
+ * potentials. */
+static ley_status check_structure(const device_part *p, const int64_t *phi, ley_error *error)
+{
+    const average_problem *o = &p->average->problem;
+    double found[2], right[2] = {0}, square = 0, off = 0;
+    for (const chunk *c = p->held.first; c != NULL; c = c->next)
+        for (int f = 0; f < c->frames; f++) {
+            const double response = phi != NULL ? structure_response(o, c->cell_A[f]) : 1;
+            for (int part = 0; part < 2; part++) {
+                right[part] += response * c->structure[f][part];
+                square += pow(response * c->structure[f][part], 2);
+            }
+        }
+    if (phi != NULL)
+        structure_of_potentials(o, phi, found);
+    else
+        structure_of_quanta(&o->mesh, p->back->bytes, o->exponent, found);
+    return structure_is_right(o, found, right, square, &off)
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT,
+                          "frames %lld on: a structure factor of %lld frames together is off by %.2g of its root mean "
+                          "square",
+                          (long long)p->held.first->first + 1, (long long)p->held_frames, off);
+}
+
 /* Hands over what the device has. */
 static ley_status flush(device_part *p, ley_error *error)
 {
@@ -226,6 +254,10 @@ static ley_status flush(device_part *p, ley_error *error)
     status = sequence_finish(w, error);
     if (status == LEY_OK && a->problem.by_frame)
         status = frame_potential_check(&p->potential, error);
+    if (status == LEY_OK && a->problem.options.verify_every > 0)
+        status = check_structure(p, NULL, error);
+    if (status == LEY_OK && a->problem.options.verify_every > 0 && a->problem.by_frame)
+        status = check_structure(p, p->potential.phi_back->bytes, error);
     const part_sums part = {.first = first->first,
                             .frames = p->held_frames,
                             .is_partial = first->is_partial,
@@ -369,6 +401,8 @@ void device_part_run(worker *w, void *average)
     p->is_ready = p->is_ready || status == LEY_OK;
     if (status == LEY_OK)
         status = work(p, &error);
+    if (status == LEY_ERROR_WRONG_RESULT && finish_slots(p, NULL) == LEY_OK)
+        kernels_distrust(w->device);
     if (status != LEY_OK) {
         end_memory(p);
         fail(p, &error);

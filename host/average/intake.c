@@ -1,5 +1,6 @@
 #include "average/intake.h"
 
+#include "average/structure.h"
 #include "error.h"
 #include "for_this_cpu.h"
 #include "parallel.h"
@@ -115,7 +116,7 @@ ley_status intake_check_cell(const ley_average *a, size_t frame, const double *c
 
 static void wave_of(const frame_place *p, double wave[4])
 {
-    static const double m[3] = {INTAKE_WAVE_X, INTAKE_WAVE_Y, INTAKE_WAVE_Z};
+    static const double m[3] = {STRUCTURE_X, STRUCTURE_Y, STRUCTURE_Z};
     for (int d = 0; d < 4; d++)
         wave[d] = 0;
     for (int i = 0; i < 3; i++) {
@@ -185,13 +186,16 @@ static void copy_pieces(void *context, size_t first, size_t last)
     memcpy(c->to + from, c->from + from, (end - from) * sizeof *c->to);
 }
 
-void intake_copy(const ley_average *a, chunk *c, const float *position_A, const double *cell_A)
+void intake_copy(const ley_average *a, chunk *c, const float *position_A, const double *cell_A,
+                 const double structure[2])
 {
     const average_problem *p = &a->problem;
     const int f = c->frames++;
     copying k = {c->position_A + (size_t)f * p->atoms * 3, position_A, 3 * p->atoms};
     parallel_ranges((p->atoms + PIECE - 1) / PIECE, copy_pieces, &k);
     memcpy(c->cell_A[f], cell_A, sizeof c->cell_A[f]);
+    for (int part = 0; part < 2; part++)
+        c->structure[f][part] = structure != NULL ? structure[part] : 0;
     place_make(p->options.pmepot ? p->first_cell_A : cell_A, p->mesh.n, p->origin, &c->place[f]);
     place_floats(&c->place[f], c->floats + f * PLACE_FLOATS);
 }

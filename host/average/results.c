@@ -1,8 +1,8 @@
 #include "average/results.h"
 
 #include "average/host_spread.h"
-#include "average/intake.h"
 #include "average/potential.h"
+#include "average/structure.h"
 #include "average/sums.h"
 #include "error.h"
 #include "target/map.h"
@@ -10,10 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The check of the mean may be off by so many tolerances: one wave is not a root mean square over
- * all. */
-static const double most_mean_error = 10;
 
 void results_cell(const ley_average *a, double cell_A[9])
 {
@@ -151,47 +147,24 @@ ley_status results_map(ley_average *a, ley_average_quantity quantity, ley_map **
 
 /* ---- The check of the mean ------------------------------------------------------------------- */
 
-/* The structure factor of charges on the mesh. */
-static void structure_of(const average_mesh *m, const double *charge_e, double structure[2])
-{
-    const int64_t *n = m->n, wave[3] = {INTAKE_WAVE_X, INTAKE_WAVE_Y, INTAKE_WAVE_Z};
-    double spline = 1;
-    structure[0] = structure[1] = 0;
-    for (int axis = 0; axis < 3; axis++)
-        spline *= window_transform(m->window, 2 * M_PI * (double)wave[axis] / (double)n[axis]);
-    for (int64_t z = 0; z < n[2]; z++)
-        for (int64_t y = 0; y < n[1]; y++)
-            for (int64_t x = 0; x < n[0]; x++) {
-                const double q = charge_e[(z * n[1] + y) * n[0] + x],
-                             phase = 2 * M_PI *
-                                     ((double)(wave[0] * x) / (double)n[0] + (double)(wave[1] * y) / (double)n[1] +
-                                      (double)(wave[2] * z) / (double)n[2]);
-                structure[0] += q * cos(phase) / spline;
-                structure[1] -= q * sin(phase) / spline;
-            }
-}
-
 ley_status results_check_mean(ley_average *a, double *mean_error, ley_error *error)
 {
-    const double frames = (double)a->added, scale = sqrt(a->structure_square / frames),
-                 least = 1e-6 * sqrt(a->problem.square_charge_e);
+    const double frames = (double)a->added, right[2] = {a->structure[0] / frames, a->structure[1] / frames};
     double structure[2];
     double *charge_e = malloc(sums_nodes(&a->problem) * sizeof *charge_e);
     if (charge_e == NULL)
         return ley_fail_memory(error, 8 * sums_nodes(&a->problem), "the mean");
     const ley_status status = results_charges(a, charge_e, error);
-    if (status == LEY_OK) {
-        structure_of(&a->problem.mesh, charge_e, structure);
-        *mean_error = hypot(structure[0] - a->structure[0] / frames, structure[1] - a->structure[1] / frames) /
-                      fmax(scale, least);
-    }
+    if (status == LEY_OK)
+        structure_of_charges(&a->problem.mesh, charge_e, structure);
     free(charge_e);
-    return status == LEY_OK && !(*mean_error <= most_mean_error * a->problem.options.tolerance)
-               ? ley_fail(error, LEY_ERROR_WRONG_RESULT,
+    return status != LEY_OK ||
+                   structure_is_right(&a->problem, structure, right, a->structure_square / frames, mean_error)
+               ? status
+               : ley_fail(error, LEY_ERROR_WRONG_RESULT,
                           "a structure factor of the mean is off by %.2g of its root mean square over frames: frames "
                           "were lost, or summed wrongly",
-                          *mean_error)
-               : status;
+                          *mean_error);
 }
 
 /* ---- Cells that change ----------------------------------------------------------------------- */

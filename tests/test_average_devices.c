@@ -1,0 +1,196 @@
+/* Averages by two devices: the same bytes as by one; and by one that dies on the way, lies or never
+ * ends, beside one that is well, or alone (faulty_opencl/). Each time the right map, or an error;
+ * never a wrong map. */
+#include "some_frames.h"
+#include "support.h"
+#include "trials.h"
+
+#include "dev_kernel.h"
+
+#include <unistd.h>
+
+/* ---- In the child ---------------------------------------------------------------------------- */
+
+enum { ATOMS = 60, FRAMES = 170, AT_ONCE = 17 };
+
+/* A device whose values are wrong would lose what it has in the cache, which the next child would
+ * compile again: the linker brings such calls here. */
+void keep_kernels(dev *device) __asm__("__wrap_kernels_distrust");
+void keep_kernels(dev *device)
+{
+    (void)device;
+}
+
+static int judge(walk *w, ley_map *map, ley_map *deviations)
+{
+    sample own, mean, deviation;
+    double value[POINTS], square[POINTS] = {0};
+    uint64_t sum = 0xcbf29ce484222325u;
+    for (int q = 0; q < (deviations != NULL ? 2 : 1); q++) {
+        const ley_map *m = q == 0 ? map : deviations;
+        const unsigned char *bytes = (const unsigned char *)ley_map_read_values(m);
+        for (size_t i = 0; i < (size_t)ley_grid_points(ley_map_grid(m)) * sizeof(float); i++)
+            sum = (sum ^ bytes[i]) * 0x100000001b3u;
+    }
+    printf("map %016llx\n", (unsigned long long)sum);
+    sample_make(map, (const double[3]){0}, &own);
+    mean = deviation = own;
+    for (int f = 0; f < FRAMES; f++) {
+        memset(value, 0, sizeof value);
+        add_potential(w, f, w->cell_A[f], 3, POINTS, (const double(*)[3])own.at, 1, value);
+        for (int p = 0; p < POINTS; p++) {
+            mean.right[p] += value[p] / FRAMES;
+            square[p] += value[p] * value[p];
+        }
+    }
+    for (int p = 0; p < POINTS; p++)
+        deviation.right[p] = sqrt((square[p] - FRAMES * mean.right[p] * mean.right[p]) / (FRAMES - 1));
+    const double off = sample_error(map, &mean), more = deviations != NULL ? sample_error(deviations, &deviation) : 0;
+    printf("off by %.2g and %.2g\n", off, more);
+    return off < 1e-4 && more < 1e-4 ? TRIAL_RIGHT : TRIAL_BROKEN;
+}
+
+static ley_status compute(walk *w, ley_average *a, bool deviation, ley_map *map[2], ley_error *error)
+{
+    ley_status status = LEY_OK;
+    ley_average_totals totals;
+    for (int f = 0; f < FRAMES && status == LEY_OK; f += AT_ONCE)
+        status = ley_average_add(a, AT_ONCE, frame_of(w, f), w->cell_A[f], error);
+    if (status == LEY_OK)
+        status = ley_average_finish(a, &totals, error);
+    if (status == LEY_OK)
+        printf("devices %d (%s), failed %d, checked %d, mean %.2g\n", totals.devices, totals.device, totals.failed,
+               (int)totals.checked_frames, totals.mean_error);
+    if (status == LEY_OK)
+        status = ley_average_map(a, LEY_AVERAGE_MEAN, &map[0], error);
+    return status == LEY_OK && deviation ? ley_average_map(a, LEY_AVERAGE_DEVIATION, &map[1], error) : status;
+}
+
+/* The selector begins with "deviation " where there are transforms of each frame. */
+static int child(const char *selector, double patience_factor)
+{
+    const watch_patience patience = trial_patience(patience_factor);
+    const bool deviation = strncmp(selector, "deviation ", 10) == 0;
+    const double zero[ATOMS][3] = {{0}};
+    walk *w = walk_make(ATOMS, FRAMES, 0, 13);
+    ley_atoms *atoms = support_make_atoms(ATOMS, &zero[0][0], w->charge_e, NULL);
+    ley_engine *engine = NULL;
+    ley_average *a = NULL;
+    ley_map *map[2] = {NULL};
+    ley_average_options o;
+    ley_error error = {0};
+    ley_average_options_default(&o);
+    o.smooth_A = 3;
+    o.units = LEY_UNITS_VOLT;
+    o.deviation = deviation;
+    o.n[0] = o.n[1] = o.n[2] = 16;
+    o.verify_every = 32;
+    watch_patience_replace(&patience);
+    ley_status status = ley_engine_create(selector + (deviation ? 10 : 0), &engine, &error);
+    if (status == LEY_OK)
+        status = ley_average_create(engine, atoms, &o, &a, &error);
+    if (status == LEY_OK)
+        status = compute(w, a, deviation, map, &error);
+    int code = status == LEY_OK ? judge(w, map[0], map[1]) : ley_status_exit_code(status);
+    if (status != LEY_OK)
+        printf("%s: %s\n", ley_status_name(status), error.message);
+    if (status != LEY_OK && (code < 3 || code > 5 || error.message[0] == '\0'))
+        code = TRIAL_BROKEN;
+    ley_map_destroy(map[0]);
+    ley_map_destroy(map[1]);
+    ley_average_destroy(a);
+    ley_engine_destroy(engine);
+    ley_atoms_destroy(atoms);
+    free(w);
+    fflush(stdout);
+    if (ley_driver_is_stuck())
+        _exit(code);
+    return code;
+}
+
+/* ---- In the parent --------------------------------------------------------------------------- */
+
+static char right_bytes[2][24]; /* of the mean alone, and with the deviation, by one device */
+
+static const char *bytes_of(const trial_outcome *o)
+{
+    const char *at = strstr(o->says, "map ");
+    return at != NULL ? at + 4 : "";
+}
+
+/* Right within the tolerance, which the child has judged; where nothing went wrong, the same
+ * bytes. */
+static bool is_right(const trial *t, const trial_outcome *o)
+{
+    char *right = right_bytes[strncmp(t->selector, "deviation ", 10) == 0];
+    if (o->code != TRIAL_RIGHT)
+        return o->code >= 3 && o->code <= 5;
+    if (right[0] == '\0')
+        snprintf(right, sizeof right_bytes[0], "%.16s", bytes_of(o));
+    return strcmp(t->fault, "none") != 0 || strncmp(bytes_of(o), right, 16) == 0;
+}
+
+static void try_case(const char *call, const char *fault, int at, const char *more, const char *selector)
+{
+    trial *t = trials_add(call, fault, at, more);
+    t->selector = selector;
+    t->is_right = is_right;
+}
+
+static void two_are_as_one(void **state)
+{
+    static const char *const selectors[] = {"0", "deviation 0", "all", "deviation all", "1"};
+    (void)state;
+    for (size_t i = 0; i < sizeof selectors / sizeof *selectors; i++) {
+        try_case("none", "none", 1, "", selectors[i]);
+        assert_int_equal(trials_run(), 1);
+    }
+    assert_true(right_bytes[0][0] != '\0' && right_bytes[1][0] != '\0');
+}
+
+static void expect_none_wrong(void)
+{
+    const int tried = trials_count(), unstruck = trials_run();
+    assert_true(unstruck <= tried / 2);
+}
+
+static void one_dies(void **state)
+{
+    (void)state;
+    for (int at = 1; at <= 20; at += support_is_quick() ? 6 : 1) {
+        try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", at % 2 == 0 ? "all" : "deviation all");
+        try_case("clEnqueueNDRangeKernel", "fail", at, ",ever=1", at % 2 == 0 ? "deviation 0" : "0");
+    }
+    for (int at = 1; at <= 12; at += support_is_quick() ? 5 : 2) {
+        try_case("clWaitForEvents", "fail", at, ",ever=1", "all");
+        try_case("clCreateBuffer", "fail", at, "", "deviation all");
+    }
+    try_case("clEnqueueNDRangeKernel", "hang", 5, "", "all");
+    try_case("clEnqueueReadBuffer", "never", 2, "", "0");
+    expect_none_wrong();
+}
+
+/* Launches, fills and writes that are left out, and reads of something else. */
+static void one_lies(void **state)
+{
+    static const char *const faults[] = {"zero", "scale", "slight", "nan", "garbage", "skip"};
+    (void)state;
+    for (int at = 1; at <= 14; at += support_is_quick() ? 4 : 1) {
+        try_case("clEnqueueNDRangeKernel", "skip", at, "", "all");
+        try_case("clEnqueueNDRangeKernel", "skip", at, "", "deviation 0");
+    }
+    for (int f = 0; f < 6; f++)
+        for (int at = 1; at <= 3; at++)
+            if (!support_is_quick() || (f + at) % 3 == 0) {
+                try_case("clEnqueueReadBuffer", faults[f], at, "", "all");
+                try_case("clEnqueueReadBuffer", faults[f], at, ",ever=1", f % 2 == 0 ? "0" : "deviation 0");
+            }
+    expect_none_wrong();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[1], "child") == 0)
+        return child(argv[2], atof(argv[3]));
+    return RUN_GROUP(SUPPORT_GROUP(.name = "two devices"), two_are_as_one, one_dies, one_lies);
+}
