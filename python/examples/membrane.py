@@ -21,7 +21,7 @@ matplotlib.use("Agg")
 
 FRAMES, LIPIDS, WATERS, SIGMA = 200, 64, 2000, 2.83
 CELL = np.array([64.0, 64.0, 90.0, 90.0, 90.0, 90.0])
-# Charge, distance from the membrane's middle and standard deviation of it, A, of each lipid's groups.
+# Of each lipid's groups: charge, distance from the membrane's middle and its standard deviation, A.
 GROUPS = [(-1.0, 18.0, 1.8), (+1.0, 20.0, 2.5), (-0.9, 14.0, 2.2), (+0.9, 12.5, 2.5)]
 
 

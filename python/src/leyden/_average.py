@@ -8,7 +8,6 @@ import os
 import threading
 import time
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -131,7 +130,7 @@ class Average(Guessed):
 
     def __init__(self, maps: Mapping[str, Map], profiles: Dict[str, Profile], report: Dict[str, Any]) -> None:
         self.mean: Map = maps["mean"]
-        # With Any, so that type checkers need no test for None of what the caller knows to be there.
+        # With Any: type checkers need no test for None of what the caller knows to be there.
         self.deviation: Union[Map, Any] = maps.get("deviation")
         self.error: Union[Map, Any] = maps.get("error")
         self.profiles, self.report = profiles, report
@@ -482,7 +481,7 @@ def _source_of(frames: Frames, given: Mapping[str, Any]) -> Dict[str, Any]:
             **{name: str(given[name]) for name in ("center", "fit", "cell")}}
 
 
-@with_parameters("ley_direct", without=("r_min",), former=MappingProxyType({"n": "dims"}), elsewhere={
+@with_parameters("ley_direct", without=("r_min",), elsewhere={
     **dict.fromkeys(("padding", "grid"), "maps of averages are over the cell: dims or spacing say how fine they are"),
     **dict.fromkeys(("method", "field"), "averages are of the potential of all frames; leyden.Plan has methods and fields")})
 def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float = 2.83, tol: float = 1e-4, dims: Any = None,
