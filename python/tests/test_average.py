@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 
 import numpy as np
@@ -13,7 +12,7 @@ import pytest
 
 import judge
 import leyden
-from conftest import Topology, ewald
+from conftest import BOX as WALK_BOX, Topology, ewald
 
 BOX = np.array([20.0, 18, 24, 90, 90, 90])
 OBLIQUE = np.array([20.0, 19, 22, 70, 100, 65])
@@ -419,42 +418,44 @@ def test_a_gro_file_has_no_charges(engine):
 
 
 @pytest.mark.extra
-def test_readers_and_selections(engine):
+def test_readers_and_selections(engine, files):
     import MDAnalysis
-    topology, trajectory = data("TPR", "XTC")
-    one, two = (leyden.average(topology, trajectory, select="protein or resname NA*", dims=(20, 20, 20), engine=engine,
-                               readers=readers) for readers in (1, 2))
-    assert two.report["readers"] == 2 and same(one.mean.values, two.mean.values)
-    universe = MDAnalysis.Universe(topology, trajectory)
-    group = universe.select_atoms("protein or resname NA*")
-    three = leyden.average(group, dims=(20, 20, 20), engine=engine)
-    assert same(one.mean.values, three.mean.values) and three.report["atoms"] == len(group)
+    topology, trajectory = files("xtc", 300)
+    one, two = (leyden.average(topology, trajectory, select="index 2:17 30", dims=DIMS, engine=engine, readers=readers)
+                for readers in (1, 2))
+    assert two.report["readers"] == 2 and same(one.mean.values, two.mean.values) and same(one.error.values, two.error.values)
+    group = MDAnalysis.Universe(topology, trajectory).select_atoms("index 2:17 30")
+    three = leyden.average(group, dims=DIMS, engine=engine)
+    assert same(one.mean.values, three.mean.values) and three.report["atoms"] == 17
+    exact = right([ts.positions[group.indices] for ts in group.universe.trajectory], np.tile(WALK_BOX, (300, 1)), group.charges)
+    assert off(one.mean, exact.mean(axis=0)) < 1e-4
 
 
 PROGRAM = """
 import sys, leyden
 def tell(progress):
     print(progress.frames_done, flush=True)
-leyden.average(*sys.argv[1:3], cell=(60, 60, 60), dims=(16, 16, 16), checkpoint=sys.argv[3], checkpoint_s=0, progress=tell,
-               engine="cpu", step=1, start=0)
+leyden.average(*sys.argv[1:3], dims=(16, 16, 16), checkpoint=sys.argv[3], checkpoint_s=0, progress=tell, engine="cpu")
 """
 
 
 @pytest.mark.extra
-def test_killed_and_resumed(engine, tmp_path):
-    topology, trajectory = data("PSF", "DCD")
+def test_killed_and_resumed(engine, files, tmp_path):
+    topology, trajectory = files("dcd", 4000)
     sums = tmp_path / "sums"
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(PROGRAM), topology, trajectory, str(sums)],
-                          stdout=subprocess.PIPE) as running:
-        assert int(running.stdout.readline()) < 98
+    with subprocess.Popen([sys.executable, "-c", PROGRAM, topology, trajectory, str(sums)], stdout=subprocess.PIPE) as running:
+        assert int(running.stdout.readline()) < 4000
         while not sums.exists():
-            time.sleep(0.01)
+            time.sleep(0.001)
         running.send_signal(signal.SIGKILL)
         running.wait()
-    options = dict(cell=(60, 60, 60), dims=(16, 16, 16), engine=engine, start=0, step=1)
+    marks = json.loads((tmp_path / "sums.frames").read_text())["marks"]
+    assert 0 < marks[-1][0] < 4000
+    options = dict(dims=(16, 16, 16), engine=engine)
     resumed = leyden.average(topology, trajectory, checkpoint=sums, **options)
     whole = leyden.average(topology, trajectory, **options)
-    assert resumed.frames == whole.frames == 98 and same(resumed.mean.values, whole.mean.values)
+    assert resumed.frames == whole.frames == 4000 and same(resumed.mean.values, whole.mean.values)
+    assert same(resumed.error.values, whole.error.values)
 
 
 def run(*words, **more):
@@ -463,22 +464,27 @@ def run(*words, **more):
 
 
 @pytest.mark.extra
-def test_the_command(tmp_path):
-    topology, trajectory = data("PSF_TRICLINIC", "DCD_TRICLINIC")
+def test_the_command(files, tmp_path):
+    topology, trajectory = files("dcd", 30)
     done = run(topology, trajectory, "-o", tmp_path / "mean.mrc", "--dims", "8,8,8", "--deviation", tmp_path / "deviation.npy",
                "--error", tmp_path / "error.npy", "--profile", "z,x", "--profile-csv", tmp_path / "p.csv", "--device", "cpu",
                "--json", tmp_path / "r.json")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert [line.split(":")[0] for line in lines] == ["trajectory", "grid", "method", "time", "written"]
-    assert lines[0].endswith("10 frames, 375 atoms, total charge +0.0000 e") and "8 x 8 x 8 = 512 points" in lines[1]
+    assert lines[0].endswith("30 frames, 40 atoms, total charge +0.0000 e") and "8 x 8 x 8 = 512 points" in lines[1]
     assert "sigma 2.83 A" in lines[2] and "relative RMS error" in lines[2] and "frames/s, on " in lines[3]
     for name in ("mean.mrc", "deviation.npy", "error.npy", "p_z.csv", "p_x.csv", "r.json"):
         assert name in lines[4] and (tmp_path / name).exists(), name
-    assert json.loads((tmp_path / "r.json").read_text())["frames"] == 10
+    assert json.loads((tmp_path / "r.json").read_text())["frames"] == 30
+    made = leyden.average(topology, trajectory, dims=(8, 8, 8), deviation=True, engine="cpu")
+    assert off(leyden.Map(tmp_path / "mean.mrc").values, made.mean.values) < 1e-6
+    assert off(np.load(tmp_path / "deviation.npy"), made.deviation.values) < 1e-6
     done = run(topology, trajectory, "-o", tmp_path / "quiet.mrc", "--dims", "8,8,8", "--device", "cpu", "-q")
     assert done.returncode == 0 and not done.stdout and not done.stderr
-    assert same(leyden.Map(tmp_path / "quiet.mrc").values.shape, (8, 8, 8))
+    with pytest.importorskip("matplotlib").rc_context():
+        done = run(topology, trajectory, "--profile", "z", "--profile-picture", tmp_path / "p.png", "-v", "--device", "cpu")
+    assert done.returncode == 0 and (tmp_path / "p.png").stat().st_size > 5000 and "mean cell: a (20, 0, 0)" in done.stdout
 
 
 @pytest.mark.extra
@@ -488,27 +494,39 @@ def test_the_command(tmp_path):
     (1, "--dims: '8,8' is no list of 3 numbers", ["-o", "mean.dx", "--dims", "8,8"]),
     (1, "select 'name QQ': there is no such atom", ["-o", "mean.dx", "--select", "name QQ"]),
     (1, "not allowed with argument", ["-o", "mean.dx", "--one-side", "--symmetric"]),
-    (2, "there is no such folder", ["-o", "/nonexistent/mean.dx"]), (1, "leave no frame", ["-o", "mean.dx", "--start", "10"]),
+    (2, "there is no such folder", ["-o", "/nonexistent/mean.dx"]), (1, "leave no frame", ["-o", "mean.dx", "--start", "30"]),
+    (1, "--error is of at least two blocks", ["-o", "mean.mrc", "--error", "e.mrc", "--blocks", "0"]),
 ])
-def test_mistakes(tmp_path, code, says, words):
-    done = run(*data("PSF_TRICLINIC", "DCD_TRICLINIC"), *words, cwd=tmp_path)
+def test_mistakes(files, tmp_path, code, says, words):
+    done = run(*files("dcd", 30), *words, cwd=tmp_path)
     assert done.returncode == code and says in done.stderr, done.stderr
     assert done.stderr.count("\n") == 1 or "usage" in done.stderr
     assert not os.listdir(tmp_path)
 
 
+# The command, which says when it has begun.
+SPEAKING = """
+import sys
+import leyden._average_command as command
+from leyden.__main__ import main
+average = command.average
+command.average = lambda *files, **options: average(*files, **{**options, "progress": lambda _: print("began", flush=True)})
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 @pytest.mark.extra
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_command(tmp_path, number, code):
+def test_an_interrupted_command(files, tmp_path, number, code):
     """It writes the mean so far."""
-    topology, trajectory = data("PSF", "DCD")
-    words = [topology, *[trajectory] * 40, "--cell", "60,60,60", "-o", "mean.mrc", "--spacing", "1", "--checkpoint", "sums",
-             "--device", "cpu", "--deviation", "deviation.mrc"]
-    with subprocess.Popen([sys.executable, "-m", "leyden", "average", *words], cwd=tmp_path, stdout=subprocess.PIPE,
+    topology, trajectory = files("dcd", 4000)
+    words = [topology, *[trajectory] * 20, "-o", "mean.mrc", "--spacing", "0.5", "--checkpoint", "sums", "--device", "cpu",
+             "--deviation", "deviation.mrc"]
+    with subprocess.Popen([sys.executable, "-c", SPEAKING, "average", *words], cwd=tmp_path, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as running:
-        time.sleep(12)
+        assert running.stdout.readline() == "began\n"
         running.send_signal(number)
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=100)
     assert running.returncode == code, err
-    assert "interrupted after " in err and " of 3920 frames" in err and "frames, 3,341 atoms" in out
-    assert (tmp_path / "mean.mrc").exists() and (tmp_path / "sums").exists()
+    assert "interrupted after " in err and " of 80000 frames" in err and "frames, 40 atoms" in out
+    assert all((tmp_path / name).exists() for name in ("mean.mrc", "deviation.mrc", "sums", "sums.frames"))

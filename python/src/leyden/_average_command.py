@@ -94,6 +94,8 @@ def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
     others = [path for path in (arguments.profile_csv, arguments.profile_picture) if path is not None]
     if bool(others) != (arguments.profile is not None):
         raise UsageError("--profile goes with a file, --profile-csv or --profile-picture, and these with it")
+    if arguments.error is not None and arguments.blocks < 2:
+        raise UsageError("--error is of at least two blocks of frames: --blocks 10, say")
     if not maps and not others:
         raise UsageError("nothing is to be written: -o mean.dx names a file")
     for path in maps.values():
@@ -142,9 +144,9 @@ def _write(made: Average, arguments: argparse.Namespace, maps: Dict[str, str]) -
     written = []
     for name, path in maps.items():
         if getattr(made, name) is None:
-            least = "two frames" if name == "deviation" else "two blocks of frames"
-            raise UsageError(f"{path}: the {name} is of {least} at least, and there were {made.frames} frames and "
-                             f"{made.report['blocks']} blocks")
+            print(f"leyden: {path} is not written: the {name} is of at least two {'frames' if name == 'deviation' else 'blocks'}, "
+                  f"and there were {made.frames} frames and {made.report['blocks']} blocks", file=sys.stderr)
+            continue
         getattr(made, name).save(path)
         written.append(path)
     for axis in made.profiles:
