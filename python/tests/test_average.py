@@ -13,14 +13,12 @@ import pytest
 import judge
 import leyden
 from conftest import BOX as WALK_BOX, Topology, ewald
+from judge import vectors
+from leyden._average import _Checkpoint
 
 BOX = np.array([20.0, 18, 24, 90, 90, 90])
 OBLIQUE = np.array([20.0, 19, 22, 70, 100, 65])
 DIMS = (12, 10, 16)
-
-
-def vectors(box):
-    return leyden._cell.vectors_of_boxes(np.atleast_2d(box))
 
 
 def walk(frames=6, atoms=50, box=BOX, seed=1, scale=None):
@@ -368,6 +366,37 @@ def test_checkpoints_of_other_runs(engine, tmp_path):
         leyden.average(like(x, boxes, charges), **options)
     (tmp_path / "sums").unlink()
     assert leyden.average(like(x, boxes, charges), **options).frames == 6
+
+
+class Sums:
+    """As much of a run as a checkpoint looks at."""
+
+    def __init__(self, path, count):
+        self.path, self.count, self.is_killed = path, count, False
+
+    def save(self, _):
+        if self.is_killed:
+            raise KeyboardInterrupt
+        self.path.touch()
+
+    def load(self, _):
+        pass
+
+    def frames(self):
+        return self.count
+
+
+def test_a_checkpoint_between_its_two_files(tmp_path):
+    """The sums are those of before where the second file was not written any more."""
+    kept, sums = _Checkpoint(tmp_path / "sums", {"step": 1}, 60), Sums(tmp_path / "sums", 10)
+    kept.save(sums, 10, 11)
+    sums.is_killed = True
+    with pytest.raises(KeyboardInterrupt):
+        kept.save(sums, 20, 22)
+    assert _Checkpoint(tmp_path / "sums", {"step": 1}, 60).resume(sums) == (10, 11)
+    assert _Checkpoint(tmp_path / "sums", {"step": 1}, 60).resume(Sums(tmp_path / "sums", 20)) == (20, 22)
+    with pytest.raises(leyden.InputError, match="whose 15 frames .*sums.frames does not know"):
+        _Checkpoint(tmp_path / "sums", {"step": 1}, 60).resume(Sums(tmp_path / "sums", 15))
 
 
 def test_a_frame_that_ends_a_run_keeps_the_checkpoint(engine, tmp_path):

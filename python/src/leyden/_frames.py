@@ -6,7 +6,6 @@ import json
 import mmap
 import os
 import pickle
-import signal
 import socket
 import struct
 import subprocess
@@ -135,7 +134,6 @@ class Reading:
 
 def serve(socket_number: int, memory: int) -> None:
     """What a process does that reads: it ends when the socket does, as where the one that reads from it has gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     link = Connection(socket_number)
     with contextlib.suppress(EOFError, OSError):
         try:
