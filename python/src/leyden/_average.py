@@ -395,6 +395,7 @@ class _Averaging:
 def _result_of(averaging: _Averaging, atoms: Atoms, options: Any, facts: Mapping[str, Any], axes: Mapping[str, int],
                boundary: str) -> Average:
     run, totals = averaging.run, averaging.run.finish()
+    averaging.watcher.end()
     if totals["frames"] == 0:
         raise InputError("no frame counts")
     elapsed_s = averaging.watcher.elapsed_s
