@@ -49,7 +49,7 @@ double reciprocal_of(const double c[9], double reciprocal[3][3])
     return fabs(volume);
 }
 
-void add_potential(walk *w, int frame, const double *cell_A, double sigma_A, size_t points, const double (*at)[3],
+void add_potential(walk *w, int frame, const double cell_A[9], double sigma_A, size_t points, const double (*at)[3],
                    double share, double *sum)
 {
     enum { MOST = 24 };

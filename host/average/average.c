@@ -102,6 +102,16 @@ static void *manage(void *context)
     return NULL;
 }
 
+/* Beside a card, which takes frames as fast as the host's threads are awake. */
+static void stay_alert(ley_average *a, bool is_alert)
+{
+    const bool has_card = a->engine->worker_count > 0 && a->engine->workers[0].info->device_class == DEV_GPU;
+    is_alert = is_alert && has_card;
+    if (is_alert != a->is_alert)
+        parallel_stay_alert(is_alert);
+    a->is_alert = is_alert;
+}
+
 /* ---- Making ---------------------------------------------------------------------------------- */
 
 static ley_status make_parts(ley_average *a, ley_error *error)
@@ -142,6 +152,8 @@ void ley_average_destroy(ley_average *a)
 {
     if (a == NULL)
         return;
+    if (a->engine != NULL)
+        stay_alert(a, false);
     pthread_mutex_lock(&a->mutex);
     a->quits = true;
     pthread_cond_broadcast(&a->changed);
@@ -315,6 +327,7 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
         }
     }
     free(structure);
+    stay_alert(a, status == LEY_OK);
     atomic_store(&a->is_cancelled, false);
     return status;
 }
@@ -359,6 +372,7 @@ static ley_status await_all(ley_average *a, ley_error *error)
         ley_error_copy(error, &a->failure);
     }
     pthread_mutex_unlock(&a->mutex);
+    stay_alert(a, false);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "average/place.h"
 #include "average/potential.h"
 #include "average/sums.h"
+#include "bandwidth.h"
 #include "error.h"
 #include "verify/self_test.h"
 
@@ -14,14 +15,15 @@ static const kernel_dialect plain = {.sum = LEY_SPEC_SUM_FLOAT, .width = 1, .roo
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-static void launch_row(command_sequence *w, const dev_kernel *kernel, size_t items, const void *arguments)
+static void launch_row(command_sequence *w, const dev_kernel *kernel, size_t items, const void *arguments,
+                       double predicted_s)
 {
     sequence_launch(w, kernel, (const size_t[3]){(items + kernel->group_size[0] - 1) / kernel->group_size[0], 1, 1},
-                    arguments, 0);
+                    arguments, predicted_s);
 }
 
 static void launch_fold(command_sequence *w, const dev_kernel *kernel, density_fold_arguments *a, const int64_t mesh[3],
-                        const int64_t points[3])
+                        const int64_t points[3], double predicted_s)
 {
     size_t groups[3];
     for (int axis = 0; axis < 3; axis++) {
@@ -30,7 +32,7 @@ static void launch_fold(command_sequence *w, const dev_kernel *kernel, density_f
         const size_t items = (size_t)(axis == 0 ? points[0] / 2 + 1 : points[axis]);
         groups[axis] = (items + kernel->group_size[axis] - 1) / kernel->group_size[axis];
     }
-    sequence_launch(w, kernel, groups, a, 0);
+    sequence_launch(w, kernel, groups, a, predicted_s);
 }
 
 void frame_potential_launch(const frame_potential *f, command_sequence *w, buffer_of_float4 cells, int frame,
@@ -39,7 +41,8 @@ void frame_potential_launch(const frame_potential *f, command_sequence *w, buffe
     const average_problem *p = f->problem;
     launch_row(w, &f->floats, sums_nodes(p),
                KERNEL_ARGUMENTS(density_floats, .gm_frame = f->frame, .nodes = (int32_t)sums_nodes(p),
-                                .scale = ldexp(1, -p->exponent), .gm_sum = charge, .gm_mesh = f->mesh));
+                                .scale = ldexp(1, -p->exponent), .gm_sum = charge, .gm_mesh = f->mesh),
+               (2 * 8 + 2 * 8 + 4) * (double)sums_nodes(p) * f->byte_s);
     sequence_fft(w, &f->there, true, f->mesh.buffer, f->spectrum.buffer, f->scratch);
     density_fold_arguments a = {.kind = &density_fold_kind,
                                 .gm_spectrum = f->spectrum,
@@ -48,13 +51,14 @@ void frame_potential_launch(const frame_potential *f, command_sequence *w, buffe
                                 .frame = frame,
                                 .half_square = p->options.smooth_A * p->options.smooth_A / 2,
                                 .gm_folded = f->folded};
-    launch_fold(w, &f->fold, &a, p->mesh.n, p->n);
+    launch_fold(w, &f->fold, &a, p->mesh.n, p->n, 4 * ((double)sums_nodes(p) + (double)sums_points(p)) * f->byte_s);
     sequence_fft(w, &f->back, false, f->folded.buffer, f->phi.buffer, f->scratch);
     launch_row(w, &f->sums, sums_points(p),
                KERNEL_ARGUMENTS(potential_sums, .gm_phi = f->phi, .points = (int32_t)sums_points(p),
                                 .most = p->most_phi, .scale = ldexp(1, p->phi_exponent),
                                 .square_scale = p->options.deviation ? ldexp(1, p->square_exponent) : 0,
-                                .gm_sum = f->phi_sum, .gm_square = f->square, .gm_beyond = f->beyond));
+                                .gm_sum = f->phi_sum, .gm_square = f->square, .gm_beyond = f->beyond),
+               (4 + 2 * 8 + 2 * 8) * (double)sums_points(p) * f->byte_s);
 }
 
 void frame_potential_read(const frame_potential *f, command_sequence *w)
@@ -157,7 +161,7 @@ static ley_status make_buffers(frame_potential *f, arena *memory, command_sequen
 ley_status frame_potential_create(frame_potential *made, arena *memory, const average_problem *p, command_sequence *w,
                                   ley_error *error)
 {
-    *made = (frame_potential){.problem = p};
+    *made = (frame_potential){.problem = p, .byte_s = bandwidth_byte_s(memory->device->info, NULL)};
     ley_status status = make_kernels(made, memory->device, error);
     if (status == LEY_OK)
         status = upload_splines(made, memory, error);
@@ -268,7 +272,8 @@ static ley_status test_floats(const dev_kernel *built, void *context, ley_error 
     if (status == LEY_OK) {
         launch_row(&t->sequence, built, TRIAL_VALUES - 1,
                    KERNEL_ARGUMENTS(density_floats, .gm_frame = {t->buffer[0]}, .nodes = TRIAL_VALUES - 1,
-                                    .scale = 0x1p-30, .gm_sum = {t->buffer[1]}, .gm_mesh = {t->buffer[2]}));
+                                    .scale = 0x1p-30, .gm_sum = {t->buffer[1]}, .gm_mesh = {t->buffer[2]}),
+                   0);
         status = get(t, error);
     }
     if (status == LEY_OK)
@@ -320,7 +325,8 @@ static ley_status test_sums_with(const dev_kernel *built, bool has_beyond, ley_e
         launch_row(&t->sequence, built, TRIAL_VALUES - 1,
                    KERNEL_ARGUMENTS(potential_sums, .gm_phi = {values}, .points = TRIAL_VALUES - 1, .most = 11,
                                     .scale = 0x1p40, .square_scale = 0x1p38, .gm_sum = {t->buffer[0]},
-                                    .gm_square = {t->buffer[1]}, .gm_beyond = {t->buffer[2]}));
+                                    .gm_square = {t->buffer[1]}, .gm_beyond = {t->buffer[2]}),
+                   0);
         status = get(t, error);
     }
     if (status == LEY_OK)
@@ -405,7 +411,7 @@ static ley_status run_fold(trial *t, const dev_kernel *built, fold_trial *f, ley
     if (status != LEY_OK)
         return status;
     a.gm_folded.buffer = t->buffer[0];
-    launch_fold(&t->sequence, built, &a, fold_mesh, fold_points);
+    launch_fold(&t->sequence, built, &a, fold_mesh, fold_points, 0);
     status = get(t, error);
     const float *found = status == LEY_OK ? t->back[0]->bytes : NULL;
     double largest = 0;

@@ -15,6 +15,7 @@ KERNEL_ARGUMENTS_STRUCT(potential_sums, LEY_POTENTIAL_SUMS_ARGUMENTS);
 
 typedef struct frame_potential {
     const average_problem *problem;
+    double byte_s; /* that the device takes to move a byte, to predict launches by */
     dev_kernel floats, fold, sums;
     dev_fft there, back;
     dev_buffer *scratch; /* of both transforms */

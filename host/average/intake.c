@@ -48,21 +48,16 @@ FOR_THIS_CPU static void add_turns(const float *position_A, const double *charge
             const double half = 2 * turns, whole = (half + 0x1.8p52) - 0x1.8p52, u = (half - whole) * M_PI,
                          pair = (whole / 2 + 0x1.8p52) - 0x1.8p52, is_odd = whole - 2 * pair,
                          sign = 1 - 2 * is_odd * is_odd, s = u * u;
+            /* To 1e-10 and 1e-9. */
             const double cosine =
                 1 + s * (-1.0 / 2 +
-                         s * (1.0 / 24 + s * (-1.0 / 720 +
-                                              s * (1.0 / 40320 +
-                                                   s * (-1.0 / 3628800 +
-                                                        s * (1.0 / 479001600 + s * (-1.0 / 87178291200.0 +
-                                                                                    s * (1.0 / 20922789888000.0 -
-                                                                                         s / 6402373705728000.0))))))));
+                         s * (1.0 / 24 +
+                              s * (-1.0 / 720 + s * (1.0 / 40320 + s * (-1.0 / 3628800 +
+                                                                        s * (1.0 / 479001600 - s / 87178291200.0))))));
             const double sine =
                 u * (1 + s * (-1.0 / 6 +
                               s * (1.0 / 120 +
-                                   s * (-1.0 / 5040 + s * (1.0 / 362880 + s * (-1.0 / 39916800 +
-                                                                               s * (1.0 / 6227020800.0 +
-                                                                                    s * (-1.0 / 1307674368000.0 +
-                                                                                         s / 355687428096000.0))))))));
+                                   s * (-1.0 / 5040 + s * (1.0 / 362880 + s * (-1.0 / 39916800 + s / 6227020800.0))))));
             cosines[l] += q * sign * cosine;
             sines[l] -= q * sign * sine;
         }

@@ -43,6 +43,14 @@ static spread_spec spec_of(const dev_info *info, int points)
     return s;
 }
 
+/* Of cards some 1e11 atomic additions a second are usual. */
+static double predict_atom(const dev_info *info, int points)
+{
+    const double card_node_s = 1e-11, core_row_s = 3e-9;
+    return is_alone(info) ? points * points * core_row_s / (info->compute_units < 1 ? 1 : info->compute_units)
+                          : points * points * points * card_node_s;
+}
+
 /* Floats of a part's mesh. */
 static size_t part_floats(const average_mesh *m)
 {
@@ -83,7 +91,7 @@ ley_status spreader_create(spreader *made, arena *memory, const average_mesh *me
     dev *device = memory->device;
     const spread_spec spec = spec_of(device->info, mesh->window->points);
     const merge_spec merge = {.sum = spec.sum, .width = 1, .root = spec.root, .window = spec.window};
-    *made = (spreader){.mesh = *mesh, .atoms = atoms};
+    *made = (spreader){.mesh = *mesh, .atoms = atoms, .atom_s = predict_atom(device->info, mesh->window->points)};
     ley_status status = kernel_create(device, &density_spread_kind, &spec, NULL, NULL, &made->spread, error);
     if (status == LEY_OK && is_alone(device->info))
         status = kernel_create(device, &density_merge_kind, &merge, NULL, NULL, &made->merge, error);
@@ -119,7 +127,7 @@ static void launch(const spreader *s, const dev_kernel *spread, const dev_kernel
     memcpy(m.mesh, arguments->mesh, sizeof m.mesh);
     if (merge->program != NULL)
         sequence_launch(w, merge, (const size_t[3]){(rows + merge->group_size[0] - 1) / merge->group_size[0], 1, 1}, &m,
-                        0);
+                        predicted_s / 16);
 }
 
 void spreader_launch(const spreader *s, command_sequence *w, buffer_of_float positions, buffer_of_float4 cells,

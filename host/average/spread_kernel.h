@@ -25,7 +25,7 @@ typedef struct spreader {
     average_mesh mesh;
     size_t atoms;
     buffer_of_float charges, window, meshes;
-    double atom_s; /* that an atom is predicted to take; 0: nobody knows */
+    double atom_s; /* that an atom is predicted to take */
 } spreader;
 
 /* Builds the kernels and makes the buffers; a zeroed one may be destroyed, too. The arena's owner

@@ -98,6 +98,7 @@ struct ley_average {
     profile_values profile;
     chunk *filling; /* not full; NULL: there is none */
     bool has_manager;
+    bool is_alert; /* the host's threads look out for the next frame */
     pthread_t manager;
 
     atomic_bool is_cancelled;

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Waves and distances beyond so many widths do not matter. */
-static const double most_widths = 6;
+static const double most_widths = 5.4;
 
 enum { BATCH = 2048, MOST_WAVES_ALONG = 200, TABLE = 4096 };
 
@@ -67,12 +67,13 @@ static double count_waves(const ewald *e, double wide_A)
     return 2 * M_PI / 3 * k * k * k * e->volume / (8 * M_PI * M_PI * M_PI);
 }
 
-/* Images that distances of a Gaussian this wide reach, in cells. */
+/* Images of an atom that distances of a Gaussian this wide reach, from that one on that is within
+ * half a cell along each axis. */
 static double count_images(const ewald *e, double wide_A)
 {
     double images = 1;
     for (int i = 0; i < 3; i++)
-        images *= 2 * ceil(most_widths * wide_A * length_of(e->reciprocal[i])) + 1;
+        images *= 2 * floor(most_widths * wide_A * length_of(e->reciprocal[i]) + 0.5) + 1;
     return images;
 }
 
@@ -94,7 +95,7 @@ static void choose_split(ewald *e)
     for (int i = 0; i < 3; i++) {
         e->most[i] = (int)(most_widths / e->wide_A * length_of(e->cell_A + 3 * i) / (2 * M_PI));
         e->most[i] = e->most[i] > MOST_WAVES_ALONG ? MOST_WAVES_ALONG : e->most[i];
-        e->images[i] = (int)ceil(most_widths * e->wide_A * length_of(e->reciprocal[i]));
+        e->images[i] = (int)floor(most_widths * e->wide_A * length_of(e->reciprocal[i]) + 0.5);
     }
 }
 
