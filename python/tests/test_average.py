@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -366,6 +367,22 @@ def test_checkpoints_of_other_runs(engine, tmp_path):
         leyden.average(like(x, boxes, charges), **options)
     (tmp_path / "sums").unlink()
     assert leyden.average(like(x, boxes, charges), **options).frames == 6
+
+
+def test_other_jobs_of_the_engine_wait(engine, atoms):
+    made, threads = [], []
+
+    def begin(progress):
+        if not threads:
+            threads.append(threading.Thread(target=lambda: made.append(leyden.map(atoms, spacing=2, padding=2, method="dcs",
+                                                                                  engine=engine))))
+            threads[0].start()
+        assert not made
+
+    x, boxes, charges = long_walk()
+    assert leyden.average(like(x, boxes, charges), dims=DIMS, engine=engine, progress=begin).frames == 700
+    threads[0].join(timeout=60)
+    assert len(made) == 1
 
 
 class Sums:

@@ -66,6 +66,11 @@ def test_positions_that_are_no_numbers():
     with pytest.raises(leyden.InputError, match="frame 3 .*the position of atom 4 .counted from 0. is not a number"):
         read(Frames(universe))
     assert read(Frames(universe, skip_bad=True))[0].tolist() == [0, 1, 2, 4]
+    x[3, 4, 1] = -2e6
+    with pytest.raises(leyden.InputError, match="frame 3 .*the position of atom 4 .counted from 0. is beyond 1e.06 A"):
+        read(Frames(universe))
+    x[3] = 999000
+    assert len(read(Frames(universe))[0]) == 5
     x[...] = np.inf
     with pytest.raises(leyden.InputError, match="none of 5 frames can be used: frame 4 "):
         Frames(universe, skip_bad=True)

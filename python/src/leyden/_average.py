@@ -209,37 +209,35 @@ def _header(report: Mapping[str, Any], cell: Cell, what: str) -> str:
 
 
 class _Run:
-    """A ley_average."""
+    """A ley_average, which has its engine to itself."""
 
     def __init__(self, engine: Engine, atoms: Atoms, options: Any) -> None:
-        self._pointer, self._is_closed, self._last_s = ffi.NULL, False, np.inf
-        self.lock: threading.Lock = engine.lock
+        self._engine, self._last_s = engine, np.inf
+        self._lock = threading.Lock()  # of what an interrupted call is still at
 
-        def work(token: _task.Token) -> Any:
+        def create(token: _task.Token) -> Any:
             box = ffi.new("ley_average **")
-            self._locked(token, lambda error: lib.ley_average_create(engine.pointer, atoms.pointer, options, box, error))
+            self._locked(lambda error: lib.ley_average_create(engine.pointer, atoms.pointer, options, box, error))
+            if token.is_cancelled:  # whoever asked for it has gone
+                lib.ley_average_destroy(box[0])
+                token.check()
             return box[0]
 
-        self._pointer = _task.call(work)
-        engine.plans.add(self)
-
-    def _locked(self, token: Optional[_task.Token], function: Any) -> None:
-        if token is None:
-            self.lock.acquire()
-        else:
-            token.acquire(self.lock)
+        engine.lock.acquire()
         try:
-            if self._is_closed:
-                raise UsageError("the engine was closed")
-            with Status() as status:
-                status.check(function(status.pointer))
-        finally:
-            self.lock.release()
+            self._pointer = _task.call(create)
+        except BaseException:
+            engine.lock.release()
+            raise
+
+    def _locked(self, function: Any) -> None:
+        with self._lock, Status() as status:
+            status.check(function(status.pointer))
 
     def _call(self, function: Any) -> None:
         """function(error), in a thread of its own: Ctrl-C cancels it."""
         try:
-            _task.call(lambda token: self._locked(token, function))
+            _task.call(lambda token: self._locked(function))
         except KeyboardInterrupt:
             lib.ley_average_cancel(self._pointer)
             raise
@@ -252,7 +250,7 @@ class _Run:
             return int(lib.ley_average_add(self._pointer, len(block.numbers), frames, cells, error))
 
         if self._last_s < _SHORT_S:
-            self._locked(None, work)
+            self._locked(work)
         else:
             self._call(work)
         self._last_s = time.monotonic() - start_s
@@ -295,10 +293,9 @@ class _Run:
         self._call(lambda error: lib.ley_average_load(self._pointer, name, error))
 
     def close(self) -> None:
-        with self.lock:
-            if not self._is_closed:
-                lib.ley_average_destroy(self._pointer)
-            self._is_closed = True
+        with self._lock:
+            lib.ley_average_destroy(self._pointer)
+        self._engine.lock.release()
 
 
 class _Checkpoint:
@@ -530,7 +527,7 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
         verify_every: one of so many frames is verified in double precision; 0: none; None: 256.
         checkpoint: a file to which all sums go every `checkpoint_s` seconds, and from which a run goes on where it is there;
             FILE.frames beside it says of which frames it is. Both stay.
-        engine: devices, as of `map()`; all of them share the frames.
+        engine: devices, as of `map()`; all of them share the frames. Other jobs of the engine wait.
         progress: True for a bar; or a callable that is given a FrameProgress now and then.
         {parameters}
 

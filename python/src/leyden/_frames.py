@@ -34,6 +34,14 @@ _TURNING = {"fit_rot_trans", "rotateby"}
 _SPREAD = 0.1  # of a selection along a vector: |mean of exp(2 pi i s)|; uniform ones have 0
 
 
+_FARTHEST_A = 1e6  # the library takes no positions beyond it
+
+
+def _are_near(coordinates: np.ndarray) -> bool:
+    """Whether all are numbers, and within that; mostly by one product."""
+    return bool(np.dot(coordinates, coordinates) < _FARTHEST_A ** 2 or np.abs(coordinates).max() <= _FARTHEST_A)
+
+
 class Bad(NamedTuple):
     """A frame that cannot be used, and why."""
 
@@ -109,12 +117,11 @@ class Reading:
             np.take(found, self.indices, axis=0, out=positions, mode="clip")
         if self.placings:
             positions += shift.astype(np.float32)
-        flat = positions.ravel()
-        if not np.isfinite(np.dot(flat, flat)):
-            wrong = np.flatnonzero(~np.isfinite(positions).all(axis=1))
-            if len(wrong):
-                atom = wrong[0] if self.indices is None else self.indices[wrong[0]]
-                raise ValueError(f"the position of atom {atom} (counted from 0) is not a number")
+        if not _are_near(positions.ravel()):
+            wrong = int(np.argmin((np.abs(positions) <= _FARTHEST_A).all(axis=1)))
+            atom = wrong if self.indices is None else self.indices[wrong]
+            what = f"beyond {_FARTHEST_A:g} A" if np.all(np.isfinite(positions[wrong])) else "not a number"
+            raise ValueError(f"the position of atom {atom} (counted from 0) is {what}")
 
     def fill(self, trajectory: Any, numbers: Sequence[int], positions: np.ndarray, cells: np.ndarray,
              stop_at_bad: bool) -> Tuple[List[int], List[Bad]]:
@@ -509,8 +516,7 @@ class Frames:
             of = frames[part.start:part.stop if part.stop >= 0 else None:part.step]
             of = np.ascontiguousarray(of if checker.indices is None else of[:, checker.indices], np.float32)
             cells = vectors_of_boxes(None if boxes is None else np.asarray(boxes, np.float64)[index], len(part))
-            usable = np.array([np.isfinite(np.dot(flat, flat)) for flat in of.reshape(len(part), -1)]) & \
-                cells.any(axis=(1, 2))
+            usable = np.array([_are_near(flat) for flat in of.reshape(len(part), -1)]) & cells.any(axis=(1, 2))
             bad: List[Bad] = []
             for number in index[~usable]:
                 bad += checker.fill(self.trajectory, [int(number)], positions[None], cell[None], True)[1]
