@@ -66,7 +66,7 @@ def test_types(checker, tmp_path):
 
     def check(programs):
         return subprocess.run([sys.executable, "-m", checker, *CHECKERS[checker], *map(str, programs)], cwd=tmp_path,
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, encoding="utf-8", check=False)
 
     done = check(sorted(tmp_path.glob("*.py")))
     if checker == "pyright" and not done.stdout:
