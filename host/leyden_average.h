@@ -68,18 +68,19 @@ typedef struct ley_average_options {
 LEY_API void ley_average_options_default(ley_average_options *options);
 
 /* The charges of the atoms, whose positions do not matter, are those of all frames. Atoms and
- * options are copied; the engine must outlive the average, and its devices share the frames: nothing
- * else runs on it from the first frame to ley_average_finish(). NULL: the fastest device is opened. Errors: LEY_ERROR_USAGE for options out of range; LEY_ERROR_INPUT
- * where all charges are zero; those of ley_engine_create(). */
+ * options are copied; the engine must outlive the average, and its devices share the frames:
+ * nothing else runs on it from the first frame to ley_average_finish(). NULL: the fastest device is
+ * opened. Errors: LEY_ERROR_USAGE for options out of range; LEY_ERROR_INPUT where all charges are
+ * zero; those of ley_engine_create(). */
 LEY_API ley_status ley_average_create(ley_engine *engine, const ley_atoms *atoms, const ley_average_options *options,
                                       ley_average **average, ley_error *error);
 
 /* Adds frames: float32 [frames][atoms][3] in A, and the cells' vectors a, b, c, float64
  * [frames][3][3] in A. The arrays are the caller's again when it returns; devices go on. Errors:
  * LEY_ERROR_INPUT for a position that is not a number, or beyond 1e6 A, or a cell that spans no
- * volume, with the frame (counted from 1 over all that were added) and the atom: none of these frames is added then,
- * and the average may go on; LEY_ERROR_WRONG_RESULT where the verification of a frame, which is
- * named, has failed on every device; LEY_ERROR_MEMORY; LEY_CANCELLED. */
+ * volume, with the frame (counted from 1 over all that were added) and the atom: none of these
+ * frames is added then, and the average may go on; LEY_ERROR_WRONG_RESULT where the verification of
+ * a frame, which is named, has failed on every device; LEY_ERROR_MEMORY; LEY_CANCELLED. */
 LEY_API ley_status ley_average_add(ley_average *average, size_t frames, const float *position_A,
                                    const double *cell_A, ley_error *error);
 
@@ -130,9 +131,9 @@ typedef struct ley_average_totals {
     double relative_rms;        /* error over all checked points, as a share of their frames' root mean squares */
     double mean_error;          /* of a structure factor of the mean, recomputed from every frame, as a share of its
                                    root mean square over frames */
-    double cell_difference;     /* relative RMS between the two ways with cells, of the sample: the first frame and those
-                                   whose number from 0 is a power of 2, 16 at most; not a number: cells did not
-                                   change, or they are exact */
+    double cell_difference;     /* relative RMS between the two ways with cells, of a sample: the first frame, and
+                                   those whose number from 0 is a power of 2, 16 at most; not a number: cells
+                                   did not change, or they are exact */
     double seconds;             /* since the first frame was added */
     int devices, failed;        /* that took frames; of them, those that failed */
     char device[128];           /* their names */

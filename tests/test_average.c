@@ -3,6 +3,11 @@
 #include "some_frames.h"
 #include "support.h"
 
+#include "average/frame_potential.h"
+#include "average/spread_kernel.h"
+#include "dev_kernel.h"
+#include "engine/engine.h"
+
 #include <complex.h>
 
 static ley_engine *engine;
@@ -265,7 +270,7 @@ static void profiles_are_plane_means_and_integrals(void **state)
     assert_ok(ley_average_finish(a, &totals, &error));
     double cell_A[9];
     memcpy(cell_A, totals.cell_A, sizeof cell_A);
-    const double density = charge / reciprocal_of(cell_A, (double[3][3]){{0}});
+    const double mean_e_A3 = charge / reciprocal_of(cell_A, (double[3][3]){{0}});
     for (int axis = 0; axis < 3; axis++) {
         ley_profile p;
         assert_ok(ley_average_profile(a, axis, LEY_PROFILE_TIN_FOIL, &p, &error));
@@ -274,7 +279,7 @@ static void profiles_are_plane_means_and_integrals(void **state)
         for (int i = 0; i < 200; i++)
             off[i] = p.potential[i] - mean[i];
         assert_true(rms_of(off, 200) < 1e-5 * rms_of(mean, 200));
-        check_integrals(&p, density);
+        check_integrals(&p, mean_e_A3);
         for (int i = 0; i < 200; i++)
             other[i] = p.potential[i];
         assert_ok(ley_average_profile(a, axis, LEY_PROFILE_ONE_SIDE, &p, &error));
@@ -286,7 +291,7 @@ static void profiles_are_plane_means_and_integrals(void **state)
             off[i] = p.potential[i] - (other[i] + other[(image % 200 + 200) % 200]) / 2;
         }
         assert_true(rms_of(off, 200) < 1e-9 * rms_of(other, 200));
-        check_integrals(&p, density);
+        check_integrals(&p, mean_e_A3);
         free(mean);
     }
     ley_map_destroy(map);
@@ -592,11 +597,74 @@ static void pmepot_is_reproduced(void **state)
     free(w);
 }
 
+/* ---- Faults in kernels ----------------------------------------------------------------------- */
+
+typedef struct planted {
+    const kernel_kind *kind;
+    const char *from, *to;
+} planted;
+
+typedef struct look {
+    const kernel_kind *kind;
+    int right, seen;
+} look;
+
+static void build(void *context, const char *name, const void *spec)
+{
+    look *k = context;
+    ley_error error = {0};
+    dev_kernel kernel;
+    const ley_status status = kernel_create_anew(engine->workers[0].device, k->kind, spec, true, NULL, &kernel, &error);
+    if (status == LEY_OK)
+        kernel_destroy(&kernel);
+    else if (status != LEY_ERROR_WRONG_RESULT)
+        fail_msg("%s: %s", name, error.message);
+    k->right += status == LEY_OK;
+    k->seen += status == LEY_ERROR_WRONG_RESULT;
+    ley_error_clear(&error);
+}
+
+/* Self-tests find what is planted, in each specification that has it. */
+static void self_tests_find_faults(void **state)
+{
+    (void)state;
+    static const planted faults[] = {
+        {&density_spread_kind, "node < 0 ? node + n : node", "node < 0 ? 0 : node"},
+        {&density_spread_kind, "+ (int)lost.w", ""},
+        {&density_spread_kind, "LEY_FMA(z, lost.z, row.w)", "row.w"},
+        {&density_spread_kind, "first_frame + frame", "frame"},
+        {&density_spread_kind, "weight_x * weight_z[k]", "weight_x * weight_z[0]"},
+        {&density_spread_kind, "* gm_charges[number]", ""},
+        {&density_merge_kind, "x < 0 ? x + mesh.x : x", "x < 0 ? 0 : x"},
+        {&density_merge_kind, "gm_row[mesh.x + i] = 0;", ""},
+        {&density_merge_kind, "own / 2 : own", "0 : own"},
+        {&density_floats_kind, "LEY_LONG_AT(gm_frame + i) = 0;", ""},
+        {&density_floats_kind, "i >= (size_t)nodes", "i > (size_t)nodes"},
+        {&density_floats_kind, ") * scale", ")"},
+        {&density_fold_kind, "sign * g", "g"},
+        {&density_fold_kind, "if (2 * m_y == mesh.y", "if (3 * m_y == mesh.y"},
+        {&density_fold_kind, "6 * frame + 1", "1"},
+        {&density_fold_kind, "m_z += points.z", "m_z += 2 * points.z"},
+        {&potential_sums_kind, "gm_beyond[0] = 1;", ""},
+        {&potential_sums_kind, "phi * phi * square_scale", "phi * square_scale"},
+        {&potential_sums_kind, "i >= (size_t)points", "i > (size_t)points"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        look k = {.kind = faults[i].kind};
+        support_plant_fault(faults[i].kind->name, faults[i].from, faults[i].to);
+        kernel_specs(faults[i].kind, engine->workers[0].info, KERNEL_FEW, build, &k);
+        if (k.seen == 0 || k.right > 0)
+            fail_msg("%s: '%s' is planted: %d seen, %d not", faults[i].kind->name, faults[i].from, k.seen, k.right);
+    }
+    unsetenv("LEYDEN_KERNEL_DIR");
+}
+
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
                      deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
                      profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
                      checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
-                     options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, pmepot_is_reproduced);
+                     options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, pmepot_is_reproduced,
+                     self_tests_find_faults);
 }
