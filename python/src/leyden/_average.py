@@ -19,7 +19,7 @@ from ._c import ffi, lib
 from ._cell import Cell, lengths
 from ._engine import Engine, EngineArgument, engine_of
 from ._errors import Error, FileError, InputError, Status, UsageError, file_name, number_of, switch_of, text_of
-from ._frames import Bad, Block, Frames
+from ._frames import Block, Frames
 from ._grid import axis_number, counts_of
 from ._guesses import OF_AVERAGE, Guessed
 from ._maps import Map, Origin, own_map
@@ -84,7 +84,7 @@ class Profile:
         columns = ["distance", "charge", "field", "potential", "charge_error", "field_error", "potential_error"]
         rows = np.stack([getattr(self, column) for column in columns], axis=1)
         head = [f"# {line}" for line in self.comment.split("\n") if line]
-        head.append(f"distance_A,charge_e_A3,field,potential,charge_error,field_error,potential_error")
+        head.append("distance_A,charge_e_A3,field,potential,charge_error,field_error,potential_error")
         text = "\n".join(head + [",".join(f"{value:.9g}" for value in row) for row in rows]) + "\n"
         write_whole(name, text.encode())
 

@@ -71,7 +71,8 @@ class Placing:
 
     indices: np.ndarray
     target: Optional[np.ndarray] = None  # fractions of the vectors; None: those of the first frame
-    along: Optional[np.ndarray] = None  # vectors along which it moves them: those that the atoms do not fill
+    # Vectors along which it moves them: those that the atoms do not fill.
+    along: np.ndarray = field(default_factory=lambda: np.ones(3, bool))
 
     def middle(self, positions: np.ndarray, vectors: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
         """Fractions of the mean position, of images that lie together, and how close together they are, 0 to 1."""
