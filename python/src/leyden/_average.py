@@ -544,7 +544,9 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
     given.update(smooth=smooth, tol=tol, dims=dims, spacing=spacing, origin=origin, deviation=deviation, blocks=blocks,  # type: ignore[call-arg]
                  exact_cells=exact_cells, convention=convention, verify_every=verify_every,
                  temperature=TABLES["ley_direct"]["temperature"].checked(temperature), center=center, fit=fit, cell=cell)
-    _options_of(given, keep, 2)  # what is wrong is said before files are read
+    options = _options_of(given, keep, 2)  # what is wrong is said before files are read
+    if axes and options.smooth_A == 0:
+        raise UsageError("profile: it is of smoothed charges, and smooth is 0: smooth=1, say")
     frames = Frames(universe, *trajectories, select=select, start=start, stop=stop, step=step, center=center, fit=fit,
                     cell=cell, skip_bad=skip_bad, readers=readers)
     options = _options_of(given, keep, len(frames))
