@@ -289,6 +289,7 @@ def test_what_is_shown(engine):
     (dict(boundary="tinfoil"), leyden.UsageError, "boundary: 'tinfoil' is none of tin-foil, symmetric, one-side .did you mean"),
     (dict(profile="z", smooth=0), leyden.UsageError, "profile: it is of smoothed charges, and smooth is 0"),
     (dict(convention="pmepot", deviation=True), leyden.UsageError, "pmepot has the first frame's cell for all"),
+    (dict(convention="pmepot", origin=(0, 0, 0)), leyden.UsageError, "origin is for convention 'exact'"),
     (dict(profile="w"), leyden.UsageError, "an axis is x, y or z, not 'w'"),
     (dict(blocks=-1), leyden.UsageError, "blocks: a whole number"), (dict(blocks=2.5), leyden.UsageError, "blocks: "),
     (dict(smooth=-1), leyden.UsageError, "smooth"), (dict(tol=1), leyden.UsageError, "tol"),

@@ -452,6 +452,8 @@ def _options_of(given: Mapping[str, Any], keep: List[Any], frames: int) -> Any:
     options.deviation, options.exact_cells = switch_of(given["deviation"], "deviation"), \
         switch_of(given["exact_cells"], "exact_cells")
     options.pmepot = _choice(given["convention"], "convention", CONVENTIONS) == "pmepot"
+    if options.pmepot and given["origin"] is not None:
+        raise UsageError("origin is for convention 'exact': PMEPot's nodes are around the cell's middle, which is at 0")
     for name in ("blocks", "verify_every"):
         if given[name] is not None and (not isinstance(given[name], (int, np.integer)) or given[name] < 0):
             raise UsageError(f"{name}: a whole number, 0 or more, or None, is needed, not {given[name]!r:.60}")
@@ -516,7 +518,8 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
         profile: "z", or several of "x", "y" and "z": means over planes across these vectors of the cell.
         boundary: of profiles: "tin-foil", periodic with zero mean; "symmetric", the mean of that and its mirror image;
             "one-side", field and potential are 0 at the first plane, as of `gmx potential`.
-        convention: "pmepot": VMD's PMEPot's numbers, to compare, with its squared factors and the first frame's cell for all.
+        convention: "pmepot": VMD's PMEPot's numbers at its own nodes, to compare: with its squared factors, and the first
+            frame's cell for all.
         start, stop, step: which frames, as a slice.
         center: a selection whose centre of geometry is moved to the middle of each cell, along the vectors that it does not
             fill; fit: one that is moved to where it is in the first frame. Neither turns, as the cell does not.
