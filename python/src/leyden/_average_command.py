@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import warnings
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ._average import CONVENTIONS, Average, average, method_line, write_whole
 from ._c import ffi, lib
 from ._cell import lengths
-from ._errors import FileError, UsageError, file_name
+from ._errors import FileError, MapWarning, UsageError, file_name
 from ._parameters import TABLES
 
 
@@ -193,6 +194,18 @@ _ended_by: List[int] = []
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    """What other packages warn of is for those who program with them."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", MapWarning)
+        code = _average(arguments)
+    for warning in said:
+        if issubclass(warning.category, MapWarning):
+            print(f"leyden: {warning.message}", file=sys.stderr)
+    return code
+
+
+def _average(arguments: argparse.Namespace) -> int:
     maps = _outputs(arguments)
     sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
     signal.signal(signal.SIGTERM, _ended)

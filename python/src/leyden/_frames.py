@@ -235,7 +235,9 @@ def _memory_file(size: int) -> int:
 def import_mdanalysis() -> Any:
     """MDAnalysis. ImportError, with what to type, where it is not installed."""
     try:
-        import MDAnalysis
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what it imports itself
+            import MDAnalysis
     except ImportError:
         raise ImportError("MDAnalysis is not installed, which reads topologies and trajectories: pip install "
                           "'leyden[trajectories]', or pip install MDAnalysis") from None
