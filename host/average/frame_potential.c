@@ -341,9 +341,9 @@ static ley_status test_sums(const dev_kernel *built, void *context, ley_error *e
     return status == LEY_OK ? test_sums_with(built, true, error) : status;
 }
 
-/* A skewed cell; points are more than nodes along x, fewer along y, as many along z; and back. */
+/* A skewed cell; points are fewer than nodes along x, more along y, as many along z. */
 enum { FOLD_MOST = 14 * 24 * 20 };
-static const int64_t fold_mesh[3] = {12, 22, 10}, fold_points[3] = {26, 9, 10};
+static const int64_t fold_mesh[3] = {22, 12, 10}, fold_points[3] = {9, 26, 10};
 
 /* From the formula: each wave of the mesh, half of which is there, is added to the points' one. */
 static void fold_in_doubles(const float (*spectrum)[2], const double rows[3][3], double volume,

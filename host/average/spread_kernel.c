@@ -179,7 +179,7 @@ static void put_atoms(trial *t)
         place_floats(&t->places[f], t->cells[f]);
         for (int i = 0; i < TRIAL_ATOMS; i++)
             for (int d = 0; d < 3; d++)
-                t->position_A[f][i][d] = (float)((60 * self_test_fraction(&state) - 25) * (i % 7 == 3 ? 16 : 1));
+                t->position_A[f][i][d] = (float)((60 * self_test_fraction(&state) - 25) * (i % 7 == 3 ? 100 : 1));
     }
     for (int i = 0; i < TRIAL_ATOMS; i++)
         t->charge[i] = (float)(ldexp(1, (int)trial_exponent) * (self_test_fraction(&state) - 0.5));
