@@ -28,6 +28,13 @@ say "$leyden" slice meshes.raw -o "$to/difference.png" --difference exact.raw --
 # A protein's surface in the colours of its potential.
 say "$leyden" surface "$examples/pbsam-barn_bars/barnase.pqr" -o "$to/surface.png" --size 960
 
+# The profile of a membrane that is made up, where the Python package is installed.
+if python3 -c 'import leyden, MDAnalysis, matplotlib' 2>/dev/null; then
+    echo "$ python3 $home/python/examples/membrane.py"
+    python3 "$home/python/examples/membrane.py" "$work"
+    mv "$work/profile.png" "$to/membrane.png"
+fi
+
 # Error against time on this machine's fastest device.
 echo "$ $leyden bench --frontier"
 "$leyden" bench --frontier --atoms "${GALLERY_ATOMS:-30000}" -o "$to/frontier.png"

@@ -125,7 +125,7 @@ LD_LIBRARY_PATH=$root/usr/lib ldd "$top/use_shared" | grep -q "$root/usr/lib/lib
 # That of trajectories; python/tests/test_average_c.py looks at its values.
 # shellcheck disable=SC2046
 $CC -std=c11 $warnings $(pkg-config --cflags leyden) "$(dirname "$example")/average.c" -o "$top/average" \
-    $(pkg-config --libs leyden) || fail "the example of averages does not build"
+    $(pkg-config --libs leyden) -lm || fail "the example of averages does not build"
 LD_LIBRARY_PATH=$root/usr/lib "$top/average" 2>"$top/said" && fail "the example of averages takes no files"
 grep -q 'average CHARGES.pqr TRAJECTORY.dcd MAP.dx' "$top/said" || fail "the example of averages does not say how it is called"
 

@@ -340,7 +340,9 @@ static ley_status deal_partial(ley_average *a, ley_error *error)
     chunk *copy = NULL;
     if (a->filling == NULL || (a->extra_first == a->filling->first && a->extra.frames == a->filling->frames))
         return LEY_OK;
-    ley_status status = take_spare(a, &copy, error);
+    ley_status status = start(a, a->filling->cell_A[0], error); /* frames of a checkpoint have none yet */
+    if (status == LEY_OK)
+        status = take_spare(a, &copy, error);
     if (status != LEY_OK)
         return status;
     copy->first = a->filling->first;

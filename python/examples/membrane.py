@@ -5,7 +5,7 @@
 
 Without a trajectory one is made up: it is no simulation. Head groups are charges at random places in
 layers, water is dipoles that point anywhere, and the cell breathes at random. Such a membrane has a
-profile that is known, which is drawn beside the computed one.
+profile that is known by a formula, which is drawn beside the computed one.
 """
 import sys
 from pathlib import Path
@@ -21,7 +21,7 @@ matplotlib.use("Agg")
 
 FRAMES, LIPIDS, WATERS, SIGMA = 200, 64, 2000, 2.83
 CELL = np.array([64.0, 64.0, 90.0, 90.0, 90.0, 90.0])
-# Charge, distance from the membrane's middle and standard deviation of it, A, of each lipid's groups.
+# Of each lipid's groups: charge, distance from the membrane's middle and its standard deviation, A.
 GROUPS = [(-1.0, 18.0, 1.8), (+1.0, 20.0, 2.5), (-0.9, 14.0, 2.2), (+0.9, 12.5, 2.5)]
 
 
@@ -57,7 +57,7 @@ def made_up() -> MDAnalysis.Universe:
 
 
 def known(z: np.ndarray, cell: np.ndarray) -> np.ndarray:
-    """What the layers' profile is in the mean: each is a Gaussian along z, widened by the charges' own."""
+    """What the profile is in the mean: layers are Gaussians along z, waters negative points in shells of positive charge."""
     area, height = cell[0, 0] * cell[1, 1], cell[2, 2]
     k = 2 * np.pi / height * np.arange(1, 60)
     found = np.zeros_like(z)
@@ -65,6 +65,9 @@ def known(z: np.ndarray, cell: np.ndarray) -> np.ndarray:
         wave = LIPIDS * charge * np.exp(-(width ** 2 + SIGMA ** 2) * k ** 2 / 2)
         for side in -1, 1:
             found += 2 / (area * height) * np.cos(np.outer(z - height / 2 - side * middle, k)) @ (wave / k ** 2)
+    half, shell = CELL[2] / 2 - 25, np.hypot(0.5859, 0.7570)
+    wave = WATERS * 0.834 * np.exp(-(SIGMA * k) ** 2 / 2) * np.sin(k * half) / (k * half) * (np.sin(k * shell) / (k * shell) - 1)
+    found += 2 / (area * height) * np.cos(np.outer(z, k)) @ (wave / k ** 2)
     return 4 * np.pi * 557.0 * found  # kT/e A at 300 K
 
 
@@ -80,12 +83,12 @@ def main() -> None:
     line = profile.plot(label=f"mean of {average.frames} frames, with its standard error")
     if not files:
         right = known(profile.distance, average.cell)
-        line.axes.plot(profile.distance, right, "k--", linewidth=1, label="known mean of the layers")
+        line.axes.plot(profile.distance, right, "k--", linewidth=1, label="known mean")
         off = np.abs(profile.potential - right) / profile.potential_error
         print(f"from the known profile off by {np.sqrt(np.mean(off ** 2)):.2f} standard errors, root mean square")
         line.axes.set_title("A made-up membrane, no simulation", fontsize="medium")
-    line.axes.legend(loc="lower center", frameon=False)
-    line.axes.figure.savefig(folder / "profile.png", dpi=120)
+    line.axes.legend(loc="upper center", frameon=False)
+    line.axes.figure.savefig(folder / "profile.png", dpi=100)
 
 
 if __name__ == "__main__":

@@ -137,3 +137,46 @@ class Trajectory:
     def __iter__(self):
         for self.of.positions, self.of.dimensions in self.of.frames:
             yield self
+
+
+BOX = np.array([20.0, 21, 22, 90, 90, 90])  # of walks
+
+
+def of_memory(positions, boxes=BOX, charges=None):
+    MDAnalysis = pytest.importorskip("MDAnalysis")
+    from MDAnalysis.coordinates.memory import MemoryReader
+    universe = MDAnalysis.Universe.empty(positions.shape[1], trajectory=True)
+    if charges is not False:
+        universe.add_TopologyAttr("charges", np.resize([1.0, -1.0], positions.shape[1]) if charges is None else charges)
+    universe.load_new(np.array(positions, np.float32), format=MemoryReader, dimensions=boxes)
+    return universe
+
+
+def walk(frames=30, atoms=40, seed=0):
+    return np.random.default_rng(seed).uniform(0, 20, (frames, atoms, 3)).astype(np.float32)
+
+
+@pytest.fixture(name="files", scope="session")
+def _files(tmp_path_factory):
+    """A function that writes the same walk as a topology and a trajectory of a format: their names."""
+    MDAnalysis = pytest.importorskip("MDAnalysis")
+    folder = tmp_path_factory.mktemp("trajectories")
+
+    def make(ending="dcd", frames=30, atoms=40, name="walk", boxes=BOX, seed=0):
+        universe = of_memory(walk(frames, atoms, seed), boxes)
+        for attribute, value in (("names", "O"), ("types", "O"), ("masses", 1.0), ("elements", "O")):
+            universe.add_TopologyAttr(attribute, [value] * atoms)
+        topology, trajectory = str(folder / f"top{atoms}.psf"), str(folder / f"{name}-{frames}-{atoms}.{ending}")
+        if os.path.exists(trajectory):
+            return topology, trajectory
+        with open(topology, "w", encoding="utf-8") as file:  # no writer of MDAnalysis keeps charges without bonds
+            file.write(f"PSF\n\n       1 !NTITLE\n REMARKS none\n\n{atoms:8d} !NATOM\n")
+            for i, charge in enumerate(universe.atoms.charges):
+                file.write(f"{i + 1:8d} W    1    WAT  O    OT   {charge:10.6f}       15.9994           0\n")
+            file.write("\n")
+        with MDAnalysis.Writer(trajectory, atoms) as writer:
+            for _ in universe.trajectory:
+                writer.write(universe)
+        return topology, trajectory
+
+    return make

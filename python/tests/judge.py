@@ -9,6 +9,18 @@ def constant(temperature=300.0):
     return VOLT / (1.380649e-23 * temperature / 1.602176634e-19)
 
 
+def vectors(boxes):
+    """(n, 3, 3) of (n, 6), lengths and angles in degrees: a along x, b in the xy plane."""
+    a, b, c, alpha, beta, gamma = np.atleast_2d(boxes).T
+    cos_a, cos_b, cos_c = (np.cos(np.radians(angle)) for angle in (alpha, beta, gamma))
+    sin_c = np.sqrt(1 - cos_c ** 2)
+    along = (cos_a - cos_b * cos_c) / sin_c
+    found = np.zeros((len(a), 3, 3))
+    found[:, 0, 0], found[:, 1, 0], found[:, 1, 1] = a, b * cos_c, b * sin_c
+    found[:, 2] = np.stack([c * cos_b, c * along, c * np.sqrt(1 - cos_b ** 2 - along ** 2)], axis=1)
+    return found
+
+
 def waves(cell, sigma):
     """Half of the wave vectors that count, (n, 3), and the whole numbers of each."""
     dual = 2 * np.pi * np.linalg.inv(cell).T

@@ -10,7 +10,7 @@ import pytest
 
 import leyden
 from conftest import Topology
-from leyden._cell import vectors_of_boxes
+from judge import vectors
 
 SOURCES = Path(os.environ.get("LEYDEN_SOURCES", Path(__file__).parents[2]))
 LIBRARY = Path(os.environ.get("LEYDEN_BUILD", SOURCES / "build")) / "libleyden.a"
@@ -63,7 +63,7 @@ def test_it_is_what_python_makes(program, engine, tmp_path, cosines):
     found = leyden.Map(tmp_path / "mean.dx")
     right = leyden.average(Topology(charges, list(zip(positions, boxes))), engine=engine)
     assert found.grid.n == right.mean.grid.n == (14, 12, 15) and np.allclose(found.grid.step, right.mean.grid.step, atol=1e-9)
-    assert np.allclose(found.grid.step * [[14], [12], [15]], vectors_of_boxes(boxes).mean(axis=0), atol=1e-9)
+    assert np.allclose(found.grid.step * [[14], [12], [15]], vectors(boxes).mean(axis=0), atol=1e-9)
     assert np.abs(found.values - right.mean.values).max() < 1e-5 * np.abs(right.mean.values).max()
 
 

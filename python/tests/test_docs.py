@@ -14,6 +14,7 @@ from conftest import Topology
 
 SOURCES = Path(os.environ.get("LEYDEN_SOURCES", Path(__file__).parents[2]))
 PAGES = [str(page.relative_to(SOURCES)) for page in (SOURCES / "README.md", SOURCES / "docs" / "python.md",
+                                                     SOURCES / "docs" / "trajectories.md",
                                                      *sorted((SOURCES / "docs" / "tutorials").glob("*.md")))]
 CHECKERS = {"mypy": ["--strict", "--ignore-missing-imports"], "pyright": ["--pythonpath", sys.executable]}
 WRONG = ["leyden.map('a.pqr', dielectrc=2)", "leyden.map('a.pqr', method='mms')", "leyden.Atoms('a.pqr').chargs",
@@ -38,6 +39,8 @@ def test_page(page, tmp_path, monkeypatch, charges):
     x, q, r = charges
     for name in re.findall(r"\w+\.pqr", "".join(blocks(page))):
         leyden.Atoms(x, q, r).write(name)
+    for name in re.findall(r"\w+\.(?:psf|dcd|tpr|xtc)", "".join(blocks(page))):
+        Path(name).touch()
     cell = np.array([20.0, 20, 20, 90, 90, 90])
     universe = Topology(q, [(x + shift, cell) for shift in (0, 0.1, 0.2)])
     universe.select_atoms = lambda words: universe
@@ -63,7 +66,7 @@ def test_types(checker, tmp_path):
 
     def check(programs):
         return subprocess.run([sys.executable, "-m", checker, *CHECKERS[checker], *map(str, programs)], cwd=tmp_path,
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, encoding="utf-8", check=False)
 
     done = check(sorted(tmp_path.glob("*.py")))
     if checker == "pyright" and not done.stdout:

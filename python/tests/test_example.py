@@ -27,3 +27,15 @@ def test_example(tmp_path):
     off = np.sqrt(np.mean((mean.values - still.values) ** 2) / np.mean(still.values ** 2))
     assert 0.01 < off < 2 and float(re.search(r"([\d.]+) from the still", done.stdout).group(1)) == pytest.approx(
         off, abs=0.006)
+
+
+@pytest.mark.extra
+def test_membrane(tmp_path):
+    """The made-up membrane's profile is the known one, within its standard error."""
+    pytest.importorskip("MDAnalysis")
+    pytest.importorskip("matplotlib")
+    program = os.path.join(os.environ["LEYDEN_SOURCES"], "python", "examples", "membrane.py")
+    done = subprocess.run([sys.executable, program, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert 0.2 < float(re.search(r"off by ([\d.]+) standard errors", done.stdout).group(1)) < 2
+    assert leyden.Map(tmp_path / "mean.mrc").shape == (90, 64, 64) and (tmp_path / "profile.png").exists()

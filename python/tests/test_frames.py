@@ -11,51 +11,9 @@ import numpy as np
 import pytest
 
 import leyden
-from conftest import Topology
+from conftest import BOX, Topology, of_memory, walk
 from leyden._cell import vectors_of_boxes
 from leyden._frames import Frames
-
-BOX = np.array([20.0, 21, 22, 90, 90, 90])
-
-
-def of_memory(positions, boxes=BOX, charges=None):
-    MDAnalysis = pytest.importorskip("MDAnalysis")
-    from MDAnalysis.coordinates.memory import MemoryReader
-    universe = MDAnalysis.Universe.empty(positions.shape[1], trajectory=True)
-    if charges is not False:
-        universe.add_TopologyAttr("charges", np.resize([1.0, -1.0], positions.shape[1]) if charges is None else charges)
-    universe.load_new(np.array(positions, np.float32), format=MemoryReader, dimensions=boxes)
-    return universe
-
-
-def walk(frames=30, atoms=40, seed=0):
-    return np.random.default_rng(seed).uniform(0, 20, (frames, atoms, 3)).astype(np.float32)
-
-
-@pytest.fixture(name="files", scope="module")
-def _files(tmp_path_factory):
-    """A function that writes the same walk as a topology and a trajectory of a format: their names."""
-    MDAnalysis = pytest.importorskip("MDAnalysis")
-    folder = tmp_path_factory.mktemp("trajectories")
-
-    def make(ending="dcd", frames=30, atoms=40, name="walk", boxes=BOX, seed=0):
-        universe = of_memory(walk(frames, atoms, seed), boxes)
-        for attribute, value in (("names", "O"), ("types", "O"), ("masses", 1.0), ("elements", "O")):
-            universe.add_TopologyAttr(attribute, [value] * atoms)
-        topology, trajectory = str(folder / "top.mol2"), str(folder / f"{name}.{ending}")
-        topology = str(folder / f"top{atoms}.psf")
-        with open(topology, "w", encoding="utf-8") as file:  # no writer of MDAnalysis keeps charges without bonds
-            file.write(f"PSF\n\n       1 !NTITLE\n REMARKS none\n\n{atoms:8d} !NATOM\n")
-            for i, charge in enumerate(universe.atoms.charges):
-                file.write(f"{i + 1:8d} W    1    WAT  O    OT   {charge:10.6f}       15.9994           0\n")
-            file.write("\n")
-        with MDAnalysis.Writer(trajectory, atoms) as writer:
-            for _ in universe.trajectory:
-                writer.write(universe)
-        return topology, trajectory
-
-    return make
-
 
 def read(frames, after=0):
     """All of it: numbers, positions, cells."""
@@ -108,6 +66,11 @@ def test_positions_that_are_no_numbers():
     with pytest.raises(leyden.InputError, match="frame 3 .*the position of atom 4 .counted from 0. is not a number"):
         read(Frames(universe))
     assert read(Frames(universe, skip_bad=True))[0].tolist() == [0, 1, 2, 4]
+    x[3, 4, 1] = -2e6
+    with pytest.raises(leyden.InputError, match="frame 3 .*the position of atom 4 .counted from 0. is beyond 1e.06 A"):
+        read(Frames(universe))
+    x[3] = 999000
+    assert len(read(Frames(universe))[0]) == 5
     x[...] = np.inf
     with pytest.raises(leyden.InputError, match="none of 5 frames can be used: frame 4 "):
         Frames(universe, skip_bad=True)
@@ -272,7 +235,7 @@ def test_a_truncated_trajectory(files, tmp_path, ending, readers):
 def test_other_files_that_are_wrong(files, tmp_path):
     topology, _ = files("dcd", 30)
     _, longer = files("dcd", 10, atoms=41, name="longer")
-    with pytest.raises(leyden.InputError, match="longer.dcd"):
+    with pytest.raises(leyden.InputError, match="longer-10-41.dcd"):
         Frames(topology, longer)
     (tmp_path / "empty.dcd").write_bytes(b"")
     with pytest.raises(leyden.InputError, match="empty.dcd"):
@@ -280,7 +243,7 @@ def test_other_files_that_are_wrong(files, tmp_path):
     with pytest.raises(leyden.InputError, match="it has no coordinates|no coordinates"):
         Frames(topology)
     _, open_space = files("dcd", 10, name="open", boxes=None)
-    with pytest.raises(leyden.InputError, match="open.dcd: frame 0 .*it has no cell"):
+    with pytest.raises(leyden.InputError, match="open-10-40.dcd: frame 0 .*it has no cell"):
         Frames(topology, open_space)
     with pytest.raises(leyden.InputError, match="no charges"):
         Frames(of_memory(walk(), charges=False))
@@ -288,7 +251,7 @@ def test_other_files_that_are_wrong(files, tmp_path):
 
 @pytest.mark.extra
 def test_a_reader_that_dies(files):
-    frames = Frames(*files("dcd", 4000, name="long"), readers=2)
+    frames = Frames(*files("dcd", 4000), readers=2)
     blocks = frames.blocks()
     next(blocks)
     for process in _children():
@@ -333,7 +296,7 @@ def test_nothing_is_left_behind(files, way):
     """No process, and no memory with a name."""
     before = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
     word = way if isinstance(way, str) else "slow"
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(PROGRAM), *files("dcd", 4000, name="long"), word],
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(PROGRAM), *files("dcd", 4000), word],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
         assert running.stdout.readline() == b"reads\n"
         readers = _children(running.pid)

@@ -8,7 +8,6 @@ import os
 import threading
 import time
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Dict, List, Literal, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -20,7 +19,7 @@ from ._c import ffi, lib
 from ._cell import Cell, lengths
 from ._engine import Engine, EngineArgument, engine_of
 from ._errors import Error, FileError, InputError, Status, UsageError, file_name, number_of, switch_of, text_of
-from ._frames import Bad, Block, Frames
+from ._frames import Block, Frames
 from ._grid import axis_number, counts_of
 from ._guesses import OF_AVERAGE, Guessed
 from ._maps import Map, Origin, own_map
@@ -85,7 +84,7 @@ class Profile:
         columns = ["distance", "charge", "field", "potential", "charge_error", "field_error", "potential_error"]
         rows = np.stack([getattr(self, column) for column in columns], axis=1)
         head = [f"# {line}" for line in self.comment.split("\n") if line]
-        head.append(f"distance_A,charge_e_A3,field,potential,charge_error,field_error,potential_error")
+        head.append("distance_A,charge_e_A3,field,potential,charge_error,field_error,potential_error")
         text = "\n".join(head + [",".join(f"{value:.9g}" for value in row) for row in rows]) + "\n"
         write_whole(name, text.encode())
 
@@ -131,7 +130,7 @@ class Average(Guessed):
 
     def __init__(self, maps: Mapping[str, Map], profiles: Dict[str, Profile], report: Dict[str, Any]) -> None:
         self.mean: Map = maps["mean"]
-        # With Any, so that type checkers need no test for None of what the caller knows to be there.
+        # With Any: type checkers need no test for None of what the caller knows to be there.
         self.deviation: Union[Map, Any] = maps.get("deviation")
         self.error: Union[Map, Any] = maps.get("error")
         self.profiles, self.report = profiles, report
@@ -210,37 +209,35 @@ def _header(report: Mapping[str, Any], cell: Cell, what: str) -> str:
 
 
 class _Run:
-    """A ley_average."""
+    """A ley_average, which has its engine to itself."""
 
     def __init__(self, engine: Engine, atoms: Atoms, options: Any) -> None:
-        self._pointer, self._is_closed, self._last_s = ffi.NULL, False, np.inf
-        self.lock: threading.Lock = engine.lock
+        self._engine, self._last_s = engine, np.inf
+        self._lock = threading.Lock()  # of what an interrupted call is still at
 
-        def work(token: _task.Token) -> Any:
+        def create(token: _task.Token) -> Any:
             box = ffi.new("ley_average **")
-            self._locked(token, lambda error: lib.ley_average_create(engine.pointer, atoms.pointer, options, box, error))
+            self._locked(lambda error: lib.ley_average_create(engine.pointer, atoms.pointer, options, box, error))
+            if token.is_cancelled:  # whoever asked for it has gone
+                lib.ley_average_destroy(box[0])
+                token.check()
             return box[0]
 
-        self._pointer = _task.call(work)
-        engine.plans.add(self)
-
-    def _locked(self, token: Optional[_task.Token], function: Any) -> None:
-        if token is None:
-            self.lock.acquire()
-        else:
-            token.acquire(self.lock)
+        engine.lock.acquire()
         try:
-            if self._is_closed:
-                raise UsageError("the engine was closed")
-            with Status() as status:
-                status.check(function(status.pointer))
-        finally:
-            self.lock.release()
+            self._pointer = _task.call(create)
+        except BaseException:
+            engine.lock.release()
+            raise
+
+    def _locked(self, function: Any) -> None:
+        with self._lock, Status() as status:
+            status.check(function(status.pointer))
 
     def _call(self, function: Any) -> None:
         """function(error), in a thread of its own: Ctrl-C cancels it."""
         try:
-            _task.call(lambda token: self._locked(token, function))
+            _task.call(lambda token: self._locked(function))
         except KeyboardInterrupt:
             lib.ley_average_cancel(self._pointer)
             raise
@@ -253,7 +250,7 @@ class _Run:
             return int(lib.ley_average_add(self._pointer, len(block.numbers), frames, cells, error))
 
         if self._last_s < _SHORT_S:
-            self._locked(None, work)
+            self._locked(work)
         else:
             self._call(work)
         self._last_s = time.monotonic() - start_s
@@ -296,10 +293,9 @@ class _Run:
         self._call(lambda error: lib.ley_average_load(self._pointer, name, error))
 
     def close(self) -> None:
-        with self.lock:
-            if not self._is_closed:
-                lib.ley_average_destroy(self._pointer)
-            self._is_closed = True
+        with self._lock:
+            lib.ley_average_destroy(self._pointer)
+        self._engine.lock.release()
 
 
 class _Checkpoint:
@@ -396,6 +392,7 @@ class _Averaging:
 def _result_of(averaging: _Averaging, atoms: Atoms, options: Any, facts: Mapping[str, Any], axes: Mapping[str, int],
                boundary: str) -> Average:
     run, totals = averaging.run, averaging.run.finish()
+    averaging.watcher.end()
     if totals["frames"] == 0:
         raise InputError("no frame counts")
     elapsed_s = averaging.watcher.elapsed_s
@@ -455,6 +452,8 @@ def _options_of(given: Mapping[str, Any], keep: List[Any], frames: int) -> Any:
     options.deviation, options.exact_cells = switch_of(given["deviation"], "deviation"), \
         switch_of(given["exact_cells"], "exact_cells")
     options.pmepot = _choice(given["convention"], "convention", CONVENTIONS) == "pmepot"
+    if options.pmepot and given["origin"] is not None:
+        raise UsageError("origin is for convention 'exact': PMEPot's nodes are around the cell's middle, which is at 0")
     for name in ("blocks", "verify_every"):
         if given[name] is not None and (not isinstance(given[name], (int, np.integer)) or given[name] < 0):
             raise UsageError(f"{name}: a whole number, 0 or more, or None, is needed, not {given[name]!r:.60}")
@@ -482,7 +481,7 @@ def _source_of(frames: Frames, given: Mapping[str, Any]) -> Dict[str, Any]:
             **{name: str(given[name]) for name in ("center", "fit", "cell")}}
 
 
-@with_parameters("ley_direct", without=("r_min",), former=MappingProxyType({"n": "dims"}), elsewhere={
+@with_parameters("ley_direct", without=("r_min",), elsewhere={
     **dict.fromkeys(("padding", "grid"), "maps of averages are over the cell: dims or spacing say how fine they are"),
     **dict.fromkeys(("method", "field"), "averages are of the potential of all frames; leyden.Plan has methods and fields")})
 def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float = 2.83, tol: float = 1e-4, dims: Any = None,
@@ -519,7 +518,8 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
         profile: "z", or several of "x", "y" and "z": means over planes across these vectors of the cell.
         boundary: of profiles: "tin-foil", periodic with zero mean; "symmetric", the mean of that and its mirror image;
             "one-side", field and potential are 0 at the first plane, as of `gmx potential`.
-        convention: "pmepot": VMD's PMEPot's numbers, to compare, with its squared factors and the first frame's cell for all.
+        convention: "pmepot": VMD's PMEPot's numbers at its own nodes, to compare: with its squared factors, and the first
+            frame's cell for all.
         start, stop, step: which frames, as a slice.
         center: a selection whose centre of geometry is moved to the middle of each cell, along the vectors that it does not
             fill; fit: one that is moved to where it is in the first frame. Neither turns, as the cell does not.
@@ -530,7 +530,7 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
         verify_every: one of so many frames is verified in double precision; 0: none; None: 256.
         checkpoint: a file to which all sums go every `checkpoint_s` seconds, and from which a run goes on where it is there;
             FILE.frames beside it says of which frames it is. Both stay.
-        engine: devices, as of `map()`; all of them share the frames.
+        engine: devices, as of `map()`; all of them share the frames. Other jobs of the engine wait.
         progress: True for a bar; or a callable that is given a FrameProgress now and then.
         {parameters}
 
@@ -547,7 +547,9 @@ def average(universe: Any, *trajectories: Any, select: Any = None, smooth: float
     given.update(smooth=smooth, tol=tol, dims=dims, spacing=spacing, origin=origin, deviation=deviation, blocks=blocks,  # type: ignore[call-arg]
                  exact_cells=exact_cells, convention=convention, verify_every=verify_every,
                  temperature=TABLES["ley_direct"]["temperature"].checked(temperature), center=center, fit=fit, cell=cell)
-    _options_of(given, keep, 2)  # what is wrong is said before files are read
+    options = _options_of(given, keep, 2)  # what is wrong is said before files are read
+    if axes and options.smooth_A == 0:
+        raise UsageError("profile: it is of smoothed charges, and smooth is 0: smooth=1, say")
     frames = Frames(universe, *trajectories, select=select, start=start, stop=stop, step=step, center=center, fit=fit,
                     cell=cell, skip_bad=skip_bad, readers=readers)
     options = _options_of(given, keep, len(frames))

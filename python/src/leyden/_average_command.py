@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import warnings
 from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from ._average import CONVENTIONS, Average, average, method_line, write_whole
 from ._c import ffi, lib
 from ._cell import lengths
-from ._errors import FileError, UsageError, file_name
+from ._errors import FileError, MapWarning, UsageError, file_name
 from ._parameters import TABLES
 
 
@@ -94,6 +95,8 @@ def _outputs(arguments: argparse.Namespace) -> Dict[str, str]:
     others = [path for path in (arguments.profile_csv, arguments.profile_picture) if path is not None]
     if bool(others) != (arguments.profile is not None):
         raise UsageError("--profile goes with a file, --profile-csv or --profile-picture, and these with it")
+    if arguments.error is not None and arguments.blocks < 2:
+        raise UsageError("--error is of at least two blocks of frames: --blocks 10, say")
     if not maps and not others:
         raise UsageError("nothing is to be written: -o mean.dx names a file")
     for path in maps.values():
@@ -142,9 +145,9 @@ def _write(made: Average, arguments: argparse.Namespace, maps: Dict[str, str]) -
     written = []
     for name, path in maps.items():
         if getattr(made, name) is None:
-            least = "two frames" if name == "deviation" else "two blocks of frames"
-            raise UsageError(f"{path}: the {name} is of {least} at least, and there were {made.frames} frames and "
-                             f"{made.report['blocks']} blocks")
+            print(f"leyden: {path} is not written: the {name} is of at least two {'frames' if name == 'deviation' else 'blocks'}, "
+                  f"and there were {made.frames} frames and {made.report['blocks']} blocks", file=sys.stderr)
+            continue
         getattr(made, name).save(path)
         written.append(path)
     for axis in made.profiles:
@@ -191,6 +194,18 @@ _ended_by: List[int] = []
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    """What other packages warn of is for those who program with them."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", MapWarning)
+        code = _average(arguments)
+    for warning in said:
+        if issubclass(warning.category, MapWarning):
+            print(f"leyden: {warning.message}", file=sys.stderr)
+    return code
+
+
+def _average(arguments: argparse.Namespace) -> int:
     maps = _outputs(arguments)
     sys.unraisablehook = lambda _: None  # readers of broken files stumble once more when they are let go
     signal.signal(signal.SIGTERM, _ended)

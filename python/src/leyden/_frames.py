@@ -6,7 +6,6 @@ import json
 import mmap
 import os
 import pickle
-import signal
 import socket
 import struct
 import subprocess
@@ -33,6 +32,14 @@ _KEPT = 10  # numbers of frames that were left out
 # Transformations of MDAnalysis that turn atoms, and no cell.
 _TURNING = {"fit_rot_trans", "rotateby"}
 _SPREAD = 0.1  # of a selection along a vector: |mean of exp(2 pi i s)|; uniform ones have 0
+
+
+_FARTHEST_A = 1e6  # the library takes no positions beyond it
+
+
+def _are_near(coordinates: np.ndarray) -> bool:
+    """Whether all are numbers, and within that; mostly by one product."""
+    return bool(np.dot(coordinates, coordinates) < _FARTHEST_A ** 2 or np.abs(coordinates).max() <= _FARTHEST_A)
 
 
 class Bad(NamedTuple):
@@ -64,7 +71,8 @@ class Placing:
 
     indices: np.ndarray
     target: Optional[np.ndarray] = None  # fractions of the vectors; None: those of the first frame
-    along: Optional[np.ndarray] = None  # vectors along which it moves them: those that the atoms do not fill
+    # Vectors along which it moves them: those that the atoms do not fill.
+    along: np.ndarray = field(default_factory=lambda: np.ones(3, bool))
 
     def middle(self, positions: np.ndarray, vectors: np.ndarray) -> Tuple[np.ndarray, np.ndarray]:
         """Fractions of the mean position, of images that lie together, and how close together they are, 0 to 1."""
@@ -110,12 +118,11 @@ class Reading:
             np.take(found, self.indices, axis=0, out=positions, mode="clip")
         if self.placings:
             positions += shift.astype(np.float32)
-        flat = positions.ravel()
-        if not np.isfinite(np.dot(flat, flat)):
-            wrong = np.flatnonzero(~np.isfinite(positions).all(axis=1))
-            if len(wrong):
-                atom = wrong[0] if self.indices is None else self.indices[wrong[0]]
-                raise ValueError(f"the position of atom {atom} (counted from 0) is not a number")
+        if not _are_near(positions.ravel()):
+            wrong = int(np.argmin((np.abs(positions) <= _FARTHEST_A).all(axis=1)))
+            atom = wrong if self.indices is None else self.indices[wrong]
+            what = f"beyond {_FARTHEST_A:g} A" if np.all(np.isfinite(positions[wrong])) else "not a number"
+            raise ValueError(f"the position of atom {atom} (counted from 0) is {what}")
 
     def fill(self, trajectory: Any, numbers: Sequence[int], positions: np.ndarray, cells: np.ndarray,
              stop_at_bad: bool) -> Tuple[List[int], List[Bad]]:
@@ -135,7 +142,6 @@ class Reading:
 
 def serve(socket_number: int, memory: int) -> None:
     """What a process does that reads: it ends when the socket does, as where the one that reads from it has gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     link = Connection(socket_number)
     with contextlib.suppress(EOFError, OSError):
         try:
@@ -229,7 +235,9 @@ def _memory_file(size: int) -> int:
 def import_mdanalysis() -> Any:
     """MDAnalysis. ImportError, with what to type, where it is not installed."""
     try:
-        import MDAnalysis
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what it imports itself
+            import MDAnalysis
     except ImportError:
         raise ImportError("MDAnalysis is not installed, which reads topologies and trajectories: pip install "
                           "'leyden[trajectories]', or pip install MDAnalysis") from None
@@ -511,8 +519,7 @@ class Frames:
             of = frames[part.start:part.stop if part.stop >= 0 else None:part.step]
             of = np.ascontiguousarray(of if checker.indices is None else of[:, checker.indices], np.float32)
             cells = vectors_of_boxes(None if boxes is None else np.asarray(boxes, np.float64)[index], len(part))
-            usable = np.array([np.isfinite(np.dot(flat, flat)) for flat in of.reshape(len(part), -1)]) & \
-                cells.any(axis=(1, 2))
+            usable = np.array([_are_near(flat) for flat in of.reshape(len(part), -1)]) & cells.any(axis=(1, 2))
             bad: List[Bad] = []
             for number in index[~usable]:
                 bad += checker.fill(self.trajectory, [int(number)], positions[None], cell[None], True)[1]

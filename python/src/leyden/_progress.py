@@ -149,6 +149,10 @@ class FrameWatcher:
             self._told_s = now_s
             self._told(FrameProgress(done, self._total, self.elapsed_s, (self._total - done) / max(self.rate, 1e-9), self.rate))
 
+    def end(self) -> None:
+        """What was under way has ended."""
+        self._last_s = time.monotonic()
+
     def close(self) -> None:
         if isinstance(self._told, FrameLine):
             self._told.close()
