@@ -919,6 +919,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_plan.h"
 #include "leyden_request.h"
 #include "leyden_surface.h"
+#include "leyden_wavefunction.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */
 
