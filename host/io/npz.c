@@ -472,11 +472,12 @@ static int64_t member_bytes(const npz_member *m)
 
 static size_t member_header(const npz_member *m, char header[256])
 {
+    const char order = binary_is_other(false) ? '>' : '<'; /* as the numbers are in memory */
     char shape[96] = "";
     for (int k = 0; k < m->extents; k++)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), k == 0 ? "%lld," : " %lld,", (long long)m->n[k]);
     memcpy(header, npy_magic, sizeof npy_magic);
-    const int length = snprintf(header + NPY_FRONT, 200, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", m->type, shape);
+    const int length = snprintf(header + NPY_FRONT, 200, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }", order, m->type + 1, shape);
     const size_t whole = (size_t)(NPY_FRONT + length + 1 + 63) / 64 * 64;
     memset(header + NPY_FRONT + length, ' ', whole - NPY_FRONT - (size_t)length);
     header[whole - 1] = '\n';
