@@ -9,7 +9,8 @@
     METHOD(dcs) \
     METHOD(mdh) \
     METHOD(cutoff) \
-    METHOD(msm)
+    METHOD(msm) \
+    METHOD(wavefunction)
 
 /* X: law_X. */
 #define LAWS(LAW) LAW(pairs) LAW(dcs) LAW(mdh) LAW(long_range)
@@ -47,7 +48,8 @@
     KERNEL(interpolation) \
     KERNEL(interpolation_gather) \
     KERNEL(interpolation_list) \
-    KERNEL(influence)
+    KERNEL(influence) \
+    KERNEL(separable)
 
 #define DECLARE_METHOD(name) extern const method method_##name;
 #define DECLARE_LAW(name) extern const law law_##name;

@@ -1,0 +1,36 @@
+/* Orbitals and densities as a method. */
+#ifndef LEY_WAVEFUNCTION_METHOD_H
+#define LEY_WAVEFUNCTION_METHOD_H
+
+#include "law/wavefunction.h"
+#include "methods/wavefunction/expansion.h"
+#include "methods/wavefunction/kernel.h"
+#include "schedule/method.h"
+
+extern const method method_wavefunction;
+
+/* A job's data: what is wanted, and the passes that make it. */
+typedef struct wavefunction_task {
+    const ley_wavefunction *wavefunction;
+    ley_wavefunction_request request; /* with lists of its own */
+    int64_t *orbitals;
+    ley_map **maps;
+    bool is_exact;
+    size_t values;
+    ley_grid grid;
+    double *weights;                   /* [orbitals of the wavefunction]: in the density; or NULL */
+    wavefunction_quantity *quantities; /* [values] */
+
+    /* From prepare() to release(). */
+    const job_view *job;
+    expansion e;
+    float *coefficients; /* [used][e.coefficients] */
+    double *largest;     /* [used]: magnitudes of orbitals */
+    int64_t *used;       /* orbitals of the wavefunction that have a part in it */
+    int32_t used_count;
+    double left_out; /* what terms that are left out add up to at most */
+    separable_pass *passes;
+    separable_problem problem;
+} wavefunction_task;
+
+#endif
