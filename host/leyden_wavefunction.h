@@ -32,20 +32,20 @@ typedef struct ley_wavefunction ley_wavefunction;
 typedef struct ley_wavefunction_arrays {
     size_t size; /* sizeof(ley_wavefunction_arrays) */
     int64_t nuclei, shells, primitives, orbitals;
-    const int32_t *numbers;        /* [nuclei]: of the elements; NULL: what the charges are, rounded */
-    const double *charges;         /* [nuclei]: of the nuclei, e, less what effective potentials stand for */
-    const double *positions_bohr;  /* [nuclei][3] */
-    const int32_t *shell_atom;     /* [shells], from 0 */
-    const int32_t *shell_l;        /* [shells]: l, 0 to LEY_MOST_MOMENTUM */
-    const int32_t *shell_pure;     /* [shells]: 1 pure, 0 Cartesian */
+    const int32_t *numbers;               /* [nuclei]: of the elements; NULL: what the charges are, rounded */
+    const double *charges;                /* [nuclei]: of the nuclei, e, less what effective potentials stand for */
+    const double *positions_bohr;         /* [nuclei][3] */
+    const int32_t *shell_atom;            /* [shells], from 0 */
+    const int32_t *shell_l;               /* [shells]: l, 0 to LEY_MOST_MOMENTUM */
+    const int32_t *shell_pure;            /* [shells]: 1 pure, 0 Cartesian */
     const int64_t *shell_first_primitive; /* [shells + 1]: those of a shell are before the next one's first; the last
                                              one is `primitives` */
-    const double *exponents;    /* [primitives]: a_p, per bohr^2 */
-    const double *coefficients; /* [primitives]: d_p */
-    const double *orbital_coefficients; /* [orbitals][functions] */
-    const double *energies;             /* [orbitals], hartree; NULL: unknown */
-    const double *occupations;          /* [orbitals]: 0 to 2 */
-    const int32_t *spins; /* [orbitals]: 0 both, 1 alpha, -1 beta; NULL: both */
+    const double *exponents;              /* [primitives]: a_p, per bohr^2 */
+    const double *coefficients;           /* [primitives]: d_p */
+    const double *orbital_coefficients;   /* [orbitals][functions] */
+    const double *energies;               /* [orbitals], hartree; NULL: unknown */
+    const double *occupations;            /* [orbitals]: 0 to 2 */
+    const int32_t *spins;                 /* [orbitals]: 0 both, 1 alpha, -1 beta; NULL: both */
 } ley_wavefunction_arrays;
 
 /* Copies the arrays. Errors: LEY_ERROR_INPUT when a number is not finite, an exponent not above 0 or
@@ -105,7 +105,7 @@ typedef enum ley_wavefunction_kind {
 } ley_wavefunction_kind;
 
 typedef struct ley_wavefunction_options {
-    size_t size; /* sizeof(ley_wavefunction_options): ley_wavefunction_options_default() sets it */
+    size_t size;   /* sizeof(ley_wavefunction_options): ley_wavefunction_options_default() sets it */
     bool is_exact; /* every term counts; else terms are left out where all of them together are less than 1e-6 of the
                       largest value */
 } ley_wavefunction_options;

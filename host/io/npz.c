@@ -79,9 +79,9 @@ static ley_status find_directory(npz *a, ley_error *error)
         a->first = (size_t)take(a->bytes + end + 16, 4);
         a->end = end;
     }
-    return a->first <= a->end ? LEY_OK
-                              : ley_fail(error, LEY_ERROR_INPUT, "%s: the archive's directory is not where it says",
-                                         a->path);
+    return a->first <= a->end
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_INPUT, "%s: the archive's directory is not where it says", a->path);
 }
 
 ley_status npz_open(const char *path, npz **archive, ley_error *error)
@@ -201,9 +201,9 @@ static ley_status open_member(const npz *a, const char *name, const zip_entry *e
         part = e->size - done < (1u << 30) ? e->size - done : 1u << 30;
         check = crc32(check, *bytes + done, (uInt)part);
     }
-    return check == e->check ? LEY_OK
-                             : ley_fail(error, LEY_ERROR_INPUT, "%s: %s: altered: its checksum does not fit", a->path,
-                                        name);
+    return check == e->check
+               ? LEY_OK
+               : ley_fail(error, LEY_ERROR_INPUT, "%s: %s: altered: its checksum does not fit", a->path, name);
 }
 
 /* ---- Its header ------------------------------------------------------------------------------ */
@@ -303,8 +303,7 @@ static ley_status parse_array(const npz *a, const char *name, const unsigned cha
 {
     if (size < NPY_FRONT + 2 || memcmp(bytes, npy_magic, sizeof npy_magic) != 0 || bytes[6] < 1 || bytes[6] > 3)
         return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: not a NumPy array", a->path, name);
-    const uint64_t front = bytes[6] == 1 ? NPY_FRONT : NPY_FRONT + 2,
-                   length = take(bytes + 8, bytes[6] == 1 ? 2 : 4);
+    const uint64_t front = bytes[6] == 1 ? NPY_FRONT : NPY_FRONT + 2, length = take(bytes + 8, bytes[6] == 1 ? 2 : 4);
     if (length > size - front)
         return ley_fail(error, LEY_ERROR_INPUT, "%s: %s: cut short: a header of %llu bytes", a->path, name,
                         (unsigned long long)length);
@@ -477,7 +476,8 @@ static size_t member_header(const npz_member *m, char header[256])
     for (int k = 0; k < m->extents; k++)
         snprintf(shape + strlen(shape), sizeof shape - strlen(shape), k == 0 ? "%lld," : " %lld,", (long long)m->n[k]);
     memcpy(header, npy_magic, sizeof npy_magic);
-    const int length = snprintf(header + NPY_FRONT, 200, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }", order, m->type + 1, shape);
+    const int length = snprintf(header + NPY_FRONT, 200, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
+                                order, m->type + 1, shape);
     const size_t whole = (size_t)(NPY_FRONT + length + 1 + 63) / 64 * 64;
     memset(header + NPY_FRONT + length, ' ', whole - NPY_FRONT - (size_t)length);
     header[whole - 1] = '\n';

@@ -32,8 +32,7 @@ ley_status npz_find(const npz *archive, const char *name, npz_array *array, bool
  * one is none, or does not fit; LEY_ERROR_MEMORY. */
 ley_status npz_doubles(const npz *archive, const char *name, const npz_array *array, double **numbers,
                        ley_error *error);
-ley_status npz_whole(const npz *archive, const char *name, const npz_array *array, int64_t **numbers,
-                     ley_error *error);
+ley_status npz_whole(const npz *archive, const char *name, const npz_array *array, int64_t **numbers, ley_error *error);
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 

@@ -61,7 +61,8 @@ typedef struct container {
 
 static ley_status read_member(container *c, const npz *archive, member m, ley_error *error)
 {
-    ley_status status = npz_find(archive, rows[m].name, &c->array[m], rows[m].is_optional ? &c->is_there[m] : NULL, error);
+    ley_status status =
+        npz_find(archive, rows[m].name, &c->array[m], rows[m].is_optional ? &c->is_there[m] : NULL, error);
     if (!rows[m].is_optional)
         c->is_there[m] = status == LEY_OK;
     if (status != LEY_OK || !c->is_there[m])

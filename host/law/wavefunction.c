@@ -34,12 +34,13 @@ static void cartesian(int l, const double r[3], angular *to)
     for (int i = l; i >= 0; i--)
         for (int j = l - i; j >= 0; j--) {
             const int n[3] = {i, j, l - i - j}, f = to->count++;
-            const double norm = sqrt(odd_factorial(l) / (odd_factorial(n[0]) * odd_factorial(n[1]) * odd_factorial(n[2])));
+            const double norm =
+                sqrt(odd_factorial(l) / (odd_factorial(n[0]) * odd_factorial(n[1]) * odd_factorial(n[2])));
             to->part[f][VALUE] = norm * power(r[0], n[0]) * power(r[1], n[1]) * power(r[2], n[2]);
             to->part[f][LAPLACIAN] = to->slope_bound[f] = 0;
             for (int axis = 0; axis < 3; axis++) {
-                const double others = norm * power(r[(axis + 1) % 3], n[(axis + 1) % 3]) *
-                                      power(r[(axis + 2) % 3], n[(axis + 2) % 3]);
+                const double others =
+                    norm * power(r[(axis + 1) % 3], n[(axis + 1) % 3]) * power(r[(axis + 2) % 3], n[(axis + 2) % 3]);
                 to->part[f][X + axis] = others * n[axis] * power(r[axis], n[axis] - 1);
                 to->part[f][LAPLACIAN] += others * n[axis] * (n[axis] - 1) * power(r[axis], n[axis] - 2);
                 to->slope_bound[f] += fabs(to->part[f][X + axis]);
@@ -119,8 +120,8 @@ static radial sum_radial(const ley_wavefunction_arrays *a, const basis_shell *s,
 {
     radial made = {{0}, {0}};
     for (int64_t p = s->first_primitive; p < s->first_primitive + s->primitives; p++) {
-        const double alpha = a->exponents[p], norm = pow(2 * alpha / M_PI, 0.75) *
-                                                     sqrt(pow(4 * alpha, s->l) / odd_factorial(s->l));
+        const double alpha = a->exponents[p],
+                     norm = pow(2 * alpha / M_PI, 0.75) * sqrt(pow(4 * alpha, s->l) / odd_factorial(s->l));
         double g = a->coefficients[p] * norm * exp(-alpha * r2);
         for (int k = 0; k < 3; k++, g *= alpha) {
             made.sum[k] += g;
@@ -138,8 +139,8 @@ static void add_function(double c, const angular *p, int f, int l, const radial 
     sums[VALUE] += c * value * g->sum[0];
     for (int axis = 0; axis < 3; axis++)
         sums[X + axis] += c * (p->part[f][X + axis] * g->sum[0] - 2 * r[axis] * value * g->sum[1]);
-    sums[LAPLACIAN] += c * (p->part[f][LAPLACIAN] * g->sum[0] - (4 * l + 6) * value * g->sum[1] +
-                            4 * r2 * value * g->sum[2]);
+    sums[LAPLACIAN] +=
+        c * (p->part[f][LAPLACIAN] * g->sum[0] - (4 * l + 6) * value * g->sum[1] + 4 * r2 * value * g->sum[2]);
     sums[BOUND] += magnitude * p->bound[f] * g->bound[0];
     sums[SLOPE_BOUND] += magnitude * (p->slope_bound[f] * g->bound[0] + 2 * length * p->bound[f] * g->bound[1]);
     sums[LAPLACIAN_BOUND] += magnitude * (fabs(p->part[f][LAPLACIAN]) * g->bound[0] +
@@ -176,13 +177,14 @@ static void add_density(const wavefunction_quantity *q, double weight, const dou
 {
     const int d = q->derivative;
     const double slope2 = sums[X] * sums[X] + sums[Y] * sums[Y] + sums[Z] * sums[Z];
-    to->value += weight * (d == 0            ? sums[VALUE] * sums[VALUE]
+    to->value += weight * (d == 0           ? sums[VALUE] * sums[VALUE]
                            : d == LAPLACIAN ? 2 * (slope2 + sums[VALUE] * sums[LAPLACIAN])
                                             : 2 * sums[VALUE] * sums[d]);
-    to->absolute += fabs(weight) * (d == 0            ? sums[BOUND] * sums[BOUND]
-                                    : d == LAPLACIAN ? 2 * (sums[SLOPE_BOUND] * sums[SLOPE_BOUND] +
-                                                            sums[BOUND] * sums[LAPLACIAN_BOUND])
-                                                     : 2 * sums[BOUND] * sums[SLOPE_BOUND]);
+    to->absolute +=
+        fabs(weight) * (d == 0 ? sums[BOUND] * sums[BOUND]
+                        : d == LAPLACIAN
+                            ? 2 * (sums[SLOPE_BOUND] * sums[SLOPE_BOUND] + sums[BOUND] * sums[LAPLACIAN_BOUND])
+                            : 2 * sums[BOUND] * sums[SLOPE_BOUND]);
 }
 
 reference_value wavefunction_value(const wavefunction_quantity *q, const double point_bohr[3])
@@ -207,6 +209,7 @@ reference_value wavefunction_value(const wavefunction_quantity *q, const double 
                                                                  : SLOPE_BOUND];
         }
     }
+    made.absolute += q->least;
     return made;
 }
 

@@ -10,6 +10,7 @@ typedef struct wavefunction_quantity {
     const ley_wavefunction *wavefunction;
     const double *weights; /* [orbitals]: in the density; NULL: it is an orbital's value */
     int64_t orbital;
+    double least;   /* is added to what is absolute: for where all functions are small, and terms are left out */
     int derivative; /* 0 the value, 1 to 3 its derivative along x, y, z, 4 its Laplacian, in bohr */
 } wavefunction_quantity;
 

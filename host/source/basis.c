@@ -48,8 +48,8 @@ static void cartesian(int l, int function, double factors[BASIS_MOST_MONOMIALS])
 static void pure(int l, int m, double factors[BASIS_MOST_MONOMIALS])
 {
     const int size = m < 0 ? -m : m, odd = m < 0;
-    const double norm = sqrt((m == 0 ? 1 : 2) * factorial(l + size) * factorial(l - size)) /
-                        (pow(2, size) * factorial(l));
+    const double norm =
+        sqrt((m == 0 ? 1 : 2) * factorial(l + size) * factorial(l - size)) / (pow(2, size) * factorial(l));
     for (int t = 0; 2 * t + size <= l; t++)
         for (int u = 0; u <= t; u++)
             for (int twice_v = odd; twice_v <= size; twice_v += 2) {

@@ -130,7 +130,8 @@ static ley_status take_all(orbital_names *n, int64_t **list, size_t *count, ley_
 ley_status ley_wavefunction_find(const ley_wavefunction *w, const char *names, int64_t **orbitals, size_t *count,
                                  ley_error *error)
 {
-    orbital_names n = {.w = w, .names = names, .at = names, .order = calloc((size_t)w->arrays.orbitals, sizeof *n.order)};
+    orbital_names n = {
+        .w = w, .names = names, .at = names, .order = calloc((size_t)w->arrays.orbitals, sizeof *n.order)};
     int64_t *list = NULL;
     size_t found = 0;
     if (n.order == NULL)

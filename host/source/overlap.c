@@ -23,8 +23,7 @@ static void along_axis(double p, double to_a, double to_b, int l_a, int l_b, dou
         s[i + 1][0] = to_a * s[i][0] + (i > 0 ? i * half * s[i - 1][0] : 0);
     for (int j = 0; j < l_b; j++)
         for (int i = 0; i <= l_a; i++)
-            s[i][j + 1] =
-                to_b * s[i][j] + half * ((i > 0 ? i * s[i - 1][j] : 0) + (j > 0 ? j * s[i][j - 1] : 0));
+            s[i][j + 1] = to_b * s[i][j] + half * ((i > 0 ? i * s[i - 1][j] : 0) + (j > 0 ? j * s[i][j - 1] : 0));
 }
 
 /* Adds the overlaps of monomials of a pair of primitives. */

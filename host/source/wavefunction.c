@@ -28,7 +28,8 @@ static ley_status check_counts(const ley_wavefunction_arrays *a, ley_error *erro
     const struct {
         const char *what;
         int64_t count;
-    } counts[] = {{"nuclei", a->nuclei}, {"shells", a->shells}, {"primitives", a->primitives}, {"orbitals", a->orbitals}};
+    } counts[] = {
+        {"nuclei", a->nuclei}, {"shells", a->shells}, {"primitives", a->primitives}, {"orbitals", a->orbitals}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].count < 1 || counts[i].count > INT32_MAX / (2 * BASIS_MOST_FUNCTIONS))
             return ley_fail(error, LEY_ERROR_INPUT, "a wavefunction of %lld %s", (long long)counts[i].count,
@@ -209,11 +210,10 @@ void ley_wavefunction_destroy(ley_wavefunction *w)
     if (w == NULL)
         return;
     const ley_wavefunction_arrays *a = &w->arrays;
-    const void *const owned[] = {a->numbers,      a->charges,    a->positions_bohr,
-                                 a->shell_atom,   a->shell_l,    a->shell_pure,
-                                 a->exponents,    a->energies,   a->shell_first_primitive,
-                                 a->coefficients, a->occupations, a->orbital_coefficients,
-                                 a->spins};
+    const void *const owned[] = {
+        a->numbers,   a->charges,  a->positions_bohr,        a->shell_atom,   a->shell_l,     a->shell_pure,
+        a->exponents, a->energies, a->shell_first_primitive, a->coefficients, a->occupations, a->orbital_coefficients,
+        a->spins};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         memory_free(owned[i]);
     ley_atoms_destroy(w->atoms);

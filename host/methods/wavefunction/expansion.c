@@ -162,7 +162,7 @@ void expansion_fill(const expansion *e, int64_t orbital, float *coefficients)
 
 double expansion_largest(const ley_wavefunction *w, int64_t orbital)
 {
-    static const double beside[][3] = {{0, 0, 0},    {0.7, 0, 0},  {-0.7, 0, 0}, {0, 0.7, 0},
+    static const double beside[][3] = {{0, 0, 0},    {0.7, 0, 0}, {-0.7, 0, 0}, {0, 0.7, 0},
                                        {0, -0.7, 0}, {0, 0, 0.7}, {0, 0, -0.7}};
     const wavefunction_quantity q = {.wavefunction = w, .orbital = orbital};
     const double *c = w->arrays.orbital_coefficients + orbital * w->functions;

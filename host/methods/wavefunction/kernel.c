@@ -118,11 +118,12 @@ ley_status separable_kernel_load(separable_kernel *k, const separable_problem *p
     k->shape = shape_of(k, problem);
     ley_status status = tables_create(problem->e, &k->shape, &k->tables, error);
     const double most = (double)INT32_MAX / (problem->derivatives + 1);
-    if (status == LEY_OK && ((double)k->tables.x_count > most || (double)k->tables.y_count > most ||
-                             (double)k->tables.z_count > most ||
-                             (double)problem->orbitals * problem->e->coefficients > INT32_MAX))
-        status = ley_fail(error, LEY_ERROR_NO_DEVICE, "tables of a basis of %d terms are larger than the kernel can "
-                                                      "number on this grid: fewer orbitals at once, or a coarser one",
+    if (status == LEY_OK &&
+        ((double)k->tables.x_count > most || (double)k->tables.y_count > most || (double)k->tables.z_count > most ||
+         (double)problem->orbitals * problem->e->coefficients > INT32_MAX))
+        status = ley_fail(error, LEY_ERROR_NO_DEVICE,
+                          "tables of a basis of %d terms are larger than the kernel can "
+                          "number on this grid: fewer orbitals at once, or a coarser one",
                           problem->e->rows);
     return status == LEY_OK ? upload(k, error) : status;
 }
@@ -179,18 +180,17 @@ static void launch_pass(separable_run *run, const separable_pass *pass)
         (size_t)(run->planes * pass->orbitals)};
     sequence_launch(
         &run->command_sequence, &k->kernel, groups,
-        KERNEL_ARGUMENTS(separable, .gm_terms = {k->terms}, .n_terms = t->rows, .gm_x = {k->x}, .gm_y = {k->y},
-                         .gm_z = {k->z}, .gm_x_most = {k->x_most}, .gm_y_most = {k->y_most},
-                         .gm_coefficients = {k->coefficients},
-                         .first = {(int32_t)((size_t)d[0] * t->x_count), (int32_t)((size_t)d[1] * t->y_count),
-                                   (int32_t)((size_t)d[2] * t->z_count), pass->orbital * k->problem.e->coefficients},
-                         .first_most = {(int32_t)((size_t)d[0] * t->x_most_count),
-                                        (int32_t)((size_t)d[1] * t->y_most_count), 0, 0},
-                         .size = {t->rows, (int32_t)k->shape.padded_x, (int32_t)k->shape.padded_y, 0},
-                         .slab = {(int32_t)run->first, (int32_t)run->planes, k->problem.e->coefficients, 0},
-                         .weights = {pass->threshold, pass->square, pass->product, 0},
-                         .places = {pass->places[0], pass->places[1], pass->places[2], pass->places[3]},
-                         .gm_values = {run->values.buffer}),
+        KERNEL_ARGUMENTS(
+            separable, .gm_terms = {k->terms}, .n_terms = t->rows, .gm_x = {k->x}, .gm_y = {k->y}, .gm_z = {k->z},
+            .gm_x_most = {k->x_most}, .gm_y_most = {k->y_most}, .gm_coefficients = {k->coefficients},
+            .first = {(int32_t)((size_t)d[0] * t->x_count), (int32_t)((size_t)d[1] * t->y_count),
+                      (int32_t)((size_t)d[2] * t->z_count), pass->orbital * k->problem.e->coefficients},
+            .first_most = {(int32_t)((size_t)d[0] * t->x_most_count), (int32_t)((size_t)d[1] * t->y_most_count), 0, 0},
+            .size = {t->rows, (int32_t)k->shape.padded_x, (int32_t)k->shape.padded_y, 0},
+            .slab = {(int32_t)run->first, (int32_t)run->planes, k->problem.e->coefficients, 0},
+            .weights = {pass->threshold, pass->square, pass->product, 0},
+            .places = {pass->places[0], pass->places[1], pass->places[2], pass->places[3]},
+            .gm_values = {run->values.buffer}),
         (double)run->planes * pass_plane_s(k, &k->problem, pass));
 }
 

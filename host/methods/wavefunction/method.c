@@ -16,10 +16,6 @@
 
 static const double most_staging_bytes = 256 << 20;
 
-/* What is promised of the error at each point, relative to the sum of the magnitudes of all
- * functions there. */
-static const double promise = 1e-5;
-
 static const char *const units[LEY_WAVEFUNCTION_KINDS][3] = {
     [LEY_ORBITALS] = {"bohr^-3/2"},
     [LEY_DENSITY] = {"bohr^-3", "bohr^-4", "bohr^-5"},
@@ -43,7 +39,8 @@ ley_status ley_job_create_wavefunction(ley_engine *engine, const ley_wavefunctio
     const ley_status status = wavefunction_task_create(w, request, options, &task, error);
     if (status != LEY_OK)
         return status;
-    return job_create(engine, &method_wavefunction, task, w->atoms, &(ley_target){.map = NULL}, run_options, job, error);
+    return job_create(engine, &method_wavefunction, task, w->atoms, &(ley_target){.map = NULL}, run_options, job,
+                      error);
 }
 
 static ley_status prepare(void *context, const job_view *job, ley_error *error)
@@ -199,8 +196,8 @@ static ley_status give_planes(const wavefunction_task *task, slab piece, float *
 {
     ley_status first = LEY_OK;
     for (size_t i = 0; i < taken; i++) {
-        const ley_status status =
-            map_planes_give(task->maps[i], piece.first, piece.count, planes[i], is_done, first == LEY_OK ? error : NULL);
+        const ley_status status = map_planes_give(task->maps[i], piece.first, piece.count, planes[i], is_done,
+                                                  first == LEY_OK ? error : NULL);
         first = first == LEY_OK ? status : first;
     }
     return first;
@@ -257,7 +254,8 @@ static void terms_at(const void *context, int64_t number, reference_terms *t)
 static accuracy_limits limits(const void *context)
 {
     const wavefunction_task *task = context;
-    return (accuracy_limits){.tolerance = promise, .nothing = ACCURACY_NOTHING, .noise = task->left_out};
+    return (accuracy_limits){
+        .tolerance = WAVEFUNCTION_PROMISE, .nothing = ACCURACY_NOTHING, .left_out = task->left_out};
 }
 
 /* Values are numbered by quantity, then by point; slabs have some planes of each. */
@@ -310,7 +308,7 @@ const method method_wavefunction = {
     .finish = finish,
     .terms = terms,
     .terms_at = terms_at,
-    .error_scale = "the magnitudes of all functions",
+    .error_scale = "the magnitudes of all functions and of the values",
     .limits = limits,
     .point = point,
     .value = value,

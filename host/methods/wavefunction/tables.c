@@ -85,9 +85,9 @@ double tables_bytes(const expansion *e, const tables_shape *shape)
 {
     tables t = {.rows = 0};
     count(e, shape, &t);
-    return (double)sizeof(float) * ((shape->derivatives + 1) * (double)(t.x_count + t.y_count + t.z_count +
-                                                                        t.x_most_count + t.y_most_count) +
-                                    4.0 * e->rows);
+    return (double)sizeof(float) *
+           ((shape->derivatives + 1) * (double)(t.x_count + t.y_count + t.z_count + t.x_most_count + t.y_most_count) +
+            4.0 * e->rows);
 }
 
 ley_status tables_create(const expansion *e, const tables_shape *shape, tables *t, ley_error *error)

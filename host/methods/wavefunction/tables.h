@@ -17,10 +17,10 @@ typedef struct tables {
     tables_shape shape;
     int32_t rows;
     size_t x_count, y_count, z_count, x_most_count, y_most_count; /* of each derivative */
-    float *x, *y;           /* [derivatives + 1][rows][padded] */
-    float *z;               /* [derivatives + 1][n_z][rows] */
-    float *x_most, *y_most; /* [derivatives + 1][tiles][rows] */
-    int32_t *terms;         /* [rows][4] */
+    float *x, *y;                                                 /* [derivatives + 1][rows][padded] */
+    float *z;                                                     /* [derivatives + 1][n_z][rows] */
+    float *x_most, *y_most;                                       /* [derivatives + 1][tiles][rows] */
+    int32_t *terms;                                               /* [rows][4] */
 } tables;
 
 /* Bytes of all. */

@@ -88,7 +88,9 @@ static void name_quantities(wavefunction_task *t)
         t->quantities[v] = (wavefunction_quantity){.wavefunction = t->wavefunction,
                                                    .weights = t->weights,
                                                    .orbital = t->orbitals != NULL ? t->orbitals[v] : 0,
-                                                   .derivative = t->orbitals != NULL ? 0 : is_laplacian ? 4 : (int)v};
+                                                   .derivative = t->orbitals != NULL ? 0
+                                                                 : is_laplacian      ? 4
+                                                                                     : (int)v};
     }
 }
 
@@ -123,10 +125,8 @@ ley_status wavefunction_task_create(const ley_wavefunction *w, const ley_wavefun
     wavefunction_task *t = calloc(1, sizeof *t);
     if (t == NULL)
         return ley_fail_memory(error, sizeof *t, "the job");
-    *t = (wavefunction_task){.wavefunction = w,
-                             .request = *request,
-                             .is_exact = taken.is_exact,
-                             .values = ley_wavefunction_values(request)};
+    *t = (wavefunction_task){
+        .wavefunction = w, .request = *request, .is_exact = taken.is_exact, .values = ley_wavefunction_values(request)};
     status = fill(t, error);
     if (status == LEY_OK)
         *made = t;
@@ -217,6 +217,20 @@ static void add_density_passes(wavefunction_task *t, int32_t i)
     }
 }
 
+/* What terms that are left out may change the values by. */
+static void allow_left_out(wavefunction_task *t)
+{
+    double density = 0;
+    t->left_out = 0;
+    for (int32_t i = 0; i < t->used_count && t->weights != NULL; i++)
+        density += 2 * fabs(t->weights[t->used[i]]) * left_out_share * pow(t->largest[i], 2);
+    for (size_t v = 0; v < t->values; v++) {
+        const double value = t->weights != NULL ? density : left_out_share * t->largest[v];
+        t->quantities[v].least = value / WAVEFUNCTION_PROMISE;
+        t->left_out = fmax(t->left_out, value);
+    }
+}
+
 static void make_passes(wavefunction_task *t)
 {
     const bool has_derivatives = t->request.gradient || t->request.laplacian;
@@ -233,11 +247,7 @@ static void make_passes(wavefunction_task *t)
         add_orbital_passes(t);
     for (int32_t i = 0; t->weights != NULL && i < t->used_count; i++)
         add_density_passes(t, i);
-    t->left_out = 0;
-    for (int32_t i = 0; i < t->used_count; i++)
-        t->left_out = t->weights == NULL
-                          ? fmax(t->left_out, left_out_share * t->largest[i])
-                          : t->left_out + 2 * fabs(t->weights[t->used[i]]) * left_out_share * pow(t->largest[i], 2);
+    allow_left_out(t);
 }
 
 ley_status wavefunction_task_prepare(wavefunction_task *t, ley_error *error)

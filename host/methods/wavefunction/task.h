@@ -4,7 +4,6 @@
 
 #include "methods/wavefunction/method.h"
 
-
 /* Checks a request and copies it. */
 extern const ley_parameter_table wavefunction_parameters;
 
