@@ -130,11 +130,20 @@ typedef struct ley_wavefunction_request {
 LEY_API size_t ley_wavefunction_values(const ley_wavefunction_request *request);
 
 /* A job that computes them on the engine's devices. Lists are copied; the wavefunction, maps, points
- * and values must outlive it. Errors: LEY_ERROR_USAGE, LEY_ERROR_MEMORY. */
+ * and values must outlive it, and the wavefunction the writing of its maps. Errors:
+ * LEY_ERROR_USAGE, LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_job_create_wavefunction(ley_engine *engine, const ley_wavefunction *wavefunction,
                                                const ley_wavefunction_request *request,
                                                const ley_wavefunction_options *options,
                                                const ley_run_options *run_options, ley_job **job, ley_error *error);
+
+/* Writes maps of several orbitals, which a job has filled, as one cube file: the number of atoms is
+ * negative, behind the atoms come the orbitals' numbers from 1, and at each point stand the values
+ * of all. The wavefunction must still be there: the file has its nuclei. A file of one map is what
+ * ley_map_write() writes. The rest is as there. */
+LEY_API ley_status ley_wavefunction_write_cube(ley_map *const *maps, size_t count, const int64_t *orbitals,
+                                               const char *path, const char *comment, const volatile bool *cancel,
+                                               ley_error *error);
 
 #ifdef __cplusplus
 }

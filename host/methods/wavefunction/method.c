@@ -12,6 +12,7 @@
 #include "target/map.h"
 #include "watch.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static const double most_staging_bytes = 256 << 20;
@@ -227,14 +228,29 @@ static void drop(void *state, int slot)
 
 /* ---- The result ------------------------------------------------------------------------------ */
 
+/* "ORBITAL 21", "DENSITY", "DENSITY, ALONG X", "SPIN DENSITY, LAPLACIAN". */
+static void name_map(const wavefunction_task *task, size_t value)
+{
+    static const char *const derivatives[] = {"", ", ALONG X", ", ALONG Y", ", ALONG Z", ", LAPLACIAN"};
+    const wavefunction_quantity *q = &task->quantities[value];
+    char what[64];
+    if (task->request.kind == LEY_ORBITALS)
+        snprintf(what, sizeof what, "ORBITAL %lld", (long long)q->orbital + 1);
+    else
+        snprintf(what, sizeof what, "%s%s", task->request.kind == LEY_SPIN_DENSITY ? "SPIN DENSITY" : "DENSITY",
+                 derivatives[q->derivative]);
+    map_set_what(task->maps[value], what, task->wavefunction->atoms, task->wavefunction->arrays.numbers);
+    map_name_units(task->maps[value], units[task->request.kind][q->derivative == 0   ? 0
+                                                                : q->derivative == 4 ? 2
+                                                                                     : 1]);
+}
+
 static ley_status finish(void *context, ley_error *error)
 {
     const wavefunction_task *task = context;
     (void)error;
-    for (size_t i = 0; i < task->values; i++) {
-        const int derivative = task->quantities[i].derivative;
-        map_name_units(task->maps[i], units[task->request.kind][derivative == 0 ? 0 : derivative == 4 ? 2 : 1]);
-    }
+    for (size_t i = 0; i < task->values; i++)
+        name_map(task, i);
     return LEY_OK;
 }
 
