@@ -121,7 +121,7 @@ $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O
 # So are transforms of several lines at once.
 $(BUILD)/host/numerics/cosines.o: own_flags := -O3
 # Rows of products, and of comparisons.
-$(BUILD)/host/surface/density.o $(BUILD)/host/surface/contour.o: own_flags := -O3
+$(BUILD)/host/surface/density.o $(BUILD)/host/surface/contour.o $(BUILD)/host/source/overlap.o: own_flags := -O3
 # And rows of reciprocal roots, which set no errno.
 $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.

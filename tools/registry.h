@@ -13,6 +13,8 @@
     COMMAND(apbs) \
     COMMAND(slice) \
     COMMAND(surface) \
+    COMMAND(orbital) \
+    COMMAND(density) \
     COMMAND(compare) \
     COMMAND(generate) \
     COMMAND(convert) \
@@ -27,7 +29,9 @@
     METHOD(sdh) \
     METHOD(mdh) \
     METHOD(cutoff) \
-    METHOD(msm)
+    METHOD(msm) \
+    METHOD(orbital) \
+    METHOD(density)
 
 /* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
 #define BENCHES(BENCH) BENCH(lattice) BENCH(fft) BENCH(frontier) BENCH(io) BENCH(all)

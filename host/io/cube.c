@@ -99,8 +99,9 @@ static void print_atoms(cube_writer *w)
     const size_t n = atoms != NULL ? ley_atoms_count(atoms) : 1;
     for (size_t i = 0; i < n; i++) {
         const double *at_A = atoms != NULL ? ley_atoms_positions_A(atoms) + 3 * i : ley_map_grid(w->map)->origin_A;
-        print(w, "%5d %11.6f %11.6f %11.6f %11.6f\n", elements != NULL ? elements[i] : 0, atoms != NULL ? ley_atoms_charges_e(atoms)[i] : 0,
-              at_A[0] / units_bohr_A, at_A[1] / units_bohr_A, at_A[2] / units_bohr_A);
+        print(w, "%5d %11.6f %11.6f %11.6f %11.6f\n", elements != NULL ? elements[i] : 0,
+              atoms != NULL ? ley_atoms_charges_e(atoms)[i] : 0, at_A[0] / units_bohr_A, at_A[1] / units_bohr_A,
+              at_A[2] / units_bohr_A);
     }
 }
 

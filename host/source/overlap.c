@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { POWERS = LEY_MOST_MOMENTUM + 1, ROWS = 256 /* functions whose overlaps are kept at a time */ };
 
@@ -41,13 +42,23 @@ static void add_primitives(const double way[3], double a, double b, int l_a, int
                         factor * s[0][i][m] * s[1][j][n] * s[2][l_a - i - j][l_b - m - n];
 }
 
-/* Overlaps of the functions of two shells, made[f_a n_b + f_b]; false: all are 0. */
-static bool of_shells(const ley_wavefunction *w, const basis_shell *a, const basis_shell *b,
-                      double made[BASIS_MOST_FUNCTIONS * BASIS_MOST_FUNCTIONS])
+/* The functions of shells as polynomials, by angular momentum and kind. */
+typedef double polynomials[LEY_MOST_MOMENTUM + 1][2][BASIS_MOST_FUNCTIONS][BASIS_MOST_MONOMIALS];
+
+static void make_polynomials(polynomials made)
+{
+    for (int l = 0; l <= LEY_MOST_MOMENTUM; l++)
+        for (int is_pure = 0; is_pure <= 1; is_pure++)
+            for (int f = 0; f < basis_shell_functions(l, is_pure); f++)
+                basis_polynomial(l, is_pure, f, made[l][is_pure][f]);
+}
+
+/* Overlaps of monomials of two shells; false: all are 0. */
+static bool of_monomials(const ley_wavefunction *w, const basis_shell *a, const basis_shell *b,
+                         double sums[BASIS_MOST_MONOMIALS][BASIS_MOST_MONOMIALS])
 {
     const ley_wavefunction_arrays *from = &w->arrays;
-    const int n_a = basis_shell_functions(a->l, a->is_pure), n_b = basis_shell_functions(b->l, b->is_pure);
-    double sums[BASIS_MOST_MONOMIALS][BASIS_MOST_MONOMIALS] = {{0}}, way[3], r2 = 0;
+    double way[3], r2 = 0;
     bool is_any = false;
     for (int axis = 0; axis < 3; axis++) {
         way[axis] = from->positions_bohr[3 * b->atom + axis] - from->positions_bohr[3 * a->atom + axis];
@@ -59,23 +70,39 @@ static bool of_shells(const ley_wavefunction *w, const basis_shell *a, const bas
                          decay = alpha * beta / (alpha + beta) * r2;
             if (decay > largest_decay)
                 continue;
+            if (!is_any)
+                memset(sums, 0, (size_t)basis_shell_functions(a->l, false) * sizeof *sums);
             is_any = true;
             add_primitives(way, alpha, beta, a->l, b->l,
                            exp(-decay) * from->coefficients[p] * from->coefficients[q] *
                                basis_radial_norm(alpha, a->l) * basis_radial_norm(beta, b->l),
                            sums);
         }
-    for (int i = 0; i < n_a && is_any; i++)
-        for (int j = 0; j < n_b; j++) {
-            double left[BASIS_MOST_MONOMIALS], right[BASIS_MOST_MONOMIALS], sum = 0;
-            basis_polynomial(a->l, a->is_pure, i, left);
-            basis_polynomial(b->l, b->is_pure, j, right);
-            for (int k = 0; k < basis_shell_functions(a->l, false); k++)
-                for (int m = 0; m < basis_shell_functions(b->l, false); m++)
-                    sum += left[k] * right[m] * sums[k][m];
-            made[i * n_b + j] = sum;
-        }
     return is_any;
+}
+
+/* Overlaps of the functions of two shells, made[f_a n_b + f_b]; false: all are 0. */
+static bool of_shells(const ley_wavefunction *w, polynomials all, const basis_shell *a, const basis_shell *b,
+                      double made[BASIS_MOST_FUNCTIONS * BASIS_MOST_FUNCTIONS])
+{
+    const int n_a = basis_shell_functions(a->l, a->is_pure), n_b = basis_shell_functions(b->l, b->is_pure),
+              m_a = basis_shell_functions(a->l, false), m_b = basis_shell_functions(b->l, false);
+    double sums[BASIS_MOST_MONOMIALS][BASIS_MOST_MONOMIALS], half[BASIS_MOST_MONOMIALS];
+    if (!of_monomials(w, a, b, sums))
+        return false;
+    for (int i = 0; i < n_a; i++) {
+        for (int m = 0; m < m_b; m++) {
+            half[m] = 0;
+            for (int k = 0; k < m_a; k++)
+                half[m] += all[a->l][a->is_pure][i][k] * sums[k][m];
+        }
+        for (int j = 0; j < n_b; j++) {
+            made[i * n_b + j] = 0;
+            for (int m = 0; m < m_b; m++)
+                made[i * n_b + j] += all[b->l][b->is_pure][j][m] * half[m];
+        }
+    }
+    return true;
 }
 
 /* ---- Rows of the matrix ---------------------------------------------------------------------- */
@@ -84,6 +111,7 @@ typedef struct overlap_rows {
     const ley_wavefunction *w;
     int64_t first_shell, first_row;
     double *rows; /* [rows][functions] */
+    double *sums; /* [orbitals][functions] */
     double *norms;
     int64_t row_count;
 } overlap_rows;
@@ -92,6 +120,8 @@ static void make_rows(void *context, size_t first, size_t last)
 {
     const overlap_rows *o = context;
     double made[BASIS_MOST_FUNCTIONS * BASIS_MOST_FUNCTIONS];
+    polynomials all;
+    make_polynomials(all);
     for (size_t s = first; s < last; s++) {
         const basis_shell *a = &o->w->shells[o->first_shell + (int64_t)s];
         const int n_a = basis_shell_functions(a->l, a->is_pure);
@@ -99,7 +129,7 @@ static void make_rows(void *context, size_t first, size_t last)
         for (int64_t t = 0; t < o->w->arrays.shells; t++) {
             const basis_shell *b = &o->w->shells[t];
             const int n_b = basis_shell_functions(b->l, b->is_pure);
-            const bool is_any = of_shells(o->w, a, b, made);
+            const bool is_any = of_shells(o->w, all, a, b, made);
             for (int i = 0; i < n_a; i++)
                 for (int j = 0; j < n_b; j++)
                     row[i * o->w->functions + b->first_function + j] = is_any ? made[i * n_b + j] : 0;
@@ -107,18 +137,22 @@ static void make_rows(void *context, size_t first, size_t last)
     }
 }
 
+/* c S first, then times c: rows are added, which compilers turn into vectors. */
 static void add_norms(void *context, size_t first, size_t last)
 {
     const overlap_rows *o = context;
     const int64_t n = o->w->functions;
     for (size_t i = first; i < last; i++) {
         const double *c = o->w->arrays.orbital_coefficients + (int64_t)i * n;
+        double *sums = o->sums + (int64_t)i * n;
+        memset(sums, 0, (size_t)n * sizeof *sums);
         for (int64_t k = 0; k < o->row_count; k++) {
-            double sum = 0;
-            for (int64_t m = 0; m < n && c[o->first_row + k] != 0; m++)
-                sum += o->rows[k * n + m] * c[m];
-            o->norms[i] += c[o->first_row + k] * sum;
+            const double *row = o->rows + k * n, own = c[o->first_row + k];
+            for (int64_t m = 0; m < n; m++)
+                sums[m] += own * row[m];
         }
+        for (int64_t m = 0; m < n; m++)
+            o->norms[i] += sums[m] * c[m];
     }
 }
 
@@ -145,13 +179,15 @@ ley_status ley_wavefunction_overlaps(const ley_wavefunction *w, double *overlaps
 
 ley_status ley_wavefunction_norms(const ley_wavefunction *w, double *norms, ley_error *error)
 {
-    const size_t bytes = (size_t)(ROWS + BASIS_MOST_FUNCTIONS) * (size_t)w->functions * sizeof(double);
+    const size_t rows = (size_t)(ROWS + BASIS_MOST_FUNCTIONS) * (size_t)w->functions,
+                 bytes = (rows + (size_t)(w->arrays.orbitals * w->functions)) * sizeof(double);
     ley_status status = memory_check_one("overlaps", (double)bytes, "fewer functions", error);
     if (status != LEY_OK)
         return status;
     overlap_rows o = {.w = w, .norms = norms, .rows = malloc(bytes)};
     if (o.rows == NULL)
         return ley_fail_memory(error, bytes, "overlaps");
+    o.sums = o.rows + rows;
     for (int64_t i = 0; i < w->arrays.orbitals; i++)
         norms[i] = 0;
     for (int64_t next; o.first_shell < w->arrays.shells; o.first_shell = next) {

@@ -20,13 +20,13 @@ static const size_t worth_threads = 1 << 20;
 struct ley_map {
     ley_grid grid;
     map_origin origin;
-    char *remark;           /* or NULL */
-    const ley_atoms *atoms; /* or NULL */
+    char *remark;            /* or NULL */
+    const ley_atoms *atoms;  /* or NULL */
     const int32_t *elements; /* the atoms', or NULL */
     char what[48];           /* empty: a potential, or a field */
-    ley_map *field[3];      /* somebody else's; NULL: none */
-    int component;          /* of a field: 1 to 3, along x, y and z; 0: it is of none */
-    float *values;          /* NULL: in the store, or nowhere */
+    ley_map *field[3];       /* somebody else's; NULL: none */
+    int component;           /* of a field: 1 to 3, along x, y and z; 0: it is of none */
+    float *values;           /* NULL: in the store, or nowhere */
     map_store store;
     pthread_mutex_t mutex; /* of stored maps, for: */
     struct {

@@ -240,9 +240,7 @@ static void name_map(const wavefunction_task *task, size_t value)
         snprintf(what, sizeof what, "%s%s", task->request.kind == LEY_SPIN_DENSITY ? "SPIN DENSITY" : "DENSITY",
                  derivatives[q->derivative]);
     map_set_what(task->maps[value], what, task->wavefunction->atoms, task->wavefunction->arrays.numbers);
-    map_name_units(task->maps[value], units[task->request.kind][q->derivative == 0   ? 0
-                                                                : q->derivative == 4 ? 2
-                                                                                     : 1]);
+    map_name_units(task->maps[value], units[task->request.kind][q->derivative == 0 ? 0 : q->derivative == 4 ? 2 : 1]);
 }
 
 static ley_status finish(void *context, ley_error *error)
