@@ -181,6 +181,21 @@
     NEXT(VALUE, int4, places) \
     NEXT(WRITE, float, gm_values)
 
+#define LEY_GAUSSIANS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_centres) \
+    NEXT(READ, float4, gm_lows) \
+    NEXT(READ, int2, gm_kinds) \
+    NEXT(INT, int, n_gaussians) \
+    NEXT(READ, float, gm_points) \
+    NEXT(INT, int, pitch) \
+    NEXT(READ, float, gm_coefficients) \
+    NEXT(INT, int, first) \
+    NEXT(READ, float, gm_weights) \
+    NEXT(INT, int, first_weight) \
+    NEXT(INT, int, n_orbitals) \
+    NEXT(VALUE, int4, places) \
+    NEXT(WRITE, float, gm_values)
+
 #define LEY_INFLUENCE_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float, gm_influence) \
     NEXT(VALUE, int4, waves) \

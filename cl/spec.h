@@ -145,6 +145,15 @@
     KEY(LEY_TILE, tile) \
     KEY(LEY_POWERS, powers)
 
+/* gaussians.cl. A work-item computes a vector of LEY_WIDTH points, of LEY_ORBITALS orbitals at once;
+ * LEY_DERIVATIVES: of one orbital, and its derivatives. */
+#define LEY_GAUSSIANS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_EXP, exp) \
+    KEY(LEY_ORBITALS, orbitals) \
+    KEY(LEY_DERIVATIVES, derivatives)
+
 /* influence.cl. LEY_MEAN 1: there may be a mean wave. LEY_LONG 1: there are long waves. */
 #define LEY_INFLUENCE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \

@@ -49,7 +49,8 @@
     KERNEL(interpolation_gather) \
     KERNEL(interpolation_list) \
     KERNEL(influence) \
-    KERNEL(separable)
+    KERNEL(separable) \
+    KERNEL(gaussians)
 
 #define DECLARE_METHOD(name) extern const method method_##name;
 #define DECLARE_LAW(name) extern const law law_##name;

@@ -4,6 +4,7 @@
  * Bounds: a multiply-add for each point, term and pass; 4 bytes a point and value over the link. */
 #include "methods/wavefunction/method.h"
 
+#include "core/units.h"
 #include "error.h"
 #include "methods/wavefunction/task.h"
 #include "schedule/job.h"
@@ -14,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double most_staging_bytes = 256 << 20;
 
@@ -23,11 +25,15 @@ static const char *const units[LEY_WAVEFUNCTION_KINDS][3] = {
     [LEY_SPIN_DENSITY] = {"bohr^-3", "bohr^-4", "bohr^-5"},
 };
 
+/* One of the two kernels, by the task. */
 typedef struct wavefunction_state {
     wavefunction_task *task;
+    bool is_listed;
     separable_kernel kernel;
+    list_kernel list;
     int64_t slab_planes;
     separable_run slots[METHOD_SLOTS];
+    list_run list_slots[METHOD_SLOTS];
 } wavefunction_state;
 
 /* ---- The job --------------------------------------------------------------------------------- */
@@ -48,7 +54,7 @@ static ley_status prepare(void *context, const job_view *job, ley_error *error)
 {
     wavefunction_task *task = context;
     task->job = job;
-    for (size_t i = 0; i < task->values; i++)
+    for (size_t i = 0; i < task->values && task->request.maps != NULL; i++)
         if (!job->only_plans && !map_takes_values(task->maps[i]))
             return ley_fail(error, LEY_ERROR_USAGE, "a map has no values: it is for forecasts");
     if (job->options->sum != LEY_SUM_FLOAT)
@@ -65,7 +71,8 @@ static void release(void *context, bool is_kept)
 static void host_needs(const void *context, job_needs *needs)
 {
     const wavefunction_task *task = context;
-    job_needs_map(needs, &task->grid, task->maps[0], 1); /* the others are there already */
+    if (task->request.maps != NULL)
+        job_needs_map(needs, &task->grid, task->maps[0], 1); /* the others are there already */
 }
 
 static int64_t count_planes(const void *context)
@@ -97,7 +104,8 @@ static double count_evaluations(const void *context)
 
 typedef struct order {
     const char *variant;
-    int powers;
+    int powers, math;
+    bool is_listed, has_derivatives, is_single;
 } order;
 
 static ley_status make_wish(const void *context, const job_view *job, void **made, ley_error *error)
@@ -106,8 +114,25 @@ static ley_status make_wish(const void *context, const job_view *job, void **mad
     order *o = calloc(1, sizeof *o);
     if (o == NULL)
         return ley_fail_memory(error, sizeof *o, "the job");
-    *o = (order){.variant = job->options->variant, .powers = task->e.most_l + 1};
+    *o = (order){.variant = job->options->variant,
+                 .powers = task->e.most_l + 1,
+                 .math = job->options->math,
+                 .is_listed = task->is_listed,
+                 .has_derivatives = task->request.gradient || task->request.laplacian,
+                 .is_single = task->used_count == 1};
     *made = o;
+    return LEY_OK;
+}
+
+static ley_status ready_list(dev *device, const order *o, kernel_notes *noted, wavefunction_state *s, ley_error *error)
+{
+    const ley_status status = list_kernel_create(device, o->has_derivatives, o->is_single, o->math, &s->list, error);
+    if (status != LEY_OK)
+        return status;
+    noted->variant = "list";
+    noted->exp = calibrate_exp_name(s->list.spec.exp);
+    noted->from_cache = s->list.kernel.from_cache;
+    kernel_options(&gaussians_kind, &s->list.spec, noted->specification, sizeof noted->specification);
     return LEY_OK;
 }
 
@@ -118,6 +143,9 @@ static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void
     if (s == NULL)
         return ley_fail_memory(error, sizeof *s, "a device's state");
     *state = s;
+    s->is_listed = o->is_listed;
+    if (o->is_listed)
+        return ready_list(device, o, noted, s, error);
     const ley_status status = separable_kernel_create(device, o->variant, o->powers, &s->kernel, error);
     if (status != LEY_OK)
         return status;
@@ -149,10 +177,39 @@ static ley_status size_slabs(wavefunction_state *s, ley_error *error)
     return slab_size(&s->kernel.arena, &needs, &s->slab_planes, error);
 }
 
+static ley_status size_list_slabs(wavefunction_state *s, ley_error *error)
+{
+    const wavefunction_task *task = s->task;
+    const double points = (double)plane_points(task), bytes = (double)list_point_bytes(&task->list) * points;
+    const slab_needs needs = {.pieces = task->grid.n[2],
+                              .piece_s = points * list_point_s(&s->list, &task->list),
+                              .piece_bytes = (int64_t)bytes,
+                              .fixed_bytes = list_bytes(&s->list, &task->list),
+                              .staging_bytes = most_staging_bytes,
+                              .most_per_launch = (double)INT32_MAX / (2 * points),
+                              .most_pieces = task->job->options->slab_planes,
+                              .planned = plan_slab(task->job->plan, s->list.device->info),
+                              .piece = task->request.maps != NULL ? "one plane of the grid needs" : "a point needs"};
+    return slab_size(&s->list.arena, &needs, &s->slab_planes, error);
+}
+
+static ley_status begin_list(wavefunction_state *s, const stage_place *place, ley_error *error)
+{
+    s->list.arena = (arena){.device = place->device, .within = place->arena};
+    ley_status status = size_list_slabs(s, error);
+    if (status == LEY_OK)
+        status = list_kernel_load(&s->list, &s->task->list, error);
+    for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
+        status = list_run_create(&s->list_slots[i], &s->list, s->slab_planes * plane_points(s->task), error);
+    return status;
+}
+
 static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
 {
     wavefunction_state *s = *state;
     s->task = context;
+    if (s->is_listed)
+        return begin_list(s, place, error);
     s->kernel.arena = (arena){.device = place->device, .within = place->arena};
     ley_status status = size_slabs(s, error);
     if (status == LEY_OK)
@@ -165,9 +222,12 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
 static void end(void *state)
 {
     wavefunction_state *s = state;
-    for (int i = 0; i < METHOD_SLOTS; i++)
+    for (int i = 0; i < METHOD_SLOTS; i++) {
         separable_run_destroy(&s->slots[i]);
+        list_run_destroy(&s->list_slots[i]);
+    }
     separable_kernel_destroy(&s->kernel);
+    list_kernel_destroy(&s->list);
     free(s);
 }
 
@@ -176,9 +236,32 @@ static int64_t slab_count(const void *state)
     return ((const wavefunction_state *)state)->slab_planes;
 }
 
+/* A slab's points, from which they are counted. */
+typedef struct slab_points {
+    const wavefunction_task *task;
+    int64_t first;
+} slab_points;
+
+static void place_of_point(const void *context, int64_t i, double place[3])
+{
+    const slab_points *p = context;
+    const int64_t at = p->first + i, *n = p->task->grid.n;
+    const int64_t index[3] = {at % n[0], at / n[0] % n[1], at / (n[0] * n[1])};
+    if (p->task->request.maps != NULL)
+        ley_grid_point_A(&p->task->grid, index, place);
+    else
+        memcpy(place, p->task->request.point_A + 3 * at, 3 * sizeof *place);
+    for (int axis = 0; axis < 3; axis++)
+        place[axis] /= units_bohr_A;
+}
+
 static ley_status submit(void *state, int slot, slab piece, ley_error *error)
 {
     wavefunction_state *s = state;
+    const slab_points points = {s->task, piece.first * plane_points(s->task)};
+    if (s->is_listed)
+        return list_run_begin(&s->list_slots[slot], place_of_point, &points, piece.count * plane_points(s->task),
+                              s->task->job->cancelled, error);
     return separable_run_begin(&s->slots[slot], piece.first, piece.count, s->task->job->cancelled, error);
 }
 
@@ -204,18 +287,43 @@ static ley_status give_planes(const wavefunction_task *task, slab piece, float *
     return first;
 }
 
+/* Waits, and stores a slab's values, in planes of maps or among those of a list. */
+static ley_status finish_list(list_run *run, const wavefunction_task *task, slab piece, float *const *planes,
+                              ley_error *error)
+{
+    const float *values = NULL;
+    const int64_t count = piece.count * plane_points(task);
+    const ley_status status = list_run_finish(run, &values, error);
+    for (size_t v = 0; v < task->values && status == LEY_OK; v++)
+        for (int64_t i = 0; i < count; i++) {
+            const float value = values[(int64_t)v * run->pitch + i];
+            if (planes != NULL)
+                planes[v][i] = value;
+            else
+                task->request.values[(int64_t)v * task->request.points + piece.first + i] = (double)value;
+        }
+    return status;
+}
+
 static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
 {
     wavefunction_state *s = state;
     separable_run *run = &s->slots[slot];
+    list_run *list = &s->list_slots[slot];
     size_t taken = 0;
+    if (s->task->request.maps == NULL) {
+        const ley_status listed = finish_list(list, s->task, piece, NULL, error);
+        *times = list->command_sequence.times;
+        return listed;
+    }
     float **planes = calloc(s->task->values, sizeof *planes);
     if (planes == NULL)
         return ley_fail_memory(error, s->task->values * sizeof *planes, "a slab");
     ley_status status = take_planes(s->task, piece, planes, &taken, error);
     if (status == LEY_OK)
-        status = separable_run_finish(run, planes, error);
-    *times = run->command_sequence.times;
+        status =
+            s->is_listed ? finish_list(list, s->task, piece, planes, error) : separable_run_finish(run, planes, error);
+    *times = s->is_listed ? list->command_sequence.times : run->command_sequence.times;
     const ley_status given = give_planes(s->task, piece, planes, taken, status == LEY_OK, error);
     free(planes);
     return status == LEY_OK ? given : status;
@@ -223,7 +331,8 @@ static ley_status collect(void *state, int slot, slab piece, slab_times *times, 
 
 static void drop(void *state, int slot)
 {
-    sequence_finish(&((wavefunction_state *)state)->slots[slot].command_sequence, NULL);
+    wavefunction_state *s = state;
+    sequence_finish(s->is_listed ? &s->list_slots[slot].command_sequence : &s->slots[slot].command_sequence, NULL);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */
@@ -247,7 +356,7 @@ static ley_status finish(void *context, ley_error *error)
 {
     const wavefunction_task *task = context;
     (void)error;
-    for (size_t i = 0; i < task->values; i++)
+    for (size_t i = 0; i < task->values && task->request.maps != NULL; i++)
         name_map(task, i);
     return LEY_OK;
 }
@@ -284,7 +393,10 @@ static double value(const void *context, int64_t number, double place_A[3])
 {
     const wavefunction_task *task = context;
     const int64_t each = ley_grid_points(&task->grid);
-    return map_value(task->maps[number / each], number % each, place_A);
+    if (task->request.maps != NULL)
+        return map_value(task->maps[number / each], number % each, place_A);
+    memcpy(place_A, task->request.point_A + 3 * (number % each), 3 * sizeof *place_A);
+    return task->request.values[number];
 }
 
 static const stage stages[] = {{.name = "sum",
@@ -300,10 +412,11 @@ static const stage stages[] = {{.name = "sum",
                                 .collect = collect,
                                 .drop = drop}};
 
-static uint64_t needs(const void *task, const ley_run_options *options)
+static uint64_t needs(const void *context, const ley_run_options *options)
 {
-    (void)task, (void)options;
-    return CALIBRATE_MULTIPLY_ADDS;
+    const wavefunction_task *task = context;
+    (void)options;
+    return task->is_listed ? CALIBRATE_EXPS : CALIBRATE_MULTIPLY_ADDS;
 }
 
 const method method_wavefunction = {

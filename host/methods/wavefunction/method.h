@@ -5,6 +5,7 @@
 #include "law/wavefunction.h"
 #include "methods/wavefunction/expansion.h"
 #include "methods/wavefunction/kernel.h"
+#include "methods/wavefunction/list.h"
 #include "schedule/method.h"
 
 extern const method method_wavefunction;
@@ -21,7 +22,8 @@ typedef struct wavefunction_task {
     ley_map **maps;
     bool is_exact;
     size_t values;
-    ley_grid grid;
+    bool is_listed;                    /* points of a list, or of an oblique grid: gaussians.cl; else separable.cl */
+    ley_grid grid;                     /* of maps; of a list one of so many planes of a point each */
     double *weights;                   /* [orbitals of the wavefunction]: in the density; or NULL */
     wavefunction_quantity *quantities; /* [values] */
 
@@ -35,6 +37,8 @@ typedef struct wavefunction_task {
     double left_out; /* what terms that are left out add up to at most */
     separable_pass *passes;
     separable_problem problem;
+    double *thresholds, *used_weights; /* [used] */
+    list_problem list;
 } wavefunction_task;
 
 #endif

@@ -7,12 +7,13 @@
 #include "error.h"
 #include "law/wavefunction.h"
 #include "methods/wavefunction/kernel.h"
+#include "methods/wavefunction/list.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLANES = 3, ORBITALS = 2, JUDGED = 400, LEAST_TERMS = 1100, CORE = 2 };
+enum { PLANES = 3, ORBITALS = 5, JUDGED = 400, LEAST_TERMS = 1100, CORE = 2 };
 static const double tolerance = 5e-6, left_out = 1e-11; /* of densities, by passes with a threshold */
 
 /* What test problems are made of. */
@@ -158,7 +159,7 @@ static const separable_pass passes[] = {
 static ley_status compute(separable_kernel *k, const separable_problem *problem, const ley_wavefunction *w,
                           ley_error *error)
 {
-    const double both[ORBITALS] = {2, 1}, first[ORBITALS] = {2, 0};
+    const double both[ORBITALS] = {2, 1}, first[ORBITALS] = {2};
     const size_t points = (size_t)(problem->grid.n[0] * problem->grid.n[1] * PLANES);
     float *values = malloc(VALUES * points * sizeof *values), *planes[VALUES];
     separable_run run = {.kernel = NULL};
@@ -180,27 +181,49 @@ static ley_status compute(separable_kernel *k, const separable_problem *problem,
     return status;
 }
 
+/* What both kernels are tested with. */
+typedef struct material {
+    basis b;
+    ley_wavefunction *wavefunction;
+    expansion e;
+    float *coefficients;
+} material;
+
+static ley_status make_material(int powers, material *m, ley_error *error)
+{
+    *m = (material){.wavefunction = NULL};
+    ley_status status = make_basis(powers, &m->b, &m->wavefunction, error);
+    if (status == LEY_OK)
+        status = expansion_create(m->wavefunction, &m->e, error);
+    if (status != LEY_OK)
+        return status;
+    m->coefficients = calloc(ORBITALS * (size_t)m->e.coefficients, sizeof *m->coefficients);
+    if (m->coefficients == NULL)
+        return ley_fail_memory(error, ORBITALS * (size_t)m->e.coefficients * sizeof *m->coefficients, "the self-test");
+    for (int64_t i = 0; i < ORBITALS; i++)
+        expansion_fill(&m->e, i, m->coefficients + i * m->e.coefficients);
+    return LEY_OK;
+}
+
+static void end_material(material *m)
+{
+    free(m->coefficients);
+    expansion_destroy(&m->e);
+    ley_wavefunction_destroy(m->wavefunction);
+    free(m->b.numbers);
+    free(m->b.whole);
+    free(m->b.first);
+}
+
 ley_status separable_self_test(const separable_kernel *kernel, ley_error *error)
 {
     separable_kernel trial = *kernel;
-    basis b = {.nuclei = 0};
-    ley_wavefunction *w = NULL;
-    expansion e = {.count = 0};
-    float *coefficients = NULL;
-    ley_status status = make_basis(kernel->choice.spec.powers, &b, &w, error);
-    if (status == LEY_OK)
-        status = expansion_create(w, &e, error);
-    if (status == LEY_OK) {
-        coefficients = calloc(ORBITALS * (size_t)e.coefficients, sizeof *coefficients);
-        if (coefficients == NULL)
-            status = ley_fail_memory(error, ORBITALS * (size_t)e.coefficients * sizeof *coefficients, "the self-test");
-    }
-    for (int64_t i = 0; i < ORBITALS && status == LEY_OK; i++)
-        expansion_fill(&e, i, coefficients + i * e.coefficients);
-    const separable_problem problem = {.e = &e,
+    material m;
+    ley_status status = make_material(kernel->choice.spec.powers, &m, error);
+    const separable_problem problem = {.e = &m.e,
                                        .grid = make_grid(&kernel->choice.spec),
                                        .derivatives = 2,
-                                       .coefficients = coefficients,
+                                       .coefficients = m.coefficients,
                                        .orbitals = ORBITALS,
                                        .passes = passes,
                                        .pass_count = sizeof passes / sizeof *passes,
@@ -208,14 +231,85 @@ ley_status separable_self_test(const separable_kernel *kernel, ley_error *error)
                                        .components = COMPONENTS,
                                        .values = VALUES};
     if (status == LEY_OK)
-        status = compute(&trial, &problem, w, error);
+        status = compute(&trial, &problem, m.wavefunction, error);
     trial.kernel.program = NULL;
     separable_kernel_destroy(&trial);
-    free(coefficients);
-    expansion_destroy(&e);
-    ley_wavefunction_destroy(w);
-    free(b.numbers);
-    free(b.whole);
-    free(b.first);
+    end_material(&m);
+    return status;
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+enum { LISTED = 700, DERIVATIVES = 5 };
+
+/* Among the nuclei, and beside them. */
+static void list_place_of(const void *context, int64_t i, double place[3])
+{
+    uint32_t state = (uint32_t)i * 2654435761u + 7u;
+    (void)context;
+    for (int axis = 0; axis < 3; axis++)
+        place[axis] = (axis == 2 ? 9 : 24) * self_test_fraction(&state) - 4;
+}
+
+static ley_status judge_list(const material *m, const list_problem *p, const float *values, int64_t pitch,
+                             ley_error *error)
+{
+    for (int64_t i = 0; i < LISTED; i++)
+        for (int v = (int)(i % 2); v < p->values; v += 2) {
+            const wavefunction_quantity q = {.wavefunction = m->wavefunction,
+                                             .weights = p->weights,
+                                             .orbital = p->weights == NULL ? v : 0,
+                                             .derivative = p->weights == NULL ? 0 : v};
+            double place[3];
+            list_place_of(NULL, i, place);
+            const reference_value right = wavefunction_value(&q, place);
+            const double found = (double)values[v * pitch + i], off = fabs(found - right.value);
+            self_test_note(off / right.absolute, tolerance, right.absolute, found, right.value);
+            if (!(off <= tolerance * right.absolute + (p->weights == NULL ? 1e-30 : left_out)))
+                return ley_fail(error, LEY_ERROR_WRONG_RESULT, "value %d of point %lld is %g, not %g", v, (long long)i,
+                                found, right.value);
+        }
+    return LEY_OK;
+}
+
+/* Orbitals by themselves, in a block and a part of one; and where the kernel has derivatives, the
+ * density and all of them. */
+static ley_status compute_list(list_kernel *k, const material *m, ley_error *error)
+{
+    const double weights[ORBITALS] = {2, 1, 0, 0.5, -1}, thresholds[ORBITALS] = {0};
+    const bool has_derivatives = k->spec.derivatives;
+    const list_problem problem = {.e = &m->e,
+                                  .coefficients = m->coefficients,
+                                  .weights = has_derivatives ? weights : NULL,
+                                  .thresholds = thresholds,
+                                  .orbitals = ORBITALS,
+                                  .gradient = has_derivatives,
+                                  .laplacian = has_derivatives,
+                                  .values = has_derivatives ? DERIVATIVES : ORBITALS};
+    list_run run = {.kernel = NULL};
+    const float *values = NULL;
+    ley_status status = list_kernel_load(k, &problem, error);
+    if (status == LEY_OK)
+        status = list_run_create(&run, k, LISTED, error);
+    if (status == LEY_OK)
+        status = list_run_begin(&run, list_place_of, NULL, LISTED, NULL, error);
+    if (status == LEY_OK)
+        status = list_run_finish(&run, &values, error);
+    if (status == LEY_OK)
+        status = judge_list(m, &problem, values, run.pitch, error);
+    list_run_destroy(&run);
+    return status;
+}
+
+ley_status list_self_test(const list_kernel *kernel, ley_error *error)
+{
+    list_kernel trial = *kernel;
+    material m;
+    ley_status status = make_material(LEY_MOST_MOMENTUM + 1, &m, error);
+    if (status == LEY_OK)
+        status = compute_list(&trial, &m, error);
+    trial.kernel.program = NULL;
+    list_kernel_destroy(&trial);
+    end_material(&m);
     return status;
 }

@@ -51,6 +51,17 @@ static ley_status check_maps(const ley_wavefunction_request *r, ley_error *error
     return LEY_OK;
 }
 
+static ley_status check_points(const ley_wavefunction_request *r, ley_error *error)
+{
+    if (r->points < 1 || r->points > LEY_MAX_EXTENT || r->point_A == NULL || r->values == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "neither maps nor points, or %lld of them", (long long)r->points);
+    for (int64_t k = 0; k < 3 * r->points; k++)
+        if (!(fabs(r->point_A[k]) <= 1e9))
+            return ley_fail(error, LEY_ERROR_INPUT, "%c of point %lld is %g", 'x' + (int)(k % 3),
+                            (long long)(k / 3) + 1, r->point_A[k]);
+    return LEY_OK;
+}
+
 static ley_status check_request(const ley_wavefunction *w, const ley_wavefunction_request *r, ley_error *error)
 {
     if ((unsigned)r->kind >= LEY_WAVEFUNCTION_KINDS)
@@ -63,9 +74,7 @@ static ley_status check_request(const ley_wavefunction *w, const ley_wavefunctio
         if (r->orbitals[i] < 0 || r->orbitals[i] >= w->arrays.orbitals)
             return ley_fail(error, LEY_ERROR_USAGE, "orbital %lld of %lld", (long long)r->orbitals[i] + 1,
                             (long long)w->arrays.orbitals);
-    if (r->maps == NULL)
-        return ley_fail(error, LEY_ERROR_USAGE, "no maps");
-    return check_maps(r, error);
+    return r->maps != NULL ? check_maps(r, error) : check_points(r, error);
 }
 
 /* ---- The task -------------------------------------------------------------------------------- */
@@ -102,10 +111,12 @@ static ley_status fill(wavefunction_task *t, ley_error *error)
     t->orbitals = has_orbitals ? calloc(t->values, sizeof *t->orbitals) : NULL;
     if (t->quantities == NULL || t->maps == NULL || (has_orbitals && t->orbitals == NULL))
         return ley_fail_memory(error, t->values * sizeof *t->quantities, "the job");
-    memcpy(t->maps, t->request.maps, t->values * sizeof *t->maps);
+    if (t->request.maps != NULL)
+        memcpy(t->maps, t->request.maps, t->values * sizeof *t->maps);
     if (has_orbitals)
         memcpy(t->orbitals, t->request.orbitals, t->values * sizeof *t->orbitals);
-    t->grid = *ley_map_grid(t->maps[0]);
+    t->grid = t->request.maps != NULL ? *ley_map_grid(t->maps[0]) : (ley_grid){.n = {1, 1, t->request.points}};
+    t->is_listed = t->request.maps == NULL || !ley_grid_is_orthogonal(&t->grid);
     const ley_status status = has_orbitals ? LEY_OK : make_weights(t, error);
     name_quantities(t);
     return status;
@@ -231,6 +242,22 @@ static void allow_left_out(wavefunction_task *t)
     }
 }
 
+static void make_list(wavefunction_task *t)
+{
+    t->list = (list_problem){.e = &t->e,
+                             .coefficients = t->coefficients,
+                             .weights = t->weights != NULL ? t->used_weights : NULL,
+                             .thresholds = t->thresholds,
+                             .orbitals = t->used_count,
+                             .gradient = t->request.gradient,
+                             .laplacian = t->request.laplacian,
+                             .values = (int)t->values};
+    for (int32_t i = 0; i < t->used_count; i++) {
+        t->thresholds[i] = threshold_of(t, i, 1);
+        t->used_weights[i] = t->weights != NULL ? t->weights[t->used[i]] : 0;
+    }
+}
+
 static void make_passes(wavefunction_task *t)
 {
     const bool has_derivatives = t->request.gradient || t->request.laplacian;
@@ -260,17 +287,21 @@ ley_status wavefunction_task_prepare(wavefunction_task *t, ley_error *error)
     t->used = calloc((size_t)n, sizeof *t->used);
     t->passes = calloc((size_t)n * MOST_PASSES, sizeof *t->passes);
     t->largest = calloc((size_t)n, sizeof *t->largest);
+    t->thresholds = calloc((size_t)n, sizeof *t->thresholds);
+    t->used_weights = calloc((size_t)n, sizeof *t->used_weights);
     t->used_count = 0;
     if (t->used != NULL)
         choose_orbitals(t);
     const size_t bytes = (size_t)t->used_count * (size_t)t->e.coefficients * sizeof *t->coefficients;
     t->coefficients = malloc(bytes + 1);
-    if (t->used == NULL || t->passes == NULL || t->largest == NULL || t->coefficients == NULL)
+    if (t->used == NULL || t->passes == NULL || t->largest == NULL || t->coefficients == NULL ||
+        t->thresholds == NULL || t->used_weights == NULL)
         return ley_fail_memory(error, bytes, "the orbitals");
     if (t->used_count == 0)
         return ley_fail(error, LEY_ERROR_INPUT, "no orbital has an electron in this density: it is 0 everywhere");
     parallel_ranges((size_t)t->used_count, fill_orbitals, t);
     make_passes(t);
+    make_list(t);
     return LEY_OK;
 }
 
@@ -281,8 +312,11 @@ void wavefunction_task_release(wavefunction_task *t)
     free(t->largest);
     free(t->used);
     free(t->passes);
+    free(t->thresholds);
+    free(t->used_weights);
     t->coefficients = NULL;
     t->largest = NULL;
     t->used = NULL;
     t->passes = NULL;
+    t->thresholds = t->used_weights = NULL;
 }
