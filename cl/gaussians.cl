@@ -6,8 +6,8 @@
  * that vectors are rounded by their lengths, not by how far both ends are from the origin.
  *
  * gm_centres       {x, y, z, -a log2 e} of each Gaussian
- * gm_lows          {what is to be added to x, y, z, the square of its reach}: beyond that it is left
- *                  out
+ * gm_lows          {what is to be added to x, y, z, the square of its reach}: beyond that it is
+ *                  left out
  * gm_kinds         {L, its first coefficient}
  * n_gaussians      of them
  * gm_points        [6][pitch]: x, y, z, and what is to be added to them
@@ -15,8 +15,8 @@
  * gm_coefficients  C_gijk, k fastest, of LEY_ORBITALS orbitals each; from number `first` on
  * gm_weights       of each of these orbitals in the density; from number `first_weight` on
  * n_orbitals       how many of them there are, LEY_ORBITALS or fewer
- * places           components of gm_values: {where orbitals are stored, one behind the other, or -1;
- *                  where the density is added, or -1; the first of its gradient, or -1; its
+ * places           components of gm_values: {where orbitals are stored, one behind the other, or
+ *                  -1; where the density is added, or -1; the first of its gradient, or -1; its
  *                  Laplacian, or -1}. LEY_DERIVATIVES: of the latter two, with LEY_ORBITALS = 1
  * gm_values        [components][pitch]
  *

@@ -16,8 +16,10 @@
  * gm_x_most        [tiles along x][rows]: the largest magnitude in a tile; gm_y_most: along y
  * gm_coefficients  C_tjk, k fastest, j + k < n
  * first            {number in gm_x where this launch's table begins, in gm_y, in gm_z, in
- *                  gm_coefficients}; and of gm_x_most and gm_y_most: first_most {., ., -, -}
- * size             {rows of tables, points of a row with its padding, rows of a plane with theirs, -}
+ *                  gm_coefficients}
+ * first_most       {the same in gm_x_most, in gm_y_most, -, -}
+ * size             {rows of tables, points of a row with its padding, rows of a plane with theirs,
+ *                  -}
  * slab             {its first plane, its planes, coefficients of an orbital, -}
  * weights          {terms below this at all points of a tile are left out; of squares; of products;
  *                  -}
@@ -26,8 +28,8 @@
  *                  that is}. Of several orbitals all are one further on for each
  * gm_values        [components][planes][rows][points]
  *
- * Global size {tiles along x, tiles along y, planes times orbitals, planes first} of groups. GPUs: separable_group.h; one
- * work-item alone: separable_vectors.h. */
+ * Global size {tiles along x, tiles along y, planes times orbitals, planes first} of groups. GPUs:
+ * separable_group.h; one work-item alone: separable_vectors.h. */
 #if !defined(LEY_LX) || !defined(LEY_POWERS) || !defined(LEY_TILE)
 #error "the specification is incomplete: see LEY_SEPARABLE_KEYS in spec.h"
 #endif

@@ -1,7 +1,7 @@
-/* What a work-group of separable.cl does, on GPUs: LEY_LX x LEY_LY work-items have a tile of LEY_UX x
- * LEY_UY points each, in fours along both axes. They list the terms that reach the tile, SEGMENT of
- * all at a time, in order, and multiply LEY_TILE of these at a time in registers, while the next ones
- * are formed in local memory. */
+/* What a work-group of separable.cl does, on GPUs: LEY_LX x LEY_LY work-items have a tile of
+ * LEY_UX x LEY_UY points each, in fours along both axes. They list the terms that reach the tile,
+ * SEGMENT of all at a time, in order, and multiply LEY_TILE of these at a time in registers, while
+ * the next ones are formed in local memory. */
 #ifndef LEY_SEPARABLE_GROUP_H
 #define LEY_SEPARABLE_GROUP_H
 
@@ -49,8 +49,8 @@ LEY_FN bool reaches(LEY_REFERENCE(sources) s, int t, LEY_REFERENCE(list) l, int 
     return most * s.x_most[t] > s.threshold;
 }
 
-/* Adds those of a segment's terms that reach to the list, which has `count`. Returns how many it has
- * then. */
+/* Adds those of a segment's terms that reach to the list, which has `count`. Returns how many it
+ * has then. */
 LEY_FN int list_segment(LEY_REFERENCE(sources) s, int base, LEY_REFERENCE(list) l, int count, int item,
                         LEY_LOCAL int *sm_counts)
 {
@@ -144,8 +144,8 @@ LEY_KERNEL_OF(LEY_LX, LEY_LY, 1) separable(LEY_PARAMETERS(LEY_SEPARABLE_ARGUMENT
     LEY_LOCAL_VARIABLE int sm_term[ROOM], sm_row[ROOM], sm_counts[ITEMS];
     LEY_LOCAL_VARIABLE float sm_along_z[ROOM * LEY_POWERS];
     const int item_x = LEY_LOCAL_ID(0), item_y = LEY_LOCAL_ID(1), item = item_y * LEY_LX + item_x;
-    const int tile_x = LEY_GROUP_ID(0), tile_y = LEY_GROUP_ID(1), orbital = (int)LEY_GROUP_ID(2) / slab.y,
-              plane = (int)LEY_GROUP_ID(2) % slab.y;
+    const int tile_x = LEY_GROUP_ID(0), tile_y = LEY_GROUP_ID(1);
+    const int orbital = (int)LEY_GROUP_ID(2) / slab.y, plane = (int)LEY_GROUP_ID(2) % slab.y;
     sources s;
     s.terms = gm_terms;
     s.x = gm_x + first.x + tile_x * TILE_X;
@@ -166,7 +166,7 @@ LEY_KERNEL_OF(LEY_LX, LEY_LY, 1) separable(LEY_PARAMETERS(LEY_SEPARABLE_ARGUMENT
     int count = 0;
     for (int base = 0; base < n_terms; base += SEGMENT) {
         count = list_segment(s, base, l, count, item, sm_counts);
-        if (base + SEGMENT >= n_terms) { /* the last ones: up to a whole LEY_TILE by terms of factor 0 */
+        if (base + SEGMENT >= n_terms) { /* the last ones, filled up by terms of factor 0 */
             for (int slot = count + item; slot < count + LEY_TILE - 1; slot += ITEMS)
                 sm_term[slot] = sm_row[slot] = 0;
             count = (count + LEY_TILE - 1) / LEY_TILE * LEY_TILE;
@@ -189,7 +189,8 @@ LEY_KERNEL_OF(LEY_LX, LEY_LY, 1) separable(LEY_PARAMETERS(LEY_SEPARABLE_ARGUMENT
     const size_t component = (size_t)slab.y * size.y * size.z;
     UNROLL for (int v = 0; v < LEY_UY; v++) {
         const int row = tile_y * TILE_Y + v / 4 * 4 * LEY_LY + item_y * 4 + v % 4;
-        const size_t begin = orbital * component + ((size_t)plane * size.z + row) * size.y + tile_x * TILE_X + item_x * 4;
+        const size_t begin =
+            orbital * component + ((size_t)plane * size.z + row) * size.y + tile_x * TILE_X + item_x * 4;
         UNROLL for (int u = 0; u < LEY_UX; u++)
             ley_put_value(gm_values, places, weights, component, begin + u / 4 * 4 * LEY_LX + u % 4,
                           sum[v * LEY_UX + u]);

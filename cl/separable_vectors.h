@@ -1,7 +1,7 @@
 /* What one work-item of separable.cl does alone, on CPU devices: LEY_TILE tiles of LEY_UX vectors
  * along x, ROWS rows. It lists the terms that reach its plane, SEGMENT of all at a time; of these,
- * for LEY_UY rows at a time, those that reach these, with their B; and of these, for each tile along
- * x, those that reach it, which are multiplied in registers. */
+ * for LEY_UY rows at a time, those that reach these, with their B; and of these, for each tile
+ * along x, those that reach it, which are multiplied in registers. */
 #ifndef LEY_SEPARABLE_VECTORS_H
 #define LEY_SEPARABLE_VECTORS_H
 
@@ -14,8 +14,8 @@
 
 LEY_KERNEL_OF(1, 1, 1) separable(LEY_PARAMETERS(LEY_SEPARABLE_ARGUMENTS))
 {
-    const int block_x = LEY_GROUP_ID(0), block_y = LEY_GROUP_ID(1), orbital = (int)LEY_GROUP_ID(2) / slab.y,
-              plane = (int)LEY_GROUP_ID(2) % slab.y;
+    const int block_x = LEY_GROUP_ID(0), block_y = LEY_GROUP_ID(1);
+    const int orbital = (int)LEY_GROUP_ID(2) / slab.y, plane = (int)LEY_GROUP_ID(2) % slab.y;
     const size_t component = (size_t)slab.y * size.y * size.z;
     const float threshold = weights.x;
     __global const float *z_row = gm_z + first.z + (size_t)(slab.x + plane) * size.x;
@@ -59,7 +59,8 @@ LEY_KERNEL_OF(1, 1, 1) separable(LEY_PARAMETERS(LEY_SEPARABLE_ARGUMENTS))
                     continue;
                 rows_type sum = 0;
                 for (int j = 0; j < near_powers[i]; j++)
-                    sum += along_z[i * LEY_POWERS + j] * LOAD_ROWS(0, y_tables + (size_t)(row + j) * size.z + first_row);
+                    sum += along_z[i * LEY_POWERS + j] *
+                           LOAD_ROWS(0, y_tables + (size_t)(row + j) * size.z + first_row);
                 b[count] = sum;
                 most[count] = bound;
                 term[count++] = near_term[i];

@@ -21,19 +21,21 @@ typedef struct ley_wavefunction ley_wavefunction;
  *
  *     phi(r) = sum over p of d_p N_p S(R) exp(-a_p R^2)
  *
- * where S is x^i y^j z^k with i + j + k = l (Cartesian), or the real solid harmonic S_lm (pure), and
- * N_p the factor that makes S exp(-a_p R^2) of norm 1, for each function by itself. Functions of a
- * shell are in this order: Cartesian ones with i descending, then j (xx xy xz yy yz zz), pure ones
- * with m = 0, +1, -1, +2, -2, ...; those of +m are as cos(m phi), those of -m as sin(m phi), without
- * the phase (-1)^m of Condon and Shortley: pure p functions are z, x, y.
+ * where S is x^i y^j z^k with i + j + k = l (Cartesian), or the real solid harmonic S_lm (pure),
+ * and N_p the factor that makes S exp(-a_p R^2) of norm 1, for each function by itself. Functions
+ * of a shell are in this order: Cartesian ones with i descending, then j (xx xy xz yy yz zz), pure
+ * ones with m = 0, +1, -1, +2, -2, ...; those of +m are as cos(m phi), those of -m as sin(m phi),
+ * without the phase (-1)^m of Condon and Shortley: pure p functions are z, x, y.
  *
  * Orbital i is the sum of coefficients[i][k] phi_k over all functions in the order of the
  * shells. */
 typedef struct ley_wavefunction_arrays {
     size_t size; /* sizeof(ley_wavefunction_arrays) */
     int64_t nuclei, shells, primitives, orbitals;
-    const int32_t *numbers;               /* [nuclei]: of the elements; NULL: what the charges are, rounded */
-    const double *charges;                /* [nuclei]: of the nuclei, e, less what effective potentials stand for */
+    const int32_t *numbers;               /* [nuclei]: of the elements; NULL: what the charges are,
+    rounded */
+    const double *charges;                /* [nuclei]: of the nuclei, e, less what effective
+    potentials stand for */
     const double *positions_bohr;         /* [nuclei][3] */
     const int32_t *shell_atom;            /* [shells], from 0 */
     const int32_t *shell_l;               /* [shells]: l, 0 to LEY_MOST_MOMENTUM */
@@ -48,9 +50,9 @@ typedef struct ley_wavefunction_arrays {
     const int32_t *spins;                 /* [orbitals]: 0 both, 1 alpha, -1 beta; NULL: both */
 } ley_wavefunction_arrays;
 
-/* Copies the arrays. Errors: LEY_ERROR_INPUT when a number is not finite, an exponent not above 0 or
- * beyond 1e12, a shell has no primitives, an atom that is not there or an l out of range, or counts
- * do not fit; LEY_ERROR_MEMORY; LEY_ERROR_USAGE. */
+/* Copies the arrays. Errors: LEY_ERROR_INPUT when a number is not finite, an exponent not above 0
+ * or beyond 1e12, a shell has no primitives, an atom that is not there or an l out of range, or
+ * counts do not fit; LEY_ERROR_MEMORY; LEY_ERROR_USAGE. */
 LEY_API ley_status ley_wavefunction_create(const ley_wavefunction_arrays *arrays, ley_wavefunction **wavefunction,
                                            ley_error *error);
 LEY_API void ley_wavefunction_destroy(ley_wavefunction *wavefunction);
@@ -76,7 +78,8 @@ LEY_API double ley_wavefunction_electrons(const ley_wavefunction *wavefunction, 
  * the file's conventions are ours. Errors: LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_wavefunction_norms(const ley_wavefunction *wavefunction, double *norms, ley_error *error);
 
-/* LEY_ERROR_INPUT, with the worst one, when a norm differs from 1 by more than `most`: 1e-4, say. */
+/* LEY_ERROR_INPUT, with the worst one, when a norm differs from 1 by more than `most`: 1e-4, say.
+ * */
 LEY_API ley_status ley_wavefunction_check_norms(const ley_wavefunction *wavefunction, double most, ley_error *error);
 
 /* Overlaps of functions, [functions][functions]. */
@@ -105,7 +108,8 @@ typedef enum ley_wavefunction_kind {
 } ley_wavefunction_kind;
 
 typedef struct ley_wavefunction_options {
-    size_t size;   /* sizeof(ley_wavefunction_options): ley_wavefunction_options_default() sets it */
+    size_t size;   /* sizeof(ley_wavefunction_options): ley_wavefunction_options_default() sets it
+                    */
     bool is_exact; /* every term counts; else terms are left out where all of them together are less than 1e-6 of the
                       largest value */
 } ley_wavefunction_options;
@@ -129,8 +133,8 @@ typedef struct ley_wavefunction_request {
 /* How many values that is at each point. */
 LEY_API size_t ley_wavefunction_values(const ley_wavefunction_request *request);
 
-/* A job that computes them on the engine's devices. Lists are copied; the wavefunction, maps, points
- * and values must outlive it, and the wavefunction the writing of its maps. Errors:
+/* A job that computes them on the engine's devices. Lists are copied; the wavefunction, maps,
+ * points and values must outlive it, and the wavefunction the writing of its maps. Errors:
  * LEY_ERROR_USAGE, LEY_ERROR_MEMORY. */
 LEY_API ley_status ley_job_create_wavefunction(ley_engine *engine, const ley_wavefunction *wavefunction,
                                                const ley_wavefunction_request *request,

@@ -1,7 +1,8 @@
 /* Kernels of orbitals and densities, every variant that a device can run: milliseconds, medians of
  * rounds.
  *
- *     bench_orbital DEVICE FILE.npz|c60like [NX NY NZ] [orbital|occupied|density|gradient] [VARIANT]
+ *     bench_orbital DEVICE FILE.npz|c60like [NX NY NZ] [orbital|occupied|density|gradient]
+ * [VARIANT]
  *
  * c60like: 60 carbon atoms on a sphere, in 6-31G*, with made-up orbitals, 172 x 173 x 169 points. A
  * multiply-add is counted for each point, term and pass, also of terms that are left out; beside it
@@ -10,6 +11,7 @@
 #include "engine/engine.h"
 #include "error.h"
 #include "law/wavefunction.h"
+#include "methods/wavefunction/build.h"
 #include "methods/wavefunction/task.h"
 #include "some_wavefunction.h"
 #include "target/map.h"
@@ -38,7 +40,8 @@ static ley_status make_task(bench *b, ley_error *error)
     ley_grid grid;
     int64_t *orbitals = NULL;
     ley_status status = ley_wavefunction_grid(b->wavefunction, 0, 0, &grid, error);
-    for (int axis = 0; axis < 3 && status == LEY_OK; axis++) { /* so many points over the same box */
+    for (int axis = 0; axis < 3 && status == LEY_OK; axis++) { /* so many points over the same box
+    */
         grid.step_A[axis][axis] *= (double)(grid.n[axis] - 1) / (double)(b->n[axis] > 1 ? b->n[axis] - 1 : 1);
         grid.n[axis] = b->n[axis];
     }

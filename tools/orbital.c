@@ -35,7 +35,7 @@ static const option_method *method_at(size_t i)
 
 static int run(const parsed_arguments *arguments)
 {
-    return wavefunction_run(arguments, &orbital_row);
+    return wavefunction_run(arguments, method_row_at(arguments->command, 0));
 }
 
 static const option_block *const shared[] = {&job_options, NULL};
@@ -53,14 +53,4 @@ const subcommand orbital_command = {
     .method = method_at,
     .shared = shared,
     .run = run,
-};
-
-const method_row orbital_row = {
-    .option = {.name = "orbital"},
-    .title = "sums of contracted Gaussians",
-    .command = &orbital_command,
-    .is_usual = true,
-    .kernels = "wavefunction",
-    .rate = "terms/s",
-    .create = wavefunction_create,
 };

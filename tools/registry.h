@@ -30,8 +30,8 @@
     METHOD(mdh) \
     METHOD(cutoff) \
     METHOD(msm) \
-    METHOD(orbital) \
-    METHOD(density)
+    METHOD(psi) \
+    METHOD(rho)
 
 /* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
 #define BENCHES(BENCH) BENCH(lattice) BENCH(fft) BENCH(frontier) BENCH(io) BENCH(all)

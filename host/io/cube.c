@@ -30,7 +30,8 @@ typedef struct cube_writer {
     ley_output output;
     const ley_map *map;
     text_layout layout;
-    const int64_t *numbers; /* of several orbitals in one file, from 0; NULL: there is one value at a point */
+    const int64_t *numbers; /* of several orbitals in one file, from 0; NULL: there is one value at
+    a point */
     size_t number_count;
     ley_error *error;
     ley_status status;
@@ -197,7 +198,8 @@ ley_status cube_write(const ley_map *map, const char *path, const char *comment,
     return w.status;
 }
 
-/* ---- Several values at each point ------------------------------------------------------------- */
+/* ---- Several values at each point -------------------------------------------------------------
+ * */
 
 /* A map that has the values of all at a point behind each other along z, as the file has them. */
 static ley_status join(ley_map *const *maps, size_t count, ley_map **joined, ley_error *error)

@@ -1,5 +1,5 @@
-/* Archives of NumPy's arrays, .npz, as numpy.savez() writes them: zip files whose members are stored
- * as they are. docs/formats.md has what is read and written. */
+/* Archives of NumPy's arrays, .npz, as numpy.savez() writes them: zip files whose members are
+ * stored as they are. docs/formats.md has what is read and written. */
 #ifndef LEY_IO_NPZ_H
 #define LEY_IO_NPZ_H
 

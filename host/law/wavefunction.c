@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a function, or of an orbital: the value, its gradient and its Laplacian; and bounds of them that
- * no cancelling makes small. */
+/* Of a function, or of an orbital: the value, its gradient and its Laplacian; and bounds of them
+ * that no cancelling makes small. */
 enum { VALUE, X, Y, Z, LAPLACIAN, PARTS, BOUND = PARTS, SLOPE_BOUND, LAPLACIAN_BOUND, ALL };
 
 /* The angular parts of a shell: polynomials, their gradients and Laplacians, and bounds of their
@@ -71,8 +71,8 @@ static void add_square(harmonic *to, double f, const double r[3], const harmonic
         to->s[1 + axis] += f * 2 * r[axis] * from->s[0];
 }
 
-/* Real solid harmonics in Racah's normalisation, by the recurrences of Helgaker, Jorgensen and Olsen
- * (6.4.70) to (6.4.72): at[l][LEY_MOST_MOMENTUM + m]. */
+/* Real solid harmonics in Racah's normalisation, by the recurrences of Helgaker, Jorgensen and
+ * Olsen (6.4.70) to (6.4.72): at[l][LEY_MOST_MOMENTUM + m]. */
 static void harmonics(int most, const double r[3], harmonic at[LEY_MOST_MOMENTUM + 1][2 * LEY_MOST_MOMENTUM + 1])
 {
     enum { ZERO = LEY_MOST_MOMENTUM };

@@ -1,6 +1,6 @@
 /* Contracted Gaussians: norms and solid harmonics, as T. Helgaker, P. Jorgensen and J. Olsen have
  * them, Molecular Electronic-Structure Theory (2000), 6.4 and 9.1. */
-#include "source/wavefunction.h"
+#include "source/basis.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,8 +43,8 @@ static void cartesian(int l, int function, double factors[BASIS_MOST_MONOMIALS])
 }
 
 /* S_lm = N sum over t, u, v of (-1)^(t + v) 4^-t C(l,t) C(l-t,|m|+t) C(t,u) C(|m|,2v)
- * x^(2t+|m|-2(u+v)) y^(2(u+v)) z^(l-2t-|m|), where v is whole for m >= 0 and half-odd, less 1/2 in the
- * sign, for m < 0. */
+ * x^(2t+|m|-2(u+v)) y^(2(u+v)) z^(l-2t-|m|), where v is whole for m >= 0 and half-odd, less 1/2 in
+ * the sign, for m < 0. */
 static void pure(int l, int m, double factors[BASIS_MOST_MONOMIALS])
 {
     const int size = m < 0 ? -m : m, odd = m < 0;

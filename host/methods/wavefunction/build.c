@@ -1,7 +1,9 @@
+#include "methods/wavefunction/build.h"
+
 #include "engine/specifications.h"
 #include "engine/tuning.h"
 #include "error.h"
-#include "methods/wavefunction/kernel.h"
+#include "methods/wavefunction/self_test.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The kernel of separable sums on one device: chosen, built and tested, with a wavefunction's tables
- * in place. */
+/* The kernel of separable sums on one device: chosen, built and tested, with a wavefunction's
+ * tables in place. */
 #ifndef LEY_WAVEFUNCTION_KERNEL_H
 #define LEY_WAVEFUNCTION_KERNEL_H
 
@@ -24,12 +24,6 @@ typedef struct separable_choice {
 
 KERNEL_ARGUMENTS_STRUCT(separable, LEY_SEPARABLE_ARGUMENTS);
 extern const kernel_kind separable_kind;
-
-/* Names of the variants; and what a device gets for a basis with angular momenta below `powers`.
- * `variant` NULL: by its class. Errors: LEY_ERROR_USAGE, LEY_ERROR_NO_DEVICE. */
-const char *separable_variant(size_t i);
-ley_status separable_choose(const dev_info *info, const char *variant, int powers, separable_choice *choice,
-                            ley_error *error);
 
 /* Points that a group's tile has along x and y, and those whose bounds are kept together. */
 int separable_tile_x(const separable_spec *spec);
@@ -70,9 +64,6 @@ typedef struct separable_kernel {
     dev_buffer *terms, *x, *y, *z, *x_most, *y_most, *coefficients;
 } separable_kernel;
 
-/* Chooses, calibrates, builds and tests. */
-ley_status separable_kernel_create(dev *device, const char *variant, int powers, separable_kernel *kernel,
-                                   ley_error *error);
 void separable_kernel_destroy(separable_kernel *kernel);
 
 /* How a slab of one plane lies in memory, and how long it is predicted to take. */
@@ -103,8 +94,5 @@ ley_status separable_run_begin(separable_run *run, int64_t first, int64_t planes
 
 /* Waits, and stores the planes of each value: float[planes][n_y][n_x]. */
 ley_status separable_run_finish(separable_run *run, float *const *planes, ley_error *error);
-
-/* Known-answer test of a freshly built kernel. */
-ley_status separable_self_test(const separable_kernel *kernel, ley_error *error);
 
 #endif

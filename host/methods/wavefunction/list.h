@@ -43,9 +43,6 @@ typedef struct list_kernel {
     dev_buffer *centres, *lows, *kinds, *coefficients, *weights;
 } list_kernel;
 
-/* Chooses, calibrates, builds and tests. `math`: TUNING_... */
-ley_status list_kernel_create(dev *device, bool has_derivatives, bool is_single, int math, list_kernel *kernel,
-                              ley_error *error);
 void list_kernel_destroy(list_kernel *kernel);
 
 /* Seconds that a point is predicted to take, and bytes of it on the device; and of all else. */
@@ -74,11 +71,8 @@ typedef void list_place(const void *context, int64_t i, double place[3]);
 ley_status list_run_begin(list_run *run, list_place *place, const void *context, int64_t count,
                           const atomic_bool *cancelled, ley_error *error);
 
-/* Waits; then value v of point i is at values[v pitch + i]. LEY_ERROR_WRONG_RESULT: one of them is no
- * number. */
+/* Waits; then value v of point i is at values[v pitch + i]. LEY_ERROR_WRONG_RESULT: one of them is
+ * no number. */
 ley_status list_run_finish(list_run *run, const float **values, ley_error *error);
-
-/* Known-answer test of a freshly built kernel. */
-ley_status list_self_test(const list_kernel *kernel, ley_error *error);
 
 #endif

@@ -1,11 +1,13 @@
 /* Orbitals and densities as a method. On orthogonal grids they are separable sums: each device has
- * the wavefunction's tables along the axes and the coefficients of all orbitals; slabs of planes are
- * computed in passes, one or more for each orbital, and come back through page-locked staging.
+ * the wavefunction's tables along the axes and the coefficients of all orbitals; slabs of planes
+ * are computed in passes, one or more for each orbital, and come back through page-locked staging.
  * Bounds: a multiply-add for each point, term and pass; 4 bytes a point and value over the link. */
 #include "methods/wavefunction/method.h"
 
 #include "core/units.h"
 #include "error.h"
+#include "methods/wavefunction/build.h"
+#include "methods/wavefunction/list_build.h"
 #include "methods/wavefunction/task.h"
 #include "schedule/job.h"
 #include "schedule/job_memory.h"

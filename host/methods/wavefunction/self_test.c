@@ -3,11 +3,11 @@
  * angular momentum that the kernel is for, in pure and Cartesian shells, and the grid several tiles
  * and a part of one along x and y; it is judged in its corners and at random places. */
 #include "verify/self_test.h"
+#include "methods/wavefunction/self_test.h"
+
 #include "core/units.h"
 #include "error.h"
 #include "law/wavefunction.h"
-#include "methods/wavefunction/kernel.h"
-#include "methods/wavefunction/list.h"
 
 #include <math.h>
 #include <stdlib.h>
