@@ -31,9 +31,11 @@
 
 #if LEY_WIDTH == 1
 #define IS_NEAR(r2, reach2) ((r2) < (reach2))
+#define STORE(value, at) (*(at) = (value))
 #else
-#define IS_NEAR(r2, reach2) any((r2) < (reach2))
+#include "gaussians_vectors.h"
 #endif
+#define ADD_TO(at, value) STORE(LEY_LOAD(at) + (value), at)
 
 LEY_FN real coordinate(LEY_GLOBAL const float *gm_points, int pitch, int axis, int vector, float high, float low)
 {
@@ -79,13 +81,6 @@ LEY_FN polynomial polynomial_of(LEY_GLOBAL const float *c, int l, real x, real y
     return p;
 }
 #endif
-
-#if LEY_WIDTH == 1
-#define STORE(value, at) (*(at) = (value))
-#else
-#define STORE(value, at) LEY_PASTE(vstore, LEY_WIDTH)(value, 0, at)
-#endif
-#define ADD_TO(at, value) STORE(LEY_LOAD(at) + (value), at)
 
 LEY_KERNEL_OF(LEY_WG, 1, 1) gaussians(LEY_PARAMETERS(LEY_GAUSSIANS_ARGUMENTS))
 {

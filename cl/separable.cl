@@ -56,8 +56,28 @@ LEY_FN float ley_along_z(LEY_GLOBAL const float *gm_coefficients, LEY_GLOBAL con
     return sum;
 }
 
+/* What the kernel hands on: all that it has. */
+#define ALL_PARAMETERS LEY_SEPARABLE_ARGUMENTS(LEY_FIRST_PARAMETER, LEY_NEXT_PARAMETER)
+
 #if LEY_WIDTH == 1
 #include "separable_group.h"
 #else
 #include "separable_vectors.h"
 #endif
+
+LEY_KERNEL_OF(LEY_LX, LEY_LY, 1) separable(LEY_PARAMETERS(LEY_SEPARABLE_ARGUMENTS))
+{
+#if LEY_WIDTH == 1
+    LEY_LOCAL_VARIABLE float4 sm_x[2 * FOURS_X];
+    LEY_LOCAL_VARIABLE float4 sm_b[2 * FOURS_Y];
+    LEY_LOCAL_VARIABLE int sm_term[ROOM];
+    LEY_LOCAL_VARIABLE int sm_row[ROOM];
+    LEY_LOCAL_VARIABLE int sm_counts[ITEMS];
+    LEY_LOCAL_VARIABLE float sm_along_z[ROOM * LEY_POWERS];
+    compute(gm_terms, n_terms, gm_x, gm_y, gm_z, gm_x_most, gm_y_most, gm_coefficients, first, first_most, size, slab,
+            weights, places, gm_values, sm_x, sm_b, sm_term, sm_row, sm_counts, sm_along_z);
+#else
+    compute(gm_terms, n_terms, gm_x, gm_y, gm_z, gm_x_most, gm_y_most, gm_coefficients, first, first_most, size, slab,
+            weights, places, gm_values);
+#endif
+}

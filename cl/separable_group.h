@@ -11,6 +11,8 @@
 #define EACH 4 /* terms that a work-item looks at in a segment */
 #define SEGMENT (ITEMS * EACH)
 #define ROOM (SEGMENT + LEY_TILE)
+#define FOURS_X (LEY_TILE * (TILE_X / 4))
+#define FOURS_Y (LEY_TILE * (TILE_Y / 4))
 #define POINTS_X (LEY_UX / 4)
 #define POINTS_Y (LEY_UY / 4)
 
@@ -137,12 +139,12 @@ LEY_FN void move_rest(LEY_REFERENCE(list) l, int first, int count, int item)
     LEY_BARRIER();
 }
 
-LEY_KERNEL_OF(LEY_LX, LEY_LY, 1) separable(LEY_PARAMETERS(LEY_SEPARABLE_ARGUMENTS))
+/* A tile of a plane of an orbital, with room for two tiles of terms, for the list and its
+ * counts. */
+LEY_FN void compute(ALL_PARAMETERS, LEY_LOCAL float4 *sm_x, LEY_LOCAL float4 *sm_b,
+                    LEY_LOCAL int *sm_term, LEY_LOCAL int *sm_row, LEY_LOCAL int *sm_counts,
+                    LEY_LOCAL float *sm_along_z)
 {
-    LEY_LOCAL_VARIABLE float4 sm_x[2][LEY_TILE * (TILE_X / 4)];
-    LEY_LOCAL_VARIABLE float4 sm_b[2][LEY_TILE * (TILE_Y / 4)];
-    LEY_LOCAL_VARIABLE int sm_term[ROOM], sm_row[ROOM], sm_counts[ITEMS];
-    LEY_LOCAL_VARIABLE float sm_along_z[ROOM * LEY_POWERS];
     const int item_x = LEY_LOCAL_ID(0), item_y = LEY_LOCAL_ID(1), item = item_y * LEY_LX + item_x;
     const int tile_x = LEY_GROUP_ID(0), tile_y = LEY_GROUP_ID(1);
     const int orbital = (int)LEY_GROUP_ID(2) / slab.y, plane = (int)LEY_GROUP_ID(2) % slab.y;
@@ -174,12 +176,13 @@ LEY_KERNEL_OF(LEY_LX, LEY_LY, 1) separable(LEY_PARAMETERS(LEY_SEPARABLE_ARGUMENT
         }
         int done = 0, now = 0;
         if (count >= LEY_TILE)
-            form(s, l, 0, item, size.y, size.z, sm_x[0], sm_b[0]);
+            form(s, l, 0, item, size.y, size.z, sm_x, sm_b);
         LEY_BARRIER();
         for (; done + LEY_TILE <= count; done += LEY_TILE, now ^= 1) {
             if (done + 2 * LEY_TILE <= count)
-                form(s, l, done + LEY_TILE, item, size.y, size.z, sm_x[now ^ 1], sm_b[now ^ 1]);
-            multiply(sm_x[now], sm_b[now], item_x, item_y, sum);
+                form(s, l, done + LEY_TILE, item, size.y, size.z, sm_x + (now ^ 1) * FOURS_X,
+                     sm_b + (now ^ 1) * FOURS_Y);
+            multiply(sm_x + now * FOURS_X, sm_b + now * FOURS_Y, item_x, item_y, sum);
             LEY_BARRIER();
         }
         move_rest(l, done, count, item);

@@ -12,7 +12,8 @@
 #define rows_type LEY_PASTE(float, LEY_UY)
 #define LOAD_ROWS LEY_PASTE(vload, LEY_UY)
 
-LEY_KERNEL_OF(1, 1, 1) separable(LEY_PARAMETERS(LEY_SEPARABLE_ARGUMENTS))
+/* A block of a plane of an orbital. */
+LEY_FN void compute(ALL_PARAMETERS)
 {
     const int block_x = LEY_GROUP_ID(0), block_y = LEY_GROUP_ID(1);
     const int orbital = (int)LEY_GROUP_ID(2) / slab.y, plane = (int)LEY_GROUP_ID(2) % slab.y;

@@ -32,16 +32,13 @@ typedef struct ley_wavefunction ley_wavefunction;
 typedef struct ley_wavefunction_arrays {
     size_t size; /* sizeof(ley_wavefunction_arrays) */
     int64_t nuclei, shells, primitives, orbitals;
-    const int32_t *numbers;               /* [nuclei]: of the elements; NULL: what the charges are,
-    rounded */
-    const double *charges;                /* [nuclei]: of the nuclei, e, less what effective
-    potentials stand for */
+    const int32_t *numbers;               /* [nuclei]: of the elements; NULL: the rounded charges */
+    const double *charges;                /* [nuclei], e: less what effective potentials stand for */
     const double *positions_bohr;         /* [nuclei][3] */
     const int32_t *shell_atom;            /* [shells], from 0 */
     const int32_t *shell_l;               /* [shells]: l, 0 to LEY_MOST_MOMENTUM */
     const int32_t *shell_pure;            /* [shells]: 1 pure, 0 Cartesian */
-    const int64_t *shell_first_primitive; /* [shells + 1]: those of a shell are before the next one's first; the last
-                                             one is `primitives` */
+    const int64_t *shell_first_primitive; /* [shells + 1]; the last one is `primitives` */
     const double *exponents;              /* [primitives]: a_p, per bohr^2 */
     const double *coefficients;           /* [primitives]: d_p */
     const double *orbital_coefficients;   /* [orbitals][functions] */
