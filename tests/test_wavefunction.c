@@ -59,8 +59,9 @@ static double factorial(int n)
 /* The norm of x^i y^j z^k exp(-a r^2), as it stands in docs/orbitals.md. */
 static double cartesian_norm(int i, int j, int k)
 {
-    return pow(2 * exponent / M_PI, 0.75) * sqrt(pow(8 * exponent, i + j + k) * factorial(i) * factorial(j) *
-                                                 factorial(k) / (factorial(2 * i) * factorial(2 * j) * factorial(2 * k)));
+    return pow(2 * exponent / M_PI, 0.75) *
+           sqrt(pow(8 * exponent, i + j + k) * factorial(i) * factorial(j) * factorial(k) /
+                (factorial(2 * i) * factorial(2 * j) * factorial(2 * k)));
 }
 
 static void test_cartesian(void **state)
@@ -224,8 +225,8 @@ static void assert_found(const ley_wavefunction *w, const char *names, size_t co
 
 static void test_names(void **state)
 {
-    static const char *const wrong[] = {"",      "homo,",  "0",       "9",  "lumo+9", "homo-99", "homo lumo",
-                                        "3-2",   "h",      "1..",     "-1", "homo--1", "gamma:1", "99999999999999999999"};
+    static const char *const wrong[] = {"",    "homo,", "0",   "9",  "lumo+9",  "homo-99", "homo lumo",
+                                        "3-2", "h",     "1..", "-1", "homo--1", "gamma:1", "99999999999999999999"};
     ley_wavefunction *w = NULL;
     int64_t *list = NULL;
     size_t count;
@@ -431,7 +432,8 @@ static void test_refused_files(void **state)
     name[0] = 'e';
     assert_error(read_bytes("hello", 5, &error), LEY_ERROR_INPUT, "not an archive of arrays");
     assert_ok(read_bytes(bytes, size, &error));
-    assert_error(ley_wavefunction_read("/no/such.npz", &(ley_wavefunction *){NULL}, &error), LEY_ERROR_FILE, "/no/such");
+    assert_error(ley_wavefunction_read("/no/such.npz", &(ley_wavefunction *){NULL}, &error), LEY_ERROR_FILE,
+                 "/no/such");
     ley_error_clear(&error);
     free(bytes);
 }
@@ -439,6 +441,5 @@ static void test_refused_files(void **state)
 int main(void)
 {
     return RUN_TESTS(test_cartesian, test_pure, test_all_orders, test_derivatives, test_norms, test_overlaps,
-                     test_names, test_order_of_energy, test_refusals, test_round_trip, test_damage,
-                     test_refused_files);
+                     test_names, test_order_of_energy, test_refusals, test_round_trip, test_damage, test_refused_files);
 }

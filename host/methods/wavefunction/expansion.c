@@ -162,8 +162,10 @@ void expansion_fill(const expansion *e, int64_t orbital, float *coefficients)
 
 double expansion_largest(const ley_wavefunction *w, int64_t orbital)
 {
-    static const double beside[][3] = {{0, 0, 0},    {0.7, 0, 0}, {-0.7, 0, 0}, {0, 0.7, 0},
-                                       {0, -0.7, 0}, {0, 0, 0.7}, {0, 0, -0.7}};
+    /* Not along the axes, where many functions are 0. */
+    static const double beside[][3] = {{0, 0, 0},           {0.45, 0.35, 0.55},  {-0.35, 0.55, 0.45},
+                                       {0.55, -0.45, 0.35}, {0.45, 0.55, -0.35}, {-0.9, -0.7, 0.6},
+                                       {-0.6, 0.9, -0.7},   {0.7, -0.6, -0.9},   {-0.25, -0.2, -0.3}};
     const wavefunction_quantity q = {.wavefunction = w, .orbital = orbital};
     const double *c = w->arrays.orbital_coefficients + orbital * w->functions;
     const basis_shell *most = w->shells;

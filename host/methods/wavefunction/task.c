@@ -12,7 +12,7 @@
 
 /* Terms that are left out add up to no more than this share of an orbital's largest value; and
  * orbitals of one launch. */
-static const double left_out_share = 5e-7;
+static const double left_out_share = 5e-7, rounded_share = 1e-14;
 enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
@@ -173,7 +173,7 @@ static void fill_orbitals(void *context, size_t first, size_t last)
     const wavefunction_task *t = context;
     for (size_t i = first; i < last; i++) {
         expansion_fill(&t->e, t->used[i], t->coefficients + i * (size_t)t->e.coefficients);
-        t->largest[i] = t->is_exact ? 0 : expansion_largest(t->wavefunction, t->used[i]);
+        t->largest[i] = expansion_largest(t->wavefunction, t->used[i]);
     }
 }
 
@@ -186,7 +186,7 @@ static double threshold_of(const wavefunction_task *t, int32_t first, int32_t co
     double least = INFINITY;
     for (int32_t i = first; i < first + count; i++)
         least = fmin(least, t->largest[i]);
-    return left_out_share * least / t->e.rows;
+    return t->is_exact ? 0 : left_out_share * least / t->e.rows;
 }
 
 static void add_orbital_passes(wavefunction_task *t)
@@ -228,15 +228,17 @@ static void add_density_passes(wavefunction_task *t, int32_t i)
     }
 }
 
-/* What terms that are left out may change the values by. */
+/* What terms that are left out may change the values by. Where all are summed, values that are next
+ * to nothing have fewer digits all the same: exponents are rounded by their size. */
 static void allow_left_out(wavefunction_task *t)
 {
+    const double share = t->is_exact ? rounded_share : left_out_share;
     double density = 0;
     t->left_out = 0;
     for (int32_t i = 0; i < t->used_count && t->weights != NULL; i++)
-        density += 2 * fabs(t->weights[t->used[i]]) * left_out_share * pow(t->largest[i], 2);
+        density += 2 * fabs(t->weights[t->used[i]]) * share * pow(t->largest[i], 2);
     for (size_t v = 0; v < t->values; v++) {
-        const double value = t->weights != NULL ? density : left_out_share * t->largest[v];
+        const double value = t->weights != NULL ? density : share * t->largest[v];
         t->quantities[v].least = value / WAVEFUNCTION_PROMISE;
         t->left_out = fmax(t->left_out, value);
     }
