@@ -128,6 +128,8 @@ static const char *command_of(const ley_parameter_table *table)
 {
     if (strcmp(table->of, "ley_surface_options") == 0)
         return "surface";
+    if (strcmp(table->of, "ley_wavefunction_options") == 0)
+        return "orbital";
     return strcmp(table->of, "ley_solvent") == 0 ? "boundary" : "map";
 }
 
