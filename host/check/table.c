@@ -88,5 +88,7 @@ const check_row check_table[] = {
     KERNEL("interpolation_gather", 0, "potentials from nodes to points in any directions"),
     KERNEL("interpolation_list", 0, "potentials from nodes to points of a list"),
     KERNEL("influence", 0, "the influence function"),
+    KERNEL("separable", 0, "orbitals and densities on grids along the axes"),
+    KERNEL("gaussians", 0, "orbitals and densities at points and on oblique grids"),
 };
 const size_t check_table_count = sizeof check_table / sizeof *check_table;

@@ -104,13 +104,21 @@ static wavefunction_quantity quantity_of(const ley_wavefunction *w, int value, c
     return q;
 }
 
+/* How far a value is off, of what is allowed for. */
+static double share_of(const reference_value *right, bool is_density, double found)
+{
+    const double scale = right->absolute + (is_density ? left_out : 1e-30) / tolerance,
+                 off = fabs(found - right->value) / scale;
+    self_test_note(off, tolerance, scale, found, right->value);
+    return off;
+}
+
 static ley_status judge(const ley_wavefunction *w, const ley_grid *grid, const separable_run *run, int value,
                         const double *weights, const float *planes, ley_error *error)
 {
     const wavefunction_quantity q = quantity_of(w, value, weights);
     const int64_t points = grid->n[0] * grid->n[1] * run->planes;
     const size_t judged = value <= NEXT_ORBITAL ? JUDGED : JUDGED / 4;
-    double worst = 0;
     uint32_t state = 77;
     for (size_t i = 0; i < judged; i++) {
         const double share = self_test_fraction(&state);
@@ -124,15 +132,12 @@ static ley_status judge(const ley_wavefunction *w, const ley_grid *grid, const s
         for (int axis = 0; axis < 3; axis++)
             place[axis] /= units_bohr_A;
         const reference_value right = wavefunction_value(&q, place);
-        const double error_here = fabs((double)planes[at] - right.value),
-                     allowed = tolerance * right.absolute + (value < DENSITY ? 1e-30 : left_out);
-        self_test_note(error_here / right.absolute, tolerance, right.absolute, (double)planes[at], right.value);
-        if (!(error_here <= allowed))
+        const double off = share_of(&right, value >= DENSITY, (double)planes[at]);
+        if (!(off <= tolerance))
             return ley_fail(error, LEY_ERROR_WRONG_RESULT,
                             "value %d at point (%lld, %lld, %lld) of %lld x %lld is %g, not %g", value,
                             (long long)index[0], (long long)index[1], (long long)index[2], (long long)grid->n[0],
                             (long long)grid->n[1], (double)planes[at], right.value);
-        worst = fmax(worst, error_here);
     }
     return LEY_OK;
 }
@@ -263,9 +268,8 @@ static ley_status judge_list(const material *m, const list_problem *p, const flo
             double place[3];
             list_place_of(NULL, i, place);
             const reference_value right = wavefunction_value(&q, place);
-            const double found = (double)values[v * pitch + i], off = fabs(found - right.value);
-            self_test_note(off / right.absolute, tolerance, right.absolute, found, right.value);
-            if (!(off <= tolerance * right.absolute + (p->weights == NULL ? 1e-30 : left_out)))
+            const double found = (double)values[v * pitch + i], off = share_of(&right, p->weights != NULL, found);
+            if (!(off <= tolerance))
                 return ley_fail(error, LEY_ERROR_WRONG_RESULT, "value %d of point %lld is %g, not %g", v, (long long)i,
                                 found, right.value);
         }
