@@ -84,7 +84,8 @@ static void test_densities(void **state)
     cli_run(0, "density: 5 alpha and 4 beta electrons\n", NULL,
             "density w.npz -o out/rho.dx --gradient --laplacian --spacing 0.4");
     cli_expect(0, "written: out/rho.dx, out/rho_dx.dx, out/rho_dy.dx, out/rho_dz.dx, out/rho_laplacian.dx, ", NULL);
-    cli_run(0, "method: rho, sums of squared orbitals; ", NULL, "density w.npz -o out/spin.dx --spin --like out/rho.dx");
+    cli_run(0, "method: rho, sums of squared orbitals; ", NULL,
+            "density w.npz -o out/spin.dx --spin --like out/rho.dx");
     ley_map *rho = cli_read_map("out/rho.dx"), *spin = cli_read_map("out/spin.dx");
     assert_memory_equal(ley_map_grid(rho), ley_map_grid(spin), sizeof(ley_grid));
     for (int64_t i = 0; i < ley_grid_points(ley_map_grid(rho)); i++)
@@ -111,6 +112,32 @@ static void test_failures(void **state)
     cli_run(0, NULL, NULL, "orbital twice.npz --orbital homo -o out/a.cube --any-norm --spacing 0.5");
 }
 
+/* Values of one device and of two; where one fails, or lies, the other does it all; of the only
+ * one, and there is no file. */
+static void test_two_devices(void **state)
+{
+    static const struct {
+        const char *faults;
+        int code;
+    } cases[] = {{"call=clEnqueueNDRangeKernel,at=1,fault=fail,ever=1", 4},
+                 {"call=clEnqueueReadBuffer,at=1,fault=fail,ever=1", 4},
+                 {"call=clEnqueueReadBuffer,at=1,fault=garbage,ever=1", 5}};
+    static const char command[] = "orbital w.npz --orbital homo,1 --spacing 0.2 --slab 2 ";
+    char faults[200];
+    cli_run(0, NULL, NULL, "%s-o out/one.npy --device 0", command);
+    cli_run(0, NULL, NULL, "%s-o out/two.npy --device all", command);
+    cli_assert_same_files("out/one_1.npy", "out/two_1.npy");
+    cli_assert_same_files("out/one_5.npy", "out/two_5.npy");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(faults, sizeof faults, "%s,device=0", cases[i].faults);
+        cli_run(0, "written: ", NULL, "%s%s-o out/a.npy --device all", cli_faulty(faults), command);
+        cli_assert_same_files("out/one_1.npy", "out/a_1.npy");
+        unlink(cli_path("out/a_1.npy"));
+        cli_run(cases[i].code, "", "leyden: ", "%s%s-o out/a.npy --device 0", cli_faulty(cases[i].faults), command);
+        assert_int_equal(access(cli_path("out/a_1.npy"), F_OK), -1);
+    }
+}
+
 static int begin(void **state)
 {
     const int code = cli_prepare(state);
@@ -121,7 +148,7 @@ static int begin(void **state)
 
 int main(void)
 {
-    support_leave_out_second_driver();
+    support_pocl_alone("pthread pthread");
     return RUN_GROUP(SUPPORT_GROUP(.name = "tests", .begin = begin, .each = cli_empty), test_one_orbital,
-                     test_several_orbitals, test_densities, test_failures);
+                     test_several_orbitals, test_densities, test_failures, test_two_devices);
 }

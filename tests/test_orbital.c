@@ -1,6 +1,6 @@
 /* Orbitals and densities on every device of this machine, against double precision from the
- * formulas: each function of each shell alone, sets of orbitals, densities and their derivatives, on
- * grids along the axes and oblique ones, and at points; slabs of any size; faults of kernels. */
+ * formulas: each function of each shell alone, sets of orbitals, densities and their derivatives,
+ * on grids along the axes and oblique ones, and at points; slabs of any size; faults of kernels. */
 #include "support.h"
 
 #include "core/units.h"
@@ -375,8 +375,8 @@ static void test_cancel(void **state)
     ley_wavefunction_destroy(w);
 }
 
-/* Planted in kernels: a lost factor, a wrong edge of tiles, an exchanged order of powers, terms that
- * are left out although they reach, a wrong derivative. The kernel's self-test finds each, or the
+/* Planted in kernels: a lost factor, a wrong edge of tiles, an exchanged order of powers, a
+ * wrong derivative. The kernel's self-test finds each, or the
  * verification. */
 static void test_faults(void **state)
 {
