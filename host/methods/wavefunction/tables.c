@@ -9,20 +9,21 @@
 
 enum { X, Y, Z };
 
+/* Beyond that a Gaussian is nothing to a float, whatever its power is. */
+static const double least = 1e-60;
+
 typedef struct filling {
     const expansion *e;
     tables *t;
 } filling;
 
-/* A derivative of d^i e^(-a d^2). */
-static double function_of(double d, double a, int i, int derivative)
+/* d^i e^(-a d^2) for i = 0 to l, or a derivative of it, from d^0 to d^(l + 2). */
+static double function_of(const double *power, double e, double a, int i, int derivative)
 {
-    const double e = exp(-a * d * d);
-    const double power = pow(d, i), below = i > 0 ? i * pow(d, i - 1) : 0,
-                 second = i > 1 ? i * (i - 1) * pow(d, i - 2) : 0;
-    return derivative == 0   ? e * power
-           : derivative == 1 ? e * (below - 2 * a * d * power)
-                             : e * (second - 2 * a * (2 * i + 1) * power + 4 * a * a * d * d * power);
+    const double below = i > 0 ? i * power[i - 1] : 0, second = i > 1 ? i * (i - 1) * power[i - 2] : 0;
+    return derivative == 0   ? e * power[i]
+           : derivative == 1 ? e * (below - 2 * a * power[i + 1])
+                             : e * (second - 2 * a * (2 * i + 1) * power[i] + 4 * a * a * power[i + 2]);
 }
 
 static float *place_of(const tables *t, int axis, int derivative, int32_t row, int64_t point)
@@ -33,23 +34,29 @@ static float *place_of(const tables *t, int axis, int derivative, int32_t row, i
            (size_t)row * (size_t)(axis == X ? t->shape.padded_x : t->shape.padded_y) + (size_t)point;
 }
 
-static void fill_axis(const tables *t, const expansion_gaussian *g, int axis)
+/* All rows of a Gaussian at a point. */
+static void fill_point(const tables *t, const expansion_gaussian *g, int axis, int64_t point)
 {
     const tables_shape *s = &t->shape;
-    const int tile = axis == X ? s->tile_x : s->tile_y;
+    const double d = s->origin[axis] + (double)point * s->step[axis] - g->centre[axis], e = exp(-g->exponent * d * d);
+    double power[LEY_MOST_MOMENTUM + 3] = {1};
+    if (e < least)
+        return; /* tables are 0 */
+    for (int i = 0; i < g->l + 2; i++)
+        power[i + 1] = power[i] * d;
     for (int derivative = 0; derivative <= s->derivatives; derivative++)
-        for (int i = 0; i <= g->l; i++)
-            for (int64_t point = 0; point < s->n[axis]; point++) {
-                const double d = s->origin[axis] + (double)point * s->step[axis] - g->centre[axis];
-                const float value = (float)function_of(d, g->exponent, i, derivative);
-                *place_of(t, axis, derivative, g->first_row + i, point) = value;
-                if (axis == Z)
-                    continue;
-                float *most = (axis == X ? t->x_most + (size_t)derivative * t->x_most_count
-                                         : t->y_most + (size_t)derivative * t->y_most_count) +
-                              (size_t)(point / tile) * (size_t)t->rows + g->first_row + i;
-                *most = fmaxf(*most, fabsf(value));
-            }
+        for (int i = 0; i <= g->l; i++) {
+            const float value = (float)function_of(power, e, g->exponent, i, derivative);
+            *place_of(t, axis, derivative, g->first_row + i, point) = value;
+            if (axis == Z)
+                continue;
+            float *most = (axis == X ? t->x_most + (size_t)derivative * t->x_most_count +
+                                           (size_t)(point / s->tile_x) * (size_t)t->rows
+                                     : t->y_most + (size_t)derivative * t->y_most_count +
+                                           (size_t)(point / s->tile_y) * (size_t)t->rows) +
+                          g->first_row + i;
+            *most = fmaxf(*most, fabsf(value));
+        }
 }
 
 static void fill(void *context, size_t first, size_t last)
@@ -58,7 +65,8 @@ static void fill(void *context, size_t first, size_t last)
     for (size_t k = first; k < last; k++) {
         const expansion_gaussian *g = &f->e->gaussians[k];
         for (int axis = 0; axis < 3; axis++)
-            fill_axis(f->t, g, axis);
+            for (int64_t point = 0; point < f->t->shape.n[axis]; point++)
+                fill_point(f->t, g, axis, point);
         for (int i = 0; i <= g->l; i++) {
             int32_t *term = f->t->terms + 4 * (g->first_row + i);
             term[0] = g->first_row;
