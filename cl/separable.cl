@@ -9,7 +9,8 @@
  * where Y_tj and Z_tk are for y and z what X_t is for x. In a plane that is a product of two
  * matrices, one of which is formed on the way. Derivatives have other tables.
  *
- * gm_terms         {its Gaussian's first row of tables, n = L - i + 1, its first coefficient, -}
+ * gm_terms         {its Gaussian's first row of tables, n = L - i + 1, its first coefficient, the
+ *                  first and the last plane that it reaches, the latter times 2^16}
  * n_terms          of them; a term's number is its row of gm_x
  * gm_x, gm_y       [rows][pitch] of tables: their values at the grid's points, 0 beyond them
  * gm_z             [planes][rows]
@@ -20,7 +21,8 @@
  * first_most       {the same in gm_x_most, in gm_y_most, -, -}
  * size             {rows of tables, points of a row with its padding, rows of a plane with theirs,
  *                  -}
- * slab             {its first plane, its planes, coefficients of an orbital, -}
+ * slab             {its first plane, its planes, coefficients of an orbital, s: planes that terms
+ *                  reach are numbered in units of 2^s}
  * weights          {terms below this at all points of a tile are left out; of squares; of products;
  *                  -}
  * places           components of gm_values: {where psi is stored, or -1; where its square is added,
@@ -45,6 +47,13 @@ LEY_FN void ley_put_value(LEY_GLOBAL float *gm_values, int4 places, atom weights
         gm_values[places.y * component + at] += weights.y * psi * psi;
     if (places.z >= 0)
         gm_values[places.z * component + at] += weights.z * psi * gm_values[places.w * component + at];
+}
+
+/* Whether a term reaches a plane of the slab. */
+LEY_FN bool ley_reaches_plane(int4 term, int4 slab, int plane)
+{
+    const int number = (slab.x + plane) >> slab.w;
+    return number >= (term.w & 0xffff) && number <= (term.w >> 16 & 0xffff);
 }
 
 /* The factor of Y_tj in a plane: sum_k C_tjk Z_tk, of `left` k; *c goes on to the next one. */

@@ -20,7 +20,8 @@
 typedef struct {
     LEY_GLOBAL const int4 *terms;
     LEY_GLOBAL const float *x, *y, *z, *x_most, *y_most, *coefficients;
-    int count;
+    int count, plane;
+    int4 slab;
     float threshold;
 } sources;
 
@@ -36,6 +37,8 @@ typedef struct {
 LEY_FN bool reaches(LEY_REFERENCE(sources) s, int t, LEY_REFERENCE(list) l, int slot)
 {
     const int4 term = s.terms[t];
+    if (!ley_reaches_plane(term, s.slab, s.plane))
+        return false;
     float most = 0;
     int c = term.z;
     for (int j = 0; j < term.y; j++) {
@@ -157,6 +160,8 @@ LEY_FN void compute(ALL_PARAMETERS, LEY_LOCAL float4 *sm_x, LEY_LOCAL float4 *sm
     s.y_most = gm_y_most + first_most.y + (size_t)tile_y * size.x;
     s.coefficients = gm_coefficients + first.w + (size_t)orbital * slab.z;
     s.count = n_terms;
+    s.plane = plane;
+    s.slab = slab;
     s.threshold = weights.x;
     list l;
     l.term = sm_term;

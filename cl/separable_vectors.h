@@ -6,8 +6,7 @@
 #define LEY_SEPARABLE_VECTORS_H
 
 #define SEGMENT 1024
-#define STEPS 4 /* of LEY_UY rows */
-#define ROWS (STEPS * LEY_UY)
+#define ROWS (LEY_SEPARABLE_STEPS * LEY_UY)
 #define TILE_X (LEY_UX * LEY_WIDTH)
 #define rows_type LEY_PASTE(float, LEY_UY)
 #define LOAD_ROWS LEY_PASTE(vload, LEY_UY)
@@ -33,6 +32,8 @@ LEY_FN void compute(ALL_PARAMETERS)
         int n_near = 0;
         for (int t = base; t < min(base + SEGMENT, n_terms); t++) {
             const int4 own = gm_terms[t];
+            if (!ley_reaches_plane(own, slab, plane))
+                continue;
             int c = own.z;
             float largest = 0;
             for (int j = 0; j < own.y; j++) {
@@ -45,7 +46,7 @@ LEY_FN void compute(ALL_PARAMETERS)
             near_powers[n_near] = own.y;
             n_near += largest > 0;
         }
-        for (int step = 0; step < STEPS; step++) {
+        for (int step = 0; step < LEY_SEPARABLE_STEPS; step++) {
             const int first_row = block_y * ROWS + step * LEY_UY;
             if (first_row >= size.z)
                 break;

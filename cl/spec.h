@@ -136,6 +136,7 @@
  * terms are multiplied at a time. One work-item alone computes LEY_UX vectors of LEY_WIDTH points
  * and LEY_UY rows at a time, LEY_TILE such tiles along x in all. LEY_POWERS: one more than the
  * highest angular momentum. */
+#define LEY_SEPARABLE_STEPS 8 /* of LEY_UY rows, of one work-item alone */
 #define LEY_SEPARABLE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \
     KEY(LEY_LX, lx) \

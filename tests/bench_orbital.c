@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 5, JUDGED = 100 };
+enum { ROUNDS = 9, JUDGED = 100 };
 static const double most_slab_bytes = 512 << 20;
 
 typedef struct bench {

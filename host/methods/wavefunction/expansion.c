@@ -160,6 +160,30 @@ void expansion_fill(const expansion *e, int64_t orbital, float *coefficients)
     free(exact);
 }
 
+/* A term of degree l is at most r^l e^(-a r^2), each derivative adds a factor of l / r + 2 a r at
+ * most. */
+double expansion_reach2(const expansion *e, const expansion_gaussian *g, const float *coefficients,
+                        const double *thresholds, int32_t orbitals, int derivatives)
+{
+    const double peak2 = (g->l + derivatives) / (2 * g->exponent), least = 1e-37; /* of floats */
+    double reach2 = 0;
+    for (int32_t o = 0; o < orbitals; o++) {
+        const float *c = coefficients + (size_t)o * (size_t)e->coefficients + g->first_coefficient;
+        double sum = 0, r2 = fmax(reach2, peak2), value;
+        for (int i = 0; i < expansion_polynomial(g->l); i++)
+            sum += fabs((double)c[i]);
+        do {
+            const double r = sqrt(fmax(r2, 1));
+            value = sum * pow(r, g->l) * exp(-g->exponent * r2);
+            for (int k = 0; k < derivatives; k++)
+                value *= fmax(1, g->l + 1 + 2 * g->exponent * r);
+            r2 += 0.25 / g->exponent;
+        } while (value > fmax(thresholds[o], least));
+        reach2 = sum > 0 ? fmax(reach2, r2) : reach2;
+    }
+    return reach2;
+}
+
 double expansion_largest(const ley_wavefunction *w, int64_t orbital)
 {
     /* Not along the axes, where many functions are 0. */

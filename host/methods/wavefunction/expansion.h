@@ -39,6 +39,11 @@ int expansion_place(int l, int i);
 /* C of an orbital, [coefficients]. */
 void expansion_fill(const expansion *e, int64_t orbital, float *coefficients);
 
+/* The square of how far a Gaussian reaches: beyond that no orbital has a term of it above its
+ * threshold, nor of its derivatives, up to the second ones, where these are asked for. */
+double expansion_reach2(const expansion *e, const expansion_gaussian *g, const float *coefficients,
+                        const double *thresholds, int32_t orbitals, int derivatives);
+
 /* About the largest magnitude of an orbital, no more: at its largest functions' nuclei and around
  * them. */
 double expansion_largest(const ley_wavefunction *w, int64_t orbital);

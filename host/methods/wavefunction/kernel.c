@@ -5,6 +5,7 @@
 #include "error.h"
 #include "memory.h"
 #include "memory/upload.h"
+#include "parallel.h"
 
 #include <stdlib.h>
 
@@ -26,8 +27,6 @@ static int bound_tile_y(const separable_spec *s)
     return s->width == 1 ? s->ly * s->uy : s->uy;
 }
 
-enum { STEPS = 4 /* of separable_vectors.h */ };
-
 int separable_tile_x(const separable_spec *s)
 {
     return s->width == 1 ? s->lx * s->ux : s->ux * s->width * s->tile;
@@ -35,7 +34,16 @@ int separable_tile_x(const separable_spec *s)
 
 int separable_tile_y(const separable_spec *s)
 {
-    return s->width == 1 ? s->ly * s->uy : s->uy * STEPS;
+    return s->width == 1 ? s->ly * s->uy : s->uy * LEY_SEPARABLE_STEPS;
+}
+
+/* Planes are numbered in 16 bits. */
+static int plane_shift(int64_t n)
+{
+    int shift = 0;
+    while (n >> shift > UINT16_MAX)
+        shift++;
+    return shift;
 }
 
 static tables_shape shape_of(const separable_kernel *k, const separable_problem *p)
@@ -45,6 +53,7 @@ static tables_shape shape_of(const separable_kernel *k, const separable_problem 
                       .tile_y = bound_tile_y(spec),
                       .padded_x = ley_round_up(p->grid.n[0], bound_tile_x(spec)),
                       .padded_y = ley_round_up(p->grid.n[1], bound_tile_y(spec)),
+                      .plane_shift = plane_shift(p->grid.n[2]),
                       .derivatives = p->derivatives};
     for (int axis = 0; axis < 3; axis++) {
         s.n[axis] = p->grid.n[axis];
@@ -111,12 +120,34 @@ static ley_status upload(separable_kernel *k, ley_error *error)
     return status;
 }
 
+typedef struct reaching {
+    const separable_problem *p;
+    double *reach2;
+} reaching;
+
+static void find_reach(void *context, size_t first, size_t last)
+{
+    const reaching *r = context;
+    for (size_t i = first; i < last; i++)
+        r->reach2[i] = expansion_reach2(r->p->e, &r->p->e->gaussians[i], r->p->coefficients, r->p->thresholds,
+                                        r->p->orbitals, r->p->derivatives);
+}
+
 ley_status separable_kernel_load(separable_kernel *k, const separable_problem *problem, ley_error *error)
 {
     k->arena.device = k->flight.device = k->device;
     k->problem = *problem;
     k->shape = shape_of(k, problem);
+    double *reach2 = calloc((size_t)problem->e->count, sizeof *reach2);
+    if (reach2 == NULL)
+        return ley_fail_memory(error, (size_t)problem->e->count * sizeof *reach2, "tables along the axes");
+    if (problem->thresholds != NULL) {
+        parallel_ranges((size_t)problem->e->count, find_reach, &(reaching){problem, reach2});
+        k->shape.reach2 = reach2;
+    }
     ley_status status = tables_create(problem->e, &k->shape, &k->tables, error);
+    k->shape.reach2 = k->tables.shape.reach2 = NULL;
+    free(reach2);
     const double most = (double)INT32_MAX / (problem->derivatives + 1);
     if (status == LEY_OK &&
         ((double)k->tables.x_count > most || (double)k->tables.y_count > most || (double)k->tables.z_count > most ||
@@ -187,7 +218,7 @@ static void launch_pass(separable_run *run, const separable_pass *pass)
                       (int32_t)((size_t)d[2] * t->z_count), pass->orbital * k->problem.e->coefficients},
             .first_most = {(int32_t)((size_t)d[0] * t->x_most_count), (int32_t)((size_t)d[1] * t->y_most_count), 0, 0},
             .size = {t->rows, (int32_t)k->shape.padded_x, (int32_t)k->shape.padded_y, 0},
-            .slab = {(int32_t)run->first, (int32_t)run->planes, k->problem.e->coefficients, 0},
+            .slab = {(int32_t)run->first, (int32_t)run->planes, k->problem.e->coefficients, k->shape.plane_shift},
             .weights = {pass->threshold, pass->square, pass->product, 0},
             .places = {pass->places[0], pass->places[1], pass->places[2], pass->places[3]},
             .gm_values = {run->values.buffer}),

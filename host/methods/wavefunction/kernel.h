@@ -45,6 +45,7 @@ typedef struct separable_problem {
     int derivatives;
     const float *coefficients; /* [orbitals][e->coefficients] */
     int32_t orbitals;
+    const double *thresholds; /* [orbitals]: terms that are below count for nothing; NULL: none */
     const separable_pass *passes;
     size_t pass_count;
     bool adds;              /* passes add to components, which are 0 before */

@@ -52,25 +52,6 @@ double list_bytes(const list_kernel *k, const list_problem *p)
 
 /* ---- Its data -------------------------------------------------------------------------------- */
 
-/* How far a Gaussian reaches: beyond that no orbital has more of it than its threshold. */
-static double reach2_of(const list_problem *p, const expansion_gaussian *g)
-{
-    double reach2 = 0;
-    for (int32_t o = 0; o < p->orbitals; o++) {
-        const float *c = p->coefficients + (size_t)o * (size_t)p->e->coefficients + g->first_coefficient;
-        const double threshold = fmax(p->thresholds[o], 1e-37);
-        double sum = 0;
-        for (int i = 0; i < expansion_polynomial(g->l); i++)
-            sum += fabs((double)c[i]);
-        double r2 = reach2, peak2 = g->l / (2 * g->exponent);
-        r2 = fmax(r2, peak2);
-        while (sum * pow(fmax(r2, 1), 0.5 * g->l) * exp(-g->exponent * r2) > threshold)
-            r2 += 0.25 / g->exponent; /* in steps of 25 % of its value */
-        reach2 = sum > 0 ? fmax(reach2, r2) : reach2;
-    }
-    return reach2;
-}
-
 typedef struct packing {
     const list_problem *p;
     float *centres, *lows; /* [count][4] */
@@ -81,13 +62,16 @@ static void pack(void *context, size_t first, size_t last)
 {
     const packing *to = context;
     for (size_t i = first; i < last; i++) {
-        const expansion_gaussian *g = &to->p->e->gaussians[i];
+        const list_problem *p = to->p;
+        const expansion_gaussian *g = &p->e->gaussians[i];
+        const int derivatives = p->laplacian ? 2 : p->gradient;
+        const double reach2 = expansion_reach2(p->e, g, p->coefficients, p->thresholds, p->orbitals, derivatives);
         for (int axis = 0; axis < 3; axis++) {
             to->centres[4 * i + axis] = (float)g->centre[axis];
             to->lows[4 * i + axis] = (float)(g->centre[axis] - (double)to->centres[4 * i + axis]);
         }
         to->centres[4 * i + 3] = (float)(-g->exponent * M_LOG2E);
-        to->lows[4 * i + 3] = (float)fmin(reach2_of(to->p, g), 1e30);
+        to->lows[4 * i + 3] = (float)fmin(reach2, 1e30);
         to->kinds[2 * i] = g->l;
         to->kinds[2 * i + 1] = g->first_coefficient;
     }

@@ -59,6 +59,16 @@ static void fill_point(const tables *t, const expansion_gaussian *g, int axis, i
         }
 }
 
+/* The first and the last plane that a Gaussian reaches, the latter in the upper half. */
+static int32_t planes_of(const tables_shape *s, double reach2, const expansion_gaussian *g)
+{
+    const double centre = (g->centre[Z] - s->origin[Z]) / s->step[Z], reach = sqrt(reach2) / s->step[Z],
+                 most = (double)s->n[Z] - 1, first = fmin(fmax(floor(centre - reach), 0), most),
+                 last = fmax(fmin(ceil(centre + reach), most), 0);
+    const uint32_t low = (uint32_t)first >> s->plane_shift, high = (uint32_t)last >> s->plane_shift;
+    return (int32_t)(low | high << 16);
+}
+
 static void fill(void *context, size_t first, size_t last)
 {
     const filling *f = context;
@@ -72,7 +82,7 @@ static void fill(void *context, size_t first, size_t last)
             term[0] = g->first_row;
             term[1] = g->l - i + 1;
             term[2] = g->first_coefficient + expansion_place(g->l, i);
-            term[3] = 0;
+            term[3] = planes_of(&f->t->shape, f->t->shape.reach2 != NULL ? f->t->shape.reach2[k] : INFINITY, g);
         }
     }
 }

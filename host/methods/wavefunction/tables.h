@@ -10,7 +10,9 @@ typedef struct tables_shape {
     double origin[3], step[3]; /* bohr */
     int tile_x, tile_y;        /* of which the largest magnitudes are kept */
     int64_t padded_x, padded_y;
-    int derivatives; /* tables of the function and of so many derivatives, 0 to 2 */
+    const double *reach2; /* [gaussians]: of each; NULL: all planes */
+    int plane_shift;      /* planes are counted in so many halves where they are many */
+    int derivatives;      /* tables of the function and of so many derivatives, 0 to 2 */
 } tables_shape;
 
 typedef struct tables {

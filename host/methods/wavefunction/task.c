@@ -268,6 +268,7 @@ static void make_passes(wavefunction_task *t)
                                      .derivatives = t->request.laplacian ? 2 : t->request.gradient,
                                      .coefficients = t->coefficients,
                                      .orbitals = t->used_count,
+                                     .thresholds = t->thresholds,
                                      .passes = t->passes,
                                      .adds = t->weights != NULL,
                                      .components = (int)t->values + has_derivatives,
