@@ -30,10 +30,10 @@ static void write_wavefunction(const char *name, double factor)
 
 static void test_one_orbital(void **state)
 {
-    static const char *const said[] = {"wavefunction: w.npz, 3 atoms, ", "8 orbitals\n",
-                                       "orbital: 5, energy 0 hartree, occupation 1\n", "spacing (0.3, 0.3, 0.3) A",
-                                       "method: psi, sums of contracted Gaussians; relative RMS error ",
-                                       "written: out/homo.cube, ", NULL};
+    static const char *const said[] = {
+        "wavefunction: w.npz, 3 atoms, ", " functions; orbital 5, energy 0 hartree, occupation 1\n",
+        "spacing 0.3 A, box ",      "method: psi, sums of contracted Gaussians; relative RMS error ",
+        "written: out/homo.cube, ",       NULL};
     size_t size;
     cli_run(0, NULL, NULL, "orbital w.npz --orbital homo -o out/homo.cube --spacing 0.3 --json out/report.json");
     cli_expect_all(said);
@@ -53,7 +53,7 @@ static void test_one_orbital(void **state)
 static void test_several_orbitals(void **state)
 {
     size_t size;
-    cli_run(0, "orbitals: 5, energy 0 hartree, occupation 1, and 2 more\n", NULL,
+    cli_run(0, "; orbital 5, energy 0 hartree, occupation 1, and 2 more\n", NULL,
             "orbital w.npz --orbital homo,1-2 -o out/{}.cube --spacing 0.5");
     cli_run(0, "written: out/mo_5.cube, out/mo_1.cube, out/mo_2.cube, ", NULL,
             "orbital w.npz --orbital homo,1-2 -o out/mo.cube --spacing 0.5");
@@ -81,7 +81,7 @@ static void test_several_orbitals(void **state)
 
 static void test_densities(void **state)
 {
-    cli_run(0, "density: 5 alpha and 4 beta electrons\n", NULL,
+    cli_run(0, " functions; 5 alpha and 4 beta electrons\n", NULL,
             "density w.npz -o out/rho.dx --gradient --laplacian --spacing 0.4");
     cli_expect(0, "written: out/rho.dx, out/rho_dx.dx, out/rho_dy.dx, out/rho_dz.dx, out/rho_laplacian.dx, ", NULL);
     cli_run(0, "method: rho, sums of squared orbitals; ", NULL,

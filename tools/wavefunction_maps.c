@@ -202,32 +202,30 @@ static void end(job_run *run)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
-/* "orbital 21, energy -0.340 hartree, occupation 2"; "densities", with electrons. */
-static void print_subject(const wavefunction_job *job)
+/* "orbital 21, energy -0.34 hartree, occupation 2"; of several the first one. */
+static short_text subject_of(const wavefunction_job *job)
 {
-    const ley_wavefunction_arrays a = ley_wavefunction_get(job->problem.wavefunction);
-    if (job->problem.request.kind != LEY_ORBITALS) {
-        printf("density: %.6g alpha and %.6g beta electrons\n",
-               ley_wavefunction_electrons(job->problem.wavefunction, 1),
-               ley_wavefunction_electrons(job->problem.wavefunction, -1));
-        return;
-    }
+    const ley_wavefunction *w = job->problem.wavefunction;
+    const ley_wavefunction_arrays a = ley_wavefunction_get(w);
+    if (job->problem.request.kind != LEY_ORBITALS)
+        return text_of("%.6g alpha and %.6g beta electrons", ley_wavefunction_electrons(w, 1),
+                       ley_wavefunction_electrons(w, -1));
     const int64_t first = job->problem.orbitals[0];
-    printf("%s: %lld, energy %.6g hartree, occupation %g%s\n", job->count == 1 ? "orbital" : "orbitals",
-           (long long)first + 1, a.energies[first], a.occupations[first],
-           job->count > 1 ? text_of(", and %zu more", job->count - 1).s : "");
+    return text_of("orbital %lld, energy %.6g hartree, occupation %g%s", (long long)first + 1, a.energies[first],
+                   a.occupations[first], job->count > 1 ? text_of(", and %zu more", job->count - 1).s : "");
 }
 
 static void print(const job_run *run)
 {
     const wavefunction_job *job = (const wavefunction_job *)run;
-    const ley_wavefunction_arrays a = ley_wavefunction_get(job->problem.wavefunction);
-    printf("wavefunction: %s, %s, %s, %s\n", base_name(run->arguments->operand), counted_text(a.nuclei, "atom").s,
-           counted_text(ley_wavefunction_functions(job->problem.wavefunction), "function").s,
-           counted_text(a.orbitals, "orbital").s);
-    print_subject(job);
-    printf("grid: %s, spacing %s A, box %s\n", grid_text(job->grid.n).s, spacing_text(&job->grid).s,
-           box_text(&job->grid).s);
+    printf("wavefunction: %s, %s, %s; %s\n", base_name(run->arguments->operand),
+           counted_text(ley_wavefunction_get(job->problem.wavefunction).nuclei, "atom").s,
+           counted_text(ley_wavefunction_functions(job->problem.wavefunction), "function").s, subject_of(job).s);
+    double h_A[3];
+    ley_grid_spacing_A(&job->grid, h_A);
+    const bool is_one = h_A[0] == h_A[1] && h_A[0] == h_A[2];
+    printf("grid: %s, spacing %s A, box %s\n", grid_text(job->grid.n).s,
+           is_one ? text_of("%.6g", h_A[0]).s : spacing_text(&job->grid).s, box_text(&job->grid).s);
 }
 
 static json_t *json_of_orbitals(const wavefunction_job *job)

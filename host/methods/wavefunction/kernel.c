@@ -4,7 +4,6 @@
 #include "core/units.h"
 #include "error.h"
 #include "memory.h"
-#include "memory/upload.h"
 #include "parallel.h"
 
 #include <stdlib.h>
@@ -157,12 +156,6 @@ ley_status separable_kernel_load(separable_kernel *k, const separable_problem *p
                           "number on this grid: fewer orbitals at once, or a coarser one",
                           problem->e->rows);
     return status == LEY_OK ? upload(k, error) : status;
-}
-
-ley_status separable_kernel_reload(separable_kernel *k, ley_error *error)
-{
-    return upload_bytes(k->device, k->coefficients, 0, k->problem.coefficients,
-                        (size_t)k->problem.orbitals * (size_t)k->problem.e->coefficients * sizeof(float), error);
 }
 
 void separable_kernel_destroy(separable_kernel *k)

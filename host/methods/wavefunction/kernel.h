@@ -77,9 +77,6 @@ double separable_bytes(const separable_kernel *kernel, const separable_problem *
 /* Puts tables and coefficients there. The kernel's arena is set. */
 ley_status separable_kernel_load(separable_kernel *kernel, const separable_problem *problem, ley_error *error);
 
-/* Other coefficients, of as many orbitals. */
-ley_status separable_kernel_reload(separable_kernel *kernel, ley_error *error);
-
 /* A slab's way through the kernel. */
 typedef struct separable_run {
     separable_kernel *kernel;
