@@ -150,7 +150,7 @@ LEY_FN void compute(ALL_PARAMETERS, LEY_LOCAL float4 *sm_x, LEY_LOCAL float4 *sm
 {
     const int item_x = LEY_LOCAL_ID(0), item_y = LEY_LOCAL_ID(1), item = item_y * LEY_LX + item_x;
     const int tile_x = LEY_GROUP_ID(0), tile_y = LEY_GROUP_ID(1);
-    const int orbital = (int)LEY_GROUP_ID(2) / slab.y, plane = (int)LEY_GROUP_ID(2) % slab.y;
+    const int orbital = (int)LEY_GROUP_ID(2) / slab.y, plane = (int)LEY_GROUP_ID(2) - orbital * slab.y;
     sources s;
     s.terms = gm_terms;
     s.x = gm_x + first.x + tile_x * TILE_X;

@@ -15,7 +15,7 @@
 LEY_FN void compute(ALL_PARAMETERS)
 {
     const int block_x = LEY_GROUP_ID(0), block_y = LEY_GROUP_ID(1);
-    const int orbital = (int)LEY_GROUP_ID(2) / slab.y, plane = (int)LEY_GROUP_ID(2) % slab.y;
+    const int orbital = (int)LEY_GROUP_ID(2) / slab.y, plane = (int)LEY_GROUP_ID(2) - orbital * slab.y;
     const size_t component = (size_t)slab.y * size.y * size.z;
     const float threshold = weights.x;
     __global const float *z_row = gm_z + first.z + (size_t)(slab.x + plane) * size.x;

@@ -131,20 +131,30 @@ static radial sum_radial(const ley_wavefunction_arrays *a, const basis_shell *s,
     return made;
 }
 
-/* Adds c times a function to an orbital. */
-static void add_function(double c, const angular *p, int f, int l, const radial *g, const double r[3], double r2,
-                         double sums[ALL])
+/* What a function of a shell adds to an orbital, for a coefficient of 1. */
+static void value_function(const angular *p, int f, int l, const radial *g, const double r[3], double r2,
+                           double made[ALL])
 {
-    const double value = p->part[f][VALUE], length = sqrt(r2), magnitude = fabs(c);
-    sums[VALUE] += c * value * g->sum[0];
+    const double value = p->part[f][VALUE], length = sqrt(r2);
+    made[VALUE] = value * g->sum[0];
     for (int axis = 0; axis < 3; axis++)
-        sums[X + axis] += c * (p->part[f][X + axis] * g->sum[0] - 2 * r[axis] * value * g->sum[1]);
-    sums[LAPLACIAN] +=
-        c * (p->part[f][LAPLACIAN] * g->sum[0] - (4 * l + 6) * value * g->sum[1] + 4 * r2 * value * g->sum[2]);
-    sums[BOUND] += magnitude * p->bound[f] * g->bound[0];
-    sums[SLOPE_BOUND] += magnitude * (p->slope_bound[f] * g->bound[0] + 2 * length * p->bound[f] * g->bound[1]);
-    sums[LAPLACIAN_BOUND] += magnitude * (fabs(p->part[f][LAPLACIAN]) * g->bound[0] +
-                                          (4 * l + 6) * p->bound[f] * g->bound[1] + 4 * r2 * p->bound[f] * g->bound[2]);
+        made[X + axis] = p->part[f][X + axis] * g->sum[0] - 2 * r[axis] * value * g->sum[1];
+    made[LAPLACIAN] = p->part[f][LAPLACIAN] * g->sum[0] - (4 * l + 6) * value * g->sum[1] + 4 * r2 * value * g->sum[2];
+    made[BOUND] = p->bound[f] * g->bound[0];
+    made[SLOPE_BOUND] = p->slope_bound[f] * g->bound[0] + 2 * length * p->bound[f] * g->bound[1];
+    made[LAPLACIAN_BOUND] = fabs(p->part[f][LAPLACIAN]) * g->bound[0] + (4 * l + 6) * p->bound[f] * g->bound[1] +
+                            4 * r2 * p->bound[f] * g->bound[2];
+}
+
+/* Adds c times that. */
+static void add_function(double c, const double of[ALL], bool has_derivatives, double sums[ALL])
+{
+    sums[VALUE] += c * of[VALUE];
+    sums[BOUND] += fabs(c) * of[BOUND];
+    for (int k = X; k < PARTS && has_derivatives; k++)
+        sums[k] += c * of[k];
+    for (int k = SLOPE_BOUND; k < ALL && has_derivatives; k++)
+        sums[k] += fabs(c) * of[k];
 }
 
 /* Adds a shell's part to each of the orbitals that count: sums[orbital - first]. */
@@ -165,11 +175,14 @@ static void add_shell(const wavefunction_quantity *q, const basis_shell *s, cons
         pure(s->l, r, &p);
     else
         cartesian(s->l, r, &p);
+    double functions[BASIS_MOST_FUNCTIONS][ALL];
+    for (int f = 0; f < p.count; f++)
+        value_function(&p, f, s->l, &g, r, r2, functions[f]);
     for (int64_t i = 0; i < count; i++) {
         const double *c = w->arrays.orbital_coefficients + (first + i) * w->functions + s->first_function;
         for (int f = 0; f < p.count && (q->weights == NULL || q->weights[first + i] != 0); f++)
             if (c[f] != 0)
-                add_function(c[f], &p, f, s->l, &g, r, r2, sums[i]);
+                add_function(c[f], functions[f], q->derivative != 0, sums[i]);
     }
 }
 
