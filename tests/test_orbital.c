@@ -353,6 +353,33 @@ static void test_refusals(void **state)
     ley_wavefunction_destroy(w);
 }
 
+/* What a job would take, without computing anything. */
+static void test_forecasts(void **state)
+{
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(20, 2, 8, 1, &w, &error));
+    for (int i = 0; i < 2; i++) {
+        const ley_run_options options = usual();
+        const ley_forecast *f = NULL;
+        ley_map *map = support_make_map(i == 0 ? &straight : &oblique);
+        const ley_wavefunction_request r = {.kind = LEY_DENSITY, .maps = &map};
+        ley_job *job = NULL;
+        assert_ok(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &job, &error));
+        assert_ok(ley_job_forecast(job, &f, &error));
+        assert_int_equal(f->device_count, 1);
+        assert_int_equal(f->devices[0].status, LEY_OK);
+        assert_true(f->devices[0].slab > 0 && f->devices[0].slab <= ley_map_grid(map)->n[2]);
+        assert_true(f->devices[0].need_count == 2 && f->devices[0].bytes > 1000);
+        assert_true(f->total_s > 0 && f->devices_s > 0);
+        assert_string_equal(f->devices[0].variant, i == 0 ? f->devices[0].variant : "list");
+        assert_true(isnan(ley_map_read_values(map)[0]));
+        ley_job_destroy(job);
+        ley_map_destroy(map);
+    }
+    ley_wavefunction_destroy(w);
+}
+
 static void test_cancel(void **state)
 {
     static const int64_t list[] = {0};
@@ -420,7 +447,7 @@ static void test_faults(void **state)
 static int run_on(const char *selector, const ley_device_info *info)
 {
     return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_variants_and_slabs, test_screening,
-                         test_integrals, test_many_functions, test_refusals, test_cancel, test_faults);
+                         test_integrals, test_many_functions, test_refusals, test_forecasts, test_cancel, test_faults);
 }
 
 int main(void)

@@ -9,12 +9,14 @@
 #include "methods/wavefunction/build.h"
 #include "methods/wavefunction/list_build.h"
 #include "methods/wavefunction/task.h"
+#include "plan/forecast.h"
 #include "schedule/job.h"
 #include "schedule/job_memory.h"
 #include "schedule/slab_size.h"
 #include "target/map.h"
 #include "watch.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,6 +223,33 @@ static ley_status begin(void *context, const stage_place *place, void **state, l
     return status;
 }
 
+/* What does not depend on slabs, these, their kernels and their way back. */
+static ley_status forecast(void *context, const stage_place *place, void *state, device_forecast *f, ley_error *error)
+{
+    wavefunction_state *s = state;
+    s->task = context;
+    s->kernel.arena = s->list.arena = (arena){.device = place->device, .within = place->arena};
+    const wavefunction_task *task = s->task;
+    const double points = (double)plane_points(task), planes = (double)task->grid.n[2],
+                 fixed = s->is_listed ? list_bytes(&s->list, &task->list) : separable_bytes(&s->kernel, &task->problem),
+                 plane_s = s->is_listed ? points * list_point_s(&s->list, &task->list)
+                                        : separable_plane_s(&s->kernel, &task->problem);
+    int64_t plane_bytes = list_point_bytes(&task->list) * plane_points(task);
+    if (!s->is_listed) {
+        const padded_slab layout = separable_layout(&s->kernel, &task->problem);
+        padding_bytes(&layout, &plane_bytes);
+    }
+    const ley_status sized = s->is_listed ? size_list_slabs(s, error) : size_slabs(s, error),
+                     needed = forecast_need(f, "tables and orbitals", fixed, fixed, sized == LEY_OK ? error : NULL);
+    f->slab = sized == LEY_OK ? s->slab_planes : 1;
+    const double slab_bytes = (double)plane_bytes * (double)f->slab;
+    const ley_status slabs = forecast_need(f, "slabs", METHOD_SLOTS * slab_bytes, slab_bytes,
+                                           sized == LEY_OK && needed == LEY_OK ? error : NULL);
+    forecast_slabs(f, "kernels", planes * plane_s, false);
+    forecast_transfer(f, (double)plane_bytes * planes, ceil(planes / (double)f->slab));
+    return sized != LEY_OK ? sized : needed != LEY_OK ? needed : slabs;
+}
+
 static void end(void *state)
 {
     wavefunction_state *s = state;
@@ -408,6 +437,7 @@ static const stage stages[] = {{.name = "sum",
                                 .wish_destroy = free,
                                 .ready = ready,
                                 .begin = begin,
+                                .forecast = forecast,
                                 .end = end,
                                 .slab_count = slab_count,
                                 .submit = submit,
