@@ -41,7 +41,7 @@ static ley_status make_task(bench *b, ley_error *error)
     int64_t *orbitals = NULL;
     ley_status status = ley_wavefunction_grid(b->wavefunction, 0, 0, &grid, error);
     for (int axis = 0; axis < 3 && status == LEY_OK; axis++) { /* so many points over the same box
-    */
+                                                                */
         grid.step_A[axis][axis] *= (double)(grid.n[axis] - 1) / (double)(b->n[axis] > 1 ? b->n[axis] - 1 : 1);
         grid.n[axis] = b->n[axis];
     }

@@ -30,10 +30,12 @@ static void write_wavefunction(const char *name, double factor)
 
 static void test_one_orbital(void **state)
 {
-    static const char *const said[] = {
-        "wavefunction: w.npz, 3 atoms, ", " functions; orbital 5, energy 0 hartree, occupation 1\n",
-        "spacing 0.3 A, box ",      "method: psi, sums of contracted Gaussians; relative RMS error ",
-        "written: out/homo.cube, ",       NULL};
+    static const char *const said[] = {"wavefunction: w.npz, 3 atoms, ",
+                                       " functions; orbital 5, energy 0 hartree, occupation 1\n",
+                                       "spacing 0.3 A, box ",
+                                       "method: psi, sums of contracted Gaussians; relative RMS error ",
+                                       "written: out/homo.cube, ",
+                                       NULL};
     size_t size;
     cli_run(0, NULL, NULL, "orbital w.npz --orbital homo -o out/homo.cube --spacing 0.3 --json out/report.json");
     cli_expect_all(said);
