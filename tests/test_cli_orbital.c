@@ -109,7 +109,7 @@ static void test_failures(void **state)
         {"orbital twice.npz --orbital homo -o out/a.cube", 2, "has a norm of 4, not 1: "},
         {"density twice.npz -o out/a.cube --spin --sum double --any-norm", 1, "orbitals are summed in floats"},
         {"density w.npz -o out/a.cube --like a.dx --spacing 1", 1, "--like and --spacing exclude each other"},
-        {"density w.npz -o out/a.cube --glen 5,5,5", 1, "dims"},
+        {"density w.npz -o out/a.cube --glen 5,5,5", 1, "--glen needs --dims"},
         {"density w.npz -o w.npz", 1, "'w.npz' must end in "},
     };
     CLI_CHECK_FAILURES(cases);

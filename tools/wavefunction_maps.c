@@ -42,10 +42,15 @@ ley_status wavefunction_create(const void *context, ley_engine *engine, const le
 static int check(job_run *run)
 {
     static const char *const of_new_grids[] = {"spacing", "dims", "glen", "gcent", "origin", "padding"};
+    enum { FIRST_WITH_DIMS = 2, LAST_WITH_DIMS = 4 };
     const wavefunction_values *values = run->arguments->values;
     for (size_t i = 0; values->like != NULL && i < sizeof of_new_grids / sizeof *of_new_grids; i++)
         if (option_named_given(run->arguments, of_new_grids[i]))
             return fail_usage(run->arguments->command, "--like and --%s exclude each other", of_new_grids[i]);
+    for (size_t i = FIRST_WITH_DIMS; i <= LAST_WITH_DIMS && !option_named_given(run->arguments, "dims"); i++)
+        if (option_named_given(run->arguments, of_new_grids[i]))
+            return fail_usage(run->arguments->command, "--%s needs --dims: how many points the grid has",
+                              of_new_grids[i]);
     if (output_takes_stdout(run->output) || !is_map_name(run->output))
         return fail_usage(run->arguments->command, "--output: '%s' must end in %s", run->output, map_endings());
     if (values->together && !ends_with(run->output, ".cube") && !ends_with(run->output, ".cube.gz"))
