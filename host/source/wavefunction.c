@@ -105,18 +105,18 @@ static ley_status check(const ley_wavefunction_arrays *a, ley_error *error)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-static bool copy(const void *from, int64_t count, size_t each, const void *to)
+/* Zeros where there is nothing to copy; NULL: no memory. */
+static void *copy_of(const void *from, int64_t count, size_t each)
 {
     void *made = calloc((size_t)count, each);
     if (made != NULL && from != NULL)
         memcpy(made, from, (size_t)count * each);
-    memcpy((void *)(uintptr_t)to, &made, sizeof made);
-    return made != NULL;
+    return made;
 }
 
 static bool copy_arrays(const ley_wavefunction_arrays *a, int64_t functions, ley_wavefunction_arrays *to)
 {
-#define COPY(member, count) copy(a->member, (count), sizeof *a->member, &to->member)
+#define COPY(member, count) ((to->member = copy_of(a->member, (count), sizeof *a->member)) != NULL)
     return COPY(numbers, a->nuclei) && COPY(charges, a->nuclei) && COPY(positions_bohr, 3 * a->nuclei) &&
            COPY(shell_atom, a->shells) && COPY(shell_l, a->shells) && COPY(shell_pure, a->shells) &&
            COPY(shell_first_primitive, a->shells + 1) && COPY(exponents, a->primitives) &&
