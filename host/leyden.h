@@ -922,6 +922,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_ions.h"
 #include "leyden_series.h"
 #include "leyden_surface.h"
+#include "leyden_wavefunction.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */
 
