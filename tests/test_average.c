@@ -659,10 +659,31 @@ static void self_tests_find_faults(void **state)
     unsetenv("LEYDEN_KERNEL_DIR");
 }
 
+/* Memory that a device keeps is larger than what the next average asks for: no more of it is read. */
+static void an_engine_is_used_again(void **state)
+{
+    ley_error error = {0};
+    walk *w = walk_make(60, 3, 0.3, 11);
+    (void)state;
+    for (int points = 64; points > 58; points--) {
+        ley_average_options o = options_of(2.2);
+        ley_average_totals totals;
+        o.deviation = points % 2 == 0;
+        for (int axis = 0; axis < 3; axis++)
+            o.n[axis] = points;
+        ley_average *a = average_of(w, &o);
+        assert_ok(ley_average_add(a, 3, frame_of(w, 0), w->cell_A[0], &error));
+        assert_ok(ley_average_finish(a, &totals, &error));
+        assert_int_equal(totals.failed, 0);
+        ley_average_destroy(a);
+    }
+    free(w);
+}
+
 int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
-                     deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
+                     an_engine_is_used_again, deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
                      profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
                      checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
                      options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, pmepot_is_reproduced,

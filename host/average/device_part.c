@@ -123,13 +123,14 @@ static void copy_bytes(void *to, const void *from, size_t size)
 static ley_status verify_chunk(device_part *p, const chunk *c, part_slot *s, ley_error *error)
 {
     const average_problem *o = &p->average->problem;
+    const size_t bytes = sums_nodes(o) * sizeof(int64_t);
     ley_status status = LEY_OK;
     for (int f = 0; f < c->frames && status == LEY_OK; f++) {
         if (!verify_wants(p->average, c->first + f))
             continue;
-        sequence_fill(&s->sequence, p->single.buffer, 0, 0, p->single_back->size);
+        sequence_fill(&s->sequence, p->single.buffer, 0, 0, bytes);
         spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, f, 1, p->single);
-        sequence_read(&s->sequence, p->single.buffer, 0, p->single_back, p->single_back->size);
+        sequence_read(&s->sequence, p->single.buffer, 0, p->single_back, bytes);
         status = sequence_finish(&s->sequence, error);
         if (status == LEY_OK)
             status = verify_density(p->average, c->first + f, &c->place[f], c->position_A + (size_t)f * o->atoms * 3,
@@ -150,7 +151,8 @@ static ley_status do_frames(device_part *p, const chunk *c, part_slot *s, ley_er
         if (status != LEY_OK || !verify_wants(p->average, c->first + f))
             continue;
         const dev_staging *values = p->potential.values_back;
-        sequence_read(&s->sequence, p->potential.phi.buffer, 0, p->potential.values_back, values->size);
+        sequence_read(&s->sequence, p->potential.phi.buffer, 0, p->potential.values_back,
+                      sums_points(o) * sizeof(float));
         status = sequence_finish(&s->sequence, error);
         if (status == LEY_OK)
             status = verify_potential(p->average, c->first + f, &c->place[f], c->cell_A[f],
@@ -238,7 +240,7 @@ static ley_status check_structure(const device_part *p, const int64_t *phi, ley_
 static ley_status flush(device_part *p, ley_error *error)
 {
     ley_average *a = p->average;
-    const size_t bytes = p->back->size;
+    const size_t bytes = sums_nodes(&a->problem) * sizeof(int64_t);
     if (p->held.count == 0)
         return LEY_OK;
     const chunk *first = p->held.first;

@@ -63,11 +63,11 @@ void frame_potential_launch(const frame_potential *f, command_sequence *w, buffe
 
 void frame_potential_read(const frame_potential *f, command_sequence *w)
 {
-    sequence_read(w, f->phi_sum.buffer, 0, f->phi_back, f->phi_back->size);
-    sequence_fill(w, f->phi_sum.buffer, 0, 0, f->phi_back->size);
+    sequence_read(w, f->phi_sum.buffer, 0, f->phi_back, 8 * sums_points(f->problem));
+    sequence_fill(w, f->phi_sum.buffer, 0, 0, 8 * sums_points(f->problem));
     if (f->square_back != NULL) {
-        sequence_read(w, f->square.buffer, 0, f->square_back, f->square_back->size);
-        sequence_fill(w, f->square.buffer, 0, 0, f->square_back->size);
+        sequence_read(w, f->square.buffer, 0, f->square_back, 8 * sums_points(f->problem));
+        sequence_fill(w, f->square.buffer, 0, 0, 8 * sums_points(f->problem));
     }
     sequence_read(w, f->beyond.buffer, 0, f->beyond_back, sizeof(int32_t));
 }
@@ -187,6 +187,7 @@ typedef struct trial {
     command_sequence sequence;
     dev_staging *back[3];
     dev_buffer *buffer[3];
+    size_t bytes[3];
     uint32_t state;
 } trial;
 
@@ -216,6 +217,7 @@ static ley_status trial_end(trial *t, ley_status status)
 static ley_status put(trial *t, int i, const void *bytes, size_t size, ley_error *error)
 {
     ley_status status = arena_buffer(&t->arena, size, DEV_READ_WRITE, &t->buffer[i], error);
+    t->bytes[i] = size;
     if (status == LEY_OK)
         status = arena_staging(&t->arena, size, &t->back[i], error);
     if (status == LEY_OK)
@@ -227,7 +229,7 @@ static ley_status get(trial *t, ley_error *error)
 {
     for (int i = 0; i < 3; i++)
         if (t->back[i] != NULL)
-            sequence_read(&t->sequence, t->buffer[i], 0, t->back[i], t->back[i]->size);
+            sequence_read(&t->sequence, t->buffer[i], 0, t->back[i], t->bytes[i]);
     return sequence_finish(&t->sequence, error);
 }
 

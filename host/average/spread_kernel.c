@@ -166,6 +166,7 @@ typedef struct trial {
     buffer_of_float4 cell_buffer;
     buffer_of_int2 sums;
     dev_staging *back, *meshes;
+    size_t meshes_bytes;
 } trial;
 
 static const double trial_exponent = 30;
@@ -202,9 +203,8 @@ static ley_status make_buffers(trial *t, ley_error *error)
         status = arena_buffer(a, bytes, DEV_READ_WRITE, &t->sums.buffer, error);
     if (status == LEY_OK)
         status = arena_staging(a, bytes, &t->back, error);
-    return status == LEY_OK && t->s.parts > 0
-               ? arena_staging(a, (size_t)t->s.parts * part_floats(&t->s.mesh) * sizeof(float), &t->meshes, error)
-               : status;
+    t->meshes_bytes = (size_t)t->s.parts * part_floats(&t->s.mesh) * sizeof(float);
+    return status == LEY_OK && t->s.parts > 0 ? arena_staging(a, t->meshes_bytes, &t->meshes, error) : status;
 }
 
 /* What work-items have for themselves, added up as density_merge.cl does it. */
@@ -267,7 +267,7 @@ static ley_status run_spread(trial *t, const dev_kernel *built, ley_error *error
     launch(&t->s, built, &(dev_kernel){.program = NULL}, &t->sequence, &a, TRIAL_DONE);
     sequence_read(&t->sequence, t->sums.buffer, 0, t->back, t->nodes * sizeof *t->right);
     if (t->s.parts > 0)
-        sequence_read(&t->sequence, t->s.meshes.buffer, 0, t->meshes, t->meshes->size);
+        sequence_read(&t->sequence, t->s.meshes.buffer, 0, t->meshes, t->meshes_bytes);
     const ley_status status = sequence_finish(&t->sequence, error);
     if (status != LEY_OK)
         return status;
@@ -281,7 +281,7 @@ static ley_status run_spread(trial *t, const dev_kernel *built, ley_error *error
 static ley_status run_merge(trial *t, const dev_kernel *built, ley_error *error)
 {
     uint32_t state = 1931;
-    const size_t values = t->meshes->size / sizeof(float);
+    const size_t values = t->meshes_bytes / sizeof(float);
     const average_mesh *m = &t->s.mesh;
     float *value = t->meshes->bytes;
     density_merge_arguments a = {
@@ -295,14 +295,14 @@ static ley_status run_merge(trial *t, const dev_kernel *built, ley_error *error)
     for (size_t i = 0; i < t->nodes; i++)
         t->right[i] = (int64_t)i * 100003 - ((int64_t)1 << 33);
     sequence_write(&t->sequence, t->sums.buffer, 0, t->right, t->nodes * sizeof *t->right);
-    sequence_write(&t->sequence, t->s.meshes.buffer, 0, value, t->meshes->size);
+    sequence_write(&t->sequence, t->s.meshes.buffer, 0, value, t->meshes_bytes);
     merge_on_host(t, t->right);
     sequence_launch(
         &t->sequence, built,
         (const size_t[3]){((size_t)(m->n[1] * m->n[2]) + built->group_size[0] - 1) / built->group_size[0], 1, 1}, &a,
         0);
     sequence_read(&t->sequence, t->sums.buffer, 0, t->back, t->nodes * sizeof *t->right);
-    sequence_read(&t->sequence, t->s.meshes.buffer, 0, t->meshes, t->meshes->size);
+    sequence_read(&t->sequence, t->s.meshes.buffer, 0, t->meshes, t->meshes_bytes);
     ley_status status = sequence_finish(&t->sequence, error);
     for (size_t i = 0; i < values && status == LEY_OK; i++)
         if (value[i] != 0)
@@ -332,7 +332,7 @@ static ley_status test_with(const dev_kernel *built, int points, bool is_merge, 
         const size_t bytes = 3 * part_floats(&t->s.mesh) * sizeof(float);
         status = arena_buffer(&t->arena, bytes, DEV_READ_WRITE, &t->s.meshes.buffer, error);
         if (status == LEY_OK)
-            status = arena_staging(&t->arena, bytes, &t->meshes, error);
+            status = arena_staging(&t->arena, t->meshes_bytes = bytes, &t->meshes, error);
     }
     if (status == LEY_OK)
         status = is_merge ? run_merge(t, built, error) : run_spread(t, built, error);
