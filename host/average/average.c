@@ -313,7 +313,8 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
     if (atomic_exchange(&a->is_cancelled, false))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
     ley_status status = start(a, cell_A, error);
-    double(*structure)[2] = a->problem.options.verify_every > 0 ? malloc(frames * sizeof *structure) : NULL;
+    const bool is_checked = a->problem.options.verify_every > 0 && a->problem.options.smooth_A != 0; /* else by plans */
+    double(*structure)[2] = is_checked ? malloc(frames * sizeof *structure) : NULL;
     if (status == LEY_OK)
         status = intake_check(a, frames, position_A, cell_A, structure, error);
     for (size_t f = 0; f < frames && status == LEY_OK; f++) {

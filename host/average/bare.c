@@ -13,7 +13,6 @@ struct bare_frames {
     ley_plan *plan;
     ley_map *map;
     double *position_A;
-    int64_t *phi, *square; /* of the frame at hand */
 };
 
 void bare_destroy(ley_average *a)
@@ -23,8 +22,6 @@ void bare_destroy(ley_average *a)
     ley_plan_destroy(a->bare->plan);
     ley_map_destroy(a->bare->map);
     free(a->bare->position_A);
-    free(a->bare->phi);
-    free(a->bare->square);
     free(a->bare);
     a->bare = NULL;
 }
@@ -35,15 +32,27 @@ void bare_cancel(ley_average *a)
         ley_plan_cancel(a->bare->plan);
 }
 
+typedef struct copying {
+    double *to_A, first_A[3];
+    const float *position_A;
+} copying;
+
+static void copy_atoms(void *context, size_t first, size_t last)
+{
+    const copying *c = context;
+    for (size_t i = first; i < last; i++)
+        for (size_t d = 0; d < 3; d++)
+            c->to_A[3 * i + d] = (double)c->position_A[3 * i + d] - c->first_A[d];
+}
+
 /* As seen from the map's first point, which is a fraction of each frame's own cell: a plan's map
  * stays where it is. */
 static void copy_positions(const ley_average *a, const float *position_A, const double cell_A[9])
 {
-    double first_A[3] = {0};
+    copying c = {.to_A = a->bare->position_A, .position_A = position_A};
     for (int i = 0; i < 9; i++)
-        first_A[i % 3] += a->problem.origin[i / 3] * cell_A[i];
-    for (size_t i = 0; i < 3 * a->problem.atoms; i++)
-        a->bare->position_A[i] = (double)position_A[i] - first_A[i % 3];
+        c.first_A[i % 3] += a->problem.origin[i / 3] * cell_A[i];
+    parallel_ranges(a->problem.atoms, copy_atoms, &c);
 }
 
 static void request_of(const average_problem *p, const double cell_A[9], ley_request *request)
@@ -82,17 +91,14 @@ static ley_status make_plan(ley_average *a, const double cell_A[9], ley_error *e
 
 static ley_status begin(ley_average *a, const float *position_A, const double cell_A[9], ley_error *error)
 {
-    const size_t points = sums_points(&a->problem);
     bare_frames *b = calloc(1, sizeof *b);
     if (b == NULL)
         return ley_fail_memory(error, sizeof *b, "a plan");
     a->bare = b;
     b->position_A = malloc(3 * a->problem.atoms * sizeof *b->position_A);
-    b->phi = malloc(points * sizeof *b->phi);
-    b->square = malloc(points * sizeof *b->square);
     ley_status status = LEY_OK;
-    if (b->position_A == NULL || b->phi == NULL || b->square == NULL)
-        status = ley_fail_memory(error, 24 * a->problem.atoms + 16 * points, "a frame");
+    if (b->position_A == NULL)
+        status = ley_fail_memory(error, 24 * a->problem.atoms, "a frame");
     if (status == LEY_OK) {
         copy_positions(a, position_A, cell_A);
         status = make_plan(a, cell_A, error);
@@ -100,20 +106,6 @@ static ley_status begin(ley_average *a, const float *position_A, const double ce
     if (status != LEY_OK)
         bare_destroy(a);
     return status;
-}
-
-static void round_values(void *context, size_t first, size_t last)
-{
-    const ley_average *a = context;
-    const average_problem *p = &a->problem;
-    const bare_frames *b = a->bare;
-    const float *value = ley_map_read_values(b->map);
-    for (size_t i = first; i < last; i++) {
-        const double phi = (double)value[i] / p->coulomb_constant,
-                     bounded = fmin(fmax(phi, -BARE_MOST_PHI), BARE_MOST_PHI);
-        b->phi[i] = llrint(ldexp(bounded, p->phi_exponent));
-        b->square[i] = llrint(ldexp(bounded * bounded, p->square_exponent));
-    }
 }
 
 ley_status bare_add(ley_average *a, const float *position_A, const double cell_A[9], ley_error *error)
@@ -132,9 +124,8 @@ ley_status bare_add(ley_average *a, const float *position_A, const double cell_A
         ley_error_prefix(error, "frame %lld", (long long)a->added + 1);
         return status;
     }
-    parallel_ranges(sums_points(&a->problem), round_values, a);
     const part_sums part = {
-        .first = a->added, .frames = 1, .charge = no_charge, .phi = a->bare->phi, .square = a->bare->square};
+        .first = a->added, .frames = 1, .charge = no_charge, .value = ley_map_read_values(a->bare->map)};
     return sums_add(a, &part, error);
 }
 
