@@ -126,7 +126,7 @@ $(BUILD)/host/layout/padding.o $(BUILD)/host/layout/transpose.o: own_flags := -O
 # So are transforms of several lines at once.
 $(BUILD)/host/numerics/cosines.o: own_flags := -O3
 # Rows of products, and of comparisons.
-$(BUILD)/host/surface/density.o $(BUILD)/host/surface/contour.o: own_flags := -O3
+$(BUILD)/host/surface/density.o $(BUILD)/host/surface/contour.o $(BUILD)/host/source/overlap.o: own_flags := -O3
 # And rows of reciprocal roots, which set no errno.
 $(BUILD)/host/numerics/spectrum.o: own_flags := -O3 -fno-math-errno
 # The judge's loops are vectors, its square roots set no errno. Sums stay as they are written.
@@ -273,7 +273,7 @@ $(fake_icd): $(BUILD)/tests/fake_icd/fake_icd.so
 $(BUILD)/tests/test_check $(BUILD)/tests/test_check_faults: | $(fake_icd)
 
 # Faults before the real OpenCL, for the tests below.
-$(BUILD)/tests/test_faults $(BUILD)/tests/test_average_devices $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_ions $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
+$(BUILD)/tests/test_cli_orbital $(BUILD)/tests/test_faults $(BUILD)/tests/test_average_devices $(BUILD)/tests/test_msm_devices $(BUILD)/tests/test_cli_batch $(BUILD)/tests/test_cli_ions $(BUILD)/tests/test_cli_late $(BUILD)/tests/test_cli_msm $(BUILD)/tests/test_cli_outputs $(BUILD)/tests/test_cli_points $(BUILD)/tests/test_fft: | $(BUILD)/tests/faulty_opencl/faulty_opencl.so
 
 # The same of files.
 $(BUILD)/tests/test_cli_files: | $(BUILD)/tests/faulty_files/faulty_files.so
@@ -334,7 +334,9 @@ oclgrind: all $(addprefix $(BUILD)/tests/,test_lattice test_transfer test_epilog
 	@BUILD=$(BUILD) bash tests/oclgrind.sh
 
 offline_tools := $(addprefix $(BUILD)/tests/,offline_nvrtc offline_specs)
-small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_average bench_ions bench_launches bench_plan bench_series make_error_table)
+small_programs := $(offline_tools) $(addprefix $(BUILD)/tests/,bench_average bench_ions bench_launches bench_orbital bench_plan bench_series make_error_table)
+
+$(BUILD)/tests/bench_orbital: $(BUILD)/tests/some_wavefunction.o
 
 $(small_programs): %: %.o $(BUILD)/libleyden.a
 	$(call say,LINK,$@)
@@ -407,6 +409,12 @@ bench-series: $(BUILD)/tests/bench_series
 ## Measures how long the placing of 500 ions takes, around a million atoms, on DEVICE.
 bench-ions: $(BUILD)/tests/bench_ions
 	$< $(or $(DEVICE),gpu) 1000000 64000000 500 5
+
+## Measures the kernels of orbitals and densities, of a basis like C60's, on DEVICE.
+bench-orbital: $(BUILD)/tests/bench_orbital
+	$< $(or $(DEVICE),gpu) c60like
+	$< $(or $(DEVICE),gpu) c60like occupied
+	$< $(or $(DEVICE),gpu) c60like density
 
 ## Measures anew what meshes are off by, which plans read, after changes to splittings or windows.
 error-table: $(BUILD)/tests/make_error_table

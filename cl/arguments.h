@@ -164,6 +164,38 @@
     NEXT(INT, int, count) \
     NEXT(WRITE, float, gm_phi)
 
+#define LEY_SEPARABLE_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, int4, gm_terms) \
+    NEXT(INT, int, n_terms) \
+    NEXT(READ, float, gm_x) \
+    NEXT(READ, float, gm_y) \
+    NEXT(READ, float, gm_z) \
+    NEXT(READ, float, gm_x_most) \
+    NEXT(READ, float, gm_y_most) \
+    NEXT(READ, float, gm_coefficients) \
+    NEXT(VALUE, int4, first) \
+    NEXT(VALUE, int4, first_most) \
+    NEXT(VALUE, int4, size) \
+    NEXT(VALUE, int4, slab) \
+    NEXT(VALUE, atom, weights) \
+    NEXT(VALUE, int4, places) \
+    NEXT(WRITE, float, gm_values)
+
+#define LEY_GAUSSIANS_ARGUMENTS(FIRST, NEXT) \
+    FIRST(READ, float4, gm_centres) \
+    NEXT(READ, float4, gm_lows) \
+    NEXT(READ, int2, gm_kinds) \
+    NEXT(INT, int, n_gaussians) \
+    NEXT(READ, float, gm_points) \
+    NEXT(INT, int, pitch) \
+    NEXT(READ, float, gm_coefficients) \
+    NEXT(INT, int, first) \
+    NEXT(READ, float, gm_weights) \
+    NEXT(INT, int, first_weight) \
+    NEXT(INT, int, n_orbitals) \
+    NEXT(VALUE, int4, places) \
+    NEXT(WRITE, float, gm_values)
+
 #define LEY_INFLUENCE_ARGUMENTS(FIRST, NEXT) \
     FIRST(READ, float, gm_influence) \
     NEXT(VALUE, int4, waves) \

@@ -141,6 +141,29 @@
 /* 1.5 2^23: added to it, a number loses its fraction. */
 #define LEY_EXP2_SHIFT 12582912.0f
 
+/* separable.cl. Of groups, LEY_LX x LEY_LY work-items, each with LEY_UX x LEY_UY points, LEY_TILE
+ * terms are multiplied at a time. One work-item alone computes LEY_UX vectors of LEY_WIDTH points
+ * and LEY_UY rows at a time, LEY_TILE such tiles along x in all. LEY_POWERS: one more than the
+ * highest angular momentum. */
+#define LEY_SEPARABLE_STEPS 8 /* of LEY_UY rows, of one work-item alone */
+#define LEY_SEPARABLE_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_LX, lx) \
+    KEY(LEY_LY, ly) \
+    KEY(LEY_UX, ux) \
+    KEY(LEY_UY, uy) \
+    KEY(LEY_TILE, tile) \
+    KEY(LEY_POWERS, powers)
+
+/* gaussians.cl. A work-item computes a vector of LEY_WIDTH points, of LEY_ORBITALS orbitals at
+ * once; LEY_DERIVATIVES: of one orbital, and its derivatives. */
+#define LEY_GAUSSIANS_KEYS(KEY) \
+    LEY_DIALECT_KEYS(KEY) \
+    KEY(LEY_WG, wg) \
+    KEY(LEY_EXP, exp) \
+    KEY(LEY_ORBITALS, orbitals) \
+    KEY(LEY_DERIVATIVES, derivatives)
+
 /* influence.cl. LEY_MEAN 1: there may be a mean wave. LEY_LONG 1: there are long waves. */
 #define LEY_INFLUENCE_KEYS(KEY) \
     LEY_DIALECT_KEYS(KEY) \

@@ -906,9 +906,7 @@ LEY_API const ley_report *ley_job_report(const ley_job *job);
 
 LEY_API void ley_job_destroy(ley_job *job);
 
-/* Headers of their own: benchmarks, checks, what maps differ by, what a job is going to take,
- * method "msm", formats of maps, potentials at points, maps whose method is chosen, plans that run
- * again, surfaces, ions. */
+/* Headers of their own, one for each subject. */
 #include "leyden_bench.h"
 #include "leyden_check.h"
 #include "leyden_compare.h"
@@ -922,6 +920,7 @@ LEY_API void ley_job_destroy(ley_job *job);
 #include "leyden_ions.h"
 #include "leyden_series.h"
 #include "leyden_surface.h"
+#include "leyden_wavefunction.h"
 
 /* ---- APBS ------------------------------------------------------------------------------------ */
 

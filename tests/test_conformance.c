@@ -883,10 +883,13 @@ static void assert_has_problem(const method *m)
         fail_msg("%s, target %s: there is no problem here", m->name, ley_target_name(m->target));
 }
 
-/* Each method of the registry has a row here, at points, too, where it makes values there. */
+/* Each method of the registry has a row here, at points, too, where it makes values there; but for
+ * wavefunctions, which are no charges: test_orbital.c has the same for them. */
 static void test_registry(void **state)
 {
     for (const method *const *m = method_registry; *m != NULL; m++) {
+        if (strcmp((*m)->name, "wavefunction") == 0)
+            continue;
         assert_has_problem(*m);
         if ((*m)->at_points != NULL)
             assert_has_problem((*m)->at_points);

@@ -130,6 +130,8 @@ static const char *command_of(const ley_parameter_table *table)
         return "surface";
     if (strcmp(table->of, "ley_ions_options") == 0)
         return "ions";
+    if (strcmp(table->of, "ley_wavefunction_options") == 0)
+        return "orbital";
     return strcmp(table->of, "ley_solvent") == 0 ? "boundary" : "map";
 }
 

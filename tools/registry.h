@@ -14,6 +14,8 @@
     COMMAND(slice) \
     COMMAND(surface) \
     COMMAND(ions) \
+    COMMAND(orbital) \
+    COMMAND(density) \
     COMMAND(compare) \
     COMMAND(generate) \
     COMMAND(convert) \
@@ -28,7 +30,9 @@
     METHOD(sdh) \
     METHOD(mdh) \
     METHOD(cutoff) \
-    METHOD(msm)
+    METHOD(msm) \
+    METHOD(psi) \
+    METHOD(rho)
 
 /* X: X_bench, of tools/bench_X.c: what `leyden bench` measures beside methods. */
 #define BENCHES(BENCH) BENCH(lattice) BENCH(fft) BENCH(frontier) BENCH(io) BENCH(all)

@@ -102,16 +102,6 @@ static void *manage(void *context)
     return NULL;
 }
 
-/* Beside a card, which takes frames as fast as the host's threads are awake. */
-static void stay_alert(ley_average *a, bool is_alert)
-{
-    const bool has_card = a->engine->worker_count > 0 && a->engine->workers[0].info->device_class == DEV_GPU;
-    is_alert = is_alert && has_card;
-    if (is_alert != a->is_alert)
-        parallel_stay_alert(is_alert);
-    a->is_alert = is_alert;
-}
-
 /* ---- Making ---------------------------------------------------------------------------------- */
 
 static ley_status make_parts(ley_average *a, ley_error *error)
@@ -152,8 +142,6 @@ void ley_average_destroy(ley_average *a)
 {
     if (a == NULL)
         return;
-    if (a->engine != NULL)
-        stay_alert(a, false);
     pthread_mutex_lock(&a->mutex);
     a->quits = true;
     pthread_cond_broadcast(&a->changed);
@@ -236,6 +224,8 @@ static ley_status take_spare(ley_average *a, chunk **taken, ley_error *error)
     }
     a->is_starving = false;
     pthread_mutex_unlock(&a->mutex);
+    if (status == LEY_OK)
+        c->frames = 0;
     *taken = c;
     return status;
 }
@@ -273,36 +263,65 @@ static void keep_sample(ley_average *a, const float *position_A, const double *c
     s->count++;
 }
 
-static ley_status add_frame(ley_average *a, const float *position_A, const double *cell_A, const double structure[2],
-                            ley_error *error)
+/* A chunk to fill. */
+static ley_status begin_filling(ley_average *a, ley_error *error)
 {
-    const average_problem *p = &a->problem;
-    if (p->options.smooth_A == 0) {
-        const ley_status status = bare_add(a, position_A, cell_A, error);
-        if (status != LEY_OK)
-            return status;
-    } else if (a->filling == NULL) {
-        const ley_status status = take_spare(a, &a->filling, error);
-        if (status != LEY_OK)
-            return status;
-        a->filling->first = a->added;
-        a->filling->frames = 0;
-        a->filling->most = room_of(p, a->added);
-        a->filling->is_partial = false;
-    }
-    if (a->filling != NULL)
-        intake_copy(a, a->filling, position_A, cell_A, structure);
-    for (int i = 0; i < 9; i++) {
-        a->cell_sum_A[i] += cell_A[i];
-        a->cells_change = a->cells_change || cell_A[i] != p->first_cell_A[i];
-    }
-    keep_sample(a, position_A, cell_A);
-    a->added++;
-    if (a->filling != NULL && a->filling->frames == a->filling->most) {
+    const ley_status status = a->filling == NULL ? take_spare(a, &a->filling, error) : LEY_OK;
+    if (status != LEY_OK || a->filling->frames > 0)
+        return status;
+    a->filling->first = a->added;
+    a->filling->most = room_of(&a->problem, a->added);
+    a->filling->is_partial = false;
+    a->structured = 0;
+    return LEY_OK;
+}
+
+static ley_status end_filling(ley_average *a, ley_error *error)
+{
+    if (a->filling->frames < a->filling->most)
+        return LEY_OK;
+    const ley_status status = intake_structures(a, error);
+    if (status == LEY_OK) {
         deal(a, a->filling);
         a->filling = NULL;
     }
-    return LEY_OK;
+    return status;
+}
+
+/* What is known of frames that have been added. */
+static void count_frames(ley_average *a, size_t frames, const float *position_A, const double *cell_A)
+{
+    for (size_t f = 0; f < frames; f++) {
+        for (int i = 0; i < 9; i++) {
+            a->cell_sum_A[i] += cell_A[9 * f + (size_t)i];
+            a->cells_change = a->cells_change || cell_A[9 * f + (size_t)i] != a->problem.first_cell_A[i];
+        }
+        keep_sample(a, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f);
+        a->added++;
+    }
+}
+
+/* As many of these as the chunk has room for, or one where there is no Gaussian; *taken: how many
+ * that is. Those that fit into it whole are looked at while they are copied. */
+static ley_status add_some(ley_average *a, size_t frames, const float *position_A, const double *cell_A,
+                           bool is_checked, size_t *taken, ley_error *error)
+{
+    ley_status status = LEY_OK;
+    *taken = 1;
+    if (a->problem.options.smooth_A == 0) {
+        status = bare_add(a, position_A, cell_A, error);
+    } else if ((status = begin_filling(a, error)) == LEY_OK) {
+        const size_t room = (size_t)(a->filling->most - a->filling->frames);
+        *taken = frames < room ? frames : room;
+        if (!is_checked && *taken < frames)
+            status = intake_check(a, frames, position_A, cell_A, error);
+        if (status == LEY_OK)
+            status = intake_append(a, a->filling, *taken, position_A, cell_A, is_checked || *taken < frames, error);
+    }
+    if (status != LEY_OK)
+        return status;
+    count_frames(a, *taken, position_A, cell_A);
+    return a->filling != NULL ? end_filling(a, error) : LEY_OK;
 }
 
 ley_status ley_average_add(ley_average *a, size_t frames, const float *position_A, const double *cell_A,
@@ -312,23 +331,15 @@ ley_status ley_average_add(ley_average *a, size_t frames, const float *position_
         return LEY_OK;
     if (atomic_exchange(&a->is_cancelled, false))
         return ley_fail(error, LEY_CANCELLED, "cancelled");
+    const bool is_bare = a->problem.options.smooth_A == 0;
     ley_status status = start(a, cell_A, error);
-    const bool is_checked = a->problem.options.verify_every > 0 && a->problem.options.smooth_A != 0; /* else by plans */
-    double(*structure)[2] = is_checked ? malloc(frames * sizeof *structure) : NULL;
     if (status == LEY_OK)
-        status = intake_check(a, frames, position_A, cell_A, structure, error);
-    for (size_t f = 0; f < frames && status == LEY_OK; f++) {
+        status = intake_check(a, frames, is_bare ? position_A : NULL, cell_A, error);
+    for (size_t f = 0, taken = 0; f < frames && status == LEY_OK; f += taken)
         status = atomic_load(&a->is_cancelled)
                      ? ley_fail(error, LEY_CANCELLED, "cancelled: frames 1 to %lld count", (long long)a->added)
-                     : add_frame(a, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f,
-                                 structure != NULL ? structure[f] : NULL, error);
-        for (int part = 0; part < 2 && status == LEY_OK && structure != NULL; part++) {
-            a->structure[part] += structure[f][part];
-            a->structure_square += structure[f][part] * structure[f][part];
-        }
-    }
-    free(structure);
-    stay_alert(a, status == LEY_OK);
+                     : add_some(a, frames - f, position_A + 3 * f * a->problem.atoms, cell_A + 9 * f, is_bare || f > 0,
+                                &taken, error);
     atomic_store(&a->is_cancelled, false);
     return status;
 }
@@ -343,17 +354,18 @@ static ley_status deal_partial(ley_average *a, ley_error *error)
         return LEY_OK;
     ley_status status = start(a, a->filling->cell_A[0], error); /* frames of a checkpoint have none yet */
     if (status == LEY_OK)
+        status = intake_structures(a, error);
+    if (status == LEY_OK)
         status = take_spare(a, &copy, error);
     if (status != LEY_OK)
         return status;
     copy->first = a->filling->first;
-    copy->frames = 0;
     copy->is_partial = true;
-    for (int f = 0; f < a->filling->frames; f++)
-        intake_copy(a, copy, a->filling->position_A + 3 * (size_t)f * a->problem.atoms, a->filling->cell_A[f],
-                    a->filling->structure[f]);
+    status =
+        intake_append(a, copy, (size_t)a->filling->frames, a->filling->position_A, a->filling->cell_A[0], true, error);
+    memcpy(copy->structure, a->filling->structure, (size_t)copy->frames * sizeof *copy->structure);
     deal(a, copy);
-    return LEY_OK;
+    return status;
 }
 
 /* Waits until the sums have all frames. */
@@ -373,7 +385,6 @@ static ley_status await_all(ley_average *a, ley_error *error)
         ley_error_copy(error, &a->failure);
     }
     pthread_mutex_unlock(&a->mutex);
-    stay_alert(a, false);
     return status;
 }
 

@@ -169,7 +169,7 @@ static void pass_filling(file *f, ley_average *a)
         }
         a->chunks++;
         a->filling->first = head[0];
-        a->filling->frames = (int)head[1];
+        a->filling->frames = a->structured = (int)head[1];
         a->filling->most = (int)head[2];
     }
     pass_floats(f, a->filling->position_A, (size_t)head[1] * p->atoms * 3);

@@ -125,7 +125,7 @@ static ley_status verify_chunk(device_part *p, const chunk *c, part_slot *s, ley
     const average_problem *o = &p->average->problem;
     ley_status status = LEY_OK;
     for (int f = 0; f < c->frames && status == LEY_OK; f++) {
-        if (!verify_wants(o, c->first + f))
+        if (!verify_wants(p->average, c->first + f))
             continue;
         sequence_fill(&s->sequence, p->single.buffer, 0, 0, p->single_back->size);
         spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, f, 1, p->single);
@@ -147,7 +147,7 @@ static ley_status do_frames(device_part *p, const chunk *c, part_slot *s, ley_er
         spreader_launch(&p->spreader, &s->sequence, s->positions, s->cells, f, 1, p->potential.frame);
         frame_potential_launch(&p->potential, &s->sequence, s->cells, f, p->sums);
         status = sequence_status(&s->sequence, error);
-        if (status != LEY_OK || !verify_wants(o, c->first + f))
+        if (status != LEY_OK || !verify_wants(p->average, c->first + f))
             continue;
         const dev_staging *values = p->potential.values_back;
         sequence_read(&s->sequence, p->potential.phi.buffer, 0, p->potential.values_back, values->size);

@@ -50,7 +50,7 @@ static ley_status do_frame(const host_part *h, const chunk *c, int f, ley_error 
     memset(h->own, 0, sums_nodes(p) * sizeof *h->own);
     host_spread_frame(&p->mesh, &c->place[f], p->atoms, position_A, p->quanta, h->own);
     add_frame(h);
-    if (verify_wants(p, c->first + f))
+    if (verify_wants(h->average, c->first + f))
         status = verify_density(h->average, c->first + f, &c->place[f], position_A, h->own, error);
     if (status != LEY_OK || !p->by_frame)
         return status;

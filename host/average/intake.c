@@ -6,6 +6,7 @@
 #include "parallel.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,16 +16,7 @@ enum { PIECE = 8192 };
 /* Places beyond this have no digits left in floats. */
 static const float most_A = 1e6F;
 
-typedef struct looking {
-    size_t atoms, pieces;
-    const float *position_A;
-    const double *charge_e;
-    const double (*wave)[4]; /* of each frame, from a position to turns; NULL: no structure factors */
-    double (*sum)[2];        /* of each piece */
-    bool *is_bad;            /* the same */
-} looking;
-
-/* Whether all numbers of these atoms are finite and not too large. */
+/* Whether all numbers are finite and not too large. */
 FOR_THIS_CPU static bool are_good(const float *value, size_t count)
 {
     int bad = 0;
@@ -67,46 +59,64 @@ FOR_THIS_CPU static void add_turns(const float *position_A, const double *charge
     }
 }
 
-static void look_at_pieces(void *context, size_t first, size_t last)
+/* ---- Frames in pieces ------------------------------------------------------------------------ */
+
+/* Frames that follow each other, looked at, or copied, or both. */
+typedef struct passing {
+    size_t atoms, pieces; /* of a frame */
+    const float *from;
+    float *to; /* NULL: nowhere */
+    bool is_looked_at;
+    atomic_bool is_bad;
+} passing;
+
+static void pass_pieces(void *context, size_t first, size_t last)
 {
-    const looking *k = context;
+    passing *p = context;
     for (size_t i = first; i < last; i++) {
-        const size_t frame = i / k->pieces, from = i % k->pieces * PIECE,
-                     count = k->atoms - from < PIECE ? k->atoms - from : PIECE;
-        const float *position_A = k->position_A + 3 * (frame * k->atoms + from);
-        k->is_bad[i] = !are_good(position_A, 3 * count);
-        if (k->wave != NULL && !k->is_bad[i])
-            add_turns(position_A, k->charge_e + from, k->wave[frame], count, k->sum[i]);
+        const size_t begin = i % p->pieces * PIECE, count = p->atoms - begin < PIECE ? p->atoms - begin : PIECE,
+                     at = 3 * (i / p->pieces * p->atoms + begin);
+        if (p->to != NULL)
+            memcpy(p->to + at, p->from + at, 3 * count * sizeof *p->to);
+        if (p->is_looked_at && !are_good(p->from + at, 3 * count))
+            atomic_store(&p->is_bad, true);
     }
 }
 
-/* Names the first number of a frame that is not good. */
-static ley_status name_atom(const ley_average *a, size_t frame, const float *position_A, ley_error *error)
+/* False: a number is not good. Threads are woken for what takes longer than that. */
+static bool pass_frames(size_t atoms, size_t frames, const float *from, float *to, bool is_looked_at)
 {
-    const float *own = position_A + 3 * frame * a->problem.atoms;
-    size_t i = 0;
-    while (fabsf(own[i]) <= most_A)
-        i++;
-    return ley_fail(error, LEY_ERROR_INPUT, "frame %lld: the position of atom %zu is %g along %c, %s",
-                    (long long)a->added + (long long)frame + 1, i / 3 + 1, (double)own[i], "xyz"[i % 3],
-                    isfinite(own[i]) ? "which is beyond 1e6 A" : "which is no number");
+    static const double alone_bytes = 1 << 20;
+    passing p = {
+        .atoms = atoms, .pieces = (atoms + PIECE - 1) / PIECE, .from = from, .to = to, .is_looked_at = is_looked_at};
+    if (12.0 * (double)atoms * (double)frames <= alone_bytes)
+        pass_pieces(&p, 0, frames * p.pieces);
+    else
+        parallel_ranges(frames * p.pieces, pass_pieces, &p);
+    return !atomic_load(&p.is_bad);
 }
 
-static ley_status check_cell(const ley_average *a, size_t frame, const double *cell_A, frame_place *made,
-                             ley_error *error)
+/* Names the first number that is not good. */
+static ley_status name_atom(const ley_average *a, const float *position_A, ley_error *error)
 {
-    const double *c = cell_A + 9 * frame;
-    if (place_make(c, (const int64_t[3]){1, 1, 1}, a->problem.origin, made))
-        return LEY_OK;
-    return ley_fail(error, LEY_ERROR_INPUT,
-                    "frame %lld: the cell's vectors (%g, %g, %g), (%g, %g, %g), (%g, %g, %g) A span no volume",
-                    (long long)a->added + (long long)frame + 1, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]);
+    size_t i = 0;
+    while (fabsf(position_A[i]) <= most_A)
+        i++;
+    const size_t frame = i / (3 * a->problem.atoms), number = i % (3 * a->problem.atoms);
+    return ley_fail(error, LEY_ERROR_INPUT, "frame %lld: the position of atom %zu is %g along %c, %s",
+                    (long long)a->added + (long long)frame + 1, number / 3 + 1, (double)position_A[i],
+                    "xyz"[number % 3], isfinite(position_A[i]) ? "which is beyond 1e6 A" : "which is no number");
 }
 
 ley_status intake_check_cell(const ley_average *a, size_t frame, const double *cell_A, ley_error *error)
 {
+    const double *c = cell_A + 9 * frame;
     frame_place made;
-    return check_cell(a, frame, cell_A, &made, error);
+    if (place_make(c, (const int64_t[3]){1, 1, 1}, a->problem.origin, &made))
+        return LEY_OK;
+    return ley_fail(error, LEY_ERROR_INPUT,
+                    "frame %lld: the cell's vectors (%g, %g, %g), (%g, %g, %g), (%g, %g, %g) A span no volume",
+                    (long long)a->added + (long long)frame + 1, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], c[8]);
 }
 
 static void wave_of(const frame_place *p, double wave[4])
@@ -121,76 +131,87 @@ static void wave_of(const frame_place *p, double wave[4])
     }
 }
 
-static ley_status check_frames(const ley_average *a, size_t frames, looking *k, double (*wave)[4], const double *cell_A,
-                               double (*structure)[2], ley_error *error)
+ley_status intake_check(const ley_average *a, size_t frames, const float *position_A, const double *cell_A,
+                        ley_error *error)
 {
     ley_status status = LEY_OK;
-    for (size_t f = 0; f < frames && status == LEY_OK; f++) {
-        frame_place p;
-        const bool is_first_kept = a->problem.options.pmepot && a->problem.is_fixed;
-        status = check_cell(a, f, cell_A, &p, error);
-        if (status == LEY_OK && is_first_kept)
-            place_make(a->problem.first_cell_A, (const int64_t[3]){1, 1, 1}, a->problem.origin, &p);
-        if (status == LEY_OK)
-            wave_of(&p, wave[f]);
-    }
-    if (status != LEY_OK)
-        return status;
-    k->wave = structure != NULL ? (const double(*)[4])wave : NULL;
-    parallel_ranges(frames * k->pieces, look_at_pieces, k);
-    for (size_t i = 0; i < frames * k->pieces; i++)
-        if (k->is_bad[i])
-            return name_atom(a, i / k->pieces, k->position_A, error);
-    for (size_t i = 0; i < frames * k->pieces && structure != NULL; i++)
-        for (int part = 0; part < 2; part++)
-            structure[i / k->pieces][part] =
-                (i % k->pieces == 0 ? 0 : structure[i / k->pieces][part]) + k->sum[i][part];
-    return LEY_OK;
-}
-
-ley_status intake_check(const ley_average *a, size_t frames, const float *position_A, const double *cell_A,
-                        double (*structure)[2], ley_error *error)
-{
-    const size_t atoms = a->problem.atoms, pieces = (atoms + PIECE - 1) / PIECE;
-    looking k = {.atoms = atoms,
-                 .pieces = pieces,
-                 .position_A = position_A,
-                 .charge_e = a->problem.charge_e,
-                 .sum = calloc(frames * pieces, sizeof *k.sum),
-                 .is_bad = calloc(frames * pieces, sizeof *k.is_bad)};
-    double(*wave)[4] = malloc(frames * sizeof *wave);
-    const ley_status status = k.sum != NULL && k.is_bad != NULL && wave != NULL
-                                  ? check_frames(a, frames, &k, wave, cell_A, structure, error)
-                                  : ley_fail_memory(error, frames * pieces * 17, "frames");
-    free(k.sum);
-    free(k.is_bad);
-    free(wave);
+    for (size_t f = 0; f < frames && status == LEY_OK; f++)
+        status = intake_check_cell(a, f, cell_A, error);
+    if (status == LEY_OK && position_A != NULL && !pass_frames(a->problem.atoms, frames, position_A, NULL, true))
+        status = name_atom(a, position_A, error);
     return status;
 }
 
-typedef struct copying {
-    float *to;
-    const float *from;
-    size_t count;
-} copying;
-
-static void copy_pieces(void *context, size_t first, size_t last)
-{
-    const copying *c = context;
-    const size_t from = 3 * first * PIECE, end = 3 * last * PIECE < c->count ? 3 * last * PIECE : c->count;
-    memcpy(c->to + from, c->from + from, (end - from) * sizeof *c->to);
-}
-
-void intake_copy(const ley_average *a, chunk *c, const float *position_A, const double *cell_A,
-                 const double structure[2])
+ley_status intake_append(const ley_average *a, chunk *c, size_t frames, const float *position_A, const double *cell_A,
+                         bool is_checked, ley_error *error)
 {
     const average_problem *p = &a->problem;
-    const int f = c->frames++;
-    copying k = {c->position_A + (size_t)f * p->atoms * 3, position_A, 3 * p->atoms};
-    parallel_ranges((p->atoms + PIECE - 1) / PIECE, copy_pieces, &k);
-    memcpy(c->cell_A[f], cell_A, sizeof c->cell_A[f]);
-    for (int part = 0; part < 2; part++)
-        c->structure[f][part] = structure != NULL ? structure[part] : 0;
-    place_make(p->options.pmepot ? p->first_cell_A : cell_A, p->mesh.n, p->origin, &c->place[f]);
-    place_floats(&c->place[f], c->floats + f * PLACE_FLOATS);
+    if (!pass_frames(p->atoms, frames, position_A, c->position_A + 3 * (size_t)c->frames * p->atoms, !is_checked))
+        return name_atom(a, position_A, error);
+    for (size_t f = 0; f < frames; f++, c->frames++) {
+        const int at = c->frames;
+        memcpy(c->cell_A[at], cell_A + 9 * f, sizeof c->cell_A[at]);
+        c->structure[at][0] = c->structure[at][1] = 0;
+        place_make(p->options.pmepot ? p->first_cell_A : c->cell_A[at], p->mesh.n, p->origin, &c->place[at]);
+        place_floats(&c->place[at], c->floats + at * PLACE_FLOATS);
+    }
+    return LEY_OK;
+}
+
+/* ---- Structure factors ----------------------------------------------------------------------- */
+
+typedef struct structures {
+    const average_problem *problem;
+    const chunk *chunk;
+    size_t pieces, first;
+    double (*wave)[4]; /* of each frame, from a position to turns */
+    double (*sum)[2];  /* of each piece */
+} structures;
+
+static void sum_pieces(void *context, size_t first, size_t last)
+{
+    const structures *k = context;
+    const size_t atoms = k->problem->atoms;
+    for (size_t i = first; i < last; i++) {
+        const size_t frame = i / k->pieces, from = i % k->pieces * PIECE,
+                     count = atoms - from < PIECE ? atoms - from : PIECE;
+        add_turns(k->chunk->position_A + 3 * ((k->first + frame) * atoms + from), k->problem->charge_e + from,
+                  k->wave[frame], count, k->sum[i]);
+    }
+}
+
+ley_status intake_structures(ley_average *a, ley_error *error)
+{
+    const average_problem *p = &a->problem;
+    chunk *c = a->filling;
+    if (c == NULL || p->options.verify_every == 0 || a->structured == c->frames)
+        return LEY_OK;
+    const size_t frames = (size_t)(c->frames - a->structured), pieces = (p->atoms + PIECE - 1) / PIECE;
+    structures k = {.problem = p,
+                    .chunk = c,
+                    .pieces = pieces,
+                    .first = (size_t)a->structured,
+                    .wave = malloc(frames * sizeof *k.wave),
+                    .sum = calloc(frames * pieces, sizeof *k.sum)};
+    const bool is_there = k.wave != NULL && k.sum != NULL;
+    for (size_t f = 0; f < frames && is_there; f++) {
+        frame_place whole;
+        place_make(p->options.pmepot ? p->first_cell_A : c->cell_A[k.first + f], (const int64_t[3]){1, 1, 1}, p->origin,
+                   &whole);
+        wave_of(&whole, k.wave[f]);
+    }
+    if (is_there)
+        parallel_ranges(frames * pieces, sum_pieces, &k);
+    for (size_t i = 0; i < frames * pieces && is_there; i++)
+        for (int part = 0; part < 2; part++)
+            c->structure[k.first + i / pieces][part] += k.sum[i][part];
+    for (size_t f = k.first; f < (size_t)c->frames && is_there; f++)
+        for (int part = 0; part < 2; part++) {
+            a->structure[part] += c->structure[f][part];
+            a->structure_square += c->structure[f][part] * c->structure[f][part];
+        }
+    a->structured = c->frames;
+    free(k.wave);
+    free(k.sum);
+    return is_there ? LEY_OK : ley_fail_memory(error, frames * pieces * 16, "frames' structure factors");
 }

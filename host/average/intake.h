@@ -5,16 +5,20 @@
 #include "average/state.h"
 
 /* Whether these frames can be added: LEY_ERROR_INPUT with the frame's number and what is wrong with
- * it. And where charges are, for the check of the mean: structure[frames][2], the frames' structure
- * factors in their own cells, in e; or NULL. */
+ * it. Without positions cells alone are looked at. */
 ley_status intake_check(const ley_average *a, size_t frames, const float *position_A, const double *cell_A,
-                        double (*structure)[2], ley_error *error);
+                        ley_error *error);
 
 /* The same of one cell alone, of cell_A[.][9]. */
 ley_status intake_check_cell(const ley_average *a, size_t frame, const double *cell_A, ley_error *error);
 
-/* Appends a frame to a chunk that has room; `structure`: NULL, nobody knows. */
-void intake_copy(const ley_average *a, chunk *c, const float *position_A, const double *cell_A,
-                 const double structure[2]);
+/* Appends frames to a chunk that has room for them. Unless they are checked, positions are looked
+ * at on the way: the chunk is as it was where one is no good. */
+ley_status intake_append(const ley_average *a, chunk *c, size_t frames, const float *position_A, const double *cell_A,
+                         bool is_checked, ley_error *error);
+
+/* Sums the structure factors of the frames of the chunk that is being filled which have none yet,
+ * in their own cells and e, for the check of the mean; where frames are verified. */
+ley_status intake_structures(ley_average *a, ley_error *error);
 
 #endif

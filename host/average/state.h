@@ -98,8 +98,8 @@ struct ley_average {
     bare_frames *bare; /* where there is no Gaussian */
     profile_values profile;
     chunk *filling; /* not full; NULL: there is none */
+    int structured; /* so many of its frames have their structure factors */
     bool has_manager;
-    bool is_alert; /* the host's threads look out for the next frame */
     pthread_t manager;
 
     atomic_bool is_cancelled;
@@ -122,6 +122,7 @@ struct ley_average {
     all_blocks blocks;
     double *response; /* for verification: see verify.c */
     int64_t checked_frames, checked_points;
+    double checking_s;    /* that verification took */
     double checked_share; /* sum over frames of their squares of relative errors */
     int64_t lately_checked[16];
 };

@@ -6,6 +6,7 @@
 #include "average/verify.h"
 
 #include "average/potential.h"
+#include "clock.h"
 #include "error.h"
 #include "for_this_cpu.h"
 #include "parallel.h"
@@ -378,9 +379,17 @@ ley_status verify_exact(const average_problem *p, const double cell_A[9], const 
 
 enum { VERIFY_POINTS = 16 };
 
-bool verify_wants(const average_problem *p, int64_t frame)
+static const double most_time = 0.05; /* of all */
+
+bool verify_wants(ley_average *a, int64_t frame)
 {
-    return p->options.verify_every > 0 && !p->options.pmepot && frame % p->options.verify_every == 0;
+    const ley_average_options *o = &a->problem.options;
+    if (o->verify_every == 0 || o->pmepot || frame % o->verify_every != 0)
+        return false;
+    pthread_mutex_lock(&a->sum_mutex);
+    const bool is_due = frame == 0 || a->checking_s <= most_time * (ley_clock_s() - a->start_s);
+    pthread_mutex_unlock(&a->sum_mutex);
+    return is_due;
 }
 
 /* Nodes at random, by the frame's number. */
@@ -483,8 +492,15 @@ static ley_status note(ley_average *a, int64_t frame, const double *found, const
     return LEY_OK;
 }
 
-ley_status verify_density(ley_average *a, int64_t frame, const frame_place *place, const float *position_A,
-                          const int64_t *quanta, ley_error *error)
+static void add_time(ley_average *a, double seconds)
+{
+    pthread_mutex_lock(&a->sum_mutex);
+    a->checking_s += seconds;
+    pthread_mutex_unlock(&a->sum_mutex);
+}
+
+static ley_status judge_density(ley_average *a, int64_t frame, const frame_place *place, const float *position_A,
+                                const int64_t *quanta, ley_error *error)
 {
     const average_problem *p = &a->problem;
     int64_t node[VERIFY_POINTS][3];
@@ -512,8 +528,17 @@ ley_status verify_density(ley_average *a, int64_t frame, const frame_place *plac
     return status;
 }
 
-ley_status verify_potential(ley_average *a, int64_t frame, const frame_place *place, const double cell_A[9],
-                            const float *position_A, const float *value, ley_error *error)
+ley_status verify_density(ley_average *a, int64_t frame, const frame_place *place, const float *position_A,
+                          const int64_t *quanta, ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    const ley_status status = judge_density(a, frame, place, position_A, quanta, error);
+    add_time(a, ley_clock_s() - start_s);
+    return status;
+}
+
+static ley_status judge_potential(ley_average *a, int64_t frame, const frame_place *place, const double cell_A[9],
+                                  const float *position_A, const float *value, ley_error *error)
 {
     const average_problem *p = &a->problem;
     int64_t node[VERIFY_POINTS][3];
@@ -524,4 +549,13 @@ ley_status verify_potential(ley_average *a, int64_t frame, const frame_place *pl
     for (int i = 0; i < VERIFY_POINTS; i++)
         found[i] = (double)value[(node[i][2] * p->n[1] + node[i][1]) * p->n[0] + node[i][0]];
     return status == LEY_OK ? note(a, frame, found, right, error) : status;
+}
+
+ley_status verify_potential(ley_average *a, int64_t frame, const frame_place *place, const double cell_A[9],
+                            const float *position_A, const float *value, ley_error *error)
+{
+    const double start_s = ley_clock_s();
+    const ley_status status = judge_potential(a, frame, place, cell_A, position_A, value, error);
+    add_time(a, ley_clock_s() - start_s);
+    return status;
 }

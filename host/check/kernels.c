@@ -15,6 +15,8 @@
 #include "methods/dcs/kernel.h"
 #include "methods/mdh/kernel.h"
 #include "methods/registry.h"
+#include "methods/wavefunction/kernel.h"
+#include "methods/wavefunction/list.h"
 #include "verify/reference_kernel.h"
 #include "verify/self_test.h"
 
@@ -92,6 +94,22 @@ static ley_status try_grid(check_run *run, const kernel_case *c, dev_kernel *bui
     lattice_kernel k = {.device = run->device, .choice = {.variant = c->name}};
     memcpy(&k.choice.spec, c->spec, sizeof k.choice.spec);
     k.facts = specifications_facts(LEY_ROOT_STANDARD, LEY_EXP_STANDARD, true);
+    return kernel_create_anew(run->device, c->kind, c->spec, true, &k, built, error);
+}
+
+static ley_status try_separable(check_run *run, const kernel_case *c, dev_kernel *built, ley_error *error)
+{
+    separable_kernel k = {.device = run->device, .choice = {.variant = c->name}};
+    memcpy(&k.choice.spec, c->spec, sizeof k.choice.spec);
+    k.facts = specifications_facts(LEY_ROOT_STANDARD, LEY_EXP_STANDARD, true);
+    return kernel_create_anew(run->device, c->kind, c->spec, true, &k, built, error);
+}
+
+static ley_status try_gaussians(check_run *run, const kernel_case *c, dev_kernel *built, ley_error *error)
+{
+    list_kernel k = {.device = run->device};
+    memcpy(&k.spec, c->spec, sizeof k.spec);
+    k.facts = specifications_facts(LEY_ROOT_STANDARD, k.spec.exp, true);
     return kernel_create_anew(run->device, c->kind, c->spec, true, &k, built, error);
 }
 
@@ -276,6 +294,8 @@ static const struct {
     {&ions_mask_kind, try_alone},
     {&ions_bricks_kind, try_alone},
     {&ions_nodes_kind, try_alone},
+    {&separable_kind, try_separable},
+    {&gaussians_kind, try_gaussians},
     {&reference_kind, try_reference},
 };
 

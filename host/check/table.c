@@ -91,5 +91,7 @@ const check_row check_table[] = {
     KERNEL("ions_mask", 0, "nodes near atoms"),
     KERNEL("ions_bricks", 0, "what ions add, and the best nodes"),
     KERNEL("ions_nodes", 0, "nodes by their values"),
+    KERNEL("separable", 0, "orbitals and densities on grids along the axes"),
+    KERNEL("gaussians", 0, "orbitals and densities at points and on oblique grids"),
 };
 const size_t check_table_count = sizeof check_table / sizeof *check_table;

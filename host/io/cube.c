@@ -30,6 +30,9 @@ typedef struct cube_writer {
     ley_output output;
     const ley_map *map;
     text_layout layout;
+    const int64_t *numbers; /* of several orbitals in one file, from 0; NULL: there is one value at
+    a point */
+    size_t number_count;
     ley_error *error;
     ley_status status;
 } cube_writer;
@@ -88,17 +91,27 @@ static void print_three(cube_writer *w, int64_t count, const double values_A[3])
     print(w, "%5lld %s %s %s\n", (long long)count, text[0], text[1], text[2]);
 }
 
-/* Elements are not kept in memory: all are number 0, which readers take for a point. A file without
- * any atom is what some readers refuse. */
+/* Elements that are not known are number 0, which readers take for a point. A file without any atom
+ * is what some readers refuse. */
 static void print_atoms(cube_writer *w)
 {
     const ley_atoms *atoms = map_atoms(w->map);
+    const int32_t *elements = map_elements(w->map);
     const size_t n = atoms != NULL ? ley_atoms_count(atoms) : 1;
     for (size_t i = 0; i < n; i++) {
         const double *at_A = atoms != NULL ? ley_atoms_positions_A(atoms) + 3 * i : ley_map_grid(w->map)->origin_A;
-        print(w, "%5d %11.6f %11.6f %11.6f %11.6f\n", 0, atoms != NULL ? ley_atoms_charges_e(atoms)[i] : 0,
-              at_A[0] / units_bohr_A, at_A[1] / units_bohr_A, at_A[2] / units_bohr_A);
+        print(w, "%5d %11.6f %11.6f %11.6f %11.6f\n", elements != NULL ? elements[i] : 0,
+              atoms != NULL ? ley_atoms_charges_e(atoms)[i] : 0, at_A[0] / units_bohr_A, at_A[1] / units_bohr_A,
+              at_A[2] / units_bohr_A);
     }
+}
+
+/* Of several orbitals in one file how many there are and which, from 1; ten in a line. */
+static void print_numbers(cube_writer *w)
+{
+    for (size_t i = 0; w->numbers != NULL && i <= w->number_count; i++)
+        print(w, "%5lld%s", (long long)(i == 0 ? (int64_t)w->number_count : w->numbers[i - 1] + 1),
+              i == w->number_count || i % 10 == 9 ? "\n" : "");
 }
 
 static void print_header(cube_writer *w, const char *comment, double per_hartree, double temperature_K)
@@ -118,10 +131,12 @@ static void print_header(cube_writer *w, const char *comment, double per_hartree
         snprintf(title, sizeof title, "leyden %s: %s", ley_version(), what);
     print_title(w, title);
     print_origin(w, comment != NULL ? comment : "");
-    print_three(w, atoms != NULL ? (int64_t)ley_atoms_count(atoms) : 1, grid->origin_A);
+    const int64_t count = atoms != NULL ? (int64_t)ley_atoms_count(atoms) : 1;
+    print_three(w, w->numbers != NULL ? -count : count, grid->origin_A);
     for (int m = 0; m < 3; m++)
         print_three(w, grid->n[m], grid->step_A[m]);
     print_atoms(w);
+    print_numbers(w);
 }
 
 /* "temperature_K" of the facts; without it the value stays as it is. */
@@ -177,6 +192,54 @@ ley_status cube_write(const ley_map *map, const char *path, const char *comment,
     print_header(&w, comment, per_hartree, temperature_K);
     if (w.status == LEY_OK)
         w.status = text_array_write(&w.output, map, &w.layout, parallel_cores(), error);
+    if (w.status == LEY_OK)
+        return ley_output_commit(&w.output, error);
+    ley_output_abandon(&w.output);
+    return w.status;
+}
+
+/* ---- Several values at each point -------------------------------------------------------------
+ * */
+
+/* A map that has the values of all at a point behind each other along z, as the file has them. */
+static ley_status join(ley_map *const *maps, size_t count, ley_map **joined, ley_error *error)
+{
+    ley_grid grid = *ley_map_grid(maps[0]);
+    const int64_t n_z = grid.n[2];
+    const size_t plane = (size_t)(grid.n[0] * grid.n[1]);
+    grid.n[2] *= (int64_t)count;
+    const ley_status status = ley_map_create(&grid, joined, error);
+    for (int64_t z = 0; z < n_z && status == LEY_OK; z++)
+        for (size_t i = 0; i < count; i++)
+            memcpy(ley_map_values(*joined) + ((size_t)z * count + i) * plane,
+                   ley_map_read_values(maps[i]) + (size_t)z * plane, plane * sizeof(float));
+    return status;
+}
+
+ley_status ley_wavefunction_write_cube(ley_map *const *maps, size_t count, const int64_t *orbitals, const char *path,
+                                       const char *comment, const volatile bool *cancel, ley_error *error)
+{
+    ley_map *joined = NULL;
+    ley_status status = count > 0 ? LEY_OK : ley_fail(error, LEY_ERROR_USAGE, "no orbitals");
+    cube_writer w = {.error = error, .numbers = orbitals, .number_count = count};
+    w.layout = (text_layout){.values_a_line = VALUES_A_LINE, .ends_rows = true, .factor = 1};
+    for (size_t i = 0; i < count && status == LEY_OK; i++)
+        status = memcmp(ley_map_grid(maps[i]), ley_map_grid(maps[0]), sizeof(ley_grid)) == 0
+                     ? map_check_values(maps[i], path, error)
+                     : ley_fail(error, LEY_ERROR_USAGE, "%s: maps of several grids", path);
+    if (status == LEY_OK)
+        status = join(maps, count, &joined, error);
+    if (status == LEY_OK)
+        status = ley_output_open(&w.output, path, ley_output_is_packed(path), cancel, error);
+    if (status != LEY_OK) {
+        ley_map_destroy(joined);
+        return status;
+    }
+    w.map = maps[0];
+    print_header(&w, comment, 0, usual_temperature_K);
+    if (w.status == LEY_OK)
+        w.status = text_array_write(&w.output, joined, &w.layout, parallel_cores(), error);
+    ley_map_destroy(joined);
     if (w.status == LEY_OK)
         return ley_output_commit(&w.output, error);
     ley_output_abandon(&w.output);

@@ -20,8 +20,9 @@ void map_title(const ley_map *map, const char *units, char title[MAP_TITLE])
 {
     static const char *const of_component[] = {"", " ALONG X", " ALONG Y", " ALONG Z"};
     const int component = map_component_number(map);
-    snprintf(title, MAP_TITLE, "%s%s%s%s%s", component > 0 || is_field(units) ? "FIELD" : "POTENTIAL",
-             of_component[component], *units != '\0' ? " (" : "", units, *units != '\0' ? ")" : "");
+    const char *what = map_what(map) != NULL ? map_what(map) : component > 0 || is_field(units) ? "FIELD" : "POTENTIAL";
+    snprintf(title, MAP_TITLE, "%s%s%s%s%s", what, of_component[component], *units != '\0' ? " (" : "", units,
+             *units != '\0' ? ")" : "");
 }
 
 static bool is_quantity(const char *at)

@@ -40,8 +40,9 @@ typedef struct reference_terms {
     double field_per_A;           /* and of the field: what a charge's may be off by, of q/r; */
     double field_share;           /* of q/r^2, and of the field itself */
     periodic_sum *images;         /* made by reference_begin() */
-    const int64_t *excluded;      /* atoms whose nearest image does not count at the place at hand, ascending, */
-    size_t excluded_count;        /* so many */
+    const struct wavefunction_quantity *quantity; /* of wavefunctions: what of them (law/wavefunction.h) */
+    const int64_t *excluded; /* atoms whose nearest image does not count at the place at hand, ascending, */
+    size_t excluded_count;   /* so many */
 } reference_terms;
 
 typedef struct law {

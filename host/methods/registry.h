@@ -9,7 +9,8 @@
     METHOD(dcs) \
     METHOD(mdh) \
     METHOD(cutoff) \
-    METHOD(msm)
+    METHOD(msm) \
+    METHOD(wavefunction)
 
 /* X: law_X. */
 #define LAWS(LAW) LAW(pairs) LAW(dcs) LAW(mdh) LAW(long_range)
@@ -55,7 +56,9 @@
     KERNEL(potential_sums) \
     KERNEL(ions_mask) \
     KERNEL(ions_bricks) \
-    KERNEL(ions_nodes)
+    KERNEL(ions_nodes) \
+    KERNEL(separable) \
+    KERNEL(gaussians)
 
 #define DECLARE_METHOD(name) extern const method method_##name;
 #define DECLARE_LAW(name) extern const law law_##name;

@@ -133,6 +133,9 @@ typedef struct method {
      * Errors: LEY_ERROR_MEMORY, and LEY_ERROR_USAGE where that took too long. */
     ley_status (*by_steps)(const void *task, size_t n, const double (*place_A)[3], double *value, ley_error *error);
 
+    /* What terms() says and is another one for each value. NULL: nothing. */
+    void (*terms_at)(const void *task, int64_t number, reference_terms *terms);
+
     /* Some values were wrong: whatever it keeps for later jobs may have been the reason, and is
      * given up. NULL: it keeps nothing. */
     void (*distrust)(const void *task);

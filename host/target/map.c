@@ -20,11 +20,13 @@ static const size_t worth_threads = 1 << 20;
 struct ley_map {
     ley_grid grid;
     map_origin origin;
-    char *remark;           /* or NULL */
-    const ley_atoms *atoms; /* or NULL */
-    ley_map *field[3];      /* somebody else's; NULL: none */
-    int component;          /* of a field: 1 to 3, along x, y and z; 0: it is of none */
-    float *values;          /* NULL: in the store, or nowhere */
+    char *remark;            /* or NULL */
+    const ley_atoms *atoms;  /* or NULL */
+    const int32_t *elements; /* the atoms', or NULL */
+    char what[48];           /* empty: a potential, or a field */
+    ley_map *field[3];       /* somebody else's; NULL: none */
+    int component;           /* of a field: 1 to 3, along x, y and z; 0: it is of none */
+    float *values;           /* NULL: in the store, or nowhere */
     map_store store;
     pthread_mutex_t mutex; /* of stored maps, for: */
     struct {
@@ -179,6 +181,24 @@ void ley_map_set_units(ley_map *map, const char *units)
 void ley_map_set_atoms(ley_map *map, const ley_atoms *atoms)
 {
     map->atoms = atoms;
+    map->elements = NULL;
+}
+
+void map_set_what(ley_map *map, const char *what, const ley_atoms *atoms, const int32_t *elements)
+{
+    snprintf(map->what, sizeof map->what, "%s", what);
+    map->atoms = atoms;
+    map->elements = elements;
+}
+
+const char *map_what(const ley_map *map)
+{
+    return map->what[0] != '\0' ? map->what : NULL;
+}
+
+const int32_t *map_elements(const ley_map *map)
+{
+    return map->elements;
 }
 
 const ley_atoms *map_atoms(const ley_map *map)

@@ -28,6 +28,14 @@ void map_set_grid(ley_map *map, const ley_grid *grid);
 /* What ley_map_set_atoms() was given. */
 const ley_atoms *map_atoms(const ley_map *map);
 
+/* Of orbitals and densities: what the values are, "DENSITY", in place of a potential's title, cut
+ * at 47 characters; the molecule, and its elements' numbers, which must be there until the map has
+ * been written. map_what(): NULL where it is a potential or a field. map_elements(): NULL where
+ * nobody knows them. */
+void map_set_what(ley_map *map, const char *what, const ley_atoms *atoms, const int32_t *elements);
+const char *map_what(const ley_map *map);
+const int32_t *map_elements(const ley_map *map);
+
 /* What a file says of its map: units, and what ley_map_molecule() and ley_map_dielectric() say. */
 typedef struct map_origin {
     char units[32], molecule[160];
@@ -47,7 +55,8 @@ typedef struct map_store {
     void *context;
     ley_status (*write)(void *context, int64_t first_plane, int64_t planes, const float *values, ley_error *error);
     ley_status (*read)(void *context, int64_t first_value, int64_t count, float *values, ley_error *error);
-    ley_status (*check)(void *context, ley_error *error); /* why values could not be read or written so far */
+    ley_status (*check)(void *context, ley_error *error); /* why values could not be read or
+    written so far */
     void (*end)(void *context);
 } map_store;
 

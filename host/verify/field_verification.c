@@ -37,6 +37,8 @@ reference_terms method_terms_at(const method *m, const void *task, const referen
     reference_terms at = *terms;
     if (m->excluded != NULL)
         at.excluded = m->excluded(task, number, &at.excluded_count);
+    if (m->terms_at != NULL)
+        m->terms_at(task, number, &at);
     return at;
 }
 

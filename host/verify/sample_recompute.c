@@ -31,7 +31,14 @@ static reference_value right_at(const sample *s, const sampled_point *p)
     return reference_sum(&terms, p->place_A);
 }
 
-/* Several points together, as long as all atoms count at each of them. */
+/* Whether a point's sum is that of others: all atoms count, and the same is wanted. */
+static bool goes_with(const reference_terms *terms, const sample *s, const sampled_point *p)
+{
+    const reference_terms own = terms_at(s, p);
+    return terms->excluded_count == 0 && own.excluded_count == 0 && own.quantity == terms->quantity;
+}
+
+/* Several points together, as far as that is so. */
 static void recompute(void *context, size_t first, size_t last)
 {
     enum { TOGETHER = 16 };
@@ -41,7 +48,7 @@ static void recompute(void *context, size_t first, size_t last)
         reference_value right[TOGETHER];
         const reference_terms terms = terms_at(s, &s->points[i]);
         for (n = 0; n < TOGETHER && i + n < end; n++) {
-            if (n > 0 && (terms.excluded_count > 0 || terms_at(s, &s->points[i + n]).excluded_count > 0))
+            if (n > 0 && !goes_with(&terms, s, &s->points[i + n]))
                 break;
             memcpy(place_A[n], s->points[i + n].place_A, sizeof place_A[n]);
         }

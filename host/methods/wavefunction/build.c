@@ -1,0 +1,152 @@
+#include "methods/wavefunction/build.h"
+
+#include "engine/specifications.h"
+#include "engine/tuning.h"
+#include "error.h"
+#include "methods/wavefunction/self_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Variants -------------------------------------------------------------------------------- */
+
+typedef struct variant {
+    const char *name;
+    int where, width, lx, ly, ux, uy, tile;
+} variant;
+
+/* Of devices with local memory, and of processors by the width of their vectors. */
+static const variant variants[] = {
+    {"tiled", ANYWHERE, 1, 8, 8, 8, 8, 8},    {"tiled16", ANYWHERE, 1, 8, 8, 8, 8, 16},
+    {"tiled4", ANYWHERE, 1, 16, 16, 4, 4, 8}, {"wide", ANYWHERE, 1, 16, 8, 8, 8, 8},
+    {"vector4", ON_CPU, 4, 1, 1, 2, 4, 16},   {"vector8", ON_CPU, 8, 1, 1, 3, 4, 8},
+    {"vector16", ON_CPU, 16, 1, 1, 3, 8, 4},
+};
+enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
+
+const char *separable_variant(size_t i)
+{
+    return i < VARIANT_COUNT ? variants[i].name : NULL;
+}
+
+static const char *usual(const dev_info *info, int sum)
+{
+    (void)sum;
+    if (info->device_class == DEV_CPU)
+        switch (calibrate_width(info)) {
+        case 16:
+            return "vector16";
+        case 8:
+            return "vector8";
+        case 4:
+            return "vector4";
+        }
+    return "tiled";
+}
+
+/* Of the two pairs of tiles, the list of terms with its factors, and its counts. */
+static size_t local_bytes(const separable_spec *s)
+{
+    enum { EACH = 4, NUMBER = 4 };
+    const size_t items = (size_t)(s->lx * s->ly), room = items * EACH + (size_t)s->tile;
+    return s->width > 1 ? 0
+                        : NUMBER * (2 * (size_t)s->tile * (size_t)(s->lx * s->ux + s->ly * s->uy) +
+                                    room * (2 + (size_t)s->powers) + items);
+}
+
+ley_status separable_choose(const dev_info *info, const char *name, int powers, separable_choice *choice,
+                            ley_error *error)
+{
+    const variant *v = NULL;
+    for (size_t i = 0; i < VARIANT_COUNT; i++)
+        if (strcmp(variants[i].name, name != NULL ? name : usual(info, LEY_SPEC_SUM_FLOAT)) == 0)
+            v = &variants[i];
+    if (v == NULL)
+        return tuning_unknown(name, error);
+    const ley_status status = tuning_check(info, v->name, v->where, LEY_SPEC_SUM_FLOAT, error);
+    if (status != LEY_OK)
+        return status;
+    *choice = (separable_choice){.variant = v->name,
+                                 .spec = {.sum = LEY_SPEC_SUM_FLOAT,
+                                          .width = v->width,
+                                          .root = LEY_ROOT_STANDARD,
+                                          .lx = v->lx,
+                                          .ly = v->ly,
+                                          .ux = v->ux,
+                                          .uy = v->uy,
+                                          .tile = v->tile,
+                                          .powers = powers}};
+    if ((size_t)(v->lx * v->ly) > info->max_work_group)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "work-groups of %zu are too small for variant %s",
+                        info->max_work_group, v->name);
+    if (local_bytes(&choice->spec) > info->local_bytes && v->width == 1)
+        return ley_fail(error, LEY_ERROR_NO_DEVICE, "variant %s needs more local memory than %llu bytes", v->name,
+                        (unsigned long long)info->local_bytes);
+    return LEY_OK;
+}
+
+/* ---- The kind -------------------------------------------------------------------------------- */
+
+static void group_of(const dev_info *info, const void *spec, size_t size[3])
+{
+    const separable_spec *s = spec;
+    (void)info;
+    size[0] = (size_t)s->lx;
+    size[1] = (size_t)s->ly;
+    size[2] = 1;
+}
+
+static size_t local_bytes_of(const dev_info *info, const void *spec)
+{
+    (void)info;
+    return local_bytes(spec);
+}
+
+static ley_status test_built(const dev_kernel *built, void *context, ley_error *error)
+{
+    const separable_kernel *kernel = context;
+    separable_kernel trial = {
+        .device = built->device, .facts = kernel->facts, .choice = kernel->choice, .kernel = *built};
+    const ley_status status = separable_self_test(&trial, error);
+    trial.kernel.program = NULL; /* the caller's */
+    separable_kernel_destroy(&trial);
+    return status;
+}
+
+static void list_specs(const dev_info *info, kernel_depth depth, kernel_visit *visit, void *context)
+{
+    for (size_t i = 0; i < VARIANT_COUNT; i++)
+        for (int powers = 1; powers <= LEY_MOST_MOMENTUM + 1; powers++) {
+            separable_choice choice;
+            char name[KERNEL_NAME];
+            const bool is_usual = strcmp(variants[i].name, usual(info, LEY_SPEC_SUM_FLOAT)) == 0;
+            if ((depth == KERNEL_FEW && !is_usual) || (!is_usual && powers != 3) ||
+                separable_choose(info, variants[i].name, powers, &choice, NULL) != LEY_OK)
+                continue;
+            snprintf(name, sizeof name, "%s-%d", choice.variant, powers);
+            visit(context, name, &choice.spec);
+        }
+}
+
+KERNEL_DESCRIBE_ARGUMENTS(separable, LEY_SEPARABLE_ARGUMENTS)
+const kernel_kind separable_kind = {
+    KERNEL_DESCRIPTION(separable, LEY_SEPARABLE_KEYS, separable),
+    .variant = separable_variant,
+    .usual = usual,
+    .group = group_of,
+    .local_bytes = local_bytes_of,
+    .test = test_built,
+    .specs = list_specs,
+};
+
+ley_status separable_kernel_create(dev *device, const char *name, int powers, separable_kernel *kernel,
+                                   ley_error *error)
+{
+    *kernel = (separable_kernel){.device = device};
+    ley_status status = calibrate_get(device, CALIBRATE_MULTIPLY_ADDS, &kernel->facts, error);
+    if (status == LEY_OK)
+        status = separable_choose(device->info, name, powers, &kernel->choice, error);
+    if (status == LEY_OK)
+        status = kernel_create(device, &separable_kind, &kernel->choice.spec, NULL, kernel, &kernel->kernel, error);
+    return status;
+}

@@ -1,0 +1,253 @@
+#include "methods/wavefunction/kernel.h"
+
+#include "core/sizes.h"
+#include "core/units.h"
+#include "error.h"
+#include "memory.h"
+#include "parallel.h"
+
+#include <stdlib.h>
+
+/* Of a device's multiply-adds the kernel reaches this share; and of all terms that are not left out
+ * so many are expected to reach a tile. */
+static const double share_of_rate = 0.5, share_of_terms = 0.3;
+
+/* ---- Its size -------------------------------------------------------------------------------- */
+
+/* Of one work-item alone the bounds are those of its vectors and rows; of groups those of the whole
+ * tile. */
+static int bound_tile_x(const separable_spec *s)
+{
+    return s->width == 1 ? s->lx * s->ux : s->ux * s->width;
+}
+
+static int bound_tile_y(const separable_spec *s)
+{
+    return s->width == 1 ? s->ly * s->uy : s->uy;
+}
+
+int separable_tile_x(const separable_spec *s)
+{
+    return s->width == 1 ? s->lx * s->ux : s->ux * s->width * s->tile;
+}
+
+int separable_tile_y(const separable_spec *s)
+{
+    return s->width == 1 ? s->ly * s->uy : s->uy * LEY_SEPARABLE_STEPS;
+}
+
+/* Planes are numbered in 16 bits. */
+static int plane_shift(int64_t n)
+{
+    int shift = 0;
+    while (n >> shift > UINT16_MAX)
+        shift++;
+    return shift;
+}
+
+static tables_shape shape_of(const separable_kernel *k, const separable_problem *p)
+{
+    const separable_spec *spec = &k->choice.spec;
+    tables_shape s = {.tile_x = bound_tile_x(spec),
+                      .tile_y = bound_tile_y(spec),
+                      .padded_x = ley_round_up(p->grid.n[0], bound_tile_x(spec)),
+                      .padded_y = ley_round_up(p->grid.n[1], bound_tile_y(spec)),
+                      .plane_shift = plane_shift(p->grid.n[2]),
+                      .derivatives = p->derivatives};
+    for (int axis = 0; axis < 3; axis++) {
+        s.n[axis] = p->grid.n[axis];
+        s.origin[axis] = p->grid.origin_A[axis] / units_bohr_A;
+        s.step[axis] = p->grid.step_A[axis][axis] / units_bohr_A;
+    }
+    return s;
+}
+
+padded_slab separable_layout(const separable_kernel *k, const separable_problem *p)
+{
+    const tables_shape s = shape_of(k, p);
+    return (padded_slab){.n_x = s.n[0],
+                         .n_y = s.n[1],
+                         .padded_x = s.padded_x,
+                         .padded_y = s.padded_y,
+                         .planes = 1,
+                         .store = PADDED_FLOAT,
+                         .components = p->components};
+}
+
+static double pass_plane_s(const separable_kernel *k, const separable_problem *p, const separable_pass *pass)
+{
+    const padded_slab layout = separable_layout(k, p);
+    return (double)layout.padded_x * (double)layout.padded_y * (double)p->e->rows * pass->orbitals *
+           (pass->threshold > 0 ? share_of_terms : 1) / (share_of_rate * k->facts.fma_per_s);
+}
+
+double separable_plane_s(const separable_kernel *k, const separable_problem *p)
+{
+    double sum = 0;
+    for (size_t i = 0; i < p->pass_count; i++)
+        sum += pass_plane_s(k, p, &p->passes[i]);
+    return sum;
+}
+
+double separable_bytes(const separable_kernel *k, const separable_problem *p)
+{
+    const tables_shape s = shape_of(k, p);
+    return tables_bytes(p->e, &s) + (double)p->orbitals * p->e->coefficients * sizeof(float);
+}
+
+/* ---- Its data -------------------------------------------------------------------------------- */
+
+static ley_status upload(separable_kernel *k, ley_error *error)
+{
+    const tables *t = &k->tables;
+    const size_t sets = (size_t)t->shape.derivatives + 1, each = sizeof(float);
+    const struct {
+        const void *bytes;
+        size_t size;
+        dev_buffer **buffer;
+    } parts[] = {{t->terms, 4 * (size_t)t->rows * sizeof(int32_t), &k->terms},
+                 {t->x, sets * t->x_count * each, &k->x},
+                 {t->y, sets * t->y_count * each, &k->y},
+                 {t->z, sets * t->z_count * each, &k->z},
+                 {t->x_most, sets * t->x_most_count * each, &k->x_most},
+                 {t->y_most, sets * t->y_most_count * each, &k->y_most},
+                 {k->problem.coefficients, (size_t)k->problem.orbitals * (size_t)k->problem.e->coefficients * each,
+                  &k->coefficients}};
+    ley_status status = LEY_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == LEY_OK; i++)
+        status = arena_upload(&k->arena, parts[i].bytes, parts[i].size, parts[i].buffer, error);
+    return status;
+}
+
+typedef struct reaching {
+    const separable_problem *p;
+    double *reach2;
+} reaching;
+
+static void find_reach(void *context, size_t first, size_t last)
+{
+    const reaching *r = context;
+    for (size_t i = first; i < last; i++)
+        r->reach2[i] = expansion_reach2(r->p->e, &r->p->e->gaussians[i], r->p->coefficients, r->p->thresholds,
+                                        r->p->orbitals, r->p->derivatives);
+}
+
+ley_status separable_kernel_load(separable_kernel *k, const separable_problem *problem, ley_error *error)
+{
+    k->arena.device = k->flight.device = k->device;
+    k->problem = *problem;
+    k->shape = shape_of(k, problem);
+    double *reach2 = calloc((size_t)problem->e->count, sizeof *reach2);
+    if (reach2 == NULL)
+        return ley_fail_memory(error, (size_t)problem->e->count * sizeof *reach2, "tables along the axes");
+    if (problem->thresholds != NULL) {
+        parallel_ranges((size_t)problem->e->count, find_reach, &(reaching){problem, reach2});
+        k->shape.reach2 = reach2;
+    }
+    ley_status status = tables_create(problem->e, &k->shape, &k->tables, error);
+    k->shape.reach2 = k->tables.shape.reach2 = NULL;
+    free(reach2);
+    const double most = (double)INT32_MAX / (problem->derivatives + 1);
+    if (status == LEY_OK &&
+        ((double)k->tables.x_count > most || (double)k->tables.y_count > most || (double)k->tables.z_count > most ||
+         (double)problem->orbitals * problem->e->coefficients > INT32_MAX))
+        status = ley_fail(error, LEY_ERROR_NO_DEVICE,
+                          "tables of a basis of %d terms are larger than the kernel can "
+                          "number on this grid: fewer orbitals at once, or a coarser one",
+                          problem->e->rows);
+    return status == LEY_OK ? upload(k, error) : status;
+}
+
+void separable_kernel_destroy(separable_kernel *k)
+{
+    arena_clear(&k->arena);
+    kernel_destroy(&k->kernel);
+    tables_destroy(&k->tables);
+    *k = (separable_kernel){.device = k->device};
+}
+
+/* ---- A slab ---------------------------------------------------------------------------------- */
+
+static padded_slab layout_of(const separable_kernel *k, int64_t planes)
+{
+    padded_slab layout = separable_layout(k, &k->problem);
+    layout.planes = planes;
+    return layout;
+}
+
+ley_status separable_run_create(separable_run *run, separable_kernel *k, int64_t planes, ley_error *error)
+{
+    const padded_slab layout = layout_of(k, planes);
+    int64_t bytes = 0;
+    *run = (separable_run){.kernel = k};
+    if (!padding_bytes(&layout, &bytes))
+        return ley_fail_memory(error, SIZE_MAX, "a slab");
+    return arena_results(&k->arena, bytes, &run->values, error);
+}
+
+void separable_run_destroy(separable_run *run)
+{
+    sequence_end(&run->command_sequence);
+    if (run->kernel != NULL)
+        arena_free_results(&run->kernel->arena, &run->values);
+}
+
+static void launch_pass(separable_run *run, const separable_pass *pass)
+{
+    const separable_kernel *k = run->kernel;
+    const separable_spec *spec = &k->choice.spec;
+    const tables *t = &k->tables;
+    const int *d = pass->derivative;
+    const size_t groups[3] = {
+        (size_t)(ley_round_up(k->shape.padded_x, separable_tile_x(spec)) / separable_tile_x(spec)),
+        (size_t)(ley_round_up(k->shape.padded_y, separable_tile_y(spec)) / separable_tile_y(spec)),
+        (size_t)(run->planes * pass->orbitals)};
+    sequence_launch(
+        &run->command_sequence, &k->kernel, groups,
+        KERNEL_ARGUMENTS(
+            separable, .gm_terms = {k->terms}, .n_terms = t->rows, .gm_x = {k->x}, .gm_y = {k->y}, .gm_z = {k->z},
+            .gm_x_most = {k->x_most}, .gm_y_most = {k->y_most}, .gm_coefficients = {k->coefficients},
+            .first = {(int32_t)((size_t)d[0] * t->x_count), (int32_t)((size_t)d[1] * t->y_count),
+                      (int32_t)((size_t)d[2] * t->z_count), pass->orbital * k->problem.e->coefficients},
+            .first_most = {(int32_t)((size_t)d[0] * t->x_most_count), (int32_t)((size_t)d[1] * t->y_most_count), 0, 0},
+            .size = {t->rows, (int32_t)k->shape.padded_x, (int32_t)k->shape.padded_y, 0},
+            .slab = {(int32_t)run->first, (int32_t)run->planes, k->problem.e->coefficients, k->shape.plane_shift},
+            .weights = {pass->threshold, pass->square, pass->product, 0},
+            .places = {pass->places[0], pass->places[1], pass->places[2], pass->places[3]},
+            .gm_values = {run->values.buffer}),
+        (double)run->planes * pass_plane_s(k, &k->problem, pass));
+}
+
+ley_status separable_run_begin(separable_run *run, int64_t first, int64_t planes, const atomic_bool *cancelled,
+                               ley_error *error)
+{
+    separable_kernel *k = run->kernel;
+    padded_slab layout = layout_of(k, planes);
+    command_sequence *w = &run->command_sequence;
+    int64_t bytes = 0;
+    padding_bytes(&layout, &bytes);
+    run->first = first;
+    run->planes = planes;
+    sequence_begin(w, &k->flight, cancelled);
+    if (k->problem.adds)
+        sequence_fill(w, run->values.buffer, 0, 0, (size_t)bytes);
+    else
+        sequence_poison(w, &run->values, (size_t)bytes);
+    for (size_t i = 0; i < k->problem.pass_count; i++)
+        launch_pass(run, &k->problem.passes[i]);
+    layout.components = k->problem.values;
+    padding_bytes(&layout, &bytes);
+    sequence_read(w, run->values.buffer, 0, run->values.staging, (size_t)bytes);
+    return sequence_status(w, error);
+}
+
+ley_status separable_run_finish(separable_run *run, float *const *planes, ley_error *error)
+{
+    padded_slab layout = layout_of(run->kernel, run->planes);
+    layout.components = run->kernel->problem.values;
+    ley_status status = sequence_finish(&run->command_sequence, error);
+    for (; layout.component < layout.components && status == LEY_OK; layout.component++)
+        if (!padding_crop(&layout, run->values.staging->bytes, planes[layout.component]))
+            status = sequence_no_number(error);
+    return status;
+}

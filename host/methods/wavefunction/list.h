@@ -1,0 +1,78 @@
+/* The kernel of Gaussians at points anywhere, on one device: those of a list, or of an oblique
+ * grid. */
+#ifndef LEY_WAVEFUNCTION_LIST_H
+#define LEY_WAVEFUNCTION_LIST_H
+
+#include "arguments.h"
+#include "calibrate.h"
+#include "dev_kernel.h"
+#include "engine/command_sequence.h"
+#include "methods/wavefunction/expansion.h"
+
+/* The specification of gaussians.cl, one field a key of LEY_GAUSSIANS_KEYS. */
+typedef struct gaussians_spec {
+#define GAUSSIANS_FIELD(key, field) int field;
+    LEY_GAUSSIANS_KEYS(GAUSSIANS_FIELD)
+#undef GAUSSIANS_FIELD
+} gaussians_spec;
+
+KERNEL_ARGUMENTS_STRUCT(gaussians, LEY_GAUSSIANS_ARGUMENTS);
+extern const kernel_kind gaussians_kind;
+
+/* What is to be computed: orbitals by themselves, or their density, with derivatives or not. All of
+ * it must outlive the kernel's use. */
+typedef struct list_problem {
+    const expansion *e;
+    const float *coefficients; /* [orbitals][e->coefficients] */
+    const double *weights;     /* [orbitals]: in the density; NULL: orbitals by themselves */
+    const double *thresholds;  /* [orbitals]: Gaussians below that are left out */
+    int32_t orbitals;
+    bool gradient, laplacian;
+    int values; /* of a point */
+} list_problem;
+
+typedef struct list_kernel {
+    dev *device;
+    calibration facts;
+    gaussians_spec spec;
+    dev_kernel kernel;
+    list_problem problem;
+    int32_t blocks; /* of orbitals that are computed at once */
+    arena arena;
+    flight flight;
+    dev_buffer *centres, *lows, *kinds, *coefficients, *weights;
+} list_kernel;
+
+void list_kernel_destroy(list_kernel *kernel);
+
+/* Seconds that a point is predicted to take, and bytes of it on the device; and of all else. */
+double list_point_s(const list_kernel *kernel, const list_problem *problem);
+int64_t list_point_bytes(const list_problem *problem);
+double list_bytes(const list_kernel *kernel, const list_problem *problem);
+
+/* Puts the wavefunction there. The kernel's arena is set. */
+ley_status list_kernel_load(list_kernel *kernel, const list_problem *problem, ley_error *error);
+
+/* Some points' way through the kernel. */
+typedef struct list_run {
+    list_kernel *kernel;
+    int64_t count, pitch;
+    float *places; /* [6][pitch] */
+    dev_buffer *points;
+    results values;
+    command_sequence command_sequence;
+} list_run;
+
+ley_status list_run_create(list_run *run, list_kernel *kernel, int64_t most, ley_error *error);
+void list_run_destroy(list_run *run);
+
+/* Where point i is, in bohr. Called from several threads. */
+typedef void list_place(const void *context, int64_t i, double place[3]);
+ley_status list_run_begin(list_run *run, list_place *place, const void *context, int64_t count,
+                          const atomic_bool *cancelled, ley_error *error);
+
+/* Waits; then value v of point i is at values[v pitch + i]. LEY_ERROR_WRONG_RESULT: one of them is
+ * no number. */
+ley_status list_run_finish(list_run *run, const float **values, ley_error *error);
+
+#endif

@@ -1,0 +1,474 @@
+/* Orbitals and densities as a method. On orthogonal grids they are separable sums: each device has
+ * the wavefunction's tables along the axes and the coefficients of all orbitals; slabs of planes
+ * are computed in passes, one or more for each orbital, and come back through page-locked staging.
+ * Bounds: a multiply-add for each point, term and pass; 4 bytes a point and value over the link. */
+#include "methods/wavefunction/method.h"
+
+#include "core/units.h"
+#include "error.h"
+#include "methods/wavefunction/build.h"
+#include "methods/wavefunction/list_build.h"
+#include "methods/wavefunction/task.h"
+#include "plan/forecast.h"
+#include "schedule/job.h"
+#include "schedule/job_memory.h"
+#include "schedule/slab_size.h"
+#include "target/map.h"
+#include "watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double most_staging_bytes = 256 << 20;
+
+static const char *const units[LEY_WAVEFUNCTION_KINDS][3] = {
+    [LEY_ORBITALS] = {"bohr^-3/2"},
+    [LEY_DENSITY] = {"bohr^-3", "bohr^-4", "bohr^-5"},
+    [LEY_SPIN_DENSITY] = {"bohr^-3", "bohr^-4", "bohr^-5"},
+};
+
+/* One of the two kernels, by the task. */
+typedef struct wavefunction_state {
+    wavefunction_task *task;
+    bool is_listed;
+    separable_kernel kernel;
+    list_kernel list;
+    int64_t slab_planes;
+    separable_run slots[METHOD_SLOTS];
+    list_run list_slots[METHOD_SLOTS];
+} wavefunction_state;
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+ley_status ley_job_create_wavefunction(ley_engine *engine, const ley_wavefunction *w,
+                                       const ley_wavefunction_request *request, const ley_wavefunction_options *options,
+                                       const ley_run_options *run_options, ley_job **job, ley_error *error)
+{
+    wavefunction_task *task = NULL;
+    const ley_status status = wavefunction_task_create(w, request, options, &task, error);
+    if (status != LEY_OK)
+        return status;
+    return job_create(engine, &method_wavefunction, task, w->atoms, &(ley_target){.map = NULL}, run_options, job,
+                      error);
+}
+
+static ley_status prepare(void *context, const job_view *job, ley_error *error)
+{
+    wavefunction_task *task = context;
+    task->job = job;
+    for (size_t i = 0; i < task->values && task->request.maps != NULL; i++)
+        if (!job->only_plans && !map_takes_values(task->maps[i]))
+            return ley_fail(error, LEY_ERROR_USAGE, "a map has no values: it is for forecasts");
+    if (job->options->sum != LEY_SUM_FLOAT)
+        return ley_fail(error, LEY_ERROR_USAGE, "orbitals are summed in floats");
+    return wavefunction_task_prepare(task, error);
+}
+
+static void release(void *context, bool is_kept)
+{
+    (void)is_kept; /* devices have copies */
+    wavefunction_task_release(context);
+}
+
+static void host_needs(const void *context, job_needs *needs)
+{
+    const wavefunction_task *task = context;
+    if (task->request.maps != NULL)
+        job_needs_map(needs, &task->grid, task->maps[0], 1); /* the others are there already */
+}
+
+static int64_t count_planes(const void *context)
+{
+    return ((const wavefunction_task *)context)->grid.n[2];
+}
+
+static int64_t plane_points(const wavefunction_task *task)
+{
+    return task->grid.n[0] * task->grid.n[1];
+}
+
+static int64_t count_points(const void *context, slab s)
+{
+    const wavefunction_task *task = context;
+    return s.count * plane_points(task) * (int64_t)task->values;
+}
+
+static double count_evaluations(const void *context)
+{
+    const wavefunction_task *task = context;
+    double passes = 0;
+    for (size_t i = 0; i < task->problem.pass_count; i++)
+        passes += task->problem.passes[i].orbitals;
+    return passes * (double)ley_grid_points(&task->grid) * task->e.rows;
+}
+
+/* ---- A device -------------------------------------------------------------------------------- */
+
+typedef struct order {
+    const char *variant;
+    int powers, math;
+    bool is_listed, has_derivatives, is_single;
+} order;
+
+static ley_status make_wish(const void *context, const job_view *job, void **made, ley_error *error)
+{
+    const wavefunction_task *task = context;
+    order *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return ley_fail_memory(error, sizeof *o, "the job");
+    *o = (order){.variant = job->options->variant,
+                 .powers = task->e.most_l + 1,
+                 .math = job->options->math,
+                 .is_listed = task->is_listed,
+                 .has_derivatives = task->request.gradient || task->request.laplacian,
+                 .is_single = task->used_count == 1};
+    *made = o;
+    return LEY_OK;
+}
+
+static ley_status ready_list(dev *device, const order *o, kernel_notes *noted, wavefunction_state *s, ley_error *error)
+{
+    const ley_status status = list_kernel_create(device, o->has_derivatives, o->is_single, o->math, &s->list, error);
+    if (status != LEY_OK)
+        return status;
+    noted->variant = "list";
+    noted->exp = calibrate_exp_name(s->list.spec.exp);
+    noted->from_cache = s->list.kernel.from_cache;
+    kernel_options(&gaussians_kind, &s->list.spec, noted->specification, sizeof noted->specification);
+    return LEY_OK;
+}
+
+static ley_status ready(dev *device, const void *wish, kernel_notes *noted, void **state, ley_error *error)
+{
+    const order *o = wish;
+    wavefunction_state *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return ley_fail_memory(error, sizeof *s, "a device's state");
+    *state = s;
+    s->is_listed = o->is_listed;
+    if (o->is_listed)
+        return ready_list(device, o, noted, s, error);
+    const ley_status status = separable_kernel_create(device, o->variant, o->powers, &s->kernel, error);
+    if (status != LEY_OK)
+        return status;
+    noted->variant = s->kernel.choice.variant;
+    noted->from_cache = s->kernel.kernel.from_cache;
+    kernel_options(&separable_kind, &s->kernel.choice.spec, noted->specification, sizeof noted->specification);
+    return LEY_OK;
+}
+
+static ley_status size_slabs(wavefunction_state *s, ley_error *error)
+{
+    const wavefunction_task *task = s->task;
+    const separable_problem *problem = &task->problem;
+    const dev_info *info = s->kernel.device->info;
+    const padded_slab layout = separable_layout(&s->kernel, problem);
+    int32_t most_orbitals = 1;
+    for (size_t i = 0; i < problem->pass_count; i++)
+        most_orbitals = problem->passes[i].orbitals > most_orbitals ? problem->passes[i].orbitals : most_orbitals;
+    slab_needs needs = {.pieces = task->grid.n[2],
+                        .piece_s = separable_plane_s(&s->kernel, problem),
+                        .piece_bytes = INT64_MAX,
+                        .fixed_bytes = separable_bytes(&s->kernel, problem),
+                        .staging_bytes = map_is_stored(task->maps[0]) ? MAP_STORE_BYTES : most_staging_bytes,
+                        .most_per_launch = (double)(info->max_groups[2] / (uint64_t)most_orbitals),
+                        .most_pieces = task->job->options->slab_planes,
+                        .planned = plan_slab(task->job->plan, info),
+                        .piece = "one plane of the grid needs"};
+    padding_bytes(&layout, &needs.piece_bytes);
+    return slab_size(&s->kernel.arena, &needs, &s->slab_planes, error);
+}
+
+static ley_status size_list_slabs(wavefunction_state *s, ley_error *error)
+{
+    const wavefunction_task *task = s->task;
+    const double points = (double)plane_points(task), bytes = (double)list_point_bytes(&task->list) * points;
+    const slab_needs needs = {.pieces = task->grid.n[2],
+                              .piece_s = points * list_point_s(&s->list, &task->list),
+                              .piece_bytes = (int64_t)bytes,
+                              .fixed_bytes = list_bytes(&s->list, &task->list),
+                              .staging_bytes = most_staging_bytes,
+                              .most_per_launch = (double)INT32_MAX / (2 * points),
+                              .most_pieces = task->job->options->slab_planes,
+                              .planned = plan_slab(task->job->plan, s->list.device->info),
+                              .piece = task->request.maps != NULL ? "one plane of the grid needs" : "a point needs"};
+    return slab_size(&s->list.arena, &needs, &s->slab_planes, error);
+}
+
+static ley_status begin_list(wavefunction_state *s, const stage_place *place, ley_error *error)
+{
+    s->list.arena = (arena){.device = place->device, .within = place->arena};
+    ley_status status = size_list_slabs(s, error);
+    if (status == LEY_OK)
+        status = list_kernel_load(&s->list, &s->task->list, error);
+    for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
+        status = list_run_create(&s->list_slots[i], &s->list, s->slab_planes * plane_points(s->task), error);
+    return status;
+}
+
+static ley_status begin(void *context, const stage_place *place, void **state, ley_error *error)
+{
+    wavefunction_state *s = *state;
+    s->task = context;
+    if (s->is_listed)
+        return begin_list(s, place, error);
+    s->kernel.arena = (arena){.device = place->device, .within = place->arena};
+    ley_status status = size_slabs(s, error);
+    if (status == LEY_OK)
+        status = separable_kernel_load(&s->kernel, &s->task->problem, error);
+    for (int i = 0; i < METHOD_SLOTS && status == LEY_OK; i++)
+        status = separable_run_create(&s->slots[i], &s->kernel, s->slab_planes, error);
+    return status;
+}
+
+/* What does not depend on slabs, these, their kernels and their way back. */
+static ley_status forecast(void *context, const stage_place *place, void *state, device_forecast *f, ley_error *error)
+{
+    wavefunction_state *s = state;
+    s->task = context;
+    s->kernel.arena = s->list.arena = (arena){.device = place->device, .within = place->arena};
+    const wavefunction_task *task = s->task;
+    const double points = (double)plane_points(task), planes = (double)task->grid.n[2],
+                 fixed = s->is_listed ? list_bytes(&s->list, &task->list) : separable_bytes(&s->kernel, &task->problem),
+                 plane_s = s->is_listed ? points * list_point_s(&s->list, &task->list)
+                                        : separable_plane_s(&s->kernel, &task->problem);
+    int64_t plane_bytes = list_point_bytes(&task->list) * plane_points(task);
+    if (!s->is_listed) {
+        const padded_slab layout = separable_layout(&s->kernel, &task->problem);
+        padding_bytes(&layout, &plane_bytes);
+    }
+    const ley_status sized = s->is_listed ? size_list_slabs(s, error) : size_slabs(s, error),
+                     needed = forecast_need(f, "tables and orbitals", fixed, fixed, sized == LEY_OK ? error : NULL);
+    f->slab = sized == LEY_OK ? s->slab_planes : 1;
+    const double slab_bytes = (double)plane_bytes * (double)f->slab;
+    const ley_status slabs = forecast_need(f, "slabs", METHOD_SLOTS * slab_bytes, slab_bytes,
+                                           sized == LEY_OK && needed == LEY_OK ? error : NULL);
+    forecast_slabs(f, "kernels", planes * plane_s, false);
+    forecast_transfer(f, (double)plane_bytes * planes, ceil(planes / (double)f->slab));
+    return sized != LEY_OK ? sized : needed != LEY_OK ? needed : slabs;
+}
+
+static void end(void *state)
+{
+    wavefunction_state *s = state;
+    for (int i = 0; i < METHOD_SLOTS; i++) {
+        separable_run_destroy(&s->slots[i]);
+        list_run_destroy(&s->list_slots[i]);
+    }
+    separable_kernel_destroy(&s->kernel);
+    list_kernel_destroy(&s->list);
+    free(s);
+}
+
+static int64_t slab_count(const void *state)
+{
+    return ((const wavefunction_state *)state)->slab_planes;
+}
+
+/* A slab's points, from which they are counted. */
+typedef struct slab_points {
+    const wavefunction_task *task;
+    int64_t first;
+} slab_points;
+
+static void place_of_point(const void *context, int64_t i, double place[3])
+{
+    const slab_points *p = context;
+    const int64_t at = p->first + i, *n = p->task->grid.n;
+    const int64_t index[3] = {at % n[0], at / n[0] % n[1], at / (n[0] * n[1])};
+    if (p->task->request.maps != NULL)
+        ley_grid_point_A(&p->task->grid, index, place);
+    else
+        memcpy(place, p->task->request.point_A + 3 * at, 3 * sizeof *place);
+    for (int axis = 0; axis < 3; axis++)
+        place[axis] /= units_bohr_A;
+}
+
+static ley_status submit(void *state, int slot, slab piece, ley_error *error)
+{
+    wavefunction_state *s = state;
+    const slab_points points = {s->task, piece.first * plane_points(s->task)};
+    if (s->is_listed)
+        return list_run_begin(&s->list_slots[slot], place_of_point, &points, piece.count * plane_points(s->task),
+                              s->task->job->cancelled, error);
+    return separable_run_begin(&s->slots[slot], piece.first, piece.count, s->task->job->cancelled, error);
+}
+
+/* The planes of all values for somebody who fills them; those that were taken are given back. */
+static ley_status take_planes(const wavefunction_task *task, slab piece, float **planes, size_t *taken,
+                              ley_error *error)
+{
+    ley_status status = LEY_OK;
+    for (*taken = 0; *taken < task->values && status == LEY_OK; *taken += status == LEY_OK)
+        status = map_planes_take(task->maps[*taken], piece.first, piece.count, &planes[*taken], error);
+    return status;
+}
+
+static ley_status give_planes(const wavefunction_task *task, slab piece, float **planes, size_t taken, bool is_done,
+                              ley_error *error)
+{
+    ley_status first = LEY_OK;
+    for (size_t i = 0; i < taken; i++) {
+        const ley_status status = map_planes_give(task->maps[i], piece.first, piece.count, planes[i], is_done,
+                                                  first == LEY_OK ? error : NULL);
+        first = first == LEY_OK ? status : first;
+    }
+    return first;
+}
+
+/* Waits, and stores a slab's values, in planes of maps or among those of a list. */
+static ley_status finish_list(list_run *run, const wavefunction_task *task, slab piece, float *const *planes,
+                              ley_error *error)
+{
+    const float *values = NULL;
+    const int64_t count = piece.count * plane_points(task);
+    const ley_status status = list_run_finish(run, &values, error);
+    for (size_t v = 0; v < task->values && status == LEY_OK; v++)
+        for (int64_t i = 0; i < count; i++) {
+            const float value = values[(int64_t)v * run->pitch + i];
+            if (planes != NULL)
+                planes[v][i] = value;
+            else
+                task->request.values[(int64_t)v * task->request.points + piece.first + i] = (double)value;
+        }
+    return status;
+}
+
+static ley_status collect(void *state, int slot, slab piece, slab_times *times, ley_error *error)
+{
+    wavefunction_state *s = state;
+    separable_run *run = &s->slots[slot];
+    list_run *list = &s->list_slots[slot];
+    size_t taken = 0;
+    if (s->task->request.maps == NULL) {
+        const ley_status listed = finish_list(list, s->task, piece, NULL, error);
+        *times = list->command_sequence.times;
+        return listed;
+    }
+    float **planes = calloc(s->task->values, sizeof *planes);
+    if (planes == NULL)
+        return ley_fail_memory(error, s->task->values * sizeof *planes, "a slab");
+    ley_status status = take_planes(s->task, piece, planes, &taken, error);
+    if (status == LEY_OK)
+        status =
+            s->is_listed ? finish_list(list, s->task, piece, planes, error) : separable_run_finish(run, planes, error);
+    *times = s->is_listed ? list->command_sequence.times : run->command_sequence.times;
+    const ley_status given = give_planes(s->task, piece, planes, taken, status == LEY_OK, error);
+    free(planes);
+    return status == LEY_OK ? given : status;
+}
+
+static void drop(void *state, int slot)
+{
+    wavefunction_state *s = state;
+    sequence_finish(s->is_listed ? &s->list_slots[slot].command_sequence : &s->slots[slot].command_sequence, NULL);
+}
+
+/* ---- The result ------------------------------------------------------------------------------ */
+
+/* "ORBITAL 21", "DENSITY", "DENSITY, ALONG X", "SPIN DENSITY, LAPLACIAN". */
+static void name_map(const wavefunction_task *task, size_t value)
+{
+    static const char *const derivatives[] = {"", ", ALONG X", ", ALONG Y", ", ALONG Z", ", LAPLACIAN"};
+    const wavefunction_quantity *q = &task->quantities[value];
+    char what[64];
+    if (task->request.kind == LEY_ORBITALS)
+        snprintf(what, sizeof what, "ORBITAL %lld", (long long)q->orbital + 1);
+    else
+        snprintf(what, sizeof what, "%s%s", task->request.kind == LEY_SPIN_DENSITY ? "SPIN DENSITY" : "DENSITY",
+                 derivatives[q->derivative]);
+    map_set_what(task->maps[value], what, task->wavefunction->atoms, task->wavefunction->arrays.numbers);
+    map_name_units(task->maps[value], units[task->request.kind][q->derivative == 0 ? 0 : q->derivative == 4 ? 2 : 1]);
+}
+
+static ley_status finish(void *context, ley_error *error)
+{
+    const wavefunction_task *task = context;
+    (void)error;
+    for (size_t i = 0; i < task->values && task->request.maps != NULL; i++)
+        name_map(task, i);
+    return LEY_OK;
+}
+
+static void terms(const void *context, reference_terms *t)
+{
+    const wavefunction_task *task = context;
+    *t = (reference_terms){
+        .law = &law_wavefunction, .constant = 1, .atoms = task->wavefunction->atoms, .quantity = task->quantities};
+}
+
+static void terms_at(const void *context, int64_t number, reference_terms *t)
+{
+    const wavefunction_task *task = context;
+    t->quantity = &task->quantities[number / ley_grid_points(&task->grid)];
+}
+
+static accuracy_limits limits(const void *context)
+{
+    const wavefunction_task *task = context;
+    return (accuracy_limits){
+        .tolerance = WAVEFUNCTION_PROMISE, .nothing = ACCURACY_NOTHING, .left_out = task->left_out};
+}
+
+/* Values are numbered by quantity, then by point; slabs have some planes of each. */
+static int64_t point(const void *context, slab s, int64_t i)
+{
+    const wavefunction_task *task = context;
+    const int64_t each = s.count * plane_points(task);
+    return i / each * ley_grid_points(&task->grid) + s.first * plane_points(task) + i % each;
+}
+
+static double value(const void *context, int64_t number, double place_A[3])
+{
+    const wavefunction_task *task = context;
+    const int64_t each = ley_grid_points(&task->grid);
+    if (task->request.maps != NULL)
+        return map_value(task->maps[number / each], number % each, place_A);
+    memcpy(place_A, task->request.point_A + 3 * (number % each), 3 * sizeof *place_A);
+    return task->request.values[number];
+}
+
+static const stage stages[] = {{.name = "sum",
+                                .split = STAGE_SLABS,
+                                .count = count_planes,
+                                .wish = make_wish,
+                                .wish_destroy = free,
+                                .ready = ready,
+                                .begin = begin,
+                                .forecast = forecast,
+                                .end = end,
+                                .slab_count = slab_count,
+                                .submit = submit,
+                                .collect = collect,
+                                .drop = drop}};
+
+static uint64_t needs(const void *context, const ley_run_options *options)
+{
+    const wavefunction_task *task = context;
+    (void)options;
+    return task->is_listed ? CALIBRATE_EXPS : CALIBRATE_MULTIPLY_ADDS;
+}
+
+const method method_wavefunction = {
+    .name = "wavefunction",
+    .parameters = &wavefunction_parameters,
+    .kernel = &separable_kind,
+    .needs = needs,
+    .prepare = prepare,
+    .release = release,
+    .host_needs = host_needs,
+    .end = wavefunction_task_end,
+    .stages = stages,
+    .stage_count = sizeof stages / sizeof *stages,
+    .points = count_points,
+    .evaluations = count_evaluations,
+    .finish = finish,
+    .terms = terms,
+    .terms_at = terms_at,
+    .error_scale = "the magnitudes of all functions and of the values",
+    .limits = limits,
+    .point = point,
+    .value = value,
+};

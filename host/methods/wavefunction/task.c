@@ -1,0 +1,325 @@
+#include "methods/wavefunction/task.h"
+
+#include "core/options.h"
+#include "core/parameters.h"
+#include "error.h"
+#include "parallel.h"
+#include "target/map.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Terms that are left out add up to no more than this share of an orbital's largest value; and
+ * orbitals of one launch. */
+static const double left_out_share = 5e-7, rounded_share = 1e-14;
+enum { MOST_ORBITALS = 64, DENSITY_VALUE = 0 };
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static const ley_parameter rows[] = {
+    {.name = "no_screening",
+     .type = LEY_PARAMETER_FLAG,
+     .sentence = "sum every term; else terms are left out that together are less than 1e-6 of the largest value",
+     PARAMETER_FIELD(ley_wavefunction_options, is_exact)},
+};
+
+const ley_parameter_table wavefunction_parameters = PARAMETER_TABLE(ley_wavefunction_options, rows);
+
+void ley_wavefunction_options_default(ley_wavefunction_options *options)
+{
+    parameters_default(&wavefunction_parameters, options);
+}
+
+/* ---- The request ----------------------------------------------------------------------------- */
+
+size_t ley_wavefunction_values(const ley_wavefunction_request *r)
+{
+    return r->kind == LEY_ORBITALS ? r->orbital_count : (size_t)(1 + 3 * r->gradient + r->laplacian);
+}
+
+static ley_status check_maps(const ley_wavefunction_request *r, ley_error *error)
+{
+    const ley_grid *grid = ley_map_grid(r->maps[0]);
+    for (size_t i = 0; i < ley_wavefunction_values(r); i++) {
+        if (r->maps[i] == NULL || memcmp(ley_map_grid(r->maps[i]), grid, sizeof *grid) != 0)
+            return ley_fail(error, LEY_ERROR_USAGE, "maps of a wavefunction's values are of several grids");
+        for (size_t k = 0; k < i; k++)
+            if (r->maps[k] == r->maps[i])
+                return ley_fail(error, LEY_ERROR_USAGE, "a map is there twice");
+    }
+    return LEY_OK;
+}
+
+static ley_status check_points(const ley_wavefunction_request *r, ley_error *error)
+{
+    if (r->points < 1 || r->points > LEY_MAX_EXTENT || r->point_A == NULL || r->values == NULL)
+        return ley_fail(error, LEY_ERROR_USAGE, "neither maps nor points, or %lld of them", (long long)r->points);
+    for (int64_t k = 0; k < 3 * r->points; k++)
+        if (!(fabs(r->point_A[k]) <= 1e9))
+            return ley_fail(error, LEY_ERROR_INPUT, "%c of point %lld is %g", 'x' + (int)(k % 3),
+                            (long long)(k / 3) + 1, r->point_A[k]);
+    return LEY_OK;
+}
+
+static ley_status check_request(const ley_wavefunction *w, const ley_wavefunction_request *r, ley_error *error)
+{
+    if ((unsigned)r->kind >= LEY_WAVEFUNCTION_KINDS)
+        return ley_fail(error, LEY_ERROR_USAGE, "nothing of a wavefunction has the number %d", (int)r->kind);
+    if (r->kind == LEY_ORBITALS && (r->gradient || r->laplacian))
+        return ley_fail(error, LEY_ERROR_USAGE, "derivatives are computed of densities, not of orbitals");
+    if (ley_wavefunction_values(r) == 0 || (r->kind == LEY_ORBITALS && r->orbitals == NULL))
+        return ley_fail(error, LEY_ERROR_USAGE, "no orbitals");
+    for (size_t i = 0; r->kind == LEY_ORBITALS && i < r->orbital_count; i++)
+        if (r->orbitals[i] < 0 || r->orbitals[i] >= w->arrays.orbitals)
+            return ley_fail(error, LEY_ERROR_USAGE, "orbital %lld of %lld", (long long)r->orbitals[i] + 1,
+                            (long long)w->arrays.orbitals);
+    return r->maps != NULL ? check_maps(r, error) : check_points(r, error);
+}
+
+/* ---- The task -------------------------------------------------------------------------------- */
+
+static ley_status make_weights(wavefunction_task *t, ley_error *error)
+{
+    const int64_t n = t->wavefunction->arrays.orbitals;
+    t->weights = calloc((size_t)n, sizeof *t->weights);
+    ley_status status =
+        t->weights != NULL ? LEY_OK : ley_fail_memory(error, (size_t)n * sizeof *t->weights, "the density");
+    for (int64_t i = 0; i < n && status == LEY_OK; i++)
+        status = wavefunction_weight(t->wavefunction, i, t->request.kind == LEY_SPIN_DENSITY, &t->weights[i], error);
+    return status;
+}
+
+static void name_quantities(wavefunction_task *t)
+{
+    for (size_t v = 0; v < t->values; v++) {
+        const bool is_laplacian = t->request.laplacian && v + 1 == t->values;
+        t->quantities[v] = (wavefunction_quantity){.wavefunction = t->wavefunction,
+                                                   .weights = t->weights,
+                                                   .orbital = t->orbitals != NULL ? t->orbitals[v] : 0,
+                                                   .derivative = t->orbitals != NULL ? 0
+                                                                 : is_laplacian      ? 4
+                                                                                     : (int)v};
+    }
+}
+
+static ley_status fill(wavefunction_task *t, ley_error *error)
+{
+    const bool has_orbitals = t->request.kind == LEY_ORBITALS;
+    t->quantities = calloc(t->values, sizeof *t->quantities);
+    t->maps = calloc(t->values, sizeof *t->maps);
+    t->orbitals = has_orbitals ? calloc(t->values, sizeof *t->orbitals) : NULL;
+    if (t->quantities == NULL || t->maps == NULL || (has_orbitals && t->orbitals == NULL))
+        return ley_fail_memory(error, t->values * sizeof *t->quantities, "the job");
+    if (t->request.maps != NULL)
+        memcpy(t->maps, t->request.maps, t->values * sizeof *t->maps);
+    if (has_orbitals)
+        memcpy(t->orbitals, t->request.orbitals, t->values * sizeof *t->orbitals);
+    t->grid = t->request.maps != NULL ? *ley_map_grid(t->maps[0]) : (ley_grid){.n = {1, 1, t->request.points}};
+    t->is_listed = t->request.maps == NULL || !ley_grid_is_orthogonal(&t->grid);
+    const ley_status status = has_orbitals ? LEY_OK : make_weights(t, error);
+    name_quantities(t);
+    return status;
+}
+
+ley_status wavefunction_task_create(const ley_wavefunction *w, const ley_wavefunction_request *request,
+                                    const ley_wavefunction_options *options, wavefunction_task **made, ley_error *error)
+{
+    ley_wavefunction_options taken;
+    ley_status status = check_request(w, request, error);
+    if (options == NULL)
+        ley_wavefunction_options_default(&taken);
+    else if (status == LEY_OK)
+        status = OPTIONS_TAKE(ley_wavefunction_options, is_exact, &taken, options, error);
+    if (status != LEY_OK)
+        return status;
+    wavefunction_task *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return ley_fail_memory(error, sizeof *t, "the job");
+    *t = (wavefunction_task){
+        .wavefunction = w, .request = *request, .is_exact = taken.is_exact, .values = ley_wavefunction_values(request)};
+    status = fill(t, error);
+    if (status == LEY_OK)
+        *made = t;
+    else
+        wavefunction_task_end(t);
+    return status;
+}
+
+void wavefunction_task_end(void *context)
+{
+    wavefunction_task *t = context;
+    free(t->orbitals);
+    free(t->maps);
+    free(t->weights);
+    free(t->quantities);
+    free(t);
+}
+
+/* ---- Coefficients ---------------------------------------------------------------------------- */
+
+static void choose_orbitals(wavefunction_task *t)
+{
+    if (t->weights == NULL)
+        for (size_t i = 0; i < t->values; i++)
+            t->used[t->used_count++] = t->orbitals[i];
+    for (int64_t i = 0; t->weights != NULL && i < t->wavefunction->arrays.orbitals; i++)
+        if (t->weights[i] != 0)
+            t->used[t->used_count++] = i;
+}
+
+static void fill_orbitals(void *context, size_t first, size_t last)
+{
+    const wavefunction_task *t = context;
+    for (size_t i = first; i < last; i++) {
+        expansion_fill(&t->e, t->used[i], t->coefficients + i * (size_t)t->e.coefficients);
+        t->largest[i] = expansion_largest(t->wavefunction, t->used[i]);
+    }
+}
+
+/* ---- Passes ---------------------------------------------------------------------------------- */
+
+/* Which terms are left out: of all that an orbital has, each is so small that all of them
+ * together do not matter. */
+static double threshold_of(const wavefunction_task *t, int32_t first, int32_t count)
+{
+    double least = INFINITY;
+    for (int32_t i = first; i < first + count; i++)
+        least = fmin(least, t->largest[i]);
+    return t->is_exact ? 0 : left_out_share * least / t->e.rows;
+}
+
+static void add_orbital_passes(wavefunction_task *t)
+{
+    for (int32_t i = 0; i < t->used_count; i += MOST_ORBITALS) {
+        const int32_t count = t->used_count - i < MOST_ORBITALS ? t->used_count - i : MOST_ORBITALS;
+        t->passes[t->problem.pass_count++] = (separable_pass){
+            .orbital = i, .orbitals = count, .places = {i, -1, -1, 0}, .threshold = threshold_of(t, i, count)};
+    }
+}
+
+/* rho = sum n psi^2, its gradient 2 sum n psi grad psi, its Laplacian 2 sum n (|grad psi|^2 + psi
+ * Laplacian psi). */
+static void add_density_passes(wavefunction_task *t, int32_t i)
+{
+    const bool gradient = t->request.gradient, laplacian = t->request.laplacian;
+    const int32_t scratch = (int32_t)t->values, at_laplacian = laplacian ? scratch - 1 : -1;
+    const double weight = t->weights[t->used[i]];
+    separable_pass pass = {.orbital = i,
+                           .orbitals = 1,
+                           .places = {gradient || laplacian ? scratch : -1, DENSITY_VALUE, -1, scratch},
+                           .threshold = threshold_of(t, i, 1),
+                           .square = weight};
+    t->passes[t->problem.pass_count++] = pass;
+    pass.square = pass.product = 2 * weight;
+    for (int axis = 0; axis < 3 && (gradient || laplacian); axis++) {
+        const int32_t places[] = {-1, at_laplacian, gradient ? 1 + axis : -1, scratch};
+        memcpy(pass.places, places, sizeof places);
+        pass.derivative[axis] = 1;
+        t->passes[t->problem.pass_count++] = pass;
+        pass.derivative[axis] = 0;
+    }
+    for (int axis = 0; axis < 3 && laplacian; axis++) {
+        const int32_t places[] = {-1, -1, at_laplacian, scratch};
+        memcpy(pass.places, places, sizeof places);
+        pass.derivative[axis] = 2;
+        t->passes[t->problem.pass_count++] = pass;
+        pass.derivative[axis] = 0;
+    }
+}
+
+/* What terms that are left out may change the values by. Where all are summed, values that are next
+ * to nothing have fewer digits all the same: exponents are rounded by their size. */
+static void allow_left_out(wavefunction_task *t)
+{
+    const double share = t->is_exact ? rounded_share : left_out_share;
+    double density = 0;
+    t->left_out = 0;
+    for (int32_t i = 0; i < t->used_count && t->weights != NULL; i++)
+        density += 2 * fabs(t->weights[t->used[i]]) * share * pow(t->largest[i], 2);
+    for (size_t v = 0; v < t->values; v++) {
+        const double value = t->weights != NULL ? density : share * t->largest[v];
+        t->quantities[v].least = value / WAVEFUNCTION_PROMISE;
+        t->left_out = fmax(t->left_out, value);
+    }
+}
+
+static void make_list(wavefunction_task *t)
+{
+    t->list = (list_problem){.e = &t->e,
+                             .coefficients = t->coefficients,
+                             .weights = t->weights != NULL ? t->used_weights : NULL,
+                             .thresholds = t->thresholds,
+                             .orbitals = t->used_count,
+                             .gradient = t->request.gradient,
+                             .laplacian = t->request.laplacian,
+                             .values = (int)t->values};
+    for (int32_t i = 0; i < t->used_count; i++) {
+        t->thresholds[i] = threshold_of(t, i, 1);
+        t->used_weights[i] = t->weights != NULL ? t->weights[t->used[i]] : 0;
+    }
+}
+
+static void make_passes(wavefunction_task *t)
+{
+    const bool has_derivatives = t->request.gradient || t->request.laplacian;
+    t->problem = (separable_problem){.e = &t->e,
+                                     .grid = t->grid,
+                                     .derivatives = t->request.laplacian ? 2 : t->request.gradient,
+                                     .coefficients = t->coefficients,
+                                     .orbitals = t->used_count,
+                                     .thresholds = t->thresholds,
+                                     .passes = t->passes,
+                                     .adds = t->weights != NULL,
+                                     .components = (int)t->values + has_derivatives,
+                                     .values = (int)t->values};
+    if (t->weights == NULL)
+        add_orbital_passes(t);
+    for (int32_t i = 0; t->weights != NULL && i < t->used_count; i++)
+        add_density_passes(t, i);
+    allow_left_out(t);
+}
+
+ley_status wavefunction_task_prepare(wavefunction_task *t, ley_error *error)
+{
+    enum { MOST_PASSES = 7 }; /* of an orbital */
+    const int64_t n = t->weights != NULL ? t->wavefunction->arrays.orbitals : (int64_t)t->values;
+    ley_status status = expansion_create(t->wavefunction, &t->e, error);
+    if (status != LEY_OK)
+        return status;
+    t->used = calloc((size_t)n, sizeof *t->used);
+    t->passes = calloc((size_t)n * MOST_PASSES, sizeof *t->passes);
+    t->largest = calloc((size_t)n, sizeof *t->largest);
+    t->thresholds = calloc((size_t)n, sizeof *t->thresholds);
+    t->used_weights = calloc((size_t)n, sizeof *t->used_weights);
+    t->used_count = 0;
+    if (t->used != NULL)
+        choose_orbitals(t);
+    const size_t bytes = (size_t)t->used_count * (size_t)t->e.coefficients * sizeof *t->coefficients;
+    t->coefficients = malloc(bytes + 1);
+    if (t->used == NULL || t->passes == NULL || t->largest == NULL || t->coefficients == NULL ||
+        t->thresholds == NULL || t->used_weights == NULL)
+        return ley_fail_memory(error, bytes, "the orbitals");
+    if (t->used_count == 0)
+        return ley_fail(error, LEY_ERROR_INPUT, "no orbital has an electron in this density: it is 0 everywhere");
+    parallel_ranges((size_t)t->used_count, fill_orbitals, t);
+    make_passes(t);
+    make_list(t);
+    return LEY_OK;
+}
+
+void wavefunction_task_release(wavefunction_task *t)
+{
+    expansion_destroy(&t->e);
+    free(t->coefficients);
+    free(t->largest);
+    free(t->used);
+    free(t->passes);
+    free(t->thresholds);
+    free(t->used_weights);
+    t->coefficients = NULL;
+    t->largest = NULL;
+    t->used = NULL;
+    t->passes = NULL;
+    t->thresholds = t->used_weights = NULL;
+}

@@ -1,0 +1,55 @@
+/* A wavefunction's task made ready: coefficients as kernels take them, and passes. */
+#ifndef LEY_WAVEFUNCTION_TASK_H
+#define LEY_WAVEFUNCTION_TASK_H
+
+#include "law/wavefunction.h"
+#include "methods/wavefunction/kernel.h"
+#include "methods/wavefunction/list.h"
+#include "schedule/stage.h"
+
+/* Checks a request and copies it. */
+/* What is promised of the error at each point, relative to the sum of the magnitudes of all
+ * functions there, to which a share of the largest value is added where terms are left out. */
+#define WAVEFUNCTION_PROMISE 1e-5
+
+/* A job's data: what is wanted, and the passes that make it. */
+typedef struct wavefunction_task {
+    const ley_wavefunction *wavefunction;
+    ley_wavefunction_request request; /* with lists of its own */
+    int64_t *orbitals;
+    ley_map **maps;
+    bool is_exact;
+    size_t values;
+    bool is_listed;                    /* points of a list, or of an oblique grid: gaussians.cl;
+    else separable.cl */
+    ley_grid grid;                     /* of maps; of a list one of so many planes of a point each
+                                        */
+    double *weights;                   /* [orbitals of the wavefunction]: in the density; or NULL */
+    wavefunction_quantity *quantities; /* [values] */
+
+    /* From prepare() to release(). */
+    const job_view *job;
+    expansion e;
+    float *coefficients; /* [used][e.coefficients] */
+    double *largest;     /* [used]: magnitudes of orbitals */
+    int64_t *used;       /* orbitals of the wavefunction that have a part in it */
+    int32_t used_count;
+    double left_out; /* what terms that are left out add up to at most */
+    separable_pass *passes;
+    separable_problem problem;
+    double *thresholds, *used_weights; /* [used] */
+    list_problem list;
+} wavefunction_task;
+
+extern const ley_parameter_table wavefunction_parameters;
+
+ley_status wavefunction_task_create(const ley_wavefunction *wavefunction, const ley_wavefunction_request *request,
+                                    const ley_wavefunction_options *options, wavefunction_task **made,
+                                    ley_error *error);
+void wavefunction_task_end(void *task);
+
+/* Between these two all that kernels read is there. */
+ley_status wavefunction_task_prepare(wavefunction_task *task, ley_error *error);
+void wavefunction_task_release(wavefunction_task *task);
+
+#endif

@@ -1,0 +1,457 @@
+/* Orbitals and densities on every device of this machine, against double precision from the
+ * formulas: each function of each shell alone, sets of orbitals, densities and their derivatives,
+ * on grids along the axes and oblique ones, and at points; slabs of any size; faults of kernels. */
+#include "support.h"
+
+#include "core/units.h"
+#include "law/wavefunction.h"
+#include "some_wavefunction.h"
+#include "source/wavefunction.h"
+#include "verify/verification.h"
+
+static ley_engine *engine; /* of the device under test */
+
+/* ---- Jobs ------------------------------------------------------------------------------------ */
+
+enum { MOST_VALUES = 64 };
+static const ley_grid straight = {.origin_A = {-2.3, -1.7, -1.5},
+                                  .step_A = LEY_STEPS(0.13, 0.14, 0.7),
+                                  .n = {53, 43, 7}},
+                      oblique = {.origin_A = {-2, -2, -1},
+                                 .step_A = {{0.3, 0, 0.02}, {0.1, 0.25, 0}, {-0.05, 0.1, 0.6}},
+                                 .n = {19, 23, 5}};
+
+/* A job, and what it works on: maps, or points. */
+typedef struct orbital_job {
+    ley_wavefunction_request request;
+    size_t values;
+    ley_map *maps[MOST_VALUES];
+    double *points, *found;
+    ley_job *job;
+    ley_status status;
+    ley_error error;
+} orbital_job;
+
+static orbital_job make_job(ley_wavefunction_request request, const ley_grid *grid)
+{
+    enum { POINTS = 777 };
+    orbital_job j = {.request = request, .values = ley_wavefunction_values(&request)};
+    unsigned seed = 4;
+    assert_true(j.values <= MOST_VALUES);
+    for (size_t v = 0; v < j.values && grid != NULL; v++)
+        j.maps[v] = support_make_map(grid);
+    if (grid == NULL) {
+        j.points = calloc(3 * POINTS, sizeof(double));
+        j.found = calloc(j.values * POINTS, sizeof(double));
+        for (int k = 0; k < 3 * POINTS; k++)
+            j.points[k] = 5 * support_uniform(&seed) - 1.5;
+        j.request.points = POINTS;
+        j.request.point_A = j.points;
+        j.request.values = j.found;
+    }
+    return j;
+}
+
+static void run(orbital_job *j, const ley_wavefunction *w, const ley_run_options *run_options, bool is_exact)
+{
+    ley_wavefunction_options options;
+    ley_wavefunction_options_default(&options);
+    options.is_exact = is_exact;
+    j->request.maps = j->points == NULL ? j->maps : NULL;
+    j->status = ley_job_create_wavefunction(engine, w, &j->request, &options, run_options, &j->job, &j->error);
+    if (j->status == LEY_OK)
+        j->status = ley_job_run(j->job, &j->error);
+}
+
+static void end(orbital_job *j)
+{
+    ley_job_destroy(j->job);
+    for (size_t v = 0; v < j->values; v++)
+        ley_map_destroy(j->maps[v]);
+    free(j->points);
+    free(j->found);
+    ley_error_clear(&j->error);
+}
+
+static int64_t points_of(const orbital_job *j)
+{
+    return j->points != NULL ? j->request.points : ley_grid_points(ley_map_grid(j->maps[0]));
+}
+
+static double found_at(const orbital_job *j, size_t value, int64_t i, double place[3])
+{
+    if (j->points != NULL)
+        memcpy(place, j->points + 3 * i, 3 * sizeof *place);
+    else {
+        const ley_grid *grid = ley_map_grid(j->maps[value]);
+        const int64_t at[3] = {i % grid->n[0], i / grid->n[0] % grid->n[1], i / (grid->n[0] * grid->n[1])};
+        ley_grid_point_A(grid, at, place);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        place[axis] /= units_bohr_A;
+    return j->points != NULL ? j->found[(int64_t)value * j->request.points + i]
+                             : (double)ley_map_read_values(j->maps[value])[i];
+}
+
+/* Every `step`-th point of each value, relative to the value's largest magnitude. */
+static void assert_right(const orbital_job *j, const ley_wavefunction *w, const double *weights, int64_t step,
+                         double most)
+{
+    assert_ok_at(j->status, &j->error, "an orbital's job", __FILE__, __LINE__);
+    for (size_t v = 0; v < j->values; v++) {
+        const bool is_laplacian = j->request.laplacian && v + 1 == j->values;
+        const wavefunction_quantity q = {.wavefunction = w,
+                                         .weights = weights,
+                                         .orbital = weights == NULL ? j->request.orbitals[v] : 0,
+                                         .derivative = weights == NULL ? 0
+                                                       : is_laplacian  ? 4
+                                                                       : (int)v};
+        double worst = 0, largest = 0;
+        for (int64_t i = (int64_t)v % step; i < points_of(j); i += step) {
+            double place[3];
+            const double found = found_at(j, v, i, place), right = wavefunction_value(&q, place).value;
+            worst = isfinite(found) ? fmax(worst, fabs(found - right)) : INFINITY;
+            largest = fmax(largest, fabs(right));
+        }
+        if (!(worst <= most * largest + 1e-30))
+            fail_msg("value %zu: off by %g of %g", v, worst, largest);
+    }
+    assert_true(ley_job_report(j->job)->accuracy.passed);
+    assert_string_equal(ley_job_report(j->job)->method, "wavefunction");
+}
+
+static ley_run_options usual(void)
+{
+    return support_default_run_options();
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* A wavefunction like another, whose orbitals are the functions one by one. */
+static ley_wavefunction *functions_of(const ley_wavefunction *from)
+{
+    ley_wavefunction_arrays a = ley_wavefunction_get(from);
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    a.orbitals = ley_wavefunction_functions(from);
+    double *ones = calloc((size_t)(a.orbitals * a.orbitals), sizeof *ones),
+           *occupations = calloc((size_t)a.orbitals, sizeof *occupations);
+    for (int64_t i = 0; i < a.orbitals; i++)
+        ones[i * a.orbitals + i] = 1;
+    a.orbital_coefficients = ones;
+    a.occupations = occupations;
+    a.energies = NULL;
+    a.spins = NULL;
+    assert_ok(ley_wavefunction_create(&a, &w, &error));
+    free(ones);
+    free(occupations);
+    return w;
+}
+
+/* Of every shell, both kinds: each function alone, all of a kernel's in one job. */
+static void test_functions(void **state)
+{
+    for (int l = 0; l <= LEY_MOST_MOMENTUM; l++)
+        for (int target = 0; target < 3; target++) {
+            ley_wavefunction *some = NULL;
+            ley_error error = {0};
+            assert_ok(some_wavefunction(2, l, 1, (unsigned)l + 1, &some, &error));
+            ley_wavefunction *w = functions_of(some);
+            const int64_t n = ley_wavefunction_functions(w),
+                          last = basis_shell_functions(l, false) + basis_shell_functions(l, true);
+            int64_t list[MOST_VALUES];
+            size_t count = 0;
+            for (int64_t i = 0; i < n && count < MOST_VALUES; i++) /* those of the highest l, of both nuclei */
+                for (int64_t s = 0; s < w->arrays.shells; s++)
+                    if (w->shells[s].l == l && i >= w->shells[s].first_function &&
+                        i < w->shells[s].first_function + basis_shell_functions(l, w->shells[s].is_pure))
+                        list[count++] = i;
+            assert_true((int64_t)count <= 2 * last);
+            orbital_job j =
+                make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = count}, target == 0   ? &straight
+                                                                                               : target == 1 ? &oblique
+                                                                                                             : NULL);
+            const ley_run_options options = usual();
+            run(&j, w, &options, l % 2 == 0);
+            assert_right(&j, w, NULL, support_is_quick() ? 1 + points_of(&j) / 700 : 3, 2e-6);
+            end(&j);
+            ley_wavefunction_destroy(w);
+            ley_wavefunction_destroy(some);
+        }
+}
+
+static void check_densities(const ley_wavefunction *w, bool is_spin, const ley_grid *grid)
+{
+    const int64_t n = w->arrays.orbitals;
+    double *weights = calloc((size_t)n, sizeof *weights);
+    ley_error error = {0};
+    for (int64_t i = 0; i < n; i++)
+        assert_ok(wavefunction_weight(w, i, is_spin, &weights[i], &error));
+    for (int derivatives = 0; derivatives < 4; derivatives++) {
+        orbital_job j = make_job((ley_wavefunction_request){.kind = is_spin ? LEY_SPIN_DENSITY : LEY_DENSITY,
+                                                            .gradient = derivatives & 1,
+                                                            .laplacian = derivatives & 2},
+                                 grid);
+        const ley_run_options options = usual();
+        run(&j, w, &options, false);
+        assert_right(&j, w, weights, support_is_quick() ? 97 : 13, 5e-6);
+        end(&j);
+    }
+    free(weights);
+}
+
+static void test_densities(void **state)
+{
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(4, 3, 9, 5, &w, &error));
+    for (int is_spin = 0; is_spin <= 1; is_spin++) {
+        check_densities(w, is_spin, &straight);
+        check_densities(w, is_spin, &oblique);
+        check_densities(w, is_spin, NULL);
+    }
+    ley_wavefunction_destroy(w);
+}
+
+/* Every variant; in slabs of any size the same bytes. */
+static void test_variants_and_slabs(void **state)
+{
+    static const int64_t list[] = {0, 2, 1};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(60, 2, 4, 9, &w, &error));
+    for (int i = -1; i < support_variants("wavefunction", LEY_TARGET_GRID); i++) {
+        ley_run_options options = usual();
+        options.variant = i < 0 ? NULL : ley_variant_name("wavefunction", LEY_TARGET_GRID, (size_t)i);
+        if (!support_tries_variant(engine, options.variant))
+            continue;
+        orbital_job whole = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 3}, &straight);
+        run(&whole, w, &options, false);
+        if (whole.status == LEY_ERROR_NO_DEVICE) {
+            end(&whole);
+            continue;
+        }
+        assert_right(&whole, w, NULL, 61, 2e-6);
+        for (options.slab_planes = 1; options.slab_planes < 4; options.slab_planes += 2) {
+            orbital_job slabs = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 3}, &straight);
+            run(&slabs, w, &options, false);
+            assert_ok_at(slabs.status, &slabs.error, "slabs", __FILE__, __LINE__);
+            assert_true(ley_job_report(slabs.job)->slab_count >= 2);
+            for (size_t v = 0; v < 3; v++)
+                assert_memory_equal(ley_map_read_values(slabs.maps[v]), ley_map_read_values(whole.maps[v]),
+                                    (size_t)points_of(&whole) * sizeof(float));
+            end(&slabs);
+        }
+        end(&whole);
+    }
+    ley_wavefunction_destroy(w);
+}
+
+/* What is left out changes no value by more than 1e-6 of the largest. */
+static void test_screening(void **state)
+{
+    static const int64_t list[] = {3};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    const ley_run_options options = usual();
+    assert_ok(some_c60(&w, &error));
+    const ley_grid grid = {.origin_A = {-6, -6, -6}, .step_A = LEY_STEPS(0.2, 0.25, 1.5), .n = {61, 49, 9}};
+    orbital_job some = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid),
+                all = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
+    run(&some, w, &options, false);
+    run(&all, w, &options, true);
+    assert_ok_at(some.status, &some.error, "with screening", __FILE__, __LINE__);
+    assert_ok_at(all.status, &all.error, "without", __FILE__, __LINE__);
+    double largest = 0, worst = 0;
+    for (int64_t i = 0; i < points_of(&all); i++) {
+        const double a = (double)ley_map_read_values(all.maps[0])[i], b = (double)ley_map_read_values(some.maps[0])[i];
+        largest = fmax(largest, fabs(a));
+        worst = fmax(worst, fabs(a - b));
+    }
+    assert_true(worst <= 1.2e-6 * largest);
+    end(&some);
+    end(&all);
+    ley_wavefunction_destroy(w);
+}
+
+/* A function alone over all of its extent has the norm that its overlap says; and the electrons are
+ * all there. */
+static void test_integrals(void **state)
+{
+    const double h = 0.3 * units_bohr_A;
+    const ley_grid grid = {.origin_A = {-4.5, -4.5, -4.5}, .step_A = LEY_STEPS(h, h, h), .n = {75, 75, 75}};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    double norms[6], sum = 0, electrons = 0;
+    assert_ok(some_wavefunction(2, 2, 6, 21, &w, &error));
+    assert_ok(ley_wavefunction_norms(w, norms, &error));
+    for (int i = 0; i < 6; i++)
+        electrons += norms[i] * w->arrays.occupations[i];
+    orbital_job j = make_job((ley_wavefunction_request){.kind = LEY_DENSITY}, &grid);
+    const ley_run_options options = usual();
+    run(&j, w, &options, false);
+    assert_ok_at(j.status, &j.error, "a density", __FILE__, __LINE__);
+    for (int64_t i = 0; i < points_of(&j); i++)
+        sum += (double)ley_map_read_values(j.maps[0])[i] * 0.027;
+    if (!(fabs(sum / electrons - 1) < 1e-3))
+        fail_msg("%g electrons, over the grid %g", electrons, sum);
+    assert_string_equal(ley_map_units(j.maps[0]), "bohr^-3");
+    end(&j);
+    ley_wavefunction_destroy(w);
+}
+
+/* Far more functions than a work-group lists at a time. */
+static void test_many_functions(void **state)
+{
+    static const int64_t list[] = {0};
+    const ley_grid grid = {.origin_A = {0, 0, 5}, .step_A = LEY_STEPS(0.6, 0.6, 2), .n = {41, 37, 2}};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    const ley_run_options options = usual();
+    assert_ok(some_wavefunction(1100, 2, 1, 2, &w, &error));
+    assert_true(ley_wavefunction_functions(w) > 10000);
+    orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 1}, &grid);
+    run(&j, w, &options, false);
+    assert_right(&j, w, NULL, 101, 2e-6);
+    end(&j);
+    ley_wavefunction_destroy(w);
+}
+
+/* ---- What goes wrong ------------------------------------------------------------------------- */
+
+static void test_refusals(void **state)
+{
+    static const int64_t list[] = {0, 99};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    ley_job *job = NULL;
+    ley_run_options options = usual();
+    assert_ok(some_wavefunction(2, 1, 3, 1, &w, &error));
+    ley_map *map = support_make_map(&straight), *maps[] = {map, map};
+    ley_wavefunction_request r = {.orbitals = list, .orbital_count = 2, .maps = maps};
+#define REFUSES(says) \
+    assert_error(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &job, &error), LEY_ERROR_USAGE, says)
+    REFUSES("orbital 100 of 3");
+    r.orbital_count = 0;
+    REFUSES("no orbitals");
+    r.orbital_count = 1;
+    r.gradient = true;
+    REFUSES("derivatives are computed of densities");
+    r = (ley_wavefunction_request){.kind = LEY_DENSITY, .laplacian = true, .maps = maps};
+    REFUSES("a map is there twice");
+    r = (ley_wavefunction_request){.kind = (ley_wavefunction_kind)7, .maps = maps};
+    REFUSES("nothing of a wavefunction has the number 7");
+    r = (ley_wavefunction_request){.kind = LEY_DENSITY};
+    REFUSES("neither maps nor points");
+    r = (ley_wavefunction_request){.kind = LEY_DENSITY, .maps = maps};
+    options.sum = LEY_SUM_DOUBLE;
+    assert_ok(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &job, &error));
+    assert_error(ley_job_run(job, &error), LEY_ERROR_USAGE, "orbitals are summed in floats");
+    ley_job_destroy(job);
+    ley_error_clear(&error);
+    ley_map_destroy(map);
+    ley_wavefunction_destroy(w);
+}
+
+/* What a job would take, without computing anything. */
+static void test_forecasts(void **state)
+{
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(20, 2, 8, 1, &w, &error));
+    for (int i = 0; i < 2; i++) {
+        const ley_run_options options = usual();
+        const ley_forecast *f = NULL;
+        ley_map *map = support_make_map(i == 0 ? &straight : &oblique);
+        const ley_wavefunction_request r = {.kind = LEY_DENSITY, .maps = &map};
+        ley_job *job = NULL;
+        assert_ok(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &job, &error));
+        assert_ok(ley_job_forecast(job, &f, &error));
+        assert_int_equal(f->device_count, 1);
+        assert_int_equal(f->devices[0].status, LEY_OK);
+        assert_true(f->devices[0].slab > 0 && f->devices[0].slab <= ley_map_grid(map)->n[2]);
+        assert_true(f->devices[0].need_count == 2 && f->devices[0].bytes > 1000);
+        assert_true(f->total_s > 0 && f->devices_s > 0);
+        assert_string_equal(f->devices[0].variant, i == 0 ? f->devices[0].variant : "list");
+        assert_true(isnan(ley_map_read_values(map)[0]));
+        ley_job_destroy(job);
+        ley_map_destroy(map);
+    }
+    ley_wavefunction_destroy(w);
+}
+
+static void test_cancel(void **state)
+{
+    static const int64_t list[] = {0};
+    ley_wavefunction *w = NULL;
+    ley_error error = {0};
+    assert_ok(some_wavefunction(20, 2, 3, 1, &w, &error));
+    for (int i = 0; i < 4; i++) {
+        support_watch seen = {.cancel_at_call = i == 1 ? -1 : i == 2 ? 1 : 0, .cancel_at_end = i == 3};
+        ley_run_options options = usual();
+        ley_map *map = support_make_map(&straight);
+        const ley_wavefunction_request r = {.orbitals = list, .orbital_count = 1, .maps = &map};
+        int64_t points = 0;
+        options.slab_planes = 1;
+        options.progress = support_note_progress;
+        options.progress_context = &seen;
+        assert_ok(ley_job_create_wavefunction(engine, w, &r, NULL, &options, &seen.job, &error));
+        assert_int_equal(ley_status_exit_code(support_run_watched(&seen, &points)), i == 0 ? 0 : 130);
+        ley_map_destroy(map);
+    }
+    ley_wavefunction_destroy(w);
+}
+
+/* Planted in kernels: a lost factor, a wrong edge of tiles, an exchanged order of powers, a
+ * wrong derivative. The kernel's self-test finds each, or the
+ * verification. */
+static void test_faults(void **state)
+{
+    static const struct {
+        const char *kernel, *from, *to;
+        bool is_listed, by_verification;
+    } faults[] = {
+        {"separable", "gm_values[places.x * component + at] = psi;",
+         "gm_values[places.x * component + at] = 1.001f * psi;", false, false},
+        {"separable", "sum += gm_coefficients[(*c)++] * gm_z[k];",
+         "sum += gm_coefficients[(*c)++] * gm_z[k > 0 ? left - k : k];", false, false},
+        {"separable", "weights.z * psi", "weights.y * psi", false, false},
+        {"gaussians", "q[o] = q[o] * y + t[o];", "q[o] = q[o] * z + t[o];", true, false},
+        {"gaussians", "psi[o] += e * p[o];", "psi[o] += l == 1 ? 0.999f * e * p[o] : e * p[o];", true, false},
+        {"gaussians", "psi[o] += e * p[o];", "psi[o] += n_gaussians == 12 ? 0.9f * e * p[o] : e * p[o];", true, true},
+    };
+    static const int64_t list[] = {0, 1};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        ley_wavefunction *w = NULL;
+        ley_error error = {0};
+        const ley_run_options options = usual();
+        if (support_has_vectors(engine) && strstr(faults[i].from, "places.x * component + at] = psi") != NULL)
+            continue; /* vectors have their own way of storing */
+        assert_ok(some_wavefunction(2, 2, 3, 6, &w, &error));
+        support_fresh_cache();
+        support_plant_fault(faults[i].kernel, faults[i].from, faults[i].to);
+        orbital_job j = make_job((ley_wavefunction_request){.orbitals = list, .orbital_count = 2},
+                                 faults[i].is_listed ? &oblique : &straight);
+        run(&j, w, &options, false);
+        const bool is_found = j.status == LEY_ERROR_WRONG_RESULT &&
+                              (strstr(j.error.message, "self-test") == NULL) == faults[i].by_verification;
+        if (!is_found)
+            fail_msg("fault %zu: %s", i, j.error.message);
+        end(&j);
+        unsetenv("LEYDEN_KERNEL_DIR");
+        ley_wavefunction_destroy(w);
+    }
+    support_fresh_cache();
+}
+
+static int run_on(const char *selector, const ley_device_info *info)
+{
+    return RUN_ON_DEVICE("orbitals", &engine, test_functions, test_densities, test_variants_and_slabs, test_screening,
+                         test_integrals, test_many_functions, test_refusals, test_forecasts, test_cancel, test_faults);
+}
+
+int main(void)
+{
+    verification_time_replace(1e9);
+    return support_on_each_device(run_on);
+}

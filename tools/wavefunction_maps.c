@@ -1,0 +1,294 @@
+#include "wavefunction_maps.h"
+#include "console.h"
+#include "interrupt.h"
+#include "standard_stream.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double bohr_A = 0.529177210903, usual_spacing_bohr = 0.2, usual_padding_bohr = 6, usual_norm_error = 1e-4;
+
+typedef struct wavefunction_job {
+    job_run run;
+    wavefunction_problem problem;
+    size_t count; /* of maps */
+    ley_grid grid;
+    char **paths; /* of the files: one for each map, or one alone */
+    size_t path_count;
+} wavefunction_job;
+
+void wavefunction_set_defaults(void *to)
+{
+    wavefunction_values *values = to;
+    ley_grid_options_default(&values->grid);
+    ley_wavefunction_options_default(&values->sum);
+    for (int axis = 0; axis < 3; axis++)
+        values->grid.spacing_A[axis] = usual_spacing_bohr * bohr_A;
+    values->grid.padding_A = usual_padding_bohr * bohr_A;
+}
+
+ley_status wavefunction_create(const void *context, ley_engine *engine, const ley_run_options *options, ley_job **job,
+                               ley_error *error)
+{
+    const wavefunction_problem *problem = context;
+    return ley_job_create_wavefunction(engine, problem->wavefunction, &problem->request, &problem->values->sum, options,
+                                       job, error);
+}
+
+/* ---- Before the work ------------------------------------------------------------------------- */
+
+static int check(job_run *run)
+{
+    static const char *const of_new_grids[] = {"spacing", "dims", "glen", "gcent", "origin", "padding"};
+    enum { FIRST_WITH_DIMS = 2, LAST_WITH_DIMS = 4 };
+    const wavefunction_values *values = run->arguments->values;
+    for (size_t i = 0; values->like != NULL && i < sizeof of_new_grids / sizeof *of_new_grids; i++)
+        if (option_named_given(run->arguments, of_new_grids[i]))
+            return fail_usage(run->arguments->command, "--like and --%s exclude each other", of_new_grids[i]);
+    for (size_t i = FIRST_WITH_DIMS; i <= LAST_WITH_DIMS && !option_named_given(run->arguments, "dims"); i++)
+        if (option_named_given(run->arguments, of_new_grids[i]))
+            return fail_usage(run->arguments->command, "--%s needs --dims: how many points the grid has",
+                              of_new_grids[i]);
+    if (output_takes_stdout(run->output) || !is_map_name(run->output))
+        return fail_usage(run->arguments->command, "--output: '%s' must end in %s", run->output, map_endings());
+    if (values->together && !ends_with(run->output, ".cube") && !ends_with(run->output, ".cube.gz"))
+        return fail_usage(run->arguments->command, "--together: '%s' must end in .cube, which holds several values",
+                          run->output);
+    return 0;
+}
+
+static void request_orbitals(wavefunction_job *job)
+{
+    wavefunction_problem *p = &job->problem;
+    p->request = (ley_wavefunction_request){.kind = LEY_ORBITALS, .orbitals = p->orbitals, .orbital_count = job->count};
+}
+
+/* Files of other conventions have other norms. */
+static ley_status check_norms(const parsed_arguments *arguments, const ley_wavefunction *w, ley_error *error)
+{
+    const ley_status status = ley_wavefunction_check_norms(w, usual_norm_error, error);
+    if (status != LEY_ERROR_INPUT)
+        return status;
+    char why[sizeof error->message];
+    snprintf(why, sizeof why, "%s", error->message);
+    return fail_into(error, status, "%s: %.800s; --any-norm goes on all the same", base_name(arguments->operand), why);
+}
+
+static ley_status read_input(job_run *run, ley_error *error)
+{
+    wavefunction_job *job = (wavefunction_job *)run;
+    const wavefunction_values *values = run->arguments->values;
+    wavefunction_problem *p = &job->problem;
+    ley_status status = ley_wavefunction_read(run->arguments->operand, &p->wavefunction, error);
+    if (status == LEY_OK && !values->any_norm)
+        status = check_norms(run->arguments, p->wavefunction, error);
+    run->is_told = status != LEY_OK;
+    if (status == LEY_OK && values->orbitals != NULL)
+        status = ley_wavefunction_find(p->wavefunction, values->orbitals, &p->orbitals, &job->count, error);
+    if (status == LEY_OK && values->orbitals != NULL)
+        request_orbitals(job);
+    if (status == LEY_OK && values->orbitals == NULL) {
+        p->request = (ley_wavefunction_request){.kind = values->is_spin ? LEY_SPIN_DENSITY : LEY_DENSITY,
+                                                .gradient = values->gradient,
+                                                .laplacian = values->laplacian};
+        job->count = ley_wavefunction_values(&p->request);
+    }
+    return status;
+}
+
+static ley_status choose_grid(const wavefunction_job *job, ley_grid *grid, ley_error *error)
+{
+    const wavefunction_values *values = job->run.arguments->values;
+    ley_grid_options options = values->grid;
+    options.given = option_take_given(job->run.arguments, "ley_grid_options", &options);
+    if (values->like == NULL)
+        return ley_grid_choose(&options, ley_wavefunction_atoms(job->problem.wavefunction), NULL, NULL, grid, error);
+    ley_map *like = NULL;
+    const ley_status status = ley_map_read(values->like, &like, error);
+    if (status == LEY_OK)
+        *grid = *ley_map_grid(like);
+    ley_map_destroy(like);
+    return status;
+}
+
+/* What tells a map's file from the others': "21" of an orbital, "dx", "laplacian". */
+static short_text label_of(const wavefunction_job *job, size_t i)
+{
+    static const char *const derivatives[] = {"", "dx", "dy", "dz"};
+    const ley_wavefunction_request *r = &job->problem.request;
+    if (r->kind == LEY_ORBITALS)
+        return text_of("%lld", (long long)job->problem.orbitals[i] + 1);
+    return text_of("%s", r->laplacian && i + 1 == job->count ? "laplacian" : derivatives[i]);
+}
+
+/* {} in the name stands for the label; else it stands in front of the ending. */
+static char *path_of(const wavefunction_job *job, size_t i)
+{
+    const char *output = job->run.output, *place = strstr(output, "{}");
+    const short_text label = label_of(job, i);
+    const size_t room = strlen(output) + sizeof label.s + 2;
+    char *path = allocate(1, room);
+    const size_t stem = map_stem(output);
+    if (place != NULL)
+        snprintf(path, room, "%.*s%s%s", (int)(place - output), output, label.s, place + 2);
+    else if (job->count == 1 || label.s[0] == '\0')
+        snprintf(path, room, "%s", output);
+    else
+        snprintf(path, room, "%.*s_%s%s", (int)stem, output, label.s, output + stem);
+    return path;
+}
+
+static void name_files(wavefunction_job *job)
+{
+    const wavefunction_values *values = job->run.arguments->values;
+    const bool is_one = values->together;
+    job->path_count = is_one ? 1 : job->count;
+    job->paths = allocate(job->path_count + 1, sizeof *job->paths);
+    for (size_t i = 0; i < job->path_count; i++)
+        job->paths[i] = is_one ? strdup(job->run.output) : path_of(job, i);
+    job->run.output = job->paths[0];
+    job->run.others = job->paths + 1;
+    job->run.other_count = job->path_count - 1;
+}
+
+static ley_status place(job_run *run, ley_error *error)
+{
+    wavefunction_job *job = (wavefunction_job *)run;
+    wavefunction_problem *p = &job->problem;
+    ley_status status = choose_grid(job, &job->grid, error);
+    if (status != LEY_OK)
+        return status;
+    p->maps = allocate(job->count + 1, sizeof *p->maps);
+    for (size_t i = 0; i < job->count && status == LEY_OK; i++)
+        status = ley_map_create(&job->grid, &p->maps[i], error);
+    p->request.maps = p->maps;
+    name_files(job);
+    return status;
+}
+
+/* ---- The files ------------------------------------------------------------------------------- */
+
+static char *comment_of(const wavefunction_job *job)
+{
+    const job_run *run = &job->run;
+    comment_text comment;
+    comment_begin(&comment);
+    fprintf(comment.stream, "method: %s\n", run->method->title);
+    put_name(comment.stream, "wavefunction: ", base_name(run->arguments->operand));
+    put_work(comment.stream, run->values, run->report);
+    return comment_end(&comment);
+}
+
+static ley_status write_file(job_run *run, ley_error *error)
+{
+    wavefunction_job *job = (wavefunction_job *)run;
+    const wavefunction_values *values = run->arguments->values;
+    char *comment = comment_of(job);
+    ley_status status = LEY_OK;
+    if (values->together)
+        status = ley_wavefunction_write_cube(job->problem.maps, job->count, job->problem.orbitals, run->output, comment,
+                                             interrupt_flag(), error);
+    for (size_t i = 0; i < job->count && !values->together && status == LEY_OK; i++)
+        status = ley_map_write(job->problem.maps[i], job->paths[i], comment, NULL, interrupt_flag(), error);
+    free(comment);
+    return status;
+}
+
+static void end(job_run *run)
+{
+    wavefunction_job *job = (wavefunction_job *)run;
+    for (size_t i = 0; job->problem.maps != NULL && i < job->count; i++)
+        ley_map_destroy(job->problem.maps[i]);
+    for (size_t i = 0; i < job->path_count; i++)
+        free(job->paths[i]);
+    free(job->paths);
+    free(job->problem.maps);
+    free(job->problem.orbitals);
+    ley_wavefunction_destroy(job->problem.wavefunction);
+}
+
+/* ---- The report ------------------------------------------------------------------------------ */
+
+/* "orbital 21, energy -0.34 hartree, occupation 2"; of several the first one. */
+static short_text subject_of(const wavefunction_job *job)
+{
+    const ley_wavefunction *w = job->problem.wavefunction;
+    const ley_wavefunction_arrays a = ley_wavefunction_get(w);
+    if (job->problem.request.kind != LEY_ORBITALS)
+        return text_of("%.6g alpha and %.6g beta electrons", ley_wavefunction_electrons(w, 1),
+                       ley_wavefunction_electrons(w, -1));
+    const int64_t first = job->problem.orbitals[0];
+    return text_of("orbital %lld, energy %.6g hartree, occupation %g%s", (long long)first + 1, a.energies[first],
+                   a.occupations[first], job->count > 1 ? text_of(", and %zu more", job->count - 1).s : "");
+}
+
+static void print(const job_run *run)
+{
+    const wavefunction_job *job = (const wavefunction_job *)run;
+    printf("wavefunction: %s, %s, %s; %s\n", base_name(run->arguments->operand),
+           counted_text(ley_wavefunction_get(job->problem.wavefunction).nuclei, "atom").s,
+           counted_text(ley_wavefunction_functions(job->problem.wavefunction), "function").s, subject_of(job).s);
+    double h_A[3];
+    ley_grid_spacing_A(&job->grid, h_A);
+    const bool is_one = h_A[0] == h_A[1] && h_A[0] == h_A[2];
+    printf("grid: %s, spacing %s A, box %s\n", grid_text(job->grid.n).s,
+           is_one ? text_of("%.6g", h_A[0]).s : spacing_text(&job->grid).s, box_text(&job->grid).s);
+}
+
+static json_t *json_of_orbitals(const wavefunction_job *job)
+{
+    const ley_wavefunction_arrays a = ley_wavefunction_get(job->problem.wavefunction);
+    json_t *list = json_array();
+    for (size_t i = 0; job->problem.orbitals != NULL && i < job->count; i++) {
+        const int64_t orbital = job->problem.orbitals[i];
+        json_t *one = json_object();
+        json_put(one, "number", json_count(orbital + 1));
+        json_put(one, "energy_hartree", json_number(a.energies[orbital]));
+        json_put(one, "occupation", json_number(a.occupations[orbital]));
+        json_put(one, "spin", json_count(a.spins[orbital]));
+        json_add(list, one);
+    }
+    return list;
+}
+
+static void put_json(const job_run *run, json_t *report)
+{
+    const wavefunction_job *job = (const wavefunction_job *)run;
+    const ley_wavefunction_arrays a = ley_wavefunction_get(job->problem.wavefunction);
+    json_t *files = json_array();
+    json_put(report, "atoms", json_count(a.nuclei));
+    json_put(report, "functions", json_count(ley_wavefunction_functions(job->problem.wavefunction)));
+    json_put(report, "alpha_electrons", json_number(ley_wavefunction_electrons(job->problem.wavefunction, 1)));
+    json_put(report, "beta_electrons", json_number(ley_wavefunction_electrons(job->problem.wavefunction, -1)));
+    json_put(report, "orbitals", job->problem.orbitals != NULL ? json_of_orbitals(job) : json_null());
+    json_put(report, "grid", json_of_grid(&job->grid));
+    for (size_t i = 0; i < job->path_count; i++)
+        json_add(files, json_text(job->paths[i]));
+    json_put(report, "files", files);
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static const job_kind kind = {.operand = "wavefunction",
+                              .product = "map",
+                              .check = check,
+                              .read = read_input,
+                              .place = place,
+                              .write = write_file,
+                              .end = end,
+                              .print = print,
+                              .put_json = put_json};
+
+int wavefunction_run(const parsed_arguments *arguments, const method_row *method)
+{
+    const wavefunction_values *values = arguments->values;
+    wavefunction_job job = {.run = {.kind = &kind,
+                                    .arguments = arguments,
+                                    .method = method,
+                                    .output = values->output,
+                                    .problem = &job.problem},
+                            .problem = {.values = values}};
+    return job_frame_run(&job.run);
+}
