@@ -134,6 +134,8 @@ $(BUILD)/host/law/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-
 $(BUILD)/host/law/long_range_block.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=off
 # Sums over charges and waves, written as vectors; square roots set no errno.
 $(BUILD)/host/series/%.o: own_flags := -O3 -fno-math-errno -fno-trapping-math -ffp-contract=fast
+# Rows of sums as integers, and copies of positions.
+$(BUILD)/host/average/density.o $(BUILD)/host/average/bare.o: own_flags := -O3 -fno-trapping-math
 # Rows of nodes, of which some are not-a-numbers, and bounds of bricks.
 $(BUILD)/host/ions/host_map.o $(BUILD)/host/ions/search.o: own_flags := -O3 -fno-math-errno -fno-trapping-math
 # It writes kernels' sources, which takes no time that can be measured; optimised or watched by

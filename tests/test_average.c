@@ -3,6 +3,7 @@
 #include "some_frames.h"
 #include "support.h"
 
+#include "average/density.h"
 #include "average/frame_potential.h"
 #include "average/spread_kernel.h"
 #include "dev_kernel.h"
@@ -11,6 +12,7 @@
 #include <complex.h>
 
 static ley_engine *engine;
+__extension__ typedef __int128 wide;
 
 static ley_average_options options_of(double sigma_A)
 {
@@ -208,6 +210,37 @@ static void bare_charges_have_whole_potentials(void **state)
     ley_map_destroy(deviations);
     ley_average_destroy(a);
     free(w);
+}
+
+/* Potentials and their squares as integers are what rounding of each by itself makes of them, small
+ * and large ones, those between two integers and what is no number. */
+static void floats_are_added_as_integers(void **state)
+{
+    (void)state;
+    enum { NODES = 1003, TIMES = 40 }; /* sums beyond 64 bits */
+    const density_scale scales[] = {{1 / 560.7, 16384, 46, false}, {1 / 560.7, 16384, 32, true}, {1, 8, 1, false}};
+    const float odd[] = {NAN, INFINITY, -INFINITY, 0, -0.25F, 0.25F, 0.75F, -1e30F};
+    ley_error error = {0};
+    density sum;
+    float value[NODES];
+    for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
+        const density_scale *by = &scales[k];
+        wide right[NODES] = {0};
+        unsigned seed = 7;
+        assert_ok(density_create(NODES, &sum, &error));
+        for (int t = 0; t < TIMES; t++) {
+            for (int i = 0; i < NODES; i++) {
+                const float sign = rand_r(&seed) % 2 == 0 ? 1 : -1;
+                value[i] = i < 8 ? odd[i] : sign * powf(10, (float)(rand_r(&seed) % 1400) / 100 - 6);
+                const double bounded = fmin(fmax((double)value[i] * by->factor, -by->most), by->most);
+                right[i] += llrint(ldexp(bounded * (by->is_squared ? bounded : 1), by->exponent));
+            }
+            density_add_floats(&sum, value, by);
+        }
+        for (int i = 0; i < NODES; i++)
+            assert_true(sum.low[i] == (uint64_t)right[i] && sum.high[i] == (int64_t)(right[i] >> 64));
+        density_destroy(&sum);
+    }
 }
 
 /* ---- Profiles -------------------------------------------------------------------------------- */
@@ -684,7 +717,7 @@ int main(void)
 {
     return RUN_GROUP(SUPPORT_GROUP(.name = "averages", .opened = &engine), means_are_those_of_the_formula,
                      an_engine_is_used_again, deviations_are_those_of_the_formula, bare_charges_have_whole_potentials,
-                     profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
+                     floats_are_added_as_integers, profiles_are_plane_means_and_integrals, runs_make_the_same_bytes,
                      checkpoints_of_others_are_refused, bad_frames_are_named_and_left_out,
                      options_out_of_range_are_refused, cancelled_additions_keep_what_was_added, pmepot_is_reproduced,
                      self_tests_find_faults);

@@ -192,6 +192,29 @@ static void test_values_that_shrink(void **state)
     }
 }
 
+/* Atoms beside some of the points that a plan compares its runs by, in the run that all is chosen
+ * for: in later ones nearly all values are as strong as they were, and need nothing else. */
+static void test_strong_values(void **state)
+{
+    enum { STRONG = 24, APART = 20 };
+    const double points = EDGE * EDGE * EDGE, golden = (sqrt(5) - 1) / 2, step_A = box_A / EDGE;
+    for (size_t k = 1; k < sizeof kinds / sizeof *kinds; k++) {
+        trial *s = trial_create(engine, kinds[k].is_periodic, kinds[k].method);
+        for (int i = 0; i < STRONG; i++) {
+            const int number = (int)(fmod(i * APART * golden, 1) * points);
+            s->position_A[3 * i] = step_A * (number % EDGE) + 0.06;
+            s->position_A[3 * i + 1] = step_A * (number / EDGE % EDGE);
+            s->position_A[3 * i + 2] = step_A * (number / EDGE / EDGE);
+        }
+        run(s);
+        scatter(s->position_A, 0, box_A, 1);
+        run(s);
+        assert_right(s);
+        assert_int_equal(prepared(s), 1);
+        trial_destroy(s);
+    }
+}
+
 /* Atoms of periodic cells may be anywhere; those of open space may leave the meshes that were made
  * for them. */
 static void test_atoms_that_leave(void **state)
@@ -581,9 +604,9 @@ static void test_refusals(void **state)
 
 static int run_on(const char *selector, const ley_device_info *info)
 {
-    return RUN_ON_DEVICE("plans", &engine, test_positions, test_charges, test_values_that_shrink, test_atoms_that_leave,
-                         test_cells, test_points, test_fields, test_statistics, test_cancels_and_empty_frames,
-                         test_checks, test_refusals);
+    return RUN_ON_DEVICE("plans", &engine, test_positions, test_charges, test_values_that_shrink, test_strong_values,
+                         test_atoms_that_leave, test_cells, test_points, test_fields, test_statistics,
+                         test_cancels_and_empty_frames, test_checks, test_refusals);
 }
 
 int main(void)

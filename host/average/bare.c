@@ -1,8 +1,10 @@
+/* The caller's thread makes potentials; one beside it adds those of the frame before. */
 #include "average/bare.h"
 
 #include "average/sums.h"
 #include "error.h"
 #include "parallel.h"
+#include "target/map.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,20 +13,23 @@
 
 struct bare_frames {
     ley_plan *plan;
-    ley_map *map;
+    ley_map *map, *former; /* a run makes values in the first one, the second one has those of the frame before */
     double *position_A;
-    int64_t *phi, *square; /* of the frame at hand */
+    int64_t former_frame;
+    pthread_t adder;
+    bool has_adder;
 };
 
 void bare_destroy(ley_average *a)
 {
     if (a->bare == NULL)
         return;
+    if (a->bare->has_adder)
+        pthread_join(a->bare->adder, NULL); /* `quits` is set */
     ley_plan_destroy(a->bare->plan);
     ley_map_destroy(a->bare->map);
+    ley_map_destroy(a->bare->former);
     free(a->bare->position_A);
-    free(a->bare->phi);
-    free(a->bare->square);
     free(a->bare);
     a->bare = NULL;
 }
@@ -35,15 +40,27 @@ void bare_cancel(ley_average *a)
         ley_plan_cancel(a->bare->plan);
 }
 
+typedef struct copying {
+    double *to_A, first_A[3];
+    const float *position_A;
+} copying;
+
+static void copy_atoms(void *context, size_t first, size_t last)
+{
+    const copying *c = context;
+    for (size_t i = first; i < last; i++)
+        for (size_t d = 0; d < 3; d++)
+            c->to_A[3 * i + d] = (double)c->position_A[3 * i + d] - c->first_A[d];
+}
+
 /* As seen from the map's first point, which is a fraction of each frame's own cell: a plan's map
  * stays where it is. */
 static void copy_positions(const ley_average *a, const float *position_A, const double cell_A[9])
 {
-    double first_A[3] = {0};
+    copying c = {.to_A = a->bare->position_A, .position_A = position_A};
     for (int i = 0; i < 9; i++)
-        first_A[i % 3] += a->problem.origin[i / 3] * cell_A[i];
-    for (size_t i = 0; i < 3 * a->problem.atoms; i++)
-        a->bare->position_A[i] = (double)position_A[i] - first_A[i % 3];
+        c.first_A[i % 3] += a->problem.origin[i / 3] * cell_A[i];
+    parallel_ranges(a->problem.atoms, copy_atoms, &c);
 }
 
 static void request_of(const average_problem *p, const double cell_A[9], ley_request *request)
@@ -73,6 +90,8 @@ static ley_status make_plan(ley_average *a, const double cell_A[9], ley_error *e
     ley_run_options_default(&options);
     ley_status status = ley_map_create(&grid, &b->map, error);
     if (status == LEY_OK)
+        status = ley_map_create(&grid, &b->former, error);
+    if (status == LEY_OK)
         status = ley_atoms_create(p->atoms, b->position_A, p->charge_e, NULL, &atoms, error);
     if (status == LEY_OK)
         status = ley_plan_create(a->engine, atoms, (ley_target){.map = b->map}, &request, &options, &b->plan, error);
@@ -80,45 +99,87 @@ static ley_status make_plan(ley_average *a, const double cell_A[9], ley_error *e
     return status;
 }
 
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+static ley_status add_former(ley_average *a, ley_error *error)
+{
+    static const int64_t no_charge[1];
+    const part_sums part = {.first = a->bare->former_frame,
+                            .frames = 1,
+                            .charge = no_charge,
+                            .value = ley_map_read_values(a->bare->former)};
+    return sums_add(a, &part, error);
+}
+
+static void *add_frames(void *context)
+{
+    ley_average *a = context;
+    ley_error error = {.status = LEY_OK};
+    pthread_mutex_lock(&a->mutex);
+    while (!a->quits) {
+        if (a->pending == 0 || a->failure.status != LEY_OK) {
+            pthread_cond_wait(&a->changed, &a->mutex);
+            continue;
+        }
+        pthread_mutex_unlock(&a->mutex);
+        const ley_status status = add_former(a, &error);
+        pthread_mutex_lock(&a->mutex);
+        if (status != LEY_OK)
+            ley_error_copy(&a->failure, &error);
+        a->pending = 0;
+        pthread_cond_broadcast(&a->changed);
+    }
+    pthread_mutex_unlock(&a->mutex);
+    ley_error_clear(&error);
+    return NULL;
+}
+
+/* The map's values are those of this frame; waits until those of the one before are added. */
+static ley_status deal(ley_average *a, ley_error *error)
+{
+    pthread_mutex_lock(&a->mutex);
+    while (a->pending > 0 && a->failure.status == LEY_OK)
+        pthread_cond_wait(&a->changed, &a->mutex);
+    const ley_status status = a->failure.status;
+    if (status == LEY_OK) {
+        map_swap_values(a->bare->map, a->bare->former);
+        a->bare->former_frame = a->added;
+        a->pending = 1;
+        pthread_cond_broadcast(&a->changed);
+    } else {
+        ley_error_copy(error, &a->failure);
+    }
+    pthread_mutex_unlock(&a->mutex);
+    return status;
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
 static ley_status begin(ley_average *a, const float *position_A, const double cell_A[9], ley_error *error)
 {
-    const size_t points = sums_points(&a->problem);
     bare_frames *b = calloc(1, sizeof *b);
     if (b == NULL)
         return ley_fail_memory(error, sizeof *b, "a plan");
     a->bare = b;
     b->position_A = malloc(3 * a->problem.atoms * sizeof *b->position_A);
-    b->phi = malloc(points * sizeof *b->phi);
-    b->square = malloc(points * sizeof *b->square);
     ley_status status = LEY_OK;
-    if (b->position_A == NULL || b->phi == NULL || b->square == NULL)
-        status = ley_fail_memory(error, 24 * a->problem.atoms + 16 * points, "a frame");
+    if (b->position_A == NULL)
+        status = ley_fail_memory(error, 24 * a->problem.atoms, "a frame");
     if (status == LEY_OK) {
         copy_positions(a, position_A, cell_A);
         status = make_plan(a, cell_A, error);
+    }
+    if (status == LEY_OK) {
+        b->has_adder = parallel_start(&b->adder, add_frames, a) == 0;
+        status = b->has_adder ? LEY_OK : ley_fail(error, LEY_ERROR_MEMORY, "no thread for the average");
     }
     if (status != LEY_OK)
         bare_destroy(a);
     return status;
 }
 
-static void round_values(void *context, size_t first, size_t last)
-{
-    const ley_average *a = context;
-    const average_problem *p = &a->problem;
-    const bare_frames *b = a->bare;
-    const float *value = ley_map_read_values(b->map);
-    for (size_t i = first; i < last; i++) {
-        const double phi = (double)value[i] / p->coulomb_constant,
-                     bounded = fmin(fmax(phi, -BARE_MOST_PHI), BARE_MOST_PHI);
-        b->phi[i] = llrint(ldexp(bounded, p->phi_exponent));
-        b->square[i] = llrint(ldexp(bounded * bounded, p->square_exponent));
-    }
-}
-
 ley_status bare_add(ley_average *a, const float *position_A, const double cell_A[9], ley_error *error)
 {
-    static const int64_t no_charge[1];
     double vector_A[3][3];
     ley_status status = a->bare != NULL ? LEY_OK : begin(a, position_A, cell_A, error);
     if (status != LEY_OK)
@@ -132,10 +193,7 @@ ley_status bare_add(ley_average *a, const float *position_A, const double cell_A
         ley_error_prefix(error, "frame %lld", (long long)a->added + 1);
         return status;
     }
-    parallel_ranges(sums_points(&a->problem), round_values, a);
-    const part_sums part = {
-        .first = a->added, .frames = 1, .charge = no_charge, .phi = a->bare->phi, .square = a->bare->square};
-    return sums_add(a, &part, error);
+    return deal(a, error);
 }
 
 /* What was prepared anew is verified by itself, the others by samples. */

@@ -1,11 +1,13 @@
 #include "average/density.h"
 
 #include "error.h"
+#include "for_this_cpu.h"
 #include "memory.h"
 #include "parallel.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 ley_status density_create(size_t nodes, density *made, ley_error *error)
 {
@@ -34,6 +36,8 @@ typedef struct addition {
     const density *from;
     const int64_t *part;
     const double *value;
+    const float *floats;
+    const density_scale *by;
     double *made, factor;
 } addition;
 
@@ -62,6 +66,44 @@ static void add_rounded(density *d, size_t i, double value)
 {
     const double rounded = rint(value), high = floor(ldexp(rounded, -64));
     add_one(d, i, (uint64_t)(rounded - ldexp(high, 64)), (int64_t)high);
+}
+
+/* The integer next to x, of no more than 2^50: adding 1.5 2^52 makes it the last bits. */
+static inline uint64_t small_integer(double x)
+{
+    const double magic = 0x1.8p52, sum = x + magic;
+    uint64_t bits, of_magic;
+    memcpy(&bits, &sum, sizeof bits);
+    memcpy(&of_magic, &magic, sizeof of_magic);
+    return bits - of_magic;
+}
+
+/* The same of up to 2^62, in two parts, as vectors can: what is left of x beside the upper one is
+ * exact. */
+static inline uint64_t integer(double x)
+{
+    const double upper = (x * 0x1p-32 + 0x1.8p52) - 0x1.8p52;
+    return (small_integer(upper) << 32) + small_integer(x - upper * 0x1p32);
+}
+
+FOR_THIS_CPU static void add_scaled(uint64_t *restrict low, int64_t *restrict high, const float *restrict value,
+                                    size_t count, const density_scale *by)
+{
+    const double factor = by->factor, most = by->most, unit = ldexp(1, by->exponent);
+    const bool is_squared = by->is_squared;
+    for (size_t i = 0; i < count; i++) {
+        const double all = (double)value[i] * factor, above = all > -most ? all : -most,
+                     bounded = above < most ? above : most;
+        const uint64_t part = integer(bounded * (is_squared ? bounded : 1) * unit), sum = low[i] + part;
+        high[i] += (sum < part ? 1 : 0) - (int64_t)(part >> 63);
+        low[i] = sum;
+    }
+}
+
+static void add_floats(void *context, size_t first, size_t last)
+{
+    const addition *a = context;
+    add_scaled(a->to->low + first, a->to->high + first, a->floats + first, last - first, a->by);
 }
 
 static void add_value(void *context, size_t first, size_t last)
@@ -93,6 +135,11 @@ void density_add(density *d, const int64_t *part)
 void density_add_all(density *d, const density *other)
 {
     parallel_ranges(d->nodes, add_density, &(addition){.to = d, .from = other});
+}
+
+void density_add_floats(density *d, const float *value, const density_scale *by)
+{
+    parallel_ranges(d->nodes, add_floats, &(addition){.to = d, .floats = value, .by = by});
 }
 
 void density_add_values(density *d, const double *value, int exponent)

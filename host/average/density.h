@@ -5,6 +5,7 @@
 
 #include "leyden_status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,16 @@ void density_destroy(density *d);
 /* Adds to each node; on all cores. */
 void density_add(density *d, const int64_t *part);
 void density_add_all(density *d, const density *other);
+
+/* Adds floats times the factor, no further from 0 than `most`, or the squares of these, in units of
+ * 2^-exponent and rounded to integers, of no more than 2^62 each. What is no number counts as
+ * -most. */
+typedef struct density_scale {
+    double factor, most;
+    int exponent;
+    bool is_squared;
+} density_scale;
+void density_add_floats(density *d, const float *value, const density_scale *by);
 
 /* value[nodes] = d factor. */
 void density_values(const density *d, double factor, double *value);

@@ -61,6 +61,7 @@ typedef struct part_sums {
     int64_t first, frames; /* its first frame */
     bool is_partial;       /* they do not count for good */
     const int64_t *charge, *phi, *square;
+    const float *value; /* in place of the latter two: the potentials of one frame, in the options' units; or NULL */
 } part_sums;
 
 /* Frames that are done both ways where cells change: the first one, and those whose number from 0

@@ -49,15 +49,27 @@ ley_status sums_begin(const average_problem *p, frame_sums *s, ley_error *error)
     return status;
 }
 
+static void add_values(const average_problem *p, frame_sums *s, const float *value)
+{
+    density_scale by = {.factor = 1 / p->coulomb_constant, .most = p->most_phi, .exponent = p->phi_exponent};
+    density_add_floats(&s->phi, value, &by);
+    by.exponent = p->square_exponent;
+    by.is_squared = true;
+    if (p->options.deviation)
+        density_add_floats(&s->square, value, &by);
+}
+
 static ley_status add_frames(const average_problem *p, frame_sums *s, const part_sums *part, ley_error *error)
 {
     const ley_status status = sums_begin(p, s, error);
     if (status != LEY_OK)
         return status;
     density_add(&s->charge, part->charge);
-    if (p->by_frame)
+    if (part->value != NULL)
+        add_values(p, s, part->value);
+    if (p->by_frame && part->value == NULL)
         density_add(&s->phi, part->phi);
-    if (p->options.deviation)
+    if (p->options.deviation && part->value == NULL)
         density_add(&s->square, part->square);
     s->frames += part->frames;
     return LEY_OK;

@@ -51,7 +51,7 @@ struct ley_plan {
     ley_plan_totals totals;
     double shares2, charge2_e2; /* sum over checked points of (error / target's rms)^2; sum of q^2 */
     struct {                    /* the last run that was prepared: its share of the tolerance, and of what */
-        double share, rms, charge2_e2;
+        double share, rms, rms_of_all, charge2_e2;
     } prepared;
     bool is_alert; /* threads of the host look out for the next run */
 };
@@ -348,13 +348,27 @@ static ley_status collect(ley_plan *p, ley_error *error)
 
 /* The error goes with the root of the sum of q^2, and is allowed a share of the values: of charges
  * that weaken each other's more than those did for which all was chosen, it is a greater one. */
-static bool is_too_coarse(const ley_plan *p)
+static bool is_weaker(const ley_plan *p, double growth)
+{
+    return growth > least_growth && p->prepared.share * growth > most_share;
+}
+
+/* By a sample at first, which a few points beside atoms may make as strong as they like: what it
+ * says all values have to confirm; where they do not, it is compared by what they say from then
+ * on. */
+static bool is_too_coarse(ley_plan *p)
 {
     if (!(p->prepared.share > 0))
         return false; /* no tolerance, or none that was measured: the values need not be looked at */
-    const double rms = target_rms(&p->target),
-                 growth = sqrt(p->charge2_e2 / p->prepared.charge2_e2) * p->prepared.rms / rms;
-    return growth > least_growth && p->prepared.share * growth > most_share;
+    const double charges = sqrt(p->charge2_e2 / p->prepared.charge2_e2), rms = target_rms(&p->target);
+    if (!is_weaker(p, charges * p->prepared.rms / rms))
+        return false;
+    const double fall = p->prepared.rms_of_all / target_rms_of_all(&p->target);
+    if (!isfinite(fall) || is_weaker(p, charges * fall))
+        return true;
+    if (rms > 0)
+        p->prepared.rms = rms * fall;
+    return false;
 }
 
 /* Of every few runs one, with its share of the points. */
@@ -400,6 +414,7 @@ static ley_status run_anew(ley_plan *p, ley_error *error)
     p->is_stale = false;
     p->prepared.share = status == LEY_OK && p->job->report.tolerance_floor == 0 ? p->job->report.tolerance_share : 0;
     p->prepared.rms = target_rms(&p->target);
+    p->prepared.rms_of_all = target_rms_of_all(&p->target);
     p->prepared.charge2_e2 = p->charge2_e2;
     if (status == LEY_OK && p->job->report.tolerance_share > 1)
         status = note_missed(p, p->totals.runs,

@@ -206,6 +206,13 @@ const ley_atoms *map_atoms(const ley_map *map)
     return map->atoms;
 }
 
+void map_swap_values(ley_map *map, ley_map *other)
+{
+    float *values = map->values;
+    map->values = other->values;
+    other->values = values;
+}
+
 const float *ley_map_read_values(const ley_map *map)
 {
     return map->values;

@@ -109,6 +109,9 @@ ley_status map_slabs_give(ley_map *map, int64_t first, int64_t count, float *con
 ley_status map_planes_take(ley_map *map, int64_t first, int64_t count, float **planes, ley_error *error);
 ley_status map_planes_give(ley_map *map, int64_t first, int64_t count, float *planes, bool is_done, ley_error *error);
 
+/* Each of two maps in memory, of as many points, has the other one's values from then on. */
+void map_swap_values(ley_map *map, ley_map *other);
+
 /* ---- Squares --------------------------------------------------------------------------------- */
 
 /* Blocks are whole rows of one plane, as many as have some thousand values, in their order. */

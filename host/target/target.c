@@ -1,10 +1,12 @@
 #include "target/target.h"
 
 #include "error.h"
+#include "parallel.h"
 #include "target/map.h"
 #include "target/points.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 const char *ley_target_name(ley_target_kind kind)
 {
@@ -49,15 +51,21 @@ static double value_at(const ley_target *t, int64_t number)
                                : ley_boundary_read_values(t->boundary)[number];
 }
 
+/* 0 where the values are in a file. */
+static int64_t values_in_memory(const ley_target *t)
+{
+    if (t->map != NULL)
+        return ley_map_values(t->map) != NULL ? ley_grid_points(ley_map_grid(t->map)) : 0;
+    return t->points != NULL ? ley_points_count(t->points) : ley_boundary_points(t->boundary);
+}
+
 double target_rms(const ley_target *t)
 {
     enum { SAMPLE = 1024 };
     const uint64_t golden = 0x9e3779b97f4a7c15; /* of 2^64: fractions of its multiples are spread evenly */
-    const int64_t all = t->map != NULL      ? ley_grid_points(ley_map_grid(t->map))
-                        : t->points != NULL ? ley_points_count(t->points)
-                                            : ley_boundary_points(t->boundary);
+    const int64_t all = values_in_memory(t);
     double sum = 0;
-    if (all == 0 || (t->map != NULL && ley_map_values(t->map) == NULL))
+    if (all == 0)
         return NAN;
     for (uint64_t i = 0; i < SAMPLE; i++) {
         const double fraction = (double)(i * golden >> 11) * 0x1p-53,
@@ -65,6 +73,40 @@ double target_rms(const ley_target *t)
         sum += value * value;
     }
     return sqrt(sum / SAMPLE);
+}
+
+enum { STRETCH = 4096 };
+
+typedef struct squares {
+    const ley_target *target;
+    int64_t all;
+    double *sum; /* of each stretch */
+} squares;
+
+static void sum_squares(void *context, size_t first, size_t last)
+{
+    const squares *s = context;
+    for (int64_t k = (int64_t)first; k < (int64_t)last; k++) {
+        s->sum[k] = 0;
+        for (int64_t i = k * STRETCH; i < s->all && i < (k + 1) * STRETCH; i++) {
+            const double value = value_at(s->target, i);
+            s->sum[k] += value * value;
+        }
+    }
+}
+
+double target_rms_of_all(const ley_target *t)
+{
+    const int64_t all = values_in_memory(t), stretches = (all + STRETCH - 1) / STRETCH;
+    squares s = {t, all, malloc((size_t)(stretches + 1) * sizeof *s.sum)};
+    double sum = 0;
+    if (s.sum != NULL)
+        parallel_ranges((size_t)stretches, sum_squares, &s);
+    for (int64_t k = 0; k < stretches && s.sum != NULL; k++)
+        sum += s.sum[k];
+    const bool is_known = s.sum != NULL && all > 0;
+    free(s.sum);
+    return is_known ? sqrt(sum / (double)all) : NAN;
 }
 
 bool target_has_field(const ley_target *target)

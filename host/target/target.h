@@ -21,6 +21,9 @@ ley_grid target_grid(const ley_target *target);
  * time; a not-a-number where they are in a file. */
 double target_rms(const ley_target *target);
 
+/* That of all of them. */
+double target_rms_of_all(const ley_target *target);
+
 /* Whether the field is asked for, too. */
 bool target_has_field(const ley_target *target);
 
