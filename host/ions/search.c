@@ -1,7 +1,7 @@
 #include "ions/search.h"
 
 #include "error.h"
-#include "for_this_cpu.h"
+#include "ions/bounds.h"
 #include "memory.h"
 #include "parallel.h"
 
@@ -26,62 +26,6 @@ void search_be_plain(bool plain)
     is_plain = plain;
 }
 
-/* ---- Solute potentials that are known -------------------------------------------------------- */
-
-typedef struct known_place {
-    int64_t number; /* -1: none */
-    exact_value value;
-} known_place;
-
-struct ions_known {
-    size_t room, count;
-    known_place *places; /* open addressing; room is a power of 2 */
-};
-
-static known_place *known_slot(const ions_known *k, int64_t number)
-{
-    size_t i = (size_t)((uint64_t)number * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (k->room - 1);
-    while (k->places[i].number != -1 && k->places[i].number != number)
-        i = (i + 1) & (k->room - 1);
-    return &k->places[i];
-}
-
-static ley_status known_resize(ions_known *k, size_t room, ley_error *error)
-{
-    ions_known next = {.room = room, .count = k->count, .places = malloc(room * sizeof *k->places)};
-    if (next.places == NULL)
-        return ley_fail_memory(error, room * sizeof *k->places, "places that were recomputed");
-    for (size_t i = 0; i < room; i++)
-        next.places[i].number = -1;
-    for (size_t i = 0; i < k->room; i++)
-        if (k->places[i].number != -1)
-            *known_slot(&next, k->places[i].number) = k->places[i];
-    free(k->places);
-    *k = next;
-    return LEY_OK;
-}
-
-ley_status ions_known_create(ions_known **known, ley_error *error)
-{
-    ions_known *k = calloc(1, sizeof *k);
-    if (k == NULL)
-        return ley_fail_memory(error, sizeof *k, "places that were recomputed");
-    const ley_status status = known_resize(k, 1 << 12, error);
-    if (status == LEY_OK)
-        *known = k;
-    else
-        free(k);
-    return status;
-}
-
-void ions_known_destroy(ions_known *k)
-{
-    if (k == NULL)
-        return;
-    free(k->places);
-    free(k);
-}
-
 /* ---- The search ------------------------------------------------------------------------------ */
 
 typedef struct placed {
@@ -96,10 +40,8 @@ struct search {
     double delta;  /* how far the map's potential may be off, kcal/mol/e */
     double box[3]; /* extent of the grid, A: of the images that matter */
 
-    /* Of bricks: corners, A from the origin; least and largest value, as they were at a version,
-     * and what ions since then may have changed these by at least and at most; a bound of the
-     * charge at hand. All are floats, so that loops over all bricks are vectors. */
-    float *low[3], *high[3], *least, *most, *least_change, *most_change, *bound;
+    brick_bounds bounds;
+    /* Of bricks, as they were at a version. */
     ions_record *records;
     int32_t *versions;
     int32_t *fresh; /* those that are up to date, at this version */
@@ -134,7 +76,7 @@ void search_end(search *s)
 {
     if (s == NULL)
         return;
-    free(s->low[0]);
+    bounds_free(&s->bounds);
     free(s->records);
     free(s->versions);
     free(s->effects);
@@ -148,41 +90,10 @@ void search_end(search *s)
     free(s);
 }
 
-/* The box of each brick, along x, y and z, whatever the steps are. */
-static void find_corners(search *s)
-{
-    const ions_grid *g = s->g;
-    for (int64_t b = 0; b < g->brick_count; b++) {
-        const int64_t at[3] = {b % g->bricks[0], b / g->bricks[0] % g->bricks[1], b / (g->bricks[0] * g->bricks[1])};
-        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-        for (int corner = 0; corner < 8; corner++) {
-            int64_t node[3];
-            double place_A[3];
-            for (int axis = 0; axis < 3; axis++) {
-                const int64_t last = at[axis] * BRICK + BRICK - 1;
-                node[axis] = (corner >> axis & 1) == 0 ? at[axis] * BRICK : last < g->n[axis] ? last : g->n[axis] - 1;
-            }
-            ions_grid_place_A(g, node, place_A);
-            for (int axis = 0; axis < 3; axis++) {
-                low[axis] = fmin(low[axis], place_A[axis]);
-                high[axis] = fmax(high[axis], place_A[axis]);
-            }
-        }
-        for (int axis = 0; axis < 3; axis++) {
-            s->low[axis][b] = (float)low[axis] - 1e-3f;
-            s->high[axis][b] = (float)high[axis] + 1e-3f;
-        }
-    }
-}
-
 static bool make_room(search *s)
 {
     const size_t n = (size_t)s->g->brick_count;
-    float *numbers = calloc(11 * n, sizeof *numbers);
-    float **const arrays[] = {&s->low[0], &s->low[1], &s->low[2],       &s->high[0],     &s->high[1], &s->high[2],
-                              &s->least,  &s->most,   &s->least_change, &s->most_change, &s->bound};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && numbers != NULL; i++)
-        *arrays[i] = numbers + i * n;
+    const bool has_bounds = bounds_create(s->g, &s->bounds);
     s->records = calloc(n, sizeof *s->records);
     s->versions = calloc(n, sizeof *s->versions);
     s->fresh = calloc(n, sizeof *s->fresh);
@@ -196,7 +107,7 @@ static bool make_room(search *s)
     s->news = calloc(n, sizeof *s->news);
     s->chosen = calloc(n, sizeof *s->chosen);
     s->found = calloc(s->most_found > BRICK_NODES ? s->most_found : BRICK_NODES, sizeof *s->found);
-    return numbers != NULL && s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL &&
+    return has_bounds && s->records != NULL && s->versions != NULL && s->fresh != NULL && s->ends != NULL &&
            s->effects != NULL && s->ions != NULL && s->work != NULL && s->news != NULL && s->chosen != NULL &&
            s->found != NULL;
 }
@@ -220,10 +131,8 @@ static ley_status update(search *s, size_t count, ley_error *error)
         if (s->versions[b] != s->version)
             s->fresh[s->fresh_count++] = b;
         s->records[b] = s->news[i];
-        s->least[b] = s->news[i].least;
-        s->most[b] = s->news[i].most;
+        bounds_set(&s->bounds, b, s->news[i].least, s->news[i].most);
         s->versions[b] = s->version;
-        s->least_change[b] = s->most_change[b] = 0;
     }
     s->done.searched += (int64_t)count;
     return status;
@@ -234,53 +143,14 @@ static bool is_empty(const search *s, int64_t b)
     return !(s->records[b].count > 0);
 }
 
-/* Of all bricks, a potential that no node is below, of the sign of the charge: of those that are up
- * to date their best one. Bricks without nodes have infinity. */
-FOR_THIS_CPU static void find_bounds(search *s, double charge_e)
-{
-    const int64_t n = s->g->brick_count;
-    float *bound = s->bound;
-    const float *least = s->least, *least_change = s->least_change, *most = s->most, *most_change = s->most_change;
-    if (charge_e > 0)
-        for (int64_t b = 0; b < n; b++)
-            bound[b] = least[b] + least_change[b];
-    else
-        for (int64_t b = 0; b < n; b++)
-            bound[b] = -(most[b] + most_change[b]);
-}
-
-/* The bricks with the least bounds, a few: a heap with the largest of them at its top. */
-static size_t choose_first(search *s)
-{
-    int32_t *heap = s->chosen;
-    size_t count = 0;
-    for (int64_t b = 0; b < s->g->brick_count; b++) {
-        if (is_empty(s, b) || (count == FIRST_BRICKS && !(s->bound[b] < s->bound[heap[0]])))
-            continue;
-        size_t at = count < FIRST_BRICKS ? count++ : 0;
-        if (at == 0 && count == FIRST_BRICKS) { /* in place of the top: down */
-            for (size_t child; (child = 2 * at + 1) < count; at = child) {
-                child += child + 1 < count && s->bound[heap[child + 1]] > s->bound[heap[child]];
-                if (!(s->bound[heap[child]] > s->bound[b]))
-                    break;
-                heap[at] = heap[child];
-            }
-        } else { /* at the end: up */
-            for (size_t parent; at > 0 && s->bound[heap[parent = (at - 1) / 2]] < s->bound[b]; at = parent)
-                heap[at] = heap[parent];
-        }
-        heap[at] = (int32_t)b;
-    }
-    return count;
-}
-
 /* Of bricks that are not up to date, those that may have a potential up to `limit`. */
 static size_t choose_bricks(search *s, double limit)
 {
     size_t count = 0;
-    for (int64_t b = 0; b < s->g->brick_count; b++)
-        if (((double)s->bound[b] <= limit || is_plain) && s->versions[b] != s->version && !is_empty(s, b))
-            s->chosen[count++] = (int32_t)b;
+    const size_t all = bounds_up_to(&s->bounds, is_plain ? INFINITY : limit, s->chosen);
+    for (size_t i = 0; i < all; i++)
+        if (s->versions[s->chosen[i]] != s->version && !is_empty(s, s->chosen[i]))
+            s->chosen[count++] = s->chosen[i];
     return count;
 }
 
@@ -301,9 +171,10 @@ static double best_of_map(const search *s, double charge_e)
 static ley_status bring_up(search *s, double charge_e, double wanted, double *best, ley_error *error)
 {
     ley_status status = LEY_OK;
-    find_bounds(s, charge_e);
+    bounds_find(&s->bounds, charge_e);
     if (s->fresh_count == 0)
-        status = update(s, is_plain ? choose_bricks(s, INFINITY) : choose_first(s), error);
+        status =
+            update(s, is_plain ? choose_bricks(s, INFINITY) : bounds_first(&s->bounds, FIRST_BRICKS, s->chosen), error);
     while (status == LEY_OK) {
         *best = best_of_map(s, charge_e);
         const size_t count = choose_bricks(s, fmax(wanted, *best + 2 * s->delta));
@@ -367,43 +238,6 @@ static ley_status leave_out(search *s, const int64_t node[3], ley_error *error)
     return LEY_OK;
 }
 
-static inline __attribute__((always_inline)) float larger(float a, float b)
-{
-    return a > b ? a : b;
-}
-
-/* By how much a charge may change a brick's potential. The factors are for the rounding of floats,
- * also of many of these changes together. */
-FOR_THIS_CPU static void widen_bounds(search *s, const placed *ion)
-{
-    const float strength = (float)(s->o.constant * ion->charge_e), below = 0.9999f, above = 1.0001f;
-    const float least_A = (float)(sqrt(s->g->between2) * s->g->h_A) * below;
-    const float x = (float)ion->place_A[0], y = (float)ion->place_A[1], z = (float)ion->place_A[2];
-    const float *low_x = s->low[0], *low_y = s->low[1], *low_z = s->low[2], *high_x = s->high[0], *high_y = s->high[1],
-                *high_z = s->high[2];
-    float *lower = strength > 0 ? s->least_change : s->most_change,
-          *higher = strength > 0 ? s->most_change : s->least_change;
-    for (int64_t b = 0; b < s->g->brick_count; b++) {
-        const float lx = low_x[b] - x, hx = high_x[b] - x, ly = low_y[b] - y, hy = high_y[b] - y, lz = low_z[b] - z,
-                    hz = high_z[b] - z;
-        const float nx = larger(larger(lx, -hx), 0), ny = larger(larger(ly, -hy), 0), nz = larger(larger(lz, -hz), 0);
-        const float fx = larger(-lx, hx), fy = larger(-ly, hy), fz = larger(-lz, hz);
-        const float near_A = larger(sqrtf(nx * nx + ny * ny + nz * nz) * below, least_A);
-        const float far_A = larger(sqrtf(fx * fx + fy * fy + fz * fz) * above, near_A);
-        lower[b] += strength / far_A;
-        higher[b] += strength / near_A;
-    }
-}
-
-/* Of a periodic cell nobody knows how much: all is looked at again. */
-static void forget_bounds(search *s)
-{
-    for (int64_t b = 0; b < s->g->brick_count; b++) {
-        s->least_change[b] = -INFINITY;
-        s->most_change[b] = INFINITY;
-    }
-}
-
 /* Images of an ion that leave out nodes of the cell, the ion first. */
 static ley_status add_images(search *s, const placed *ion, double charge, ley_error *error)
 {
@@ -447,11 +281,11 @@ static ley_status add_ion(search *s, double charge_e, int64_t number, ley_error 
         const ley_status status = add_images(s, ion, charge, error);
         if (status != LEY_OK)
             return status;
-        forget_bounds(s);
+        bounds_forget(&s->bounds);
     } else {
         add_effect(s, (const double[3]){(double)ion->node[0], (double)ion->node[1], (double)ion->node[2]}, charge,
                    s->g->between2);
-        widen_bounds(s, ion);
+        bounds_widen(&s->bounds, s->o.constant * charge_e, ion->place_A);
     }
     s->delta += float_rounding * fabs(charge) / sqrt(s->g->between2);
     s->ion_count++;
@@ -479,18 +313,14 @@ static ley_status sum_solute(search *s, candidate *c, size_t count, ley_error *e
                             ? LEY_OK
                             : ley_fail_memory(error, count * sizeof *values, "places to recompute");
     for (size_t i = 0; i < count && status == LEY_OK; i++)
-        if (known_slot(s->o.known, c[i].number)->number == -1) {
+        if (ions_known_at(s->o.known, c[i].number) == NULL) {
             memcpy(place_A[n], c[i].place_A, sizeof *place_A);
             which[n++] = i;
         }
     if (status == LEY_OK)
         status = exact_at(s->o.exact, n, (const double(*)[3])place_A, values, error);
-    for (size_t i = 0; i < n && status == LEY_OK; i++) {
-        if (2 * ++s->o.known->count > s->o.known->room)
-            status = known_resize(s->o.known, 2 * s->o.known->room, error);
-        if (status == LEY_OK)
-            *known_slot(s->o.known, c[which[i]].number) = (known_place){c[which[i]].number, values[i]};
-    }
+    for (size_t i = 0; i < n && status == LEY_OK; i++)
+        status = ions_known_add(s->o.known, c[which[i]].number, &values[i], error);
     s->done.recomputed += (int64_t)n;
     free(place_A);
     free(values);
@@ -520,7 +350,7 @@ static void add_ions(void *context, size_t first, size_t last)
     const search *s = w->s;
     for (size_t i = first; i < last; i++) {
         candidate *c = &w->c[i];
-        const exact_value *solute = &known_slot(s->o.known, c->number)->value;
+        const exact_value *solute = ions_known_at(s->o.known, c->number);
         double sum = solute->potential, absolute = solute->absolute;
         c->is_left_out = solute->nearest_A2 <= s->o.from_A * s->o.from_A;
         for (size_t k = 0; k < s->ion_count; k++) {
@@ -607,7 +437,6 @@ ley_status search_begin(const search_options *o, search **made, ley_error *error
     s->most_found = (size_t)fmin(fmax(places, LEAST_PLACES), MOST_PLACES);
     ley_status status = make_room(s) ? LEY_OK : ley_fail_memory(error, 200 * (size_t)s->g->brick_count, "the search");
     if (status == LEY_OK) {
-        find_corners(s);
         for (int64_t b = 0; b < s->g->brick_count; b++) {
             s->chosen[b] = (int32_t)b;
             s->versions[b] = -1;
@@ -758,7 +587,7 @@ static ley_status make_candidates(search *s, double charge_e, double best, doubl
 /* Not by rounding. */
 static bool is_clearly_near(const search *s, const candidate *c)
 {
-    return sqrt(known_slot(s->o.known, c->number)->value.nearest_A2) < s->o.from_A - s->o.margin_A;
+    return sqrt(ions_known_at(s->o.known, c->number)->nearest_A2) < s->o.from_A - s->o.margin_A;
 }
 
 /* Leaves out what the map has let pass. */
@@ -870,8 +699,8 @@ static ley_status find_close(const search *s, int64_t b, close_atoms *close, ley
     const size_t n = exact_near(s->o.exact, &at[0], &at[1], &at[2]);
     size_t room = 0;
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = (double)s->low[axis][b] - s->o.from_A - 0.01;
-        high[axis] = (double)s->high[axis][b] + s->o.from_A + 0.01;
+        low[axis] = (double)s->bounds.low[axis][b] - s->o.from_A - 0.01;
+        high[axis] = (double)s->bounds.high[axis][b] + s->o.from_A + 0.01;
     }
     *close = (close_atoms){.n = 0};
     for (size_t i = 0; i < n; i++) {

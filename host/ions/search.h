@@ -9,11 +9,7 @@
 
 #include "ions/bricks.h"
 #include "ions/exact.h"
-
-/* What stays where another map takes over: potentials of the solute that were summed already. */
-typedef struct ions_known ions_known;
-ley_status ions_known_create(ions_known **known, ley_error *error);
-void ions_known_destroy(ions_known *known);
+#include "ions/known.h"
 
 typedef struct search_options {
     ions_map *map;
